@@ -1,0 +1,15 @@
+"""System model of a robot: bodies, joints, frames, gears and shapes (book chapter 4), and its builder from URDF."""
+
+from rbd_ros.model.errors import ModelError, SingularMassMatrixError
+from rbd_ros.model.model import Body, Coupling, Frame, JointLimits, Link, Model
+
+__all__ = [
+    'Body',
+    'Coupling',
+    'Frame',
+    'JointLimits',
+    'Link',
+    'Model',
+    'ModelError',
+    'SingularMassMatrixError',
+]

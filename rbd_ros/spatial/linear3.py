@@ -1,0 +1,193 @@
+"""Three-dimensional vectors and matrices as tuples of scalars.
+
+A vector is ``(x, y, z)``, a matrix a tuple of three rows, a symmetric matrix its lower triangle
+``(xx, yx, yy, zx, zy, zz)`` (the book's `lt`, A.3). Everything above this file is built from these few products, so
+that they work for any scalar and cost what the book's tables say.
+"""
+
+from typing import Sequence, Tuple
+
+import numpy as np
+
+from rbd_ros.spatial.scalar import Scalar
+
+Vector3 = Tuple[Scalar, Scalar, Scalar]
+Matrix3 = Tuple[Vector3, Vector3, Vector3]
+Symmetric3 = Tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
+
+ZERO3: Vector3 = (0.0, 0.0, 0.0)
+IDENTITY3: Matrix3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+def vector3(values: Sequence[Scalar], what: str = 'vector') -> Vector3:
+    """Three scalars as a tuple.
+
+    :raises ValueError: if there are not exactly three
+    """
+    result = tuple(_plain(value) for value in values)
+    if len(result) != 3:
+        raise ValueError(f'{what} must have 3 elements, got {len(result)}')
+    return result
+
+
+def matrix3(rows: Sequence[Sequence[Scalar]], what: str = 'matrix') -> Matrix3:
+    """Three rows of three scalars as nested tuples.
+
+    :raises ValueError: if the shape is not 3x3
+    """
+    result = tuple(vector3(row, what) for row in rows)
+    if len(result) != 3:
+        raise ValueError(f'{what} must have 3 rows, got {len(result)}')
+    return result
+
+
+def _plain(value: Scalar) -> Scalar:
+    """Take NumPy's scalars as Python's own: they are faster and print better."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def add(a: Vector3, b: Vector3) -> Vector3:
+    """Sum a + b."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+def subtract(a: Vector3, b: Vector3) -> Vector3:
+    """Difference a - b."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+def negate(a: Vector3) -> Vector3:
+    """Opposite -a."""
+    return -a[0], -a[1], -a[2]
+
+
+def scale(s: Scalar, a: Vector3) -> Vector3:
+    """Multiple s a."""
+    return s * a[0], s * a[1], s * a[2]
+
+
+def dot(a: Vector3, b: Vector3) -> Scalar:
+    """Scalar product a . b."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def cross(a: Vector3, b: Vector3) -> Vector3:
+    """Vector product a x b."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+def skew(a: Vector3) -> Matrix3:
+    """Matrix a x, so that (a x) b = a x b (book eq 2.24)."""
+    return (0.0, -a[2], a[1]), (a[2], 0.0, -a[0]), (-a[1], a[0], 0.0)
+
+
+def unskew(A: Matrix3) -> Vector3:
+    """Vector a of the skew-symmetric part of `A`, the inverse of `skew`."""
+    return (A[2][1] - A[1][2]) * 0.5, (A[0][2] - A[2][0]) * 0.5, (A[1][0] - A[0][1]) * 0.5
+
+
+def apply(A: Matrix3, b: Vector3) -> Vector3:
+    """Product A b."""
+    return dot(A[0], b), dot(A[1], b), dot(A[2], b)
+
+
+def apply_transpose(A: Matrix3, b: Vector3) -> Vector3:
+    """Product A^T b."""
+    return (
+        A[0][0] * b[0] + A[1][0] * b[1] + A[2][0] * b[2],
+        A[0][1] * b[0] + A[1][1] * b[1] + A[2][1] * b[2],
+        A[0][2] * b[0] + A[1][2] * b[1] + A[2][2] * b[2],
+    )
+
+
+def transpose(A: Matrix3) -> Matrix3:
+    """Transpose A^T."""
+    return tuple(zip(*A))
+
+
+def multiply(A: Matrix3, B: Matrix3) -> Matrix3:
+    """Product A B."""
+    columns = transpose(B)
+    return tuple(tuple(dot(row, column) for column in columns) for row in A)
+
+
+def multiply_rotations(F: Matrix3, G: Matrix3) -> Matrix3:
+    """Product of two rotation matrices, 24m + 15a: its third column is the cross product of the others (book A.5)."""
+    Gt = transpose(G)
+    first, second = apply(F, Gt[0]), apply(F, Gt[1])
+    return transpose((first, second, cross(first, second)))
+
+
+def add_matrices(A: Matrix3, B: Matrix3) -> Matrix3:
+    """Sum A + B."""
+    return tuple(add(a, b) for a, b in zip(A, B))
+
+
+def subtract_matrices(A: Matrix3, B: Matrix3) -> Matrix3:
+    """Difference A - B."""
+    return tuple(subtract(a, b) for a, b in zip(A, B))
+
+
+def cross_matrix(r: Vector3, A: Matrix3) -> Matrix3:
+    """Product (r x) A."""
+    return transpose(tuple(cross(r, column) for column in transpose(A)))
+
+
+def matrix_cross(A: Matrix3, r: Vector3) -> Matrix3:
+    """Product A (r x), row by row: a^T (r x) = (a x r)^T."""
+    return tuple(cross(row, r) for row in A)
+
+
+def symmetric(A: Matrix3) -> Symmetric3:
+    """Lower triangle of `A` (the book's lt)."""
+    return A[0][0], A[1][0], A[1][1], A[2][0], A[2][1], A[2][2]
+
+
+def full(L: Symmetric3) -> Matrix3:
+    """Symmetric matrix of a lower triangle."""
+    xx, yx, yy, zx, zy, zz = L
+    return (xx, yx, zx), (yx, yy, zy), (zx, zy, zz)
+
+
+def lower_skew_skew(a: Vector3, b: Vector3) -> Symmetric3:
+    """Lower triangle of (a x)(b x) = b a^T - (a . b) 1, 6m + 3a."""
+    xx, yy, zz = a[0] * b[0], a[1] * b[1], a[2] * b[2]
+    return -(yy + zz), b[1] * a[0], -(xx + zz), b[2] * a[0], b[2] * a[1], -(xx + yy)
+
+
+def rotate_symmetric(E: Matrix3, A: Symmetric3) -> Symmetric3:
+    """Congruence E A E^T of a symmetric matrix with a rotation matrix, 28m + 29a.
+
+    Source: book A.5, "Rotation of a symmetric matrix": A = L + D + v x with D isotropic and two columns of L, so that
+    only the first two columns of E matter to the product; the trace is invariant.
+    """
+    xx, yx, yy, zx, zy, zz = A
+    (e11, e12, _), (e21, e22, e23), (e31, e32, e33) = E
+    l11, l22, l31, l32 = xx - zz, yy - zz, zx + zx, zy + zy
+    y21, y22 = e21 * l11 + e22 * yx + e23 * l31, e21 * yx + e22 * l22 + e23 * l32
+    y31, y32 = e31 * l11 + e32 * yx + e33 * l31, e31 * yx + e32 * l22 + e33 * l32
+    z21, z22 = y21 * e11 + y22 * e12, y21 * e21 + y22 * e22
+    z31, z32, z33 = y31 * e11 + y32 * e12, y31 * e21 + y32 * e22, y31 * e31 + y32 * e32
+    z11 = l11 + l22 - z22 - z33
+    ev1, ev2, ev3 = e12 * zx - e11 * zy, e22 * zx - e21 * zy, e32 * zx - e31 * zy
+    return z11 + zz, z21 + ev3, z22 + zz, z31 - ev2, z32 + ev1, z33 + zz
+
+
+def rotate_general(E: Matrix3, A: Matrix3) -> Matrix3:
+    """Congruence E A E^T of a general matrix with a rotation matrix, 42m + 37a.
+
+    Source: book A.5, "Rotation of a general matrix", with Z11 calculated like the rest of Z (2m + 1a instead of 3a),
+    which is how the totals of table A.4 come about.
+    """
+    (a11, a12, a13), (a21, a22, a23), (a31, a32, a33) = A
+    l1, l2 = (a11 - a33, a21, a31 + a13), (a12, a22 - a33, a32 + a23)
+    first, second = apply(E, l1), apply(E, l2)
+    (z11, z12, z13), (z21, z22, z23), (z31, z32, z33) = (
+        tuple(y1 * row[0] + y2 * row[1] for row in E) for y1, y2 in zip(first, second)
+    )
+    ev1, ev2, ev3 = (row[1] * a13 - row[0] * a23 for row in E)
+    return (
+        (z11 + a33, z12 - ev3, z13 + ev2),
+        (z21 + ev3, z22 + a33, z23 - ev1),
+        (z31 - ev2, z32 + ev1, z33 + a33),
+    )

@@ -1,0 +1,102 @@
+"""Rotations: quaternions (w, x, y, z), roll-pitch-yaw, angle-axis; matrices here are active (pose) rotations R = E^T."""
+
+from __future__ import annotations
+
+import math
+from typing import Sequence
+
+from rbd_ros.spatial.linear3 import Matrix3, Vector3
+from rbd_ros.spatial.scalar import Scalar, cos, sin
+
+
+def quaternion_to_rotation(quaternion: Sequence[Scalar]) -> Matrix3:
+    """Rotation matrix R of a quaternion (w, x, y, z); its transpose is E of book eq 4.12.
+
+    The quaternion is divided by its norm: one that has drifted from unit length still gives a rotation.
+    """
+    w, x, y, z = quaternion
+    s = 2.0 / (w * w + x * x + y * y + z * z)
+    x2, y2, z2 = s * x, s * y, s * z
+    xx, yy, zz = x * x2, y * y2, z * z2
+    xy, xz, yz = x * y2, x * z2, y * z2
+    wx, wy, wz = w * x2, w * y2, w * z2
+    return (
+        (1.0 - (yy + zz), xy - wz, xz + wy),
+        (xy + wz, 1.0 - (xx + zz), yz - wx),
+        (xz - wy, yz + wx, 1.0 - (xx + yy)),
+    )
+
+
+def rotation_to_quaternion(R: Matrix3) -> tuple:
+    """Unit quaternion (w, x, y, z), w >= 0, of a rotation matrix of floats; the largest component is found first."""
+    (a, b, c), (d, e, f), (g, h, i) = R
+    candidates = (a + e + i, a - e - i, e - a - i, i - a - e)
+    largest = max(range(4), key=candidates.__getitem__)
+    s = 2.0 * math.sqrt(1.0 + candidates[largest])
+    if largest == 0:
+        q = (0.25 * s, (h - f) / s, (c - g) / s, (d - b) / s)
+    elif largest == 1:
+        q = ((h - f) / s, 0.25 * s, (b + d) / s, (c + g) / s)
+    elif largest == 2:
+        q = ((c - g) / s, (b + d) / s, 0.25 * s, (f + h) / s)
+    else:
+        q = ((d - b) / s, (c + g) / s, (f + h) / s, 0.25 * s)
+    norm = math.copysign(math.sqrt(sum(x * x for x in q)), q[0] if q[0] != 0.0 else 1.0)
+    return tuple(x / norm for x in q)
+
+
+def quaternion_product(p: Sequence[Scalar], q: Sequence[Scalar]) -> tuple:
+    """Product p q, so that R(p q) = R(p) R(q)."""
+    pw, px, py, pz = p
+    qw, qx, qy, qz = q
+    return (
+        pw * qw - px * qx - py * qy - pz * qz,
+        pw * qx + px * qw + py * qz - pz * qy,
+        pw * qy - px * qz + py * qw + pz * qx,
+        pw * qz + px * qy - py * qx + pz * qw,
+    )
+
+
+def axis_rotation(axis: Vector3, angle: Scalar) -> Matrix3:
+    """Active rotation by `angle` about the unit vector `axis` (Rodrigues), with the zeros of a coordinate axis kept."""
+    x, y, z = axis
+    c, s = cos(angle), sin(angle)
+    if x == 0 and y == 0:
+        s = s * z
+        return (c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)
+    if x == 0 and z == 0:
+        s = s * y
+        return (c, 0.0, s), (0.0, 1.0, 0.0), (-s, 0.0, c)
+    if y == 0 and z == 0:
+        s = s * x
+        return (1.0, 0.0, 0.0), (0.0, c, -s), (0.0, s, c)
+    k = 1.0 - c
+    kx, ky, kz = k * x, k * y, k * z
+    return (
+        (c + kx * x, kx * y - s * z, kx * z + s * y),
+        (kx * y + s * z, c + ky * y, ky * z - s * x),
+        (kx * z - s * y, ky * z + s * x, c + kz * z),
+    )
+
+
+def rpy_rotation(roll: float, pitch: float, yaw: float) -> Matrix3:
+    """Active rotation of URDF's fixed-axis roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll).
+
+    Entries below 1e-15 are the rounding of a multiple of pi/2 and are made exactly zero (and their partners one), so
+    that a quarter turn is a permutation.
+    """
+    (cr, sr), (cp, sp), (cy, sy) = (_exact_turn(angle) for angle in (roll, pitch, yaw))
+    return (
+        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+        (-sp, cp * sr, cp * cr),
+    )
+
+
+def _exact_turn(angle: float) -> tuple:
+    c, s = math.cos(angle), math.sin(angle)
+    if abs(c) < 1e-15:
+        return 0.0, math.copysign(1.0, s)
+    if abs(s) < 1e-15:
+        return math.copysign(1.0, c), 0.0
+    return c, s

@@ -1,0 +1,47 @@
+"""Elementary functions of a generic scalar.
+
+A scalar is anything with ``+ - * /``: a float, a fraction, a NumPy array of values, a symbol. A scalar type that has
+its own sine, cosine, ... offers it as a method of that name; floats go through `math`, all others through NumPy.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+Scalar = Any
+
+
+def sin(x: Scalar) -> Scalar:
+    """Sine of `x` [rad]."""
+    return _call('sin', x)
+
+
+def cos(x: Scalar) -> Scalar:
+    """Cosine of `x` [rad]."""
+    return _call('cos', x)
+
+
+def sqrt(x: Scalar) -> Scalar:
+    """Square root of `x`."""
+    return _call('sqrt', x)
+
+
+def where_positive(condition: Scalar, yes: Scalar, no: Scalar) -> Scalar:
+    """Choose `yes` where `condition` > 0, `no` elsewhere; both are evaluated."""
+    method = getattr(condition, 'where_positive', None)
+    if method is not None:
+        return method(yes, no)
+    if isinstance(condition, np.ndarray):
+        return np.where(condition > 0, yes, no)
+    return yes if condition > 0 else no
+
+
+def _call(function: str, x: Scalar) -> Scalar:
+    if type(x) is float:
+        try:
+            return getattr(math, function)(x)
+        except ValueError:  # sin(inf): no number, like every other arithmetic on floats
+            return math.nan
+    method = getattr(x, function, None)
+    return method() if method is not None else getattr(np, function)(x)

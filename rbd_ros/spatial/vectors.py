@@ -1,0 +1,231 @@
+"""Motion vectors (space M6) and force vectors (space F6) in Pluecker coordinates, angular part first (book 2.2 to 2.9).
+
+The two spaces are dual: a motion and a force have a scalar product (power), two motions have none. Whatever the book's
+rules of use (2.7) forbid raises TypeError here.
+"""
+
+from __future__ import annotations
+
+from typing import Iterator, Sequence, Tuple
+
+import numpy as np
+
+from rbd_ros.spatial import linear3
+from rbd_ros.spatial.linear3 import Vector3, ZERO3
+from rbd_ros.spatial.scalar import Scalar
+
+
+class SpatialQuantity:
+    """Common base, by which scalars are told from spatial quantities."""
+
+    __slots__ = ()
+    __array_ufunc__ = None  # so that numpy.float64(2) * vector asks the vector
+
+
+def require_scalar(value: Scalar, operation: str) -> None:
+    """Refuse a spatial quantity or an array where a scalar belongs.
+
+    :raises TypeError: naming the operation
+    """
+    if isinstance(value, SpatialQuantity) or hasattr(value, '__len__'):
+        raise TypeError(f'{operation}: expected a scalar, got {type(value).__name__}')
+
+
+class _SpatialVector(SpatialQuantity):
+    __slots__ = ('_upper', '_lower')
+    _upper: Vector3
+    _lower: Vector3
+
+    def __init__(self, upper: Vector3, lower: Vector3):
+        self._upper = upper if type(upper) is tuple and len(upper) == 3 else linear3.vector3(upper)
+        self._lower = lower if type(lower) is tuple and len(lower) == 3 else linear3.vector3(lower)
+
+    @classmethod
+    def zero(cls):
+        """Zero vector."""
+        return cls(ZERO3, ZERO3)
+
+    @classmethod
+    def from_array(cls, values: Sequence[Scalar]):
+        """Vector of its six Pluecker coordinates, angular part first.
+
+        :raises ValueError: if there are not exactly six
+        """
+        values = tuple(values)
+        if len(values) != 6:
+            raise ValueError(f'{cls.__name__} takes 6 coordinates, got {len(values)}')
+        return cls(linear3.vector3(values[:3]), linear3.vector3(values[3:]))
+
+    def to_array(self) -> np.ndarray:
+        """Six Pluecker coordinates, (6,)."""
+        return np.array(tuple(self))
+
+    def __iter__(self) -> Iterator[Scalar]:
+        return iter(self._upper + self._lower)
+
+    def __len__(self) -> int:
+        return 6
+
+    def _same_space(self, other, operation: str) -> None:
+        if type(other) is not type(self):
+            raise TypeError(
+                f'{type(self).__name__} {operation} {type(other).__name__}: only vectors of one space can be combined')
+
+    def __add__(self, other):
+        self._same_space(other, '+')
+        return type(self)(linear3.add(self._upper, other._upper), linear3.add(self._lower, other._lower))
+
+    def __sub__(self, other):
+        self._same_space(other, '-')
+        return type(self)(linear3.subtract(self._upper, other._upper), linear3.subtract(self._lower, other._lower))
+
+    def __neg__(self):
+        return type(self)(linear3.negate(self._upper), linear3.negate(self._lower))
+
+    def __mul__(self, factor: Scalar):
+        require_scalar(factor, f'{type(self).__name__} *')
+        return type(self)(linear3.scale(factor, self._upper), linear3.scale(factor, self._lower))
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other) -> bool:
+        return type(other) is type(self) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, tuple(self)))
+
+    def __repr__(self) -> str:
+        return f'{type(self).__name__}({self._upper}, {self._lower})'
+
+
+class MotionVector(_SpatialVector):
+    """Element of M6: velocity, acceleration, joint axis.
+
+    :param angular: angular part omega, (3,) [rad/s, ...]
+    :param linear: linear part v_O of the body-fixed point at the origin, (3,) [m/s, ...]
+    """
+
+    __slots__ = ()
+
+    def __init__(self, angular: Vector3, linear: Vector3):
+        super().__init__(angular, linear)
+
+    @property
+    def angular(self) -> Vector3:
+        """Angular part, (3,)."""
+        return self._upper
+
+    @property
+    def linear(self) -> Vector3:
+        """Linear part at the coordinate origin, (3,)."""
+        return self._lower
+
+    def dot(self, force: ForceVector) -> Scalar:
+        """Scalar product m . f, the power of `force` along this motion (6m + 5a, book eq 2.11)."""
+        if not isinstance(force, ForceVector):
+            raise TypeError(f'motion . {type(force).__name__}: a motion vector has a scalar product with forces only')
+        return linear3.dot(self._upper, force.couple) + linear3.dot(self._lower, force.linear)
+
+    def cross(self, other):
+        """Cross product v x m of a motion, or v x* f of a force (18m + 12a, book eq 2.29 to 2.32)."""
+        omega, v = self._upper, self._lower
+        if isinstance(other, MotionVector):
+            return MotionVector(
+                linear3.cross(omega, other.angular),
+                linear3.add(linear3.cross(omega, other.linear), linear3.cross(v, other.angular)))
+        if isinstance(other, ForceVector):
+            return ForceVector(
+                linear3.add(linear3.cross(omega, other.couple), linear3.cross(v, other.linear)),
+                linear3.cross(omega, other.linear))
+        raise TypeError(f'motion x {type(other).__name__}: only a motion or a force can be crossed with a motion')
+
+    def velocity_at(self, point: Vector3) -> Vector3:
+        """Velocity of the body-fixed point at `point`, v_O + omega x OP (book eq 2.1)."""
+        return linear3.add(self._lower, linear3.cross(self._upper, linear3.vector3(point)))
+
+    def cross_matrix(self) -> np.ndarray:
+        """Matrix v x of the cross product with motions, (6, 6) (the book's crm)."""
+        w, v = np.array(linear3.skew(self._upper)), np.array(linear3.skew(self._lower))
+        return np.block([[w, np.zeros((3, 3))], [v, w]])
+
+    def cross_force_matrix(self) -> np.ndarray:
+        """Matrix v x* of the cross product with forces, (6, 6) (the book's crf)."""
+        return -self.cross_matrix().T
+
+
+class ForceVector(_SpatialVector):
+    """Element of F6: force, momentum, impulse.
+
+    :param couple: moment n_O about the coordinate origin, (3,) [N m, ...]
+    :param linear: linear force f, (3,) [N, ...]
+    """
+
+    __slots__ = ()
+
+    def __init__(self, couple: Vector3, linear: Vector3):
+        super().__init__(couple, linear)
+
+    @property
+    def couple(self) -> Vector3:
+        """Moment about the coordinate origin, (3,)."""
+        return self._upper
+
+    @property
+    def linear(self) -> Vector3:
+        """Linear force, (3,)."""
+        return self._lower
+
+    @classmethod
+    def at_point(cls, linear: Vector3, point: Vector3, couple: Vector3 = ZERO3) -> ForceVector:
+        """Spatial force of a linear force acting along a line through `point` plus a couple (book eq 2.6)."""
+        linear, point = linear3.vector3(linear), linear3.vector3(point)
+        return cls(linear3.add(linear3.vector3(couple), linear3.cross(point, linear)), linear)
+
+    def dot(self, motion: MotionVector) -> Scalar:
+        """Scalar product f . m (6m + 5a)."""
+        if not isinstance(motion, MotionVector):
+            raise TypeError(f'force . {type(motion).__name__}: a force vector has a scalar product with motions only')
+        return motion.dot(self)
+
+    def cross(self, other):
+        """Refuse: nothing can be crossed with a force from the left.
+
+        :raises TypeError: always
+        """
+        raise TypeError(f'force x {type(other).__name__}: a force is crossed by a motion, v.cross(f)')
+
+    def moment_about(self, point: Vector3) -> Vector3:
+        """Moment about `point`, n_P = n_O + f x OP (book eq 2.6)."""
+        return linear3.add(self._upper, linear3.cross(self._lower, linear3.vector3(point)))
+
+
+class MotionSubspace(SpatialQuantity):
+    """Motion subspace matrix S (6 x n) as its columns; `S @ rates` is a motion, `S.T @ force` generalized forces."""
+
+    __slots__ = ('columns',)
+
+    def __init__(self, columns: Sequence[MotionVector]):
+        self.columns: Tuple[MotionVector, ...] = tuple(columns)
+
+    def __matmul__(self, rates: Sequence[Scalar]) -> MotionVector:
+        if len(rates) != len(self.columns):
+            raise ValueError(f'motion subspace of {len(self.columns)} columns times {len(rates)} rates')
+        total = MotionVector.zero()
+        for column, rate in zip(self.columns, rates):
+            total = total + column * rate
+        return total
+
+    @property
+    def T(self) -> _TransposedSubspace:
+        """Transpose S^T, which maps forces to generalized forces."""
+        return _TransposedSubspace(self)
+
+
+class _TransposedSubspace(SpatialQuantity):
+    __slots__ = ('_subspace',)
+
+    def __init__(self, subspace: MotionSubspace):
+        self._subspace = subspace
+
+    def __matmul__(self, force: ForceVector) -> list:
+        return [column.dot(force) for column in self._subspace.columns]
