@@ -1,0 +1,41 @@
+"""Shared fixtures and marks of the whole test suite.
+
+Helper modules live in test/support; `seed` marks name the rows of the theory inventory that a test covers.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # `from support...` whatever pytest's import mode
+
+from support import example_robots, random_trees  # noqa: E402
+
+
+def pytest_configure(config):
+    """Register the marks used below test/."""
+    config.addinivalue_line('markers', "seed('ID', ...): rows of the theory inventory this test covers")
+    config.addinivalue_line('markers', 'slow: takes more than some seconds; deselect with -m "not slow"')
+
+
+@pytest.fixture
+def rng():
+    """Random generator with a fixed seed: every run of a test sees the same numbers."""
+    return np.random.default_rng(20080101)
+
+
+@pytest.fixture(scope='session')
+def robot_paths():
+    """Paths of the real robots of example-robot-data, by short name; skips when the package is absent."""
+    paths = example_robots.paths()
+    if not paths:
+        pytest.skip('the pip package example-robot-data is not installed')
+    return paths
+
+
+@pytest.fixture(scope='session')
+def mixed_tree():
+    """URDF text of one random tree that holds every joint type and a mimic joint."""
+    return random_trees.mixed_tree(seed=7)

@@ -1,0 +1,1 @@
+"""Helpers of the tests: real robots, random trees, bridges to outside oracles. Nothing here imports rbd_ros' insides."""

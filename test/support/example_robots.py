@@ -1,0 +1,78 @@
+"""Real robots: the URDF files of the pip package example-robot-data."""
+
+import hashlib
+import importlib.util
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+# An empty <robot> without a name: nothing to load.
+EMPTY = ('ur3',)
+# Joints that mimic a joint which does not exist in the file: loading it as it stands needs a decision, not a guess.
+DANGLING_MIMIC = ('alex_psyonic_hands',)
+# Fixed-base mass matrix singular whatever the state: the last links of some branches have no inertia.
+SINGULAR = ('icub', 'romeo', 'romeo_laas_small')
+
+
+def root():
+    """Folder of the robots, or None when the package is not installed."""
+    places = [Path(entry) for entry in sys.path if entry]
+    spec = importlib.util.find_spec('pinocchio')
+    if spec is not None and spec.origin:
+        places.append(Path(spec.origin).parents[5])
+    for place in places:
+        for folder in (place / 'cmeel.prefix', place):
+            robots = folder / 'share' / 'example-robot-data' / 'robots'
+            if robots.is_dir():
+                return robots
+    return None
+
+
+def paths():
+    """Path of every URDF by short name (file name without suffix, with its folder where two files share a name)."""
+    folder = root()
+    if folder is None:
+        return {}
+    files = sorted(folder.rglob('*.urdf'))
+    names = [file.stem for file in files]
+    return {
+        file.stem if names.count(file.stem) == 1 else f'{file.relative_to(folder).parts[0]}/{file.stem}': file
+        for file in files
+    }
+
+
+def loadable():
+    """Paths of the well-formed robots by short name."""
+    return {name: path for name, path in paths().items() if name not in EMPTY}
+
+
+def distinct():
+    """Loadable robots whose dynamics differ: of files that differ only in shapes, limits or names of materials, one."""
+    chosen, seen = {}, set()
+    for name, path in loadable().items():
+        digest = hashlib.sha256(dynamics_xml(path.read_text()).encode()).hexdigest()
+        if digest not in seen:
+            seen.add(digest)
+            chosen[name] = path
+    return chosen
+
+
+def dynamics_xml(text, mimic=True):
+    """URDF text with nothing but what dynamics needs: links, inertias, joints, axes, origins and mimic.
+
+    Outside oracles choke on meshes they cannot find; the dynamics does not depend on them.
+    """
+    tree = ElementTree.fromstring(text)
+    kept = {'robot': ('link', 'joint'), 'link': ('inertial',),
+            'joint': ('origin', 'parent', 'child', 'axis') + (('mimic',) if mimic else ())}
+    out = ElementTree.Element('robot', name='robot')
+    for element in tree:
+        if element.tag not in kept['robot']:
+            continue
+        copy = ElementTree.SubElement(out, element.tag, element.attrib)
+        copy.extend(child for child in element if child.tag in kept[element.tag])
+        if element.tag == 'joint' and element.get('type') in ('revolute', 'prismatic'):
+            ElementTree.SubElement(copy, 'limit', lower='-10', upper='10', effort='1e3', velocity='1e3')
+    for element in out.iter():
+        element.tail = element.text = None
+    return ElementTree.tostring(out, encoding='unicode')

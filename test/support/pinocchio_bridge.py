@@ -1,0 +1,175 @@
+"""Pinocchio as the outside oracle, spoken to in this package's conventions.
+
+Pinocchio always gets the full tree (its mimic joints left independent). One constant matrix P maps velocities,
+v_pin = P v: it holds the order of joints, linear-first free flyers, planar joints and mimic ratios alike, so that
+forces are P^T tau_pin and inertias P^T H P.
+"""
+
+import numpy as np
+import pinocchio as pin
+
+from support import layout as urdf_layout
+
+SWAP = np.r_[3:6, 0:3]  # angular-first <-> linear-first
+
+
+def relative_error(ours, theirs):
+    """max|x - y| / max(1, max|y|): relative for large results, absolute for small ones."""
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    assert ours.shape == theirs.shape, f'shape {ours.shape}, expected {theirs.shape}'
+    if theirs.size == 0:
+        return 0.0
+    error = np.max(np.abs(ours - theirs)) / max(1.0, np.max(np.abs(theirs)))
+    return float(error) if np.isfinite(error) else np.inf
+
+
+class Bridge:
+    """Pinocchio model of a URDF text and the maps between its conventions and ours."""
+
+    def __init__(self, text, floating_base=False, gravity=(0.0, 0.0, -9.81)):
+        self.layout = urdf_layout.read(text, floating_base)
+        if floating_base:
+            self.model = pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
+        else:
+            self.model = pin.buildModelFromXML(text)
+        self.model.gravity.linear = np.array(gravity)
+        self.data = self.model.createData()
+        self.floating_base = floating_base
+        self.P = np.zeros((self.model.nv, self.layout.nv))
+        self._sources = []  # (pin joint, joint type, slice of our q, ratio, offset)
+        places = {joint.name: joint for joint in self.layout.joints}
+        for name, type_ in self.layout.types.items():
+            leader, ratio, offset = self.layout.mimics.get(name, (name, 1.0, 0.0))
+            pin_joint = self.model.joints[self.model.getJointId(self._pin_name(name))]
+            place = places[leader]
+            block = np.eye(place.v.stop - place.v.start)
+            if type_ == 'floating':
+                block = block[SWAP]
+            elif type_ == 'planar':
+                block = block[[1, 2, 0]]
+            self.P[pin_joint.idx_v:pin_joint.idx_v + pin_joint.nv, place.v] = ratio * block
+            self._sources.append((pin_joint, type_, place.q, ratio, offset))
+        self.has_mimic = bool(self.layout.mimics)
+
+    @staticmethod
+    def _pin_name(name):
+        return 'root_joint' if name == 'floating_base' else name
+
+    def q(self, q):
+        """Pinocchio's configuration for ours."""
+        out = np.empty(self.model.nq)
+        for joint, type_, place, ratio, offset in self._sources:
+            ours, i = q[place], joint.idx_q
+            if type_ == 'floating':
+                w, x, y, z, *position = ours
+                out[i:i + 7] = [*position, x, y, z, w]
+            elif type_ == 'planar':
+                theta, x, y = ours
+                c, s = np.cos(theta), np.sin(theta)
+                out[i:i + 4] = [x, y, c, s]  # both take the position in predecessor coordinates
+            else:
+                angle = ratio * ours[0] + offset
+                out[i:i + joint.nq] = [np.cos(angle), np.sin(angle)] if joint.nq == 2 else [angle]
+        return out
+
+    def v(self, v):
+        """Pinocchio's velocity or acceleration for ours."""
+        return self.P @ v
+
+    def external_forces(self, q, forces):
+        """Pinocchio's force on each joint for spatial forces on links in base coordinates."""
+        pin.framesForwardKinematics(self.model, self.data, self.q(q))
+        out = [pin.Force.Zero() for _ in range(self.model.njoints)]
+        for link, force in forces.items():
+            joint = self.model.frames[self.frame(link)].parentJoint
+            out[joint] += self.data.oMi[joint].actInv(pin.Force(force[3:], force[:3]))
+        return out
+
+    def frame(self, link):
+        """Index of a link's frame."""
+        return self.model.getFrameId(link, pin.FrameType.BODY)
+
+    # -- the algorithms, one state a call -------------------------------------------------------------------------
+
+    def inverse_dynamics(self, q, v, a, forces=None):
+        args = (self.model, self.data, self.q(q), self.v(v), self.v(a))
+        return self.P.T @ (pin.rnea(*args, self.external_forces(q, forces)) if forces else pin.rnea(*args))
+
+    def mass_matrix(self, q):
+        H = pin.crba(self.model, self.data, self.q(q))
+        H = np.triu(H) + np.triu(H, 1).T
+        return self.P.T @ H @ self.P
+
+    def forward_dynamics(self, q, v, tau, forces=None):
+        """ABA where no joint mimics another; else the projected equation of motion, solved densely."""
+        if self.has_mimic:
+            return np.linalg.solve(self.mass_matrix(q), tau - self.inverse_dynamics(q, v, np.zeros_like(v), forces))
+        args = (self.model, self.data, self.q(q), self.v(v), self.P @ tau)
+        return self.P.T @ (pin.aba(*args, self.external_forces(q, forces)) if forces else pin.aba(*args))
+
+    def gravity_torque(self, q):
+        return self.P.T @ pin.computeGeneralizedGravity(self.model, self.data, self.q(q))
+
+    def bias_force(self, q, v):
+        return self.P.T @ pin.nonLinearEffects(self.model, self.data, self.q(q), self.v(v))
+
+    def coriolis_matrix(self, q, v):
+        return self.P.T @ pin.computeCoriolisMatrix(self.model, self.data, self.q(q), self.v(v)) @ self.P
+
+    def forward_kinematics(self, q):
+        """Pose of every link, (4, 4)."""
+        pin.framesForwardKinematics(self.model, self.data, self.q(q))
+        return {link: self.data.oMf[self.frame(link)].homogeneous for link in self.layout.links}
+
+    def jacobian(self, q, link, reference):
+        J = pin.computeFrameJacobian(self.model, self.data, self.q(q), self.frame(link), REFERENCES[reference])
+        return J[SWAP] @ self.P
+
+    def jacobian_derivative(self, q, v, link, reference):
+        pin.computeJointJacobiansTimeVariation(self.model, self.data, self.q(q), self.v(v))
+        pin.updateFramePlacements(self.model, self.data)
+        dJ = pin.getFrameJacobianTimeVariation(self.model, self.data, self.frame(link), REFERENCES[reference])
+        return dJ[SWAP] @ self.P
+
+    def moving_mass_and_centre(self, q):
+        """Mass and centre of mass as Pinocchio counts them: the link welded to the world is left out."""
+        pin.centerOfMass(self.model, self.data, self.q(q))
+        return self.data.mass[0], self.data.com[0].copy()
+
+    def base_inertia(self):
+        """Mass and centre of mass of what is welded to the world (zero with a floating base)."""
+        inertia = self.model.inertias[0]
+        return inertia.mass, inertia.lever.copy()
+
+    def centre_of_mass(self, q):
+        """Centre of mass of everything, the base link included."""
+        m, c = self.moving_mass_and_centre(q)
+        m0, c0 = self.base_inertia()
+        return (m * np.nan_to_num(c) + m0 * c0) / (m + m0)
+
+    def centre_of_mass_jacobian(self, q):
+        """Jacobian of the centre of mass of everything, the base link included."""
+        m = self.moving_mass_and_centre(q)[0]
+        m0 = self.base_inertia()[0]
+        return pin.jacobianCenterOfMass(self.model, self.data, self.q(q)) @ self.P * (m / (m + m0))
+
+    def energy(self, q, v):
+        """Kinetic and potential energy, the latter with the base link's share."""
+        kinetic = pin.computeKineticEnergy(self.model, self.data, self.q(q), self.v(v))
+        potential = pin.computePotentialEnergy(self.model, self.data, self.q(q))
+        m0, c0 = self.base_inertia()
+        return kinetic, potential - m0 * self.model.gravity.linear @ c0
+
+    def momentum(self, q, v):
+        """Spatial momentum about the base origin, angular first."""
+        pin.ccrba(self.model, self.data, self.q(q), self.v(v))
+        linear, angular = self.data.hg.linear.copy(), self.data.hg.angular.copy()
+        centre = self.moving_mass_and_centre(q)[1]
+        return np.concatenate([angular + np.cross(centre, linear), linear])
+
+
+REFERENCES = {
+    'body': pin.ReferenceFrame.LOCAL,
+    'base': pin.ReferenceFrame.WORLD,
+    'aligned': pin.ReferenceFrame.LOCAL_WORLD_ALIGNED,
+}

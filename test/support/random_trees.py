@@ -1,0 +1,112 @@
+"""Random robots as URDF text, from a seed: branching, every joint type, arbitrary axes and origins, mimic joints."""
+
+import numpy as np
+
+ALL_TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'planar', 'floating')
+SIMPLE_TYPES = ('revolute', 'continuous', 'prismatic')
+
+
+def _numbers(values):
+    return ' '.join(repr(float(value)) for value in values)
+
+
+def _rotation(rng):
+    q, r = np.linalg.qr(rng.normal(size=(3, 3)))
+    q = q * np.sign(np.diag(r))
+    return q if np.linalg.det(q) > 0 else q[:, [1, 0, 2]]
+
+
+def physical_inertia(rng, mass):
+    """Rotational inertia about the centre of mass of a random cloud of points: always physical, (3, 3)."""
+    points = rng.normal(size=(6, 3)) * rng.uniform(0.03, 0.2, 3)
+    points -= points.mean(axis=0)
+    return mass / 6 * sum(np.dot(p, p) * np.eye(3) - np.outer(p, p) for p in points)
+
+
+def inertial_element(rng):
+    """<inertial> with random mass, centre, orientation and inertia."""
+    mass = rng.uniform(0.3, 4.0)
+    inertia = physical_inertia(rng, mass)
+    entries = ' '.join(
+        f'i{a}{b}="{inertia[i, j]!r}"' for (a, i), (b, j) in (
+            (('x', 0), ('x', 0)), (('x', 0), ('y', 1)), (('x', 0), ('z', 2)),
+            (('y', 1), ('y', 1)), (('y', 1), ('z', 2)), (('z', 2), ('z', 2))))
+    entries = entries.replace('np.float64(', '').replace(')', '')
+    return (f'<inertial><origin xyz="{_numbers(rng.uniform(-0.2, 0.2, 3))}" rpy="{_numbers(rng.uniform(-3, 3, 3))}"/>'
+            f'<mass value="{mass!r}"/><inertia {entries}/></inertial>')
+
+
+def _axis(rng, type_, plain_planar):
+    if type_ == 'planar' and plain_planar:
+        return np.array([0.0, 0.0, 1.0])
+    if rng.random() < 0.4:  # coordinate axes, both signs: the case that simplifies
+        axis = np.zeros(3)
+        axis[rng.integers(3)] = rng.choice([-1.0, 1.0])
+        return axis
+    axis = rng.normal(size=3)
+    return axis / np.linalg.norm(axis)
+
+
+def tree(seed, bodies=6, types=ALL_TYPES, mimics=0, branching=0.5, plain_planar=True):
+    """URDF text of a random tree.
+
+    :param bodies: number of links besides the base
+    :param types: joint types to choose from; each is used at least once when `bodies` allows it
+    :param mimics: number of extra one-degree-of-freedom joints that mimic another
+    :param branching: 0 makes a chain, 1 hangs each link on any earlier one
+    :param plain_planar: planar joints only about z of their frame (their x and y axes are then beyond doubt)
+    """
+    rng = np.random.default_rng(seed)
+    kinds = list(rng.permutation(types))[:bodies]
+    kinds += list(rng.choice(types, bodies - len(kinds)))
+    kinds += ['mimic'] * mimics
+    links, joints, leaders = [f'<link name="base">{inertial_element(rng)}</link>'], [], []
+    names = ['base']
+    for i, kind in enumerate(kinds, start=1):
+        parent = names[-1] if rng.random() > branching else names[rng.integers(len(names))]
+        link, joint, extra = f'link{i}', f'joint{i}', ''
+        if kind == 'mimic':
+            if not leaders:
+                continue
+            leader = leaders[rng.integers(len(leaders))]
+            kind = str(rng.choice(['revolute', 'prismatic']))
+            extra = (f'<mimic joint="{leader}" multiplier="{float(rng.uniform(-2, 2))!r}" '
+                     f'offset="{float(rng.uniform(-0.5, 0.5))!r}"/>')
+        elif kind in SIMPLE_TYPES:
+            leaders.append(joint)
+        if kind in ('revolute', 'prismatic'):
+            extra += '<limit lower="-3" upper="3" effort="100" velocity="10"/>'
+        links.append(f'<link name="{link}">{inertial_element(rng)}</link>')
+        joints.append(
+            f'<joint name="{joint}" type="{kind}"><parent link="{parent}"/><child link="{link}"/>'
+            f'<origin xyz="{_numbers(rng.uniform(-0.5, 0.5, 3))}" rpy="{_numbers(rng.uniform(-3, 3, 3))}"/>'
+            f'<axis xyz="{_numbers(_axis(rng, kind, plain_planar))}"/>{extra}</joint>')
+        names.append(link)
+    return f'<robot name="random{seed}">{"".join(links)}{"".join(joints)}</robot>'
+
+
+def mixed_tree(seed, plain_planar=True):
+    """Tree of nine links with every joint type, one mimic joint and branches."""
+    return tree(seed, bodies=8, types=ALL_TYPES, mimics=1, branching=0.6, plain_planar=plain_planar)
+
+
+def chain(links):
+    """URDF text of a chain given link by link.
+
+    :param links: dicts with `type`, `axis`, `xyz`, `rpy`, `mass`, `centre`, `inertia` (ixx, ixy, ixz, iyy, iyz, izz about
+        the centre of mass), `extra` (XML inside the joint); all but `type` may be left out
+    """
+    text, previous = ['<link name="base"/>'], 'base'
+    for i, link in enumerate(links, start=1):
+        inertia = dict(zip(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), link.get('inertia', [0.0] * 6)))
+        entries = ' '.join(f'{key}="{float(value)!r}"' for key, value in inertia.items())
+        text.append(
+            f'<link name="link{i}"><inertial><origin xyz="{_numbers(link.get("centre", [0, 0, 0]))}"/>'
+            f'<mass value="{float(link.get("mass", 0.0))!r}"/><inertia {entries}/></inertial></link>')
+        limit = '<limit lower="-10" upper="10" effort="1e4" velocity="1e3"/>'
+        text.append(
+            f'<joint name="joint{i}" type="{link["type"]}"><parent link="{previous}"/><child link="link{i}"/>'
+            f'<origin xyz="{_numbers(link.get("xyz", [0, 0, 0]))}" rpy="{_numbers(link.get("rpy", [0, 0, 0]))}"/>'
+            f'<axis xyz="{_numbers(link.get("axis", [0, 0, 1]))}"/>{limit}{link.get("extra", "")}</joint>')
+        previous = f'link{i}'
+    return f'<robot name="chain">{"".join(text)}</robot>'
