@@ -2,6 +2,7 @@
 
 from rbd_ros.model.errors import ModelError, SingularMassMatrixError
 from rbd_ros.model.model import Body, Coupling, Frame, JointLimits, Link, Model
+from rbd_ros.model.urdf import load_urdf
 
 __all__ = [
     'Body',
@@ -9,6 +10,7 @@ __all__ = [
     'Frame',
     'JointLimits',
     'Link',
+    'load_urdf',
     'Model',
     'ModelError',
     'SingularMassMatrixError',

@@ -1,0 +1,40 @@
+"""Whether the inertia of a link can belong to a real body (book 2.13): mass, definiteness, triangle inequality."""
+
+from __future__ import annotations
+
+from typing import List, Sequence
+
+import numpy as np
+
+# URDFs are written with few digits: an inequality is called violated beyond this share of the greatest moment only.
+RELATIVE_TOLERANCE = 1e-6
+
+
+def violated_conditions(mass: float, centre: Sequence[float], inertia: Sequence[Sequence[float]]) -> List[str]:
+    """Conditions of a physical inertia that are violated, in words; empty if there is none.
+
+    :param mass: [kg]
+    :param centre: centre of mass, (3,) [m]
+    :param inertia: rotational inertia about the centre of mass, (3, 3) symmetric [kg m^2]
+    """
+    found = []
+    rotates = any(value != 0.0 for row in inertia for value in row)
+    if mass < 0.0:
+        found.append(f'the mass is negative ({mass:g} kg)')
+    elif mass == 0.0:
+        if rotates:
+            found.append('the mass is zero but the rotational inertia is not')
+        if any(value != 0.0 for value in centre):
+            found.append('a centre of mass is given but the mass is zero')
+    if not rotates:
+        return found
+    scale = max(abs(value) for row in inertia for value in row)
+    moments = scale * np.linalg.eigvalsh(np.array(inertia) / scale)
+    tolerance = RELATIVE_TOLERANCE * float(np.abs(moments).max())
+    words = ', '.join(f'{moment:.6g}' for moment in moments)
+    if moments[0] < -tolerance:
+        found.append(f'the rotational inertia is not positive definite (principal moments {words} kg m^2)')
+    elif moments[0] + moments[1] < moments[2] - tolerance:
+        found.append(f'the principal moments {words} kg m^2 violate the triangle inequality '
+                     '(none may exceed the sum of the others)')
+    return found

@@ -1,0 +1,66 @@
+"""Where the mesh files of a URDF lie on this machine, found without ROS."""
+
+from __future__ import annotations
+
+import os
+from typing import Dict, Iterator, List, Optional, Sequence
+from urllib.parse import unquote
+
+
+class MeshPaths:
+    """Resolver of mesh file names.
+
+    A `package://name/rest` is looked for, in this order, below the roots given, below those of ROS_PACKAGE_PATH, below
+    `share` of those of AMENT_PREFIX_PATH, and in the directories above the description. A root may be the directory
+    that holds the package or the package itself. Other names are absolute, or relative to the description.
+
+    :param directory: directory of the description, None if it came as a string
+    :param package_paths: further roots
+    """
+
+    def __init__(self, directory: Optional[str], package_paths: Sequence[str] = ()):
+        self._directory = directory
+        self._roots = [os.fspath(root) for root in package_paths]
+        self._packages: Dict[str, List[str]] = {}
+
+    def resolve(self, uri: str) -> Optional[str]:
+        """Absolute path of the file that `uri` means, None if it is not found."""
+        return next((os.path.abspath(path) for path in self._candidates(uri) if os.path.isfile(path)), None)
+
+    def _candidates(self, uri: str) -> Iterator[str]:
+        scheme, separator, rest = uri.partition('://')
+        if not separator:
+            if os.path.isabs(uri):
+                yield uri
+            elif self._directory is not None:
+                yield os.path.join(self._directory, uri)
+        elif scheme == 'file':
+            yield rest
+            yield unquote(rest)
+        elif scheme in ('package', 'model'):
+            package, _, inside = rest.partition('/')
+            if package not in ('', '.', '..'):
+                for root in self._package_directories(package):
+                    yield os.path.join(root, inside)
+
+    def _package_directories(self, package: str) -> List[str]:
+        if package not in self._packages:
+            found = (path for path in self._possible_directories(package) if os.path.isdir(path))
+            self._packages[package] = list(dict.fromkeys(found))
+        return self._packages[package]
+
+    def _possible_directories(self, package: str) -> Iterator[str]:
+        ros_roots = os.environ.get('ROS_PACKAGE_PATH', '').split(os.pathsep)
+        for root in filter(None, self._roots + ros_roots):
+            yield os.path.join(root, package)
+            if os.path.basename(os.path.abspath(root)) == package:
+                yield root
+        for prefix in filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)):
+            yield os.path.join(prefix, 'share', package)
+        above = self._directory
+        while above:
+            if os.path.basename(above) == package:
+                yield above
+            yield os.path.join(above, package)
+            parent = os.path.dirname(above)
+            above = parent if parent != above else None

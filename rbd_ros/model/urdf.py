@@ -1,0 +1,249 @@
+"""A system model from a URDF: the tree, its joints, gears, inertias and shapes.
+
+The document is read by `urdf_document`, checked by `urdf_description` and parsed by urdf_parser_py; here its links and
+joints become bodies. See docs/urdf.md for the conventions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+import math
+from typing import Any, Dict, List, Optional, Sequence
+
+from rbd_ros.model.errors import ModelError
+from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Shape, Sphere
+from rbd_ros.model.inertia_checks import violated_conditions
+from rbd_ros.model.joints import Floating, JointType, Planar, Prismatic, Revolute
+from rbd_ros.model.mesh_paths import MeshPaths
+from rbd_ros.model.model import Body, FLOATING_BASE_JOINT, Frame, JointLimits, Link, Model
+from rbd_ros.model.side_file import Armature, read_armature
+from rbd_ros.model.urdf_description import Description, read_description
+from rbd_ros.model.urdf_document import quote, Source
+from rbd_ros.model.urdf_mimic import Gears
+from rbd_ros.model.urdf_tree import depth_first_joints, find_root
+from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
+from rbd_ros.spatial.linear3 import Vector3
+from rbd_ros.spatial.rotation import rpy_rotation
+
+# Below this share of its length a component of an axis is the rounding of a rotation.
+_AXIS_ROUNDING = 1e-15
+
+
+def load_urdf(source: Source, floating_base: bool = False, gravity: Sequence[float] = (0.0, 0.0, -9.81),
+              strict: bool = False, armature: Armature = None, package_paths: Sequence[str] = ()) -> Model:
+    """Model of the robot that a URDF describes.
+
+    :param source: path of the URDF file, or its XML as a string
+    :param floating_base: whether the root link moves freely, by a joint named 'floating_base' before all others
+    :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
+    :param strict: whether an inertia that no real body can have is an error instead of a warning
+    :param armature: reflected rotor inertia by joint name [kg m^2 or kg], or the path of a YAML file with it
+    :param package_paths: directories in which package:// names are looked for first
+    :raises ModelError: for whatever cannot become a model, naming link, joint or element and the cure
+    :raises ValueError: if `gravity` is not three finite numbers
+    """
+    gravity = tuple(float(g) for g in gravity)
+    if len(gravity) != 3 or not all(map(math.isfinite, gravity)):
+        raise ValueError(f'gravity must be 3 finite numbers, got {gravity}')
+    rotors = read_armature(armature)
+    description = read_description(source)
+    model = _Builder(description, strict, MeshPaths(description.directory, package_paths)).build(
+        floating_base, gravity)
+    return model.with_armature(rotors) if rotors else model
+
+
+@dataclass
+class _Builder:
+    """The links and joints of one description on their way to a model."""
+
+    description: Description
+    strict: bool
+    meshes: MeshPaths
+    bodies: List[Body] = field(default_factory=list)
+    links: List[Link] = field(default_factory=list)
+    joint_frames: Dict[str, Frame] = field(default_factory=dict)
+    geometries: List[Geometry] = field(default_factory=list)
+    warnings: List[str] = field(default_factory=list)
+    unresolved: List[str] = field(default_factory=list)
+    notes: Dict[str, List[str]] = field(default_factory=dict)  # what was noticed -> joints it was noticed of
+
+    def build(self, floating_base: bool, gravity: tuple) -> Model:
+        """Model of the description."""
+        links, joints = self.description.links, self.description.joints
+        root = find_root(links, joints)
+        order = depth_first_joints(root, links, joints)
+        gears = Gears(joints)
+        self.warnings.extend(self.description.warnings)
+        numbers: Dict[str, int] = {}
+        base = Frame(0, PluckerTransform.identity())
+        if floating_base:
+            if FLOATING_BASE_JOINT in joints:
+                raise ModelError(f'joint {FLOATING_BASE_JOINT!r}: the name is that of the joint which '
+                                 'floating_base=True adds; rename the joint')
+            self.bodies.append(Body(root, 0, FLOATING_BASE_JOINT, Floating(), PluckerTransform.identity(),
+                                    RigidBodyInertia.zero(), urdf_type='floating'))
+            base = Frame(1, PluckerTransform.identity())
+            self.joint_frames[FLOATING_BASE_JOINT] = base
+        frames = {root: base}
+        self._add_link(links[root], base)
+        for name in order:
+            joint = joints[name]
+            parent = frames[joint.parent]
+            placement = self._transform(joint.origin, f'joint {quote(name)}') * parent.placement
+            kind = self._joint_type(joint)
+            if kind is not None and gears.frozen(name) is not None:
+                placement = kind.transform((gears.frozen(name),)) * placement
+                self._note('mimic a fixed joint and are fixed at their offset', name)
+                kind = None
+            if kind is None:
+                frame = Frame(parent.body, placement)
+            else:
+                self.bodies.append(self._body(joint, kind, parent.body, placement))
+                frame = Frame(len(self.bodies), PluckerTransform.identity())
+                numbers[name] = len(self.bodies)
+            frames[joint.child] = self.joint_frames[name] = frame
+            self._add_link(links[joint.child], frame)
+        self._finish_warnings()
+        model = Model.create(
+            self.description.name, self.bodies, self.links, joint_frames=self.joint_frames,
+            couplings=gears.couplings(numbers), geometries=tuple(self.geometries), gravity=gravity,
+            warnings=tuple(self.warnings))
+        _check_finite(model)
+        return model
+
+    # -- joints ---------------------------------------------------------------------------------------------------
+
+    def _joint_type(self, joint: Any) -> Optional[JointType]:
+        """Kinematic type of a joint, None for a fixed one."""
+        if joint.type == 'fixed':
+            return None
+        if joint.type == 'floating':
+            return Floating()
+        axis = self._axis(joint)
+        if joint.type in ('revolute', 'continuous'):
+            return Revolute(axis)
+        return Prismatic(axis) if joint.type == 'prismatic' else Planar.about(axis)
+
+    def _axis(self, joint: Any) -> Vector3:
+        axis = tuple(joint.axis) if joint.axis is not None else (1.0, 0.0, 0.0)
+        greatest = max(map(abs, axis))
+        if greatest == 0.0:
+            raise ModelError(f'joint {quote(joint.name)}: <axis xyz="0 0 0"> has no direction; '
+                             'give a unit vector such as "0 0 1"')
+        scaled = tuple(x / greatest for x in axis)
+        scaled = tuple(0.0 if abs(x) < _AXIS_ROUNDING else x for x in scaled)
+        length = math.sqrt(linear3.dot(scaled, scaled))
+        if abs(length * greatest - 1.0) > 1e-3:
+            self._note('have an <axis> that is not a unit vector; it was normalised', joint.name)
+        return tuple(x / length for x in scaled)
+
+    def _body(self, joint: Any, kind: JointType, parent: int, placement: PluckerTransform) -> Body:
+        damping = friction = 0.0
+        if joint.dynamics is not None:
+            damping, friction = joint.dynamics.damping or 0.0, joint.dynamics.friction or 0.0
+            for what, value in (('damping', damping), ('friction', friction)):
+                if value < 0.0:
+                    raise ModelError(f'joint {quote(joint.name)}: <dynamics {what}="{value:g}"> is negative, which '
+                                     'would feed energy in; give a value >= 0')
+        return Body(joint.child, parent, joint.name, kind, placement, RigidBodyInertia.zero(), damping=damping,
+                    friction=friction, limits=self._limits(joint), urdf_type=joint.type)
+
+    def _limits(self, joint: Any) -> JointLimits:
+        limit, name = joint.limit, joint.name
+        bounded = joint.type in ('revolute', 'prismatic')
+        if limit is None:
+            if bounded:
+                self._note('have no <limit>, which URDF requires; they are taken as unlimited', name)
+            return JointLimits()
+        for what in ('effort', 'velocity'):
+            value = getattr(limit, what)
+            if value < 0.0:
+                raise ModelError(f'joint {quote(name)}: <limit {what}="{value:g}"> is negative; '
+                                 'give the greatest magnitude, a value >= 0')
+            if value == 0.0:
+                self._note(f'have the {what} limit 0, which allows none; give the true limit if it is meant as '
+                           'unknown', name)
+        for what in self.description.missing_limits.get(name, ()):
+            self._note(f'have a <limit> without {what}, which URDF requires; it is taken as unlimited', name)
+        if not bounded:
+            return JointLimits(velocity=limit.velocity, effort=limit.effort)
+        if limit.lower > limit.upper or limit.lower == math.inf or limit.upper == -math.inf:
+            raise ModelError(f'joint {quote(name)}: <limit lower="{limit.lower:g}" upper="{limit.upper:g}"> leaves no '
+                             'position; lower must not exceed upper')
+        if limit.lower == limit.upper:
+            self._note('have equal lower and upper limits (URDF reads a missing one as 0), so they cannot move', name)
+        return JointLimits(limit.lower, limit.upper, limit.velocity, limit.effort)
+
+    # -- links ----------------------------------------------------------------------------------------------------
+
+    def _add_link(self, link: Any, frame: Frame) -> None:
+        self.links.append(Link(link.name, frame.body, frame.placement, self._inertia(link)))
+        for role, shapes in (('collision', link.collisions), ('visual', link.visuals)):
+            for shape in shapes:
+                owner = f'link {quote(link.name)}: <{role}>'
+                placement = self._transform(shape.origin, owner) * frame.placement
+                self.geometries.append(Geometry(
+                    shape.name or '', link.name, frame.body, placement, self._shape(shape.geometry, owner), role))
+
+    def _inertia(self, link: Any) -> RigidBodyInertia:
+        inertial = link.inertial
+        if inertial is None:
+            return RigidBodyInertia.zero()
+        inertia, centre = inertial.inertia.to_matrix(), (0.0, 0.0, 0.0)
+        if inertial.origin is not None:
+            centre = tuple(inertial.origin.xyz)
+            if any(inertial.origin.rpy):
+                R = rpy_rotation(*inertial.origin.rpy)
+                inertia = linear3.full(linear3.rotate_symmetric(R, linear3.symmetric(inertia)))
+        for condition in violated_conditions(inertial.mass, centre, inertia):
+            text = f'link {quote(link.name)}: {condition}'
+            if self.strict:
+                raise ModelError(f'{text}; correct its <inertial>, or load without strict')
+            self.warnings.append(text)
+        return RigidBodyInertia.from_mass_centre(inertial.mass, centre, inertia)
+
+    def _shape(self, shape: Any, owner: str) -> Shape:
+        kind = type(shape).__name__
+        if kind == 'Mesh':
+            path = self.meshes.resolve(shape.filename)
+            if path is None:
+                self.unresolved.append(shape.filename)
+            return Mesh(shape.filename, path, tuple(shape.scale) if shape.scale is not None else (1.0, 1.0, 1.0))
+        sizes = shape.size if kind == 'Box' else [
+            getattr(shape, name) for name in ('radius', 'length') if hasattr(shape, name)]
+        if min(sizes) < 0.0:
+            raise ModelError(f'{owner}: {kind.lower()} with the negative size {min(sizes):g}; give a size >= 0')
+        return Box(tuple(sizes)) if kind == 'Box' else (Sphere, Cylinder)[len(sizes) - 1](*sizes)
+
+    # -- helpers --------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _transform(origin: Any, owner: str) -> PluckerTransform:
+        """Transform into the frame that `origin` places."""
+        if origin is None:
+            return PluckerTransform.identity()
+        E = linear3.transpose(rpy_rotation(*origin.rpy)) if any(origin.rpy) else linear3.IDENTITY3
+        return PluckerTransform(E, tuple(origin.xyz))
+
+    def _note(self, what: str, joint: str) -> None:
+        self.notes.setdefault(what, []).append(joint)
+
+    def _finish_warnings(self) -> None:
+        for what, joints in self.notes.items():
+            self.warnings.append(f'joints that {what}: {", ".join(joints)}')
+        if self.unresolved:
+            count = len(set(self.unresolved))
+            self.warnings.append(f'{count} mesh file(s) not found, the first is {quote(self.unresolved[0])}; '
+                                 'give package_paths to find them')
+
+
+def _check_finite(model: Model) -> None:
+    """Refuse numbers so large that the sums of the model overflow."""
+    for link in model.links.values():
+        if not all(map(math.isfinite, (*link.inertia.parameters(), *link.placement.r))):
+            raise ModelError(f'link {quote(link.name)}: its inertia or place overflows a double; '
+                             'correct the numbers of its <inertial> and of the joints that lead to it')
+    for body in model.bodies:
+        if not all(map(math.isfinite, (*body.inertia.parameters(), *body.tree_transform.r))):
+            raise ModelError(f'link {quote(body.name)}: the inertia or place of its body overflows a double; '
+                             'correct the numbers of it and of the links fixed to it')

@@ -1,0 +1,141 @@
+"""From a clean document to the parsed links and joints of urdf_parser_py, in file order.
+
+urdf_parser_py gets only elements it knows, with values already checked, so it has nothing to complain about and prints
+nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Optional, Tuple
+
+from urdf_parser_py import urdf as urdf_parser
+from urdf_parser_py.xml_reflection.core import Path as ParserPath
+
+from rbd_ros.model.errors import ModelError
+from rbd_ros.model.urdf_document import Document, Node, quote, read_document, Source
+from rbd_ros.model.urdf_schema import check_element, parse_number, ROBOT
+from rbd_ros.spatial import linear3
+from rbd_ros.spatial.rotation import rpy_rotation
+
+JOINT_TYPES = ('revolute', 'continuous', 'prismatic', 'planar', 'floating', 'fixed')
+
+
+@dataclass
+class Description:
+    """Parsed links and joints of a robot.
+
+    :param links: links of urdf_parser_py by name, in file order
+    :param joints: joints of urdf_parser_py by name, in file order
+    :param missing_limits: for each joint whose <limit> lacks required attributes, their names
+    :param directory: directory of the file, None for a string
+    """
+
+    name: str
+    directory: Optional[str] = None
+    links: Dict[str, Any] = field(default_factory=dict)
+    joints: Dict[str, Any] = field(default_factory=dict)
+    missing_limits: Dict[str, Tuple[str, ...]] = field(default_factory=dict)
+    warnings: List[str] = field(default_factory=list)
+
+
+def read_description(source: Source) -> Description:
+    """Links and joints of a URDF.
+
+    :raises ModelError: naming the link, joint or element at fault
+    """
+    document = read_document(source)
+    root = document.root
+    if not len(root):
+        raise ModelError(f'{document.label}: <robot> has no links; give a URDF with at least one <link>')
+    check_element(root, ROBOT, document.label, skip=('link', 'joint'))
+    description = Description(root.get('name'), document.directory)
+    rules = {tag: child.rule for tag, child in ROBOT.children.items()}
+    for node in root:
+        owner = _owner(node, document)
+        found = description.links if node.tag == 'link' else description.joints
+        check_element(node, rules[node.tag], owner)
+        name = node.get('name')
+        if name in found:
+            raise ModelError(f'{owner} is defined twice (again in line {node.line}); rename or remove one')
+        if node.tag == 'link':
+            _prepare_link(node, owner, description)
+            found[name] = _parse(urdf_parser.Link, node, owner)
+        else:
+            _prepare_joint(node, owner, description)
+            found[name] = _parse(urdf_parser.Joint, node, owner)
+    if not description.links:
+        raise ModelError(f'{document.label}: <robot> has no links; give a URDF with at least one <link>')
+    return description
+
+
+def _owner(node: Node, document: Document) -> str:
+    name = node.get('name')
+    return f'{node.tag} {quote(name)}' if name else f'{document.label}: nameless {node.tag} (line {node.line})'
+
+
+def _parse(kind: type, node: Node, owner: str) -> Any:
+    try:
+        return kind.from_xml(node, ParserPath(node.tag))
+    except Exception as error:  # whatever it may be, the user is to see a ModelError
+        reason = ' '.join(str(error).split())
+        raise ModelError(f'{owner}: {reason}; correct the element') from error
+
+
+def _prepare_joint(node: Node, owner: str, description: Description) -> None:
+    kind = node.get('type')
+    if kind not in JOINT_TYPES:
+        hint = {'ball': 'three revolute joints', 'spherical': 'three revolute joints', 'slider': 'prismatic',
+                'hinge': 'revolute'}.get(kind.lower())
+        raise ModelError(f'{owner} has the unknown type {quote(kind)}; use '
+                         + (hint or f'one of {", ".join(JOINT_TYPES)}'))
+    _refuse_quaternion(node, owner)
+    limit = node.find('limit')
+    if limit is not None:
+        missing = tuple(name for name in ('effort', 'velocity') if limit.get(name) is None)
+        for name in missing:
+            limit.set(name, 'inf')
+        if missing and kind != 'fixed':
+            description.missing_limits[node.get('name')] = missing
+
+
+def _prepare_link(node: Node, owner: str, description: Description) -> None:
+    inertial = node.find('inertial')
+    if inertial is not None:
+        _refuse_quaternion(inertial, owner)
+    for shape in [*node.findall('collision'), *node.findall('visual')]:
+        _refuse_quaternion(shape, owner)
+        geometry = shape.find('geometry')
+        if len(geometry) != 1:
+            raise ModelError(f'{owner}: <geometry> (line {geometry.line}) must hold one shape, it holds '
+                             f'{len(geometry)}; give each shape a <{shape.tag}> of its own')
+        tag = geometry[0].tag
+        if tag == 'capsule':
+            _split_capsule(node, shape, geometry)
+        elif tag not in ('box', 'cylinder', 'sphere', 'mesh'):
+            node.remove(shape)
+            description.warnings.append(f'{owner}: <{shape.tag}> of the unknown shape <{quote(tag)[1:-1]}> is left out')
+
+
+def _refuse_quaternion(node: Node, owner: str) -> None:
+    origin = node.find('origin')
+    if origin is not None and origin.get('quat_xyzw') is not None:
+        raise ModelError(f'{owner}: quat_xyzw (line {origin.line}) is not read; give the rotation as rpy="..."')
+
+
+def _split_capsule(link: Node, shape: Node, geometry: Node) -> None:
+    """Replace a capsule (URDF 1.1) by a cylinder and two balls at its ends."""
+    capsule = geometry[0]
+    radius, length = capsule.get('radius'), parse_number(capsule.get('length'))
+    capsule.tag = 'cylinder'
+    origin = shape.find('origin')
+    xyz, rpy = ([parse_number(x) for x in (origin.get(name, '0 0 0') if origin is not None else '0 0 0').split()]
+                for name in ('xyz', 'rpy'))
+    axis = linear3.apply(rpy_rotation(*rpy), (0.0, 0.0, 1.0))
+    for half in (0.5 * length, -0.5 * length):
+        ball = Node(shape.tag, {'name': shape.get('name')} if shape.get('name') else {})
+        end = linear3.add(tuple(xyz), linear3.scale(half, axis))
+        ball.append(Node('origin', {'xyz': ' '.join(map(repr, end))}))
+        ball.append(Node('geometry'))
+        ball[-1].append(Node('sphere', {'radius': radius}))
+        link.append(ball)

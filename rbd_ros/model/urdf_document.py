@@ -1,0 +1,246 @@
+"""Reading a URDF document that may be hostile: from a path or a string to a small, clean tree of elements.
+
+Only what `urdf_schema` lists survives; vendor elements and unknown attributes are dropped unread. Whatever is not a
+plain XML document with a <robot> root, of bounded size and depth and without DTD, raises ModelError.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+import stat
+from typing import List, NamedTuple, Optional, Union
+from xml.etree import ElementTree
+from xml.parsers import expat
+
+from rbd_ros.model.errors import ModelError
+from rbd_ros.model.urdf_schema import ElementRule, ROBOT
+
+MAX_BYTES = 16 * 1024 * 1024
+MAX_ELEMENTS = 200_000
+MAX_DEPTH = 64
+_CHUNK = 1024 * 1024
+
+Source = Union[str, bytes, 'os.PathLike[str]']
+
+
+class Node(ElementTree.Element):
+    """Element that knows the line it came from."""
+
+    line = 0
+
+
+class Document(NamedTuple):
+    """What came out of a description.
+
+    :param root: the <robot> element with the elements of the schema only
+    :param label: what to call the document in messages
+    :param directory: directory of the file, None for a string
+    """
+
+    root: Node
+    label: str
+    directory: Optional[str]
+
+
+def quote(text: object, width: int = 80) -> str:
+    """Text in quotes, shortened so that a message stays readable."""
+    text = str(text)
+    return repr(text if len(text) <= width else f'{text[:width - 20]}... ({len(text)} characters)')
+
+
+def read_document(source: Source) -> Document:
+    """Clean element tree of a URDF.
+
+    :param source: path of a file, or the XML itself as text or bytes (recognised by its leading '<')
+    :raises ModelError: for everything that is not a readable URDF document
+    """
+    if isinstance(source, (bytes, bytearray)):
+        return Document(_parse(bytes(source), 'XML string'), 'XML string', None)
+    if isinstance(source, str):
+        if len(source) > MAX_BYTES:
+            raise ModelError(_too_large('the description', len(source)))
+        text = source.lstrip('\ufeff \t\r\n')
+        if text.startswith('<'):
+            return Document(_parse(text, 'XML string'), 'XML string', None)
+        if not text:
+            raise ModelError('the description is an empty string; give the path of a URDF file or its XML')
+        if len(source) > 4096 or '\n' in text:
+            raise ModelError(
+                f'the description {quote(source)} is neither XML (it does not start with "<") nor a path; '
+                'give the path of a URDF file or its XML')
+    elif not isinstance(source, os.PathLike):
+        raise ModelError(
+            f'a description is a path or an XML string, got {type(source).__name__}; give one of these')
+    data, path = _read_file(source)
+    return Document(_parse(data, path), path, str(Path(path).resolve().parent))
+
+
+def _read_file(source: Union[str, os.PathLike]) -> tuple:
+    path = os.fspath(source)
+    if isinstance(path, bytes):
+        path = os.fsdecode(path)
+    try:
+        status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            raise ModelError(f'{quote(path, 200)} is a directory; give the path of a URDF file in it')
+        if not stat.S_ISREG(status.st_mode):
+            raise ModelError(f'{quote(path, 200)} is not a regular file; read it and pass its XML as a string')
+        if status.st_size > MAX_BYTES:
+            raise ModelError(_too_large(quote(path, 200), status.st_size))
+        with open(path, 'rb') as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise ModelError(
+            f'there is no file {quote(path, 200)}; check the path (XML given as a string must start with "<")'
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, 'strerror', None) or error
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError(f'cannot read {quote(path, 200)}: {reason}; check the path and its permissions') from None
+    if len(data) > MAX_BYTES:
+        raise ModelError(_too_large(quote(path, 200), len(data)))
+    return data, path
+
+
+def _too_large(what: str, size: int) -> str:
+    return (f'{what} has {size} bytes or more, the most accepted are {MAX_BYTES}; a URDF is far smaller, '
+            'keep meshes in files of their own')
+
+
+def _parse(data: Union[str, bytes], label: str) -> Node:
+    """Run expat over the document with a handler for each event that matters."""
+    if not data.strip():
+        raise ModelError(f'{label} is empty; give a URDF document with a <robot> element')
+    if len(data) > MAX_BYTES:
+        raise ModelError(_too_large(label, len(data)))
+    builder = _Builder(label)
+    try:
+        for start in range(0, len(data), _CHUNK):
+            builder.parser.Parse(data[start:start + _CHUNK], False)
+        builder.parser.Parse(data[:0], True)
+    except expat.ExpatError as error:
+        raise ModelError(_expat_message(error, label, builder)) from None
+    except UnicodeEncodeError as error:
+        raise ModelError(
+            f'{label} holds a character that is no text at position {error.start}; save it as UTF-8') from None
+    except (LookupError, ValueError) as error:
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError(f'{label}: unusable encoding ({error}); save it as UTF-8') from None
+    if builder.root is None:
+        raise ModelError(f'{label} has no <robot> element; give a URDF document')
+    return builder.root
+
+
+def _expat_message(error: expat.ExpatError, label: str, builder: _Builder) -> str:
+    reason = expat.errors.messages.get(error.code, str(error)) if error.code else str(error)
+    where = f'{label}, line {error.lineno}, column {error.offset + 1}'
+    if error.code == expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS] and builder.open_tags:
+        return (f'{where}: the document ends inside <{quote(builder.open_tags[-1], 60)[1:-1]}>; '
+                'it seems to be truncated, get the whole file')
+    inside = f' inside <{quote(builder.open_tags[-1], 60)[1:-1]}>' if builder.open_tags else ''
+    cure = 'correct the XML there'
+    if 'token' in reason or 'encoding' in reason:
+        cure = 'correct the XML there and save the file as UTF-8 without control characters'
+    elif 'no element' in reason or 'unclosed' in reason:
+        cure = 'the document seems to be truncated, get the whole file'
+    elif 'undefined entity' in reason:
+        cure = 'entities are not accepted in a URDF, write the text itself'
+    return f'{where}: XML error{inside}: {reason}; {cure}'
+
+
+class _Builder:
+    """Handlers that keep the elements of the schema and refuse what is dangerous."""
+
+    def __init__(self, label: str):
+        self.label = label
+        self.root: Optional[Node] = None
+        self.open_tags: List[str] = []
+        self._kept: List[tuple] = []  # (node, rule) of the open elements that are kept
+        self._skipped = 0  # depth below the outermost open element that is not kept
+        self._elements = 0
+        self.parser = parser = expat.ParserCreate()
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.StartDoctypeDeclHandler = self._doctype
+        parser.EntityDeclHandler = self._entity
+        parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
+
+    def _where(self) -> str:
+        return f'{self.label}, line {self.parser.CurrentLineNumber}'
+
+    def _doctype(self, name, system_id, public_id, has_internal_subset) -> None:
+        raise ModelError(
+            f'{self._where()}: <!DOCTYPE {quote(name, 60)[1:-1]}> is refused, as document types and entities can '
+            'read files and exhaust memory; remove it and write entities out')
+
+    def _entity(self, name, *details) -> None:
+        raise ModelError(f'{self._where()}: entity {quote(name)} is refused; write its text out')
+
+    def _start(self, tag: str, attributes: dict) -> None:
+        self._elements += 1
+        if self._elements > MAX_ELEMENTS:
+            raise ModelError(
+                f'{self._where()}: more than {MAX_ELEMENTS} elements; no robot has that many, check the file')
+        if len(self.open_tags) >= MAX_DEPTH:
+            raise ModelError(
+                f'{self._where()}: elements nested deeper than {MAX_DEPTH} (in <{quote(tag, 60)[1:-1]}>); '
+                'a URDF needs five levels, check the file')
+        self.open_tags.append(tag)
+        if self._skipped:
+            self._skipped += 1
+        elif self.root is None:
+            self._check_root(tag)
+            self.root = self._keep(tag, attributes, ROBOT)
+        else:
+            parent, rule = self._kept[-1]
+            child = rule.children.get(tag)
+            if child is not None:
+                parent.append(self._keep(tag, attributes, child.rule))
+                return
+            if tag.startswith('xacro:'):
+                raise ModelError(
+                    f'{self._where()}: <{quote(tag, 60)[1:-1]}> is a xacro macro, not URDF; run xacro first '
+                    '(xacro robot.urdf.xacro > robot.urdf)')
+            if rule.keeps_unknown:
+                parent.append(self._keep(tag, {}, _NOTHING))
+                return
+            self._skipped = 1
+
+    def _end(self, tag: str) -> None:
+        self.open_tags.pop()
+        if self._skipped:
+            self._skipped -= 1
+        else:
+            self._kept.pop()
+
+    def _keep(self, tag: str, attributes: dict, rule: ElementRule) -> Node:
+        kept = {}
+        for name, value in attributes.items():
+            if name in rule.attributes:
+                if '${' in value or '$(' in value:
+                    raise ModelError(
+                        f'{self._where()}: {name}={quote(value)} of <{tag}> is an unexpanded xacro expression; '
+                        'run xacro first (xacro robot.urdf.xacro > robot.urdf)')
+                kept[name] = value
+        node = Node(tag, kept)
+        node.line = self.parser.CurrentLineNumber
+        self._kept.append((node, rule))
+        return node
+
+    def _check_root(self, tag: str) -> None:
+        if tag == 'robot':
+            return
+        cures = {
+            'sdf': 'this is SDF; convert it to URDF',
+            'mujoco': 'this is a MuJoCo model; convert it to URDF',
+            'html': 'this is a web page; download the raw file',
+            'COLLADA': 'this is a mesh; give the URDF that refers to it',
+        }
+        cure = cures.get(tag, 'give a URDF document, whose root element is <robot>')
+        raise ModelError(f'{self._where()}: the root element is <{quote(tag, 60)[1:-1]}>, not <robot>; {cure}')
+
+
+_NOTHING = ElementRule()

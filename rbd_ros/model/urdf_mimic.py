@@ -1,0 +1,84 @@
+"""Mimic joints of a URDF resolved to gears on independent joints (book 9.6)."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
+
+from rbd_ros.model.errors import ModelError
+from rbd_ros.model.model import Coupling
+
+_SINGLE = ('revolute', 'continuous', 'prismatic')
+
+
+class _Gear(NamedTuple):
+    """q = ratio * q_master + offset; no master: fixed at the offset."""
+
+    master: Optional[str]
+    ratio: float
+    offset: float
+
+
+class Gears:
+    """Mimic joints of a description, a mimic of a mimic composed to one on the independent joint behind it.
+
+    :param joints: parsed joints by name
+    :raises ModelError: for unknown masters, cycles and joints that are not of one degree of freedom
+    """
+
+    def __init__(self, joints: Mapping[str, Any]):
+        self._joints = joints
+        self._gears: Dict[str, _Gear] = {}
+        for name, joint in joints.items():
+            # urdf fixes joints by changing their type alone, so a <mimic> left in a fixed joint means nothing
+            if joint.mimic is not None and joint.type != 'fixed':
+                self._resolve(name)
+
+    def frozen(self, name: str) -> Optional[float]:
+        """Position at which a joint stands that mimics a fixed joint; None for all others."""
+        gear = self._gears.get(name)
+        return gear.offset if gear is not None and gear.master is None else None
+
+    def couplings(self, numbers: Mapping[str, int]) -> Tuple[Coupling, ...]:
+        """Gear constraints between the bodies whose numbers are given by joint name."""
+        return tuple(Coupling(numbers[name], numbers[gear.master], gear.ratio, gear.offset)
+                     for name, gear in sorted(self._gears.items(), key=lambda item: numbers.get(item[0], 0))
+                     if gear.master is not None)
+
+    def _resolve(self, name: str) -> None:
+        chain: Dict[str, None] = {}
+        while name not in self._gears and self._mimics(name):
+            chain[name] = None
+            name = self._master(name, chain)
+        gear = self._gears.get(name)
+        if gear is None:
+            gear = _Gear(None if self._joints[name].type == 'fixed' else name, 1.0, 0.0)
+            if gear.master is None:
+                gear = _Gear(None, 0.0, 0.0)
+        for follower in reversed(list(chain)):
+            mimic = self._joints[follower].mimic
+            ratio = 1.0 if mimic.multiplier is None else mimic.multiplier
+            offset = 0.0 if mimic.offset is None else mimic.offset
+            gear = _Gear(gear.master, ratio * gear.ratio, ratio * gear.offset + offset)
+            self._gears[follower] = gear
+
+    def _mimics(self, name: str) -> bool:
+        joint = self._joints[name]
+        return joint.mimic is not None and joint.type != 'fixed'
+
+    def _master(self, name: str, chain: Mapping[str, None]) -> str:
+        joint = self._joints[name]
+        master = joint.mimic.joint
+        if joint.type not in _SINGLE:
+            raise ModelError(f'joint {name!r} is {joint.type} and cannot mimic another; remove its <mimic>')
+        if master == name:
+            raise ModelError(f'joint {name!r} mimics itself; name the joint that drives it in <mimic joint="...">')
+        if master not in self._joints:
+            raise ModelError(f'joint {name!r} mimics joint {master!r}, which does not exist; '
+                             'correct the name or remove the <mimic>')
+        if master in chain:
+            raise ModelError(f'joints {", ".join(map(repr, list(chain)[:20]))} mimic one another in a circle; '
+                             'remove the <mimic> of the one that drives the others')
+        if self._joints[master].type not in (*_SINGLE, 'fixed'):
+            raise ModelError(f'joint {name!r} mimics joint {master!r}, which is {self._joints[master].type}; '
+                             'only revolute, continuous and prismatic joints can be mimicked')
+        return master

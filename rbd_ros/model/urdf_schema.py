@@ -1,0 +1,173 @@
+"""Grammar of the part of URDF that is read, and the check of a document against it.
+
+The rules are data: which attributes an element must or may have, what kind of value they hold, which children. After
+`check_element` every attribute in the tree converts without error, so `urdf_parser_py` reads it in silence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+import math
+import re
+from typing import Dict, Mapping
+from xml.etree.ElementTree import Element
+
+from rbd_ros.model.errors import ModelError
+
+_NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?', re.ASCII)
+_INFINITE = re.compile(r'[+-]?inf(inity)?', re.ASCII | re.IGNORECASE)
+_MAX_NUMBER = 400
+
+
+@dataclass(frozen=True)
+class AttributeRule:
+    """What an attribute holds.
+
+    :param count: how many numbers; 0 for text
+    :param required: whether it must be there
+    :param infinite: whether an infinite number is accepted
+    """
+
+    count: int = 1
+    required: bool = True
+    infinite: bool = False
+
+
+@dataclass(frozen=True)
+class ChildRule:
+    """Whether a child element must be there and may be repeated."""
+
+    rule: ElementRule
+    required: bool = False
+    many: bool = False
+
+
+@dataclass(frozen=True)
+class ElementRule:
+    """Attributes and children of an element that are read.
+
+    :param keeps_unknown: whether unknown children are kept (empty), so that their presence can be judged
+    """
+
+    attributes: Mapping[str, AttributeRule] = field(default_factory=dict)
+    children: Mapping[str, ChildRule] = field(default_factory=dict)
+    keeps_unknown: bool = False
+
+
+_TEXT = AttributeRule(0)
+_NUMBER_RULE = AttributeRule()
+_OPTIONAL = AttributeRule(required=False)
+_LIMIT = AttributeRule(required=False, infinite=True)
+_VECTOR = AttributeRule(3)
+_OPTIONAL_VECTOR = AttributeRule(3, required=False)
+
+_ORIGIN = ChildRule(ElementRule(
+    {'xyz': _OPTIONAL_VECTOR, 'rpy': _OPTIONAL_VECTOR, 'quat_xyzw': AttributeRule(4, required=False)}))
+_LINK_REFERENCE = ChildRule(ElementRule({'link': _TEXT}), required=True)
+_ROUND = {'radius': _NUMBER_RULE, 'length': _NUMBER_RULE}
+_GEOMETRY = ElementRule(children={
+    'box': ChildRule(ElementRule({'size': _VECTOR})),
+    'cylinder': ChildRule(ElementRule(_ROUND)),
+    'capsule': ChildRule(ElementRule(_ROUND)),
+    'sphere': ChildRule(ElementRule({'radius': _NUMBER_RULE})),
+    'mesh': ChildRule(ElementRule({'filename': _TEXT, 'scale': _OPTIONAL_VECTOR})),
+}, keeps_unknown=True)
+_SHAPE = ChildRule(ElementRule(
+    {'name': AttributeRule(0, required=False)},
+    {'origin': _ORIGIN, 'geometry': ChildRule(_GEOMETRY, required=True)}), many=True)
+_INERTIAL = ElementRule(children={
+    'origin': _ORIGIN,
+    'mass': ChildRule(ElementRule({'value': _NUMBER_RULE}), required=True),
+    'inertia': ChildRule(ElementRule(
+        {name: _NUMBER_RULE for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')}), required=True),
+})
+_LINK = ElementRule(
+    {'name': _TEXT}, {'inertial': ChildRule(_INERTIAL), 'collision': _SHAPE, 'visual': _SHAPE})
+_JOINT = ElementRule({'name': _TEXT, 'type': _TEXT}, {
+    'origin': _ORIGIN,
+    'parent': _LINK_REFERENCE,
+    'child': _LINK_REFERENCE,
+    'axis': ChildRule(ElementRule({'xyz': _VECTOR})),
+    'limit': ChildRule(ElementRule({name: _LIMIT for name in ('lower', 'upper', 'velocity', 'effort')})),
+    'dynamics': ChildRule(ElementRule({'damping': _OPTIONAL, 'friction': _OPTIONAL})),
+    'mimic': ChildRule(ElementRule({'joint': _TEXT, 'multiplier': _OPTIONAL, 'offset': _OPTIONAL})),
+})
+ROBOT = ElementRule({'name': _TEXT}, {'link': ChildRule(_LINK, many=True), 'joint': ChildRule(_JOINT, many=True)})
+
+
+def shorten(text: str, width: int = 60) -> str:
+    """Text in quotes, cut to `width` characters."""
+    return repr(text if len(text) <= width else text[:width] + '...')
+
+
+def parse_number(text: str, infinite: bool = False) -> float:
+    """Number of a text in URDF's notation: ASCII digits, a point, an exponent.
+
+    :raises ValueError: saying what is wrong with it
+    """
+    text = text.strip()
+    if len(text) > _MAX_NUMBER:
+        raise ValueError(f'{shorten(text)} is too long for a number')
+    if infinite and _INFINITE.fullmatch(text):
+        return float(text)
+    if not _NUMBER.fullmatch(text):
+        if text.lower().lstrip('+-') in ('nan', 'inf', 'infinity'):
+            raise ValueError(f'{shorten(text)} is not a finite number')
+        raise ValueError(f'{shorten(text)} is not a number' if text else 'a number is missing')
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f'{shorten(text)} is too large for a double')
+    return value
+
+
+def check_element(node: Element, rule: ElementRule, owner: str, skip: tuple = ()) -> None:
+    """Refuse an element that breaks its rule, or one of its children that does.
+
+    :param owner: what the element belongs to in messages, as "link 'tool'"
+    :param skip: children that are not descended into
+    :raises ModelError: naming owner, element and attribute
+    """
+    where = f'{owner}: <{node.tag}> (line {getattr(node, "line", 0)})'
+    for name, attribute in rule.attributes.items():
+        text = node.get(name)
+        if text is None:
+            if attribute.required:
+                raise ModelError(f'{where} has no attribute {name!r}; add {_example(name, attribute)}')
+        elif attribute.count == 0:
+            if attribute.required and not text.strip():
+                raise ModelError(f'{where}: {name}="" is empty; give {_example(name, attribute)}')
+        else:
+            _check_numbers(where, name, text, attribute)
+    counts: Dict[str, int] = {}
+    for child in node:
+        counts[child.tag] = counts.get(child.tag, 0) + 1
+        child_rule = rule.children.get(child.tag)
+        if child_rule is None:
+            continue
+        if counts[child.tag] > 1 and not child_rule.many:
+            raise ModelError(f'{where} has more than one <{child.tag}> (line {child.line}); keep one')
+        if child.tag not in skip:
+            check_element(child, child_rule.rule, owner)
+    for tag, child_rule in rule.children.items():
+        if child_rule.required and tag not in counts:
+            raise ModelError(f'{where} has no <{tag}> element; add it, or remove <{node.tag}>')
+
+
+def _check_numbers(where: str, name: str, text: str, attribute: AttributeRule) -> None:
+    words = text.split(None, attribute.count) if attribute.count > 1 else [text]
+    if len(words) != attribute.count:
+        raise ModelError(
+            f'{where}: {name}={shorten(text)} must hold {attribute.count} numbers separated by blanks; '
+            f'give {_example(name, attribute)}')
+    for word in words:
+        try:
+            parse_number(word, attribute.infinite)
+        except ValueError as error:
+            raise ModelError(
+                f'{where}: {name}={shorten(text)}: {error}; give {_example(name, attribute)}') from None
+
+
+def _example(name: str, attribute: AttributeRule) -> str:
+    if attribute.count == 0:
+        return f'{name}="..."'
+    return f'{name}="{" ".join(["0.0"] * attribute.count)}" (finite numbers with a decimal point)'
