@@ -14,12 +14,6 @@ sys.path.insert(0, str(Path(__file__).parent))  # `from support...` whatever pyt
 from support import example_robots, random_trees  # noqa: E402
 
 
-def pytest_configure(config):
-    """Register the marks used below test/."""
-    config.addinivalue_line('markers', "seed('ID', ...): rows of the theory inventory this test covers")
-    config.addinivalue_line('markers', 'slow: takes more than some seconds; deselect with -m "not slow"')
-
-
 @pytest.fixture
 def rng():
     """Random generator with a fixed seed: every run of a test sees the same numbers."""

@@ -1,0 +1,82 @@
+"""A scalar that remembers how it was calculated, to count the operations that a result needs.
+
+Equal operations are shared, literal zeros and ones fold away, signs are free (as in the book's tables), and what no
+result needs is not counted: what any compiler of straight-line code does.
+"""
+
+from numbers import Real
+
+
+class Counting:
+    """Number with its origin: an operation and its operands, or nothing for an input."""
+
+    __slots__ = ('value', 'operation', 'operands', 'key')
+    _next_input = 0
+
+    def __init__(self, value, operation=None, operands=()):
+        self.value, self.operation, self.operands = float(value), operation, operands
+        if operation is None:
+            Counting._next_input += 1
+            self.key = ('input', Counting._next_input)
+        else:
+            keys = [operand.key if isinstance(operand, Counting) else operand for operand in operands]
+            self.key = hash((operation, *(sorted(keys, key=hash) if operation != '/' else keys)))
+
+    def __add__(self, other):
+        if not _number(other):
+            return NotImplemented
+        return self if _is(other, 0) else Counting(self.value + float(other), '+', (self, other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return NotImplemented if not _number(other) else self + (-other)
+
+    def __rsub__(self, other):
+        return NotImplemented if not _number(other) else -self + other
+
+    def __mul__(self, other):
+        if not _number(other):
+            return NotImplemented
+        if _is(other, 0):
+            return 0.0
+        if _is(other, 1):
+            return self
+        if _is(other, -1):
+            return -self
+        if self.operation == 'sign':  # (-a) b = -(a b): signs move outwards so that products are shared
+            return -(self.operands[0] * other)
+        if isinstance(other, Counting) and other.operation == 'sign':
+            return -(self * other.operands[0])
+        return Counting(self.value * float(other), '*', (self, other))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other):
+        return NotImplemented if not _number(other) else Counting(self.value / float(other), '/', (self, other))
+
+    def __neg__(self):
+        return self.operands[0] if self.operation == 'sign' else Counting(-self.value, 'sign', (self,))
+
+    def __float__(self):
+        return self.value
+
+
+def _number(x):
+    return isinstance(x, (Counting, Real))
+
+
+def _is(x, constant):
+    return not isinstance(x, Counting) and x == constant
+
+
+def count(results):
+    """Multiplications, additions and divisions that `results` need together."""
+    needed, stack = {}, [x for x in results if isinstance(x, Counting)]
+    while stack:
+        node = stack.pop()
+        if node.key not in needed:
+            needed[node.key] = node.operation
+            stack.extend(x for x in node.operands if isinstance(x, Counting))
+    operations = list(needed.values())
+    return operations.count('*'), operations.count('+'), operations.count('/')
