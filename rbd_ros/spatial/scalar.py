@@ -27,6 +27,11 @@ def sqrt(x: Scalar) -> Scalar:
     return _call('sqrt', x)
 
 
+def is_zero(x: Scalar) -> bool:
+    """Whether `x` is known to be zero; an unknown (a symbol, an array) is not."""
+    return isinstance(x, (int, float)) and x == 0
+
+
 def where_positive(condition: Scalar, yes: Scalar, no: Scalar) -> Scalar:
     """Choose `yes` where `condition` > 0, `no` elsewhere; both are evaluated."""
     method = getattr(condition, 'where_positive', None)

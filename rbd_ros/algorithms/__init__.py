@@ -1,0 +1,42 @@
+"""Algorithms of rigid-body dynamics, one a file, each readable against the book's table; scalars are generic.
+
+All work on the coordinates of the tree; the gears of mimic joints are applied by `rbd_ros.robot` through the model.
+"""
+
+from rbd_ros.algorithms.aba import aba
+from rbd_ros.algorithms.centre_of_mass import centre_of_mass, centre_of_mass_jacobian
+from rbd_ros.algorithms.coriolis import coriolis_matrix
+from rbd_ros.algorithms.crba import crba
+from rbd_ros.algorithms.energy import energy, momentum
+from rbd_ros.algorithms.forward_dynamics import forward_dynamics_by_inertia_matrix
+from rbd_ros.algorithms.jacobians import (
+    jacobian,
+    jacobian_derivative,
+    point_jacobian,
+    point_jacobian_derivative,
+    REFERENCES,
+)
+from rbd_ros.algorithms.kinematics import body_transforms, body_velocities, motion_columns
+from rbd_ros.algorithms.rnea import bias_force, gravity_torque, rnea
+
+__all__ = [
+    'REFERENCES',
+    'aba',
+    'bias_force',
+    'body_transforms',
+    'body_velocities',
+    'centre_of_mass',
+    'centre_of_mass_jacobian',
+    'coriolis_matrix',
+    'crba',
+    'energy',
+    'forward_dynamics_by_inertia_matrix',
+    'gravity_torque',
+    'jacobian',
+    'jacobian_derivative',
+    'momentum',
+    'motion_columns',
+    'point_jacobian',
+    'point_jacobian_derivative',
+    'rnea',
+]

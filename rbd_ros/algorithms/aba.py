@@ -1,0 +1,67 @@
+"""Articulated-body algorithm: forward dynamics of a kinematic tree (book 7.3, table 7.1)."""
+
+from typing import List, Mapping, Optional, Sequence
+
+from rbd_ros.algorithms.factorisation import ltdl
+from rbd_ros.algorithms.forces import to_body_coordinates
+from rbd_ros.algorithms.rnea import gravity_acceleration
+from rbd_ros.model import Model
+from rbd_ros.spatial import ArticulatedBodyInertia, ForceVector, MotionVector
+from rbd_ros.spatial.scalar import Scalar
+
+
+def aba(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    external_forces: Optional[Mapping[int, ForceVector]] = None,
+) -> List[Scalar]:
+    """Accelerations that the joint forces `tau` cause, rotor inertia included, joint friction not.
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    :param tau: generalized forces, (tree_nv,) [N m, N]
+    :param external_forces: force on each body in base coordinates, by body number [N m, N]
+    :return: qdd = FD(q, qd, tau, fx), (tree_nv,) [rad/s^2, m/s^2]
+    """
+    X, S, v, c, IA, pA, U, D, u = {}, {}, {0: MotionVector.zero()}, {}, {}, {}, {}, {}, {}
+    for i, body in model.outward():
+        joint = body.joint.calc(q[body.q], qd[body.v])
+        S[i] = joint.S
+        X[i] = joint.X * body.tree_transform
+        v[i] = X[i] * v[body.parent] + joint.v
+        c[i] = joint.c + v[i].cross(joint.v)
+        IA[i] = ArticulatedBodyInertia.from_rigid(body.inertia)
+        pA[i] = v[i].cross(body.inertia * v[i])
+    for i, force in to_body_coordinates(model, X, external_forces).items():
+        pA[i] = pA[i] - force
+
+    for i, body in model.inward():
+        U[i] = [IA[i] * s for s in S[i].columns]
+        D[i] = ltdl([[s.dot(column) + (body.armature if s is t else 0.0) for column, t in zip(U[i], S[i].columns)]
+                     for s in S[i].columns])
+        u[i] = [t - p for t, p in zip(tau[body.v], S[i].T @ pA[i])]
+        if body.parent != 0:
+            UD = _times_inverse(U[i], D[i])
+            Ia, pa = IA[i], pA[i]
+            for column, scaled in zip(U[i], UD):
+                Ia = Ia.minus_dyad(scaled, column)
+            pa = pa + Ia * c[i]
+            for scaled, x in zip(UD, u[i]):
+                pa = pa + scaled * x
+            IA[body.parent] = IA[body.parent] + X[i].inverse_apply(Ia)
+            pA[body.parent] = pA[body.parent] + X[i].inverse_apply(pa)
+
+    a, qdd = {0: -gravity_acceleration(model)}, [0.0] * model.tree_nv
+    for i, body in model.outward():
+        a_ = X[i] * a[body.parent] + c[i]
+        qdd[body.v] = D[i].solve([x - column.dot(a_) for x, column in zip(u[i], U[i])])
+        a[i] = a_ + S[i] @ qdd[body.v]
+    return qdd
+
+
+def _times_inverse(U: List[ForceVector], D) -> List[ForceVector]:
+    """Columns of U D^-1."""
+    rows = [D.solve(row) for row in zip(*(tuple(column) for column in U))]
+    return [ForceVector.from_array(column) for column in zip(*rows)]

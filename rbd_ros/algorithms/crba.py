@@ -1,0 +1,41 @@
+"""Composite-rigid-body algorithm: joint-space inertia matrix of a kinematic tree (book 6.2, table 6.2)."""
+
+from typing import List, Sequence
+
+from rbd_ros.model import Model
+from rbd_ros.spatial import RigidBodyInertia
+from rbd_ros.spatial.scalar import Scalar
+
+
+def crba(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
+    """Joint-space inertia matrix H, rotor inertia included; zero where branches do not meet.
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg]
+    """
+    X, Ic = {}, {0: RigidBodyInertia.zero()}
+    for i, body in model.outward():
+        X[i] = body.joint.transform(q[body.q]) * body.tree_transform
+        Ic[i] = body.inertia
+
+    H: List[List[Scalar]] = [[0.0] * model.tree_nv for _ in range(model.tree_nv)]
+    for i, body in model.inward():
+        if body.parent != 0:
+            Ic[body.parent] = Ic[body.parent] + X[i].inverse_apply(Ic[i])
+        for column, s in zip(range(model.tree_nv)[body.v], body.joint.motion_subspace.columns):
+            F = Ic[i] * s
+            _store(H, body, column, F)
+            H[column][column] = H[column][column] + body.armature
+            j = i
+            while model.body(j).parent != 0:
+                F = X[j].inverse_apply(F)
+                j = model.body(j).parent
+                _store(H, model.body(j), column, F)
+    return H
+
+
+def _store(H, body, column, F) -> None:
+    """H_ji = S_j^T F and its transpose."""
+    for row, value in zip(range(len(H))[body.v], body.joint.motion_subspace.T @ F):
+        if row <= column:
+            H[row][column] = H[column][row] = value

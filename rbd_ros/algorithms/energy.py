@@ -1,0 +1,40 @@
+"""Kinetic and potential energy and spatial momentum of a kinematic tree (book 2.12, eq 1.1; seed row FB07)."""
+
+from typing import Sequence, Tuple
+
+from rbd_ros.algorithms.kinematics import body_velocities
+from rbd_ros.model import Model
+from rbd_ros.spatial import ForceVector, linear3
+from rbd_ros.spatial.scalar import Scalar
+
+
+def energy(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Tuple[Scalar, Scalar]:
+    """Kinetic energy, rotors included, and potential energy, zero for a mass at the base origin.
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    :return: kinetic and potential energy [J]
+    """
+    X0, v = body_velocities(model, q, qd)
+    kinetic, potential = 0.0, 0.0
+    for i, body in model.outward():
+        kinetic = kinetic + v[i].dot(body.inertia * v[i])
+        for rate in qd[body.v]:
+            kinetic = kinetic + body.armature * rate * rate
+        X, inertia = X0[i], body.inertia
+        moment = linear3.add(linear3.apply_transpose(X.E, inertia.h), linear3.scale(inertia.mass, X.r))
+        potential = potential - linear3.dot(tuple(model.gravity), moment)
+    return kinetic * 0.5, potential
+
+
+def momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> ForceVector:
+    """Spatial momentum of all moving bodies in base coordinates: angular about the base origin, linear.
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    """
+    X0, v = body_velocities(model, q, qd)
+    total = ForceVector.zero()
+    for i, body in model.outward():
+        total = total + X0[i].inverse_apply(body.inertia * v[i])
+    return total

@@ -1,0 +1,55 @@
+"""Factorisation H = L^T D L of a joint-space inertia matrix, which keeps its branch-induced sparsity (book 6.5)."""
+
+from typing import List, Sequence
+
+from rbd_ros.spatial.scalar import is_zero, Scalar
+
+
+class LTDL:
+    """Factors of H = L^T D L with L unit lower triangular.
+
+    :param L: rows of L, as far as they are not zero: column -> element
+    :param D_inverse: reciprocals of the diagonal of D
+    """
+
+    def __init__(self, L: List[dict], D_inverse: List[Scalar]):
+        self.L, self.D_inverse = L, D_inverse
+
+    def solve(self, b: Sequence[Scalar]) -> List[Scalar]:
+        """x of H x = b, by L^-T, D^-1 and L^-1 in turn (book table 6.5).
+
+        :param b: right-hand side, (n,)
+        """
+        x = list(b)
+        for i in reversed(range(len(x))):
+            for j, l in self.L[i].items():
+                x[j] = x[j] - l * x[i]
+        x = [d * value for d, value in zip(self.D_inverse, x)]
+        for i in range(len(x)):
+            for j, l in self.L[i].items():
+                x[i] = x[i] - l * x[j]
+        return x
+
+
+def ltdl(H: Sequence[Sequence[Scalar]]) -> LTDL:
+    """Factorise a symmetric positive-definite matrix of generic scalars (book table 6.3).
+
+    Elements known to be zero are skipped. For the inertia matrix of a tree these are those of the expanded parent
+    array, and no new ones fill in; gears may add some, which are then taken as they come.
+
+    :param H: symmetric matrix, (n, n), of which the lower triangle is read
+    :raises ZeroDivisionError: if a pivot is known to be zero, i.e. the matrix is singular
+    """
+    H = [list(row) for row in H]
+    L: List[dict] = [{} for _ in H]
+    D_inverse: List[Scalar] = [0.0] * len(H)
+    for k in reversed(range(len(H))):
+        D_inverse[k] = 1.0 / H[k][k]
+        columns = [i for i in range(k) if not is_zero(H[k][i])]
+        for i in reversed(columns):
+            a = H[k][i] * D_inverse[k]
+            for j in columns:
+                if j <= i:
+                    H[i][j] = H[i][j] - a * H[k][j]
+            L[k][i] = a
+    return LTDL(L, D_inverse)

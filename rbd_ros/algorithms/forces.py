@@ -1,0 +1,24 @@
+"""External forces: from base to body coordinates (book eq 5.20)."""
+
+from typing import Dict, Mapping, Optional
+
+from rbd_ros.model import Model
+from rbd_ros.spatial import ForceVector, PluckerTransform
+
+
+def to_body_coordinates(
+    model: Model, X: Mapping[int, PluckerTransform], external_forces: Optional[Mapping[int, ForceVector]],
+) -> Dict[int, ForceVector]:
+    """Transform each force to the coordinates of the body that it acts on.
+
+    :param X: transform from parent to body coordinates, by body number
+    :param external_forces: force in base coordinates, by body number; forces on the base (0) move nothing
+    :return: force in body coordinates, by body number
+    """
+    result = {}
+    for i, force in (external_forces or {}).items():
+        for j in reversed(model.support(i)):
+            force = X[j].apply(force)
+        if i != 0:
+            result[i] = force
+    return result

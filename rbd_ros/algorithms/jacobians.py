@@ -1,0 +1,96 @@
+"""Jacobians of bodies and points and their time derivatives (book examples 4.1 and 4.2, 2.5)."""
+
+from typing import List, Sequence, Tuple
+
+from rbd_ros.algorithms.kinematics import body_transforms, body_velocities, motion_columns
+from rbd_ros.model import Frame, Model
+from rbd_ros.spatial import linear3, MotionVector
+from rbd_ros.spatial.linear3 import Vector3
+from rbd_ros.spatial.scalar import Scalar
+
+Matrix = List[List[Scalar]]
+
+REFERENCES = ('body', 'base', 'aligned')
+
+
+def jacobian(model: Model, q: Sequence[Scalar], frame: Frame, reference: str) -> Matrix:
+    """Jacobian J with v = J qd, the velocity of `frame`.
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param reference: what v is expressed in: 'body' (the frame's own coordinates), 'base' (base coordinates), or
+        'aligned' (at the frame's origin, along the axes of the base)
+    :return: J, angular rows first, (6, tree_nv)
+    """
+    X0 = body_transforms(model, q)
+    columns = motion_columns(model, X0)
+    XF = frame.placement * X0[frame.body]
+    return _assemble(model, frame, lambda j, k: _express(columns[j][k], XF, reference))
+
+
+def jacobian_derivative(
+    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], frame: Frame, reference: str,
+) -> Matrix:
+    """Time derivative of `jacobian`, so that dv/dt = J qdd + Jdot qd, component by component.
+
+    The columns are fixed in the bodies they belong to, hence d/dt(0S_j) = 0v_j x 0S_j (book eq 2.45 and 4.5).
+
+    :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    :return: Jdot, angular rows first, (6, tree_nv)
+    """
+    X0, v = body_velocities(model, q, qd)
+    columns = motion_columns(model, X0)
+    v0 = {j: X0[j].inverse_apply(v[j]) for j in v}
+    XF = frame.placement * X0[frame.body]
+    vF = v0[frame.body]
+
+    def derivative(j: int, k: int) -> MotionVector:
+        s = columns[j][k]
+        if reference == 'body':
+            return XF.apply((v0[j] - vF).cross(s))
+        ds = v0[j].cross(s)
+        if reference == 'base':
+            return ds
+        return MotionVector(ds.angular, linear3.add(
+            ds.velocity_at(XF.r), linear3.cross(s.angular, vF.velocity_at(XF.r))))
+
+    return _assemble(model, frame, derivative)
+
+
+def point_jacobian(model: Model, q: Sequence[Scalar], frame: Frame, point: Vector3) -> Matrix:
+    """Jacobian of the velocity, along the axes of the base, of a point fixed to `frame`.
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param point: coordinates of the point in `frame`, (3,) [m]
+    :return: (3, tree_nv)
+    """
+    at_point = Frame(frame.body, _moved(frame, point))
+    return jacobian(model, q, at_point, 'aligned')[3:]
+
+
+def point_jacobian_derivative(
+    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], frame: Frame, point: Vector3,
+) -> Matrix:
+    """Time derivative of `point_jacobian`, (3, tree_nv)."""
+    at_point = Frame(frame.body, _moved(frame, point))
+    return jacobian_derivative(model, q, qd, at_point, 'aligned')[3:]
+
+
+def _moved(frame: Frame, point: Vector3):
+    return type(frame.placement).translation(point) * frame.placement
+
+
+def _express(s: MotionVector, XF, reference: str) -> MotionVector:
+    if reference == 'body':
+        return XF.apply(s)
+    if reference == 'base':
+        return s
+    return MotionVector(s.angular, s.velocity_at(XF.r))
+
+
+def _assemble(model: Model, frame: Frame, column) -> Matrix:
+    """Rows of the matrix whose columns for the support of the frame's body are `column(body, k)`, zero elsewhere."""
+    columns: List[Tuple[Scalar, ...]] = [(0.0,) * 6] * model.tree_nv
+    for j in model.support(frame.body):
+        for k, index in enumerate(range(model.tree_nv)[model.body(j).v]):
+            columns[index] = tuple(column(j, k))
+    return [list(row) for row in zip(*columns)] if columns else [[] for _ in range(6)]

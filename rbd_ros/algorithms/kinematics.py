@@ -1,0 +1,41 @@
+"""Forward kinematics: positions and velocities of all bodies (book 4.2, examples 4.3 and 4.4)."""
+
+from typing import Dict, Sequence, Tuple
+
+from rbd_ros.model import Model
+from rbd_ros.spatial import MotionVector, PluckerTransform
+from rbd_ros.spatial.scalar import Scalar
+
+
+def body_transforms(model: Model, q: Sequence[Scalar]) -> Dict[int, PluckerTransform]:
+    """Transforms iX0 from base to body coordinates, by body number (0 is the identity).
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    """
+    X0 = {0: PluckerTransform.identity()}
+    for i, body in model.outward():
+        X0[i] = body.joint.transform(q[body.q]) * body.tree_transform * X0[body.parent]
+    return X0
+
+
+def body_velocities(
+    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar],
+) -> Tuple[Dict[int, PluckerTransform], Dict[int, MotionVector]]:
+    """Transforms from base to body coordinates and velocities in body coordinates, by body number.
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    """
+    X0, v = {0: PluckerTransform.identity()}, {0: MotionVector.zero()}
+    for i, body in model.outward():
+        joint = body.joint.calc(q[body.q], qd[body.v])
+        X = joint.X * body.tree_transform
+        X0[i] = X * X0[body.parent]
+        v[i] = X * v[body.parent] + joint.v
+    return X0, v
+
+
+def motion_columns(model: Model, X0: Dict[int, PluckerTransform]) -> Dict[int, Tuple[MotionVector, ...]]:
+    """Columns of the motion subspaces in base coordinates, by body number."""
+    return {i: tuple(X0[i].inverse_apply(s) for s in body.joint.motion_subspace.columns)
+            for i, body in model.outward()}

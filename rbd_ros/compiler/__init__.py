@@ -1,0 +1,16 @@
+"""Compiler: symbol graph, LLVM back end, kernels and their cache. Knows no robot."""
+
+from rbd_ros.compiler.graph import Graph, OperationCount, Symbol
+from rbd_ros.compiler.kernel import BaseKernel, Definition, make_kernel, set_threads
+from rbd_ros.compiler.native import why_unavailable
+
+__all__ = [
+    'BaseKernel',
+    'Definition',
+    'Graph',
+    'OperationCount',
+    'Symbol',
+    'make_kernel',
+    'set_threads',
+    'why_unavailable',
+]

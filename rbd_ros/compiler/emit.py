@@ -1,0 +1,157 @@
+"""LLVM code of a graph, for one state or for W states at once: the same text, scalars or vectors of W lanes.
+
+An `Emitter` writes single operations; `emit_graph` writes a whole graph; the functions around it (arguments, loops over
+states, transposition of rows into lanes) are in functions.py.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Dict, List, Sequence
+
+from rbd_ros.compiler.graph import ADD, CONSTANT, COS, DIV, Graph, INPUT, MUL, SIN, SQRT, SUB, Symbol, Value, WHERE
+from rbd_ros.compiler.trigonometry import emit_sine_cosine
+
+_BINARY = {ADD: 'fadd contract', SUB: 'fsub contract', MUL: 'fmul contract', DIV: 'fdiv contract'}
+
+
+class Emitter:
+    """Writes LLVM instructions for values of one type.
+
+    :param lanes: 1 for scalars, W for vectors of W doubles
+    :param prefix: distinguishes the names of one function's values from those of another part of it
+    """
+
+    def __init__(self, lanes: int, prefix: str = 'v'):
+        self.lanes, self.lines, self._prefix, self._count = lanes, [], prefix, 0
+        self.type = 'double' if lanes == 1 else f'<{lanes} x double>'
+        self.integer = 'i64' if lanes == 1 else f'<{lanes} x i64>'
+        self.boolean = 'i1' if lanes == 1 else f'<{lanes} x i1>'
+        self._suffix = 'f64' if lanes == 1 else f'v{lanes}f64'
+
+    def line(self, text: str) -> None:
+        """Write an instruction without result."""
+        self.lines.append('  ' + text)
+
+    def value(self, text: str) -> str:
+        """Write an instruction and return the name of its result."""
+        self._count += 1
+        name = f'%{self._prefix}{self._count}'
+        self.lines.append(f'  {name} = {text}')
+        return name
+
+    def constant(self, value: float) -> str:
+        """Operand for a constant, exact to the bit."""
+        return self._splat('double', '0x' + struct.pack('>d', value).hex().upper())
+
+    def _splat(self, element: str, text: str) -> str:
+        if self.lanes == 1:
+            return text
+        return '<' + ', '.join([f'{element} {text}'] * self.lanes) + '>'
+
+    # -- exactly rounded operations (for trigonometry.py): no `contract`, so nothing is fused behind our back ------
+
+    def fadd(self, a: str, b: str) -> str:
+        """a + b."""
+        return self.value(f'fadd {self.type} {a}, {b}')
+
+    def fsub(self, a: str, b: str) -> str:
+        """a - b."""
+        return self.value(f'fsub {self.type} {a}, {b}')
+
+    def fmul(self, a: str, b: str) -> str:
+        """a b."""
+        return self.value(f'fmul {self.type} {a}, {b}')
+
+    def fneg(self, a: str) -> str:
+        """-a."""
+        return self.value(f'fneg {self.type} {a}')
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        """a b + c, rounded once."""
+        return self.value(f'call {self.type} @llvm.fma.{self._suffix}({self.type} {a}, {self.type} {b}, {self.type} {c})')
+
+    def low_bits(self, a: str) -> str:
+        """Bit pattern of a double as an integer."""
+        return self.value(f'bitcast {self.type} {a} to {self.integer}')
+
+    def bit(self, integer: str, k: int) -> str:
+        """Whether bit `k` is set."""
+        masked = self.value(f'and {self.integer} {integer}, {self._splat("i64", str(1 << k))}')
+        return self.value(f'icmp ne {self.integer} {masked}, {self._splat("i64", "0")}')
+
+    def xor(self, a: str, b: str) -> str:
+        """Exclusive or of two truths."""
+        return self.value(f'xor {self.boolean} {a}, {b}')
+
+    def select(self, truth: str, yes: str, no: str) -> str:
+        """Value `yes` where true, `no` elsewhere."""
+        return self.value(f'select {self.boolean} {truth}, {self.type} {yes}, {self.type} {no}')
+
+    def negate_if(self, truth: str, a: str) -> str:
+        """-a where true, a elsewhere."""
+        return self.select(truth, self.fneg(a), a)
+
+    def exceeds(self, a: str, limit: float) -> str:
+        """Whether abs(a) > limit (or a is no number)."""
+        size = self.value(f'call {self.type} @llvm.fabs.{self._suffix}({self.type} {a})')
+        return self.value(f'fcmp ugt {self.type} {size}, {self.constant(limit)}')
+
+    def sqrt(self, a: str) -> str:
+        """Square root."""
+        return self.value(f'call {self.type} @llvm.sqrt.{self._suffix}({self.type} {a})')
+
+    def declarations(self) -> List[str]:
+        """Declarations of the intrinsic functions in use."""
+        t, s = self.type, self._suffix
+        return [f'declare {t} @llvm.fma.{s}({t}, {t}, {t})', f'declare {t} @llvm.fabs.{s}({t})',
+                f'declare {t} @llvm.sqrt.{s}({t})']
+
+
+def emit_graph(code: Emitter, graph: Graph, inputs: Dict[tuple, str], outputs: Sequence[Value]) -> List[str]:
+    """Emit the evaluation of `outputs`.
+
+    A not-a-number (or infinity) in any input makes every output not-a-number: the product of all inputs' sum with zero
+    is added to each, so that a bad measurement never hides behind an expression that happened not to need it.
+
+    :param inputs: names of the input values by (array name, index)
+    :return: names of the output values
+    """
+    names: Dict[int, str] = {}
+    sine_cosine: Dict[int, tuple] = {}
+    for number in graph.live(outputs):
+        node = graph.nodes[number]
+        op = node[0]
+        if op in _BINARY:
+            names[number] = code.value(f'{_BINARY[op]} {code.type} {names[node[1]]}, {names[node[2]]}')
+        elif op == INPUT:
+            names[number] = inputs[node[1:]]
+        elif op == CONSTANT:
+            names[number] = code.constant(node[1])
+        elif op == SQRT:
+            names[number] = code.sqrt(names[node[1]])
+        elif op in (SIN, COS):
+            if node[1] not in sine_cosine:
+                sine_cosine[node[1]] = emit_sine_cosine(code, names[node[1]])
+            names[number] = sine_cosine[node[1]][op == COS]
+        elif op == WHERE:
+            positive = code.value(f'fcmp ogt {code.type} {names[node[1]]}, {code.constant(0.0)}')
+            names[number] = code.select(positive, names[node[2]], names[node[3]])
+
+    poison = code.fmul(_sum(code, list(inputs.values())), code.constant(0.0)) if inputs else code.constant(0.0)
+    results = []
+    for value in outputs:
+        if isinstance(value, Symbol):
+            operation = 'fsub' if value.negative else 'fadd'
+            results.append(code.value(f'{operation} {code.type} {poison}, {names[value.number]}'))
+        elif value == 0:
+            results.append(poison)
+        else:
+            results.append(code.fadd(poison, code.constant(float(value))))
+    return results
+
+
+def _sum(code: Emitter, names: List[str]) -> str:
+    while len(names) > 1:
+        names = [code.fadd(a, b) for a, b in zip(names[::2], names[1::2])] + names[len(names) & ~1:]
+    return names[0]

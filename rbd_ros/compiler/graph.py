@@ -1,0 +1,197 @@
+"""Symbolic expressions as one shared graph, simplified while they are built (book 10.4).
+
+Run an algorithm on `Symbol`s and every scalar operation becomes a node. Equal nodes are made once; zeros, ones and
+constants fold away; signs are pulled out, so that a - b and b - a share a node and negation is free. What an algorithm
+computes but never returns is never compiled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import Dict, List, Sequence, Tuple, Union
+
+INPUT, CONSTANT, ADD, SUB, MUL, DIV, SQRT, SIN, COS, WHERE = range(10)
+
+Value = Union['Symbol', float]
+
+
+class Graph:
+    """Nodes (operation, operands) in order of creation, which is an order of evaluation.
+
+    `nodes[k]` is (INPUT, name), (CONSTANT, positive value), or an operation with the numbers of its operands.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: List[tuple] = []
+        self._number: Dict[tuple, int] = {}
+
+    def inputs(self, name: str, size: int) -> List[Symbol]:
+        """Symbols for the elements of an input array."""
+        return [Symbol(self, self.node((INPUT, name, k)), False) for k in range(size)]
+
+    def node(self, key: tuple) -> int:
+        """Number of the node, made if there is no equal one."""
+        number = self._number.get(key)
+        if number is None:
+            number = self._number[key] = len(self.nodes)
+            self.nodes.append(key)
+        return number
+
+    def constant(self, value: float) -> Symbol:
+        """Symbol of a constant."""
+        negative = math.copysign(1.0, value) < 0.0
+        return Symbol(self, self.node((CONSTANT, -value if negative else value)), negative)
+
+    def live(self, outputs: Sequence[Value]) -> List[int]:
+        """Numbers of the nodes that `outputs` depend on, in order of evaluation."""
+        needed = set()
+        stack = [value.number for value in outputs if isinstance(value, Symbol)]
+        while stack:
+            number = stack.pop()
+            if number not in needed:
+                needed.add(number)
+                stack.extend(operands(self.nodes[number]))
+        return sorted(needed)
+
+    def count(self, outputs: Sequence[Value]) -> OperationCount:
+        """Operations that it takes to evaluate `outputs`."""
+        ops = [self.nodes[number][0] for number in self.live(outputs)]
+        angles = {self.nodes[n][1] for n in self.live(outputs) if self.nodes[n][0] in (SIN, COS)}
+        return OperationCount(
+            multiplications=ops.count(MUL), additions=ops.count(ADD) + ops.count(SUB), divisions=ops.count(DIV),
+            square_roots=ops.count(SQRT), angles=len(angles), selections=ops.count(WHERE))
+
+
+@dataclass(frozen=True)
+class OperationCount:
+    """Operations of a kernel, subtractions counted as additions as in the book.
+
+    :param angles: angles of which the sine, the cosine or both are taken
+    """
+
+    multiplications: int
+    additions: int
+    divisions: int = 0
+    square_roots: int = 0
+    angles: int = 0
+    selections: int = 0
+
+
+def operands(node: tuple) -> Tuple[int, ...]:
+    """Numbers of the operands of a node."""
+    return () if node[0] in (INPUT, CONSTANT) else node[1:]
+
+
+class Symbol:
+    """A signed node of a graph; behaves like a number.
+
+    Arithmetic returns a plain float where the result is a known constant.
+    """
+
+    __slots__ = ('graph', 'number', 'negative')
+    __array_ufunc__ = None
+
+    def __init__(self, graph: Graph, number: int, negative: bool):
+        self.graph, self.number, self.negative = graph, number, negative
+
+    def __neg__(self) -> Symbol:
+        return Symbol(self.graph, self.number, not self.negative)
+
+    def __pos__(self) -> Symbol:
+        return self
+
+    def __add__(self, other: Value) -> Value:
+        if not isinstance(other, Symbol):
+            if other == 0:
+                return self
+            other = self.graph.constant(float(other))
+        a, b = self.number, other.number
+        if a == b:
+            if self.negative != other.negative:
+                return 0.0
+            return Symbol(self.graph, self.graph.node((ADD, a, a)), self.negative)
+        if self.negative == other.negative:
+            return Symbol(self.graph, self.graph.node((ADD, a, b) if a < b else (ADD, b, a)), self.negative)
+        if a < b:
+            return Symbol(self.graph, self.graph.node((SUB, a, b)), self.negative)
+        return Symbol(self.graph, self.graph.node((SUB, b, a)), other.negative)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Value) -> Value:
+        return self + (-other)
+
+    def __rsub__(self, other: Value) -> Value:
+        return (-self) + other
+
+    def __mul__(self, other: Value) -> Value:
+        graph = self.graph
+        if not isinstance(other, Symbol):
+            other = float(other)
+            if other == 0.0:
+                return 0.0
+            if other == 1.0:
+                return self
+            if other == -1.0:
+                return -self
+            node = graph.nodes[self.number]
+            if node[0] == MUL and graph.nodes[node[1]][0] == CONSTANT:  # c1 (c2 x) = (c1 c2) x
+                factor = other * graph.nodes[node[1]][1]
+                return Symbol(graph, node[2], self.negative) * factor
+            other = graph.constant(other)
+        a, b = self.number, other.number
+        if b < a or graph.nodes[b][0] == CONSTANT:
+            a, b = b, a
+        if graph.nodes[b][0] == CONSTANT:
+            a, b = b, a
+        return Symbol(graph, graph.node((MUL, a, b)), self.negative != other.negative)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Value) -> Value:
+        if not isinstance(other, Symbol):
+            return self * (1.0 / float(other))
+        if other.number == self.number:
+            return 1.0 if self.negative == other.negative else -1.0
+        return Symbol(self.graph, self.graph.node((DIV, self.number, other.number)), self.negative != other.negative)
+
+    def __rtruediv__(self, other: float) -> Value:
+        other = float(other)
+        return 0.0 if other == 0.0 else self.graph.constant(other) / self
+
+    def sin(self) -> Symbol:
+        """Sine."""
+        return Symbol(self.graph, self.graph.node((SIN, self.number)), self.negative)
+
+    def cos(self) -> Symbol:
+        """Cosine."""
+        return Symbol(self.graph, self.graph.node((COS, self.number)), False)
+
+    def sqrt(self) -> Symbol:
+        """Square root."""
+        if self.negative:
+            return Symbol(self.graph, self.graph.node((SQRT, self._as_node().number)), False)
+        return Symbol(self.graph, self.graph.node((SQRT, self.number)), False)
+
+    def where_positive(self, yes: Value, no: Value) -> Symbol:
+        """Choose `yes` where this is positive, `no` elsewhere."""
+        chosen = [value if isinstance(value, Symbol) else self.graph.constant(float(value)) for value in (yes, no)]
+        return Symbol(self.graph, self.graph.node(
+            (WHERE, self._as_node().number, *(value._as_node().number for value in chosen))), False)
+
+    def _as_node(self) -> Symbol:
+        """The same value without an outer sign: operations other than arithmetic take nodes as they are."""
+        if not self.negative:
+            return self
+        zero = self.graph.node((CONSTANT, 0.0))
+        return Symbol(self.graph, self.graph.node((SUB, zero, self.number)), False)
+
+    def __bool__(self) -> bool:
+        raise TypeError('the truth of a symbol is unknown: use where_positive instead of a condition')
+
+    def __float__(self) -> float:
+        raise TypeError('a symbol has no value')
+
+    def __repr__(self) -> str:
+        return f'{"-" if self.negative else ""}{self.graph.nodes[self.number]}'

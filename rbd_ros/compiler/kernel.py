@@ -1,0 +1,252 @@
+"""Kernels: functions of arrays, traced from an algorithm and compiled for one robot.
+
+A `Kernel` is called with one state or with a batch of them. Underneath are the functions of functions.py, made when
+they are first needed and kept on disk (cache.py). Without a compiler an `InterpretedKernel` does the same on floats.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+import ctypes
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
+import math
+import os
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from rbd_ros.compiler import builtin, cache, functions, handles, native
+from rbd_ros.compiler.graph import Graph, OperationCount
+
+_ROWS_PER_TASK = 256
+_threads = int(os.environ.get('RBD_ROS_NUM_THREADS', '0')) or os.cpu_count() or 1
+
+
+def set_threads(count: int) -> None:
+    """Choose how many threads share a large batch; 1 keeps everything on the caller's.
+
+    :raises ValueError: if not positive
+    """
+    global _threads
+    if count < 1:
+        raise ValueError(f'the number of threads must be positive, got {count}')
+    _threads = int(count)
+
+
+@lru_cache(maxsize=1)
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=max(os.cpu_count() or 1, 1), thread_name_prefix='rbd_ros')
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a kernel computes.
+
+    :param name: name of the function, for messages
+    :param inputs: names and sizes of the input arrays
+    :param shape: shape of the output array for one state
+    :param evaluate: from lists of scalars, one for each input, to the flat list of outputs
+    :param key: what decides the result of `evaluate`, as JSON values, for the cache on disk
+    :param doc: documentation of the callable
+    """
+
+    name: str
+    inputs: Tuple[Tuple[str, int], ...]
+    shape: Tuple[int, ...]
+    evaluate: Callable[..., Sequence[Any]]
+    key: Dict[str, Any]
+    doc: str = ''
+
+    @property
+    def size(self) -> int:
+        """Number of outputs."""
+        return math.prod(self.shape)
+
+
+class BaseKernel:
+    """What compiled and interpreted kernels share: checking and broadcasting of arguments."""
+
+    def __init__(self, definition: Definition):
+        self.definition = definition
+        self.__name__ = definition.name
+        self.__doc__ = definition.doc
+
+    @property
+    def input_sizes(self) -> Tuple[int, ...]:
+        """Sizes of the input arrays."""
+        return tuple(size for _, size in self.definition.inputs)
+
+    @property
+    def output_size(self) -> int:
+        """Number of outputs."""
+        return self.definition.size
+
+    def __call__(self, *arrays) -> np.ndarray:
+        """Evaluate for one state, arrays (n,), or a batch, arrays (N, n); a single state is repeated for a batch.
+
+        :raises ValueError: if a shape or dtype is wrong
+        """
+        arguments, rows = self._arguments(arrays)
+        if rows is None:
+            return self._single(arguments)
+        return self._batch([np.ascontiguousarray(np.broadcast_to(x, (rows, x.shape[-1]))) for x in arguments], rows)
+
+    def _arguments(self, arrays: Sequence[Any]) -> Tuple[List[np.ndarray], Optional[int]]:
+        inputs = self.definition.inputs
+        if len(arrays) != len(inputs):
+            names = ', '.join(name for name, _ in inputs)
+            raise TypeError(f'{self.definition.name}() takes {len(inputs)} arrays ({names}), got {len(arrays)}')
+        arguments: List[np.ndarray] = []
+        rows, first = None, ''
+        for (name, size), given in zip(inputs, arrays):
+            array = self._float_array(name, given)
+            if array.ndim not in (1, 2) or array.shape[-1] != size:
+                raise ValueError(
+                    f'{self.definition.name}(): {name} must have shape ({size},) or (N, {size}), got {array.shape}')
+            if array.ndim == 2:
+                if rows is not None and rows != len(array):
+                    raise ValueError(f'{self.definition.name}(): {first} has {rows} rows but {name} has {len(array)}')
+                rows, first = len(array), name
+            arguments.append(array)
+        return arguments, rows
+
+    def _float_array(self, name: str, given: Any) -> np.ndarray:
+        try:
+            array = np.asarray(given)
+        except ValueError as error:
+            raise ValueError(f'{self.definition.name}(): {name} is not an array of numbers: {error}') from None
+        if array.dtype.kind not in 'fiu':
+            raise ValueError(f'{self.definition.name}(): {name} must hold real numbers, got dtype {array.dtype}')
+        return np.ascontiguousarray(array, dtype=np.float64)
+
+
+class InterpretedKernel(BaseKernel):
+    """A kernel run on floats by the interpreter: slow, and the same to rounding."""
+
+    count: Optional[OperationCount] = None
+
+    @cached_property
+    def address(self) -> int:
+        """Handle for `rbd_ros.compiler.numba_call.call_kernel`."""
+        splits = np.cumsum(self.input_sizes)[:-1]
+
+        def run(packed: np.ndarray, out: np.ndarray) -> None:
+            out[:self.output_size] = self._single(np.split(packed[:sum(self.input_sizes)], splits)).ravel()
+
+        return handles.register(run)
+
+    def bind(self, fallback: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+        """Callable for Python: there is no machine code, so the fallback itself."""
+        return fallback
+
+    def _single(self, arguments: Sequence[np.ndarray]) -> np.ndarray:
+        if not all(np.isfinite(x).all() for x in arguments):
+            return np.full(self.definition.shape, np.nan)
+        try:
+            flat = self.definition.evaluate(*(x.tolist() for x in arguments))
+        except (ZeroDivisionError, OverflowError):
+            return np.full(self.definition.shape, np.nan)
+        return np.array(flat, dtype=float).reshape(self.definition.shape)
+
+    def _batch(self, arguments: Sequence[np.ndarray], rows: int) -> np.ndarray:
+        out = np.empty((rows, *self.definition.shape))
+        for k in range(rows):
+            out[k] = self._single([x[k] for x in arguments])
+        return out
+
+
+class Kernel(BaseKernel):
+    """A compiled kernel."""
+
+    def __init__(self, definition: Definition):
+        super().__init__(definition)
+        self._trace_result: Optional[tuple] = None
+        # the key is taken before tracing: with the machine code on disk nothing is ever traced
+        self._digest = cache.digest({
+            **definition.key, 'function': definition.name, 'inputs': definition.inputs, 'shape': definition.shape,
+            **native.versions()})
+        self._single_code, header = self._code('one', lambda: [
+            functions.core_function(*self._trace()),
+            (builtin.builtin_function(definition.inputs, definition.shape), [])])
+        self.count = OperationCount(**header['count'])
+        self.address = self._single_code.address('packed')
+
+    def bind(self, fallback: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+        """Builtin function that runs the kernel, and hands whatever is not plain arrays on to `fallback`.
+
+        :param fallback: callable that keeps this kernel alive
+        """
+        if not builtin.supported():
+            return fallback
+        code, definition = self._single_code, self.definition
+        function, self._method = builtin.make_builtin(
+            definition.name, definition.doc, code.address('builtin'), code.global_address('context'), fallback)
+        return function
+
+    def _trace(self) -> tuple:
+        """Graph, inputs and outputs, from running the algorithm on symbols."""
+        if self._trace_result is None:
+            graph = Graph()
+            symbols = [graph.inputs(name, size) for name, size in self.definition.inputs]
+            outputs = list(self.definition.evaluate(*symbols))
+            if len(outputs) != self.definition.size:
+                raise AssertionError(f'{self.definition.name}: {len(outputs)} outputs, shape {self.definition.shape}')
+            self._trace_result = graph, self.definition.inputs, outputs
+        return self._trace_result
+
+    def _code(self, part: str, build: Callable[[], list]) -> Tuple[native.MachineCode, dict]:
+        name = f'{self.definition.name}-{part}-{self._digest[:40]}.o'
+        entry = cache.load(name)
+        if entry is not None:
+            try:
+                return native.MachineCode(entry[1]), entry[0]
+            except Exception:  # an object file that LLVM cannot load is as good as none
+                pass
+        object_file = native.assemble(build())
+        graph, _, outputs = self._trace()
+        header = {'count': asdict(graph.count(outputs))}
+        cache.store(name, header, object_file)
+        return native.MachineCode(object_file), header
+
+    @cached_property
+    def _core(self) -> Callable:
+        pointers = [ctypes.c_void_p] * (len(self.definition.inputs) + 1)
+        return ctypes.PYFUNCTYPE(None, *pointers)(self._single_code.address('core'))
+
+    @cached_property
+    def _batch_code(self) -> Tuple[native.MachineCode, Callable, int]:
+        lanes = native.simd_lanes()
+        code, _ = self._code('batch', lambda: [functions.batch_function(*self._trace(), lanes)])
+        self._trace_result = None
+        function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+        return code, function(code.address('batch')), lanes
+
+    def _single(self, arguments: Sequence[np.ndarray]) -> np.ndarray:
+        out = np.empty(self.definition.shape)
+        self._core(*(x.ctypes.data for x in arguments), out.ctypes.data)
+        return out
+
+    def _batch(self, arguments: Sequence[np.ndarray], rows: int) -> np.ndarray:
+        _, function, lanes = self._batch_code
+        out = np.empty((max(rows, lanes), *self.definition.shape))
+        if 0 < rows < lanes:
+            arguments = [np.concatenate([x, np.repeat(x[-1:], lanes - rows, axis=0)]) for x in arguments]
+        pointers = np.array([x.ctypes.data for x in arguments], dtype=np.uintp)
+
+        def run(first: int, last: int) -> None:
+            function(pointers.ctypes.data, out.ctypes.data, first, last)
+
+        total = max(rows, lanes) if rows else 0
+        tasks = min(_threads, total // _ROWS_PER_TASK)
+        if tasks > 1:
+            bounds = [total * k // tasks for k in range(tasks + 1)]
+            list(_pool().map(run, bounds[:-1], bounds[1:]))
+        else:
+            run(0, total)
+        return out[:rows]
+
+
+def make_kernel(definition: Definition) -> BaseKernel:
+    """Kernel of a definition: compiled if there is a compiler, else interpreted."""
+    return InterpretedKernel(definition) if native.why_unavailable() else Kernel(definition)

@@ -1,0 +1,416 @@
+"""What a user holds: a robot from a URDF, with every algorithm specialised to it and compiled on first use."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from types import MethodType
+from typing import Any, Callable, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from rbd_ros.compiler import BaseKernel, make_kernel, OperationCount, why_unavailable
+from rbd_ros.model import load_urdf, Model, SingularMassMatrixError
+from rbd_ros.robot.configuration import difference, neutral, random_configuration
+from rbd_ros.robot.definitions import definition, force_links, FUNCTIONS, Options
+
+_log = logging.getLogger('rbd_ros')
+_noticed = False
+
+
+class Energy(NamedTuple):
+    """Energy of a robot [J]; arrays for a batch.
+
+    :param kinetic: kinetic energy, rotors included
+    :param potential: potential energy, zero with all mass at the height of the base origin
+    """
+
+    kinetic: Any
+    potential: Any
+
+    @property
+    def total(self) -> Any:
+        """Sum of both."""
+        return self.kinetic + self.potential
+
+
+class Robot:
+    """A robot and its dynamics.
+
+    Angles are in radians, all else in SI units. Spatial vectors have their angular part first; quaternions are
+    (w, x, y, z). A floating base has q = (quaternion, position) and the velocity of its body in body coordinates. Every
+    array argument may carry a leading batch axis N, and then so does the result; single states are repeated for a
+    batch. A NaN or infinity anywhere in a state makes the whole result for that state NaN.
+
+    :param model: system model; `from_urdf` is the usual way to get one
+    """
+
+    def __init__(self, model: Model):
+        self._model = model
+        self._kernels: Dict[Tuple[str, Options], BaseKernel] = {}
+        self._lock = threading.RLock()
+        independent = [(model.body(i), at_v) for i, (_, at_v) in model.independent_slices.items()]
+        self._velocity_limits = self._for_each_dof(lambda body: body.limits.velocity, independent)
+        self._effort_limits = self._for_each_dof(lambda body: body.limits.effort, independent)
+        self._lower, self._upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
+        for i, (at_q, _) in model.independent_slices.items():
+            if model.body(i).joint.nq == 1:
+                self._lower[at_q], self._upper[at_q] = model.body(i).limits.lower, model.body(i).limits.upper
+        for array in (self._lower, self._upper):
+            array.flags.writeable = False
+
+    @classmethod
+    def from_urdf(
+        cls,
+        path_or_xml: Union[str, os.PathLike],
+        floating_base: bool = False,
+        gravity: Sequence[float] = (0.0, 0.0, -9.81),
+        strict: bool = False,
+        armature: Optional[Union[Mapping[str, float], str, os.PathLike]] = None,
+        package_paths: Iterable[Union[str, os.PathLike]] = (),
+    ) -> Robot:
+        """Load a robot from a URDF.
+
+        :param path_or_xml: path of a URDF file, or its text
+        :param floating_base: whether the root link moves freely instead of being fixed to the world
+        :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
+        :param strict: whether a non-physical inertia is an error instead of a warning
+        :param armature: reflected rotor inertia by joint name [kg m^2 or kg], or the path of a YAML file with them
+        :param package_paths: directories in which the packages of `package://` addresses are looked for first
+        :raises ModelError: if the description is at fault; the message names the element and the cure
+        """
+        return cls(load_urdf(
+            path_or_xml, floating_base=floating_base, gravity=gravity, strict=strict, armature=armature,
+            package_paths=package_paths))
+
+    def __repr__(self) -> str:
+        return f'<Robot {self.name!r}: {self.nv} degrees of freedom, {len(self._model.links)} links>'
+
+    def __reduce__(self):
+        return type(self), (self._model,)
+
+    # -- what it is -----------------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> Model:
+        """System model."""
+        return self._model
+
+    @property
+    def name(self) -> str:
+        """Name of the robot."""
+        return self._model.name
+
+    @property
+    def nq(self) -> int:
+        """Number of position variables."""
+        return self._model.nq
+
+    @property
+    def nv(self) -> int:
+        """Degrees of freedom."""
+        return self._model.nv
+
+    @property
+    def joint_names(self) -> Tuple[str, ...]:
+        """Names of the joints in the order of q and v: depth first, siblings in file order, mimic joints left out."""
+        return self._model.joint_names
+
+    @property
+    def link_names(self) -> Tuple[str, ...]:
+        """Names of all links."""
+        return tuple(self._model.links)
+
+    @property
+    def warnings(self) -> Tuple[str, ...]:
+        """What is odd about the description, each naming link or joint."""
+        return self._model.warnings
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """Acceleration of gravity in base coordinates, (3,) [m/s^2]."""
+        return np.array(self._model.gravity, dtype=float)
+
+    @property
+    def effort_limits(self) -> np.ndarray:
+        """Greatest generalized forces, (nv,) [N m or N]; infinite where the description gives none."""
+        return self._effort_limits
+
+    @property
+    def velocity_limits(self) -> np.ndarray:
+        """Greatest speeds, (nv,) [rad/s or m/s]; infinite where the description gives none."""
+        return self._velocity_limits
+
+    @property
+    def lower_limits(self) -> np.ndarray:
+        """Least positions, (nq,) [rad or m]; infinite where there is none."""
+        return self._lower
+
+    @property
+    def upper_limits(self) -> np.ndarray:
+        """Greatest positions, (nq,) [rad or m]; infinite where there is none."""
+        return self._upper
+
+    @property
+    def damping(self) -> np.ndarray:
+        """Viscous damping, that of mimic joints reflected, (nv,) [N m s/rad or N s/m]."""
+        return self._reflected(lambda body, ratio: body.damping * ratio * ratio)
+
+    @property
+    def friction(self) -> np.ndarray:
+        """Coulomb friction, that of mimic joints reflected, (nv,) [N m or N]."""
+        return self._reflected(lambda body, ratio: body.friction * abs(ratio))
+
+    @property
+    def armature(self) -> np.ndarray:
+        """Rotor inertia on the diagonal of the mass matrix, that of mimic joints reflected, (nv,) [kg m^2 or kg]."""
+        return self._reflected(lambda body, ratio: body.armature * ratio * ratio)
+
+    def _for_each_dof(self, value: Callable, independent: Sequence[tuple]) -> np.ndarray:
+        result = np.zeros(self._model.nv)
+        for body, at_v in independent:
+            result[at_v] = value(body)
+        result.flags.writeable = False
+        return result
+
+    def _reflected(self, value: Callable) -> np.ndarray:
+        model, result = self._model, np.zeros(self._model.nv)
+        for _, body in model.outward():
+            for k in range(model.tree_nv)[body.v]:
+                result[model.tree_dof_index[k]] += value(body, model.tree_dof_ratio[k])
+        return result
+
+    # -- configurations -------------------------------------------------------------------------------------------
+
+    def neutral(self) -> np.ndarray:
+        """Configuration with all joints at zero (identity quaternions), (nq,)."""
+        return neutral(self._model)
+
+    def random_configuration(self, rng: Optional[np.random.Generator] = None) -> np.ndarray:
+        """Random configuration within the limits, (nq,); see `rbd_ros.robot.configuration`.
+
+        :param rng: source of randomness; a new one if None
+        """
+        return random_configuration(self._model, np.random.default_rng() if rng is None else rng)
+
+    def integrate(self, q, v, dt=1.0) -> np.ndarray:
+        """Configuration reached from `q` at the constant velocity `v` in time `dt`, (nq,); quaternions stay unit.
+
+        :param q: configuration, (nq,)
+        :param v: velocity, (nv,)
+        :param dt: time [s], a number, or one for each state of a batch, (N,)
+        """
+        dt = np.asarray(dt, dtype=float)
+        return self.kernel('integrate')(q, np.asarray(v, dtype=float) * (dt[:, None] if dt.ndim else dt))
+
+    def difference(self, q0, q1) -> np.ndarray:
+        """Velocity that leads from `q0` to `q1` in unit time, (nv,): the inverse of `integrate`."""
+        return difference(self._model, q0, q1)
+
+    # -- dynamics -------------------------------------------------------------------------------------------------
+
+    def inverse_dynamics(self, q, v, a, external_forces: Optional[Mapping[str, Any]] = None) -> np.ndarray:
+        """Generalized forces for an acceleration: tau = H(q) a + C(q, v), without joint friction (RNEA, book 5.3).
+
+        :param q: configuration, (nq,)
+        :param v: velocity, (nv,)
+        :param a: acceleration, (nv,)
+        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,) [N m, N]
+        :return: tau, (nv,) [N m, N]
+        :raises ValueError: for a wrong shape or dtype, or an unknown link
+        """
+        return self._call('inverse_dynamics', (q, v, a), external_forces)
+
+    def forward_dynamics(self, q, v, tau, external_forces: Optional[Mapping[str, Any]] = None) -> np.ndarray:
+        """Acceleration that generalized forces cause, without joint friction (ABA, book 7.3).
+
+        :param q: configuration, (nq,)
+        :param v: velocity, (nv,)
+        :param tau: generalized forces, (nv,) [N m, N]
+        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,) [N m, N]
+        :return: acceleration, (nv,)
+        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        :raises ValueError: for a wrong shape or dtype, or an unknown link
+        """
+        return self._call('forward_dynamics', (q, v, tau), external_forces)
+
+    def bias_force(self, q, v, external_forces: Optional[Mapping[str, Any]] = None) -> np.ndarray:
+        """Bias force C of H a + C = tau: Coriolis, centrifugal, gravity and external forces (book 6.1), (nv,)."""
+        return self._call('bias_force', (q, v), external_forces)
+
+    def gravity_torque(self, q) -> np.ndarray:
+        """Generalized forces that hold the robot still against gravity, (nv,) [N m, N]."""
+        return self._call('gravity_torque', (q,))
+
+    def mass_matrix(self, q) -> np.ndarray:
+        """Joint-space inertia matrix H(q), rotors included (CRBA, book 6.2), (nv, nv)."""
+        return self._call('mass_matrix', (q,))
+
+    def coriolis_matrix(self, q, v) -> np.ndarray:
+        """Coriolis matrix C(q, v) of the Christoffel symbols, so that dH/dt - 2 C is skew-symmetric, (nv, nv).
+
+        C(q, v) v is the bias force without gravity.
+        """
+        return self._call('coriolis_matrix', (q, v))
+
+    def energy(self, q, v) -> Energy:
+        """Kinetic and potential energy [J] of all that moves."""
+        values = self.kernel('energy')(q, v)
+        if values.ndim == 1:
+            return Energy(float(values[0]), float(values[1]))
+        return Energy(values[:, 0], values[:, 1])
+
+    def momentum(self, q, v) -> np.ndarray:
+        """Spatial momentum in base coordinates: angular about the base origin, then linear, (6,)."""
+        return self._call('momentum', (q, v))
+
+    # -- kinematics -----------------------------------------------------------------------------------------------
+
+    def forward_kinematics(self, q) -> Dict[str, np.ndarray]:
+        """Pose of every link in the base frame, (4, 4) each, by link name: p_base = T p_link.
+
+        The poses are views of one array.
+        """
+        poses = self.kernel('forward_kinematics')(q)
+        return {name: poses[..., k, :, :] for k, name in enumerate(self._model.links)}
+
+    def jacobian(self, q, frame: str, reference: str = 'body') -> np.ndarray:
+        """Jacobian of the velocity of a link or joint frame, angular rows first, (6, nv).
+
+        :param frame: name of a link, or of a joint
+        :param reference: what the velocity is expressed in: 'body', the frame's own coordinates (the book's);
+            'base', base coordinates, the linear part being that of the point at the base origin; 'aligned', the
+            velocity of the frame's origin along the axes of the base (the geometric Jacobian)
+        :raises ValueError: for an unknown frame or reference
+        """
+        return self.kernel('jacobian', frame=frame, reference=reference)(q)
+
+    def jacobian_derivative(self, q, v, frame: str, reference: str = 'body') -> np.ndarray:
+        """Time derivative of `jacobian`, element by element, (6, nv)."""
+        return self.kernel('jacobian_derivative', frame=frame, reference=reference)(q, v)
+
+    def point_jacobian(self, q, frame: str, point) -> np.ndarray:
+        """Jacobian of the velocity, along the axes of the base, of a point fixed to a frame, (3, nv).
+
+        :param point: coordinates of the point in the frame, (3,) [m]
+        """
+        return self.kernel('point_jacobian', frame=frame)(q, point)
+
+    def point_jacobian_derivative(self, q, v, frame: str, point) -> np.ndarray:
+        """Time derivative of `point_jacobian`, (3, nv)."""
+        return self.kernel('point_jacobian_derivative', frame=frame)(q, v, point)
+
+    def centre_of_mass(self, q) -> np.ndarray:
+        """Centre of mass of all moving links in base coordinates, (3,) [m]; links fixed to the world do not count."""
+        return self._call('centre_of_mass', (q,))
+
+    def centre_of_mass_jacobian(self, q) -> np.ndarray:
+        """Jacobian of `centre_of_mass`, (3, nv)."""
+        return self._call('centre_of_mass_jacobian', (q,))
+
+    # -- kernels --------------------------------------------------------------------------------------------------
+
+    def function(self, name: str, runtime: Sequence[str] = ()) -> Callable[..., np.ndarray]:
+        """Variant of a method with more inputs: constants of the robot that are given with each call.
+
+        :param name: name of the method, such as 'gravity_torque'
+        :param runtime: the additional inputs, passed as arrays after the method's own, in this order: 'gravity', (3,);
+            'inertia:<link>', (10,), the link's inertial parameters; 'payload:<link>', (10,), those of what is added to
+            it. Ten parameters are m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz, in link coordinates, the inertia
+            about the link's origin.
+        :return: callable taking arrays; forward_kinematics and energy give plain arrays
+        """
+        kernel = self.kernel(name, runtime=runtime)
+        return kernel.bind(kernel.__call__)
+
+    def kernel(self, name: str, **options) -> BaseKernel:
+        """Kernel of a function, compiled on first use; see `rbd_ros.robot.definitions` for names and options.
+
+        :raises ValueError: for an unknown name or option
+        """
+        if 'runtime' in options:
+            options['runtime'] = tuple(options['runtime'])
+        if options.get('diagonal') is not None:
+            options['diagonal'] = tuple(float(x) for x in options['diagonal'])
+        try:
+            key = name, Options(**options)
+        except TypeError:
+            known = ', '.join(Options.__dataclass_fields__)
+            raise ValueError(f'unknown option among {", ".join(options)}; there are {known}') from None
+        kernel = self._kernels.get(key)
+        if kernel is None:
+            with self._lock:
+                kernel = self._kernels.get(key)
+                if kernel is None:
+                    kernel = self._kernels[key] = self._make_kernel(*key)
+        return kernel
+
+    def operation_count(self, name: str, **options) -> Optional[OperationCount]:
+        """Operations of a function's machine code; None where there is no compiler."""
+        return self.kernel(name, **options).count
+
+    def _make_kernel(self, name: str, options: Options) -> BaseKernel:
+        _notice_missing_compiler()
+        if name == 'forward_dynamics':
+            self._require_mass(options)
+        method = getattr(type(self), name, None) if name in FUNCTIONS else None
+        signature = ', '.join(FUNCTIONS[name].inputs) if name in FUNCTIONS else ''
+        if name in FUNCTIONS and FUNCTIONS[name].takes_forces and not options.runtime:
+            signature += ', external_forces=None'
+        doc = f'{name}({signature})\n--\n\n{getattr(method, "__doc__", None) or ""}'
+        return make_kernel(definition(self._model, name, options, doc))
+
+    def _require_mass(self, options: Options) -> None:
+        try:
+            from rbd_ros.model.checks import massless_joints
+        except ImportError:
+            return
+        moved_later = {self._model.link(key.partition(':')[2]).body for key in options.runtime if ':' in key}
+        if options.diagonal is not None and all(x > 0.0 for x in options.diagonal):
+            return
+        joints = [
+            name for name in massless_joints(self._model)
+            if not any(self._supports(name, body) for body in moved_later)]
+        if joints:
+            raise SingularMassMatrixError(
+                f'the mass matrix is singular: joint{"s" if len(joints) > 1 else ""} {", ".join(map(repr, joints))} '
+                'move no mass; give the links beyond an <inertial>, the joints an armature, or make them fixed')
+
+    def _supports(self, joint_name: str, body: int) -> bool:
+        return any(self._model.body(i).joint_name == joint_name for i in self._model.support(body))
+
+    def _call(self, name: str, arrays: Sequence[Any], external_forces: Optional[Mapping[str, Any]] = None):
+        """Run a function; from now on its name on this robot is the builtin, which falls back on the method."""
+        if external_forces:
+            return self._call_with_forces(name, arrays, external_forces)
+        kernel = self.kernel(name)
+        if name not in self.__dict__:
+            self.__dict__[name] = kernel.bind(MethodType(getattr(type(self), name), self))
+        return kernel(*arrays)
+
+    def _call_with_forces(self, name: str, arrays: Sequence[Any], external_forces: Mapping[str, Any]):
+        if not isinstance(external_forces, Mapping):
+            raise ValueError(
+                f'external_forces must map link names to (6,) arrays, got {type(external_forces).__name__}')
+        links = force_links(external_forces)
+        values = []
+        for link in links:
+            force = np.asarray(external_forces[link], dtype=float)
+            if force.ndim not in (1, 2) or force.shape[-1] != 6:
+                raise ValueError(f'external force on {link!r} must have shape (6,) or (N, 6), got {force.shape}')
+            values.append(force)
+        rows = {len(force) for force in values if force.ndim == 2}
+        if len(rows) > 1:
+            raise ValueError(f'external forces have different numbers of rows: {sorted(rows)}')
+        if rows:
+            values = [np.broadcast_to(force, (*rows, 6)) for force in values]
+        return self.kernel(name, forces=links)(*arrays, np.concatenate(values, axis=-1))
+
+
+def _notice_missing_compiler() -> None:
+    global _noticed
+    reason = why_unavailable()
+    if reason is not None and not _noticed:
+        _noticed = True
+        _log.warning('no compiler: %s; dynamics run interpreted, a thousand times slower', reason)
