@@ -1,4 +1,4 @@
-"""System model of a robot: bodies, joints, frames, gears and shapes (book chapter 4), and its builder from URDF."""
+"""System model of a robot (book chapter 4): bodies, joints, gears and shapes, read from URDF."""
 
 from rbd_ros.model.errors import ModelError, SingularMassMatrixError
 from rbd_ros.model.model import Body, Coupling, Frame, JointLimits, Link, Model

@@ -1,4 +1,4 @@
-"""Whether the inertia of a link can belong to a real body (book 2.13): mass, definiteness, triangle inequality."""
+"""Whether the inertia of a link can be that of a real body: mass and principal moments."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from typing import List, Sequence
 
 import numpy as np
 
-# URDFs are written with few digits: an inequality is called violated beyond this share of the greatest moment only.
+# URDFs are written with few digits: an inequality counts as violated only beyond this share of the
+# greatest moment, or beyond the moment of the mass at this distance (a micrometre).
 RELATIVE_TOLERANCE = 1e-6
+TOLERANCE_LENGTH = 1e-6
 
 
-def violated_conditions(mass: float, centre: Sequence[float], inertia: Sequence[Sequence[float]]) -> List[str]:
+def violated_conditions(
+    mass: float, centre: Sequence[float], inertia: Sequence[Sequence[float]]
+) -> List[str]:
     """Conditions of a physical inertia that are violated, in words; empty if there is none.
 
     :param mass: [kg]
@@ -30,11 +34,18 @@ def violated_conditions(mass: float, centre: Sequence[float], inertia: Sequence[
         return found
     scale = max(abs(value) for row in inertia for value in row)
     moments = scale * np.linalg.eigvalsh(np.array(inertia) / scale)
-    tolerance = RELATIVE_TOLERANCE * float(np.abs(moments).max())
-    words = ', '.join(f'{moment:.6g}' for moment in moments)
+    tolerance = max(
+        RELATIVE_TOLERANCE * float(np.abs(moments).max()), abs(mass) * TOLERANCE_LENGTH**2
+    )
+    moments = [float(moment) for moment in moments]
+    words = ', '.join(f'{moment if abs(moment) > tolerance else 0.0:.6g}' for moment in moments)
     if moments[0] < -tolerance:
-        found.append(f'the rotational inertia is not positive definite (principal moments {words} kg m^2)')
+        found.append(
+            f'the rotational inertia is not positive definite (principal moments {words} kg m^2)'
+        )
     elif moments[0] + moments[1] < moments[2] - tolerance:
-        found.append(f'the principal moments {words} kg m^2 violate the triangle inequality '
-                     '(none may exceed the sum of the others)')
+        found.append(
+            f'the principal moments {words} kg m^2 violate the triangle inequality '
+            '(none may exceed the sum of the others)'
+        )
     return found

@@ -10,9 +10,10 @@ from urllib.parse import unquote
 class MeshPaths:
     """Resolver of mesh file names.
 
-    A `package://name/rest` is looked for, in this order, below the roots given, below those of ROS_PACKAGE_PATH, below
-    `share` of those of AMENT_PREFIX_PATH, and in the directories above the description. A root may be the directory
-    that holds the package or the package itself. Other names are absolute, or relative to the description.
+    A `package://name/rest` is looked for, in this order, below the roots given, below those of
+    ROS_PACKAGE_PATH, below `share` of those of AMENT_PREFIX_PATH, and in the directories above
+    the description. A root may be the directory that holds the package or the package itself.
+    Other names are absolute, or relative to the description.
 
     :param directory: directory of the description, None if it came as a string
     :param package_paths: further roots
@@ -20,12 +21,16 @@ class MeshPaths:
 
     def __init__(self, directory: Optional[str], package_paths: Sequence[str] = ()):
         self._directory = directory
+        if isinstance(package_paths, (str, os.PathLike)):
+            package_paths = (package_paths,)
         self._roots = [os.fspath(root) for root in package_paths]
         self._packages: Dict[str, List[str]] = {}
 
     def resolve(self, uri: str) -> Optional[str]:
         """Absolute path of the file that `uri` means, None if it is not found."""
-        return next((os.path.abspath(path) for path in self._candidates(uri) if os.path.isfile(path)), None)
+        return next(
+            (os.path.abspath(path) for path in self._candidates(uri) if os.path.isfile(path)), None
+        )
 
     def _candidates(self, uri: str) -> Iterator[str]:
         scheme, separator, rest = uri.partition('://')
@@ -38,7 +43,9 @@ class MeshPaths:
             yield rest
             yield unquote(rest)
         elif scheme in ('package', 'model'):
-            package, _, inside = rest.partition('/')
+            package, _, inside = rest.lstrip('/').partition(
+                '/'
+            )  # package:///name is a common slip
             if package not in ('', '.', '..'):
                 for root in self._package_directories(package):
                     yield os.path.join(root, inside)

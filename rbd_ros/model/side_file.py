@@ -1,9 +1,9 @@
-"""Armature, which URDF has no word for, from a mapping or a YAML side file {joint: reflected rotor inertia}."""
+"""Armature (reflected rotor inertia), unknown to URDF, from a mapping or a YAML side file."""
 
 from __future__ import annotations
 
 import os
-from typing import Dict, Mapping, Union
+from typing import Dict, Mapping, Optional, Union
 
 import yaml
 
@@ -17,7 +17,8 @@ Armature = Union[Mapping[str, float], str, 'os.PathLike[str]', None]
 def read_armature(armature: Armature) -> Dict[str, float]:
     """Armature by joint name [kg m^2, or kg for prismatic joints].
 
-    :param armature: the mapping itself, or the path of a YAML file that holds it, alone or under the key 'armature'
+    :param armature: the mapping itself, or the path of a YAML file that holds it, alone or under
+        the key 'armature'
     :raises ModelError: for an unreadable file, or an entry that is no number; naming the joint
     """
     if armature is None:
@@ -26,17 +27,28 @@ def read_armature(armature: Armature) -> Dict[str, float]:
     if isinstance(armature, (str, os.PathLike)):
         where = f'armature file {shorten(os.fspath(armature), 200)}'
         armature = _read_yaml(armature, where)
-        if isinstance(armature, dict) and set(armature) == {'armature'} and isinstance(armature['armature'], dict):
+        if (
+            isinstance(armature, dict)
+            and set(armature) == {'armature'}
+            and isinstance(armature['armature'], dict)
+        ):
             armature = armature['armature']
     if not isinstance(armature, Mapping):
-        raise ModelError(f'{where}: expected a mapping of joint names to numbers, got {type(armature).__name__}; '
-                         'write lines like "joint_1: 0.05"')
-    return {_joint_name(joint, where): _value(joint, value, where) for joint, value in armature.items()}
+        raise ModelError(
+            f'{where}: expected a mapping of joint names to numbers, got '
+            f'{type(armature).__name__}; write lines like "joint_1: 0.05"'
+        )
+    return {
+        _joint_name(joint, where): _value(joint, value, where) for joint, value in armature.items()
+    }
 
 
 def _joint_name(joint: object, where: str) -> str:
     if not isinstance(joint, str):
-        raise ModelError(f'{where}: {shorten(str(joint))} is no joint name; put names that look like numbers in quotes')
+        raise ModelError(
+            f'{where}: {shorten(str(joint))} is no joint name; '
+            'put names that look like numbers in quotes'
+        )
     return joint
 
 
@@ -48,19 +60,21 @@ def _value(joint: str, value: object, where: str) -> float:
             raise ValueError
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f'{where}: joint {joint!r} has {shorten(str(value))}, which is not a number; give its '
-                         'reflected rotor inertia in kg m^2') from None
+        raise ModelError(
+            f'{where}: joint {joint!r} has {shorten(str(value))}, which is not a number; give its '
+            'reflected rotor inertia in kg m^2'
+        ) from None
 
 
 class _Loader(yaml.SafeLoader):
-    """Loader that refuses a joint named twice, and aliases, which a flat mapping has no use for."""
+    """Loader that refuses a joint named twice, and aliases, which nothing here needs."""
 
-    def compose_node(self, parent, index):
+    def compose_node(self, parent: Optional[yaml.Node], index: object) -> Optional[yaml.Node]:
         if self.check_event(yaml.AliasEvent):
             raise yaml.YAMLError('aliases are not accepted')
         return super().compose_node(parent, index)
 
-    def construct_mapping(self, node, deep=False):
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         seen = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
@@ -77,9 +91,11 @@ def _read_yaml(path: Union[str, os.PathLike], where: str) -> object:
         if os.path.getsize(path) > _MAX_BYTES:
             raise ModelError(f'{where} is larger than {_MAX_BYTES} bytes; give one line a joint')
         with open(path, encoding='utf-8') as file:
-            return yaml.load(file, _Loader)  # noqa: S506 (a SafeLoader)
+            return yaml.load(file, _Loader)
     except (OSError, UnicodeError, yaml.YAMLError, RecursionError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
         reason = ' '.join(str(error).split()) or type(error).__name__
-        raise ModelError(f'{where}: {shorten(reason, 200)[1:-1]}; write lines like "joint_1: 0.05"') from None
+        raise ModelError(
+            f'{where}: {shorten(reason, 200)[1:-1]}; write lines like "joint_1: 0.05"'
+        ) from None

@@ -1,7 +1,7 @@
 """A system model from a URDF: the tree, its joints, gears, inertias and shapes.
 
-The document is read by `urdf_document`, checked by `urdf_description` and parsed by urdf_parser_py; here its links and
-joints become bodies. See docs/urdf.md for the conventions.
+The document is read by `urdf_document`, checked by `urdf_description` and parsed by
+urdf_parser_py; here its links and joints become bodies. See docs/urdf.md for the conventions.
 """
 
 from __future__ import annotations
@@ -29,27 +29,45 @@ from rbd_ros.spatial.rotation import rpy_rotation
 _AXIS_ROUNDING = 1e-15
 
 
-def load_urdf(source: Source, floating_base: bool = False, gravity: Sequence[float] = (0.0, 0.0, -9.81),
-              strict: bool = False, armature: Armature = None, package_paths: Sequence[str] = ()) -> Model:
+def load_urdf(
+    source: Source,
+    floating_base: bool = False,
+    gravity: Sequence[float] = (0.0, 0.0, -9.81),
+    strict: bool = False,
+    armature: Armature = None,
+    package_paths: Sequence[str] = (),
+) -> Model:
     """Model of the robot that a URDF describes.
 
     :param source: path of the URDF file, or its XML as a string
-    :param floating_base: whether the root link moves freely, by a joint named 'floating_base' before all others
+    :param floating_base: whether the root link moves freely, by a joint named 'floating_base'
+        before all others
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
     :param strict: whether an inertia that no real body can have is an error instead of a warning
-    :param armature: reflected rotor inertia by joint name [kg m^2 or kg], or the path of a YAML file with it
+    :param armature: reflected rotor inertia by joint name [kg m^2 or kg], or the path of a YAML
+        file with it
     :param package_paths: directories in which package:// names are looked for first
-    :raises ModelError: for whatever cannot become a model, naming link, joint or element and the cure
+    :raises ModelError: for whatever cannot become a model, naming link, joint or element and the
+        cure
     :raises ValueError: if `gravity` is not three finite numbers
     """
-    gravity = tuple(float(g) for g in gravity)
-    if len(gravity) != 3 or not all(map(math.isfinite, gravity)):
-        raise ValueError(f'gravity must be 3 finite numbers, got {gravity}')
+    gravity = _check_gravity(gravity)
     rotors = read_armature(armature)
     description = read_description(source)
     model = _Builder(description, strict, MeshPaths(description.directory, package_paths)).build(
-        floating_base, gravity)
+        floating_base, gravity
+    )
     return model.with_armature(rotors) if rotors else model
+
+
+def _check_gravity(gravity: Sequence[float]) -> tuple:
+    try:
+        values = tuple(float(g) for g in gravity)
+    except (TypeError, ValueError):
+        values = ()
+    if len(values) != 3 or not all(map(math.isfinite, values)):
+        raise ValueError(f'gravity must be 3 finite numbers, got {quote(gravity)}')
+    return values
 
 
 @dataclass
@@ -65,7 +83,9 @@ class _Builder:
     geometries: List[Geometry] = field(default_factory=list)
     warnings: List[str] = field(default_factory=list)
     unresolved: List[str] = field(default_factory=list)
-    notes: Dict[str, List[str]] = field(default_factory=dict)  # what was noticed -> joints it was noticed of
+    notes: Dict[str, List[str]] = field(
+        default_factory=dict
+    )  # what was noticed -> joints it was noticed of
 
     def build(self, floating_base: bool, gravity: tuple) -> Model:
         """Model of the description."""
@@ -77,11 +97,22 @@ class _Builder:
         numbers: Dict[str, int] = {}
         base = Frame(0, PluckerTransform.identity())
         if floating_base:
-            if FLOATING_BASE_JOINT in joints:
-                raise ModelError(f'joint {FLOATING_BASE_JOINT!r}: the name is that of the joint which '
-                                 'floating_base=True adds; rename the joint')
-            self.bodies.append(Body(root, 0, FLOATING_BASE_JOINT, Floating(), PluckerTransform.identity(),
-                                    RigidBodyInertia.zero(), urdf_type='floating'))
+            if FLOATING_BASE_JOINT in joints and joints[FLOATING_BASE_JOINT].type != 'fixed':
+                raise ModelError(
+                    f'joint {FLOATING_BASE_JOINT!r}: the name is that of the joint which '
+                    'floating_base=True adds; rename the joint'
+                )
+            self.bodies.append(
+                Body(
+                    root,
+                    0,
+                    FLOATING_BASE_JOINT,
+                    Floating(),
+                    PluckerTransform.identity(),
+                    RigidBodyInertia.zero(),
+                    urdf_type='floating',
+                )
+            )
             base = Frame(1, PluckerTransform.identity())
             self.joint_frames[FLOATING_BASE_JOINT] = base
         frames = {root: base}
@@ -105,13 +136,19 @@ class _Builder:
             self._add_link(links[joint.child], frame)
         self._finish_warnings()
         model = Model.create(
-            self.description.name, self.bodies, self.links, joint_frames=self.joint_frames,
-            couplings=gears.couplings(numbers), geometries=tuple(self.geometries), gravity=gravity,
-            warnings=tuple(self.warnings))
+            self.description.name,
+            self.bodies,
+            self.links,
+            joint_frames=self.joint_frames,
+            couplings=gears.couplings(numbers),
+            geometries=tuple(self.geometries),
+            gravity=gravity,
+            warnings=tuple(self.warnings),
+        )
         _check_finite(model)
         return model
 
-    # -- joints ---------------------------------------------------------------------------------------------------
+    # -- joints --------------------------------------------------------------------------------
 
     def _joint_type(self, joint: Any) -> Optional[JointType]:
         """Kinematic type of a joint, None for a fixed one."""
@@ -128,8 +165,10 @@ class _Builder:
         axis = tuple(joint.axis) if joint.axis is not None else (1.0, 0.0, 0.0)
         greatest = max(map(abs, axis))
         if greatest == 0.0:
-            raise ModelError(f'joint {quote(joint.name)}: <axis xyz="0 0 0"> has no direction; '
-                             'give a unit vector such as "0 0 1"')
+            raise ModelError(
+                f'joint {quote(joint.name)}: <axis xyz="0 0 0"> has no direction; '
+                'give a unit vector such as "0 0 1"'
+            )
         scaled = tuple(x / greatest for x in axis)
         scaled = tuple(0.0 if abs(x) < _AXIS_ROUNDING else x for x in scaled)
         length = math.sqrt(linear3.dot(scaled, scaled))
@@ -143,38 +182,59 @@ class _Builder:
             damping, friction = joint.dynamics.damping or 0.0, joint.dynamics.friction or 0.0
             for what, value in (('damping', damping), ('friction', friction)):
                 if value < 0.0:
-                    raise ModelError(f'joint {quote(joint.name)}: <dynamics {what}="{value:g}"> is negative, which '
-                                     'would feed energy in; give a value >= 0')
-        return Body(joint.child, parent, joint.name, kind, placement, RigidBodyInertia.zero(), damping=damping,
-                    friction=friction, limits=self._limits(joint), urdf_type=joint.type)
+                    raise ModelError(
+                        f'joint {quote(joint.name)}: <dynamics {what}="{value:g}"> is negative, '
+                        'which would feed energy in; give a value >= 0'
+                    )
+        return Body(
+            joint.child,
+            parent,
+            joint.name,
+            kind,
+            placement,
+            RigidBodyInertia.zero(),
+            damping=damping,
+            friction=friction,
+            limits=self._limits(joint),
+            urdf_type=joint.type,
+        )
 
     def _limits(self, joint: Any) -> JointLimits:
         limit, name = joint.limit, joint.name
         bounded = joint.type in ('revolute', 'prismatic')
         if limit is None:
             if bounded:
-                self._note('have no <limit>, which URDF requires; they are taken as unlimited', name)
+                self._note(
+                    'have no <limit>, which URDF requires; they are taken as unlimited', name
+                )
             return JointLimits()
         for what in ('effort', 'velocity'):
             value = getattr(limit, what)
             if value < 0.0:
-                raise ModelError(f'joint {quote(name)}: <limit {what}="{value:g}"> is negative; '
-                                 'give the greatest magnitude, a value >= 0')
+                raise ModelError(
+                    f'joint {quote(name)}: <limit {what}="{value:g}"> is negative; '
+                    'give the greatest magnitude, a value >= 0'
+                )
             if value == 0.0:
-                self._note(f'have the {what} limit 0, which allows none; give the true limit if it is meant as '
-                           'unknown', name)
+                self._note(
+                    f'have the {what} limit 0, which allows none; give the true limit if it '
+                    'is meant as unknown',
+                    name,
+                )
         for what in self.description.missing_limits.get(name, ()):
-            self._note(f'have a <limit> without {what}, which URDF requires; it is taken as unlimited', name)
+            self._note(f'have a <limit> without {what} and are taken as unlimited in that', name)
         if not bounded:
             return JointLimits(velocity=limit.velocity, effort=limit.effort)
         if limit.lower > limit.upper or limit.lower == math.inf or limit.upper == -math.inf:
-            raise ModelError(f'joint {quote(name)}: <limit lower="{limit.lower:g}" upper="{limit.upper:g}"> leaves no '
-                             'position; lower must not exceed upper')
+            raise ModelError(
+                f'joint {quote(name)}: <limit lower="{limit.lower:g}" upper="{limit.upper:g}"> '
+                'leaves no position; lower must not exceed upper'
+            )
         if limit.lower == limit.upper:
-            self._note('have equal lower and upper limits (URDF reads a missing one as 0), so they cannot move', name)
+            self._note('have equal lower and upper limits, so they cannot move', name)
         return JointLimits(limit.lower, limit.upper, limit.velocity, limit.effort)
 
-    # -- links ----------------------------------------------------------------------------------------------------
+    # -- links ---------------------------------------------------------------------------------
 
     def _add_link(self, link: Any, frame: Frame) -> None:
         self.links.append(Link(link.name, frame.body, frame.placement, self._inertia(link)))
@@ -182,8 +242,16 @@ class _Builder:
             for shape in shapes:
                 owner = f'link {quote(link.name)}: <{role}>'
                 placement = self._transform(shape.origin, owner) * frame.placement
-                self.geometries.append(Geometry(
-                    shape.name or '', link.name, frame.body, placement, self._shape(shape.geometry, owner), role))
+                self.geometries.append(
+                    Geometry(
+                        shape.name or '',
+                        link.name,
+                        frame.body,
+                        placement,
+                        self._shape(shape.geometry, owner),
+                        role,
+                    )
+                )
 
     def _inertia(self, link: Any) -> RigidBodyInertia:
         inertial = link.inertial
@@ -208,14 +276,23 @@ class _Builder:
             path = self.meshes.resolve(shape.filename)
             if path is None:
                 self.unresolved.append(shape.filename)
-            return Mesh(shape.filename, path, tuple(shape.scale) if shape.scale is not None else (1.0, 1.0, 1.0))
-        sizes = shape.size if kind == 'Box' else [
-            getattr(shape, name) for name in ('radius', 'length') if hasattr(shape, name)]
+            return Mesh(
+                shape.filename,
+                path,
+                tuple(shape.scale) if shape.scale is not None else (1.0, 1.0, 1.0),
+            )
+        sizes = (
+            shape.size
+            if kind == 'Box'
+            else [getattr(shape, name) for name in ('radius', 'length') if hasattr(shape, name)]
+        )
         if min(sizes) < 0.0:
-            raise ModelError(f'{owner}: {kind.lower()} with the negative size {min(sizes):g}; give a size >= 0')
+            raise ModelError(
+                f'{owner}: {kind.lower()} with the negative size {min(sizes):g}; give a size >= 0'
+            )
         return Box(tuple(sizes)) if kind == 'Box' else (Sphere, Cylinder)[len(sizes) - 1](*sizes)
 
-    # -- helpers --------------------------------------------------------------------------------------------------
+    # -- helpers -------------------------------------------------------------------------------
 
     @staticmethod
     def _transform(origin: Any, owner: str) -> PluckerTransform:
@@ -233,17 +310,23 @@ class _Builder:
             self.warnings.append(f'joints that {what}: {", ".join(joints)}')
         if self.unresolved:
             count = len(set(self.unresolved))
-            self.warnings.append(f'{count} mesh file(s) not found, the first is {quote(self.unresolved[0])}; '
-                                 'give package_paths to find them')
+            self.warnings.append(
+                f'{count} mesh file(s) not found, the first is {quote(self.unresolved[0], 200)}; '
+                'give package_paths to find them'
+            )
 
 
 def _check_finite(model: Model) -> None:
     """Refuse numbers so large that the sums of the model overflow."""
     for link in model.links.values():
         if not all(map(math.isfinite, (*link.inertia.parameters(), *link.placement.r))):
-            raise ModelError(f'link {quote(link.name)}: its inertia or place overflows a double; '
-                             'correct the numbers of its <inertial> and of the joints that lead to it')
+            raise ModelError(
+                f'link {quote(link.name)}: its inertia or place overflows a double; '
+                'correct the numbers of its <inertial> and of the joints that lead to it'
+            )
     for body in model.bodies:
         if not all(map(math.isfinite, (*body.inertia.parameters(), *body.tree_transform.r))):
-            raise ModelError(f'link {quote(body.name)}: the inertia or place of its body overflows a double; '
-                             'correct the numbers of it and of the links fixed to it')
+            raise ModelError(
+                f'link {quote(body.name)}: the inertia or place of its body overflows a double; '
+                'correct the numbers of it and of the links fixed to it'
+            )

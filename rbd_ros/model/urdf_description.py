@@ -1,7 +1,7 @@
 """From a clean document to the parsed links and joints of urdf_parser_py, in file order.
 
-urdf_parser_py gets only elements it knows, with values already checked, so it has nothing to complain about and prints
-nothing.
+urdf_parser_py gets only elements it knows, with values already checked, so it has nothing to
+complain about and prints nothing.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ def read_description(source: Source) -> Description:
     document = read_document(source)
     root = document.root
     if not len(root):
-        raise ModelError(f'{document.label}: <robot> has no links; give a URDF with at least one <link>')
+        raise ModelError(
+            f'{document.label}: <robot> has no links; give a URDF with at least one <link>'
+        )
     check_element(root, ROBOT, document.label, skip=('link', 'joint'))
     description = Description(root.get('name'), document.directory)
     rules = {tag: child.rule for tag, child in ROBOT.children.items()}
@@ -57,7 +59,9 @@ def read_description(source: Source) -> Description:
         check_element(node, rules[node.tag], owner)
         name = node.get('name')
         if name in found:
-            raise ModelError(f'{owner} is defined twice (again in line {node.line}); rename or remove one')
+            raise ModelError(
+                f'{owner} is defined twice (again in line {node.line}); rename or remove one'
+            )
         if node.tag == 'link':
             _prepare_link(node, owner, description)
             found[name] = _parse(urdf_parser.Link, node, owner)
@@ -65,13 +69,19 @@ def read_description(source: Source) -> Description:
             _prepare_joint(node, owner, description)
             found[name] = _parse(urdf_parser.Joint, node, owner)
     if not description.links:
-        raise ModelError(f'{document.label}: <robot> has no links; give a URDF with at least one <link>')
+        raise ModelError(
+            f'{document.label}: <robot> has no links; give a URDF with at least one <link>'
+        )
     return description
 
 
 def _owner(node: Node, document: Document) -> str:
     name = node.get('name')
-    return f'{node.tag} {quote(name)}' if name else f'{document.label}: nameless {node.tag} (line {node.line})'
+    return (
+        f'{node.tag} {quote(name)}'
+        if name
+        else f'{document.label}: nameless {node.tag} (line {node.line})'
+    )
 
 
 def _parse(kind: type, node: Node, owner: str) -> Any:
@@ -85,18 +95,31 @@ def _parse(kind: type, node: Node, owner: str) -> Any:
 def _prepare_joint(node: Node, owner: str, description: Description) -> None:
     kind = node.get('type')
     if kind not in JOINT_TYPES:
-        hint = {'ball': 'three revolute joints', 'spherical': 'three revolute joints', 'slider': 'prismatic',
-                'hinge': 'revolute'}.get(kind.lower())
-        raise ModelError(f'{owner} has the unknown type {quote(kind)}; use '
-                         + (hint or f'one of {", ".join(JOINT_TYPES)}'))
+        hint = {
+            'ball': 'three revolute joints',
+            'spherical': 'three revolute joints',
+            'slider': 'prismatic',
+            'hinge': 'revolute',
+        }.get(kind.lower())
+        raise ModelError(
+            f'{owner} has the unknown type {quote(kind)}; use '
+            + (hint or f'one of {", ".join(JOINT_TYPES)}')
+        )
     _refuse_quaternion(node, owner)
     limit = node.find('limit')
     if limit is not None:
-        missing = tuple(name for name in ('effort', 'velocity') if limit.get(name) is None)
+        missing = [name for name in ('effort', 'velocity') if limit.get(name) is None]
         for name in missing:
             limit.set(name, 'inf')
+        if limit.get('lower') is None and limit.get('upper') is None:
+            # By the letter both are 0; files that give neither mean a joint that turns without
+            # end.
+            limit.set('lower', '-inf')
+            limit.set('upper', 'inf')
+            if kind in ('revolute', 'prismatic'):
+                missing.append('lower and upper')
         if missing and kind != 'fixed':
-            description.missing_limits[node.get('name')] = missing
+            description.missing_limits[node.get('name')] = tuple(missing)
 
 
 def _prepare_link(node: Node, owner: str, description: Description) -> None:
@@ -107,20 +130,26 @@ def _prepare_link(node: Node, owner: str, description: Description) -> None:
         _refuse_quaternion(shape, owner)
         geometry = shape.find('geometry')
         if len(geometry) != 1:
-            raise ModelError(f'{owner}: <geometry> (line {geometry.line}) must hold one shape, it holds '
-                             f'{len(geometry)}; give each shape a <{shape.tag}> of its own')
+            raise ModelError(
+                f'{owner}: <geometry> (line {geometry.line}) must hold one shape, it holds '
+                f'{len(geometry)}; give each shape a <{shape.tag}> of its own'
+            )
         tag = geometry[0].tag
         if tag == 'capsule':
             _split_capsule(node, shape, geometry)
         elif tag not in ('box', 'cylinder', 'sphere', 'mesh'):
             node.remove(shape)
-            description.warnings.append(f'{owner}: <{shape.tag}> of the unknown shape <{quote(tag)[1:-1]}> is left out')
+            description.warnings.append(
+                f'{owner}: <{shape.tag}> of the unknown shape <{quote(tag)[1:-1]}> is left out'
+            )
 
 
 def _refuse_quaternion(node: Node, owner: str) -> None:
     origin = node.find('origin')
     if origin is not None and origin.get('quat_xyzw') is not None:
-        raise ModelError(f'{owner}: quat_xyzw (line {origin.line}) is not read; give the rotation as rpy="..."')
+        raise ModelError(
+            f'{owner}: quat_xyzw (line {origin.line}) is not read; give the rotation as rpy="..."'
+        )
 
 
 def _split_capsule(link: Node, shape: Node, geometry: Node) -> None:
@@ -129,8 +158,13 @@ def _split_capsule(link: Node, shape: Node, geometry: Node) -> None:
     radius, length = capsule.get('radius'), parse_number(capsule.get('length'))
     capsule.tag = 'cylinder'
     origin = shape.find('origin')
-    xyz, rpy = ([parse_number(x) for x in (origin.get(name, '0 0 0') if origin is not None else '0 0 0').split()]
-                for name in ('xyz', 'rpy'))
+    xyz, rpy = (
+        [
+            parse_number(x)
+            for x in (origin.get(name, '0 0 0') if origin is not None else '0 0 0').split()
+        ]
+        for name in ('xyz', 'rpy')
+    )
     axis = linear3.apply(rpy_rotation(*rpy), (0.0, 0.0, 1.0))
     for half in (0.5 * length, -0.5 * length):
         ball = Node(shape.tag, {'name': shape.get('name')} if shape.get('name') else {})

@@ -1,7 +1,8 @@
-"""Reading a URDF document that may be hostile: from a path or a string to a small, clean tree of elements.
+"""Reading a URDF document that may be hostile: from a path or a string to a small, clean tree.
 
-Only what `urdf_schema` lists survives; vendor elements and unknown attributes are dropped unread. Whatever is not a
-plain XML document with a <robot> root, of bounded size and depth and without DTD, raises ModelError.
+Only what `urdf_schema` lists survives; vendor elements and unknown attributes are dropped unread.
+Whatever is not a plain XML document with a <robot> root, of bounded size and depth and without
+DTD, raises ModelError.
 """
 
 from __future__ import annotations
@@ -46,13 +47,16 @@ class Document(NamedTuple):
 def quote(text: object, width: int = 80) -> str:
     """Text in quotes, shortened so that a message stays readable."""
     text = str(text)
-    return repr(text if len(text) <= width else f'{text[:width - 20]}... ({len(text)} characters)')
+    return repr(
+        text if len(text) <= width else f'{text[: width - 20]}... ({len(text)} characters)'
+    )
 
 
 def read_document(source: Source) -> Document:
     """Clean element tree of a URDF.
 
-    :param source: path of a file, or the XML itself as text or bytes (recognised by its leading '<')
+    :param source: path of a file, or the XML itself as text or bytes (recognised by its leading
+        '<')
     :raises ModelError: for everything that is not a readable URDF document
     """
     if isinstance(source, (bytes, bytearray)):
@@ -64,14 +68,19 @@ def read_document(source: Source) -> Document:
         if text.startswith('<'):
             return Document(_parse(text, 'XML string'), 'XML string', None)
         if not text:
-            raise ModelError('the description is an empty string; give the path of a URDF file or its XML')
+            raise ModelError(
+                'the description is an empty string; give the path of a URDF file or its XML'
+            )
         if len(source) > 4096 or '\n' in text:
             raise ModelError(
-                f'the description {quote(source)} is neither XML (it does not start with "<") nor a path; '
-                'give the path of a URDF file or its XML')
+                f'the description {quote(source)} is neither XML (it does not start with "<") '
+                'nor a path; give the path of a URDF file or its XML'
+            )
     elif not isinstance(source, os.PathLike):
         raise ModelError(
-            f'a description is a path or an XML string, got {type(source).__name__}; give one of these')
+            f'a description is a path or an XML string, got {type(source).__name__}; '
+            'give one of these'
+        )
     data, path = _read_file(source)
     return Document(_parse(data, path), path, str(Path(path).resolve().parent))
 
@@ -83,48 +92,60 @@ def _read_file(source: Union[str, os.PathLike]) -> tuple:
     try:
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
-            raise ModelError(f'{quote(path, 200)} is a directory; give the path of a URDF file in it')
+            raise ModelError(
+                f'{quote(path, 200)} is a directory; give the path of a URDF file in it'
+            )
         if not stat.S_ISREG(status.st_mode):
-            raise ModelError(f'{quote(path, 200)} is not a regular file; read it and pass its XML as a string')
+            raise ModelError(
+                f'{quote(path, 200)} is not a regular file; read it and pass its XML as a string'
+            )
         if status.st_size > MAX_BYTES:
             raise ModelError(_too_large(quote(path, 200), status.st_size))
         with open(path, 'rb') as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise ModelError(
-            f'there is no file {quote(path, 200)}; check the path (XML given as a string must start with "<")'
+            f'there is no file {quote(path, 200)}; check the path '
+            '(XML given as a string must start with "<")'
         ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, 'strerror', None) or error
         if isinstance(error, ModelError):
             raise
-        raise ModelError(f'cannot read {quote(path, 200)}: {reason}; check the path and its permissions') from None
+        raise ModelError(
+            f'cannot read {quote(path, 200)}: {reason}; check the path and its permissions'
+        ) from None
     if len(data) > MAX_BYTES:
         raise ModelError(_too_large(quote(path, 200), len(data)))
     return data, path
 
 
 def _too_large(what: str, size: int) -> str:
-    return (f'{what} has {size} bytes or more, the most accepted are {MAX_BYTES}; a URDF is far smaller, '
-            'keep meshes in files of their own')
+    return (
+        f'{what} has {size} bytes or more, the most accepted are {MAX_BYTES}; a URDF is '
+        'far smaller, keep meshes in files of their own'
+    )
 
 
 def _parse(data: Union[str, bytes], label: str) -> Node:
     """Run expat over the document with a handler for each event that matters."""
-    if not data.strip():
+    data = data.lstrip()  # blanks before an XML declaration are a common slip
+    if not data:
         raise ModelError(f'{label} is empty; give a URDF document with a <robot> element')
     if len(data) > MAX_BYTES:
         raise ModelError(_too_large(label, len(data)))
     builder = _Builder(label)
     try:
         for start in range(0, len(data), _CHUNK):
-            builder.parser.Parse(data[start:start + _CHUNK], False)
+            builder.parser.Parse(data[start : start + _CHUNK], False)
         builder.parser.Parse(data[:0], True)
     except expat.ExpatError as error:
         raise ModelError(_expat_message(error, label, builder)) from None
     except UnicodeEncodeError as error:
         raise ModelError(
-            f'{label} holds a character that is no text at position {error.start}; save it as UTF-8') from None
+            f'{label} holds a character that is no text at position {error.start}; '
+            'save it as UTF-8'
+        ) from None
     except (LookupError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
@@ -138,8 +159,10 @@ def _expat_message(error: expat.ExpatError, label: str, builder: _Builder) -> st
     reason = expat.errors.messages.get(error.code, str(error)) if error.code else str(error)
     where = f'{label}, line {error.lineno}, column {error.offset + 1}'
     if error.code == expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS] and builder.open_tags:
-        return (f'{where}: the document ends inside <{quote(builder.open_tags[-1], 60)[1:-1]}>; '
-                'it seems to be truncated, get the whole file')
+        return (
+            f'{where}: the document ends inside <{quote(builder.open_tags[-1], 60)[1:-1]}>; '
+            'it seems to be truncated, get the whole file'
+        )
     inside = f' inside <{quote(builder.open_tags[-1], 60)[1:-1]}>' if builder.open_tags else ''
     cure = 'correct the XML there'
     if 'token' in reason or 'encoding' in reason:
@@ -171,23 +194,27 @@ class _Builder:
     def _where(self) -> str:
         return f'{self.label}, line {self.parser.CurrentLineNumber}'
 
-    def _doctype(self, name, system_id, public_id, has_internal_subset) -> None:
+    def _doctype(self, name: str, *details: object) -> None:
         raise ModelError(
-            f'{self._where()}: <!DOCTYPE {quote(name, 60)[1:-1]}> is refused, as document types and entities can '
-            'read files and exhaust memory; remove it and write entities out')
+            f'{self._where()}: <!DOCTYPE {quote(name, 60)[1:-1]}> is refused, as document types '
+            'and entities can read files and exhaust memory; remove it and write entities out'
+        )
 
-    def _entity(self, name, *details) -> None:
+    def _entity(self, name: str, *details: object) -> None:
         raise ModelError(f'{self._where()}: entity {quote(name)} is refused; write its text out')
 
     def _start(self, tag: str, attributes: dict) -> None:
         self._elements += 1
         if self._elements > MAX_ELEMENTS:
             raise ModelError(
-                f'{self._where()}: more than {MAX_ELEMENTS} elements; no robot has that many, check the file')
+                f'{self._where()}: more than {MAX_ELEMENTS} elements; '
+                'no robot has that many, check the file'
+            )
         if len(self.open_tags) >= MAX_DEPTH:
             raise ModelError(
-                f'{self._where()}: elements nested deeper than {MAX_DEPTH} (in <{quote(tag, 60)[1:-1]}>); '
-                'a URDF needs five levels, check the file')
+                f'{self._where()}: elements nested deeper than {MAX_DEPTH} '
+                f'(in <{quote(tag, 60)[1:-1]}>); a URDF needs five levels, check the file'
+            )
         self.open_tags.append(tag)
         if self._skipped:
             self._skipped += 1
@@ -202,8 +229,9 @@ class _Builder:
                 return
             if tag.startswith('xacro:'):
                 raise ModelError(
-                    f'{self._where()}: <{quote(tag, 60)[1:-1]}> is a xacro macro, not URDF; run xacro first '
-                    '(xacro robot.urdf.xacro > robot.urdf)')
+                    f'{self._where()}: <{quote(tag, 60)[1:-1]}> is a xacro macro, not URDF; '
+                    'run xacro first (xacro robot.urdf.xacro > robot.urdf)'
+                )
             if rule.keeps_unknown:
                 parent.append(self._keep(tag, {}, _NOTHING))
                 return
@@ -222,8 +250,9 @@ class _Builder:
             if name in rule.attributes:
                 if '${' in value or '$(' in value:
                     raise ModelError(
-                        f'{self._where()}: {name}={quote(value)} of <{tag}> is an unexpanded xacro expression; '
-                        'run xacro first (xacro robot.urdf.xacro > robot.urdf)')
+                        f'{self._where()}: {name}={quote(value)} of <{tag}> is an unexpanded '
+                        'xacro expression; run xacro first (xacro robot.urdf.xacro > robot.urdf)'
+                    )
                 kept[name] = value
         node = Node(tag, kept)
         node.line = self.parser.CurrentLineNumber
@@ -240,7 +269,9 @@ class _Builder:
             'COLLADA': 'this is a mesh; give the URDF that refers to it',
         }
         cure = cures.get(tag, 'give a URDF document, whose root element is <robot>')
-        raise ModelError(f'{self._where()}: the root element is <{quote(tag, 60)[1:-1]}>, not <robot>; {cure}')
+        raise ModelError(
+            f'{self._where()}: the root element is <{quote(tag, 60)[1:-1]}>, not <robot>; {cure}'
+        )
 
 
 _NOTHING = ElementRule()

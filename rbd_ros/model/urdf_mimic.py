@@ -19,17 +19,19 @@ class _Gear(NamedTuple):
 
 
 class Gears:
-    """Mimic joints of a description, a mimic of a mimic composed to one on the independent joint behind it.
+    """Mimic joints of a description, each a gear on the joint at the end of its chain.
 
     :param joints: parsed joints by name
-    :raises ModelError: for unknown masters, cycles and joints that are not of one degree of freedom
+    :raises ModelError: for unknown masters, cycles and joints that are not of one degree of
+        freedom
     """
 
     def __init__(self, joints: Mapping[str, Any]):
         self._joints = joints
         self._gears: Dict[str, _Gear] = {}
         for name, joint in joints.items():
-            # urdf fixes joints by changing their type alone, so a <mimic> left in a fixed joint means nothing
+            # urdf fixes joints by changing their type alone, so a <mimic> left in a fixed joint
+            # means nothing
             if joint.mimic is not None and joint.type != 'fixed':
                 self._resolve(name)
 
@@ -40,9 +42,11 @@ class Gears:
 
     def couplings(self, numbers: Mapping[str, int]) -> Tuple[Coupling, ...]:
         """Gear constraints between the bodies whose numbers are given by joint name."""
-        return tuple(Coupling(numbers[name], numbers[gear.master], gear.ratio, gear.offset)
-                     for name, gear in sorted(self._gears.items(), key=lambda item: numbers.get(item[0], 0))
-                     if gear.master is not None)
+        return tuple(
+            Coupling(numbers[name], numbers[gear.master], gear.ratio, gear.offset)
+            for name, gear in sorted(self._gears.items(), key=lambda item: numbers.get(item[0], 0))
+            if gear.master is not None
+        )
 
     def _resolve(self, name: str) -> None:
         chain: Dict[str, None] = {}
@@ -69,16 +73,27 @@ class Gears:
         joint = self._joints[name]
         master = joint.mimic.joint
         if joint.type not in _SINGLE:
-            raise ModelError(f'joint {name!r} is {joint.type} and cannot mimic another; remove its <mimic>')
+            raise ModelError(
+                f'joint {name!r} is {joint.type} and cannot mimic another; remove its <mimic>'
+            )
         if master == name:
-            raise ModelError(f'joint {name!r} mimics itself; name the joint that drives it in <mimic joint="...">')
+            raise ModelError(
+                f'joint {name!r} mimics itself; '
+                'name the joint that drives it in <mimic joint="...">'
+            )
         if master not in self._joints:
-            raise ModelError(f'joint {name!r} mimics joint {master!r}, which does not exist; '
-                             'correct the name or remove the <mimic>')
+            raise ModelError(
+                f'joint {name!r} mimics joint {master!r}, which does not exist; '
+                'correct the name or remove the <mimic>'
+            )
         if master in chain:
-            raise ModelError(f'joints {", ".join(map(repr, list(chain)[:20]))} mimic one another in a circle; '
-                             'remove the <mimic> of the one that drives the others')
+            raise ModelError(
+                f'joints {", ".join(map(repr, list(chain)[:20]))} mimic one another in a circle; '
+                'remove the <mimic> of the one that drives the others'
+            )
         if self._joints[master].type not in (*_SINGLE, 'fixed'):
-            raise ModelError(f'joint {name!r} mimics joint {master!r}, which is {self._joints[master].type}; '
-                             'only revolute, continuous and prismatic joints can be mimicked')
+            raise ModelError(
+                f'joint {name!r} mimics joint {master!r}, which is {self._joints[master].type}; '
+                'only revolute, continuous and prismatic joints can be mimicked'
+            )
         return master

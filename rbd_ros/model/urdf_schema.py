@@ -1,7 +1,8 @@
 """Grammar of the part of URDF that is read, and the check of a document against it.
 
-The rules are data: which attributes an element must or may have, what kind of value they hold, which children. After
-`check_element` every attribute in the tree converts without error, so `urdf_parser_py` reads it in silence.
+The rules are data: which attributes an element must or may have, what kind of value they hold,
+which children. After `check_element` every attribute in the tree converts without error, so
+`urdf_parser_py` reads it in silence.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class ChildRule:
 class ElementRule:
     """Attributes and children of an element that are read.
 
-    :param keeps_unknown: whether unknown children are kept (empty), so that their presence can be judged
+    :param keeps_unknown: whether unknown children are kept (empty), so that their presence can be
+        judged
     """
 
     attributes: Mapping[str, AttributeRule] = field(default_factory=dict)
@@ -61,38 +63,66 @@ _LIMIT = AttributeRule(required=False, infinite=True)
 _VECTOR = AttributeRule(3)
 _OPTIONAL_VECTOR = AttributeRule(3, required=False)
 
-_ORIGIN = ChildRule(ElementRule(
-    {'xyz': _OPTIONAL_VECTOR, 'rpy': _OPTIONAL_VECTOR, 'quat_xyzw': AttributeRule(4, required=False)}))
+_ORIGIN = ChildRule(
+    ElementRule(
+        {
+            'xyz': _OPTIONAL_VECTOR,
+            'rpy': _OPTIONAL_VECTOR,
+            'quat_xyzw': AttributeRule(4, required=False),
+        }
+    )
+)
 _LINK_REFERENCE = ChildRule(ElementRule({'link': _TEXT}), required=True)
 _ROUND = {'radius': _NUMBER_RULE, 'length': _NUMBER_RULE}
-_GEOMETRY = ElementRule(children={
-    'box': ChildRule(ElementRule({'size': _VECTOR})),
-    'cylinder': ChildRule(ElementRule(_ROUND)),
-    'capsule': ChildRule(ElementRule(_ROUND)),
-    'sphere': ChildRule(ElementRule({'radius': _NUMBER_RULE})),
-    'mesh': ChildRule(ElementRule({'filename': _TEXT, 'scale': _OPTIONAL_VECTOR})),
-}, keeps_unknown=True)
-_SHAPE = ChildRule(ElementRule(
-    {'name': AttributeRule(0, required=False)},
-    {'origin': _ORIGIN, 'geometry': ChildRule(_GEOMETRY, required=True)}), many=True)
-_INERTIAL = ElementRule(children={
-    'origin': _ORIGIN,
-    'mass': ChildRule(ElementRule({'value': _NUMBER_RULE}), required=True),
-    'inertia': ChildRule(ElementRule(
-        {name: _NUMBER_RULE for name in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')}), required=True),
-})
+_GEOMETRY = ElementRule(
+    children={
+        'box': ChildRule(ElementRule({'size': _VECTOR})),
+        'cylinder': ChildRule(ElementRule(_ROUND)),
+        'capsule': ChildRule(ElementRule(_ROUND)),
+        'sphere': ChildRule(ElementRule({'radius': _NUMBER_RULE})),
+        'mesh': ChildRule(ElementRule({'filename': _TEXT, 'scale': _OPTIONAL_VECTOR})),
+    },
+    keeps_unknown=True,
+)
+_SHAPE = ChildRule(
+    ElementRule(
+        {'name': AttributeRule(0, required=False)},
+        {'origin': _ORIGIN, 'geometry': ChildRule(_GEOMETRY, required=True)},
+    ),
+    many=True,
+)
+_INERTIAL = ElementRule(
+    children={
+        'origin': _ORIGIN,
+        'mass': ChildRule(ElementRule({'value': _NUMBER_RULE}), required=True),
+        'inertia': ChildRule(
+            ElementRule(dict.fromkeys(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), _NUMBER_RULE)),
+            required=True,
+        ),
+    }
+)
 _LINK = ElementRule(
-    {'name': _TEXT}, {'inertial': ChildRule(_INERTIAL), 'collision': _SHAPE, 'visual': _SHAPE})
-_JOINT = ElementRule({'name': _TEXT, 'type': _TEXT}, {
-    'origin': _ORIGIN,
-    'parent': _LINK_REFERENCE,
-    'child': _LINK_REFERENCE,
-    'axis': ChildRule(ElementRule({'xyz': _VECTOR})),
-    'limit': ChildRule(ElementRule({name: _LIMIT for name in ('lower', 'upper', 'velocity', 'effort')})),
-    'dynamics': ChildRule(ElementRule({'damping': _OPTIONAL, 'friction': _OPTIONAL})),
-    'mimic': ChildRule(ElementRule({'joint': _TEXT, 'multiplier': _OPTIONAL, 'offset': _OPTIONAL})),
-})
-ROBOT = ElementRule({'name': _TEXT}, {'link': ChildRule(_LINK, many=True), 'joint': ChildRule(_JOINT, many=True)})
+    {'name': _TEXT}, {'inertial': ChildRule(_INERTIAL), 'collision': _SHAPE, 'visual': _SHAPE}
+)
+_JOINT = ElementRule(
+    {'name': _TEXT, 'type': _TEXT},
+    {
+        'origin': _ORIGIN,
+        'parent': _LINK_REFERENCE,
+        'child': _LINK_REFERENCE,
+        'axis': ChildRule(ElementRule({'xyz': _VECTOR})),
+        'limit': ChildRule(
+            ElementRule(dict.fromkeys(('lower', 'upper', 'velocity', 'effort'), _LIMIT))
+        ),
+        'dynamics': ChildRule(ElementRule({'damping': _OPTIONAL, 'friction': _OPTIONAL})),
+        'mimic': ChildRule(
+            ElementRule({'joint': _TEXT, 'multiplier': _OPTIONAL, 'offset': _OPTIONAL})
+        ),
+    },
+)
+ROBOT = ElementRule(
+    {'name': _TEXT}, {'link': ChildRule(_LINK, many=True), 'joint': ChildRule(_JOINT, many=True)}
+)
 
 
 def shorten(text: str, width: int = 60) -> str:
@@ -132,7 +162,9 @@ def check_element(node: Element, rule: ElementRule, owner: str, skip: tuple = ()
         text = node.get(name)
         if text is None:
             if attribute.required:
-                raise ModelError(f'{where} has no attribute {name!r}; add {_example(name, attribute)}')
+                raise ModelError(
+                    f'{where} has no attribute {name!r}; add {_example(name, attribute)}'
+                )
         elif attribute.count == 0:
             if attribute.required and not text.strip():
                 raise ModelError(f'{where}: {name}="" is empty; give {_example(name, attribute)}')
@@ -145,7 +177,9 @@ def check_element(node: Element, rule: ElementRule, owner: str, skip: tuple = ()
         if child_rule is None:
             continue
         if counts[child.tag] > 1 and not child_rule.many:
-            raise ModelError(f'{where} has more than one <{child.tag}> (line {child.line}); keep one')
+            raise ModelError(
+                f'{where} has more than one <{child.tag}> (line {child.line}); keep one'
+            )
         if child.tag not in skip:
             check_element(child, child_rule.rule, owner)
     for tag, child_rule in rule.children.items():
@@ -157,14 +191,16 @@ def _check_numbers(where: str, name: str, text: str, attribute: AttributeRule) -
     words = text.split(None, attribute.count) if attribute.count > 1 else [text]
     if len(words) != attribute.count:
         raise ModelError(
-            f'{where}: {name}={shorten(text)} must hold {attribute.count} numbers separated by blanks; '
-            f'give {_example(name, attribute)}')
+            f'{where}: {name}={shorten(text)} must hold {attribute.count} numbers '
+            f'separated by blanks; give {_example(name, attribute)}'
+        )
     for word in words:
         try:
             parse_number(word, attribute.infinite)
         except ValueError as error:
             raise ModelError(
-                f'{where}: {name}={shorten(text)}: {error}; give {_example(name, attribute)}') from None
+                f'{where}: {name}={shorten(text)}: {error}; give {_example(name, attribute)}'
+            ) from None
 
 
 def _example(name: str, attribute: AttributeRule) -> str:

@@ -1,4 +1,4 @@
-"""Tree structure of a URDF: its root, its joints in depth-first order, and what is wrong if it is no tree."""
+"""Tree structure of a URDF: its root, its joints in depth-first order, and why it is no tree."""
 
 from __future__ import annotations
 
@@ -11,27 +11,35 @@ from rbd_ros.model.urdf_document import quote
 def find_root(links: Mapping[str, Any], joints: Mapping[str, Any]) -> str:
     """Name of the one link that is no joint's child.
 
-    :raises ModelError: for joints between unknown links, links with two parents, several roots, none, and cycles
+    :raises ModelError: for joints between unknown links, links with two parents, several roots,
+        none, and cycles
     """
     parents: Dict[str, Any] = {}
     for joint in joints.values():
         for role, link in (('parent', joint.parent), ('child', joint.child)):
             if link not in links:
-                raise ModelError(f'joint {quote(joint.name)}: its {role} link {quote(link)} does not exist; '
-                                 'correct the name or add the link')
+                raise ModelError(
+                    f'joint {quote(joint.name)}: its {role} link {quote(link)} does not exist; '
+                    'correct the name or add the link'
+                )
         if joint.parent == joint.child:
-            raise ModelError(f'joint {quote(joint.name)} connects link {quote(joint.child)} to itself; '
-                             'give it a parent and a child that differ')
+            raise ModelError(
+                f'joint {quote(joint.name)} connects link {quote(joint.child)} to itself; '
+                'give it a parent and a child that differ'
+            )
         if joint.child in parents:
             raise ModelError(
-                f'link {quote(joint.child)} is the child of two joints, {quote(parents[joint.child].name)} and '
-                f'{quote(joint.name)}; a URDF is a tree, remove one of them')
+                f'link {quote(joint.child)} is the child of two joints, '
+                f'{quote(parents[joint.child].name)} and {quote(joint.name)}; '
+                'a URDF is a tree, remove one of them'
+            )
         parents[joint.child] = joint
     roots = [name for name in links if name not in parents]
     if len(roots) > 1:
         raise ModelError(
-            f'{len(roots)} links have no parent: {_names(roots)}; a robot has one root, connect the others by joints '
-            '(of type fixed if they do not move)')
+            f'{len(roots)} links have no parent: {_names(roots)}; a robot has one root, '
+            'connect the others by joints (of type fixed if they do not move)'
+        )
     _refuse_cycles(links, parents)
     return roots[0]
 
@@ -42,16 +50,20 @@ def _refuse_cycles(links: Mapping[str, Any], parents: Mapping[str, Any]) -> None
         path: Dict[str, None] = {}
         while link in parents and link not in safe:
             if link in path:
-                cycle = list(path)[list(path).index(link):]
+                cycle = list(path)[list(path).index(link) :]
+                names = [parents[name].name for name in cycle]
                 raise ModelError(
-                    f'links {_names(cycle)} form a cycle (joints {_names([parents[name].name for name in cycle])}); '
-                    'a URDF is a tree, remove one of these joints')
+                    f'links {_names(cycle)} form a cycle (joints {_names(names)}); '
+                    'a URDF is a tree, remove one of these joints'
+                )
             path[link] = None
             link = parents[link].parent
         safe.update(path)
 
 
-def depth_first_joints(root: str, links: Mapping[str, Any], joints: Mapping[str, Any]) -> List[str]:
+def depth_first_joints(
+    root: str, links: Mapping[str, Any], joints: Mapping[str, Any]
+) -> List[str]:
     """Names of the joints, parents before children, siblings in the order of the file."""
     children: Dict[str, List[Any]] = {}
     for joint in joints.values():
