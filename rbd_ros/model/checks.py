@@ -6,7 +6,7 @@ its acceleration undetermined, and forward dynamics has no answer. Armature coun
 
 from __future__ import annotations
 
-from typing import List, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -35,18 +35,19 @@ def massless_joints(model: Model) -> Tuple[str, ...]:
     return _joints_of(model, found)
 
 
-def singular_joints(model: Model) -> Tuple[str, ...]:
+def singular_joints(model: Model, q: Optional[Sequence[float]] = None) -> Tuple[str, ...]:
     """Joints that take part in a motion which stores no kinetic energy, at any configuration.
 
     These are the massless joints and those that share a freedom, as two joints on one axis with
     nothing between them: neither is massless, but their difference moves nothing.
 
     :param model: the model
+    :param q: ask at this configuration instead, (nq,); some matrices are singular there alone
     :return: names of the independent joints, in their order; empty if the mass matrix is regular
     """
     found = np.ones(model.nv, bool)
-    for q in _configurations(model):
-        H, scale = _mass_matrix(model, q)
+    for sample in _configurations(model) if q is None else [np.asarray(q, float)]:
+        H, scale = _mass_matrix(model, sample)
         diagonal = np.abs(np.diag(H))
         massless = diagonal <= _ROUNDING * scale
         weight = 1.0 / np.sqrt(np.where(massless, 1.0, diagonal))

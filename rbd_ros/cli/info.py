@@ -1,0 +1,257 @@
+"""`rbd_ros info robot.urdf`: what was understood of a URDF, for people or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from typing import Any, Dict, List, Sequence, Union
+
+from rbd_ros.model import load_urdf, Model
+from rbd_ros.model.checks import singular_joints
+from rbd_ros.model.geometry import Mesh
+from rbd_ros.model.joints import JointType
+from rbd_ros.model.urdf_document import MAX_BYTES
+
+_MAX_INDENT = 24
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say which model to load and how."""
+    parser.add_argument('robot', help='path of a URDF file, or - for standard input')
+    parser.add_argument(
+        '--floating-base', action='store_true', help='let the root link move freely'
+    )
+    parser.add_argument(
+        '--strict', action='store_true', help='refuse inertias no real body can have'
+    )
+    parser.add_argument(
+        '--armature', metavar='FILE', help='YAML file {joint: reflected rotor inertia}'
+    )
+    parser.add_argument(
+        '--package-path',
+        metavar='DIR',
+        action='append',
+        default=[],
+        help='where to look for package:// meshes; may be repeated',
+    )
+
+
+def description(robot: str) -> Union[str, bytes]:
+    """Return the path, or the document itself if `robot` is - (standard input)."""
+    return sys.stdin.buffer.read(MAX_BYTES + 1) if robot == '-' else robot
+
+
+def model_options(arguments: argparse.Namespace) -> Dict[str, Any]:
+    """Return the keyword arguments of `load_urdf` that the command line gives."""
+    return {
+        'floating_base': arguments.floating_base,
+        'strict': arguments.strict,
+        'armature': arguments.armature,
+        'package_paths': arguments.package_path,
+    }
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `rbd_ros info`."""
+    add_model_arguments(parser)
+    parser.add_argument('--json', action='store_true', help='print JSON')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what was understood of the URDF.
+
+    :return: 0
+    :raises ModelError: if it cannot become a model
+    """
+    facts = summary(load_urdf(description(arguments.robot), **model_options(arguments)))
+    print(json.dumps(facts, indent=2) if arguments.json else '\n'.join(report(facts)))
+    return 0
+
+
+def summary(model: Model) -> Dict[str, Any]:
+    """Facts about a model in the types of JSON; a limit that does not exist is None."""
+    masses = [0.0] * (len(model.bodies) + 1)
+    links: List[List[str]] = [[] for _ in masses]
+    for link in model.links.values():
+        masses[link.body] += link.inertia.mass
+        links[link.body].append(link.name)
+    bodies = [_base(links[0], masses[0])]
+    bodies += [_body(model, i, links[i], masses[i]) for i, _ in model.outward()]
+    meshes = [
+        shape
+        for shape in (geometry.shape for geometry in model.geometries)
+        if isinstance(shape, Mesh)
+    ]
+    return {
+        'name': model.name,
+        'nq': model.nq,
+        'nv': model.nv,
+        'joint_names': list(model.joint_names),
+        'links': len(model.links),
+        'total_mass': math.fsum(masses),
+        'gravity': list(model.gravity),
+        'bodies': bodies,
+        'mimic': [
+            {
+                'joint': model.body(c.body).joint_name,
+                'master': model.body(c.master).joint_name,
+                'ratio': c.ratio,
+                'offset': c.offset,
+            }
+            for c in model.couplings
+        ],
+        'geometries': {
+            'collision': sum(geometry.role == 'collision' for geometry in model.geometries),
+            'visual': sum(geometry.role == 'visual' for geometry in model.geometries),
+            'mesh_files': len({mesh.uri for mesh in meshes}),
+            'mesh_files_not_found': sorted({mesh.uri for mesh in meshes if mesh.path is None}),
+        },
+        'singular_joints': list(singular_joints(model)),
+        'warnings': list(model.warnings),
+    }
+
+
+def _base(links: List[str], mass: float) -> Dict[str, Any]:
+    return {
+        'number': 0,
+        'name': links[0] if links else 'world',
+        'parent': None,
+        'mass': mass,
+        'fixed_links': links[1:],
+        'joint': None,
+    }
+
+
+def _body(model: Model, i: int, links: List[str], mass: float) -> Dict[str, Any]:
+    body = model.body(i)
+    limits = {
+        name: _finite(getattr(body.limits, name))
+        for name in ('lower', 'upper', 'velocity', 'effort')
+    }
+    joint = {
+        'name': body.joint_name,
+        'type': body.urdf_type,
+        'axis': _axis(body.joint),
+        **limits,
+        'damping': body.damping,
+        'friction': body.friction,
+        'armature': body.armature,
+    }
+    return {
+        'number': i,
+        'name': body.name,
+        'parent': body.parent,
+        'mass': mass,
+        'fixed_links': [name for name in links if name != body.name],
+        'joint': joint,
+    }
+
+
+def _finite(value: float) -> Union[float, None]:
+    return value if math.isfinite(value) else None
+
+
+def _axis(joint: JointType) -> Union[List[float], None]:
+    axis = getattr(joint, 'axis', None) or getattr(joint, 'axes', (None, None, None))[2]
+    return None if axis is None else [float(x) for x in axis]
+
+
+# -- text -----------------------------------------------------------------------------------------
+
+
+def report(facts: Dict[str, Any]) -> List[str]:
+    """Lines of text that tell the facts of `summary`."""
+    bodies = facts['bodies']
+    floating = len(bodies) > 1 and bodies[1]['joint']['name'] == 'floating_base'
+    lines = [
+        f'{facts["name"]}: {len(bodies) - 1} moving bodies, {facts["links"]} links, '
+        f'{"floating" if floating else "fixed"} base',
+        f'nq = {facts["nq"]}, nv = {facts["nv"]}, total mass {_number(facts["total_mass"])} kg',
+        '',
+    ]
+    lines += _table(
+        ('', 'body', 'joint', 'type', 'axis', 'mass [kg]', 'fixed links'),
+        [_tree_row(body, depth) for body, depth in zip(bodies, _depths(bodies))],
+        '>.....',
+    )
+    joints = [body['joint'] for body in bodies[1:]]
+    if joints:
+        lines += ['', 'Limits and losses (rad, m, N m, N; - is none)']
+        lines += _table(
+            ('joint', 'lower', 'upper', 'velocity', 'effort', 'damping', 'friction', 'armature'),
+            [_joint_row(joint) for joint in joints],
+            '.>>>>>>>',
+        )
+    if facts['mimic']:
+        lines += ['', 'Mimic joints', *map(_mimic_line, facts['mimic'])]
+    shapes = facts['geometries']
+    lost = len(shapes['mesh_files_not_found'])
+    lines += [
+        '',
+        f'Shapes: {shapes["collision"]} collision, {shapes["visual"]} visual, '
+        f'{shapes["mesh_files"]} mesh files, {lost} of them not found',
+    ]
+    if facts['singular_joints']:
+        lines += [
+            '',
+            'The mass matrix is singular, so there are no forward dynamics: nothing with',
+            f'inertia moves with {", ".join(facts["singular_joints"])}.',
+            'Give these joints an armature, or their links a mass.',
+        ]
+    count = len(facts['warnings'])
+    lines += ['', f'{count} warning{"s" if count != 1 else ""}{":" if count else ""}']
+    return lines + [f'  - {warning}' for warning in facts['warnings']]
+
+
+def _depths(bodies: Sequence[Dict[str, Any]]) -> List[int]:
+    depths = []
+    for body in bodies:
+        depths.append(0 if body['parent'] is None else depths[body['parent']] + 1)
+    return depths
+
+
+def _tree_row(body: Dict[str, Any], depth: int) -> tuple:
+    joint = body['joint'] or {'name': '', 'type': '', 'axis': None}
+    axis = '' if joint['axis'] is None else ' '.join(_number(x) for x in joint['axis'])
+    return (
+        str(body['number']),
+        '  ' * min(depth, _MAX_INDENT) + body['name'],
+        joint['name'],
+        joint['type'],
+        axis,
+        _number(body['mass']),
+        ', '.join(body['fixed_links']),
+    )
+
+
+def _joint_row(joint: Dict[str, Any]) -> tuple:
+    limits = (
+        '-' if joint[name] is None else _number(joint[name])
+        for name in ('lower', 'upper', 'velocity', 'effort')
+    )
+    losses = (_number(joint[name]) for name in ('damping', 'friction', 'armature'))
+    return (joint['name'], *limits, *losses)
+
+
+def _mimic_line(mimic: Dict[str, Any]) -> str:
+    offset = mimic['offset']
+    shift = f' {"-" if offset < 0 else "+"} {_number(abs(offset))}' if offset else ''
+    return f'  {mimic["joint"]} = {_number(mimic["ratio"])} * {mimic["master"]}{shift}'
+
+
+def _number(value: float) -> str:
+    return f'{value + 0.0:.5g}'
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> List[str]:
+    widths = [max(map(len, column)) for column in zip(head, *rows)]
+    return [
+        '  '
+        + '  '.join(
+            f'{cell:>{width}}' if side == '>' else f'{cell:<{width}}'
+            for cell, width, side in zip(row, widths, align.ljust(len(head), '.'))
+        ).rstrip()
+        for row in (head, *rows)
+    ]

@@ -1,0 +1,79 @@
+"""Entry point of the `rbd_ros` command.
+
+A subcommand is a module of this package with `add_arguments(parser)` and `run(arguments)`, which
+returns the exit code; it is imported only when it is named, so that `rbd_ros info` does not wait
+for what `rbd_ros bench` needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+import os
+import sys
+from typing import List, Optional
+
+from rbd_ros import __version__
+
+SUBCOMMANDS = {
+    'info': 'print the tree, masses, limits and warnings of a URDF',
+    'bench': 'measure the compiled algorithms against their peers',
+    'demo': 'track a trajectory with a simulated arm over ROS 2',
+}
+
+
+def main(argv: Optional[List[str]] = None) -> int:
+    """Run the command.
+
+    :param argv: arguments without the program's name; those of the process by default
+    :return: exit code: 0, 1 for a bad model or value, 2 for a wrong command line
+    """
+    argv = sys.argv[1:] if argv is None else list(argv)
+    named = next((word for word in argv if word in SUBCOMMANDS), None)
+    parser, subparsers = _parser()
+    if named is not None:
+        try:
+            module = import_module(f'rbd_ros.cli.{named}')
+        except ImportError as error:
+            return _fail(named, f'cannot be loaded: {error}', 2)
+        module.add_arguments(subparsers[named])
+    arguments = parser.parse_args(argv)
+    if arguments.subcommand is None:
+        parser.print_help()
+        return 2
+    if hasattr(sys.stdout, 'reconfigure'):
+        sys.stdout.reconfigure(errors='backslashreplace')  # names of links may hold any character
+    try:
+        code = module.run(arguments)
+        sys.stdout.flush()
+        return code
+    except ValueError as error:  # ModelError is one
+        return _fail(named, str(error), 1)
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; keep Python from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> tuple:
+    parser = argparse.ArgumentParser(
+        prog='rbd_ros', description='Rigid-body dynamics of a robot from its URDF.'
+    )
+    parser.add_argument('--version', action='version', version=f'rbd_ros {__version__}')
+    commands = parser.add_subparsers(dest='subcommand', metavar='SUBCOMMAND')
+    subparsers = {
+        name: commands.add_parser(name, help=text, description=f'{text[0].upper()}{text[1:]}.')
+        for name, text in SUBCOMMANDS.items()
+    }
+    return parser, subparsers
+
+
+def _fail(subcommand: str, message: str, code: int) -> int:
+    print(f'rbd_ros {subcommand}: error: {message}', file=sys.stderr)
+    return code
+
+
+if __name__ == '__main__':
+    sys.exit(main())
