@@ -15,6 +15,7 @@ from rbd_ros.model.joints import JointType
 from rbd_ros.model.urdf_document import MAX_BYTES
 
 _MAX_INDENT = 24
+_MAX_CHECKED = 1000  # freedoms; beyond, the mass matrix is not looked at
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
@@ -108,7 +109,7 @@ def summary(model: Model) -> Dict[str, Any]:
             'mesh_files': len({mesh.uri for mesh in meshes}),
             'mesh_files_not_found': sorted({mesh.uri for mesh in meshes if mesh.path is None}),
         },
-        'singular_joints': list(singular_joints(model)),
+        'singular_joints': list(singular_joints(model)) if model.tree_nv <= _MAX_CHECKED else [],
         'warnings': list(model.warnings),
     }
 

@@ -307,7 +307,9 @@ class _Builder:
 
     def _finish_warnings(self) -> None:
         for what, joints in self.notes.items():
-            self.warnings.append(f'joints that {what}: {", ".join(joints)}')
+            more = f' and {len(joints) - 100} more' if len(joints) > 100 else ''
+            names = ', '.join(quote(name)[1:-1] for name in joints[:100])
+            self.warnings.append(f'joints that {what}: {names}{more}')
         if self.unresolved:
             count = len(set(self.unresolved))
             self.warnings.append(

@@ -18,7 +18,7 @@ from rbd_ros.model.errors import ModelError
 from rbd_ros.model.urdf_schema import ElementRule, ROBOT
 
 MAX_BYTES = 16 * 1024 * 1024
-MAX_ELEMENTS = 200_000
+MAX_ELEMENTS = 100_000
 MAX_DEPTH = 64
 _CHUNK = 1024 * 1024
 
@@ -160,18 +160,17 @@ def _expat_message(error: expat.ExpatError, label: str, builder: _Builder) -> st
     where = f'{label}, line {error.lineno}, column {error.offset + 1}'
     if error.code == expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS] and builder.open_tags:
         return (
-            f'{where}: the document ends inside <{quote(builder.open_tags[-1], 60)[1:-1]}>; '
-            'it seems to be truncated, get the whole file'
+            f'{where}: the document ends{builder.inside()}; it seems to be truncated, '
+            'get the whole file'
         )
-    inside = f' inside <{quote(builder.open_tags[-1], 60)[1:-1]}>' if builder.open_tags else ''
     cure = 'correct the XML there'
-    if 'token' in reason or 'encoding' in reason:
-        cure = 'correct the XML there and save the file as UTF-8 without control characters'
-    elif 'no element' in reason or 'unclosed' in reason:
+    if 'unclosed' in reason or 'no element' in reason:
         cure = 'the document seems to be truncated, get the whole file'
+    elif 'token' in reason or 'encoding' in reason:
+        cure = 'correct the XML there and save the file as UTF-8 without control characters'
     elif 'undefined entity' in reason:
         cure = 'entities are not accepted in a URDF, write the text itself'
-    return f'{where}: XML error{inside}: {reason}; {cure}'
+    return f'{where}: XML error{builder.inside()}: {reason}; {cure}'
 
 
 class _Builder:
@@ -193,6 +192,16 @@ class _Builder:
 
     def _where(self) -> str:
         return f'{self.label}, line {self.parser.CurrentLineNumber}'
+
+    def inside(self) -> str:
+        """Words for the innermost open element and the link or joint that it is part of."""
+        if not self.open_tags:
+            return ''
+        owner = ''
+        if len(self._kept) > 1:
+            node = self._kept[1][0]
+            owner = f' of {node.tag} {quote(node.get("name"))}' if node.get('name') else ''
+        return f' inside <{quote(self.open_tags[-1], 60)[1:-1]}>{owner}'
 
     def _doctype(self, name: str, *details: object) -> None:
         raise ModelError(
@@ -250,7 +259,7 @@ class _Builder:
             if name in rule.attributes:
                 if '${' in value or '$(' in value:
                     raise ModelError(
-                        f'{self._where()}: {name}={quote(value)} of <{tag}> is an unexpanded '
+                        f'{self._where()}: {name}={quote(value)}{self.inside()} is an unexpanded '
                         'xacro expression; run xacro first (xacro robot.urdf.xacro > robot.urdf)'
                     )
                 kept[name] = value

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.model import Coupling
+from rbd_ros.model.urdf_document import quote
 
 _SINGLE = ('revolute', 'continuous', 'prismatic')
 
@@ -55,14 +57,18 @@ class Gears:
             name = self._master(name, chain)
         gear = self._gears.get(name)
         if gear is None:
-            gear = _Gear(None if self._joints[name].type == 'fixed' else name, 1.0, 0.0)
-            if gear.master is None:
-                gear = _Gear(None, 0.0, 0.0)
+            fixed = self._joints[name].type == 'fixed'
+            gear = _Gear(None, 0.0, 0.0) if fixed else _Gear(name, 1.0, 0.0)
         for follower in reversed(list(chain)):
             mimic = self._joints[follower].mimic
             ratio = 1.0 if mimic.multiplier is None else mimic.multiplier
             offset = 0.0 if mimic.offset is None else mimic.offset
             gear = _Gear(gear.master, ratio * gear.ratio, ratio * gear.offset + offset)
+            if not (math.isfinite(gear.ratio) and math.isfinite(gear.offset)):
+                raise ModelError(
+                    f'joint {quote(follower)}: the multipliers and offsets of the joints that it '
+                    'mimics overflow a double; correct its <mimic>'
+                )
             self._gears[follower] = gear
 
     def _mimics(self, name: str) -> bool:
@@ -74,26 +80,27 @@ class Gears:
         master = joint.mimic.joint
         if joint.type not in _SINGLE:
             raise ModelError(
-                f'joint {name!r} is {joint.type} and cannot mimic another; remove its <mimic>'
+                f'joint {quote(name)} is {joint.type} and cannot mimic another; remove its <mimic>'
             )
         if master == name:
             raise ModelError(
-                f'joint {name!r} mimics itself; '
+                f'joint {quote(name)} mimics itself; '
                 'name the joint that drives it in <mimic joint="...">'
             )
         if master not in self._joints:
             raise ModelError(
-                f'joint {name!r} mimics joint {master!r}, which does not exist; '
+                f'joint {quote(name)} mimics joint {quote(master)}, which does not exist; '
                 'correct the name or remove the <mimic>'
             )
         if master in chain:
             raise ModelError(
-                f'joints {", ".join(map(repr, list(chain)[:20]))} mimic one another in a circle; '
+                f'joints {", ".join(map(quote, list(chain)[:10]))} mimic one another in a circle; '
                 'remove the <mimic> of the one that drives the others'
             )
-        if self._joints[master].type not in (*_SINGLE, 'fixed'):
+        kind = self._joints[master].type
+        if kind not in (*_SINGLE, 'fixed'):
             raise ModelError(
-                f'joint {name!r} mimics joint {master!r}, which is {self._joints[master].type}; '
+                f'joint {quote(name)} mimics joint {quote(master)}, which is {kind}; '
                 'only revolute, continuous and prismatic joints can be mimicked'
             )
         return master
