@@ -5,11 +5,13 @@ compute the Coriolis matrix and Christoffel symbols for rigid-body systems" (J. 
 here in base coordinates, where quantities of a subtree are plain sums.
 """
 
+from __future__ import annotations
+
 from typing import List, Sequence
 
 from rbd_ros.algorithms.kinematics import body_velocities, motion_columns
 from rbd_ros.model import Model
-from rbd_ros.spatial import ForceVector, MotionVector, RigidBodyInertia
+from rbd_ros.spatial import ForceVector, linear3, MotionVector, RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar
 
 
@@ -25,7 +27,7 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> 
     v = {i: X0[i].inverse_apply(v_body[i]) for i in v_body}
     Sdot = {i: [v[i].cross(s) for s in S[i]] for i in S}
     Ic = {i: X0[i].inverse_apply(body.inertia) for i, body in model.outward()}
-    Bc = {i: _BodyCoriolis.of(Ic[i], v[i]) for i in Ic}
+    Bc = {i: _VelocityFactor.of(Ic[i], v[i]) for i in Ic}
 
     C: List[List[Scalar]] = [[0.0] * model.tree_nv for _ in range(model.tree_nv)]
     for j, body in model.inward():
@@ -40,43 +42,45 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> 
                 for row, t, tdot in zip(range(model.tree_nv)[model.body(i).v], S[i], Sdot[i]):
                     C[row][column] = t.dot(f1)
                     if i != j:
-                        C[column][row] = tdot.dot(f2) + t.dot(f3)
+                        C[column][row] = tdot.dot(f2) + linear3.dot(t.angular, f3)
     return C
 
 
-class _BodyCoriolis:
-    """Matrix B = 1/2 (v x* I - I v x + (I v) xbar*) of one body or, summed, of a subtree.
+class _VelocityFactor:
+    """Matrix B = 1/2 (v x* I - I v x + (I v) xbar*), with (f xbar*) m = m x* f, of one body or, summed, of a subtree.
 
-    With (f xbar*) m = m x* f, and h, I the first and second moments of mass about the base origin, B has the blocks
-    [[P, Q], [R, 0]]: P = 1/2 (w x I - I w x) + 1/2 (v x h x + h x v x) - 1/2 (I w + h x v) x and so on. They are kept
-    as columns, B applied to the six unit motions, and found by applying the definition to each.
+    By the Jacobi identity it is B = [[P, 0], [-f x, 0]] with f = m v - h x w the linear momentum,
+    P = -w x Sigma - v h^T + (h . v) 1, and Sigma = tr(I)/2 1 - I the second moment of mass.
+
+    :param P: upper left block, (3, 3)
+    :param f: linear momentum, (3,)
     """
 
-    def __init__(self, columns):
-        self.columns = columns
+    __slots__ = ('P', 'f')
+
+    def __init__(self, P: linear3.Matrix3, f: linear3.Vector3):
+        self.P, self.f = P, f
 
     @classmethod
-    def of(cls, inertia: RigidBodyInertia, v: MotionVector):
-        momentum = inertia * v
-        columns = []
-        for k in range(6):
-            m = MotionVector.from_array([1.0 if i == k else 0.0 for i in range(6)])
-            f = v.cross(inertia * m) - inertia * v.cross(m) + m.cross(momentum)
-            columns.append(f * 0.5)
-        return cls(columns)
+    def of(cls, inertia: RigidBodyInertia, velocity: MotionVector) -> _VelocityFactor:
+        """Factor of one body, in the coordinates of `inertia` and `velocity`."""
+        w, v, h = velocity.angular, velocity.linear, inertia.h
+        xx, yx, yy, zx, zy, zz = inertia.I
+        half_trace = (xx + yy + zz) * 0.5
+        sigma = linear3.full((half_trace - xx, -yx, half_trace - yy, -zx, -zy, half_trace - zz))
+        rotation = linear3.cross_matrix(w, sigma)
+        hv = linear3.dot(h, v)
+        P = tuple(
+            tuple((hv if i == j else 0.0) - rotation[i][j] - v[i] * h[j] for j in range(3)) for i in range(3))
+        return cls(P, (inertia * velocity).linear)
 
-    def __add__(self, other):
-        return _BodyCoriolis([a + b for a, b in zip(self.columns, other.columns)])
+    def __add__(self, other: _VelocityFactor) -> _VelocityFactor:
+        return _VelocityFactor(linear3.add_matrices(self.P, other.P), linear3.add(self.f, other.f))
 
     def apply(self, m: MotionVector) -> ForceVector:
         """B m."""
-        total = ForceVector.zero()
-        for column, x in zip(self.columns, m):
-            total = total + column * x
-        return total
+        return ForceVector(linear3.apply(self.P, m.angular), linear3.cross(m.angular, self.f))
 
-    def apply_transpose(self, m: MotionVector) -> ForceVector:
-        """B^T m."""
-        return ForceVector.from_array([m.dot(column) for column in self.columns])
-
-
+    def apply_transpose(self, m: MotionVector) -> linear3.Vector3:
+        """Angular part of B^T m; the linear part is zero."""
+        return linear3.add(linear3.apply_transpose(self.P, m.angular), linear3.cross(self.f, m.linear))

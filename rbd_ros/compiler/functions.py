@@ -49,25 +49,34 @@ def core_function(graph: Graph, inputs: Inputs, outputs: Sequence[Value]) -> Tup
 def batch_function(graph: Graph, inputs: Inputs, outputs: Sequence[Value], lanes: int) -> Tuple[str, List[str]]:
     """Text and declarations of `batch` for `lanes` states at once.
 
-    The batch must have at least `lanes` rows. A last group that is not full starts earlier and computes some rows
-    again, so a row's result never depends on its place in the batch.
+    The rows of a group are turned into vectors of lanes in a scratch array on the stack, by small loops, and the
+    results back into rows. The batch must have at least `lanes` rows: a last group that is not full starts earlier and
+    computes some rows again, so a row's result never depends on its place in the batch.
     """
     code = Emitter(lanes)
+    sizes = [size for _, size in inputs]
     names: Dict[tuple, str] = {}
     for k, (name, size) in enumerate(inputs):
-        base = code.value(f'load ptr, ptr %slot{k}')
-        rows = _row_pointers(code, base, size)
-        for j, value in enumerate(_load_rows(code, rows, size)):
-            names[name, j] = value
-    results = emit_graph(code, graph, names, outputs)
-    _store_rows(code, _row_pointers(code, '%out', len(outputs)), results)
+        for j in range(size):
+            pointer = code.value(f'getelementptr {code.type}, ptr %scratch{k}, i64 {j}')
+            names[name, j] = code.value(f'load {code.type}, ptr {pointer}, align {8 * lanes}')
+    for j, value in enumerate(emit_graph(code, graph, names, outputs)):
+        pointer = code.value(f'getelementptr {code.type}, ptr %scratch_out, i64 {j}')
+        code.line(f'store {code.type} {value}, ptr {pointer}, align {8 * lanes}')
 
-    slots = '\n'.join(f'  %slot{k} = getelementptr ptr, ptr %ins, i64 {k}' for k in range(len(inputs)))
-    body = '\n'.join(code.lines)
+    scratch = [
+        f'  %scratch{k} = alloca {code.type}, i64 {max(size, 1)}, align {8 * lanes}'
+        for k, size in [*enumerate(sizes), ('_out', len(outputs))]]
+    slots = [line for k in range(len(inputs)) for line in (
+        f'  %slot{k} = getelementptr ptr, ptr %ins, i64 {k}', f'  %array{k} = load ptr, ptr %slot{k}')]
+    gathers = [
+        f'  call void @gather(ptr %array{k}, ptr %scratch{k}, i64 %row, i64 {size})' for k, size in enumerate(sizes)]
+    body = '\n'.join([*gathers, *code.lines])
+    entry = '\n'.join([*scratch, *slots])
     attributes = 'nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512"'
-    text = f"""define void @batch(ptr noalias readonly %ins, ptr noalias %out, i64 %first, i64 %last) {attributes} {{
+    text = f"""define void @batch(ptr %ins, ptr %out, i64 %first, i64 %last) {attributes} {{
 entry:
-{slots}
+{entry}
   %final = sub i64 %last, {lanes}
   %any = icmp slt i64 %first, %last
   br i1 %any, label %loop, label %done
@@ -76,6 +85,7 @@ loop:
   %past = icmp sgt i64 %next, %final
   %row = select i1 %past, i64 %final, i64 %next
 {body}
+  call void @scatter(ptr %out, ptr %scratch_out, i64 %row, i64 {len(outputs)})
   %after = add i64 %next, {lanes}
   %more = icmp slt i64 %after, %last
   br i1 %more, label %loop, label %done
@@ -83,59 +93,98 @@ done:
   ret void
 }}
 """
-    return text, code.declarations()
+    return text + _transposition('gather', lanes, attributes) + _transposition('scatter', lanes, attributes), \
+        code.declarations()
 
 
-def _row_pointers(code: Emitter, base: str, size: int) -> List[str]:
-    """Pointers to the rows of the current group in an array of rows of `size` doubles."""
-    start = code.value(f'mul i64 %row, {size}')
-    first = code.value(f'getelementptr double, ptr {base}, i64 {start}')
-    return [code.value(f'getelementptr double, ptr {first}, i64 {lane * size}') for lane in range(code.lanes)]
+def _transposition(name: str, lanes: int, attributes: str) -> str:
+    """Text of `gather` (rows to lanes) or `scatter` (lanes to rows): pairs of columns in a loop, then an odd one."""
+    code = Emitter(lanes, 'p')
+    rows = [code.value(f'getelementptr double, ptr %first, i64 %offset{lane}') for lane in range(lanes)]
+    single = Emitter(lanes, 's')
+    (_load_pair if name == 'gather' else _store_pair)(code, rows)
+    (_load_single if name == 'gather' else _store_single)(single, rows)
+    offsets = '\n'.join(f'  %offset{lane} = mul i64 %size, {lane}' for lane in range(lanes))
+    pointers = '\n'.join(code.lines[:lanes])
+    return f"""define internal void @{name}(ptr %array, ptr %vectors, i64 %row, i64 %size) noinline {attributes} {{
+entry:
+  %start = mul i64 %row, %size
+  %first = getelementptr double, ptr %array, i64 %start
+{offsets}
+{pointers}
+  %even = and i64 %size, -2
+  %some = icmp sgt i64 %even, 0
+  br i1 %some, label %pair, label %rest
+pair:
+  %j = phi i64 [ 0, %entry ], [ %j2, %pair ]
+  %j1 = add i64 %j, 1
+{chr(10).join(code.lines[lanes:])}
+  %j2 = add i64 %j, 2
+  %more = icmp slt i64 %j2, %even
+  br i1 %more, label %pair, label %rest
+rest:
+  %odd = icmp ne i64 %even, %size
+  br i1 %odd, label %single, label %done
+single:
+{chr(10).join(single.lines)}
+  br label %done
+done:
+  ret void
+}}
+"""
 
 
-def _load_rows(code: Emitter, rows: List[str], size: int) -> List[str]:
-    """Columns of the group as vectors: pairs of columns are loaded together and unzipped."""
-    lanes, columns = code.lanes, []
-    even, odd = rows[::2], rows[1::2]
-    for j in range(0, size - 1, 2):
-        halves = []
-        for some in (even, odd):
-            pairs = []
-            for row in some:
-                pointer = code.value(f'getelementptr double, ptr {row}, i64 {j}')
-                pairs.append(code.value(f'load <2 x double>, ptr {pointer}, align 8'))
-            halves.append(_concatenate(code, pairs, 2))
-        for k in (0, 1):
-            mask = [index for pair in range(0, lanes, 2) for index in (pair + k, lanes + pair + k)]
-            columns.append(_shuffle(code, lanes, halves[0], halves[1], mask))
-    if size % 2:
-        vector = 'poison'
-        for lane, row in enumerate(rows):
-            pointer = code.value(f'getelementptr double, ptr {row}, i64 {size - 1}')
-            element = code.value(f'load double, ptr {pointer}, align 8')
-            vector = code.value(f'insertelement {code.type} {vector}, double {element}, i64 {lane}')
-        columns.append(vector)
-    return columns
+def _vector_pointer(code: Emitter, index: str) -> str:
+    return code.value(f'getelementptr {code.type}, ptr %vectors, i64 {index}')
 
 
-def _store_rows(code: Emitter, rows: List[str], columns: List[str]) -> None:
-    """Write vectors as columns of the group: the inverse of `_load_rows`."""
+def _load_pair(code: Emitter, rows: List[str]) -> None:
+    """Columns j and j + 1 of the rows: pairs of elements are loaded together and unzipped."""
+    lanes, halves = code.lanes, []
+    for some in (rows[::2], rows[1::2]):
+        pairs = []
+        for row in some:
+            pointer = code.value(f'getelementptr double, ptr {row}, i64 %j')
+            pairs.append(code.value(f'load <2 x double>, ptr {pointer}, align 8'))
+        halves.append(_concatenate(code, pairs, 2))
+    for k, index in enumerate(('%j', '%j1')):
+        column = _shuffle(code, lanes, halves[0], halves[1], _interleaved(lanes, k))
+        code.line(f'store {code.type} {column}, ptr {_vector_pointer(code, index)}, align {8 * lanes}')
+
+
+def _store_pair(code: Emitter, rows: List[str]) -> None:
     lanes = code.lanes
-    for j in range(0, len(columns) - 1, 2):
-        for k in (0, 1):
-            mask = [index for pair in range(0, lanes, 2) for index in (pair + k, lanes + pair + k)]
-            zipped = _shuffle(code, lanes, columns[j], columns[j + 1], mask)
-            for pair, row in enumerate(rows[k::2]):
-                element = code.value(
-                    f'shufflevector {code.type} {zipped}, {code.type} poison, '
-                    f'<2 x i32> <i32 {2 * pair}, i32 {2 * pair + 1}>')
-                pointer = code.value(f'getelementptr double, ptr {row}, i64 {j}')
-                code.line(f'store <2 x double> {element}, ptr {pointer}, align 8')
-    if len(columns) % 2:
-        for lane, row in enumerate(rows):
-            element = code.value(f'extractelement {code.type} {columns[-1]}, i64 {lane}')
-            pointer = code.value(f'getelementptr double, ptr {row}, i64 {len(columns) - 1}')
-            code.line(f'store double {element}, ptr {pointer}, align 8')
+    columns = [
+        code.value(f'load {code.type}, ptr {_vector_pointer(code, index)}, align {8 * lanes}')
+        for index in ('%j', '%j1')]
+    for k in (0, 1):
+        zipped = _shuffle(code, lanes, *columns, _interleaved(lanes, k))
+        for pair, row in enumerate(rows[k::2]):
+            element = _shuffle(code, lanes, zipped, 'poison', [2 * pair, 2 * pair + 1])
+            pointer = code.value(f'getelementptr double, ptr {row}, i64 %j')
+            code.line(f'store <2 x double> {element}, ptr {pointer}, align 8')
+
+
+def _load_single(code: Emitter, rows: List[str]) -> None:
+    vector = 'poison'
+    for lane, row in enumerate(rows):
+        pointer = code.value(f'getelementptr double, ptr {row}, i64 %even')
+        element = code.value(f'load double, ptr {pointer}, align 8')
+        vector = code.value(f'insertelement {code.type} {vector}, double {element}, i64 {lane}')
+    code.line(f'store {code.type} {vector}, ptr {_vector_pointer(code, "%even")}, align {8 * code.lanes}')
+
+
+def _store_single(code: Emitter, rows: List[str]) -> None:
+    vector = code.value(f'load {code.type}, ptr {_vector_pointer(code, "%even")}, align {8 * code.lanes}')
+    for lane, row in enumerate(rows):
+        element = code.value(f'extractelement {code.type} {vector}, i64 {lane}')
+        pointer = code.value(f'getelementptr double, ptr {row}, i64 %even')
+        code.line(f'store double {element}, ptr {pointer}, align 8')
+
+
+def _interleaved(lanes: int, k: int) -> List[int]:
+    """Shuffle that takes element `k` of each pair of two vectors in turn."""
+    return [index for pair in range(0, lanes, 2) for index in (pair + k, lanes + pair + k)]
 
 
 def _concatenate(code: Emitter, vectors: List[str], width: int) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 from rbd_ros.compiler import builtin, cache, functions, handles, native
 from rbd_ros.compiler.graph import Graph, OperationCount
 
+_FLOAT64 = np.dtype(np.float64)
 _ROWS_PER_TASK = 256
 _threads = int(os.environ.get('RBD_ROS_NUM_THREADS', '0')) or os.cpu_count() or 1
 
@@ -90,7 +91,7 @@ class BaseKernel:
         arguments, rows = self._arguments(arrays)
         if rows is None:
             return self._single(arguments)
-        return self._batch([np.ascontiguousarray(np.broadcast_to(x, (rows, x.shape[-1]))) for x in arguments], rows)
+        return self._batch([x if x.ndim == 2 else np.repeat(x[None], rows, axis=0) for x in arguments], rows)
 
     def _arguments(self, arrays: Sequence[Any]) -> Tuple[List[np.ndarray], Optional[int]]:
         inputs = self.definition.inputs
@@ -112,6 +113,8 @@ class BaseKernel:
         return arguments, rows
 
     def _float_array(self, name: str, given: Any) -> np.ndarray:
+        if type(given) is np.ndarray and given.dtype is _FLOAT64 and given.flags.carray:
+            return given
         try:
             array = np.asarray(given)
         except ValueError as error:

@@ -7,7 +7,9 @@ import os
 import threading
 from typing import Dict, List, Optional, Sequence, Tuple
 
-_OPTIMISATION = 2  # of code generation; the graph is simplified already, so no passes over the LLVM text are run
+# Of code generation; the graph is simplified already, so no passes over the LLVM text are run, and higher levels were
+# measured to take longer and give the same code.
+_OPTIMISATION = 1
 _OLDEST_LLVMLITE = (0, 44)  # the first with opaque pointers throughout
 _lock = threading.Lock()
 
@@ -28,8 +30,7 @@ def why_unavailable() -> Optional[str]:
 
 
 @lru_cache(maxsize=1)
-def _target():
-    """LLVM target machine of the host; LLVM is initialised on first use."""
+def _initialise() -> None:
     import llvmlite.binding as llvm
 
     for initialize in (llvm.initialize, llvm.initialize_native_target, llvm.initialize_native_asmprinter):
@@ -37,8 +38,15 @@ def _target():
             initialize()
         except RuntimeError:  # llvmlite >= 0.45 initialises itself and says so by raising
             pass
+
+
+def _new_target():
+    """LLVM target machine of the host; an engine owns the one it is given, so each needs its own."""
+    import llvmlite.binding as llvm
+
+    _initialise()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=cpu_name(), features=cpu_features(), opt=_OPTIMISATION, reloc='default', codemodel='jitdefault', jit=True)
+        cpu=cpu_name(), features=cpu_features(), opt=_OPTIMISATION, reloc='pic', codemodel='small', jit=True)
 
 
 @lru_cache(maxsize=1)
@@ -76,9 +84,8 @@ def assemble(functions: Sequence[Tuple[str, Sequence[str]]]) -> bytes:
     declarations = sorted({line for _, lines in functions for line in lines})
     text = '\n'.join([*(text for text, _ in functions), *declarations])
     with _lock:
-        target = _target()
-        module = llvm.parse_assembly(text)
-        return target.emit_object(module)
+        target = _new_target()
+        return target.emit_object(llvm.parse_assembly(text))
 
 
 class MachineCode:
@@ -91,9 +98,8 @@ class MachineCode:
         import llvmlite.binding as llvm
 
         with _lock:
-            target = _target()
-            module = llvm.parse_assembly('')
-            self._engine = llvm.create_mcjit_compiler(module, target)
+            target = _new_target()
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(''), target)
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
             self._engine.finalize_object()
 

@@ -34,41 +34,33 @@ def emit_sine_cosine(code: Emitter, angle: str) -> Tuple[str, str]:
     :return: names of sine and cosine
     """
     c: Callable[[float], str] = code.constant
-    shifted = code.fadd(code.fmul(angle, c(TWO_OVER_PI)), c(MAGIC))
+    angle = code.select(code.exceeds(angle, LARGEST_ANGLE), c(float('nan')), angle)
+    shifted = code.fma(angle, c(TWO_OVER_PI), c(MAGIC))
     n = code.fsub(shifted, c(MAGIC))
     minus_n = code.fneg(n)
 
-    # r + tail = angle - n pi/2: the first difference is exact, the errors of the others are kept (Knuth's two-sum)
+    # r + tail = angle - n pi/2. The first difference is exact and a multiple of 2**-53, hence of the last bit of p,
+    # which is what the fast two-sum asks for: its error term is exact, too.
     first = code.fma(minus_n, c(HALF_PI[0]), angle)
     p = code.fmul(n, c(HALF_PI[1]))
     p_error = code.fma(n, c(HALF_PI[1]), code.fneg(p))
     r = code.fsub(first, p)
-    back = code.fsub(first, r)
-    r_error = code.fadd(code.fsub(first, code.fadd(r, back)), code.fsub(back, p))
+    r_error = code.fsub(code.fsub(first, r), p)
     tail = code.fma(minus_n, c(HALF_PI[2]), code.fsub(r_error, p_error))
 
     z = code.fmul(r, r)
-    half = c(0.5)
-    # sine: r - ((z (tail/2 - v poly) - tail) - v S1) with v = z r
-    v = code.fmul(z, r)
-    poly = _horner(code, z, SINE[1:])
-    inner = code.fma(code.fneg(v), poly, code.fmul(half, tail))
-    sine = code.fsub(r, code.fma(code.fneg(v), c(SINE[0]), code.fma(z, inner, code.fneg(tail))))
-    # cosine: w + ((1 - w - z/2) + (z z poly - r tail)) with w = 1 - z/2
-    hz = code.fmul(half, z)
-    w = code.fsub(c(1.0), hz)
-    rest = code.fsub(code.fsub(c(1.0), w), hz)
+    w = code.fma(z, c(-0.5), c(1.0))
+    # sin(r + tail) = r + (r z poly(z) + tail (1 - z/2))
+    poly = _horner(code, z, SINE)
+    sine = code.fadd(r, code.fma(code.fmul(z, r), poly, code.fmul(tail, w)))
+    # cos(r + tail) = (1 - z/2) + (z z poly(z) - tail r)
     poly = _horner(code, z, COSINE)
-    cosine = code.fadd(w, code.fadd(rest, code.fma(code.fmul(z, z), poly, code.fneg(code.fmul(r, tail)))))
+    cosine = code.fadd(w, code.fma(code.fmul(z, z), poly, code.fneg(code.fmul(r, tail))))
 
     quadrant = code.low_bits(shifted)
-    odd = code.bit(quadrant, 0)
-    sine_, cosine_ = code.select(odd, cosine, sine), code.select(odd, sine, cosine)
-    sine_ = code.negate_if(code.bit(quadrant, 1), sine_)
-    cosine_ = code.negate_if(code.xor(code.bit(quadrant, 0), code.bit(quadrant, 1)), cosine_)
-    meaningless = code.exceeds(angle, LARGEST_ANGLE)
-    nan = c(float('nan'))
-    return code.select(meaningless, nan, sine_), code.select(meaningless, nan, cosine_)
+    odd, half_turn = code.bit(quadrant, 0), code.bit(quadrant, 1)
+    return (code.negate_if(half_turn, code.select(odd, cosine, sine)),
+            code.negate_if(code.xor(odd, half_turn), code.select(odd, sine, cosine)))
 
 
 def _horner(code: Emitter, z: str, coefficients: Tuple[float, ...]) -> str:

@@ -11,7 +11,7 @@ from rbd_ros.spatial.linear3 import Matrix3, Symmetric3, Vector3, ZERO3
 from rbd_ros.spatial.scalar import Scalar
 from rbd_ros.spatial.vectors import ForceVector, MotionVector, require_scalar, SpatialQuantity
 
-_ZERO_SYMMETRIC: Symmetric3 = (0.0,) * 6
+_ZERO_SYMMETRIC: Symmetric3 = (0,) * 6
 
 
 def _add(a: tuple, b: tuple) -> tuple:
@@ -42,7 +42,7 @@ class RigidBodyInertia(SpatialQuantity):
     @classmethod
     def zero(cls) -> RigidBodyInertia:
         """Inertia of nothing."""
-        return cls(0.0, ZERO3, _ZERO_SYMMETRIC)
+        return cls(0, ZERO3, _ZERO_SYMMETRIC)
 
     @classmethod
     def from_mass_centre(cls, mass: Scalar, centre: Vector3, I_C: Matrix3) -> RigidBodyInertia:
@@ -151,7 +151,7 @@ class ArticulatedBodyInertia(SpatialQuantity):
     def from_rigid(cls, inertia: RigidBodyInertia) -> ArticulatedBodyInertia:
         """A rigid body as an articulated one without joints."""
         m = inertia.mass
-        return cls((m, 0.0, m, 0.0, 0.0, m), linear3.skew(inertia.h), inertia.I)
+        return cls((m, 0, m, 0, 0, m), linear3.skew(inertia.h), inertia.I)
 
     @classmethod
     def from_matrix(cls, A: np.ndarray) -> ArticulatedBodyInertia:

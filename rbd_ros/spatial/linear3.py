@@ -9,14 +9,15 @@ from typing import Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.spatial.scalar import is_zero, Scalar
 
 Vector3 = Tuple[Scalar, Scalar, Scalar]
 Matrix3 = Tuple[Vector3, Vector3, Vector3]
 Symmetric3 = Tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
 
-ZERO3: Vector3 = (0.0, 0.0, 0.0)
-IDENTITY3: Matrix3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+# Integers, which stay exact in every kind of scalar (and add nothing to a float).
+ZERO3: Vector3 = (0, 0, 0)
+IDENTITY3: Matrix3 = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
 def vector3(values: Sequence[Scalar], what: str = 'vector') -> Vector3:
@@ -78,7 +79,7 @@ def cross(a: Vector3, b: Vector3) -> Vector3:
 
 def skew(a: Vector3) -> Matrix3:
     """Matrix a x, so that (a x) b = a x b (book eq 2.24)."""
-    return (0.0, -a[2], a[1]), (a[2], 0.0, -a[0]), (-a[1], a[0], 0.0)
+    return (0, -a[2], a[1]), (a[2], 0, -a[0]), (-a[1], a[0], 0)
 
 
 def unskew(A: Matrix3) -> Vector3:
@@ -112,7 +113,12 @@ def multiply(A: Matrix3, B: Matrix3) -> Matrix3:
 
 
 def multiply_rotations(F: Matrix3, G: Matrix3) -> Matrix3:
-    """Product of two rotation matrices, 24m + 15a: its third column is the cross product of the others (book A.5)."""
+    """Product of two rotation matrices, 24m + 15a: its third column is the cross product of the others (book A.5).
+
+    With a zero known in either (a turn about a coordinate axis) multiplying out is cheaper still.
+    """
+    if any(is_zero(x) for row in (*F, *G) for x in row):
+        return multiply(F, G)
     Gt = transpose(G)
     first, second = apply(F, Gt[0]), apply(F, Gt[1])
     return transpose((first, second, cross(first, second)))

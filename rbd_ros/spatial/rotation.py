@@ -63,13 +63,13 @@ def axis_rotation(axis: Vector3, angle: Scalar) -> Matrix3:
     c, s = cos(angle), sin(angle)
     if x == 0 and y == 0:
         s = s * z
-        return (c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)
+        return (c, -s, 0), (s, c, 0), (0, 0, 1)
     if x == 0 and z == 0:
         s = s * y
-        return (c, 0.0, s), (0.0, 1.0, 0.0), (-s, 0.0, c)
+        return (c, 0, s), (0, 1, 0), (-s, 0, c)
     if y == 0 and z == 0:
         s = s * x
-        return (1.0, 0.0, 0.0), (0.0, c, -s), (0.0, s, c)
+        return (1, 0, 0), (0, c, -s), (0, s, c)
     k = 1.0 - c
     kx, ky, kz = k * x, k * y, k * z
     return (

@@ -48,19 +48,19 @@ class PluckerTransform(SpatialQuantity):
     def rotation_x(cls, angle: Scalar) -> PluckerTransform:
         """rotx(angle) of table 2.2."""
         c, s = cos(angle), sin(angle)
-        return cls(((1.0, 0.0, 0.0), (0.0, c, s), (0.0, -s, c)), ZERO3)
+        return cls(((1, 0, 0), (0, c, s), (0, -s, c)), ZERO3)
 
     @classmethod
     def rotation_y(cls, angle: Scalar) -> PluckerTransform:
         """roty(angle) of table 2.2."""
         c, s = cos(angle), sin(angle)
-        return cls(((c, 0.0, -s), (0.0, 1.0, 0.0), (s, 0.0, c)), ZERO3)
+        return cls(((c, 0, -s), (0, 1, 0), (s, 0, c)), ZERO3)
 
     @classmethod
     def rotation_z(cls, angle: Scalar) -> PluckerTransform:
         """rotz(angle) of table 2.2."""
         c, s = cos(angle), sin(angle)
-        return cls(((c, s, 0.0), (-s, c, 0.0), (0.0, 0.0, 1.0)), ZERO3)
+        return cls(((c, s, 0), (-s, c, 0), (0, 0, 1)), ZERO3)
 
     @classmethod
     def from_pose(cls, pose: Sequence[Sequence[Scalar]]) -> PluckerTransform:
@@ -120,7 +120,7 @@ class PluckerTransform(SpatialQuantity):
         """Compose (BXC = BXA AXC, 33m + 24a), or transform a motion vector."""
         if isinstance(other, PluckerTransform):
             return PluckerTransform(
-                linear3.multiply(self.E, other.E),
+                linear3.multiply_rotations(self.E, other.E),
                 linear3.add(other.r, linear3.apply_transpose(other.E, self.r)))
         if isinstance(other, MotionVector):
             return self.apply(other)
