@@ -1,0 +1,180 @@
+"""What a node says about itself on `/diagnostics`: once a second, and at once on a change.
+
+A *condition* lasts until it is replaced (robot description missing, states silent); an *event* is
+one occurrence (a message rejected) and stays visible for a while, so that nobody who looks once a
+second misses it. Logging follows the same changes, so a bad message at 1 kHz neither floods the
+log nor costs the loop more than a counter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+import threading
+import time
+from typing import Any, Callable, Dict, List, Optional
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
+
+from rbd_ros.nodes.runtime import quality_of_service, STEADY_CLOCK
+
+OK, WARN, ERROR, STALE = (
+    DiagnosticStatus.OK,
+    DiagnosticStatus.WARN,
+    DiagnosticStatus.ERROR,
+    DiagnosticStatus.STALE,
+)
+
+EVENT_VISIBLE = 2.0  # seconds an event is shown after its last occurrence
+PERIOD = 1.0  # seconds between publications when nothing changes
+
+Values = Callable[[], Dict[str, Any]]
+
+
+@dataclass
+class _Event:
+    level: bytes
+    message: str
+    last: float
+    count: int = 1
+    active: bool = True
+
+
+@dataclass
+class _Topic:
+    level: bytes = OK
+    message: str = ''
+    code: str = ''
+    events: Dict[str, _Event] = field(default_factory=dict)
+
+    def active_events(self) -> List[_Event]:
+        return [event for event in self.events.values() if event.active]
+
+    def summary(self) -> tuple:
+        """Level and text of the condition and of all events still visible."""
+        parts = [(self.level, self.message)] + [(e.level, e.message) for e in self.active_events()]
+        level = max(level for level, _ in parts)
+        # A healthy condition's text would only distract from what is wrong.
+        texts = [text for own, text in parts if text and (level == OK or own != OK)]
+        return level, '; '.join(texts)
+
+
+class Diagnostics:
+    """Conditions and events of a node, by subject; methods may be called from any thread.
+
+    :param node: the node
+    """
+
+    def __init__(self, node: Node):
+        self._node = node
+        self._subjects: Dict[str, _Topic] = {}
+        self._values: Dict[str, Values] = {}
+        self._lock = threading.RLock()
+        self._hooks: List[Callable[[], None]] = []
+        self.hardware_id = ''
+        self._publisher = node.create_publisher(
+            DiagnosticArray, '/diagnostics', quality_of_service(10)
+        )
+        self._timer = node.create_timer(PERIOD, self._tick, clock=STEADY_CLOCK)
+
+    def add_values(self, subject: str, values: Values) -> None:
+        """Show the key-value pairs that `values()` returns whenever `subject` is published."""
+        with self._lock:
+            self._subject(subject)
+            self._values[subject] = values
+
+    def every_second(self, hook: Callable[[], None]) -> None:
+        """Call `hook` on the executor before each periodic publication."""
+        self._hooks.append(hook)
+
+    def condition(
+        self, subject: str, level: bytes, message: str, code: Optional[str] = None
+    ) -> None:
+        """Set what holds for `subject` from now on.
+
+        :param code: identifies the condition when the text varies with numbers; a change of it is
+            announced at once
+        """
+        code = message if code is None else code
+        with self._lock:
+            state = self._subject(subject)
+            changed = (level, code) != (state.level, state.code)
+            was = state.level
+            state.level, state.message, state.code = level, message, code
+            if changed:
+                self._announce(subject, level, message, recovered=was > OK)
+
+    def event(self, subject: str, level: bytes, message: str, code: Optional[str] = None) -> None:
+        """Note an occurrence; `code` as in `condition`, counted under that name."""
+        code = message if code is None else code
+        now = time.monotonic()
+        with self._lock:
+            events = self._subject(subject).events
+            known = events.get(code)
+            if known is None:
+                events[code] = _Event(level, message, now)
+            else:
+                known.count += 1
+                known.last = now
+                known.level = level
+                if known.active:
+                    return
+                known.message, known.active = message, True
+            self._announce(subject, level, message)
+
+    def level(self, subject: str) -> bytes:
+        """Present level of `subject`, with its visible events."""
+        with self._lock:
+            return self._subject(subject).summary()[0]
+
+    def publish(self) -> None:
+        """Publish all subjects now."""
+        message = DiagnosticArray()
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        with self._lock:
+            message.status = [self._status(subject) for subject in self._subjects]
+        try:
+            self._publisher.publish(message)
+        except Exception:  # the context is going down: nobody is left to tell
+            pass
+
+    def _subject(self, subject: str) -> _Topic:
+        return self._subjects.setdefault(subject, _Topic())
+
+    def _announce(self, subject: str, level: bytes, message: str, recovered: bool = False) -> None:
+        logger = self._node.get_logger()
+        if level == OK:
+            if recovered:
+                logger.info(f'{subject}: {message or "recovered"}')
+        elif level == WARN:
+            logger.warning(f'{subject}: {message}')
+        else:
+            logger.error(f'{subject}: {message}')
+        self.publish()
+
+    def _tick(self) -> None:
+        for hook in self._hooks:
+            hook()
+        now = time.monotonic()
+        with self._lock:
+            for state in self._subjects.values():
+                for event in state.active_events():
+                    event.active = now - event.last < EVENT_VISIBLE
+        self.publish()
+
+    def _status(self, subject: str) -> DiagnosticStatus:
+        state = self._subjects[subject]
+        level, message = state.summary()
+        values = dict(self._values[subject]()) if subject in self._values else {}
+        values.update({f'count: {code}': event.count for code, event in state.events.items()})
+        return DiagnosticStatus(
+            level=level,
+            name=f'{self._node.get_fully_qualified_name().lstrip("/")}: {subject}',
+            message=message or 'OK',
+            hardware_id=self.hardware_id,
+            values=[KeyValue(key=key, value=_text(value)) for key, value in values.items()],
+        )
+
+
+def _text(value: Any) -> str:
+    return f'{value:.6g}' if isinstance(value, float) else str(value)

@@ -1,0 +1,142 @@
+"""Services of the package `simulation_interfaces`, offered when that package can be imported.
+
+The standard exists in several versions: services and constants that the installed one lacks are
+left out. Time never goes back: a reset of the scope TIME alone is refused, and the scope ALL
+resets the state.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Tuple
+
+FEATURES = (
+    'SIMULATION_RESET',
+    'SIMULATION_RESET_STATE',
+    'SIMULATION_STATE_GETTING',
+    'SIMULATION_STATE_SETTING',
+    'SIMULATION_STATE_PAUSE',
+    'STEP_SIMULATION_SINGLE',
+    'STEP_SIMULATION_MULTIPLE',
+)
+
+# Constants of the standard, for versions of it that lack the name.
+FEATURE_UNSUPPORTED, RESULT_OK, OPERATION_FAILED = 0, 1, 4
+STATE_STOPPED, STATE_PLAYING, STATE_PAUSED = 0, 1, 2
+ALREADY_IN_TARGET_STATE = 101
+SCOPE_DEFAULT, SCOPE_STATE = 0, 2
+MOST_STEPS = 1_000_000
+
+
+def offer_simulation_interfaces(simulator: Any) -> Tuple[str, ...]:
+    """Create the services on the simulator node.
+
+    :param simulator: node with `pause`, `step`, `reset` and `loop`
+    :return: names of the services, none without the package
+    """
+    try:
+        from simulation_interfaces import msg, srv
+    except ImportError:
+        return ()
+    services = SimulationInterfaces(simulator, msg)
+    offered = []
+    for kind, name, callback in (
+        ('GetSimulatorFeatures', 'get_simulator_features', services.features),
+        ('GetSimulationState', 'get_simulation_state', services.get_state),
+        ('SetSimulationState', 'set_simulation_state', services.set_state),
+        ('ResetSimulation', 'reset_simulation', services.reset),
+        ('StepSimulation', 'step_simulation', services.step),
+    ):
+        service = getattr(srv, kind, None)
+        if service is not None:
+            simulator.create_service(service, f'~/{name}', callback)
+            offered.append(name)
+    simulator.get_logger().info(f'simulation_interfaces: {", ".join(offered)}')
+    return tuple(offered)
+
+
+class SimulationInterfaces:
+    """Answers to the services.
+
+    :param simulator: node with `pause`, `step`, `reset` and `loop`
+    :param msg: the package's module of messages
+    """
+
+    def __init__(self, simulator: Any, msg: Any):
+        self._simulator = simulator
+        self._msg = msg
+        self._stopped_at = (
+            -1
+        )  # cycle at which the simulation was stopped: it still is while none has followed
+
+    def features(self, request: Any, response: Any) -> Any:
+        """GetSimulatorFeatures."""
+        known = self._msg.SimulatorFeatures
+        response.features.features = [
+            getattr(known, name) for name in FEATURES if hasattr(known, name)
+        ]
+        if hasattr(response.features, 'spawn_formats'):
+            response.features.spawn_formats = []
+        return response
+
+    def get_state(self, request: Any, response: Any) -> Any:
+        """GetSimulationState."""
+        response.state.state = self._state()
+        return self._answer(response, RESULT_OK)
+
+    def set_state(self, request: Any, response: Any) -> Any:
+        """SetSimulationState: playing, paused, or stopped (paused at the initial position)."""
+        wanted = request.state.state
+        if wanted not in (STATE_PLAYING, STATE_PAUSED, STATE_STOPPED):
+            return self._answer(
+                response,
+                FEATURE_UNSUPPORTED,
+                f'state {wanted} cannot be set: playing, paused or stopped can',
+            )
+        if wanted == self._state():
+            return self._answer(response, ALREADY_IN_TARGET_STATE, 'already in that state')
+        success, message = self._attempt(lambda: self._simulator.pause(wanted != STATE_PLAYING))
+        self._stopped_at = -1
+        if success and wanted == STATE_STOPPED:
+            success, message = self._attempt(self._simulator.reset)
+            self._stopped_at = self._simulator.loop.cycles
+        return self._answer(response, RESULT_OK if success else OPERATION_FAILED, message)
+
+    def reset(self, request: Any, response: Any) -> Any:
+        """ResetSimulation."""
+        scope = request.scope
+        if scope != SCOPE_DEFAULT and not scope & SCOPE_STATE:
+            return self._answer(
+                response, FEATURE_UNSUPPORTED, 'only the state can be reset; time never goes back'
+            )
+        success, message = self._attempt(self._simulator.reset)
+        return self._answer(response, RESULT_OK if success else OPERATION_FAILED, message)
+
+    def step(self, request: Any, response: Any) -> Any:
+        """StepSimulation."""
+        if not 1 <= request.steps <= MOST_STEPS:
+            return self._answer(
+                response,
+                OPERATION_FAILED,
+                f'steps must be from 1 to {MOST_STEPS}, got {request.steps}',
+            )
+        success, message = self._attempt(lambda: self._simulator.step(int(request.steps)))
+        return self._answer(response, RESULT_OK if success else OPERATION_FAILED, message)
+
+    def _state(self) -> int:
+        loop = self._simulator.loop
+        if loop is None or loop.paused and loop.cycles == self._stopped_at:
+            return STATE_STOPPED
+        return STATE_PAUSED if loop.paused else STATE_PLAYING
+
+    @staticmethod
+    def _attempt(work: Any) -> Tuple[bool, str]:
+        try:
+            return work()
+        except Exception as error:
+            return False, str(error) or type(error).__name__
+
+    @staticmethod
+    def _answer(response: Any, code: int, message: str = '') -> Any:
+        response.result.result = code
+        response.result.error_message = message
+        return response

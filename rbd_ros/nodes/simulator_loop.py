@@ -1,0 +1,166 @@
+"""The simulator's own thread: cycles at absolute deadlines, requests in between."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from typing import Any, Callable, Optional
+
+LONG_SLEEP = 0.02  # sleeps longer than this can be interrupted by a request [s]
+LARGEST_LAG = 0.1  # a schedule that is further behind than this is given up and begun anew [s]
+PAUSED_PERIOD = 0.02  # real time between two calls of `idle` while paused [s]
+
+
+class _Request:
+    def __init__(self, work: Callable[[], Any]):
+        self.work = work
+        self.done = threading.Event()
+        self.result: Any = None
+        self.error: Optional[BaseException] = None
+
+
+class SimulationLoop:
+    """Calls `cycle` in a thread of its own, as often as the real-time factor asks for.
+
+    :param period: simulated time of one cycle [s]
+    :param cycle: one cycle
+    :param idle: called now and then while paused
+    :param failed: called with an exception of `cycle`; the loop is paused then
+    :param real_time_factor: simulated seconds in a real second; 0: as many as possible
+    :param paused: whether to start paused
+    """
+
+    def __init__(
+        self,
+        period: float,
+        cycle: Callable[[], None],
+        idle: Callable[[], None],
+        failed: Callable[[BaseException], None],
+        real_time_factor: float = 1.0,
+        paused: bool = False,
+    ):
+        self._period = period
+        self._cycle, self._idle, self._failed = cycle, idle, failed
+        self.real_time_factor = real_time_factor
+        self._paused = paused
+        self._requests: queue.SimpleQueue = queue.SimpleQueue()
+        self._wake = threading.Event()
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, name='simulation', daemon=True)
+        self.cycles = 0
+        self.overruns = 0  # cycles that began later than a whole period after their time
+        # real time by which the schedule was moved, because it could not be caught up with [s]
+        self.lost_time = 0.0
+        self.busy_time = 0.0  # real time spent in cycles [s]
+        self.longest_cycle = 0.0  # since it was last reset [s]
+
+    @property
+    def paused(self) -> bool:
+        """Whether time stands still."""
+        return self._paused
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; returns when the thread has."""
+        self._stopping = True
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join(5.0)
+
+    def request(self, work: Callable[[], Any], timeout: Optional[float] = 5.0) -> Any:
+        """Have `work` done by the loop between two cycles; return what it returns.
+
+        :raises TimeoutError: if it was not done in time
+        """
+        request = _Request(work)
+        self._requests.put(request)
+        self._wake.set()
+        if not request.done.wait(timeout):
+            raise TimeoutError('the simulation did not answer in time')
+        if request.error is not None:
+            raise request.error
+        return request.result
+
+    def set_paused(self, paused: bool) -> None:
+        """Let time stand still or go on; only from within a request."""
+        self._paused = paused
+
+    def run_cycles(self, count: int) -> int:
+        """Run cycles at once, as fast as possible; only from within a request.
+
+        :return: number of cycles done, less than `count` if the loop is being stopped
+        """
+        for done in range(count):
+            if self._stopping:
+                return done
+            self._timed_cycle()
+        return count
+
+    def _run(self) -> None:
+        deadline = time.monotonic()
+        while not self._stopping:
+            self._serve()
+            if self._paused:
+                self._idle()
+                self._wait(PAUSED_PERIOD)
+                deadline = time.monotonic()
+                continue
+            factor = self.real_time_factor
+            if factor > 0.0:
+                remaining = deadline - time.monotonic()
+                if remaining > LONG_SLEEP:
+                    self._wait(min(remaining, 0.5))
+                    # A changed factor must not have to wait for a far deadline.
+                    deadline = min(
+                        deadline,
+                        time.monotonic() + self._period / max(self.real_time_factor, 1e-9),
+                    )
+                    continue
+                if remaining > 0.0:
+                    time.sleep(remaining)
+                deadline = self._account(deadline, self._period / factor)
+            else:
+                deadline = time.monotonic()
+            try:
+                self._timed_cycle()
+            except Exception as error:  # the node must stay able to answer: pause, and say why
+                self._paused = True
+                self._failed(error)
+
+    def _account(self, deadline: float, period: float) -> float:
+        """Count a late start and return the deadline of the cycle after this one."""
+        lag = time.monotonic() - deadline
+        if lag > period:
+            self.overruns += 1
+        if lag > max(LARGEST_LAG, period):
+            self.lost_time += lag
+            deadline += lag
+        return deadline + period
+
+    def _timed_cycle(self) -> None:
+        begin = time.perf_counter()
+        self._cycle()
+        duration = time.perf_counter() - begin
+        self.cycles += 1
+        self.busy_time += duration
+        self.longest_cycle = max(self.longest_cycle, duration)
+
+    def _wait(self, duration: float) -> None:
+        self._wake.wait(duration)
+        self._wake.clear()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                request = self._requests.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                request.result = request.work()
+            except Exception as error:
+                request.error = error
+            request.done.set()

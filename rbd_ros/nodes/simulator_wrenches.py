@@ -1,0 +1,74 @@
+"""External wrenches on links of the simulated robot, in the links' own frames."""
+
+from __future__ import annotations
+
+import math
+from typing import Dict
+
+from geometry_msgs.msg import WrenchStamped
+import numpy as np
+
+from rbd_ros.nodes.conversions import force_from_wrench
+from rbd_ros.nodes.diagnostics import Diagnostics, WARN
+from rbd_ros.simulation import Simulator
+
+SUBJECT = 'external_wrench'
+
+
+class ExternalWrenches:
+    """Wrenches that act now, one a link: about its origin, in its axes, moving with it.
+
+    :param simulator: where they act
+    :param diagnostics: where refused messages are reported
+    """
+
+    def __init__(self, simulator: Simulator, diagnostics: Diagnostics):
+        self._simulator = simulator
+        self._diagnostics = diagnostics
+        self._forces: Dict[str, np.ndarray] = {}
+        self._until: Dict[str, float] = {}
+
+    def take(self, message: WrenchStamped, duration: float) -> None:
+        """Let the wrench act from now on.
+
+        :param duration: how long [s]; 0: until the next one for the same link
+        """
+        link, force = message.header.frame_id.lstrip('/'), force_from_wrench(message.wrench)
+        if link not in self._simulator.robot.model.links:
+            self._diagnostics.event(
+                SUBJECT,
+                WARN,
+                f'wrench refused: header.frame_id {link[:80]!r} is no link of the robot',
+                code='unknown link',
+            )
+        elif not np.isfinite(force).all():
+            self._diagnostics.event(SUBJECT, WARN, 'wrench refused: not finite', code='not finite')
+        else:
+            self._forces[link] = force
+            self._until[link] = self._simulator.time + duration if duration > 0.0 else math.inf
+
+    def clear(self) -> None:
+        """Let none act."""
+        self._forces.clear()
+
+    def apply(self, cycle_time: float, substeps: int) -> None:
+        """Apply the wrenches to the cycle that begins now.
+
+        :param cycle_time: duration of a cycle [s]
+        :param substeps: steps in a cycle
+        """
+        if not self._forces:
+            return
+        step = cycle_time / substeps
+        for link in [
+            k for k in self._forces if self._simulator.time > self._until[k] - 0.5 * step
+        ]:
+            del self._forces[link]
+        poses = self._simulator.robot.forward_kinematics(self._simulator.q)
+        for link, force in self._forces.items():
+            rotation = poses[link][:3, :3]
+            base = np.concatenate([rotation @ force[:3], rotation @ force[3:]])
+            # Half a step less than the cycle: durations are rounded up to whole steps.
+            self._simulator.apply_wrench(
+                link, base, duration=cycle_time - 0.5 * step, point=(0.0, 0.0, 0.0)
+            )
