@@ -53,7 +53,7 @@ setup(
         'ros': [
             'ros-jazzy-diagnostic-msgs',
             'ros-jazzy-geometry-msgs',
-            'ros-jazzy-rclpy',
+            'ros-jazzy-rclpy[fastrtps]',  # without the extra it finds no middleware
             'ros-jazzy-sensor-msgs',
             'ros-jazzy-std-msgs',
             'ros-jazzy-std-srvs',
@@ -61,7 +61,7 @@ setup(
             'ros-jazzy-visualization-msgs',
         ],
         'test': [
-            'drake',
+            "drake; platform_machine == 'x86_64'",  # no wheels elsewhere on Linux
             'example-robot-data',
             'hypothesis',
             'mpmath',
