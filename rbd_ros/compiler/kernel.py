@@ -162,8 +162,9 @@ class InterpretedKernel(BaseKernel):
 class Kernel(BaseKernel):
     """A compiled kernel."""
 
-    def __init__(self, definition: Definition):
+    def __init__(self, definition: Definition, check: Optional[Callable[[], None]] = None):
         super().__init__(definition)
+        self._check = check
         self._trace_result: Optional[tuple] = None
         # the key is taken before tracing: with the machine code on disk nothing is ever traced
         self._digest = cache.digest({
@@ -190,6 +191,8 @@ class Kernel(BaseKernel):
     def _trace(self) -> tuple:
         """Graph, inputs and outputs, from running the algorithm on symbols."""
         if self._trace_result is None:
+            if self._check is not None:
+                self._check()
             graph = Graph()
             symbols = [graph.inputs(name, size) for name, size in self.definition.inputs]
             outputs = list(self.definition.evaluate(*symbols))
@@ -250,6 +253,14 @@ class Kernel(BaseKernel):
         return out[:rows]
 
 
-def make_kernel(definition: Definition) -> BaseKernel:
-    """Kernel of a definition: compiled if there is a compiler, else interpreted."""
-    return InterpretedKernel(definition) if native.why_unavailable() else Kernel(definition)
+def make_kernel(definition: Definition, check: Optional[Callable[[], None]] = None) -> BaseKernel:
+    """Kernel of a definition: compiled if there is a compiler, else interpreted.
+
+    :param check: raises if the definition has no sense; called before the algorithm is run for the first time, and
+        not at all when its machine code is found on disk
+    """
+    if not native.why_unavailable():
+        return Kernel(definition, check)
+    if check is not None:
+        check()
+    return InterpretedKernel(definition)

@@ -145,11 +145,12 @@ class Model:
     def create(cls, name: str, bodies: Iterable[Body], links: Iterable[Link], **others) -> Model:
         """Model with the joint variables of `bodies` laid out one after another.
 
-        The inertias of the bodies are those of their links, whatever `bodies` say.
+        The inertias of the bodies are those of their links, whatever `bodies` say. Elements of the transforms that are
+        zero or one but for rounding are made so, because what is known to be zero need not be computed.
 
         :raises ModelError: if the numbering is not regular
         """
-        links = {link.name: link for link in links}
+        links = {link.name: replace(link, placement=_snapped(link.placement)) for link in links}
         inertia: Dict[int, RigidBodyInertia] = {}
         for link in links.values():
             inertia[link.body] = inertia.get(link.body, RigidBodyInertia.zero()) + link.placement.inverse_apply(
@@ -159,7 +160,7 @@ class Model:
             if not 0 <= body.parent < i:
                 raise ModelError(f'body {body.name!r}: its parent must come before it, got number {body.parent}')
             numbered.append(replace(
-                body, inertia=inertia.get(i, RigidBodyInertia.zero()),
+                body, inertia=inertia.get(i, RigidBodyInertia.zero()), tree_transform=_snapped(body.tree_transform),
                 q=slice(nq, nq + body.joint.nq), v=slice(nv, nv + body.joint.nv)))
             nq, nv = nq + body.joint.nq, nv + body.joint.nv
         return cls(name, tuple(numbered), links, **others)
@@ -343,6 +344,18 @@ class Model:
         bodies = tuple(
             replace(body, armature=float(armature.get(body.joint_name, body.armature))) for body in self.bodies)
         return replace(self, bodies=bodies)
+
+
+def _snapped(X: PluckerTransform) -> PluckerTransform:
+    """Transform without rounding noise: 1e-15 of a unit, or of the length of r."""
+    reach = 1e-15 * max(abs(x) for x in X.r)
+
+    def unit(x: float) -> float:
+        nearest = round(x)
+        return float(nearest) if abs(x - nearest) < 1e-15 else x
+
+    return PluckerTransform(
+        tuple(tuple(unit(x) for x in row) for row in X.E), tuple(0.0 if abs(x) < reach else x for x in X.r))
 
 
 def _unknown(what: str, name: str, known: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
 import threading
@@ -12,6 +13,7 @@ import numpy as np
 
 from rbd_ros.compiler import BaseKernel, make_kernel, OperationCount, why_unavailable
 from rbd_ros.model import load_urdf, Model, SingularMassMatrixError
+from rbd_ros.model.checks import singular_joints
 from rbd_ros.robot.configuration import difference, neutral, random_configuration
 from rbd_ros.robot.definitions import definition, force_links, FUNCTIONS, Options
 
@@ -125,6 +127,13 @@ class Robot:
     @property
     def warnings(self) -> Tuple[str, ...]:
         """What is odd about the description, each naming link or joint."""
+        singular = self._singularity(())
+        if singular:
+            return (*self._model.warnings, f'forward dynamics is impossible: {singular}')
+        joints = singular_joints(self._model, self.neutral())
+        if joints:
+            names = ', '.join(map(repr, joints))
+            return (*self._model.warnings, f'the mass matrix is singular at the neutral configuration: joints {names}')
         return self._model.warnings
 
     @property
@@ -352,33 +361,34 @@ class Robot:
 
     def _make_kernel(self, name: str, options: Options) -> BaseKernel:
         _notice_missing_compiler()
-        if name == 'forward_dynamics':
-            self._require_mass(options)
         method = getattr(type(self), name, None) if name in FUNCTIONS else None
         signature = ', '.join(FUNCTIONS[name].inputs) if name in FUNCTIONS else ''
         if name in FUNCTIONS and FUNCTIONS[name].takes_forces and not options.runtime:
             signature += ', external_forces=None'
-        doc = f'{name}({signature})\n--\n\n{getattr(method, "__doc__", None) or ""}'
-        return make_kernel(definition(self._model, name, options, doc))
+        doc = f'{name}({signature})\n--\n\n{inspect.getdoc(method) or ""}'
+        check = (lambda: self._require_mass(options)) if name == 'forward_dynamics' else None
+        return make_kernel(definition(self._model, name, options, doc), check)
 
     def _require_mass(self, options: Options) -> None:
-        try:
-            from rbd_ros.model.checks import massless_joints
-        except ImportError:
-            return
-        moved_later = {self._model.link(key.partition(':')[2]).body for key in options.runtime if ':' in key}
-        if options.diagonal is not None and all(x > 0.0 for x in options.diagonal):
-            return
-        joints = [
-            name for name in massless_joints(self._model)
-            if not any(self._supports(name, body) for body in moved_later)]
-        if joints:
-            raise SingularMassMatrixError(
-                f'the mass matrix is singular: joint{"s" if len(joints) > 1 else ""} {", ".join(map(repr, joints))} '
-                'move no mass; give the links beyond an <inertial>, the joints an armature, or make them fixed')
+        if options.diagonal is None or min(options.diagonal, default=1.0) <= 0.0:
+            given_later = [self._model.link(key.partition(':')[2]).body for key in options.runtime if ':' in key]
+            singular = self._singularity(given_later)
+            if singular:
+                raise SingularMassMatrixError(singular)
 
-    def _supports(self, joint_name: str, body: int) -> bool:
-        return any(self._model.body(i).joint_name == joint_name for i in self._model.support(body))
+    def _singularity(self, given_later: Sequence[int]) -> str:
+        """What makes the mass matrix singular, '' if nothing does.
+
+        :param given_later: bodies that get inertia at run time, whose joints are not judged
+        """
+        spared = {self._model.body(i).joint_name for body in given_later for i in self._model.support(body)}
+        joints = [name for name in singular_joints(self._model) if name not in spared]
+        if not joints:
+            return ''
+        return (
+            f'the mass matrix is singular: joint{"s" if len(joints) > 1 else ""} {", ".join(map(repr, joints))} '
+            'can move without moving mass; give the links beyond an <inertial>, the joints an armature, or make them '
+            'fixed')
 
     def _call(self, name: str, arrays: Sequence[Any], external_forces: Optional[Mapping[str, Any]] = None):
         """Run a function; from now on its name on this robot is the builtin, which falls back on the method."""
