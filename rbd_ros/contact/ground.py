@@ -1,0 +1,75 @@
+"""What the robot can touch, and how it feels: the half-space and the parameters of soft contact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import Optional, Tuple
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class HalfSpace:
+    """Solid ground below a plane: all points x with normal . x <= offset.
+
+    :param normal: outward normal in base coordinates, (3,); made a unit vector
+    :param offset: distance of the plane from the base's origin along the normal [m]
+    :raises ValueError: if the normal is zero, or anything is not finite
+    """
+
+    normal: Tuple[float, float, float] = (0.0, 0.0, 1.0)
+    offset: float = 0.0
+
+    def __post_init__(self):
+        normal = np.asarray(self.normal, dtype=float)
+        if normal.shape != (3,) or not np.isfinite(normal).all() or not normal.any():
+            raise ValueError(f'the normal of the ground must be a (3,) vector, finite and not zero, got {self.normal}')
+        if not math.isfinite(self.offset):
+            raise ValueError(f'the offset of the ground must be finite, got {self.offset}')
+        normal = normal / np.abs(normal).max()
+        object.__setattr__(self, 'normal', tuple(float(x) for x in normal / np.linalg.norm(normal)))
+        object.__setattr__(self, 'offset', float(self.offset))
+
+    def axes(self) -> np.ndarray:
+        """Normal and two tangents as rows, a right-handed orthonormal triple in base coordinates, (3, 3)."""
+        normal = np.array(self.normal)
+        helper = np.eye(3)[0 if abs(normal[0]) < 0.9 else 1]
+        first = helper - (helper @ normal) * normal
+        first /= np.linalg.norm(first)
+        return np.array([normal, first, np.cross(normal, first)])
+
+
+@dataclass(frozen=True)
+class ContactParameters:
+    """Soft contact of one contact point (book 11.8). A face that rests on several points has their sum.
+
+    :param stiffness: K_n [N/m]
+    :param damping: D_n [N s/m]
+    :param friction: coefficient of Coulomb friction mu
+    :param tangential_stiffness: K_t [N/m]; None: as `stiffness`
+    :param tangential_damping: D_t [N s/m]; None: as `damping`
+    :raises ValueError: if a stiffness is not positive, something else negative, or anything not finite
+    """
+
+    stiffness: float = 5e4
+    damping: float = 5e2
+    friction: float = 0.8
+    tangential_stiffness: Optional[float] = None
+    tangential_damping: Optional[float] = None
+
+    def __post_init__(self):
+        for name in ('stiffness', 'tangential_stiffness'):
+            value = getattr(self, name)
+            if value is not None and not 0.0 < value < math.inf:
+                raise ValueError(f'contact {name} must be positive and finite, got {value}')
+        for name in ('damping', 'friction', 'tangential_damping'):
+            value = getattr(self, name)
+            if value is not None and not 0.0 <= value < math.inf:
+                raise ValueError(f'contact {name} must not be negative, and finite, got {value}')
+
+    def array(self) -> np.ndarray:
+        """K_n, D_n, K_t, D_t, mu, (5,)."""
+        K_t = self.stiffness if self.tangential_stiffness is None else self.tangential_stiffness
+        D_t = self.damping if self.tangential_damping is None else self.tangential_damping
+        return np.array([self.stiffness, self.damping, K_t, D_t, self.friction], dtype=float)

@@ -1,0 +1,87 @@
+"""Soft contact of a massless surface patch (book 11.8, eqs 11.73 to 11.79), discretised implicitly in time.
+
+The patch is a spring K and a damper D without mass; z is its displacement, p the gap of the body above the undeformed
+surface, negative when it is pressed in. The book's law in continuous time is
+
+    touching (p = z):  f_n = max(0, -K z - D dp/dt)         (11.75)       always:  dz/dt = -(K z + f_n)/D    (11.76)
+    tangentially:      f_stick = -K_t x - D_t v             (11.78)                dx/dt = -(K_t x + f_t)/D_t (11.77)
+                       f_t = f_stick, shortened to mu f_n   (11.79)
+
+Over a time step h everything on the right is taken at its end (implicit Euler), where the gap is p + h r_n and the
+tangent displacement of a sticking patch is x + h r_t, with r the velocity of the body's point at the end of the step.
+The force is then a function of r alone, which the velocity solve of the simulation determines together with r. So a
+step is stable for any stiffness, a resting body sinks by exactly f/K, and the limit h -> 0 is the book's law.
+"""
+
+import math
+
+from rbd_ros.contact.compiled import compiled
+
+#: States of a contact point.
+OPEN, STICKING, SLIDING = 0, 1, 2
+
+
+@compiled
+def normal_force(rate, gap, patch, stiffness, damping, timestep):
+    """Return f_n at the end of the step (11.75): the force that brings the patch to the body's new gap, if it is a push.
+
+    :param rate: normal velocity of the body's point at the end of the step [m/s]
+    :param gap: p at the beginning [m]
+    :param patch: z at the beginning [m]
+    """
+    end = gap + timestep * rate
+    return max(0.0, -stiffness * end - damping * (end - patch) / timestep)
+
+
+@compiled
+def stick_force(rate, patch, stiffness, damping, timestep):
+    """Return f_stick at the end of the step (11.78), one tangent component."""
+    return -stiffness * (patch + timestep * rate) - damping * rate
+
+
+@compiled
+def relaxed_patch(patch, force, stiffness, damping, timestep):
+    """Return the displacement of the patch at the end of the step under force f on the body (11.76, 11.77).
+
+    Solves D (z' - z)/h = -(K z' + f) for z'.
+    """
+    return (damping * patch - timestep * force) / (damping + timestep * stiffness)
+
+
+@compiled
+def contact_force(rate, gap, z, x, parameters, timestep, force, slope):
+    """Force on the body at one contact point, and how it depends on the velocity of that point.
+
+    :param rate: velocity of the body's point at the end of the step: normal, two tangents, (3,) [m/s]
+    :param gap: gap p at the beginning of the step [m]
+    :param z: normal displacement of the patch at the beginning [m]
+    :param x: tangent displacements at the beginning, (2,) [m]
+    :param parameters: K_n, D_n, K_t, D_t [N/m, N s/m], mu, (5,)
+    :param force: the result, (3,) [N]
+    :param slope: derivative of `force` with respect to `rate`, (3, 3) [N s/m]; a result
+    :return: OPEN, STICKING or SLIDING
+    """
+    K, D, K_t, D_t, mu = parameters[0], parameters[1], parameters[2], parameters[3], parameters[4]
+    force[:] = 0.0
+    slope[:, :] = 0.0
+    f_n = normal_force(rate[0], gap, z, K, D, timestep)
+    if not f_n > 0.0:
+        return OPEN
+    force[0] = f_n
+    slope[0, 0] = -(timestep * K + D)
+    f_1 = stick_force(rate[1], x[0], K_t, D_t, timestep)
+    f_2 = stick_force(rate[2], x[1], K_t, D_t, timestep)
+    tangent_slope = -(timestep * K_t + D_t)
+    longest, length = mu * f_n, math.sqrt(f_1 * f_1 + f_2 * f_2)
+    if length <= longest:
+        force[1], force[2] = f_1, f_2
+        slope[1, 1] = slope[2, 2] = tangent_slope
+        return STICKING
+    d_1, d_2 = f_1 / length, f_2 / length  # the direction of friction; its length follows the normal force
+    force[1], force[2] = longest * d_1, longest * d_2
+    turning = tangent_slope * longest / length
+    slope[1, 0], slope[2, 0] = mu * d_1 * slope[0, 0], mu * d_2 * slope[0, 0]
+    slope[1, 1] = turning * (1.0 - d_1 * d_1)
+    slope[2, 2] = turning * (1.0 - d_2 * d_2)
+    slope[1, 2] = slope[2, 1] = -turning * d_1 * d_2
+    return SLIDING

@@ -1,0 +1,141 @@
+"""From the collision shapes of a model to the points by which they touch a plane (book 11.6, minimal contact sets).
+
+A sphere touches by 1 point that moves over its surface, a box by its 8 vertices, a cylinder by 4 points on each rim:
+the lowest one, exactly, and those a quarter turn away from each other, which move round the rim with it. A mesh
+touches by the vertices of its convex hull, at most `MAX_HULL_POINTS` of them.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from rbd_ros.contact.mesh import mesh_vertices, MeshError
+from rbd_ros.model import Model
+from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Sphere
+
+#: Kinds of shapes in compiled loops.
+FIXED_POINTS, BALL, RIMS = 0, 1, 2
+
+#: Hulls with more vertices are thinned out, each vertex being chosen as far as possible from those already there.
+MAX_HULL_POINTS = 256
+
+POINTS_OF_CYLINDER = 8
+
+
+class ContactShapes(NamedTuple):
+    """Shapes as arrays for compiled loops, all in coordinates of the bodies that carry them.
+
+    :param kind: FIXED_POINTS, BALL or RIMS, (G,)
+    :param body: number of the body, (G,)
+    :param centre: centre of the shape, and of a ball around it, (G, 3) [m]
+    :param reach: radius of that ball, (G,) [m]
+    :param first: number of the first contact point of each shape; one more at the end, (G + 1,)
+    :param points: points of FIXED_POINTS; unused rows for the others, (P, 3) [m]
+    :param size: radius, half length and nothing, (G, 3) [m]
+    :param axes: rows are the axis of a cylinder and two normals to it, (G, 3, 3)
+    """
+
+    kind: np.ndarray
+    body: np.ndarray
+    centre: np.ndarray
+    reach: np.ndarray
+    first: np.ndarray
+    points: np.ndarray
+    size: np.ndarray
+    axes: np.ndarray
+
+
+def contact_shapes(
+        model: Model, links: Optional[Sequence[str]] = None) -> Tuple[ContactShapes, List[Geometry], List[str]]:
+    """Shapes of a robot that can touch something, those of the immovable base left out.
+
+    :param links: links that may touch; None for all
+    :return: the shapes, the geometries they came from, and warnings about those that could not be used
+    :raises ValueError: for an unknown link
+    """
+    for link in links or ():
+        model.link(link)
+    rows, points, geometries, warnings = [], [], [], []
+    for geometry in model.geometries:
+        wanted = links is None or geometry.link in links
+        if geometry.role != 'collision' or geometry.body == 0 or not wanted:
+            continue
+        try:
+            kind, centre, reach, own, size = _shape(geometry)
+        except MeshError as error:
+            warnings.append(f'link {geometry.link!r} will not touch anything: its collision mesh {error}')
+            continue
+        E = np.array(geometry.placement.E)  # from body to geometry coordinates
+        origin = np.array(geometry.placement.r)
+        rows.append((kind, geometry.body, origin + centre @ E, reach, len(own), size, E[[2, 0, 1]]))
+        points.append(origin + own @ E)
+        geometries.append(geometry)
+    columns = list(zip(*rows)) or [()] * 7
+    count = len(rows)
+    shapes = ContactShapes(
+        kind=np.array(columns[0], dtype=np.int64),
+        body=np.array(columns[1], dtype=np.int64),
+        centre=np.array(columns[2], dtype=float).reshape(count, 3),
+        reach=np.array(columns[3], dtype=float),
+        first=np.concatenate([[0], np.cumsum(columns[4])]).astype(np.int64),
+        points=np.concatenate(points) if points else np.empty((0, 3)),
+        size=np.array(columns[5], dtype=float).reshape(count, 3),
+        axes=np.array(columns[6], dtype=float).reshape(count, 3, 3))
+    return shapes, geometries, warnings
+
+
+def _shape(geometry: Geometry) -> tuple:
+    """Kind, centre, reach, contact points and size of a shape, in its own coordinates."""
+    shape, nowhere = geometry.shape, np.zeros(3)
+    if isinstance(shape, Sphere):
+        return BALL, nowhere, shape.radius, np.zeros((1, 3)), (shape.radius, 0.0, 0.0)
+    if isinstance(shape, Cylinder):
+        half = 0.5 * shape.length
+        size = (shape.radius, half, 0.0)
+        return RIMS, nowhere, float(np.hypot(shape.radius, half)), np.zeros((POINTS_OF_CYLINDER, 3)), size
+    if isinstance(shape, Box):
+        points = 0.5 * np.array(shape.size) * np.array(list(product((-1.0, 1.0), repeat=3)))
+    elif isinstance(shape, Mesh):
+        if shape.path is None:
+            raise MeshError(f'{shape.uri} was not found; name its root in package_paths')
+        points = hull_points(mesh_vertices(shape.path, shape.scale))
+    else:
+        raise MeshError(f'is of an unknown kind, {type(shape).__name__}')
+    centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    reach = float(np.linalg.norm(points - centre, axis=1).max())
+    return FIXED_POINTS, centre, reach, points, (0.0, 0.0, 0.0)
+
+
+def hull_points(vertices: np.ndarray, most: int = MAX_HULL_POINTS) -> np.ndarray:
+    """Vertices of the convex hull, at most `most` of them, (N, 3).
+
+    :param vertices: points, (M, 3); may be flat, in a line, or all the same
+    """
+    vertices = np.unique(vertices, axis=0)
+    hull = vertices[_hull_indices(vertices)]
+    if len(hull) <= most:
+        return hull
+    chosen = [int(np.argmax(np.linalg.norm(hull - hull.mean(axis=0), axis=1)))]
+    distance = np.linalg.norm(hull - hull[chosen[0]], axis=1)
+    while len(chosen) < most:
+        chosen.append(int(np.argmax(distance)))
+        distance = np.minimum(distance, np.linalg.norm(hull - hull[chosen[-1]], axis=1))
+    return hull[np.sort(chosen)]
+
+
+def _hull_indices(vertices: np.ndarray) -> np.ndarray:
+    """Indices of the vertices of the hull, in whatever dimension the vertices span."""
+    from scipy.spatial import ConvexHull
+
+    offsets = vertices - vertices.mean(axis=0)
+    _, spread, directions = np.linalg.svd(offsets, full_matrices=False)
+    spanned = directions[spread > 1e-9 * max(spread[0], 1e-300)] if spread[0] > 0.0 else directions[:0]
+    coordinates = offsets @ spanned.T
+    if len(spanned) == 0:
+        return np.array([0])
+    if len(spanned) == 1:
+        return np.unique([int(np.argmin(coordinates)), int(np.argmax(coordinates))])
+    return np.sort(ConvexHull(coordinates).vertices)
