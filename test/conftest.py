@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # `from support...` whatever pytest's import mode
 
-from support import example_robots, random_trees  # noqa: E402
+from support import errors, example_robots, random_trees  # noqa: E402
 
 
 @pytest.fixture
@@ -33,3 +33,16 @@ def robot_paths():
 def mixed_tree():
     """URDF text of one random tree that holds every joint type and a mimic joint."""
     return random_trees.mixed_tree(seed=7)
+
+
+def pytest_addoption(parser):
+    """Offer the table of worst errors."""
+    parser.addoption('--worst-errors', action='store_true', help='print the worst error measured for each algorithm')
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Print the worst errors that the comparisons recorded."""
+    if config.getoption('--worst-errors') and errors.WORST:
+        terminalreporter.section('worst relative errors')
+        for (comparison, algorithm), (error, case) in sorted(errors.WORST.items()):
+            terminalreporter.write_line(f'{comparison:24} {algorithm:32} {error:9.2e}  {case}')

@@ -13,16 +13,6 @@ from support import layout as urdf_layout
 SWAP = np.r_[3:6, 0:3]  # angular-first <-> linear-first
 
 
-def relative_error(ours, theirs):
-    """max|x - y| / max(1, max|y|): relative for large results, absolute for small ones."""
-    ours, theirs = np.asarray(ours), np.asarray(theirs)
-    assert ours.shape == theirs.shape, f'shape {ours.shape}, expected {theirs.shape}'
-    if theirs.size == 0:
-        return 0.0
-    error = np.max(np.abs(ours - theirs)) / max(1.0, np.max(np.abs(theirs)))
-    return float(error) if np.isfinite(error) else np.inf
-
-
 class Bridge:
     """Pinocchio model of a URDF text and the maps between its conventions and ours."""
 
@@ -126,46 +116,49 @@ class Bridge:
         return J[SWAP] @ self.P
 
     def jacobian_derivative(self, q, v, link, reference):
+        if self.model.nv == 0:
+            return np.zeros((6, 0))  # Pinocchio 4.1 crashes on a robot without joints here
         pin.computeJointJacobiansTimeVariation(self.model, self.data, self.q(q), self.v(v))
         pin.updateFramePlacements(self.model, self.data)
         dJ = pin.getFrameJacobianTimeVariation(self.model, self.data, self.frame(link), REFERENCES[reference])
         return dJ[SWAP] @ self.P
 
-    def moving_mass_and_centre(self, q):
-        """Mass and centre of mass as Pinocchio counts them: the link welded to the world is left out."""
-        pin.centerOfMass(self.model, self.data, self.q(q))
-        return self.data.mass[0], self.data.com[0].copy()
-
-    def base_inertia(self):
-        """Mass and centre of mass of what is welded to the world (zero with a floating base)."""
-        inertia = self.model.inertias[0]
-        return inertia.mass, inertia.lever.copy()
+    # Pinocchio leaves what is welded to the world out of mass, centre of mass and energy; so do we ("of all that moves").
 
     def centre_of_mass(self, q):
-        """Centre of mass of everything, the base link included."""
-        m, c = self.moving_mass_and_centre(q)
-        m0, c0 = self.base_inertia()
-        return (m * np.nan_to_num(c) + m0 * c0) / (m + m0)
+        return pin.centerOfMass(self.model, self.data, self.q(q)).copy()
 
     def centre_of_mass_jacobian(self, q):
-        """Jacobian of the centre of mass of everything, the base link included."""
-        m = self.moving_mass_and_centre(q)[0]
-        m0 = self.base_inertia()[0]
-        return pin.jacobianCenterOfMass(self.model, self.data, self.q(q)) @ self.P * (m / (m + m0))
+        return pin.jacobianCenterOfMass(self.model, self.data, self.q(q)) @ self.P
 
     def energy(self, q, v):
-        """Kinetic and potential energy, the latter with the base link's share."""
+        """Kinetic and potential energy."""
         kinetic = pin.computeKineticEnergy(self.model, self.data, self.q(q), self.v(v))
-        potential = pin.computePotentialEnergy(self.model, self.data, self.q(q))
-        m0, c0 = self.base_inertia()
-        return kinetic, potential - m0 * self.model.gravity.linear @ c0
+        return np.array([kinetic, pin.computePotentialEnergy(self.model, self.data, self.q(q))])
 
     def momentum(self, q, v):
         """Spatial momentum about the base origin, angular first."""
         pin.ccrba(self.model, self.data, self.q(q), self.v(v))
         linear, angular = self.data.hg.linear.copy(), self.data.hg.angular.copy()
-        centre = self.moving_mass_and_centre(q)[1]
-        return np.concatenate([angular + np.cross(centre, linear), linear])
+        return np.concatenate([angular + np.cross(self.centre_of_mass(q), linear), linear])
+
+    def point_jacobian(self, q, link, point):
+        """Velocity along base axes of a point fixed to a link."""
+        J = self.jacobian(q, link, 'base')
+        position = self.forward_kinematics(q)[link] @ [*point, 1.0]
+        return J[3:] - _skew(position[:3]) @ J[:3]
+
+    def point_jacobian_derivative(self, q, v, link, point):
+        """Product rule on `point_jacobian`."""
+        dJ, J = self.jacobian_derivative(q, v, link, 'base'), self.jacobian(q, link, 'base')
+        position = (self.forward_kinematics(q)[link] @ [*point, 1.0])[:3]
+        twist = J @ v
+        velocity = twist[3:] + np.cross(twist[:3], position)
+        return dJ[3:] - _skew(position) @ dJ[:3] - _skew(velocity) @ J[:3]
+
+
+def _skew(a):
+    return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
 
 
 REFERENCES = {

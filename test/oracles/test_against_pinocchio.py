@@ -1,0 +1,220 @@
+"""Every algorithm against Pinocchio on every real robot, fixed and floating base, 100 random states each.
+
+The algorithms' text runs on batches here (`support.lanes`), which needs no compilation; test_compiled_against_pinocchio.py
+does the same through the kernels that users call, and test_three_ways.py ties both together.
+"""
+
+import numpy as np
+import pytest
+
+pin = pytest.importorskip('pinocchio')
+
+from rbd_ros import Robot  # noqa: E402
+from rbd_ros.robot.definitions import Options, definition  # noqa: E402
+from support import example_robots, lanes, random_trees  # noqa: E402
+from support.errors import record, relative_error, worst_relative_error  # noqa: E402
+from support.pinocchio_bridge import Bridge  # noqa: E402
+
+STATES = 100
+TOLERANCE = 1e-11  # the promise of the project; measured: below 1e-12 but for forward dynamics, see there
+FRAMES = 6  # links whose Jacobians are compared: the first, the last and some between
+REFERENCES = ('body', 'base', 'aligned')
+
+
+class Case:
+    """One robot in both worlds, and random states."""
+
+    def __init__(self, name, text, floating_base):
+        self.name = f'{name}, {"floating" if floating_base else "fixed"} base'
+        self.bridge = Bridge(text, floating_base)
+        self.robot = Robot.from_urdf(text, floating_base=floating_base)
+        layout = self.bridge.layout
+        self.q, self.v, self.a = layout.random_states(np.random.default_rng(len(text)), STATES)
+        links = layout.links
+        self.links = [links[k] for k in sorted({round(x) for x in np.linspace(0, len(links) - 1, FRAMES)})]
+
+    def ours(self, function, *arrays, **options):
+        """Result of a function of ours for a batch."""
+        return lanes.evaluate(definition(self.robot.model, function, Options(**options)), *arrays)
+
+    def compare(self, function, ours, theirs):
+        """Assert that a batch agrees; remember by how much."""
+        error = worst_relative_error(ours, theirs)
+        record('algorithm - Pinocchio', function, self.name, error)
+        assert error < TOLERANCE, f'{function} of {self.name}: relative error {error:.1e}'
+
+    def each(self, function, *arrays):
+        """Result of a function of the bridge for each state."""
+        return np.array([function(*row) for row in zip(*arrays)])
+
+
+CASES = {
+    f'{name}-{"floating" if floating_base else "fixed"}': (name, floating_base)
+    for name in example_robots.distinct() for floating_base in (False, True)
+}
+RANDOM_TREES = {f'random{seed}-{base}': (seed, base == 'floating') for seed in range(8) for base in ('fixed', 'floating')}
+
+
+@pytest.fixture(scope='module', params=[*CASES, *RANDOM_TREES])
+def case(request):
+    """Each real robot and some random trees with every joint type and mimic joints, on both kinds of base."""
+    if request.param in CASES:
+        name, floating_base = CASES[request.param]
+        text = example_robots.dynamics_xml(example_robots.loadable()[name].read_text(), name != 'alex_psyonic_hands')
+        return Case(name, text, floating_base)
+    seed, floating_base = RANDOM_TREES[request.param]
+    return Case(f'random tree {seed}', random_trees.mixed_tree(seed), floating_base)
+
+
+@pytest.mark.seed('MD10', 'MD11')
+def test_order_of_joints_is_depth_first(case):
+    layout = case.bridge.layout
+    assert case.robot.joint_names == tuple(joint.name for joint in layout.joints)
+    assert (case.robot.nq, case.robot.nv) == (layout.nq, layout.nv)
+    assert set(case.robot.link_names) == set(layout.links)
+
+
+@pytest.mark.seed('ID03', 'ID04', 'FO02', 'BL10')
+def test_inverse_dynamics(case):
+    theirs = case.each(case.bridge.inverse_dynamics, case.q, case.v, case.a)
+    case.compare('inverse_dynamics', case.ours('inverse_dynamics', case.q, case.v, case.a), theirs)
+
+
+@pytest.mark.seed('FM03', 'FM05', 'FO04')
+def test_mass_matrix(case):
+    case.compare('mass_matrix', case.ours('mass_matrix', case.q), case.each(case.bridge.mass_matrix, case.q))
+
+
+@pytest.mark.seed('ID05')
+def test_gravity_torque(case):
+    case.compare('gravity_torque', case.ours('gravity_torque', case.q), case.each(case.bridge.gravity_torque, case.q))
+
+
+@pytest.mark.seed('ID10')
+def test_bias_force(case):
+    theirs = case.each(case.bridge.bias_force, case.q, case.v)
+    case.compare('bias_force', case.ours('bias_force', case.q, case.v), theirs)
+
+
+@pytest.mark.seed('ID02', 'BL02')
+def test_coriolis_matrix(case):
+    theirs = case.each(case.bridge.coriolis_matrix, case.q, case.v)
+    case.compare('coriolis_matrix', case.ours('coriolis_matrix', case.q, case.v), theirs)
+
+
+@pytest.mark.seed('MD07', 'MD08')
+def test_forward_kinematics_of_every_link(case):
+    poses = case.ours('forward_kinematics', case.q)
+    for row, q in zip(poses, case.q):
+        theirs = case.bridge.forward_kinematics(q)
+        for k, link in enumerate(case.robot.link_names):
+            error = relative_error(row[k], theirs[link])
+            record('algorithm - Pinocchio', 'forward_kinematics', case.name, error)
+            assert error < TOLERANCE, f'{link} of {case.name}'
+
+
+@pytest.mark.seed('MD06', 'SV10')
+@pytest.mark.parametrize('reference', REFERENCES)
+def test_jacobian(case, reference):
+    for link in case.links:
+        theirs = case.each(lambda q, link=link: case.bridge.jacobian(q, link, reference), case.q)
+        case.compare(f'jacobian {reference}', case.ours('jacobian', case.q, frame=link, reference=reference), theirs)
+
+
+@pytest.mark.seed('SV17')
+@pytest.mark.parametrize('reference', REFERENCES)
+def test_jacobian_derivative(case, reference):
+    for link in case.links:
+        theirs = case.each(
+            lambda q, v, link=link: case.bridge.jacobian_derivative(q, v, link, reference), case.q, case.v)
+        ours = case.ours('jacobian_derivative', case.q, case.v, frame=link, reference=reference)
+        case.compare(f'jacobian_derivative {reference}', ours, theirs)
+
+
+@pytest.mark.seed('MD06')
+def test_point_jacobian_and_its_derivative(case):
+    point = np.array([0.3, -0.2, 0.5])
+    for link in (case.links[-1],):
+        ours = case.ours('point_jacobian', case.q, point, frame=link)
+        theirs = case.each(lambda q: case.bridge.point_jacobian(q, link, point), case.q)
+        case.compare('point_jacobian', ours, theirs)
+        ours = case.ours('point_jacobian_derivative', case.q, case.v, point, frame=link)
+        theirs = case.each(lambda q, v: case.bridge.point_jacobian_derivative(q, v, link, point), case.q, case.v)
+        case.compare('point_jacobian_derivative', ours, theirs)
+
+
+@pytest.mark.seed('BL07')
+def test_centre_of_mass_and_its_jacobian(case):
+    """Of the links that move: Pinocchio and we leave out what is welded to the world."""
+    if case.robot.nv == 0:
+        pytest.skip('nothing moves')
+    theirs = case.each(case.bridge.centre_of_mass, case.q)
+    case.compare('centre_of_mass', case.ours('centre_of_mass', case.q), theirs)
+    theirs = case.each(case.bridge.centre_of_mass_jacobian, case.q)
+    case.compare('centre_of_mass_jacobian', case.ours('centre_of_mass_jacobian', case.q), theirs)
+
+
+@pytest.mark.seed('SV18', 'CT02')
+def test_energies(case):
+    theirs = case.each(case.bridge.energy, case.q, case.v)
+    case.compare('energy', case.ours('energy', case.q, case.v), theirs)
+
+
+@pytest.mark.seed('SV18', 'FB07')
+def test_momentum_about_the_base_origin(case):
+    if case.robot.nv == 0:
+        pytest.skip('nothing moves')
+    theirs = case.each(case.bridge.momentum, case.q, case.v)
+    case.compare('momentum', case.ours('momentum', case.q, case.v), theirs)
+
+
+def random_forces(case):
+    """Spatial forces in base coordinates on three links."""
+    rng = np.random.default_rng(11)
+    links = sorted({case.links[0], case.links[len(case.links) // 2], case.links[-1]})
+    return tuple(links), rng.uniform(-10, 10, (STATES, len(links), 6))
+
+
+@pytest.mark.seed('ID04', 'BL05')
+def test_inverse_dynamics_with_external_forces(case):
+    links, forces = random_forces(case)
+    ours = case.ours('inverse_dynamics', case.q, case.v, case.a, forces.reshape(STATES, -1), forces=links)
+    theirs = case.each(
+        lambda q, v, a, f: case.bridge.inverse_dynamics(q, v, a, dict(zip(links, f))), case.q, case.v, case.a, forces)
+    case.compare('inverse_dynamics, forces', ours, theirs)
+
+
+def forward_tolerance(case, H):
+    """1e-11, or what rounding of the mass matrix alone makes of the worst-conditioned state.
+
+    Solving H a = b with H known to eps leaves a relative error of cond(H) eps in the norm of a: where cond(H) is 1e6,
+    no algorithm on doubles can promise 1e-11, and Pinocchio's own FD(ID(a)) - a is as large.
+    """
+    return max(TOLERANCE, 4 * np.finfo(float).eps * max(np.linalg.cond(M) for M in H))
+
+
+@pytest.mark.seed('AB08', 'FM01', 'FO05', 'GR01')
+@pytest.mark.parametrize('loaded', [False, True], ids=['free', 'forces'])
+def test_forward_dynamics(case, loaded):
+    """Torques are those of moderate accelerations, so that results are of the size of a."""
+    if case.robot.nv == 0:
+        pytest.skip('nothing moves')
+    H = case.each(case.bridge.mass_matrix, case.q)
+    if any(name in case.name.split(',')[0].split() for name in ('romeo', 'romeo_laas_small')):
+        assert min(np.linalg.svd(M, compute_uv=False)[-1] for M in H) < 1e-12  # massless fingers
+        pytest.skip('singular mass matrix: see test_massless_joints')
+    links, forces = random_forces(case)
+    tau = case.each(case.bridge.inverse_dynamics, case.q, case.v, case.a)
+    if loaded:
+        ours = case.ours('forward_dynamics', case.q, case.v, tau, forces.reshape(STATES, -1), forces=links)
+        theirs = case.each(
+            lambda q, v, t, f: case.bridge.forward_dynamics(q, v, t, dict(zip(links, f))), case.q, case.v, tau, forces)
+    else:
+        ours = case.ours('forward_dynamics', case.q, case.v, tau)
+        theirs = case.each(case.bridge.forward_dynamics, case.q, case.v, tau)
+    error = worst_relative_error(ours, theirs)
+    record('algorithm - Pinocchio', 'forward_dynamics' + (', forces' if loaded else ''), case.name, error)
+    if not loaded:
+        record('Pinocchio - itself', 'FD(ID(a)) - a', case.name, worst_relative_error(theirs, case.a))
+        record('algorithm - exact', 'FD(ID(a)) - a', case.name, worst_relative_error(ours, case.a))
+    assert error < forward_tolerance(case, H), f'relative error {error:.1e}, cond(H) {np.linalg.cond(H[0]):.1e}'

@@ -1,0 +1,28 @@
+"""How far results are from what they should be, and a record of the worst of each algorithm for the end of a run."""
+
+import numpy as np
+
+WORST = {}  # (comparison, algorithm): (error, case)
+
+
+def relative_error(ours, theirs):
+    """max|x - y| / max(1, max|y|) over one state: relative for large results, absolute for small ones."""
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    assert ours.shape == theirs.shape, f'shape {ours.shape}, expected {theirs.shape}'
+    if theirs.size == 0:
+        return 0.0
+    error = np.max(np.abs(ours - theirs)) / max(1.0, np.max(np.abs(theirs)))
+    return float(error) if np.isfinite(error) else np.inf
+
+
+def worst_relative_error(ours, theirs):
+    """Worst `relative_error` of the rows of a batch."""
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    assert ours.shape == theirs.shape, f'shape {ours.shape}, expected {theirs.shape}'
+    return max(map(relative_error, ours, theirs), default=0.0)
+
+
+def record(comparison, algorithm, case, error):
+    """Remember the worst error of an algorithm; conftest.py prints the table with `pytest --worst-errors`."""
+    if error >= WORST.get((comparison, algorithm), (-1.0, ''))[0]:
+        WORST[comparison, algorithm] = (error, case)

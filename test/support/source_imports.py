@@ -1,0 +1,67 @@
+"""What a Python source imports, found in its text: at the top, inside functions, relative, by importlib.
+
+Nothing is imported to find out, so the answer does not depend on what is installed.
+"""
+
+import ast
+from pathlib import Path
+from typing import Iterator, NamedTuple
+
+PACKAGE = 'rbd_ros'
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Import(NamedTuple):
+    """`name` is the full dotted name; `from a import b` gives both `a` and `a.b`."""
+
+    line: int
+    name: str
+
+
+def module_name(path: Path, root: Path = ROOT) -> str:
+    """Dotted name of a source file below `root`; a package goes by the name of its folder."""
+    parts = path.relative_to(root).with_suffix('').parts
+    return '.'.join(parts[:-1] if parts[-1] == '__init__' else parts)
+
+
+def imports(source: str, module: str, is_package: bool = False) -> Iterator[Import]:
+    """Every import of a source text, wherever in the text it stands.
+
+    :param source: text of the module
+    :param module: its dotted name, to resolve relative imports
+    :param is_package: whether the text is that of an __init__.py
+    """
+    package = module.split('.') if is_package else module.split('.')[:-1]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(node.lineno, alias.name)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[:len(package) - node.level + 1] if node.level else []
+            base = '.'.join([*above, *(node.module.split('.') if node.module else [])])
+            for alias in node.names:
+                yield Import(node.lineno, f'{base}.{alias.name}')
+        elif isinstance(node, ast.Call) and node.args:
+            yield from _dynamic_import(node, '.'.join(package))
+
+
+def _dynamic_import(call: ast.Call, package: str) -> Iterator[Import]:
+    """`import_module('a.b')`, `importlib.import_module(f'a.{x}')`, `__import__('a')`."""
+    function = call.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, 'id', '')
+    if name not in ('import_module', '__import__'):
+        return
+    target = call.args[0]
+    if isinstance(target, ast.JoinedStr):
+        target = target.values[0]
+    if not (isinstance(target, ast.Constant) and isinstance(target.value, str)):
+        yield Import(call.lineno, '?')  # cannot be told from the text
+    elif target.value.startswith('.'):
+        yield Import(call.lineno, f'{package}.{target.value.lstrip(".")}'.rstrip('.'))
+    else:
+        yield Import(call.lineno, target.value.rstrip('.'))
+
+
+def package_sources() -> list[Path]:
+    """All modules of the package."""
+    return sorted((ROOT / PACKAGE).rglob('*.py'))

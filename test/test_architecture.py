@@ -1,0 +1,136 @@
+"""Imports run one way: spatial <- model <- algorithms <- robot <- contact, simulation, control <- nodes, cli.
+
+Rooms are the folders (or single modules) of the package; docs/architecture.md tells what they are for.
+"""
+
+import re
+
+import pytest
+from support.source_imports import imports, module_name, PACKAGE, package_sources
+
+# What each room may import of the others. A new room must be entered here on purpose.
+MAY_IMPORT = {
+    'resources': set(),
+    'spatial': set(),
+    'compiler': set(),
+    'model': {'spatial'},
+    'algorithms': {'spatial', 'model'},
+    'robot': {'spatial', 'model', 'algorithms', 'compiler', 'resources'},
+    'contact': {'spatial', 'model', 'algorithms', 'robot'},
+    'control': {'spatial', 'model', 'algorithms', 'robot'},
+    'simulation': {'spatial', 'model', 'algorithms', 'robot', 'contact'},
+    'nodes': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'control', 'simulation',
+              'resources'},
+    'cli': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'control', 'simulation',
+            'resources'},
+}
+
+# Compiled loops call a robot's kernels through this one small intrinsic, which knows no robot.
+SINGLE_MODULES = {
+    'contact': {'rbd_ros.compiler.numba_call'},
+    'simulation': {'rbd_ros.compiler.numba_call'},
+}
+
+# Names of the public face, rbd_ros/__init__.py, and the rooms that they stand for.
+ROOM_OF_PUBLIC_NAME = {
+    'ModelError': 'model', 'Robot': 'robot', 'Simulator': 'simulation', '__version__': None,
+}
+
+ROS = re.compile(r'(rclpy|rcl_\w+|ros\w*|launch\w*|ament_\w+|tf2_\w+|lifecycle\w*'
+                 r'|\w+_(msgs|srvs|interfaces))$')
+
+
+def violations(source, module, is_package=False):
+    """Say what is wrong with the imports of one module, one line each."""
+    parts = module.split('.')
+    room = parts[1] if len(parts) > 1 else None
+    if room is not None and room not in MAY_IMPORT:
+        return [f'{module}: the room {room!r} is not entered in MAY_IMPORT']
+    found = []
+    for line, name in imports(source, module, is_package):
+        top, *below = name.split('.')
+        if ROS.match(top) and top != PACKAGE and room != 'nodes':
+            found.append(f'{module}:{line} imports {name}: only nodes/ knows ROS')
+        if name == '?' and room is not None:
+            found.append(f'{module}:{line} imports a name that the text does not show')
+        if top != PACKAGE or room is None:
+            continue
+        if not below:
+            target = '(the whole package)'
+        else:
+            target = ROOM_OF_PUBLIC_NAME.get(below[0], below[0])
+        if target in (None, room) or target in MAY_IMPORT[room]:
+            continue
+        if any(name == one or name.startswith(f'{one}.') or name == one.rpartition('.')[0]
+               for one in SINGLE_MODULES.get(room, ())) and name != 'rbd_ros.compiler':
+            continue
+        found.append(f'{module}:{line} imports {name}: {room} must not know {target}')
+    return found
+
+
+@pytest.mark.parametrize('path', package_sources(), ids=module_name)
+def test_imports_run_one_way(path):
+    wrong = violations(path.read_text(encoding='utf-8'), module_name(path), path.stem == '__init__')
+    assert not wrong, '\n'.join(wrong)
+
+
+def test_allowed_imports_have_no_cycle():
+    rank = {}
+    while len(rank) < len(MAY_IMPORT):
+        ready = [room for room in MAY_IMPORT if room not in rank and MAY_IMPORT[room] <= set(rank)]
+        assert ready, f'cycle among {sorted(set(MAY_IMPORT) - set(rank))}'
+        rank.update((room, len(rank)) for room in ready)
+
+
+@pytest.mark.parametrize(('module', 'source'), [
+    ('rbd_ros.spatial.vectors', 'import rbd_ros.model'),
+    ('rbd_ros.spatial.vectors', 'from rbd_ros.resources import resource_path'),
+    ('rbd_ros.spatial.vectors', 'from rbd_ros import Robot'),
+    ('rbd_ros.spatial.vectors', 'import rbd_ros'),
+    ('rbd_ros.model.urdf', 'from rbd_ros.algorithms import rnea'),
+    ('rbd_ros.model.urdf', 'from ..algorithms import rnea'),
+    ('rbd_ros.model.urdf', 'from .. import algorithms'),
+    ('rbd_ros.model.urdf', 'from ..algorithms.rnea import rnea as model_rnea'),
+    ('rbd_ros.model.urdf', 'def load():\n    from rbd_ros.robot import Robot'),
+    ('rbd_ros.model.urdf', 'try:\n    import rbd_ros.simulation as s\nexcept ImportError:\n    s = 1'),
+    ('rbd_ros.model.urdf', 'if TYPE_CHECKING:\n    from rbd_ros.robot import Robot'),
+    ('rbd_ros.model.urdf', "importlib.import_module('rbd_ros.robot')"),
+    ('rbd_ros.model.urdf', "import_module('..robot', __package__)"),
+    ('rbd_ros.model.urdf', "__import__('rbd_ros.robot')"),
+    ('rbd_ros.model.urdf', 'import_module(name)'),
+    ('rbd_ros.algorithms.rnea', 'from rbd_ros.compiler.graph import Symbol'),
+    ('rbd_ros.compiler.graph', 'from rbd_ros.model import Model'),
+    ('rbd_ros.compiler.graph', 'from rbd_ros.spatial.scalar import sin'),
+    ('rbd_ros.robot.robot', 'from rbd_ros.simulation import Simulator'),
+    ('rbd_ros.contact.ground', 'from rbd_ros.simulation import Simulator'),
+    ('rbd_ros.contact.ground', 'from rbd_ros.compiler import Kernel'),
+    ('rbd_ros.contact.ground', 'from rbd_ros.compiler.kernel import Kernel'),
+    ('rbd_ros.control.torque', 'from rbd_ros.compiler.numba_call import call_kernel'),
+    ('rbd_ros.simulation.world', 'from rbd_ros.nodes import simulator'),
+    ('rbd_ros.simulation.world', 'import rclpy'),
+    ('rbd_ros.control.torque', 'from sensor_msgs.msg import JointState'),
+    ('rbd_ros.control.torque', 'def later():\n    from std_srvs.srv import Trigger'),
+    ('rbd_ros.cli.main', 'import rclpy.node'),
+    ('rbd_ros.cli.main', 'from rbd_ros.nodes.simulator import main'),
+    ('rbd_ros.nodes.simulator', 'from rbd_ros.cli.main import main'),
+    ('rbd_ros.cellar.wine', 'import math'),
+])
+def test_crafted_violation_is_caught(module, source):
+    assert violations(source, module)
+
+
+@pytest.mark.parametrize(('module', 'is_package', 'source'), [
+    ('rbd_ros.spatial', True, 'from .vectors import MotionVector'),
+    ('rbd_ros.spatial', True, 'from . import linear3'),
+    ('rbd_ros.spatial.vectors', False, 'import math\nfrom . import linear3\nimport numpy as np'),
+    ('rbd_ros.model.joints', False, 'from ..spatial import linear3\nfrom rbd_ros import ModelError'),
+    ('rbd_ros.model.joints', False, '"""Says rclpy and import rbd_ros.robot."""'),
+    ('rbd_ros.robot', False, 'from rbd_ros.compiler import Kernel\nfrom rbd_ros import __version__'),
+    ('rbd_ros.contact.ground', False, 'from rbd_ros.compiler.numba_call import call_kernel'),
+    ('rbd_ros.simulation.step', False, 'def f():\n    from rbd_ros.compiler import numba_call'),
+    ('rbd_ros.nodes.simulator', False, 'import rclpy\nfrom rbd_ros import Robot, Simulator'),
+    ('rbd_ros.cli.main', False, "import_module(f'rbd_ros.cli.{name}')"),
+    ('rbd_ros', True, "def __getattr__(name):\n    return import_module(HOME[name])"),
+])
+def test_rightful_import_is_let_pass(module, is_package, source):
+    assert not violations(source, module, is_package)
