@@ -7,7 +7,7 @@ VERSION = '0.1.0'
 HERE = Path(__file__).resolve().parent
 
 
-def installed_data():
+def installed_data() -> list[tuple[str, list[str]]]:
     """Files that ROS looks for below share/: marker, manifest, launch, config, urdf, rviz."""
     share = f'share/{PACKAGE_NAME}'
     data = {

@@ -1,6 +1,6 @@
 """Where the files of urdf/, config/, launch/ and rviz/ lie: source tree, pip or colcon prefix.
 
-Knows no ROS and nothing else of the package, so that everybody may ask.
+Knows neither ROS nor anything else of the package.
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ _PACKAGE = Path(__file__).resolve().parent
 def share_directory() -> Path:
     """Find the folder that holds package.xml, urdf/, config/, launch/ and rviz/.
 
-    :return: the root of a source tree, or share/rbd_ros below the prefix that the package is installed in
+    :return: the root of a source tree, or share/rbd_ros below the prefix of the installation
     :raises FileNotFoundError: if the package was installed without its data files
     """
     source_tree = _PACKAGE.parent

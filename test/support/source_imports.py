@@ -1,4 +1,4 @@
-"""What a Python source imports, found in its text: at the top, inside functions, relative, by importlib.
+"""What a Python source imports, found in its text: lazily, relatively or by importlib too.
 
 Nothing is imported to find out, so the answer does not depend on what is installed.
 """
@@ -37,15 +37,22 @@ def imports(source: str, module: str, is_package: bool = False) -> Iterator[Impo
             for alias in node.names:
                 yield Import(node.lineno, alias.name)
         elif isinstance(node, ast.ImportFrom):
-            above = package[:len(package) - node.level + 1] if node.level else []
-            base = '.'.join([*above, *(node.module.split('.') if node.module else [])])
+            base = _absolute('.' * node.level + (node.module or ''), package)
             for alias in node.names:
                 yield Import(node.lineno, f'{base}.{alias.name}')
         elif isinstance(node, ast.Call) and node.args:
-            yield from _dynamic_import(node, '.'.join(package))
+            yield from _dynamic_import(node, package)
 
 
-def _dynamic_import(call: ast.Call, package: str) -> Iterator[Import]:
+def _absolute(name: str, package: list[str]) -> str:
+    """Resolve the leading dots of a name as Python does: one dot is the package itself."""
+    below = name.lstrip('.')
+    level = len(name) - len(below)
+    above = package[:len(package) - level + 1] if level else []
+    return '.'.join([*above, *below.split('.')] if below else above)
+
+
+def _dynamic_import(call: ast.Call, package: list[str]) -> Iterator[Import]:
     """`import_module('a.b')`, `importlib.import_module(f'a.{x}')`, `__import__('a')`."""
     function = call.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, 'id', '')
@@ -56,10 +63,8 @@ def _dynamic_import(call: ast.Call, package: str) -> Iterator[Import]:
         target = target.values[0]
     if not (isinstance(target, ast.Constant) and isinstance(target.value, str)):
         yield Import(call.lineno, '?')  # cannot be told from the text
-    elif target.value.startswith('.'):
-        yield Import(call.lineno, f'{package}.{target.value.lstrip(".")}'.rstrip('.'))
     else:
-        yield Import(call.lineno, target.value.rstrip('.'))
+        yield Import(call.lineno, _absolute(target.value.rstrip('.'), package))
 
 
 def package_sources() -> list[Path]:
