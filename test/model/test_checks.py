@@ -10,9 +10,14 @@ from rbd_ros.model.checks import massless_joints, singular_joints
 
 
 def arm(tip, inside=LIMIT, kind='revolute', axis='0 0 1', middle=None):
-    """Two joints j, k; the last link holds the elements `tip`, the middle one those of `middle`."""
-    return robot(link('a'), link('b', middle), link('c', tip),
-                 joint('j', 'a', 'b'), joint('k', 'b', 'c', kind, inside, axis))
+    """Two joints j, k; the last link holds the elements `tip`, the middle one `middle`."""
+    return robot(
+        link('a'),
+        link('b', middle),
+        link('c', tip),
+        joint('j', 'a', 'b'),
+        joint('k', 'b', 'c', kind, inside, axis),
+    )
 
 
 def test_a_regular_arm_has_no_massless_joints():
@@ -58,16 +63,24 @@ def test_a_massless_mimic_joint_is_carried_by_its_master():
 
 def test_a_configuration_can_be_asked_about():
     # two turns about z, one about y between: singular where the y turn is zero
-    text = robot(link('a'), link('b', ''), link('c', ''),
-                 link('d', inertial(inertia=(1, 0, 0, 1, 0, 1.5))), joint('j', 'a', 'b'),
-                 joint('k', 'b', 'c', axis='0 1 0'), joint('l', 'c', 'd'))
+    text = robot(
+        link('a'),
+        link('b', ''),
+        link('c', ''),
+        link('d', inertial(inertia=(1, 0, 0, 1, 0, 1.5))),
+        joint('j', 'a', 'b'),
+        joint('k', 'b', 'c', axis='0 1 0'),
+        joint('l', 'c', 'd'),
+    )
     model = load_urdf(text)
     assert singular_joints(model) == ()
     assert singular_joints(model, np.zeros(3)) == ('j', 'l')
 
 
-@pytest.mark.parametrize('name, joints', [
-    ('romeo', ('LHand', 'RHand')), ('romeo_laas_small', ('l_gripper_joint', 'r_gripper_joint'))])
+@pytest.mark.parametrize(
+    'name, joints',
+    [('romeo', ('LHand', 'RHand')), ('romeo_laas_small', ('l_gripper_joint', 'r_gripper_joint'))],
+)
 def test_the_massless_hands_of_romeo_are_named(robot_paths, name, joints):
     model = load_urdf(robot_paths[name])
     assert massless_joints(model) == singular_joints(model) == joints

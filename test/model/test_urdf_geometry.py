@@ -21,7 +21,7 @@ def only_shape(inside):
 
 
 def mesh(uri, source=None, **options):
-    """Path that the mesh `uri` of a description gets; `source` is where to write the description."""
+    """Path that a mesh `uri` gets, and the warnings; `source` is where to write the text."""
     text = robot(link('a', shape(f'<mesh filename="{uri}"/>', 'visual')))
     if source is not None:
         source.write_text(text)
@@ -38,16 +38,26 @@ def test_primitives_are_read_with_their_sizes():
 
 
 def test_collision_and_visual_shapes_are_told_apart():
-    text = robot(link('a', shape('<sphere radius="1"/>', 'visual', name='v')
-                      + shape('<sphere radius="2"/>', 'collision', name='c')))
+    text = robot(
+        link(
+            'a',
+            shape('<sphere radius="1"/>', 'visual', name='v')
+            + shape('<sphere radius="2"/>', 'collision', name='c'),
+        )
+    )
     found = [(g.role, g.name, g.link, g.shape.radius) for g in load_urdf(text).geometries]
     assert found == [('collision', 'c', 'a', 2.0), ('visual', 'v', 'a', 1.0)]
 
 
 def test_a_shape_is_placed_in_the_body_that_its_link_is_fixed_to():
     turn = '<origin xyz="1 0 0" rpy="0 0 1.5707963267948966"/>'
-    text = robot(link('a'), link('b'), link('c', shape('<sphere radius="1"/>', origin=turn)),
-                 joint('j', 'a', 'b'), joint('k', 'b', 'c', 'fixed', inside=turn))
+    text = robot(
+        link('a'),
+        link('b'),
+        link('c', shape('<sphere radius="1"/>', origin=turn)),
+        joint('j', 'a', 'b'),
+        joint('k', 'b', 'c', 'fixed', inside=turn),
+    )
     (geometry,) = load_urdf(text).geometries
     assert geometry.body == 1
     expected = np.array([[-1, 0, 0, 1], [0, -1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 1]])
@@ -121,7 +131,13 @@ def test_relative_absolute_and_file_names_are_found(package):
 
 
 def test_a_mesh_that_is_not_found_has_no_path_and_makes_one_warning(package):
-    for uri in (URI, 'package://../my_robot/meshes/m.stl', 'http://x/m.stl', 'm.stl', 'package://'):
+    for uri in (
+        URI,
+        'package://../my_robot/meshes/m.stl',
+        'http://x/m.stl',
+        'm.stl',
+        'package://',
+    ):
         path, warnings = mesh(uri)
         assert path is None
         assert len(warnings) == 1 and uri in warnings[0]

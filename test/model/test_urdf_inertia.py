@@ -54,7 +54,7 @@ def test_a_non_physical_inertia_is_kept_as_given():
     assert model.links['a'].inertia.parameters() == (-2, 0, 0, 0, 1, 0, 0, 1, 0, 5)
 
 
-@pytest.mark.seed('SV15')
+@pytest.mark.seed('SV19')
 def test_inertia_is_rotated_by_the_inertial_rpy_and_moved_to_the_link():
     rng = np.random.default_rng(3)
     A = rng.normal(size=(3, 3))
@@ -62,7 +62,11 @@ def test_inertia_is_rotated_by_the_inertial_rpy_and_moved_to_the_link():
     c, (r, p, y), m = rng.normal(size=3), rng.uniform(-3, 3, 3), 2.5
     entries = [repr(float(I_u[i, j])) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))]
     text = inertial(m, entries, ' '.join(map(repr, c.tolist())), f'{r!r} {p!r} {y!r}')
-    M = load_urdf(robot(link('a', text.replace('np.float64(', '').replace(')', '')))).links['a'].inertia
+    M = (
+        load_urdf(robot(link('a', text.replace('np.float64(', '').replace(')', ''))))
+        .links['a']
+        .inertia
+    )
 
     def about(axis, angle):
         i, j = (axis + 1) % 3, (axis + 2) % 3

@@ -8,13 +8,24 @@ from rbd_ros.model import Coupling, load_urdf, ModelError
 
 
 def fingers(*mimics, kinds=None):
-    """Star of joints j0, j1, ... on link `a`; `mimics` by joint number: (master, multiplier, offset)."""
+    """Star of joints j0, j1, ...; `mimics` by joint number: (master, multiplier, offset)."""
     kinds = kinds or ['revolute'] * len(mimics)
     links = [link('a')] + [link(f'l{i}') for i in range(len(mimics))]
     joints = [
-        joint(f'j{i}', 'a', f'l{i}', kind, LIMIT + (
-            f'<mimic joint="{mimic[0]}" multiplier="{mimic[1]}" offset="{mimic[2]}"/>' if mimic else ''))
-        for i, (mimic, kind) in enumerate(zip(mimics, kinds))]
+        joint(
+            f'j{i}',
+            'a',
+            f'l{i}',
+            kind,
+            LIMIT
+            + (
+                f'<mimic joint="{mimic[0]}" multiplier="{mimic[1]}" offset="{mimic[2]}"/>'
+                if mimic
+                else ''
+            ),
+        )
+        for i, (mimic, kind) in enumerate(zip(mimics, kinds))
+    ]
     return robot(*links, *joints)
 
 
@@ -27,8 +38,13 @@ def test_a_mimic_joint_adds_no_freedom():
 
 
 def test_multiplier_and_offset_default_to_one_and_zero():
-    text = robot(link('a'), link('b'), link('c'), joint('m', 'a', 'b'),
-                 joint('f', 'a', 'c', inside=LIMIT + '<mimic joint="m"/>'))
+    text = robot(
+        link('a'),
+        link('b'),
+        link('c'),
+        joint('m', 'a', 'b'),
+        joint('f', 'a', 'c', inside=LIMIT + '<mimic joint="m"/>'),
+    )
     assert load_urdf(text).couplings == (Coupling(2, 1, 1.0, 0.0),)
 
 
@@ -45,7 +61,9 @@ def test_a_mimic_of_a_mimic_is_composed():
 
 
 def test_a_mimic_of_a_fixed_joint_is_fixed_at_its_offset_and_said_so():
-    model = load_urdf(fingers(None, ('j0', 2, 0.5), ('j1', 2, 0.25), kinds=['fixed'] + ['revolute'] * 2))
+    model = load_urdf(
+        fingers(None, ('j0', 2, 0.5), ('j1', 2, 0.25), kinds=['fixed'] + ['revolute'] * 2)
+    )
     assert (model.nv, model.links['l1'].body) == (0, 0)
     for name, angle in (('l1', 0.5), ('l2', 1.25)):
         pose = model.links[name].placement.pose()
@@ -58,18 +76,21 @@ def test_a_mimic_left_in_a_fixed_joint_means_nothing():
     assert (model.nv, model.couplings, model.warnings) == (1, (), ())
 
 
-@pytest.mark.parametrize('mimics, kinds, words', [
-    ([('j0', 1, 0)], None, ["'j0'", 'itself']),
-    ([('nope', 1, 0)], None, ["'j0'", "'nope'", 'does not exist']),
-    ([('j1', 1, 0), ('j0', 1, 0)], None, ["'j0'", "'j1'", 'circle']),
-    ([('j1', 1, 0), ('j2', 1, 0), ('j1', 1, 0)], None, ["'j1'", "'j2'", 'circle']),
-    ([None, ('j0', 1, 0)], ['floating', 'revolute'], ["'j1'", "'j0'", 'floating']),
-    ([None, ('j0', 1, 0)], ['planar', 'revolute'], ["'j1'", "'j0'", 'planar']),
-    ([None, ('j0', 1, 0)], ['revolute', 'planar'], ["'j1'", 'planar']),
-    ([('j1', 'nan', 0), None], None, ["'j0'", 'multiplier']),
-    ([('j1', 1, 'x'), None], None, ["'j0'", 'offset']),
-    ([('j1', '1e200', 0), ('j2', '1e200', 0), None], None, ["'j0'", 'overflow']),
-])
+@pytest.mark.parametrize(
+    'mimics, kinds, words',
+    [
+        ([('j0', 1, 0)], None, ["'j0'", 'itself']),
+        ([('nope', 1, 0)], None, ["'j0'", "'nope'", 'does not exist']),
+        ([('j1', 1, 0), ('j0', 1, 0)], None, ["'j0'", "'j1'", 'circle']),
+        ([('j1', 1, 0), ('j2', 1, 0), ('j1', 1, 0)], None, ["'j1'", "'j2'", 'circle']),
+        ([None, ('j0', 1, 0)], ['floating', 'revolute'], ["'j1'", "'j0'", 'floating']),
+        ([None, ('j0', 1, 0)], ['planar', 'revolute'], ["'j1'", "'j0'", 'planar']),
+        ([None, ('j0', 1, 0)], ['revolute', 'planar'], ["'j1'", 'planar']),
+        ([('j1', 'nan', 0), None], None, ["'j0'", 'multiplier']),
+        ([('j1', 1, 'x'), None], None, ["'j0'", 'offset']),
+        ([('j1', '1e200', 0), ('j2', '1e200', 0), None], None, ["'j0'", 'overflow']),
+    ],
+)
 def test_a_senseless_mimic_is_refused_by_name(mimics, kinds, words):
     with pytest.raises(ModelError) as caught:
         load_urdf(fingers(*mimics, kinds=kinds))

@@ -1,4 +1,4 @@
-"""All URDFs of example-robot-data: the well-formed load and agree with Pinocchio, the sick are refused by name."""
+"""The URDFs of example-robot-data: the sound agree with Pinocchio, the sick are refused."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,8 @@ def test_order_of_joints_is_depth_first_with_siblings_in_file_order(name, floati
     assert set(model.links) == set(expected.links)
     followers = {
         model.body(c.body).joint_name: (model.body(c.master).joint_name, c.ratio, c.offset)
-        for c in model.couplings}
+        for c in model.couplings
+    }
     assert followers == expected.mimics
 
 
@@ -50,8 +51,11 @@ def test_order_of_joints_is_depth_first_with_siblings_in_file_order(name, floati
 @pytest.mark.parametrize('name', SOUND)
 def test_placements_axes_inertias_and_limits_agree_with_pinocchio(name, floating_base, capfd):
     path = str(PATHS[name])
-    theirs = (pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if floating_base
-              else pin.buildModelFromUrdf(path))
+    theirs = (
+        pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer())
+        if floating_base
+        else pin.buildModelFromUrdf(path)
+    )
     capfd.readouterr()
     model = load_urdf(path, floating_base)
     assert capfd.readouterr() == ('', '')
@@ -129,5 +133,9 @@ def assert_same_motion(joint, theirs):
         q = np.array([1.0, 0.0] if theirs.nq == 2 else [0.0])
         theirs.calc(data, q, np.zeros(1))
         S = np.asarray(data.S).reshape(6, -1)[:, 0]
-        ours = np.r_[np.zeros(3), joint.axis] if isinstance(joint, Revolute) else np.r_[joint.axis, np.zeros(3)]
+        ours = (
+            np.r_[np.zeros(3), joint.axis]
+            if isinstance(joint, Revolute)
+            else np.r_[joint.axis, np.zeros(3)]
+        )
         assert np.allclose(ours, S, rtol=0, atol=1e-12)

@@ -13,8 +13,13 @@ from rbd_ros.model.joints import Floating, Planar, Prismatic, Revolute
 
 BRANCHES = robot(
     *(link(name) for name in 'abcdefg'),
-    joint('a-b', 'a', 'b'), joint('e-f', 'e', 'f'), joint('a-e', 'a', 'e'), joint('b-d', 'b', 'd'),
-    joint('b-c', 'b', 'c'), joint('a-g', 'a', 'g'))
+    joint('a-b', 'a', 'b'),
+    joint('e-f', 'e', 'f'),
+    joint('a-e', 'a', 'e'),
+    joint('b-d', 'b', 'd'),
+    joint('b-c', 'b', 'c'),
+    joint('a-g', 'a', 'g'),
+)
 
 
 def only_body(*arguments, **options):
@@ -22,7 +27,7 @@ def only_body(*arguments, **options):
     return body
 
 
-@pytest.mark.seed('MD01')
+@pytest.mark.seed('MD03')
 def test_joints_are_in_depth_first_order_with_siblings_in_file_order():
     assert load_urdf(BRANCHES).joint_names == ('a-b', 'b-d', 'b-c', 'a-e', 'e-f', 'a-g')
 
@@ -80,9 +85,16 @@ def test_quarter_turns_are_exact():
     assert set(np.abs(E).ravel()) == {0.0, 1.0}
 
 
-@pytest.mark.parametrize('kind, type_, nq, nv', [
-    ('revolute', Revolute, 1, 1), ('continuous', Revolute, 1, 1), ('prismatic', Prismatic, 1, 1),
-    ('planar', Planar, 3, 3), ('floating', Floating, 7, 6)])
+@pytest.mark.parametrize(
+    'kind, type_, nq, nv',
+    [
+        ('revolute', Revolute, 1, 1),
+        ('continuous', Revolute, 1, 1),
+        ('prismatic', Prismatic, 1, 1),
+        ('planar', Planar, 3, 3),
+        ('floating', Floating, 7, 6),
+    ],
+)
 def test_every_joint_type_of_urdf_is_read(kind, type_, nq, nv):
     model = load_urdf(one_joint(kind))
     assert isinstance(model.body(1).joint, type_)
@@ -115,8 +127,10 @@ def test_the_plane_of_a_planar_joint_is_normal_to_its_axis():
 
 
 def test_limits_and_losses_are_read():
-    body = only_body(inside='<limit lower="-1" upper="2" velocity="3" effort="4"/>'
-                            '<dynamics damping="0.5" friction="0.25"/>')
+    body = only_body(
+        inside='<limit lower="-1" upper="2" velocity="3" effort="4"/>'
+        '<dynamics damping="0.5" friction="0.25"/>'
+    )
     limits = body.limits
     assert (limits.lower, limits.upper, limits.velocity, limits.effort) == (-1, 2, 3, 4)
     assert (body.damping, body.friction) == (0.5, 0.25)
@@ -179,11 +193,13 @@ VENDOR = robot(
     '</ros2_control>',
     '<transmission name="t"><type>x</type><joint name="j"/><actuator name="m"/></transmission>',
     '<link name="a" type="odd"><visual foo="1"><geometry name="g"><box size="1 1 1"/></geometry>'
-    '<material name="m"><texture/></material></visual><contact><stiffness value="1"/></contact></link>',
+    '<material name="m"><texture/></material></visual>'
+    '<contact><stiffness value="1"/></contact></link>',
     '<link name="b"/><sensor name="s"/><joint name="j" type="revolute" dont_collapse="true">'
     '<parent link="a"/><child link="b"/><axis xyz="0 0 1"/><limit lower="0" upper="1" effort="1" '
     'velocity="1" jerk="3"/><safety_controller k_velocity="x"/><calibration rising="y"/></joint>',
-    '<!-- comment --><?instruction?><material name="m"/>')
+    '<!-- comment --><?instruction?><material name="m"/>',
+)
 
 
 def test_vendor_elements_make_no_noise(capfd, monkeypatch):
@@ -195,7 +211,7 @@ def test_vendor_elements_make_no_noise(capfd, monkeypatch):
 
 
 def test_a_namespace_for_xacro_is_no_harm():
-    text = '<?xml version="1.0" ?><robot name="r" xmlns:xacro="http://ros.org/x"><link name="a"/></robot>'
+    text = '<?xml version="1.0"?><robot name="r" xmlns:xacro="http://x"><link name="a"/></robot>'
     assert load_urdf(text).name == 'r'
 
 

@@ -17,7 +17,7 @@ def link(name, inside=None, mass=1.0):
 
 
 def joint(name, parent, child, kind='revolute', inside=None, axis='0 0 1'):
-    """Joint about z with a limit, or with the elements `inside`; `axis` None leaves the axis out."""
+    """Joint about z with a limit, or with the elements `inside`; no <axis> if `axis` is None."""
     axis = '' if axis is None else f'<axis xyz="{axis}"/>'
     inside = LIMIT if inside is None else inside
     return (

@@ -1,0 +1,152 @@
+"""The command `rbd_ros info`."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from support.urdf_text import chain, inertial, joint, LIMIT, link, robot
+
+from rbd_ros.cli.main import main
+
+ARM = robot(
+    link('base'),
+    link('upper', inertial(mass='-1')),
+    link('lower'),
+    link('tool'),
+    link('finger', ''),
+    joint('shoulder', 'base', 'upper', 'continuous', '', axis='0 -1 0'),
+    joint('elbow', 'upper', 'lower', 'revolute', LIMIT + '<dynamics damping="0.125"/>'),
+    joint('flange', 'lower', 'tool', 'fixed'),
+    joint(
+        'slide',
+        'tool',
+        'finger',
+        'prismatic',
+        LIMIT + '<mimic joint="elbow" multiplier="0.5" offset="-0.25"/>',
+    ),
+    name='two_arm',
+)
+
+
+@pytest.fixture
+def arm(tmp_path):
+    path = tmp_path / 'arm.urdf'
+    path.write_text(ARM)
+    return str(path)
+
+
+def printed(capsys, *argv):
+    code = main(['info', *argv])
+    captured = capsys.readouterr()
+    assert (code, captured.err) == (0, '')
+    return captured.out
+
+
+def test_info_prints_tree_masses_limits_mimics_and_warnings(arm, capsys):
+    text = printed(capsys, arm)
+    lines = [line.split() for line in text.splitlines()]
+    assert text.startswith(
+        'two_arm: 3 moving bodies, 5 links, fixed base\nnq = 2, nv = 2, total mass 2 kg'
+    )
+    assert ['0', 'base', '1'] in lines
+    assert ['1', 'upper', 'shoulder', 'continuous', '0', '-1', '0', '-1'] in lines
+    assert ['2', 'lower', 'elbow', 'revolute', '0', '0', '1', '2', 'tool'] in lines
+    assert ['elbow', '-1', '1', '2', '3', '0.125', '0', '0'] in lines
+    assert ['shoulder', '-', '-', '-', '-', '0', '0', '0'] in lines
+    assert 'slide = 0.5 * elbow - 0.25' in text
+    assert "link 'upper': the mass is negative" in text
+
+
+def test_bodies_are_indented_by_their_depth(arm, capsys):
+    lines = printed(capsys, arm).splitlines()
+    columns = [
+        next(line.index(name) for line in lines if line.split()[1:2] == [name])
+        for name in ('base', 'upper', 'lower', 'finger')
+    ]
+    assert columns == sorted(set(columns))
+
+
+def test_json_holds_the_same_facts(arm, capsys):
+    facts = json.loads(printed(capsys, arm, '--json', '--floating-base'))
+    assert (facts['name'], facts['nq'], facts['nv'], facts['total_mass']) == ('two_arm', 9, 8, 2.0)
+    assert facts['joint_names'] == ['floating_base', 'shoulder', 'elbow']
+    elbow = next(body for body in facts['bodies'] if body['name'] == 'lower')
+    assert (elbow['parent'], elbow['fixed_links'], elbow['mass']) == (2, ['tool'], 2.0)
+    assert elbow['joint']['axis'] == [0.0, 0.0, 1.0]
+    assert elbow['joint']['upper'] == 1.0
+    assert facts['bodies'][2]['joint']['upper'] is None
+    assert facts['mimic'] == [{'joint': 'slide', 'master': 'elbow', 'ratio': 0.5, 'offset': -0.25}]
+    assert len(facts['warnings']) == 1
+
+
+def test_singular_joints_are_named(tmp_path, capsys):
+    path = tmp_path / 'arm.urdf'
+    path.write_text(robot(link('a'), link('b', ''), joint('j', 'a', 'b')))
+    assert 'inertia moves with j.' in printed(capsys, str(path))
+    (tmp_path / 'armature.yaml').write_text('j: 0.5')
+    text = printed(capsys, str(path), '--armature', str(tmp_path / 'armature.yaml'))
+    assert 'singular' not in text and '0.5' in text
+
+
+def test_strict_refuses_what_is_a_warning_otherwise(arm, capsys):
+    assert main(['info', arm, '--strict']) == 1
+    assert "link 'upper': the mass is negative" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    'text, word', [('<robot name="r"', 'truncated'), (chain('screw'), "joint 'j1'"), ('', 'empty')]
+)
+def test_a_bad_file_is_an_error_of_one_line_and_exit_code_1(tmp_path, capsys, text, word):
+    path = tmp_path / 'bad.urdf'
+    path.write_text(text)
+    assert main(['info', str(path)]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ''
+    assert captured.err.startswith('rbd_ros info: error: ') and word in captured.err
+    assert captured.err.count('\n') == 1
+
+
+def test_the_description_may_come_from_standard_input(capsys, monkeypatch):
+    monkeypatch.setattr(sys, 'stdin', io.TextIOWrapper(io.BytesIO(ARM.encode())))
+    assert printed(capsys, '-').startswith('two_arm')
+
+
+def test_the_command_runs_as_a_module_and_ends_quietly_when_its_reader_leaves(arm):
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, '-m', 'rbd_ros.cli.main', 'info', arm],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        timeout=60,
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, b'')
+
+
+@pytest.mark.parametrize('argv', [[], ['info'], ['nonsense']])
+def test_a_wrong_command_line_is_exit_code_2(argv, capsys):
+    try:
+        code = main(argv)
+    except SystemExit as stop:
+        code = stop.code
+    assert code == 2
+    captured = capsys.readouterr()
+    assert 'usage' in captured.out + captured.err
+
+
+def test_a_subcommand_that_cannot_be_loaded_says_why(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'rbd_ros.cli.bench', None)
+    assert main(['bench']) == 2
+    assert 'rbd_ros bench: error: cannot be loaded' in capsys.readouterr().err
+
+
+def test_help_names_the_subcommands_without_loading_them(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(['--help'])
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    assert all(name in text for name in ('info', 'bench', 'demo'))
