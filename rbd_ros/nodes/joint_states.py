@@ -8,9 +8,11 @@ and changes nothing.
 from __future__ import annotations
 
 import math
-from typing import Dict, List, NamedTuple, Optional, Sequence
+import time
+from typing import Dict, NamedTuple, Optional, Sequence
 
 import numpy as np
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
 from rbd_ros.control import StateGuard
@@ -28,10 +30,7 @@ from rbd_ros.robot import Robot
 
 SUBJECT = 'joint_states'
 
-CONFLICT_WINDOW = (
-    1.0  # seconds in which switches between publishers are counted, and a conflict is remembered
-)
-CONFLICT_SWITCHES = 3  # one or two switches are a publisher that was restarted
+CONFLICT_WINDOW = 1.0  # seconds that a contradiction between publishers is remembered
 # rad or m by which two publishers of the same joint may differ, beyond its motion in between
 AGREEMENT = 0.02
 CONTRADICTION = 'publishers contradict each other'
@@ -57,7 +56,6 @@ class _Source:
 
     def __init__(self, naming: Naming, joint_names: Sequence[str]):
         self.guard = StateGuard([joint_names[i] for i in naming.target])
-        self.sequence = -1
         self.stamp = 0
         self.received = -math.inf
 
@@ -94,25 +92,32 @@ class JointStateInput:
         self._seen = np.full(robot.nv, -math.inf)
         optional = [robot.joint_names.index(name) for name in optional_joints]
         self._required = np.setdiff1d(np.arange(robot.nv), optional)
-        self._owner = np.full(robot.nv, -1)
-        self._switches: List[float] = []
         self._conflict_until = -math.inf
         self._conflict = ''
         self._incomplete_since = math.inf
         self.messages = 0
         self.refused = 0
         self.last_problem = ''
+        self._subscription: Optional[Subscription] = None
 
-    def update(self, message: JointState, info: dict, now: float) -> Optional[MeasuredState]:
+    def attach(self, subscription: Subscription) -> None:
+        """Tell from which subscription the messages come."""
+        self._subscription = subscription
+
+    @property
+    def publishers(self) -> int:
+        """Number of publishers that are connected."""
+        return self._subscription.get_publisher_count()
+
+    def update(self, message: JointState, now: float) -> Optional[MeasuredState]:
         """Take a message.
 
-        :param info: what rclpy says about the message
         :param now: present time of a steady clock [s]
         :return: the state of all joints, or None if it is not complete or cannot be trusted
         """
         self.messages += 1
         try:
-            return self._update(message, info, now)
+            return self._update(message, now)
         except MessageProblem as problem:
             self.refused += 1
             self.last_problem = str(problem)
@@ -122,7 +127,7 @@ class JointStateInput:
             )
             return None
 
-    def _update(self, message: JointState, info: dict, now: float) -> Optional[MeasuredState]:
+    def _update(self, message: JointState, now: float) -> Optional[MeasuredState]:
         naming = self._names.naming(message.name)
         if naming.unknown:
             self._diagnostics.event(
@@ -138,10 +143,10 @@ class JointStateInput:
         self._check_finite('position', position, naming)
         if velocity is not None:
             self._check_finite('velocity', velocity, naming)
+        self._check_publishers(naming, position, velocity, now)
         source = self._source(naming)
         stamp = nanoseconds(message.header.stamp)
         self._check_time(source, stamp, position, velocity)
-        self._check_publishers(source, naming, info, position, velocity, now)
         if velocity is None:
             velocity = self._differentiate(source, naming, position, stamp, now)
         target = naming.target
@@ -173,10 +178,10 @@ class JointStateInput:
     ) -> None:
         # Stamp zero means that the publisher does not tell the time, or that simulated time has
         # not begun.
-        time = stamp / NANOSECONDS if stamp else None
+        stamped = stamp / NANOSECONDS if stamp else None
         if velocity is None:
             velocity = np.zeros(position.size)
-        problem = source.guard.check(time, position, velocity)
+        problem = source.guard.check(stamped, position, velocity)
         if problem is not None and problem.kind != 'time_repeated':
             raise MessageProblem(problem.kind.replace('_', ' '), problem.message)
         if source.guard.time_jumped:
@@ -190,56 +195,49 @@ class JointStateInput:
             source.stamp, source.received = 0, -math.inf
 
     def _check_publishers(
-        self,
-        source: _Source,
-        naming: Naming,
-        info: dict,
-        position: np.ndarray,
-        velocity: Optional[np.ndarray],
-        now: float,
-    ) -> None:
-        """Refuse states while two publishers contradict each other about the same joint."""
-        sequence = info.get('publication_sequence_number') if info else None
-        if sequence is not None and sequence >= 2**63:
-            sequence = None  # this middleware does not number its messages
-        owner, target = id(source), naming.target
-        owners = self._owner[target]
-        switched = bool(
-            (
-                (owners != owner) & (owners != -1) & (now - self._seen[target] < CONFLICT_WINDOW)
-            ).any()
-        )
-        # One publisher counts its messages upwards; two, interleaved, cannot.
-        switched |= sequence is not None and sequence <= source.sequence
-        self._owner[target] = owner
-        source.sequence = -1 if sequence is None else sequence
-        if switched:
-            self._switches = [t for t in self._switches if now - t < CONFLICT_WINDOW] + [now]
-            if len(self._switches) >= CONFLICT_SWITCHES:
-                self._judge_conflict(naming, position, velocity, now)
-        if now < self._conflict_until:
-            raise MessageProblem(CONTRADICTION, self._conflict)
-
-    def _judge_conflict(
         self, naming: Naming, position: np.ndarray, velocity: Optional[np.ndarray], now: float
     ) -> None:
-        del self._switches[:-CONFLICT_SWITCHES]
+        """Refuse states while two publishers contradict each other about the same joint.
+
+        One publisher may put the robot elsewhere at once (a simulation was reset). When there are
+        several, it more likely is two robots taking turns.
+        """
         target = naming.target
-        speed = np.abs(self._v[target]) + (0.0 if velocity is None else np.abs(velocity))
         elapsed = np.minimum(now - self._seen[target], CONFLICT_WINDOW)
+        speed = np.abs(self._v[target]) + (0.0 if velocity is None else np.abs(velocity))
         apart = np.abs(position - self._q[target]) > AGREEMENT + 2.0 * speed * elapsed
-        if apart.any():
+        apart &= elapsed < CONFLICT_WINDOW
+        if apart.any() and self.publishers > 1:
             names = shorten([self._names.joint_names[i] for i in target[apart]])
             self._conflict = (
                 f'two publishers contradict each other about {names}; stop one of them'
             )
             self._conflict_until = now + CONFLICT_WINDOW
-        elif now >= self._conflict_until:
+        if now < self._conflict_until:
+            # What the next message is compared with, even though it is not used.
+            self._q[target], self._seen[target] = position, now
+            raise MessageProblem(CONTRADICTION, self._conflict)
+
+    def every_second(self) -> None:
+        """Report publishers that are too many or too few."""
+        publishers, now = self.publishers, time.monotonic()
+        if not publishers:
             self._diagnostics.event(
                 SUBJECT,
                 WARN,
-                'two publishers send the state of the same joints; they agree so far',
-                code='two publishers',
+                f'nobody publishes {self._subscription.topic_name}',
+                code='no publisher',
+            )
+        heard = [n for n, s in self._sources.items() if now - s.received < CONFLICT_WINDOW]
+        together = [i for naming in heard for i in naming.target]
+        if publishers > 1 and (len(heard) < publishers or len(set(together)) < len(together)):
+            self._diagnostics.event(
+                SUBJECT,
+                WARN,
+                f'{publishers} publishers on {self._subscription.topic_name}, some for the same '
+                'joints or for none of '
+                'this robot',
+                code='several publishers',
             )
 
     def _differentiate(

@@ -7,11 +7,12 @@ last command.
 from __future__ import annotations
 
 import gc
+import os
 import signal
-import sys
 import threading
 import time
-from typing import Callable, Optional, Sequence
+import traceback
+from typing import Any, Callable, Dict, Optional, Sequence
 
 import rclpy
 from rclpy.clock import Clock, ClockType
@@ -34,6 +35,13 @@ SPIN_TIMEOUT = 3600.0
 
 class StartupError(RuntimeError):
     """The node cannot run as it was started; the message says why and what to change."""
+
+
+STARTUP_ERRORS = (
+    StartupError,
+    InvalidParameterTypeException,
+    InvalidParameterValueException,
+)
 
 
 def quality_of_service(
@@ -81,25 +89,49 @@ def flush(publisher: Publisher, timeout: float = 0.2) -> None:
         time.sleep(0.05)
 
 
-class _StopRequest:
-    """Ends a spin when a stop signal arrives.
+class _StopSignals:
+    """Ends a spin when SIGINT or SIGTERM arrives.
 
-    The signals are blocked in all threads and taken by one that waits for them, so that no handler
-    ever interrupts a callback, and the ROS context is still alive when the node publishes its last
-    command.
+    The interpreter writes the numbers of signals into a pipe, and a thread reads them there: no
+    handler ever interrupts a callback, and the ROS context is still alive when the node publishes
+    its last command.
     """
 
     def __init__(self, executor: Executor):
         self.future = Future()
         self._executor = executor
+        self._previous: Dict[int, Any] = {}
+        self._previous_fd = -1
+        self._read_end, self._write_end = os.pipe()
+        os.set_blocking(self._write_end, False)
 
-    def listen(self) -> None:
-        threading.Thread(target=self._wait_for_signal, name='signals', daemon=True).start()
+    def __enter__(self) -> _StopSignals:
+        if threading.current_thread() is threading.main_thread():
+            self._previous_fd = signal.set_wakeup_fd(self._write_end, warn_on_full_buffer=False)
+            for number in STOP_SIGNALS:
+                self._previous[number] = signal.signal(number, lambda *_: None)
+        self._thread = threading.Thread(target=self._listen, name='signals', daemon=True)
+        self._thread.start()
+        return self
 
-    def _wait_for_signal(self) -> None:
-        signal.sigwait(STOP_SIGNALS)
-        self.future.set_result(True)
-        self._executor.wake()
+    def _listen(self) -> None:
+        while True:
+            numbers = os.read(self._read_end, 64)
+            if any(number in STOP_SIGNALS for number in numbers):
+                self.future.set_result(True)
+                self._executor.wake()
+            if not all(numbers):
+                return
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+        if self._previous:
+            signal.set_wakeup_fd(self._previous_fd)
+        os.write(self._write_end, b'\0')  # no signal has the number 0
+        self._thread.join()
+        os.close(self._read_end)
+        os.close(self._write_end)
 
 
 def _spin(executor: Executor, stop: Future, context: rclpy.Context) -> None:
@@ -114,35 +146,27 @@ def run_node(create: Callable[[], Node], args: Optional[Sequence[str]] = None) -
     :param args: command line as for `rclpy.init`
     :return: exit code
     """
-    previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    executor = create_executor()
     logger = rclpy.logging.get_logger('rbd_ros')
-    node, executor, code = None, None, 0
-    try:
-        executor = create_executor()
-        stop = _StopRequest(executor)
-        stop.listen()
-        node = create()
-        executor.add_node(node)
-        gc.collect()
-        gc.freeze()  # what lives now lives until the end: keep it out of later collections
-        _spin(executor, stop.future, rclpy.get_default_context())
-    except (StartupError, InvalidParameterTypeException, InvalidParameterValueException) as error:
-        logger.fatal(str(error))
-        code = 1
-    except Exception as error:
-        logger.fatal(f'{type(error).__name__}: {error}')
-        import traceback
-
-        traceback.print_exc(file=sys.stderr)
-        code = 1
-    finally:
-        if node is not None:
-            node.stop()
-        if executor is not None:
+    node: Optional[Node] = None
+    with _StopSignals(executor) as stop:
+        try:
+            node = create()
+            executor.add_node(node)
+            gc.collect()
+            gc.freeze()  # what lives now lives until the end: keep it out of later collections
+            _spin(executor, stop.future, rclpy.get_default_context())
+            return 0
+        except STARTUP_ERRORS as error:
+            logger.fatal(str(error))
+        except Exception:
+            logger.fatal(traceback.format_exc())
+        finally:
+            if node is not None:
+                node.stop()
             executor.shutdown()
-        if node is not None:
-            node.destroy_node()
-        rclpy.try_shutdown()
-        signal.pthread_sigmask(signal.SIG_SETMASK, previous_mask)
-    return code
+            if node is not None:
+                node.destroy_node()
+            rclpy.try_shutdown()
+    return 1

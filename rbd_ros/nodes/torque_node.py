@@ -174,13 +174,8 @@ class TorqueNode(Node):
 
     def every_second(self) -> None:
         """Look after what needs no hurry."""
-        if self.robot is not None and not self._subscription.get_publisher_count():
-            self.diagnostics.event(
-                JOINT_STATES,
-                WARN,
-                f'nobody publishes {self._subscription.topic_name}',
-                code='no publisher',
-            )
+        if self.robot is not None:
+            self._states.every_second()
 
     # -- robot and laws ---------------------------------------------------------------------------
 
@@ -240,6 +235,7 @@ class TorqueNode(Node):
             quality_of_service(1, reliable=False),
             **topic_options(),
         )
+        self._states.attach(self._subscription)
         self.diagnostics.condition(
             JOINT_STATES,
             WARN,
@@ -328,11 +324,11 @@ class TorqueNode(Node):
 
     # -- the loop ---------------------------------------------------------------------------------
 
-    def _on_state(self, message: JointState, info: dict) -> None:
+    def _on_state(self, message: JointState) -> None:
         begin = time.perf_counter()
         now = time.monotonic()
         try:
-            state = self._states.update(message, info, now)
+            state = self._states.update(message, now)
             if state is not None:
                 self._answer(state, message.header.stamp, now)
         except (
@@ -401,5 +397,5 @@ class TorqueNode(Node):
             'torques_saturated': self._clipped,
             'mean_compute_us': 1e6 * self._compute_time / max(messages, 1),
             'longest_compute_us': 1e6 * longest,
-            'publishers': self._subscription.get_publisher_count(),
+            'publishers': self._states.publishers,
         }
