@@ -70,6 +70,7 @@ setup(
             'pytest',
             'pytest-xdist',
             'ruff',
+            'setuptools',
         ],
     },
     entry_points={

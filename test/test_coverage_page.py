@@ -1,0 +1,40 @@
+"""docs/coverage.md tells which theory rows have tests, and is never out of date."""
+
+from support import seed_coverage
+
+
+def test_coverage_page_is_fresh():
+    on_disk = seed_coverage.PAGE.read_text(encoding='utf-8')
+    assert on_disk == seed_coverage.page(), 'stale: run scripts/update_coverage'
+
+
+def test_every_mark_names_a_row_of_the_inventory():
+    known = {row.row for row in seed_coverage.rows()}
+    unknown = [mark for mark in seed_coverage.all_marks() if mark.row not in known]
+    assert not unknown, '\n'.join(f'{m.file}:{m.line} marks {m.row}' for m in unknown)
+
+
+def test_rows_of_the_inventory_are_unique_and_complete():
+    rows = seed_coverage.rows()
+    assert len({row.row for row in rows}) == len(rows)
+    assert all(all(row) for row in rows)
+
+
+def test_marks_are_found_wherever_pytest_accepts_them():
+    source = """
+pytestmark = [pytest.mark.slow, pytest.mark.seed('A1')]
+
+@pytest.mark.seed('B1', 'B2')
+@pytest.mark.parametrize('x', [pytest.param(1, marks=pytest.mark.seed('B3'))])
+def test_b(x):
+    pass
+
+@pytest.mark.seed('C1')
+class TestC:
+    @pytest.mark.seed('C2')
+    def test_c(self):
+        pass
+"""
+    found = {(mark.row, mark.test) for mark in seed_coverage.marks_of(source, 'test_x.py')}
+    assert found == {('A1', ''), ('B1', 'test_b'), ('B2', 'test_b'), ('B3', 'test_b'),
+                     ('C1', 'TestC'), ('C2', 'TestC.test_c')}

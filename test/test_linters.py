@@ -1,0 +1,51 @@
+"""The text of the repository passes ruff: style, import order, pep257, typed public functions."""
+
+import ast
+import subprocess
+import sys
+
+import pytest
+from support.source_imports import module_name, package_sources, ROOT
+
+pytestmark = pytest.mark.linter
+
+
+def test_ruff_finds_nothing():
+    pytest.importorskip('ruff')
+    run = subprocess.run(
+        [sys.executable, '-m', 'ruff', 'check', '--no-cache', '--output-format=concise', ROOT],
+        capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def untyped_arguments(source):
+    """Arguments without a type of public functions and of public methods of public classes."""
+    for node, names in public_functions(ast.parse(source), ()):
+        every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        every += [argument for argument in (node.args.vararg, node.args.kwarg) if argument]
+        is_static = 'staticmethod' in map(ast.unparse, node.decorator_list)
+        if len(names) > 1 and not is_static:
+            every = every[1:]  # self, cls
+        for argument in every:
+            if argument.annotation is None:
+                yield f'{node.lineno}: {".".join(names)}({argument.arg})'
+
+
+def public_functions(node, names):
+    for child in ast.iter_child_nodes(node):
+        public = not getattr(child, 'name', '_').startswith('_')
+        if public and isinstance(child, ast.ClassDef):
+            yield from public_functions(child, (*names, child.name))
+        elif public and isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield child, (*names, child.name)
+
+
+@pytest.mark.parametrize('path', package_sources(), ids=module_name)
+def test_public_functions_are_typed(path):
+    untyped = list(untyped_arguments(path.read_text(encoding='utf-8')))
+    assert not untyped, '\n'.join(untyped)
+
+
+def test_untyped_argument_is_noticed():
+    source = 'class A:\n def f(self, x): pass\n def _g(self, x): pass\ndef h(x: int, *y): pass'
+    assert list(untyped_arguments(source)) == ['2: A.f(x)', '4: h(y)']

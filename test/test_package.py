@@ -1,0 +1,205 @@
+"""package.xml, setup.py and constraints say the same, and everything that ships is installed."""
+
+import ast
+from importlib import import_module
+import os
+from pathlib import Path
+import re
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pytest
+from support.source_imports import imports, module_name, PACKAGE, package_sources, ROOT
+
+setuptools = pytest.importorskip('setuptools')
+
+# Import name -> (name for pip, key for rosdep). What the package imports must be listed here,
+# and so be declared in setup.py and package.xml. '' where the other side brings it along.
+LIBRARIES = {
+    'llvmlite': ('llvmlite', ''),  # with python3-numba
+    'matplotlib': ('matplotlib', 'python3-matplotlib'),
+    'numba': ('numba', 'python3-numba'),
+    'numpy': ('numpy', 'python3-numpy'),
+    'scipy': ('scipy', 'python3-scipy'),
+    'urdf_parser_py': ('urdf-parser-py', 'urdfdom_py'),
+    'yaml': ('pyyaml', 'python3-yaml'),
+}
+ROS_LIBRARIES = {
+    'builtin_interfaces': ('', 'builtin_interfaces'),  # with every message package
+    'diagnostic_msgs': ('ros-jazzy-diagnostic-msgs', 'diagnostic_msgs'),
+    'geometry_msgs': ('ros-jazzy-geometry-msgs', 'geometry_msgs'),
+    'rcl_interfaces': ('', 'rcl_interfaces'),  # with rclpy
+    'rclpy': ('ros-jazzy-rclpy', 'rclpy'),
+    'rosgraph_msgs': ('', 'rosgraph_msgs'),  # with rclpy
+    'sensor_msgs': ('ros-jazzy-sensor-msgs', 'sensor_msgs'),
+    'std_msgs': ('ros-jazzy-std-msgs', 'std_msgs'),
+    'std_srvs': ('ros-jazzy-std-srvs', 'std_srvs'),
+    'trajectory_msgs': ('ros-jazzy-trajectory-msgs', 'trajectory_msgs'),
+    'visualization_msgs': ('ros-jazzy-visualization-msgs', 'visualization_msgs'),
+}
+# Used when present; the package works without.
+OPTIONAL = {'coal', 'control_msgs', 'simulation_interfaces'}
+LAUNCH_LIBRARIES = {'ament_index_python', 'launch', 'launch_ros'}
+
+
+@pytest.fixture(scope='module')
+def setup_arguments():
+    """What setup.py hands to setuptools."""
+    taken = {}
+    original, setuptools.setup = setuptools.setup, lambda **arguments: taken.update(arguments)
+    here = os.getcwd()
+    os.chdir(ROOT)
+    try:
+        source = (ROOT / 'setup.py').read_text(encoding='utf-8')
+        exec(compile(source, str(ROOT / 'setup.py'), 'exec'), {'__file__': str(ROOT / 'setup.py')})
+    finally:
+        os.chdir(here)
+        setuptools.setup = original
+    return taken
+
+
+@pytest.fixture(scope='module')
+def manifest():
+    """The root element of package.xml."""
+    return ElementTree.parse(ROOT / 'package.xml').getroot()
+
+
+def pip_names(requirements):
+    return {re.match(r'[\w.-]+', requirement)[0].lower() for requirement in requirements}
+
+
+def imported_libraries():
+    names = set()
+    for path in package_sources():
+        source = path.read_text(encoding='utf-8')
+        for _, name in imports(source, module_name(path), path.stem == '__init__'):
+            names.add(name.partition('.')[0])
+    return names - set(sys.stdlib_module_names) - {PACKAGE, '?', '__future__'}
+
+
+def test_setup_and_manifest_describe_the_same_package(setup_arguments, manifest):
+    assert manifest.get('format') == '3'
+    for field in ('name', 'version', 'description', 'license', 'maintainer'):
+        assert setup_arguments[field] == manifest.findtext(field), field
+    assert setup_arguments['maintainer_email'] == manifest.find('maintainer').get('email')
+    assert manifest.findtext('export/build_type') == 'ament_python'
+
+
+def test_version_of_the_module_is_that_of_the_package(setup_arguments):
+    assert import_module(PACKAGE).__version__ == setup_arguments['version']
+    changelog = (ROOT / 'CHANGELOG.rst').read_text(encoding='utf-8')
+    newest = re.search(r'^(Forthcoming|\d+\.\d+\.\d+.*)$', changelog, re.MULTILINE)
+    assert newest[0].startswith(('Forthcoming', setup_arguments['version']))
+
+
+def test_licence_is_apache(manifest):
+    assert manifest.findtext('license') == 'Apache-2.0'
+    text = (ROOT / manifest.find('license').get('file')).read_text(encoding='utf-8')
+    assert 'Apache License' in text and 'Version 2.0' in text
+
+
+def test_every_imported_library_is_known():
+    known = set(LIBRARIES) | set(ROS_LIBRARIES) | OPTIONAL
+    assert imported_libraries() <= known
+
+
+def test_every_library_is_declared_on_both_sides(setup_arguments, manifest):
+    keys = {element.text for element in manifest.findall('exec_depend')}
+    extras = setup_arguments['extras_require']
+    assert pip_names(setup_arguments['install_requires']) == {
+        pip for pip, _ in LIBRARIES.values() if pip}
+    assert pip_names(extras['ros']) == {pip for pip, _ in ROS_LIBRARIES.values() if pip}
+    rosdep = {key for _, key in [*LIBRARIES.values(), *ROS_LIBRARIES.values()] if key}
+    assert keys - LAUNCH_LIBRARIES == rosdep
+
+
+def test_launch_files_use_declared_libraries(manifest):
+    keys = {element.text for element in manifest.findall('exec_depend')}
+    used = set()
+    for path in sorted((ROOT / 'launch').glob('*.py')):
+        for _, name in imports(path.read_text(encoding='utf-8'), path.stem):
+            used.add(name.partition('.')[0])
+    used -= set(sys.stdlib_module_names) | {PACKAGE, '__future__'} | set(LIBRARIES)
+    assert used <= keys, used - keys
+
+
+def test_constraints_name_every_requirement_within_its_range(setup_arguments):
+    requirements = pytest.importorskip('packaging.requirements')
+    pinned = {}
+    for line in (ROOT / 'scripts' / 'constraints.txt').read_text(encoding='utf-8').splitlines():
+        if line and not line.startswith('#'):
+            pin = requirements.Requirement(line)
+            pinned.setdefault(pin.name.lower(), []).append(next(iter(pin.specifier)).version)
+    extras = setup_arguments['extras_require']
+    for text in [*setup_arguments['install_requires'], *extras['ros'], *extras['test']]:
+        wanted = requirements.Requirement(text)
+        assert wanted.name in pinned, f'{wanted.name}: run scripts/update_constraints'
+        assert all(wanted.specifier.contains(version) for version in pinned[wanted.name]), text
+
+
+def test_every_shipped_file_is_installed(setup_arguments):
+    installed = {file for _, files in setup_arguments['data_files'] for file in files}
+    for folder in ('launch', 'config', 'urdf', 'rviz'):
+        for path in (ROOT / folder).rglob('*'):
+            if path.is_file() and path.suffix != '.pyc':
+                assert str(path.relative_to(ROOT)) in installed
+    assert {'package.xml', f'resource/{PACKAGE}'} <= installed
+    for target, files in setup_arguments['data_files']:
+        assert not Path(target).is_absolute()
+        assert all((ROOT / file).is_file() for file in files)
+
+
+def test_every_folder_with_sources_is_a_package(setup_arguments):
+    folders = {path.parent for path in package_sources()}
+    assert {module_name(folder / '__init__.py') for folder in folders} == set(
+        setup_arguments['packages'])
+    assert 'py.typed' in setup_arguments['package_data'][PACKAGE]
+    assert (ROOT / PACKAGE / 'py.typed').is_file()
+
+
+def test_entry_points_lead_to_functions(setup_arguments):
+    scripts = dict(re.split(r'\s*=\s*', line)
+                   for line in setup_arguments['entry_points']['console_scripts'])
+    assert set(scripts) == {'rbd_ros', 'simulator', 'gravity_compensation', 'inverse_dynamics'}
+    for target in scripts.values():
+        module, function = target.split(':')
+        path = ROOT.joinpath(*module.split('.')).with_suffix('.py')
+        names = [node.name for node in ast.parse(path.read_text(encoding='utf-8')).body
+                 if isinstance(node, ast.FunctionDef)]
+        assert function in names, target
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize('name', ['simulator', 'gravity_compensation', 'inverse_dynamics'])
+def test_nodes_are_importable(name):
+    pytest.importorskip('rclpy')
+    assert callable(import_module(f'rbd_ros.nodes.{name}').main)
+
+
+def test_commands_land_where_ros2_run_looks():
+    text = (ROOT / 'setup.cfg').read_text(encoding='utf-8')
+    assert text.count(f'$base/lib/{PACKAGE}') == 2
+
+
+def test_import_loads_nothing_heavy():
+    code = ("import sys, rbd_ros; print(sorted({'numpy', 'scipy', 'numba', 'llvmlite', 'rclpy', "
+            "'matplotlib'} & set(sys.modules)))")
+    run = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True,
+                         env={**os.environ, 'PYTHONPATH': str(ROOT)})
+    assert run.stdout.strip() == '[]'
+
+
+def test_public_names_are_loaded_on_first_use():
+    package = import_module(PACKAGE)
+    assert set(package.__all__) == {'ModelError', 'Robot', 'Simulator', '__version__'}
+    for name in package.__all__:
+        assert getattr(package, name) is not None
+        assert name in dir(package)
+    with pytest.raises(AttributeError, match='no_such_name'):
+        package.no_such_name
+
+
+def test_scripts_can_be_run():
+    for script in ('scripts/demo', 'scripts/test', '.ci/run'):
+        assert os.access(ROOT / script, os.X_OK), script
