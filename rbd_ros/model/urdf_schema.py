@@ -25,6 +25,7 @@ class AttributeRule:
     """What an attribute holds.
 
     :param count: how many numbers; 0 for text
+    :param empty: whether the text may be empty
     :param required: whether it must be there
     :param infinite: whether an infinite number is accepted
     """
@@ -32,6 +33,7 @@ class AttributeRule:
     count: int = 1
     required: bool = True
     infinite: bool = False
+    empty: bool = False
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,8 @@ _JOINT = ElementRule(
     },
 )
 ROBOT = ElementRule(
-    {'name': _TEXT}, {'link': ChildRule(_LINK, many=True), 'joint': ChildRule(_JOINT, many=True)}
+    {'name': AttributeRule(0, empty=True)},
+    {'link': ChildRule(_LINK, many=True), 'joint': ChildRule(_JOINT, many=True)},
 )
 
 
@@ -166,7 +169,7 @@ def check_element(node: Element, rule: ElementRule, owner: str, skip: tuple = ()
                     f'{where} has no attribute {name!r}; add {_example(name, attribute)}'
                 )
         elif attribute.count == 0:
-            if attribute.required and not text.strip():
+            if attribute.required and not attribute.empty and not text.strip():
                 raise ModelError(f'{where}: {name}="" is empty; give {_example(name, attribute)}')
         else:
             _check_numbers(where, name, text, attribute)
