@@ -1,0 +1,57 @@
+"""Gains of joint PD control from the robot's own inertia."""
+
+from __future__ import annotations
+
+from typing import Any, Tuple
+
+import numpy as np
+
+from rbd_ros.robot import Robot
+
+
+def pd_gains(
+    robot: Robot, configurations: Any, natural_frequency: float, damping_ratio: float = 1.0
+) -> Tuple[np.ndarray, np.ndarray]:
+    """Stiffness and damping that give each joint one frequency and damping ratio.
+
+    The inertia of joint i is 1 / (H^-1)_ii: what its motor feels when all other joints are free,
+    which is less than H_ii. With it the coupled robot has no mode faster than sqrt(nv) times the
+    frequency asked for, so that gains stay modest even for the last, light joints; the median is
+    taken over the configurations given.
+
+    :param robot: the robot
+    :param configurations: typical configurations, (N, nq) or (nq,)
+    :param natural_frequency: frequency of each joint [rad/s]
+    :param damping_ratio: damping of each joint as part of the critical one
+    :return: kp (nv,) [N m/rad or N/m] and kd (nv,) [N m s/rad or N s/m]
+    :raises ValueError: for a frequency or damping that is no gain, or a singular mass matrix
+    """
+    if not (np.isfinite(natural_frequency) and natural_frequency > 0.0):
+        raise ValueError(f'natural_frequency must be positive, got {natural_frequency}')
+    if not (np.isfinite(damping_ratio) and damping_ratio >= 0.0):
+        raise ValueError(f'damping_ratio must not be negative, got {damping_ratio}')
+    inertia = np.median(free_inertia(robot, configurations), axis=0)
+    kp = natural_frequency**2 * inertia
+    return kp, 2.0 * damping_ratio * natural_frequency * inertia
+
+
+def free_inertia(robot: Robot, configurations: Any) -> np.ndarray:
+    """Inertia about each joint while the others are free, 1 / (H^-1)_ii, (N, nv).
+
+    :param configurations: (N, nq) or (nq,)
+    """
+    H = robot.mass_matrix(np.atleast_2d(np.asarray(configurations, dtype=float)))
+    # Units differ among joints (kg m^2, kg): the scaled matrix tells whether H is regular.
+    diagonal = np.einsum('...ii->...i', H)
+    light = [name for name, least in zip(_dof_names(robot), diagonal.min(axis=0)) if not least > 0]
+    if light:
+        raise ValueError(f'joint {", ".join(light)} moves no mass: gains cannot follow from it')
+    scale = 1.0 / np.sqrt(diagonal)
+    inverse = np.linalg.pinv(H * scale[..., :, None] * scale[..., None, :], hermitian=True)
+    return 1.0 / (np.einsum('...ii->...i', inverse) * scale**2)
+
+
+def _dof_names(robot: Robot) -> Tuple[str, ...]:
+    model = robot.model
+    bodies = (model.body(i) for i in model.independent)
+    return tuple(body.joint_name for body in bodies for _ in range(body.joint.nv))
