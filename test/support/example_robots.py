@@ -6,6 +6,8 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+TEST_FOLDER = Path(__file__).resolve().parents[1]
+
 # An empty <robot> without a name: nothing to load.
 EMPTY = ('ur3',)
 # Joints that mimic a joint which does not exist in the file: loading it as it stands needs a decision, not a guess.
