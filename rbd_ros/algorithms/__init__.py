@@ -1,6 +1,9 @@
-"""Algorithms of rigid-body dynamics, one a file, each readable against the book's table; scalars are generic.
+"""Algorithms of rigid-body dynamics, one a file, each readable against the book's table.
 
-All work on the coordinates of the tree; the gears of mimic joints are applied by `rbd_ros.robot` through the model.
+Scalars are generic.
+
+All work on the coordinates of the tree; the gears of mimic joints are applied by `rbd_ros.robot`
+through the model.
 """
 
 from rbd_ros.algorithms.aba import aba

@@ -2,7 +2,7 @@
 
 from typing import List, Mapping, Optional, Sequence
 
-from rbd_ros.algorithms.factorisation import ltdl
+from rbd_ros.algorithms.factorisation import LTDL, ltdl
 from rbd_ros.algorithms.forces import to_body_coordinates
 from rbd_ros.algorithms.rnea import gravity_acceleration
 from rbd_ros.model import Model
@@ -39,8 +39,7 @@ def aba(
 
     for i, body in model.inward():
         U[i] = [IA[i] * s for s in S[i].columns]
-        D[i] = ltdl([[s.dot(column) + (body.armature if s is t else 0.0) for column, t in zip(U[i], S[i].columns)]
-                     for s in S[i].columns])
+        D[i] = ltdl(_plus_rotor([S[i].T @ column for column in U[i]], body.armature))
         u[i] = [t - p for t, p in zip(tau[body.v], S[i].T @ pA[i])]
         if body.parent != 0:
             UD = _times_inverse(U[i], D[i])
@@ -61,7 +60,12 @@ def aba(
     return qdd
 
 
-def _times_inverse(U: List[ForceVector], D) -> List[ForceVector]:
+def _plus_rotor(D: List[List[Scalar]], armature: float) -> List[List[Scalar]]:
+    """D with the reflected rotor inertia on its diagonal (book eq 9.28)."""
+    return [[x + armature if i == j else x for j, x in enumerate(row)] for i, row in enumerate(D)]
+
+
+def _times_inverse(U: List[ForceVector], D: LTDL) -> List[ForceVector]:
     """Columns of U D^-1."""
     rows = [D.solve(row) for row in zip(*(tuple(column) for column in U))]
     return [ForceVector.from_array(column) for column in zip(*rows)]

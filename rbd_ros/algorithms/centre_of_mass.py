@@ -10,7 +10,9 @@ from rbd_ros.spatial.scalar import Scalar
 
 
 def centre_of_mass(model: Model, q: Sequence[Scalar]) -> Vector3:
-    """Centre of mass of all moving bodies in base coordinates, (3,) [m]; what is fixed to the base does not count.
+    """Centre of mass of all moving bodies in base coordinates, (3,) [m].
+
+    What is fixed to the base does not count.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :raises ZeroDivisionError: if nothing that moves has mass
@@ -20,7 +22,9 @@ def centre_of_mass(model: Model, q: Sequence[Scalar]) -> Vector3:
 
 
 def centre_of_mass_jacobian(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
-    """Jacobian of the centre of mass: a unit of joint velocity moves the subtree's moment of mass, (3, tree_nv).
+    """Jacobian of the centre of mass.
+
+    A unit of joint velocity moves the subtree's moment of mass, (3, tree_nv).
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     """
@@ -29,21 +33,29 @@ def centre_of_mass_jacobian(model: Model, q: Sequence[Scalar]) -> List[List[Scal
     columns: List[Vector3] = []
     for j, S in motion_columns(model, X0).items():
         for s in S:
-            moved = linear3.add(linear3.scale(mass[j], s.linear), linear3.cross(s.angular, moment[j]))
+            moved = linear3.add(
+                linear3.scale(mass[j], s.linear), linear3.cross(s.angular, moment[j])
+            )
             columns.append(linear3.scale(1.0 / mass[0], moved))
     return [list(row) for row in zip(*columns)] if columns else [[] for _ in range(3)]
 
 
 def _subtree_moments(
-    model: Model, X0: Dict[int, PluckerTransform],
+    model: Model,
+    X0: Dict[int, PluckerTransform],
 ) -> Tuple[Dict[int, Scalar], Dict[int, Vector3]]:
-    """Mass and first moment of mass about the base origin of each subtree, by body number; 0 is all that moves."""
+    """Mass and first moment of mass about the base origin of each subtree, by body number.
+
+    0 is all that moves.
+    """
     mass: Dict[int, Scalar] = {0: 0.0}
     moment: Dict[int, Vector3] = {0: ZERO3}
     for i, body in model.outward():
         X, inertia = X0[i], body.inertia
         mass[i] = inertia.mass
-        moment[i] = linear3.add(linear3.apply_transpose(X.E, inertia.h), linear3.scale(inertia.mass, X.r))
+        moment[i] = linear3.add(
+            linear3.apply_transpose(X.E, inertia.h), linear3.scale(inertia.mass, X.r)
+        )
     for i, body in model.inward():
         mass[body.parent] = mass[body.parent] + mass[i]
         moment[body.parent] = linear3.add(moment[body.parent], moment[i])

@@ -1,8 +1,11 @@
-"""Coriolis matrix, consistent with the Christoffel symbols: C qd is the velocity-product force, Hdot - 2 C is skew.
+"""Coriolis matrix, consistent with the Christoffel symbols.
 
-Sources: book eq 5.4 for what it is; the recursion over bodies is that of Echeandia and Wensing, "Numerical methods to
-compute the Coriolis matrix and Christoffel symbols for rigid-body systems" (J. Comput. Nonlinear Dyn. 2021), written
-here in base coordinates, where quantities of a subtree are plain sums.
+C qd is the velocity-product force, Hdot - 2 C is skew.
+
+Sources: book eq 5.4 for what it is; the recursion over bodies is that of Echeandia and Wensing,
+"Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body systems"
+(J. Comput. Nonlinear Dyn. 2021), written here in base coordinates, where quantities of a subtree
+are plain sums.
 """
 
 from __future__ import annotations
@@ -47,7 +50,9 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> 
 
 
 class _VelocityFactor:
-    """Matrix B = 1/2 (v x* I - I v x + (I v) xbar*), with (f xbar*) m = m x* f, of one body or, summed, of a subtree.
+    """Matrix B = 1/2 (v x* I - I v x + (I v) xbar*), with (f xbar*) m = m x* f, of one body.
+
+    Summed, it is that of a subtree.
 
     By the Jacobi identity it is B = [[P, 0], [-f x, 0]] with f = m v - h x w the linear momentum,
     P = -w x Sigma - v h^T + (h . v) 1, and Sigma = tr(I)/2 1 - I the second moment of mass.
@@ -71,7 +76,9 @@ class _VelocityFactor:
         rotation = linear3.cross_matrix(w, sigma)
         hv = linear3.dot(h, v)
         P = tuple(
-            tuple((hv if i == j else 0.0) - rotation[i][j] - v[i] * h[j] for j in range(3)) for i in range(3))
+            tuple((hv if i == j else 0.0) - rotation[i][j] - v[i] * h[j] for j in range(3))
+            for i in range(3)
+        )
         return cls(P, (inertia * velocity).linear)
 
     def __add__(self, other: _VelocityFactor) -> _VelocityFactor:
@@ -83,4 +90,6 @@ class _VelocityFactor:
 
     def apply_transpose(self, m: MotionVector) -> linear3.Vector3:
         """Angular part of B^T m; the linear part is zero."""
-        return linear3.add(linear3.apply_transpose(self.P, m.angular), linear3.cross(self.f, m.linear))
+        return linear3.add(
+            linear3.apply_transpose(self.P, m.angular), linear3.cross(self.f, m.linear)
+        )

@@ -1,4 +1,4 @@
-"""Composite-rigid-body algorithm: joint-space inertia matrix of a kinematic tree (book 6.2, table 6.2)."""
+"""Composite-rigid-body algorithm: joint-space inertia of a tree (book 6.2, table 6.2)."""
 
 from typing import List, Sequence
 

@@ -1,4 +1,4 @@
-"""Kinetic and potential energy and spatial momentum of a kinematic tree (book 2.12, eq 1.1; seed row FB07)."""
+"""Kinetic and potential energy and spatial momentum of a tree (book 2.12, eq 1.1)."""
 
 from typing import Sequence, Tuple
 
@@ -22,13 +22,17 @@ def energy(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Tuple[Sca
         for rate in qd[body.v]:
             kinetic = kinetic + body.armature * rate * rate
         X, inertia = X0[i], body.inertia
-        moment = linear3.add(linear3.apply_transpose(X.E, inertia.h), linear3.scale(inertia.mass, X.r))
+        moment = linear3.add(
+            linear3.apply_transpose(X.E, inertia.h), linear3.scale(inertia.mass, X.r)
+        )
         potential = potential - linear3.dot(tuple(model.gravity), moment)
     return kinetic * 0.5, potential
 
 
 def momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> ForceVector:
-    """Spatial momentum of all moving bodies in base coordinates: angular about the base origin, linear.
+    """Spatial momentum of all moving bodies in base coordinates.
+
+    Angular about the base origin, linear.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]

@@ -1,4 +1,4 @@
-"""Factorisation H = L^T D L of a joint-space inertia matrix, which keeps its branch-induced sparsity (book 6.5)."""
+"""Factorisation H = L^T D L, which keeps branch-induced sparsity (book 6.5)."""
 
 from typing import List, Sequence
 
@@ -16,7 +16,7 @@ class LTDL:
         self.L, self.D_inverse = L, D_inverse
 
     def solve(self, b: Sequence[Scalar]) -> List[Scalar]:
-        """x of H x = b, by L^-T, D^-1 and L^-1 in turn (book table 6.5).
+        """X of H x = b, by L^-T, D^-1 and L^-1 in turn (book table 6.5).
 
         :param b: right-hand side, (n,)
         """
@@ -34,8 +34,9 @@ class LTDL:
 def ltdl(H: Sequence[Sequence[Scalar]]) -> LTDL:
     """Factorise a symmetric positive-definite matrix of generic scalars (book table 6.3).
 
-    Elements known to be zero are skipped. For the inertia matrix of a tree these are those of the expanded parent
-    array, and no new ones fill in; gears may add some, which are then taken as they come.
+    Elements known to be zero are skipped. For the inertia matrix of a tree these are those of the
+    expanded parent array, and no new ones fill in; gears may add some, which are then taken as
+    they come.
 
     :param H: symmetric matrix, (n, n), of which the lower triangle is read
     :raises ZeroDivisionError: if a pivot is known to be zero, i.e. the matrix is singular

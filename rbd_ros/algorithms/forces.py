@@ -7,12 +7,15 @@ from rbd_ros.spatial import ForceVector, PluckerTransform
 
 
 def to_body_coordinates(
-    model: Model, X: Mapping[int, PluckerTransform], external_forces: Optional[Mapping[int, ForceVector]],
+    model: Model,
+    X: Mapping[int, PluckerTransform],
+    external_forces: Optional[Mapping[int, ForceVector]],
 ) -> Dict[int, ForceVector]:
     """Transform each force to the coordinates of the body that it acts on.
 
     :param X: transform from parent to body coordinates, by body number
-    :param external_forces: force in base coordinates, by body number; forces on the base (0) move nothing
+    :param external_forces: force in base coordinates, by body number; forces on the base (0) move
+        nothing
     :return: force in body coordinates, by body number
     """
     result = {}

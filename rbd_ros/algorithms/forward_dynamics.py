@@ -21,7 +21,9 @@ def forward_dynamics_by_inertia_matrix(
     external_forces: Optional[Mapping[int, ForceVector]] = None,
     diagonal: Optional[Sequence[Scalar]] = None,
 ) -> List[Scalar]:
-    """Accelerations ydd of G^T H G ydd = tau - G^T C of the independent coordinates (book eq 3.20, 9.26; g = 0).
+    """Accelerations ydd of G^T H G ydd = tau - G^T C of the independent coordinates.
+
+    Source: book eq 3.20 and 9.26, with g = 0.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
@@ -31,8 +33,13 @@ def forward_dynamics_by_inertia_matrix(
     :return: independent accelerations, (nv,) [rad/s^2, m/s^2]
     """
     tree_q, tree_qd = model.tree_position(q), model.tree_velocity(qd)
-    C = model.independent_force(rnea(model, tree_q, tree_qd, [0.0] * model.tree_nv, external_forces))
+    C = model.independent_force(
+        rnea(model, tree_q, tree_qd, [0.0] * model.tree_nv, external_forces)
+    )
     H = model.independent_matrix(crba(model, tree_q))
     if diagonal is not None:
-        H = [[h + diagonal[i] if i == j else h for j, h in enumerate(row)] for i, row in enumerate(H)]
+        H = [
+            [h + diagonal[i] if i == j else h for j, h in enumerate(row)]
+            for i, row in enumerate(H)
+        ]
     return ltdl(H).solve([t - c for t, c in zip(tau, C)])

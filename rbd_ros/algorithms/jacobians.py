@@ -17,8 +17,8 @@ def jacobian(model: Model, q: Sequence[Scalar], frame: Frame, reference: str) ->
     """Jacobian J with v = J qd, the velocity of `frame`.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
-    :param reference: what v is expressed in: 'body' (the frame's own coordinates), 'base' (base coordinates), or
-        'aligned' (at the frame's origin, along the axes of the base)
+    :param reference: what v is expressed in: 'body' (the frame's own coordinates), 'base' (base
+        coordinates), or 'aligned' (at the frame's origin, along the axes of the base)
     :return: J, angular rows first, (6, tree_nv)
     """
     X0 = body_transforms(model, q)
@@ -28,11 +28,16 @@ def jacobian(model: Model, q: Sequence[Scalar], frame: Frame, reference: str) ->
 
 
 def jacobian_derivative(
-    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], frame: Frame, reference: str,
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    frame: Frame,
+    reference: str,
 ) -> Matrix:
     """Time derivative of `jacobian`, so that dv/dt = J qdd + Jdot qd, component by component.
 
-    The columns are fixed in the bodies they belong to, hence d/dt(0S_j) = 0v_j x 0S_j (book eq 2.45 and 4.5).
+    The columns are fixed in the bodies they belong to, hence d/dt(0S_j) = 0v_j x 0S_j (book eq
+    2.45 and 4.5).
 
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
     :return: Jdot, angular rows first, (6, tree_nv)
@@ -50,8 +55,10 @@ def jacobian_derivative(
         ds = v0[j].cross(s)
         if reference == 'base':
             return ds
-        return MotionVector(ds.angular, linear3.add(
-            ds.velocity_at(XF.r), linear3.cross(s.angular, vF.velocity_at(XF.r))))
+        return MotionVector(
+            ds.angular,
+            linear3.add(ds.velocity_at(XF.r), linear3.cross(s.angular, vF.velocity_at(XF.r))),
+        )
 
     return _assemble(model, frame, derivative)
 
@@ -68,7 +75,11 @@ def point_jacobian(model: Model, q: Sequence[Scalar], frame: Frame, point: Vecto
 
 
 def point_jacobian_derivative(
-    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], frame: Frame, point: Vector3,
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    frame: Frame,
+    point: Vector3,
 ) -> Matrix:
     """Time derivative of `point_jacobian`, (3, tree_nv)."""
     at_point = Frame(frame.body, _moved(frame, point))
@@ -88,7 +99,10 @@ def _express(s: MotionVector, XF, reference: str) -> MotionVector:
 
 
 def _assemble(model: Model, frame: Frame, column) -> Matrix:
-    """Rows of the matrix whose columns for the support of the frame's body are `column(body, k)`, zero elsewhere."""
+    """Rows of the matrix whose columns for the support of the frame's body are `column(body, k)`.
+
+    The others are zero.
+    """
     columns: List[Tuple[Scalar, ...]] = [(0.0,) * 6] * model.tree_nv
     for j in model.support(frame.body):
         for k, index in enumerate(range(model.tree_nv)[model.body(j).v]):

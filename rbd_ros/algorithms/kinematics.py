@@ -19,7 +19,9 @@ def body_transforms(model: Model, q: Sequence[Scalar]) -> Dict[int, PluckerTrans
 
 
 def body_velocities(
-    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar],
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
 ) -> Tuple[Dict[int, PluckerTransform], Dict[int, MotionVector]]:
     """Transforms from base to body coordinates and velocities in body coordinates, by body number.
 
@@ -35,7 +37,11 @@ def body_velocities(
     return X0, v
 
 
-def motion_columns(model: Model, X0: Dict[int, PluckerTransform]) -> Dict[int, Tuple[MotionVector, ...]]:
+def motion_columns(
+    model: Model, X0: Dict[int, PluckerTransform]
+) -> Dict[int, Tuple[MotionVector, ...]]:
     """Columns of the motion subspaces in base coordinates, by body number."""
-    return {i: tuple(X0[i].inverse_apply(s) for s in body.joint.motion_subspace.columns)
-            for i, body in model.outward()}
+    return {
+        i: tuple(X0[i].inverse_apply(s) for s in body.joint.motion_subspace.columns)
+        for i, body in model.outward()
+    }

@@ -15,7 +15,9 @@ def rnea(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
-    """Joint forces that make the tree accelerate by `qdd`, rotor inertia included, joint friction not.
+    """Joint forces that make the tree accelerate by `qdd`, rotor inertia included.
+
+    Joint friction is not.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -43,7 +45,10 @@ def rnea(
 
 
 def gravity_acceleration(model: Model) -> MotionVector:
-    """Acceleration a_g of gravity as a motion vector; the base's fictitious acceleration is its opposite."""
+    """Acceleration a_g of gravity as a motion vector.
+
+    The base's fictitious acceleration is its opposite.
+    """
     return MotionVector((0.0, 0.0, 0.0), tuple(model.gravity))
 
 
@@ -58,6 +63,9 @@ def bias_force(
 
 
 def gravity_torque(model: Model, q: Sequence[Scalar]) -> List[Scalar]:
-    """Joint forces that hold the tree still against gravity: ID(q, 0, 0) (book 5.3), (tree_nv,)."""
+    """Joint forces that hold the tree still against gravity.
+
+    This is ID(q, 0, 0) (book 5.3), (tree_nv,).
+    """
     zero = [0.0] * model.tree_nv
     return rnea(model, q, zero, zero)

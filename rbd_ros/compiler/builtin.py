@@ -1,10 +1,13 @@
-"""Kernels as builtin functions of CPython: machine code that takes NumPy arrays and returns a new one.
+"""Kernels as builtin functions of CPython.
 
-The function emitted here is what a C extension would be: called with exactly the expected arrays (type ndarray, dtype
-float64, contiguous, aligned, the right length) it allocates the result, runs the kernel and returns, in about a tenth
-of a microsecond. With anything else it hands the call on to a Python callable, which converts, broadcasts, or says what
-is wrong. What it assumes of the interpreter (layout of objects and arrays) is verified once; where that does not hold
-the Python callable is used alone.
+Machine code that takes NumPy arrays and returns a new one.
+
+The function emitted here is what a C extension would be: called with exactly the expected arrays
+(type ndarray, dtype float64, contiguous, aligned, the right length) it allocates the result, runs
+the kernel and returns, in about a tenth of a microsecond. With anything else it hands the call on
+to a Python callable, which converts, broadcasts, or says what is wrong. What it assumes of the
+interpreter (layout of objects and arrays) is verified once; where that does not hold the Python
+callable is used alone.
 """
 
 from __future__ import annotations
@@ -16,7 +19,8 @@ from typing import Sequence, Tuple
 
 import numpy as np
 
-# Offsets in PyObject (after the reference count) and in NumPy's PyArrayObject_fields, on 64-bit CPython with a GIL.
+# Offsets in PyObject (after the reference count) and in NumPy's PyArrayObject_fields, on 64-bit
+# CPython with a GIL.
 _TYPE, _DATA, _ND, _DIMENSIONS, _DESCR, _FLAGS = 8, 16, 24, 32, 56, 64
 _CONTIGUOUS_ALIGNED = 0x0001 | 0x0100
 _PYARRAY_NEW = 93  # number of PyArray_New in NumPy's table of C functions, part of its stable ABI
@@ -43,22 +47,31 @@ def builtin_function(inputs: Sequence[Tuple[str, int]], shape: Tuple[int, ...]) 
         lines.append(f'  %slot{k} = getelementptr ptr, ptr %args, i64 {k}')
         lines.append(f'  %a{k} = load ptr, ptr %slot{k}')
         kind = field(f'%a{k}', f'type{k}', _TYPE, 'ptr')
-        lines += [f'  %is_array{k} = icmp eq ptr {kind}, %ndarray',
-                  f'  br i1 %is_array{k}, label %array{k}, label %slow', f'array{k}:']
+        lines += [
+            f'  %is_array{k} = icmp eq ptr {kind}, %ndarray',
+            f'  br i1 %is_array{k}, label %array{k}, label %slow',
+            f'array{k}:',
+        ]
         descr = field(f'%a{k}', f'descr{k}', _DESCR, 'ptr')
         nd = field(f'%a{k}', f'nd{k}', _ND, 'i32')
         flags = field(f'%a{k}', f'flags{k}', _FLAGS, 'i32')
-        lines += [f'  %is_double{k} = icmp eq ptr {descr}, %float64',
-                  f'  %is_vector{k} = icmp eq i32 {nd}, 1',
-                  f'  %good{k} = and i32 {flags}, {_CONTIGUOUS_ALIGNED}',
-                  f'  %is_plain{k} = icmp eq i32 %good{k}, {_CONTIGUOUS_ALIGNED}',
-                  f'  %both{k} = and i1 %is_double{k}, %is_vector{k}',
-                  f'  %all{k} = and i1 %both{k}, %is_plain{k}',
-                  f'  br i1 %all{k}, label %vector{k}, label %slow', f'vector{k}:']
+        lines += [
+            f'  %is_double{k} = icmp eq ptr {descr}, %float64',
+            f'  %is_vector{k} = icmp eq i32 {nd}, 1',
+            f'  %good{k} = and i32 {flags}, {_CONTIGUOUS_ALIGNED}',
+            f'  %is_plain{k} = icmp eq i32 %good{k}, {_CONTIGUOUS_ALIGNED}',
+            f'  %both{k} = and i1 %is_double{k}, %is_vector{k}',
+            f'  %all{k} = and i1 %both{k}, %is_plain{k}',
+            f'  br i1 %all{k}, label %vector{k}, label %slow',
+            f'vector{k}:',
+        ]
         dimensions = field(f'%a{k}', f'dims{k}', _DIMENSIONS, 'ptr')
-        lines += [f'  %length{k} = load i64, ptr {dimensions}',
-                  f'  %fits{k} = icmp eq i64 %length{k}, {size}',
-                  f'  br i1 %fits{k}, label %next{k}, label %slow', f'next{k}:']
+        lines += [
+            f'  %length{k} = load i64, ptr {dimensions}',
+            f'  %fits{k} = icmp eq i64 %length{k}, {size}',
+            f'  br i1 %fits{k}, label %next{k}, label %slow',
+            f'next{k}:',
+        ]
         arrays.append(f'ptr {field(f"%a{k}", f"data{k}", _DATA, "ptr")}')
 
     checks = '\n'.join(lines)
@@ -98,8 +111,12 @@ slow:
 
 
 class _MethodDef(ctypes.Structure):
-    _fields_ = [('name', ctypes.c_char_p), ('function', ctypes.c_void_p), ('flags', ctypes.c_int),
-                ('doc', ctypes.c_char_p)]
+    _fields_ = [
+        ('name', ctypes.c_char_p),
+        ('function', ctypes.c_void_p),
+        ('flags', ctypes.c_int),
+        ('doc', ctypes.c_char_p),
+    ]
 
 
 @lru_cache(maxsize=None)
@@ -124,11 +141,17 @@ def supported() -> bool:
 
 @lru_cache(maxsize=None)
 def _context_values() -> Tuple[int, ...]:
-    table = np._core._multiarray_umath._ARRAY_API if hasattr(np, '_core') else np.core._multiarray_umath._ARRAY_API
+    table = (
+        np._core._multiarray_umath._ARRAY_API
+        if hasattr(np, '_core')
+        else np.core._multiarray_umath._ARRAY_API
+    )
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     functions = get(table, None)
-    new = ctypes.c_void_p.from_address(functions + _PYARRAY_NEW * ctypes.sizeof(ctypes.c_void_p)).value
+    new = ctypes.c_void_p.from_address(
+        functions + _PYARRAY_NEW * ctypes.sizeof(ctypes.c_void_p)
+    ).value
     vectorcall = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
     return id(np.ndarray), id(np.dtype(np.float64)), new, vectorcall
 
@@ -137,12 +160,16 @@ def make_builtin(name: str, doc: str, address: int, context: int, fallback):
     """Builtin function object of the machine code at `address`.
 
     :param context: address of the table `context` of the same code, filled here
-    :param fallback: callable for all other arguments; the builtin keeps it alive, and it must keep the code alive
+    :param fallback: callable for all other arguments; the builtin keeps it alive, and it must keep
+        the code alive
     :return: the builtin, and its method definition, which must live as long
     """
     for k, value in enumerate(_context_values()):
         ctypes.c_void_p.from_address(context + 8 * k).value = value
     definition = _MethodDef(name.encode(), address, _METH_FASTCALL_KEYWORDS, doc.encode())
     new = ctypes.pythonapi.PyCFunction_NewEx
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    new.restype, new.argtypes = (
+        ctypes.py_object,
+        [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p],
+    )
     return new(ctypes.addressof(definition), fallback, None), definition

@@ -1,9 +1,10 @@
 """Machine code kept on disk between processes.
 
-An entry is one file named by the digest of everything that decides its content. Files are written beside their place
-and renamed into it, so several processes can share the cache; they carry a checksum, so a damaged one is made anew.
-Machine code is executed: a directory that others may write to, or files that are not ours, are not used. A cache that
-cannot be read or written is no error, only slower.
+An entry is one file named by the digest of everything that decides its content. Files are written
+beside their place and renamed into it, so several processes can share the cache; they carry a
+checksum, so a damaged one is made anew. Machine code is executed: a directory that others may
+write to, or files that are not ours, are not used. A cache that cannot be read or written is no
+error, only slower.
 """
 
 from __future__ import annotations
@@ -20,12 +21,19 @@ _MAGIC = b'rbd_ros kernel 1\n'
 
 
 def directory() -> Optional[Path]:
-    """Cache directory: $RBD_ROS_CACHE_DIR, else $XDG_CACHE_HOME/rbd_ros, else ~/.cache/rbd_ros; None if not trusted."""
+    """Cache directory: $RBD_ROS_CACHE_DIR, else $XDG_CACHE_HOME/rbd_ros, else ~/.cache/rbd_ros.
+
+    None if not trusted.
+    """
     chosen = os.environ.get('RBD_ROS_CACHE_DIR')
     if chosen is not None and chosen.lower() in ('', 'off', 'none'):
         return None
     try:
-        root = Path(chosen) if chosen else Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'rbd_ros'
+        root = (
+            Path(chosen)
+            if chosen
+            else Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'rbd_ros'
+        )
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         return root if _ours(root.stat()) else None
     except (OSError, RuntimeError):
@@ -55,8 +63,8 @@ def load(name: str) -> Optional[Tuple[dict, bytes]]:
     except OSError:
         return None
     start = len(_MAGIC) + 64 + 1
-    checksum, body = content[len(_MAGIC):start - 1], content[start:]
-    if content[:len(_MAGIC)] != _MAGIC or hashlib.sha256(body).hexdigest().encode() != checksum:
+    checksum, body = content[len(_MAGIC) : start - 1], content[start:]
+    if content[: len(_MAGIC)] != _MAGIC or hashlib.sha256(body).hexdigest().encode() != checksum:
         return None
     header, _, object_file = body.partition(b'\n')
     try:

@@ -1,7 +1,9 @@
-"""LLVM code of a graph, for one state or for W states at once: the same text, scalars or vectors of W lanes.
+"""LLVM code of a graph, for one state or for W states at once.
 
-An `Emitter` writes single operations; `emit_graph` writes a whole graph; the functions around it (arguments, loops over
-states, transposition of rows into lanes) are in functions.py.
+The same text, scalars or vectors of W lanes.
+
+An `Emitter` writes single operations; `emit_graph` writes a whole graph; the functions around it
+(arguments, loops over states, transposition of rows into lanes) are in functions.py.
 """
 
 from __future__ import annotations
@@ -9,7 +11,21 @@ from __future__ import annotations
 import struct
 from typing import Dict, List, Sequence
 
-from rbd_ros.compiler.graph import ADD, CONSTANT, COS, DIV, Graph, INPUT, MUL, SIN, SQRT, SUB, Symbol, Value, WHERE
+from rbd_ros.compiler.graph import (
+    ADD,
+    CONSTANT,
+    COS,
+    DIV,
+    Graph,
+    INPUT,
+    MUL,
+    SIN,
+    SQRT,
+    SUB,
+    Symbol,
+    Value,
+    WHERE,
+)
 from rbd_ros.compiler.trigonometry import emit_sine_cosine
 
 _BINARY = {ADD: 'fadd contract', SUB: 'fsub contract', MUL: 'fmul contract', DIV: 'fdiv contract'}
@@ -19,7 +35,8 @@ class Emitter:
     """Writes LLVM instructions for values of one type.
 
     :param lanes: 1 for scalars, W for vectors of W doubles
-    :param prefix: distinguishes the names of one function's values from those of another part of it
+    :param prefix: distinguishes the names of one function's values from those of another part of
+        it
     """
 
     def __init__(self, lanes: int, prefix: str = 'v'):
@@ -49,18 +66,19 @@ class Emitter:
             return text
         return '<' + ', '.join([f'{element} {text}'] * self.lanes) + '>'
 
-    # -- exactly rounded operations (for trigonometry.py): no `contract`, so nothing is fused behind our back ------
+    # -- exactly rounded operations (for trigonometry.py): no `contract`, so nothing is fused
+    # behind our back ------
 
     def fadd(self, a: str, b: str) -> str:
-        """a + b."""
+        """A + b."""
         return self.value(f'fadd {self.type} {a}, {b}')
 
     def fsub(self, a: str, b: str) -> str:
-        """a - b."""
+        """A - b."""
         return self.value(f'fsub {self.type} {a}, {b}')
 
     def fmul(self, a: str, b: str) -> str:
-        """a b."""
+        """A b."""
         return self.value(f'fmul {self.type} {a}, {b}')
 
     def fneg(self, a: str) -> str:
@@ -68,8 +86,10 @@ class Emitter:
         return self.value(f'fneg {self.type} {a}')
 
     def fma(self, a: str, b: str, c: str) -> str:
-        """a b + c, rounded once."""
-        return self.value(f'call {self.type} @llvm.fma.{self._suffix}({self.type} {a}, {self.type} {b}, {self.type} {c})')
+        """A b + c, rounded once."""
+        return self.value(
+            f'call {self.type} @llvm.fma.{self._suffix}({self.type} {a}, {self.type} {b}, {self.type} {c})'
+        )
 
     def low_bits(self, a: str) -> str:
         """Bit pattern of a double as an integer."""
@@ -104,15 +124,21 @@ class Emitter:
     def declarations(self) -> List[str]:
         """Declarations of the intrinsic functions in use."""
         t, s = self.type, self._suffix
-        return [f'declare {t} @llvm.fma.{s}({t}, {t}, {t})', f'declare {t} @llvm.fabs.{s}({t})',
-                f'declare {t} @llvm.sqrt.{s}({t})']
+        return [
+            f'declare {t} @llvm.fma.{s}({t}, {t}, {t})',
+            f'declare {t} @llvm.fabs.{s}({t})',
+            f'declare {t} @llvm.sqrt.{s}({t})',
+        ]
 
 
-def emit_graph(code: Emitter, graph: Graph, inputs: Dict[tuple, str], outputs: Sequence[Value]) -> List[str]:
+def emit_graph(
+    code: Emitter, graph: Graph, inputs: Dict[tuple, str], outputs: Sequence[Value]
+) -> List[str]:
     """Emit the evaluation of `outputs`.
 
-    A not-a-number (or infinity) in any input makes every output not-a-number: the product of all inputs' sum with zero
-    is added to each, so that a bad measurement never hides behind an expression that happened not to need it.
+    A not-a-number (or infinity) in any input makes every output not-a-number: the product of all
+    inputs' sum with zero is added to each, so that a bad measurement never hides behind an
+    expression that happened not to need it.
 
     :param inputs: names of the input values by (array name, index)
     :return: names of the output values
@@ -123,7 +149,9 @@ def emit_graph(code: Emitter, graph: Graph, inputs: Dict[tuple, str], outputs: S
         node = graph.nodes[number]
         op = node[0]
         if op in _BINARY:
-            names[number] = code.value(f'{_BINARY[op]} {code.type} {names[node[1]]}, {names[node[2]]}')
+            names[number] = code.value(
+                f'{_BINARY[op]} {code.type} {names[node[1]]}, {names[node[2]]}'
+            )
         elif op == INPUT:
             names[number] = inputs[node[1:]]
         elif op == CONSTANT:
@@ -138,7 +166,11 @@ def emit_graph(code: Emitter, graph: Graph, inputs: Dict[tuple, str], outputs: S
             positive = code.value(f'fcmp ogt {code.type} {names[node[1]]}, {code.constant(0.0)}')
             names[number] = code.select(positive, names[node[2]], names[node[3]])
 
-    poison = code.fmul(_sum(code, list(inputs.values())), code.constant(0.0)) if inputs else code.constant(0.0)
+    poison = (
+        code.fmul(_sum(code, list(inputs.values())), code.constant(0.0))
+        if inputs
+        else code.constant(0.0)
+    )
     results = []
     for value in outputs:
         if isinstance(value, Symbol):
@@ -153,5 +185,7 @@ def emit_graph(code: Emitter, graph: Graph, inputs: Dict[tuple, str], outputs: S
 
 def _sum(code: Emitter, names: List[str]) -> str:
     while len(names) > 1:
-        names = [code.fadd(a, b) for a, b in zip(names[::2], names[1::2])] + names[len(names) & ~1:]
+        names = [code.fadd(a, b) for a, b in zip(names[::2], names[1::2])] + names[
+            len(names) & ~1 :
+        ]
     return names[0]

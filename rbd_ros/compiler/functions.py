@@ -1,9 +1,12 @@
-"""LLVM functions around a graph's code: one state, packed arrays, a batch of states, and the builtin for Python.
+"""LLVM functions around a graph's code.
+
+One state, packed arrays, a batch of states, and the builtin for Python.
 
 All of a kernel's functions live in one module:
 
 * ``core(in0, in1, ..., out)``: one state, a pointer for each array;
-* ``packed(in, out)``: one state, all inputs one after another in a single array, for calls from compiled loops;
+* ``packed(in, out)``: one state, all inputs one after another in a single array, for calls from
+  compiled loops;
 * ``batch(ins, out, first, last)``: rows `first` to `last` of a batch, W at a time.
 """
 
@@ -32,7 +35,9 @@ def core_function(graph: Graph, inputs: Inputs, outputs: Sequence[Value]) -> Tup
     for j, value in enumerate(emit_graph(code, graph, names, outputs)):
         pointer = code.value(f'getelementptr double, ptr %out, i64 {j}')
         code.line(f'store double {value}, ptr {pointer}, align 8')
-    arguments = ', '.join([f'ptr noalias readonly %in{k}' for k in range(len(inputs))] + ['ptr noalias %out'])
+    arguments = ', '.join(
+        [f'ptr noalias readonly %in{k}' for k in range(len(inputs))] + ['ptr noalias %out']
+    )
     body = '\n'.join(code.lines)
     text = f'define void @core({arguments}) nounwind {{\n{body}\n  ret void\n}}\n'
 
@@ -42,16 +47,23 @@ def core_function(graph: Graph, inputs: Inputs, outputs: Sequence[Value]) -> Tup
         passed.append(f'ptr %p{k}')
         offset += size
     call = f'  tail call void @core({", ".join(passed + ["ptr %out"])})'
-    text += 'define void @packed(ptr %in, ptr %out) nounwind {\n' + '\n'.join(lines + [call]) + '\n  ret void\n}\n'
+    text += (
+        'define void @packed(ptr %in, ptr %out) nounwind {\n'
+        + '\n'.join(lines + [call])
+        + '\n  ret void\n}\n'
+    )
     return text, code.declarations()
 
 
-def batch_function(graph: Graph, inputs: Inputs, outputs: Sequence[Value], lanes: int) -> Tuple[str, List[str]]:
+def batch_function(
+    graph: Graph, inputs: Inputs, outputs: Sequence[Value], lanes: int
+) -> Tuple[str, List[str]]:
     """Text and declarations of `batch` for `lanes` states at once.
 
-    The rows of a group are turned into vectors of lanes in a scratch array on the stack, by small loops, and the
-    results back into rows. The batch must have at least `lanes` rows: a last group that is not full starts earlier and
-    computes some rows again, so a row's result never depends on its place in the batch.
+    The rows of a group are turned into vectors of lanes in a scratch array on the stack, by small
+    loops, and the results back into rows. The batch must have at least `lanes` rows: a last group
+    that is not full starts earlier and computes some rows again, so a row's result never depends
+    on its place in the batch.
     """
     code = Emitter(lanes)
     sizes = [size for _, size in inputs]
@@ -66,11 +78,20 @@ def batch_function(graph: Graph, inputs: Inputs, outputs: Sequence[Value], lanes
 
     scratch = [
         f'  %scratch{k} = alloca {code.type}, i64 {max(size, 1)}, align {8 * lanes}'
-        for k, size in [*enumerate(sizes), ('_out', len(outputs))]]
-    slots = [line for k in range(len(inputs)) for line in (
-        f'  %slot{k} = getelementptr ptr, ptr %ins, i64 {k}', f'  %array{k} = load ptr, ptr %slot{k}')]
+        for k, size in [*enumerate(sizes), ('_out', len(outputs))]
+    ]
+    slots = [
+        line
+        for k in range(len(inputs))
+        for line in (
+            f'  %slot{k} = getelementptr ptr, ptr %ins, i64 {k}',
+            f'  %array{k} = load ptr, ptr %slot{k}',
+        )
+    ]
     gathers = [
-        f'  call void @gather(ptr %array{k}, ptr %scratch{k}, i64 %row, i64 {size})' for k, size in enumerate(sizes)]
+        f'  call void @gather(ptr %array{k}, ptr %scratch{k}, i64 %row, i64 {size})'
+        for k, size in enumerate(sizes)
+    ]
     body = '\n'.join([*gathers, *code.lines])
     entry = '\n'.join([*scratch, *slots])
     attributes = 'nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512"'
@@ -93,14 +114,20 @@ done:
   ret void
 }}
 """
-    return text + _transposition('gather', lanes, attributes) + _transposition('scatter', lanes, attributes), \
-        code.declarations()
+    return text + _transposition('gather', lanes, attributes) + _transposition(
+        'scatter', lanes, attributes
+    ), code.declarations()
 
 
 def _transposition(name: str, lanes: int, attributes: str) -> str:
-    """Text of `gather` (rows to lanes) or `scatter` (lanes to rows): pairs of columns in a loop, then an odd one."""
+    """Text of `gather` (rows to lanes) or `scatter` (lanes to rows).
+
+    Pairs of columns in a loop, then an odd one.
+    """
     code = Emitter(lanes, 'p')
-    rows = [code.value(f'getelementptr double, ptr %first, i64 %offset{lane}') for lane in range(lanes)]
+    rows = [
+        code.value(f'getelementptr double, ptr %first, i64 %offset{lane}') for lane in range(lanes)
+    ]
     single = Emitter(lanes, 's')
     (_load_pair if name == 'gather' else _store_pair)(code, rows)
     (_load_single if name == 'gather' else _store_single)(single, rows)
@@ -149,14 +176,17 @@ def _load_pair(code: Emitter, rows: List[str]) -> None:
         halves.append(_concatenate(code, pairs, 2))
     for k, index in enumerate(('%j', '%j1')):
         column = _shuffle(code, lanes, halves[0], halves[1], _interleaved(lanes, k))
-        code.line(f'store {code.type} {column}, ptr {_vector_pointer(code, index)}, align {8 * lanes}')
+        code.line(
+            f'store {code.type} {column}, ptr {_vector_pointer(code, index)}, align {8 * lanes}'
+        )
 
 
 def _store_pair(code: Emitter, rows: List[str]) -> None:
     lanes = code.lanes
     columns = [
         code.value(f'load {code.type}, ptr {_vector_pointer(code, index)}, align {8 * lanes}')
-        for index in ('%j', '%j1')]
+        for index in ('%j', '%j1')
+    ]
     for k in (0, 1):
         zipped = _shuffle(code, lanes, *columns, _interleaved(lanes, k))
         for pair, row in enumerate(rows[k::2]):
@@ -171,11 +201,15 @@ def _load_single(code: Emitter, rows: List[str]) -> None:
         pointer = code.value(f'getelementptr double, ptr {row}, i64 %even')
         element = code.value(f'load double, ptr {pointer}, align 8')
         vector = code.value(f'insertelement {code.type} {vector}, double {element}, i64 {lane}')
-    code.line(f'store {code.type} {vector}, ptr {_vector_pointer(code, "%even")}, align {8 * code.lanes}')
+    code.line(
+        f'store {code.type} {vector}, ptr {_vector_pointer(code, "%even")}, align {8 * code.lanes}'
+    )
 
 
 def _store_single(code: Emitter, rows: List[str]) -> None:
-    vector = code.value(f'load {code.type}, ptr {_vector_pointer(code, "%even")}, align {8 * code.lanes}')
+    vector = code.value(
+        f'load {code.type}, ptr {_vector_pointer(code, "%even")}, align {8 * code.lanes}'
+    )
     for lane, row in enumerate(rows):
         element = code.value(f'extractelement {code.type} {vector}, i64 {lane}')
         pointer = code.value(f'getelementptr double, ptr {row}, i64 %even')

@@ -1,8 +1,8 @@
 """Symbolic expressions as one shared graph, simplified while they are built (book 10.4).
 
-Run an algorithm on `Symbol`s and every scalar operation becomes a node. Equal nodes are made once; zeros, ones and
-constants fold away; signs are pulled out, so that a - b and b - a share a node and negation is free. What an algorithm
-computes but never returns is never compiled.
+Run an algorithm on `Symbol`s and every scalar operation becomes a node. Equal nodes are made once;
+zeros, ones and constants fold away; signs are pulled out, so that a - b and b - a share a node and
+negation is free. What an algorithm computes but never returns is never compiled.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ Value = Union['Symbol', float]
 class Graph:
     """Nodes (operation, operands) in order of creation, which is an order of evaluation.
 
-    `nodes[k]` is (INPUT, name), (CONSTANT, positive value), or an operation with the numbers of its operands.
+    `nodes[k]` is (INPUT, name), (CONSTANT, positive value), or an operation with the numbers of
+    its operands.
     """
 
     def __init__(self) -> None:
@@ -59,8 +60,13 @@ class Graph:
         ops = [self.nodes[number][0] for number in self.live(outputs)]
         angles = {self.nodes[n][1] for n in self.live(outputs) if self.nodes[n][0] in (SIN, COS)}
         return OperationCount(
-            multiplications=ops.count(MUL), additions=ops.count(ADD) + ops.count(SUB), divisions=ops.count(DIV),
-            square_roots=ops.count(SQRT), angles=len(angles), selections=ops.count(WHERE))
+            multiplications=ops.count(MUL),
+            additions=ops.count(ADD) + ops.count(SUB),
+            divisions=ops.count(DIV),
+            square_roots=ops.count(SQRT),
+            angles=len(angles),
+            selections=ops.count(WHERE),
+        )
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,9 @@ class Symbol:
                 return 0.0
             return Symbol(self.graph, self.graph.node((ADD, a, a)), self.negative)
         if self.negative == other.negative:
-            return Symbol(self.graph, self.graph.node((ADD, a, b) if a < b else (ADD, b, a)), self.negative)
+            return Symbol(
+                self.graph, self.graph.node((ADD, a, b) if a < b else (ADD, b, a)), self.negative
+            )
         if a < b:
             return Symbol(self.graph, self.graph.node((SUB, a, b)), self.negative)
         return Symbol(self.graph, self.graph.node((SUB, b, a)), other.negative)
@@ -154,7 +162,11 @@ class Symbol:
             return self * (1.0 / float(other))
         if other.number == self.number:
             return 1.0 if self.negative == other.negative else -1.0
-        return Symbol(self.graph, self.graph.node((DIV, self.number, other.number)), self.negative != other.negative)
+        return Symbol(
+            self.graph,
+            self.graph.node((DIV, self.number, other.number)),
+            self.negative != other.negative,
+        )
 
     def __rtruediv__(self, other: float) -> Value:
         other = float(other)
@@ -176,19 +188,32 @@ class Symbol:
 
     def where_positive(self, yes: Value, no: Value) -> Symbol:
         """Choose `yes` where this is positive, `no` elsewhere."""
-        chosen = [value if isinstance(value, Symbol) else self.graph.constant(float(value)) for value in (yes, no)]
-        return Symbol(self.graph, self.graph.node(
-            (WHERE, self._as_node().number, *(value._as_node().number for value in chosen))), False)
+        chosen = [
+            value if isinstance(value, Symbol) else self.graph.constant(float(value))
+            for value in (yes, no)
+        ]
+        return Symbol(
+            self.graph,
+            self.graph.node(
+                (WHERE, self._as_node().number, *(value._as_node().number for value in chosen))
+            ),
+            False,
+        )
 
     def _as_node(self) -> Symbol:
-        """The same value without an outer sign: operations other than arithmetic take nodes as they are."""
+        """The same value without an outer sign.
+
+        Operations other than arithmetic take nodes as they are.
+        """
         if not self.negative:
             return self
         zero = self.graph.node((CONSTANT, 0.0))
         return Symbol(self.graph, self.graph.node((SUB, zero, self.number)), False)
 
     def __bool__(self) -> bool:
-        raise TypeError('the truth of a symbol is unknown: use where_positive instead of a condition')
+        raise TypeError(
+            'the truth of a symbol is unknown: use where_positive instead of a condition'
+        )
 
     def __float__(self) -> float:
         raise TypeError('a symbol has no value')

@@ -1,4 +1,4 @@
-"""Handles of interpreted kernels, which take the place of machine addresses where there is no compiler."""
+"""Handles of interpreted kernels, in place of machine addresses where there is no compiler."""
 
 from __future__ import annotations
 

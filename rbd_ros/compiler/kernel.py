@@ -1,7 +1,8 @@
 """Kernels: functions of arrays, traced from an algorithm and compiled for one robot.
 
-A `Kernel` is called with one state or with a batch of them. Underneath are the functions of functions.py, made when
-they are first needed and kept on disk (cache.py). Without a compiler an `InterpretedKernel` does the same on floats.
+A `Kernel` is called with one state or with a batch of them. Underneath are the functions of
+functions.py, made when they are first needed and kept on disk (cache.py). Without a compiler an
+`InterpretedKernel` does the same on floats.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ def set_threads(count: int) -> None:
 
 @lru_cache(maxsize=1)
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=max(os.cpu_count() or 1, 1), thread_name_prefix='rbd_ros')
+    return ThreadPoolExecutor(
+        max_workers=max(os.cpu_count() or 1, 1), thread_name_prefix='rbd_ros'
+    )
 
 
 @dataclass(frozen=True)
@@ -84,30 +87,39 @@ class BaseKernel:
         return self.definition.size
 
     def __call__(self, *arrays) -> np.ndarray:
-        """Evaluate for one state, arrays (n,), or a batch, arrays (N, n); a single state is repeated for a batch.
+        """Evaluate for one state, arrays (n,), or a batch, arrays (N, n).
+
+        A single state is repeated for a batch.
 
         :raises ValueError: if a shape or dtype is wrong
         """
         arguments, rows = self._arguments(arrays)
         if rows is None:
             return self._single(arguments)
-        return self._batch([x if x.ndim == 2 else np.repeat(x[None], rows, axis=0) for x in arguments], rows)
+        return self._batch(
+            [x if x.ndim == 2 else np.repeat(x[None], rows, axis=0) for x in arguments], rows
+        )
 
     def _arguments(self, arrays: Sequence[Any]) -> Tuple[List[np.ndarray], Optional[int]]:
         inputs = self.definition.inputs
         if len(arrays) != len(inputs):
             names = ', '.join(name for name, _ in inputs)
-            raise TypeError(f'{self.definition.name}() takes {len(inputs)} arrays ({names}), got {len(arrays)}')
+            raise TypeError(
+                f'{self.definition.name}() takes {len(inputs)} arrays ({names}), got {len(arrays)}'
+            )
         arguments: List[np.ndarray] = []
         rows, first = None, ''
         for (name, size), given in zip(inputs, arrays):
             array = self._float_array(name, given)
             if array.ndim not in (1, 2) or array.shape[-1] != size:
                 raise ValueError(
-                    f'{self.definition.name}(): {name} must have shape ({size},) or (N, {size}), got {array.shape}')
+                    f'{self.definition.name}(): {name} must have shape ({size},) or (N, {size}), got {array.shape}'
+                )
             if array.ndim == 2:
                 if rows is not None and rows != len(array):
-                    raise ValueError(f'{self.definition.name}(): {first} has {rows} rows but {name} has {len(array)}')
+                    raise ValueError(
+                        f'{self.definition.name}(): {first} has {rows} rows but {name} has {len(array)}'
+                    )
                 rows, first = len(array), name
             arguments.append(array)
         return arguments, rows
@@ -118,9 +130,13 @@ class BaseKernel:
         try:
             array = np.asarray(given)
         except ValueError as error:
-            raise ValueError(f'{self.definition.name}(): {name} is not an array of numbers: {error}') from None
+            raise ValueError(
+                f'{self.definition.name}(): {name} is not an array of numbers: {error}'
+            ) from None
         if array.dtype.kind not in 'fiu':
-            raise ValueError(f'{self.definition.name}(): {name} must hold real numbers, got dtype {array.dtype}')
+            raise ValueError(
+                f'{self.definition.name}(): {name} must hold real numbers, got dtype {array.dtype}'
+            )
         return np.ascontiguousarray(array, dtype=np.float64)
 
 
@@ -135,7 +151,9 @@ class InterpretedKernel(BaseKernel):
         splits = np.cumsum(self.input_sizes)[:-1]
 
         def run(packed: np.ndarray, out: np.ndarray) -> None:
-            out[:self.output_size] = self._single(np.split(packed[:sum(self.input_sizes)], splits)).ravel()
+            out[: self.output_size] = self._single(
+                np.split(packed[: sum(self.input_sizes)], splits)
+            ).ravel()
 
         return handles.register(run)
 
@@ -167,17 +185,29 @@ class Kernel(BaseKernel):
         self._check = check
         self._trace_result: Optional[tuple] = None
         # the key is taken before tracing: with the machine code on disk nothing is ever traced
-        self._digest = cache.digest({
-            **definition.key, 'function': definition.name, 'inputs': definition.inputs, 'shape': definition.shape,
-            **native.versions()})
-        self._single_code, header = self._code('one', lambda: [
-            functions.core_function(*self._trace()),
-            (builtin.builtin_function(definition.inputs, definition.shape), [])])
+        self._digest = cache.digest(
+            {
+                **definition.key,
+                'function': definition.name,
+                'inputs': definition.inputs,
+                'shape': definition.shape,
+                **native.versions(),
+            }
+        )
+        self._single_code, header = self._code(
+            'one',
+            lambda: [
+                functions.core_function(*self._trace()),
+                (builtin.builtin_function(definition.inputs, definition.shape), []),
+            ],
+        )
         self.count = OperationCount(**header['count'])
         self.address = self._single_code.address('packed')
 
     def bind(self, fallback: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
-        """Builtin function that runs the kernel, and hands whatever is not plain arrays on to `fallback`.
+        """Builtin function that runs the kernel.
+
+        It hands whatever is not plain arrays on to `fallback`.
 
         :param fallback: callable that keeps this kernel alive
         """
@@ -185,7 +215,12 @@ class Kernel(BaseKernel):
             return fallback
         code, definition = self._single_code, self.definition
         function, self._method = builtin.make_builtin(
-            definition.name, definition.doc, code.address('builtin'), code.global_address('context'), fallback)
+            definition.name,
+            definition.doc,
+            code.address('builtin'),
+            code.global_address('context'),
+            fallback,
+        )
         return function
 
     def _trace(self) -> tuple:
@@ -197,7 +232,9 @@ class Kernel(BaseKernel):
             symbols = [graph.inputs(name, size) for name, size in self.definition.inputs]
             outputs = list(self.definition.evaluate(*symbols))
             if len(outputs) != self.definition.size:
-                raise AssertionError(f'{self.definition.name}: {len(outputs)} outputs, shape {self.definition.shape}')
+                raise AssertionError(
+                    f'{self.definition.name}: {len(outputs)} outputs, shape {self.definition.shape}'
+                )
             self._trace_result = graph, self.definition.inputs, outputs
         return self._trace_result
 
@@ -225,7 +262,9 @@ class Kernel(BaseKernel):
         lanes = native.simd_lanes()
         code, _ = self._code('batch', lambda: [functions.batch_function(*self._trace(), lanes)])
         self._trace_result = None
-        function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+        function = ctypes.CFUNCTYPE(
+            None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
+        )
         return code, function(code.address('batch')), lanes
 
     def _single(self, arguments: Sequence[np.ndarray]) -> np.ndarray:
@@ -237,7 +276,9 @@ class Kernel(BaseKernel):
         _, function, lanes = self._batch_code
         out = np.empty((max(rows, lanes), *self.definition.shape))
         if 0 < rows < lanes:
-            arguments = [np.concatenate([x, np.repeat(x[-1:], lanes - rows, axis=0)]) for x in arguments]
+            arguments = [
+                np.concatenate([x, np.repeat(x[-1:], lanes - rows, axis=0)]) for x in arguments
+            ]
         pointers = np.array([x.ctypes.data for x in arguments], dtype=np.uintp)
 
         def run(first: int, last: int) -> None:
@@ -256,8 +297,8 @@ class Kernel(BaseKernel):
 def make_kernel(definition: Definition, check: Optional[Callable[[], None]] = None) -> BaseKernel:
     """Kernel of a definition: compiled if there is a compiler, else interpreted.
 
-    :param check: raises if the definition has no sense; called before the algorithm is run for the first time, and
-        not at all when its machine code is found on disk
+    :param check: raises if the definition has no sense; called before the algorithm is run for the
+        first time, and not at all when its machine code is found on disk
     """
     if not native.why_unavailable():
         return Kernel(definition, check)

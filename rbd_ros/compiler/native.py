@@ -7,8 +7,8 @@ import os
 import threading
 from typing import Dict, List, Optional, Sequence, Tuple
 
-# Of code generation; the graph is simplified already, so no passes over the LLVM text are run, and higher levels were
-# measured to take longer and give the same code.
+# Of code generation; the graph is simplified already, so no passes over the LLVM text are run, and
+# higher levels were measured to take longer and give the same code.
 _OPTIMISATION = 1
 _OLDEST_LLVMLITE = (0, 44)  # the first with opaque pointers throughout
 _lock = threading.Lock()
@@ -33,7 +33,11 @@ def why_unavailable() -> Optional[str]:
 def _initialise() -> None:
     import llvmlite.binding as llvm
 
-    for initialize in (llvm.initialize, llvm.initialize_native_target, llvm.initialize_native_asmprinter):
+    for initialize in (
+        llvm.initialize,
+        llvm.initialize_native_target,
+        llvm.initialize_native_asmprinter,
+    ):
         try:
             initialize()
         except RuntimeError:  # llvmlite >= 0.45 initialises itself and says so by raising
@@ -41,12 +45,21 @@ def _initialise() -> None:
 
 
 def _new_target():
-    """LLVM target machine of the host; an engine owns the one it is given, so each needs its own."""
+    """LLVM target machine of the host.
+
+    An engine owns the one it is given, so each needs its own.
+    """
     import llvmlite.binding as llvm
 
     _initialise()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=cpu_name(), features=cpu_features(), opt=_OPTIMISATION, reloc='pic', codemodel='small', jit=True)
+        cpu=cpu_name(),
+        features=cpu_features(),
+        opt=_OPTIMISATION,
+        reloc='pic',
+        codemodel='small',
+        jit=True,
+    )
 
 
 @lru_cache(maxsize=1)
@@ -118,10 +131,21 @@ def versions() -> Dict[str, str]:
     import llvmlite.binding as llvm
 
     return {
-        'llvmlite': llvmlite.__version__, 'llvm': str(llvm.llvm_version_info), 'cpu': cpu_name(),
-        'features': cpu_features(), 'triple': llvm.get_default_triple(), 'optimisation': str(_OPTIMISATION),
+        'llvmlite': llvmlite.__version__,
+        'llvm': str(llvm.llvm_version_info),
+        'cpu': cpu_name(),
+        'features': cpu_features(),
+        'triple': llvm.get_default_triple(),
+        'optimisation': str(_OPTIMISATION),
     }
 
 
 __all__: List[str] = [
-    'MachineCode', 'assemble', 'cpu_features', 'cpu_name', 'simd_lanes', 'versions', 'why_unavailable']
+    'MachineCode',
+    'assemble',
+    'cpu_features',
+    'cpu_name',
+    'simd_lanes',
+    'versions',
+    'why_unavailable',
+]

@@ -1,4 +1,6 @@
-"""Calling a robot's kernel from compiled loops: one intrinsic for numba, and the same in plain Python without it.
+"""Calling a robot's kernel from compiled loops.
+
+One intrinsic for numba, and the same in plain Python without it.
 
 Apart from the other modules because it imports numba, which takes longer than a whole kernel.
 """
@@ -31,7 +33,8 @@ def _compiled_call():
         def generate(context, builder, signature, arguments):
             data = [
                 context.make_array(kind)(context, builder, value).data
-                for kind, value in zip(signature.args[1:], arguments[1:])]
+                for kind, value in zip(signature.args[1:], arguments[1:])
+            ]
             function = ir.FunctionType(ir.VoidType(), [pointer.type for pointer in data])
             builder.call(builder.inttoptr(arguments[0], function.as_pointer()), data)
             return context.get_dummy_value()
@@ -51,6 +54,8 @@ def _choose():
     return _call_address if njit is None else _compiled_call()
 
 
-#: ``call_kernel(address, inputs, outputs)``: run the kernel with that `address` on packed arrays: all inputs one after
-#: another, and room for the outputs; both float64, 1-D and contiguous. Callable from numba's nopython mode.
+#: ``call_kernel(address, inputs, outputs)``: run the kernel with that `address` on packed arrays:
+# all inputs one after
+#: another, and room for the outputs; both float64, 1-D and contiguous. Callable from numba's
+# nopython mode.
 call_kernel = _choose()

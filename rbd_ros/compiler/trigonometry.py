@@ -1,9 +1,10 @@
 """Sine and cosine as straight-line code, one text for one value and for a vector of them.
 
-The angle is reduced by a multiple n of pi/2 given to 159 bits, with every rounding error of the reduction carried
-along, so that the result is as good next to a zero of the sine at 1e6 rad as it is near the origin; then the
-polynomials of the classical kernels on [-pi/4, pi/4] (minimax coefficients as published in FDLIBM) are summed with the
-carried tail. There is no branch. Beyond 2**50 rad an angle has no digits left to speak of and the result is NaN.
+The angle is reduced by a multiple n of pi/2 given to 159 bits, with every rounding error of the
+reduction carried along, so that the result is as good next to a zero of the sine at 1e6 rad as it
+is near the origin; then the polynomials of the classical kernels on [-pi/4, pi/4] (minimax
+coefficients as published in FDLIBM) are summed with the carried tail. There is no branch. Beyond
+2**50 rad an angle has no digits left to speak of and the result is NaN.
 """
 
 from __future__ import annotations
@@ -13,23 +14,37 @@ from typing import Callable, Tuple, TYPE_CHECKING
 if TYPE_CHECKING:
     from rbd_ros.compiler.emit import Emitter
 
-# pi/2 = HALF_PI[0] + HALF_PI[1] + HALF_PI[2] to 159 bits, each part the nearest double of what is left
+# pi/2 = HALF_PI[0] + HALF_PI[1] + HALF_PI[2] to 159 bits, each part the nearest double of what is
+# left
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
 TWO_OVER_PI = 0.6366197723675814
 LARGEST_ANGLE = 2.0**50
 # Adding 1.5 * 2**52 leaves the nearest integer in the low bits of the sum.
 MAGIC = 6755399441055744.0
 
-SINE = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
-        2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)
-COSINE = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
-          -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)
+SINE = (
+    -1.66666666666666324348e-01,
+    8.33333333332248946124e-03,
+    -1.98412698298579493134e-04,
+    2.75573137070700676789e-06,
+    -2.50507602534068634195e-08,
+    1.58969099521155010221e-10,
+)
+COSINE = (
+    4.16666666666666019037e-02,
+    -1.38888888888741095749e-03,
+    2.48015872894767294178e-05,
+    -2.75573143513906633035e-07,
+    2.08757232129817482790e-09,
+    -1.13596475577881948265e-11,
+)
 
 
 def emit_sine_cosine(code: Emitter, angle: str) -> Tuple[str, str]:
     """Emit the code for the sine and the cosine of a value.
 
-    :param code: emitter of single operations, each rounded exactly as written: `rbd_ros.compiler.emit.Emitter`
+    :param code: emitter of single operations, each rounded exactly as written:
+        `rbd_ros.compiler.emit.Emitter`
     :param angle: name of the angle [rad]
     :return: names of sine and cosine
     """
@@ -39,8 +54,8 @@ def emit_sine_cosine(code: Emitter, angle: str) -> Tuple[str, str]:
     n = code.fsub(shifted, c(MAGIC))
     minus_n = code.fneg(n)
 
-    # r + tail = angle - n pi/2. The first difference is exact and a multiple of 2**-53, hence of the last bit of p,
-    # which is what the fast two-sum asks for: its error term is exact, too.
+    # r + tail = angle - n pi/2. The first difference is exact and a multiple of 2**-53, hence of
+    # the last bit of p, which is what the fast two-sum asks for: its error term is exact, too.
     first = code.fma(minus_n, c(HALF_PI[0]), angle)
     p = code.fmul(n, c(HALF_PI[1]))
     p_error = code.fma(n, c(HALF_PI[1]), code.fneg(p))
@@ -59,8 +74,10 @@ def emit_sine_cosine(code: Emitter, angle: str) -> Tuple[str, str]:
 
     quadrant = code.low_bits(shifted)
     odd, half_turn = code.bit(quadrant, 0), code.bit(quadrant, 1)
-    return (code.negate_if(half_turn, code.select(odd, cosine, sine)),
-            code.negate_if(code.xor(odd, half_turn), code.select(odd, sine, cosine)))
+    return (
+        code.negate_if(half_turn, code.select(odd, cosine, sine)),
+        code.negate_if(code.xor(odd, half_turn), code.select(odd, sine, cosine)),
+    )
 
 
 def _horner(code: Emitter, z: str, coefficients: Tuple[float, ...]) -> str:

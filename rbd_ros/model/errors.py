@@ -1,4 +1,7 @@
-"""Errors of the model room. Every message names the element, link or joint at fault and the cure."""
+"""Errors of the model room.
+
+Every message names the element, link or joint at fault and the cure.
+"""
 
 
 class ModelError(ValueError):
@@ -6,4 +9,7 @@ class ModelError(ValueError):
 
 
 class SingularMassMatrixError(ModelError):
-    """Forward dynamics asked of a model whose mass matrix is singular; the message names the joints."""
+    """Forward dynamics asked of a model whose mass matrix is singular.
+
+    The message names the joints.
+    """

@@ -1,8 +1,9 @@
 """Joint types and their jcalc (book 4.4, table 4.1): one class a type, all with the same verbs.
 
-A joint type knows kinematics only. `calc` is the book's jcalc: from position and velocity variables to the joint
-transform X_J, the motion subspace S, the joint velocity v_J and the velocity-product acceleration c_J, all in the
-successor's coordinates. `integrate` and `difference` move on the joint's configuration manifold.
+A joint type knows kinematics only. `calc` is the book's jcalc: from position and velocity
+variables to the joint transform X_J, the motion subspace S, the joint velocity v_J and the
+velocity-product acceleration c_J, all in the successor's coordinates. `integrate` and `difference`
+move on the joint's configuration manifold.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Scalars = Sequence[Scalar]
 
 
 class JointState(NamedTuple):
-    """What jcalc returns: transform, motion subspace, velocity and velocity-product acceleration of a joint."""
+    """What jcalc returns: X_J, S, v_J and c_J of a joint (book 4.4)."""
 
     X: PluckerTransform
     S: MotionSubspace
@@ -46,11 +47,14 @@ class JointType:
 
     @property
     def motion_subspace(self) -> MotionSubspace:
-        """Motion subspace S, (6, nv), constant in successor coordinates for all types of this module."""
+        """Motion subspace S, (6, nv).
+
+        Constant in successor coordinates for all types of this module.
+        """
         raise TypeError(f'{type(self).__name__} defines no motion subspace')
 
     def calc(self, q: Scalars, qd: Scalars) -> JointState:
-        """Joint calculation (the book's jcalc) for position `q`, (nq,), and velocity `qd`, (nv,)."""
+        """Joint calculation (the book's jcalc) of position `q`, (nq,), and velocity `qd`, (nv,)."""
         S = self.motion_subspace
         return JointState(self.transform(q), S, S @ qd, MotionVector.zero())
 
@@ -63,7 +67,10 @@ class JointType:
         return tuple(position + change for position, change in zip(q, step))
 
     def difference(self, q0: Scalars, q1: Scalars) -> tuple:
-        """Constant velocity that leads from `q0` to `q1` in unit time, (nv,): the inverse of `integrate`."""
+        """Constant velocity that leads from `q0` to `q1` in unit time, (nv,).
+
+        The inverse of `integrate`.
+        """
         return tuple(end - start for start, end in zip(q0, q1))
 
 
@@ -113,10 +120,11 @@ class Prismatic(JointType):
 class Planar(JointType):
     """Motion in a plane: q = (theta, x, y), velocity (omega, v_x, v_y) in successor coordinates.
 
-    x and y are the successor's position in predecessor coordinates (the variant of book 4.4 whose position does not
-    depend on the angle), so the velocity is not the derivative of q.
+    x and y are the successor's position in predecessor coordinates (the variant of book 4.4 whose
+    position does not depend on the angle), so the velocity is not the derivative of q.
 
-    :param axes: the plane's unit vectors x, y and its normal z in joint coordinates, (3, 3) by rows
+    :param axes: the plane's unit vectors x, y and its normal z in joint coordinates, (3, 3) by
+        rows
     """
 
     axes: Tuple[Vector3, Vector3, Vector3]
@@ -125,7 +133,10 @@ class Planar(JointType):
 
     @classmethod
     def about(cls, normal: Vector3) -> Planar:
-        """Plane with the unit vector `normal`; its x axis is the joint's x axis turned as little as possible."""
+        """Plane with the unit vector `normal`.
+
+        Its x axis is the joint's x axis turned as little as possible.
+        """
         x, y, z = normal
         if z < -1.0 + 1e-9:
             return cls(((1.0, 0.0, 0.0), (0.0, -1.0, 0.0), normal))
@@ -142,8 +153,9 @@ class Planar(JointType):
     def motion_subspace(self) -> MotionSubspace:
         """S = [normal 0 0; 0 x y]."""
         x_axis, y_axis, normal = self.axes
-        return MotionSubspace([
-            MotionVector(normal, ZERO3), MotionVector(ZERO3, x_axis), MotionVector(ZERO3, y_axis)])
+        return MotionSubspace(
+            [MotionVector(normal, ZERO3), MotionVector(ZERO3, x_axis), MotionVector(ZERO3, y_axis)]
+        )
 
     def integrate(self, q: Scalars, step: Scalars) -> tuple:
         """Exponential of the plane: the exact screw motion of a constant body velocity."""
@@ -167,10 +179,13 @@ class Planar(JointType):
 
 @dataclass(frozen=True)
 class Floating(JointType):
-    """Six degrees of freedom: q = (quaternion w, x, y, z; position x, y, z), velocity in successor coordinates.
+    """Six degrees of freedom: velocity in successor coordinates.
 
-    The quaternion turns successor into predecessor coordinates (R = E^T); its length does not matter. The position is that of the successor's origin in predecessor
-    coordinates (the variant of book 4.5 that is accurate for spinning bodies).
+    q = (quaternion w, x, y, z; position x, y, z).
+
+    The quaternion turns successor into predecessor coordinates (R = E^T); its length does not
+    matter. The position is that of the successor's origin in predecessor coordinates (the variant
+    of book 4.5 that is accurate for spinning bodies).
     """
 
     nq = 7
@@ -184,15 +199,20 @@ class Floating(JointType):
     @property
     def motion_subspace(self) -> MotionSubspace:
         """S = identity."""
-        return MotionSubspace([MotionVector(row, ZERO3) for row in IDENTITY3]
-                              + [MotionVector(ZERO3, row) for row in IDENTITY3])
+        return MotionSubspace(
+            [MotionVector(row, ZERO3) for row in IDENTITY3]
+            + [MotionVector(ZERO3, row) for row in IDENTITY3]
+        )
 
     def neutral(self) -> Tuple[float, ...]:
         """Identity quaternion at the origin."""
         return 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 
     def integrate(self, q: Scalars, step: Scalars) -> tuple:
-        """Exponential of SE(3): the exact screw motion of a constant body velocity; the quaternion stays unit."""
+        """Exponential of SE(3): the exact screw motion of a constant body velocity.
+
+        The quaternion stays unit.
+        """
         omega, v = tuple(step[:3]), tuple(step[3:])
         angle2 = linear3.dot(omega, omega)
         half_sine, half_cosine = _half_angle(angle2)
@@ -201,7 +221,9 @@ class Floating(JointType):
         norm = 1.0 / sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3])
         b, c = _screw_quotients(angle2)
         wv = linear3.cross(omega, v)
-        shift = linear3.add(v, linear3.add(linear3.scale(b, wv), linear3.scale(c, linear3.cross(omega, wv))))
+        shift = linear3.add(
+            v, linear3.add(linear3.scale(b, wv), linear3.scale(c, linear3.cross(omega, wv)))
+        )
         position = linear3.add(tuple(q[4:]), linear3.apply(quaternion_to_rotation(q[:4]), shift))
         return (*(norm * x for x in p), *position)
 
@@ -213,7 +235,10 @@ class Floating(JointType):
         shift = linear3.apply_transpose(R0, linear3.subtract(tuple(q1[4:]), tuple(q0[4:])))
         k = _inverse_screw_quotient(linear3.dot(omega, omega))
         turn = linear3.cross(omega, shift)
-        v = linear3.add(shift, linear3.add(linear3.scale(-0.5, turn), linear3.scale(k, linear3.cross(omega, turn))))
+        v = linear3.add(
+            shift,
+            linear3.add(linear3.scale(-0.5, turn), linear3.scale(k, linear3.cross(omega, turn))),
+        )
         return (*omega, *v)
 
 
@@ -241,8 +266,10 @@ def _sine_quotients(angle: Scalar) -> tuple:
     half = sin(0.5 * safe)
     series = 1.0 - square * (1.0 / 6.0) * (1.0 - square * (1.0 / 20.0))
     series_cosine = angle * (0.5 - square * (1.0 / 24.0) * (1.0 - square * (1.0 / 30.0)))
-    return (where_positive(1e-6 - square, series, sin(safe) / safe),
-            where_positive(1e-6 - square, series_cosine, 2.0 * half * half / safe))
+    return (
+        where_positive(1e-6 - square, series, sin(safe) / safe),
+        where_positive(1e-6 - square, series_cosine, 2.0 * half * half / safe),
+    )
 
 
 def _half_angle(angle2: Scalar) -> tuple:
@@ -250,8 +277,10 @@ def _half_angle(angle2: Scalar) -> tuple:
     safe = sqrt(where_positive(1e-6 - angle2, 1.0, angle2))
     series = 0.5 - angle2 * (1.0 / 48.0) * (1.0 - angle2 * (1.0 / 80.0))
     series_cosine = 1.0 - angle2 * (1.0 / 8.0) * (1.0 - angle2 * (1.0 / 48.0))
-    return (where_positive(1e-6 - angle2, series, sin(0.5 * safe) / safe),
-            where_positive(1e-6 - angle2, series_cosine, cos(0.5 * safe)))
+    return (
+        where_positive(1e-6 - angle2, series, sin(0.5 * safe) / safe),
+        where_positive(1e-6 - angle2, series_cosine, cos(0.5 * safe)),
+    )
 
 
 def _screw_quotients(angle2: Scalar) -> tuple:
@@ -261,6 +290,10 @@ def _screw_quotients(angle2: Scalar) -> tuple:
     safe = sqrt(safe2)
     half = sin(0.5 * safe)
     b = 0.5 - angle2 * (1.0 / 24.0) * (1.0 - angle2 * (1.0 / 30.0) * (1.0 - angle2 * (1.0 / 56.0)))
-    c = (1.0 - angle2 * (1.0 / 20.0) * (1.0 - angle2 * (1.0 / 42.0) * (1.0 - angle2 * (1.0 / 72.0)))) * (1.0 / 6.0)
-    return (where_positive(limit - angle2, b, 2.0 * half * half / safe2),
-            where_positive(limit - angle2, c, (safe - sin(safe)) / (safe2 * safe)))
+    c = (
+        1.0 - angle2 * (1.0 / 20.0) * (1.0 - angle2 * (1.0 / 42.0) * (1.0 - angle2 * (1.0 / 72.0)))
+    ) * (1.0 / 6.0)
+    return (
+        where_positive(limit - angle2, b, 2.0 * half * half / safe2),
+        where_positive(limit - angle2, c, (safe - sin(safe)) / (safe2 * safe)),
+    )

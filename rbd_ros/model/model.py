@@ -1,7 +1,8 @@
 """System model of a kinematic tree (book 4.6, table 4.3): bodies, joints, frames, gears, shapes.
 
-Bodies are numbered regularly (parents first), 0 is the fixed base, and body i is connected to its parent by joint i.
-A model is immutable; variants are made by the `with_` methods, whose arguments may be symbols.
+Bodies are numbered regularly (parents first), 0 is the fixed base, and body i is connected to its
+parent by joint i. A model is immutable; variants are made by the `with_` methods, whose arguments
+may be symbols.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ FLOATING_BASE_JOINT = 'floating_base'
 
 @dataclass(frozen=True)
 class JointLimits:
-    """Limits of a joint, the same for each of its degrees of freedom; infinite where the description gives none.
+    """Limits of a joint, the same for each of its degrees of freedom.
+
+    Infinite where the description gives none.
 
     :param lower: least position [rad or m]
     :param upper: greatest position [rad or m]
@@ -49,7 +52,8 @@ class Body:
     :param inertia: inertia of the body and all that is fixed to it, in body coordinates
     :param damping: viscous damping [N m s/rad or N s/m]
     :param friction: Coulomb friction [N m or N]
-    :param armature: reflected rotor inertia, added to the diagonal of the mass matrix [kg m^2 or kg]
+    :param armature: reflected rotor inertia, added to the diagonal of the mass matrix [kg m^2 or
+        kg]
     :param limits: limits of the joint
     :param urdf_type: joint type as the URDF calls it
     :param q: where the joint's position variables lie among those of the tree
@@ -119,11 +123,12 @@ class Coupling:
 class Model:
     """Kinematic tree with its gears; see the module docstring for the numbering.
 
-    Tree coordinates count every joint; independent coordinates, those of the public interface, leave the mimic joints
-    out. Without mimic joints the two are the same.
+    Tree coordinates count every joint; independent coordinates, those of the public interface,
+    leave the mimic joints out. Without mimic joints the two are the same.
 
     :param name: name of the robot
-    :param bodies: bodies 1, 2, ... in regular order; `body(i)` and `outward()` use the book's numbers
+    :param bodies: bodies 1, 2, ... in regular order; `body(i)` and `outward()` use the book's
+        numbers
     :param links: links of the description by name
     :param joint_frames: frames of all joints of the description (fixed ones too) by joint name
     :param couplings: gear constraints
@@ -145,27 +150,38 @@ class Model:
     def create(cls, name: str, bodies: Iterable[Body], links: Iterable[Link], **others) -> Model:
         """Model with the joint variables of `bodies` laid out one after another.
 
-        The inertias of the bodies are those of their links, whatever `bodies` say. Elements of the transforms that are
-        zero or one but for rounding are made so, because what is known to be zero need not be computed.
+        The inertias of the bodies are those of their links, whatever `bodies` say. Elements of the
+        transforms that are zero or one but for rounding are made so, because what is known to be
+        zero need not be computed.
 
         :raises ModelError: if the numbering is not regular
         """
         links = {link.name: replace(link, placement=_snapped(link.placement)) for link in links}
         inertia: Dict[int, RigidBodyInertia] = {}
         for link in links.values():
-            inertia[link.body] = inertia.get(link.body, RigidBodyInertia.zero()) + link.placement.inverse_apply(
-                link.inertia)
+            inertia[link.body] = inertia.get(
+                link.body, RigidBodyInertia.zero()
+            ) + link.placement.inverse_apply(link.inertia)
         numbered, nq, nv = [], 0, 0
         for i, body in enumerate(bodies, start=1):
             if not 0 <= body.parent < i:
-                raise ModelError(f'body {body.name!r}: its parent must come before it, got number {body.parent}')
-            numbered.append(replace(
-                body, inertia=inertia.get(i, RigidBodyInertia.zero()), tree_transform=_snapped(body.tree_transform),
-                q=slice(nq, nq + body.joint.nq), v=slice(nv, nv + body.joint.nv)))
+                raise ModelError(
+                    f'body {body.name!r}: its parent must come before it, got number {body.parent}'
+                )
+            numbered.append(
+                replace(
+                    body,
+                    inertia=inertia.get(i, RigidBodyInertia.zero()),
+                    tree_transform=_snapped(body.tree_transform),
+                    q=slice(nq, nq + body.joint.nq),
+                    v=slice(nv, nv + body.joint.nv),
+                )
+            )
             nq, nv = nq + body.joint.nq, nv + body.joint.nv
         return cls(name, tuple(numbered), links, **others)
 
-    # -- the tree -------------------------------------------------------------------------------------------------
+    # -- the tree
+    # -------------------------------------------------------------------------------------------------
 
     def body(self, i: int) -> Body:
         """Body of number `i`, from 1."""
@@ -180,7 +196,10 @@ class Model:
         return reversed(list(enumerate(self.bodies, start=1)))
 
     def support(self, i: int) -> List[int]:
-        """Support kappa(i): the bodies on the path from body `i` to the base, `i` first (book 4.1.4)."""
+        """Support kappa(i): the bodies on the path from body `i` to the base.
+
+        `i` first (book 4.1.4).
+        """
         path = []
         while i > 0:
             path.append(i)
@@ -189,13 +208,18 @@ class Model:
 
     def subtree(self, i: int) -> List[int]:
         """Subtree nu(i): body `i` and all bodies it supports (book 4.1.4)."""
-        return [j for j in range(max(i, 1), len(self.bodies) + 1) if i == 0 or i in self.support(j)]
+        return [
+            j for j in range(max(i, 1), len(self.bodies) + 1) if i == 0 or i in self.support(j)
+        ]
 
     def support_dofs(self, i: int) -> Tuple[int, ...]:
         """Degrees of freedom of the tree that move body `i`, in ascending order."""
-        return tuple(k for j in reversed(self.support(i)) for k in range(self.tree_nv)[self.body(j).v])
+        return tuple(
+            k for j in reversed(self.support(i)) for k in range(self.tree_nv)[self.body(j).v]
+        )
 
-    # -- coordinates ----------------------------------------------------------------------------------------------
+    # -- coordinates
+    # ----------------------------------------------------------------------------------------------
 
     @cached_property
     def tree_nq(self) -> int:
@@ -230,7 +254,10 @@ class Model:
 
     @cached_property
     def independent_slices(self) -> Dict[int, Tuple[slice, slice]]:
-        """Where each independent body's joint variables lie: number -> (slice of q, slice of v)."""
+        """Where each independent body's joint variables lie.
+
+        Number -> (slice of q, slice of v).
+        """
         result, nq, nv = {}, 0, 0
         for i in self.independent:
             joint = self.body(i).joint
@@ -248,14 +275,19 @@ class Model:
     @cached_property
     def tree_dof_index(self) -> Tuple[int, ...]:
         """Independent degree of freedom that drives each one of the tree, (tree_nv,)."""
-        return tuple(k for i, _ in self.outward() for k in range(self.nv)[self.independent_slices[self._gears[i][0]][1]])
+        return tuple(
+            k
+            for i, _ in self.outward()
+            for k in range(self.nv)[self.independent_slices[self._gears[i][0]][1]]
+        )
 
     @cached_property
     def tree_dof_ratio(self) -> Tuple[float, ...]:
         """Transmission ratio of each degree of freedom of the tree, (tree_nv,)."""
         return tuple(self._gears[i][1] for i, body in self.outward() for _ in range(body.joint.nv))
 
-    # -- gears: q_tree = gamma(q), v_tree = G v (book eq 3.11, 9.26) ----------------------------------------------
+    # -- gears: q_tree = gamma(q), v_tree = G v (book eq 3.11, 9.26)
+    # ----------------------------------------------
 
     def tree_position(self, q: Sequence[Scalar]) -> List[Scalar]:
         """Positions of all joints, gamma(q), (tree_nq,), from the independent ones, (nq,)."""
@@ -267,18 +299,27 @@ class Model:
         return result
 
     def tree_velocity(self, v: Sequence[Scalar]) -> List[Scalar]:
-        """Velocities (or accelerations) of all joints, G v, (tree_nv,), from the independent ones, (nv,)."""
-        return [v[k] if ratio == 1.0 else ratio * v[k] for k, ratio in zip(self.tree_dof_index, self.tree_dof_ratio)]
+        """Velocities (or accelerations) of all joints, G v, (tree_nv,).
+
+        From the independent ones, (nv,).
+        """
+        return [
+            v[k] if ratio == 1.0 else ratio * v[k]
+            for k, ratio in zip(self.tree_dof_index, self.tree_dof_ratio)
+        ]
 
     def independent_force(self, tau: Sequence[Scalar]) -> List[Scalar]:
-        """Forces on the independent coordinates, G^T tau, (nv,), from those on all joints, (tree_nv,)."""
+        """Forces on the independent coordinates, G^T tau, (nv,), from those on all joints."""
         result = [0.0] * self.nv
         for value, k, ratio in zip(tau, self.tree_dof_index, self.tree_dof_ratio):
             result[k] = result[k] + ratio * value
         return result
 
     def independent_columns(self, J: Sequence[Sequence[Scalar]]) -> List[List[Scalar]]:
-        """Matrix J G with columns for the independent coordinates, (m, nv), from one for all joints, (m, tree_nv)."""
+        """Matrix J G with columns for the independent coordinates, (m, nv).
+
+        From one for all joints, (m, tree_nv).
+        """
         return [self.independent_force(row) for row in J]
 
     def independent_matrix(self, H: Sequence[Sequence[Scalar]]) -> List[List[Scalar]]:
@@ -286,7 +327,8 @@ class Model:
         columns = list(zip(*self.independent_columns(H)))
         return [list(row) for row in zip(*(self.independent_force(column) for column in columns))]
 
-    # -- frames ---------------------------------------------------------------------------------------------------
+    # -- frames
+    # ---------------------------------------------------------------------------------------------------
 
     def link(self, name: str) -> Link:
         """Link by name.
@@ -308,14 +350,18 @@ class Model:
             raise ValueError(_unknown('link or joint', name, [*self.links, *self.joint_frames]))
         return self.joint_frames[name]
 
-    # -- variants -------------------------------------------------------------------------------------------------
+    # -- variants
+    # -------------------------------------------------------------------------------------------------
 
     def with_gravity(self, gravity: Sequence[Scalar]) -> Model:
         """Return the model under another gravity, (3,) [m/s^2] in base coordinates."""
         return replace(self, gravity=tuple(gravity))
 
     def with_link_inertia(self, name: str, inertia: RigidBodyInertia, add: bool = False) -> Model:
-        """Return the model with the inertia of link `name` replaced (or increased) by `inertia`, in link coordinates."""
+        """Return the model with the inertia of link `name` replaced (or increased).
+
+        `inertia` is in link coordinates.
+        """
         link = self.link(name)
         if add:
             inertia = link.inertia + inertia
@@ -327,7 +373,8 @@ class Model:
         bodies = list(self.bodies)
         if link.body > 0:
             bodies[link.body - 1] = replace(
-                self.body(link.body), inertia=constant + link.placement.inverse_apply(inertia))
+                self.body(link.body), inertia=constant + link.placement.inverse_apply(inertia)
+            )
         return replace(self, links=links, bodies=tuple(bodies))
 
     def with_armature(self, armature: Mapping[str, float]) -> Model:
@@ -340,9 +387,13 @@ class Model:
             if joint not in known:
                 raise ModelError(f'armature: {_unknown("moving joint", joint, known)}')
             if not (math.isfinite(value) and value >= 0.0):
-                raise ModelError(f'armature of joint {joint!r} must be finite and not negative, got {value}')
+                raise ModelError(
+                    f'armature of joint {joint!r} must be finite and not negative, got {value}'
+                )
         bodies = tuple(
-            replace(body, armature=float(armature.get(body.joint_name, body.armature))) for body in self.bodies)
+            replace(body, armature=float(armature.get(body.joint_name, body.armature)))
+            for body in self.bodies
+        )
         return replace(self, bodies=bodies)
 
 
@@ -355,11 +406,19 @@ def _snapped(X: PluckerTransform) -> PluckerTransform:
         return float(nearest) if abs(x - nearest) < 1e-15 else x
 
     return PluckerTransform(
-        tuple(tuple(unit(x) for x in row) for row in X.E), tuple(0.0 if abs(x) < reach else x for x in X.r))
+        tuple(tuple(unit(x) for x in row) for row in X.E),
+        tuple(0.0 if abs(x) < reach else x for x in X.r),
+    )
 
 
 def _unknown(what: str, name: str, known: Iterable[str]) -> str:
     known = list(known)
-    close: Optional[List[str]] = difflib.get_close_matches(name, known, 5, 0.4) if isinstance(name, str) else None
-    hint = f'; did you mean {", ".join(map(repr, close))}?' if close else f'; there are {", ".join(known[:40])}'
+    close: Optional[List[str]] = (
+        difflib.get_close_matches(name, known, 5, 0.4) if isinstance(name, str) else None
+    )
+    hint = (
+        f'; did you mean {", ".join(map(repr, close))}?'
+        if close
+        else f'; there are {", ".join(known[:40])}'
+    )
     return f'unknown {what} {name!r}{hint}'

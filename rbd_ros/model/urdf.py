@@ -92,7 +92,9 @@ class _Builder:
         links, joints = self.description.links, self.description.joints
         root = find_root(links, joints)
         order = depth_first_joints(root, links, joints)
-        gears = Gears(joints)
+        gears = Gears(joints, self.strict)
+        for name in gears.dangling:
+            self._note('mimic a joint that does not exist and are independent', name)
         self.warnings.extend(self.description.warnings)
         numbers: Dict[str, int] = {}
         base = Frame(0, PluckerTransform.identity())
@@ -135,7 +137,7 @@ class _Builder:
             frames[joint.child] = self.joint_frames[name] = frame
             self._add_link(links[joint.child], frame)
         self._finish_warnings()
-        model = Model.create(
+        return Model.create(
             self.description.name,
             self.bodies,
             self.links,
@@ -145,8 +147,6 @@ class _Builder:
             gravity=gravity,
             warnings=tuple(self.warnings),
         )
-        _check_finite(model)
-        return model
 
     # -- joints --------------------------------------------------------------------------------
 
@@ -315,20 +315,4 @@ class _Builder:
             self.warnings.append(
                 f'{count} mesh file(s) not found, the first is {quote(self.unresolved[0], 200)}; '
                 'give package_paths to find them'
-            )
-
-
-def _check_finite(model: Model) -> None:
-    """Refuse numbers so large that the sums of the model overflow."""
-    for link in model.links.values():
-        if not all(map(math.isfinite, (*link.inertia.parameters(), *link.placement.r))):
-            raise ModelError(
-                f'link {quote(link.name)}: its inertia or place overflows a double; '
-                'correct the numbers of its <inertial> and of the joints that lead to it'
-            )
-    for body in model.bodies:
-        if not all(map(math.isfinite, (*body.inertia.parameters(), *body.tree_transform.r))):
-            raise ModelError(
-                f'link {quote(body.name)}: the inertia or place of its body overflows a double; '
-                'correct the numbers of it and of the links fixed to it'
             )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple
 
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.model import Coupling
 from rbd_ros.model.urdf_document import quote
+from rbd_ros.model.urdf_schema import MAX_MAGNITUDE
 
 _SINGLE = ('revolute', 'continuous', 'prismatic')
 
@@ -23,18 +23,31 @@ class _Gear(NamedTuple):
 class Gears:
     """Mimic joints of a description, each a gear on the joint at the end of its chain.
 
+    A joint that mimics one which does not exist is independent and listed in `dangling`, unless
+    `strict`.
+
     :param joints: parsed joints by name
-    :raises ModelError: for unknown masters, cycles and joints that are not of one degree of
-        freedom
+    :param strict: whether an unknown master is an error
+    :raises ModelError: for cycles and joints that are not of one degree of freedom
     """
 
-    def __init__(self, joints: Mapping[str, Any]):
+    def __init__(self, joints: Mapping[str, Any], strict: bool = False):
         self._joints = joints
+        self.dangling = [
+            name
+            for name, joint in joints.items()
+            if _mimics(joint) and joint.mimic.joint not in joints
+        ]
+        self._independent = frozenset(self.dangling)
+        if strict and self.dangling:
+            name = self.dangling[0]
+            raise ModelError(
+                f'joint {quote(name)} mimics joint {quote(joints[name].mimic.joint)}, '
+                'which does not exist; correct the name or remove the <mimic>'
+            )
         self._gears: Dict[str, _Gear] = {}
         for name, joint in joints.items():
-            # urdf fixes joints by changing their type alone, so a <mimic> left in a fixed joint
-            # means nothing
-            if joint.mimic is not None and joint.type != 'fixed':
+            if _mimics(joint):
                 self._resolve(name)
 
     def frozen(self, name: str) -> Optional[float]:
@@ -52,7 +65,11 @@ class Gears:
 
     def _resolve(self, name: str) -> None:
         chain: Dict[str, None] = {}
-        while name not in self._gears and self._mimics(name):
+        while (
+            name not in self._gears
+            and _mimics(self._joints[name])
+            and name not in self._independent
+        ):
             chain[name] = None
             name = self._master(name, chain)
         gear = self._gears.get(name)
@@ -64,16 +81,12 @@ class Gears:
             ratio = 1.0 if mimic.multiplier is None else mimic.multiplier
             offset = 0.0 if mimic.offset is None else mimic.offset
             gear = _Gear(gear.master, ratio * gear.ratio, ratio * gear.offset + offset)
-            if not (math.isfinite(gear.ratio) and math.isfinite(gear.offset)):
+            if max(abs(gear.ratio), abs(gear.offset)) > MAX_MAGNITUDE:
                 raise ModelError(
                     f'joint {quote(follower)}: the multipliers and offsets of the joints that it '
-                    'mimics overflow a double; correct its <mimic>'
+                    'mimics multiply up to absurd sizes; correct its <mimic>'
                 )
             self._gears[follower] = gear
-
-    def _mimics(self, name: str) -> bool:
-        joint = self._joints[name]
-        return joint.mimic is not None and joint.type != 'fixed'
 
     def _master(self, name: str, chain: Mapping[str, None]) -> str:
         joint = self._joints[name]
@@ -87,11 +100,6 @@ class Gears:
                 f'joint {quote(name)} mimics itself; '
                 'name the joint that drives it in <mimic joint="...">'
             )
-        if master not in self._joints:
-            raise ModelError(
-                f'joint {quote(name)} mimics joint {quote(master)}, which does not exist; '
-                'correct the name or remove the <mimic>'
-            )
         if master in chain:
             raise ModelError(
                 f'joints {", ".join(map(quote, list(chain)[:10]))} mimic one another in a circle; '
@@ -104,3 +112,8 @@ class Gears:
                 'only revolute, continuous and prismatic joints can be mimicked'
             )
         return master
+
+
+def _mimics(joint: Any) -> bool:
+    """Whether a joint mimics another; a <mimic> left in a joint that was made fixed means nothing."""
+    return joint.mimic is not None and joint.type != 'fixed'

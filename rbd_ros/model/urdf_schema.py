@@ -18,6 +18,8 @@ from rbd_ros.model.errors import ModelError
 _NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?', re.ASCII)
 _INFINITE = re.compile(r'[+-]?inf(inity)?', re.ASCII | re.IGNORECASE)
 _MAX_NUMBER = 400
+# Beyond this, products of masses and lengths could overflow. Limits may be larger: they mean "none".
+MAX_MAGNITUDE = 1e30
 
 
 @dataclass(frozen=True)
@@ -148,8 +150,8 @@ def parse_number(text: str, infinite: bool = False) -> float:
             raise ValueError(f'{shorten(text)} is not a finite number')
         raise ValueError(f'{shorten(text)} is not a number' if text else 'a number is missing')
     value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(f'{shorten(text)} is too large for a double')
+    if not (infinite and math.isfinite(value)) and abs(value) > MAX_MAGNITUDE:
+        raise ValueError(f'{shorten(text)} is too large')
     return value
 
 

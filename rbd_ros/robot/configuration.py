@@ -1,4 +1,4 @@
-"""Configurations of a robot: the neutral one, random ones, and differences on the configuration manifold."""
+"""Configurations of a robot: the neutral one, random ones, differences."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from rbd_ros.model import Model
 
 def neutral(model: Model) -> np.ndarray:
     """Configuration with every joint transform the identity, (nq,)."""
-    return np.array([x for i in model.independent for x in model.body(i).joint.neutral()], dtype=float)
+    return np.array(
+        [x for i in model.independent for x in model.body(i).joint.neutral()], dtype=float
+    )
 
 
 def random_configuration(model: Model, rng: np.random.Generator) -> np.ndarray:
     """Configuration drawn uniformly, (nq,).
 
-    Between the limits of a joint; without limits, within pi for a rotation and 1 m for a translation. Orientations are
-    uniform on the rotation group.
+    Between the limits of a joint; without limits, within pi for a rotation and 1 m for a
+    translation. Orientations are uniform on the rotation group.
     """
     q = np.empty(model.nq)
     for i, (at_q, _) in model.independent_slices.items():
@@ -50,12 +52,16 @@ def difference(model: Model, q0, q1) -> np.ndarray:
     q0, q1 = np.asarray(q0, dtype=float), np.asarray(q1, dtype=float)
     for name, q in (('q0', q0), ('q1', q1)):
         if q.ndim not in (1, 2) or q.shape[-1] != model.nq:
-            raise ValueError(f'difference(): {name} must have shape ({model.nq},) or (N, {model.nq}), got {q.shape}')
+            raise ValueError(
+                f'difference(): {name} must have shape ({model.nq},) or (N, {model.nq}), got {q.shape}'
+            )
     q0, q1 = np.broadcast_arrays(q0, q1)
     result = np.empty((*q0.shape[:-1], model.nv))
     for i, (at_q, at_v) in model.independent_slices.items():
         columns = model.body(i).joint.difference(
-            [q0[..., k] for k in range(model.nq)[at_q]], [q1[..., k] for k in range(model.nq)[at_q]])
+            [q0[..., k] for k in range(model.nq)[at_q]],
+            [q1[..., k] for k in range(model.nq)[at_q]],
+        )
         for k, column in zip(range(model.nv)[at_v], columns):
             result[..., k] = column
     return result

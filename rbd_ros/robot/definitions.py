@@ -1,20 +1,22 @@
-"""What each of a robot's functions computes: its inputs, its shape, and the algorithm behind it, gears applied.
+"""What each of a robot's functions computes.
 
-This is the one place where the independent coordinates of the interface meet the tree coordinates of the algorithms
-(book 3.2 and 9.6: q_tree = gamma(q), v_tree = G v, tau = G^T tau_tree).
+Its inputs, its shape, and the algorithm behind it, gears applied.
+
+This is the one place where the independent coordinates of the interface meet the tree coordinates
+of the algorithms (book 3.2 and 9.6: q_tree = gamma(q), v_tree = G v, tau = G^T tau_tree).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-import hashlib
 from functools import lru_cache
+import hashlib
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from rbd_ros import algorithms
 from rbd_ros.compiler import Definition
-from rbd_ros.model import Model
+from rbd_ros.model import Frame, Model
 from rbd_ros.spatial import ForceVector, RigidBodyInertia
 
 Scalars = Sequence[Any]
@@ -26,7 +28,8 @@ class Options:
     """Variant of a function.
 
     :param forces: links with an external force; adds an input of 6 numbers for each
-    :param runtime: what else is an input instead of a constant: 'gravity', 'inertia:<link>', 'payload:<link>'
+    :param runtime: what else is an input instead of a constant: 'gravity', 'inertia:<link>',
+        'payload:<link>'
     :param frame: link or joint that a Jacobian is for
     :param reference: what a Jacobian is expressed in
     :param diagonal: constants added to the diagonal of the mass matrix, (nv,)
@@ -39,19 +42,192 @@ class Options:
     diagonal: Optional[Tuple[float, ...]] = None
 
 
+class Call:
+    """One run of an algorithm: the model, the options, and the inputs in tree coordinates.
+
+    :param model: the model, run-time inputs put in
+    :param options: variant of the function
+    :param forces: external force on each body in base coordinates, by body number
+    :param given: the input arrays by name, as lists of scalars
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        options: Options,
+        forces: Optional[Dict[int, ForceVector]],
+        given: Mapping[str, Scalars],
+    ):
+        self.model, self.options, self.forces, self.given = model, options, forces, given
+
+    @property
+    def q(self) -> List[Any]:
+        """Positions of all joints of the tree."""
+        return self.model.tree_position(self.given['q'])
+
+    @property
+    def v(self) -> List[Any]:
+        """Velocities of all joints of the tree."""
+        return self.model.tree_velocity(self.given['v'])
+
+    @property
+    def a(self) -> List[Any]:
+        """Accelerations of all joints of the tree, from those of the independent ones."""
+        return self.model.tree_velocity(self.given['a'])
+
+    @property
+    def frame(self) -> Frame:
+        """Frame that a Jacobian is for."""
+        return self.model.frame(self.options.frame)
+
+    def columns(self, J: Sequence[Scalars]) -> List[Any]:
+        """Flat J G."""
+        return _flat(self.model.independent_columns(J))
+
+    def matrix(self, H: Sequence[Scalars]) -> List[Any]:
+        """Flat G^T H G."""
+        return _flat(self.model.independent_matrix(H))
+
+
 @dataclass(frozen=True)
 class Function:
     """Inputs, shape and algorithm of a function.
 
-    :param inputs: names of the input arrays: q, position-like w, x, ...
-    :param shape: shape of the result, in terms of the model
-    :param evaluate: the algorithm: (model, options, external forces, *inputs) -> flat list of results
+    :param inputs: names of the input arrays
+    :param shape: shape of the result for a model
+    :param evaluate: the algorithm, returning the flat list of results
+    :param takes_forces: whether external forces make sense
     """
 
     inputs: Tuple[str, ...]
     shape: Callable[[Model], Tuple[int, ...]]
-    evaluate: Callable[..., Sequence[Any]]
+    evaluate: Callable[[Call], Scalars]
     takes_forces: bool = False
+
+
+def _flat(rows: Sequence[Scalars]) -> List[Any]:
+    return [x for row in rows for x in row]
+
+
+def _inverse_dynamics(call: Call) -> Scalars:
+    tau = algorithms.rnea(call.model, call.q, call.v, call.a, call.forces)
+    return call.model.independent_force(tau)
+
+
+def _forward_dynamics(call: Call) -> Scalars:
+    model, diagonal, given = call.model, call.options.diagonal, call.given
+    if model.couplings:
+        return algorithms.forward_dynamics_by_inertia_matrix(
+            model, given['q'], given['v'], given['tau'], call.forces, diagonal
+        )
+    if diagonal is not None:
+        model = _with_diagonal(model, diagonal)
+    return algorithms.aba(model, call.q, call.v, given['tau'], call.forces)
+
+
+def _with_diagonal(model: Model, diagonal: Sequence[float]) -> Model:
+    bodies = []
+    for body in model.bodies:
+        values = set(diagonal[body.v])
+        if len(values) != 1:
+            raise ValueError(
+                f'joint {body.joint_name!r}: the diagonal must be the same for all its '
+                'degrees of freedom'
+            )
+        bodies.append(replace(body, armature=body.armature + values.pop()))
+    return replace(model, bodies=tuple(bodies))
+
+
+def _bias_force(call: Call) -> Scalars:
+    C = algorithms.bias_force(call.model, call.q, call.v, call.forces)
+    return call.model.independent_force(C)
+
+
+def _gravity_torque(call: Call) -> Scalars:
+    return call.model.independent_force(algorithms.gravity_torque(call.model, call.q))
+
+
+def _mass_matrix(call: Call) -> Scalars:
+    return call.matrix(algorithms.crba(call.model, call.q))
+
+
+def _coriolis_matrix(call: Call) -> Scalars:
+    return call.matrix(algorithms.coriolis_matrix(call.model, call.q, call.v))
+
+
+def _forward_kinematics(call: Call) -> Scalars:
+    X0 = algorithms.body_transforms(call.model, call.q)
+    poses: List[Any] = []
+    for link in call.model.links.values():
+        X = link.placement * X0[link.body]
+        for k in range(3):
+            poses.extend((X.E[0][k], X.E[1][k], X.E[2][k], X.r[k]))
+        poses.extend((0.0, 0.0, 0.0, 1.0))
+    return poses
+
+
+def _jacobian(call: Call) -> Scalars:
+    return call.columns(
+        algorithms.jacobian(call.model, call.q, call.frame, call.options.reference)
+    )
+
+
+def _jacobian_derivative(call: Call) -> Scalars:
+    return call.columns(
+        algorithms.jacobian_derivative(
+            call.model, call.q, call.v, call.frame, call.options.reference
+        )
+    )
+
+
+def _point_jacobian(call: Call) -> Scalars:
+    point = tuple(call.given['point'])
+    return call.columns(algorithms.point_jacobian(call.model, call.q, call.frame, point))
+
+
+def _point_jacobian_derivative(call: Call) -> Scalars:
+    point = tuple(call.given['point'])
+    return call.columns(
+        algorithms.point_jacobian_derivative(call.model, call.q, call.v, call.frame, point)
+    )
+
+
+def _centre_of_mass(call: Call) -> Scalars:
+    return algorithms.centre_of_mass(call.model, call.q)
+
+
+def _centre_of_mass_jacobian(call: Call) -> Scalars:
+    return call.columns(algorithms.centre_of_mass_jacobian(call.model, call.q))
+
+
+def _energy(call: Call) -> Scalars:
+    return algorithms.energy(call.model, call.q, call.v)
+
+
+def _momentum(call: Call) -> Scalars:
+    return tuple(algorithms.momentum(call.model, call.q, call.v))
+
+
+def _integrate(call: Call) -> Scalars:
+    q, step, result = call.given['q'], call.given['step'], []
+    for i, (at_q, at_v) in call.model.independent_slices.items():
+        result.extend(call.model.body(i).joint.integrate(q[at_q], step[at_v]))
+    return result
+
+
+def _contact_kinematics(call: Call) -> Scalars:
+    """Pose of every body, base first: R by rows and p.
+
+    Then the base coordinates of each column of S.
+    """
+    X0 = algorithms.body_transforms(call.model, call.q)
+    values: List[Any] = []
+    for i in range(len(call.model.bodies) + 1):
+        values.extend(_flat(zip(*X0[i].E)))
+        values.extend(X0[i].r)
+    for columns in algorithms.motion_columns(call.model, X0).values():
+        values.extend(_flat(columns))
+    return values
 
 
 def _vector(model: Model) -> Tuple[int, ...]:
@@ -62,129 +238,12 @@ def _square(model: Model) -> Tuple[int, ...]:
     return model.nv, model.nv
 
 
-def _flat(rows: Sequence[Sequence[Any]]) -> List[Any]:
-    return [x for row in rows for x in row]
-
-
-def _inverse_dynamics(model, options, forces, q, v, a):
-    return model.independent_force(algorithms.rnea(
-        model, model.tree_position(q), model.tree_velocity(v), model.tree_velocity(a), forces))
-
-
-def _forward_dynamics(model, options, forces, q, v, tau):
-    if model.couplings:
-        return algorithms.forward_dynamics_by_inertia_matrix(model, q, v, tau, forces, options.diagonal)
-    if options.diagonal is not None:
-        model = _with_diagonal(model, options.diagonal)
-    return algorithms.aba(model, q, v, tau, forces)
-
-
-def _with_diagonal(model: Model, diagonal: Sequence[float]) -> Model:
-    bodies = []
-    for body in model.bodies:
-        values = set(diagonal[body.v])
-        if len(values) != 1:
-            raise ValueError(f'joint {body.joint_name!r}: the diagonal must be the same for all its degrees of freedom')
-        bodies.append(replace(body, armature=body.armature + values.pop()))
-    return replace(model, bodies=tuple(bodies))
-
-
-def _mass_matrix(model, options, forces, q):
-    return _flat(model.independent_matrix(algorithms.crba(model, model.tree_position(q))))
-
-
-def _gravity_torque(model, options, forces, q):
-    return model.independent_force(algorithms.gravity_torque(model, model.tree_position(q)))
-
-
-def _bias_force(model, options, forces, q, v):
-    return model.independent_force(
-        algorithms.bias_force(model, model.tree_position(q), model.tree_velocity(v), forces))
-
-
-def _coriolis_matrix(model, options, forces, q, v):
-    return _flat(model.independent_matrix(
-        algorithms.coriolis_matrix(model, model.tree_position(q), model.tree_velocity(v))))
-
-
-def _forward_kinematics(model, options, forces, q):
-    X0 = algorithms.body_transforms(model, model.tree_position(q))
-    poses = []
-    for link in model.links.values():
-        X = link.placement * X0[link.body]
-        for k in range(3):
-            poses.extend((X.E[0][k], X.E[1][k], X.E[2][k], X.r[k]))
-        poses.extend((0.0, 0.0, 0.0, 1.0))
-    return poses
-
-
-def _jacobian(model, options, forces, q):
-    J = algorithms.jacobian(model, model.tree_position(q), model.frame(options.frame), options.reference)
-    return _flat(model.independent_columns(J))
-
-
-def _jacobian_derivative(model, options, forces, q, v):
-    J = algorithms.jacobian_derivative(
-        model, model.tree_position(q), model.tree_velocity(v), model.frame(options.frame), options.reference)
-    return _flat(model.independent_columns(J))
-
-
-def _point_jacobian(model, options, forces, q, point):
-    J = algorithms.point_jacobian(model, model.tree_position(q), model.frame(options.frame), tuple(point))
-    return _flat(model.independent_columns(J))
-
-
-def _point_jacobian_derivative(model, options, forces, q, v, point):
-    J = algorithms.point_jacobian_derivative(
-        model, model.tree_position(q), model.tree_velocity(v), model.frame(options.frame), tuple(point))
-    return _flat(model.independent_columns(J))
-
-
-def _centre_of_mass(model, options, forces, q):
-    return algorithms.centre_of_mass(model, model.tree_position(q))
-
-
-def _centre_of_mass_jacobian(model, options, forces, q):
-    return _flat(model.independent_columns(algorithms.centre_of_mass_jacobian(model, model.tree_position(q))))
-
-
-def _energy(model, options, forces, q, v):
-    return algorithms.energy(model, model.tree_position(q), model.tree_velocity(v))
-
-
-def _momentum(model, options, forces, q, v):
-    return tuple(algorithms.momentum(model, model.tree_position(q), model.tree_velocity(v)))
-
-
-def _integrate(model, options, forces, q, step):
-    result = []
-    for i, (at_q, at_v) in model.independent_slices.items():
-        result.extend(model.body(i).joint.integrate(q[at_q], step[at_v]))
-    return result
-
-
-def _contact_kinematics(model, options, forces, q):
-    X0 = algorithms.body_transforms(model, model.tree_position(q))
-    values = []
-    for i in range(len(model.bodies) + 1):
-        values.extend(x for column in zip(*X0[i].E) for x in column)
-        values.extend(X0[i].r)
-    for columns in algorithms.motion_columns(model, X0).values():
-        for s in columns:
-            values.extend(s)
-    return values
+def _rows(count: int) -> Callable[[Model], Tuple[int, ...]]:
+    return lambda model: (count, model.nv)
 
 
 def _contact_kinematics_shape(model: Model) -> Tuple[int, ...]:
     return (12 * (len(model.bodies) + 1) + 6 * model.tree_nv,)
-
-
-def _jacobian_shape(model: Model) -> Tuple[int, ...]:
-    return 6, model.nv
-
-
-def _point_shape(model: Model) -> Tuple[int, ...]:
-    return 3, model.nv
 
 
 FUNCTIONS: Dict[str, Function] = {
@@ -194,13 +253,17 @@ FUNCTIONS: Dict[str, Function] = {
     'gravity_torque': Function(('q',), _vector, _gravity_torque),
     'mass_matrix': Function(('q',), _square, _mass_matrix),
     'coriolis_matrix': Function(('q', 'v'), _square, _coriolis_matrix),
-    'forward_kinematics': Function(('q',), lambda model: (len(model.links), 4, 4), _forward_kinematics),
-    'jacobian': Function(('q',), _jacobian_shape, _jacobian),
-    'jacobian_derivative': Function(('q', 'v'), _jacobian_shape, _jacobian_derivative),
-    'point_jacobian': Function(('q', 'point'), _point_shape, _point_jacobian),
-    'point_jacobian_derivative': Function(('q', 'v', 'point'), _point_shape, _point_jacobian_derivative),
+    'forward_kinematics': Function(
+        ('q',), lambda model: (len(model.links), 4, 4), _forward_kinematics
+    ),
+    'jacobian': Function(('q',), _rows(6), _jacobian),
+    'jacobian_derivative': Function(('q', 'v'), _rows(6), _jacobian_derivative),
+    'point_jacobian': Function(('q', 'point'), _rows(3), _point_jacobian),
+    'point_jacobian_derivative': Function(
+        ('q', 'v', 'point'), _rows(3), _point_jacobian_derivative
+    ),
     'centre_of_mass': Function(('q',), lambda model: (3,), _centre_of_mass),
-    'centre_of_mass_jacobian': Function(('q',), _point_shape, _centre_of_mass_jacobian),
+    'centre_of_mass_jacobian': Function(('q',), _rows(3), _centre_of_mass_jacobian),
     'energy': Function(('q', 'v'), lambda model: (2,), _energy),
     'momentum': Function(('q', 'v'), lambda model: (6,), _momentum),
     'integrate': Function(('q', 'step'), lambda model: (model.nq,), _integrate),
@@ -224,10 +287,10 @@ def definition(model: Model, name: str, options: Options, doc: str = '') -> Defi
     inputs += [(key, 3 if key == 'gravity' else PARAMETER_COUNT) for key in options.runtime]
 
     def evaluate(*arrays: Scalars) -> Sequence[Any]:
-        own, others = arrays[:len(function.inputs)], list(arrays[len(function.inputs):])
+        own, others = arrays[: len(function.inputs)], list(arrays[len(function.inputs) :])
         forces = _forces(model, options.forces, others.pop(0)) if options.forces else None
         variant = _with_runtime(model, options.runtime, others)
-        return function.evaluate(variant, options, forces, *own)
+        return function.evaluate(Call(variant, options, forces, dict(zip(function.inputs, own))))
 
     key = {'model': model_key(model), 'options': repr(options), 'source': _source_digest()}
     return Definition(name, tuple(inputs), function.shape(model), evaluate, key, doc)
@@ -243,14 +306,17 @@ def _check(model: Model, name: str, function: Function, options: Options) -> Non
             raise ValueError(f'{name} needs a frame')
         model.frame(options.frame)
         if options.reference not in algorithms.REFERENCES:
-            raise ValueError(f'unknown reference {options.reference!r}; there are {", ".join(algorithms.REFERENCES)}')
+            raise ValueError(
+                f'unknown reference {options.reference!r}; there are {", ".join(algorithms.REFERENCES)}'
+            )
     for key in options.runtime:
         kind, _, link = key.partition(':')
         if kind in ('inertia', 'payload') and link:
             model.link(link)
         elif key != 'gravity':
             raise ValueError(
-                f"unknown run-time input {key!r}; there are 'gravity', 'inertia:<link>' and 'payload:<link>'")
+                f"unknown run-time input {key!r}; there are 'gravity', 'inertia:<link>' and 'payload:<link>'"
+            )
     if len(set(options.runtime)) != len(options.runtime):
         raise ValueError(f'a run-time input is named twice in {options.runtime}')
     if options.diagonal is not None and len(options.diagonal) != model.nv:
@@ -261,24 +327,32 @@ def _forces(model: Model, links: Sequence[str], values: Scalars) -> Dict[int, Fo
     """Total force on each body, in base coordinates."""
     total: Dict[int, ForceVector] = {}
     for k, name in enumerate(links):
-        force = ForceVector.from_array(values[6 * k:6 * k + 6])
+        force = ForceVector.from_array(values[6 * k : 6 * k + 6])
         body = model.link(name).body
         total[body] = total[body] + force if body in total else force
     return total
 
 
 def _with_runtime(model: Model, runtime: Sequence[str], values: Sequence[Scalars]) -> Model:
-    for key, array in sorted(zip(runtime, values), key=lambda pair: pair[0]):  # inertias before payloads
+    for key, array in sorted(
+        zip(runtime, values), key=lambda pair: pair[0]
+    ):  # inertias before payloads
         kind, _, link = key.partition(':')
         if kind == 'gravity':
             model = model.with_gravity(array)
         else:
-            model = model.with_link_inertia(link, RigidBodyInertia.from_parameters(array), add=kind == 'payload')
+            model = model.with_link_inertia(
+                link, RigidBodyInertia.from_parameters(array), add=kind == 'payload'
+            )
     return model
 
 
 def model_key(model: Model) -> List[Any]:
-    """Everything of a model that its functions depend on, as JSON values, floats exact to the bit."""
+    """Everything of a model that its functions depend on, as JSON values.
+
+    Floats exact to the bit.
+    """
+
     def exact(values) -> List[str]:
         return [float(x).hex() for x in values]
 
@@ -286,20 +360,34 @@ def model_key(model: Model) -> List[Any]:
         return exact([*_flat(X.E), *X.r])
 
     bodies = [
-        [body.parent, body.joint_name, repr(body.joint), placement(body.tree_transform),
-         exact([body.armature]), body.name]
-        for body in model.bodies]
+        [
+            body.parent,
+            body.joint_name,
+            repr(body.joint),
+            placement(body.tree_transform),
+            exact([body.armature]),
+            body.name,
+        ]
+        for body in model.bodies
+    ]
     links = [
         [link.name, link.body, placement(link.placement), exact(link.inertia.parameters())]
-        for link in model.links.values()]
-    frames = [[name, frame.body, placement(frame.placement)] for name, frame in model.joint_frames.items()]
+        for link in model.links.values()
+    ]
+    frames = [
+        [name, frame.body, placement(frame.placement)]
+        for name, frame in model.joint_frames.items()
+    ]
     couplings = [[c.body, c.master, *exact([c.ratio, c.offset])] for c in model.couplings]
     return [bodies, links, frames, couplings, exact(model.gravity)]
 
 
 @lru_cache(maxsize=1)
 def _source_digest() -> str:
-    """Digest of the source text that kernels are made by, so that an edit or an upgrade makes them anew."""
+    """Digest of the source text that kernels are made by.
+
+    With it in the key an edit or an upgrade makes them anew.
+    """
     package = Path(__file__).resolve().parents[1]
     digest = hashlib.sha256()
     for room in ('spatial', 'model', 'algorithms', 'compiler', 'robot'):

@@ -1,4 +1,7 @@
-"""What a user holds: a robot from a URDF, with every algorithm specialised to it and compiled on first use."""
+"""What a user holds: a robot from a URDF.
+
+Every algorithm is specialised to it and compiled on first use.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,18 @@ import logging
 import os
 import threading
 from types import MethodType
-from typing import Any, Callable, Dict, Iterable, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 import numpy as np
 
@@ -40,10 +54,11 @@ class Energy(NamedTuple):
 class Robot:
     """A robot and its dynamics.
 
-    Angles are in radians, all else in SI units. Spatial vectors have their angular part first; quaternions are
-    (w, x, y, z). A floating base has q = (quaternion, position) and the velocity of its body in body coordinates. Every
-    array argument may carry a leading batch axis N, and then so does the result; single states are repeated for a
-    batch. A NaN or infinity anywhere in a state makes the whole result for that state NaN.
+    Angles are in radians, all else in SI units. Spatial vectors have their angular part first;
+    quaternions are (w, x, y, z). A floating base has q = (quaternion, position) and the velocity
+    of its body in body coordinates. Every array argument may carry a leading batch axis N, and
+    then so does the result; single states are repeated for a batch. A NaN or infinity anywhere in
+    a state makes the whole result for that state NaN.
 
     :param model: system model; `from_urdf` is the usual way to get one
     """
@@ -58,7 +73,10 @@ class Robot:
         self._lower, self._upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
         for i, (at_q, _) in model.independent_slices.items():
             if model.body(i).joint.nq == 1:
-                self._lower[at_q], self._upper[at_q] = model.body(i).limits.lower, model.body(i).limits.upper
+                self._lower[at_q], self._upper[at_q] = (
+                    model.body(i).limits.lower,
+                    model.body(i).limits.upper,
+                )
         for array in (self._lower, self._upper):
             array.flags.writeable = False
 
@@ -75,24 +93,38 @@ class Robot:
         """Load a robot from a URDF.
 
         :param path_or_xml: path of a URDF file, or its text
-        :param floating_base: whether the root link moves freely instead of being fixed to the world
+        :param floating_base: whether the root link moves freely instead of being fixed to the
+            world
         :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
         :param strict: whether a non-physical inertia is an error instead of a warning
-        :param armature: reflected rotor inertia by joint name [kg m^2 or kg], or the path of a YAML file with them
-        :param package_paths: directories in which the packages of `package://` addresses are looked for first
-        :raises ModelError: if the description is at fault; the message names the element and the cure
+        :param armature: reflected rotor inertia by joint name [kg m^2 or kg], or the path of a
+            YAML file with them
+        :param package_paths: directories in which the packages of `package://` addresses are
+            looked for first
+        :raises ModelError: if the description is at fault; the message names the element and the
+            cure
         """
-        return cls(load_urdf(
-            path_or_xml, floating_base=floating_base, gravity=gravity, strict=strict, armature=armature,
-            package_paths=package_paths))
+        return cls(
+            load_urdf(
+                path_or_xml,
+                floating_base=floating_base,
+                gravity=gravity,
+                strict=strict,
+                armature=armature,
+                package_paths=package_paths,
+            )
+        )
 
     def __repr__(self) -> str:
-        return f'<Robot {self.name!r}: {self.nv} degrees of freedom, {len(self._model.links)} links>'
+        return (
+            f'<Robot {self.name!r}: {self.nv} degrees of freedom, {len(self._model.links)} links>'
+        )
 
     def __reduce__(self):
         return type(self), (self._model,)
 
-    # -- what it is -----------------------------------------------------------------------------------------------
+    # -- what it is
+    # -----------------------------------------------------------------------------------------------
 
     @property
     def model(self) -> Model:
@@ -116,7 +148,10 @@ class Robot:
 
     @property
     def joint_names(self) -> Tuple[str, ...]:
-        """Names of the joints in the order of q and v: depth first, siblings in file order, mimic joints left out."""
+        """Names of the joints in the order of q and v.
+
+        Depth first, siblings in file order, mimic joints left out.
+        """
         return self._model.joint_names
 
     @property
@@ -133,7 +168,10 @@ class Robot:
         joints = singular_joints(self._model, self.neutral())
         if joints:
             names = ', '.join(map(repr, joints))
-            return (*self._model.warnings, f'the mass matrix is singular at the neutral configuration: joints {names}')
+            return (
+                *self._model.warnings,
+                f'the mass matrix is singular at the neutral configuration: joints {names}',
+            )
         return self._model.warnings
 
     @property
@@ -143,7 +181,10 @@ class Robot:
 
     @property
     def effort_limits(self) -> np.ndarray:
-        """Greatest generalized forces, (nv,) [N m or N]; infinite where the description gives none."""
+        """Greatest generalized forces, (nv,) [N m or N].
+
+        Infinite where the description gives none.
+        """
         return self._effort_limits
 
     @property
@@ -173,7 +214,10 @@ class Robot:
 
     @property
     def armature(self) -> np.ndarray:
-        """Rotor inertia on the diagonal of the mass matrix, that of mimic joints reflected, (nv,) [kg m^2 or kg]."""
+        """Rotor inertia on the diagonal of the mass matrix, that of mimic joints reflected.
+
+        (nv,) [kg m^2 or kg].
+        """
         return self._reflected(lambda body, ratio: body.armature * ratio * ratio)
 
     def _for_each_dof(self, value: Callable, independent: Sequence[tuple]) -> np.ndarray:
@@ -190,7 +234,8 @@ class Robot:
                 result[model.tree_dof_index[k]] += value(body, model.tree_dof_ratio[k])
         return result
 
-    # -- configurations -------------------------------------------------------------------------------------------
+    # -- configurations
+    # -------------------------------------------------------------------------------------------
 
     def neutral(self) -> np.ndarray:
         """Configuration with all joints at zero (identity quaternions), (nq,)."""
@@ -204,40 +249,56 @@ class Robot:
         return random_configuration(self._model, np.random.default_rng() if rng is None else rng)
 
     def integrate(self, q, v, dt=1.0) -> np.ndarray:
-        """Configuration reached from `q` at the constant velocity `v` in time `dt`, (nq,); quaternions stay unit.
+        """Configuration reached from `q` at the constant velocity `v` in time `dt`, (nq,).
+
+        Quaternions stay unit.
 
         :param q: configuration, (nq,)
         :param v: velocity, (nv,)
         :param dt: time [s], a number, or one for each state of a batch, (N,)
         """
         dt = np.asarray(dt, dtype=float)
-        return self.kernel('integrate')(q, np.asarray(v, dtype=float) * (dt[:, None] if dt.ndim else dt))
+        return self.kernel('integrate')(
+            q, np.asarray(v, dtype=float) * (dt[:, None] if dt.ndim else dt)
+        )
 
     def difference(self, q0, q1) -> np.ndarray:
-        """Velocity that leads from `q0` to `q1` in unit time, (nv,): the inverse of `integrate`."""
+        """Velocity that leads from `q0` to `q1` in unit time, (nv,).
+
+        The inverse of `integrate`.
+        """
         return difference(self._model, q0, q1)
 
-    # -- dynamics -------------------------------------------------------------------------------------------------
+    # -- dynamics
+    # -------------------------------------------------------------------------------------------------
 
-    def inverse_dynamics(self, q, v, a, external_forces: Optional[Mapping[str, Any]] = None) -> np.ndarray:
-        """Generalized forces for an acceleration: tau = H(q) a + C(q, v), without joint friction (RNEA, book 5.3).
+    def inverse_dynamics(
+        self, q, v, a, external_forces: Optional[Mapping[str, Any]] = None
+    ) -> np.ndarray:
+        """Generalized forces tau = H(q) a + C(q, v) for an acceleration (RNEA, book 5.3).
+
+        Joint friction is not in them.
 
         :param q: configuration, (nq,)
         :param v: velocity, (nv,)
         :param a: acceleration, (nv,)
-        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,) [N m, N]
+        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+            [N m, N]
         :return: tau, (nv,) [N m, N]
         :raises ValueError: for a wrong shape or dtype, or an unknown link
         """
         return self._call('inverse_dynamics', (q, v, a), external_forces)
 
-    def forward_dynamics(self, q, v, tau, external_forces: Optional[Mapping[str, Any]] = None) -> np.ndarray:
+    def forward_dynamics(
+        self, q, v, tau, external_forces: Optional[Mapping[str, Any]] = None
+    ) -> np.ndarray:
         """Acceleration that generalized forces cause, without joint friction (ABA, book 7.3).
 
         :param q: configuration, (nq,)
         :param v: velocity, (nv,)
         :param tau: generalized forces, (nv,) [N m, N]
-        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,) [N m, N]
+        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+            [N m, N]
         :return: acceleration, (nv,)
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
         :raises ValueError: for a wrong shape or dtype, or an unknown link
@@ -245,7 +306,10 @@ class Robot:
         return self._call('forward_dynamics', (q, v, tau), external_forces)
 
     def bias_force(self, q, v, external_forces: Optional[Mapping[str, Any]] = None) -> np.ndarray:
-        """Bias force C of H a + C = tau: Coriolis, centrifugal, gravity and external forces (book 6.1), (nv,)."""
+        """Bias force C of H a + C = tau.
+
+        Coriolis, centrifugal, gravity and external forces (book 6.1), (nv,).
+        """
         return self._call('bias_force', (q, v), external_forces)
 
     def gravity_torque(self, q) -> np.ndarray:
@@ -257,7 +321,9 @@ class Robot:
         return self._call('mass_matrix', (q,))
 
     def coriolis_matrix(self, q, v) -> np.ndarray:
-        """Coriolis matrix C(q, v) of the Christoffel symbols, so that dH/dt - 2 C is skew-symmetric, (nv, nv).
+        """Coriolis matrix C(q, v) of the Christoffel symbols, (nv, nv).
+
+        dH/dt - 2 C is skew-symmetric.
 
         C(q, v) v is the bias force without gravity.
         """
@@ -271,10 +337,14 @@ class Robot:
         return Energy(values[:, 0], values[:, 1])
 
     def momentum(self, q, v) -> np.ndarray:
-        """Spatial momentum in base coordinates: angular about the base origin, then linear, (6,)."""
+        """Spatial momentum in base coordinates.
+
+        Angular about the base origin, then linear, (6,).
+        """
         return self._call('momentum', (q, v))
 
-    # -- kinematics -----------------------------------------------------------------------------------------------
+    # -- kinematics
+    # -----------------------------------------------------------------------------------------------
 
     def forward_kinematics(self, q) -> Dict[str, np.ndarray]:
         """Pose of every link in the base frame, (4, 4) each, by link name: p_base = T p_link.
@@ -288,9 +358,10 @@ class Robot:
         """Jacobian of the velocity of a link or joint frame, angular rows first, (6, nv).
 
         :param frame: name of a link, or of a joint
-        :param reference: what the velocity is expressed in: 'body', the frame's own coordinates (the book's);
-            'base', base coordinates, the linear part being that of the point at the base origin; 'aligned', the
-            velocity of the frame's origin along the axes of the base (the geometric Jacobian)
+        :param reference: what the velocity is expressed in: 'body', the frame's own coordinates
+            (the book's); 'base', base coordinates, the linear part being that of the point at the
+            base origin; 'aligned', the velocity of the frame's origin along the axes of the base
+            (the geometric Jacobian)
         :raises ValueError: for an unknown frame or reference
         """
         return self.kernel('jacobian', frame=frame, reference=reference)(q)
@@ -300,8 +371,7 @@ class Robot:
         return self.kernel('jacobian_derivative', frame=frame, reference=reference)(q, v)
 
     def point_jacobian(self, q, frame: str, point) -> np.ndarray:
-        """Jacobian of the velocity, along the axes of the base, of a point fixed to a frame, (3, nv).
-
+        """Jacobian of the velocity, along the axes of the base, of a point of a frame, (3, nv).
         :param point: coordinates of the point in the frame, (3,) [m]
         """
         return self.kernel('point_jacobian', frame=frame)(q, point)
@@ -311,30 +381,39 @@ class Robot:
         return self.kernel('point_jacobian_derivative', frame=frame)(q, v, point)
 
     def centre_of_mass(self, q) -> np.ndarray:
-        """Centre of mass of all moving links in base coordinates, (3,) [m]; links fixed to the world do not count."""
+        """Centre of mass of all moving links in base coordinates, (3,) [m].
+
+        Links fixed to the world do not count.
+        """
         return self._call('centre_of_mass', (q,))
 
     def centre_of_mass_jacobian(self, q) -> np.ndarray:
         """Jacobian of `centre_of_mass`, (3, nv)."""
         return self._call('centre_of_mass_jacobian', (q,))
 
-    # -- kernels --------------------------------------------------------------------------------------------------
+    # -- kernels
+    # --------------------------------------------------------------------------------------------------
 
     def function(self, name: str, runtime: Sequence[str] = ()) -> Callable[..., np.ndarray]:
-        """Variant of a method with more inputs: constants of the robot that are given with each call.
+        """Variant of a method with more inputs.
+
+        Constants of the robot that are given with each call.
 
         :param name: name of the method, such as 'gravity_torque'
-        :param runtime: the additional inputs, passed as arrays after the method's own, in this order: 'gravity', (3,);
-            'inertia:<link>', (10,), the link's inertial parameters; 'payload:<link>', (10,), those of what is added to
-            it. Ten parameters are m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz, in link coordinates, the inertia
-            about the link's origin.
+        :param runtime: the additional inputs, passed as arrays after the method's own, in this
+            order: 'gravity', (3,); 'inertia:<link>', (10,), the link's inertial parameters;
+            'payload:<link>', (10,), those of what is added to it. Ten parameters are m, m cx, m
+            cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz, in link coordinates, the inertia about the
+            link's origin.
         :return: callable taking arrays; forward_kinematics and energy give plain arrays
         """
         kernel = self.kernel(name, runtime=runtime)
         return kernel.bind(kernel.__call__)
 
     def kernel(self, name: str, **options) -> BaseKernel:
-        """Kernel of a function, compiled on first use; see `rbd_ros.robot.definitions` for names and options.
+        """Kernel of a function, compiled on first use.
+
+        See `rbd_ros.robot.definitions` for names and options.
 
         :raises ValueError: for an unknown name or option
         """
@@ -346,7 +425,9 @@ class Robot:
             key = name, Options(**options)
         except TypeError:
             known = ', '.join(Options.__dataclass_fields__)
-            raise ValueError(f'unknown option among {", ".join(options)}; there are {known}') from None
+            raise ValueError(
+                f'unknown option among {", ".join(options)}; there are {known}'
+            ) from None
         kernel = self._kernels.get(key)
         if kernel is None:
             with self._lock:
@@ -371,7 +452,11 @@ class Robot:
 
     def _require_mass(self, options: Options) -> None:
         if options.diagonal is None or min(options.diagonal, default=1.0) <= 0.0:
-            given_later = [self._model.link(key.partition(':')[2]).body for key in options.runtime if ':' in key]
+            given_later = [
+                self._model.link(key.partition(':')[2]).body
+                for key in options.runtime
+                if ':' in key
+            ]
             singular = self._singularity(given_later)
             if singular:
                 raise SingularMassMatrixError(singular)
@@ -381,17 +466,27 @@ class Robot:
 
         :param given_later: bodies that get inertia at run time, whose joints are not judged
         """
-        spared = {self._model.body(i).joint_name for body in given_later for i in self._model.support(body)}
+        spared = {
+            self._model.body(i).joint_name
+            for body in given_later
+            for i in self._model.support(body)
+        }
         joints = [name for name in singular_joints(self._model) if name not in spared]
         if not joints:
             return ''
         return (
             f'the mass matrix is singular: joint{"s" if len(joints) > 1 else ""} {", ".join(map(repr, joints))} '
             'can move without moving mass; give the links beyond an <inertial>, the joints an armature, or make them '
-            'fixed')
+            'fixed'
+        )
 
-    def _call(self, name: str, arrays: Sequence[Any], external_forces: Optional[Mapping[str, Any]] = None):
-        """Run a function; from now on its name on this robot is the builtin, which falls back on the method."""
+    def _call(
+        self, name: str, arrays: Sequence[Any], external_forces: Optional[Mapping[str, Any]] = None
+    ):
+        """Run a function; from now on its name on this robot is the builtin.
+
+        The builtin falls back on the method.
+        """
         if external_forces:
             return self._call_with_forces(name, arrays, external_forces)
         kernel = self.kernel(name)
@@ -399,16 +494,21 @@ class Robot:
             self.__dict__[name] = kernel.bind(MethodType(getattr(type(self), name), self))
         return kernel(*arrays)
 
-    def _call_with_forces(self, name: str, arrays: Sequence[Any], external_forces: Mapping[str, Any]):
+    def _call_with_forces(
+        self, name: str, arrays: Sequence[Any], external_forces: Mapping[str, Any]
+    ):
         if not isinstance(external_forces, Mapping):
             raise ValueError(
-                f'external_forces must map link names to (6,) arrays, got {type(external_forces).__name__}')
+                f'external_forces must map link names to (6,) arrays, got {type(external_forces).__name__}'
+            )
         links = force_links(external_forces)
         values = []
         for link in links:
             force = np.asarray(external_forces[link], dtype=float)
             if force.ndim not in (1, 2) or force.shape[-1] != 6:
-                raise ValueError(f'external force on {link!r} must have shape (6,) or (N, 6), got {force.shape}')
+                raise ValueError(
+                    f'external force on {link!r} must have shape (6,) or (N, 6), got {force.shape}'
+                )
             values.append(force)
         rows = {len(force) for force in values if force.ndim == 2}
         if len(rows) > 1:

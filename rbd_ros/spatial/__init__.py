@@ -1,4 +1,7 @@
-"""Spatial vector algebra (book chapter 2, appendix A): typed, compact, generic over the scalar; knows nothing else."""
+"""Spatial vector algebra (book chapter 2, appendix A): typed, compact, generic over the scalar.
+
+Knows nothing else.
+"""
 
 from rbd_ros.spatial.inertia import ArticulatedBodyInertia, RigidBodyInertia
 from rbd_ros.spatial.transform import PluckerTransform

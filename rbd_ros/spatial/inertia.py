@@ -1,4 +1,7 @@
-"""Rigid-body inertia (10 numbers) and articulated-body inertia (21 numbers) (book 2.13, 7.1, A.3 and A.4)."""
+"""Rigid-body inertia (10 numbers) and articulated-body inertia (21 numbers).
+
+Sources: book 2.13, 7.1, A.3 and A.4.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +30,13 @@ class RigidBodyInertia(SpatialQuantity):
 
     :param mass: mass m [kg]
     :param h: first moment of mass, m c with c the centre of mass, (3,) [kg m]
-    :param I: lower triangle (xx, yx, yy, zx, zy, zz) of the rotational inertia about the ORIGIN, (6,) [kg m^2]
+    :param I: lower triangle (xx, yx, yy, zx, zy, zz) of the rotational inertia about the ORIGIN,
+        (6,) [kg m^2]
     """
 
     __slots__ = ('mass', 'h', 'I')
 
-    def __init__(self, mass: Scalar, h: Vector3, I: Symmetric3):  # noqa: E741
+    def __init__(self, mass: Scalar, h: Vector3, I: Symmetric3):
         self.mass = mass
         self.h = linear3.vector3(h, 'h')
         self.I = tuple(I)
@@ -46,15 +50,23 @@ class RigidBodyInertia(SpatialQuantity):
 
     @classmethod
     def from_mass_centre(cls, mass: Scalar, centre: Vector3, I_C: Matrix3) -> RigidBodyInertia:
-        """Inertia of mass, centre of mass and rotational inertia about it, (3, 3): the book's mcI (eq 2.62)."""
+        """Inertia of mass, centre of mass and rotational inertia about it, (3, 3).
+
+        The book's mcI (eq 2.62).
+        """
         centre = linear3.vector3(centre, 'centre')
         h = linear3.scale(mass, centre)
         parallel_axis = linear3.lower_skew_skew(h, centre)
-        return cls(mass, h, _subtract(linear3.symmetric(linear3.matrix3(I_C, 'I_C')), parallel_axis))
+        return cls(
+            mass, h, _subtract(linear3.symmetric(linear3.matrix3(I_C, 'I_C')), parallel_axis)
+        )
 
     @classmethod
     def from_parameters(cls, parameters: Sequence[Scalar]) -> RigidBodyInertia:
-        """Inertia of the ten parameters (m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz), I about the origin."""
+        """Inertia of the ten parameters (m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz).
+
+        I about the origin.
+        """
         m, hx, hy, hz, xx, xy, xz, yy, yz, zz = parameters
         return cls(m, (hx, hy, hz), (xx, xy, yy, xz, yz, zz))
 
@@ -64,8 +76,11 @@ class RigidBodyInertia(SpatialQuantity):
         M = np.asarray(M)
         if M.shape != (6, 6):
             raise ValueError(f'a spatial inertia is 6x6, got {M.shape}')
-        return cls(M[5, 5].item(), linear3.unskew(linear3.matrix3(M[:3, 3:])),
-                   linear3.symmetric(linear3.matrix3(M[:3, :3])))
+        return cls(
+            M[5, 5].item(),
+            linear3.unskew(linear3.matrix3(M[:3, 3:])),
+            linear3.symmetric(linear3.matrix3(M[:3, :3])),
+        )
 
     def parameters(self) -> tuple:
         """Ten parameters, see `from_parameters`."""
@@ -73,7 +88,9 @@ class RigidBodyInertia(SpatialQuantity):
         return (self.mass, *self.h, xx, xy, xz, yy, yz, zz)
 
     def mass_centre(self) -> tuple:
-        """Mass, centre of mass (3,) and rotational inertia about it (3, 3): the inverse of `from_mass_centre`.
+        """Mass, centre of mass (3,) and rotational inertia about it (3, 3).
+
+        The inverse of `from_mass_centre`.
 
         :raises ZeroDivisionError: for a massless body, which has no centre
         """
@@ -92,10 +109,12 @@ class RigidBodyInertia(SpatialQuantity):
             omega, v = other.angular, other.linear
             return ForceVector(
                 linear3.add(linear3.apply(linear3.full(self.I), omega), linear3.cross(self.h, v)),
-                linear3.subtract(linear3.scale(self.mass, v), linear3.cross(self.h, omega)))
+                linear3.subtract(linear3.scale(self.mass, v), linear3.cross(self.h, omega)),
+            )
         require_scalar(other, 'inertia *')
         return RigidBodyInertia(
-            self.mass * other, linear3.scale(other, self.h), tuple(x * other for x in self.I))
+            self.mass * other, linear3.scale(other, self.h), tuple(x * other for x in self.I)
+        )
 
     def __rmul__(self, factor: Scalar) -> RigidBodyInertia:
         require_scalar(factor, '* inertia')
@@ -106,15 +125,24 @@ class RigidBodyInertia(SpatialQuantity):
         if isinstance(other, ArticulatedBodyInertia):
             return other + self
         if not isinstance(other, RigidBodyInertia):
-            raise TypeError(f'inertia + {type(other).__name__}: only inertias can be added to an inertia')
-        return RigidBodyInertia(self.mass + other.mass, linear3.add(self.h, other.h), _add(self.I, other.I))
+            raise TypeError(
+                f'inertia + {type(other).__name__}: only inertias can be added to an inertia'
+            )
+        return RigidBodyInertia(
+            self.mass + other.mass, linear3.add(self.h, other.h), _add(self.I, other.I)
+        )
 
     def rotated(self, E: Matrix3) -> RigidBodyInertia:
         """Inertia in coordinates rotated by E."""
-        return RigidBodyInertia(self.mass, linear3.apply(E, self.h), linear3.rotate_symmetric(E, self.I))
+        return RigidBodyInertia(
+            self.mass, linear3.apply(E, self.h), linear3.rotate_symmetric(E, self.I)
+        )
 
     def moved(self, r: Vector3) -> RigidBodyInertia:
-        """Inertia in coordinates whose origin lies at `r`: I + r x h x + y x r x with y = h - m r (book A.3)."""
+        """Inertia in coordinates whose origin lies at `r`.
+
+        I + r x h x + y x r x with y = h - m r (book A.3).
+        """
         y = linear3.subtract(self.h, linear3.scale(self.mass, r))
         change = _add(linear3.lower_skew_skew(r, self.h), linear3.lower_skew_skew(y, r))
         return RigidBodyInertia(self.mass, y, _add(self.I, change))
@@ -130,7 +158,9 @@ class RigidBodyInertia(SpatialQuantity):
 
 
 class ArticulatedBodyInertia(SpatialQuantity):
-    """Articulated-body inertia [[I, H], [H^T, M]], the apparent inertia of a body in a mechanism (book 7.1).
+    """Articulated-body inertia [[I, H], [H^T, M]].
+
+    The apparent inertia of a body in a mechanism (book 7.1).
 
     :param M: lower triangle of the linear block, (6,) [kg]
     :param H: coupling block, (3, 3) [kg m]
@@ -139,7 +169,7 @@ class ArticulatedBodyInertia(SpatialQuantity):
 
     __slots__ = ('M', 'H', 'I')
 
-    def __init__(self, M: Symmetric3, H: Matrix3, I: Symmetric3):  # noqa: E741
+    def __init__(self, M: Symmetric3, H: Matrix3, I: Symmetric3):
         self.M, self.H, self.I = tuple(M), linear3.matrix3(H, 'H'), tuple(I)
 
     @classmethod
@@ -159,13 +189,18 @@ class ArticulatedBodyInertia(SpatialQuantity):
         A = np.asarray(A)
         if A.shape != (6, 6):
             raise ValueError(f'an articulated-body inertia is 6x6, got {A.shape}')
-        return cls(linear3.symmetric(linear3.matrix3(A[3:, 3:])), A[:3, 3:],
-                   linear3.symmetric(linear3.matrix3(A[:3, :3])))
+        return cls(
+            linear3.symmetric(linear3.matrix3(A[3:, 3:])),
+            A[:3, 3:],
+            linear3.symmetric(linear3.matrix3(A[:3, :3])),
+        )
 
     def matrix(self) -> np.ndarray:
         """Matrix, (6, 6)."""
         H = np.array(self.H)
-        return np.block([[np.array(linear3.full(self.I)), H], [H.T, np.array(linear3.full(self.M))]])
+        return np.block(
+            [[np.array(linear3.full(self.I)), H], [H.T, np.array(linear3.full(self.M))]]
+        )
 
     def __mul__(self, other):
         """Force IA a (36m + 30a) of a motion, or a multiple by a scalar."""
@@ -173,11 +208,16 @@ class ArticulatedBodyInertia(SpatialQuantity):
             omega, v = other.angular, other.linear
             return ForceVector(
                 linear3.add(linear3.apply(linear3.full(self.I), omega), linear3.apply(self.H, v)),
-                linear3.add(linear3.apply(linear3.full(self.M), v), linear3.apply_transpose(self.H, omega)))
+                linear3.add(
+                    linear3.apply(linear3.full(self.M), v), linear3.apply_transpose(self.H, omega)
+                ),
+            )
         require_scalar(other, 'inertia *')
         return ArticulatedBodyInertia(
-            tuple(x * other for x in self.M), tuple(linear3.scale(other, row) for row in self.H),
-            tuple(x * other for x in self.I))
+            tuple(x * other for x in self.M),
+            tuple(linear3.scale(other, row) for row in self.H),
+            tuple(x * other for x in self.I),
+        )
 
     def __rmul__(self, factor: Scalar) -> ArticulatedBodyInertia:
         require_scalar(factor, '* inertia')
@@ -187,38 +227,59 @@ class ArticulatedBodyInertia(SpatialQuantity):
         """Inertia of two articulated bodies glued together (21a), or with a rigid one (15a)."""
         if isinstance(other, ArticulatedBodyInertia):
             return ArticulatedBodyInertia(
-                _add(self.M, other.M), linear3.add_matrices(self.H, other.H), _add(self.I, other.I))
+                _add(self.M, other.M), linear3.add_matrices(self.H, other.H), _add(self.I, other.I)
+            )
         if isinstance(other, RigidBodyInertia):
             m, (hx, hy, hz) = other.mass, other.h
             xx, yx, yy, zx, zy, zz = self.M
             (a, b, c), (d, e, f), (g, h, i) = self.H
             H = ((a, b - hz, c + hy), (d + hz, e, f - hx), (g - hy, h + hx, i))
-            return ArticulatedBodyInertia((xx + m, yx, yy + m, zx, zy, zz + m), H, _add(self.I, other.I))
-        raise TypeError(f'inertia + {type(other).__name__}: only inertias can be added to an inertia')
+            return ArticulatedBodyInertia(
+                (xx + m, yx, yy + m, zx, zy, zz + m), H, _add(self.I, other.I)
+            )
+        raise TypeError(
+            f'inertia + {type(other).__name__}: only inertias can be added to an inertia'
+        )
 
     def minus_dyad(self, W: ForceVector, U: ForceVector) -> ArticulatedBodyInertia:
-        """Difference IA - W U^T, for dyads whose sum is symmetric, as U D^-1 U^T of the articulated-body algorithm."""
+        """Difference IA - W U^T, for dyads whose sum is symmetric.
+
+        Such is U D^-1 U^T of the articulated-body algorithm.
+        """
         (a, b, c), (d, e, f) = W.couple, W.linear
         (p, q, r), (s, t, u) = U.couple, U.linear
         return ArticulatedBodyInertia(
             _subtract(self.M, (d * s, e * s, e * t, f * s, f * t, f * u)),
-            linear3.subtract_matrices(self.H, ((a * s, a * t, a * u), (b * s, b * t, b * u), (c * s, c * t, c * u))),
-            _subtract(self.I, (a * p, b * p, b * q, c * p, c * q, c * r)))
+            linear3.subtract_matrices(
+                self.H, ((a * s, a * t, a * u), (b * s, b * t, b * u), (c * s, c * t, c * u))
+            ),
+            _subtract(self.I, (a * p, b * p, b * q, c * p, c * q, c * r)),
+        )
 
     def rotated(self, E: Matrix3) -> ArticulatedBodyInertia:
         """Inertia in coordinates rotated by E."""
         return ArticulatedBodyInertia(
-            linear3.rotate_symmetric(E, self.M), linear3.rotate_general(E, self.H), linear3.rotate_symmetric(E, self.I))
+            linear3.rotate_symmetric(E, self.M),
+            linear3.rotate_general(E, self.H),
+            linear3.rotate_symmetric(E, self.I),
+        )
 
     def moved(self, r: Vector3) -> ArticulatedBodyInertia:
-        """Inertia in coordinates whose origin lies at `r` (book A.3): H' = H - r x M, I' = I - r x H^T + H' r x."""
+        """Inertia in coordinates whose origin lies at `r` (book A.3).
+
+        H' = H - r x M, I' = I - r x H^T + H' r x.
+        """
         H = linear3.subtract_matrices(self.H, linear3.cross_matrix(r, linear3.full(self.M)))
         rH = linear3.symmetric(linear3.cross_matrix(r, linear3.transpose(self.H)))
         Hr = linear3.symmetric(linear3.matrix_cross(H, r))
         return ArticulatedBodyInertia(self.M, H, _add(_subtract(self.I, rH), Hr))
 
     def __eq__(self, other) -> bool:
-        return isinstance(other, ArticulatedBodyInertia) and (self.M, self.H, self.I) == (other.M, other.H, other.I)
+        return isinstance(other, ArticulatedBodyInertia) and (self.M, self.H, self.I) == (
+            other.M,
+            other.H,
+            other.I,
+        )
 
     def __hash__(self) -> int:
         return hash((self.M, self.H, self.I))

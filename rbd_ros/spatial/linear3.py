@@ -1,8 +1,8 @@
 """Three-dimensional vectors and matrices as tuples of scalars.
 
 A vector is ``(x, y, z)``, a matrix a tuple of three rows, a symmetric matrix its lower triangle
-``(xx, yx, yy, zx, zy, zz)`` (the book's `lt`, A.3). Everything above this file is built from these few products, so
-that they work for any scalar and cost what the book's tables say.
+``(xx, yx, yy, zx, zy, zz)`` (the book's `lt`, A.3). Everything above this file is built from these
+few products, so that they work for any scalar and cost what the book's tables say.
 """
 
 from typing import Sequence, Tuple
@@ -113,7 +113,9 @@ def multiply(A: Matrix3, B: Matrix3) -> Matrix3:
 
 
 def multiply_rotations(F: Matrix3, G: Matrix3) -> Matrix3:
-    """Product of two rotation matrices, 24m + 15a: its third column is the cross product of the others (book A.5).
+    """Product of two rotation matrices, 24m + 15a.
+
+    Its third column is the cross product of the others (book A.5).
 
     With a zero known in either (a turn about a coordinate axis) multiplying out is cheaper still.
     """
@@ -164,8 +166,9 @@ def lower_skew_skew(a: Vector3, b: Vector3) -> Symmetric3:
 def rotate_symmetric(E: Matrix3, A: Symmetric3) -> Symmetric3:
     """Congruence E A E^T of a symmetric matrix with a rotation matrix, 28m + 29a.
 
-    Source: book A.5, "Rotation of a symmetric matrix": A = L + D + v x with D isotropic and two columns of L, so that
-    only the first two columns of E matter to the product; the trace is invariant.
+    Source: book A.5, "Rotation of a symmetric matrix": A = L + D + v x with D isotropic and two
+    columns of L, so that only the first two columns of E matter to the product; the trace is
+    invariant.
     """
     xx, yx, yy, zx, zy, zz = A
     (e11, e12, _), (e21, e22, e23), (e31, e32, e33) = E
@@ -182,8 +185,8 @@ def rotate_symmetric(E: Matrix3, A: Symmetric3) -> Symmetric3:
 def rotate_general(E: Matrix3, A: Matrix3) -> Matrix3:
     """Congruence E A E^T of a general matrix with a rotation matrix, 42m + 37a.
 
-    Source: book A.5, "Rotation of a general matrix", with Z11 calculated like the rest of Z (2m + 1a instead of 3a),
-    which is how the totals of table A.4 come about.
+    Source: book A.5, "Rotation of a general matrix", with Z11 calculated like the rest of Z (2m +
+    1a instead of 3a), which is how the totals of table A.4 come about.
     """
     (a11, a12, a13), (a21, a22, a23), (a31, a32, a33) = A
     l1, l2 = (a11 - a33, a21, a31 + a13), (a12, a22 - a33, a32 + a23)

@@ -1,4 +1,7 @@
-"""Rotations: quaternions (w, x, y, z), roll-pitch-yaw, angle-axis; matrices here are active (pose) rotations R = E^T."""
+"""Rotations: quaternions (w, x, y, z), roll-pitch-yaw, angle-axis.
+
+Matrices here are active (pose) rotations R = E^T.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ import math
 from typing import Sequence
 
 from rbd_ros.spatial.linear3 import Matrix3, Vector3
-from rbd_ros.spatial.scalar import Scalar, cos, sin
+from rbd_ros.spatial.scalar import cos, Scalar, sin
 
 
 def quaternion_to_rotation(quaternion: Sequence[Scalar]) -> Matrix3:
     """Rotation matrix R of a quaternion (w, x, y, z); its transpose is E of book eq 4.12.
 
-    The quaternion is divided by its norm: one that has drifted from unit length still gives a rotation.
+    The quaternion is divided by its norm: one that has drifted from unit length still gives a
+    rotation.
     """
     w, x, y, z = quaternion
     s = 2.0 / (w * w + x * x + y * y + z * z)
@@ -28,7 +32,10 @@ def quaternion_to_rotation(quaternion: Sequence[Scalar]) -> Matrix3:
 
 
 def rotation_to_quaternion(R: Matrix3) -> tuple:
-    """Unit quaternion (w, x, y, z), w >= 0, of a rotation matrix of floats; the largest component is found first."""
+    """Unit quaternion (w, x, y, z), w >= 0, of a rotation matrix of floats.
+
+    The largest component is found first.
+    """
     (a, b, c), (d, e, f), (g, h, i) = R
     candidates = (a + e + i, a - e - i, e - a - i, i - a - e)
     largest = max(range(4), key=candidates.__getitem__)
@@ -58,7 +65,10 @@ def quaternion_product(p: Sequence[Scalar], q: Sequence[Scalar]) -> tuple:
 
 
 def axis_rotation(axis: Vector3, angle: Scalar) -> Matrix3:
-    """Active rotation by `angle` about the unit vector `axis` (Rodrigues), with the zeros of a coordinate axis kept."""
+    """Active rotation by `angle` about the unit vector `axis` (Rodrigues).
+
+    The zeros of a coordinate axis are kept.
+    """
     x, y, z = axis
     c, s = cos(angle), sin(angle)
     if x == 0 and y == 0:
@@ -82,8 +92,8 @@ def axis_rotation(axis: Vector3, angle: Scalar) -> Matrix3:
 def rpy_rotation(roll: float, pitch: float, yaw: float) -> Matrix3:
     """Active rotation of URDF's fixed-axis roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll).
 
-    Entries below 1e-15 are the rounding of a multiple of pi/2 and are made exactly zero (and their partners one), so
-    that a quarter turn is a permutation.
+    Entries below 1e-15 are the rounding of a multiple of pi/2 and are made exactly zero (and their
+    partners one), so that a quarter turn is a permutation.
     """
     (cr, sr), (cp, sp), (cy, sy) = (_exact_turn(angle) for angle in (roll, pitch, yaw))
     return (

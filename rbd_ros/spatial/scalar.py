@@ -1,8 +1,8 @@
 """Elementary functions of a generic scalar.
 
-A scalar is anything with ``+ - * /``: a float, a fraction, a dual number, a symbol. A scalar type that has its own
-sine, cosine, ... offers it as a method of that name; floats go through `math`, all others through NumPy. The functions
-here (but no spatial quantity) take arrays of values, too.
+A scalar is anything with ``+ - * /``: a float, a fraction, a dual number, a symbol. A scalar type
+that has its own sine, cosine, ... offers it as a method of that name; floats go through `math`,
+all others through NumPy. The functions here (but no spatial quantity) take arrays of values, too.
 """
 
 import math

@@ -10,14 +10,15 @@ from rbd_ros.spatial import linear3
 from rbd_ros.spatial.inertia import ArticulatedBodyInertia, RigidBodyInertia
 from rbd_ros.spatial.linear3 import IDENTITY3, Matrix3, Vector3, ZERO3
 from rbd_ros.spatial.rotation import quaternion_to_rotation, rotation_to_quaternion
-from rbd_ros.spatial.scalar import Scalar, cos, sin
+from rbd_ros.spatial.scalar import cos, Scalar, sin
 from rbd_ros.spatial.vectors import ForceVector, MotionVector, SpatialQuantity
 
 
 class PluckerTransform(SpatialQuantity):
     """Transform BXA from A to B coordinates, kept as (E, r): 12 numbers instead of 36.
 
-    :param E: coordinate rotation from A to B, (3, 3); the transpose of the rotation of a URDF or tf2 pose
+    :param E: coordinate rotation from A to B, (3, 3); the transpose of the rotation of a URDF or
+        tf2 pose
     :param r: position of the origin of B in A coordinates, (3,) [m]
     """
 
@@ -27,7 +28,8 @@ class PluckerTransform(SpatialQuantity):
         self.E: Matrix3 = linear3.matrix3(E, 'E')
         self.r: Vector3 = linear3.vector3(r, 'r')
 
-    # -- constructors ---------------------------------------------------------------------------------------------
+    # -- constructors
+    # ---------------------------------------------------------------------------------------------
 
     @classmethod
     def identity(cls) -> PluckerTransform:
@@ -64,20 +66,28 @@ class PluckerTransform(SpatialQuantity):
 
     @classmethod
     def from_pose(cls, pose: Sequence[Sequence[Scalar]]) -> PluckerTransform:
-        """Transform from A to B of the pose of B in A, (4, 4) with p_A = pose p_B: what URDF and tf2 speak of."""
+        """Transform from A to B of the pose of B in A, (4, 4) with p_A = pose p_B.
+
+        What URDF and tf2 speak of.
+        """
         rows = [tuple(row) for row in pose]
-        return cls(linear3.transpose(tuple(row[:3] for row in rows[:3])), tuple(row[3] for row in rows[:3]))
+        return cls(
+            linear3.transpose(tuple(row[:3] for row in rows[:3])),
+            tuple(row[3] for row in rows[:3]),
+        )
 
     @classmethod
     def from_homogeneous(cls, T: Sequence[Sequence[Scalar]]) -> PluckerTransform:
         """Transform of the homogeneous matrix BTA, (4, 4) with p_B = T p_A (book eq 2.28)."""
         rows = [tuple(row) for row in T]
         E = tuple(row[:3] for row in rows[:3])
-        return cls(E, linear3.negate(linear3.apply_transpose(E, tuple(row[3] for row in rows[:3]))))
+        return cls(
+            E, linear3.negate(linear3.apply_transpose(E, tuple(row[3] for row in rows[:3])))
+        )
 
     @classmethod
     def from_quaternion(cls, quaternion: Sequence[Scalar], r: Vector3 = ZERO3) -> PluckerTransform:
-        """Transform of the pose given by a unit quaternion (w, x, y, z) of B in A and the position of B in A."""
+        """Transform of the pose of B in A, a quaternion (w, x, y, z) and a position."""
         return cls(linear3.transpose(quaternion_to_rotation(quaternion)), r)
 
     @classmethod
@@ -87,9 +97,12 @@ class PluckerTransform(SpatialQuantity):
         if X.shape != (6, 6):
             raise ValueError(f'a Pluecker transform is 6x6, got {X.shape}')
         E = linear3.matrix3(X[:3, :3])
-        return cls(E, linear3.unskew(linear3.multiply(linear3.transpose(E), linear3.matrix3(-X[3:, :3]))))
+        return cls(
+            E, linear3.unskew(linear3.multiply(linear3.transpose(E), linear3.matrix3(-X[3:, :3])))
+        )
 
-    # -- conversions ----------------------------------------------------------------------------------------------
+    # -- conversions
+    # ----------------------------------------------------------------------------------------------
 
     def matrix(self) -> np.ndarray:
         """Matrix X for motion vectors, (6, 6)."""
@@ -104,63 +117,83 @@ class PluckerTransform(SpatialQuantity):
     def homogeneous(self) -> np.ndarray:
         """Homogeneous matrix with p_B = T p_A, (4, 4) (book eq 2.28)."""
         bottom = np.array([[0.0, 0.0, 0.0, 1.0]])
-        return np.vstack([np.column_stack([self.E, linear3.negate(linear3.apply(self.E, self.r))]), bottom])
+        return np.vstack(
+            [np.column_stack([self.E, linear3.negate(linear3.apply(self.E, self.r))]), bottom]
+        )
 
     def pose(self) -> np.ndarray:
         """Pose of B in A, (4, 4) with p_A = pose p_B."""
-        return np.vstack([np.column_stack([linear3.transpose(self.E), self.r]), np.array([[0.0, 0.0, 0.0, 1.0]])])
+        return np.vstack(
+            [
+                np.column_stack([linear3.transpose(self.E), self.r]),
+                np.array([[0.0, 0.0, 0.0, 1.0]]),
+            ]
+        )
 
     def quaternion(self) -> tuple:
         """Unit quaternion (w, x, y, z) with w >= 0 of the orientation of B in A."""
         return rotation_to_quaternion(linear3.transpose(self.E))
 
-    # -- algebra --------------------------------------------------------------------------------------------------
+    # -- algebra
+    # --------------------------------------------------------------------------------------------------
 
     def __mul__(self, other):
         """Compose (BXC = BXA AXC, 33m + 24a), or transform a motion vector."""
         if isinstance(other, PluckerTransform):
             return PluckerTransform(
                 linear3.multiply_rotations(self.E, other.E),
-                linear3.add(other.r, linear3.apply_transpose(other.E, self.r)))
+                linear3.add(other.r, linear3.apply_transpose(other.E, self.r)),
+            )
         if isinstance(other, MotionVector):
             return self.apply(other)
         raise TypeError(
-            f'transform * {type(other).__name__}: X * m and X * X are defined; use X.apply(...) for forces and inertias')
+            f'transform * {type(other).__name__}: X * m and X * X are defined; use X.apply(...) for forces and inertias'
+        )
 
     def inverse(self) -> PluckerTransform:
         """Inverse transform AXB (9m + 6a)."""
-        return PluckerTransform(linear3.transpose(self.E), linear3.negate(linear3.apply(self.E, self.r)))
+        return PluckerTransform(
+            linear3.transpose(self.E), linear3.negate(linear3.apply(self.E, self.r))
+        )
 
     def apply(self, quantity):
-        """From A to B coordinates: X m, X* f, X* I X^-1, X* IA X^-1, by the type of `quantity` (table A.4)."""
+        """From A to B coordinates: X m, X* f, X* I X^-1, X* IA X^-1.
+
+        Which it is follows from the type of `quantity` (table A.4).
+        """
         E, r = self.E, self.r
         if isinstance(quantity, MotionVector):
             omega, v = quantity.angular, quantity.linear
             return MotionVector(
                 linear3.apply(E, omega),
-                linear3.apply(E, linear3.subtract(v, linear3.cross(r, omega))))
+                linear3.apply(E, linear3.subtract(v, linear3.cross(r, omega))),
+            )
         if isinstance(quantity, ForceVector):
             n, f = quantity.couple, quantity.linear
             return ForceVector(
-                linear3.apply(E, linear3.subtract(n, linear3.cross(r, f))),
-                linear3.apply(E, f))
+                linear3.apply(E, linear3.subtract(n, linear3.cross(r, f))), linear3.apply(E, f)
+            )
         if isinstance(quantity, (RigidBodyInertia, ArticulatedBodyInertia)):
             return quantity.moved(r).rotated(E)
         raise TypeError(f'cannot transform a {type(quantity).__name__}')
 
     def inverse_apply(self, quantity):
-        """From B to A coordinates: X^-1 m, X^T f, X^T I X, X^T IA X, by the type of `quantity` (table A.4)."""
+        """From B to A coordinates: X^-1 m, X^T f, X^T I X, X^T IA X.
+
+        Which it is follows from the type of `quantity` (table A.4).
+        """
         E, r = self.E, self.r
         if isinstance(quantity, MotionVector):
             omega = linear3.apply_transpose(E, quantity.angular)
             return MotionVector(
                 omega,
-                linear3.add(linear3.apply_transpose(E, quantity.linear), linear3.cross(r, omega)))
+                linear3.add(linear3.apply_transpose(E, quantity.linear), linear3.cross(r, omega)),
+            )
         if isinstance(quantity, ForceVector):
             f = linear3.apply_transpose(E, quantity.linear)
             return ForceVector(
-                linear3.add(linear3.apply_transpose(E, quantity.couple), linear3.cross(r, f)),
-                f)
+                linear3.add(linear3.apply_transpose(E, quantity.couple), linear3.cross(r, f)), f
+            )
         if isinstance(quantity, (RigidBodyInertia, ArticulatedBodyInertia)):
             return quantity.rotated(linear3.transpose(E)).moved(linear3.negate(r))
         raise TypeError(f'cannot transform a {type(quantity).__name__}')

@@ -1,7 +1,9 @@
-"""Motion vectors (space M6) and force vectors (space F6) in Pluecker coordinates, angular part first (book 2.2 to 2.9).
+"""Motion vectors (space M6) and force vectors (space F6) in Pluecker coordinates.
 
-The two spaces are dual: a motion and a force have a scalar product (power), two motions have none. Whatever the book's
-rules of use (2.7) forbid raises TypeError here.
+Angular part first (book 2.2 to 2.9).
+
+The two spaces are dual: a motion and a force have a scalar product (power), two motions have none.
+Whatever the book's rules of use (2.7) forbid raises TypeError here.
 """
 
 from __future__ import annotations
@@ -69,15 +71,21 @@ class _SpatialVector(SpatialQuantity):
     def _same_space(self, other, operation: str) -> None:
         if type(other) is not type(self):
             raise TypeError(
-                f'{type(self).__name__} {operation} {type(other).__name__}: only vectors of one space can be combined')
+                f'{type(self).__name__} {operation} {type(other).__name__}: only vectors of one space can be combined'
+            )
 
     def __add__(self, other):
         self._same_space(other, '+')
-        return type(self)(linear3.add(self._upper, other._upper), linear3.add(self._lower, other._lower))
+        return type(self)(
+            linear3.add(self._upper, other._upper), linear3.add(self._lower, other._lower)
+        )
 
     def __sub__(self, other):
         self._same_space(other, '-')
-        return type(self)(linear3.subtract(self._upper, other._upper), linear3.subtract(self._lower, other._lower))
+        return type(self)(
+            linear3.subtract(self._upper, other._upper),
+            linear3.subtract(self._lower, other._lower),
+        )
 
     def __neg__(self):
         return type(self)(linear3.negate(self._upper), linear3.negate(self._lower))
@@ -123,21 +131,30 @@ class MotionVector(_SpatialVector):
     def dot(self, force: ForceVector) -> Scalar:
         """Scalar product m . f, the power of `force` along this motion (6m + 5a, book eq 2.11)."""
         if not isinstance(force, ForceVector):
-            raise TypeError(f'motion . {type(force).__name__}: a motion vector has a scalar product with forces only')
+            raise TypeError(
+                f'motion . {type(force).__name__}: a motion vector has a scalar product with forces only'
+            )
         return linear3.dot(self._upper, force.couple) + linear3.dot(self._lower, force.linear)
 
     def cross(self, other):
-        """Cross product v x m of a motion, or v x* f of a force (18m + 12a, book eq 2.29 to 2.32)."""
+        """Cross product v x m of a motion, or v x* f of a force (18m + 12a).
+
+        Source: book eq 2.29 to 2.32.
+        """
         omega, v = self._upper, self._lower
         if isinstance(other, MotionVector):
             return MotionVector(
                 linear3.cross(omega, other.angular),
-                linear3.add(linear3.cross(omega, other.linear), linear3.cross(v, other.angular)))
+                linear3.add(linear3.cross(omega, other.linear), linear3.cross(v, other.angular)),
+            )
         if isinstance(other, ForceVector):
             return ForceVector(
                 linear3.add(linear3.cross(omega, other.couple), linear3.cross(v, other.linear)),
-                linear3.cross(omega, other.linear))
-        raise TypeError(f'motion x {type(other).__name__}: only a motion or a force can be crossed with a motion')
+                linear3.cross(omega, other.linear),
+            )
+        raise TypeError(
+            f'motion x {type(other).__name__}: only a motion or a force can be crossed with a motion'
+        )
 
     def velocity_at(self, point: Vector3) -> Vector3:
         """Velocity of the body-fixed point at `point`, v_O + omega x OP (book eq 2.1)."""
@@ -177,14 +194,16 @@ class ForceVector(_SpatialVector):
 
     @classmethod
     def at_point(cls, linear: Vector3, point: Vector3, couple: Vector3 = ZERO3) -> ForceVector:
-        """Spatial force of a linear force acting along a line through `point` plus a couple (book eq 2.6)."""
+        """Spatial force of a linear force acting along a line through `point` plus a couple."""
         linear, point = linear3.vector3(linear), linear3.vector3(point)
         return cls(linear3.add(linear3.vector3(couple), linear3.cross(point, linear)), linear)
 
     def dot(self, motion: MotionVector) -> Scalar:
         """Scalar product f . m (6m + 5a)."""
         if not isinstance(motion, MotionVector):
-            raise TypeError(f'force . {type(motion).__name__}: a force vector has a scalar product with motions only')
+            raise TypeError(
+                f'force . {type(motion).__name__}: a force vector has a scalar product with motions only'
+            )
         return motion.dot(self)
 
     def cross(self, other):
@@ -192,7 +211,9 @@ class ForceVector(_SpatialVector):
 
         :raises TypeError: always
         """
-        raise TypeError(f'force x {type(other).__name__}: a force is crossed by a motion, v.cross(f)')
+        raise TypeError(
+            f'force x {type(other).__name__}: a force is crossed by a motion, v.cross(f)'
+        )
 
     def moment_about(self, point: Vector3) -> Vector3:
         """Moment about `point`, n_P = n_O + f x OP (book eq 2.6)."""
@@ -200,7 +221,10 @@ class ForceVector(_SpatialVector):
 
 
 class MotionSubspace(SpatialQuantity):
-    """Motion subspace matrix S (6 x n) as its columns; `S @ rates` is a motion, `S.T @ force` generalized forces."""
+    """Motion subspace matrix S (6 x n) as its columns.
+
+    `S @ rates` is a motion, `S.T @ force` generalized forces.
+    """
 
     __slots__ = ('columns',)
 
@@ -209,7 +233,9 @@ class MotionSubspace(SpatialQuantity):
 
     def __matmul__(self, rates: Sequence[Scalar]) -> MotionVector:
         if len(rates) != len(self.columns):
-            raise ValueError(f'motion subspace of {len(self.columns)} columns times {len(rates)} rates')
+            raise ValueError(
+                f'motion subspace of {len(self.columns)} columns times {len(rates)} rates'
+            )
         total = MotionVector.zero()
         for column, rate in zip(self.columns, rates):
             total = total + column * rate
