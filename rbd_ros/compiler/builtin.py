@@ -15,7 +15,7 @@ from __future__ import annotations
 import ctypes
 from functools import lru_cache
 import sys
-from typing import Sequence, Tuple
+from typing import Any, Callable, Sequence, Tuple
 
 import numpy as np
 
@@ -91,7 +91,8 @@ begin:
 {checks}
   %new_p = getelementptr ptr, ptr @context, i64 2
   %new = load ptr, ptr %new_p
-  %result = call ptr %new(ptr %ndarray, i32 {len(shape)}, ptr @shape, i32 {_DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null)
+  %result = call ptr %new(ptr %ndarray, i32 {len(shape)}, ptr @shape, i32 {_DOUBLE},
+                          ptr null, ptr null, i32 0, i32 0, ptr null)
   %failed = icmp eq ptr %result, null
   br i1 %failed, label %give_up, label %run
 run:
@@ -156,7 +157,9 @@ def _context_values() -> Tuple[int, ...]:
     return id(np.ndarray), id(np.dtype(np.float64)), new, vectorcall
 
 
-def make_builtin(name: str, doc: str, address: int, context: int, fallback):
+def make_builtin(
+    name: str, doc: str, address: int, context: int, fallback: Callable[..., Any]
+) -> Tuple[Callable[..., Any], Any]:
     """Builtin function object of the machine code at `address`.
 
     :param context: address of the table `context` of the same code, filled here

@@ -67,7 +67,6 @@ class Emitter:
         return '<' + ', '.join([f'{element} {text}'] * self.lanes) + '>'
 
     # -- exactly rounded operations (for trigonometry.py): no `contract`, so nothing is fused
-    # behind our back ------
 
     def fadd(self, a: str, b: str) -> str:
         """A + b."""
@@ -87,9 +86,8 @@ class Emitter:
 
     def fma(self, a: str, b: str, c: str) -> str:
         """A b + c, rounded once."""
-        return self.value(
-            f'call {self.type} @llvm.fma.{self._suffix}({self.type} {a}, {self.type} {b}, {self.type} {c})'
-        )
+        t = self.type
+        return self.value(f'call {t} @llvm.fma.{self._suffix}({t} {a}, {t} {b}, {t} {c})')
 
     def low_bits(self, a: str) -> str:
         """Bit pattern of a double as an integer."""

@@ -133,7 +133,8 @@ def _transposition(name: str, lanes: int, attributes: str) -> str:
     (_load_single if name == 'gather' else _store_single)(single, rows)
     offsets = '\n'.join(f'  %offset{lane} = mul i64 %size, {lane}' for lane in range(lanes))
     pointers = '\n'.join(code.lines[:lanes])
-    return f"""define internal void @{name}(ptr %array, ptr %vectors, i64 %row, i64 %size) noinline {attributes} {{
+    arguments = 'ptr %array, ptr %vectors, i64 %row, i64 %size'
+    return f"""define internal void @{name}({arguments}) noinline {attributes} {{
 entry:
   %start = mul i64 %row, %size
   %first = getelementptr double, ptr %array, i64 %start

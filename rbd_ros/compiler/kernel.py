@@ -113,12 +113,14 @@ class BaseKernel:
             array = self._float_array(name, given)
             if array.ndim not in (1, 2) or array.shape[-1] != size:
                 raise ValueError(
-                    f'{self.definition.name}(): {name} must have shape ({size},) or (N, {size}), got {array.shape}'
+                    f'{self.definition.name}(): {name} must have shape ({size},) or (N, {size}), '
+                    f'got {array.shape}'
                 )
             if array.ndim == 2:
                 if rows is not None and rows != len(array):
                     raise ValueError(
-                        f'{self.definition.name}(): {first} has {rows} rows but {name} has {len(array)}'
+                        f'{self.definition.name}(): {first} has {rows} rows but {name} has '
+                        f'{len(array)}'
                     )
                 rows, first = len(array), name
             arguments.append(array)
@@ -233,7 +235,8 @@ class Kernel(BaseKernel):
             outputs = list(self.definition.evaluate(*symbols))
             if len(outputs) != self.definition.size:
                 raise AssertionError(
-                    f'{self.definition.name}: {len(outputs)} outputs, shape {self.definition.shape}'
+                    f'{self.definition.name}: {len(outputs)} outputs do not make up the shape '
+                    f'{self.definition.shape}'
                 )
             self._trace_result = graph, self.definition.inputs, outputs
         return self._trace_result

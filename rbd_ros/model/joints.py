@@ -54,7 +54,7 @@ class JointType:
         raise TypeError(f'{type(self).__name__} defines no motion subspace')
 
     def calc(self, q: Scalars, qd: Scalars) -> JointState:
-        """Joint calculation (the book's jcalc) of position `q`, (nq,), and velocity `qd`, (nv,)."""
+        """Joint calculation (jcalc) for position `q`, (nq,), and velocity `qd`, (nv,)."""
         S = self.motion_subspace
         return JointState(self.transform(q), S, S @ qd, MotionVector.zero())
 

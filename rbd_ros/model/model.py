@@ -181,7 +181,6 @@ class Model:
         return cls(name, tuple(numbered), links, **others)
 
     # -- the tree
-    # -------------------------------------------------------------------------------------------------
 
     def body(self, i: int) -> Body:
         """Body of number `i`, from 1."""
@@ -219,7 +218,6 @@ class Model:
         )
 
     # -- coordinates
-    # ----------------------------------------------------------------------------------------------
 
     @cached_property
     def tree_nq(self) -> int:
@@ -287,7 +285,6 @@ class Model:
         return tuple(self._gears[i][1] for i, body in self.outward() for _ in range(body.joint.nv))
 
     # -- gears: q_tree = gamma(q), v_tree = G v (book eq 3.11, 9.26)
-    # ----------------------------------------------
 
     def tree_position(self, q: Sequence[Scalar]) -> List[Scalar]:
         """Positions of all joints, gamma(q), (tree_nq,), from the independent ones, (nq,)."""
@@ -328,7 +325,6 @@ class Model:
         return [list(row) for row in zip(*(self.independent_force(column) for column in columns))]
 
     # -- frames
-    # ---------------------------------------------------------------------------------------------------
 
     def link(self, name: str) -> Link:
         """Link by name.
@@ -351,7 +347,6 @@ class Model:
         return self.joint_frames[name]
 
     # -- variants
-    # -------------------------------------------------------------------------------------------------
 
     def with_gravity(self, gravity: Sequence[Scalar]) -> Model:
         """Return the model under another gravity, (3,) [m/s^2] in base coordinates."""

@@ -148,7 +148,7 @@ class _Builder:
             warnings=tuple(self.warnings),
         )
 
-    # -- joints --------------------------------------------------------------------------------
+    # -- joints
 
     def _joint_type(self, joint: Any) -> Optional[JointType]:
         """Kinematic type of a joint, None for a fixed one."""
@@ -234,7 +234,7 @@ class _Builder:
             self._note('have equal lower and upper limits, so they cannot move', name)
         return JointLimits(limit.lower, limit.upper, limit.velocity, limit.effort)
 
-    # -- links ---------------------------------------------------------------------------------
+    # -- links
 
     def _add_link(self, link: Any, frame: Frame) -> None:
         self.links.append(Link(link.name, frame.body, frame.placement, self._inertia(link)))
@@ -292,7 +292,7 @@ class _Builder:
             )
         return Box(tuple(sizes)) if kind == 'Box' else (Sphere, Cylinder)[len(sizes) - 1](*sizes)
 
-    # -- helpers -------------------------------------------------------------------------------
+    # -- helpers
 
     @staticmethod
     def _transform(origin: Any, owner: str) -> PluckerTransform:

@@ -115,5 +115,5 @@ class Gears:
 
 
 def _mimics(joint: Any) -> bool:
-    """Whether a joint mimics another; a <mimic> left in a joint that was made fixed means nothing."""
+    """Whether a joint mimics another: a <mimic> left in a joint made fixed means nothing."""
     return joint.mimic is not None and joint.type != 'fixed'

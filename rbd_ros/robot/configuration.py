@@ -53,7 +53,8 @@ def difference(model: Model, q0, q1) -> np.ndarray:
     for name, q in (('q0', q0), ('q1', q1)):
         if q.ndim not in (1, 2) or q.shape[-1] != model.nq:
             raise ValueError(
-                f'difference(): {name} must have shape ({model.nq},) or (N, {model.nq}), got {q.shape}'
+                f'difference(): {name} must have shape ({model.nq},) or (N, {model.nq}), '
+                f'got {q.shape}'
             )
     q0, q1 = np.broadcast_arrays(q0, q1)
     result = np.empty((*q0.shape[:-1], model.nv))

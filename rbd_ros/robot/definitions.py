@@ -307,7 +307,8 @@ def _check(model: Model, name: str, function: Function, options: Options) -> Non
         model.frame(options.frame)
         if options.reference not in algorithms.REFERENCES:
             raise ValueError(
-                f'unknown reference {options.reference!r}; there are {", ".join(algorithms.REFERENCES)}'
+                f'unknown reference {options.reference!r}; there are '
+                f'{", ".join(algorithms.REFERENCES)}'
             )
     for key in options.runtime:
         kind, _, link = key.partition(':')
@@ -315,7 +316,8 @@ def _check(model: Model, name: str, function: Function, options: Options) -> Non
             model.link(link)
         elif key != 'gravity':
             raise ValueError(
-                f"unknown run-time input {key!r}; there are 'gravity', 'inertia:<link>' and 'payload:<link>'"
+                f"unknown run-time input {key!r}; there are 'gravity', 'inertia:<link>' and "
+                "'payload:<link>'"
             )
     if len(set(options.runtime)) != len(options.runtime):
         raise ValueError(f'a run-time input is named twice in {options.runtime}')

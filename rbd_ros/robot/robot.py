@@ -124,7 +124,6 @@ class Robot:
         return type(self), (self._model,)
 
     # -- what it is
-    # -----------------------------------------------------------------------------------------------
 
     @property
     def model(self) -> Model:
@@ -235,7 +234,6 @@ class Robot:
         return result
 
     # -- configurations
-    # -------------------------------------------------------------------------------------------
 
     def neutral(self) -> np.ndarray:
         """Configuration with all joints at zero (identity quaternions), (nq,)."""
@@ -270,7 +268,6 @@ class Robot:
         return difference(self._model, q0, q1)
 
     # -- dynamics
-    # -------------------------------------------------------------------------------------------------
 
     def inverse_dynamics(
         self, q, v, a, external_forces: Optional[Mapping[str, Any]] = None
@@ -344,7 +341,6 @@ class Robot:
         return self._call('momentum', (q, v))
 
     # -- kinematics
-    # -----------------------------------------------------------------------------------------------
 
     def forward_kinematics(self, q) -> Dict[str, np.ndarray]:
         """Pose of every link in the base frame, (4, 4) each, by link name: p_base = T p_link.
@@ -372,6 +368,7 @@ class Robot:
 
     def point_jacobian(self, q, frame: str, point) -> np.ndarray:
         """Jacobian of the velocity, along the axes of the base, of a point of a frame, (3, nv).
+
         :param point: coordinates of the point in the frame, (3,) [m]
         """
         return self.kernel('point_jacobian', frame=frame)(q, point)
@@ -392,7 +389,6 @@ class Robot:
         return self._call('centre_of_mass_jacobian', (q,))
 
     # -- kernels
-    # --------------------------------------------------------------------------------------------------
 
     def function(self, name: str, runtime: Sequence[str] = ()) -> Callable[..., np.ndarray]:
         """Variant of a method with more inputs.
@@ -475,9 +471,9 @@ class Robot:
         if not joints:
             return ''
         return (
-            f'the mass matrix is singular: joint{"s" if len(joints) > 1 else ""} {", ".join(map(repr, joints))} '
-            'can move without moving mass; give the links beyond an <inertial>, the joints an armature, or make them '
-            'fixed'
+            f'the mass matrix is singular: {"joints" if len(joints) > 1 else "joint"} '
+            f'{", ".join(map(repr, joints))} can move without moving mass; give the links beyond '
+            'an <inertial>, the joints an armature, or make them fixed'
         )
 
     def _call(
@@ -499,7 +495,8 @@ class Robot:
     ):
         if not isinstance(external_forces, Mapping):
             raise ValueError(
-                f'external_forces must map link names to (6,) arrays, got {type(external_forces).__name__}'
+                'external_forces must map link names to (6,) arrays, got '
+                f'{type(external_forces).__name__}'
             )
         links = force_links(external_forces)
         values = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Sequence, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from rbd_ros.spatial.linear3 import IDENTITY3, Matrix3, Vector3, ZERO3
 from rbd_ros.spatial.rotation import quaternion_to_rotation, rotation_to_quaternion
 from rbd_ros.spatial.scalar import cos, Scalar, sin
 from rbd_ros.spatial.vectors import ForceVector, MotionVector, SpatialQuantity
+
+Q = TypeVar('Q', MotionVector, ForceVector, RigidBodyInertia, ArticulatedBodyInertia)
 
 
 class PluckerTransform(SpatialQuantity):
@@ -29,7 +31,6 @@ class PluckerTransform(SpatialQuantity):
         self.r: Vector3 = linear3.vector3(r, 'r')
 
     # -- constructors
-    # ---------------------------------------------------------------------------------------------
 
     @classmethod
     def identity(cls) -> PluckerTransform:
@@ -102,7 +103,6 @@ class PluckerTransform(SpatialQuantity):
         )
 
     # -- conversions
-    # ----------------------------------------------------------------------------------------------
 
     def matrix(self) -> np.ndarray:
         """Matrix X for motion vectors, (6, 6)."""
@@ -135,7 +135,6 @@ class PluckerTransform(SpatialQuantity):
         return rotation_to_quaternion(linear3.transpose(self.E))
 
     # -- algebra
-    # --------------------------------------------------------------------------------------------------
 
     def __mul__(self, other):
         """Compose (BXC = BXA AXC, 33m + 24a), or transform a motion vector."""
@@ -147,7 +146,8 @@ class PluckerTransform(SpatialQuantity):
         if isinstance(other, MotionVector):
             return self.apply(other)
         raise TypeError(
-            f'transform * {type(other).__name__}: X * m and X * X are defined; use X.apply(...) for forces and inertias'
+            f'transform * {type(other).__name__}: X * m and X * X are defined; use X.apply(...) '
+            'for forces and inertias'
         )
 
     def inverse(self) -> PluckerTransform:
@@ -156,7 +156,7 @@ class PluckerTransform(SpatialQuantity):
             linear3.transpose(self.E), linear3.negate(linear3.apply(self.E, self.r))
         )
 
-    def apply(self, quantity):
+    def apply(self, quantity: Q) -> Q:
         """From A to B coordinates: X m, X* f, X* I X^-1, X* IA X^-1.
 
         Which it is follows from the type of `quantity` (table A.4).
@@ -177,7 +177,7 @@ class PluckerTransform(SpatialQuantity):
             return quantity.moved(r).rotated(E)
         raise TypeError(f'cannot transform a {type(quantity).__name__}')
 
-    def inverse_apply(self, quantity):
+    def inverse_apply(self, quantity: Q) -> Q:
         """From B to A coordinates: X^-1 m, X^T f, X^T I X, X^T IA X.
 
         Which it is follows from the type of `quantity` (table A.4).

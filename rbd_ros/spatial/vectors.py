@@ -8,13 +8,15 @@ Whatever the book's rules of use (2.7) forbid raises TypeError here.
 
 from __future__ import annotations
 
-from typing import Iterator, Sequence, Tuple
+from typing import Iterator, NoReturn, Sequence, Tuple, Type, TypeVar
 
 import numpy as np
 
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.linear3 import Vector3, ZERO3
 from rbd_ros.spatial.scalar import Scalar
+
+V = TypeVar('V', bound='_SpatialVector')
 
 
 class SpatialQuantity:
@@ -43,12 +45,12 @@ class _SpatialVector(SpatialQuantity):
         self._lower = lower if type(lower) is tuple and len(lower) == 3 else linear3.vector3(lower)
 
     @classmethod
-    def zero(cls):
+    def zero(cls: Type[V]) -> V:
         """Zero vector."""
         return cls(ZERO3, ZERO3)
 
     @classmethod
-    def from_array(cls, values: Sequence[Scalar]):
+    def from_array(cls: Type[V], values: Sequence[Scalar]) -> V:
         """Vector of its six Pluecker coordinates, angular part first.
 
         :raises ValueError: if there are not exactly six
@@ -71,7 +73,8 @@ class _SpatialVector(SpatialQuantity):
     def _same_space(self, other, operation: str) -> None:
         if type(other) is not type(self):
             raise TypeError(
-                f'{type(self).__name__} {operation} {type(other).__name__}: only vectors of one space can be combined'
+                f'{type(self).__name__} {operation} {type(other).__name__}: only vectors of one '
+                'space can be combined'
             )
 
     def __add__(self, other):
@@ -132,11 +135,12 @@ class MotionVector(_SpatialVector):
         """Scalar product m . f, the power of `force` along this motion (6m + 5a, book eq 2.11)."""
         if not isinstance(force, ForceVector):
             raise TypeError(
-                f'motion . {type(force).__name__}: a motion vector has a scalar product with forces only'
+                f'motion . {type(force).__name__}: a motion vector has a scalar product with '
+                'forces only'
             )
         return linear3.dot(self._upper, force.couple) + linear3.dot(self._lower, force.linear)
 
-    def cross(self, other):
+    def cross(self, other: V) -> V:
         """Cross product v x m of a motion, or v x* f of a force (18m + 12a).
 
         Source: book eq 2.29 to 2.32.
@@ -153,7 +157,8 @@ class MotionVector(_SpatialVector):
                 linear3.cross(omega, other.linear),
             )
         raise TypeError(
-            f'motion x {type(other).__name__}: only a motion or a force can be crossed with a motion'
+            f'motion x {type(other).__name__}: only a motion or a force can be crossed with a '
+            'motion'
         )
 
     def velocity_at(self, point: Vector3) -> Vector3:
@@ -202,11 +207,12 @@ class ForceVector(_SpatialVector):
         """Scalar product f . m (6m + 5a)."""
         if not isinstance(motion, MotionVector):
             raise TypeError(
-                f'force . {type(motion).__name__}: a force vector has a scalar product with motions only'
+                f'force . {type(motion).__name__}: a force vector has a scalar product with '
+                'motions only'
             )
         return motion.dot(self)
 
-    def cross(self, other):
+    def cross(self, other: object) -> NoReturn:
         """Refuse: nothing can be crossed with a force from the left.
 
         :raises TypeError: always
