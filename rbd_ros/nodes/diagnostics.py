@@ -26,6 +26,7 @@ OK, WARN, ERROR, STALE = (
 )
 
 EVENT_VISIBLE = 2.0  # seconds an event is shown after its last occurrence
+ANNOUNCEMENT_PERIOD = 0.1  # seconds between publications of a text that keeps changing
 PERIOD = 1.0  # seconds between publications when nothing changes
 
 Values = Callable[[], Dict[str, Any]]
@@ -37,7 +38,8 @@ class _Event:
     message: str
     last: float
     count: int = 1
-    active: bool = True
+    active: bool = False
+    announced: float = 0.0
 
 
 @dataclass
@@ -112,15 +114,16 @@ class Diagnostics:
             events = self._subject(subject).events
             known = events.get(code)
             if known is None:
-                events[code] = _Event(level, message, now)
+                known = events[code] = _Event(level, message, now)
             else:
                 known.count += 1
-                known.last = now
-                known.level = level
-                if known.active:
+                same = known.active and (level, message) == (known.level, known.message)
+                known.level, known.message, known.last = level, message, now
+                if same or known.active and now - known.announced < ANNOUNCEMENT_PERIOD:
                     return
-                known.message, known.active = message, True
-            self._announce(subject, level, message)
+            log = not known.active or now - known.announced > EVENT_VISIBLE
+            known.active, known.announced = True, now
+            self._announce(subject, level, message, log=log)
 
     def level(self, subject: str) -> bytes:
         """Present level of `subject`, with its visible events."""
@@ -141,9 +144,13 @@ class Diagnostics:
     def _subject(self, subject: str) -> _Topic:
         return self._subjects.setdefault(subject, _Topic())
 
-    def _announce(self, subject: str, level: bytes, message: str, recovered: bool = False) -> None:
+    def _announce(
+        self, subject: str, level: bytes, message: str, recovered: bool = False, log: bool = True
+    ) -> None:
         logger = self._node.get_logger()
-        if level == OK:
+        if not log:
+            pass
+        elif level == OK:
             if recovered:
                 logger.info(f'{subject}: {message or "recovered"}')
         elif level == WARN:

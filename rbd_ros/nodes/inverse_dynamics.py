@@ -144,15 +144,15 @@ class InverseDynamicsNode(TorqueNode):
         }
 
     def _gains(self, robot: Robot, computed: bool) -> Tuple[np.ndarray, np.ndarray]:
+        given = [self.parameters[name] for name in ('kp', 'kd')]
         frequency, ratio = self.parameters['natural_frequency'], self.parameters['damping_ratio']
-        if computed:
-            kp, kd = np.full(robot.nv, frequency**2), np.full(robot.nv, 2.0 * ratio * frequency)
-        else:
+        kp, kd = np.full(robot.nv, frequency**2), np.full(robot.nv, 2.0 * ratio * frequency)
+        if not computed and not all(given):
             kp, kd = pd_gains(robot, self._typical_configurations(robot), frequency, ratio)
-        if self.parameters['kp']:
-            kp = broadcast('kp', self.parameters['kp'], robot.nv)
-        if self.parameters['kd']:
-            kd = broadcast('kd', self.parameters['kd'], robot.nv)
+        if given[0]:
+            kp = broadcast('kp', given[0], robot.nv)
+        if given[1]:
+            kd = broadcast('kd', given[1], robot.nv)
         return kp, kd
 
     @staticmethod

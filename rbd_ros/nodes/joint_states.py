@@ -55,7 +55,8 @@ class _Source:
     """What is remembered of the messages with one order of names, mostly one publisher's."""
 
     def __init__(self, naming: Naming, joint_names: Sequence[str]):
-        self.guard = StateGuard([joint_names[i] for i in naming.target])
+        names = [joint_names[i] for i in naming.target]
+        self.guard, self.unstamped = StateGuard(names), StateGuard(names)
         self.stamp = 0
         self.received = -math.inf
 
@@ -176,15 +177,14 @@ class JointStateInput:
     def _check_time(
         self, source: _Source, stamp: int, position: np.ndarray, velocity: Optional[np.ndarray]
     ) -> None:
-        # Stamp zero means that the publisher does not tell the time, or that simulated time has
-        # not begun.
-        stamped = stamp / NANOSECONDS if stamp else None
         if velocity is None:
             velocity = np.zeros(position.size)
-        problem = source.guard.check(stamped, position, velocity)
+        # Stamp zero means that the publisher does not tell the time.
+        guard = source.guard if stamp else source.unstamped
+        problem = guard.check(stamp / NANOSECONDS if stamp else self.messages, position, velocity)
         if problem is not None and problem.kind != 'time_repeated':
             raise MessageProblem(problem.kind.replace('_', ' '), problem.message)
-        if source.guard.time_jumped:
+        if guard.time_jumped:
             self._diagnostics.event(
                 SUBJECT,
                 WARN,

@@ -12,13 +12,13 @@ import signal
 import threading
 import time
 import traceback
-from typing import Any, Callable, Dict, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import rclpy
 from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
-from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
@@ -31,6 +31,8 @@ STEADY_CLOCK = Clock(clock_type=ClockType.STEADY_TIME)
 # An EventsExecutor that waits without a timeout spins for ever in some builds of rclpy: it is
 # always given a finite one.
 SPIN_TIMEOUT = 3600.0
+
+MOST_FAILURES = 20  # exceptions of callbacks in a second that a node survives
 
 
 class StartupError(RuntimeError):
@@ -134,9 +136,23 @@ class _StopSignals:
         os.close(self._write_end)
 
 
-def _spin(executor: Executor, stop: Future, context: rclpy.Context) -> None:
-    while context.ok() and not stop.done():
-        executor.spin_until_future_complete(stop, timeout_sec=SPIN_TIMEOUT)
+def _spin(executor: Executor, stop: Future, node: Node) -> None:
+    """Spin until `stop`; an exception of a callback is logged and costs only that callback.
+
+    :raises Exception: if they come so fast that it must be the executor itself
+    """
+    failures: List[float] = []
+    while node.context.ok() and not stop.done():
+        try:
+            executor.spin_until_future_complete(stop, timeout_sec=SPIN_TIMEOUT)
+        except ExternalShutdownException:
+            return
+        except Exception:
+            now = time.monotonic()
+            failures = [t for t in failures if now - t < 1.0] + [now]
+            if len(failures) > MOST_FAILURES:
+                raise
+            node.get_logger().error(f'a callback failed:\n{traceback.format_exc()}')
 
 
 def run_node(create: Callable[[], Node], args: Optional[Sequence[str]] = None) -> int:
@@ -156,7 +172,7 @@ def run_node(create: Callable[[], Node], args: Optional[Sequence[str]] = None) -
             executor.add_node(node)
             gc.collect()
             gc.freeze()  # what lives now lives until the end: keep it out of later collections
-            _spin(executor, stop.future, rclpy.get_default_context())
+            _spin(executor, stop.future, node)
             return 0
         except STARTUP_ERRORS as error:
             logger.fatal(str(error))

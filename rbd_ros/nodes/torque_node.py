@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Dict, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from builtin_interfaces.msg import Time
 import numpy as np
@@ -131,6 +131,19 @@ def broadcast(name: str, values: Sequence[float], size: int) -> np.ndarray:
     return np.full(size, values[0]) if len(values) == 1 else np.array(values)
 
 
+class Laws(NamedTuple):
+    """Torque laws for one payload link.
+
+    :param main: the node's law
+    :param gravity: gravity alone, for last commands
+    :param payload_link: link that can carry a payload, or empty
+    """
+
+    main: TorqueLaw
+    gravity: TorqueLaw
+    payload_link: str
+
+
 class TorqueNode(Node):
     """Base of the torque nodes.
 
@@ -146,7 +159,8 @@ class TorqueNode(Node):
         self.diagnostics = Diagnostics(self)
         self.diagnostics.add_values(SUBJECT, self._values)
         self.diagnostics.every_second(self.every_second)
-        self._laws: Optional[Tuple[TorqueLaw, TorqueLaw]] = None
+        self._laws: Optional[Laws] = None
+        self._laws_lock = threading.Lock()
         self._output: Optional[EffortOutput] = None
         self._last: Optional[MeasuredState] = None
         self._lost = True
@@ -212,7 +226,8 @@ class TorqueNode(Node):
                 f'parameter optional_joints: the robot has no joint {shorten(unknown)}'
             )
         self._check_with_robot(self.parameters, robot)
-        self._laws = self._create_laws(robot)
+        self._laws = self._create_laws(robot, self.parameters['payload_link'])
+        self._load(self._laws, robot)
         if self._output is None:
             self._output = EffortOutput(
                 self, robot.joint_names, self.parameters['joints'], self.parameters['output']
@@ -260,31 +275,33 @@ class TorqueNode(Node):
                 names = shorten(np.array(robot.joint_names)[joints].tolist())
                 self.get_logger().warning(f'the robot description gives {text} for {names}')
 
-    def _create_laws(self, robot: Robot) -> Tuple[TorqueLaw, TorqueLaw]:
-        """The node's law, and gravity alone for last commands; both compiled by a first call."""
-        link = self.parameters['payload_link'] or None
+    def _create_laws(self, robot: Robot, payload_link: str) -> Laws:
+        """Make the laws, compiled by a first call."""
         common = {
-            'payload_link': link,
+            'payload_link': payload_link or None,
             'runtime_gravity': True,
             'effort_limits': self._limits(robot),
+            'transition_velocity': self.parameters['friction_velocity'],
         }
         law = TorqueLaw(robot, **self.law_options(robot), **common)
         gravity = TorqueLaw(robot, model='gravity', feedback='none', **common)
         for each in (law, gravity):
-            self._load(each)
             self._warm_up(each, robot)
-        return law, gravity
+        return Laws(law, gravity, payload_link)
 
     def _warm_up(self, law: TorqueLaw, robot: Robot) -> None:
         rest = np.zeros(robot.nv)
         law(robot.neutral(), rest, robot.neutral(), rest, rest)
         law.reset()
 
-    def _load(self, law: TorqueLaw) -> None:
-        """Give a law the gravity and payload of the parameters."""
-        law.set_gravity(np.array(self.parameters['gravity']))
-        if self.parameters['payload_link']:
-            law.set_payload(payload_parameters(*(self.parameters[name] for name in PAYLOAD)))
+    def _load(self, laws: Laws, robot: Robot) -> None:
+        """Give laws the present values of the parameters."""
+        for law in laws[:2]:
+            law.set_gravity(np.array(self.parameters['gravity']))
+            if laws.payload_link and laws.payload_link == self.parameters['payload_link']:
+                law.set_payload(payload_parameters(*(self.parameters[name] for name in PAYLOAD)))
+            law.configure(effort_limits=self._limits(robot))
+        laws.main.configure(**self.law_options(robot))
 
     def _limits(self, robot: Robot) -> np.ndarray:
         limits = self.parameters['effort_limits']
@@ -305,22 +322,29 @@ class TorqueNode(Node):
     def _on_parameters(self, changed: Dict[str, Any]) -> None:
         if self.robot is None:
             return
+        try:
+            with self._laws_lock:
+                self._load(self._laws, self.robot)
+        except Exception as error:  # the parameters were checked; what comes here is a surprise
+            self.diagnostics.event(
+                SUBJECT, ERROR, f'parameters not applied: {error}', code='parameters'
+            )
         if 'payload_link' in changed:
-            # Another link needs other machine code: it is made aside, and the torque goes on with
-            # the old until then.
+            # Another link needs other machine code. It is made aside; the old law goes on.
             threading.Thread(target=self._replace_laws, name='compiler', daemon=True).start()
-            return
-        for law in self._laws:
-            self._load(law)
-            law.configure(effort_limits=self._limits(self.robot))
-        self._laws[0].configure(**self.law_options(self.robot))
 
     def _replace_laws(self) -> None:
+        link = self.parameters['payload_link']
         try:
-            self._laws = self._create_laws(self.robot)
-            self.get_logger().info(f'payload is now on {self.parameters["payload_link"]!r}')
+            laws = self._create_laws(self.robot, link)
+            with self._laws_lock:
+                if link == self.parameters['payload_link']:
+                    self._load(laws, self.robot)
+                    self._laws = laws
         except Exception as error:
             self.diagnostics.event(SUBJECT, ERROR, f'payload_link: {error}', code='payload_link')
+        else:
+            self.get_logger().info(f'payload on {link!r}' if link else 'no payload')
 
     # -- the loop ---------------------------------------------------------------------------------
 
@@ -347,9 +371,9 @@ class TorqueNode(Node):
             self._lost = False
             self._states.found()
             self.diagnostics.condition(SUBJECT, OK, 'publishing', code='publishing')
-            self._laws[0].reset()
+            self._laws.main.reset()
             self.resumed(state)
-        law = self._laws[0]
+        law = self._laws.main
         torque = self.torque(law, state)
         self._last = state
         self._output.publish(torque, stamp)
@@ -374,7 +398,7 @@ class TorqueNode(Node):
         self._commanding = False
         torque = np.zeros(self.robot.nv)
         if action == 'gravity':
-            torque = self._laws[1](self._last.q, torque)
+            torque = self._laws.gravity(self._last.q, torque)
         self._output.publish(torque, self.get_clock().now().to_msg())
         self.diagnostics.condition(SUBJECT, WARN, f'last torque sent: {action}', code='stopped')
 

@@ -1,0 +1,313 @@
+"""The simulator node, over DDS, as a process of its own."""
+
+import math
+
+import pytest
+
+pytest.importorskip('rclpy', reason='rclpy is not installed')
+
+from geometry_msgs.msg import WrenchStamped
+from node_harness import efforts, Feed, gravity_torque, joint_state, reliable, TWO_LINK_ARM
+from rclpy.qos import qos_profile_sensor_data, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool, Trigger
+
+START = [0.5, -0.8]
+HOLDING = list(gravity_torque(START).values())
+
+
+def seconds(stamp):
+    return stamp.sec + stamp.nanosec * 1e-9
+
+
+class Rig:
+    def __init__(self, ros):
+        self.ros = ros
+        self.process = ros.start(
+            'simulator',
+            {
+                'robot_description': TWO_LINK_ARM,
+                'initial_positions': START,
+                'command_timeout': 0.3,
+            },
+        )
+        self.states = ros.listen(JointState, 'joint_states')
+        self.clock = ros.listen(Clock, '/clock')
+        self.by_name = ros.publisher(JointState, 'joint_commands')
+        self.by_order = ros.publisher(Float64MultiArray, 'effort_commands')
+        self.wrench = ros.publisher(WrenchStamped, 'external_wrench')
+        self.first = ros.until(lambda: self.states and self.states[0], 'a joint state')
+
+    def state(self):
+        """A state published from now on."""
+        count = len(self.states)
+        self.ros.until(lambda: len(self.states) > count + 5, 'new joint states')
+        return self.states[-1]
+
+    def trigger(self, name):
+        return self.ros.call(Trigger, f'/simulator/{name}', Trigger.Request())
+
+    def pause(self, paused):
+        return self.ros.call(SetBool, '/simulator/pause', SetBool.Request(data=paused))
+
+    def reset(self):
+        assert self.pause(False).success
+        assert self.trigger('reset').success
+        self.state()
+
+
+@pytest.fixture(scope='module')
+def rig(ros):
+    return Rig(ros)
+
+
+@pytest.fixture(autouse=True)
+def begin_at_the_initial_position(rig):
+    rig.reset()
+
+
+def test_the_arm_is_held_from_the_first_state_on(rig):
+    assert list(rig.first.name) == ['shoulder', 'elbow']
+    for state in (rig.first, rig.state()):
+        assert list(state.position) == START
+        assert list(state.velocity) == [0.0, 0.0]
+        assert list(state.effort) == pytest.approx(HOLDING)
+
+
+def test_efforts_by_name_move_the_joints_in_any_order(rig):
+    command = joint_state(['elbow', 'shoulder'], effort=[HOLDING[1] + 2.0, HOLDING[0]])
+    with Feed(rig.by_name, command):
+        rig.ros.until(lambda: rig.states[-1].position[1] > START[1] + 0.05, 'the elbow moves up')
+    assert rig.states[-1].effort[1] == pytest.approx(HOLDING[1] + 2.0)
+
+
+def test_efforts_by_order_move_the_joints(rig):
+    with Feed(rig.by_order, efforts(HOLDING[0], HOLDING[1] + 2.0), stamped=False):
+        rig.ros.until(lambda: rig.states[-1].position[1] > START[1] + 0.05, 'the elbow moves up')
+
+
+def test_the_torque_applied_is_within_the_limits_and_reported(rig):
+    with Feed(rig.by_order, efforts(-1000.0, 1000.0), stamped=False):
+        rig.ros.until(lambda: abs(rig.states[-1].effort[0] + 40.0) < 1e-9, 'the effort limit')
+    assert rig.states[-1].effort[1] == 15.0
+
+
+def test_a_command_for_some_joints_leaves_the_others_held(rig):
+    with Feed(rig.by_name, joint_state(['elbow'], effort=[HOLDING[1] + 1.0])):
+        rig.ros.until(lambda: rig.states[-1].position[1] > START[1] + 0.3, 'the elbow moves')
+        assert rig.states[-1].position[0] == pytest.approx(START[0], abs=1e-3)
+
+
+def test_position_commands_are_followed_by_a_servo(rig):
+    with Feed(rig.by_name, joint_state(position=[0.7, -0.4])):
+        rig.ros.until(
+            lambda: (
+                max(abs(rig.states[-1].position[0] - 0.7), abs(rig.states[-1].position[1] + 0.4))
+                < 1e-3
+            ),
+            'the commanded position',
+        )
+
+
+def test_velocity_commands_are_followed_by_a_servo(rig):
+    with Feed(rig.by_name, joint_state(velocity=[0.2, 0.0])):
+        rig.ros.until(
+            lambda: abs(rig.states[-1].velocity[0] - 0.2) < 1e-3, 'the commanded velocity'
+        )
+
+
+def test_silent_controllers_are_replaced_by_holding(rig):
+    with Feed(rig.by_order, efforts(HOLDING[0], HOLDING[1] + 2.0), stamped=False):
+        rig.ros.until(lambda: rig.states[-1].velocity[1] > 0.5, 'the elbow moves')
+    status = rig.ros.until_status('no command for 0.3 s', 'commands')
+    assert 'trigger_joint_command_threshold' in status.message
+    rig.ros.until(lambda: abs(rig.state().velocity[1]) < 1e-6, 'the elbow is held')
+    assert rig.states[-1].position[1] == pytest.approx(rig.state().position[1], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    'message, text',
+    [
+        (joint_state(['shoulder', 'wing'], effort=[0.0, 0.0]), 'unknown joints ignored: wing'),
+        (joint_state(['wing'], effort=[0.0]), 'names no joint of the robot'),
+        (joint_state(effort=[1.0]), 'effort has 1 elements for 2 names'),
+        (joint_state(effort=[1.0, 2.0, 3.0]), 'effort has 3 elements for 2 names'),
+        (joint_state(), 'effort, position and velocity are all empty'),
+        (joint_state(effort=[math.inf, 0.0]), 'a value is infinite'),
+        (joint_state(effort=[math.nan, math.nan]), 'NaN is no command'),
+        (joint_state(['elbow', 'elbow'], effort=[1.0, 1.0]), 'given twice: elbow'),
+        (joint_state([], effort=[]), 'names no joint of the robot'),
+    ],
+)
+def test_a_bad_command_by_name_is_reported_and_the_arm_stays_held(rig, message, text):
+    since = len(rig.ros.diagnostics)
+    rig.by_name.publish(message)
+    rig.ros.until_status(text, 'commands', since=since)
+    state = rig.state()
+    assert all(map(math.isfinite, [*state.position, *state.velocity, *state.effort]))
+    if (
+        'shoulder' not in message.name
+        or not message.effort
+        or not math.isfinite(message.effort[0])
+    ):
+        assert list(state.position) == START
+
+
+@pytest.mark.parametrize(
+    'values, text',
+    [
+        ([1.0], '1 efforts for 2 joints'),
+        ([1.0, math.nan], 'not finite'),
+        ([], '0 efforts for 2 joints'),
+        ([math.inf, 0.0], 'not finite'),
+    ],
+)
+def test_a_bad_command_by_order_is_reported_and_the_arm_stays_held(rig, values, text):
+    since = len(rig.ros.diagnostics)
+    rig.by_order.publish(efforts(*values))
+    rig.ros.until_status(text, 'commands', since=since)
+    assert list(rig.state().position) == START
+
+
+def test_good_commands_count_again_after_bad_ones(rig):
+    rig.by_name.publish(joint_state(effort=[math.nan, 0.0, 0.0]))
+    with Feed(rig.by_order, efforts(HOLDING[0], HOLDING[1] + 2.0), stamped=False):
+        rig.ros.until(lambda: rig.states[-1].position[1] > START[1] + 0.05, 'the elbow moves up')
+
+
+def test_a_best_effort_commander_is_told_that_nobody_hears_it(rig):
+    publisher = rig.ros.publisher(
+        JointState,
+        'joint_commands',
+        QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT),
+        wait=False,
+    )
+    rig.ros.until_status('best effort and cannot be heard')
+    rig.ros.node.destroy_publisher(publisher)
+
+
+def test_time_stands_still_while_paused_and_the_state_is_still_shown(rig):
+    assert rig.pause(True).success
+    state = rig.state()
+    clock = rig.clock[-1]
+    assert rig.state().header.stamp == state.header.stamp
+    count = len(rig.clock)
+    rig.ros.until(lambda: len(rig.clock) > count + 2, '/clock while paused')
+    assert rig.clock[-1] == clock
+    assert rig.pause(False).success
+    rig.ros.until(
+        lambda: seconds(rig.states[-1].header.stamp) > seconds(state.header.stamp), 'time'
+    )
+
+
+def test_stepping_advances_time_by_the_steps_asked_for(rig):
+    rig.pause(True)
+    before = seconds(rig.state().header.stamp)
+    rig.ros.set_parameter('/simulator', 'step_count', 25)
+    answer = rig.trigger('step')
+    assert answer.success, answer.message
+    rig.ros.until(
+        lambda: (
+            rig.states[-1].header.stamp == rig.clock[-1].clock
+            and abs(seconds(rig.states[-1].header.stamp) - before - 0.025) < 1e-9
+        ),
+        'state and clock 25 ms later',
+    )
+
+
+def test_stepping_is_refused_while_running(rig):
+    answer = rig.trigger('step')
+    assert not answer.success and 'not paused' in answer.message
+
+
+def test_reset_restores_the_initial_position_and_never_turns_time_back(rig):
+    with Feed(rig.by_order, efforts(0.0, 0.0), stamped=False):
+        rig.ros.until(lambda: rig.states[-1].position[0] > START[0] + 0.2, 'the arm falls')
+    before = seconds(rig.states[-1].header.stamp)
+    assert rig.trigger('reset').success
+    state = rig.state()
+    assert list(state.position) == START and list(state.velocity) == [0.0, 0.0]
+    assert seconds(state.header.stamp) >= before
+    stamps = [seconds(s.header.stamp) for s in rig.states]
+    assert stamps == sorted(stamps)
+
+
+def test_an_external_wrench_moves_the_arm(rig):
+    message = WrenchStamped()
+    message.header.frame_id = 'tool'
+    message.wrench.force.z = 30.0
+    with Feed(rig.by_order, efforts(*HOLDING), stamped=False):
+        rig.ros.until(lambda: rig.states[-1].effort[0] == pytest.approx(HOLDING[0]), 'commands')
+        rig.wrench.publish(message)
+        rig.ros.until(lambda: abs(rig.states[-1].velocity[1]) > 0.1, 'the push')
+
+
+@pytest.mark.parametrize(
+    'frame, force, text',
+    [
+        ('hand', 1.0, "frame_id 'hand' is no link"),
+        ('', 1.0, 'is no link'),
+        ('tool', math.nan, 'not finite'),
+    ],
+)
+def test_a_bad_wrench_is_reported(rig, frame, force, text):
+    message = WrenchStamped()
+    message.header.frame_id = frame
+    message.wrench.force.x = force
+    since = len(rig.ros.diagnostics)
+    rig.wrench.publish(message)
+    rig.ros.until_status(text, 'external_wrench', since=since)
+
+
+def test_parameters_are_checked_when_set(rig):
+    for name, value, text in (
+        ('real_time_factor', -1.0, 'out of range'),
+        ('step_count', 0, 'out of range'),
+        ('timeout_command', 'explode', 'must be one of'),
+        ('timestep', 0.5, 'at start only'),
+        ('command_timeout', math.nan, 'command_timeout'),
+        ('command_timeout', 'soon', 'must be a number'),
+    ):
+        result = rig.ros.set_parameters('/simulator', **{name: value})[0]
+        assert not result.successful and text in result.reason, (name, result.reason)
+
+
+def test_the_real_time_factor_can_be_changed_while_running(rig):
+    rig.ros.set_parameter('/simulator', 'real_time_factor', 0)  # an integer, as people type it
+    begin = seconds(rig.state().header.stamp)
+    rig.ros.until(
+        lambda: seconds(rig.states[-1].header.stamp) > begin + 5.0, '5 s as fast as possible'
+    )
+    rig.ros.set_parameter('/simulator', 'real_time_factor', 1.0)
+
+
+def test_states_reach_best_effort_and_reliable_subscribers(rig):
+    for qos in (qos_profile_sensor_data, reliable(1)):
+        messages = rig.ros.listen(JointState, 'joint_states', qos)
+        rig.ros.until(lambda m=messages: m, 'a state')
+
+
+def test_diagnostics_tell_over_runs_and_steps(rig):
+    status = rig.ros.until(
+        lambda: next(
+            (
+                s
+                for s in reversed(rig.ros.diagnostics)
+                if s.name == 'simulator: simulation' and s.values
+            ),
+            None,
+        ),
+        'diagnostics',
+    )
+    assert {'overruns', 'steps', 'lost_time_s', 'real_time_factor'} <= {
+        v.key for v in status.values
+    }
+
+
+def test_it_ends_with_code_zero_on_sigint(rig):
+    """Last of the module: the process is gone afterwards."""
+    assert rig.process.alive()
+    assert rig.process.stop() == 0
+    assert 'Traceback' not in rig.process.output()
