@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Dict, Mapping, Optional, Union
 
 import yaml
 
 from rbd_ros.model.errors import ModelError
-from rbd_ros.model.urdf_schema import parse_number, shorten
+from rbd_ros.model.urdf_schema import MAX_MAGNITUDE, parse_number, shorten
 
 _MAX_BYTES = 1024 * 1024
 Armature = Union[Mapping[str, float], str, 'os.PathLike[str]', None]
@@ -58,11 +59,14 @@ def _value(joint: str, value: object, where: str) -> float:
             return parse_number(value)  # YAML 1.1 reads 1e-3 as a text
         if isinstance(value, bool):
             raise ValueError
-        return float(value)
+        number = float(value)
+        if math.isfinite(number) and abs(number) > MAX_MAGNITUDE:
+            raise ValueError
+        return number
     except (TypeError, ValueError, OverflowError):
         raise ModelError(
-            f'{where}: joint {joint!r} has {shorten(str(value))}, which is not a number; give its '
-            'reflected rotor inertia in kg m^2'
+            f'{where}: joint {joint!r} has {shorten(str(value))}, which is not a number of '
+            'sensible size; give its reflected rotor inertia in kg m^2'
         ) from None
 
 

@@ -18,7 +18,7 @@ from rbd_ros.model.errors import ModelError
 _NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?', re.ASCII)
 _INFINITE = re.compile(r'[+-]?inf(inity)?', re.ASCII | re.IGNORECASE)
 _MAX_NUMBER = 400
-# Beyond this, products of masses and lengths could overflow. Limits may be larger: they mean "none".
+# Beyond this, products of masses and lengths could overflow. Limits may be larger.
 MAX_MAGNITUDE = 1e30
 
 

@@ -80,7 +80,6 @@ def test_a_mimic_left_in_a_fixed_joint_means_nothing():
     'mimics, kinds, words',
     [
         ([('j0', 1, 0)], None, ["'j0'", 'itself']),
-        ([('nope', 1, 0)], None, ["'j0'", "'nope'", 'does not exist']),
         ([('j1', 1, 0), ('j0', 1, 0)], None, ["'j0'", "'j1'", 'circle']),
         ([('j1', 1, 0), ('j2', 1, 0), ('j1', 1, 0)], None, ["'j1'", "'j2'", 'circle']),
         ([None, ('j0', 1, 0)], ['floating', 'revolute'], ["'j1'", "'j0'", 'floating']),
@@ -88,7 +87,7 @@ def test_a_mimic_left_in_a_fixed_joint_means_nothing():
         ([None, ('j0', 1, 0)], ['revolute', 'planar'], ["'j1'", 'planar']),
         ([('j1', 'nan', 0), None], None, ["'j0'", 'multiplier']),
         ([('j1', 1, 'x'), None], None, ["'j0'", 'offset']),
-        ([('j1', '1e200', 0), ('j2', '1e200', 0), None], None, ["'j0'", 'overflow']),
+        ([('j1', '1e20', 0), ('j2', '1e20', 0), None], None, ["'j0'", 'absurd']),
     ],
 )
 def test_a_senseless_mimic_is_refused_by_name(mimics, kinds, words):
@@ -96,3 +95,16 @@ def test_a_senseless_mimic_is_refused_by_name(mimics, kinds, words):
         load_urdf(fingers(*mimics, kinds=kinds))
     for word in words:
         assert word in str(caught.value)
+
+
+def test_a_mimic_of_a_joint_that_does_not_exist_is_independent_and_said_so():
+    model = load_urdf(fingers(('nope', 1, 0), ('j0', 2, 0.5)))
+    assert model.joint_names == ('j0',)
+    assert model.couplings == (Coupling(2, 1, 2.0, 0.5),)
+    (warning,) = model.warnings
+    assert 'mimic a joint that does not exist' in warning and 'j0' in warning
+
+
+def test_strict_refuses_a_mimic_of_a_joint_that_does_not_exist():
+    with pytest.raises(ModelError, match="joint 'j0' mimics joint 'nope', which does not exist"):
+        load_urdf(fingers(('nope', 1, 0)), strict=True)

