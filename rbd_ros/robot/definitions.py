@@ -17,6 +17,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 from rbd_ros import algorithms
 from rbd_ros.compiler import Definition
 from rbd_ros.model import Frame, Model
+from rbd_ros.model.equivalent import equivalent_model
 from rbd_ros.spatial import ForceVector, RigidBodyInertia
 
 Scalars = Sequence[Any]
@@ -271,6 +272,17 @@ FUNCTIONS: Dict[str, Function] = {
 }
 
 
+# Functions that an equivalent model serves as well (book 9.7)
+_JOINT_SPACE = (
+    'inverse_dynamics',
+    'forward_dynamics',
+    'bias_force',
+    'gravity_torque',
+    'mass_matrix',
+    'coriolis_matrix',
+)
+
+
 def definition(model: Model, name: str, options: Options, doc: str = '') -> Definition:
     """Definition of a variant of a function, ready to be compiled.
 
@@ -289,7 +301,7 @@ def definition(model: Model, name: str, options: Options, doc: str = '') -> Defi
     def evaluate(*arrays: Scalars) -> Sequence[Any]:
         own, others = arrays[: len(function.inputs)], list(arrays[len(function.inputs) :])
         forces = _forces(model, options.forces, others.pop(0)) if options.forces else None
-        variant = _with_runtime(model, options.runtime, others)
+        variant = _with_runtime(_cheapest(model, name, options), options.runtime, others)
         return function.evaluate(Call(variant, options, forces, dict(zip(function.inputs, own))))
 
     key = {'model': model_key(model), 'options': repr(options), 'source': _source_digest()}
@@ -323,6 +335,12 @@ def _check(model: Model, name: str, function: Function, options: Options) -> Non
         raise ValueError(f'a run-time input is named twice in {options.runtime}')
     if options.diagonal is not None and len(options.diagonal) != model.nv:
         raise ValueError(f'diagonal must have {model.nv} elements, got {len(options.diagonal)}')
+
+
+def _cheapest(model: Model, name: str, options: Options) -> Model:
+    """Model with the least arithmetic that gives the function's results."""
+    constant_inertia = all(key == 'gravity' for key in options.runtime)
+    return equivalent_model(model) if name in _JOINT_SPACE and constant_inertia else model
 
 
 def _forces(model: Model, links: Sequence[str], values: Scalars) -> Dict[int, ForceVector]:

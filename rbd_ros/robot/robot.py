@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import logging
 import os
-import threading
 from types import MethodType
 from typing import (
     Any,
@@ -25,7 +24,7 @@ from typing import (
 
 import numpy as np
 
-from rbd_ros.compiler import BaseKernel, make_kernel, OperationCount, why_unavailable
+from rbd_ros.compiler import BaseKernel, compile_lock, make_kernel, OperationCount, why_unavailable
 from rbd_ros.model import load_urdf, Model, SingularMassMatrixError
 from rbd_ros.model.checks import singular_joints
 from rbd_ros.robot.configuration import difference, neutral, random_configuration
@@ -66,7 +65,6 @@ class Robot:
     def __init__(self, model: Model):
         self._model = model
         self._kernels: Dict[Tuple[str, Options], BaseKernel] = {}
-        self._lock = threading.RLock()
         independent = [(model.body(i), at_v) for i, (_, at_v) in model.independent_slices.items()]
         self._velocity_limits = self._for_each_dof(lambda body: body.limits.velocity, independent)
         self._effort_limits = self._for_each_dof(lambda body: body.limits.effort, independent)
@@ -426,7 +424,7 @@ class Robot:
             ) from None
         kernel = self._kernels.get(key)
         if kernel is None:
-            with self._lock:
+            with compile_lock:
                 kernel = self._kernels.get(key)
                 if kernel is None:
                     kernel = self._kernels[key] = self._make_kernel(*key)

@@ -1,0 +1,105 @@
+"""Dynamically equivalent models with fewer numbers (book 9.7): the same torques, less arithmetic.
+
+Two freedoms of a model do not show in its equations of motion. A joint's axis may be described by
+any of its points, so the frame of a body can be moved along the axis to where its parent sees it
+best. And what a joint cannot excite of the inertia of the body beyond it (of a hinge: the mass,
+the first moment along the axis, and an equal inertia about both other axes) may as well be part of
+its parent. Parameters that become zero in this way cost nothing once the code is specialised.
+
+The model that results is one to compute joint forces with. Its inertias may be those of no real
+body, its energy and momentum are not the robot's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Dict, Optional
+
+from rbd_ros.model.joints import JointType, Prismatic, Revolute
+from rbd_ros.model.model import Frame, Model
+from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
+from rbd_ros.spatial.linear3 import Vector3, ZERO3
+
+_ROUNDING = 1e-15
+
+
+def equivalent_model(model: Model) -> Model:
+    """Model with the same H(q), C(q, v) and gravity torques and as few parameters as it can have.
+
+    :param model: model with numbers for inertias
+    """
+    return _with_inertias_moved_inward(_with_frames_moved_along_axes(model))
+
+
+def _with_frames_moved_along_axes(model: Model) -> Model:
+    """Move each body's frame so that X_T has the shortest translation that its joint allows."""
+    moved: Dict[int, Vector3] = {0: ZERO3}
+    bodies = []
+    for i, body in model.outward():
+        E, r = body.tree_transform.E, linear3.subtract(body.tree_transform.r, moved[body.parent])
+        moved[i] = _shift(body.joint, linear3.apply(E, r))
+        r = linear3.add(r, linear3.apply_transpose(E, moved[i]))
+        reach = _ROUNDING * max(map(abs, (*body.tree_transform.r, *moved[i], *moved[body.parent])))
+        r = tuple(0.0 if abs(x) <= reach else x for x in r)
+        inertia = body.inertia.moved(moved[i])
+        bodies.append(replace(body, tree_transform=PluckerTransform(E, r), inertia=inertia))
+
+    def placement(X: PluckerTransform, i: int) -> PluckerTransform:
+        return X * PluckerTransform.translation(linear3.negate(moved[i]))
+
+    links = {
+        name: replace(link, placement=placement(link.placement, link.body))
+        for name, link in model.links.items()
+    }
+    frames = {
+        name: Frame(frame.body, placement(frame.placement, frame.body))
+        for name, frame in model.joint_frames.items()
+    }
+    return replace(model, bodies=tuple(bodies), links=links, joint_frames=frames)
+
+
+def _shift(joint: JointType, r: Vector3) -> Vector3:
+    """Where to move a body's frame to, in its own coordinates, X_T's translation being `r`."""
+    if isinstance(joint, Revolute):
+        return linear3.scale(-linear3.dot(joint.axis, r), joint.axis)
+    if isinstance(joint, Prismatic):
+        return linear3.negate(r)
+    return ZERO3
+
+
+def _with_inertias_moved_inward(model: Model) -> Model:
+    """From the leaves to the base, move to its parent what each joint cannot excite (table 9.7)."""
+    inertia = {i: body.inertia for i, body in model.outward()}
+    for i, body in model.inward():
+        delta = _not_excited(body.joint, inertia[i])
+        if delta is not None:
+            inertia[i] = inertia[i] + delta * -1.0
+            if body.parent != 0:
+                moved = body.tree_transform.inverse_apply(delta)
+                inertia[body.parent] = inertia[body.parent] + moved
+    bodies = (replace(body, inertia=inertia[i]) for i, body in model.outward())
+    return replace(model, bodies=tuple(bodies))
+
+
+def _not_excited(joint: JointType, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
+    """I_delta with I_delta S = 0 (up to a constant force) and X_J^T I_delta X_J = I_delta."""
+    if isinstance(joint, Prismatic):
+        return RigidBodyInertia(0.0, ZERO3, inertia.I)
+    if not isinstance(joint, Revolute):
+        return None
+    x, y, z = joint.axis
+    along = linear3.dot(inertia.h, joint.axis)
+    # c (1 - k k^T), with c such that one more diagonal element becomes zero
+    most = max(range(3), key=lambda k: abs(joint.axis[k]))
+    diagonal = (inertia.I[0], inertia.I[2], inertia.I[5])
+    across = (most + 1) % 3
+    c = diagonal[across] / (1.0 - joint.axis[across] ** 2)
+    rotational = (
+        c * (1.0 - x * x),
+        -c * y * x,
+        c * (1.0 - y * y),
+        -c * z * x,
+        -c * z * y,
+        c * (1.0 - z * z),
+    )
+    return RigidBodyInertia(inertia.mass, linear3.scale(along, joint.axis), rotational)
