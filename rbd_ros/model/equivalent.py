@@ -68,7 +68,7 @@ def _shift(joint: JointType, r: Vector3) -> Vector3:
 
 
 def _with_inertias_moved_inward(model: Model) -> Model:
-    """From the leaves to the base, move to its parent what each joint cannot excite (table 9.7)."""
+    """Move to its parent, leaves first, what each joint cannot excite (table 9.7)."""
     inertia = {i: body.inertia for i, body in model.outward()}
     for i, body in model.inward():
         delta = _not_excited(body.joint, inertia[i])
