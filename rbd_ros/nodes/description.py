@@ -15,7 +15,7 @@ from std_msgs.msg import String
 
 from rbd_ros.nodes.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.parameters import Declaration, ParameterTable
-from rbd_ros.nodes.runtime import quality_of_service
+from rbd_ros.nodes.runtime import interruptible, quality_of_service
 from rbd_ros.robot import Robot
 
 SUBJECT = 'robot_description'
@@ -117,7 +117,8 @@ class RobotSource:
                     code='different description ignored',
                 )
             return
-        self._load(message.data, message.data, 'topic robot_description')
+        with interruptible():
+            self._load(message.data, message.data, 'topic robot_description')
 
     def _load(self, source: str, text: Optional[str], origin: str) -> bool:
         try:

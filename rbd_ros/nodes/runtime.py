@@ -6,13 +6,14 @@ last command.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import signal
 import threading
 import time
 import traceback
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 
 import rclpy
 from rclpy.clock import Clock, ClockType
@@ -91,6 +92,25 @@ def flush(publisher: Publisher, timeout: float = 0.2) -> None:
         time.sleep(0.05)
 
 
+_interruptible = False
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let a stop signal interrupt what is done here (loading and compiling a robot, say)."""
+    global _interruptible
+    before, _interruptible = _interruptible, True
+    try:
+        yield
+    finally:
+        _interruptible = before
+
+
+def _interrupt(*_: object) -> None:
+    if _interruptible:
+        raise KeyboardInterrupt
+
+
 class _StopSignals:
     """Ends a spin when SIGINT or SIGTERM arrives.
 
@@ -111,7 +131,7 @@ class _StopSignals:
         if threading.current_thread() is threading.main_thread():
             self._previous_fd = signal.set_wakeup_fd(self._write_end, warn_on_full_buffer=False)
             for number in STOP_SIGNALS:
-                self._previous[number] = signal.signal(number, lambda *_: None)
+                self._previous[number] = signal.signal(number, _interrupt)
         self._thread = threading.Thread(target=self._listen, name='signals', daemon=True)
         self._thread.start()
         return self
@@ -147,6 +167,8 @@ def _spin(executor: Executor, stop: Future, node: Node) -> None:
             executor.spin_until_future_complete(stop, timeout_sec=SPIN_TIMEOUT)
         except ExternalShutdownException:
             return
+        except KeyboardInterrupt:
+            return
         except Exception:
             now = time.monotonic()
             failures = [t for t in failures if now - t < 1.0] + [now]
@@ -168,11 +190,14 @@ def run_node(create: Callable[[], Node], args: Optional[Sequence[str]] = None) -
     node: Optional[Node] = None
     with _StopSignals(executor) as stop:
         try:
-            node = create()
+            with interruptible():
+                node = create()
             executor.add_node(node)
             gc.collect()
             gc.freeze()  # what lives now lives until the end: keep it out of later collections
             _spin(executor, stop.future, node)
+            return 0
+        except KeyboardInterrupt:
             return 0
         except STARTUP_ERRORS as error:
             logger.fatal(str(error))

@@ -27,6 +27,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 30.0  # seconds within which anything must happen
+START_LIMIT = 300.0  # seconds within which a node must start, compiling what is not cached yet
 
 TWO_LINK_ARM = """
 <robot name="two_link">
@@ -184,7 +185,7 @@ class Ros:
     def publisher(self, kind, topic, qos=None, wait=True):
         publisher = self.node.create_publisher(kind, topic, qos or reliable(1))
         if wait:
-            self.until(publisher.get_subscription_count, f'a subscription to {topic}')
+            self.until(publisher.get_subscription_count, f'a subscription to {topic}', START_LIMIT)
         return publisher
 
     def status(self, text, subject='', level=None, since=0):

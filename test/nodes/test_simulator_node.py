@@ -33,7 +33,7 @@ class Rig:
                 'command_timeout': 0.3,
             },
         )
-        self.states = ros.listen(JointState, 'joint_states')
+        self.states = ros.listen(JointState, 'joint_states', reliable(1))
         self.clock = ros.listen(Clock, '/clock')
         self.by_name = ros.publisher(JointState, 'joint_commands')
         self.by_order = ros.publisher(Float64MultiArray, 'effort_commands')
