@@ -49,7 +49,7 @@ class Lanes:
         return Lanes(np.sqrt(self.x))
 
     def where_positive(self, yes, no):
-        return Lanes(np.where(self.x > 0, _plain(yes), _plain(no)))
+        return Lanes(np.where(np.real(self.x) > 0, _plain(yes), _plain(no)))
 
 
 def _plain(other):
@@ -62,7 +62,7 @@ def evaluate(definition, *arrays):
     columns = [[Lanes(column) for column in np.broadcast_to(x, (rows, np.shape(x)[-1])).T] for x in arrays]
     with np.errstate(all='ignore'):
         flat = definition.evaluate(*columns)
-    out = np.empty((rows, len(flat)))
+    out = np.empty((rows, len(flat)), dtype=np.result_type(float, *arrays))
     for k, value in enumerate(flat):
         out[:, k] = _plain(value)
     return out.reshape(rows, *definition.shape)

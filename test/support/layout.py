@@ -59,6 +59,32 @@ class Layout:
         shape = (self.nv,) if n is None else (n, self.nv)
         return self.random_positions(rng, n), rng.uniform(-2, 2, shape), rng.uniform(-4, 4, shape)
 
+    def position_rates(self, q, v):
+        """Time derivative of positions that move with velocity v, (nq,): quaternions and planar joints included."""
+        rates = np.empty(np.shape(q)[:-1] + (self.nq,))
+        for joint in self.joints:
+            p, u = q[..., joint.q], v[..., joint.v]
+            if joint.type == 'floating':
+                w, x, y, z = np.moveaxis(p[..., :4], -1, 0)
+                omega, linear = u[..., :3], u[..., 3:]
+                product = np.stack([  # quaternion times (0, omega), book eq 4.13
+                    -x * omega[..., 0] - y * omega[..., 1] - z * omega[..., 2],
+                    w * omega[..., 0] + y * omega[..., 2] - z * omega[..., 1],
+                    w * omega[..., 1] - x * omega[..., 2] + z * omega[..., 0],
+                    w * omega[..., 2] + x * omega[..., 1] - y * omega[..., 0]], axis=-1)
+                R = np.stack([
+                    np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], axis=-1),
+                    np.stack([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], axis=-1),
+                    np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=-1)], axis=-2)
+                rates[..., joint.q] = np.concatenate([product / 2, (R @ linear[..., None])[..., 0]], axis=-1)
+            elif joint.type == 'planar':
+                c, s = np.cos(p[..., 0]), np.sin(p[..., 0])
+                rates[..., joint.q] = np.stack(
+                    [u[..., 0], c * u[..., 1] - s * u[..., 2], s * u[..., 1] + c * u[..., 2]], axis=-1)
+            else:
+                rates[..., joint.q] = u
+        return rates
+
 
 def read(path_or_xml, floating_base=False):
     """Layout of a URDF file or text."""

@@ -40,6 +40,7 @@ class Bridge:
             self.P[pin_joint.idx_v:pin_joint.idx_v + pin_joint.nv, place.v] = ratio * block
             self._sources.append((pin_joint, type_, place.q, ratio, offset))
         self.has_mimic = bool(self.layout.mimics)
+        self._known_positions = {}
 
     @staticmethod
     def _pin_name(name):
@@ -47,6 +48,12 @@ class Bridge:
 
     def q(self, q):
         """Pinocchio's configuration for ours."""
+        key = q.tobytes()
+        if key not in self._known_positions:
+            self._known_positions[key] = self._position(q)
+        return self._known_positions[key]
+
+    def _position(self, q):
         out = np.empty(self.model.nq)
         for joint, type_, place, ratio, offset in self._sources:
             ours, i = q[place], joint.idx_q

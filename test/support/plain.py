@@ -1,0 +1,57 @@
+"""A robot's functions run by the interpreter on whole batches: nothing to compile, and complex numbers pass through.
+
+Complex numbers give derivatives without truncation or cancellation: f'(x) = Im f(x + i h) / h with h = 1e-30.
+"""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from rbd_ros.robot.definitions import Options, definition
+from support import lanes
+from support.functions import FRAME_FUNCTIONS
+
+H = 1e-30
+
+
+class Plain:
+    """The public functions of a robot without the compiler. Batches only: arrays (N, n)."""
+
+    def __init__(self, robot, layout):
+        self.robot, self.layout, self._definitions = robot, layout, {}
+
+    def run(self, name, *arrays, **options):
+        """Result of a function of `rbd_ros.robot.definitions`, (N, ...)."""
+        key = name, tuple(sorted(options.items()))
+        if key not in self._definitions:
+            self._definitions[key] = definition(self.robot.model, name, Options(**options))
+        return lanes.evaluate(self._definitions[key], *arrays)
+
+    def __getattr__(self, name):
+        def function(*arrays, external_forces=None, reference='body'):
+            if name in FRAME_FUNCTIONS:
+                frame = next(x for x in arrays if isinstance(x, str))
+                arrays = [x for x in arrays if not isinstance(x, str)]
+                if name.startswith('point'):
+                    return self.run(name, *arrays, frame=frame)
+                return self.run(name, *arrays, frame=frame, reference=reference)
+            if external_forces:
+                links = tuple(sorted(external_forces))
+                stacked = np.concatenate([external_forces[link] for link in links], axis=-1)
+                return self.run(name, *arrays, stacked, forces=links)
+            result = self.run(name, *arrays)
+            if name == 'energy':
+                return SimpleNamespace(kinetic=result[:, 0], potential=result[:, 1], total=result.sum(axis=1))
+            if name == 'forward_kinematics':
+                return {link: result[:, k] for k, link in enumerate(self.robot.link_names)}
+            return result
+        return function
+
+    def rate(self, name, q, v, *others, **options):
+        """Time derivative of a function of the state while q moves with velocity v.
+
+        :param others: pairs (value, rate) of further arguments, such as (v, a)
+        """
+        arrays = [q + 1j * H * self.layout.position_rates(q, v)]
+        arrays += [value + 1j * H * rate for value, rate in others]
+        return self.run(name, *arrays, **options).imag / H
