@@ -58,7 +58,7 @@ _find_ros() {
     _ros="${RBD_ROS_ROS:-}"
     if [ -z "$_ros" ]; then
         _ros='wheels'
-        if [ -n "${ROS_DISTRO:-}" ] && "$python" -c 'import rclpy' >/dev/null 2>&1; then
+        if [ -n "${ROS_DISTRO:-}" ] && "$python" -c 'from rclpy.node import Node' >/dev/null 2>&1; then
             _ros='sourced'
         elif [ -n "${ROS_DISTRO:-}" ]; then
             _say "ROS 2 $ROS_DISTRO is sourced, but $python cannot import its rclpy: using ROS 2 from wheels instead."
@@ -119,11 +119,9 @@ _make_venv() {
     }
 }
 
-# Messages of a sourced ROS 2 are compiled against the system's NumPy, so that one must stay.
-_keep_system_numpy() {
-    local version
-    version="$("$_base_python" -c 'import numpy; print(numpy.__version__)' 2>/dev/null)" || version=''
-    [ -z "$version" ] || printf 'numpy==%s\n' "$version"
+# Modules that were compiled against NumPy 1, such as the messages of a sourced ROS 2, do not load with NumPy 2.
+_numpy_of_sourced_ros() {
+    "$_base_python" -c 'import numpy; print("numpy<2" if numpy.__version__.startswith("1.") else "numpy")' 2>/dev/null || true
 }
 
 _pip_install() {
@@ -134,7 +132,7 @@ _install() {
     local extras="$1" constraints=() status=0
     _log="$(mktemp)"
     if [ "$_ros" = sourced ]; then
-        _keep_system_numpy > "$_venv/.rbd_ros_constraints"
+        _numpy_of_sourced_ros > "$_venv/.rbd_ros_constraints"
         constraints=(-c "$_venv/.rbd_ros_constraints")
     else
         constraints=(-c "$RBD_ROS_ROOT/scripts/constraints.txt")
@@ -163,17 +161,19 @@ _was_network() {
     grep -qiE 'NewConnectionError|NameResolutionError|name resolution|ProxyError|SSLError|ConnectTimeout|ReadTimeout|Connection (broken|refused|reset)' "$_log"
 }
 
+# With wheels: no trace of a ROS for another Python, nor of another environment's wheels, for pip nor for us.
+_leave_other_environments() {
+    unset PYTHONHOME
+    if [ "$_ros" = wheels ]; then
+        unset AMENT_PREFIX_PATH COLCON_PREFIX_PATH ROS_DISTRO ROS_VERSION _ROS_WHEELS_BOOTSTRAP_COMPLETE
+        unset LD_LIBRARY_PATH PYTHONPATH
+    fi
+}
+
 # The environment that every process of ours shall see.
 _enter_environment() {
     PYTHON="$_venv/bin/python"
-    unset PYTHONHOME
-    if [ "$_ros" = wheels ]; then
-        # No trace of a ROS for another Python, nor of another environment's wheels.
-        unset AMENT_PREFIX_PATH COLCON_PREFIX_PATH ROS_DISTRO ROS_VERSION _ROS_WHEELS_BOOTSTRAP_COMPLETE LD_LIBRARY_PATH
-        export PYTHONPATH="$RBD_ROS_ROOT"
-    else
-        export PYTHONPATH="$RBD_ROS_ROOT${PYTHONPATH:+:$PYTHONPATH}"
-    fi
+    export PYTHONPATH="$RBD_ROS_ROOT${PYTHONPATH:+:$PYTHONPATH}"
     export PATH="$_venv/bin:$PATH" VIRTUAL_ENV="$_venv" PYTHON
     # rclpy does not start where it cannot write its log.
     if [ -z "${ROS_LOG_DIR:-}" ] && [ -z "${ROS_HOME:-}" ] && ! mkdir -p "${HOME:-/nonexistent}/.ros/log" 2>/dev/null; then
@@ -197,6 +197,7 @@ prepare_environment() {
     else
         _venv="$RBD_ROS_ROOT/.venv"
     fi
+    _leave_other_environments
     _wanted="$(_fingerprint)"
     if ! _is_up_to_date "$level" test; then
         # One set-up at a time: the demo and the tests may be started together.
