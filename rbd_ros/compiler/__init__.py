@@ -2,7 +2,7 @@
 
 from rbd_ros.compiler.graph import Graph, OperationCount, Symbol
 from rbd_ros.compiler.kernel import BaseKernel, Definition, make_kernel, set_threads
-from rbd_ros.compiler.native import why_unavailable
+from rbd_ros.compiler.native import compile_lock, why_unavailable
 
 __all__ = [
     'BaseKernel',
@@ -10,6 +10,7 @@ __all__ = [
     'Graph',
     'OperationCount',
     'Symbol',
+    'compile_lock',
     'make_kernel',
     'set_threads',
     'why_unavailable',

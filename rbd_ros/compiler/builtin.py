@@ -15,7 +15,7 @@ from __future__ import annotations
 import ctypes
 from functools import lru_cache
 import sys
-from typing import Any, Callable, Sequence, Tuple
+from typing import Any, Callable, List, Sequence, Tuple
 
 import numpy as np
 
@@ -120,6 +120,16 @@ class _MethodDef(ctypes.Structure):
     ]
 
 
+# A builtin points to its definition until the very end, also while the garbage collector takes a
+# cycle apart in whatever order it likes. So definitions, a hundred bytes each, are never freed.
+_definitions: List[_MethodDef] = []
+
+
+@lru_cache(maxsize=None)
+def _text(text: str) -> bytes:
+    return text.encode()
+
+
 @lru_cache(maxsize=None)
 def supported() -> bool:
     """Whether this interpreter lays its objects out as the builtin assumes."""
@@ -159,20 +169,20 @@ def _context_values() -> Tuple[int, ...]:
 
 def make_builtin(
     name: str, doc: str, address: int, context: int, fallback: Callable[..., Any]
-) -> Tuple[Callable[..., Any], Any]:
+) -> Callable[..., Any]:
     """Builtin function object of the machine code at `address`.
 
     :param context: address of the table `context` of the same code, filled here
     :param fallback: callable for all other arguments; the builtin keeps it alive, and it must keep
         the code alive
-    :return: the builtin, and its method definition, which must live as long
     """
     for k, value in enumerate(_context_values()):
         ctypes.c_void_p.from_address(context + 8 * k).value = value
-    definition = _MethodDef(name.encode(), address, _METH_FASTCALL_KEYWORDS, doc.encode())
+    definition = _MethodDef(_text(name), address, _METH_FASTCALL_KEYWORDS, _text(doc))
+    _definitions.append(definition)
     new = ctypes.pythonapi.PyCFunction_NewEx
     new.restype, new.argtypes = (
         ctypes.py_object,
         [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p],
     )
-    return new(ctypes.addressof(definition), fallback, None), definition
+    return new(ctypes.addressof(definition), fallback, None)

@@ -1,13 +1,11 @@
-"""LLVM functions around a graph's code.
-
-One state, packed arrays, a batch of states, and the builtin for Python.
-
-All of a kernel's functions live in one module:
+"""LLVM functions around a graph's code: one state, packed arrays, and a batch of states.
 
 * ``core(in0, in1, ..., out)``: one state, a pointer for each array;
 * ``packed(in, out)``: one state, all inputs one after another in a single array, for calls from
   compiled loops;
-* ``batch(ins, out, first, last)``: rows `first` to `last` of a batch, W at a time.
+* ``batch(ins, out, scratch, first, last)``: rows `first` to `last` of a batch, W at a time.
+
+The first two live in one module with the builtin for Python (builtin.py), the last in another.
 """
 
 from __future__ import annotations
@@ -26,33 +24,62 @@ def core_function(graph: Graph, inputs: Inputs, outputs: Sequence[Value]) -> Tup
     :param inputs: names and sizes of the input arrays
     :param outputs: values of the flat output array
     """
-    code = Emitter(1)
-    names: Dict[tuple, str] = {}
-    for k, (name, size) in enumerate(inputs):
-        for j in range(size):
-            pointer = code.value(f'getelementptr double, ptr %in{k}, i64 {j}')
-            names[name, j] = code.value(f'load double, ptr {pointer}, align 8')
-    for j, value in enumerate(emit_graph(code, graph, names, outputs)):
-        pointer = code.value(f'getelementptr double, ptr %out, i64 {j}')
-        code.line(f'store double {value}, ptr {pointer}, align 8')
-    arguments = ', '.join(
-        [f'ptr noalias readonly %in{k}' for k in range(len(inputs))] + ['ptr noalias %out']
-    )
-    body = '\n'.join(code.lines)
-    text = f'define void @core({arguments}) nounwind {{\n{body}\n  ret void\n}}\n'
-
+    text, declarations = _straight_line('core', 1, 'nounwind', graph, inputs, outputs)
     offset, lines, passed = 0, [], []
     for k, (_, size) in enumerate(inputs):
         lines.append(f'  %p{k} = getelementptr double, ptr %in, i64 {offset}')
         passed.append(f'ptr %p{k}')
         offset += size
-    call = f'  tail call void @core({", ".join(passed + ["ptr %out"])})'
+    call = f'  tail call void @core({", ".join([*passed, "ptr %out"])})'
     text += (
         'define void @packed(ptr %in, ptr %out) nounwind {\n'
-        + '\n'.join(lines + [call])
+        + '\n'.join([*lines, call])
         + '\n  ret void\n}\n'
     )
-    return text, code.declarations()
+    return text, declarations
+
+
+def _straight_line(
+    name: str,
+    lanes: int,
+    attributes: str,
+    graph: Graph,
+    inputs: Inputs,
+    outputs: Sequence[Value],
+) -> Tuple[str, List[str]]:
+    """Text and declarations of a function of a pointer for each array.
+
+    The arrays are arrays of vectors if there is more than one lane.
+    """
+    code = Emitter(lanes)
+
+    def element(array: str, index: int) -> str:
+        return code.value(f'getelementptr {code.type}, ptr %{array}, i64 {index}')
+
+    def store(place: int, value: str) -> None:
+        code.line(f'store {code.type} {value}, ptr {element("out", place)}, align {8 * lanes}')
+
+    names: Dict[tuple, str] = {}
+    for k, (array, size) in enumerate(inputs):
+        for j in range(size):
+            names[array, j] = code.value(
+                f'load {code.type}, ptr {element(f"in{k}", j)}, align {8 * lanes}'
+            )
+    emit_graph(code, graph, names, outputs, store)
+    arguments = ', '.join(
+        [f'ptr noalias readonly %in{k}' for k in range(len(inputs))] + ['ptr noalias %out']
+    )
+    body = '\n'.join(code.lines)
+    return (
+        f'define void @{name}({arguments}) {attributes} {{\n{body}\n'
+        '  br label %done\ndone:\n  ret void\n}\n',
+        code.declarations(),
+    )
+
+
+def scratch_size(inputs: Inputs, outputs: int, lanes: int) -> int:
+    """Doubles in the scratch array of `batch`, which must be aligned to vectors of `lanes`."""
+    return lanes * (sum(size for _, size in inputs) + outputs)
 
 
 def batch_function(
@@ -60,44 +87,31 @@ def batch_function(
 ) -> Tuple[str, List[str]]:
     """Text and declarations of `batch` for `lanes` states at once.
 
-    The rows of a group are turned into vectors of lanes in a scratch array on the stack, by small
-    loops, and the results back into rows. The batch must have at least `lanes` rows: a last group
-    that is not full starts earlier and computes some rows again, so a row's result never depends
-    on its place in the batch.
+    The rows of a group are turned into vectors of lanes in a scratch array, by small loops, and
+    the results back into rows. The batch must have at least `lanes` rows: a last group that is not
+    full starts earlier and computes some rows again, so a row's result never depends on its place
+    in the batch.
     """
-    code = Emitter(lanes)
-    sizes = [size for _, size in inputs]
-    names: Dict[tuple, str] = {}
-    for k, (name, size) in enumerate(inputs):
-        for j in range(size):
-            pointer = code.value(f'getelementptr {code.type}, ptr %scratch{k}, i64 {j}')
-            names[name, j] = code.value(f'load {code.type}, ptr {pointer}, align {8 * lanes}')
-    for j, value in enumerate(emit_graph(code, graph, names, outputs)):
-        pointer = code.value(f'getelementptr {code.type}, ptr %scratch_out, i64 {j}')
-        code.line(f'store {code.type} {value}, ptr {pointer}, align {8 * lanes}')
-
-    scratch = [
-        f'  %scratch{k} = alloca {code.type}, i64 {max(size, 1)}, align {8 * lanes}'
-        for k, size in [*enumerate(sizes), ('_out', len(outputs))]
-    ]
-    slots = [
-        line
-        for k in range(len(inputs))
-        for line in (
+    attributes = 'nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512"'
+    group, declarations = _straight_line('group', lanes, attributes, graph, inputs, outputs)
+    entry, gathers, offset = [], [], 0
+    for k, (_, size) in enumerate(inputs):
+        entry += [
             f'  %slot{k} = getelementptr ptr, ptr %ins, i64 {k}',
             f'  %array{k} = load ptr, ptr %slot{k}',
+            f'  %scratch{k} = getelementptr double, ptr %scratch, i64 {offset}',
+        ]
+        gathers.append(
+            f'  call void @gather(ptr %array{k}, ptr %scratch{k}, i64 %row, i64 {size})'
         )
-    ]
-    gathers = [
-        f'  call void @gather(ptr %array{k}, ptr %scratch{k}, i64 %row, i64 {size})'
-        for k, size in enumerate(sizes)
-    ]
-    body = '\n'.join([*gathers, *code.lines])
-    entry = '\n'.join([*scratch, *slots])
-    attributes = 'nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512"'
-    text = f"""define void @batch(ptr %ins, ptr %out, i64 %first, i64 %last) {attributes} {{
+        offset += lanes * size
+    entry.append(f'  %scratch_out = getelementptr double, ptr %scratch, i64 {offset}')
+    passed = ', '.join([*(f'ptr %scratch{k}' for k in range(len(inputs))), 'ptr %scratch_out'])
+    lines = '\n'
+    parameters = 'ptr %ins, ptr %out, ptr %scratch, i64 %first, i64 %last'
+    text = f"""define void @batch({parameters}) {attributes} {{
 entry:
-{entry}
+{lines.join(entry)}
   %final = sub i64 %last, {lanes}
   %any = icmp slt i64 %first, %last
   br i1 %any, label %loop, label %done
@@ -105,7 +119,8 @@ loop:
   %next = phi i64 [ %first, %entry ], [ %after, %loop ]
   %past = icmp sgt i64 %next, %final
   %row = select i1 %past, i64 %final, i64 %next
-{body}
+{lines.join(gathers)}
+  call void @group({passed})
   call void @scatter(ptr %out, ptr %scratch_out, i64 %row, i64 {len(outputs)})
   %after = add i64 %next, {lanes}
   %more = icmp slt i64 %after, %last
@@ -114,9 +129,8 @@ done:
   ret void
 }}
 """
-    return text + _transposition('gather', lanes, attributes) + _transposition(
-        'scatter', lanes, attributes
-    ), code.declarations()
+    gather, scatter = (_transposition(name, lanes, attributes) for name in ('gather', 'scatter'))
+    return group + text + gather + scatter, declarations
 
 
 def _transposition(name: str, lanes: int, attributes: str) -> str:

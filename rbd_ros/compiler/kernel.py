@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import ctypes
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
+import logging
 import math
 import os
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
@@ -18,11 +19,34 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from rbd_ros.compiler import builtin, cache, functions, handles, native
-from rbd_ros.compiler.graph import Graph, OperationCount
+from rbd_ros.compiler.graph import Graph, OperationCount, Value
 
 _FLOAT64 = np.dtype(np.float64)
 _ROWS_PER_TASK = 256
-_threads = int(os.environ.get('RBD_ROS_NUM_THREADS', '0')) or os.cpu_count() or 1
+_ALIGNMENT = 64  # of the widest vectors
+_BATCH = ctypes.CFUNCTYPE(
+    None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
+)
+_log = logging.getLogger('rbd_ros')
+
+
+def _processors() -> int:
+    """Processors that this process may use."""
+    return (
+        len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count() or 1
+    )
+
+
+def _initial_threads() -> int:
+    text = os.environ.get('RBD_ROS_NUM_THREADS', '')
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    if text not in ('', '0'):
+        _log.warning('RBD_ROS_NUM_THREADS is %r, which is no number: it is ignored', text)
+    return _processors()
+
+
+_threads = _initial_threads()
 
 
 def set_threads(count: int) -> None:
@@ -38,9 +62,10 @@ def set_threads(count: int) -> None:
 
 @lru_cache(maxsize=1)
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(
-        max_workers=max(os.cpu_count() or 1, 1), thread_name_prefix='rbd_ros'
-    )
+    return ThreadPoolExecutor(max_workers=_processors(), thread_name_prefix='rbd_ros')
+
+
+os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
 
 
 @dataclass(frozen=True)
@@ -85,6 +110,19 @@ class BaseKernel:
     def output_size(self) -> int:
         """Number of outputs."""
         return self.definition.size
+
+    @cached_property
+    def function(self) -> Callable[..., np.ndarray]:
+        """This kernel as a function of arrays, a builtin where possible."""
+        return self.bind(self.__call__)
+
+    def bind(self, fallback: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+        """Function that runs the kernel as fast as can be; what is not plain arrays, `fallback`.
+
+        :param fallback: callable that keeps this kernel alive
+        :return: a builtin of machine code where possible, else `fallback` itself
+        """
+        return fallback
 
     def __call__(self, *arrays) -> np.ndarray:
         """Evaluate for one state, arrays (n,), or a batch, arrays (N, n).
@@ -159,10 +197,6 @@ class InterpretedKernel(BaseKernel):
 
         return handles.register(run)
 
-    def bind(self, fallback: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
-        """Callable for Python: there is no machine code, so the fallback itself."""
-        return fallback
-
     def _single(self, arguments: Sequence[np.ndarray]) -> np.ndarray:
         if not all(np.isfinite(x).all() for x in arguments):
             return np.full(self.definition.shape, np.nan)
@@ -185,7 +219,6 @@ class Kernel(BaseKernel):
     def __init__(self, definition: Definition, check: Optional[Callable[[], None]] = None):
         super().__init__(definition)
         self._check = check
-        self._trace_result: Optional[tuple] = None
         # the key is taken before tracing: with the machine code on disk nothing is ever traced
         self._digest = cache.digest(
             {
@@ -196,79 +229,82 @@ class Kernel(BaseKernel):
                 **native.versions(),
             }
         )
-        self._single_code, header = self._code(
+        self._single_code, self.count = self._code(
             'one',
-            lambda: [
-                functions.core_function(*self._trace()),
+            lambda graph, outputs: [
+                functions.core_function(graph, definition.inputs, outputs),
                 (builtin.builtin_function(definition.inputs, definition.shape), []),
             ],
         )
-        self.count = OperationCount(**header['count'])
         self.address = self._single_code.address('packed')
+        self._batch_code: Optional[native.MachineCode] = None
 
     def bind(self, fallback: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
-        """Builtin function that runs the kernel.
-
-        It hands whatever is not plain arrays on to `fallback`.
-
-        :param fallback: callable that keeps this kernel alive
-        """
+        """See `BaseKernel.bind`."""
         if not builtin.supported():
             return fallback
         code, definition = self._single_code, self.definition
-        function, self._method = builtin.make_builtin(
+        return builtin.make_builtin(
             definition.name,
             definition.doc,
             code.address('builtin'),
             code.global_address('context'),
             fallback,
         )
-        return function
 
-    def _trace(self) -> tuple:
-        """Graph, inputs and outputs, from running the algorithm on symbols."""
-        if self._trace_result is None:
-            if self._check is not None:
-                self._check()
-            graph = Graph()
-            symbols = [graph.inputs(name, size) for name, size in self.definition.inputs]
-            outputs = list(self.definition.evaluate(*symbols))
-            if len(outputs) != self.definition.size:
-                raise AssertionError(
-                    f'{self.definition.name}: {len(outputs)} outputs do not make up the shape '
-                    f'{self.definition.shape}'
-                )
-            self._trace_result = graph, self.definition.inputs, outputs
-        return self._trace_result
+    def _trace(self) -> Tuple[Graph, List[Value]]:
+        """Graph and outputs, from running the algorithm on symbols."""
+        if self._check is not None:
+            self._check()
+        graph = Graph()
+        outputs = list(
+            self.definition.evaluate(*(graph.inputs(*pair) for pair in self.definition.inputs))
+        )
+        if len(outputs) != self.definition.size:
+            raise AssertionError(
+                f'{self.definition.name}: {len(outputs)} outputs, shape {self.definition.shape}'
+            )
+        return graph, outputs
 
-    def _code(self, part: str, build: Callable[[], list]) -> Tuple[native.MachineCode, dict]:
-        name = f'{self.definition.name}-{part}-{self._digest[:40]}.o'
+    def _code(
+        self,
+        part: str,
+        build: Callable[[Graph, List[Value]], list],
+    ) -> Tuple[native.MachineCode, OperationCount]:
+        """Machine code of a part and its operations, from disk or made anew."""
+        name = cache.entry_name(self.definition.name, part, self._digest)
         entry = cache.load(name)
         if entry is not None:
+            header, object_file = entry
             try:
-                return native.MachineCode(entry[1]), entry[0]
-            except Exception:  # an object file that LLVM cannot load is as good as none
+                return native.MachineCode(object_file), OperationCount(**header['count'])
+            except (KeyError, TypeError, RuntimeError):  # what cannot be read is as good as none
                 pass
-        object_file = native.assemble(build())
-        graph, _, outputs = self._trace()
-        header = {'count': asdict(graph.count(outputs))}
-        cache.store(name, header, object_file)
-        return native.MachineCode(object_file), header
+        with native.compile_lock:
+            graph, outputs = self._trace()
+            count = graph.count(outputs)
+            object_file = native.assemble(build(graph, outputs))
+        cache.store(name, {'count': asdict(count)}, object_file)
+        return native.MachineCode(object_file), count
 
     @cached_property
     def _core(self) -> Callable:
         pointers = [ctypes.c_void_p] * (len(self.definition.inputs) + 1)
         return ctypes.PYFUNCTYPE(None, *pointers)(self._single_code.address('core'))
 
-    @cached_property
-    def _batch_code(self) -> Tuple[native.MachineCode, Callable, int]:
-        lanes = native.simd_lanes()
-        code, _ = self._code('batch', lambda: [functions.batch_function(*self._trace(), lanes)])
-        self._trace_result = None
-        function = ctypes.CFUNCTYPE(
-            None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
-        )
-        return code, function(code.address('batch')), lanes
+    def _compile_batch(self) -> Callable:
+        with native.compile_lock:
+            if self._batch_code is None:
+                lanes = native.simd_lanes()
+                code, _ = self._code(
+                    'batch',
+                    lambda graph, outputs: [
+                        functions.batch_function(graph, self.definition.inputs, outputs, lanes)
+                    ],
+                )
+                self._run_rows = _BATCH(code.address('batch'))
+                self._batch_code = code
+        return self._run_rows
 
     def _single(self, arguments: Sequence[np.ndarray]) -> np.ndarray:
         out = np.empty(self.definition.shape)
@@ -276,7 +312,11 @@ class Kernel(BaseKernel):
         return out
 
     def _batch(self, arguments: Sequence[np.ndarray], rows: int) -> np.ndarray:
-        _, function, lanes = self._batch_code
+        function = self._run_rows if self._batch_code is not None else self._compile_batch()
+        lanes = native.simd_lanes()
+        scratch_bytes = 8 * functions.scratch_size(
+            self.definition.inputs, self.definition.size, lanes
+        )
         out = np.empty((max(rows, lanes), *self.definition.shape))
         if 0 < rows < lanes:
             arguments = [
@@ -284,8 +324,13 @@ class Kernel(BaseKernel):
             ]
         pointers = np.array([x.ctypes.data for x in arguments], dtype=np.uintp)
 
-        def run(first: int, last: int) -> None:
-            function(pointers.ctypes.data, out.ctypes.data, first, last)
+        def run(first: int, last: int, _keep: Sequence[np.ndarray] = arguments) -> None:
+            # `_keep`: an interrupted caller drops its arrays while threads still read them
+            scratch = np.empty(scratch_bytes + _ALIGNMENT, dtype=np.uint8)
+            start = scratch.ctypes.data
+            function(
+                pointers.ctypes.data, out.ctypes.data, start + -start % _ALIGNMENT, first, last
+            )
 
         total = max(rows, lanes) if rows else 0
         tasks = min(_threads, total // _ROWS_PER_TASK)

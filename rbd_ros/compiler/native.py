@@ -5,13 +5,21 @@ from __future__ import annotations
 from functools import lru_cache
 import os
 import threading
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 # Of code generation; the graph is simplified already, so no passes over the LLVM text are run, and
 # higher levels were measured to take longer and give the same code.
 _OPTIMISATION = 1
 _OLDEST_LLVMLITE = (0, 44)  # the first with opaque pointers throughout
-_lock = threading.Lock()
+
+#: Held by whoever makes a kernel. A fork waits for it, so that a child finds neither it nor LLVM
+#: in the middle of something.
+compile_lock = threading.RLock()
+os.register_at_fork(
+    before=compile_lock.acquire,
+    after_in_parent=compile_lock.release,
+    after_in_child=compile_lock.release,
+)
 
 
 @lru_cache(maxsize=1)
@@ -44,47 +52,73 @@ def _initialise() -> None:
             pass
 
 
-def _new_target():
-    """LLVM target machine of the host.
+class Processor(NamedTuple):
+    """What code is generated for.
 
-    An engine owns the one it is given, so each needs its own.
+    :param name: LLVM's name of the processor
+    :param features: LLVM's list of features, '' for those that the name implies
+    :param lanes: doubles in the widest vector register
     """
+
+    name: str
+    features: str
+    lanes: int
+
+
+# The levels of the x86-64 ABI: lanes, and what a processor must have to run the code
+_LEVELS = {
+    'x86-64': (2, ()),
+    'x86-64-v2': (2, ('sse4.2', 'popcnt')),
+    'x86-64-v3': (4, ('avx2', 'fma', 'bmi2', 'movbe')),
+    'x86-64-v4': (8, ('avx512f', 'avx512bw', 'avx512cd', 'avx512dq', 'avx512vl')),
+}
+
+
+@lru_cache(maxsize=1)
+def processor() -> Processor:
+    """Processor that code is made for: this machine's, or the lesser one that RBD_ROS_CPU names.
+
+    :raises ValueError: if RBD_ROS_CPU is not one that this machine can stand in for
+    """
+    import llvmlite.binding as llvm
+
+    features = llvm.get_host_cpu_features()
+    chosen = os.environ.get('RBD_ROS_CPU', 'native')
+    if chosen in ('', 'native'):
+        # 8 lanes (AVX-512), 4 (AVX), else 2 (SSE2, NEON)
+        lanes = 8 if features.get('avx512f') else 4 if features.get('avx') else 2
+        return Processor(llvm.get_host_cpu_name(), features.flatten(), lanes)
+    possible = [
+        level
+        for level, (_, needed) in _LEVELS.items()
+        if llvm.get_default_triple().startswith('x86_64')
+        and all(features.get(name) for name in needed)
+    ]
+    if chosen not in possible:
+        raise ValueError(
+            f'RBD_ROS_CPU is {chosen!r}; here it may be {", ".join(["native", *possible])}'
+        )
+    return Processor(chosen, '', _LEVELS[chosen][0])
+
+
+def simd_lanes() -> int:
+    """Doubles in the widest vector register of the processor."""
+    return processor().lanes
+
+
+def _new_target():
+    """LLVM target machine; an engine owns the one it is given, so each needs its own."""
     import llvmlite.binding as llvm
 
     _initialise()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=cpu_name(),
-        features=cpu_features(),
+        cpu=processor().name,
+        features=processor().features,
         opt=_OPTIMISATION,
         reloc='pic',
         codemodel='small',
         jit=True,
     )
-
-
-@lru_cache(maxsize=1)
-def cpu_name() -> str:
-    """LLVM's name of the host CPU."""
-    import llvmlite.binding as llvm
-
-    return llvm.get_host_cpu_name()
-
-
-@lru_cache(maxsize=1)
-def cpu_features() -> str:
-    """LLVM's list of the host CPU's features."""
-    import llvmlite.binding as llvm
-
-    return llvm.get_host_cpu_features().flatten()
-
-
-@lru_cache(maxsize=1)
-def simd_lanes() -> int:
-    """Doubles in the widest vector register: 8 (AVX-512), 4 (AVX), else 2 (SSE2, NEON)."""
-    import llvmlite.binding as llvm
-
-    features = llvm.get_host_cpu_features()
-    return 8 if features.get('avx512f') else 4 if features.get('avx') else 2
 
 
 def assemble(functions: Sequence[Tuple[str, Sequence[str]]]) -> bytes:
@@ -96,7 +130,7 @@ def assemble(functions: Sequence[Tuple[str, Sequence[str]]]) -> bytes:
 
     declarations = sorted({line for _, lines in functions for line in lines})
     text = '\n'.join([*(text for text, _ in functions), *declarations])
-    with _lock:
+    with compile_lock:
         target = _new_target()
         return target.emit_object(llvm.parse_assembly(text))
 
@@ -110,7 +144,7 @@ class MachineCode:
     def __init__(self, object_file: bytes):
         import llvmlite.binding as llvm
 
-        with _lock:
+        with compile_lock:
             target = _new_target()
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(''), target)
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
@@ -125,6 +159,7 @@ class MachineCode:
         return self._engine.get_global_value_address(name)
 
 
+@lru_cache(maxsize=1)
 def versions() -> Dict[str, str]:
     """Whatever of the tools and the machine decides the machine code."""
     import llvmlite
@@ -133,8 +168,8 @@ def versions() -> Dict[str, str]:
     return {
         'llvmlite': llvmlite.__version__,
         'llvm': str(llvm.llvm_version_info),
-        'cpu': cpu_name(),
-        'features': cpu_features(),
+        'cpu': processor().name,
+        'features': processor().features,
         'triple': llvm.get_default_triple(),
         'optimisation': str(_OPTIMISATION),
     }
@@ -142,9 +177,10 @@ def versions() -> Dict[str, str]:
 
 __all__: List[str] = [
     'MachineCode',
+    'Processor',
     'assemble',
-    'cpu_features',
-    'cpu_name',
+    'compile_lock',
+    'processor',
     'simd_lanes',
     'versions',
     'why_unavailable',

@@ -5,9 +5,11 @@ Every algorithm is specialised to it and compiled on first use.
 
 from __future__ import annotations
 
+from functools import partial
 import inspect
 import logging
 import os
+import re
 from types import MethodType
 from typing import (
     Any,
@@ -254,9 +256,7 @@ class Robot:
         :param dt: time [s], a number, or one for each state of a batch, (N,)
         """
         dt = np.asarray(dt, dtype=float)
-        return self.kernel('integrate')(
-            q, np.asarray(v, dtype=float) * (dt[:, None] if dt.ndim else dt)
-        )
+        return self.kernel('integrate')(q, np.asarray(v) * (dt[:, None] if dt.ndim else dt))
 
     def difference(self, q0, q1) -> np.ndarray:
         """Velocity that leads from `q0` to `q1` in unit time, (nv,).
@@ -401,8 +401,7 @@ class Robot:
             link's origin.
         :return: callable taking arrays; forward_kinematics and energy give plain arrays
         """
-        kernel = self.kernel(name, runtime=runtime)
-        return kernel.bind(kernel.__call__)
+        return self.kernel(name, runtime=runtime).function
 
     def kernel(self, name: str, **options) -> BaseKernel:
         """Kernel of a function, compiled on first use.
@@ -436,13 +435,17 @@ class Robot:
 
     def _make_kernel(self, name: str, options: Options) -> BaseKernel:
         _notice_missing_compiler()
-        method = getattr(type(self), name, None) if name in FUNCTIONS else None
-        signature = ', '.join(FUNCTIONS[name].inputs) if name in FUNCTIONS else ''
-        if name in FUNCTIONS and FUNCTIONS[name].takes_forces and not options.runtime:
-            signature += ', external_forces=None'
-        doc = f'{name}({signature})\n--\n\n{inspect.getdoc(method) or ""}'
+        doc = self._doc(name, options) if name in FUNCTIONS else ''
         check = (lambda: self._require_mass(options)) if name == 'forward_dynamics' else None
         return make_kernel(definition(self._model, name, options, doc), check)
+
+    def _doc(self, name: str, options: Options) -> str:
+        """Documentation of a builtin, headed by its signature as `inspect` wants it."""
+        arguments = [*FUNCTIONS[name].inputs, *(re.sub(r'\W', '_', x) for x in options.runtime)]
+        if FUNCTIONS[name].takes_forces and not options.runtime:
+            arguments.append('external_forces=None')
+        text = inspect.getdoc(getattr(type(self), name, None)) or ''
+        return f'{name}({", ".join(arguments)})\n--\n\n{text}'
 
     def _require_mass(self, options: Options) -> None:
         if options.diagonal is None or min(options.diagonal, default=1.0) <= 0.0:
@@ -481,11 +484,17 @@ class Robot:
 
         The builtin falls back on the method.
         """
-        if external_forces:
+        empty = isinstance(external_forces, Mapping) and not external_forces
+        if external_forces is not None and not empty:
             return self._call_with_forces(name, arrays, external_forces)
         kernel = self.kernel(name)
-        if name not in self.__dict__:
-            self.__dict__[name] = kernel.bind(MethodType(getattr(type(self), name), self))
+        method = getattr(Robot, name)
+        if name not in self.__dict__ and getattr(type(self), name) is method:  # not refined
+            fallback = partial(method, self)
+            setattr(fallback, name, MethodType(method, self))  # a builtin is pickled by this
+            builtin = kernel.bind(fallback)
+            if builtin is not fallback:
+                self.__dict__[name] = builtin
         return kernel(*arrays)
 
     def _call_with_forces(
@@ -499,10 +508,11 @@ class Robot:
         links = force_links(external_forces)
         values = []
         for link in links:
-            force = np.asarray(external_forces[link], dtype=float)
-            if force.ndim not in (1, 2) or force.shape[-1] != 6:
+            force = np.asarray(external_forces[link])
+            if force.ndim not in (1, 2) or force.shape[-1] != 6 or force.dtype.kind not in 'fiu':
                 raise ValueError(
-                    f'external force on {link!r} must have shape (6,) or (N, 6), got {force.shape}'
+                    f'external force on {link!r} must be real numbers of shape (6,) or (N, 6), '
+                    f'got {force.dtype} of shape {force.shape}'
                 )
             values.append(force)
         rows = {len(force) for force in values if force.ndim == 2}
