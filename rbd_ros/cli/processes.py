@@ -1,0 +1,153 @@
+"""Processes that never outlive the program that started them.
+
+Each child leads its own process group, so that Ctrl-C reaches this program alone, which then stops
+the groups; should this program be killed, Linux ends the children.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+import ctypes
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import time
+from types import FrameType
+from typing import Dict, Iterator, List, Optional, Sequence
+
+STOP_SIGNALS = tuple(
+    getattr(signal, name) for name in ('SIGINT', 'SIGTERM', 'SIGHUP') if hasattr(signal, name)
+)
+GENTLE_TIMEOUT = 3.0  # for a node to publish its last command and end [s]
+FIRM_TIMEOUT = 1.0
+POLL = 0.02
+PR_SET_PDEATHSIG = 1
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal asks this program to stop.
+
+    :param number: number of the signal
+    """
+
+    def __init__(self, number: int):
+        super().__init__(f'stopped by {signal.Signals(number).name}')
+        self.number = number
+
+
+class Children:
+    """Child processes; as a context manager it stops them all, whatever happens.
+
+    While it is entered, SIGINT, SIGTERM and SIGHUP raise `Interrupted` in the main thread, except
+    while a child is being started or stopped: then they wait until that is done.
+
+    :param environment: environment of the children
+    :param log_folder: where what they write to standard error goes, one file each
+    """
+
+    def __init__(self, environment: Dict[str, str], log_folder: Path):
+        self._environment = environment
+        self._log_folder = log_folder
+        self._processes: Dict[str, subprocess.Popen] = {}
+        self._previous: Dict[int, object] = {}
+        self._deferring = 0
+        self._pending: Optional[int] = None
+
+    def __enter__(self) -> Children:
+        for number in STOP_SIGNALS:
+            self._previous[number] = signal.signal(number, self._on_signal)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._deferring += 1  # for good: nothing interrupts the stopping
+        self._stop()
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+
+    def _on_signal(self, number: int, _: Optional[FrameType]) -> None:
+        if self._deferring:
+            self._pending = number
+        else:
+            raise Interrupted(number)
+
+    @contextmanager
+    def _undisturbed(self) -> Iterator[None]:
+        self._deferring += 1
+        try:
+            yield
+        finally:
+            self._deferring -= 1
+            if self._pending is not None and not self._deferring:
+                number, self._pending = self._pending, None
+                raise Interrupted(number)
+
+    def start(self, name: str, command: Sequence[str], pipe: bool = False) -> subprocess.Popen:
+        """Start a process.
+
+        :param name: name for its log file
+        :param command: program and arguments
+        :param pipe: whether its standard output can be read; else it goes to the log
+        """
+        with self._undisturbed(), open(self.log(name), 'wb') as log:
+            process = subprocess.Popen(
+                command,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE if pipe else log,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=_die_with(os.getpid()) if sys.platform == 'linux' else None,
+            )
+            self._processes[name] = process
+        return process
+
+    def log(self, name: str) -> Path:
+        """File with what a child writes."""
+        return self._log_folder / f'{name}.log'
+
+    def dead(self) -> List[str]:
+        """Names of children that have ended."""
+        return [name for name, process in self._processes.items() if process.poll() is not None]
+
+    def exit_code(self, name: str) -> Optional[int]:
+        """Exit code of a child, or None while it runs."""
+        return self._processes[name].poll()
+
+    def _stop(self) -> None:
+        """Stop all: gently, then firmly, then for certain."""
+        for number, timeout in (
+            (signal.SIGINT, GENTLE_TIMEOUT),
+            (signal.SIGTERM, FIRM_TIMEOUT),
+            (signal.SIGKILL, FIRM_TIMEOUT),
+        ):
+            alive = [p for p in self._processes.values() if p.poll() is None]
+            for process in alive if number != signal.SIGKILL else self._processes.values():
+                # The group and not the process: a child's own children go with it.
+                _signal_group(process.pid, number)
+            deadline = time.monotonic() + timeout
+            while any(p.poll() is None for p in alive) and time.monotonic() < deadline:
+                time.sleep(POLL)
+        for process in self._processes.values():
+            if process.stdout is not None:
+                process.stdout.close()
+
+
+def _signal_group(group: int, number: int) -> None:
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        pass  # all have gone
+
+
+def _die_with(parent: int):
+    """Make what a child runs before its program: it will be killed when this program dies."""
+    libc = ctypes.CDLL(None)
+
+    def prepare() -> None:
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it died in between
+            os._exit(1)
+
+    return prepare

@@ -1,0 +1,190 @@
+"""A fast, smooth motion for any arm, to show or test how well it is tracked.
+
+Every joint swings about a centre as sin(n s), with its own whole number n, while s runs from 0 to
+2 pi with a smooth start and stop: the arm ends where it began. The duration follows from the
+limits of position, velocity and torque. Collisions of the arm with itself are not considered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Optional, Tuple
+
+import numpy as np
+
+from rbd_ros.control.friction import friction_torque
+from rbd_ros.control.trajectory import JointTrajectory
+from rbd_ros.robot import Robot
+
+SWINGS = (1, 2, 1, 2, 3, 2)  # swings of the first, second ... joint in one motion
+WIDE_RANGE = 2.0 * np.pi  # joints with more than this have no middle worth the name [rad]
+BENT = 0.5  # where those are bent to, away from the singular straight arm [rad]
+LARGEST_SWING = 1.0  # for one swing; of n each is that much smaller [rad]
+LARGEST_SLIDE = 0.15  # likewise [m]
+PART_OF_RANGE = 0.35  # swing as part of the joint's range; half would touch the limits
+SAMPLES = 400
+SEARCH_STEPS = 40
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """A motion and what it asks of the arm.
+
+    :param trajectory: the motion, starting and ending at the centre of the swings
+    :param amplitude: swing of each joint, (nv,) [rad or m]
+    :param peak_velocity: greatest speed of each joint, (nv,)
+    :param peak_torque: greatest torque of each joint, friction included, (nv,)
+    :param limited_by: what a shorter duration would violate
+    """
+
+    trajectory: JointTrajectory
+    amplitude: np.ndarray
+    peak_velocity: np.ndarray
+    peak_torque: np.ndarray
+    limited_by: str
+
+
+def demonstration(
+    robot: Robot,
+    *,
+    shortest: float = 3.0,
+    longest: float = 8.0,
+    velocity_part: float = 0.8,
+    torque_part: float = 0.7,
+    point_interval: float = 0.02,
+    centre: Optional[Any] = None,
+) -> Demonstration:
+    """Fastest motion of its kind within the limits of the robot.
+
+    If even `longest` is too short, the swings become smaller.
+
+    :param robot: an arm whose joints all have one degree of freedom
+    :param shortest: least duration [s]
+    :param longest: greatest duration [s]
+    :param velocity_part: part of the velocity limits that may be used
+    :param torque_part: part of the effort limits that may be used
+    :param point_interval: time between the points of the trajectory [s]
+    :param centre: configuration about which the joints swing, (nq,); None: chosen
+    :raises ValueError: for joints with several degrees of freedom, a centre beyond the limits, or
+        an arm too weak to stand still there, naming the joints
+    """
+    if not len(robot.joint_names) == robot.nv == robot.nq:
+        raise ValueError(
+            'the demonstration is for arms: all joints must have one degree of freedom'
+        )
+    if robot.nv == 0:
+        raise ValueError('the robot has no joint that moves')
+    planner = _Planner(robot, velocity_part, torque_part, centre)
+    amplitude = planner.amplitude
+    for _ in range(SEARCH_STEPS):
+        if planner.violated(longest, amplitude) is None:
+            return planner.finish(shortest, longest, amplitude, point_interval)
+        amplitude = 0.8 * amplitude
+    raise ValueError(f'no motion found within the limits: {planner.violated(longest, amplitude)}')
+
+
+def smooth_phase(part: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Phase from 0 to 1 and its first two derivatives, which are zero at both ends.
+
+    :param part: part of the duration that has passed, between 0 and 1
+    """
+    x = part
+    return (
+        x**3 * (10.0 - 15.0 * x + 6.0 * x**2),
+        30.0 * x**2 * (1.0 - x) ** 2,
+        60.0 * x * (1.0 - x) * (1.0 - 2.0 * x),
+    )
+
+
+class _Planner:
+    def __init__(self, robot: Robot, velocity_part: float, torque_part: float, centre: Any):
+        self.robot = robot
+        self.swings = np.resize(SWINGS, robot.nv)
+        self.velocity = velocity_part * robot.velocity_limits
+        self.torque = torque_part * robot.effort_limits
+        lower, upper = robot.lower_limits, robot.upper_limits
+        sliding = np.array(
+            [robot.model.body(i).urdf_type == 'prismatic' for i in robot.model.independent]
+        )
+        self.centre = self._centre(sliding) if centre is None else np.array(centre, dtype=float)
+        if self.centre.shape != (robot.nq,) or not np.isfinite(self.centre).all():
+            raise ValueError(f'centre must be {robot.nq} finite numbers, got {centre}')
+        room = np.minimum(self.centre - lower, upper - self.centre)
+        if (room < 0.0).any():
+            raise ValueError(f'centre beyond the limits of joint {self._names(room < 0.0)}')
+        largest = np.where(sliding, LARGEST_SLIDE, LARGEST_SWING) / self.swings
+        self.amplitude = np.minimum(largest, 2.0 * PART_OF_RANGE * room)
+        weak = np.abs(robot.gravity_torque(self.centre)) > self.torque
+        if weak.any():
+            raise ValueError(
+                f'joint {self._names(weak)} cannot hold the arm within {torque_part:.0%} of its '
+                'effort limit'
+            )
+
+    def _names(self, chosen: np.ndarray) -> str:
+        return ', '.join(np.array(self.robot.joint_names)[chosen])
+
+    def _centre(self, sliding: np.ndarray) -> np.ndarray:
+        lower, upper = self.robot.lower_limits, self.robot.upper_limits
+        narrow = upper - lower <= WIDE_RANGE
+        with np.errstate(invalid='ignore'):  # inf - inf of joints without limits
+            middle = (lower + upper) / 2.0
+        bent = np.where(sliding, 0.0, BENT)
+        return np.where(narrow, middle, np.clip(bent, lower, upper))
+
+    def motion(
+        self, duration: float, amplitude: np.ndarray, times: np.ndarray
+    ) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Position, velocity and acceleration at times, each (P, nv)."""
+        s, ds, dds = smooth_phase(np.clip(times / duration, 0.0, 1.0))
+        angle = 2.0 * np.pi * np.outer(s, self.swings)
+        rate = 2.0 * np.pi * np.outer(ds, self.swings) / duration
+        growth = 2.0 * np.pi * np.outer(dds, self.swings) / duration**2
+        q = self.centre + amplitude * np.sin(angle)
+        v = amplitude * np.cos(angle) * rate
+        a = amplitude * (np.cos(angle) * growth - np.sin(angle) * rate**2)
+        return q, v, a
+
+    def peaks(self, duration: float, amplitude: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+        q, v, a = self.motion(duration, amplitude, np.linspace(0.0, duration, SAMPLES))
+        tau = self.robot.inverse_dynamics(q, v, a)
+        tau = tau + friction_torque(v, self.robot.damping, self.robot.friction, 0.02)
+        return np.abs(v).max(axis=0), np.abs(tau).max(axis=0)
+
+    def violated(self, duration: float, amplitude: np.ndarray) -> Optional[str]:
+        """Say which limit a motion exceeds most, or return None."""
+        velocity, torque = self.peaks(duration, amplitude)
+        if not np.isfinite(torque).all():
+            return f'torque of joint {self._names(~np.isfinite(torque))} is not finite'
+        candidates = []
+        for what, value, limit in (
+            ('velocity limit', velocity, self.velocity),
+            ('effort limit', torque, self.torque),
+        ):
+            excess = np.divide(
+                value, limit, out=np.where(value > 0.0, np.inf, 0.0), where=limit > 0.0
+            )
+            j = int(np.argmax(excess))
+            candidates.append((excess[j], f'{what} of joint {self.robot.joint_names[j]}'))
+        worst, text = max(candidates)
+        return text if worst > 1.0 else None
+
+    def finish(
+        self, shortest: float, longest: float, amplitude: np.ndarray, interval: float
+    ) -> Demonstration:
+        duration, reason = longest, 'the shortest duration asked for'
+        if self.violated(shortest, amplitude) is None:
+            duration = shortest
+        else:
+            low = shortest
+            for _ in range(SEARCH_STEPS):
+                middle = (low + duration) / 2.0
+                problem = self.violated(middle, amplitude)
+                low, duration = (low, middle) if problem is None else (middle, duration)
+                reason = problem or reason
+        times = np.linspace(0.0, duration, max(int(np.ceil(duration / interval)), 2) + 1)
+        q, v, a = self.motion(duration, amplitude, times)
+        v[[0, -1]] = a[[0, -1]] = 0.0  # exactly at rest, rounding aside
+        trajectory = JointTrajectory(self.robot.joint_names, times, q, v, a)
+        velocity, torque = self.peaks(duration, amplitude)
+        return Demonstration(trajectory, amplitude, velocity, torque, reason)

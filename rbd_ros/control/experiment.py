@@ -1,0 +1,229 @@
+"""A tracking experiment as data: what to run, what was recorded, and how well the arm tracked.
+
+Files are NumPy archives, so that the process that records and the one that reports stay apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+import json
+from pathlib import Path
+from typing import Dict, Sequence, Tuple, Union
+
+import numpy as np
+
+from rbd_ros.control.trajectory import JointTrajectory
+
+NANOSECONDS = 1e9
+
+
+@dataclass(frozen=True)
+class Law:
+    """A way to control the arm.
+
+    :param key: short name, for files
+    :param title: name for readers
+    :param parameters: parameters of the inverse_dynamics node
+    """
+
+    key: str
+    title: str
+    parameters: Dict[str, str]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One motion, tracked under several laws.
+
+    :param joint_names: names of the n joints
+    :param times: times of the points, (P,) [s]
+    :param positions: (P, n) [rad or m]
+    :param velocities: (P, n)
+    :param accelerations: (P, n)
+    :param laws: the laws, in the order of the runs
+    :param period: time between two states [s]
+    :param lead: time between the reset of the arm and the start of the motion [s]
+    """
+
+    joint_names: Tuple[str, ...]
+    times: np.ndarray
+    positions: np.ndarray
+    velocities: np.ndarray
+    accelerations: np.ndarray
+    laws: Tuple[Law, ...]
+    period: float = 1e-3
+    lead: float = 0.5
+
+    @property
+    def trajectory(self) -> JointTrajectory:
+        """The motion."""
+        return JointTrajectory(
+            self.joint_names, self.times, self.positions, self.velocities, self.accelerations
+        )
+
+    def save(self, path: Union[str, Path]) -> None:
+        """Write the plan to a file."""
+        texts = {
+            'joint_names': list(self.joint_names),
+            'laws': [vars(law) for law in self.laws],
+            'period': self.period,
+            'lead': self.lead,
+        }
+        arrays = {name: getattr(self, name) for name in _PLAN_ARRAYS}
+        np.savez(path, texts=np.array(json.dumps(texts)), **arrays)
+
+    @classmethod
+    def load(cls, path: Union[str, Path]) -> Plan:
+        """Read a plan that `save` wrote."""
+        with np.load(path) as file:
+            texts = json.loads(str(file['texts']))
+            return cls(
+                joint_names=tuple(texts['joint_names']),
+                laws=tuple(Law(**law) for law in texts['laws']),
+                period=texts['period'],
+                lead=texts['lead'],
+                **{name: file[name] for name in _PLAN_ARRAYS},
+            )
+
+
+_PLAN_ARRAYS = ('times', 'positions', 'velocities', 'accelerations')
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What was seen on the topics during one run.
+
+    Stamps are simulated time, those of commands the stamp of the state they answer; `sent` is the
+    time at which the publisher sent the message, by the system's clock.
+
+    :param start: stamp at which the motion started [ns]
+    :param state_stamps: (S,) [ns]
+    :param state_sent: (S,) [ns]
+    :param q: positions, (S, n) [rad or m]
+    :param v: velocities, (S, n)
+    :param effort: torques that the simulator applied, (S, n) [N m or N]
+    :param command_stamps: (C,) [ns]
+    :param command_sent: (C,) [ns]
+    """
+
+    start: int
+    state_stamps: np.ndarray
+    state_sent: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    effort: np.ndarray
+    command_stamps: np.ndarray
+    command_sent: np.ndarray
+
+    def save(self, path: Union[str, Path]) -> None:
+        """Write the recording to a file."""
+        np.savez(path, **vars(self))
+
+    @classmethod
+    def load(cls, path: Union[str, Path]) -> Recording:
+        """Read a recording that `save` wrote."""
+        with np.load(path) as file:
+            arrays = {f.name: file[f.name] for f in fields(cls) if f.name != 'start'}
+            return cls(start=int(file['start']), **arrays)
+
+
+@dataclass(frozen=True)
+class Tracking:
+    """How one run went, from the start to the end of the motion.
+
+    :param times: time since the start, (S,) [s]
+    :param desired: desired positions, (S, n) [rad or m]
+    :param q: actual positions, (S, n)
+    :param effort: torques applied, (S, n) [N m or N]
+    :param rms: root of the mean square of the position errors, (n,)
+    :param peak: greatest position errors, (n,)
+    :param overall: root of the mean over joints of (rms / swing)^2, a pure number
+    :param peak_effort: greatest torques, (n,)
+    :param rate: commands sent in a second [Hz]
+    :param missed: states whose command was not sent within the period, or never
+    :param states: number of states
+    :param lost_states: states that were published but not recorded
+    :param latency: times from sending a state to sending its command, sorted, (C,) [s]
+    """
+
+    times: np.ndarray = field(repr=False)
+    desired: np.ndarray = field(repr=False)
+    q: np.ndarray = field(repr=False)
+    effort: np.ndarray = field(repr=False)
+    rms: np.ndarray
+    peak: np.ndarray
+    overall: float
+    peak_effort: np.ndarray
+    rate: float
+    missed: int
+    states: int
+    lost_states: int
+    latency: np.ndarray = field(repr=False)
+
+    @property
+    def error(self) -> np.ndarray:
+        """Position errors, actual less desired, (S, n)."""
+        return self.q - self.desired
+
+    def latency_percentiles(self, percentiles: Sequence[float]) -> np.ndarray:
+        """Percentiles of the latency [s]; NaN if no command came."""
+        if not len(self.latency):
+            return np.full(len(percentiles), np.nan)
+        return np.percentile(self.latency, percentiles)
+
+
+def evaluate(plan: Plan, recording: Recording) -> Tracking:
+    """Compare what was recorded with the motion planned.
+
+    :raises ValueError: if no state was recorded during the motion
+    """
+    trajectory = plan.trajectory
+    stamps = recording.state_stamps
+    elapsed = (stamps - recording.start) / NANOSECONDS
+    during = (elapsed >= 0.0) & (elapsed <= trajectory.end_time)
+    if not during.any():
+        raise ValueError('no joint state was recorded during the motion')
+    times, q = elapsed[during], recording.q[during]
+    desired = np.array([trajectory.sample(t)[0] for t in times.tolist()])
+    error = q - desired
+    swing = np.ptp(plan.positions, axis=0) / 2.0
+    rms = np.sqrt(np.mean(error**2, axis=0))
+    moving = swing > 0.0
+    overall = np.sqrt(np.mean((rms[moving] / swing[moving]) ** 2)) if moving.any() else np.nan
+    latency, rate, missed = _timing(plan, recording, during)
+    expected = 1 + round((stamps[during][-1] - stamps[during][0]) / NANOSECONDS / plan.period)
+    effort = recording.effort[during]
+    return Tracking(
+        times=times,
+        desired=desired,
+        q=q,
+        effort=effort,
+        rms=rms,
+        peak=np.abs(error).max(axis=0),
+        overall=float(overall),
+        peak_effort=np.abs(effort).max(axis=0),
+        rate=rate,
+        missed=missed,
+        states=len(times),
+        lost_states=int(expected - len(times)),
+        latency=latency,
+    )
+
+
+def _timing(
+    plan: Plan, recording: Recording, during: np.ndarray
+) -> Tuple[np.ndarray, float, int]:
+    """Latencies [s], commands per second, and states without a command in time."""
+    stamps, sent = recording.state_stamps[during], recording.state_sent[during]
+    answers = dict(zip(recording.command_stamps.tolist(), recording.command_sent.tolist()))
+    delays = [
+        (answers[stamp] - when) / NANOSECONDS
+        for stamp, when in zip(stamps.tolist(), sent.tolist())
+        if stamp in answers
+    ]
+    latency = np.sort(np.array(delays, dtype=float))
+    missed = len(stamps) - int(np.count_nonzero(latency <= plan.period))
+    inside = (recording.command_sent >= sent[0]) & (recording.command_sent <= sent[-1])
+    duration = (sent[-1] - sent[0]) / NANOSECONDS
+    rate = float(np.count_nonzero(inside) / duration) if duration > 0.0 else 0.0
+    return latency, rate, missed
