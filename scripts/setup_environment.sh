@@ -139,10 +139,10 @@ _install() {
     fi
     # Old pips search for ever where a new one answers.
     _pip_install --quiet --upgrade 'pip>=24' || status=$?
-    if [ $status -eq 0 ]; then
+    if [ $status -eq 0 ] && [ -z "$_interrupted" ]; then
         (cd "$RBD_ROS_ROOT" && _pip_install "${constraints[@]}" -e ".$extras") || status=$?
     fi
-    if [ $status -ne 0 ] && [ "$_ros" = wheels ] && ! _was_network \
+    if [ $status -ne 0 ] && [ -z "$_interrupted" ] && [ "$_ros" = wheels ] && ! _was_network \
             && grep -qE 'No matching distribution|ResolutionImpossible|conflict' "$_log"; then
         _say 'The versions that are known to work together are not all to be had here: trying the newest ones.'
         status=0
@@ -182,7 +182,7 @@ _enter_environment() {
 }
 
 prepare_environment() {
-    local level="$1" extras _venv _base_python _ros _ros_extra _wanted _log _explanation
+    local level="$1" extras _venv _base_python _ros _ros_extra _wanted _log _explanation _interrupted='' _failed=''
     case "$level" in
         run) extras='' ;;
         test) extras='test' ;;
@@ -212,7 +212,12 @@ prepare_environment() {
             _say "Installing what is needed${extras:+ (with $extras)}; only the first time takes minutes."
             rm -f "$_venv"/.rbd_ros_run "$_venv"/.rbd_ros_test
             : > "$_venv/.rbd_ros_installing"
-            if ! _install "${extras:+[$extras]}"; then
+            trap '_interrupted=1' INT
+            _install "${extras:+[$extras]}" || _failed=1
+            trap - INT
+            # An environment that pip had to leave half done is not trusted: the mark stays.
+            [ -z "$_interrupted" ] || _die 'Interrupted. Running the same command again starts afresh.'
+            if [ -n "$_failed" ]; then
                 rm -f "$_venv/.rbd_ros_installing"
                 _die 'The installation failed.' "$_explanation" 'Running the same command again is safe.'
             fi
