@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from ament_index_python.packages import get_package_prefix, PackageNotFoundError
+from launch import LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
     IncludeLaunchDescription,
@@ -18,7 +19,6 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
-from launch import LaunchDescription
 from rbd_ros.resources import resource_path
 
 CONTROLLERS = ['inverse_dynamics', 'gravity_compensation', 'none']

@@ -4,12 +4,12 @@ ros2 launch rbd_ros gravity_compensation.launch.py urdf:=/path/to/robot.urdf pay
 payload_mass:=1.2
 """
 
+from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 import yaml
 
-from launch import LaunchDescription
 from rbd_ros.resources import resource_path
 
 # Arguments that are parameters of the node; an empty one leaves the value of params_file.

@@ -3,12 +3,12 @@
 ros2 launch rbd_ros simulator.launch.py urdf:=/path/to/robot.urdf initial_command:=gravity
 """
 
+from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 import yaml
 
-from launch import LaunchDescription
 from rbd_ros.resources import resource_path
 
 # Arguments that are parameters of the node; an empty one leaves the value of params_file.

@@ -39,7 +39,7 @@ ROS_LIBRARIES = {
     'visualization_msgs': ('ros-jazzy-visualization-msgs', 'visualization_msgs'),
 }
 # Used when present; the package works without.
-OPTIONAL = {'coal', 'control_msgs', 'simulation_interfaces'}
+OPTIONAL = {'coal', 'control_msgs', 'pinocchio', 'simulation_interfaces'}
 LAUNCH_LIBRARIES = {'ament_index_python', 'launch', 'launch_ros'}
 
 
