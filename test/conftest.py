@@ -1,17 +1,18 @@
 """Shared fixtures and marks of the whole test suite.
 
-Helper modules live in test/support; `seed` marks name the rows of the theory inventory that a test covers.
+Helper modules live in test/support; `seed` marks name the rows of the theory inventory that a test
+covers.
 """
 
-import sys
 from pathlib import Path
+import sys
 
 import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # `from support...` whatever pytest's import mode
 
-from support import errors, example_robots, random_trees  # noqa: E402
+from support import errors, example_robots, random_trees
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def rng():
 
 @pytest.fixture(scope='session')
 def robot_paths():
-    """Paths of the real robots of example-robot-data, by short name; skips when the package is absent."""
+    """Paths of the real robots of example-robot-data, by short name."""
     paths = example_robots.paths()
     if not paths:
         pytest.skip('the pip package example-robot-data is not installed')
@@ -37,7 +38,11 @@ def mixed_tree():
 
 def pytest_addoption(parser):
     """Offer the table of worst errors."""
-    parser.addoption('--worst-errors', action='store_true', help='print the worst error measured for each algorithm')
+    parser.addoption(
+        '--worst-errors',
+        action='store_true',
+        help='print the worst error measured for each algorithm',
+    )
 
 
 def pytest_terminal_summary(terminalreporter, config):

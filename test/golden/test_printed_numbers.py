@@ -1,18 +1,24 @@
-"""Printed examples of the book that concern trees: far-frame rounding, symbolic simplification, the spinning disc."""
+"""Printed examples of the book that concern trees.
+
+Far-frame rounding, symbolic simplification, the spinning disc.
+"""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
+import pytest
+from support.dense import inertia
+from support.random_trees import chain
 
 from rbd_ros import Robot
 from rbd_ros.spatial import MotionVector, RigidBodyInertia
-from support.dense import inertia
-from support.random_trees import chain
 
 
 @pytest.mark.seed('AE02', 'PV03')
 def test_far_frame_inertia_of_section_10_1():
-    """Planar body seen from a frame far away: rows (n, fx, fy) of a spatial inertia; a = [1, 9, -99], cond 1.02e8."""
+    """Planar body seen from a frame far away.
+
+    Rows (n, fx, fy) of a spatial inertia; a = [1, 9, -99], cond 1.02e8.
+    """
     m, c, I_C = 1.0, np.array([100.0, 10.0, 0.0]), np.eye(3)
     planar = [2, 3, 4]
     M = RigidBodyInertia.from_mass_centre(m, c, I_C).matrix()
@@ -28,20 +34,37 @@ def test_far_frame_inertia_of_section_10_1():
 
 @pytest.mark.seed('AE09', 'SV20')
 def test_symbolic_example_of_section_10_4():
-    """tau = s . v x I v with I = diag(1.5, 1.6, 1.7), s = e3: 0.1 v1 v2, and the compiler finds it in few operations."""
+    """Tau = s .
+
+    V x I v with I = diag(1.5, 1.6, 1.7), s = e3: 0.1 v1 v2, and the compiler finds it in few
+    operations.
+    """
     v = MotionVector((0.3, -1.2, 0.7), (0, 0, 0))
-    I = RigidBodyInertia.from_mass_centre(0.0, (0, 0, 0), np.diag([1.5, 1.6, 1.7]))  # noqa: E741
+    I = RigidBodyInertia.from_mass_centre(0.0, (0, 0, 0), np.diag([1.5, 1.6, 1.7]))
     p = v.cross(I * v)
     assert p.couple[2] == pytest.approx(0.1 * 0.3 * -1.2, rel=1e-14)
 
 
 @pytest.mark.seed('AE09')
 def test_symbolic_example_as_a_robot():
-    """A ball joint of three hinges at zero: the bias torque of the last is 0.1 times the product of the others' rates."""
-    robot = Robot.from_urdf(chain([
-        dict(type='continuous', axis=[1, 0, 0]), dict(type='continuous', axis=[0, 1, 0]),
-        dict(type='continuous', axis=[0, 0, 1], inertia=[1.5, 0, 0, 1.6, 0, 1.7])]), gravity=(0, 0, 0))
+    """A ball joint of three hinges at zero.
+
+    The bias torque of the last is 0.1 times the product of the others' rates.
+    """
+    robot = Robot.from_urdf(
+        chain(
+            [
+                {'type': 'continuous', 'axis': [1, 0, 0]},
+                {'type': 'continuous', 'axis': [0, 1, 0]},
+                {'type': 'continuous', 'axis': [0, 0, 1], 'inertia': [1.5, 0, 0, 1.6, 0, 1.7]},
+            ]
+        ),
+        gravity=(0, 0, 0),
+    )
     v = np.array([0.3, -1.2, 0.0])
-    # At q = 0 the hinges turn about x, y, z. The rate of the first axis adds I_zz * (x cross y) rate: -1.7 v1 v2 more.
-    a = np.array([0.0, 0.0, -0.3 * -1.2])  # cancels the rate, so that the body's angular acceleration is zero about z
+    # At q = 0 the hinges turn about x, y, z. The rate of the first axis adds I_zz * (x cross y)
+    # rate: -1.7 v1 v2 more.
+    a = np.array(
+        [0.0, 0.0, -0.3 * -1.2]
+    )  # cancels the rate, so that the body's angular acceleration is zero about z
     assert_allclose(robot.inverse_dynamics(np.zeros(3), v, a)[2], 0.1 * 0.3 * -1.2, rtol=1e-13)

@@ -1,20 +1,38 @@
-"""The six-link zigzag arm of the book's section 10.2: printed torques, accelerations and condition number."""
+"""The six-link zigzag arm of the book's section 10.2.
+
+Printed torques, accelerations and condition number.
+"""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
-
-from rbd_ros import Robot
+import pytest
 from support.random_trees import chain
 
-# Recomputed to 12 decimals; the book prints the torques to 4, truncated, and 0.6952 for the first acceleration, a
+from rbd_ros import Robot
+
+# Recomputed to 12 decimals; the book prints the torques to 4, truncated, and 0.6952 for the first
+# acceleration, a
 # transposition of 0.6592 (inventory 2.1).
-TORQUES = [126.493675942598, 97.466323617010, 69.976228435536, 43.799847533486, 21.937180910858, 6.164685702961]
+TORQUES = [
+    126.493675942598,
+    97.466323617010,
+    69.976228435536,
+    43.799847533486,
+    21.937180910858,
+    6.164685702961,
+]
 APPLIED = [126.0, 97.5, 70.0, 43.8, 21.9, 6.16]
 ACCELERATIONS = [0.659159, 1.365380, 1.380780, 0.589351, 0.905662, 1.070458]
 CONDITION = 725.3876281
 H = [
-    [46.058666578588, 33.784190406986, 23.992076145179, 13.976419018679, 6.960761892179, 1.721561900987],
+    [
+        46.058666578588,
+        33.784190406986,
+        23.992076145179,
+        13.976419018679,
+        6.960761892179,
+        1.721561900987,
+    ],
     [0, 26.843047568717, 18.215619009871, 11.699961883371, 5.331352369628, 1.592152378436],
     [0, 0, 13.921523784359, 8.311733315718, 4.443123801974, 1.092152378436],
     [0, 0, 0, 6.035276180410, 2.813714279423, 0.962742855885],
@@ -27,7 +45,13 @@ BEND = np.deg2rad(75) * np.array([1, -1, 1, -1, 1, -1])
 @pytest.fixture(scope='module')
 def arm():
     """Unit length, unit mass, centre of mass half-way, I_C = 1/12, no gravity."""
-    link = dict(type='revolute', axis=[0, 0, 1], mass=1.0, centre=[0.5, 0, 0], inertia=[0, 0, 0, 1 / 12, 0, 1 / 12])
+    link = {
+        'type': 'revolute',
+        'axis': [0, 0, 1],
+        'mass': 1.0,
+        'centre': [0.5, 0, 0],
+        'inertia': [0, 0, 0, 1 / 12, 0, 1 / 12],
+    }
     return Robot.from_urdf(chain([link] + [dict(link, xyz=[1, 0, 0])] * 5), gravity=(0, 0, 0))
 
 
@@ -67,9 +91,18 @@ def test_accelerations_under_rounded_torques(arm):
 @pytest.mark.seed('AE04')
 @pytest.mark.parametrize('links, rule', [(6, 5184), (10, 40000)])
 def test_worst_condition_grows_with_the_fourth_power(links, rule):
-    """Rule of thumb 4 N^4 for the worst configuration: the straight arm comes within its order of magnitude."""
+    """Rule of thumb 4 N^4 for the worst configuration.
+
+    The straight arm comes within its order of magnitude.
+    """
     assert rule == 4 * links**4
-    link = dict(type='revolute', axis=[0, 0, 1], mass=1.0, centre=[0.5, 0, 0], inertia=[0, 0, 0, 1 / 12, 0, 1 / 12])
+    link = {
+        'type': 'revolute',
+        'axis': [0, 0, 1],
+        'mass': 1.0,
+        'centre': [0.5, 0, 0],
+        'inertia': [0, 0, 0, 1 / 12, 0, 1 / 12],
+    }
     arm = Robot.from_urdf(chain([link] + [dict(link, xyz=[1, 0, 0])] * (links - 1)))
     condition = np.linalg.cond(arm.mass_matrix(np.zeros(links)))
     assert rule / 3 < condition < 3 * rule

@@ -1,13 +1,13 @@
-"""Against dynamics written as sums over links in three-dimensional vectors (`support.reference`)."""
+"""Against sums over links in three-dimensional vectors (`support.reference`)."""
 
 import numpy as np
 import pytest
-
-from rbd_ros import Robot
 from support import layout, random_trees
 from support.errors import record, relative_error
 from support.plain import Plain
 from support.reference import Reference
+
+from rbd_ros import Robot
 
 CASES = [(seed, floating) for seed in range(20, 26) for floating in (False, True)]
 GRAVITY = (1.0, -2.0, -9.0)  # nothing special about z
@@ -63,7 +63,8 @@ def test_gravity_torque_is_the_sum_over_weights(pair):
 def test_coriolis_force_is_the_sum_over_links(pair):
     robot, reference, q, v = pair
     ours = robot.bias_force(q, v) - robot.gravity_torque(q)
-    # the sums take Jacobian rates from central differences: h^2 = 1e-10 times third derivatives, eps/h = 1e-11
+    # the sums take Jacobian rates from central differences: h^2 = 1e-10 times third derivatives,
+    # eps/h = 1e-11
     check('coriolis force', ours, [reference.coriolis_force(*row) for row in zip(q, v)], 1e-8)
 
 

@@ -1,12 +1,12 @@
 """Motions whose equations are known in closed form."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
-
-from rbd_ros import Robot
+import pytest
 from support import layout, random_trees
 from support.random_trees import chain
+
+from rbd_ros import Robot
 
 G = 9.81
 CLOSE = {'rtol': 1e-12, 'atol': 1e-12}  # a few dozen roundings of numbers of size 1 to 100
@@ -19,12 +19,25 @@ def solid(ixx, iyy, izz):
 @pytest.mark.seed('AB08', 'ID04')
 def test_compound_pendulum():
     """Turning about y with the mass below: (I + m l^2) a = -m g l sin(q) + tau."""
-    m, l, I = 1.7, 0.6, 0.05  # noqa: E741
-    robot = Robot.from_urdf(chain([dict(
-        type='revolute', axis=[0, 1, 0], mass=m, centre=[0, 0, -l], inertia=solid(0.3, I, 0.2))]))
+    m, l, I = 1.7, 0.6, 0.05
+    robot = Robot.from_urdf(
+        chain(
+            [
+                {
+                    'type': 'revolute',
+                    'axis': [0, 1, 0],
+                    'mass': m,
+                    'centre': [0, 0, -l],
+                    'inertia': solid(0.3, I, 0.2),
+                }
+            ]
+        )
+    )
     q = np.linspace(-3, 3, 7)[:, None]
     v, tau = np.full_like(q, 2.0), np.full_like(q, 0.5)
-    assert_allclose(robot.forward_dynamics(q, v, tau), (tau - m * G * l * np.sin(q)) / (I + m * l * l), **CLOSE)
+    assert_allclose(
+        robot.forward_dynamics(q, v, tau), (tau - m * G * l * np.sin(q)) / (I + m * l * l), **CLOSE
+    )
     energy = robot.energy(q, v)
     assert_allclose(energy.kinetic, 0.5 * (I + m * l * l) * 4.0 * np.ones(7), **CLOSE)
     assert_allclose(energy.potential, -m * G * l * np.cos(q[:, 0]), **CLOSE)
@@ -33,19 +46,39 @@ def test_compound_pendulum():
 
 @pytest.mark.seed('AB08', 'ID03', 'BL09', 'FM03')
 def test_two_link_arm_obeys_its_lagrange_equations():
-    """Planar 2R arm in a vertical plane, angles from the horizontal x axis: the textbook's closed form."""
+    """Planar 2R arm in a vertical plane, angles from the horizontal x axis.
+
+    The textbook's closed form.
+    """
     m1, m2, l1, c1, c2, I1, I2 = 2.0, 1.5, 0.8, 0.35, 0.3, 0.12, 0.06
-    robot = Robot.from_urdf(chain([
-        dict(type='revolute', axis=[0, 0, 1], rpy=[np.pi / 2, 0, 0], mass=m1, centre=[c1, 0, 0],
-             inertia=solid(0.01, 0.02, I1)),
-        dict(type='revolute', axis=[0, 0, 1], xyz=[l1, 0, 0], mass=m2, centre=[c2, 0, 0],
-             inertia=solid(0.01, 0.02, I2))]))
+    robot = Robot.from_urdf(
+        chain(
+            [
+                {
+                    'type': 'revolute',
+                    'axis': [0, 0, 1],
+                    'rpy': [np.pi / 2, 0, 0],
+                    'mass': m1,
+                    'centre': [c1, 0, 0],
+                    'inertia': solid(0.01, 0.02, I1),
+                },
+                {
+                    'type': 'revolute',
+                    'axis': [0, 0, 1],
+                    'xyz': [l1, 0, 0],
+                    'mass': m2,
+                    'centre': [c2, 0, 0],
+                    'inertia': solid(0.01, 0.02, I2),
+                },
+            ]
+        )
+    )
     rng = np.random.default_rng(0)
     q, v, a = rng.uniform(-3, 3, (3, 20, 2))
     a1, a2, b = I1 + m1 * c1**2 + m2 * l1**2, I2 + m2 * c2**2, m2 * l1 * c2
     c, s = np.cos(q[:, 1]), np.sin(q[:, 1])
     H = np.array([[a1 + a2 + 2 * b * c, a2 + b * c], [a2 + b * c, a2 + 0 * c]])
-    coriolis = np.array([-b * s * (2 * v[:, 0] * v[:, 1] + v[:, 1]**2), b * s * v[:, 0]**2])
+    coriolis = np.array([-b * s * (2 * v[:, 0] * v[:, 1] + v[:, 1] ** 2), b * s * v[:, 0] ** 2])
     g2 = m2 * c2 * G * np.cos(q.sum(axis=1))
     gravity = np.array([(m1 * c1 + m2 * l1) * G * np.cos(q[:, 0]) + g2, g2])
     assert_allclose(robot.mass_matrix(q), np.moveaxis(H, 2, 0), **CLOSE)
@@ -53,36 +86,68 @@ def test_two_link_arm_obeys_its_lagrange_equations():
     assert_allclose(robot.bias_force(q, v), (coriolis + gravity).T, rtol=1e-12, atol=1e-11)
     tau = np.einsum('ijn,nj->ni', H, a) + (coriolis + gravity).T
     assert_allclose(robot.inverse_dynamics(q, v, a), tau, rtol=1e-12, atol=1e-11)
-    assert_allclose(robot.forward_dynamics(q, v, tau), a, rtol=1e-10, atol=1e-11)  # cond(H) of about 30
+    assert_allclose(
+        robot.forward_dynamics(q, v, tau), a, rtol=1e-10, atol=1e-11
+    )  # cond(H) of about 30
 
 
 @pytest.mark.seed('AB08', 'JM02')
 def test_sliding_and_turning_arm():
-    """Horizontal turntable with a radial slider: (I + m r^2) a1 + 2 m r r' q1' and m (r'' - r q1'^2)."""
-    m, r0, I = 1.3, 0.4, 0.02  # noqa: E741
-    robot = Robot.from_urdf(chain([
-        dict(type='continuous', axis=[0, 0, 1]),
-        dict(type='prismatic', axis=[1, 0, 0], xyz=[r0, 0, 0], mass=m, inertia=solid(0.01, 0.03, I))]))
+    """Horizontal turntable with a radial slider.
+
+    (I + m r^2) a1 + 2 m r r' q1' and m (r'' - r q1'^2).
+    """
+    m, r0, I = 1.3, 0.4, 0.02
+    robot = Robot.from_urdf(
+        chain(
+            [
+                {'type': 'continuous', 'axis': [0, 0, 1]},
+                {
+                    'type': 'prismatic',
+                    'axis': [1, 0, 0],
+                    'xyz': [r0, 0, 0],
+                    'mass': m,
+                    'inertia': solid(0.01, 0.03, I),
+                },
+            ]
+        )
+    )
     rng = np.random.default_rng(1)
     q, v, a = rng.uniform(-2, 2, (3, 10, 2))
     r = r0 + q[:, 1]
-    tau = np.array([(I + m * r**2) * a[:, 0] + 2 * m * r * v[:, 1] * v[:, 0], m * (a[:, 1] - r * v[:, 0]**2)]).T
+    tau = np.array(
+        [
+            (I + m * r**2) * a[:, 0] + 2 * m * r * v[:, 1] * v[:, 0],
+            m * (a[:, 1] - r * v[:, 0] ** 2),
+        ]
+    ).T
     assert_allclose(robot.inverse_dynamics(q, v, a), tau, **CLOSE)
 
 
-TOP = chain([
-    dict(type='continuous', axis=[0, 0, 1]),
-    dict(type='continuous', axis=[1, 0, 0]),
-    dict(type='continuous', axis=[0, 0, 1], mass=0.4, centre=[0, 0, 0.15], inertia=solid(0.002, 0.002, 0.003)),
-])
+TOP = chain(
+    [
+        {'type': 'continuous', 'axis': [0, 0, 1]},
+        {'type': 'continuous', 'axis': [1, 0, 0]},
+        {
+            'type': 'continuous',
+            'axis': [0, 0, 1],
+            'mass': 0.4,
+            'centre': [0, 0, 0.15],
+            'inertia': solid(0.002, 0.002, 0.003),
+        },
+    ]
+)
 
 
 @pytest.mark.seed('AB09', 'JM07', 'DN17')
 @pytest.mark.parametrize('theta', [0.3, 1.0, 2.2])
 @pytest.mark.parametrize('branch', [-1, 1])
 def test_heavy_top_precesses_steadily(theta, branch):
-    """Euler angles z-x-z. Steady precession W: (I1 - I3) cos(theta) W^2 - I3 psi' W + m g l = 0 keeps all rates constant."""
-    m, l = 0.4, 0.15  # noqa: E741
+    """Euler angles z-x-z.
+
+    Steady precession W: (I1 - I3) cos(theta) W^2 - I3 psi' W + m g l = 0 keeps all rates constant.
+    """
+    m, l = 0.4, 0.15
     I1, I3, spin = 0.002 + m * l * l, 0.003, 120.0
     A, B, C = (I1 - I3) * np.cos(theta), -I3 * spin, m * G * l
     precession = (-B + branch * np.sqrt(B * B - 4 * A * C)) / (2 * A)
@@ -96,7 +161,9 @@ def test_heavy_top_precesses_steadily(theta, branch):
 def test_free_body_turns_by_eulers_equations_and_falls():
     """I w' = -w x I w, and the centre of mass falls: v' = R^T g - w x v in body coordinates."""
     inertia = np.diag([0.02, 0.05, 0.04])
-    text = random_trees.chain([dict(type='floating', mass=1.2, inertia=solid(*np.diag(inertia)))])
+    text = random_trees.chain(
+        [{'type': 'floating', 'mass': 1.2, 'inertia': solid(*np.diag(inertia))}]
+    )
     robot, places = Robot.from_urdf(text), layout.read(text)
     q, v, _ = places.random_states(np.random.default_rng(2), 10)
     a = robot.forward_dynamics(q, v, np.zeros_like(v))
@@ -111,8 +178,13 @@ def test_free_body_turns_by_eulers_equations_and_falls():
 @pytest.mark.parametrize('seed', range(3))
 def test_floating_tree_at_rest_falls_as_one(seed):
     """Without joint forces a tree at rest accelerates with g whole: no joint moves."""
-    text = random_trees.tree(seed, 5, ('revolute', 'prismatic', 'continuous', 'planar', 'fixed'), 1)
-    robot, places = Robot.from_urdf(text, floating_base=True), layout.read(text, floating_base=True)
+    text = random_trees.tree(
+        seed, 5, ('revolute', 'prismatic', 'continuous', 'planar', 'fixed'), 1
+    )
+    robot, places = (
+        Robot.from_urdf(text, floating_base=True),
+        layout.read(text, floating_base=True),
+    )
     q, _, _ = places.random_states(np.random.default_rng(seed), 5)
     zero = np.zeros((5, places.nv))
     a = robot.forward_dynamics(q, zero, zero)
@@ -124,7 +196,10 @@ def test_floating_tree_at_rest_falls_as_one(seed):
 
 @pytest.mark.seed('SV22', 'FB07', 'AE03')
 def test_energy_and_momentum_stay_over_a_simulated_second(rng):
-    """Tumbling floating tree without gravity: RK4 on the group; the drift falls with h^4 (times 16 for half the step)."""
+    """Tumbling floating tree without gravity.
+
+    RK4 on the group; the drift falls with h^4 (times 16 for half the step).
+    """
     text = random_trees.tree(5, 3, ('revolute', 'continuous', 'prismatic'))
     robot = Robot.from_urdf(text, floating_base=True, gravity=(0, 0, 0))
     places = layout.read(text, floating_base=True)
@@ -135,31 +210,64 @@ def test_energy_and_momentum_stay_over_a_simulated_second(rng):
         rates = places.position_rates
         for _ in range(steps):
             k1, l1 = rates(q, v), robot.forward_dynamics(q, v, zero)
-            k2, l2 = rates(q + h / 2 * k1, v + h / 2 * l1), robot.forward_dynamics(q + h / 2 * k1, v + h / 2 * l1, zero)
-            k3, l3 = rates(q + h / 2 * k2, v + h / 2 * l2), robot.forward_dynamics(q + h / 2 * k2, v + h / 2 * l2, zero)
-            k4, l4 = rates(q + h * k3, v + h * l3), robot.forward_dynamics(q + h * k3, v + h * l3, zero)
+            k2, l2 = (
+                rates(q + h / 2 * k1, v + h / 2 * l1),
+                robot.forward_dynamics(q + h / 2 * k1, v + h / 2 * l1, zero),
+            )
+            k3, l3 = (
+                rates(q + h / 2 * k2, v + h / 2 * l2),
+                robot.forward_dynamics(q + h / 2 * k2, v + h / 2 * l2, zero),
+            )
+            k4, l4 = (
+                rates(q + h * k3, v + h * l3),
+                robot.forward_dynamics(q + h * k3, v + h * l3, zero),
+            )
             q, v = q + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), v + h / 6 * (l1 + 2 * l2 + 2 * l3 + l4)
-        drifts.append([abs(robot.energy(q, v).kinetic / robot.energy(q0, v0).kinetic - 1),
-                       np.abs(robot.momentum(q, v) - robot.momentum(q0, v0)).max()])
+        drifts.append(
+            [
+                abs(robot.energy(q, v).kinetic / robot.energy(q0, v0).kinetic - 1),
+                np.abs(robot.momentum(q, v) - robot.momentum(q0, v0)).max(),
+            ]
+        )
     assert max(drifts[1]) < 1e-7
     assert drifts[1][0] < drifts[0][0] / 8 and drifts[1][1] < drifts[0][1] / 8
 
 
 @pytest.mark.seed('JM05', 'PV05', 'DN17')
 def test_planar_joint_is_two_sliders_and_a_hinge():
-    """Same link behind x, y sliders and a z hinge: equal motion, once velocities are turned into body coordinates."""
-    body = dict(mass=1.3, centre=[0.1, -0.2, 0.05], inertia=[0.02, 0.003, 0.001, 0.03, -0.002, 0.04])
-    planar = Robot.from_urdf(chain([dict(type='planar', axis=[0, 0, 1], **body)]), gravity=(3.0, -2.0, -9.0))
-    sliders = Robot.from_urdf(chain([
-        dict(type='prismatic', axis=[1, 0, 0]), dict(type='prismatic', axis=[0, 1, 0]),
-        dict(type='continuous', axis=[0, 0, 1], **body)]), gravity=(3.0, -2.0, -9.0))
+    """Same link behind x, y sliders and a z hinge.
+
+    Equal motion, once velocities are turned into body coordinates.
+    """
+    body = {
+        'mass': 1.3,
+        'centre': [0.1, -0.2, 0.05],
+        'inertia': [0.02, 0.003, 0.001, 0.03, -0.002, 0.04],
+    }
+    planar = Robot.from_urdf(
+        chain([dict(type='planar', axis=[0, 0, 1], **body)]), gravity=(3.0, -2.0, -9.0)
+    )
+    sliders = Robot.from_urdf(
+        chain(
+            [
+                {'type': 'prismatic', 'axis': [1, 0, 0]},
+                {'type': 'prismatic', 'axis': [0, 1, 0]},
+                dict(type='continuous', axis=[0, 0, 1], **body),
+            ]
+        ),
+        gravity=(3.0, -2.0, -9.0),
+    )
     rng = np.random.default_rng(4)
     for _ in range(10):
         theta, x, y, omega, vx, vy, t1, t2, t3 = rng.uniform(-2, 2, 9)
         R = np.array([[np.cos(theta), -np.sin(theta)], [np.sin(theta), np.cos(theta)]])
         q, v, tau = np.array([theta, x, y]), np.array([omega, vx, vy]), np.array([t1, t2, t3])
         q_s, v_s, tau_s = np.array([x, y, theta]), np.r_[R @ v[1:], omega], np.r_[R @ tau[1:], t1]
-        assert_allclose(planar.forward_kinematics(q)['link1'], sliders.forward_kinematics(q_s)['link3'], **CLOSE)
+        assert_allclose(
+            planar.forward_kinematics(q)['link1'],
+            sliders.forward_kinematics(q_s)['link3'],
+            **CLOSE,
+        )
         a, a_s = planar.forward_dynamics(q, v, tau), sliders.forward_dynamics(q_s, v_s, tau_s)
         # d/dt (R u) = R (u' + omega x u)
         world = R @ (a[1:] + omega * np.array([-vy, vx]))
@@ -175,21 +283,62 @@ def test_any_axis_is_a_turned_z_axis():
         axis /= np.linalg.norm(axis)
         inertia = random_trees.physical_inertia(rng, 1.1)
         entries = inertia[np.triu_indices(3)]
-        direct = Robot.from_urdf(chain([dict(type=type_, axis=axis, mass=1.1, centre=[0.1, 0.2, 0.3], inertia=entries)]))
+        direct = Robot.from_urdf(
+            chain(
+                [
+                    {
+                        'type': type_,
+                        'axis': axis,
+                        'mass': 1.1,
+                        'centre': [0.1, 0.2, 0.3],
+                        'inertia': entries,
+                    }
+                ]
+            )
+        )
         pitch, yaw = np.arccos(axis[2]), np.arctan2(axis[1], axis[0])  # turns z onto the axis
-        R = np.array([[np.cos(yaw), -np.sin(yaw), 0], [np.sin(yaw), np.cos(yaw), 0], [0, 0, 1]]) @ np.array(
-            [[np.cos(pitch), 0, np.sin(pitch)], [0, 1, 0], [-np.sin(pitch), 0, np.cos(pitch)]])
-        turned = Robot.from_urdf(chain([dict(
-            type=type_, axis=[0, 0, 1], rpy=[0, pitch, yaw], mass=1.1, centre=R.T @ [0.1, 0.2, 0.3],
-            inertia=(R.T @ inertia @ R)[np.triu_indices(3)])]))
+        R = np.array(
+            [[np.cos(yaw), -np.sin(yaw), 0], [np.sin(yaw), np.cos(yaw), 0], [0, 0, 1]]
+        ) @ np.array(
+            [[np.cos(pitch), 0, np.sin(pitch)], [0, 1, 0], [-np.sin(pitch), 0, np.cos(pitch)]]
+        )
+        turned = Robot.from_urdf(
+            chain(
+                [
+                    {
+                        'type': type_,
+                        'axis': [0, 0, 1],
+                        'rpy': [0, pitch, yaw],
+                        'mass': 1.1,
+                        'centre': R.T @ [0.1, 0.2, 0.3],
+                        'inertia': (R.T @ inertia @ R)[np.triu_indices(3)],
+                    }
+                ]
+            )
+        )
         q, v, a = rng.uniform(-2, 2, (3, 5, 1))
-        assert_allclose(direct.inverse_dynamics(q, v, a), turned.inverse_dynamics(q, v, a), **CLOSE)
+        assert_allclose(
+            direct.inverse_dynamics(q, v, a), turned.inverse_dynamics(q, v, a), **CLOSE
+        )
 
 
 @pytest.mark.seed('JM01')
 def test_axis_of_any_length_is_a_direction():
-    robots = [Robot.from_urdf(chain([dict(
-        type='revolute', axis=np.array([1.0, 2.0, -2.0]) * length, mass=1.0, centre=[0, 0, 1],
-        inertia=solid(0.1, 0.1, 0.1))])) for length in (1.0, 1 / 3, 1e-3, 1e3)]
+    robots = [
+        Robot.from_urdf(
+            chain(
+                [
+                    {
+                        'type': 'revolute',
+                        'axis': np.array([1.0, 2.0, -2.0]) * length,
+                        'mass': 1.0,
+                        'centre': [0, 0, 1],
+                        'inertia': solid(0.1, 0.1, 0.1),
+                    }
+                ]
+            )
+        )
+        for length in (1.0, 1 / 3, 1e-3, 1e3)
+    ]
     for robot in robots[1:]:
         assert_allclose(robot.gravity_torque([0.4]), robots[0].gravity_torque([0.4]), rtol=1e-14)

@@ -1,12 +1,15 @@
-"""Configurations: integrate and difference are inverses, follow constant velocities, and keep quaternions unit."""
+"""Configurations.
+
+Integrate and difference are inverses, follow constant velocities, and keep quaternions unit.
+"""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
-
-from rbd_ros import Robot
+import pytest
 from support import layout, random_trees
 from support.random_trees import chain
+
+from rbd_ros import Robot
 
 TEXT = random_trees.mixed_tree(0, plain_planar=False)
 PLACES = layout.read(TEXT, floating_base=True)
@@ -21,7 +24,10 @@ def robot():
 
 @pytest.mark.seed('JM05', 'JM08')
 def test_integrate_follows_the_rates_of_position(robot, rng):
-    """Against 200 steps of a fourth-order Runge-Kutta method: h^4 = 1e-9, times 1/120 and powers of |v| = 3."""
+    """Against 200 steps of a fourth-order Runge-Kutta method.
+
+    H^4 = 1e-9, times 1/120 and powers of |v| = 3.
+    """
     q0, v, _ = PLACES.random_states(rng, 20)
     q, h = q0.copy(), 1.0 / 200
     for _ in range(200):
@@ -45,7 +51,7 @@ def test_quaternions_stay_unit_over_many_steps(robot, rng):
 
 @pytest.mark.parametrize('size', [1.0, 1e-3, 1e-6, 1e-9, 1e-160, 0.0])
 def test_difference_inverts_integrate(robot, rng, size):
-    """Turns below half a revolution come back whole, however small; the relative error is that of subtraction."""
+    """Turns below half a revolution come back whole, however small."""
     q, v, _ = PLACES.random_states(rng, 50)
     v = v * size
     back = robot.difference(q, robot.integrate(q, v, 1.0))
@@ -58,7 +64,8 @@ def test_integrate_inverts_difference(robot, rng):
     again = robot.integrate(q0, robot.difference(q0, q1), 1.0)
     poses, expected = robot.forward_kinematics(again), robot.forward_kinematics(q1)
     for link in robot.link_names:  # quaternions may differ in sign: compare poses
-        # a turn close to half a revolution is known to sqrt(eps) from its quaternion's small w at worst
+        # a turn close to half a revolution is known to sqrt(eps) from its quaternion's small w at
+        # worst
         assert_allclose(poses[link], expected[link], atol=1e-10)
 
 
@@ -102,8 +109,9 @@ def test_difference_of_equal_configurations_is_zero(robot, rng):
 
 
 def test_random_configurations_respect_limits_and_seed():
-    text = chain([dict(type='revolute', mass=1.0, inertia=[1, 0, 0, 1, 0, 1])] * 3).replace(
-        'lower="-10" upper="10"', 'lower="-0.5" upper="0.25"')
+    text = chain([{'type': 'revolute', 'mass': 1.0, 'inertia': [1, 0, 0, 1, 0, 1]}] * 3).replace(
+        'lower="-10" upper="10"', 'lower="-0.5" upper="0.25"'
+    )
     robot = Robot.from_urdf(text)
     samples = np.array([robot.random_configuration(np.random.default_rng(k)) for k in range(200)])
     assert samples.min() >= -0.5 and samples.max() <= 0.25
@@ -137,4 +145,9 @@ def test_length_of_a_quaternion_does_not_matter(robot, rng):
     for joint in PLACES.joints:
         if joint.type == 'floating':
             stretched[joint.q][:4] *= 1.001
-    assert_allclose(robot.inverse_dynamics(stretched, v, a), robot.inverse_dynamics(q, v, a), rtol=1e-12, atol=1e-12)
+    assert_allclose(
+        robot.inverse_dynamics(stretched, v, a),
+        robot.inverse_dynamics(q, v, a),
+        rtol=1e-12,
+        atol=1e-12,
+    )

@@ -1,13 +1,17 @@
-"""Identities between the algorithms: what must hold whatever the robot (the checklist of spatial_v2's unit tests)."""
+"""Identities between the algorithms.
+
+What must hold whatever the robot (the checklist of spatial_v2's unit tests).
+"""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
-
-from rbd_ros import Robot
+import pytest
 from support.errors import record, worst_relative_error
 
-TOLERANCE = 1e-12  # rounding of some hundred operations on numbers of size 1 to 1000; measured 1e-13 to 1e-15
+from rbd_ros import Robot
+
+# rounding of some hundred operations on numbers of size 1 to 1000; measured 1e-13 to 1e-15
+TOLERANCE = 1e-12
 
 
 def check(what, ours, theirs, tolerance=TOLERANCE):
@@ -29,10 +33,20 @@ def times(M, x):
 def test_forward_dynamics_inverts_inverse_dynamics(subject):
     robot, q, v, a = subject.plain, subject.q, subject.v, subject.a
     tolerance = solve_tolerance(robot.mass_matrix(q))
-    check('FD(ID(a)) = a', robot.forward_dynamics(q, v, robot.inverse_dynamics(q, v, a)), a, tolerance)
+    check(
+        'FD(ID(a)) = a',
+        robot.forward_dynamics(q, v, robot.inverse_dynamics(q, v, a)),
+        a,
+        tolerance,
+    )
     forces = {link: np.full((len(q), 6), 3.0) for link in subject.links}
     tau = robot.inverse_dynamics(q, v, a, external_forces=forces)
-    check('FD(ID(a, f), f) = a', robot.forward_dynamics(q, v, tau, external_forces=forces), a, tolerance)
+    check(
+        'FD(ID(a, f), f) = a',
+        robot.forward_dynamics(q, v, tau, external_forces=forces),
+        a,
+        tolerance,
+    )
     tau = 5 * subject.a
     back = robot.inverse_dynamics(q, v, robot.forward_dynamics(q, v, tau))
     # the torque error is H times the error of a: bounded by cond as well
@@ -59,7 +73,11 @@ def test_columns_of_the_mass_matrix_are_torques_of_unit_accelerations(subject):
     robot, q, zero = subject.plain, subject.q, np.zeros_like(subject.v)
     H, gravity = robot.mass_matrix(q), robot.inverse_dynamics(q, zero, zero)
     for k, unit in enumerate(np.eye(subject.layout.nv)):
-        check('H e_k = ID(e_k) - ID(0)', robot.inverse_dynamics(q, zero, zero + unit) - gravity, H[..., k])
+        check(
+            'H e_k = ID(e_k) - ID(0)',
+            robot.inverse_dynamics(q, zero, zero + unit) - gravity,
+            H[..., k],
+        )
 
 
 @pytest.mark.seed('FM03', 'CT05')
@@ -82,17 +100,31 @@ def test_mass_matrix_has_exact_zeros_between_unrelated_branches(subject):
             link = places.parent_link[parent[link]]
         return joints
 
-    carried = {}  # independent joint: all joints, mimic included, that it turns or that sit on the way to one it turns
+    # independent joint: all joints, mimic included, that it turns or that sit on the way to one it
+    # turns
+    carried = {}
     for joint in places.joints:
-        own = [joint.name, *(name for name, mimic in places.mimics.items() if mimic[0] == joint.name)]
+        own = [
+            joint.name,
+            *(name for name, mimic in places.mimics.items() if mimic[0] == joint.name),
+        ]
         carried[joint.name] = own
-    supports = {name: support(places.child_link[name]) for name in places.types if name in places.child_link}
+    supports = {
+        name: support(places.child_link[name])
+        for name in places.types
+        if name in places.child_link
+    }
     H = subject.plain.mass_matrix(subject.q)
     for one in places.joints:
         for other in places.joints:
             related = any(
-                x == 'floating_base' or y == 'floating_base' or x in supports[y] or y in supports[x]
-                for x in carried[one.name] for y in carried[other.name])
+                x == 'floating_base'
+                or y == 'floating_base'
+                or x in supports[y]
+                or y in supports[x]
+                for x in carried[one.name]
+                for y in carried[other.name]
+            )
             if not related:
                 assert not np.any(H[:, one.v, other.v]), f'{one.name}, {other.name}'
 
@@ -108,22 +140,27 @@ def test_rate_of_the_mass_matrix_minus_twice_coriolis_is_skew(subject):
 @pytest.mark.seed('BL02', 'ID06', 'DN07')
 def test_coriolis_matrix_times_velocity_is_bias_without_gravity(subject):
     robot, q, v = subject.plain, subject.q, subject.v
-    check('C v = bias - gravity', times(robot.coriolis_matrix(q, v), v),
-          robot.bias_force(q, v) - robot.gravity_torque(q))
+    check(
+        'C v = bias - gravity',
+        times(robot.coriolis_matrix(q, v), v),
+        robot.bias_force(q, v) - robot.gravity_torque(q),
+    )
 
 
 @pytest.mark.seed('ID06')
 def test_coriolis_force_is_quadratic_in_velocity(subject):
     robot, q, v = subject.plain, subject.q, subject.v
     coriolis = robot.bias_force(q, v) - robot.gravity_torque(q)
-    check('C(q, 3 v) = 9 C(q, v)', robot.bias_force(q, 3 * v) - robot.gravity_torque(q), 9 * coriolis)
+    check(
+        'C(q, 3 v) = 9 C(q, v)', robot.bias_force(q, 3 * v) - robot.gravity_torque(q), 9 * coriolis
+    )
     check('C(q, -v) = C(q, v)', robot.bias_force(q, -v) - robot.gravity_torque(q), coriolis)
     check('C(q, v) is linear', robot.coriolis_matrix(q, 3 * v), 3 * robot.coriolis_matrix(q, v))
 
 
 @pytest.mark.seed('ID02', 'BL02')
 def test_coriolis_matrix_holds_the_christoffel_symbols():
-    """C_ij = sum_k (dH_ij/dq_k + dH_ik/dq_j - dH_jk/dq_i) v_k / 2, for a robot whose velocity is the rate of q."""
+    """C_ij = sum_k (dH_ij/dq_k + dH_ik/dq_j - dH_jk/dq_i) v_k / 2 where v is the rate of q."""
     from support import layout, random_trees
     from support.plain import Plain
 
@@ -131,9 +168,14 @@ def test_coriolis_matrix_holds_the_christoffel_symbols():
     places = layout.read(text)
     robot = Plain(Robot.from_urdf(text), places)
     q, v, _ = places.random_states(np.random.default_rng(2), 5)
-    dH = np.stack([robot.rate('mass_matrix', q, np.zeros_like(v) + unit) for unit in np.eye(places.nv)], axis=-1)
+    dH = np.stack(
+        [robot.rate('mass_matrix', q, np.zeros_like(v) + unit) for unit in np.eye(places.nv)],
+        axis=-1,
+    )
     gamma = 0.5 * (dH + np.swapaxes(dH, 2, 3) - np.moveaxis(dH, 3, 1))
-    check('C = Christoffel symbols', robot.coriolis_matrix(q, v), np.einsum('nijk,nk->nij', gamma, v))
+    check(
+        'C = Christoffel symbols', robot.coriolis_matrix(q, v), np.einsum('nijk,nk->nij', gamma, v)
+    )
 
 
 @pytest.mark.seed('ID05', 'BL06')
@@ -148,8 +190,10 @@ def test_gravity_torque_is_inverse_dynamics_at_rest_and_bias_at_rest(subject):
 def test_gravity_torque_is_the_gradient_of_the_potential_energy(subject):
     robot, q, gravity = subject.plain, subject.q, subject.plain.gravity_torque(subject.q)
     for k, unit in enumerate(np.eye(subject.layout.nv)):
-        slope = robot.rate('energy', q, np.zeros_like(subject.v) + unit, (subject.v, 0 * subject.v))[:, 1:]
-        check('g_k = dV/dq_k', slope, gravity[:, k:k + 1])
+        slope = robot.rate(
+            'energy', q, np.zeros_like(subject.v) + unit, (subject.v, 0 * subject.v)
+        )[:, 1:]
+        check('g_k = dV/dq_k', slope, gravity[:, k : k + 1])
 
 
 @pytest.mark.seed('BL06', 'BL07')
@@ -164,7 +208,11 @@ def total_mass(subject):
     from support.reference import Reference
 
     reference = Reference(subject.text, subject.floating_base)
-    return sum(reference.inertials[link][0] for link in moving_links(subject) if link in reference.inertials)
+    return sum(
+        reference.inertials[link][0]
+        for link in moving_links(subject)
+        if link in reference.inertials
+    )
 
 
 def moving_links(subject):
@@ -186,15 +234,23 @@ def moving_links(subject):
 def test_kinetic_energy_is_half_the_momentum_times_velocity(subject):
     robot, q, v = subject.plain, subject.q, subject.v
     energy = robot.energy(q, v).kinetic
-    check('T = v^T H v / 2', energy[:, None], 0.5 * np.sum(v * times(robot.mass_matrix(q), v), axis=1)[:, None])
+    check(
+        'T = v^T H v / 2',
+        energy[:, None],
+        0.5 * np.sum(v * times(robot.mass_matrix(q), v), axis=1)[:, None],
+    )
 
 
 @pytest.mark.seed('SV22', 'SV09')
 def test_power_of_the_joint_forces_is_the_rate_of_energy(subject):
-    """tau . v + sum f . v_link = d/dt (T + V), at any acceleration."""
+    """Tau . v + sum f . v_link = d/dt (T + V), at any acceleration."""
     robot, q, v, a = subject.plain, subject.q, subject.v, subject.a
     rates = robot.rate('energy', q, v, (v, a)).sum(axis=1)
-    check('tau . v = dE/dt', np.sum(v * robot.inverse_dynamics(q, v, a), axis=1)[:, None], rates[:, None])
+    check(
+        'tau . v = dE/dt',
+        np.sum(v * robot.inverse_dynamics(q, v, a), axis=1)[:, None],
+        rates[:, None],
+    )
     rng = np.random.default_rng(0)
     forces = {link: rng.normal(size=(len(q), 6)) for link in subject.links}
     tau = robot.inverse_dynamics(q, v, a, external_forces=forces)
@@ -212,17 +268,27 @@ def test_external_force_acts_through_the_jacobian_of_its_link(subject):
     for link in subject.links:
         force = rng.normal(size=(len(q), 6))
         through = times(np.swapaxes(robot.jacobian(q, link, reference='base'), 1, 2), force)
-        check('ID(f) = ID - J^T f', robot.inverse_dynamics(q, v, a, external_forces={link: force}), free - through)
+        check(
+            'ID(f) = ID - J^T f',
+            robot.inverse_dynamics(q, v, a, external_forces={link: force}),
+            free - through,
+        )
 
 
 @pytest.mark.seed('AB01', 'AB04', 'CN15')
 def test_response_to_a_force_is_the_inverse_operational_inertia(subject):
-    """J (FD(f) - FD(0)) = J H^-1 J^T f: the inverse articulated-body inertia of the link as a handle."""
+    """J (FD(f) - FD(0)) = J H^-1 J^T f.
+
+    The inverse articulated-body inertia of the link as a handle.
+    """
     robot, q, v = subject.plain, subject.q, subject.v
     link, force = subject.links[-1], np.random.default_rng(0).normal(size=(len(q), 6))
     J, H, zero = robot.jacobian(q, link, reference='base'), robot.mass_matrix(q), np.zeros_like(v)
-    ours = times(J, robot.forward_dynamics(q, v, zero, external_forces={link: force})
-                 - robot.forward_dynamics(q, v, zero))
+    ours = times(
+        J,
+        robot.forward_dynamics(q, v, zero, external_forces={link: force})
+        - robot.forward_dynamics(q, v, zero),
+    )
     Phi = J @ np.linalg.solve(H, np.swapaxes(J, 1, 2))
     check('J dFD = J H^-1 J^T f', ours, times(Phi, force), 10 * solve_tolerance(H))
 
@@ -243,8 +309,11 @@ def test_sum_of_forces_on_one_link_is_one_force(subject):
     free = robot.inverse_dynamics(q, v, a)
     first, last = subject.links[0], subject.links[-1]
     both = robot.inverse_dynamics(q, v, a, external_forces={first: force, last: -2 * force})
-    apart = (robot.inverse_dynamics(q, v, a, external_forces={first: force})
-             + robot.inverse_dynamics(q, v, a, external_forces={last: -2 * force}) - free)
+    apart = (
+        robot.inverse_dynamics(q, v, a, external_forces={first: force})
+        + robot.inverse_dynamics(q, v, a, external_forces={last: -2 * force})
+        - free
+    )
     check('ID is affine in forces', both, apart)
 
 
@@ -253,4 +322,8 @@ def test_compiled_robot_obeys_the_same_identity(subject):
     robot, q, v, a = subject.robot, subject.q, subject.v, subject.a
     back = robot.forward_dynamics(q, v, robot.inverse_dynamics(q, v, a))
     assert worst_relative_error(back, a) < solve_tolerance(robot.mass_matrix(q))
-    assert_allclose(robot.forward_dynamics(q[0], v[0], robot.inverse_dynamics(q[0], v[0], a[0])), back[0], rtol=1e-9)
+    assert_allclose(
+        robot.forward_dynamics(q[0], v[0], robot.inverse_dynamics(q[0], v[0], a[0])),
+        back[0],
+        rtol=1e-9,
+    )

@@ -1,16 +1,18 @@
-"""Mimic joints as exact gear constraints, reflected rotor inertia, and what damping and friction do not do."""
+"""Mimic joints as exact gears, reflected rotor inertia, and what damping does not do."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
-
-from rbd_ros import Robot
+import pytest
 from support import layout, random_trees
 from support.errors import relative_error
 from support.random_trees import chain
 
-TREES = [random_trees.tree(seed, 4, ('revolute', 'continuous', 'prismatic'), mimics=3, branching=0.6)
-         for seed in range(30, 34)]
+from rbd_ros import Robot
+
+TREES = [
+    random_trees.tree(seed, 4, ('revolute', 'continuous', 'prismatic'), mimics=3, branching=0.6)
+    for seed in range(30, 34)
+]
 
 
 def without_mimics(text):
@@ -44,9 +46,14 @@ def test_mimic_joints_project_the_free_robot(gears):
     q, v, a = places.random_states(np.random.default_rng(0))
     Q, V, A = G @ q + offset, G @ v, G @ a
     assert relative_error(robot.mass_matrix(q), G.T @ free.mass_matrix(Q) @ G) < 1e-14
-    assert relative_error(robot.inverse_dynamics(q, v, a), G.T @ free.inverse_dynamics(Q, V, A)) < 1e-14
+    assert (
+        relative_error(robot.inverse_dynamics(q, v, a), G.T @ free.inverse_dynamics(Q, V, A))
+        < 1e-14
+    )
     assert relative_error(robot.gravity_torque(q), G.T @ free.gravity_torque(Q)) < 1e-14
-    assert relative_error(robot.coriolis_matrix(q, v), G.T @ free.coriolis_matrix(Q, V) @ G) < 1e-13
+    assert (
+        relative_error(robot.coriolis_matrix(q, v), G.T @ free.coriolis_matrix(Q, V) @ G) < 1e-13
+    )
     assert relative_error(robot.momentum(q, v), free.momentum(Q, V)) < 1e-14
     link = places.links[-1]
     assert relative_error(robot.jacobian(q, link), free.jacobian(Q, link) @ G) < 1e-14
@@ -56,29 +63,51 @@ def test_mimic_joints_project_the_free_robot(gears):
 
 @pytest.mark.seed('GR01', 'CT03', 'CT04')
 def test_mimic_joints_move_like_explicitly_constrained_ones(gears):
-    """KKT system of the free robot with K q'' = 0: same acceleration; the constraint does no work."""
+    """KKT system of the free robot with K q'' = 0.
+
+    Same acceleration; the constraint does no work.
+    """
     robot, free, G, offset, places = gears
     q, v, tau = places.random_states(np.random.default_rng(1))
     Q, V = G @ q + offset, G @ v
     U, s, _ = np.linalg.svd(G)
-    K = U[:, len(s):].T  # rows span the complement of G: K G = 0
+    K = U[:, len(s) :].T  # rows span the complement of G: K G = 0
     assert_allclose(K @ G, 0, atol=1e-14)
-    T = np.linalg.lstsq(G.T, tau, rcond=None)[0]  # any joint forces that give tau on the independent joints
+    T = np.linalg.lstsq(G.T, tau, rcond=None)[
+        0
+    ]  # any joint forces that give tau on the independent joints
     n, m = free.nv, len(K)
     kkt = np.block([[free.mass_matrix(Q), K.T], [K, np.zeros((m, m))]])
     solution = np.linalg.solve(kkt, np.r_[T - free.bias_force(Q, V), np.zeros(m)])
-    assert_allclose(G @ robot.forward_dynamics(q, v, tau), solution[:n], rtol=1e-10, atol=1e-10)  # cond of about 1e3
+    assert_allclose(
+        G @ robot.forward_dynamics(q, v, tau), solution[:n], rtol=1e-10, atol=1e-10
+    )  # cond of about 1e3
     assert abs(V @ (K.T @ solution[n:])) < 1e-11 * np.abs(solution).max()
 
 
 def geared_pair(ratio, rotor=0.0):
     """A pendulum and a rotor on the base that turns `ratio` times as fast."""
     rotor_inertia = [rotor, 0, 0, rotor, 0, rotor]
-    arm = chain([dict(type='revolute', axis=[0, 1, 0], mass=1.0, centre=[0, 0, -0.5], inertia=[0.1, 0, 0, 0.1, 0, 0.1])])
-    entries = ' '.join(f'{k}="{v}"' for k, v in zip(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), rotor_inertia))
-    extra = (f'<link name="rotor"><inertial><mass value="0.2"/><inertia {entries}/></inertial></link>'
-             '<joint name="motor" type="continuous"><parent link="base"/><child link="rotor"/><axis xyz="0 1 0"/>'
-             f'<mimic joint="joint1" multiplier="{ratio}"/></joint></robot>')
+    arm = chain(
+        [
+            {
+                'type': 'revolute',
+                'axis': [0, 1, 0],
+                'mass': 1.0,
+                'centre': [0, 0, -0.5],
+                'inertia': [0.1, 0, 0, 0.1, 0, 0.1],
+            }
+        ]
+    )
+    entries = ' '.join(
+        f'{k}="{v}"' for k, v in zip(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), rotor_inertia)
+    )
+    extra = (
+        f'<link name="rotor"><inertial><mass value="0.2"/><inertia {entries}/></inertial></link>'
+        '<joint name="motor" type="continuous"><parent link="base"/><child link="rotor"/>'
+        '<axis xyz="0 1 0"/>'
+        f'<mimic joint="joint1" multiplier="{ratio}"/></joint></robot>'
+    )
     return arm.replace('</robot>', extra)
 
 
@@ -99,30 +128,52 @@ def test_rotor_on_a_gear_reflects_ratio_squared(ratio):
 
 @pytest.mark.seed('GR02')
 def test_geared_two_link_arm_has_the_printed_mass_matrix():
-    """Book figure 9.2: G^T H G = [[H11 + r1^2 H22, H13 + r2 H14], [., H33 + r2^2 H44]] for lambda = (0, 0, 1, 1)."""
+    """Book figure 9.2.
+
+    G^T H G = [[H11 + r1^2 H22, H13 + r2 H14], [., H33 + r2^2 H44]] for lambda = (0, 0, 1, 1).
+    """
     r1, r2 = 5.0, -7.0
 
     def link(name, izz, mass, centre):
-        return (f'<link name="{name}"><inertial><origin xyz="{centre} 0 0"/><mass value="{mass}"/><inertia ixx="0.01" '
-                f'ixy="0" ixz="0" iyy="0.01" iyz="0" izz="{izz}"/></inertial></link>')
+        return (
+            f'<link name="{name}"><inertial><origin xyz="{centre} 0 0"/><mass value="{mass}"/>'
+            f'<inertia ixx="0.01" '
+            f'ixy="0" ixz="0" iyy="0.01" iyz="0" izz="{izz}"/></inertial></link>'
+        )
 
     def joint(name, parent, child, x, mimic=''):
-        return (f'<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
-                f'<origin xyz="{x} 0 0"/><axis xyz="0 0 1"/>{mimic}</joint>')
+        return (
+            f'<joint name="{name}" type="continuous"><parent link="{parent}"/>'
+            f'<child link="{child}"/>'
+            f'<origin xyz="{x} 0 0"/><axis xyz="0 0 1"/>{mimic}</joint>'
+        )
 
     def robot(*mimics):
-        return Robot.from_urdf('<robot name="geared">' + '<link name="base"/>' + link('arm', 0.3, 2.0, 0.4) + link(
-            'rotor1', 1e-3, 0.3, 0.0) + link('forearm', 0.1, 1.0, 0.3) + link('rotor2', 2e-3, 0.2, 0.0) + joint(
-            'q1', 'base', 'arm', 0.0) + joint('q2', 'base', 'rotor1', 0.0, mimics[0]) + joint(
-            'q3', 'arm', 'forearm', 0.8) + joint('q4', 'arm', 'rotor2', 0.1, mimics[1]) + '</robot>')
+        return Robot.from_urdf(
+            '<robot name="geared">'
+            + '<link name="base"/>'
+            + link('arm', 0.3, 2.0, 0.4)
+            + link('rotor1', 1e-3, 0.3, 0.0)
+            + link('forearm', 0.1, 1.0, 0.3)
+            + link('rotor2', 2e-3, 0.2, 0.0)
+            + joint('q1', 'base', 'arm', 0.0)
+            + joint('q2', 'base', 'rotor1', 0.0, mimics[0])
+            + joint('q3', 'arm', 'forearm', 0.8)
+            + joint('q4', 'arm', 'rotor2', 0.1, mimics[1])
+            + '</robot>'
+        )
 
     free = robot('', '')
     assert free.joint_names == ('q1', 'q3', 'q4', 'q2')
     H = free.mass_matrix([0.2, 0.7, -7 * 0.7, 1.0])
     order = [0, 3, 1, 2]  # to q1, q2, q3, q4
     H = H[np.ix_(order, order)]
-    assert np.all(H[[0, 1, 1, 2], [1, 2, 3, 3]] == 0.0)  # pattern of the seed: H12 = H23 = H24 = H34 = 0
-    geared = robot(f'<mimic joint="q1" multiplier="{r1}"/>', f'<mimic joint="q3" multiplier="{r2}"/>')
+    assert np.all(
+        H[[0, 1, 1, 2], [1, 2, 3, 3]] == 0.0
+    )  # pattern of the seed: H12 = H23 = H24 = H34 = 0
+    geared = robot(
+        f'<mimic joint="q1" multiplier="{r1}"/>', f'<mimic joint="q3" multiplier="{r2}"/>'
+    )
     coupling = H[0, 2] + r2 * H[0, 3]
     expected = [[H[0, 0] + r1**2 * H[1, 1], coupling], [coupling, H[2, 2] + r2**2 * H[3, 3]]]
     assert geared.joint_names == ('q1', 'q3')
@@ -144,7 +195,9 @@ def test_armature_adds_to_the_diagonal_of_all_algorithms():
     assert_allclose(robot.forward_dynamics(q, v, tau), a, rtol=1e-11, atol=1e-11)
     assert relative_error(robot.bias_force(q, v), plain.bias_force(q, v)) < 1e-14
     extra = 0.5 * diagonal @ v**2
-    assert robot.energy(q, v).kinetic == pytest.approx(plain.energy(q, v).kinetic + extra, rel=1e-13)
+    assert robot.energy(q, v).kinetic == pytest.approx(
+        plain.energy(q, v).kinetic + extra, rel=1e-13
+    )
 
 
 @pytest.mark.seed('GR03', 'GR01')
@@ -168,7 +221,7 @@ def test_impossible_armature_is_refused(value):
 
 @pytest.mark.seed('BL12')
 def test_damping_and_friction_stay_out_of_the_rigid_body_algorithms():
-    """They are kept for the simulator; inverse and forward dynamics are those of the frictionless robot."""
+    """They are kept for the simulator; dynamics is that of the frictionless robot."""
     plain_text = TREES[0]
     damped_text = plain_text.replace('<axis', '<dynamics damping="3.0" friction="2.0"/><axis')
     plain, damped = Robot.from_urdf(plain_text), Robot.from_urdf(damped_text)

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-
 from support.dense import skew
 from support.errors import record, worst_relative_error
 
-TOLERANCE = 1e-12  # derivatives come from complex arithmetic, free of truncation; measured below 1e-13
+TOLERANCE = (
+    1e-12  # derivatives come from complex arithmetic, free of truncation; measured below 1e-13
+)
 REFERENCES = ('body', 'base', 'aligned')
 
 
@@ -24,8 +25,10 @@ def pose(subject, link):
     """Poses (N, 4, 4) of a link and their rates."""
     k = subject.robot.link_names.index(link)
     plain = subject.plain
-    return (plain.run('forward_kinematics', subject.q)[:, k],
-            plain.rate('forward_kinematics', subject.q, subject.v)[:, k])
+    return (
+        plain.run('forward_kinematics', subject.q)[:, k],
+        plain.rate('forward_kinematics', subject.q, subject.v)[:, k],
+    )
 
 
 def unskew(M):
@@ -65,9 +68,13 @@ def test_jacobian_gives_the_rate_of_the_pose(subject, reference):
 def test_references_are_transforms_of_each_other(subject):
     for link in subject.links:
         T, _ = pose(subject, link)
-        body, base, aligned = (subject.plain.jacobian(subject.q, link, reference=x) for x in REFERENCES)
+        body, base, aligned = (
+            subject.plain.jacobian(subject.q, link, reference=x) for x in REFERENCES
+        )
         R = T[:, :3, :3]
-        check('aligned = R body', aligned, np.concatenate([R @ body[:, :3], R @ body[:, 3:]], axis=1))
+        check(
+            'aligned = R body', aligned, np.concatenate([R @ body[:, :3], R @ body[:, 3:]], axis=1)
+        )
         shifted = aligned[:, 3:] + np.array([skew(p) for p in T[:, :3, 3]]) @ aligned[:, :3]
         check('base = shifted aligned', base, np.concatenate([aligned[:, :3], shifted], axis=1))
 
@@ -76,7 +83,9 @@ def test_references_are_transforms_of_each_other(subject):
 @pytest.mark.parametrize('reference', REFERENCES)
 def test_jacobian_derivative_is_the_rate_of_the_jacobian(subject, reference):
     for link in subject.links:
-        rate = subject.plain.rate('jacobian', subject.q, subject.v, frame=link, reference=reference)
+        rate = subject.plain.rate(
+            'jacobian', subject.q, subject.v, frame=link, reference=reference
+        )
         ours = subject.plain.jacobian_derivative(subject.q, subject.v, link, reference=reference)
         check(f'Jdot, {reference}', ours, rate)
 
@@ -99,9 +108,12 @@ def test_acceleration_of_a_link_is_j_a_plus_jdot_v(subject):
     q, v, a, h = subject.q, subject.v, subject.a, 1e-30
     for link in subject.links:
         moved = q + 1j * h * subject.layout.position_rates(q, v)
-        twist = times(subject.plain.run('jacobian', moved, frame=link, reference='aligned'), v + 1j * h * a)
-        ours = (times(subject.plain.jacobian(q, link, reference='aligned'), a)
-                + times(subject.plain.jacobian_derivative(q, v, link, reference='aligned'), v))
+        twist = times(
+            subject.plain.run('jacobian', moved, frame=link, reference='aligned'), v + 1j * h * a
+        )
+        ours = times(subject.plain.jacobian(q, link, reference='aligned'), a) + times(
+            subject.plain.jacobian_derivative(q, v, link, reference='aligned'), v
+        )
         check('J a + Jdot v', ours, twist.imag / h)
 
 
@@ -114,7 +126,10 @@ def test_centre_of_mass_jacobian_gives_its_velocity(subject):
 
 @pytest.mark.seed('SV18', 'FB07')
 def test_momentum_changes_only_by_outside_forces():
-    """Floating base without a force at the base: dh/dt is the weight's moment and force plus external forces."""
+    """Floating base without a force at the base.
+
+    Dh/dt is the weight's moment and force plus external forces.
+    """
     from support import layout, random_trees
     from support.plain import Plain
     from support.reference import Reference
@@ -134,8 +149,15 @@ def test_momentum_changes_only_by_outside_forces():
         weight = sum(m for m, _, _ in reference.inertials.values()) * np.array([0, 0, -9.81])
         centre = robot.centre_of_mass(q)
         outside = np.hstack([np.cross(centre, weight), np.broadcast_to(weight, (5, 3))]) + force
-        tolerance = 1e-10  # accelerations carry cond(H) eps, 1e4 times 1e-16, times masses and lengths
-        check('dh/dt = outside forces', robot.rate('momentum', q, v, (v, acceleration)), outside, tolerance)
+        tolerance = (
+            1e-10  # accelerations carry cond(H) eps, 1e4 times 1e-16, times masses and lengths
+        )
+        check(
+            'dh/dt = outside forces',
+            robot.rate('momentum', q, v, (v, acceleration)),
+            outside,
+            tolerance,
+        )
 
 
 @pytest.mark.seed('FB07', 'SV18')

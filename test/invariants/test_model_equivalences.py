@@ -1,22 +1,30 @@
-"""Two descriptions of one robot give one dynamics: fixed joints, floating joints, bases, run-time parameters."""
+"""Two descriptions of one robot give one dynamics.
+
+Fixed joints, floating joints, bases, run-time parameters.
+"""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
-
-from rbd_ros import Robot
+import pytest
 from support import layout, random_trees
 from support.dense import inertia, rotation
 from support.errors import relative_error
 from support.reference import Reference
+
+from rbd_ros import Robot
 
 
 @pytest.mark.seed('FB01', 'FB04', 'FB05')
 @pytest.mark.parametrize('seed', range(3))
 def test_floating_base_is_a_floating_joint_to_a_massless_world(seed):
     text = random_trees.mixed_tree(seed)
-    explicit = text.replace('<link name="base">', '<link name="world"/><link name="base">', 1).replace(
-        '</robot>', '<joint name="to_world" type="floating"><parent link="world"/><child link="base"/></joint></robot>')
+    explicit = text.replace(
+        '<link name="base">', '<link name="world"/><link name="base">', 1
+    ).replace(
+        '</robot>',
+        '<joint name="to_world" type="floating"><parent link="world"/><child link="base"/>'
+        '</joint></robot>',
+    )
     robot, other = Robot.from_urdf(text, floating_base=True), Robot.from_urdf(explicit)
     assert robot.joint_names[0] == 'floating_base' and other.joint_names[0] == 'to_world'
     assert robot.joint_names[1:] == other.joint_names[1:]
@@ -39,7 +47,9 @@ def test_fixed_joints_merge_into_one_inertia_and_keep_their_frames():
         q = np.array([angle])
         assert relative_error(robot.mass_matrix(q), reference.mass_matrix(q)) < 1e-14
         for link, (R, p, _) in reference.kinematics(q).items():
-            assert_allclose(robot.forward_kinematics(q)[link][:3], np.column_stack([R, p]), atol=1e-14)
+            assert_allclose(
+                robot.forward_kinematics(q)[link][:3], np.column_stack([R, p]), atol=1e-14
+            )
 
 
 @pytest.mark.seed('ID04', 'JM10')
@@ -48,7 +58,10 @@ def test_force_on_a_welded_link_acts_like_a_force_on_its_body():
     robot, places = Robot.from_urdf(text), layout.read(text)
     force = np.arange(1.0, 7.0)
     moving = [link for link in places.links if np.any(robot.jacobian(np.array([0.3]), link))]
-    taus = [robot.inverse_dynamics([0.3], [0.1], [0.2], external_forces={link: force}) for link in moving]
+    taus = [
+        robot.inverse_dynamics([0.3], [0.1], [0.2], external_forces={link: force})
+        for link in moving
+    ]
     for tau in taus[1:]:  # base coordinates: the same wrench wherever on the rigid body it acts
         assert_allclose(tau, taus[0], rtol=1e-13)
 
@@ -56,19 +69,31 @@ def test_force_on_a_welded_link_acts_like_a_force_on_its_body():
 @pytest.mark.seed('SV19', 'MD07')
 def test_inertia_given_in_turned_axes_is_the_same_inertia():
     rng = np.random.default_rng(3)
-    body = dict(type='floating', mass=1.4, centre=[0.1, 0.2, -0.1])
+    body = {'type': 'floating', 'mass': 1.4, 'centre': [0.1, 0.2, -0.1]}
     I_C = random_trees.physical_inertia(rng, 1.4)
     straight = random_trees.chain([dict(inertia=I_C[np.triu_indices(3)], **body)])
     rpy = [0.4, -1.2, 2.5]
     from support.reference import rpy_rotation
 
     R = rpy_rotation(np.array(rpy))
-    turned = random_trees.chain([dict(inertia=(R.T @ I_C @ R)[np.triu_indices(3)], **body)]).replace(
-        '<origin xyz="0.1 0.2 -0.1"/>', f'<origin xyz="0.1 0.2 -0.1" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"/>')
+    turned = random_trees.chain(
+        [dict(inertia=(R.T @ I_C @ R)[np.triu_indices(3)], **body)]
+    ).replace(
+        '<origin xyz="0.1 0.2 -0.1"/>',
+        f'<origin xyz="0.1 0.2 -0.1" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"/>',
+    )
     assert turned.count('rpy="0.4') == 1
     q = np.array([1.0, 0, 0, 0, 0, 0, 0])
-    assert_allclose(Robot.from_urdf(turned).mass_matrix(q), inertia(1.4, np.array([0.1, 0.2, -0.1]), I_C), atol=1e-14)
-    assert_allclose(Robot.from_urdf(straight).mass_matrix(q), inertia(1.4, np.array([0.1, 0.2, -0.1]), I_C), atol=1e-14)
+    assert_allclose(
+        Robot.from_urdf(turned).mass_matrix(q),
+        inertia(1.4, np.array([0.1, 0.2, -0.1]), I_C),
+        atol=1e-14,
+    )
+    assert_allclose(
+        Robot.from_urdf(straight).mass_matrix(q),
+        inertia(1.4, np.array([0.1, 0.2, -0.1]), I_C),
+        atol=1e-14,
+    )
 
 
 @pytest.mark.seed('ID05')
@@ -91,15 +116,21 @@ def test_gravity_of_any_direction_turns_with_the_base():
     assert_allclose(after, before, rtol=1e-11, atol=1e-12)
 
 
-TREE = random_trees.tree(60, 5, ('revolute', 'prismatic', 'planar', 'fixed', 'continuous'), mimics=1)
+TREE = random_trees.tree(
+    60, 5, ('revolute', 'prismatic', 'planar', 'fixed', 'continuous'), mimics=1
+)
 
 
 def parameters(m, c, I_C):
     M = inertia(m, np.asarray(c), I_C)
-    return np.array([m, *(m * np.asarray(c)), M[0, 0], M[0, 1], M[0, 2], M[1, 1], M[1, 2], M[2, 2]])
+    return np.array(
+        [m, *(m * np.asarray(c)), M[0, 0], M[0, 1], M[0, 2], M[1, 1], M[1, 2], M[2, 2]]
+    )
 
 
-@pytest.mark.parametrize('name', ['inverse_dynamics', 'forward_dynamics', 'gravity_torque', 'bias_force'])
+@pytest.mark.parametrize(
+    'name', ['inverse_dynamics', 'forward_dynamics', 'gravity_torque', 'bias_force']
+)
 def test_gravity_as_a_run_time_input(name):
     from support.functions import ARGUMENTS, State
 
@@ -116,32 +147,60 @@ def test_gravity_as_a_run_time_input(name):
 
 
 @pytest.mark.seed('SV19', 'BL12')
-@pytest.mark.parametrize('name', ['inverse_dynamics', 'forward_dynamics', 'gravity_torque', 'mass_matrix',
-                                  'centre_of_mass', 'momentum', 'energy'])
+@pytest.mark.parametrize(
+    'name',
+    [
+        'inverse_dynamics',
+        'forward_dynamics',
+        'gravity_torque',
+        'mass_matrix',
+        'centre_of_mass',
+        'momentum',
+        'energy',
+    ],
+)
 def test_inertia_and_payload_as_run_time_inputs(name):
     """The constants give the robot itself; a payload equals a link welded on."""
-    from support.functions import State, call
+    from support.functions import call, State
 
     robot, places = Robot.from_urdf(TREE), layout.read(TREE)
     state = State(robot, places, np.random.default_rng(0), 4)
-    link = next(x for x in reversed(places.links) if x in Reference(TREE).inertials and np.any(
-        robot.jacobian(state.q[0], x)))
+    link = next(
+        x
+        for x in reversed(places.links)
+        if x in Reference(TREE).inertials and np.any(robot.jacobian(state.q[0], x))
+    )
     m, c, I_C = Reference(TREE).inertials[link]
     expected = call(robot, name, state.of(name), link)
-    own = robot.function(name, runtime=(f'inertia:{link}',))(*state.of(name), parameters(m, c, I_C))
+    own = robot.function(name, runtime=(f'inertia:{link}',))(
+        *state.of(name), parameters(m, c, I_C)
+    )
     assert relative_error(own, expected) < 1e-11
     rng = np.random.default_rng(1)
     payload = 0.7, np.array([0.1, -0.2, 0.3]), random_trees.physical_inertia(rng, 0.7)
-    entries = ' '.join(f'{key}="{value!r}"' for key, value in zip(
-        ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), payload[2][np.triu_indices(3)].tolist()))
-    welded = TREE.replace('</robot>', (
-        f'<link name="load"><inertial><origin xyz="0.1 -0.2 0.3"/><mass value="0.7"/><inertia {entries}/></inertial>'
-        f'</link><joint name="weld" type="fixed"><parent link="{link}"/><child link="load"/></joint></robot>'))
+    entries = ' '.join(
+        f'{key}="{value!r}"'
+        for key, value in zip(
+            ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), payload[2][np.triu_indices(3)].tolist()
+        )
+    )
+    welded = TREE.replace(
+        '</robot>',
+        (
+            f'<link name="load"><inertial><origin xyz="0.1 -0.2 0.3"/><mass value="0.7"/>'
+            f'<inertia {entries}/></inertial>'
+            f'</link><joint name="weld" type="fixed"><parent link="{link}"/>'
+            f'<child link="load"/></joint></robot>'
+        ),
+    )
     expected = call(Robot.from_urdf(welded), name, state.of(name), link)
-    loaded = robot.function(name, runtime=(f'payload:{link}',))(*state.of(name), parameters(*payload))
+    loaded = robot.function(name, runtime=(f'payload:{link}',))(
+        *state.of(name), parameters(*payload)
+    )
     assert relative_error(loaded, expected) < 1e-11
     nothing = robot.function(name, runtime=(f'payload:{link}', 'gravity'))(
-        *state.of(name), np.zeros(10), np.array([0, 0, -9.81]))
+        *state.of(name), np.zeros(10), np.array([0, 0, -9.81])
+    )
     assert relative_error(nothing, call(robot, name, state.of(name), link)) < 1e-11
 
 
@@ -156,10 +215,16 @@ def test_unknown_run_time_inputs_and_links_are_refused():
 
 def test_unknown_frames_name_close_matches():
     robot = Robot.from_urdf(TREE)
-    for call in (lambda: robot.jacobian(robot.neutral(), 'link33'),
-                 lambda: robot.inverse_dynamics(robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv),
-                                                external_forces={'link33': np.zeros(6)})):
-        with pytest.raises(ValueError, match="link3"):
+    for call in (
+        lambda: robot.jacobian(robot.neutral(), 'link33'),
+        lambda: robot.inverse_dynamics(
+            robot.neutral(),
+            np.zeros(robot.nv),
+            np.zeros(robot.nv),
+            external_forces={'link33': np.zeros(6)},
+        ),
+    ):
+        with pytest.raises(ValueError, match='link3'):
             call()
     with pytest.raises(ValueError, match='aligned'):
         robot.jacobian(robot.neutral(), 'link3', reference='world')
@@ -167,10 +232,22 @@ def test_unknown_frames_name_close_matches():
 
 def test_order_of_joints_is_depth_first_with_siblings_in_file_order():
     def joint(name, parent, child):
-        return (f'<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
-                '<axis xyz="0 0 1"/></joint>')
+        return (
+            f'<joint name="{name}" type="continuous"><parent link="{parent}"/>'
+            f'<child link="{child}"/>'
+            '<axis xyz="0 0 1"/></joint>'
+        )
 
     links = ''.join(f'<link name="{x}"/>' for x in 'abcdefg')
-    text = ('<robot name="order">' + links + joint('z', 'a', 'b') + joint('y', 'a', 'c') + joint('x', 'c', 'd')
-            + joint('w', 'b', 'e') + joint('v', 'b', 'f') + joint('u', 'e', 'g') + '</robot>')
+    text = (
+        '<robot name="order">'
+        + links
+        + joint('z', 'a', 'b')
+        + joint('y', 'a', 'c')
+        + joint('x', 'c', 'd')
+        + joint('w', 'b', 'e')
+        + joint('v', 'b', 'f')
+        + joint('u', 'e', 'g')
+        + '</robot>'
+    )
     assert Robot.from_urdf(text).joint_names == ('z', 'w', 'u', 'v', 'y', 'x')

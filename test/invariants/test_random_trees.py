@@ -1,23 +1,31 @@
-"""Property tests: hypothesis draws trees and states, and shrinks what fails to the smallest tree."""
+"""Property tests.
 
+Hypothesis draws trees and states, and shrinks what fails to the smallest tree.
+"""
+
+from hypothesis import given, settings, strategies as st
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
 import pytest
-
-from rbd_ros import Robot
 from support import layout, random_trees
 from support.errors import relative_error
 from support.plain import Plain
 from support.reference import Reference
 
+from rbd_ros import Robot
+
 # No deadline: timing decides nothing here. Derandomised: every run tries the same trees.
 PROPERTY = settings(max_examples=30, deadline=None, derandomize=True)
 
 types = st.lists(st.sampled_from(random_trees.ALL_TYPES), min_size=1, max_size=6, unique=True)
-trees = st.fixed_dictionaries({
-    'seed': st.integers(0, 10**6), 'bodies': st.integers(1, 7), 'types': types, 'mimics': st.integers(0, 2),
-    'branching': st.floats(0.0, 1.0)})
+trees = st.fixed_dictionaries(
+    {
+        'seed': st.integers(0, 10**6),
+        'bodies': st.integers(1, 7),
+        'types': types,
+        'mimics': st.integers(0, 2),
+        'branching': st.floats(0.0, 1.0),
+    }
+)
 bases = st.booleans()
 states = st.integers(0, 10**6)
 
@@ -90,7 +98,9 @@ def test_jacobian_rate(tree, floating_base, state, reference):
     _, plain, q, v, _ = build(tree, floating_base, state)
     link = plain.layout.links[-1]
     ours = plain.jacobian_derivative(q, v, link, reference=reference)
-    assert relative_error(ours, plain.rate('jacobian', q, v, frame=link, reference=reference)) < 1e-12
+    assert (
+        relative_error(ours, plain.rate('jacobian', q, v, frame=link, reference=reference)) < 1e-12
+    )
 
 
 @PROPERTY

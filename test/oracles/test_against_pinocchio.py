@@ -1,7 +1,8 @@
-"""Every algorithm against Pinocchio on every real robot, fixed and floating base, 100 random states each.
+"""Every algorithm against Pinocchio on every real robot, fixed and floating, 100 states each.
 
-The algorithms' text runs on batches here (`support.lanes`), which needs no compilation; test_compiled_against_pinocchio.py
-does the same through the kernels that users call, and test_three_ways.py ties both together.
+The algorithms' text runs on batches here (`support.lanes`), which needs no compilation;
+test_compiled_against_pinocchio.py does the same through the kernels that users call, and
+test_three_ways.py ties both together.
 """
 
 import numpy as np
@@ -9,14 +10,17 @@ import pytest
 
 pin = pytest.importorskip('pinocchio')
 
-from rbd_ros import Robot  # noqa: E402
-from rbd_ros.robot.definitions import Options, definition  # noqa: E402
 from support import example_robots, lanes, random_trees  # noqa: E402
 from support.errors import record, relative_error, worst_relative_error  # noqa: E402
 from support.pinocchio_bridge import Bridge  # noqa: E402
 
+from rbd_ros import Robot  # noqa: E402
+from rbd_ros.robot.definitions import definition, Options  # noqa: E402
+
 STATES = 100
-TOLERANCE = 1e-11  # the promise of the project; measured: below 1e-12 but for forward dynamics, see there
+TOLERANCE = (
+    1e-11  # the promise of the project; measured: below 1e-12 but for forward dynamics, see there
+)
 FRAMES = 3  # links whose Jacobians are compared: the first, the middle and the last
 REFERENCES = ('body', 'base', 'aligned')
 
@@ -31,7 +35,9 @@ class Case:
         layout = self.bridge.layout
         self.q, self.v, self.a = layout.random_states(np.random.default_rng(len(text)), STATES)
         links = layout.links
-        self.links = [links[k] for k in sorted({round(x) for x in np.linspace(0, len(links) - 1, FRAMES)})]
+        self.links = [
+            links[k] for k in sorted({round(x) for x in np.linspace(0, len(links) - 1, FRAMES)})
+        ]
 
     def ours(self, function, *arrays, **options):
         """Result of a function of ours for a batch."""
@@ -50,17 +56,24 @@ class Case:
 
 CASES = {
     f'{name}-{"floating" if floating_base else "fixed"}': (name, floating_base)
-    for name in example_robots.distinct() for floating_base in (False, True)
+    for name in example_robots.distinct()
+    for floating_base in (False, True)
 }
-RANDOM_TREES = {f'random{seed}-{base}': (seed, base == 'floating') for seed in range(8) for base in ('fixed', 'floating')}
+RANDOM_TREES = {
+    f'random{seed}-{base}': (seed, base == 'floating')
+    for seed in range(8)
+    for base in ('fixed', 'floating')
+}
 
 
 @pytest.fixture(scope='module', params=[*CASES, *RANDOM_TREES])
 def case(request):
-    """Each real robot and some random trees with every joint type and mimic joints, on both kinds of base."""
+    """Each real robot and some random trees with every joint type, on both kinds of base."""
     if request.param in CASES:
         name, floating_base = CASES[request.param]
-        text = example_robots.dynamics_xml(example_robots.loadable()[name].read_text(), name != 'alex_psyonic_hands')
+        text = example_robots.dynamics_xml(
+            example_robots.loadable()[name].read_text(), name != 'alex_psyonic_hands'
+        )
         return Case(name, text, floating_base)
     seed, floating_base = RANDOM_TREES[request.param]
     return Case(f'random tree {seed}', random_trees.mixed_tree(seed), floating_base)
@@ -82,12 +95,18 @@ def test_inverse_dynamics(case):
 
 @pytest.mark.seed('FM03', 'FM05', 'FO04')
 def test_mass_matrix(case):
-    case.compare('mass_matrix', case.ours('mass_matrix', case.q), case.each(case.bridge.mass_matrix, case.q))
+    case.compare(
+        'mass_matrix', case.ours('mass_matrix', case.q), case.each(case.bridge.mass_matrix, case.q)
+    )
 
 
 @pytest.mark.seed('ID05')
 def test_gravity_torque(case):
-    case.compare('gravity_torque', case.ours('gravity_torque', case.q), case.each(case.bridge.gravity_torque, case.q))
+    case.compare(
+        'gravity_torque',
+        case.ours('gravity_torque', case.q),
+        case.each(case.bridge.gravity_torque, case.q),
+    )
 
 
 @pytest.mark.seed('ID10')
@@ -118,7 +137,11 @@ def test_forward_kinematics_of_every_link(case):
 def test_jacobian(case, reference):
     for link in case.links:
         theirs = case.each(lambda q, link=link: case.bridge.jacobian(q, link, reference), case.q)
-        case.compare(f'jacobian {reference}', case.ours('jacobian', case.q, frame=link, reference=reference), theirs)
+        case.compare(
+            f'jacobian {reference}',
+            case.ours('jacobian', case.q, frame=link, reference=reference),
+            theirs,
+        )
 
 
 @pytest.mark.seed('SV17')
@@ -126,21 +149,25 @@ def test_jacobian(case, reference):
 def test_jacobian_derivative(case, reference):
     for link in case.links:
         theirs = case.each(
-            lambda q, v, link=link: case.bridge.jacobian_derivative(q, v, link, reference), case.q, case.v)
+            lambda q, v, link=link: case.bridge.jacobian_derivative(q, v, link, reference),
+            case.q,
+            case.v,
+        )
         ours = case.ours('jacobian_derivative', case.q, case.v, frame=link, reference=reference)
         case.compare(f'jacobian_derivative {reference}', ours, theirs)
 
 
 @pytest.mark.seed('MD06')
 def test_point_jacobian_and_its_derivative(case):
-    point = np.array([0.3, -0.2, 0.5])
-    for link in (case.links[-1],):
-        ours = case.ours('point_jacobian', case.q, point, frame=link)
-        theirs = case.each(lambda q: case.bridge.point_jacobian(q, link, point), case.q)
-        case.compare('point_jacobian', ours, theirs)
-        ours = case.ours('point_jacobian_derivative', case.q, case.v, point, frame=link)
-        theirs = case.each(lambda q, v: case.bridge.point_jacobian_derivative(q, v, link, point), case.q, case.v)
-        case.compare('point_jacobian_derivative', ours, theirs)
+    point, link = np.array([0.3, -0.2, 0.5]), case.links[-1]
+    ours = case.ours('point_jacobian', case.q, point, frame=link)
+    theirs = case.each(lambda q: case.bridge.point_jacobian(q, link, point), case.q)
+    case.compare('point_jacobian', ours, theirs)
+    ours = case.ours('point_jacobian_derivative', case.q, case.v, point, frame=link)
+    theirs = case.each(
+        lambda q, v: case.bridge.point_jacobian_derivative(q, v, link, point), case.q, case.v
+    )
+    case.compare('point_jacobian_derivative', ours, theirs)
 
 
 @pytest.mark.seed('BL07')
@@ -178,17 +205,25 @@ def random_forces(case):
 @pytest.mark.seed('ID04', 'BL05')
 def test_inverse_dynamics_with_external_forces(case):
     links, forces = random_forces(case)
-    ours = case.ours('inverse_dynamics', case.q, case.v, case.a, forces.reshape(STATES, -1), forces=links)
+    ours = case.ours(
+        'inverse_dynamics', case.q, case.v, case.a, forces.reshape(STATES, -1), forces=links
+    )
     theirs = case.each(
-        lambda q, v, a, f: case.bridge.inverse_dynamics(q, v, a, dict(zip(links, f))), case.q, case.v, case.a, forces)
+        lambda q, v, a, f: case.bridge.inverse_dynamics(q, v, a, dict(zip(links, f))),
+        case.q,
+        case.v,
+        case.a,
+        forces,
+    )
     case.compare('inverse_dynamics, forces', ours, theirs)
 
 
 def forward_tolerance(case, H):
     """1e-11, or what rounding of the mass matrix alone makes of the worst-conditioned state.
 
-    Solving H a = b with H known to eps leaves a relative error of cond(H) eps in the norm of a: where cond(H) is 1e6,
-    no algorithm on doubles can promise 1e-11, and Pinocchio's own FD(ID(a)) - a is as large.
+    Solving H a = b with H known to eps leaves a relative error of cond(H) eps in the norm of a:
+    where cond(H) is 1e6, no algorithm on doubles can promise 1e-11, and Pinocchio's own FD(ID(a))
+    - a is as large.
     """
     return max(TOLERANCE, 4 * np.finfo(float).eps * max(np.linalg.cond(M) for M in H))
 
@@ -206,15 +241,31 @@ def test_forward_dynamics(case, loaded):
     links, forces = random_forces(case)
     tau = case.each(case.bridge.inverse_dynamics, case.q, case.v, case.a)
     if loaded:
-        ours = case.ours('forward_dynamics', case.q, case.v, tau, forces.reshape(STATES, -1), forces=links)
+        ours = case.ours(
+            'forward_dynamics', case.q, case.v, tau, forces.reshape(STATES, -1), forces=links
+        )
         theirs = case.each(
-            lambda q, v, t, f: case.bridge.forward_dynamics(q, v, t, dict(zip(links, f))), case.q, case.v, tau, forces)
+            lambda q, v, t, f: case.bridge.forward_dynamics(q, v, t, dict(zip(links, f))),
+            case.q,
+            case.v,
+            tau,
+            forces,
+        )
     else:
         ours = case.ours('forward_dynamics', case.q, case.v, tau)
         theirs = case.each(case.bridge.forward_dynamics, case.q, case.v, tau)
     error = worst_relative_error(ours, theirs)
-    record('algorithm - Pinocchio', 'forward_dynamics' + (', forces' if loaded else ''), case.name, error)
+    record(
+        'algorithm - Pinocchio',
+        'forward_dynamics' + (', forces' if loaded else ''),
+        case.name,
+        error,
+    )
     if not loaded:
-        record('Pinocchio - itself', 'FD(ID(a)) - a', case.name, worst_relative_error(theirs, case.a))
+        record(
+            'Pinocchio - itself', 'FD(ID(a)) - a', case.name, worst_relative_error(theirs, case.a)
+        )
         record('algorithm - exact', 'FD(ID(a)) - a', case.name, worst_relative_error(ours, case.a))
-    assert error < forward_tolerance(case, H), f'relative error {error:.1e}, cond(H) {np.linalg.cond(H[0]):.1e}'
+    assert error < forward_tolerance(case, H), (
+        f'relative error {error:.1e}, cond(H) {np.linalg.cond(H[0]):.1e}'
+    )

@@ -1,14 +1,17 @@
-"""Batches: any size, any layout, any mix with single states; a row knows nothing of its neighbours."""
+"""Batches.
+
+Any size, any layout, any mix with single states; a row knows nothing of its neighbours.
+"""
 
 import threading
 
 import numpy as np
 import pytest
+from support import layout, random_trees
+from support.functions import ARGUMENTS, call, FRAME_FUNCTIONS, State
 
 from rbd_ros import Robot
 from rbd_ros.compiler.native import simd_lanes
-from support import layout, random_trees
-from support.functions import ARGUMENTS, FRAME_FUNCTIONS, State, call
 
 TEXT = random_trees.mixed_tree(11)
 LINK = layout.read(TEXT).links[-1]
@@ -24,7 +27,10 @@ def robot():
 
 @pytest.fixture(scope='module')
 def state(robot):
-    """4097 random states: more than one task for the threads, and one row left over for any vector width."""
+    """4097 random states.
+
+    More than one task for the threads, and one row left over for any vector width.
+    """
     return State(robot, layout.read(TEXT), np.random.default_rng(1), BIG)
 
 
@@ -35,29 +41,41 @@ def results(robot, state):
 
 
 def equal_bits(x, y):
-    return np.array_equal(np.ascontiguousarray(x).view(np.uint64), np.ascontiguousarray(y).view(np.uint64))
+    return np.array_equal(
+        np.ascontiguousarray(x).view(np.uint64), np.ascontiguousarray(y).view(np.uint64)
+    )
 
 
 @pytest.mark.parametrize('name', NAMES)
 def test_same_inputs_same_bits(robot, state, results, name):
     assert equal_bits(call(robot, name, state.of(name), LINK), results[name])
     again = Robot.from_urdf(TEXT)
-    assert equal_bits(call(again, name, [x[:40] for x in state.of(name)], LINK), results[name][:40])
+    assert equal_bits(
+        call(again, name, [x[:40] for x in state.of(name)], LINK), results[name][:40]
+    )
 
 
-@pytest.mark.parametrize('name', ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'jacobian'])
+@pytest.mark.parametrize(
+    'name', ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'jacobian']
+)
 def test_a_row_does_not_depend_on_its_place(robot, state, results, name, rng):
     order = rng.permutation(BIG)
-    assert equal_bits(call(robot, name, [x[order] for x in state.of(name)], LINK), results[name][order])
+    assert equal_bits(
+        call(robot, name, [x[order] for x in state.of(name)], LINK), results[name][order]
+    )
 
 
 def sizes():
     lanes = simd_lanes()
-    return sorted({0, 1, 2, 3, lanes - 1, lanes, lanes + 1, 2 * lanes - 1, 2 * lanes + 1, 511, 512, 513, BIG})
+    return sorted(
+        {0, 1, 2, 3, lanes - 1, lanes, lanes + 1, 2 * lanes - 1, 2 * lanes + 1, 511, 512, 513, BIG}
+    )
 
 
 @pytest.mark.parametrize('size', sizes())
-@pytest.mark.parametrize('name', ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'forward_kinematics', 'energy'])
+@pytest.mark.parametrize(
+    'name', ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'forward_kinematics', 'energy']
+)
 def test_any_number_of_rows(robot, state, results, name, size):
     out = call(robot, name, [x[:size] for x in state.of(name)], LINK)
     assert out.shape == (size, *results[name].shape[1:])
@@ -82,7 +100,7 @@ def test_a_bad_number_spoils_its_row_and_no_other(robot, state, results, name, b
 
 @pytest.mark.parametrize('name', [name for name in NAMES if len(ARGUMENTS[name]) > 1])
 def test_one_state_is_repeated_for_a_batch(robot, state, name):
-    """Each argument in turn is the single one; the result equals the repeated argument bit for bit."""
+    """Each argument in turn is the single one; repeating it by hand gives the same bits."""
     arrays = [x[:9] for x in state.of(name)]
     for k in range(len(arrays)):
         mixed = [x if i != k else x[0] for i, x in enumerate(arrays)]
@@ -92,7 +110,7 @@ def test_one_state_is_repeated_for_a_batch(robot, state, name):
 
 LAYOUTS = {
     'every second row': lambda x: np.repeat(x, 2, axis=0)[::2],
-    'columns of a wider array': lambda x: np.hstack([x, x])[:, :x.shape[1]],
+    'columns of a wider array': lambda x: np.hstack([x, x])[:, : x.shape[1]],
     'Fortran order': np.asfortranarray,
     'reversed twice': lambda x: x[::-1].copy()[::-1],
     'big endian': lambda x: x.astype('>f8'),
@@ -110,12 +128,22 @@ def test_any_layout_of_the_same_numbers_gives_the_same_bits(robot, state, result
     assert equal_bits(call(robot, name, arrays, LINK), results[name][:9])
 
 
-@pytest.mark.parametrize('convert', [
-    lambda x: x[::1], lambda x: np.repeat(x, 3)[::3], lambda x: x[::-1].copy()[::-1], list, tuple,
-    lambda x: x.astype('>f8')])
+@pytest.mark.parametrize(
+    'convert',
+    [
+        lambda x: x[::1],
+        lambda x: np.repeat(x, 3)[::3],
+        lambda x: x[::-1].copy()[::-1],
+        list,
+        tuple,
+        lambda x: x.astype('>f8'),
+    ],
+)
 def test_any_layout_of_a_single_state_gives_the_same_bits(robot, state, convert):
     arrays = [x[3] for x in state.of('inverse_dynamics')]
-    assert equal_bits(robot.inverse_dynamics(*map(convert, arrays)), robot.inverse_dynamics(*arrays))
+    assert equal_bits(
+        robot.inverse_dynamics(*map(convert, arrays)), robot.inverse_dynamics(*arrays)
+    )
 
 
 @pytest.mark.parametrize('dtype', [np.float32, np.float16, np.int64, np.int32, np.uint8])
@@ -131,10 +159,18 @@ def wrong_shapes(robot):
     q, v = np.zeros(nq), np.zeros(nv)
     Q, V = np.zeros((4, nq)), np.zeros((4, nv))
     return [
-        ((q[:-1], v, v), nq, nq - 1), ((np.zeros(nq + 1), v, v), nq, nq + 1), ((q, v[:-1], v), nv, nv - 1),
-        ((q, v, np.zeros(nv + 1)), nv, nv + 1), ((Q[:, :-1], V, V), nq, nq - 1), ((Q, V, V[:, 1:]), nv, nv - 1),
-        ((Q.T, V, V), nq, 4), ((Q, V[:3], V), 4, 3), ((Q[None], V, V), nq, 4), ((q, 0.0, v), nv, '()'),
-        ((np.zeros(0), v, v), nq, 0), ((Q, V, V[:0]), 4, 0),
+        ((q[:-1], v, v), nq, nq - 1),
+        ((np.zeros(nq + 1), v, v), nq, nq + 1),
+        ((q, v[:-1], v), nv, nv - 1),
+        ((q, v, np.zeros(nv + 1)), nv, nv + 1),
+        ((Q[:, :-1], V, V), nq, nq - 1),
+        ((Q, V, V[:, 1:]), nv, nv - 1),
+        ((Q.T, V, V), nq, 4),
+        ((Q, V[:3], V), 4, 3),
+        ((Q[None], V, V), nq, 4),
+        ((q, 0.0, v), nv, '()'),
+        ((np.zeros(0), v, v), nq, 0),
+        ((Q, V, V[:0]), 4, 0),
     ]
 
 
@@ -146,14 +182,29 @@ def test_wrong_shape_names_expected_and_given(robot, which):
     assert str(expected) in str(error.value) and str(given) in str(error.value), str(error.value)
 
 
-@pytest.mark.parametrize('bad', [
-    np.zeros(23, complex), np.array(['a'] * 23), [None] * 23, np.zeros(23, bool), 'text', {'a': 1},
-    [[1.0], [1.0, 2.0]], np.zeros(23, object)])
+@pytest.mark.parametrize(
+    'bad',
+    [
+        np.zeros(23, complex),
+        np.array(['a'] * 23),
+        [None] * 23,
+        np.zeros(23, bool),
+        'text',
+        {'a': 1},
+        [[1.0], [1.0, 2.0]],
+        np.zeros(23, object),
+    ],
+)
 def test_wrong_type_is_a_value_error(robot, bad):
     zeros = np.zeros(robot.nv)
     if isinstance(bad, (np.ndarray, list)) and len(bad) == 23:
-        bad = bad[:1] if robot.nq == 1 else (list(bad) * robot.nq)[:robot.nq] if isinstance(bad, list) else np.resize(
-            bad, robot.nq)
+        bad = (
+            bad[:1]
+            if robot.nq == 1
+            else (list(bad) * robot.nq)[: robot.nq]
+            if isinstance(bad, list)
+            else np.resize(bad, robot.nq)
+        )
     with pytest.raises(ValueError):
         robot.inverse_dynamics(bad, zeros, zeros)
     with pytest.raises(ValueError):
@@ -190,7 +241,10 @@ def test_keyword_arguments_work_on_the_first_and_later_calls(state):
     q, v, a = (x[0] for x in state.of('inverse_dynamics'))
     results = [robot.inverse_dynamics(q=q, v=v, a=a) for _ in range(2)]
     results += [robot.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a=a)]
-    results += [robot.inverse_dynamics(q, v, a, None), robot.inverse_dynamics(q, v, a, external_forces=None)]
+    results += [
+        robot.inverse_dynamics(q, v, a, None),
+        robot.inverse_dynamics(q, v, a, external_forces=None),
+    ]
     results += [robot.inverse_dynamics(q, v, a, {}), robot.inverse_dynamics(a=a, v=v, q=q)]
     assert all(equal_bits(x, results[0]) for x in results)
 
@@ -198,14 +252,19 @@ def test_keyword_arguments_work_on_the_first_and_later_calls(state):
 def test_threads_do_not_disturb_each_other(robot, state, results):
     """Four threads, single calls and batches mixed; every result must keep its bits."""
     failures = []
-    single = np.array([robot.inverse_dynamics(*(x[k] for x in state.of('inverse_dynamics'))) for k in range(200)])
+    single = np.array(
+        [robot.inverse_dynamics(*(x[k] for x in state.of('inverse_dynamics'))) for k in range(200)]
+    )
 
     def work(offset):
         for k in range(offset, 200, 4):
-            if not equal_bits(robot.inverse_dynamics(*(x[k] for x in state.of('inverse_dynamics'))), single[k]):
+            if not equal_bits(
+                robot.inverse_dynamics(*(x[k] for x in state.of('inverse_dynamics'))), single[k]
+            ):
                 failures.append(k)
             if k % 20 == offset and not equal_bits(
-                    robot.mass_matrix(state.q[:1000]), results['mass_matrix'][:1000]):
+                robot.mass_matrix(state.q[:1000]), results['mass_matrix'][:1000]
+            ):
                 failures.append(('batch', k))
 
     threads = [threading.Thread(target=work, args=(offset,)) for offset in range(4)]

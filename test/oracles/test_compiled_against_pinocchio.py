@@ -1,4 +1,4 @@
-"""The kernels that users call against Pinocchio: all functions on some robots, inverse and forward dynamics on all.
+"""Compiled kernels against Pinocchio: all functions on some robots, two on all.
 
 With RBD_ROS_TEST_EVERYTHING=1, all functions on all robots (half an hour when nothing is cached).
 """
@@ -10,16 +10,26 @@ import pytest
 
 pytest.importorskip('pinocchio')
 
-from rbd_ros import Robot  # noqa: E402
-from support import example_robots  # noqa: E402
-from support.errors import record, worst_relative_error  # noqa: E402
-from support.pinocchio_bridge import Bridge  # noqa: E402
+from support import example_robots
+from support.errors import record, worst_relative_error
+from support.pinocchio_bridge import Bridge
+
+from rbd_ros import Robot
 
 STATES = 100
 SINGLE = 5  # states that also go through the one-state kernel
 TOLERANCE = 1e-11
 EVERYTHING = os.environ.get('RBD_ROS_TEST_EVERYTHING') == '1'
-ALL_FUNCTIONS = ('ur5_robot', 'panda', 'kinova', 'baxter', 'solo12', 'so101', 'double_pendulum_continuous', 'bolt')
+ALL_FUNCTIONS = (
+    'ur5_robot',
+    'panda',
+    'kinova',
+    'baxter',
+    'solo12',
+    'so101',
+    'double_pendulum_continuous',
+    'bolt',
+)
 LARGEST = 60  # degrees of freedom; compiling more takes longer than it teaches
 
 CASES = [(name, base) for name in example_robots.distinct() for base in ('fixed', 'floating')]
@@ -33,8 +43,12 @@ class Case:
         text = example_robots.dynamics_xml(path.read_text(), name != 'alex_psyonic_hands')
         self.name = f'{name}, {"floating" if floating_base else "fixed"} base'
         self.bridge = Bridge(text, floating_base)
-        self.robot = Robot.from_urdf(path if name != 'alex_psyonic_hands' else text, floating_base=floating_base)
-        self.q, self.v, self.a = self.bridge.layout.random_states(np.random.default_rng(len(text)), STATES)
+        self.robot = Robot.from_urdf(
+            path if name != 'alex_psyonic_hands' else text, floating_base=floating_base
+        )
+        self.q, self.v, self.a = self.bridge.layout.random_states(
+            np.random.default_rng(len(text)), STATES
+        )
         self.link = self.bridge.layout.links[-1]
 
     def check(self, what, ours, theirs, arrays, tolerance=TOLERANCE):
@@ -49,12 +63,20 @@ class Case:
 
 def wanted(name, base, function):
     """Whether a test belongs to the everyday run."""
-    return EVERYTHING or name in ALL_FUNCTIONS or (
-        function in ('inverse_dynamics', 'forward_dynamics') and (base == 'fixed' or name.startswith('talos_full')))
+    return (
+        EVERYTHING
+        or name in ALL_FUNCTIONS
+        or (
+            function in ('inverse_dynamics', 'forward_dynamics')
+            and (base == 'fixed' or name.startswith('talos_full'))
+        )
+    )
 
 
 def parametrize(function):
-    return pytest.mark.parametrize('name, base', [case for case in CASES if wanted(*case, function)])
+    return pytest.mark.parametrize(
+        'name, base', [case for case in CASES if wanted(*case, function)]
+    )
 
 
 _cases = {}
@@ -76,7 +98,12 @@ def case_of(name, base):
 @parametrize('inverse_dynamics')
 def test_inverse_dynamics(name, base):
     case = case_of(name, base)
-    case.check('inverse_dynamics', case.robot.inverse_dynamics, case.bridge.inverse_dynamics, (case.q, case.v, case.a))
+    case.check(
+        'inverse_dynamics',
+        case.robot.inverse_dynamics,
+        case.bridge.inverse_dynamics,
+        (case.q, case.v, case.a),
+    )
 
 
 @pytest.mark.seed('AB08', 'GR01')
@@ -85,17 +112,35 @@ def test_forward_dynamics(name, base):
     case = case_of(name, base)
     if name in example_robots.SINGULAR:
         pytest.skip('see test_massless_joints')
-    # Rounding of H alone moves the solution by cond(H) eps; see test_against_pinocchio.forward_tolerance.
-    conditions = [np.linalg.cond(case.bridge.mass_matrix(q)) for q in case.q] if case.robot.nv else [0.0]
+    # Rounding of H alone moves the solution by cond(H) eps; see
+    # test_against_pinocchio.forward_tolerance.
+    conditions = (
+        [np.linalg.cond(case.bridge.mass_matrix(q)) for q in case.q] if case.robot.nv else [0.0]
+    )
     tau = np.array([case.bridge.inverse_dynamics(*row) for row in zip(case.q, case.v, case.a)])
-    case.check('forward_dynamics', case.robot.forward_dynamics, case.bridge.forward_dynamics, (case.q, case.v, tau),
-               max(TOLERANCE, 4 * np.finfo(float).eps * max(conditions)))
+    case.check(
+        'forward_dynamics',
+        case.robot.forward_dynamics,
+        case.bridge.forward_dynamics,
+        (case.q, case.v, tau),
+        max(TOLERANCE, 4 * np.finfo(float).eps * max(conditions)),
+    )
 
 
 @pytest.mark.seed('ID05', 'ID10', 'FM05', 'BL02', 'BL07', 'SV18', 'FB07')
-@pytest.mark.parametrize('function', [
-    'mass_matrix', 'gravity_torque', 'bias_force', 'coriolis_matrix', 'centre_of_mass', 'centre_of_mass_jacobian',
-    'energy', 'momentum'])
+@pytest.mark.parametrize(
+    'function',
+    [
+        'mass_matrix',
+        'gravity_torque',
+        'bias_force',
+        'coriolis_matrix',
+        'centre_of_mass',
+        'centre_of_mass_jacobian',
+        'energy',
+        'momentum',
+    ],
+)
 @parametrize('')
 def test_function_of_the_state(name, base, function):
     case = case_of(name, base)
@@ -104,8 +149,10 @@ def test_function_of_the_state(name, base, function):
     with_velocity = function in ('bias_force', 'coriolis_matrix', 'energy', 'momentum')
     ours = getattr(case.robot, function)
     if function == 'energy':
+
         def ours(*arrays):
             return np.stack(case.robot.energy(*arrays), axis=-1)
+
     arrays = (case.q, case.v) if with_velocity else (case.q,)
     case.check(function, ours, getattr(case.bridge, function), arrays)
 
@@ -119,8 +166,12 @@ def test_forward_kinematics(name, base):
     def stacked(poses):
         return np.stack([poses[link] for link in links], axis=-3)
 
-    case.check('forward_kinematics', lambda q: stacked(case.robot.forward_kinematics(q)),
-               lambda q: stacked(case.bridge.forward_kinematics(q)), (case.q,))
+    case.check(
+        'forward_kinematics',
+        lambda q: stacked(case.robot.forward_kinematics(q)),
+        lambda q: stacked(case.bridge.forward_kinematics(q)),
+        (case.q,),
+    )
 
 
 @pytest.mark.seed('MD06', 'SV17')
@@ -129,10 +180,18 @@ def test_forward_kinematics(name, base):
 def test_jacobians(name, base, reference):
     case = case_of(name, base)
     link = case.link
-    case.check(f'jacobian {reference}', lambda q: case.robot.jacobian(q, link, reference),
-               lambda q: case.bridge.jacobian(q, link, reference), (case.q,))
-    case.check(f'jacobian_derivative {reference}', lambda q, v: case.robot.jacobian_derivative(q, v, link, reference),
-               lambda q, v: case.bridge.jacobian_derivative(q, v, link, reference), (case.q, case.v))
+    case.check(
+        f'jacobian {reference}',
+        lambda q: case.robot.jacobian(q, link, reference),
+        lambda q: case.bridge.jacobian(q, link, reference),
+        (case.q,),
+    )
+    case.check(
+        f'jacobian_derivative {reference}',
+        lambda q, v: case.robot.jacobian_derivative(q, v, link, reference),
+        lambda q, v: case.bridge.jacobian_derivative(q, v, link, reference),
+        (case.q, case.v),
+    )
 
 
 @pytest.mark.seed('MD06')
@@ -140,10 +199,18 @@ def test_jacobians(name, base, reference):
 def test_point_jacobians(name, base):
     case = case_of(name, base)
     link, point = case.link, np.array([0.3, -0.2, 0.5])
-    case.check('point_jacobian', lambda q: case.robot.point_jacobian(q, link, point),
-               lambda q: case.bridge.point_jacobian(q, link, point), (case.q,))
-    case.check('point_jacobian_derivative', lambda q, v: case.robot.point_jacobian_derivative(q, v, link, point),
-               lambda q, v: case.bridge.point_jacobian_derivative(q, v, link, point), (case.q, case.v))
+    case.check(
+        'point_jacobian',
+        lambda q: case.robot.point_jacobian(q, link, point),
+        lambda q: case.bridge.point_jacobian(q, link, point),
+        (case.q,),
+    )
+    case.check(
+        'point_jacobian_derivative',
+        lambda q, v: case.robot.point_jacobian_derivative(q, v, link, point),
+        lambda q, v: case.bridge.point_jacobian_derivative(q, v, link, point),
+        (case.q, case.v),
+    )
 
 
 @pytest.mark.seed('BL05', 'ID04')
@@ -165,7 +232,9 @@ def test_external_forces_on_several_links(name, base):
     case.check('inverse_dynamics, forces', ours, theirs, (case.q, case.v, case.a, stacked))
 
 
-@pytest.mark.parametrize('name', [name for name in example_robots.SINGULAR if name in example_robots.loadable()])
+@pytest.mark.parametrize(
+    'name', [name for name in example_robots.SINGULAR if name in example_robots.loadable()]
+)
 def test_massless_joints_are_reported_by_name(name):
     """Their inverse dynamics is fine; forward dynamics names the joints that move no mass."""
     case = Case(name, False)

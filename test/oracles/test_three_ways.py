@@ -1,17 +1,22 @@
-"""One text, three ways to run it: compiled for one state, compiled for several at once, interpreted on floats."""
+"""One text, three ways to run it.
+
+Compiled for one state, compiled for several at once, interpreted on floats.
+"""
 
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-
-from rbd_ros import Robot
 from support import example_robots, layout, random_trees
 from support.errors import record, relative_error
-from support.functions import ARGUMENTS, State, call, kernel
+from support.functions import ARGUMENTS, call, kernel, State
 
-TOLERANCE = 1e-12  # the promise of the project; measured: bits equal for both kernels, below 3e-15 for floats but in FD
+from rbd_ros import Robot
+
+# the promise of the project; measured: bits equal for both kernels, below 3e-15 for floats but in
+# FD
+TOLERANCE = 1e-12
 N = 11  # not a multiple of any vector width
 
 ROBOTS = {
@@ -46,8 +51,12 @@ def test_scalar_kernel_batch_kernel_and_plain_floats_agree(robot_and_state, name
     batch = call(robot, name, arrays, link)
     evaluate = kernel(robot, name, link).definition.evaluate
     tolerance = TOLERANCE
-    if name == 'forward_dynamics':  # the solution of H a = b moves by cond(H) eps when H is rounded differently
-        tolerance = max(TOLERANCE, np.finfo(float).eps * max(map(np.linalg.cond, robot.mass_matrix(state.q))))
+    if (
+        name == 'forward_dynamics'
+    ):  # the solution of H a = b moves by cond(H) eps when H is rounded differently
+        tolerance = max(
+            TOLERANCE, np.finfo(float).eps * max(map(np.linalg.cond, robot.mass_matrix(state.q)))
+        )
     for k in range(N):
         row = [array[k] for array in arrays]
         single = call(robot, name, row, link)
@@ -66,7 +75,8 @@ from rbd_ros import Robot
 from support.functions import ARGUMENTS, call
 data = dict(np.load(sys.argv[3]))
 robot = Robot.from_urdf(sys.argv[2])
-out = {name: call(robot, name, [data[x] for x in letters], sys.argv[5]) for name, letters in ARGUMENTS.items()}
+link = sys.argv[5]
+out = {f: call(robot, f, [data[x] for x in letters], link) for f, letters in ARGUMENTS.items()}
 out['single'] = robot.inverse_dynamics(data['q'][0], data['v'][0], data['a'][0])
 np.savez(sys.argv[4], **out)
 """
@@ -79,9 +89,21 @@ def test_everything_works_without_the_compiler_with_one_notice(robot_paths, tmp_
     np.savez(tmp_path / 'in.npz', **vars(state))
     environment = {**_environment(), 'RBD_ROS_COMPILER': 'off'}
     done = subprocess.run(
-        [sys.executable, '-c', OFF, str(example_robots.TEST_FOLDER), str(path), str(tmp_path / 'in.npz'),
-         str(tmp_path / 'out.npz'), link],
-        env=environment, capture_output=True, text=True, timeout=300)
+        [
+            sys.executable,
+            '-c',
+            OFF,
+            str(example_robots.TEST_FOLDER),
+            str(path),
+            str(tmp_path / 'in.npz'),
+            str(tmp_path / 'out.npz'),
+            link,
+        ],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stderr
     notices = [line for line in done.stderr.splitlines() if 'RBD_ROS_COMPILER' in line]
     assert len(notices) == 1, done.stderr
@@ -99,7 +121,10 @@ def _environment():
     import rbd_ros
 
     package = str(Path(rbd_ros.__file__).parents[1])
-    return {**os.environ, 'PYTHONPATH': os.pathsep.join([package, os.environ.get('PYTHONPATH', '')])}
+    return {
+        **os.environ,
+        'PYTHONPATH': os.pathsep.join([package, os.environ.get('PYTHONPATH', '')]),
+    }
 
 
 FREE = """
@@ -122,6 +147,13 @@ print('alive')
 
 
 def test_a_robot_can_be_freed(robot_paths):
-    done = subprocess.run([sys.executable, '-c', FREE, str(robot_paths['ur5_robot'])],
-                          env=_environment(), capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0 and 'alive' in done.stdout, f'exit code {done.returncode}: {done.stderr}'
+    done = subprocess.run(
+        [sys.executable, '-c', FREE, str(robot_paths['ur5_robot'])],
+        env=_environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0 and 'alive' in done.stdout, (
+        f'exit code {done.returncode}: {done.stderr}'
+    )

@@ -3,8 +3,8 @@
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
+import pytest
 
 from rbd_ros.spatial import (
     ArticulatedBodyInertia,
@@ -15,10 +15,13 @@ from rbd_ros.spatial import (
 )
 
 F = Fraction
-# A rotation whose entries are rational: about z by the 3-4-5 triangle, then about x by the 5-12-13 triangle.
-E = ((F(3, 5), F(4, 5), F(0)),
-     (F(-4, 5) * F(5, 13), F(3, 5) * F(5, 13), F(12, 13)),
-     (F(4, 5) * F(12, 13), F(-3, 5) * F(12, 13), F(5, 13)))
+# A rotation whose entries are rational: about z by the 3-4-5 triangle, then about x by the 5-12-13
+# triangle.
+E = (
+    (F(3, 5), F(4, 5), F(0)),
+    (F(-4, 5) * F(5, 13), F(3, 5) * F(5, 13), F(12, 13)),
+    (F(4, 5) * F(12, 13), F(-3, 5) * F(12, 13), F(5, 13)),
+)
 R = (F(1, 2), F(-2, 3), F(3, 7))
 
 
@@ -64,15 +67,24 @@ def test_jacobi_identity_is_exact_over_fractions(exact):
 def test_mass_and_centre_are_exact_over_fractions():
     I_C = ((F(2), F(1, 3), F(0)), (F(1, 3), F(3), F(1, 7)), (F(0), F(1, 7), F(4)))
     centre = (F(1, 2), F(-1, 3), F(2))
-    assert RigidBodyInertia.from_mass_centre(F(5, 3), centre, I_C).mass_centre() == (F(5, 3), centre, I_C)
+    assert RigidBodyInertia.from_mass_centre(F(5, 3), centre, I_C).mass_centre() == (
+        F(5, 3),
+        centre,
+        I_C,
+    )
 
 
 @pytest.mark.seed('SV11', 'AR02')
 def test_arrays_of_values_are_scalars_too(rng):
     """A whole batch rides through one call: each element equals the call with that element."""
     angles, values = rng.normal(size=(2, 5))
-    batch = PluckerTransform.rotation_z(angles).apply(MotionVector((values, 1.0, 2.0), (values, -values, 3.0)))
+    batch = PluckerTransform.rotation_z(angles).apply(
+        MotionVector((values, 1.0, 2.0), (values, -values, 3.0))
+    )
     for k, (angle, value) in enumerate(zip(angles.tolist(), values.tolist())):
         single = PluckerTransform.rotation_z(angle).apply(
-            MotionVector((value, 1.0, 2.0), (value, -value, 3.0)))
-        assert_allclose([np.broadcast_to(x, 5)[k] for x in batch], list(single), rtol=1e-15, atol=1e-15)
+            MotionVector((value, 1.0, 2.0), (value, -value, 3.0))
+        )
+        assert_allclose(
+            [np.broadcast_to(x, 5)[k] for x in batch], list(single), rtol=1e-15, atol=1e-15
+        )

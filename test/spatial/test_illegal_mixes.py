@@ -15,7 +15,7 @@ from rbd_ros.spatial import (
 
 m = MotionVector((1.0, 2.0, 3.0), (4.0, 5.0, 6.0))
 f = ForceVector((1.0, 2.0, 3.0), (4.0, 5.0, 6.0))
-I = RigidBodyInertia(1.0, (0.1, 0.2, 0.3), (1.0, 0.0, 1.0, 0.0, 0.0, 1.0))  # noqa: E741
+I = RigidBodyInertia(1.0, (0.1, 0.2, 0.3), (1.0, 0.0, 1.0, 0.0, 0.0, 1.0))
 IA = ArticulatedBodyInertia.from_rigid(I)
 X = PluckerTransform.translation((1.0, 2.0, 3.0))
 array = np.arange(6.0)

@@ -1,8 +1,10 @@
-"""Rigid-body and articulated-body inertia against dense 6x6 matrices (book 2.12 to 2.14, 7.1, tables A.3 and A.4)."""
+"""Rigid and articulated inertia against dense 6x6 matrices (book 2.12 to 2.14, 7.1, A.3)."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
+import pytest
+from support import dense
+from support.random_trees import physical_inertia
 
 from rbd_ros.spatial import (
     ArticulatedBodyInertia,
@@ -11,8 +13,6 @@ from rbd_ros.spatial import (
     PluckerTransform,
     RigidBodyInertia,
 )
-from support import dense
-from support.random_trees import physical_inertia
 
 TOLERANCE = {'rtol': 1e-12, 'atol': 1e-12}  # congruences multiply rounding by |r|^2 of about 5
 
@@ -47,7 +47,9 @@ def test_inertia_of_mass_and_centre_and_back(bodies):
         assert mass == m
         assert_allclose(centre, c, **TOLERANCE)
         assert_allclose(about_centre, I_C, **TOLERANCE)
-        assert_allclose(RigidBodyInertia.from_matrix(inertia.matrix()).matrix(), inertia.matrix(), rtol=0)
+        assert_allclose(
+            RigidBodyInertia.from_matrix(inertia.matrix()).matrix(), inertia.matrix(), rtol=0
+        )
 
 
 @pytest.mark.seed('SV19', 'BL08')
@@ -77,7 +79,9 @@ def test_momentum_and_kinetic_energy(bodies, rng):
 @pytest.mark.seed('SV19', 'AR04', 'JM10')
 def test_sum_of_inertias_is_the_inertia_of_the_rigid_pair(bodies):
     (m1, c1, I1), (m2, c2, I2) = bodies[:2]
-    both = RigidBodyInertia.from_mass_centre(m1, c1, I1) + RigidBodyInertia.from_mass_centre(m2, c2, I2)
+    both = RigidBodyInertia.from_mass_centre(m1, c1, I1) + RigidBodyInertia.from_mass_centre(
+        m2, c2, I2
+    )
     mass, centre, about_centre = both.mass_centre()
     c = (m1 * c1 + m2 * c2) / (m1 + m2)
     shifted = sum(I_C + m * dense.skew(x - c) @ dense.skew(x - c).T for m, x, I_C in bodies[:2])
@@ -93,7 +97,11 @@ def test_rigid_inertia_transforms_by_congruence(bodies, rng):
         X, inertia = PluckerTransform(E, r), RigidBodyInertia.from_mass_centre(m, c, I_C)
         M, XM = dense.inertia(m, c, I_C), dense.motion_transform(E, r)
         assert type(X.apply(inertia)) is RigidBodyInertia
-        assert_allclose(X.apply(inertia).matrix(), dense.force_transform(E, r) @ M @ np.linalg.inv(XM), **TOLERANCE)
+        assert_allclose(
+            X.apply(inertia).matrix(),
+            dense.force_transform(E, r) @ M @ np.linalg.inv(XM),
+            **TOLERANCE,
+        )
         assert_allclose(X.inverse_apply(inertia).matrix(), XM.T @ M @ XM, **TOLERANCE)
 
 
@@ -104,7 +112,11 @@ def test_articulated_inertia_transforms_by_congruence(articulated, rng):
         X, inertia = PluckerTransform(E, r), ArticulatedBodyInertia.from_matrix(M)
         XM = dense.motion_transform(E, r)
         assert_allclose(inertia.matrix(), M, rtol=0)
-        assert_allclose(X.apply(inertia).matrix(), dense.force_transform(E, r) @ M @ np.linalg.inv(XM), **TOLERANCE)
+        assert_allclose(
+            X.apply(inertia).matrix(),
+            dense.force_transform(E, r) @ M @ np.linalg.inv(XM),
+            **TOLERANCE,
+        )
         assert_allclose(X.inverse_apply(inertia).matrix(), XM.T @ M @ XM, **TOLERANCE)
 
 
@@ -179,9 +191,14 @@ def test_massless_body_has_inertia_but_no_centre():
 
 @pytest.mark.seed('AB03')
 def test_articulated_inertia_of_the_box_on_a_cylinder():
-    """Book example 7.1: I^A = diag(I1, I1+I2, I1+I2, m1+m2, m1, m1+m2), by the assembly formula I - U D^-1 U^T."""
+    """Book example 7.1.
+
+    I^A = diag(I1, I1+I2, I1+I2, m1+m2, m1, m1+m2), by the assembly formula I - U D^-1 U^T.
+    """
     m1, m2, I1, I2 = 2.0, 3.0, 0.5, 0.7
-    box = ArticulatedBodyInertia.from_rigid(RigidBodyInertia.from_mass_centre(m1, (0, 0, 0), np.eye(3) * I1))
+    box = ArticulatedBodyInertia.from_rigid(
+        RigidBodyInertia.from_mass_centre(m1, (0, 0, 0), np.eye(3) * I1)
+    )
     cylinder = RigidBodyInertia.from_mass_centre(m2, (0, 0, 0), np.eye(3) * I2)
     carried = ArticulatedBodyInertia.from_rigid(cylinder)
     for S in np.eye(6)[[0, 4]]:  # freedoms: rotation about x and translation along y

@@ -1,8 +1,10 @@
 """Operations of the compact forms against the book's table A.4 (inventory 2.4)."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
+import pytest
+from support import dense
+from support.counting import count, Counting
 
 from rbd_ros.spatial import (
     ArticulatedBodyInertia,
@@ -11,8 +13,6 @@ from rbd_ros.spatial import (
     PluckerTransform,
     RigidBodyInertia,
 )
-from support import dense
-from support.counting import Counting, count
 
 TABLE_A4 = {  # operation: (multiplications, additions)
     'alpha v': (6, 0),
@@ -51,15 +51,30 @@ class Operands:
         self.v_dense, self.w_dense, self.f_dense, self.g_dense = rng.normal(size=(4, 6))
         self.v, self.w = (MotionVector.from_array(c(x)) for x in (self.v_dense, self.w_dense))
         self.f, self.g = (ForceVector.from_array(c(x)) for x in (self.f_dense, self.g_dense))
-        self.E, self.F, self.r, self.s = dense.rotation(rng), dense.rotation(rng), *rng.normal(size=(2, 3))
-        self.X, self.Y = PluckerTransform(c(self.E), c(self.r)), PluckerTransform(c(self.F), c(self.s))
-        self.X_dense, self.Y_dense = dense.motion_transform(self.E, self.r), dense.motion_transform(self.F, self.s)
+        self.E, self.F, self.r, self.s = (
+            dense.rotation(rng),
+            dense.rotation(rng),
+            *rng.normal(size=(2, 3)),
+        )
+        self.X, self.Y = (
+            PluckerTransform(c(self.E), c(self.r)),
+            PluckerTransform(c(self.F), c(self.s)),
+        )
+        self.X_dense, self.Y_dense = (
+            dense.motion_transform(self.E, self.r),
+            dense.motion_transform(self.F, self.s),
+        )
         self.alpha_dense = 1.7
         self.alpha = Counting(1.7)
         self.I_dense, self.J_dense = (
-            dense.inertia(m, rng.normal(size=3), dense.positive_definite(rng, 3)) for m in (2.0, 3.0))
+            dense.inertia(m, rng.normal(size=3), dense.positive_definite(rng, 3))
+            for m in (2.0, 3.0)
+        )
         self.I, self.J = (self.rigid(M) for M in (self.I_dense, self.J_dense))
-        self.A_dense, self.B_dense = dense.positive_definite(rng, 6), dense.positive_definite(rng, 6)
+        self.A_dense, self.B_dense = (
+            dense.positive_definite(rng, 6),
+            dense.positive_definite(rng, 6),
+        )
         self.A, self.B = (self.articulated(M) for M in (self.A_dense, self.B_dense))
 
     def scalars(self, values):
@@ -68,15 +83,27 @@ class Operands:
         return Counting(values) if values.ndim == 0 else tuple(self.scalars(x) for x in values)
 
     def rigid(self, M):
-        parameters = [M[5, 5], M[2, 4], M[0, 5], M[1, 3],
-                      M[0, 0], M[0, 1], M[0, 2], M[1, 1], M[1, 2], M[2, 2]]
+        parameters = [
+            M[5, 5],
+            M[2, 4],
+            M[0, 5],
+            M[1, 3],
+            M[0, 0],
+            M[0, 1],
+            M[0, 2],
+            M[1, 1],
+            M[1, 2],
+            M[2, 2],
+        ]
         return RigidBodyInertia.from_parameters(self.scalars(parameters))
 
     def articulated(self, M):
         lower = [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]
         return ArticulatedBodyInertia(
-            self.scalars([M[3 + i, 3 + j] for i, j in lower]), self.scalars(M[:3, 3:]),
-            self.scalars([M[i, j] for i, j in lower]))
+            self.scalars([M[3 + i, 3 + j] for i, j in lower]),
+            self.scalars(M[:3, 3:]),
+            self.scalars([M[i, j] for i, j in lower]),
+        )
 
 
 def dense_inverse(M):
@@ -104,11 +131,15 @@ OPERATIONS = {  # operation: (compact form, dense form)
     'X^-1 v': (lambda o: o.X.inverse_apply(o.v), lambda o: dense_inverse(o.X_dense) @ o.v_dense),
     'X* f': (lambda o: o.X.apply(o.f), lambda o: dense_inverse(o.X_dense).T @ o.f_dense),
     'X^T f': (lambda o: o.X.inverse_apply(o.f), lambda o: o.X_dense.T @ o.f_dense),
-    'X* I X^-1': (lambda o: o.X.apply(o.I),
-                  lambda o: dense_inverse(o.X_dense).T @ o.I_dense @ dense_inverse(o.X_dense)),
+    'X* I X^-1': (
+        lambda o: o.X.apply(o.I),
+        lambda o: dense_inverse(o.X_dense).T @ o.I_dense @ dense_inverse(o.X_dense),
+    ),
     'X^T I X': (lambda o: o.X.inverse_apply(o.I), lambda o: o.X_dense.T @ o.I_dense @ o.X_dense),
-    'X* IA X^-1': (lambda o: o.X.apply(o.A),
-                   lambda o: dense_inverse(o.X_dense).T @ o.A_dense @ dense_inverse(o.X_dense)),
+    'X* IA X^-1': (
+        lambda o: o.X.apply(o.A),
+        lambda o: dense_inverse(o.X_dense).T @ o.A_dense @ dense_inverse(o.X_dense),
+    ),
     'X^T IA X': (lambda o: o.X.inverse_apply(o.A), lambda o: o.X_dense.T @ o.A_dense @ o.X_dense),
 }
 
@@ -137,7 +168,7 @@ def as_floats(result):
 @pytest.mark.seed('AR04', 'AR07')
 @pytest.mark.parametrize('operation', TABLE_A4)
 def test_compact_form_costs_no_more_than_table_a4(operation):
-    """And computes what the dense form computes, so that nothing is saved by leaving something out."""
+    """And computes what the dense form does: nothing is saved by leaving something out."""
     operands = Operands()
     compact, dense_form = OPERATIONS[operation]
     result = compact(operands)
@@ -146,11 +177,15 @@ def test_compact_form_costs_no_more_than_table_a4(operation):
     limit = TABLE_A4[operation]
     assert divisions == 0
     assert multiplications <= limit[0] and additions <= limit[1], (
-        f'{multiplications}m + {additions}a, table A.4 says {limit}')
+        f'{multiplications}m + {additions}a, table A.4 says {limit}'
+    )
 
 
 @pytest.mark.seed('AR04')
 def test_congruence_of_a_rigid_inertia_beats_the_dense_product():
-    """The claim beside the table: 52m + 56a instead of the 432m + 360a of two dense 6x6 products."""
+    """The claim beside the table.
+
+    52m + 56a instead of the 432m + 360a of two dense 6x6 products.
+    """
     multiplications, additions, _ = count(scalars_of(OPERATIONS['X^T I X'][0](Operands())))
     assert 8 * multiplications < 432 and 6 * additions < 360

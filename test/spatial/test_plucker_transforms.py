@@ -1,13 +1,16 @@
-"""Pluecker transforms against dense 6x6 matrices, homogeneous matrices and quaternions (book 2.8, table 2.2)."""
+"""Pluecker transforms against dense and homogeneous matrices and quaternions (book 2.8)."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
-
-from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform
+import pytest
 from support import dense
 
-TOLERANCE = {'rtol': 1e-13, 'atol': 1e-13}  # products of orthogonal matrices and vectors of size 1 to 10
+from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform
+
+TOLERANCE = {
+    'rtol': 1e-13,
+    'atol': 1e-13,
+}  # products of orthogonal matrices and vectors of size 1 to 10
 
 
 @pytest.fixture
@@ -50,7 +53,9 @@ def test_power_does_not_depend_on_coordinates(pairs, rng):
         X = PluckerTransform(E, r)
         motion = MotionVector.from_array(rng.normal(size=6).tolist())
         force = ForceVector.from_array(rng.normal(size=6).tolist())
-        assert X.apply(motion).dot(X.apply(force)) == pytest.approx(motion.dot(force), rel=1e-12, abs=1e-12)
+        assert X.apply(motion).dot(X.apply(force)) == pytest.approx(
+            motion.dot(force), rel=1e-12, abs=1e-12
+        )
 
 
 @pytest.mark.seed('SV13')
@@ -83,8 +88,11 @@ def test_homogeneous_matrix_maps_points_and_round_trips(pairs, rng):
         assert_allclose(X.pose(), np.linalg.inv(T), **TOLERANCE)
         assert_allclose(X.point(point), (T @ [*point, 1])[:3], **TOLERANCE)
         assert_allclose(X.inverse_point(point), (np.linalg.inv(T) @ [*point, 1])[:3], **TOLERANCE)
-        for back in (PluckerTransform.from_homogeneous(T), PluckerTransform.from_pose(np.linalg.inv(T)),
-                     PluckerTransform.from_matrix(X.matrix())):
+        for back in (
+            PluckerTransform.from_homogeneous(T),
+            PluckerTransform.from_pose(np.linalg.inv(T)),
+            PluckerTransform.from_matrix(X.matrix()),
+        ):
             assert_allclose(back.matrix(), X.matrix(), **TOLERANCE)
 
 
@@ -97,8 +105,11 @@ def test_quaternion_of_the_pose_round_trips(pairs):
         w, u = quaternion[0], quaternion[1:]
         rodrigues = np.eye(3) + 2 * w * dense.skew(u) + 2 * dense.skew(u) @ dense.skew(u)
         assert_allclose(rodrigues, E.T, **TOLERANCE)
-        assert_allclose(PluckerTransform.from_quaternion(quaternion, r).matrix(), dense.motion_transform(E, r),
-                        **TOLERANCE)
+        assert_allclose(
+            PluckerTransform.from_quaternion(quaternion, r).matrix(),
+            dense.motion_transform(E, r),
+            **TOLERANCE,
+        )
 
 
 @pytest.mark.seed('SV11', 'JM06')
@@ -116,9 +127,15 @@ def test_quaternion_of_a_half_turn(axis):
 @pytest.mark.parametrize('axis', range(3))
 def test_coordinate_rotations_have_the_signs_of_table_2_2(axis):
     angle = 0.7
-    X = (PluckerTransform.rotation_x, PluckerTransform.rotation_y, PluckerTransform.rotation_z)[axis](angle)
+    X = (PluckerTransform.rotation_x, PluckerTransform.rotation_y, PluckerTransform.rotation_z)[
+        axis
+    ](angle)
     unit = np.eye(3)[axis]
-    active = np.cos(angle) * np.eye(3) + np.sin(angle) * dense.skew(unit) + (1 - np.cos(angle)) * np.outer(unit, unit)
+    active = (
+        np.cos(angle) * np.eye(3)
+        + np.sin(angle) * dense.skew(unit)
+        + (1 - np.cos(angle)) * np.outer(unit, unit)
+    )
     assert_allclose(X.E, active.T, **TOLERANCE)
     assert_allclose(X.r, 0)
 
@@ -134,11 +151,16 @@ def test_translation_moves_the_origin():
 def test_derivative_of_a_transform_between_moving_frames(rng):
     """d/dt(BXA) = B(v_A - v_B) x BXA, by central differences of two moving frames."""
     E, r = dense.rotation(rng), rng.normal(size=3)
-    v_A, v_B = rng.normal(size=(2, 6))  # spatial velocities of both frames in the coordinates of each frame itself
+    v_A, v_B = rng.normal(
+        size=(2, 6)
+    )  # spatial velocities of both frames in the coordinates of each frame itself
     h = 1e-5
 
     def moved(v, t):
-        """Transform from the frame at 0 to the frame at t, both moving with body velocity v: exp(-t v x)."""
+        """Transform from the frame at 0 to the frame at t, both moving with body velocity v.
+
+        Exp(-t v x).
+        """
         X, term = np.eye(6), np.eye(6)
         for k in range(1, 8):
             term = term @ (-t * dense.crm(v)) / k
@@ -146,8 +168,10 @@ def test_derivative_of_a_transform_between_moving_frames(rng):
         return X
 
     X0 = PluckerTransform(E, r).matrix()
-    difference = (moved(v_B, h) @ X0 @ np.linalg.inv(moved(v_A, h))
-                  - moved(v_B, -h) @ X0 @ np.linalg.inv(moved(v_A, -h))) / (2 * h)
+    difference = (
+        moved(v_B, h) @ X0 @ np.linalg.inv(moved(v_A, h))
+        - moved(v_B, -h) @ X0 @ np.linalg.inv(moved(v_A, -h))
+    ) / (2 * h)
     relative = MotionVector.from_array((X0 @ v_A - v_B).tolist())
     # h^2 |v|^3 truncation plus eps/h rounding: 1e-9 to 1e-10
     assert_allclose(difference, relative.cross_matrix() @ X0, atol=1e-8)

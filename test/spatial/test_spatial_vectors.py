@@ -1,13 +1,14 @@
 """Motion and force vectors against dense matrices and the identities of the book's chapter 2."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
-
-from rbd_ros.spatial import ForceVector, MotionSubspace, MotionVector
+import pytest
 from support import dense
 
-# One rounding or a few of numbers of size 1 to 10: 1e-14 leaves two digits and still sees a wrong sign.
+from rbd_ros.spatial import ForceVector, MotionSubspace, MotionVector
+
+# One rounding or a few of numbers of size 1 to 10: 1e-14 leaves two digits and still sees a wrong
+# sign.
 TOLERANCE = {'rtol': 1e-13, 'atol': 1e-13}
 
 
@@ -75,10 +76,16 @@ def test_identities_of_table_2_3(six):
     # v x* = -(v x)^T, in the form in which it is used: (v x m) . f = -m . (v x* f)
     assert v.cross(m).dot(f) == pytest.approx(-m.dot(v.cross(f)), rel=1e-12)
     # (u x v) x = u x v x - v x u x, on motions (the Jacobi identity) and on forces
-    assert_allclose(array(u.cross(v).cross(m)), array(u.cross(v.cross(m)) - v.cross(u.cross(m))), **TOLERANCE)
-    assert_allclose(array(u.cross(v).cross(f)), array(u.cross(v.cross(f)) - v.cross(u.cross(f))), **TOLERANCE)
+    assert_allclose(
+        array(u.cross(v).cross(m)), array(u.cross(v.cross(m)) - v.cross(u.cross(m))), **TOLERANCE
+    )
+    assert_allclose(
+        array(u.cross(v).cross(f)), array(u.cross(v.cross(f)) - v.cross(u.cross(f))), **TOLERANCE
+    )
     # linear in both arguments
-    assert_allclose(array((2.0 * u + v).cross(m)), array(2.0 * u.cross(m) + v.cross(m)), **TOLERANCE)
+    assert_allclose(
+        array((2.0 * u + v).cross(m)), array(2.0 * u.cross(m) + v.cross(m)), **TOLERANCE
+    )
 
 
 @pytest.mark.seed('SV03')
@@ -94,13 +101,17 @@ def test_velocity_field_does_not_depend_on_the_origin(six, rng):
 @pytest.mark.seed('SV03')
 def test_velocity_field_of_a_sum_is_the_sum_of_fields(six, rng):
     a, b, point = motion(six[0]), motion(six[1]), tuple(rng.normal(size=3))
-    assert_allclose((a + b).velocity_at(point), np.add(a.velocity_at(point), b.velocity_at(point)), **TOLERANCE)
+    assert_allclose(
+        (a + b).velocity_at(point), np.add(a.velocity_at(point), b.velocity_at(point)), **TOLERANCE
+    )
 
 
 @pytest.mark.seed('SV04')
 def test_moment_about_a_point_and_force_along_a_line(six, rng):
     f, point = six[0], rng.normal(size=3)
-    assert_allclose(force(f).moment_about(tuple(point)), f[:3] + np.cross(f[3:], point), **TOLERANCE)
+    assert_allclose(
+        force(f).moment_about(tuple(point)), f[:3] + np.cross(f[3:], point), **TOLERANCE
+    )
     line = ForceVector.at_point(tuple(f[3:]), tuple(point))
     assert_allclose(line.moment_about(tuple(point)), 0, atol=1e-14)
     assert_allclose(array(line), np.concatenate([np.cross(point, f[3:]), f[3:]]), **TOLERANCE)

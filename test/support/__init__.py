@@ -1,1 +1,4 @@
-"""Helpers of the tests: real robots, random trees, bridges to outside oracles. Nothing here imports rbd_ros' insides."""
+"""Helpers of the tests: real robots, random trees, bridges to outside oracles.
+
+Nothing here imports rbd_ros' insides.
+"""

@@ -1,7 +1,7 @@
 """A scalar that remembers how it was calculated, to count the operations that a result needs.
 
-Equal operations are shared, literal zeros and ones fold away, signs are free (as in the book's tables), and what no
-result needs is not counted: what any compiler of straight-line code does.
+Equal operations are shared, literal zeros and ones fold away, signs are free (as in the book's
+tables), and what no result needs is not counted: what any compiler of straight-line code does.
 """
 
 from numbers import Real
@@ -19,7 +19,9 @@ class Counting:
             Counting._next_input += 1
             self.key = ('input', Counting._next_input)
         else:
-            keys = [operand.key if isinstance(operand, Counting) else operand for operand in operands]
+            keys = [
+                operand.key if isinstance(operand, Counting) else operand for operand in operands
+            ]
             self.key = hash((operation, *(sorted(keys, key=hash) if operation != '/' else keys)))
 
     def __add__(self, other):
@@ -44,7 +46,9 @@ class Counting:
             return self
         if _is(other, -1):
             return -self
-        if self.operation == 'sign':  # (-a) b = -(a b): signs move outwards so that products are shared
+        if (
+            self.operation == 'sign'
+        ):  # (-a) b = -(a b): signs move outwards so that products are shared
             return -(self.operands[0] * other)
         if isinstance(other, Counting) and other.operation == 'sign':
             return -(self * other.operands[0])
@@ -53,10 +57,18 @@ class Counting:
     __rmul__ = __mul__
 
     def __truediv__(self, other):
-        return NotImplemented if not _number(other) else Counting(self.value / float(other), '/', (self, other))
+        return (
+            NotImplemented
+            if not _number(other)
+            else Counting(self.value / float(other), '/', (self, other))
+        )
 
     def __neg__(self):
-        return self.operands[0] if self.operation == 'sign' else Counting(-self.value, 'sign', (self,))
+        return (
+            self.operands[0]
+            if self.operation == 'sign'
+            else Counting(-self.value, 'sign', (self,))
+        )
 
     def __float__(self):
         return self.value

@@ -1,6 +1,7 @@
-"""Spatial algebra as dense 6x6 matrices, written out from the book's equations: the oracle of the compact forms.
+"""Spatial algebra as dense 6x6 matrices from the book's equations: oracle of the compact forms.
 
-Angular part first. E is a coordinate rotation, r the position of the new origin in old coordinates.
+Angular part first. E is a coordinate rotation, r the position of the new origin in old
+coordinates.
 """
 
 import numpy as np
@@ -44,10 +45,13 @@ def rotation(rng):
     """Random proper rotation matrix."""
     q = rng.normal(size=4)
     w, x, y, z = q / np.linalg.norm(q)
-    return np.array([
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
 
 
 def positive_definite(rng, n):

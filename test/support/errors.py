@@ -1,4 +1,4 @@
-"""How far results are from what they should be, and a record of the worst of each algorithm for the end of a run."""
+"""How far results are from what they should be, and the worst of each algorithm."""
 
 import numpy as np
 
@@ -6,7 +6,10 @@ WORST = {}  # (comparison, algorithm): (error, case)
 
 
 def relative_error(ours, theirs):
-    """max|x - y| / max(1, max|y|) over one state: relative for large results, absolute for small ones."""
+    """max|x - y| / max(1, max|y|) over one state.
+
+    Relative for large results, absolute for small ones.
+    """
     ours, theirs = np.asarray(ours), np.asarray(theirs)
     assert ours.shape == theirs.shape, f'shape {ours.shape}, expected {theirs.shape}'
     if theirs.size == 0:
@@ -23,6 +26,6 @@ def worst_relative_error(ours, theirs):
 
 
 def record(comparison, algorithm, case, error):
-    """Remember the worst error of an algorithm; conftest.py prints the table with `pytest --worst-errors`."""
+    """Remember the worst error of an algorithm for the table of `pytest --worst-errors`."""
     if error >= WORST.get((comparison, algorithm), (-1.0, ''))[0]:
         WORST[comparison, algorithm] = (error, case)

@@ -2,17 +2,19 @@
 
 import hashlib
 import importlib.util
+from pathlib import Path
 import sys
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 TEST_FOLDER = Path(__file__).resolve().parents[1]
 
 # An empty <robot> without a name: nothing to load.
 EMPTY = ('ur3',)
-# Joints that mimic a joint which does not exist in the file: loading it as it stands needs a decision, not a guess.
+# Joints that mimic a joint which does not exist in the file: loading it as it stands needs a
+# decision, not a guess.
 DANGLING_MIMIC = ('alex_psyonic_hands',)
-# Fixed-base mass matrix singular whatever the state: the last links of some branches have no inertia.
+# Fixed-base mass matrix singular whatever the state: the last links of some branches have no
+# inertia.
 SINGULAR = ('icub', 'romeo', 'romeo_laas_small')
 
 
@@ -31,14 +33,16 @@ def root():
 
 
 def paths():
-    """Path of every URDF by short name (file name without suffix, with its folder where two files share a name)."""
+    """Path of every URDF by short name: its file name, with a folder where two share one."""
     folder = root()
     if folder is None:
         return {}
     files = sorted(folder.rglob('*.urdf'))
     names = [file.stem for file in files]
     return {
-        file.stem if names.count(file.stem) == 1 else f'{file.relative_to(folder).parts[0]}/{file.stem}': file
+        file.stem
+        if names.count(file.stem) == 1
+        else f'{file.relative_to(folder).parts[0]}/{file.stem}': file
         for file in files
     }
 
@@ -49,7 +53,10 @@ def loadable():
 
 
 def distinct():
-    """Loadable robots whose dynamics differ: of files that differ only in shapes, limits or names of materials, one."""
+    """Loadable robots whose dynamics differ.
+
+    Of files that differ only in shapes, limits or names of materials, one.
+    """
     chosen, seen = {}, set()
     for name, path in loadable().items():
         digest = hashlib.sha256(dynamics_xml(path.read_text()).encode()).hexdigest()
@@ -60,13 +67,16 @@ def distinct():
 
 
 def dynamics_xml(text, mimic=True):
-    """URDF text with nothing but what dynamics needs: links, inertias, joints, axes, origins and mimic.
+    """URDF text with nothing but what dynamics needs.
 
     Outside oracles choke on meshes they cannot find; the dynamics does not depend on them.
     """
     tree = ElementTree.fromstring(text)
-    kept = {'robot': ('link', 'joint'), 'link': ('inertial',),
-            'joint': ('origin', 'parent', 'child', 'axis') + (('mimic',) if mimic else ())}
+    kept = {
+        'robot': ('link', 'joint'),
+        'link': ('inertial',),
+        'joint': ('origin', 'parent', 'child', 'axis') + (('mimic',) if mimic else ()),
+    }
     out = ElementTree.Element('robot', name='robot')
     for element in tree:
         if element.tag not in kept['robot']:
@@ -74,7 +84,9 @@ def dynamics_xml(text, mimic=True):
         copy = ElementTree.SubElement(out, element.tag, element.attrib)
         copy.extend(child for child in element if child.tag in kept[element.tag])
         if element.tag == 'joint' and element.get('type') in ('revolute', 'prismatic'):
-            ElementTree.SubElement(copy, 'limit', lower='-10', upper='10', effort='1e3', velocity='1e3')
+            ElementTree.SubElement(
+                copy, 'limit', lower='-10', upper='10', effort='1e3', velocity='1e3'
+            )
     for element in out.iter():
         element.tail = element.text = None
     return ElementTree.tostring(out, encoding='unicode')

@@ -1,4 +1,4 @@
-"""The public functions of a robot as (name, argument names, options), for tests that go through all of them."""
+"""The public functions of a robot and their arguments, for tests that go through all."""
 
 import numpy as np
 
@@ -20,7 +20,12 @@ ARGUMENTS = {
     'point_jacobian': 'qp',
     'point_jacobian_derivative': 'qvp',
 }
-FRAME_FUNCTIONS = ('jacobian', 'jacobian_derivative', 'point_jacobian', 'point_jacobian_derivative')
+FRAME_FUNCTIONS = (
+    'jacobian',
+    'jacobian_derivative',
+    'point_jacobian',
+    'point_jacobian_derivative',
+)
 
 
 class State:

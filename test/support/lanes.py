@@ -1,10 +1,16 @@
-"""A scalar that is many numbers at once: runs an algorithm's text on a whole batch, without the compiler."""
+"""A scalar that is many numbers at once.
+
+Runs an algorithm's text on a whole batch, without the compiler.
+"""
 
 import numpy as np
 
 
 class Lanes:
-    """Array of values that behaves like one number: + - * /, sine, cosine, square root and choice by sign."""
+    """Array of values that behaves like one number.
+
+    + - * /, sine, cosine, square root and choice by sign.
+    """
 
     __slots__ = ('x',)
     __array_ufunc__ = None  # so that numpy.float64 * Lanes asks us
@@ -59,7 +65,9 @@ def _plain(other):
 def evaluate(definition, *arrays):
     """Result of a function's `Definition` on arrays (N, n), run by the interpreter on `Lanes`."""
     rows = max(len(x) for x in arrays if np.ndim(x) == 2)
-    columns = [[Lanes(column) for column in np.broadcast_to(x, (rows, np.shape(x)[-1])).T] for x in arrays]
+    columns = [
+        [Lanes(column) for column in np.broadcast_to(x, (rows, np.shape(x)[-1])).T] for x in arrays
+    ]
     with np.errstate(all='ignore'):
         flat = definition.evaluate(*columns)
     out = np.empty((rows, len(flat)), dtype=np.result_type(float, *arrays))

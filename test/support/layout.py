@@ -1,12 +1,12 @@
 """An independent reading of a URDF: the order of joints, the size of q and v, and random states.
 
-Written from the contract (depth-first, siblings in file order, mimic and fixed joints without freedom) and on purpose not
-sharing a line with the package.
+Written from the contract (depth-first, siblings in file order, mimic and fixed joints without
+freedom) and on purpose not sharing a line with the package.
 """
 
-import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 from pathlib import Path
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 
@@ -30,7 +30,9 @@ class Layout:
 
     joints: list = field(default_factory=list)
     links: list = field(default_factory=list)  # depth-first
-    mimics: dict = field(default_factory=dict)  # follower: (leader, ratio, offset), leader independent
+    mimics: dict = field(
+        default_factory=dict
+    )  # follower: (leader, ratio, offset), leader independent
     types: dict = field(default_factory=dict)  # of all joints that move
     parent_link: dict = field(default_factory=dict)  # joint: link
     child_link: dict = field(default_factory=dict)
@@ -38,7 +40,10 @@ class Layout:
     nv: int = 0
 
     def random_positions(self, rng, n=None):
-        """Random configurations, (nq,) or (n, nq): angles over the whole circle, lengths within half a metre."""
+        """Random configurations, (nq,) or (n, nq).
+
+        Angles over the whole circle, lengths within half a metre.
+        """
         q = np.empty((1 if n is None else n, self.nq))
         for joint in self.joints:
             rows = q[:, joint.q]
@@ -60,27 +65,51 @@ class Layout:
         return self.random_positions(rng, n), rng.uniform(-2, 2, shape), rng.uniform(-4, 4, shape)
 
     def position_rates(self, q, v):
-        """Time derivative of positions that move with velocity v, (nq,): quaternions and planar joints included."""
+        """Time derivative of positions that move with velocity v, (nq,).
+
+        Quaternions and planar joints included.
+        """
         rates = np.empty(np.shape(q)[:-1] + (self.nq,))
         for joint in self.joints:
             p, u = q[..., joint.q], v[..., joint.v]
             if joint.type == 'floating':
                 w, x, y, z = np.moveaxis(p[..., :4], -1, 0)
                 omega, linear = u[..., :3], u[..., 3:]
-                product = np.stack([  # quaternion times (0, omega), book eq 4.13
-                    -x * omega[..., 0] - y * omega[..., 1] - z * omega[..., 2],
-                    w * omega[..., 0] + y * omega[..., 2] - z * omega[..., 1],
-                    w * omega[..., 1] - x * omega[..., 2] + z * omega[..., 0],
-                    w * omega[..., 2] + x * omega[..., 1] - y * omega[..., 0]], axis=-1)
-                R = np.stack([
-                    np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)], axis=-1),
-                    np.stack([2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)], axis=-1),
-                    np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=-1)], axis=-2)
-                rates[..., joint.q] = np.concatenate([product / 2, (R @ linear[..., None])[..., 0]], axis=-1)
+                product = np.stack(
+                    [  # quaternion times (0, omega), book eq 4.13
+                        -x * omega[..., 0] - y * omega[..., 1] - z * omega[..., 2],
+                        w * omega[..., 0] + y * omega[..., 2] - z * omega[..., 1],
+                        w * omega[..., 1] - x * omega[..., 2] + z * omega[..., 0],
+                        w * omega[..., 2] + x * omega[..., 1] - y * omega[..., 0],
+                    ],
+                    axis=-1,
+                )
+                R = np.stack(
+                    [
+                        np.stack(
+                            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                            axis=-1,
+                        ),
+                        np.stack(
+                            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                            axis=-1,
+                        ),
+                        np.stack(
+                            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+                            axis=-1,
+                        ),
+                    ],
+                    axis=-2,
+                )
+                rates[..., joint.q] = np.concatenate(
+                    [product / 2, (R @ linear[..., None])[..., 0]], axis=-1
+                )
             elif joint.type == 'planar':
                 c, s = np.cos(p[..., 0]), np.sin(p[..., 0])
                 rates[..., joint.q] = np.stack(
-                    [u[..., 0], c * u[..., 1] - s * u[..., 2], s * u[..., 1] + c * u[..., 2]], axis=-1)
+                    [u[..., 0], c * u[..., 1] - s * u[..., 2], s * u[..., 1] + c * u[..., 2]],
+                    axis=-1,
+                )
             else:
                 rates[..., joint.q] = u
         return rates
@@ -105,9 +134,14 @@ def read(path_or_xml, floating_base=False):
         mimic = joint.find('mimic')
         if mimic is not None:
             layout.mimics[name] = (
-                mimic.get('joint'), float(mimic.get('multiplier') or 1.0), float(mimic.get('offset') or 0.0))
+                mimic.get('joint'),
+                float(mimic.get('multiplier') or 1.0),
+                float(mimic.get('offset') or 0.0),
+            )
     moving = set(layout.types)  # some files have a fixed joint that is called floating_base, too
-    layout.mimics = {name: mimic for name, mimic in layout.mimics.items() if mimic[0] in layout.types}
+    layout.mimics = {
+        name: mimic for name, mimic in layout.mimics.items() if mimic[0] in layout.types
+    }
     for name in layout.mimics:
         _resolve(layout.mimics, name)
 
@@ -115,7 +149,9 @@ def read(path_or_xml, floating_base=False):
         layout.types['floating_base'] = 'floating'
         _append(layout, 'floating_base')
     all_children = set(layout.child_link.values())
-    (root,) = [link.get('name') for link in tree.findall('link') if link.get('name') not in all_children]
+    (root,) = [
+        link.get('name') for link in tree.findall('link') if link.get('name') not in all_children
+    ]
     stack = [(None, root)]
     while stack:
         joint, link = stack.pop()
@@ -128,8 +164,14 @@ def read(path_or_xml, floating_base=False):
 
 def _append(layout, name):
     type_ = layout.types[name]
-    layout.joints.append(Joint(
-        name, type_, slice(layout.nq, layout.nq + NQ[type_]), slice(layout.nv, layout.nv + NV[type_])))
+    layout.joints.append(
+        Joint(
+            name,
+            type_,
+            slice(layout.nq, layout.nq + NQ[type_]),
+            slice(layout.nv, layout.nv + NV[type_]),
+        )
+    )
     layout.nq += NQ[type_]
     layout.nv += NV[type_]
 

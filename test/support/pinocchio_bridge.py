@@ -1,8 +1,8 @@
 """Pinocchio as the outside oracle, spoken to in this package's conventions.
 
-Pinocchio always gets the full tree (its mimic joints left independent). One constant matrix P maps velocities,
-v_pin = P v: it holds the order of joints, linear-first free flyers, planar joints and mimic ratios alike, so that
-forces are P^T tau_pin and inertias P^T H P.
+Pinocchio always gets the full tree (its mimic joints left independent). One constant matrix P maps
+velocities, v_pin = P v: it holds the order of joints, linear-first free flyers, planar joints and
+mimic ratios alike, so that forces are P^T tau_pin and inertias P^T H P.
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ class Bridge:
                 block = block[SWAP]
             elif type_ == 'planar':
                 block = block[[1, 2, 0]]
-            self.P[pin_joint.idx_v:pin_joint.idx_v + pin_joint.nv, place.v] = ratio * block
+            self.P[pin_joint.idx_v : pin_joint.idx_v + pin_joint.nv, place.v] = ratio * block
             self._sources.append((pin_joint, type_, place.q, ratio, offset))
         self.has_mimic = bool(self.layout.mimics)
         self._known_positions = {}
@@ -59,14 +59,16 @@ class Bridge:
             ours, i = q[place], joint.idx_q
             if type_ == 'floating':
                 w, x, y, z, *position = ours
-                out[i:i + 7] = [*position, x, y, z, w]
+                out[i : i + 7] = [*position, x, y, z, w]
             elif type_ == 'planar':
                 theta, x, y = ours
                 c, s = np.cos(theta), np.sin(theta)
-                out[i:i + 4] = [x, y, c, s]  # both take the position in predecessor coordinates
+                out[i : i + 4] = [x, y, c, s]  # both take the position in predecessor coordinates
             else:
                 angle = ratio * ours[0] + offset
-                out[i:i + joint.nq] = [np.cos(angle), np.sin(angle)] if joint.nq == 2 else [angle]
+                out[i : i + joint.nq] = (
+                    [np.cos(angle), np.sin(angle)] if joint.nq == 2 else [angle]
+                )
         return out
 
     def v(self, v):
@@ -86,11 +88,14 @@ class Bridge:
         """Index of a link's frame."""
         return self.model.getFrameId(link, pin.FrameType.BODY)
 
-    # -- the algorithms, one state a call -------------------------------------------------------------------------
+    # -- the algorithms, one state a call
+    # -------------------------------------------------------------------------
 
     def inverse_dynamics(self, q, v, a, forces=None):
         args = (self.model, self.data, self.q(q), self.v(v), self.v(a))
-        return self.P.T @ (pin.rnea(*args, self.external_forces(q, forces)) if forces else pin.rnea(*args))
+        return self.P.T @ (
+            pin.rnea(*args, self.external_forces(q, forces)) if forces else pin.rnea(*args)
+        )
 
     def mass_matrix(self, q):
         H = pin.crba(self.model, self.data, self.q(q))
@@ -98,11 +103,15 @@ class Bridge:
         return self.P.T @ H @ self.P
 
     def forward_dynamics(self, q, v, tau, forces=None):
-        """ABA where no joint mimics another; else the projected equation of motion, solved densely."""
+        """ABA where no joint mimics another, else the projected equation of motion."""
         if self.has_mimic:
-            return np.linalg.solve(self.mass_matrix(q), tau - self.inverse_dynamics(q, v, np.zeros_like(v), forces))
+            return np.linalg.solve(
+                self.mass_matrix(q), tau - self.inverse_dynamics(q, v, np.zeros_like(v), forces)
+            )
         args = (self.model, self.data, self.q(q), self.v(v), self.P @ tau)
-        return self.P.T @ (pin.aba(*args, self.external_forces(q, forces)) if forces else pin.aba(*args))
+        return self.P.T @ (
+            pin.aba(*args, self.external_forces(q, forces)) if forces else pin.aba(*args)
+        )
 
     def gravity_torque(self, q):
         return self.P.T @ pin.computeGeneralizedGravity(self.model, self.data, self.q(q))
@@ -111,7 +120,11 @@ class Bridge:
         return self.P.T @ pin.nonLinearEffects(self.model, self.data, self.q(q), self.v(v))
 
     def coriolis_matrix(self, q, v):
-        return self.P.T @ pin.computeCoriolisMatrix(self.model, self.data, self.q(q), self.v(v)) @ self.P
+        return (
+            self.P.T
+            @ pin.computeCoriolisMatrix(self.model, self.data, self.q(q), self.v(v))
+            @ self.P
+        )
 
     def forward_kinematics(self, q):
         """Pose of every link, (4, 4)."""
@@ -119,7 +132,9 @@ class Bridge:
         return {link: self.data.oMf[self.frame(link)].homogeneous for link in self.layout.links}
 
     def jacobian(self, q, link, reference):
-        J = pin.computeFrameJacobian(self.model, self.data, self.q(q), self.frame(link), REFERENCES[reference])
+        J = pin.computeFrameJacobian(
+            self.model, self.data, self.q(q), self.frame(link), REFERENCES[reference]
+        )
         return J[SWAP] @ self.P
 
     def jacobian_derivative(self, q, v, link, reference):
@@ -127,10 +142,13 @@ class Bridge:
             return np.zeros((6, 0))  # Pinocchio 4.1 crashes on a robot without joints here
         pin.computeJointJacobiansTimeVariation(self.model, self.data, self.q(q), self.v(v))
         pin.updateFramePlacements(self.model, self.data)
-        dJ = pin.getFrameJacobianTimeVariation(self.model, self.data, self.frame(link), REFERENCES[reference])
+        dJ = pin.getFrameJacobianTimeVariation(
+            self.model, self.data, self.frame(link), REFERENCES[reference]
+        )
         return dJ[SWAP] @ self.P
 
-    # Pinocchio leaves what is welded to the world out of mass, centre of mass and energy; so do we ("of all that moves").
+    # Pinocchio leaves what is welded to the world out of mass, centre of mass and energy; so do we
+    # ("of all that moves").
 
     def centre_of_mass(self, q):
         return pin.centerOfMass(self.model, self.data, self.q(q)).copy()

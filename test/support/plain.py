@@ -1,13 +1,14 @@
-"""A robot's functions run by the interpreter on whole batches: nothing to compile, and complex numbers pass through.
+"""A robot's functions run by the interpreter on batches of real or complex numbers.
 
-Complex numbers give derivatives without truncation or cancellation: f'(x) = Im f(x + i h) / h with h = 1e-30.
+Complex numbers give derivatives without truncation or cancellation: f'(x) = Im f(x + i h) / h with
+h = 1e-30.
 """
 
 from types import SimpleNamespace
 
 import numpy as np
 
-from rbd_ros.robot.definitions import Options, definition
+from rbd_ros.robot.definitions import definition, Options
 from support import lanes
 from support.functions import FRAME_FUNCTIONS
 
@@ -41,10 +42,13 @@ class Plain:
                 return self.run(name, *arrays, stacked, forces=links)
             result = self.run(name, *arrays)
             if name == 'energy':
-                return SimpleNamespace(kinetic=result[:, 0], potential=result[:, 1], total=result.sum(axis=1))
+                return SimpleNamespace(
+                    kinetic=result[:, 0], potential=result[:, 1], total=result.sum(axis=1)
+                )
             if name == 'forward_kinematics':
                 return {link: result[:, k] for k, link in enumerate(self.robot.link_names)}
             return result
+
         return function
 
     def rate(self, name, q, v, *others, **options):

@@ -1,23 +1,28 @@
-"""Random robots as URDF text, from a seed: branching, every joint type, arbitrary axes and origins, mimic joints."""
+"""Random robots as URDF text, from a seed.
+
+Branching, every joint type, arbitrary axes and origins, mimic joints.
+"""
 
 import numpy as np
 
 ALL_TYPES = ('revolute', 'continuous', 'prismatic', 'fixed', 'planar', 'floating')
 SIMPLE_TYPES = ('revolute', 'continuous', 'prismatic')
+INERTIA_ENTRIES = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
 
 
 def _numbers(values):
     return ' '.join(repr(float(value)) for value in values)
 
 
-def _rotation(rng):
-    q, r = np.linalg.qr(rng.normal(size=(3, 3)))
-    q = q * np.sign(np.diag(r))
-    return q if np.linalg.det(q) > 0 else q[:, [1, 0, 2]]
+def _entries(inertia):
+    return ' '.join(f'{k}="{float(x)!r}"' for k, x in zip(INERTIA_ENTRIES, inertia))
 
 
 def physical_inertia(rng, mass):
-    """Rotational inertia about the centre of mass of a random cloud of points: always physical, (3, 3)."""
+    """Rotational inertia about the centre of mass of a random cloud of points.
+
+    Always physical, (3, 3).
+    """
     points = rng.normal(size=(6, 3)) * rng.uniform(0.03, 0.2, 3)
     points -= points.mean(axis=0)
     return mass / 6 * sum(np.dot(p, p) * np.eye(3) - np.outer(p, p) for p in points)
@@ -27,13 +32,12 @@ def inertial_element(rng):
     """<inertial> with random mass, centre, orientation and inertia."""
     mass = rng.uniform(0.3, 4.0)
     inertia = physical_inertia(rng, mass)
-    entries = ' '.join(
-        f'i{a}{b}="{inertia[i, j]!r}"' for (a, i), (b, j) in (
-            (('x', 0), ('x', 0)), (('x', 0), ('y', 1)), (('x', 0), ('z', 2)),
-            (('y', 1), ('y', 1)), (('y', 1), ('z', 2)), (('z', 2), ('z', 2))))
-    entries = entries.replace('np.float64(', '').replace(')', '')
-    return (f'<inertial><origin xyz="{_numbers(rng.uniform(-0.2, 0.2, 3))}" rpy="{_numbers(rng.uniform(-3, 3, 3))}"/>'
-            f'<mass value="{mass!r}"/><inertia {entries}/></inertial>')
+    entries = _entries(inertia[np.triu_indices(3)])
+    xyz, rpy = _numbers(rng.uniform(-0.2, 0.2, 3)), _numbers(rng.uniform(-3, 3, 3))
+    return (
+        f'<inertial><origin xyz="{xyz}" rpy="{rpy}"/>'
+        f'<mass value="{mass!r}"/><inertia {entries}/></inertial>'
+    )
 
 
 def _axis(rng, type_, plain_planar):
@@ -54,7 +58,8 @@ def tree(seed, bodies=6, types=ALL_TYPES, mimics=0, branching=0.5, plain_planar=
     :param types: joint types to choose from; each is used at least once when `bodies` allows it
     :param mimics: number of extra one-degree-of-freedom joints that mimic another
     :param branching: 0 makes a chain, 1 hangs each link on any earlier one
-    :param plain_planar: planar joints only about z of their frame (their x and y axes are then beyond doubt)
+    :param plain_planar: planar joints only about z of their frame (their x and y axes are then
+        beyond doubt)
     """
     rng = np.random.default_rng(seed)
     kinds = list(rng.permutation(types))[:bodies]
@@ -70,8 +75,10 @@ def tree(seed, bodies=6, types=ALL_TYPES, mimics=0, branching=0.5, plain_planar=
                 continue
             leader = leaders[rng.integers(len(leaders))]
             kind = str(rng.choice(['revolute', 'prismatic']))
-            extra = (f'<mimic joint="{leader}" multiplier="{float(rng.uniform(-2, 2))!r}" '
-                     f'offset="{float(rng.uniform(-0.5, 0.5))!r}"/>')
+            extra = (
+                f'<mimic joint="{leader}" multiplier="{float(rng.uniform(-2, 2))!r}" '
+                f'offset="{float(rng.uniform(-0.5, 0.5))!r}"/>'
+            )
         elif kind in SIMPLE_TYPES:
             leaders.append(joint)
         if kind in ('revolute', 'prismatic'):
@@ -79,34 +86,41 @@ def tree(seed, bodies=6, types=ALL_TYPES, mimics=0, branching=0.5, plain_planar=
         links.append(f'<link name="{link}">{inertial_element(rng)}</link>')
         joints.append(
             f'<joint name="{joint}" type="{kind}"><parent link="{parent}"/><child link="{link}"/>'
-            f'<origin xyz="{_numbers(rng.uniform(-0.5, 0.5, 3))}" rpy="{_numbers(rng.uniform(-3, 3, 3))}"/>'
-            f'<axis xyz="{_numbers(_axis(rng, kind, plain_planar))}"/>{extra}</joint>')
+            f'<origin xyz="{_numbers(rng.uniform(-0.5, 0.5, 3))}" '
+            f'rpy="{_numbers(rng.uniform(-3, 3, 3))}"/>'
+            f'<axis xyz="{_numbers(_axis(rng, kind, plain_planar))}"/>{extra}</joint>'
+        )
         names.append(link)
     return f'<robot name="random{seed}">{"".join(links)}{"".join(joints)}</robot>'
 
 
 def mixed_tree(seed, plain_planar=True):
     """Tree of nine links with every joint type, one mimic joint and branches."""
-    return tree(seed, bodies=8, types=ALL_TYPES, mimics=1, branching=0.6, plain_planar=plain_planar)
+    return tree(
+        seed, bodies=8, types=ALL_TYPES, mimics=1, branching=0.6, plain_planar=plain_planar
+    )
 
 
 def chain(links):
     """URDF text of a chain given link by link.
 
-    :param links: dicts with `type`, `axis`, `xyz`, `rpy`, `mass`, `centre`, `inertia` (ixx, ixy, ixz, iyy, iyz, izz about
-        the centre of mass), `extra` (XML inside the joint); all but `type` may be left out
+    :param links: dicts with `type`, `axis`, `xyz`, `rpy`, `mass`, `centre`, `inertia` (its six
+        `INERTIA_ENTRIES` about the centre of mass), `extra` (XML inside the joint); all but `type`
+        may be left out
     """
     text, previous = ['<link name="base"/>'], 'base'
     for i, link in enumerate(links, start=1):
-        inertia = dict(zip(('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'), link.get('inertia', [0.0] * 6)))
-        entries = ' '.join(f'{key}="{float(value)!r}"' for key, value in inertia.items())
+        entries = _entries(link.get('inertia', [0.0] * 6))
+        centre, mass = _numbers(link.get('centre', [0, 0, 0])), float(link.get('mass', 0.0))
+        xyz, rpy = _numbers(link.get('xyz', [0, 0, 0])), _numbers(link.get('rpy', [0, 0, 0]))
+        type_, axis, extra = link['type'], link.get('axis', [0, 0, 1]), link.get('extra', '')
         text.append(
-            f'<link name="link{i}"><inertial><origin xyz="{_numbers(link.get("centre", [0, 0, 0]))}"/>'
-            f'<mass value="{float(link.get("mass", 0.0))!r}"/><inertia {entries}/></inertial></link>')
-        limit = '<limit lower="-10" upper="10" effort="1e4" velocity="1e3"/>'
-        text.append(
-            f'<joint name="joint{i}" type="{link["type"]}"><parent link="{previous}"/><child link="link{i}"/>'
-            f'<origin xyz="{_numbers(link.get("xyz", [0, 0, 0]))}" rpy="{_numbers(link.get("rpy", [0, 0, 0]))}"/>'
-            f'<axis xyz="{_numbers(link.get("axis", [0, 0, 1]))}"/>{limit}{link.get("extra", "")}</joint>')
+            f'<link name="link{i}"><inertial><origin xyz="{centre}"/><mass value="{mass!r}"/>'
+            f'<inertia {entries}/></inertial></link>'
+            f'<joint name="joint{i}" type="{type_}"><parent link="{previous}"/>'
+            f'<child link="link{i}"/><origin xyz="{xyz}" rpy="{rpy}"/>'
+            f'<axis xyz="{_numbers(axis)}"/>'
+            f'<limit lower="-10" upper="10" effort="1e4" velocity="1e3"/>{extra}</joint>'
+        )
         previous = f'link{i}'
     return f'<robot name="chain">{"".join(text)}</robot>'

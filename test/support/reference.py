@@ -1,7 +1,8 @@
-"""Dynamics of a URDF from sums over links, in three-dimensional vectors: an oracle that shares nothing with the package.
+"""Dynamics of a URDF from sums over links: an oracle that shares nothing with the package.
 
-The equations are those of textbooks that know no spatial vectors: H = sum J_t^T m J_t + J_R^T I J_R with link Jacobians at
-the centres of mass in base coordinates. Slow, and plain to read. Planar joints: only about z of their frame.
+The equations are those of textbooks that know no spatial vectors: H = sum J_t^T m J_t + J_R^T I
+J_R with link Jacobians at the centres of mass in base coordinates. Slow, and plain to read. Planar
+joints: only about z of their frame.
 """
 
 import xml.etree.ElementTree as ElementTree
@@ -13,17 +14,23 @@ from support.dense import skew
 
 
 def _vector(element, name, default):
-    return np.array([float(x) for x in element.get(name, default).split()]) if element is not None else np.array(
-        [float(x) for x in default.split()])
+    return (
+        np.array([float(x) for x in element.get(name, default).split()])
+        if element is not None
+        else np.array([float(x) for x in default.split()])
+    )
 
 
 def rpy_rotation(rpy):
     """Rotation matrix of fixed-axis roll, pitch, yaw."""
     (cr, cp, cy), (sr, sp, sy) = np.cos(rpy), np.sin(rpy)
-    return np.array([
-        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-        [-sp, cp * sr, cp * cr]])
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
 
 
 def rodrigues(axis, angle):
@@ -47,18 +54,32 @@ class Reference:
             origin = inertial.find('origin')
             R = rpy_rotation(_vector(origin, 'rpy', '0 0 0'))
             i = {key: float(value) for key, value in inertial.find('inertia').attrib.items()}
-            I_C = np.array([[i['ixx'], i['ixy'], i['ixz']], [i['ixy'], i['iyy'], i['iyz']], [i['ixz'], i['iyz'], i['izz']]])
+            I_C = np.array(
+                [
+                    [i['ixx'], i['ixy'], i['ixz']],
+                    [i['ixy'], i['iyy'], i['iyz']],
+                    [i['ixz'], i['iyz'], i['izz']],
+                ]
+            )
             mass = float(inertial.find('mass').get('value'))
             self.inertials[link.get('name')] = mass, _vector(origin, 'xyz', '0 0 0'), R @ I_C @ R.T
         for joint in tree.findall('joint'):
             origin, axis = joint.find('origin'), _vector(joint.find('axis'), 'xyz', '1 0 0')
             self.joints[joint.find('child').get('link')] = (
-                joint.get('name'), joint.get('type'), joint.find('parent').get('link'), _vector(origin, 'xyz', '0 0 0'),
-                rpy_rotation(_vector(origin, 'rpy', '0 0 0')), axis / np.linalg.norm(axis))
+                joint.get('name'),
+                joint.get('type'),
+                joint.find('parent').get('link'),
+                _vector(origin, 'xyz', '0 0 0'),
+                rpy_rotation(_vector(origin, 'rpy', '0 0 0')),
+                axis / np.linalg.norm(axis),
+            )
         self.places = {joint.name: joint for joint in self.layout.joints}
 
     def kinematics(self, q):
-        """(R, p, J) of every link: pose and Jacobian (6, nv) of its origin, angular rows first, in base coordinates."""
+        """(R, p, J) of every link.
+
+        Pose and Jacobian (6, nv) of its origin, angular rows first, in base coordinates.
+        """
         out = {}
         for link in self.layout.links:
             if link not in self.joints:
@@ -91,18 +112,27 @@ class Reference:
             return R, p + shift, J
         if type_ == 'planar':
             assert np.allclose(axis, [0, 0, 1])
-            rotation, shift, free = rodrigues(axis, x[0]), np.array([x[1], x[2], 0.0]), np.eye(6)[:, 2:5]
+            rotation, shift, free = (
+                rodrigues(axis, x[0]),
+                np.array([x[1], x[2], 0.0]),
+                np.eye(6)[:, 2:5],
+            )
         else:
             w, u = x[0], x[1:4]
             rotation = np.eye(3) + 2 * w * skew(u) + 2 * skew(u) @ skew(u)
             shift, free = x[4:], np.eye(6)
         J[3:] -= skew(R @ shift) @ J[:3]
         new = R @ rotation
-        columns += np.kron(np.eye(2), new) @ free  # velocity given in coordinates of the moved link
+        columns += (
+            np.kron(np.eye(2), new) @ free
+        )  # velocity given in coordinates of the moved link
         return new, p + R @ shift, J
 
     def _at_centres(self, q):
-        """Mass, inertia about the centre, centre, Jacobian of the centre: all in base coordinates, for every link."""
+        """Mass, inertia about the centre, centre, Jacobian of the centre.
+
+        All in base coordinates, for every link.
+        """
         for link, (R, p, J) in self.kinematics(q).items():
             if link in self.inertials:
                 m, c, I_C = self.inertials[link]
@@ -121,8 +151,11 @@ class Reference:
     def centre_of_mass(self, q, links):
         """Centre of mass of some links."""
         poses = self.kinematics(q)
-        parts = [(self.inertials[link][0], poses[link][1] + poses[link][0] @ self.inertials[link][1])
-                 for link in links if link in self.inertials]
+        parts = [
+            (self.inertials[link][0], poses[link][1] + poses[link][0] @ self.inertials[link][1])
+            for link in links
+            if link in self.inertials
+        ]
         return sum(m * c for m, c in parts) / sum(m for m, _ in parts)
 
     def momentum(self, q, v):
@@ -134,9 +167,15 @@ class Reference:
         return h
 
     def coriolis_force(self, q, v, step=1e-5):
-        """Velocity-product force: sum J_t^T m Jdot_t v + J_R^T (I Jdot_R v + omega x I omega), Jdot by differences."""
+        """Velocity-product force.
+
+        Sum J_t^T m Jdot_t v + J_R^T (I Jdot_R v + omega x I omega), Jdot by differences.
+        """
         rates = self.layout.position_rates(q, v)
-        ahead, behind = list(self._at_centres(q + step * rates)), list(self._at_centres(q - step * rates))
+        ahead, behind = (
+            list(self._at_centres(q + step * rates)),
+            list(self._at_centres(q - step * rates)),
+        )
         total = np.zeros(self.layout.nv)
         for (m, I, _, J), (_, _, _, J1), (_, _, _, J0) in zip(self._at_centres(q), ahead, behind):
             a, omega = (J1 - J0) @ v / (2 * step), J[:3] @ v
