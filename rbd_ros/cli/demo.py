@@ -43,7 +43,8 @@ LAWS = (
         {'feedforward': 'inverse_dynamics', 'friction_compensation': 'desired'},
     ),
 )
-OUTPUT_TIMEOUT = 90.0  # longest silence of the recorder: compiling a large robot [s]
+OUTPUT_TIMEOUT = 30.0  # longest silence of the recorder [s]
+LAST_WORDS = 2.0  # for the recorder to end by itself [s]
 BAR = 30
 EPILOG = f"""
 The laws have the same PD gains, from the robot's own inertia (free inertia about each joint times
@@ -184,7 +185,7 @@ class _Demo:
         slower = self._arguments.slower
         text = f'{self._robot.nv} joints, {slower * motion.trajectory.end_time:.2f} s'
         if slower == 1.0:
-            text += f', limited by the {motion.limited_by}'
+            text += f', no less because of the {motion.limited_by}'
         self._say(text)
 
     def _units(self) -> List[Tuple[str, str]]:
@@ -274,11 +275,14 @@ class _Demo:
             message = json.loads(line)
             event = message.pop('event')
             if event == 'done':
+                children.wait('recorder', LAST_WORDS)
                 return
             if event == 'error':
                 raise DemoError(self._failure(children, 'recorder', message['message']))
             if event == 'ready':
                 self._say('all are running; each law tracks the same motion')
+            elif event == 'waiting':
+                self._say(f'waiting for {message["what"]} (a first run compiles the simulation)')
             else:
                 self._show(titles[message['law']], message.get('part', 0.0))
 

@@ -11,7 +11,7 @@ import numpy as np
 from rbd_ros.control.experiment import Plan, Tracking
 
 COLOURS = ('#d1495b', '#edae49', '#00798c', '#6a4c93')
-INK, FAINT, DESIRED = '#2b2d42', '#d9dce3', '#2b2d42'
+INK, FAINT = '#2b2d42', '#d9dce3'
 FLOOR = 1e-6  # smallest error shown [rad or m]
 MOST_POINTS = 1500  # of a curve; more are not seen
 PANEL_HEIGHTS = (2.2, 1.3, 1.4)
@@ -81,6 +81,7 @@ def plot(
                 for axis, label in zip(axes, ('position', 'error', 'torque')):
                     axis.set_ylabel(label)
                     axis.yaxis.set_label_coords(-0.13, 0.5)
+        _same_decades(figure.axes[1::3])
         height = figure.get_figheight()
         figure.text(0.5, 1.0 - 0.3 / height, title, ha='center', va='center', fontsize=15)
         figure.text(0.5, 1.0 - 0.58 / height, subtitle, ha='center', va='center', fontsize=10.5)
@@ -111,14 +112,13 @@ def _draw_joint(
     scale, unit = (np.degrees(1.0), 'deg') if units[0] == 'rad' else (1e3, 'mm')
     first = next(iter(runs.values()))
     thin = slice(None, None, max(1, len(first.times) // MOST_POINTS))
-    (line,) = position.plot(
-        first.times[thin], scale * first.desired[thin, j], '--', color=DESIRED, lw=1.5, zorder=9
-    )
-    line.set_label('desired')
+    desired = scale * first.desired[thin, j]
+    style = {'color': INK, 'lw': 1.3, 'dashes': (4, 3), 'zorder': 9}
+    position.plot(first.times[thin], desired, label='desired', **style)
     for (k, tracking), law, colour in zip(enumerate(runs.values()), plan.laws, COLOURS):
         thin = slice(None, None, max(1, len(tracking.times) // MOST_POINTS))
         times = tracking.times[thin]
-        width = 2.6 if k == len(runs) - 1 else 1.5
+        width = 4.0 if k == len(runs) - 1 else 1.5
         position.plot(times, scale * tracking.q[thin, j], color=colour, lw=width, label=law.title)
         size = np.maximum(np.abs(tracking.error[thin, j]), FLOOR)
         error.semilogy(times, scale * size, color=colour, lw=1.0)
@@ -131,20 +131,23 @@ def _draw_joint(
         axis.grid(visible=True)
         axis.margins(x=0)
         axis.tick_params(length=2)
-    error.set_ylim(*_decades(error.get_ylim()))
     for axis in (position, error):
         axis.tick_params(labelbottom=False)
     torque.set_xlabel('time [s]', fontsize=8, labelpad=1)
 
 
-def _decades(limits: Tuple[float, float]) -> Tuple[float, float]:
-    low, high = (math.log10(x) for x in limits)
-    return 10.0 ** max(math.floor(low), math.ceil(high) - 5), 10.0 ** math.ceil(high)
+def _same_decades(axes: Sequence[Any]) -> None:
+    """One scale for the errors of all joints, five decades at most."""
+    limits = np.log10([axis.get_ylim() for axis in axes])
+    high = math.ceil(limits[:, 1].max())
+    low = max(math.floor(limits[:, 0].min()), high - 5)
+    for axis in axes:
+        axis.set_ylim(10.0**low, 10.0**high)
 
 
 def _mark_limit(axis: Any, limit: float) -> None:
     """Effort limits as lines, where they are near enough to be seen without hiding the rest."""
     low, high = axis.get_ylim()
     for value in (limit, -limit):
-        if np.isfinite(value) and low - (high - low) < value < high + (high - low):
+        if np.isfinite(value) and low - (high - low) / 3 < value < high + (high - low) / 3:
             axis.axhline(value, color=INK, lw=0.8, ls=':')

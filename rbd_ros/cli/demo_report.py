@@ -1,4 +1,4 @@
-"""Tables of the demo: how closely the arm tracked, with which torques, how regular the loop was."""
+"""Tables of the demo: how close the arm tracked, with which torques, how regular the loop was."""
 
 from __future__ import annotations
 

@@ -111,9 +111,12 @@ class Children:
         """Names of children that have ended."""
         return [name for name, process in self._processes.items() if process.poll() is not None]
 
-    def exit_code(self, name: str) -> Optional[int]:
-        """Exit code of a child, or None while it runs."""
-        return self._processes[name].poll()
+    def wait(self, name: str, timeout: float) -> Optional[int]:
+        """Exit code of a child when it has ended, or None if it does not within `timeout` [s]."""
+        try:
+            return self._processes[name].wait(timeout)
+        except subprocess.TimeoutExpired:
+            return None
 
     def _stop(self) -> None:
         """Stop all: gently, then firmly, then for certain."""

@@ -34,7 +34,7 @@ class Demonstration:
     :param amplitude: swing of each joint, (nv,) [rad or m]
     :param peak_velocity: greatest speed of each joint, (nv,)
     :param peak_torque: greatest torque of each joint, friction included, (nv,)
-    :param limited_by: what a shorter duration would violate
+    :param limited_by: what keeps the motion from being shorter
     """
 
     trajectory: JointTrajectory
@@ -172,7 +172,7 @@ class _Planner:
     def finish(
         self, shortest: float, longest: float, amplitude: np.ndarray, interval: float
     ) -> Demonstration:
-        duration, reason = longest, 'the shortest duration asked for'
+        duration, reason = longest, 'shortest duration asked for'
         if self.violated(shortest, amplitude) is None:
             duration = shortest
         else:

@@ -35,7 +35,8 @@ from rbd_ros.nodes.runtime import quality_of_service
 DRAIN_INTERVAL = 0.002  # messages wait in the middleware; the times they carry do not suffer [s]
 PROGRESS_INTERVAL = 0.1  # [s]
 QUEUE = 1000
-STARTUP_TIMEOUT = 60.0  # compiling the dynamics of a large robot takes its time [s]
+STARTUP_TIMEOUT = 180.0  # the first time of all, the simulation's loops are compiled [s]
+PATIENCE = 5.0  # after which the reader is told what is waited for [s]
 SERVICE_TIMEOUT = 5.0
 SILENCE_TIMEOUT = 2.0  # longest time without a state [s]
 SETTLING = 0.05  # recorded after the motion [s]
@@ -162,10 +163,14 @@ class TrajectoryExperiment(Node):
         return self._now
 
     def _wait(self, ready: Callable[[], Any], timeout: float, what: str) -> None:
-        deadline = time.monotonic() + timeout
+        begin = told = time.monotonic()
         while not ready():
-            if time.monotonic() > deadline:
+            now = time.monotonic()
+            if now - begin > timeout:
                 raise ExperimentError(f'no {what} within {max(timeout, 0.0):.0f} s')
+            if now - told > PATIENCE:
+                told = now
+                report('waiting', what=what)
             time.sleep(DRAIN_INTERVAL)
 
     def _call(self, client: Any, request: Any, name: str) -> Any:
@@ -265,6 +270,7 @@ def main(args: Optional[Sequence[str]] = None) -> int:
     except KeyboardInterrupt:
         return 130
     finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is ending already
         node.destroy_node()
         rclpy.try_shutdown()
 
