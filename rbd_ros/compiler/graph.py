@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-from typing import Dict, List, Sequence, Tuple, Union
+from typing import Any, Dict, List, Sequence, Tuple, Union
 
 INPUT, CONSTANT, ADD, SUB, MUL, DIV, SQRT, SIN, COS, WHERE = range(10)
 
@@ -159,7 +159,10 @@ class Symbol:
 
     def __truediv__(self, other: Value) -> Value:
         if not isinstance(other, Symbol):
-            return self * (1.0 / float(other))
+            reciprocal = 1.0 / float(other)
+            if math.isfinite(reciprocal):
+                return self * reciprocal
+            other = self.graph.constant(float(other))
         if other.number == self.number:
             return 1.0 if self.negative == other.negative else -1.0
         return Symbol(
@@ -186,12 +189,14 @@ class Symbol:
             return Symbol(self.graph, self.graph.node((SQRT, self._as_node().number)), False)
         return Symbol(self.graph, self.graph.node((SQRT, self.number)), False)
 
-    def where_positive(self, yes: Value, no: Value) -> Symbol:
+    def where_positive(self, yes: Value, no: Value) -> Value:
         """Choose `yes` where this is positive, `no` elsewhere."""
         chosen = [
             value if isinstance(value, Symbol) else self.graph.constant(float(value))
             for value in (yes, no)
         ]
+        if (chosen[0].number, chosen[0].negative) == (chosen[1].number, chosen[1].negative):
+            return yes
         return Symbol(
             self.graph,
             self.graph.node(
@@ -214,6 +219,12 @@ class Symbol:
         raise TypeError(
             'the truth of a symbol is unknown: use where_positive instead of a condition'
         )
+
+    def _no_comparison(self, other: Any) -> bool:
+        raise TypeError('symbols do not compare: use where_positive instead of a condition')
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_comparison
+    __hash__ = None
 
     def __float__(self) -> float:
         raise TypeError('a symbol has no value')

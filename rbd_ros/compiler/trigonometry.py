@@ -4,7 +4,7 @@ The angle is reduced by a multiple n of pi/2 given to 159 bits, with every round
 reduction carried along, so that the result is as good next to a zero of the sine at 1e6 rad as it
 is near the origin; then the polynomials of the classical kernels on [-pi/4, pi/4] (minimax
 coefficients as published in FDLIBM) are summed with the carried tail. There is no branch. Beyond
-2**50 rad an angle has no digits left to speak of and the result is NaN.
+2**49 rad an angle has no digits left to speak of and the result is NaN.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 # left
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
 TWO_OVER_PI = 0.6366197723675814
-LARGEST_ANGLE = 2.0**50
+# Further out the double of 2/pi is too coarse to find the right multiple of pi/2.
+LARGEST_ANGLE = 2.0**49
 # Adding 1.5 * 2**52 leaves the nearest integer in the low bits of the sum.
 MAGIC = 6755399441055744.0
 

@@ -1,0 +1,37 @@
+"""A fresh interpreter for what a test cannot do in its own.
+
+Other environment variables, crashes, forks.
+"""
+
+import os
+from pathlib import Path
+import subprocess
+import sys
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(code, *arguments, check=True, timeout=300, **variables):
+    """Run Python code that may import rbd_ros and the tests' support.
+
+    :param arguments: of the program, in sys.argv[1:]
+    :param variables: environment variables, None to remove one
+    :return: what subprocess.run returns, with texts
+    """
+    path = [str(ROOT), str(ROOT / 'test'), os.environ.get('PYTHONPATH', '')]
+    environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, path))}
+    for name, value in variables.items():
+        if value is None:
+            environment.pop(name, None)
+        else:
+            environment[name] = str(value)
+    done = subprocess.run(
+        [sys.executable, '-c', code, *map(str, arguments)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+    if check:
+        assert done.returncode == 0, f'exit code {done.returncode}: {done.stderr}'
+    return done
