@@ -1,0 +1,80 @@
+"""The measured table as Markdown between the markers of docs/performance.md, and as a plot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Dict, List
+
+from rbd_ros.cli.measurement.plot import plot_groups
+
+BEGIN = '<!-- measured table: written by benchmark/run.py, do not edit -->'
+END = '<!-- end of the measured table -->'
+
+
+def update(path: Path, facts: Dict[str, Any]) -> None:
+    """Replace what is between the markers of a Markdown file.
+
+    :raises ValueError: if the file has no markers
+    """
+    text = path.read_text(encoding='utf-8')
+    before, found, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (found and end):
+        raise ValueError(f'{path} lacks the lines {BEGIN!r} and {END!r}')
+    lines = '\n'.join(markdown(facts))
+    path.write_text(f'{before}{BEGIN}\n\n{lines}\n\n{END}{after}', encoding='utf-8')
+
+
+def markdown(facts: Dict[str, Any]) -> List[str]:
+    """Lines of Markdown that tell the facts of benchmark/run.py."""
+    from run import SECTIONS, text_row
+
+    computer, made_by = facts['machine'], facts['versions']
+    lines = [
+        f'Measured on {computer["cpu"]}, {computer["cores"]} cores ({computer["architecture"]}, '
+        f'{computer["vectors"]}), {computer["system"]}, Python {made_by["python"]}, NumPy '
+        f'{made_by["numpy"]}, llvmlite {made_by["llvmlite"]}, Pinocchio {made_by["pin"]}.']
+    for section, title in SECTIONS.items():
+        rows = [row for row in facts['rows'] if row['section'] == section]
+        if not rows:
+            continue
+        if section == 'first':
+            head = ('Robot', 'Cache', 'Slowest function', 'Time', 'Floor', 'Verdict')
+            left = 3
+        else:
+            head = ('Robot', 'Function', 'rbd_ros [ns]', 'Pinocchio [ns]', 'Ratio',
+                    'Middle half of the rounds', 'Floor', 'Verdict')
+            left = 2
+        rule = [':---' if k < left else '---:' for k in range(len(head))]
+        lines += ['', f'**{title}**', '', _line(head), _line(rule)]
+        lines += [_line(text_row(row)) for row in rows]
+        lines += [f'\nSkipped: {reason}' for reason in
+                  sorted({row['skipped'] for row in rows if row['skipped']})]
+    return lines
+
+
+def _line(cells: Any) -> str:
+    return f'| {" | ".join(cells)} |'
+
+
+def plot(facts: Dict[str, Any], path: str) -> None:
+    """Plot the time per state of each robot and function."""
+    from run import SHORT
+
+    groups: Dict[str, Dict[str, Dict[str, float]]] = {}
+    titles: Dict[str, str] = {}
+    for row in facts['rows']:
+        if row['section'] not in ('single', 'batch') or row['value'] is None:
+            continue
+        times = groups.setdefault(row['robot'], {}).setdefault(SHORT[row['function']], {})
+        times['single' if row['section'] == 'single' else 'batch'] = row['detail']['ours_ns']
+        if row['section'] == 'single':
+            times['theirs'] = row['detail']['theirs_ns']
+        titles[row['robot']] = (
+            f'{row["robot"]}, {row["detail"]["degrees_of_freedom"][0]} degrees of freedom')
+    if not groups:
+        raise ValueError('there is nothing to plot: no single calls and no batches were measured')
+    plot_groups(
+        [(titles[name], list(rows.items())) for name, rows in groups.items()], path,
+        f'batches of {facts["batch"]} states; {facts["machine"]["cpu"]}; factors against '
+        'Pinocchio called from Python')

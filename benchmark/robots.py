@@ -1,0 +1,53 @@
+"""The real robots of the benchmark: URDF files of the pip package example-robot-data."""
+
+from dataclasses import dataclass
+import importlib.util
+from pathlib import Path
+import sys
+from typing import Optional
+
+
+@dataclass(frozen=True)
+class RealRobot:
+    """A robot of the benchmark.
+
+    :param name: what people call it
+    :param file: URDF below the folder of robots
+    :param floating_base: whether its root link moves freely
+    """
+
+    name: str
+    file: str
+    floating_base: bool = False
+
+
+UR5 = RealRobot('UR5', 'ur_description/urdf/ur5_robot.urdf')
+PANDA = RealRobot('Panda', 'panda_description/urdf/panda.urdf')
+TALOS = RealRobot('Talos', 'talos_data/robots/talos_full_v2.urdf', floating_base=True)
+G1 = RealRobot('Unitree G1', 'g1_description/urdf/g1_29dof_rev_1_0.urdf', floating_base=True)
+ALL = (UR5, PANDA, TALOS, G1)
+
+
+def cmeel_prefix() -> Optional[Path]:
+    """Folder with what Pinocchio's pip packages bring: headers, libraries, robots."""
+    places = [Path(entry) / 'cmeel.prefix' for entry in sys.path if entry]
+    spec = importlib.util.find_spec('pinocchio')
+    if spec is not None and spec.origin:
+        places += [parent for parent in Path(spec.origin).parents if parent.name == 'cmeel.prefix']
+    return next((place for place in places if place.is_dir()), None)
+
+
+def find(robot: RealRobot) -> Path:
+    """Path of a robot's URDF.
+
+    :raises FileNotFoundError: if the package is not installed or has no such robot
+    """
+    prefix = cmeel_prefix()
+    folder = prefix / 'share' / 'example-robot-data' / 'robots' if prefix else None
+    if folder is None or not folder.is_dir():
+        raise FileNotFoundError('example-robot-data is not installed (pip install '
+                                'example-robot-data)')
+    path = folder / robot.file
+    if not path.is_file():
+        raise FileNotFoundError(f'this example-robot-data has no {robot.file}')
+    return path

@@ -1,0 +1,292 @@
+"""`rbd_ros bench [robot.urdf]`: how fast the functions of a robot are, beside Pinocchio."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+import tempfile
+import time
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+from rbd_ros import Robot
+from rbd_ros.cli.first_call import first_calls
+from rbd_ros.cli.measurement import (
+    Case,
+    cases,
+    compare,
+    FUNCTIONS,
+    machine,
+    one_thread,
+    PinocchioPeer,
+    Progress,
+    versions,
+)
+from rbd_ros.cli.measurement.cases import description as function_description
+from rbd_ros.resources import resource_path
+
+FORMAT = 'rbd_ros bench 1'
+DEFAULT_ROBOT = ('urdf', 'six_axis_arm.urdf')
+_LARGEST_BATCH = 10**6
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `rbd_ros bench`."""
+    parser.add_argument(
+        'robot', nargs='?', help='path of a URDF file, or - for standard input; '
+        'by default the six-axis arm that comes with the package')
+    parser.add_argument(
+        '--floating-base', action='store_true', help='let the root link move freely')
+    parser.add_argument(
+        '--functions', metavar='NAME,...', default=','.join(FUNCTIONS),
+        help='functions to measure (default: %(default)s)')
+    parser.add_argument(
+        '--batch', type=int, default=4096, metavar='N',
+        help='number of states in a batch (default: %(default)s)')
+    parser.add_argument('--json', metavar='FILE', help='write the results as JSON, - to print it')
+    parser.add_argument('--plot', metavar='FILE.png', help='write a plot')
+    parser.add_argument(
+        '--quick', action='store_true', help='measure less carefully, and no first calls')
+    parser.add_argument(
+        '--progress', action='store_true', default=None,
+        help='say what is being measured even where there is no terminal')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure and print the table.
+
+    :return: 0
+    :raises ModelError: if the URDF cannot become a model
+    :raises ValueError: for an unknown function or a wrong number
+    """
+    if not 1 <= arguments.batch <= _LARGEST_BATCH:
+        raise ValueError(f'--batch must be from 1 to {_LARGEST_BATCH}, got {arguments.batch}')
+    functions = [name.strip() for name in arguments.functions.split(',') if name.strip()]
+    if not functions:
+        raise ValueError(f'--functions names none; there are {", ".join(FUNCTIONS)}')
+    for name in functions:
+        function_description(name)
+    for path in (arguments.json, arguments.plot):
+        if path not in (None, '-') and not Path(path).absolute().parent.is_dir():
+            raise ValueError(f'the folder of {path} does not exist')
+    with _description(arguments.robot) as path:
+        facts = measure(
+            path, arguments.floating_base, functions, arguments.batch, arguments.quick,
+            arguments.progress)
+    if arguments.json == '-':
+        print(json.dumps(facts, indent=2))
+    else:
+        print('\n'.join(report(facts)))
+        if arguments.json:
+            Path(arguments.json).write_text(json.dumps(facts, indent=2) + '\n', encoding='utf-8')
+    if arguments.plot:
+        from rbd_ros.cli.measurement.plot import plot_bench
+
+        plot_bench(facts, arguments.plot)
+    return 0
+
+
+class _description:
+    """Path of the description while it is needed: a fresh process reads it again."""
+
+    def __init__(self, robot: Optional[str]):
+        self._robot, self._folder = robot, None
+
+    def __enter__(self) -> str:
+        if self._robot is None:
+            return str(resource_path(*DEFAULT_ROBOT))
+        if self._robot != '-':
+            return self._robot
+        from rbd_ros.cli.info import description
+
+        self._folder = tempfile.TemporaryDirectory(prefix='rbd_ros-bench-')
+        path = Path(self._folder.name) / 'robot.urdf'
+        path.write_bytes(description('-'))
+        return str(path)
+
+    def __exit__(self, *_: object) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+
+
+# -- measuring ------------------------------------------------------------------------------------
+
+
+def measure(
+    path: str,
+    floating_base: bool = False,
+    functions: Sequence[str] = tuple(FUNCTIONS),
+    batch: int = 4096,
+    quick: bool = False,
+    progress: Optional[bool] = None,
+) -> Dict[str, Any]:
+    """Measure the functions of a robot.
+
+    :param path: path of the URDF
+    :param batch: number of states in a batch
+    :param quick: whether to measure less carefully, and no first calls
+    :param progress: whether to say what is being measured; None for only where a terminal shows it
+    :return: facts in the types of JSON; times per state in nanoseconds, first calls in seconds
+    """
+    robot = Robot.from_urdf(path, floating_base=floating_base)
+    peer, notes = _peer(path, floating_base, robot)
+    shown = Progress(progress, len(functions) * (3 if quick else 4))
+    rows = []
+    for case in cases(robot, functions, batch, peer):
+        row = _row(robot, case, 0.02 if quick else 0.5, shown)
+        if not quick:
+            shown.step(f'{case.label}: first calls')
+            row['first_call'] = first_calls(path, case.function, floating_base)
+        rows.append(row)
+    shown.finish()
+    return {
+        'format': FORMAT,
+        'machine': machine(),
+        'versions': versions(),
+        'robot': {
+            'name': robot.name, 'nq': robot.nq, 'nv': robot.nv, 'links': len(robot.link_names),
+            'floating_base': floating_base, 'peer_nv': None if peer is None else peer.nv,
+        },
+        'batch': batch,
+        'rows': rows,
+        'notes': notes,
+    }
+
+
+def _peer(
+    path: str, floating_base: bool, robot: Robot
+) -> Tuple[Optional[PinocchioPeer], List[str]]:
+    try:
+        text = Path(path).read_text(encoding='utf-8', errors='replace')
+        peer = PinocchioPeer(text, floating_base)
+    except ImportError:
+        return None, ['Pinocchio is not installed (pip install pin): no comparison']
+    except ValueError as error:
+        return None, [f'no comparison: {error}']
+    if peer.nv == robot.nv:
+        return peer, []
+    return peer, [
+        f'Pinocchio computes {peer.nv} degrees of freedom, this package {robot.nv}: '
+        'mimic joints, which follow another joint, are independent there']
+
+
+def _row(robot: Robot, case: Case, seconds: float, shown: Progress) -> Dict[str, Any]:
+    count = _operations(robot, case.function)
+    shown.step(f'{case.label}: single calls')
+    single = compare(case.single, case.peer_single, seconds)
+    shown.step(f'{case.label}: batch on one core')
+    with one_thread():
+        one_core = compare(case.batch, case.peer_loop, seconds)
+    shown.step(f'{case.label}: batch on all cores')
+    all_cores = compare(case.batch, None, seconds / 2, clock=time.perf_counter)
+    values = all_cores.as_dict()
+    if one_core.theirs is not None:
+        values.update(theirs_ns=one_core.theirs, ratio=one_core.theirs / all_cores.ours)
+    return {
+        'function': case.function,
+        'label': case.label,
+        'operations': count,
+        'single': single.as_dict(),
+        'batch_one_core': one_core.as_dict(),
+        'batch_all_cores': values,
+        'first_call': None,
+    }
+
+
+def _operations(robot: Robot, function: str) -> Optional[Dict[str, int]]:
+    options = {}
+    if function == 'jacobian':
+        from rbd_ros.cli.measurement.cases import last_link
+
+        options['frame'] = last_link(robot)
+    count = robot.operation_count(function, **options)
+    return None if count is None else dict(vars(count))
+
+
+# -- text -----------------------------------------------------------------------------------------
+
+
+def report(facts: Dict[str, Any]) -> List[str]:
+    """Lines of text that tell the facts of `measure`."""
+    robot, computer, made_by = facts['robot'], facts['machine'], facts['versions']
+    lines = [
+        f'{robot["name"]}: {robot["nv"]} degrees of freedom, {robot["links"]} links, '
+        f'{"floating" if robot["floating_base"] else "fixed"} base',
+        f'{computer["cpu"]}, {computer["cores"]} cores'
+        + (f', {computer["vectors"]}' if computer['vectors'] else '')
+        + ('' if computer['compiler'] else '; no compiler, so all is interpreted'),
+        f'Python {made_by["python"]}, NumPy {made_by["numpy"]}, llvmlite {made_by["llvmlite"]}, '
+        f'Pinocchio {made_by["pin"] or "not installed"}',
+        '',
+        'Times per state in ns, medians; x: how many times faster than Pinocchio called from '
+        'Python;',
+        f'batches of {facts["batch"]} states against the same states in a loop',
+        '',
+    ]
+    head = [
+        ('', 'operations', '', 'one call', '', '', 'batch, 1 core', '', 'all cores', '',
+         'first [ms]', ''),
+        ('function', 'mul+add', 'angles', 'ns', 'pin', 'x', 'ns', 'x', 'ns', 'x', 'new',
+         'cached'),
+    ]
+    rows = [_text_row(row) for row in facts['rows']]
+    lines += columns([*head, *rows], rule_after=len(head))
+    spread = [row['single']['ratio_quartiles'] for row in facts['rows']]
+    if all(spread):
+        widest = max(high / low for low, high in spread)
+        lines += ['', f'Middle half of the rounds of a ratio of single calls: within a factor of '
+                  f'{widest:.2f} at worst']
+    return lines + [f'Note: {note}' for note in facts['notes']]
+
+
+def _text_row(row: Dict[str, Any]) -> Tuple[str, ...]:
+    count, single, first = row['operations'], row['single'], row['first_call']
+    return (
+        row['label'],
+        '-' if count is None else f'{count["multiplications"]}+{count["additions"]}',
+        '-' if count is None else str(count['angles']),
+        number(single['ours_ns']), number(single['theirs_ns']), number(single['ratio']),
+        number(row['batch_one_core']['ours_ns']), number(row['batch_one_core']['ratio']),
+        number(row['batch_all_cores']['ours_ns']), number(row['batch_all_cores']['ratio']),
+        '-' if first is None else f'{1e3 * first["cold"]["call"]:.0f}',
+        '-' if first is None else f'{1e3 * first["cached"]["call"]:.0f}',
+    )
+
+
+def number(value: Optional[float]) -> str:
+    """Text of a positive number with about three digits, - for none."""
+    if value is None:
+        return '-'
+    return f'{value:.0f}' if value >= 100.0 else f'{value:.1f}' if value >= 1.0 else f'{value:.2g}'
+
+
+def columns(rows: Sequence[Sequence[str]], rule_after: int) -> List[str]:
+    """Lines of a table: first column to the left, others to the right, a rule below the head."""
+    # A heading may run on over the empty cells that follow it.
+    body = rows[rule_after - 1:]
+    widths = [max(5, *map(len, column)) for column in zip(*body)]
+    lines = []
+    for index, row in enumerate(rows):
+        if index == rule_after:
+            lines.append('-' * (sum(widths) + 2 * (len(widths) - 1)))
+        if index < rule_after - 1:
+            lines.append(_spanning(row, widths))
+        else:
+            cells = [f'{row[0]:<{widths[0]}}']
+            cells += [f'{cell:>{width}}' for cell, width in zip(row[1:], widths[1:])]
+            lines.append('  '.join(cells).rstrip())
+    return lines
+
+
+def _spanning(row: Sequence[str], widths: Sequence[int]) -> str:
+    line, position = '', 0
+    for cell, width in zip(row, widths):
+        if cell:
+            line = f'{line:<{position}}' + cell
+        position += width + 2
+    return line
+
+
+if os.name != 'posix':  # pragma: no cover - fresh processes and affinity are those of Linux
+    raise ImportError('rbd_ros bench runs on Linux')

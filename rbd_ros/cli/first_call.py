@@ -1,0 +1,102 @@
+"""How long the first call of a function takes in a fresh process: nothing cached, then cached.
+
+    python -m rbd_ros.cli.first_call ROBOT FUNCTION [--floating-base] [--batch N]
+
+measures one process and prints JSON; `first_calls` runs it twice on an empty cache directory. The
+imports and the reading of the URDF come before the call and are stated beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+import subprocess
+import sys
+import tempfile
+import time
+from typing import Any, Dict
+
+_LIMIT = 600  # [s]
+
+
+def first_calls(
+    robot: str, function: str, floating_base: bool = False, batch: int = 64
+) -> Dict[str, Dict[str, float]]:
+    """Measure in two fresh processes.
+
+    :param robot: path of the URDF
+    :param batch: number of states of the first call with a batch, 0 for none
+    :return: 'cold' and 'cached', each with the seconds of 'import', 'load', 'call', 'batch_call'
+    :raises ValueError: if the process fails, with its last words
+    """
+    root = str(Path(__file__).resolve().parents[2])
+    with tempfile.TemporaryDirectory(prefix='rbd_ros-bench-') as cache:
+        environment = {
+            **os.environ,
+            'RBD_ROS_CACHE_DIR': cache,
+            'PYTHONPATH': os.pathsep.join(filter(None, (root, os.environ.get('PYTHONPATH')))),
+        }
+        command = [
+            sys.executable, '-m', 'rbd_ros.cli.first_call', robot, function, f'--batch={batch}',
+            *(['--floating-base'] if floating_base else []),
+        ]
+        return {key: _run(command, environment) for key in ('cold', 'cached')}
+
+
+def _run(command: list, environment: Dict[str, str]) -> Dict[str, float]:
+    try:
+        done = subprocess.run(
+            command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=_LIMIT)
+    except subprocess.TimeoutExpired:
+        raise ValueError(f'the first call took longer than {_LIMIT} s') from None
+    if done.returncode != 0:
+        words = done.stderr.strip().splitlines() or ['no message']
+        raise ValueError(f'the first call failed in a fresh process: {words[-1]}')
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measure(robot: str, function: str, floating_base: bool, batch: int) -> Dict[str, Any]:
+    """Measure the first calls in this process, which must be a fresh one."""
+    start = time.perf_counter()
+    import numpy as np
+
+    from rbd_ros import Robot
+
+    imported = time.perf_counter()
+    loaded_robot = Robot.from_urdf(robot, floating_base=floating_base)
+    loaded = time.perf_counter()
+
+    # The cases, and with them the peer, are not loaded here: what a kernel needs must be paid for.
+    inputs = {'inverse_dynamics': 3, 'forward_dynamics': 3, 'bias_force': 2, 'coriolis_matrix': 2}
+    zero = np.zeros(loaded_robot.nv)
+    arguments = [loaded_robot.neutral(), zero, zero][:inputs.get(function, 1)]
+    more = [loaded_robot.link_names[-1]] if function == 'jacobian' else []
+    times = {'import': imported - start, 'load': loaded - imported}
+    start = time.perf_counter()
+    getattr(loaded_robot, function)(*arguments, *more)
+    times['call'] = time.perf_counter() - start
+    if batch:
+        arrays = [np.repeat(x[None], batch, axis=0) for x in arguments]
+        start = time.perf_counter()
+        getattr(loaded_robot, function)(*arrays, *more)
+        times['batch_call'] = time.perf_counter() - start
+    return times
+
+
+def main() -> None:
+    """Measure as the command line says and print JSON."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument('robot')
+    parser.add_argument('function')
+    parser.add_argument('--floating-base', action='store_true')
+    parser.add_argument('--batch', type=int, default=64)
+    arguments = parser.parse_args()
+    print(json.dumps(measure(
+        arguments.robot, arguments.function, arguments.floating_base, arguments.batch)))
+
+
+if __name__ == '__main__':
+    main()

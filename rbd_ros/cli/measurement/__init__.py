@@ -1,0 +1,21 @@
+"""What `rbd_ros bench` and benchmark/ measure with: clocks, cases, the peer, the plot."""
+
+from rbd_ros.cli.measurement.cases import Case, cases, FUNCTIONS, one_thread, random_states
+from rbd_ros.cli.measurement.machine import machine, versions
+from rbd_ros.cli.measurement.pinocchio_peer import PinocchioPeer
+from rbd_ros.cli.measurement.timing import Call, compare, Comparison, Progress
+
+__all__ = [
+    'Call',
+    'Case',
+    'Comparison',
+    'FUNCTIONS',
+    'PinocchioPeer',
+    'Progress',
+    'cases',
+    'compare',
+    'machine',
+    'one_thread',
+    'random_states',
+    'versions',
+]
