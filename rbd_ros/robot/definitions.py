@@ -149,7 +149,9 @@ def _gravity_torque(call: Call) -> Scalars:
 
 
 def _mass_matrix(call: Call) -> Scalars:
-    return call.matrix(algorithms.crba(call.model, call.q))
+    """One triangle, and its mirror image: symmetric to the bit also where gears sum elements."""
+    H = call.model.independent_matrix(algorithms.crba(call.model, call.q))
+    return [H[max(i, j)][min(i, j)] for i in range(len(H)) for j in range(len(H))]
 
 
 def _coriolis_matrix(call: Call) -> Scalars:
