@@ -100,9 +100,12 @@ class RobotSource:
             )
 
     def _load_file(self, path: str) -> bool:
-        expanded = Path(path).expanduser()
-        if not expanded.is_file():
-            self._report(f'robot_description_file {path!r} is not a file')
+        try:
+            expanded = Path(path).expanduser()
+            with expanded.open('rb'):
+                pass
+        except (OSError, RuntimeError, ValueError) as error:
+            self._report(f'robot_description_file {path!r} cannot be read: {error}')
             return False
         return self._load(str(expanded), None, f'file {path}')
 

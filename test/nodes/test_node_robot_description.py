@@ -1,0 +1,185 @@
+"""How nodes get their robot: parameter, file, topic; and what they do with a bad description."""
+
+import pytest
+
+pytest.importorskip('rclpy', reason='rclpy is not installed')
+
+from diagnostic_msgs.msg import DiagnosticStatus
+from node_harness import effort_by_name, Feed, gravity_torque, joint_state, reliable, TWO_LINK_ARM
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+ERROR = DiagnosticStatus.ERROR
+POSE = (0.3, -1.1)
+
+
+@pytest.fixture
+def description(ros):
+    publisher = ros.publisher(String, 'robot_description', reliable(1, True), wait=False)
+    yield publisher
+    ros.node.destroy_publisher(publisher)
+
+
+@pytest.fixture
+def start(ros):
+    """Start a gravity-compensation node, which is gone after the test."""
+    started = []
+
+    def start_node(parameters=None, arguments=()):
+        ros.diagnostics.clear()
+        started.append(ros.start('gravity_compensation', parameters, arguments))
+        return started[-1]
+
+    yield start_node
+    for process in started:
+        assert process.stop() == 0
+        assert 'Traceback' not in process.output()
+        ros.processes.remove(process)
+
+
+def assert_torques_come(ros):
+    commands = ros.listen(JointState, 'joint_commands')
+    states = ros.publisher(JointState, 'joint_states')
+    with Feed(states, joint_state(position=POSE)):
+        ros.until(lambda: commands, 'a torque')
+    assert effort_by_name(commands[-1]) == pytest.approx(gravity_torque(POSE))
+    ros.node.destroy_publisher(states)
+
+
+def test_from_a_file(ros, start, tmp_path):
+    (tmp_path / 'arm.urdf').write_text(TWO_LINK_ARM)
+    start({'robot_description_file': str(tmp_path / 'arm.urdf')})
+    assert_torques_come(ros)
+
+
+def test_from_a_topic_that_was_published_before_the_node_started(ros, start, description):
+    description.publish(String(data=TWO_LINK_ARM))
+    start()
+    assert_torques_come(ros)
+
+
+def test_the_parameter_wins_over_file_and_topic(ros, start, description):
+    description.publish(String(data='<robot/>'))
+    start({'robot_description': TWO_LINK_ARM, 'robot_description_file': '/nowhere.urdf'})
+    assert_torques_come(ros)
+
+
+def test_without_a_description_the_node_says_that_it_waits(ros, start):
+    process = start()
+    status = ros.until_status('waiting for a robot description on topic /robot_description')
+    assert status.level == DiagnosticStatus.WARN
+    assert 'waiting for a robot description' in process.output()
+
+
+BAD = {
+    '': 'not a URDF',
+    'this is no URDF': 'not a URDF',
+    '<robot name="broken"><link name="a">': '',
+    '<sdf/>': '',
+    '<robot name="x"/>': '',
+    '<robot name="rock"><link name="rock"/></robot>': 'no joint',
+    TWO_LINK_ARM.replace('<parent link="upper"/>', '<parent link="nobody"/>'): 'nobody',
+    TWO_LINK_ARM.replace('value="1"', 'value="heavy"'): 'lower',
+    TWO_LINK_ARM.replace(
+        'type="revolute"><parent link="base"/>', 'type="floating"><parent link="base"/>'
+    ): 'shoulder',
+}
+
+
+def test_bad_descriptions_are_reported_and_a_good_one_on_the_topic_is_taken(
+    ros, start, description
+):
+    start({'robot_description': '<robot name="broken"><link name="a">'})
+    ros.until_status('from parameter robot_description', 'robot_description', ERROR)
+    for text, part in BAD.items():
+        ros.diagnostics.clear()
+        description.publish(String(data=text))
+        status = ros.until_status('topic robot_description', 'robot_description', ERROR)
+        ros.until_status(part, 'robot_description', ERROR)
+        assert 'cannot be used' in status.message
+    description.publish(String(data=TWO_LINK_ARM))
+    ros.until_status('two_link, 2 degrees of freedom', 'robot_description', DiagnosticStatus.OK)
+    assert_torques_come(ros)
+    description.publish(String(data=TWO_LINK_ARM.replace('two_link', 'other')))
+    ros.until_status('a different robot description arrived', 'robot_description')
+
+
+@pytest.mark.parametrize('path', ['/nowhere/arm.urdf', 'x' * 300])
+def test_a_file_that_is_none_is_reported(ros, start, path):
+    start({'robot_description_file': path})
+    ros.until_status('robot_description_file', 'robot_description', ERROR)
+
+
+@pytest.mark.parametrize(
+    'parameters, text',
+    [
+        ({'joints': ['shoulder', 'wing']}, 'parameter joints: the robot has no joint wing'),
+        ({'optional_joints': ['wing']}, 'parameter optional_joints: the robot has no joint wing'),
+        ({'payload_link': 'wing', 'payload_mass': 1.0}, "unknown link 'wing'"),
+        ({'effort_limits': [1.0, 2.0, 3.0]}, 'effort_limits has 3 numbers'),
+    ],
+)
+def test_parameters_that_do_not_fit_the_robot_are_reported(ros, start, parameters, text):
+    start({'robot_description': TWO_LINK_ARM, **parameters})
+    assert text in ros.until_status('cannot be used', 'robot_description', ERROR).message
+
+
+def test_the_order_and_the_choice_of_joints_can_be_given(ros, start):
+    start({'robot_description': TWO_LINK_ARM, 'joints': ['elbow'], 'output': 'joint_state'})
+    commands = ros.listen(JointState, 'joint_commands')
+    with Feed(ros.publisher(JointState, 'joint_states'), joint_state(position=POSE)):
+        ros.until(lambda: commands, 'a torque')
+    assert list(commands[-1].name) == ['elbow']
+    assert commands[-1].effort[0] == pytest.approx(gravity_torque(POSE)['elbow'])
+    assert not ros.node.count_publishers('effort_commands')
+
+
+def test_optional_joints_may_be_absent(ros, start):
+    start({'robot_description': TWO_LINK_ARM, 'optional_joints': ['elbow']})
+    commands = ros.listen(JointState, 'joint_commands')
+    with Feed(ros.publisher(JointState, 'joint_states'), joint_state(['shoulder'], [0.7])):
+        ros.until(lambda: commands, 'a torque')
+    assert effort_by_name(commands[-1]) == pytest.approx(gravity_torque((0.7, 0.0)))
+
+
+def test_topics_and_names_can_be_remapped(ros, start):
+    start(
+        {'robot_description': TWO_LINK_ARM},
+        ['-r', '__ns:=/left', '-r', '__node:=helper', '-r', 'joint_commands:=/torque'],
+    )
+    commands = ros.listen(JointState, '/torque')
+    with Feed(ros.publisher(JointState, '/left/joint_states'), joint_state(position=POSE)):
+        ros.until(lambda: commands, 'a torque')
+    ros.until_status('publishing', 'left/helper: torque')
+
+
+def test_a_simulator_waits_for_its_robot_too(ros, description):
+    ros.diagnostics.clear()
+    process = ros.start(
+        'simulator', {'timestep': 0.002}, ['-r', '__node:=arm', '-r', '__ns:=/sim']
+    )
+    ros.until_status('waiting for a robot description on topic /sim/robot_description')
+    answer = ros.call(Trigger, '/sim/arm/reset', Trigger.Request())
+    assert not answer.success and 'no robot description' in answer.message
+    publisher = ros.publisher(String, '/sim/robot_description', reliable(1, True))
+    publisher.publish(String(data='<robot'))
+    ros.until_status('cannot be used', 'robot_description', ERROR)
+    publisher.publish(String(data=TWO_LINK_ARM))
+    states = ros.listen(JointState, '/sim/joint_states')
+    ros.until(lambda: states, 'joint states', 300.0)
+    # Commands reach it under its name and namespace.
+    commands = ros.publisher(JointState, '/sim/joint_commands')
+    with Feed(commands, joint_state(effort=(0.0, 0.0))):
+        ros.until(lambda: abs(states[-1].position[0]) > 0.1, 'the arm falls')
+    assert process.stop() == 0
+    ros.processes.remove(process)
+
+
+def test_the_simulator_refuses_to_follow_its_own_clock(ros):
+    process = ros.start('simulator', {'use_sim_time': True})
+    values = ros.get_parameters('/simulator', ['use_sim_time'])
+    assert values[0].bool_value is False
+    assert process.stop() == 0
+    assert 'cannot follow it' in process.output()
+    ros.processes.remove(process)
