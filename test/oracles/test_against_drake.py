@@ -8,13 +8,13 @@ import pytest
 
 pytest.importorskip('pydrake')
 
-from pydrake.multibody.parsing import Parser  # noqa: E402
-from pydrake.multibody.plant import MultibodyPlant  # noqa: E402
-from pydrake.multibody.tree import JacobianWrtVariable, MultibodyForces  # noqa: E402
+from pydrake.multibody.parsing import Parser
+from pydrake.multibody.plant import MultibodyPlant
+from pydrake.multibody.tree import JacobianWrtVariable, MultibodyForces
+from support import example_robots, layout
+from support.errors import record, worst_relative_error
 
-from rbd_ros import Robot  # noqa: E402
-from support import example_robots, layout  # noqa: E402
-from support.errors import record, worst_relative_error  # noqa: E402
+from rbd_ros import Robot
 
 STATES = 20
 TOLERANCE = 1e-11  # measured below 1e-13

@@ -5,10 +5,11 @@ import pytest
 
 mujoco = pytest.importorskip('mujoco')
 
-from rbd_ros import Robot  # noqa: E402
-from rbd_ros.robot.definitions import Options, definition  # noqa: E402
 from support import example_robots, lanes, layout  # noqa: E402
 from support.errors import record, worst_relative_error  # noqa: E402
+
+from rbd_ros import Robot  # noqa: E402
+from rbd_ros.robot.definitions import definition, Options  # noqa: E402
 
 STATES = 20
 # MuJoCo stores inertias diagonalised, with quaternions for their axes: half the digits of tiny
