@@ -41,10 +41,8 @@ class MujocoBridge:
 
     def __init__(self, model, places):
         self.model, self.data, self.places = model, mujoco.MjData(model), places
-        for k in range(
-            model.njnt
-        ):  # neither damping nor friction nor springs belong to the comparison
-            model.dof_damping[:], model.dof_frictionloss[:], model.dof_armature[:] = 0, 0, 0
+        # neither damping nor friction belongs to the comparison
+        model.dof_damping[:], model.dof_frictionloss[:], model.dof_armature[:] = 0, 0, 0
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
 
     def evaluate(self, q, v):
