@@ -27,7 +27,7 @@ def update(path: Path, facts: Dict[str, Any]) -> None:
 
 def markdown(facts: Dict[str, Any]) -> List[str]:
     """Lines of Markdown that tell the facts of benchmark/run.py."""
-    from run import SECTIONS, text_row
+    from run import notes, SECTIONS, text_row
 
     computer, made_by = facts['machine'], facts['versions']
     lines = [
@@ -50,7 +50,7 @@ def markdown(facts: Dict[str, Any]) -> List[str]:
         lines += [_line(text_row(row)) for row in rows]
         lines += [f'\nSkipped: {reason}' for reason in
                   sorted({row['skipped'] for row in rows if row['skipped']})]
-    return lines
+    return [*lines, *(note and f'* {note}' for note in notes(facts))]
 
 
 def _line(cells: Any) -> str:
@@ -70,8 +70,7 @@ def plot(facts: Dict[str, Any], path: str) -> None:
         times['single' if row['section'] == 'single' else 'batch'] = row['detail']['ours_ns']
         if row['section'] == 'single':
             times['theirs'] = row['detail']['theirs_ns']
-        titles[row['robot']] = (
-            f'{row["robot"]}, {row["detail"]["degrees_of_freedom"][0]} degrees of freedom')
+        titles[row['robot']] = f'{row["robot"]}, {row["freedoms"][0]} degrees of freedom'
     if not groups:
         raise ValueError('there is nothing to plot: no single calls and no batches were measured')
     plot_groups(

@@ -25,7 +25,10 @@ UR5 = RealRobot('UR5', 'ur_description/urdf/ur5_robot.urdf')
 PANDA = RealRobot('Panda', 'panda_description/urdf/panda.urdf')
 TALOS = RealRobot('Talos', 'talos_data/robots/talos_full_v2.urdf', floating_base=True)
 G1 = RealRobot('Unitree G1', 'g1_description/urdf/g1_29dof_rev_1_0.urdf', floating_base=True)
-ALL = (UR5, PANDA, TALOS, G1)
+# The same robot with simple grippers: no mimic joints, so the peer has the same joints as we have.
+TALOS_REDUCED = RealRobot(
+    'Talos reduced', 'talos_data/robots/talos_reduced.urdf', floating_base=True)
+ALL = (UR5, PANDA, TALOS, TALOS_REDUCED, G1)
 
 
 def cmeel_prefix() -> Optional[Path]:

@@ -63,6 +63,7 @@ class Row:
     :param unit: 'x' or 's'
     :param floor: what was promised, None for nothing
     :param skipped: why nothing was measured
+    :param freedoms: degrees of freedom of our model and of the peer's
     :param detail: times behind the value
     """
 
@@ -73,6 +74,7 @@ class Row:
     floor: Optional[float]
     value: Optional[float] = None
     skipped: str = ''
+    freedoms: Optional[List[int]] = None
     detail: Dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -92,14 +94,15 @@ def plan(sections: List[str]) -> List[Row]:
     for robot in robots.ALL:
         floor = 4.0 if robot in (robots.UR5, robots.PANDA) else 3.0
         rows += [Row('single', robot.name, name, 'x', floor) for name in SHORT]
-    for robot, floor in ((robots.UR5, 40.0), (robots.TALOS, 20.0)):
+    for robot in robots.ALL:
+        floor = {robots.UR5: 40.0, robots.TALOS: 20.0, robots.TALOS_REDUCED: 20.0}.get(robot)
         for name in SHORT:
             rows.append(Row('batch', robot.name, name, 'x', None if name == 'mass_matrix'
                             else floor))
     for robot, floor in ((robots.UR5, 0.5), (robots.PANDA, 0.5), (robots.TALOS, 5.0)):
         rows.append(Row('first', robot.name, 'nothing cached', 's', floor))
         rows.append(Row('first', robot.name, 'cached on disk', 's', 0.05))
-    for robot, floor in ((robots.UR5, 7.0), (robots.TALOS, 4.0)):
+    for robot, floor in ((robots.UR5, 7.0), (robots.TALOS, 4.0), (robots.TALOS_REDUCED, 4.0)):
         for name in SHORT:
             rows.append(Row('kernel', robot.name, name, 'x',
                             floor if name == 'forward_dynamics' else None))
@@ -132,6 +135,8 @@ class Bench:
                 for row in mine:
                     row.skipped = str(error)
                 continue
+            for row in mine:
+                row.freedoms = [ours.nv, peer.nv]
             for section, method in (('single', self._calls), ('batch', self._calls),
                                     ('first', self._first), ('kernel', self._kernel)):
                 chosen = [row for row in mine if row.section == section]
@@ -150,7 +155,6 @@ class Bench:
                     _fill(row, compare(case.batch, case.peer_loop, self._seconds))
             else:
                 _fill(row, compare(case.single, case.peer_single, self._seconds))
-            row.detail['degrees_of_freedom'] = [ours.nv, peer.nv]
 
     def _first(self, rows, robot, path, ours, peer) -> None:
         times = {}
@@ -208,10 +212,30 @@ def report(facts: Dict[str, Any]) -> Iterator[str]:
             [head, *(text_row(row) for row in rows)], rule_after=1))
         for reason in sorted({row['skipped'] for row in rows if row['skipped']}):
             yield f'  skipped: {reason}'
+    yield from notes(facts)
     yield ''
     verdicts = [row['verdict'] for row in facts['rows'] if row['floor'] is not None]
     yield (f'{verdicts.count("PASS")} of {len(verdicts)} floors hold, '
            f'{verdicts.count("BELOW")} do not, {verdicts.count("skipped")} were not measured')
+
+
+def notes(facts: Dict[str, Any]) -> List[str]:
+    """What must be said beside the table."""
+    differing = {row['robot']: row['freedoms'] for row in facts['rows']
+                 if row['freedoms'] and row['freedoms'][0] != row['freedoms'][1]}
+    lines = [
+        f'{robot}: Pinocchio computes {peer} degrees of freedom, this package {ours}; mimic '
+        'joints, which follow another joint, are independent there.'
+        for robot, (ours, peer) in differing.items()]
+    if any(row['section'] == 'first' for row in facts['rows']):
+        before = [row['detail']['import_s'] + row['detail']['load_s'] for row in facts['rows']
+                  if row['section'] == 'first' and row['detail']]
+        if before:
+            lines.append(
+                f'First calls: importing the package and reading the URDF come before, up to '
+                f'{max(before):.2f} s here; functions: {", ".join(FIRST_CALL_FUNCTIONS)}; one '
+                'state and a first batch.')
+    return ['', *lines] if lines else []
 
 
 def text_row(row: Dict[str, Any]) -> tuple:

@@ -130,6 +130,8 @@ def measure(
     :return: facts in the types of JSON; times per state in nanoseconds, first calls in seconds
     """
     robot = Robot.from_urdf(path, floating_base=floating_base)
+    if robot.nv == 0:
+        raise ValueError(f'{robot.name!r} has no joint that moves: there is nothing to measure')
     peer, notes = _peer(path, floating_base, robot)
     shown = Progress(progress, len(functions) * (3 if quick else 4))
     rows = []

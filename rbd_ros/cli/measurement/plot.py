@@ -79,16 +79,20 @@ def _draw_panel(axes: Any, title: str, rows: List[Row], handles: Dict[str, Any])
                     known[key], y, marker, color=colour, ms=7, mec='white', mew=0.8, ls='none',
                     zorder=3)[0]
         if 'theirs' in known:
-            for key, _, colour, _ in SERIES[1:]:
-                if key in known:
-                    axes.annotate(
-                        f'{_factor(known["theirs"] / known[key])}x', (known[key], y), (0, 5.5),
-                        textcoords='offset points', ha='center', fontsize=8, color=colour)
+            ours = sorted((known[key], key, colour) for key, _, colour, _ in SERIES[1:]
+                          if key in known)
+            close = len(ours) == 2 and ours[1][0] < 1.35 * ours[0][0]
+            for (value, _, colour), side in zip(ours, ('right', 'left')):
+                axes.annotate(
+                    f'{_factor(known["theirs"] / value)}x', (value, y),
+                    ({'right': 2, 'left': -2}[side] if close else 0, 5.5),
+                    textcoords='offset points', ha=side if close else 'center', fontsize=8,
+                    color=colour)
     axes.set_ylim(len(rows) - 0.5, -0.75)
     axes.set_yticks(range(len(rows)), [label for label, _ in rows], fontsize=9, color=INK)
     axes.set_title(title, loc='left', fontsize=10, fontweight='bold', color=INK, pad=4)
     axes.grid(axis='x', color='#eef1f4', zorder=0)
-    axes.tick_params(axis='both', length=0, colors=INK)
+    axes.tick_params(axis='both', which='both', length=0, colors=INK)
     for side in ('top', 'right', 'left', 'bottom'):
         axes.spines[side].set_visible(False)
 

@@ -1,0 +1,260 @@
+"""The command `rbd_ros bench` and the benchmark: that they run and what they say, not how fast."""
+
+import io
+import json
+import os
+from pathlib import Path
+import subprocess
+import sys
+
+import pytest
+from support import example_robots
+from support.urdf_text import chain, inertial, joint, LIMIT, link, robot
+
+from rbd_ros.cli.bench import columns, number
+from rbd_ros.cli.main import main
+from rbd_ros.cli.measurement import Call, cases, compare, FUNCTIONS
+
+ROOT = Path(__file__).resolve().parents[2]
+ARM = robot(
+    link('base'),
+    link('upper', inertial()),
+    link('lower', inertial()),
+    link('finger', inertial()),
+    joint('shoulder', 'base', 'upper', 'continuous', '', axis='0 0 1'),
+    joint('elbow', 'upper', 'lower', 'revolute', LIMIT),
+    joint('slide', 'lower', 'finger', 'prismatic', LIMIT + '<mimic joint="elbow"/>'),
+    name='two_arm',
+)
+
+
+@pytest.fixture
+def arm(tmp_path):
+    path = tmp_path / 'arm.urdf'
+    path.write_text(ARM)
+    return str(path)
+
+
+def bench(*arguments):
+    return main(['bench', *arguments])
+
+
+def facts_of(capsys, *arguments):
+    assert bench(*arguments, '--quick', '--json', '-') == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_table_has_a_row_for_each_function(arm, capsys):
+    assert bench(arm, '--quick', '--batch', '32') == 0
+    out = capsys.readouterr().out
+    assert out.startswith('two_arm: 2 degrees of freedom')
+    for label, _ in FUNCTIONS.values():
+        assert sum(line.startswith(label) for line in out.splitlines()) == 1, label
+
+
+def test_default_robot_is_the_embedded_arm(capsys):
+    facts = facts_of(capsys, '--functions', 'gravity_torque', '--batch', '16')
+    assert facts['robot']['name'] == 'six_axis_arm'
+    assert facts['robot']['nv'] == 6
+
+
+def test_json_tells_machine_versions_robot_and_times(arm, capsys):
+    facts = facts_of(capsys, arm, '--batch', '32')
+    assert facts['format'] == 'rbd_ros bench 1'
+    assert facts['machine']['cores'] >= 1
+    assert facts['versions']['python'] and facts['versions']['numpy']
+    assert facts['robot']['nv'] == 2 and facts['batch'] == 32
+    assert [row['function'] for row in facts['rows']] == list(FUNCTIONS)
+    for row in facts['rows']:
+        for way in ('single', 'batch_one_core', 'batch_all_cores'):
+            assert row[way]['ours_ns'] > 0.0
+            low, high = row[way]['ours_quartiles_ns']
+            assert low <= row[way]['ours_ns'] <= high
+
+
+def test_peer_is_measured_where_it_is_installed(arm, capsys):
+    pytest.importorskip('pinocchio')
+    facts = facts_of(capsys, arm, '--batch', '32')
+    for row in facts['rows']:
+        assert row['single']['theirs_ns'] > 0.0 and row['batch_one_core']['ratio'] > 0.0
+    assert facts['robot']['peer_nv'] == 3
+    assert any('mimic' in note for note in facts['notes'])
+
+
+def test_without_the_peer_the_table_says_so(arm, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'pinocchio', None)
+    assert bench(arm, '--quick', '--batch', '16', '--functions', 'mass_matrix') == 0
+    out = capsys.readouterr().out
+    assert 'Note: Pinocchio is not installed' in out
+
+
+def test_floating_base_adds_six_freedoms(arm, capsys):
+    facts = facts_of(capsys, arm, '--floating-base', '--functions', 'bias_force', '--batch', '16')
+    assert facts['robot']['nv'] == 8
+
+
+def test_description_comes_from_standard_input(capsys, monkeypatch):
+    stdin = io.TextIOWrapper(io.BytesIO(ARM.encode()))
+    monkeypatch.setattr(sys, 'stdin', stdin)
+    facts = facts_of(capsys, '-', '--functions', 'gravity_torque', '--batch', '16')
+    assert facts['robot']['name'] == 'two_arm'
+
+
+def test_json_and_plot_are_written(arm, tmp_path, capsys):
+    plot, values = tmp_path / 'plot.png', tmp_path / 'values.json'
+    assert bench(arm, '--quick', '--batch', '16', '--functions', 'gravity_torque,mass_matrix',
+                 '--plot', str(plot), '--json', str(values)) == 0
+    assert plot.read_bytes().startswith(b'\x89PNG')
+    assert len(json.loads(values.read_text())['rows']) == 2
+
+
+def test_progress_goes_to_standard_error(arm, capsys):
+    assert bench(arm, '--quick', '--batch', '16', '--functions', 'gravity_torque',
+                 '--progress') == 0
+    captured = capsys.readouterr()
+    assert 'gravity torque: single calls' in captured.err
+    assert 'gravity torque: single calls' not in captured.out
+
+
+def test_no_progress_without_a_terminal(arm, capsys):
+    assert bench(arm, '--quick', '--batch', '16', '--functions', 'gravity_torque') == 0
+    assert capsys.readouterr().err == ''
+
+
+@pytest.mark.slow
+def test_first_calls_are_measured_in_fresh_processes(arm, tmp_path, capsys):
+    path = tmp_path / 'values.json'
+    assert bench(arm, '--batch', '16', '--functions', 'gravity_torque', '--json', str(path)) == 0
+    first = json.loads(path.read_text())['rows'][0]['first_call']
+    for kind in ('cold', 'cached'):
+        assert set(first[kind]) == {'import', 'load', 'call', 'batch_call'}
+        assert all(seconds > 0.0 for seconds in first[kind].values())
+
+
+@pytest.mark.parametrize(('arguments', 'message'), [
+    (['--functions', 'mass_matricks'], "unknown function 'mass_matricks'; there are inverse_dyn"),
+    (['--functions', ','], '--functions names none'),
+    (['--batch', '0'], '--batch must be from 1'),
+    (['--batch', '100000000'], '--batch must be from 1'),
+    (['--json', '/nowhere/at/all.json'], 'the folder of /nowhere/at/all.json does not exist'),
+    (['--plot', '/nowhere/at/all.png'], 'the folder of /nowhere/at/all.png does not exist'),
+])
+def test_wrong_arguments_are_told_before_anything_is_measured(arm, capsys, arguments, message):
+    assert bench(arm, '--quick', *arguments) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_missing_file_is_a_clear_error(capsys):
+    assert bench('/no/such/robot.urdf', '--quick') == 1
+    error = capsys.readouterr().err
+    assert error.startswith('rbd_ros bench: error:') and '/no/such/robot.urdf' in error
+
+
+def test_broken_description_is_a_clear_error(tmp_path, capsys):
+    path = tmp_path / 'broken.urdf'
+    path.write_text('<robot name="x"><link name="a"></robot>')
+    assert bench(str(path), '--quick') == 1
+    assert capsys.readouterr().err.startswith('rbd_ros bench: error:')
+
+
+def test_robot_without_joints_is_a_clear_error(tmp_path, capsys):
+    path = tmp_path / 'rock.urdf'
+    path.write_text(robot(link('rock'), name='rock'))
+    assert bench(str(path), '--quick') == 1
+    assert "'rock' has no joint that moves" in capsys.readouterr().err
+
+
+def test_interpreted_functions_can_be_measured(arm):
+    command = [sys.executable, '-m', 'rbd_ros.cli.main', 'bench', arm, '--quick', '--batch', '4',
+               '--functions', 'gravity_torque']
+    environment = {**os.environ, 'RBD_ROS_COMPILER': 'off',
+                   'PYTHONPATH': os.pathsep.join(filter(None, (
+                       str(ROOT), os.environ.get('PYTHONPATH'))))}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert 'interpreted' in done.stdout
+
+
+def test_ratio_is_their_time_over_ours():
+    def work(n):
+        for _ in range(n):
+            pass
+
+    result = compare(Call(work, (200,)), Call(work, (), [(20000,)] * 3, states=3), 0.05)
+    assert result.ratio_low <= result.ratio <= result.ratio_high
+    assert result.ratio > 10.0  # a hundred times the work; wide, because time decides no test
+
+
+def test_unknown_function_of_a_case_is_named():
+    from rbd_ros import Robot
+
+    with pytest.raises(ValueError, match="unknown function 'nothing'"):
+        next(cases(Robot.from_urdf(chain('revolute')), ['nothing'], 8))
+
+
+def test_numbers_have_about_three_digits():
+    assert [number(x) for x in (None, 0.123, 1.26, 99.99, 12345.6)] == [
+        '-', '0.12', '1.3', '100.0', '12346']
+
+
+def test_columns_line_up():
+    lines = columns([('a', 'bcdefgh'), ('wider', '1')], rule_after=1)
+    assert lines == ['a      bcdefgh', '--------------', 'wider        1']
+
+
+# -- benchmark/run.py -----------------------------------------------------------------------------
+
+
+def run_benchmark(*arguments):
+    environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(
+        entry for entry in (os.environ.get('PYTHONPATH'),) if entry)}
+    return subprocess.run(
+        [sys.executable, str(ROOT / 'benchmark' / 'run.py'), *arguments], env=environment,
+        capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.slow
+def test_benchmark_prints_every_row_with_its_floor(tmp_path):
+    if example_robots.root() is None:
+        pytest.skip('example-robot-data is not installed')
+    pytest.importorskip('pinocchio')
+    path, plot, document = tmp_path / 'b.json', tmp_path / 'b.png', tmp_path / 'b.md'
+    document.write_text((ROOT / 'docs' / 'performance.md').read_text())
+    done = run_benchmark('--quick', '--robots', 'UR5', '--only', 'single,batch,first',
+                         '--json', str(path), '--plot', str(plot), '--document', str(document))
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(path.read_text())
+    assert facts['format'] == 'rbd_ros benchmark 1'
+    found = {(row['section'], row['function']): row for row in facts['rows']}
+    assert found['single', 'forward_dynamics']['floor'] == 4.0
+    assert found['batch', 'inverse_dynamics']['floor'] == 40.0
+    assert found['first', 'nothing cached']['floor'] == 0.5
+    assert found['first', 'cached on disk']['floor'] == 0.05
+    assert all(row['value'] > 0.0 for row in facts['rows'])
+    assert all(row['verdict'] in ('PASS', 'BELOW', '') for row in facts['rows'])
+    assert plot.read_bytes().startswith(b'\x89PNG')
+    assert '| UR5 | RNEA |' in document.read_text()
+
+
+def test_benchmark_names_what_it_skips(tmp_path):
+    path = tmp_path / 'b.json'
+    code = (
+        'import sys; sys.path.insert(0, sys.argv[1]); import run, robots\n'
+        'robots.cmeel_prefix = lambda: None\n'
+        'sys.exit(run.main(["--quick", "--json", sys.argv[2]]))')
+    done = subprocess.run(
+        [sys.executable, '-c', code, str(ROOT / 'benchmark'), str(path)], capture_output=True,
+        text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert 'skipped: example-robot-data is not installed' in done.stdout
+    assert {row['verdict'] for row in json.loads(path.read_text())['rows']} == {'skipped'}
+
+
+@pytest.mark.parametrize(('arguments', 'message'), [
+    (['--only', 'single,double'], "unknown section 'double'; there are single, batch"),
+    (['--robots', 'R2D2'], "unknown robot 'R2D2'; there are UR5, Panda"),
+])
+def test_benchmark_refuses_unknown_names(arguments, message):
+    done = run_benchmark(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
