@@ -27,7 +27,16 @@ _SOURCES = ('contact', 'simulation', 'compiler/numba_call.py')
 
 def compiled(function: Callable) -> Callable:
     """Compile a function that compiled loops call (decorator)."""
-    return numba.njit(nogil=True, error_model='numpy')(function) if COMPILED else function
+    if not COMPILED:
+        return function
+    return numba.njit(nogil=True, error_model='numpy', no_cfunc_wrapper=True)(function)
+
+
+def merged(function: Callable) -> Callable:
+    """Make a function part of its only caller when that is compiled (decorator); saves compiling it twice."""
+    if not COMPILED:
+        return function
+    return numba.njit(nogil=True, error_model='numpy', inline='always')(function)
 
 
 def entry_point(make: Callable[[str], Callable]) -> Callable:

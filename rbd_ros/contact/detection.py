@@ -1,11 +1,13 @@
 """Which points of the robot are at the ground, or may get there within a step: compiled loops over contact shapes."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
 
 from rbd_ros.contact.compiled import compiled
-from rbd_ros.contact.shapes import BALL, FIXED_POINTS
+from rbd_ros.contact.shapes import BALL, ContactShapes, FIXED_POINTS
 
 #: Points nearer to the ground than this after a step without forces are looked at more closely [m].
 MARGIN = 1e-3
@@ -15,51 +17,53 @@ FLAT = 1e-9
 
 
 @compiled
-def body_velocities(kinematics, parent, dof_first, tree_index, tree_ratio, v, velocities):
+def body_velocities(
+        columns: np.ndarray, parent: np.ndarray, dof_first: np.ndarray, tree_index: np.ndarray,
+        tree_ratio: np.ndarray, v: np.ndarray, velocities: np.ndarray) -> None:
     """Spatial velocity of every body in base coordinates, from parents to children.
 
-    :param kinematics: output of the kernel contact_kinematics
+    :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
     :param parent: number of each body's parent, (N + 1,)
-    :param dof_first: first degree of freedom of the tree of each body, one more at the end, (N + 2,)
+    :param dof_first: first degree of freedom of the tree of each body, and one past the last one's, (N + 2,)
     :param v: velocity, (nv,)
     :param velocities: the result, (N + 1, 6) [rad/s, m/s]
     """
-    columns = 12 * len(parent)
-    velocities[0, :] = 0.0
     for i in range(1, len(parent)):
-        velocities[i, :] = velocities[parent[i], :]
+        for r in range(6):
+            velocities[i, r] = velocities[parent[i], r]
         for k in range(dof_first[i], dof_first[i + 1]):
             speed = tree_ratio[k] * v[tree_index[k]]
             for r in range(6):
-                velocities[i, r] += kinematics[columns + 6 * k + r] * speed
+                velocities[i, r] += columns[k, r] * speed
 
 
 @compiled
-def place(kinematics, body, local, point):
+def turn(pose: np.ndarray, local: np.ndarray, direction: np.ndarray) -> None:
+    """Direction in base coordinates of one given in those of a body, (3,).
+
+    :param pose: rotation of the body row by row, and its position, (12,)
+    """
+    for r in range(3):
+        direction[r] = (
+            pose[3 * r] * local[0] + pose[3 * r + 1] * local[1] + pose[3 * r + 2] * local[2])
+
+
+@compiled
+def place(pose: np.ndarray, local: np.ndarray, point: np.ndarray) -> None:
     """Position in base coordinates of a point given in those of a body, (3,)."""
-    at = 12 * body
+    turn(pose, local, point)
     for r in range(3):
-        point[r] = (kinematics[at + 9 + r] + kinematics[at + 3 * r] * local[0]
-                    + kinematics[at + 3 * r + 1] * local[1] + kinematics[at + 3 * r + 2] * local[2])
+        point[r] += pose[9 + r]
 
 
 @compiled
-def turn(kinematics, body, local, direction):
-    """Direction in base coordinates of one given in those of a body, (3,)."""
-    at = 12 * body
-    for r in range(3):
-        direction[r] = (kinematics[at + 3 * r] * local[0] + kinematics[at + 3 * r + 1] * local[1]
-                        + kinematics[at + 3 * r + 2] * local[2])
-
-
-@compiled
-def dot(a, b):
+def dot(a: np.ndarray, b: np.ndarray) -> float:
     """Scalar product of two vectors, (3,)."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @compiled
-def point_rate(velocity, point, direction):
+def point_rate(velocity: np.ndarray, point: np.ndarray, direction: np.ndarray) -> float:
     """Velocity along a direction of the point of a body with this spatial velocity [m/s]."""
     return (direction[0] * (velocity[3] + velocity[1] * point[2] - velocity[2] * point[1])
             + direction[1] * (velocity[4] + velocity[2] * point[0] - velocity[0] * point[2])
@@ -67,64 +71,66 @@ def point_rate(velocity, point, direction):
 
 
 @compiled
-def rim_point(centre, axis, first, second, normal, size, number, point):
-    """Contact point of a cylinder: number 0 to 3 on the rim at +axis, 4 to 7 on the other.
+def add_rim(
+        axis: np.ndarray, first: np.ndarray, normal: np.ndarray, size: np.ndarray, number: int,
+        point: np.ndarray) -> None:
+    """From the centre of a cylinder to one of its contact points: 0 to 3 on the rim at +axis, 4 to 7 on the other.
 
     Number 0 (4) is the lowest point of the rim; the others follow at quarter turns. If the cap is parallel to the
     plane, the body's `first` normal to the axis takes the place of the direction down.
+
+    :param size: radius and half length [m]
+    :param point: the centre, moved to the contact point, (3,) [m]
     """
     along = dot(axis, normal)
     down = np.empty(3)
     for r in range(3):
         down[r] = along * axis[r] - normal[r]
     length = math.sqrt(dot(down, down))
-    if length > FLAT:
-        for r in range(3):
-            down[r] /= length
-    else:
-        for r in range(3):
-            down[r] = first[r]
-    side = np.empty(3)
-    side[0] = axis[1] * down[2] - axis[2] * down[1]
-    side[1] = axis[2] * down[0] - axis[0] * down[2]
-    side[2] = axis[0] * down[1] - axis[1] * down[0]
     quarter = number % 4
-    sign = 1.0 if quarter < 2 else -1.0
+    sign = size[0] if quarter < 2 else -size[0]
     half = size[1] if number < 4 else -size[1]
     for r in range(3):
-        radial = down[r] if quarter % 2 == 0 else side[r]
-        point[r] = centre[r] + half * axis[r] + sign * size[0] * radial
+        down[r] = down[r] / length if length > FLAT else first[r]
+    for r in range(3):
+        s, t = (r + 1) % 3, (r + 2) % 3
+        radial = down[r] if quarter % 2 == 0 else axis[s] * down[t] - axis[t] * down[s]
+        point[r] += half * axis[r] + sign * radial
 
 
 @compiled
-def contact_point(shapes, shape, number, kinematics, normal, point):
+def contact_point(
+        shapes: ContactShapes, shape: int, number: int, poses: np.ndarray, normal: np.ndarray,
+        point: np.ndarray) -> None:
     """Position of one contact point in base coordinates, (3,) [m].
 
     :param shape: number of the shape
     :param number: number of the point among those of all shapes
     """
-    body = shapes.body[shape]
+    pose = poses[shapes.body[shape]]
     if shapes.kind[shape] == FIXED_POINTS:
-        place(kinematics, body, shapes.points[number], point)
+        place(pose, shapes.points[number], point)
         return
-    place(kinematics, body, shapes.centre[shape], point)
+    place(pose, shapes.centre[shape], point)
     if shapes.kind[shape] == BALL:
         for r in range(3):
             point[r] -= shapes.size[shape, 0] * normal[r]
         return
-    axes = np.empty((3, 3))
-    for r in range(3):
-        turn(kinematics, body, shapes.axes[shape, r], axes[r])
-    centre = point.copy()
-    rim_point(centre, axes[0], axes[1], axes[2], normal, shapes.size[shape], number - shapes.first[shape], point)
+    axis, first = np.empty(3), np.empty(3)
+    turn(pose, shapes.axes[shape, 0], axis)
+    turn(pose, shapes.axes[shape, 1], first)
+    add_rim(axis, first, normal, shapes.size[shape], number - shapes.first[shape], point)
 
 
 @compiled
-def near_ground(shapes, kinematics, velocities, plane, offset, timestep, found_point, found_shape, position, gap):
+def near_ground(
+        shapes: ContactShapes, poses: np.ndarray, velocities: np.ndarray, plane: np.ndarray,
+        offset: float, timestep: float, found_point: np.ndarray, found_shape: np.ndarray,
+        position: np.ndarray, gap: np.ndarray) -> tuple:
     """Contact points that touch the ground or may reach it within the step.
 
     :param shapes: shapes of the robot
-    :param kinematics: output of the kernel contact_kinematics
+    :param poses: rotation and position of the bodies, (N + 1, 12)
     :param velocities: spatial velocities of the bodies in base coordinates, (N + 1, 6)
     :param plane: normal and tangents, (3, 3)
     :param offset: distance of the plane from the origin [m]
@@ -140,13 +146,13 @@ def near_ground(shapes, kinematics, velocities, plane, offset, timestep, found_p
     for s in range(len(shapes.kind)):
         body = shapes.body[s]
         velocity = velocities[body]
-        place(kinematics, body, shapes.centre[s], point)
+        place(poses[body], shapes.centre[s], point)
         turning = math.sqrt(dot(velocity, velocity))
         fall = max(0.0, turning * shapes.reach[s] - point_rate(velocity, point, normal))
         if dot(normal, point) - offset - shapes.reach[s] > MARGIN + 1.5 * timestep * fall:
             continue
         for number in range(shapes.first[s], shapes.first[s + 1]):
-            contact_point(shapes, s, number, kinematics, normal, point)
+            contact_point(shapes, s, number, poses, normal, point)
             height = dot(normal, point) - offset
             fall = max(0.0, -point_rate(velocity, point, normal))
             if height > MARGIN + 1.5 * timestep * fall:
@@ -156,25 +162,29 @@ def near_ground(shapes, kinematics, velocities, plane, offset, timestep, found_p
                 continue
             found_point[count] = number
             found_shape[count] = s
-            position[count, :] = point
+            for r in range(3):
+                position[count, r] = point[r]
             gap[count] = height
             count += 1
     return count, dropped
 
 
 @compiled
-def contact_jacobian(kinematics, body_count, support, first, last, tree_index, tree_ratio, point, plane, J):
+def contact_jacobian(
+        columns: np.ndarray, support: np.ndarray, first: int, last: int, tree_index: np.ndarray,
+        tree_ratio: np.ndarray, point: np.ndarray, plane: np.ndarray, J: np.ndarray) -> None:
     """Velocity of a point of a body along the normal and the tangents, as a matrix times v, (3, nv).
 
-    :param body_count: number of bodies with the base
+    :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
     :param support: degrees of freedom of the tree that move each body, one body after another
     :param first: where those of the body begin in `support`
     :param last: where they end
     :param J: the result, (3, nv)
     """
-    J[:, :] = 0.0
+    for r in range(3):
+        for i in range(J.shape[1]):
+            J[r, i] = 0.0
     for at in range(first, last):
         k = support[at]
-        column = kinematics[12 * body_count + 6 * k:12 * body_count + 6 * k + 6]
         for r in range(3):
-            J[r, tree_index[k]] += tree_ratio[k] * point_rate(column, point, plane[r])
+            J[r, tree_index[k]] += tree_ratio[k] * point_rate(columns[k], point, plane[r])

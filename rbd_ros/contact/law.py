@@ -13,7 +13,11 @@ The force is then a function of r alone, which the velocity solve of the simulat
 step is stable for any stiffness, a resting body sinks by exactly f/K, and the limit h -> 0 is the book's law.
 """
 
+from __future__ import annotations
+
 import math
+
+import numpy as np
 
 from rbd_ros.contact.compiled import compiled
 
@@ -22,7 +26,9 @@ OPEN, STICKING, SLIDING = 0, 1, 2
 
 
 @compiled
-def normal_force(rate, gap, patch, stiffness, damping, timestep):
+def normal_force(
+        rate: float, gap: float, patch: float, stiffness: float, damping: float,
+        timestep: float) -> float:
     """Return f_n at the end of the step (11.75): the force that brings the patch to the body's new gap, if it is a push.
 
     :param rate: normal velocity of the body's point at the end of the step [m/s]
@@ -34,13 +40,15 @@ def normal_force(rate, gap, patch, stiffness, damping, timestep):
 
 
 @compiled
-def stick_force(rate, patch, stiffness, damping, timestep):
+def stick_force(
+        rate: float, patch: float, stiffness: float, damping: float, timestep: float) -> float:
     """Return f_stick at the end of the step (11.78), one tangent component."""
     return -stiffness * (patch + timestep * rate) - damping * rate
 
 
 @compiled
-def relaxed_patch(patch, force, stiffness, damping, timestep):
+def relaxed_patch(
+        patch: float, force: float, stiffness: float, damping: float, timestep: float) -> float:
     """Return the displacement of the patch at the end of the step under force f on the body (11.76, 11.77).
 
     Solves D (z' - z)/h = -(K z' + f) for z'.
@@ -49,7 +57,9 @@ def relaxed_patch(patch, force, stiffness, damping, timestep):
 
 
 @compiled
-def contact_force(rate, gap, z, x, parameters, timestep, force, slope):
+def contact_force(
+        rate: np.ndarray, gap: float, z: float, x: np.ndarray, parameters: np.ndarray,
+        timestep: float, force: np.ndarray, slope: np.ndarray) -> int:
     """Force on the body at one contact point, and how it depends on the velocity of that point.
 
     :param rate: velocity of the body's point at the end of the step: normal, two tangents, (3,) [m/s]
@@ -62,8 +72,8 @@ def contact_force(rate, gap, z, x, parameters, timestep, force, slope):
     :return: OPEN, STICKING or SLIDING
     """
     K, D, K_t, D_t, mu = parameters[0], parameters[1], parameters[2], parameters[3], parameters[4]
-    force[:] = 0.0
-    slope[:, :] = 0.0
+    for r in range(3):
+        force[r] = slope[r, 0] = slope[r, 1] = slope[r, 2] = 0.0
     f_n = normal_force(rate[0], gap, z, K, D, timestep)
     if not f_n > 0.0:
         return OPEN

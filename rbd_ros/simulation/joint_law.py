@@ -1,0 +1,93 @@
+"""Coulomb friction and limits of a joint as one law between its velocity and its impulse in a step.
+
+The law is a falling staircase, the impulse p against the velocity v at the end of the step (F h is the box of
+friction, `low` and `high` are the velocities that just reach the limits of the joint within the step):
+
+    p   |LOWER             v = low             p >= F h            at the lower limit (inelastic)
+        |____ BACKWARD     low < v < 0         p = F h             slides back
+            |  STICK       v = 0              -F h <= p <= F h     sticks: the velocity is exactly zero
+            |____ FORWARD  0 < v < high        p = -F h            slides on
+                 |UPPER    v = high            p <= -F h           at the upper limit
+
+The segments are numbered from -2 to 2.
+"""
+
+from __future__ import annotations
+
+from rbd_ros.contact.compiled import compiled
+
+LOWER, BACKWARD, STICK, FORWARD, UPPER = -2, -1, 0, 1, 2
+
+#: No segment yet, for `next_segment`.
+NOWHERE = 9
+
+#: Relative amount by which the impulse must exceed that of friction before a joint that sticks breaks away.
+BREAKAWAY = 1e-9
+
+
+@compiled
+def held_velocity(segment: int, low: float, high: float) -> float:
+    """Return the velocity that the segments LOWER, STICK and UPPER prescribe."""
+    if segment == LOWER:
+        return low
+    if segment == UPPER:
+        return high
+    return 0.0
+
+
+@compiled
+def is_held(segment: int) -> bool:
+    """Return whether the segment prescribes the velocity instead of the impulse."""
+    return segment == LOWER or segment == STICK or segment == UPPER
+
+
+@compiled
+def friction_impulse(segment: int, box: float) -> float:
+    """Return the impulse that the segments BACKWARD and FORWARD prescribe."""
+    return box if segment == BACKWARD else -box
+
+
+@compiled
+def next_segment(
+        segment: int, v: float, p: float, mobility: float, box: float, low: float, high: float,
+        slack: float) -> int:
+    """Segment where the line of slope -1/`mobility` through (v, p) meets the law.
+
+    It is the segment itself if (v, p) lies on the law, whatever the mobility. Without friction everything between the
+    limits is FORWARD.
+
+    :param segment: where (v, p) was computed
+    :param mobility: change of velocity per impulse, a positive estimate
+    :param box: impulse of friction F h
+    :param slack: impulse by which a held joint may leave its part of the law because of rounding
+    """
+    slack += BREAKAWAY * box
+    if segment == STICK and box > 0.0 and abs(p) <= box + slack:
+        return STICK
+    if segment == LOWER and p >= box - slack:
+        return LOWER
+    if segment == UPPER and p <= slack - box:
+        return UPPER
+    u = v - mobility * p
+    if u + mobility * box < low:
+        return LOWER
+    if u - mobility * box > high:
+        return UPPER
+    if u > mobility * box or box == 0.0:
+        return FORWARD
+    return BACKWARD if u < -mobility * box else STICK
+
+
+@compiled
+def law_impulse(u: float, mobility: float, box: float, low: float, high: float) -> float:
+    """Impulse of the law for a joint with velocity u + mobility p: the exact solution for one joint.
+
+    :param u: velocity without the impulse
+    """
+    if u > mobility * box:
+        v = u - mobility * box
+    elif u < -mobility * box:
+        v = u + mobility * box
+    else:
+        v = 0.0
+    return (min(max(v, low), high) - u) / mobility

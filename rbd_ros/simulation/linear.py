@@ -1,0 +1,99 @@
+"""Linear systems of the stepping loop: the branch-sparse factorisation H = L^T D L (book 6.5) and a dense solver."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbd_ros.contact.compiled import compiled
+
+
+@compiled
+def factorise(H: np.ndarray, row_first: np.ndarray, row_index: np.ndarray) -> None:
+    """Replace H by its factors: D on the diagonal, L below it (book table 6.4); what is above is not used.
+
+    :param H: symmetric and positive definite, (n, n)
+    :param row_first: where the entries left of the diagonal of each row begin in `row_index`, (n + 1,)
+    :param row_index: their columns, in descending order
+    """
+    for k in range(len(H) - 1, -1, -1):
+        scale = 1.0 / H[k, k]
+        for at in range(row_first[k], row_first[k + 1]):
+            i = row_index[at]
+            a = H[k, i] * scale
+            for further in range(at, row_first[k + 1]):
+                j = row_index[further]
+                H[i, j] -= a * H[k, j]
+        for at in range(row_first[k], row_first[k + 1]):
+            H[k, row_index[at]] *= scale
+
+
+@compiled
+def solve_factorised(
+        factor: np.ndarray, row_first: np.ndarray, row_index: np.ndarray, x: np.ndarray) -> None:
+    """Replace the right-hand side x by the solution of L^T D L x' = x (book table 6.5)."""
+    n = len(x)
+    for i in range(n - 1, -1, -1):
+        for at in range(row_first[i], row_first[i + 1]):
+            x[row_index[at]] -= factor[i, row_index[at]] * x[i]
+    for i in range(n):
+        x[i] /= factor[i, i]
+    for i in range(n):
+        for at in range(row_first[i], row_first[i + 1]):
+            x[i] -= factor[i, row_index[at]] * x[row_index[at]]
+
+
+@compiled
+def solve_dense(A: np.ndarray, x: np.ndarray) -> None:
+    """Replace the right-hand side x by the solution of A x' = x; A is destroyed (Gauss, partial pivoting)."""
+    n = len(x)
+    for k in range(n):
+        pivot = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[pivot, k]):
+                pivot = i
+        if pivot != k:
+            for j in range(k, n):
+                A[k, j], A[pivot, j] = A[pivot, j], A[k, j]
+            x[k], x[pivot] = x[pivot], x[k]
+        scale = 1.0 / A[k, k]
+        for i in range(k + 1, n):
+            a = A[i, k] * scale
+            if a != 0.0:
+                for j in range(k + 1, n):
+                    A[i, j] -= a * A[k, j]
+                x[i] -= a * x[k]
+    for k in range(n - 1, -1, -1):
+        total = x[k]
+        for j in range(k + 1, n):
+            total -= A[k, j] * x[j]
+        x[k] = total / A[k, k]
+
+
+@compiled
+def dot(a: np.ndarray, b: np.ndarray) -> float:
+    """Scalar product."""
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@compiled
+def copy(x: np.ndarray, y: np.ndarray) -> None:
+    """Copy x to y."""
+    for i in range(len(x)):
+        y[i] = x[i]
+
+
+@compiled
+def clear(x: np.ndarray) -> None:
+    """Set x to zero."""
+    for i in range(len(x)):
+        x[i] = 0
+
+
+@compiled
+def add_scaled(scale: float, x: np.ndarray, y: np.ndarray) -> None:
+    """Add `scale` x to y."""
+    for i in range(len(x)):
+        y[i] += scale * x[i]
