@@ -144,9 +144,10 @@ def supported() -> bool:
         read(_TYPE, ctypes.c_void_p) == id(np.ndarray)
         and read(_DATA, ctypes.c_void_p) == array.ctypes.data
         and read(_ND, ctypes.c_int) == 2
-        and ctypes.c_int64.from_address(read(_DIMENSIONS, ctypes.c_void_p)).value == 3
         and read(_DESCR, ctypes.c_void_p) == id(np.dtype(np.float64))
         and read(_FLAGS, ctypes.c_int) & _CONTIGUOUS_ALIGNED == _CONTIGUOUS_ALIGNED
+        # only now is it safe to follow a pointer
+        and ctypes.c_int64.from_address(read(_DIMENSIONS, ctypes.c_void_p)).value == 3
     )
 
 

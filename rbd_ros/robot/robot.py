@@ -10,7 +10,6 @@ import inspect
 import logging
 import os
 import re
-from types import MethodType
 from typing import (
     Any,
     Callable,
@@ -490,8 +489,7 @@ class Robot:
         kernel = self.kernel(name)
         method = getattr(Robot, name)
         if name not in self.__dict__ and getattr(type(self), name) is method:  # not refined
-            fallback = partial(method, self)
-            setattr(fallback, name, MethodType(method, self))  # a builtin is pickled by this
+            fallback = _BoundMethod(method, self)
             builtin = kernel.bind(fallback)
             if builtin is not fallback:
                 self.__dict__[name] = builtin
@@ -521,6 +519,16 @@ class Robot:
         if rows:
             values = [np.broadcast_to(force, (*rows, 6)) for force in values]
         return self.kernel(name, forces=links)(*arrays, np.concatenate(values, axis=-1))
+
+
+class _BoundMethod(partial):
+    """Method of a robot that its builtin falls back on.
+
+    A builtin is pickled as an attribute of this object.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.args[0], name)
 
 
 def _notice_missing_compiler() -> None:
