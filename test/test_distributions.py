@@ -12,9 +12,14 @@ from support.source_imports import PACKAGE, ROOT
 
 setuptools = pytest.importorskip('setuptools')
 
-NOT_SHIPPED = shutil.ignore_patterns(
-    '.git', '.venv*', '__pycache__', '*.egg-info', 'build', 'install', 'log', 'output', 'dist',
-    '.pytest_cache', '.ruff_cache', '.hypothesis')
+LEFT_BEHIND = shutil.ignore_patterns(
+    '.git', '.venv*', '__pycache__', '*.egg-info', '.pytest_cache', '.ruff_cache', '.hypothesis')
+
+
+def not_shipped(folder, names):
+    """Name what building, testing and the demo leave behind, for shutil.copytree."""
+    results = {'build', 'install', 'log', 'dist', 'demo', 'output'} if Path(folder) == ROOT else set()
+    return LEFT_BEHIND(folder, names) | (results & set(names))
 
 
 def files_below(folder):
@@ -31,7 +36,7 @@ def run_setup(folder, *arguments):
 def tree(tmp_path_factory):
     """A copy of the repository in a path with a blank, free of what building leaves behind."""
     copy = tmp_path_factory.mktemp('source tree') / PACKAGE
-    shutil.copytree(ROOT, copy, ignore=NOT_SHIPPED)
+    shutil.copytree(ROOT, copy, ignore=not_shipped)
     return copy
 
 
@@ -75,7 +80,7 @@ def test_wheel_holds_the_package_and_its_data(unpacked_source_distribution, tmp_
 
 def test_shared_files_are_found_beside_an_installed_package(tmp_path):
     site = tmp_path / 'lib' / 'python3' / 'site-packages'
-    shutil.copytree(ROOT / PACKAGE, site / PACKAGE, ignore=NOT_SHIPPED)
+    shutil.copytree(ROOT / PACKAGE, site / PACKAGE, ignore=not_shipped)
     share = tmp_path / 'share' / PACKAGE
     share.mkdir(parents=True)
     code = 'from rbd_ros.resources import share_directory; print(share_directory())'
