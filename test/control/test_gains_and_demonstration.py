@@ -1,0 +1,152 @@
+"""Gains from the robot's inertia, and the motion that shows how good they are."""
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+import pytest
+from support.random_trees import chain
+
+from rbd_ros import Robot
+from rbd_ros.control import friction_torque, pd_gains
+from rbd_ros.control.demonstration import demonstration
+from rbd_ros.control.gains import free_inertia, motion_gains
+from rbd_ros.resources import resource_path
+
+EMBEDDED = ('two_link_arm', 'planar_3r', 'stanford_arm', 'six_axis_arm')
+REAL = ('panda', 'xarm7', 'z1', 'so101', 'ur5_robot')
+POINT_MASS = {
+    'type': 'revolute', 'axis': (0, 1, 0), 'mass': 2.0, 'centre': (0, 0, 0.5),
+    'inertia': (0.01, 0, 0, 0.01, 0, 0.01),
+}  # fmt: skip
+
+
+def load(name, robot_paths=None):
+    if robot_paths is None:
+        return Robot.from_urdf(resource_path('urdf', f'{name}.urdf'))
+    path = next(p for p in map(str, robot_paths.values()) if p.endswith(f'/{name}.urdf'))
+    return Robot.from_urdf(path)
+
+
+@pytest.fixture(scope='module', params=EMBEDDED)
+def arm(request):
+    return load(request.param)
+
+
+def sampled(robot, motion, count=400):
+    trajectory = motion.trajectory
+    times = np.linspace(0.0, trajectory.end_time, count)
+    return (np.array(x) for x in zip(*(trajectory.sample(t) for t in times)))
+
+
+def test_one_joint_gets_the_gains_of_an_oscillator():
+    robot = Robot.from_urdf(chain([POINT_MASS]))
+    inertia = 0.01 + 2.0 * 0.5**2
+    kp, kd = pd_gains(robot, [0.0], 10.0, 0.7)
+    assert_allclose(kp, [100.0 * inertia])
+    assert_allclose(kd, [2 * 0.7 * 10.0 * inertia])
+
+
+def test_free_inertia_is_what_a_torque_on_one_joint_feels(arm, rng):
+    q = arm.random_configuration(rng)
+    for j, inertia in enumerate(free_inertia(arm, q)[0]):
+        torque = np.zeros(arm.nv)
+        torque[j] = 1.0
+        rest = np.zeros(arm.nv)
+        a = arm.forward_dynamics(q, rest, torque + arm.bias_force(q, rest))
+        assert_allclose(a[j], 1.0 / inertia, rtol=1e-8)
+
+
+def test_no_mode_is_much_faster_than_asked_for(arm, rng):
+    """At the configuration of the gains, all modes of H a + kp q = 0 are below w sqrt(nv)."""
+    q = arm.random_configuration(rng)
+    kp, _ = pd_gains(arm, q, 10.0)
+    modes = np.linalg.eigvals(np.linalg.solve(arm.mass_matrix(q), np.diag(kp)))
+    assert np.sqrt(modes.real.max()) <= 10.0 * np.sqrt(arm.nv) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(('frequency', 'ratio'), [(0.0, 1.0), (-1.0, 1.0), (np.inf, 1.0),
+                                                  (1.0, -1.0), (1.0, np.nan)])
+def test_gains_that_are_none_are_refused(frequency, ratio):
+    with pytest.raises(ValueError, match='must'):
+        pd_gains(load('two_link_arm'), [0.0, 0.0], frequency, ratio)
+
+
+def test_a_joint_that_moves_no_mass_is_named():
+    robot = Robot.from_urdf(chain([POINT_MASS, {'type': 'revolute', 'xyz': (0, 0, 1)}]))
+    with pytest.raises(ValueError, match='joint2 moves no mass'):
+        pd_gains(robot, [0.0, 0.0], 10.0)
+
+
+def test_motion_gains_carry_the_load_or_are_the_highest(arm):
+    motion = demonstration(arm)
+    q, v, _ = sampled(arm, motion)
+    kp, kd = motion_gains(arm, q, v, damping_ratio=1.0)
+    load = np.abs(arm.gravity_torque(q) + friction_torque(v, arm.damping, arm.friction, 0.02))
+    frequency = 2.0 * kp / kd
+    carries = load.max(axis=0) <= 0.15 * kp * (1 + 1e-9)
+    assert (carries | (frequency > 60.0 * (1 - 1e-9))).all()
+    assert (frequency >= 15.0 * (1 - 1e-9)).all()
+
+
+def check_demonstration(robot):
+    motion = demonstration(robot)
+    q, v, a = sampled(robot, motion, 1000)
+    assert (q >= robot.lower_limits - 1e-9).all()
+    assert (q <= robot.upper_limits + 1e-9).all()
+    assert (np.abs(v) <= 0.81 * robot.velocity_limits).all()
+    friction = friction_torque(v, robot.damping, robot.friction, 0.02)
+    torque = np.abs(robot.inverse_dynamics(q, v, a) + friction)
+    assert (torque <= 0.72 * robot.effort_limits).all()
+    motion.trajectory.check_limits(
+        robot.lower_limits, robot.upper_limits, robot.velocity_limits
+    )
+    return motion
+
+
+def test_the_demonstration_respects_all_limits(arm):
+    check_demonstration(arm)
+
+
+@pytest.mark.parametrize('name', REAL)
+def test_the_demonstration_respects_all_limits_of_real_arms(robot_paths, name):
+    check_demonstration(load(name, robot_paths))
+
+
+def test_the_demonstration_ends_at_rest_where_it_began(arm):
+    trajectory = demonstration(arm).trajectory
+    assert_allclose(trajectory.positions[0], trajectory.positions[-1], atol=1e-12)
+    for end in (0, -1):
+        assert not trajectory.velocities[end].any()
+        assert not trajectory.accelerations[end].any()
+
+
+def test_the_demonstration_moves_every_joint(arm):
+    motion = demonstration(arm)
+    assert (np.ptp(motion.trajectory.positions, axis=0) > 0.05).all()
+
+
+def test_the_demonstration_is_as_fast_as_the_limits_allow(arm):
+    motion = demonstration(arm)
+    assert motion.trajectory.end_time <= 8.0
+    if motion.trajectory.end_time > 3.0:
+        velocity = (motion.peak_velocity / (0.8 * arm.velocity_limits)).max()
+        torque = (motion.peak_torque / (0.7 * arm.effort_limits)).max()
+        assert max(velocity, torque) > 0.98
+
+
+def test_the_same_robot_gets_the_same_demonstration(arm):
+    first, second = demonstration(arm).trajectory, demonstration(arm).trajectory
+    assert_array_equal(first.positions, second.positions)
+
+
+def test_an_arm_too_weak_to_stand_is_named():
+    weak = {**POINT_MASS, 'rpy': (0, 1.5, 0), 'mass': 3e3}
+    with pytest.raises(ValueError, match='joint1 cannot hold the arm'):
+        demonstration(Robot.from_urdf(chain([weak])))
+
+
+@pytest.mark.parametrize('joints', [[], [{'type': 'floating', 'mass': 1.0,
+                                          'inertia': (1, 0, 0, 1, 0, 1)}]])
+def test_what_is_no_arm_is_refused(joints):
+    fixed = {'type': 'fixed', 'mass': 1.0, 'inertia': (1, 0, 0, 1, 0, 1)}
+    with pytest.raises(ValueError, match='joint'):
+        demonstration(Robot.from_urdf(chain([fixed, *joints])))

@@ -1,0 +1,127 @@
+"""Guards: a silent publisher, numbers that are none, and time that runs back."""
+
+from hypothesis import given, strategies as st
+import numpy as np
+import pytest
+
+from rbd_ros.control import StaleWatchdog, StateGuard
+
+OK = np.zeros(2)
+
+
+def test_nothing_yet_is_stale():
+    assert StaleWatchdog(0.1).expired(0.0)
+    assert StaleWatchdog(0.1).age(5.0) == np.inf
+
+
+@given(st.floats(1e-3, 1e3), st.floats(0.0, 1e6), st.floats(0.0, 2e3))
+def test_states_are_stale_exactly_after_the_timeout(timeout, fed, elapsed):
+    watchdog = StaleWatchdog(timeout)
+    watchdog.feed(fed)
+    now = fed + elapsed
+    assert watchdog.expired(now) == (now - fed > timeout)
+
+
+def test_food_and_forgetting():
+    watchdog = StaleWatchdog(1.0)
+    watchdog.feed(0.0)
+    assert watchdog.expired(2.0)
+    watchdog.feed(2.0)
+    assert not watchdog.expired(2.5)
+    watchdog.reset()
+    assert watchdog.expired(2.5)
+
+
+@pytest.mark.parametrize('timeout', [0.0, -1.0])
+def test_no_timeout_never_expires(timeout):
+    assert not StaleWatchdog(timeout).expired(1e9)
+
+
+def test_a_timeout_that_is_no_number_is_refused():
+    with pytest.raises(ValueError, match='NaN'):
+        StaleWatchdog(float('nan'))
+
+
+@pytest.fixture
+def guard():
+    return StateGuard(('hip', 'knee'), max_position=10.0, max_velocity=20.0)
+
+
+@pytest.mark.parametrize('bad', [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(('field', 'what'), [(0, 'position'), (1, 'velocity')])
+def test_a_number_that_is_none_is_named(guard, bad, field, what):
+    values = [OK.copy(), OK.copy()]
+    values[field][1] = bad
+    problem = guard.check(1.0, *values)
+    assert problem.kind == 'not_finite'
+    assert problem.joint == 'knee'
+    assert what in problem.message
+
+
+@pytest.mark.parametrize(
+    ('q', 'v', 'joint'), [([11.0, 0.0], OK, 'hip'), (OK, [0.0, -21.0], 'knee')]
+)
+def test_what_no_robot_does_is_named(guard, q, v, joint):
+    problem = guard.check(1.0, np.array(q), np.array(v))
+    assert (problem.kind, problem.joint) == ('implausible', joint)
+
+
+@pytest.mark.parametrize(('q', 'v'), [(np.zeros(1), OK), (OK, np.zeros(3)), (OK, np.zeros(0))])
+def test_wrong_lengths_are_told(guard, q, v):
+    assert guard.check(1.0, q, v).kind == 'length'
+
+
+def test_a_stamp_that_is_no_number_is_told(guard):
+    assert guard.check(float('nan'), OK, OK).kind == 'not_finite'
+
+
+def test_a_stray_old_state_is_refused_and_forgotten(guard):
+    assert guard.check(1.0, OK, OK) is None
+    assert guard.check(0.5, OK, OK).kind == 'time_backwards'
+    assert guard.check(1.1, OK, OK) is None
+    assert guard.check(0.6, OK, OK).kind == 'time_backwards'
+    assert guard.check(1.2, OK, OK) is None
+
+
+def test_a_repeated_stamp_is_told(guard):
+    assert guard.check(1.0, OK, OK) is None
+    assert guard.check(1.0, OK, OK).kind == 'time_repeated'
+
+
+def test_a_clock_that_was_set_back_is_accepted_after_some_states(guard):
+    assert guard.check(100.0, OK, OK) is None
+    assert [guard.check(t, OK, OK) is None for t in (0.0, 0.1, 0.2)] == [False, False, True]
+    assert guard.time_jumped
+    assert guard.check(0.3, OK, OK) is None
+    assert not guard.time_jumped
+
+
+def test_old_states_in_disorder_are_no_new_clock(guard):
+    assert guard.check(100.0, OK, OK) is None
+    for t in (5.0, 4.0, 3.0, 2.0, 1.0):
+        assert guard.check(t, OK, OK).kind == 'time_backwards'
+
+
+def test_a_bad_state_does_not_advance_the_time(guard):
+    assert guard.check(1.0, OK, OK) is None
+    assert guard.check(9.0, np.array([np.nan, 0.0]), OK) is not None
+    assert guard.check(1.1, OK, OK) is None
+
+
+def test_a_tolerance_lets_time_run_back_a_little():
+    guard = StateGuard(('hip', 'knee'), backward_tolerance=0.5)
+    assert guard.check(1.0, OK, OK) is None
+    assert guard.check(0.6, OK, OK) is None
+
+
+def test_stamps_may_be_whole_nanoseconds(guard):
+    second = 1_700_000_000_000_000_000
+    assert guard.check(second, OK, OK) is None
+    assert guard.check(second + 1, OK, OK) is None
+    assert guard.check(second, OK, OK).kind == 'time_backwards'
+
+
+def test_a_reset_guard_accepts_any_time(guard):
+    assert guard.check(100.0, OK, OK) is None
+    guard.reset()
+    assert guard.check(0.0, OK, OK) is None

@@ -1,0 +1,136 @@
+"""Small parts of torque laws: limits, friction, payload."""
+
+from hypothesis import given, strategies as st
+from hypothesis.extra.numpy import arrays
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+import pytest
+from support.random_trees import chain
+
+from rbd_ros import Robot
+from rbd_ros.control import friction_torque, payload_parameters, TorqueLimiter
+
+TORQUES = arrays(float, (6, 3), elements=st.floats(-1e3, 1e3))
+LIMITS = arrays(float, 3, elements=st.floats(0.0, 100.0))
+
+
+@given(TORQUES, LIMITS, st.floats(1e-2, 1e5), st.floats(0.0, 1.0))
+def test_no_torque_exceeds_limit_or_rate(torques, limits, rate, dt):
+    limiter = TorqueLimiter(limits, rate)
+    last = None
+    for torque in torques:
+        result = limiter(torque, dt)
+        assert (np.abs(result) <= limits).all()
+        if last is not None:
+            assert (np.abs(result - last) <= rate * dt * (1 + 1e-9) + 1e-9).all()
+        assert_array_equal(limiter.saturated, np.abs(torque) > limits)
+        last = result
+
+
+@given(TORQUES)
+def test_torques_within_the_limits_pass_unchanged(torques):
+    limiter = TorqueLimiter(np.full(3, 1e3))
+    for torque in torques:
+        assert_array_equal(limiter(torque, 1e-3), torque)
+
+
+def test_joints_without_limit_are_not_cut():
+    limiter = TorqueLimiter([np.inf, 1.0])
+    assert_array_equal(limiter(np.array([1e300, 2.0])), [1e300, 1.0])
+
+
+def test_a_lowered_limit_counts_at_once_whatever_the_rate():
+    high, low = TorqueLimiter([100.0], 1.0), TorqueLimiter([10.0], 1.0)
+    high(np.array([90.0]))
+    low.continue_from(high)
+    assert_array_equal(low(np.array([90.0]), 1e-3), [10.0])
+
+
+def test_after_a_reset_the_torque_may_jump():
+    limiter = TorqueLimiter([100.0], 1.0)
+    limiter(np.array([0.0]))
+    assert limiter(np.array([50.0]), 1e-3)[0] == pytest.approx(1e-3)
+    limiter.reset()
+    assert limiter(np.array([50.0]), 1e-3)[0] == 50.0
+
+
+@pytest.mark.parametrize('limits', [[-1.0], [np.nan], 3.0])
+def test_limits_that_are_none_are_refused(limits):
+    with pytest.raises(ValueError, match='effort limits'):
+        TorqueLimiter(limits)
+
+
+@pytest.mark.parametrize('rate', [0.0, -1.0, np.nan])
+def test_rates_that_are_none_are_refused(rate):
+    with pytest.raises(ValueError, match='rate'):
+        TorqueLimiter([1.0], rate)
+
+
+@given(arrays(float, 4, elements=st.floats(-100, 100)))
+def test_friction_always_takes_power(v):
+    """The torque that overcomes friction points along the motion: it is odd and never brakes."""
+    viscous, coulomb = np.array([0.0, 1.0, 2.0, 0.5]), np.array([1.0, 0.0, 3.0, 0.5])
+    torque = friction_torque(v, viscous, coulomb, 0.02)
+    assert (torque * v >= 0.0).all()
+    assert_allclose(friction_torque(-v, viscous, coulomb, 0.02), -torque)
+
+
+def test_friction_far_from_rest_is_viscous_plus_coulomb():
+    torque = friction_torque(np.array([2.0, -2.0]), np.full(2, 0.5), np.full(2, 3.0), 0.02)
+    assert_allclose(torque, [4.0, -4.0])
+
+
+def test_a_point_mass_has_the_inertia_of_its_distance():
+    assert_allclose(
+        payload_parameters(2.0, (0.0, 0.0, 0.5)), [2, 0, 0, 1, 0.5, 0, 0, 0.5, 0, 0]
+    )
+
+
+def test_inertia_may_be_six_numbers_or_a_matrix():
+    matrix = np.array([[0.3, 0.01, 0.02], [0.01, 0.4, 0.03], [0.02, 0.03, 0.5]])
+    six = matrix[np.triu_indices(3)]
+    com = (0.1, -0.2, 0.3)
+    assert_array_equal(payload_parameters(1.0, com, six), payload_parameters(1.0, com, matrix))
+    assert_array_equal(payload_parameters(1.0, com, ()), payload_parameters(1.0, com, None))
+
+
+def test_a_payload_is_the_same_as_a_heavier_link():
+    """Gravity torque and inverse dynamics agree with a URDF that has the payload in it."""
+    com, inertia = (0.05, -0.02, 0.3), (0.02, 0.001, 0.002, 0.03, 0.003, 0.04)
+    link = {
+        'type': 'revolute',
+        'axis': (0, 1, 0),
+        'xyz': (0, 0, 0.4),
+        'mass': 2.0,
+        'centre': (0, 0, 0.2),
+        'inertia': (0.1, 0, 0, 0.1, 0, 0.02),
+    }
+    tool = {'type': 'fixed', 'xyz': (0, 0.1, 0.4)}
+    load = {'mass': 3.0, 'centre': com, 'inertia': inertia}
+    bare = Robot.from_urdf(chain([link, link, tool]))
+    loaded = Robot.from_urdf(chain([link, link, {**tool, **load}]))
+    name = bare.link_names[-1]
+    function = bare.function('inverse_dynamics', runtime=(f'payload:{name}',))
+    q, v, a = np.random.default_rng(0).normal(size=(3, 2))
+    payload = payload_parameters(3.0, com, inertia)
+    assert_allclose(function(q, v, a, payload), loaded.inverse_dynamics(q, v, a), rtol=1e-11)
+
+
+BAD_PAYLOADS = {
+    'negative mass': ((-1.0,), 'mass'),
+    'mass no number': ((np.nan,), 'mass'),
+    'short com': ((1.0, (0.0, 0.0)), 'centre of mass'),
+    'com no number': ((1.0, (0.0, np.inf, 0.0)), 'centre of mass'),
+    'inertia without mass': ((0.0, (0, 0, 0), (1, 0, 0, 1, 0, 1)), 'without mass'),
+    'inertia of five': ((1.0, (0, 0, 0), (1, 0, 0, 1, 0)), '6 numbers'),
+    'negative inertia': ((1.0, (0, 0, 0), (-1, 0, 0, 1, 0, 1)), 'not physical'),
+    'triangle': ((1.0, (0, 0, 0), (1, 0, 0, 1, 0, 3)), 'not physical'),
+    'lopsided': ((1.0, (0, 0, 0), [[1, 0.1, 0], [0.2, 1, 0], [0, 0, 1]]), 'symmetric'),
+}
+
+
+@pytest.mark.parametrize('case', BAD_PAYLOADS)
+def test_payloads_that_no_body_can_be_are_refused(case):
+    arguments, text = BAD_PAYLOADS[case]
+    with pytest.raises(ValueError, match=text):
+        payload_parameters(*arguments)

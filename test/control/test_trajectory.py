@@ -1,0 +1,263 @@
+"""Joint trajectories: what goes through the points, how smooth it is, what is refused and why."""
+
+import time
+
+from hypothesis import given, strategies as st
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+import pytest
+
+from rbd_ros.control import JointTrajectory, TrajectoryError
+
+NAMES = ('a', 'b', 'c')
+KINDS = ('positions', 'velocities', 'accelerations')
+
+
+def random_points(rng, kind, points=5):
+    """Arguments of a random trajectory of one kind; it ends at rest."""
+    times = np.cumsum(rng.uniform(0.1, 1.0, points)) - 0.1
+    q, v, a = rng.normal(size=(3, points, len(NAMES)))
+    v[-1] = 0.0
+    given = {'positions': (q,), 'velocities': (q, v), 'accelerations': (q, v, a)}[kind]
+    return NAMES, times, *given
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_motion_passes_through_all_that_is_given_at_the_points(rng, kind):
+    names, times, *given = random_points(rng, kind)
+    trajectory = JointTrajectory(names, times, *given)
+    for k, t in enumerate(times[:-1]):
+        for wanted, sampled in zip(given, trajectory.sample(t)):
+            assert_allclose(sampled, wanted[k], rtol=0, atol=1e-9)
+    assert_array_equal(trajectory.sample(times[-1])[0], given[0][-1])
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_velocity_and_acceleration_are_derivatives_of_the_position(rng, kind):
+    trajectory = JointTrajectory(*random_points(rng, kind))
+    h = 1e-5
+    for t in rng.uniform(trajectory.start_time + h, trajectory.end_time - h, 50):
+        if np.abs(trajectory.times - t).min() < 2 * h:
+            continue
+        before, (_, v, a), after = (trajectory.sample(x) for x in (t - h, t, t + h))
+        assert_allclose((after[0] - before[0]) / (2 * h), v, rtol=1e-6, atol=1e-6)
+        assert_allclose((after[1] - before[1]) / (2 * h), a, rtol=1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize(('kind', 'smooth'), [('positions', 3), ('velocities', 2),
+                                              ('accelerations', 3)])
+def test_no_jump_between_segments_up_to_the_order_promised(rng, kind, smooth):
+    """Positions alone and accelerations: twice differentiable; velocities: once."""
+    trajectory = JointTrajectory(*random_points(rng, kind))
+    for t in trajectory.times[1:-1]:
+        left, right = trajectory.sample(t - 1e-9), trajectory.sample(t)
+        for k in range(smooth):
+            assert_allclose(left[k], right[k], rtol=0, atol=1e-5)
+
+
+def test_positions_alone_start_and_end_at_rest(rng):
+    names, times, q = random_points(rng, 'positions')
+    trajectory = JointTrajectory(names, times, q)
+    assert_allclose(trajectory.sample(times[0])[1], 0.0, atol=1e-12)
+    assert_allclose(trajectory.sample(times[-1] - 1e-9)[1], 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_a_quintic_is_reproduced_as_far_as_the_kind_can(kind):
+    """A cubic at rest at both ends is reproduced by every kind, whatever points lie between."""
+    times = np.array([0.0, 0.3, 0.7, 1.0])
+    q = (3 * times**2 - 2 * times**3)[:, None]
+    v, a = (6 * times - 6 * times**2)[:, None], (6 - 12 * times)[:, None]
+    v[-1] = 0.0
+    given = {'positions': (q,), 'velocities': (q, v), 'accelerations': (q, v, a)}[kind]
+    trajectory = JointTrajectory(['a'], times, *given)
+    for t in np.linspace(0.0, 0.999, 50):
+        expected = [3 * t**2 - 2 * t**3], [6 * t - 6 * t**2], [6 - 12 * t]
+        assert_allclose(trajectory.sample(t), expected, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_the_end_is_held_at_rest(rng, kind):
+    trajectory = JointTrajectory(*random_points(rng, kind))
+    for t in (trajectory.end_time, trajectory.end_time + 1e-9, trajectory.end_time + 1e6, np.inf):
+        q, v, a = trajectory.sample(t)
+        assert_array_equal(q, trajectory.positions[-1])
+        assert not v.any()
+        assert not a.any()
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_before_the_start_the_first_point_is_held_at_rest(rng, kind):
+    trajectory = JointTrajectory(*random_points(rng, kind))
+    q, v, a = trajectory.sample(trajectory.start_time - 0.01)
+    assert_array_equal(q, trajectory.positions[0])
+    assert not v.any()
+    assert not a.any()
+
+
+def test_samples_are_the_callers_own(rng):
+    trajectory = JointTrajectory(*random_points(rng, 'velocities'))
+    first = trajectory.sample(0.5)
+    kept = [x.copy() for x in first]
+    trajectory.sample(1.0)
+    assert_array_equal(first, kept)
+    held = trajectory.sample(1e9)[0]
+    held[:] = 99.0
+    assert not np.any(trajectory.sample(1e9)[0] == 99.0)
+
+
+def test_the_trajectory_does_not_change_with_the_arrays_it_was_made_from(rng):
+    names, times, q = random_points(rng, 'positions')
+    trajectory = JointTrajectory(names, times, q)
+    q[:] = 0.0
+    assert trajectory.positions.any()
+    assert trajectory.sample(times[-1])[0].any()
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_joints_come_in_the_order_asked_for(rng, kind):
+    trajectory = JointTrajectory(*random_points(rng, kind))
+    reordered = trajectory.for_joints(('c', 'a', 'b'))
+    for t in np.linspace(-0.1, trajectory.end_time + 0.1, 20):
+        assert_allclose(reordered.sample(t), np.array(trajectory.sample(t))[:, [2, 0, 1]])
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_joints_left_out_are_held(rng, kind):
+    trajectory = JointTrajectory(*random_points(rng, kind))
+    wide = trajectory.for_joints(('x', 'b', 'a', 'c', 'y'), hold=[1.0, 2.0, 3.0, 4.0, 5.0])
+    for t in np.linspace(-0.1, trajectory.end_time + 0.1, 20):
+        q, v, a = wide.sample(t)
+        assert_array_equal(q[[0, 4]], [1.0, 5.0])
+        assert not v[[0, 4]].any()
+        assert not a[[0, 4]].any()
+        assert_allclose(q[[2, 1, 3]], trajectory.sample(t)[0])
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_a_late_first_point_is_reached_from_where_the_robot_is(rng, kind):
+    names, times, *given = random_points(rng, kind)
+    trajectory = JointTrajectory(names, times + 1.0, *given)
+    q0, v0 = rng.normal(size=(2, 3))
+    joined = trajectory.starting_from(q0, v0, 0.25)
+    assert_allclose(joined.sample(0.25)[0], q0, atol=1e-12)
+    assert_allclose(joined.sample(0.25)[1], v0, atol=1e-12)
+    assert_allclose(joined.sample(times[0] + 1.0)[0], given[0][0], atol=1e-9)
+    wide = joined.for_joints(('c', 'b', 'a'))
+    assert_allclose(wide.sample(0.4), np.array(joined.sample(0.4))[:, ::-1], atol=1e-12)
+
+
+def test_a_trajectory_that_has_begun_is_not_joined_anew(rng):
+    trajectory = JointTrajectory(*random_points(rng, 'velocities'))
+    assert trajectory.starting_from(np.zeros(3), time=trajectory.start_time) is trajectory
+
+
+def test_one_point_is_a_motion_to_it():
+    trajectory = JointTrajectory(['a'], [2.0], [[1.0]]).starting_from([0.0])
+    assert_allclose(trajectory.sample(1.0)[0], 0.5)
+    assert_array_equal(trajectory.sample(2.0)[0], [1.0])
+
+
+def test_empty_rows_are_the_same_as_none():
+    plain = JointTrajectory(['a'], [0.0, 1.0], [[0.0], [1.0]])
+    empty = JointTrajectory(['a'], [0.0, 1.0], [[0.0], [1.0]], [[], []], [])
+    assert_array_equal(plain.sample(0.4), empty.sample(0.4))
+
+
+GOOD = {
+    'joint_names': ['a', 'b'],
+    'times': [0.0, 1.0, 2.0],
+    'positions': [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]],
+    'velocities': [[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]],
+}
+BAD = {
+    'no joints': ({'joint_names': []}, 'names no joints', None, None),
+    'joint twice': ({'joint_names': ['a', 'a']}, 'named twice', 'a', None),
+    'no points': ({'times': [], 'positions': []}, 'at least one point', None, None),
+    'time standing still': ({'times': [0.0, 1.0, 1.0]}, 'strictly increase', None, 2),
+    'time running back': ({'times': [0.0, 2.0, 1.0]}, 'does not come after', None, 2),
+    'negative time': ({'times': [-1.0, 0.0, 1.0]}, 'not negative', None, 0),
+    'time without end': ({'times': [0.0, 1.0, np.inf]}, 'finite', None, 2),
+    'time no number': ({'times': [0.0, np.nan, 2.0]}, 'finite', None, 1),
+    'text for time': ({'times': ['x', 'y', 'z']}, 'must be numbers', None, None),
+    'no positions': ({'positions': [[], [], []]}, 'no positions', None, None),
+    'too few numbers': ({'positions': [[0.0, 0.0], [1.0], [2.0, 2.0]]}, '1 positions for 2 joints',
+                        None, 1),
+    'too many numbers': ({'velocities': [[0.0] * 3] * 3}, '3 velocities for 2 joints', None, 0),
+    'some points empty': ({'velocities': [[0.0, 0.0], [], [0.0, 0.0]]}, 'no velocities', None, 1),
+    'too few rows': ({'positions': [[0.0, 0.0]]}, '3 times but 1 rows', None, None),
+    'no rows': ({'positions': [0.0, 1.0, 2.0]}, 'one row a point', None, 0),
+    'NaN': ({'positions': [[0.0, 0.0], [1.0, np.nan], [2.0, 2.0]]}, 'finite', 'b', 1),
+    'Inf': ({'velocities': [[np.inf, 0.0], [1.0, 1.0], [0.0, 0.0]]}, 'finite', 'a', 0),
+    'text': ({'positions': [['x', 'y']] * 3}, 'must be numbers', None, None),
+    'moving at the end': ({'velocities': [[0.0, 0.0]] * 2 + [[0.0, 0.1]]}, 'end with velocity 0',
+                          'b', 2),
+    'accelerations alone': ({'velocities': None, 'accelerations': [[0.0, 0.0]] * 3},
+                            'no velocities; give both', None, None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('case', BAD)
+def test_an_illegal_trajectory_is_refused_naming_place_and_cure(case):
+    changes, text, joint, point = BAD[case]
+    with pytest.raises(TrajectoryError, match=text) as caught:
+        JointTrajectory(**{**GOOD, **changes})
+    assert caught.value.joint == joint
+    assert caught.value.point == point
+
+
+def test_a_last_point_that_moves_is_accepted_on_request():
+    moving = {**GOOD, 'velocities': [[0.0, 0.0], [1.0, 1.0], [1.0, 1.0]]}
+    trajectory = JointTrajectory(**moving, allow_nonzero_end_velocity=True)
+    assert not trajectory.sample(2.0)[1].any()
+
+
+def test_a_joint_that_the_robot_does_not_have_is_named_with_close_ones():
+    with pytest.raises(TrajectoryError, match="'b'.*elbow_b") as caught:
+        JointTrajectory(**GOOD).for_joints(('a', 'elbow_b'))
+    assert caught.value.joint == 'b'
+
+
+def test_a_joint_left_out_is_named_where_none_may_be():
+    with pytest.raises(TrajectoryError, match="leaves out joint 'c'"):
+        JointTrajectory(**GOOD).for_joints(('a', 'b', 'c'))
+
+
+@given(st.lists(st.floats(-3, 3), min_size=4, max_size=4), st.floats(0.1, 5.0))
+def test_limits_hold_between_the_points_whenever_a_trajectory_is_accepted(values, duration):
+    """What is accepted really stays within, what is refused really goes beyond."""
+    times = np.array([0.0, 0.4, 1.0]) * duration
+    velocity = np.array([values[2], values[3], 0.0])
+    q = np.array([values[0], values[1], 0.5])
+    trajectory = JointTrajectory(['a'], times, q[:, None], velocity[:, None])
+    samples = [trajectory.sample(t) for t in np.linspace(0.0, times[-1], 2001)]
+    reach = max(abs(s[0][0]) for s in samples)
+    speed = max(abs(s[1][0]) for s in samples)
+    trajectory.check_limits([-1.01 * reach - 1e-3], [1.01 * reach + 1e-3], [1.01 * speed + 1e-3])
+    if reach > 1e-3:
+        with pytest.raises(TrajectoryError, match='beyond its limits'):
+            trajectory.check_limits([-0.99 * reach], [0.99 * reach], [np.inf])
+    if speed > 1e-3:
+        with pytest.raises(TrajectoryError, match='its limit is'):
+            trajectory.check_limits([-np.inf], [np.inf], [0.99 * speed])
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_a_position_limit_touched_exactly_is_kept(kind):
+    zeros = np.zeros((2, 1))
+    given = {'positions': (), 'velocities': (zeros,), 'accelerations': (zeros, zeros)}[kind]
+    trajectory = JointTrajectory(['a'], [0.0, 1.0], [[-1.0], [1.0]], *given)
+    trajectory.check_limits([-1.0], [1.0], [np.inf])
+
+
+@pytest.mark.slow
+def test_sampling_is_cheap_enough_for_a_kilohertz_loop(rng):
+    """A generous bound that a sampler with a spline object per call would break."""
+    trajectory = JointTrajectory(*random_points(rng, 'accelerations', points=1000))
+    durations = []
+    for _ in range(20):
+        begin = time.perf_counter()
+        for t in np.linspace(0.0, trajectory.end_time, 100).tolist():
+            trajectory.sample(t)
+        durations.append((time.perf_counter() - begin) / 100)
+    assert min(durations) < 200e-6
