@@ -59,6 +59,12 @@ def generate_launch_description():
                 description='Positions at the start, such as "[0.0, -1.57, 1.57]".',
             ),
             DeclareLaunchArgument(
+                'friction_compensation',
+                default_value='desired',
+                choices=['desired', 'measured', 'none'],
+                description='Friction that inverse_dynamics adds to its torque.',
+            ),
+            DeclareLaunchArgument(
                 'robot_state_publisher',
                 default_value='auto',
                 choices=['auto', 'true', 'false'],
@@ -95,13 +101,17 @@ def start_all(context):
         params_file = argument('controller_params_file') or str(
             resource_path('config', f'{controller}.yaml')
         )
+        options = {'use_sim_time': 'true'}
+        if controller == 'inverse_dynamics':
+            # The simulated robot has the friction of its description, just as it says.
+            options['friction_compensation'] = argument('friction_compensation')
         actions.append(
             include(
                 controller,
                 urdf=urdf,
                 namespace=argument('namespace'),
                 params_file=params_file,
-                use_sim_time='true',
+                **options,
             )
         )
     if wanted(argument('robot_state_publisher'), 'robot_state_publisher'):

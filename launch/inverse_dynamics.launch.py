@@ -15,6 +15,7 @@ from rbd_ros.resources import resource_path
 PARAMETERS = {
     'feedforward': 'Feedforward term: inverse_dynamics, gravity or none.',
     'feedback': 'Feedback term: pd, computed_torque or none.',
+    'friction_compensation': 'Friction that the torque adds: none, desired or measured.',
     'natural_frequency': 'Frequency of the closed loop from which empty gains follow [rad/s].',
     'shutdown_command': 'Last torque when the node ends: zero, gravity or none.',
     'use_sim_time': 'Whether the clock of the node is /clock: true or false.',

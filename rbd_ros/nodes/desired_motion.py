@@ -30,6 +30,17 @@ class DesiredMotion:
         self._active: Optional[JointTrajectory] = None
         self._next: Optional[JointTrajectory] = None
         self._begin = self._next_begin = 0
+        self._warm_up()
+
+    def _warm_up(self) -> None:
+        """Have everything imported that a trajectory needs, before torque depends on it."""
+        q = self._robot.neutral()
+        rows = np.array([q, q])
+        for others in ({}, {'velocities': 0.0 * rows}):
+            trajectory = JointTrajectory(self._robot.joint_names, [1.0, 2.0], rows, **others)
+            trajectory = trajectory.starting_from(q, np.zeros(self._robot.nv))
+            trajectory.check_limits(*(np.full(len(q), x) for x in (-np.inf, np.inf, np.inf)))
+            trajectory.sample(0.5)
 
     @property
     def following(self) -> bool:

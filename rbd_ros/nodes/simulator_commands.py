@@ -8,7 +8,6 @@ limits apply to it like to everything else.
 
 from __future__ import annotations
 
-from enum import IntEnum
 import math
 from typing import Sequence
 
@@ -21,10 +20,11 @@ from rbd_ros.nodes.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.robot import Robot
 
 SUBJECT = 'commands'
+CHECKS_A_TIMEOUT = 20  # how often commands are looked at in the time after which they are too old
 
 
-class Drive(IntEnum):
-    """What drives a joint."""
+class Drive:
+    """What drives a joint; plain numbers, for they are stored in arrays."""
 
     ZERO = 0
     GRAVITY = 1
@@ -76,6 +76,8 @@ class Commands:
         self._effort, self._position, self._velocity = np.zeros(n), np.zeros(n), np.zeros(n)
         self._received = np.full(n, math.inf)  # when the last command came; inf: no command
         self._effort_only = False
+        self._damping = robot.damping
+        self._next_check = -math.inf
         self.accepted = 0
         self.refused = 0
 
@@ -157,6 +159,9 @@ class Commands:
 
     def expire(self, now: float, timeout: float, action: str, q: np.ndarray) -> None:
         """Let `action` replace efforts and velocities that are older than `timeout` seconds."""
+        if now < self._next_check:
+            return
+        self._next_check = now + timeout / CHECKS_A_TIMEOUT
         late = (now - self._received > timeout) & (self.drive != Drive.POSITION)
         if late.any():
             late = np.flatnonzero(late)
@@ -182,7 +187,7 @@ class Commands:
         self._received[joints] = math.inf
         self._effort_only = bool((self.drive == Drive.EFFORT).all())
 
-    def _command(self, drive: Drive, joints: np.ndarray, values: np.ndarray, now: float) -> None:
+    def _command(self, drive: int, joints: np.ndarray, values: np.ndarray, now: float) -> None:
         if not joints.size:
             return
         target = {
@@ -235,7 +240,7 @@ class Commands:
         positional = self.drive[servo] == Drive.POSITION
         error = np.where(positional, self._position[servo] - q[self.at_q[servo]], 0.0)
         desired = w * w * error + 2.0 * w * (self._velocity[servo] - v[at])
-        H, C = self._robot.mass_matrix(q), self._robot.bias_force(q, v) + self._robot.damping * v
+        H, C = self._robot.mass_matrix(q), self._robot.bias_force(q, v) + self._damping * v
         free = np.setdiff1d(np.arange(self._robot.nv), at)
         acceleration = np.zeros(self._robot.nv)
         acceleration[at] = desired
