@@ -1,0 +1,120 @@
+"""Code for other processors than this one: lesser x86-64 run here, aarch64 emitted."""
+
+import numpy as np
+import pytest
+from support import fresh_python, random_trees
+from support.errors import worst_relative_error
+
+from rbd_ros import Robot
+from rbd_ros.compiler import functions, Graph, native
+from rbd_ros.robot.definitions import definition, Options
+
+FUNCTIONS = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'integrate']
+# A tree of three joints and fewer kinds runs in a moment; libm's fused multiply-add takes its time
+TEXT = random_trees.tree(21, bodies=3, types=('revolute', 'prismatic', 'floating'))
+
+RUN = """
+import sys
+import numpy as np
+from rbd_ros import Robot
+from rbd_ros.compiler.native import processor
+robot = Robot.from_urdf(sys.argv[1])
+data = np.load(sys.argv[2])
+results = {}
+for name in sys.argv[4:]:
+    arrays = [data['q' if key == 'q' else 'v'] for key, _ in robot.kernel(name).definition.inputs]
+    results[name] = robot.kernel(name)(*arrays)
+    one = [robot.kernel(name)(*[x[k] for x in arrays]) for k in range(len(data['q']))]
+    assert np.array_equal(results[name], one), name
+    assert np.array_equal(robot.kernel(name).function(*[x[0] for x in arrays]), one[0])
+np.savez(sys.argv[3], **results)
+print(processor().lanes)
+"""
+
+
+@pytest.fixture(scope='module')
+def states():
+    """Nine states of the robot."""
+    robot, rng = Robot.from_urdf(TEXT), np.random.default_rng(2)
+    q = np.array([robot.random_configuration(rng) for _ in range(9)])
+    return {'q': q, 'v': rng.normal(size=(9, robot.nv))}
+
+
+@pytest.mark.parametrize(
+    'processor, lanes', [('x86-64', 2), ('x86-64-v2', 2), ('x86-64-v3', 4), ('x86-64-v4', 8)]
+)
+def test_every_level_of_x86_64_gives_the_same_results(states, tmp_path, processor, lanes):
+    np.savez(tmp_path / 'in.npz', **states)
+    done = fresh_python.run(
+        RUN,
+        TEXT,
+        tmp_path / 'in.npz',
+        tmp_path / 'out.npz',
+        *FUNCTIONS,
+        check=False,
+        RBD_ROS_CPU=processor,
+    )
+    if 'RBD_ROS_CPU is' in done.stderr:
+        pytest.skip('this machine cannot stand in for that processor')
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) == lanes
+    robot, results = Robot.from_urdf(TEXT), np.load(tmp_path / 'out.npz')
+    for name in FUNCTIONS:
+        kernel = robot.kernel(name)
+        here = kernel(*[states['q' if key == 'q' else 'v'] for key, _ in kernel.definition.inputs])
+        # only what the processor fuses may differ
+        assert worst_relative_error(results[name], here) < 1e-12, name
+
+
+def test_an_unknown_processor_is_refused_with_the_known_ones():
+    code = 'from rbd_ros.compiler import native; native.processor()'
+    done = fresh_python.run(code, check=False, RBD_ROS_CPU='pentium')
+    assert done.returncode != 0
+    assert "RBD_ROS_CPU is 'pentium'; here it may be native" in done.stderr
+
+
+@pytest.mark.parametrize('text', ['', 'native'])
+def test_without_a_choice_this_machine_is_meant(text):
+    code = 'from rbd_ros.compiler import native; print(native.processor().name)'
+    name = fresh_python.run(code, RBD_ROS_CPU=text).stdout.strip()
+    assert name == fresh_python.run(code, RBD_ROS_CPU=None).stdout.strip()
+
+
+@pytest.fixture(scope='module')
+def aarch64():
+    """LLVM target machine of 64-bit ARM."""
+    import llvmlite.binding as llvm
+
+    native._initialise()
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    try:
+        target = llvm.Target.from_triple('aarch64-linux-gnu')
+    except RuntimeError:
+        pytest.skip('this llvmlite knows no aarch64')
+    return target.create_target_machine(
+        cpu='generic', features='', opt=1, reloc='pic', codemodel='small'
+    )
+
+
+@pytest.mark.parametrize('name', FUNCTIONS)
+def test_aarch64_code_is_emitted_without_calls_for_sine_and_fused_products(aarch64, name):
+    import llvmlite.binding as llvm
+
+    what = definition(Robot.from_urdf(TEXT).model, name, Options())
+    graph = Graph()
+    outputs = list(what.evaluate(*(graph.inputs(*pair) for pair in what.inputs)))
+    parts = [
+        functions.core_function(graph, what.inputs, outputs),
+        functions.batch_function(graph, what.inputs, outputs, lanes=2),
+    ]
+    declarations = sorted({line for _, lines in parts for line in lines})
+    text = '\n'.join(
+        ['target triple = "aarch64-linux-gnu"', *(t for t, _ in parts), *declarations]
+    )
+    module = llvm.parse_assembly(text)
+    assembly = aarch64.emit_assembly(module)
+    assert aarch64.emit_object(module)[:4] == b'\x7fELF'
+    calls = {line.split()[1] for line in assembly.splitlines() if line.split()[:1] == ['bl']}
+    assert calls <= {'gather', 'scatter', 'group', 'core'}
+    assert '.2d' in assembly and 'fmla' in assembly
