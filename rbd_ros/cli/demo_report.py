@@ -72,6 +72,7 @@ def _loop(plan: Plan, runs: Mapping[str, Tracking]) -> str:
     rows.append(['states', '', *(f'{t.states}' for t in trackings)])
     deadline = f'no command within {1e3 * plan.period:g} ms'
     rows.append([deadline, '', *(f'{t.missed} ({t.missed / t.states:.2%})' for t in trackings)])
+    rows.append(['longest gap', 'ms', *(f'{1e3 * t.longest_gap:.0f}' for t in trackings)])
     rows.append(['states not recorded', '', *(f'{t.lost_states}' for t in trackings)])
     for percentile in PERCENTILES:
         values = [1e6 * t.latency_percentiles([percentile])[0] for t in trackings]

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from types import FrameType
-from typing import Dict, Iterator, List, Optional, Sequence
+from typing import Callable, Dict, Iterator, List, Optional, Sequence
 
 STOP_SIGNALS = tuple(
     getattr(signal, name) for name in ('SIGINT', 'SIGTERM', 'SIGHUP') if hasattr(signal, name)
@@ -24,6 +24,7 @@ GENTLE_TIMEOUT = 3.0  # for a node to publish its last command and end [s]
 FIRM_TIMEOUT = 1.0
 POLL = 0.02
 PR_SET_PDEATHSIG = 1
+URGENT = -10  # added to the niceness
 
 
 class Interrupted(KeyboardInterrupt):
@@ -83,12 +84,15 @@ class Children:
                 number, self._pending = self._pending, None
                 raise Interrupted(number)
 
-    def start(self, name: str, command: Sequence[str], pipe: bool = False) -> subprocess.Popen:
+    def start(
+        self, name: str, command: Sequence[str], pipe: bool = False, urgent: bool = False
+    ) -> subprocess.Popen:
         """Start a process.
 
         :param name: name for its log file
         :param command: program and arguments
         :param pipe: whether its standard output can be read; else it goes to the log
+        :param urgent: whether it goes before other programs, if this user may have that
         """
         with self._undisturbed(), open(self.log(name), 'wb') as log:
             process = subprocess.Popen(
@@ -98,7 +102,7 @@ class Children:
                 stdout=subprocess.PIPE if pipe else log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=_die_with(os.getpid()) if sys.platform == 'linux' else None,
+                preexec_fn=_before_start(os.getpid(), urgent),
             )
             self._processes[name] = process
         return process
@@ -144,13 +148,23 @@ def _signal_group(group: int, number: int) -> None:
         pass  # all have gone
 
 
-def _die_with(parent: int):
-    """Make what a child runs before its program: it will be killed when this program dies."""
-    libc = ctypes.CDLL(None)
+def _before_start(parent: int, urgent: bool) -> Callable[[], None]:
+    """Make what a child runs before its program.
+
+    :param parent: process with whose death the child is to be killed (on Linux)
+    :param urgent: whether to ask for a higher priority
+    """
+    libc = ctypes.CDLL(None) if sys.platform == 'linux' else None
 
     def prepare() -> None:
-        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if libc is not None:
+            libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:  # it died in between
             os._exit(1)
+        if urgent:
+            try:
+                os.nice(URGENT)
+            except OSError:
+                pass  # a matter of the user's rights; it goes without
 
     return prepare

@@ -141,6 +141,7 @@ class Tracking:
     :param peak_effort: greatest torques, (n,)
     :param rate: commands sent in a second [Hz]
     :param missed: states whose command was not sent within the period, or never
+    :param longest_gap: longest simulated time between commands [s]
     :param states: number of states
     :param lost_states: states that were published but not recorded
     :param latency: times from sending a state to sending its command, sorted, (C,) [s]
@@ -156,6 +157,7 @@ class Tracking:
     peak_effort: np.ndarray
     rate: float
     missed: int
+    longest_gap: float
     states: int
     lost_states: int
     latency: np.ndarray = field(repr=False)
@@ -204,10 +206,19 @@ def evaluate(plan: Plan, recording: Recording) -> Tracking:
         peak_effort=np.abs(effort).max(axis=0),
         rate=rate,
         missed=missed,
+        longest_gap=longest_gap(plan, recording),
         states=len(times),
         lost_states=int(expected - len(times)),
         latency=latency,
     )
+
+
+def longest_gap(plan: Plan, recording: Recording) -> float:
+    """Longest simulated time between commands during the motion [s]."""
+    end = recording.start + round(plan.times[-1] * NANOSECONDS)
+    stamps = recording.command_stamps
+    during = stamps[(stamps >= recording.start) & (stamps <= end)]
+    return float(np.diff(during, prepend=recording.start, append=end).max() / NANOSECONDS)
 
 
 def _timing(

@@ -42,7 +42,7 @@ def motion_gains(
     velocities: Any,
     *,
     natural_frequency: float = 15.0,
-    damping_ratio: float = 1.0,
+    damping_ratio: float = 0.7,
     deflection: float = 0.15,
     highest_frequency: float = 60.0,
 ) -> Tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,129 @@
+"""The demo's table and plot, from recordings made up for the purpose; its command line."""
+
+import argparse
+
+import numpy as np
+import pytest
+
+from rbd_ros.cli import demo
+from rbd_ros.cli.demo_plot import plot
+from rbd_ros.cli.demo_report import ratio, report
+from rbd_ros.control.demonstration import demonstration
+from rbd_ros.control.experiment import evaluate, Plan, Recording
+from rbd_ros.resources import resource_path
+from rbd_ros.robot import Robot
+
+MILLISECOND = 1_000_000
+ERRORS = (0.1, 0.05, 0.001)
+
+
+@pytest.fixture(scope='module')
+def robot():
+    return Robot.from_urdf(resource_path('urdf', 'stanford_arm.urdf'))
+
+
+@pytest.fixture(scope='module')
+def plan(robot):
+    t = demonstration(robot).trajectory
+    return Plan(t.joint_names, t.times, t.positions, t.velocities, t.accelerations, demo.LAWS)
+
+
+@pytest.fixture(scope='module')
+def runs(plan):
+    result = {}
+    for law, error in zip(plan.laws, ERRORS):
+        stamps = MILLISECOND * np.arange(0, int(1e3 * plan.times[-1]) + 2)
+        q = np.array([plan.trajectory.sample(t)[0] for t in (stamps / 1e9).tolist()])
+        sent = 10**18 + stamps
+        recording = Recording(
+            start=0,
+            state_stamps=stamps,
+            state_sent=sent,
+            q=q + error * np.sin(stamps / 1e8)[:, None],
+            v=0 * q,
+            effort=5.0 * np.cos(q),
+            command_stamps=stamps,
+            command_sent=sent + 300_000,
+        )
+        result[law.key] = evaluate(plan, recording)
+    return result
+
+
+UNITS = [('rad', 'N m'), ('rad', 'N m'), ('m', 'N'), *[('rad', 'N m')] * 3]
+
+
+def test_the_ratio_is_that_of_the_errors(runs):
+    first, *_, last = runs.values()
+    assert ratio(first, last) == pytest.approx(ERRORS[0] / ERRORS[-1], rel=1e-6)
+
+
+def test_the_table_has_every_joint_law_and_figure(plan, runs, robot):
+    text = report(plan, runs, UNITS, robot.effort_limits)
+    for name in (*plan.joint_names, *(law.title for law in plan.laws)):
+        assert name in text
+    for phrase in ('RMS', 'peak torque', 'Hz', 'no command within 1 ms', 'median', '99.9 %'):
+        assert phrase in text
+    assert f'{ERRORS[0] / ERRORS[-1]:.1f}' in text
+
+
+def test_the_columns_of_the_table_are_aligned(plan, runs, robot):
+    for block in report(plan, runs, UNITS, robot.effort_limits).split('\n\n'):
+        rule = next(line for line in block.splitlines() if set(line) == {'-'})
+        assert all(len(line) <= len(rule) for line in block.splitlines())
+
+
+@pytest.mark.parametrize('limits', [np.full(6, np.inf), np.full(6, 6.0)])
+def test_the_plot_is_a_png_that_is_not_blank(plan, runs, tmp_path, limits):
+    pyplot = pytest.importorskip('matplotlib.pyplot')
+    path = tmp_path / 'plot.png'
+    plot(path, 'title', 'subtitle', plan, runs, UNITS, limits)
+    image = pyplot.imread(path)
+    assert image.shape[0] > 500
+    assert image.shape[1] > 500
+    assert image[..., :3].std() > 0.02
+    assert not pyplot.get_fignums()
+
+
+def test_robots_are_found_by_file_by_embedded_name_and_by_example_name(tmp_path, robot_paths):
+    file = tmp_path / 'my arm.urdf'
+    file.write_text('<robot/>')
+    assert demo.find_robot(str(file)) == file
+    assert demo.find_robot('two_link_arm') == resource_path('urdf', 'two_link_arm.urdf')
+    for name in ('panda', 'xarm7', 'z1', 'so101'):
+        assert demo.find_robot(name).name == f'{name}.urdf'
+
+
+def test_a_robot_that_is_nowhere_is_an_error_that_names_the_embedded():
+    with pytest.raises(demo.DemoError, match='six_axis_arm'):
+        demo.find_robot('no_such_robot')
+
+
+def arguments(*words):
+    parser = argparse.ArgumentParser()
+    demo.add_arguments(parser)
+    return parser.parse_args(words)
+
+
+@pytest.mark.parametrize(
+    ('words', 'said'),
+    [
+        (('no_such_robot',), 'no robot'),
+        (('two_link_arm', '--slower', '0.5'), '--slower'),
+        (('{folder}/sick.urdf',), 'sick'),
+        (('{folder}/fixed.urdf',), 'no joint that moves'),
+    ],
+)
+def test_what_cannot_be_run_ends_with_code_2_and_a_reason(words, said, tmp_path, capfd):
+    (tmp_path / 'sick.urdf').write_text('<robot name="sick"><link')
+    (tmp_path / 'fixed.urdf').write_text('<robot name="fixed"><link name="base"/></robot>')
+    words = [word.format(folder=tmp_path) for word in words]
+    assert demo.run(arguments(*words, '-o', str(tmp_path / 'out'))) == 2
+    assert said in ''.join(capfd.readouterr())
+
+
+def test_help_tells_laws_gains_and_exit_codes():
+    parser = argparse.ArgumentParser()
+    demo.add_arguments(parser)
+    text = parser.format_help()
+    for phrase in ('same PD gains', 'Exit code', '--threshold', 'example-robot-data'):
+        assert phrase in text
