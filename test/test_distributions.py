@@ -18,8 +18,10 @@ LEFT_BEHIND = shutil.ignore_patterns(
 
 def not_shipped(folder, names):
     """Name what building, testing and the demo leave behind, for shutil.copytree."""
-    results = {'build', 'install', 'log', 'dist', 'demo', 'output'} if Path(folder) == ROOT else set()
-    return LEFT_BEHIND(folder, names) | (results & set(names))
+    left = LEFT_BEHIND(folder, names)
+    if Path(folder) == ROOT:
+        left |= {'build', 'install', 'log', 'dist', 'demo', 'output'} & set(names)
+    return left
 
 
 def files_below(folder):
