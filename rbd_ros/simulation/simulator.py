@@ -116,10 +116,9 @@ class Simulator:
             raise ValueError(f'ground must be None, True or a HalfSpace, got {ground!r}')
         self._robot, self._integrator = robot, integrator
         self._ground = ground or None
-        shapes, self._geometries, self._warnings = contact_shapes(
+        shapes, self._geometries, self._shape_warnings = contact_shapes(
             robot.model, contact_links if self._ground else ())
-        if not self._ground:
-            self._warnings = []
+        self._start_warnings: List[str] = []
         self._plant = make_plant(
             robot, timestep, self._ground, contact or ContactParameters(), shapes,
             float(speed_limit), integrator == 'rk4')
@@ -217,8 +216,8 @@ class Simulator:
 
     @property
     def warnings(self) -> Tuple[str, ...]:
-        """What is odd about the shapes, or was about a start; each named once."""
-        return tuple(self._warnings)
+        """What is odd about the collision shapes, and about the start at the last reset."""
+        return (*self._shape_warnings, *self._start_warnings)
 
     # -- verbs ----------------------------------------------------------------------------------
 
@@ -348,29 +347,26 @@ class Simulator:
 
     def _begin(self, q: np.ndarray, v: np.ndarray) -> None:
         """Give contacts their memory, and warn of what is odd about the start."""
-        robot, plant = self._robot, self._plant
+        robot, plant, warn = self._robot, self._plant, self._start_warnings.append
+        self._start_warnings.clear()
         if len(plant.shapes.kind):
             point = place_on_ground(*self._records)
             depth = -self._memory.patch_z[point] if point >= 0 else 0.0
             if depth > DEEP:
                 shape = int(np.searchsorted(plant.shapes.first, point, side='right')) - 1
-                self._warn(
+                warn(
                     f'link {self._geometries[shape].link!r} starts {1e3 * depth:.1f} mm deep in the '
                     'ground; contact_links chooses which links touch it')
         for i in range(robot.nv):
             at = plant.position[i]
             if at >= 0 and not plant.lower[i] <= q[at] <= plant.upper[i]:
-                self._warn(
+                warn(
                     f'joint {self._joint_of(i)!r} starts at {q[at]:g}, outside its limits '
                     f'[{plant.lower[i]:g}, {plant.upper[i]:g}]; it is moved back slowly')
             if abs(v[i]) > plant.speed[i]:
-                self._warn(
+                warn(
                     f'joint {self._joint_of(i)!r} starts at speed {v[i]:g}, above the guard of '
                     f'{plant.speed[i]:g}')
-
-    def _warn(self, text: str) -> None:
-        if text not in self._warnings:
-            self._warnings.append(text)
 
     def _joint_of(self, i: int) -> str:
         model = self._robot.model

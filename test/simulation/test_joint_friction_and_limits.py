@@ -1,0 +1,186 @@
+"""Coulomb friction that truly sticks, joint limits that truly hold, effort limits that truly cut."""
+
+import numpy as np
+import pytest
+from rbd_ros import Robot, Simulator
+from support.simulated_robots import GRAVITY, joint, link, pendulum, robot, turntable
+
+INTEGRATORS = ['semi_implicit', 'rk4']
+LIMIT = '<limit lower="-0.5" upper="0.4" effort="20" velocity="10"/>'
+
+
+@pytest.mark.seed('BL12')
+@pytest.mark.parametrize('integrator', INTEGRATORS)
+def test_a_joint_sticks_below_breakaway_and_moves_above(integrator):
+    simulator = Simulator(turntable(0.2, friction=1.5), 1e-3, integrator)
+    simulator.step([1.5 * (1 - 1e-6)], 5000)
+    assert simulator.q[0] == 0.0 and simulator.v[0] == 0.0
+    assert simulator.constraint_force[0] == pytest.approx(-1.5, rel=1e-5)
+    simulator.step([1.5 * (1 + 1e-3)], 1000)
+    assert simulator.v[0] == pytest.approx(1.5e-3 / 0.2, rel=1e-9)
+
+
+@pytest.mark.seed('BL12')
+@pytest.mark.parametrize('integrator', INTEGRATORS)
+@pytest.mark.parametrize('direction', [1.0, -1.0])
+def test_friction_stops_a_joint_at_the_exact_deceleration_and_keeps_it_stopped(
+    integrator, direction
+):
+    simulator = Simulator(turntable(0.2, friction=1.5), 1e-3, integrator)
+    simulator.reset(v=[2.0 * direction])
+    simulator.step(n=100)
+    assert simulator.v[0] == pytest.approx(direction * (2.0 - 0.1 * 1.5 / 0.2), rel=1e-12)
+    simulator.step(n=1000)
+    assert simulator.v[0] == 0.0
+    way = 2.0**2 / (2 * 1.5 / 0.2)
+    # the stop happens within a step of the exact instant
+    assert simulator.q[0] == pytest.approx(direction * way, abs=2.1e-3 * (integrator != 'rk4') + 1e-5)
+    q = simulator.q
+    simulator.step(n=1000)
+    assert np.array_equal(simulator.q, q)
+
+
+@pytest.mark.parametrize('integrator', INTEGRATORS)
+def test_a_pendulum_with_friction_hangs_still_off_the_vertical(integrator):
+    friction = 0.4 * GRAVITY * 0.5
+    simulator = Simulator(pendulum(friction=friction), 1e-3, integrator)
+    simulator.reset(q=[np.arcsin(0.39)])
+    simulator.step(n=3000)
+    assert simulator.q[0] == np.arcsin(0.39) and simulator.v[0] == 0.0
+    simulator.reset(q=[np.arcsin(0.41)])
+    simulator.step(n=100)
+    assert simulator.v[0] < 0.0
+
+
+@pytest.mark.parametrize('integrator', INTEGRATORS)
+def test_joints_that_stick_do_not_move_while_others_swing(integrator):
+    """The motion of the second joint shakes the first, with less than its friction."""
+    double = robot(
+        link('base'),
+        link('upper', 1.0, (0.01,) * 3, (0, 0, -0.2)),
+        link('lower', 0.3, (0.001,) * 3, (0, 0, -0.2)),
+        joint('first', 'base', 'upper', inside='<dynamics friction="5.0"/>'),
+        joint('second', 'upper', 'lower', xyz=(0, 0, -0.4)),
+    )
+    simulator = Simulator(double, 1e-3, integrator)
+    simulator.reset(q=[0.0, 1.5])
+    single = Simulator(
+        robot(
+            link('base'),
+            link('lower', 0.3, (0.001,) * 3, (0, 0, -0.2)),
+            joint('second', 'base', 'lower', xyz=(0, 0, -0.4)),
+        ), 1e-3, integrator,
+    )
+    single.reset(q=[1.5])
+    for _ in range(20):
+        simulator.step(n=100)
+        single.step(n=100)
+        assert simulator.q[0] == 0.0 and simulator.v[0] == 0.0
+        assert simulator.q[1] == pytest.approx(single.q[0], abs=1e-9)
+    assert simulator.status.unconverged_steps == 0
+
+
+@pytest.mark.parametrize('integrator', INTEGRATORS)
+def test_friction_takes_energy_and_never_gives_any(integrator):
+    arm = robot(
+        link('base'),
+        *(link(f'l{k}', 1.0 / k, (0.01 / k,) * 3, (0, 0, -0.1)) for k in range(1, 6)),
+        *(
+            joint(
+                f'j{k}', f'l{k - 1}' if k > 1 else 'base', f'l{k}', axis=axis, xyz=(0, 0, -0.2),
+                inside=f'<dynamics friction="{0.4 / k}"/>',
+            )
+            for k, axis in enumerate([(0, 1, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 1, 0)], 1)
+        ),
+    )
+    simulator = Simulator(arm, 2e-4, integrator)
+    simulator.reset(q=[1.0, 0.5, -1.0, 0.3, 0.8], v=[0, 0, 0, 5, 0])
+    energy = arm.energy(simulator.q, simulator.v).total
+    for _ in range(200):
+        simulator.step(n=100)
+        now = arm.energy(simulator.q, simulator.v).total
+        assert now < energy + 1e-4
+        energy = min(energy, now)
+    simulator.step(n=30000)
+    assert np.all(simulator.v == 0.0)
+    assert simulator.status.unconverged_steps == 0
+
+
+@pytest.mark.parametrize('integrator', INTEGRATORS)
+def test_a_limit_stops_a_joint_without_rebound_and_holds_it(integrator):
+    simulator = Simulator(turntable(0.2, limit=LIMIT, kind='revolute'), 1e-3, integrator)
+    simulator.reset(v=[3.0])
+    for _ in range(2000):
+        simulator.step([2.0])
+        assert simulator.q[0] <= 0.4
+    assert simulator.q[0] == 0.4 and simulator.v[0] == 0.0
+    assert simulator.constraint_force[0] == pytest.approx(-2.0, rel=1e-12)
+    simulator.step([-2.0])
+    assert simulator.v[0] == pytest.approx(-2.0 * 1e-3 / 0.2)
+    simulator.step([-20.0], 1000)
+    assert simulator.q[0] == -0.5 and simulator.v[0] == 0.0
+    assert simulator.status.limit_steps > 1000
+
+
+@pytest.mark.parametrize('integrator', INTEGRATORS)
+def test_a_joint_can_rest_at_its_limit_against_gravity_with_friction(integrator):
+    simulator = Simulator(
+        pendulum(friction=0.5, limit=LIMIT, kind='revolute'), 1e-3, integrator)
+    simulator.reset(q=[0.4])
+    simulator.step([GRAVITY * 0.5 * np.sin(0.4) + 0.5 + 2.0], 100)
+    assert simulator.q[0] == 0.4 and simulator.v[0] == 0.0
+
+
+@pytest.mark.parametrize('integrator', INTEGRATORS)
+def test_a_start_outside_the_limits_is_reported_and_returns_slowly(integrator):
+    simulator = Simulator(turntable(0.2, limit=LIMIT, kind='revolute'), 1e-3, integrator)
+    simulator.reset(q=[0.6])
+    assert "joint 'turn' starts at 0.6" in simulator.warnings[0]
+    simulator.step(n=10)
+    assert simulator.v[0] == 0.0
+    assert simulator.q[0] == pytest.approx(0.6 - 10 * 1e-3 * 0.5)
+    simulator.step(n=1000)
+    assert simulator.q[0] == 0.4 and simulator.v[0] == 0.0
+
+
+def test_torque_is_cut_at_the_effort_limit_and_that_is_reported():
+    simulator = Simulator(turntable(0.2, limit=LIMIT, kind='revolute'))
+    simulator.step([15.0])
+    assert not simulator.saturated.any() and simulator.status.saturated_steps == 0
+    simulator.step([-50.0], 3)
+    assert simulator.tau[0] == -20.0
+    assert simulator.saturated.all() and simulator.status.saturated_steps == 3
+
+
+@pytest.mark.seed('GR01', 'GR03')
+@pytest.mark.parametrize('integrator', INTEGRATORS)
+def test_mimic_joints_move_as_one_with_their_reflected_inertia(robot_paths, integrator):
+    """Panda's fingers: 0.015 kg each on one freedom, pushed by 1.5 N."""
+    panda = Robot.from_urdf(str(robot_paths['panda']))
+    finger = panda.joint_names.index('panda_finger_joint1')
+    assert 'panda_finger_joint2' not in panda.joint_names
+    simulator = Simulator(panda, 1e-4, integrator)
+    q = np.clip(panda.neutral(), panda.lower_limits, panda.upper_limits)
+    q[finger] = 0.01
+    simulator.reset(q=q)
+    tau = panda.gravity_torque(q)
+    tau[finger] += 1.5
+    expected = panda.forward_dynamics(q, np.zeros(panda.nv), tau)[finger]
+    simulator.step(tau, 1)
+    damped = panda.damping[finger] * 1e-4 * expected / panda.mass_matrix(q)[finger, finger]
+    assert simulator.a[finger] == pytest.approx(expected - damped, rel=2e-3)
+    simulator.step(tau, 5000)
+    assert simulator.q[finger] == panda.upper_limits[finger]
+    assert simulator.v[finger] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_guard_on_speed_holds_takes_energy_only_and_is_reported():
+    simulator = Simulator(turntable(1e-4), speed_limit=100.0)
+    simulator.step([1.0], 100)
+    assert simulator.v[0] == 100.0
+    assert simulator.status.speed_guard_steps > 0
+    assert simulator.status.substeps == 0  # 0.1 rad a step is not far
+    free = Simulator(turntable(1e-4))
+    free.step([1.0], 100)
+    assert free.v[0] == pytest.approx(1000.0)
+    assert free.status.speed_guard_steps == 0 and free.status.substeps > 0

@@ -1,0 +1,79 @@
+"""Small robots with analytic motions, for tests of contact and simulation."""
+
+import numpy as np
+
+from rbd_ros import Robot
+
+GRAVITY = 9.81
+
+
+def link(name, mass=0.0, inertia=(0.0, 0.0, 0.0), centre=(0, 0, 0), shape=''):
+    """Link with principal inertia about its centre of mass, and with collision shapes."""
+    inertial = (
+        f'<inertial><origin xyz="{_text(centre)}"/><mass value="{mass!r}"/>'
+        f'<inertia ixx="{inertia[0]!r}" iyy="{inertia[1]!r}" izz="{inertia[2]!r}"'
+        ' ixy="0" ixz="0" iyz="0"/></inertial>'
+    )
+    return f'<link name="{name}">{inertial if mass else ""}{shape}</link>'
+
+
+def collision(shape, xyz=(0, 0, 0), rpy=(0, 0, 0)):
+    """Return the text of a collision shape, such as 'sphere radius="0.1"'."""
+    return (
+        f'<collision><origin xyz="{_text(xyz)}" rpy="{_text(rpy)}"/>'
+        f'<geometry><{shape}/></geometry></collision>'
+    )
+
+
+def joint(name, parent, child, kind='continuous', axis=(0, 1, 0), xyz=(0, 0, 0), inside=''):
+    """Joint between two links."""
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="{_text(xyz)}"/><axis xyz="{_text(axis)}"/>{inside}</joint>'
+    )
+
+
+def robot(*elements, **options):
+    """Robot of the elements."""
+    return Robot.from_urdf(f'<robot name="small">{"".join(elements)}</robot>', **options)
+
+
+def pendulum(mass=1.0, length=0.5, damping=0.0, friction=0.0, limit='', kind='continuous'):
+    """Point-like mass on a rod that turns about the base's y axis, hanging at angle zero."""
+    inside = f'<dynamics damping="{damping!r}" friction="{friction!r}"/>{limit}'
+    return robot(
+        link('base'),
+        link('rod', mass, (1e-13, 1e-13, 1e-13), (0, 0, -length)),
+        joint('swing', 'base', 'rod', kind, inside=inside),
+    )
+
+
+def turntable(inertia=0.2, damping=0.0, friction=0.0, limit='', kind='continuous'):
+    """Body that turns about the vertical axis."""
+    inside = f'<dynamics damping="{damping!r}" friction="{friction!r}"/>{limit}'
+    return robot(
+        link('base'),
+        link('table', 1.0, (inertia,) * 3),
+        joint('turn', 'base', 'table', kind, (0, 0, 1), inside=inside),
+    )
+
+
+def body(mass=1.0, inertia=(0.01, 0.01, 0.01), shape='', centre=(0, 0, 0), **options):
+    """Free body."""
+    return robot(link('body', mass, inertia, centre, shape), floating_base=True, **options)
+
+
+def ball(mass=1.0, radius=0.1, share=0.4, **options):
+    """Free ball, of inertia share m r^2."""
+    return body(
+        mass, (share * mass * radius**2,) * 3, collision(f'sphere radius="{radius}"'), **options
+    )
+
+
+def at(position, quaternion=(1, 0, 0, 0)):
+    """Configuration of a free body."""
+    return np.array([*quaternion, *position], dtype=float)
+
+
+def _text(values):
+    return ' '.join(repr(float(x)) for x in values)
