@@ -9,6 +9,7 @@ process, which does not run while somebody else has the core.
 from __future__ import annotations
 
 from dataclasses import dataclass
+import math
 import sys
 import time
 import timeit
@@ -16,7 +17,8 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import numpy as np
 
-BLOCK = 0.002  # [s]
+BLOCK = 0.004  # [s]
+WARM_UP = 0.002  # [s]
 _FEWEST_ROUNDS = 5
 
 
@@ -123,10 +125,16 @@ class _Block:
         self._timer.timeit(1)  # whatever happens once only: caches, page faults
         while (duration := self._timer.timeit(self._number)) < BLOCK / 4 and self._number < 10**7:
             self._number *= 4
-        self._number = max(1, round(self._number * BLOCK / max(duration, 1e-9)))
+        calls_per_second = self._number / max(duration, 1e-9)
+        self._number = max(1, round(BLOCK * calls_per_second))
+        self._before = max(1, math.ceil(WARM_UP * calls_per_second))
 
     def run(self) -> float:
-        """Time per state [ns]."""
+        """Time per state [ns].
+
+        The calls of a while before do not count: the other side has just filled the caches.
+        """
+        self._timer.timeit(self._before)
         return 1e9 * self._timer.timeit(self._number) / (self._number * self._states)
 
 
