@@ -1,0 +1,123 @@
+"""The simulator node started in other ways: paused, without hold, floating above ground."""
+
+import pytest
+
+pytest.importorskip('rclpy', reason='rclpy is not installed')
+
+from geometry_msgs.msg import PoseStamped, TwistStamped
+from node_harness import efforts, Feed, gravity_torque, reliable, TWO_LINK_ARM
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool, Trigger
+
+BOX = """
+<robot name="box">
+  <link name="box"><inertial><mass value="2"/>
+    <inertia ixx="0.02" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><geometry><box size="0.2 0.2 0.2"/></geometry></collision></link>
+  <link name="flap"><inertial><origin xyz="0.05 0 0"/><mass value="0.1"/>
+    <inertia ixx="1e-3" iyy="1e-3" izz="1e-3" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hinge" type="revolute"><parent link="box"/><child link="flap"/>
+    <origin xyz="0 0 0.2"/><axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" effort="5" velocity="10"/></joint>
+</robot>
+"""
+
+
+@pytest.fixture
+def start(ros):
+    """Start a simulator under a name of its own; it is gone after the test."""
+    started = []
+
+    def start_simulator(parameters, robot=TWO_LINK_ARM):
+        ros.diagnostics.clear()
+        started.append(ros.start('simulator', {'robot_description': robot, **parameters}))
+        states = ros.listen(JointState, 'joint_states', reliable(1))
+        ros.until(lambda: states, 'joint states', 300.0)
+        return states
+
+    yield start_simulator
+    for process in started:
+        assert process.stop() == 0
+        assert 'Traceback' not in process.output()
+        ros.processes.remove(process)
+
+
+def test_started_paused_it_waits_and_then_begins_where_it_was(ros, start):
+    clock = ros.listen(Clock, '/clock', reliable(1))
+    states = start(
+        {'start_paused': True, 'initial_command': 'zero', 'initial_positions': [0.2, 0.1]}
+    )
+    ros.spin(0.5)
+    assert list(states[-1].position) == [0.2, 0.1]
+    assert states[-1].header.stamp == states[0].header.stamp == clock[-1].clock
+    assert ros.call(Trigger, '/simulator/step', Trigger.Request()).success
+    ros.until(lambda: states[-1].header.stamp != states[0].header.stamp, 'one step')
+    assert ros.call(SetBool, '/simulator/pause', SetBool.Request(data=False)).success
+    ros.until(lambda: states[-1].position[0] > 0.5, 'the arm falls')
+
+
+def test_gravity_keeps_an_arm_without_commands_in_balance(ros, start):
+    states = start(
+        {
+            'initial_command': 'gravity',
+            'initial_joints': ['elbow', 'shoulder'],
+            'initial_positions': [-0.8, 0.5],
+            'joints': ['elbow', 'shoulder'],
+        }
+    )
+    ros.spin(0.5)
+    assert list(states[-1].position) == pytest.approx([0.5, -0.8], abs=1e-6)
+    assert list(states[-1].effort) == pytest.approx(list(gravity_torque([0.5, -0.8]).values()))
+    # The order of effort_commands is that of the parameter.
+    commands = ros.publisher(Float64MultiArray, 'effort_commands')
+    with Feed(commands, efforts(3.0, -4.0), stamped=False):
+        ros.until(lambda: list(states[-1].effort) == [-4.0, 3.0], 'the efforts')
+
+
+def test_a_floating_robot_falls_on_the_ground_and_rests_there(ros, start):
+    poses = ros.listen(PoseStamped, 'base_pose', reliable(1))
+    twists = ros.listen(TwistStamped, 'base_twist', reliable(1))
+    states = start(
+        {
+            'floating_base': True,
+            'ground': True,
+            'initial_command': 'gravity',
+            'initial_base_pose': [1.0, 2.0, 0.3, 0.0, 0.0, 0.0, 1.0],
+        },
+        BOX,
+    )
+    assert list(states[0].name) == ['hinge']
+
+    def at_rest():
+        v = twists and twists[-1].twist
+        return (
+            v
+            and poses[-1].pose.position.z < 0.11
+            and max(abs(x) for x in (v.linear.x, v.linear.y, v.linear.z, v.angular.x, v.angular.y))
+            < 1e-2
+        )
+
+    ros.until(at_rest, 'the box at rest on the ground')
+    position = poses[-1].pose.position
+    assert position.z == pytest.approx(0.1, abs=5e-3)
+    assert (position.x, position.y) == pytest.approx((1.0, 2.0), abs=0.02)
+    assert twists[-1].header.frame_id == 'box'
+
+
+@pytest.mark.parametrize(
+    'parameters, text',
+    [
+        ({'initial_positions': [1.0]}, 'initial_positions has 1 numbers'),
+        ({'initial_positions': [0.0, 0.0], 'initial_joints': ['elbow', 'wing']}, 'no joint wing'),
+        ({'joints': ['wing']}, 'parameter joints: the robot has no joint wing'),
+    ],
+)
+def test_parameters_that_do_not_fit_the_robot_are_reported(ros, parameters, text):
+    ros.diagnostics.clear()
+    process = ros.start('simulator', {'robot_description': TWO_LINK_ARM, **parameters})
+    status = ros.until(lambda: ros.status('cannot be used', 'robot_description'), text, 300.0)
+    assert text in status.message
+    assert process.stop() == 0
+    ros.processes.remove(process)
