@@ -61,19 +61,22 @@ def plot(facts: Dict[str, Any], path: str) -> None:
     """Plot the time per state of each robot and function."""
     from run import SHORT
 
-    groups: Dict[str, Dict[str, Dict[str, float]]] = {}
+    groups: Dict[str, Dict[str, tuple]] = {}
     titles: Dict[str, str] = {}
     for row in facts['rows']:
         if row['section'] not in ('single', 'batch') or row['value'] is None:
             continue
-        times = groups.setdefault(row['robot'], {}).setdefault(SHORT[row['function']], {})
-        times['single' if row['section'] == 'single' else 'batch'] = row['detail']['ours_ns']
+        name = SHORT[row['function']]
+        times, factors = groups.setdefault(row['robot'], {}).setdefault(name, ({}, {}))
+        times[row['section']] = row['detail']['ours_ns']
+        factors[row['section']] = row['value']
         if row['section'] == 'single':
             times['theirs'] = row['detail']['theirs_ns']
         titles[row['robot']] = f'{row["robot"]}, {row["freedoms"][0]} degrees of freedom'
     if not groups:
         raise ValueError('there is nothing to plot: no single calls and no batches were measured')
     plot_groups(
-        [(titles[name], list(rows.items())) for name, rows in groups.items()], path,
+        [(titles[name], [(label, *both) for label, both in rows.items()])
+         for name, rows in groups.items()], path,
         f'batches of {facts["batch"]} states; {facts["machine"]["cpu"]}; factors against '
-        'Pinocchio called from Python')
+        'Pinocchio called from Python, for a batch in a loop')

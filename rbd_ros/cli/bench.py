@@ -148,7 +148,8 @@ def measure(
         'versions': versions(),
         'robot': {
             'name': robot.name, 'nq': robot.nq, 'nv': robot.nv, 'links': len(robot.link_names),
-            'floating_base': floating_base, 'peer_nv': None if peer is None else peer.nv,
+            'floating_base': floating_base,
+            'compiled': any(row['operations'] is not None for row in rows), 'peer_nv': None if peer is None else peer.nv,
         },
         'batch': batch,
         'rows': rows,
@@ -217,7 +218,7 @@ def report(facts: Dict[str, Any]) -> List[str]:
         f'{"floating" if robot["floating_base"] else "fixed"} base',
         f'{computer["cpu"]}, {computer["cores"]} cores'
         + (f', {computer["vectors"]}' if computer['vectors'] else '')
-        + ('' if computer['compiler'] else '; no compiler, so all is interpreted'),
+        + ('' if robot['compiled'] else '; no compiler, so all is interpreted'),
         f'Python {made_by["python"]}, NumPy {made_by["numpy"]}, llvmlite {made_by["llvmlite"]}, '
         f'Pinocchio {made_by["pin"] or "not installed"}',
         '',

@@ -8,7 +8,7 @@ from pathlib import Path
 import platform
 from typing import Any, Dict, Optional
 
-from rbd_ros import __version__, compiler
+from rbd_ros import __version__
 
 _PACKAGES = ('numpy', 'llvmlite', 'numba', 'pin')
 
@@ -21,7 +21,6 @@ def machine() -> Dict[str, Any]:
         'cores': len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity')
         else os.cpu_count(),
         'vectors': _widest_vectors(),
-        'compiler': compiler.why_unavailable() is None,
         'system': platform.system(),
     }
 

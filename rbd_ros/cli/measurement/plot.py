@@ -11,7 +11,7 @@ SERIES = (
     ('single', 'rbd_ros, one call from Python', '#1769aa', 'o'),
     ('batch', 'rbd_ros, per state of a batch, one core', '#e4572e', 'D'),
 )
-Row = Tuple[str, Dict[str, float]]
+Row = Tuple[str, Dict[str, float], Dict[str, float]]
 
 
 def plot_bench(facts: Dict[str, Any], path: str) -> None:
@@ -21,7 +21,7 @@ def plot_bench(facts: Dict[str, Any], path: str) -> None:
             'theirs': row['single']['theirs_ns'],
             'single': row['single']['ours_ns'],
             'batch': row['batch_one_core']['ours_ns'],
-        })
+        }, {'single': row['single']['ratio'], 'batch': row['batch_one_core']['ratio']})
         for row in facts['rows']]
     robot = facts['robot']
     plot_groups(
@@ -32,7 +32,8 @@ def plot_bench(facts: Dict[str, Any], path: str) -> None:
 def plot_groups(groups: Sequence[Tuple[str, List[Row]]], path: str, caption: str) -> None:
     """Draw rows of points on a common logarithmic axis of time, one panel a group.
 
-    :param groups: title and rows of each; a row is a label and times by the keys of `SERIES` [ns]
+    :param groups: title and rows of each; a row is a label, times by the keys of
+        `SERIES` [ns], and how many times faster than the peer our own are
     :raises ValueError: if the file cannot be written
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -49,7 +50,7 @@ def plot_groups(groups: Sequence[Tuple[str, List[Row]]], path: str, caption: str
     handles: Dict[str, Any] = {}
     for axes, (title, rows) in zip(panels, groups):
         _draw_panel(axes, title, rows, handles)
-    values = [t for _, rows in groups for _, times in rows for t in times.values() if t]
+    values = [t for _, rows in groups for _, times, _ in rows for t in times.values() if t]
     panels[0].set_xscale('log')
     panels[0].set_xlim(min(values) / 1.8, max(values) * 2.6)
     panels[-1].xaxis.set_major_formatter(FuncFormatter(_time_text))
@@ -69,7 +70,7 @@ def plot_groups(groups: Sequence[Tuple[str, List[Row]]], path: str, caption: str
 
 
 def _draw_panel(axes: Any, title: str, rows: List[Row], handles: Dict[str, Any]) -> None:
-    for y, (_, times) in enumerate(rows):
+    for y, (_, times, factors) in enumerate(rows):
         known = {key: value for key, value in times.items() if value}
         axes.plot([min(known.values()), max(known.values())], [y, y], color='#dde3ea', lw=2.2,
                   zorder=1, solid_capstyle='round')
@@ -78,18 +79,17 @@ def _draw_panel(axes: Any, title: str, rows: List[Row], handles: Dict[str, Any])
                 handles[label] = axes.plot(
                     known[key], y, marker, color=colour, ms=7, mec='white', mew=0.8, ls='none',
                     zorder=3)[0]
-        if 'theirs' in known:
-            ours = sorted((known[key], key, colour) for key, _, colour, _ in SERIES[1:]
-                          if key in known)
-            close = len(ours) == 2 and ours[1][0] < 1.35 * ours[0][0]
-            for (value, _, colour), side in zip(ours, ('right', 'left')):
-                axes.annotate(
-                    f'{_factor(known["theirs"] / value)}x', (value, y),
-                    ({'right': 2, 'left': -2}[side] if close else 0, 5.5),
-                    textcoords='offset points', ha=side if close else 'center', fontsize=8,
-                    color=colour)
+        ours = sorted((known[key], key, colour) for key, _, colour, _ in SERIES[1:]
+                      if key in known and factors.get(key))
+        close = len(ours) == 2 and ours[1][0] < 1.35 * ours[0][0]
+        for (value, key, colour), side in zip(ours, ('right', 'left')):
+            axes.annotate(
+                f'{_factor(factors[key])}x', (value, y),
+                ({'right': 2, 'left': -2}[side] if close else 0, 5.5),
+                textcoords='offset points', ha=side if close else 'center', fontsize=8,
+                color=colour)
     axes.set_ylim(len(rows) - 0.5, -0.75)
-    axes.set_yticks(range(len(rows)), [label for label, _ in rows], fontsize=9, color=INK)
+    axes.set_yticks(range(len(rows)), [label for label, *_ in rows], fontsize=9, color=INK)
     axes.set_title(title, loc='left', fontsize=10, fontweight='bold', color=INK, pad=4)
     axes.grid(axis='x', color='#eef1f4', zorder=0)
     axes.tick_params(axis='both', which='both', length=0, colors=INK)
