@@ -149,7 +149,8 @@ def measure(
         'robot': {
             'name': robot.name, 'nq': robot.nq, 'nv': robot.nv, 'links': len(robot.link_names),
             'floating_base': floating_base,
-            'compiled': any(row['operations'] is not None for row in rows), 'peer_nv': None if peer is None else peer.nv,
+            'compiled': any(row['operations'] is not None for row in rows),
+            'peer_nv': None if peer is None else peer.nv,
         },
         'batch': batch,
         'rows': rows,
