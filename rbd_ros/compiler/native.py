@@ -7,6 +7,12 @@ import os
 import threading
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+try:  # with the package, so that the first call of a function need not wait for it
+    import llvmlite
+    import llvmlite.binding as llvm
+except ImportError:
+    llvmlite = None
+
 # Of code generation; the graph is simplified already, so no passes over the LLVM text are run, and
 # higher levels were measured to take longer and give the same code.
 _OPTIMISATION = 1
@@ -27,9 +33,7 @@ def why_unavailable() -> Optional[str]:
     """Reason why there is no compiler, None if there is one."""
     if os.environ.get('RBD_ROS_COMPILER', '').lower() in ('off', '0', 'no', 'false'):
         return 'RBD_ROS_COMPILER is off'
-    try:
-        import llvmlite
-    except ImportError:
+    if llvmlite is None:
         return 'llvmlite is not installed (pip install llvmlite)'
     version = tuple(int(part) for part in llvmlite.__version__.split('.')[:2])
     if version < _OLDEST_LLVMLITE:
@@ -39,8 +43,6 @@ def why_unavailable() -> Optional[str]:
 
 @lru_cache(maxsize=1)
 def _initialise() -> None:
-    import llvmlite.binding as llvm
-
     for initialize in (
         llvm.initialize,
         llvm.initialize_native_target,
@@ -80,8 +82,6 @@ def processor() -> Processor:
 
     :raises ValueError: if RBD_ROS_CPU is not one that this machine can stand in for
     """
-    import llvmlite.binding as llvm
-
     features = llvm.get_host_cpu_features()
     chosen = os.environ.get('RBD_ROS_CPU', 'native')
     if chosen in ('', 'native'):
@@ -108,8 +108,6 @@ def simd_lanes() -> int:
 
 def _new_target():
     """LLVM target machine; an engine owns the one it is given, so each needs its own."""
-    import llvmlite.binding as llvm
-
     _initialise()
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=processor().name,
@@ -126,8 +124,6 @@ def assemble(functions: Sequence[Tuple[str, Sequence[str]]]) -> bytes:
 
     :param functions: text and declarations of each function
     """
-    import llvmlite.binding as llvm
-
     declarations = sorted({line for _, lines in functions for line in lines})
     text = '\n'.join([*(text for text, _ in functions), *declarations])
     with compile_lock:
@@ -142,8 +138,6 @@ class MachineCode:
     """
 
     def __init__(self, object_file: bytes):
-        import llvmlite.binding as llvm
-
         with compile_lock:
             target = _new_target()
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(''), target)
@@ -162,9 +156,6 @@ class MachineCode:
 @lru_cache(maxsize=1)
 def versions() -> Dict[str, str]:
     """Whatever of the tools and the machine decides the machine code."""
-    import llvmlite
-    import llvmlite.binding as llvm
-
     return {
         'llvmlite': llvmlite.__version__,
         'llvm': str(llvm.llvm_version_info),
