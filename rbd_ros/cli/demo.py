@@ -51,8 +51,9 @@ The laws have the same PD gains, from the robot's own inertia (free inertia abou
 the square of the natural frequency), raised where a joint could not carry its load of gravity and
 friction within about 0.15 rad. The third law adds H a + C + g of the desired motion, and friction.
 The motion is as fast as the limits of velocity (80 %) and effort (70 %) allow; collisions of the
-arm with itself are not considered. A run in which the machine was too busy to send a command for
-15 ms is repeated, three times at most; what the table shows is then the least disturbed one.
+arm with itself are not considered. A run in which the machine was so busy that less than a quarter
+of the states were answered during 0.1 s is repeated with the simulation at half speed, three times
+in all at most; of the runs of one law the table shows the least disturbed.
 
 Exit code: 0 if the overall error with inverse dynamics is --threshold times less than with PD
 alone; 1 if not; 2 if it could not be run; 128 + signal if it was stopped. The overall error is the
@@ -285,8 +286,8 @@ class _Demo:
                 self._say('all are running; each law tracks the same motion')
             elif event == 'disturbed':
                 self._say_between(
-                    f'the machine was busy: no command for {1e3 * message["gap"]:.0f} ms; '
-                    'this run is repeated'
+                    f'the machine was busy ({message["answered"]:.0%} of the states answered in '
+                    f'the worst 0.1 s): repeated at {message["factor"]:g} of real time'
                 )
             elif event == 'waiting':
                 self._say(f'waiting for {message["what"]} (a first run compiles the simulation)')

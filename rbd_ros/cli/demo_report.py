@@ -68,10 +68,11 @@ def _torques(
 def _loop(plan: Plan, runs: Mapping[str, Tracking]) -> str:
     rows = [['control loop', '', *(law.title for law in plan.laws)]]
     trackings = list(runs.values())
+    rows.append(['real-time factor', '', *(f'{t.real_time_factor:g}' for t in trackings)])
     rows.append(['commands', 'Hz', *(f'{t.rate:.1f}' for t in trackings)])
     rows.append(['states', '', *(f'{t.states}' for t in trackings)])
-    deadline = f'no command within {1e3 * plan.period:g} ms'
-    rows.append([deadline, '', *(f'{t.missed} ({t.missed / t.states:.2%})' for t in trackings)])
+    missed = (f'{t.missed} ({t.missed / t.states:.2%})' for t in trackings)
+    rows.append(['no command before the next state', '', *missed])
     rows.append(['longest gap', 'ms', *(f'{1e3 * t.longest_gap:.0f}' for t in trackings)])
     rows.append(['states not recorded', '', *(f'{t.lost_states}' for t in trackings)])
     for percentile in PERCENTILES:

@@ -97,6 +97,7 @@ class Recording:
     time at which the publisher sent the message, by the system's clock.
 
     :param start: stamp at which the motion started [ns]
+    :param real_time_factor: speed of the simulation
     :param state_stamps: (S,) [ns]
     :param state_sent: (S,) [ns]
     :param q: positions, (S, n) [rad or m]
@@ -107,6 +108,7 @@ class Recording:
     """
 
     start: int
+    real_time_factor: float
     state_stamps: np.ndarray
     state_sent: np.ndarray
     q: np.ndarray
@@ -123,8 +125,9 @@ class Recording:
     def load(cls, path: Union[str, Path]) -> Recording:
         """Read a recording that `save` wrote."""
         with np.load(path) as file:
-            arrays = {f.name: file[f.name] for f in fields(cls) if f.name != 'start'}
-            return cls(start=int(file['start']), **arrays)
+            values = {f.name: file[f.name] for f in fields(cls)}
+        start, factor = int(values.pop('start')), float(values.pop('real_time_factor'))
+        return cls(start, factor, **values)
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,8 @@ class Tracking:
     :param peak: greatest position errors, (n,)
     :param overall: root of the mean over joints of (rms / swing)^2, a pure number
     :param peak_effort: greatest torques, (n,)
-    :param rate: commands sent in a second [Hz]
+    :param real_time_factor: speed of the simulation
+    :param rate: commands sent in a second of real time [Hz]
     :param missed: states whose command was not sent within the period, or never
     :param longest_gap: longest simulated time between commands [s]
     :param states: number of states
@@ -155,6 +159,7 @@ class Tracking:
     peak: np.ndarray
     overall: float
     peak_effort: np.ndarray
+    real_time_factor: float
     rate: float
     missed: int
     longest_gap: float
@@ -204,6 +209,7 @@ def evaluate(plan: Plan, recording: Recording) -> Tracking:
         peak=np.abs(error).max(axis=0),
         overall=float(overall),
         peak_effort=np.abs(effort).max(axis=0),
+        real_time_factor=recording.real_time_factor,
         rate=rate,
         missed=missed,
         longest_gap=longest_gap(plan, recording),
@@ -215,10 +221,27 @@ def evaluate(plan: Plan, recording: Recording) -> Tracking:
 
 def longest_gap(plan: Plan, recording: Recording) -> float:
     """Longest simulated time between commands during the motion [s]."""
-    end = recording.start + round(plan.times[-1] * NANOSECONDS)
-    stamps = recording.command_stamps
-    during = stamps[(stamps >= recording.start) & (stamps <= end)]
-    return float(np.diff(during, prepend=recording.start, append=end).max() / NANOSECONDS)
+    begin, end, stamps = _commands_during(plan, recording)
+    return float(np.diff(stamps, prepend=begin, append=end).max() / NANOSECONDS)
+
+
+def least_answered(plan: Plan, recording: Recording, window: float = 0.1) -> float:
+    """Part of the states answered by a command, in the worst `window` [s] of the motion."""
+    begin, end, stamps = _commands_during(plan, recording)
+    width = round(window * NANOSECONDS)
+    starts = np.concatenate([[begin], stamps[stamps <= end - width], [max(end - width, begin)]])
+    # The fewest commands are in a window just after one of them: it is not counted.
+    counts = np.searchsorted(stamps, starts + width, 'right') - np.searchsorted(
+        stamps, starts, 'right'
+    )
+    return float(counts.min() * plan.period / window)
+
+
+def _commands_during(plan: Plan, recording: Recording) -> Tuple[int, int, np.ndarray]:
+    """Start and end of the motion, and the stamps of the commands between, in order [ns]."""
+    begin, end = recording.start, recording.start + round(plan.times[-1] * NANOSECONDS)
+    stamps = np.sort(recording.command_stamps)
+    return begin, end, stamps[(stamps >= begin) & (stamps <= end)]
 
 
 def _timing(
@@ -233,7 +256,8 @@ def _timing(
         if stamp in answers
     ]
     latency = np.sort(np.array(delays, dtype=float))
-    missed = len(stamps) - int(np.count_nonzero(latency <= plan.period))
+    period = plan.period / recording.real_time_factor
+    missed = len(stamps) - int(np.count_nonzero(latency <= period))
     inside = (recording.command_sent >= sent[0]) & (recording.command_sent <= sent[-1])
     duration = (sent[-1] - sent[0]) / NANOSECONDS
     rate = float(np.count_nonzero(inside) / duration) if duration > 0.0 else 0.0

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 
-from rbd_ros.control.experiment import evaluate, Law, Plan, Recording
+from rbd_ros.control.experiment import evaluate, Law, least_answered, Plan, Recording
 
 MILLISECOND = 1_000_000
 
@@ -37,6 +37,7 @@ def recording(plan, offset=0.0, latency=0.3, keep=slice(None)):
     answered = np.isfinite(latency)
     return Recording(
         start=start,
+        real_time_factor=1.0,
         state_stamps=stamps[keep],
         state_sent=sent[keep],
         q=q[keep],
@@ -114,3 +115,13 @@ def test_no_commands_at_all_are_told_without_failing(plan):
 def test_a_recording_without_the_motion_is_refused(plan):
     with pytest.raises(ValueError, match='no joint state'):
         evaluate(plan, recording(plan, keep=slice(0, 100)))
+
+
+def test_a_busy_machine_shows_in_the_worst_tenth_of_a_second(plan):
+    assert least_answered(plan, recording(plan)) == pytest.approx(1.0)
+    latency = np.full(1551, 0.3)
+    latency[700:730] = np.nan
+    assert least_answered(plan, recording(plan, latency=latency)) == pytest.approx(0.7)
+    latency[900:1100] = np.nan
+    assert least_answered(plan, recording(plan, latency=latency)) == 0.0
+    assert least_answered(plan, recording(plan, latency=np.nan)) == 0.0
