@@ -142,31 +142,61 @@ def near_ground(
     """
     normal = plane[0]
     count, dropped = 0, 0
-    point = np.empty(3)
+    point, height, rate = np.empty(3), np.empty(4), np.empty(4)
     for s in range(len(shapes.kind)):
         body = shapes.body[s]
-        velocity = velocities[body]
         place(poses[body], shapes.centre[s], point)
-        turning = math.sqrt(dot(velocity, velocity))
-        fall = max(0.0, turning * shapes.reach[s] - point_rate(velocity, point, normal))
-        if dot(normal, point) - offset - shapes.reach[s] > MARGIN + 1.5 * timestep * fall:
+        turning = math.sqrt(dot(velocities[body], velocities[body]))
+        fall = max(0.0, turning * shapes.reach[s] - point_rate(velocities[body], point, normal))
+        lowest = dot(normal, point) - offset - shapes.reach[s]
+        if lowest > MARGIN + 1.5 * timestep * fall:
             continue
+        height_functions(poses[body], velocities[body], normal, offset, height, rate)
         for number in range(shapes.first[s], shapes.first[s + 1]):
+            if shapes.kind[s] == FIXED_POINTS:
+                local = shapes.points[number]
+                h = height[3] + dot(height, local)
+                r = rate[3] + dot(rate, local)
+                if h > MARGIN and h + 1.5 * timestep * r > MARGIN:
+                    continue
             contact_point(shapes, s, number, poses, normal, point)
-            height = dot(normal, point) - offset
-            fall = max(0.0, -point_rate(velocity, point, normal))
-            if height > MARGIN + 1.5 * timestep * fall:
+            h = dot(normal, point) - offset
+            r = point_rate(velocities[body], point, normal)
+            if h > MARGIN and h + 1.5 * timestep * r > MARGIN:
                 continue
             if count == len(found_point):
                 dropped += 1
                 continue
             found_point[count] = number
             found_shape[count] = s
-            for r in range(3):
-                position[count, r] = point[r]
-            gap[count] = height
+            for k in range(3):
+                position[count, k] = point[k]
+            gap[count] = h
             count += 1
     return count, dropped
+
+
+@compiled
+def height_functions(
+        pose: np.ndarray, velocity: np.ndarray, normal: np.ndarray, offset: float,
+        height: np.ndarray, rate: np.ndarray) -> None:
+    """Height of a body's point above the plane, and its rate, as linear functions of the point.
+
+    They are height[3] + height[:3] . x and rate[3] + rate[:3] . x for a point x in body coordinates.
+    """
+    height[3], rate[3] = -offset, 0.0
+    for k in range(3):
+        s, t = (k + 1) % 3, (k + 2) % 3
+        turning = normal[s] * velocity[t] - normal[t] * velocity[s]  # n . (w x p) = p . (n x w)
+        height[3] += normal[k] * pose[9 + k]
+        rate[3] += normal[k] * velocity[3 + k] + turning * pose[9 + k]
+        height[k] = rate[k] = 0.0
+    for k in range(3):
+        s, t = (k + 1) % 3, (k + 2) % 3
+        turning = normal[s] * velocity[t] - normal[t] * velocity[s]
+        for j in range(3):
+            height[j] += pose[3 * k + j] * normal[k]
+            rate[j] += pose[3 * k + j] * turning
 
 
 @compiled

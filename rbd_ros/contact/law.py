@@ -36,7 +36,8 @@ def normal_force(
     :param patch: z at the beginning [m]
     """
     end = gap + timestep * rate
-    return max(0.0, -stiffness * end - damping * (end - patch) / timestep)
+    patch_rate = rate + (gap - patch) / timestep
+    return max(0.0, -stiffness * end - damping * patch_rate)
 
 
 @compiled

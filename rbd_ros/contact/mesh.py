@@ -27,13 +27,13 @@ def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> np.nda
         if Path(path).stat().st_size > LARGEST_FILE:
             raise MeshError(f'{path} has more than {LARGEST_FILE} bytes')
         vertices = readers.get(Path(path).suffix.lower(), _read_with_coal)(path)
+        vertices = np.asarray(vertices, dtype=float).reshape(-1, 3) * np.asarray(scale, dtype=float)
     except OSError as error:
         raise MeshError(f'{path} cannot be read: {error.strerror or error}') from error
     except (ValueError, IndexError) as error:
         if isinstance(error, MeshError):
             raise
         raise MeshError(f'{path} is damaged: {error}') from error
-    vertices = np.asarray(vertices, dtype=float).reshape(-1, 3) * np.asarray(scale, dtype=float)
     if not len(vertices) or not np.isfinite(vertices).all():
         raise MeshError(f'{path} holds {"vertices that are not finite" if len(vertices) else "no vertices"}')
     return vertices

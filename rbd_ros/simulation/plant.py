@@ -164,6 +164,7 @@ class Memory(NamedTuple):
     :param flight_spin: angular momentum of each free flyer at the end of the step (flight.py), (F, 3)
     :param flight_push: linear momentum, (F, 3)
     :param flight_centre: centre of mass, (F, 3)
+    :param product: slope of a contact times its Jacobian, (3, nv)
     :param solution: solution of a linear system, (nv,)
     :param stages: vectors of the Runge-Kutta method, (6, nv)
     :param start_q: q at the beginning of a step, (nq,)
@@ -225,6 +226,7 @@ class Memory(NamedTuple):
     flight_spin: np.ndarray
     flight_push: np.ndarray
     flight_centre: np.ndarray
+    product: np.ndarray
     solution: np.ndarray
     stages: np.ndarray
     start_q: np.ndarray
@@ -307,7 +309,7 @@ def make_memory(plant: Plant, nq: int) -> Memory:
         slope=(found, 3, 3), inertia=(nv, nv), factor=(nv, nv), system=(nv, nv), next_q=(nq,),
         kinematics=(12 * bodies + 6 * freedoms,), velocities=(bodies, 6), wrenches=(bodies, 6),
         move=(nq + nv,), mass=(nv, nv), flight_spin=(flyers, 3), flight_push=(flyers, 3),
-        flight_centre=(flyers, 3), stages=(6, nv), start_q=(nq,), part_q=(nq,),
+        flight_centre=(flyers, 3), stages=(6, nv), product=(3, nv), start_q=(nq,), part_q=(nq,),
         **dict.fromkeys(('wrench_moment', 'wrench_force', 'wrench_point'), (MAX_WRENCHES, 3)))
     integers = {
         'segment': (nv,), 'found_segment': (nv,), 'touching': (points,),

@@ -130,7 +130,8 @@ def solve_linear(plant: Plant, memory: Memory, count: int, h: float) -> None:
     for c in range(count):
         if memory.slope[c, 0, 0] != 0.0:
             pressed = True
-            add_contact(memory.jacobian[c], memory.intercept[c], memory.slope[c], h, A, x)
+            add_contact(memory.jacobian[c], memory.intercept[c], memory.slope[c], h, A, x,
+                memory.product)
     for i in range(n):
         if is_held(segment[i]):
             held = held_velocity(segment[i], memory.low[i], memory.high[i])
@@ -157,18 +158,22 @@ def solve_linear(plant: Plant, memory: Memory, count: int, h: float) -> None:
 @compiled
 def add_contact(
         J: np.ndarray, intercept: np.ndarray, slope: np.ndarray, h: float, A: np.ndarray,
-        x: np.ndarray) -> None:
-    """Add the linear forecast of one contact to the system: A -= h J^T slope J, x += h J^T intercept."""
+        x: np.ndarray, product: np.ndarray) -> None:
+    """Add the linear forecast of one contact to the system: A -= h J^T slope J, x += h J^T intercept.
+
+    :param product: room for h slope J, (3, nv)
+    """
     n = len(x)
-    for r in range(3):
-        add_scaled(h * intercept[r], J[r], x)
-        for s in range(3):
-            if slope[r, s] == 0.0:
-                continue
-            for i in range(n):
-                a = h * slope[r, s] * J[r, i]
-                if a != 0.0:
-                    add_scaled(-a, J[s], A[i])
+    for i in range(n):
+        for r in range(3):
+            product[r, i] = h * (
+                slope[r, 0] * J[0, i] + slope[r, 1] * J[1, i] + slope[r, 2] * J[2, i])
+    for i in range(n):
+        a, b, c = J[0, i], J[1, i], J[2, i]
+        if a != 0.0 or b != 0.0 or c != 0.0:
+            x[i] += h * (a * intercept[0] + b * intercept[1] + c * intercept[2])
+            for j in range(n):
+                A[i, j] -= a * product[0, j] + b * product[1, j] + c * product[2, j]
 
 
 @compiled

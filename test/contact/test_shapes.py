@@ -1,0 +1,147 @@
+"""Contact points of shapes, ground and parameters, and readers of meshes."""
+
+import struct
+
+import numpy as np
+import pytest
+from rbd_ros.contact import (
+    contact_shapes,
+    ContactParameters,
+    HalfSpace,
+    hull_points,
+    mesh_vertices,
+    MeshError,
+)
+from rbd_ros.contact.detection import contact_point
+from rbd_ros.contact.records import record
+from support.simulated_robots import body, collision
+
+CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
+
+
+def binary_stl(triangles):
+    facets = b''.join(struct.pack('<12fH', 0, 0, 0, *np.ravel(t), 0) for t in triangles)
+    return b'solid misleading'.ljust(80) + struct.pack('<I', len(triangles)) + facets
+
+
+def text_stl(triangles):
+    facets = ''.join(
+        'facet normal 0 0 0\nouter loop\n'
+        + ''.join(f'vertex {x} {y} {z}\n' for x, y, z in t) + 'endloop\nendfacet\n'
+        for t in triangles)
+    return f'solid cube\n{facets}endsolid cube\n'.encode()
+
+
+def obj(_):
+    return b'v 9 9 9\n' + b''.join(b'v %g %g %g\n' % tuple(p) for p in CUBE) + (
+        b'f 2/1/1 3//1 4 5\nf -1 -2 -3\nf 6 7 8\n')
+
+
+@pytest.mark.parametrize('suffix, write', [('stl', binary_stl), ('STL', text_stl), ('obj', obj)])
+def test_mesh_files_give_their_vertices_scaled(tmp_path, suffix, write):
+    triangles = [CUBE[[0, 1, 2]], CUBE[[3, 4, 5]], CUBE[[5, 6, 7]]]
+    path = tmp_path / f'cube.{suffix}'
+    path.write_bytes(write(triangles))
+    vertices = np.unique(mesh_vertices(str(path), (1, 2, 3)), axis=0)
+    assert np.array_equal(vertices, np.unique(CUBE * [1, 2, 3], axis=0))
+
+
+@pytest.mark.parametrize('name, content', [
+    ('a.stl', b''), ('a.stl', b'x' * 200), ('a.stl', b'solid\nvertex 1 2\n'), ('a.stl', b'solid nothing'),
+    ('a.stl', binary_stl([CUBE[:3]] * 4)[:-10]), ('a.obj', b'v 1 2\n'), ('a.obj', b'v a b c\n'), ('a.obj', b''),
+    ('a.stl', b'solid\nvertex nan 0 0\n'), ('a.obj', b'v 0 0 0\nf 7 8 9\n'), ('a.xyz', b'?'), ('a.dae', b'<dae'),
+])
+def test_damaged_meshes_are_refused_by_name(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(MeshError, match=name):
+        mesh_vertices(str(tmp_path / name))
+
+
+def test_a_mesh_that_is_not_there_is_refused_by_name():
+    with pytest.raises(MeshError, match='gone.stl cannot be read'):
+        mesh_vertices('/gone.stl')
+
+
+def test_hulls_keep_the_corners_only_whatever_they_span(rng):
+    inside = rng.uniform(0.1, 0.9, (50, 3))
+    assert np.array_equal(hull_points(np.vstack([CUBE, inside])), np.unique(CUBE, axis=0))
+    flat = np.column_stack([inside[:, :2], np.ones(50)])
+    square = np.array([[0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 1]], dtype=float)
+    assert np.array_equal(hull_points(np.vstack([square, flat])), square)
+    line = np.outer(np.linspace(0, 1, 9), [1, 2, 3])
+    assert np.allclose(hull_points(line), [[0, 0, 0], [1, 2, 3]])
+    assert np.array_equal(hull_points(np.ones((5, 3))), np.ones((1, 3)))
+
+
+def test_hulls_of_many_corners_are_thinned_out_evenly(rng):
+    ball = rng.normal(size=(5000, 3))
+    ball /= np.linalg.norm(ball, axis=1)[:, None]
+    points = hull_points(ball)
+    assert len(points) == 256
+    directions = rng.normal(size=(200, 3))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    assert np.max(points @ directions.T, axis=0).min() > 0.985
+
+
+@pytest.mark.seed('CN11', 'CN13')
+@pytest.mark.parametrize('shape, count', [
+    ('sphere radius="0.1"', 1), ('box size="0.2 0.4 0.6"', 8), ('cylinder radius="0.1" length="0.5"', 8)])
+def test_the_lowest_contact_point_is_the_lowest_point_of_the_shape(rng, shape, count):
+    xyz, rpy = rng.normal(size=3), rng.uniform(-1, 1, 3)
+    robot = body(shape=collision(shape, xyz, rpy))
+    shapes, geometries, warnings = contact_shapes(robot.model)
+    assert not warnings and len(geometries) == 1 and shapes.first[-1] == count
+    fields = record(shapes)
+    point = np.empty(3)
+    for _ in range(20):
+        q = robot.random_configuration(rng)
+        poses = robot.kernel('contact_kinematics')(q)[:24].reshape(2, 12)
+        normal = rng.normal(size=3)
+        normal /= np.linalg.norm(normal)
+        heights = []
+        for number in range(count):
+            contact_point(fields, 0, number, poses, normal, point)
+            heights.append(normal @ point)
+        pose = robot.forward_kinematics(q)['body']
+        placement = robot.model.geometries[0].placement.pose()
+        world = pose @ placement
+        n = world[:3, :3].T @ normal
+        reach = {  # support functions
+            1: 0.1,
+            8: np.abs(n) @ [0.1, 0.2, 0.3] if 'box' in shape
+            else 0.1 * np.hypot(n[0], n[1]) + 0.25 * abs(n[2]),
+        }[count]
+        assert min(heights) == pytest.approx(normal @ world[:3, 3] - reach, abs=1e-12)
+
+
+def test_a_cylinder_that_stands_rests_on_four_points_of_its_rim():
+    robot = body(shape=collision('cylinder radius="0.1" length="0.5"'))
+    shapes, _, _ = contact_shapes(robot.model)
+    fields = record(shapes)
+    poses = robot.kernel('contact_kinematics')(robot.neutral())[:24].reshape(2, 12)
+    points = np.empty((8, 3))
+    for number in range(8):
+        contact_point(fields, 0, number, poses, np.array([0.0, 0.0, 1.0]), points[number])
+    assert np.linalg.norm(points[:, :2], axis=1) == pytest.approx([0.1] * 8)
+    assert points[:, 2] == pytest.approx([0.25] * 4 + [-0.25] * 4)
+    assert np.abs(points[:4, :2].sum(axis=0)).max() < 1e-15
+    assert points[0, :2] @ points[1, :2] == pytest.approx(0.0, abs=1e-15)
+
+
+def test_the_ground_is_a_unit_normal_with_two_tangents(rng):
+    for normal in [*np.eye(3), *-np.eye(3), *rng.normal(size=(20, 3)), [0, 0, 1e-200]]:
+        axes = HalfSpace(tuple(normal), 2.0).axes()
+        assert axes @ axes.T == pytest.approx(np.eye(3), abs=1e-14)
+        assert np.linalg.det(axes) == pytest.approx(1.0)
+        assert axes[0] @ (np.array(normal) / np.abs(normal).max()) > 0.5
+
+
+@pytest.mark.parametrize('make', [
+    lambda: HalfSpace((0, 0, 0)), lambda: HalfSpace((0, np.nan, 1)), lambda: HalfSpace((0, 1)),
+    lambda: HalfSpace(offset=np.inf), lambda: ContactParameters(stiffness=0.0),
+    lambda: ContactParameters(damping=-1.0), lambda: ContactParameters(friction=np.nan),
+    lambda: ContactParameters(tangential_stiffness=-1.0),
+])
+def test_senseless_ground_is_refused(make):
+    with pytest.raises(ValueError, match='must'):
+        make()
