@@ -153,7 +153,9 @@ class JointStateInput:
         target = naming.target
         self._q[target], self._v[target], self._seen[target] = position, velocity, now
         source.stamp, source.received = stamp, now
-        if not self._complete(now):
+        if target.size == self._q.size:
+            self._incomplete_since = math.inf
+        elif not self._complete(now):
             return None
         return MeasuredState(self._q.copy(), self._v.copy(), stamp or round(now * NANOSECONDS))
 
@@ -203,9 +205,12 @@ class JointStateInput:
         several, it more likely is two robots taking turns.
         """
         target = naming.target
+        change = np.abs(position - self._q[target])
+        if now >= self._conflict_until and change.max() <= AGREEMENT:
+            return
         elapsed = np.minimum(now - self._seen[target], CONFLICT_WINDOW)
         speed = np.abs(self._v[target]) + (0.0 if velocity is None else np.abs(velocity))
-        apart = np.abs(position - self._q[target]) > AGREEMENT + 2.0 * speed * elapsed
+        apart = change > AGREEMENT + 2.0 * speed * elapsed
         apart &= elapsed < CONFLICT_WINDOW
         if apart.any() and self.publishers > 1:
             names = shorten([self._names.joint_names[i] for i in target[apart]])
