@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # `from support...` whatever pytest's import mode
 
-from support import errors, example_robots, random_trees
+from support import errors, example_robots
 
 
 @pytest.fixture
@@ -28,12 +28,6 @@ def robot_paths():
     if not paths:
         pytest.skip('the pip package example-robot-data is not installed')
     return paths
-
-
-@pytest.fixture(scope='session')
-def mixed_tree():
-    """URDF text of one random tree that holds every joint type and a mimic joint."""
-    return random_trees.mixed_tree(seed=7)
 
 
 def pytest_addoption(parser):
