@@ -11,6 +11,7 @@ import json
 import os
 from pathlib import Path
 import select
+import socket
 import sys
 import sysconfig
 import tempfile
@@ -46,6 +47,9 @@ LAWS = (
 OUTPUT_TIMEOUT = 30.0  # longest silence of the recorder [s]
 LAST_WORDS = 2.0  # for the recorder to end by itself [s]
 BAR = 30
+DDS_PORT = 7400  # from which DDS counts the ports of all domains
+DDS_PARTICIPANTS = 10
+DOMAINS = 101
 EPILOG = f"""
 The laws have the same PD gains, from the robot's own inertia (free inertia about each joint times
 the square of the natural frequency), raised where a joint could not carry its load of gravity and
@@ -98,7 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         '--domain-id', type=int, default=None, metavar='N',
-        help='ROS_DOMAIN_ID of the demo (default: chosen, so that demos do not meet)',
+        help='ROS_DOMAIN_ID of the demo (default: one that is not in use)',
     )  # fmt: skip
     parser.add_argument('--no-plot', action='store_true', help='leave the plot out')
 
@@ -116,6 +120,33 @@ def run(arguments: argparse.Namespace) -> int:
     except (DemoError, OSError, ValueError) as error:
         print(f'\ndemo: error: {error}', file=sys.stderr)
         return 2
+
+
+def free_domain() -> int:
+    """ROS domain that nobody on this machine uses, between 1 and 101.
+
+    DDS gives each participant of a domain a port that follows from the domain; where the ports of
+    the first ones are free, there are none. Domain 0 is the one everybody uses, those beyond 101
+    fall into the ephemeral ports of Linux.
+
+    :raises DemoError: if all are taken
+    """
+    first = os.getpid()
+    for k in range(DOMAINS):
+        domain = 1 + (first + k) % DOMAINS
+        ports = (DDS_PORT + 250 * domain + 10 + 2 * i for i in range(DDS_PARTICIPANTS))
+        if all(map(_is_free, ports)):
+            return domain
+    raise DemoError('all ROS domains are in use; give one by --domain-id')
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind(('', port))
+        except OSError:
+            return False
+    return True
 
 
 def find_robot(name: str) -> Path:
@@ -202,8 +233,7 @@ class _Demo:
         domain = self._arguments.domain_id
         environment = {
             **os.environ,
-            # 1 to 101: not the one everybody uses, and below the ephemeral ports of Linux.
-            'ROS_DOMAIN_ID': str(1 + os.getpid() % 101 if domain is None else domain),
+            'ROS_DOMAIN_ID': str(free_domain() if domain is None else domain),
             'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
             'PYTHONUNBUFFERED': '1',
             # Threads of numerical libraries would only take the cores from the loop.

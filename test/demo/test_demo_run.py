@@ -11,11 +11,12 @@ import uuid
 
 import pytest
 
+from rbd_ros.cli import demo as demo_module
+
 pytest.importorskip('rclpy', reason='rclpy is not installed')
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
-DOMAIN = 60  # apart from the other tests and from what the demo chooses by itself
 LONGEST = 300.0  # the first run of all compiles the simulation [s]
 PATIENCE = 15.0
 
@@ -29,7 +30,7 @@ class Demo:
         environment = {**os.environ, 'PYTHONPATH': str(ROOT), name: value}
         environment.pop('DISPLAY', None)
         command = [sys.executable, '-m', 'rbd_ros.cli.main', 'demo', *arguments]
-        command += ['-o', str(folder), '--domain-id', str(DOMAIN + os.getpid() % 30)]
+        command += ['-o', str(folder)]
         self.output = folder / 'output.txt'
         with open(self.output, 'wb') as output:
             self.process = subprocess.Popen(
@@ -117,6 +118,19 @@ def test_stopped_at_any_time_it_leaves_nothing_running(start, stage, number):
     assert demo.process.wait(PATIENCE) == 128 + number, demo.text()
     assert 'nothing is left running' in demo.text()
     assert demo.nothing_left()
+
+
+def test_two_demos_at_once_do_not_meet(start, tmp_path):
+    """Each takes a domain of its own; otherwise the arms would get each other's torques."""
+    first = start('two_link_arm', '--no-plot')
+    first.wait_for('are running')
+    domains = set()
+    for process in first.relatives():
+        variables = Path(f'/proc/{process}/environ').read_bytes().split(b'\0')
+        domains |= {v for v in variables if v.startswith(b'ROS_DOMAIN_ID=')}
+    taken = {int(domain.partition(b'=')[2]) for domain in domains} - {0}
+    assert len(taken) == 1
+    assert demo_module.free_domain() not in taken
 
 
 def test_killed_it_leaves_nothing_running(start):
