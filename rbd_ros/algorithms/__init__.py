@@ -20,6 +20,7 @@ from rbd_ros.algorithms.jacobians import (
     REFERENCES,
 )
 from rbd_ros.algorithms.kinematics import body_transforms, body_velocities, motion_columns
+from rbd_ros.algorithms.newton_euler import newton_euler
 from rbd_ros.algorithms.rnea import bias_force, gravity_torque, rnea
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     'jacobian_derivative',
     'momentum',
     'motion_columns',
+    'newton_euler',
     'point_jacobian',
     'point_jacobian_derivative',
     'rnea',

@@ -1,24 +1,24 @@
 """Centre of mass of the moving bodies and its Jacobian (seed rows BL07, SV19)."""
 
+import math
 from typing import Dict, List, Sequence, Tuple
 
 from rbd_ros.algorithms.kinematics import body_transforms, motion_columns
 from rbd_ros.model import Model
 from rbd_ros.spatial import linear3, PluckerTransform
 from rbd_ros.spatial.linear3 import Vector3, ZERO3
-from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.spatial.scalar import is_zero, Scalar
 
 
 def centre_of_mass(model: Model, q: Sequence[Scalar]) -> Vector3:
     """Centre of mass of all moving bodies in base coordinates, (3,) [m].
 
-    What is fixed to the base does not count.
+    What is fixed to the base does not count. Not-a-number if nothing that moves has mass.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
-    :raises ZeroDivisionError: if nothing that moves has mass
     """
     mass, moment = _subtree_moments(model, body_transforms(model, q))
-    return linear3.scale(1.0 / mass[0], moment[0])
+    return linear3.scale(_reciprocal(mass[0]), moment[0])
 
 
 def centre_of_mass_jacobian(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
@@ -36,8 +36,12 @@ def centre_of_mass_jacobian(model: Model, q: Sequence[Scalar]) -> List[List[Scal
             moved = linear3.add(
                 linear3.scale(mass[j], s.linear), linear3.cross(s.angular, moment[j])
             )
-            columns.append(linear3.scale(1.0 / mass[0], moved))
+            columns.append(linear3.scale(_reciprocal(mass[0]), moved))
     return [list(row) for row in zip(*columns)] if columns else [[] for _ in range(3)]
+
+
+def _reciprocal(mass: Scalar) -> Scalar:
+    return math.nan if is_zero(mass) else 1.0 / mass
 
 
 def _subtree_moments(

@@ -7,7 +7,7 @@ from typing import List, Mapping, Optional, Sequence
 
 from rbd_ros.algorithms.crba import crba
 from rbd_ros.algorithms.factorisation import ltdl
-from rbd_ros.algorithms.rnea import rnea
+from rbd_ros.algorithms.newton_euler import newton_euler
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar
@@ -34,7 +34,7 @@ def forward_dynamics_by_inertia_matrix(
     """
     tree_q, tree_qd = model.tree_position(q), model.tree_velocity(qd)
     C = model.independent_force(
-        rnea(model, tree_q, tree_qd, [0.0] * model.tree_nv, external_forces)
+        newton_euler(model, tree_q, tree_qd, [0.0] * model.tree_nv, external_forces)
     )
     H = model.independent_matrix(crba(model, tree_q))
     if diagonal is not None:

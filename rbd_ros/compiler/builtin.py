@@ -27,6 +27,7 @@ _PYARRAY_NEW = 93  # number of PyArray_New in NumPy's table of C functions, part
 _DOUBLE = 12
 _METH_FASTCALL_KEYWORDS = 0x0080 | 0x0002
 
+_TYPE_VECTORCALL_OFFSET = 56  # tp_vectorcall_offset of a type object
 _CONTEXT = ('ndarray type', 'float64 descriptor', 'PyArray_New', 'PyObject_Vectorcall')
 
 
@@ -164,8 +165,15 @@ def _context_values() -> Tuple[int, ...]:
     new = ctypes.c_void_p.from_address(
         functions + _PYARRAY_NEW * ctypes.sizeof(ctypes.c_void_p)
     ).value
-    vectorcall = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
-    return id(np.ndarray), id(np.dtype(np.float64)), new, vectorcall
+    return id(np.ndarray), id(np.dtype(np.float64)), new
+
+
+def _vectorcall(fallback: Callable[..., Any]) -> int:
+    """What PyObject_Vectorcall calls, which CPython 3.10 does not export: a slot of the object."""
+    if hasattr(ctypes.pythonapi, 'PyObject_Vectorcall'):
+        return ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
+    offset = ctypes.c_ssize_t.from_address(id(type(fallback)) + _TYPE_VECTORCALL_OFFSET).value
+    return ctypes.c_void_p.from_address(id(fallback) + offset).value
 
 
 def make_builtin(
@@ -177,7 +185,7 @@ def make_builtin(
     :param fallback: callable for all other arguments; the builtin keeps it alive, and it must keep
         the code alive
     """
-    for k, value in enumerate(_context_values()):
+    for k, value in enumerate((*_context_values(), _vectorcall(fallback))):
         ctypes.c_void_p.from_address(context + 8 * k).value = value
     definition = _MethodDef(_text(name), address, _METH_FASTCALL_KEYWORDS, _text(doc))
     _definitions.append(definition)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
+from numbers import Real
 from typing import Any, Dict, List, Sequence, Tuple, Union
 
 INPUT, CONSTANT, ADD, SUB, MUL, DIV, SQRT, SIN, COS, WHERE = range(10)
@@ -109,6 +110,8 @@ class Symbol:
 
     def __add__(self, other: Value) -> Value:
         if not isinstance(other, Symbol):
+            if not isinstance(other, Real):
+                return NotImplemented
             if other == 0:
                 return self
             other = self.graph.constant(float(other))
@@ -136,6 +139,8 @@ class Symbol:
     def __mul__(self, other: Value) -> Value:
         graph = self.graph
         if not isinstance(other, Symbol):
+            if not isinstance(other, Real):
+                return NotImplemented
             other = float(other)
             if other == 0.0:
                 return 0.0

@@ -111,7 +111,7 @@ def _flat(rows: Sequence[Scalars]) -> List[Any]:
 
 
 def _inverse_dynamics(call: Call) -> Scalars:
-    tau = algorithms.rnea(call.model, call.q, call.v, call.a, call.forces)
+    tau = algorithms.newton_euler(call.model, call.q, call.v, call.a, call.forces)
     return call.model.independent_force(tau)
 
 
@@ -140,12 +140,14 @@ def _with_diagonal(model: Model, diagonal: Sequence[float]) -> Model:
 
 
 def _bias_force(call: Call) -> Scalars:
-    C = algorithms.bias_force(call.model, call.q, call.v, call.forces)
+    zero = [0.0] * call.model.tree_nv
+    C = algorithms.newton_euler(call.model, call.q, call.v, zero, call.forces)
     return call.model.independent_force(C)
 
 
 def _gravity_torque(call: Call) -> Scalars:
-    return call.model.independent_force(algorithms.gravity_torque(call.model, call.q))
+    zero = [0.0] * call.model.tree_nv
+    return call.model.independent_force(algorithms.newton_euler(call.model, call.q, zero, zero))
 
 
 def _mass_matrix(call: Call) -> Scalars:

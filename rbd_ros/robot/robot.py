@@ -28,7 +28,7 @@ import numpy as np
 from rbd_ros.compiler import BaseKernel, compile_lock, make_kernel, OperationCount, why_unavailable
 from rbd_ros.model import load_urdf, Model, SingularMassMatrixError
 from rbd_ros.model.checks import singular_joints
-from rbd_ros.robot.configuration import difference, neutral, random_configuration
+from rbd_ros.robot.configuration import difference, displacement, neutral, random_configuration
 from rbd_ros.robot.definitions import definition, force_links, FUNCTIONS, Options
 
 _log = logging.getLogger('rbd_ros')
@@ -66,6 +66,7 @@ class Robot:
     def __init__(self, model: Model):
         self._model = model
         self._kernels: Dict[Tuple[str, Options], BaseKernel] = {}
+        self._frame_functions: Dict[Tuple[str, str, str], Callable[..., np.ndarray]] = {}
         independent = [(model.body(i), at_v) for i, (_, at_v) in model.independent_slices.items()]
         self._velocity_limits = self._for_each_dof(lambda body: body.limits.velocity, independent)
         self._effort_limits = self._for_each_dof(lambda body: body.limits.effort, independent)
@@ -254,8 +255,7 @@ class Robot:
         :param v: velocity, (nv,)
         :param dt: time [s], a number, or one for each state of a batch, (N,)
         """
-        dt = np.asarray(dt, dtype=float)
-        return self.kernel('integrate')(q, np.asarray(v) * (dt[:, None] if dt.ndim else dt))
+        return self.kernel('integrate')(q, displacement(self._model, v, dt))
 
     def difference(self, q0, q1) -> np.ndarray:
         """Velocity that leads from `q0` to `q1` in unit time, (nv,).
@@ -345,7 +345,9 @@ class Robot:
         The poses are views of one array.
         """
         poses = self.kernel('forward_kinematics')(q)
-        return {name: poses[..., k, :, :] for k, name in enumerate(self._model.links)}
+        if poses.ndim == 3:
+            return dict(zip(self._model.links, poses))
+        return {name: poses[:, k] for k, name in enumerate(self._model.links)}
 
     def jacobian(self, q, frame: str, reference: str = 'body') -> np.ndarray:
         """Jacobian of the velocity of a link or joint frame, angular rows first, (6, nv).
@@ -357,22 +359,22 @@ class Robot:
             (the geometric Jacobian)
         :raises ValueError: for an unknown frame or reference
         """
-        return self.kernel('jacobian', frame=frame, reference=reference)(q)
+        return self._for_frame('jacobian', frame, reference)(q)
 
     def jacobian_derivative(self, q, v, frame: str, reference: str = 'body') -> np.ndarray:
         """Time derivative of `jacobian`, element by element, (6, nv)."""
-        return self.kernel('jacobian_derivative', frame=frame, reference=reference)(q, v)
+        return self._for_frame('jacobian_derivative', frame, reference)(q, v)
 
     def point_jacobian(self, q, frame: str, point) -> np.ndarray:
         """Jacobian of the velocity, along the axes of the base, of a point of a frame, (3, nv).
 
         :param point: coordinates of the point in the frame, (3,) [m]
         """
-        return self.kernel('point_jacobian', frame=frame)(q, point)
+        return self._for_frame('point_jacobian', frame)(q, point)
 
     def point_jacobian_derivative(self, q, v, frame: str, point) -> np.ndarray:
         """Time derivative of `point_jacobian`, (3, nv)."""
-        return self.kernel('point_jacobian_derivative', frame=frame)(q, v, point)
+        return self._for_frame('point_jacobian_derivative', frame)(q, v, point)
 
     def centre_of_mass(self, q) -> np.ndarray:
         """Centre of mass of all moving links in base coordinates, (3,) [m].
@@ -427,6 +429,17 @@ class Robot:
                 if kernel is None:
                     kernel = self._kernels[key] = self._make_kernel(*key)
         return kernel
+
+    def _for_frame(
+        self, name: str, frame: str, reference: str = 'body'
+    ) -> Callable[..., np.ndarray]:
+        """Function for a frame, kept by three names: quicker to find than by options."""
+        key = name, frame, reference
+        function = self._frame_functions.get(key)
+        if function is None:
+            function = self.kernel(name, frame=frame, reference=reference).function
+            self._frame_functions[key] = function
+        return function
 
     def operation_count(self, name: str, **options) -> Optional[OperationCount]:
         """Operations of a function's machine code; None where there is no compiler."""
