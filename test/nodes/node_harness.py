@@ -26,7 +26,7 @@ from std_msgs.msg import Float64MultiArray
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT = 30.0  # seconds within which anything must happen
+LIMIT = 60.0  # seconds within which anything must happen
 START_LIMIT = 300.0  # seconds within which a node must start, compiling what is not cached yet
 
 TWO_LINK_ARM = """
