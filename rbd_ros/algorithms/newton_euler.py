@@ -4,9 +4,10 @@ Mathematically the same as rnea.py, which is the book's text and the one to read
 operations. Two things make the difference. Accelerations are the ordinary ones of the point at the
 body's origin instead of spatial ones (a' = a + [0; w x v], book 2.11), so that no linear velocity
 is ever needed; so did the algorithm begin (book 5.4, table 5.2). And the two ways in which
-rotation accelerates a point at r, alpha x r and w x (w x r), are one matrix, Omega = alpha x + (w x)(w x):
-the point's acceleration is A + Omega r, the body's force m A + Omega h, and its couple h x A plus
-the axial vector of Omega P - (Omega P)^T, with P = tr(I)/2 1 - I the second moments of its mass.
+rotation accelerates a point at r, alpha x r and w x (w x r), are one matrix,
+Omega = alpha x + (w x)(w x): the point's acceleration is A + Omega r, the body's force
+m A + Omega h, and its couple h x A plus the axial vector of Omega P - (Omega P)^T, with
+P = tr(I)/2 1 - I the second moments of its mass.
 """
 
 from typing import List, Mapping, Optional, Sequence
