@@ -1,4 +1,4 @@
-"""Contact: shapes and their contact points, the ground, and the law of soft contact (book 11.6 and 11.8)."""
+"""Contact: shapes and their contact points, the ground, the law of soft contact (book ch. 11)."""
 
 from rbd_ros.contact.ground import ContactParameters, HalfSpace
 from rbd_ros.contact.mesh import mesh_vertices, MeshError

@@ -1,8 +1,8 @@
-"""How the loops of contact and simulation are compiled: numba with the GIL released, or plain Python without it.
+"""How the loops of contact and simulation are compiled: by numba, or not at all without it.
 
-An entry point is what Python calls. It is compiled together with all it calls, and its machine code is kept on disk.
-Numba only notices when the file of the entry point itself changes; a digest of all sources in the entry point's
-closure makes it notice the other files as well.
+An entry point is what Python calls. It is compiled together with all it calls, and its machine
+code is kept on disk. Numba only notices when the file of the entry point itself changes; a digest
+of all sources in the entry point's closure makes it notice the other files as well.
 """
 
 from __future__ import annotations
@@ -12,28 +12,35 @@ import hashlib
 from pathlib import Path
 from typing import Callable
 
-from rbd_ros.compiler import why_unavailable
+from rbd_ros.compiler.numba_call import call_kernel
 
 try:
     import numba
 except ImportError:
     numba = None
 
-#: Whether loops run as machine code.
-COMPILED = numba is not None and why_unavailable() is None
+#: Whether loops run as machine code: only if they can call kernels that do.
+COMPILED = numba is not None and hasattr(call_kernel, 'py_func')
 
 _SOURCES = ('contact', 'simulation', 'compiler/numba_call.py')
 
 
 def compiled(function: Callable) -> Callable:
-    """Compile a function that compiled loops call (decorator)."""
+    """Compile a function that only compiled loops call (decorator)."""
     if not COMPILED:
         return function
-    return numba.njit(nogil=True, error_model='numpy', no_cfunc_wrapper=True)(function)
+    return numba.njit(
+        nogil=True, error_model='numpy', no_cfunc_wrapper=True, no_cpython_wrapper=True
+    )(function)
+
+
+def callable_compiled(function: Callable) -> Callable:
+    """Compile a function that compiled loops call, and Python as well (decorator)."""
+    return numba.njit(nogil=True, error_model='numpy')(function) if COMPILED else function
 
 
 def merged(function: Callable) -> Callable:
-    """Make a function part of its only caller when that is compiled (decorator); saves compiling it twice."""
+    """Make a function part of its only caller, which saves compiling it twice (decorator)."""
     if not COMPILED:
         return function
     return numba.njit(nogil=True, error_model='numpy', inline='always')(function)

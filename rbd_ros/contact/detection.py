@@ -1,4 +1,4 @@
-"""Which points of the robot are at the ground, or may get there within a step: compiled loops over contact shapes."""
+"""Which points of the robot are at the ground, or may get there within a step."""
 
 from __future__ import annotations
 
@@ -6,25 +6,34 @@ import math
 
 import numpy as np
 
-from rbd_ros.contact.compiled import compiled
+from rbd_ros.contact.compiled import callable_compiled, compiled
 from rbd_ros.contact.shapes import BALL, ContactShapes, FIXED_POINTS
 
-#: Points nearer to the ground than this after a step without forces are looked at more closely [m].
+#: Points nearer to the ground than this after a step without forces are looked at more closely
+#: [m].
 MARGIN = 1e-3
 
-#: Angle between a cylinder's axis and the normal below which its caps count as parallel to the plane [rad].
+#: Angle between a cylinder's axis and the normal below which its caps count as parallel to the
+#: plane [rad].
 FLAT = 1e-9
 
 
 @compiled
 def body_velocities(
-        columns: np.ndarray, parent: np.ndarray, dof_first: np.ndarray, tree_index: np.ndarray,
-        tree_ratio: np.ndarray, v: np.ndarray, velocities: np.ndarray) -> None:
+    columns: np.ndarray,
+    parent: np.ndarray,
+    dof_first: np.ndarray,
+    tree_index: np.ndarray,
+    tree_ratio: np.ndarray,
+    v: np.ndarray,
+    velocities: np.ndarray,
+) -> None:
     """Spatial velocity of every body in base coordinates, from parents to children.
 
     :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
     :param parent: number of each body's parent, (N + 1,)
-    :param dof_first: first degree of freedom of the tree of each body, and one past the last one's, (N + 2,)
+    :param dof_first: first degree of freedom of the tree of each body, and one past the last
+        one's, (N + 2,)
     :param v: velocity, (nv,)
     :param velocities: the result, (N + 1, 6) [rad/s, m/s]
     """
@@ -45,7 +54,8 @@ def turn(pose: np.ndarray, local: np.ndarray, direction: np.ndarray) -> None:
     """
     for r in range(3):
         direction[r] = (
-            pose[3 * r] * local[0] + pose[3 * r + 1] * local[1] + pose[3 * r + 2] * local[2])
+            pose[3 * r] * local[0] + pose[3 * r + 1] * local[1] + pose[3 * r + 2] * local[2]
+        )
 
 
 @compiled
@@ -65,19 +75,27 @@ def dot(a: np.ndarray, b: np.ndarray) -> float:
 @compiled
 def point_rate(velocity: np.ndarray, point: np.ndarray, direction: np.ndarray) -> float:
     """Velocity along a direction of the point of a body with this spatial velocity [m/s]."""
-    return (direction[0] * (velocity[3] + velocity[1] * point[2] - velocity[2] * point[1])
-            + direction[1] * (velocity[4] + velocity[2] * point[0] - velocity[0] * point[2])
-            + direction[2] * (velocity[5] + velocity[0] * point[1] - velocity[1] * point[0]))
+    return (
+        direction[0] * (velocity[3] + velocity[1] * point[2] - velocity[2] * point[1])
+        + direction[1] * (velocity[4] + velocity[2] * point[0] - velocity[0] * point[2])
+        + direction[2] * (velocity[5] + velocity[0] * point[1] - velocity[1] * point[0])
+    )
 
 
 @compiled
 def add_rim(
-        axis: np.ndarray, first: np.ndarray, normal: np.ndarray, size: np.ndarray, number: int,
-        point: np.ndarray) -> None:
-    """From the centre of a cylinder to one of its contact points: 0 to 3 on the rim at +axis, 4 to 7 on the other.
+    axis: np.ndarray,
+    first: np.ndarray,
+    normal: np.ndarray,
+    size: np.ndarray,
+    number: int,
+    point: np.ndarray,
+) -> None:
+    """From the centre of a cylinder to a contact point: 0 to 3 on one rim, 4 to 7 on the other.
 
-    Number 0 (4) is the lowest point of the rim; the others follow at quarter turns. If the cap is parallel to the
-    plane, the body's `first` normal to the axis takes the place of the direction down.
+    Number 0 (4) is the lowest point of the rim; the others follow at quarter turns. If the cap is
+    parallel to the plane, the body's `first` normal to the axis takes the place of the direction
+    down.
 
     :param size: radius and half length [m]
     :param point: the centre, moved to the contact point, (3,) [m]
@@ -98,10 +116,15 @@ def add_rim(
         point[r] += half * axis[r] + sign * radial
 
 
-@compiled
+@callable_compiled
 def contact_point(
-        shapes: ContactShapes, shape: int, number: int, poses: np.ndarray, normal: np.ndarray,
-        point: np.ndarray) -> None:
+    shapes: ContactShapes,
+    shape: int,
+    number: int,
+    poses: np.ndarray,
+    normal: np.ndarray,
+    point: np.ndarray,
+) -> None:
     """Position of one contact point in base coordinates, (3,) [m].
 
     :param shape: number of the shape
@@ -124,9 +147,17 @@ def contact_point(
 
 @compiled
 def near_ground(
-        shapes: ContactShapes, poses: np.ndarray, velocities: np.ndarray, plane: np.ndarray,
-        offset: float, timestep: float, found_point: np.ndarray, found_shape: np.ndarray,
-        position: np.ndarray, gap: np.ndarray) -> tuple:
+    shapes: ContactShapes,
+    poses: np.ndarray,
+    velocities: np.ndarray,
+    plane: np.ndarray,
+    offset: float,
+    timestep: float,
+    found_point: np.ndarray,
+    found_shape: np.ndarray,
+    position: np.ndarray,
+    gap: np.ndarray,
+) -> tuple:
     """Contact points that touch the ground or may reach it within the step.
 
     :param shapes: shapes of the robot
@@ -178,11 +209,16 @@ def near_ground(
 
 @compiled
 def height_functions(
-        pose: np.ndarray, velocity: np.ndarray, normal: np.ndarray, offset: float,
-        height: np.ndarray, rate: np.ndarray) -> None:
+    pose: np.ndarray,
+    velocity: np.ndarray,
+    normal: np.ndarray,
+    offset: float,
+    height: np.ndarray,
+    rate: np.ndarray,
+) -> None:
     """Height of a body's point above the plane, and its rate, as linear functions of the point.
 
-    They are height[3] + height[:3] . x and rate[3] + rate[:3] . x for a point x in body coordinates.
+    For a point x in body coordinates: height[3] + height[:3] . x and rate[3] + rate[:3] . x.
     """
     height[3], rate[3] = -offset, 0.0
     for k in range(3):
@@ -201,9 +237,17 @@ def height_functions(
 
 @compiled
 def contact_jacobian(
-        columns: np.ndarray, support: np.ndarray, first: int, last: int, tree_index: np.ndarray,
-        tree_ratio: np.ndarray, point: np.ndarray, plane: np.ndarray, J: np.ndarray) -> None:
-    """Velocity of a point of a body along the normal and the tangents, as a matrix times v, (3, nv).
+    columns: np.ndarray,
+    support: np.ndarray,
+    first: int,
+    last: int,
+    tree_index: np.ndarray,
+    tree_ratio: np.ndarray,
+    point: np.ndarray,
+    plane: np.ndarray,
+    J: np.ndarray,
+) -> None:
+    """Velocity of a body's point along normal and tangents as a matrix times v, (3, nv).
 
     :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
     :param support: degrees of freedom of the tree that move each body, one body after another

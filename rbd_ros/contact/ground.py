@@ -1,4 +1,4 @@
-"""What the robot can touch, and how it feels: the half-space and the parameters of soft contact."""
+"""What the robot can touch, and how it feels: a half-space, parameters of soft contact."""
 
 from __future__ import annotations
 
@@ -24,15 +24,19 @@ class HalfSpace:
     def __post_init__(self):
         normal = np.asarray(self.normal, dtype=float)
         if normal.shape != (3,) or not np.isfinite(normal).all() or not normal.any():
-            raise ValueError(f'the normal of the ground must be a (3,) vector, finite and not zero, got {self.normal}')
+            raise ValueError(
+                f'the normal of the ground must be (3,), finite and not zero, got {self.normal}'
+            )
         if not math.isfinite(self.offset):
             raise ValueError(f'the offset of the ground must be finite, got {self.offset}')
         normal = normal / np.abs(normal).max()
-        object.__setattr__(self, 'normal', tuple(float(x) for x in normal / np.linalg.norm(normal)))
+        object.__setattr__(
+            self, 'normal', tuple(float(x) for x in normal / np.linalg.norm(normal))
+        )
         object.__setattr__(self, 'offset', float(self.offset))
 
     def axes(self) -> np.ndarray:
-        """Normal and two tangents as rows, a right-handed orthonormal triple in base coordinates, (3, 3)."""
+        """Normal and two tangents as rows, right-handed, in base coordinates, (3, 3)."""
         normal = np.array(self.normal)
         helper = np.eye(3)[0 if abs(normal[0]) < 0.9 else 1]
         first = helper - (helper @ normal) * normal
@@ -42,14 +46,15 @@ class HalfSpace:
 
 @dataclass(frozen=True)
 class ContactParameters:
-    """Soft contact of one contact point (book 11.8). A face that rests on several points has their sum.
+    """Soft contact of one contact point (book 11.8); a face on several points has their sum.
 
     :param stiffness: K_n [N/m]
     :param damping: D_n [N s/m]
     :param friction: coefficient of Coulomb friction mu
     :param tangential_stiffness: K_t [N/m]; None: as `stiffness`
     :param tangential_damping: D_t [N s/m]; None: as `damping`
-    :raises ValueError: if a stiffness is not positive, something else negative, or anything not finite
+    :raises ValueError: if a stiffness is not positive, something else negative, or anything not
+        finite
     """
 
     stiffness: float = 5e4

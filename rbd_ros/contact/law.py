@@ -1,16 +1,19 @@
-"""Soft contact of a massless surface patch (book 11.8, eqs 11.73 to 11.79), discretised implicitly in time.
+"""Soft contact of a massless surface patch (book 11.8), discretised implicitly in time.
 
-The patch is a spring K and a damper D without mass; z is its displacement, p the gap of the body above the undeformed
-surface, negative when it is pressed in. The book's law in continuous time is
+The patch is a spring K and a damper D without mass; z is its displacement, p the gap of the body
+above the undeformed surface, negative when it is pressed in. The book's law in continuous time is
 
-    touching (p = z):  f_n = max(0, -K z - D dp/dt)         (11.75)       always:  dz/dt = -(K z + f_n)/D    (11.76)
-    tangentially:      f_stick = -K_t x - D_t v             (11.78)                dx/dt = -(K_t x + f_t)/D_t (11.77)
-                       f_t = f_stick, shortened to mu f_n   (11.79)
+    touching (p = z):  f_n = max(0, -K z - D dp/dt)          (11.75)
+    always:            dz/dt = -(K z + f_n)/D                (11.76)
+    tangentially:      f_stick = -K_t x - D_t v              (11.78)
+                       f_t = f_stick, shortened to mu f_n    (11.79)
+                       dx/dt = -(K_t x + f_t)/D_t            (11.77)
 
-Over a time step h everything on the right is taken at its end (implicit Euler), where the gap is p + h r_n and the
-tangent displacement of a sticking patch is x + h r_t, with r the velocity of the body's point at the end of the step.
-The force is then a function of r alone, which the velocity solve of the simulation determines together with r. So a
-step is stable for any stiffness, a resting body sinks by exactly f/K, and the limit h -> 0 is the book's law.
+Over a time step h everything on the right is taken at its end (implicit Euler), where the gap is p
++ h r_n and the tangent displacement of a sticking patch is x + h r_t, with r the velocity of the
+body's point at the end of the step. The force is then a function of r alone, which the velocity
+solve of the simulation determines together with r. So a step is stable for any stiffness, a
+resting body sinks by exactly f/K, and the limit h -> 0 is the book's law.
 """
 
 from __future__ import annotations
@@ -19,17 +22,17 @@ import math
 
 import numpy as np
 
-from rbd_ros.contact.compiled import compiled
+from rbd_ros.contact.compiled import callable_compiled
 
 #: States of a contact point.
 OPEN, STICKING, SLIDING = 0, 1, 2
 
 
-@compiled
+@callable_compiled
 def normal_force(
-        rate: float, gap: float, patch: float, stiffness: float, damping: float,
-        timestep: float) -> float:
-    """Return f_n at the end of the step (11.75): the force that brings the patch to the body's new gap, if it is a push.
+    rate: float, gap: float, patch: float, stiffness: float, damping: float, timestep: float
+) -> float:
+    """Return f_n (11.75): what brings the patch to the body's new gap, if that takes a push.
 
     :param rate: normal velocity of the body's point at the end of the step [m/s]
     :param gap: p at the beginning [m]
@@ -40,30 +43,40 @@ def normal_force(
     return max(0.0, -stiffness * end - damping * patch_rate)
 
 
-@compiled
+@callable_compiled
 def stick_force(
-        rate: float, patch: float, stiffness: float, damping: float, timestep: float) -> float:
+    rate: float, patch: float, stiffness: float, damping: float, timestep: float
+) -> float:
     """Return f_stick at the end of the step (11.78), one tangent component."""
     return -stiffness * (patch + timestep * rate) - damping * rate
 
 
-@compiled
+@callable_compiled
 def relaxed_patch(
-        patch: float, force: float, stiffness: float, damping: float, timestep: float) -> float:
-    """Return the displacement of the patch at the end of the step under force f on the body (11.76, 11.77).
+    patch: float, force: float, stiffness: float, damping: float, timestep: float
+) -> float:
+    """Return where the patch is at the end of the step under a force (11.76, 11.77).
 
     Solves D (z' - z)/h = -(K z' + f) for z'.
     """
     return (damping * patch - timestep * force) / (damping + timestep * stiffness)
 
 
-@compiled
+@callable_compiled
 def contact_force(
-        rate: np.ndarray, gap: float, z: float, x: np.ndarray, parameters: np.ndarray,
-        timestep: float, force: np.ndarray, slope: np.ndarray) -> int:
+    rate: np.ndarray,
+    gap: float,
+    z: float,
+    x: np.ndarray,
+    parameters: np.ndarray,
+    timestep: float,
+    force: np.ndarray,
+    slope: np.ndarray,
+) -> int:
     """Force on the body at one contact point, and how it depends on the velocity of that point.
 
-    :param rate: velocity of the body's point at the end of the step: normal, two tangents, (3,) [m/s]
+    :param rate: velocity of the body's point at the end of the step: normal, two tangents, (3,)
+        [m/s]
     :param gap: gap p at the beginning of the step [m]
     :param z: normal displacement of the patch at the beginning [m]
     :param x: tangent displacements at the beginning, (2,) [m]
@@ -88,7 +101,10 @@ def contact_force(
         force[1], force[2] = f_1, f_2
         slope[1, 1] = slope[2, 2] = tangent_slope
         return STICKING
-    d_1, d_2 = f_1 / length, f_2 / length  # the direction of friction; its length follows the normal force
+    d_1, d_2 = (
+        f_1 / length,
+        f_2 / length,
+    )  # the direction of friction; its length follows the normal force
     force[1], force[2] = longest * d_1, longest * d_2
     turning = tangent_slope * longest / length
     slope[1, 0], slope[2, 0] = mu * d_1 * slope[0, 0], mu * d_2 * slope[0, 0]

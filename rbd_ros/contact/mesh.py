@@ -1,4 +1,4 @@
-"""Vertices of mesh files: STL and OBJ by readers of our own, all other formats by coal where it is installed."""
+"""Vertices of mesh files: STL and OBJ by our own readers, others by coal where it is there."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> np.nda
         if Path(path).stat().st_size > LARGEST_FILE:
             raise MeshError(f'{path} has more than {LARGEST_FILE} bytes')
         vertices = readers.get(Path(path).suffix.lower(), _read_with_coal)(path)
-        vertices = np.asarray(vertices, dtype=float).reshape(-1, 3) * np.asarray(scale, dtype=float)
+        vertices = np.asarray(vertices, dtype=float).reshape(-1, 3) * np.asarray(
+            scale, dtype=float
+        )
     except OSError as error:
         raise MeshError(f'{path} cannot be read: {error.strerror or error}') from error
     except (ValueError, IndexError) as error:
@@ -35,7 +37,9 @@ def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> np.nda
             raise
         raise MeshError(f'{path} is damaged: {error}') from error
     if not len(vertices) or not np.isfinite(vertices).all():
-        raise MeshError(f'{path} holds {"vertices that are not finite" if len(vertices) else "no vertices"}')
+        raise MeshError(
+            f'{path} holds {"vertices that are not finite" if len(vertices) else "no vertices"}'
+        )
     return vertices
 
 
@@ -45,12 +49,18 @@ def _read_stl(path: str) -> np.ndarray:
     text = data.lstrip()[:5].lower() == b'solid' and len(data) != 84 + 50 * count
     if text:
         words = data.split()
-        corners = [words[k + 1:k + 4] for k, word in enumerate(words) if word.lower() == b'vertex']
+        corners = [
+            words[k + 1 : k + 4] for k, word in enumerate(words) if word.lower() == b'vertex'
+        ]
         return np.array(corners, dtype=float)
     if len(data) < 84 + 50 * count:
         raise MeshError(f'{path} is neither a text STL file nor a whole binary one')
     facet = np.dtype([('normal', '<f4', 3), ('vertices', '<f4', (3, 3)), ('attribute', '<u2')])
-    return np.frombuffer(data, facet, count, 84)['vertices'].reshape(-1, 3) if count else np.empty((0, 3))
+    return (
+        np.frombuffer(data, facet, count, 84)['vertices'].reshape(-1, 3)
+        if count
+        else np.empty((0, 3))
+    )
 
 
 def _read_obj(path: str) -> np.ndarray:
@@ -69,7 +79,9 @@ def _read_with_coal(path: str) -> np.ndarray:
     try:
         import coal
     except ImportError:
-        raise MeshError(f"{path}: this format needs coal (pip install 'rbd_ros[collision]'); or use STL or OBJ") from None
+        raise MeshError(
+            f"{path}: this format needs coal (pip install 'rbd_ros[collision]'); or use STL or OBJ"
+        ) from None
     try:
         return np.array(coal.MeshLoader().load(str(path), np.ones(3)).vertices())
     except Exception as error:  # coal raises errors of many kinds

@@ -1,8 +1,9 @@
-"""Named tuples of arrays and numbers, passed to compiled functions by one address instead of field by field.
+"""Named tuples of arrays and numbers, passed to compiled functions by one address.
 
-In plain Python `record(fields)` is the tuple itself. For numba it is a small table in memory: numbers, and addresses
-and shapes of arrays. A compiled function reads `fields.name` from that table; the arrays it gets are borrowed, so the
-record must outlive the call. Passing a hundred arrays one by one would cost a call microseconds, and numba minutes.
+In plain Python `record(fields)` is the tuple itself. For numba it is a small table in memory:
+numbers, and addresses and shapes of arrays. A compiled function reads `fields.name` from that
+table; the arrays it gets are borrowed, so the record must outlive the call. Passing a hundred
+arrays one by one would cost a call microseconds, and numba minutes.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if COMPILED:
 
 
 def record(fields: NamedTuple) -> Any:
-    """What to pass to compiled functions for a named tuple of contiguous arrays, numbers and such tuples.
+    """What to pass to compiled functions for a named tuple of arrays, numbers and such tuples.
 
     :raises TypeError: for a field of any other kind
     """
@@ -119,7 +120,9 @@ if COMPILED:
             return place[1] if place else None
 
     @lower_getattr_generic(RecordType)
-    def _read_field(context: Any, builder: Any, numba_type: RecordType, value: Any, name: str) -> Any:
+    def _read_field(
+        context: Any, builder: Any, numba_type: RecordType, value: Any, name: str
+    ) -> Any:
         word, field_type = numba_type.places[name]
         table = builder.inttoptr(value, ir.IntType(64).as_pointer())
 
@@ -141,5 +144,6 @@ if COMPILED:
             shape=cgutils.pack_array(builder, shape),
             strides=cgutils.pack_array(builder, strides),
             itemsize=ir.Constant(ir.IntType(64), 8),
-            meminfo=None)
+            meminfo=None,
+        )
         return array._getvalue()

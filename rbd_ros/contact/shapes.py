@@ -1,8 +1,9 @@
-"""From the collision shapes of a model to the points by which they touch a plane (book 11.6, minimal contact sets).
+"""From collision shapes to the points by which they touch a plane (book 11.6).
 
-A sphere touches by 1 point that moves over its surface, a box by its 8 vertices, a cylinder by 4 points on each rim:
-the lowest one, exactly, and those a quarter turn away from each other, which move round the rim with it. A mesh
-touches by the vertices of its convex hull, at most `MAX_HULL_POINTS` of them.
+A sphere touches by 1 point that moves over its surface, a box by its 8 vertices, a cylinder by 4
+points on each rim: the lowest one, exactly, and those a quarter turn away from each other, which
+move round the rim with it. A mesh touches by the vertices of its convex hull, at most
+`MAX_HULL_POINTS` of them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Sphere
 #: Kinds of shapes in compiled loops.
 FIXED_POINTS, BALL, RIMS = 0, 1, 2
 
-#: Hulls with more vertices are thinned out, each vertex being chosen as far as possible from those already there.
+#: Hulls with more vertices are thinned out, each vertex being chosen as far as possible from those
+#: already there.
 MAX_HULL_POINTS = 256
 
 POINTS_OF_CYLINDER = 8
@@ -49,11 +51,13 @@ class ContactShapes(NamedTuple):
 
 
 def contact_shapes(
-        model: Model, links: Optional[Sequence[str]] = None) -> Tuple[ContactShapes, List[Geometry], List[str]]:
+    model: Model, links: Optional[Sequence[str]] = None
+) -> Tuple[ContactShapes, List[Geometry], List[str]]:
     """Shapes of a robot that can touch something, those of the immovable base left out.
 
     :param links: links that may touch; None for all
-    :return: the shapes, the geometries they came from, and warnings about those that could not be used
+    :return: the shapes, the geometries they came from, and warnings about those that could not be
+        used
     :raises ValueError: for an unknown link
     """
     for link in links or ():
@@ -66,11 +70,15 @@ def contact_shapes(
         try:
             kind, centre, reach, own, size = _shape(geometry)
         except MeshError as error:
-            warnings.append(f'link {geometry.link!r} will not touch anything: its collision mesh {error}')
+            warnings.append(
+                f'link {geometry.link!r} will not touch anything: its collision mesh {error}'
+            )
             continue
         E = np.array(geometry.placement.E)  # from body to geometry coordinates
         origin = np.array(geometry.placement.r)
-        rows.append((kind, geometry.body, origin + centre @ E, reach, len(own), size, E[[2, 0, 1]]))
+        rows.append(
+            (kind, geometry.body, origin + centre @ E, reach, len(own), size, E[[2, 0, 1]])
+        )
         points.append(origin + own @ E)
         geometries.append(geometry)
     columns = list(zip(*rows)) or [()] * 7
@@ -83,7 +91,8 @@ def contact_shapes(
         first=np.concatenate([[0], np.cumsum(columns[4])]).astype(np.int64),
         points=np.concatenate(points) if points else np.empty((0, 3)),
         size=np.array(columns[5], dtype=float).reshape(count, 3),
-        axes=np.array(columns[6], dtype=float).reshape(count, 3, 3))
+        axes=np.array(columns[6], dtype=float).reshape(count, 3, 3),
+    )
     return shapes, geometries, warnings
 
 
@@ -95,7 +104,13 @@ def _shape(geometry: Geometry) -> tuple:
     if isinstance(shape, Cylinder):
         half = 0.5 * shape.length
         size = (shape.radius, half, 0.0)
-        return RIMS, nowhere, float(np.hypot(shape.radius, half)), np.zeros((POINTS_OF_CYLINDER, 3)), size
+        return (
+            RIMS,
+            nowhere,
+            float(np.hypot(shape.radius, half)),
+            np.zeros((POINTS_OF_CYLINDER, 3)),
+            size,
+        )
     if isinstance(shape, Box):
         points = 0.5 * np.array(shape.size) * np.array(list(product((-1.0, 1.0), repeat=3)))
     elif isinstance(shape, Mesh):
@@ -132,7 +147,9 @@ def _hull_indices(vertices: np.ndarray) -> np.ndarray:
 
     offsets = vertices - vertices.mean(axis=0)
     _, spread, directions = np.linalg.svd(offsets, full_matrices=False)
-    spanned = directions[spread > 1e-9 * max(spread[0], 1e-300)] if spread[0] > 0.0 else directions[:0]
+    spanned = (
+        directions[spread > 1e-9 * max(spread[0], 1e-300)] if spread[0] > 0.0 else directions[:0]
+    )
     coordinates = offsets @ spanned.T
     if len(spanned) == 0:
         return np.array([0])

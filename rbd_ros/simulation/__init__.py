@@ -1,4 +1,4 @@
-"""Simulation: a robot that moves under torques, gravity, joint friction, limits and contact with the ground."""
+"""Simulation: a robot under torques, gravity, joint friction, limits and contact."""
 
 from rbd_ros.simulation.simulator import Contact, SimulationStatus, Simulator, Snapshot
 

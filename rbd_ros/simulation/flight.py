@@ -1,13 +1,14 @@
 """Momentum of free-floating robots, conserved to rounding.
 
-Euler steps of the velocity of a floating base, which is in the coordinates of a body that turns, let the momentum of a
-tumbling robot grow. So after each step the velocity of the base is set to the one at which the robot's total momentum
-is what it was plus the impulse of all forces from outside, and the base is moved by the tiny way that puts the centre
-of mass where this momentum takes it: on an exact parabola in free fall. Both corrections are of second order in h.
+Euler steps of the velocity of a floating base, which is in the coordinates of a body that turns,
+let the momentum of a tumbling robot grow. So after each step the velocity of the base is set to
+the one at which the robot's total momentum is what it was plus the impulse of all forces from
+outside, and the base is moved by the tiny way that puts the centre of mass where this momentum
+takes it: on an exact parabola in free fall. Both corrections are of second order in h.
 
-The six rows of the mass matrix that belong to the floating joint are all that is needed: times v they are the
-momentum of the robot [n; p] in base-body coordinates about the origin of that body, and their own six columns are
-its inertia [[I, m c x], [-m c x, m]].
+The six rows of the mass matrix that belong to the floating joint are all that is needed: times v
+they are the momentum of the robot [n; p] in base-body coordinates about the origin of that body,
+and their own six columns are its inertia [[I, m c x], [-m c x, m]].
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from rbd_ros.simulation.plant import Memory, Plant
 
 @compiled
 def forecast_flight(plant: Plant, memory: Memory, h: float) -> None:
-    """Find momentum and centre of mass at the end of the step from `mass`, the velocity and the forces found."""
+    """Find momentum and centre of mass at the end of the step, from `mass` and the forces."""
     R, c = np.empty((3, 3)), np.empty(3)
     spin, push, couple, force = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     for flyer in range(len(plant.free_flyers)):
@@ -42,8 +43,7 @@ def forecast_flight(plant: Plant, memory: Memory, h: float) -> None:
             push[r] += h * force[r]
         for r in range(3):
             memory.flight_spin[flyer, r] = dot(R[r], spin)
-            memory.flight_push[flyer, r] = (
-                dot(R[r], push) + h * m * plant.free_gravity[flyer, r])
+            memory.flight_push[flyer, r] = dot(R[r], push) + h * m * plant.free_gravity[flyer, r]
             way = h * memory.flight_push[flyer, r] / m if m > 0.0 else 0.0
             memory.flight_centre[flyer, r] = memory.q[at + 4 + r] + dot(R[r], c) + way
 
@@ -87,7 +87,7 @@ def land_flight(plant: Plant, memory: Memory) -> None:
 
 @compiled
 def centre_of_mass(mass: np.ndarray, first: int, c: np.ndarray) -> float:
-    """Mass, and centre of mass (3,) in base-body coordinates, from the rows of a floating joint."""
+    """Mass, and centre of mass (3,) in body coordinates, from the rows of a floating joint."""
     m = mass[first + 5, first + 5]
     scale = 1.0 / m if m > 0.0 else 0.0
     c[0] = scale * mass[first + 2, first + 4]

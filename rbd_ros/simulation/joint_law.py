@@ -1,11 +1,12 @@
-"""Coulomb friction and limits of a joint as one law between its velocity and its impulse in a step.
+"""Coulomb friction and limits of a joint as one law between its velocity and its impulse.
 
-The law is a falling staircase, the impulse p against the velocity v at the end of the step (F h is the box of
-friction, `low` and `high` are the velocities that just reach the limits of the joint within the step):
+The law is a falling staircase, the impulse p against the velocity v at the end of the step (F h is
+the box of friction, `low` and `high` are the velocities that just reach the limits of the joint
+within the step):
 
     p   |LOWER             v = low             p >= F h            at the lower limit (inelastic)
         |____ BACKWARD     low < v < 0         p = F h             slides back
-            |  STICK       v = 0              -F h <= p <= F h     sticks: the velocity is exactly zero
+            |  STICK       v = 0              -F h <= p <= F h     sticks: exactly zero
             |____ FORWARD  0 < v < high        p = -F h            slides on
                  |UPPER    v = high            p <= -F h           at the upper limit
 
@@ -21,7 +22,8 @@ LOWER, BACKWARD, STICK, FORWARD, UPPER = -2, -1, 0, 1, 2
 #: No segment yet, for `next_segment`.
 NOWHERE = 9
 
-#: Relative amount by which the impulse must exceed that of friction before a joint that sticks breaks away.
+#: Relative amount by which the impulse must exceed that of friction before a joint that sticks
+#: breaks away.
 BREAKAWAY = 1e-9
 
 
@@ -49,12 +51,19 @@ def friction_impulse(segment: int, box: float) -> float:
 
 @compiled
 def next_segment(
-        segment: int, v: float, p: float, mobility: float, box: float, low: float, high: float,
-        slack: float) -> int:
+    segment: int,
+    v: float,
+    p: float,
+    mobility: float,
+    box: float,
+    low: float,
+    high: float,
+    slack: float,
+) -> int:
     """Segment where the line of slope -1/`mobility` through (v, p) meets the law.
 
-    It is the segment itself if (v, p) lies on the law, whatever the mobility. Without friction everything between the
-    limits is FORWARD.
+    It is the segment itself if (v, p) lies on the law, whatever the mobility. Without friction
+    everything between the limits is FORWARD.
 
     :param segment: where (v, p) was computed
     :param mobility: change of velocity per impulse, a positive estimate
@@ -80,7 +89,7 @@ def next_segment(
 
 @compiled
 def law_impulse(u: float, mobility: float, box: float, low: float, high: float) -> float:
-    """Impulse of the law for a joint with velocity u + mobility p: the exact solution for one joint.
+    """Impulse of the law for a joint that moves at u + mobility p: exact for one joint.
 
     :param u: velocity without the impulse
     """

@@ -1,4 +1,4 @@
-"""Linear systems of the stepping loop: the branch-sparse factorisation H = L^T D L (book 6.5) and a dense solver."""
+"""Linear systems: the branch-sparse factorisation H = L^T D L (book 6.5), a dense solver."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from rbd_ros.contact.compiled import compiled
 
 @compiled
 def factorise(H: np.ndarray, row_first: np.ndarray, row_index: np.ndarray) -> None:
-    """Replace H by its factors: D on the diagonal, L below it (book table 6.4); what is above is not used.
+    """Replace H by its factors: D on the diagonal, L below it (book table 6.4).
 
     :param H: symmetric and positive definite, (n, n)
-    :param row_first: where the entries left of the diagonal of each row begin in `row_index`, (n + 1,)
+    :param row_first: where the entries left of the diagonal of each row begin in `row_index`, (n +
+        1,)
     :param row_index: their columns, in descending order
     """
     for k in range(len(H) - 1, -1, -1):
@@ -29,7 +30,8 @@ def factorise(H: np.ndarray, row_first: np.ndarray, row_index: np.ndarray) -> No
 
 @compiled
 def solve_factorised(
-        factor: np.ndarray, row_first: np.ndarray, row_index: np.ndarray, x: np.ndarray) -> None:
+    factor: np.ndarray, row_first: np.ndarray, row_index: np.ndarray, x: np.ndarray
+) -> None:
     """Replace the right-hand side x by the solution of L^T D L x' = x (book table 6.5)."""
     n = len(x)
     for i in range(n - 1, -1, -1):
@@ -44,7 +46,7 @@ def solve_factorised(
 
 @compiled
 def solve_dense(A: np.ndarray, x: np.ndarray) -> None:
-    """Replace the right-hand side x by the solution of A x' = x; A is destroyed (Gauss, partial pivoting)."""
+    """Replace x by the solution of A x' = x; A is destroyed (Gauss, partial pivoting)."""
     n = len(x)
     for k in range(n):
         pivot = k

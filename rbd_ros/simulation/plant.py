@@ -1,21 +1,31 @@
-"""The robot, the ground and the numerical choices as plain arrays: what the compiled stepping loop works on.
+"""What the compiled stepping loop works on: robot, ground and state as plain arrays.
 
-`Plant` never changes during a simulation; `Memory` holds the state and the room for intermediate results. Both are
-tuples of arrays, so that numba sees ordinary arrays under readable names.
+`Plant` never changes during a simulation; `Memory` holds the state and the room for intermediate
+results. Both are tuples of arrays, so that numba sees ordinary arrays under readable names.
 """
 
 from __future__ import annotations
 
-from typing import List, NamedTuple, Optional, Sequence, Tuple
+from typing import NamedTuple
 
 import numpy as np
 
-from rbd_ros.contact import ContactParameters, ContactShapes, HalfSpace
-from rbd_ros.model import Model
-from rbd_ros.robot import Robot
+from rbd_ros.contact import ContactShapes
 
 #: Order of the counters in `Memory.counters`.
-STEPS, SUBSTEPS, SATURATED, GUARDED, LIMITED, UNCONVERGED, DROPPED, CONTACTS, DEFORMED, WRENCHES, FOUND = range(11)
+(
+    STEPS,
+    SUBSTEPS,
+    SATURATED,
+    GUARDED,
+    LIMITED,
+    UNCONVERGED,
+    DROPPED,
+    CONTACTS,
+    DEFORMED,
+    WRENCHES,
+    FOUND,
+) = range(11)
 COUNTER_COUNT = 11
 
 #: Contact points treated at once; more are dropped and counted.
@@ -42,9 +52,11 @@ class Plant(NamedTuple):
     :param contact_kinematics: address of the kernel
     :param integrate: address of the kernel
     :param runge_kutta: 1 for the integrator rk4, 0 for semi_implicit
-    :param simple: 1 if positions and velocities simply add, so that the kernel integrate is not needed
+    :param simple: 1 if positions and velocities simply add, so that the kernel integrate is not
+        needed
     :param frictional: 1 if any joint has Coulomb friction
-    :param stiff: 1 if the damping of any joint is too stiff for an explicit integrator at this time step
+    :param stiff: 1 if the damping of any joint is too stiff for an explicit integrator at this
+        time step
     :param position: position variable of each degree of freedom, -1 where there is not one, (nv,)
     :param lower: least position by degree of freedom, (nv,)
     :param upper: greatest position by degree of freedom, (nv,)
@@ -54,8 +66,10 @@ class Plant(NamedTuple):
     :param effort: effort limits, (nv,) [N m, N]
     :param speed: guard on the speed, (nv,) [rad/s, m/s]
     :param turning: rotation of the fastest shaft per unit of each variable, (nv,)
-    :param row_first: where the entries left of the diagonal of each row of H begin in `row_index`, (nv + 1,)
-    :param row_index: their columns, in descending order, with those that the factorisation fills in
+    :param row_first: where the entries left of the diagonal of each row of H begin in `row_index`,
+        (nv + 1,)
+    :param row_index: their columns, in descending order, with those that the factorisation fills
+        in
     :param parent: parent of each body, (N + 1,)
     :param dof_first: first degree of freedom of the tree of each body, (N + 2,)
     :param tree_index: independent degree of freedom behind each one of the tree, (tree_nv,)
@@ -64,7 +78,8 @@ class Plant(NamedTuple):
     :param support: degrees of freedom of the tree that move each body, one body after another
     :param free_flyers: first q and first v of each floating joint on the base, (F, 2)
     :param free_gravity: gravity in the coordinates of those joints, (F, 3) [m/s^2]
-    :param groups: first q, first v and number of velocity variables of each joint with a curved configuration space
+    :param groups: first q, first v and number of velocity variables of each joint with a curved
+        configuration space
     :param shapes: collision shapes
     :param plane: normal and tangents of the ground, (3, 3)
     :param offset: distance of the ground from the origin [m]
@@ -109,7 +124,7 @@ class Plant(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """State of a simulation (first part, what a snapshot keeps) and intermediate results (second part).
+    """State of a simulation (what a snapshot keeps, up to `contact_force`), and work space.
 
     :param state: q, v and torque one after another, as kernels want them, (nq + 2 nv,)
     :param segment: on which part of its law each joint was found last (joint_law.py), (nv,)
@@ -119,12 +134,14 @@ class Memory(NamedTuple):
     :param wrench_moment: moment of each external wrench, (W, 3) [N m]
     :param wrench_force: force of each external wrench, (W, 3) [N]
     :param wrench_point: point it acts at, in base or body coordinates, (W, 3) [m]
-    :param wrench_use: body, 1 if the point moves with it, remaining steps (negative: for ever), (W, 3)
+    :param wrench_use: body, 1 if the point moves with it, remaining steps (negative: for ever),
+        (W, 3)
     :param counters: see STEPS ..., (11,)
     :param saturated: 1 where torque was cut at the effort limit, (nv,)
     :param applied: torque after saturation, (nv,)
     :param acceleration: mean acceleration of the last step, (nv,)
-    :param constraint: mean generalized force of friction, limits and contacts in the last (part of a) step, (nv,)
+    :param constraint: mean generalized force of friction, limits and contacts in the last (part of
+        a) step, (nv,)
     :param found_point: contact points near the ground, (C,)
     :param found_shape: their shapes, (C,)
     :param found_position: their positions, (C, 3) [m]
@@ -132,7 +149,8 @@ class Memory(NamedTuple):
     :param contact_force: force on the robot at each, along normal and tangents, (C, 3) [N]
     :param jacobian: velocity of each along normal and tangents, per v, (C, 3, nv)
     :param intercept: linear forecast of the contact forces: at no velocity, (C, 3) [N]
-    :param slope: linear forecast of the contact forces: per velocity of the point, (C, 3, 3) [N s/m]
+    :param slope: linear forecast of the contact forces: per velocity of the point, (C, 3, 3) [N
+        s/m]
     :param contact_impulse: generalized impulse of all contacts, (nv,)
     :param q: configuration; a part of `state`, (nq,)
     :param v: velocity; a part of `state`, (nv,)
@@ -152,8 +170,10 @@ class Memory(NamedTuple):
     :param drive: torque after saturation with the generalized force of external wrenches, (nv,)
     :param held_force: generalized force that is constant over a Runge-Kutta step, (nv,)
     :param kinematics: output of contact_kinematics
-    :param poses: rotation row by row and position of each body; a part of `kinematics`, (N + 1, 12)
-    :param columns: motion columns of the tree in base coordinates; a part of `kinematics`, (tree_nv, 6)
+    :param poses: rotation row by row and position of each body; a part of `kinematics`, (N + 1,
+        12)
+    :param columns: motion columns of the tree in base coordinates; a part of `kinematics`,
+        (tree_nv, 6)
     :param velocities: spatial velocities of the bodies, (N + 1, 6)
     :param wrenches: total external force on each body, (N + 1, 6)
     :param move: input of integrate, (nq + nv,)
@@ -161,7 +181,8 @@ class Memory(NamedTuple):
     :param move_v: displacement; a part of `move`, (nv,)
     :param mass: mass matrix, (nv, nv)
     :param mass_flat: the same memory as output of the kernel, (nv nv,)
-    :param flight_spin: angular momentum of each free flyer at the end of the step (flight.py), (F, 3)
+    :param flight_spin: angular momentum of each free flyer at the end of the step (flight.py), (F,
+        3)
     :param flight_push: linear momentum, (F, 3)
     :param flight_centre: centre of mass, (F, 3)
     :param product: slope of a contact times its Jacobian, (3, nv)
@@ -236,165 +257,4 @@ class Memory(NamedTuple):
 
 
 #: What a snapshot keeps of the memory.
-PERSISTENT = Memory._fields[:Memory._fields.index('jacobian')]
-
-
-def make_plant(
-    robot: Robot,
-    timestep: float,
-    ground: Optional[HalfSpace],
-    contact: ContactParameters,
-    shapes: ContactShapes,
-    speed_limit: float,
-    runge_kutta: bool,
-) -> Plant:
-    """Arrays for a simulation of `robot`; see `Plant`."""
-    model = robot.model
-    damping = np.array(robot.damping, dtype=float)
-    stiff = _stiff_damping(robot, timestep, damping)
-    diagonal = timestep * damping
-    implicit = {'diagonal': tuple(diagonal.tolist())} if diagonal.any() else {}
-    position, lower, upper, speed, turning = _by_degree_of_freedom(robot, speed_limit)
-    row_first, row_index = _sparsity(model)
-    supports = [model.support_dofs(i) if i else () for i in range(len(model.bodies) + 1)]
-    free_flyers, free_gravity, groups = _curved_joints(robot)
-    ground = ground or HalfSpace()
-    return Plant(
-        timestep=float(timestep),
-        forward_dynamics=_address(robot, 'forward_dynamics', **implicit),
-        smooth_dynamics=_address(robot, 'forward_dynamics') if runge_kutta else 0,
-        mass_matrix=_address(robot, 'mass_matrix'),
-        bias_force=_address(robot, 'bias_force'),
-        contact_kinematics=_address(robot, 'contact_kinematics'),
-        integrate=_address(robot, 'integrate'),
-        runge_kutta=int(runge_kutta),
-        simple=int(len(groups) == 0),
-        frictional=int(np.any(robot.friction)),
-        stiff=int(stiff.any()),
-        position=position,
-        lower=lower,
-        upper=upper,
-        friction=np.array(robot.friction, dtype=float),
-        damping=damping,
-        explicit_damping=np.where(stiff, 0.0, damping),
-        effort=np.array(robot.effort_limits, dtype=float),
-        speed=speed,
-        turning=turning,
-        row_first=row_first,
-        row_index=row_index,
-        parent=_integers([0] + [body.parent for body in model.bodies]),
-        dof_first=_integers([0, 0] + [body.v.stop for body in model.bodies]),
-        tree_index=_integers(model.tree_dof_index),
-        tree_ratio=np.array(model.tree_dof_ratio, dtype=float),
-        support_first=_integers(np.concatenate([[0], np.cumsum([len(x) for x in supports])])),
-        support=_integers([k for x in supports for k in x]),
-        free_flyers=free_flyers,
-        free_gravity=free_gravity,
-        groups=groups,
-        shapes=shapes,
-        plane=ground.axes(),
-        offset=float(ground.offset),
-        contact=contact.array())
-
-
-def make_memory(plant: Plant, nq: int) -> Memory:
-    """Room for a simulation, all zero."""
-    nv, bodies = len(plant.damping), len(plant.parent)
-    points, flyers = len(plant.shapes.points), len(plant.free_flyers)
-    found, freedoms = min(points, MAX_CONTACTS), len(plant.tree_index)
-    sizes = dict.fromkeys(Memory._fields, (nv,))
-    sizes.update(
-        state=(nq + 2 * nv,), patch_z=(points,), patch_x=(points, 2), found_position=(found, 3),
-        gap=(found,), contact_force=(found, 3), jacobian=(found, 3, nv), intercept=(found, 3),
-        slope=(found, 3, 3), inertia=(nv, nv), factor=(nv, nv), system=(nv, nv), next_q=(nq,),
-        kinematics=(12 * bodies + 6 * freedoms,), velocities=(bodies, 6), wrenches=(bodies, 6),
-        move=(nq + nv,), mass=(nv, nv), flight_spin=(flyers, 3), flight_push=(flyers, 3),
-        flight_centre=(flyers, 3), stages=(6, nv), product=(3, nv), start_q=(nq,), part_q=(nq,),
-        **dict.fromkeys(('wrench_moment', 'wrench_force', 'wrench_point'), (MAX_WRENCHES, 3)))
-    integers = {
-        'segment': (nv,), 'found_segment': (nv,), 'touching': (points,),
-        'wrench_use': (MAX_WRENCHES, 3), 'counters': (COUNTER_COUNT,), 'saturated': (nv,),
-        'found_point': (found,), 'found_shape': (found,)}
-    arrays = {
-        name: np.zeros(integers[name], dtype=np.int64) if name in integers else np.zeros(size)
-        for name, size in sizes.items()}
-    state, kinematics, move = arrays['state'], arrays['kinematics'], arrays['move']
-    arrays.update(
-        q=state[:nq], v=state[nq:nq + nv], torque=state[nq + nv:],
-        poses=kinematics[:12 * bodies].reshape(bodies, 12),
-        columns=kinematics[12 * bodies:].reshape(freedoms, 6),
-        move_q=move[:nq], move_v=move[nq:], mass_flat=arrays['mass'].reshape(-1))
-    return Memory(**arrays)
-
-
-def _integers(values: Sequence[int]) -> np.ndarray:
-    return np.array(values, dtype=np.int64)
-
-
-def _address(robot: Robot, name: str, **options) -> int:
-    return int(robot.kernel(name, **options).address)
-
-
-def _by_degree_of_freedom(robot: Robot, speed_limit: float) -> Tuple[np.ndarray, ...]:
-    """Position variable, limits, guard on the speed and rotation, of each degree of freedom."""
-    model, nv = robot.model, robot.nv
-    position = np.full(nv, -1, dtype=np.int64)
-    lower, upper = np.full(nv, -np.inf), np.full(nv, np.inf)
-    speed, turning = np.full(nv, float(speed_limit)), np.zeros(nv)
-    for i, (at_q, at_v) in model.independent_slices.items():
-        joint = model.body(i).joint
-        if joint.nv == 1:
-            position[at_v] = at_q.start
-            lower[at_v], upper[at_v] = robot.lower_limits[at_q], robot.upper_limits[at_q]
-    for _, body in model.outward():
-        for k, column in zip(range(model.tree_nv)[body.v], body.joint.motion_subspace.columns):
-            i, rotates = model.tree_dof_index[k], any(column.angular)
-            turning[i] = max(turning[i], abs(model.tree_dof_ratio[k]) * rotates)
-            if body.joint.nv > 1 and not rotates:
-                speed[i] = np.inf  # a robot may travel as fast as it likes
-    return position, lower, upper, speed, turning
-
-
-def _sparsity(model: Model) -> Tuple[np.ndarray, np.ndarray]:
-    """Nonzero entries of the factor L of H = L^T D L (book 6.3 and 6.5), gears and their fill-in included."""
-    rows: List[set] = [set() for _ in range(model.nv)]
-    for i, _ in model.outward():
-        moving = {model.tree_dof_index[k] for k in model.support_dofs(i)}
-        for k in moving:
-            rows[k].update(j for j in moving if j < k)
-    for k in reversed(range(model.nv)):
-        for i in rows[k]:
-            rows[i].update(j for j in rows[k] if j < i)
-    ordered = [sorted(row, reverse=True) for row in rows]
-    first = np.concatenate([[0], np.cumsum([len(row) for row in ordered])])
-    return _integers(first), _integers([j for row in ordered for j in row])
-
-
-def _stiff_damping(robot: Robot, timestep: float, damping: np.ndarray) -> np.ndarray:
-    """Whether h d / (inertia that a joint feels) exceeds 1 anywhere among a few configurations, (nv,)."""
-    stiff = np.zeros(robot.nv, dtype=bool)
-    if not damping.any():
-        return stiff
-    rng = np.random.default_rng(0)
-    for q in [robot.neutral()] + [robot.random_configuration(rng) for _ in range(8)]:
-        try:
-            mobility = np.diag(np.linalg.inv(robot.mass_matrix(q)))
-        except np.linalg.LinAlgError:
-            return damping > 0.0
-        stiff |= ~(timestep * damping * mobility <= 1.0) & (damping > 0.0)
-    return stiff
-
-
-def _curved_joints(robot: Robot) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Floating joints on the base with gravity in their coordinates, and all joints of more than one freedom."""
-    model = robot.model
-    flyers, gravity, groups = [], [], []
-    for i, (at_q, at_v) in model.independent_slices.items():
-        body = model.body(i)
-        if body.joint.nv > 1:
-            groups.append((at_q.start, at_v.start, body.joint.nv))
-        if body.joint.kind == 'floating' and body.parent == 0 and body.armature == 0.0:
-            flyers.append((at_q.start, at_v.start))
-            gravity.append(np.array(body.tree_transform.E) @ robot.gravity)
-    return (_integers(flyers).reshape(-1, 2), np.array(gravity, dtype=float).reshape(-1, 3),
-            _integers(groups).reshape(-1, 3))
+PERSISTENT = Memory._fields[: Memory._fields.index('jacobian')]

@@ -1,11 +1,13 @@
 """One classical Runge-Kutta step of fourth order on the robot's configuration space.
 
-Forces that jump are found by the implicit solve of the semi-implicit step (solver.py) and held over the step: sliding
-friction, contact forces, and damping too stiff for an explicit method. Joints that stick, or rest at a limit, take
-no part. A step in which a joint comes to rest, reverses, or reaches a limit is semi-implicit as a whole.
+Forces that jump are found by the implicit solve of the semi-implicit step (solver.py) and held
+over the step: sliding friction, contact forces, and damping too stiff for an explicit method.
+Joints that stick, or rest at a limit, take no part. A step in which a joint comes to rest,
+reverses, or reaches a limit is semi-implicit as a whole.
 
-Configurations of floating and planar joints are found by the exponential map (Runge-Kutta-Munthe-Kaas): with
-q(t) = q(0) exp(u), the displacement obeys du/dt = v + u x v / 2 + u x (u x v) / 12 + O(u^4 v).
+Configurations of floating and planar joints are found by the exponential map (Runge-Kutta-Munthe-
+Kaas): with q(t) = q(0) exp(u), the displacement obeys du/dt = v + u x v / 2 + u x (u x v) / 12 +
+O(u^4 v).
 """
 
 from __future__ import annotations
@@ -133,7 +135,8 @@ def accelerate(plant: Plant, memory: Memory, held: int, a: np.ndarray) -> None:
     n = len(memory.v)
     for i in range(n):
         memory.torque[i] = (
-            memory.drive[i] + memory.held_force[i] - plant.explicit_damping[i] * memory.v[i])
+            memory.drive[i] + memory.held_force[i] - plant.explicit_damping[i] * memory.v[i]
+        )
     if held == 0:
         call_kernel(plant.smooth_dynamics, memory.state, a)
         return
@@ -155,7 +158,7 @@ def accelerate(plant: Plant, memory: Memory, held: int, a: np.ndarray) -> None:
 
 @compiled
 def is_allowed(plant: Plant, memory: Memory, held: int) -> bool:
-    """Return whether the end of the step is finite, within the limits, and slower than the guard on speed."""
+    """Return whether the end of the step is finite, within the limits and not too fast."""
     for i in range(len(plant.position)):
         v = memory.next_v[i]
         if not (abs(v) <= plant.speed[i] and abs(v) < math.inf):
@@ -170,7 +173,7 @@ def is_allowed(plant: Plant, memory: Memory, held: int) -> bool:
 
 @compiled
 def displacement_rate(plant: Plant, u: np.ndarray, v: np.ndarray, rate: np.ndarray) -> None:
-    """Rate of change of the displacement u that leads from the start of a step, at velocity v, (nv,)."""
+    """Rate of the displacement u from the start of a step, at velocity v, (nv,)."""
     copy(v, rate)
     x, y, first, second = np.zeros(6), np.zeros(6), np.zeros(6), np.zeros(6)
     for g in range(len(plant.groups)):
@@ -185,7 +188,7 @@ def displacement_rate(plant: Plant, u: np.ndarray, v: np.ndarray, rate: np.ndarr
 
 @compiled
 def bracket(size: int, u: np.ndarray, v: np.ndarray, result: np.ndarray) -> None:
-    """Product u x v of the motion vectors of a floating (6) or planar (3) joint (book 2.9, table A.1)."""
+    """Product u x v of motion vectors of a floating (6) or planar (3) joint (book 2.9)."""
     if size == 3:
         result[0] = 0.0
         result[1] = u[2] * v[0] - u[0] * v[2]

@@ -1,7 +1,8 @@
 """Semi-implicit Euler steps: v' from the forces at q and v, then q' from v'.
 
-Damping, joint friction, limits and contacts are taken at the end of the step (solver.py). A robot that touches
-nothing, has no Coulomb friction and reaches no limit needs the articulated-body algorithm alone.
+Damping, joint friction, limits and contacts are taken at the end of the step (solver.py). A robot
+that touches nothing, has no Coulomb friction and reaches no limit needs the articulated-body
+algorithm alone.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def step_constrained(plant: Plant, memory: Memory, count: int, h: float) -> bool
 
 @compiled
 def prepare(plant: Plant, memory: Memory, h: float) -> None:
-    """Find `inertia`, `momentum`, `low` and `high` at the present state: the linear part of the solver's equation."""
+    """Find `inertia`, `momentum`, `low` and `high`: the linear part of the solver's equation."""
     n = len(memory.v)
     q, v = memory.q, memory.v
     call_kernel(plant.mass_matrix, memory.state, memory.mass_flat)

@@ -1,4 +1,4 @@
-"""A simulated robot: what a user holds. The physics is in the modules beside this one, the arrays in plant.py."""
+"""A simulated robot: what a user holds. The physics is in the modules beside this one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
 from rbd_ros.contact.records import record
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import plant as layout
-from rbd_ros.simulation.plant import make_memory, make_plant, MAX_WRENCHES, PERSISTENT
+from rbd_ros.simulation.assembly import make_memory, make_plant
+from rbd_ros.simulation.plant import MAX_WRENCHES, PERSISTENT
 from rbd_ros.simulation.stepping import advance, place_on_ground
 
 #: Names of the integrators.
@@ -79,7 +80,7 @@ class Snapshot:
 
 
 class Simulator:
-    """A robot that moves under its own torques, gravity, joint friction, joint limits and contact with the ground.
+    """A robot that moves under torques, gravity, joint friction, joint limits and contact.
 
     :param robot: the robot
     :param timestep: h [s]
@@ -106,7 +107,8 @@ class Simulator:
             raise ValueError(f'robot must be a Robot, got {type(robot).__name__}')
         if integrator not in INTEGRATORS:
             raise ValueError(
-                f'unknown integrator {integrator!r}; there are {", ".join(INTEGRATORS)}')
+                f'unknown integrator {integrator!r}; there are {", ".join(INTEGRATORS)}'
+            )
         for name, value in (('timestep', timestep), ('speed_limit', speed_limit)):
             if not 0.0 < float(value) < math.inf:
                 raise ValueError(f'{name} must be positive and finite, got {value}')
@@ -117,11 +119,18 @@ class Simulator:
         self._robot, self._integrator = robot, integrator
         self._ground = ground or None
         shapes, self._geometries, self._shape_warnings = contact_shapes(
-            robot.model, contact_links if self._ground else ())
+            robot.model, contact_links if self._ground else ()
+        )
         self._start_warnings: List[str] = []
         self._plant = make_plant(
-            robot, timestep, self._ground, contact or ContactParameters(), shapes,
-            float(speed_limit), integrator == 'rk4')
+            robot,
+            timestep,
+            self._ground,
+            contact or ContactParameters(),
+            shapes,
+            float(speed_limit),
+            integrator == 'rk4',
+        )
         self._memory = make_memory(self._plant, robot.nq)
         self._records = record(self._plant), record(self._memory)
         self._nothing = np.zeros(robot.nv)
@@ -133,8 +142,10 @@ class Simulator:
             advance(*self._records, self._nothing, 0)  # compiled now, not in the first step
 
     def __repr__(self) -> str:
-        return (f'<Simulator of {self._robot.name!r}: {self._integrator}, '
-                f'{self.timestep:g} s steps, time {self.time:g} s>')
+        return (
+            f'<Simulator of {self._robot.name!r}: {self._integrator}, '
+            f'{self.timestep:g} s steps, time {self.time:g} s>'
+        )
 
     # -- state ----------------------------------------------------------------------------------
 
@@ -190,7 +201,7 @@ class Simulator:
 
     @property
     def constraint_force(self) -> np.ndarray:
-        """Generalized force of joint friction, limits and contacts in the last step, (nv,) [N m, N]."""
+        """Force of joint friction, limits and contacts in the last step, (nv,) [N m, N]."""
         return self._memory.constraint.copy()
 
     @property
@@ -201,18 +212,37 @@ class Simulator:
         for c in range(int(memory.counters[layout.FOUND])):
             if memory.contact_force[c, 0] > 0.0:
                 geometry = self._geometries[int(memory.found_shape[c])]
-                result.append(Contact(
-                    geometry.link, geometry.name, memory.found_position[c].copy(), plane[0].copy(),
-                    memory.contact_force[c] @ plane, -float(memory.gap[c])))
+                result.append(
+                    Contact(
+                        geometry.link,
+                        geometry.name,
+                        memory.found_position[c].copy(),
+                        plane[0].copy(),
+                        memory.contact_force[c] @ plane,
+                        -float(memory.gap[c]),
+                    )
+                )
         return tuple(result)
 
     @property
     def status(self) -> SimulationStatus:
         """What happened since the last reset."""
         counters = self._memory.counters
-        return SimulationStatus(*(int(counters[k]) for k in (
-            layout.STEPS, layout.SUBSTEPS, layout.SATURATED, layout.GUARDED, layout.LIMITED,
-            layout.UNCONVERGED, layout.DROPPED, layout.CONTACTS)))
+        return SimulationStatus(
+            *(
+                int(counters[k])
+                for k in (
+                    layout.STEPS,
+                    layout.SUBSTEPS,
+                    layout.SATURATED,
+                    layout.GUARDED,
+                    layout.LIMITED,
+                    layout.UNCONVERGED,
+                    layout.DROPPED,
+                    layout.CONTACTS,
+                )
+            )
+        )
 
     @property
     def warnings(self) -> Tuple[str, ...]:
@@ -250,8 +280,10 @@ class Simulator:
 
         :param tau: torque, (nv,) [N m, N], cut at the effort limits; None for no torque
         :param n: number of steps
-        :raises ValueError: for a wrong shape or dtype, what is not finite, or negative n; nothing is changed
-        :raises FloatingPointError: if the dynamics are not finite; the state is that before the step concerned
+        :raises ValueError: for a wrong shape or dtype, what is not finite, or negative n; nothing
+            is changed
+        :raises FloatingPointError: if the dynamics are not finite; the state is that before the
+            step concerned
         """
         tau = self._nothing if tau is None else _finite_array('tau', tau, self._robot.nv)
         if n < 0:
@@ -263,21 +295,27 @@ class Simulator:
             raise FloatingPointError(self._why_not_finite())
 
     def apply_wrench(
-        self, link: str, wrench: Any, duration: float = math.inf, point: Any = None) -> int:
+        self, link: str, wrench: Any, duration: float = math.inf, point: Any = None
+    ) -> int:
         """Apply an external force to a link from the next step on.
 
         :param link: name of the link
         :param wrench: moment and force, along the axes of the base, (6,) [N m, N]
         :param duration: how long, rounded up to whole steps [s]
-        :param point: point that moves with the link, in link coordinates, (3,) [m], which the force acts at and the
-            moment is about; None for the origin of the base (as `external_forces` of `Robot`)
+        :param point: point that moves with the link, in link coordinates, (3,) [m], which the
+            force acts at and the moment is about; None for the origin of the base (as
+            `external_forces` of `Robot`)
         :return: a handle for `clear_wrenches`
-        :raises ValueError: for an unknown link, a wrong shape, what is not finite, or too many wrenches
+        :raises ValueError: for an unknown link, a wrong shape, what is not finite, or too many
+            wrenches
         """
         frame = self._robot.model.link(link)
         wrench = _finite_array('wrench', wrench, 6)
-        at = np.zeros(3) if point is None else frame.placement.inverse_point(
-            tuple(_finite_array('point', point, 3)))
+        at = (
+            np.zeros(3)
+            if point is None
+            else frame.placement.inverse_point(tuple(_finite_array('point', point, 3)))
+        )
         if not duration > 0.0:
             raise ValueError(f'duration must be positive, got {duration}')
         use = self._memory.wrench_use
@@ -312,7 +350,8 @@ class Simulator:
         """State of everything at this instant."""
         arrays = {name: getattr(self._memory, name).copy() for name in PERSISTENT}
         return Snapshot(
-            self._robot.name, self._start_time, arrays, dict(self._handles), self._next_handle)
+            self._robot.name, self._start_time, arrays, dict(self._handles), self._next_handle
+        )
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot, exactly.
@@ -322,7 +361,8 @@ class Simulator:
         for name in PERSISTENT:
             if snapshot.arrays[name].shape != getattr(self._memory, name).shape:
                 raise ValueError(
-                    f'the snapshot is that of another simulation, of {snapshot.robot!r}')
+                    f'the snapshot is that of another simulation, of {snapshot.robot!r}'
+                )
         for name in PERSISTENT:
             getattr(self._memory, name)[...] = snapshot.arrays[name]
         self._start_time = snapshot.start_time
@@ -336,11 +376,12 @@ class Simulator:
         model = self._robot.model
         for i, (at_q, _) in model.independent_slices.items():
             if model.body(i).joint.kind == 'floating':
-                quaternion = q[at_q.start:at_q.start + 4]
+                quaternion = q[at_q.start : at_q.start + 4]
                 length = np.linalg.norm(quaternion)
                 if not length > 0.0:
                     raise ValueError(
-                        f'the quaternion of joint {model.body(i).joint_name!r} is zero')
+                        f'the quaternion of joint {model.body(i).joint_name!r} is zero'
+                    )
                 if abs(length - 1.0) > 1e-15:
                     quaternion /= length
         return q
@@ -355,29 +396,37 @@ class Simulator:
             if depth > DEEP:
                 shape = int(np.searchsorted(plant.shapes.first, point, side='right')) - 1
                 warn(
-                    f'link {self._geometries[shape].link!r} starts {1e3 * depth:.1f} mm deep in the '
-                    'ground; contact_links chooses which links touch it')
+                    f'link {self._geometries[shape].link!r} starts {1e3 * depth:.1f} mm deep in '
+                    'the ground; contact_links chooses which links touch it'
+                )
         for i in range(robot.nv):
             at = plant.position[i]
             if at >= 0 and not plant.lower[i] <= q[at] <= plant.upper[i]:
                 warn(
                     f'joint {self._joint_of(i)!r} starts at {q[at]:g}, outside its limits '
-                    f'[{plant.lower[i]:g}, {plant.upper[i]:g}]; it is moved back slowly')
+                    f'[{plant.lower[i]:g}, {plant.upper[i]:g}]; it is moved back slowly'
+                )
             if abs(v[i]) > plant.speed[i]:
                 warn(
                     f'joint {self._joint_of(i)!r} starts at speed {v[i]:g}, above the guard of '
-                    f'{plant.speed[i]:g}')
+                    f'{plant.speed[i]:g}'
+                )
 
     def _joint_of(self, i: int) -> str:
         model = self._robot.model
-        return next(model.body(k).joint_name for k, (_, at_v) in model.independent_slices.items()
-                    if at_v.start <= i < at_v.stop)
+        return next(
+            model.body(k).joint_name
+            for k, (_, at_v) in model.independent_slices.items()
+            if at_v.start <= i < at_v.stop
+        )
 
     def _why_not_finite(self) -> str:
         robot, memory = self._robot, self._memory
         bad = {self._joint_of(i) for i in range(robot.nv) if not math.isfinite(memory.next_v[i])}
-        return (f'the dynamics of {robot.name!r} are not finite at time {self.time:g} s, joints '
-                f'{", ".join(sorted(bad)) or "unknown"}: is there enough inertia behind each joint?')
+        return (
+            f'the dynamics of {robot.name!r} are not finite at time {self.time:g} s, joints '
+            f'{", ".join(sorted(bad)) or "unknown"}: is there enough inertia behind each joint?'
+        )
 
 
 def _finite_array(name: str, given: Any, size: int) -> np.ndarray:

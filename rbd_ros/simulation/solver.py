@@ -5,9 +5,10 @@ It solves for v' and the forces, h being the time step and H containing the impl
     H v' = b + h J^T f + p,     f = law of soft contact at J v' (contact/law.py),
                                 p = law of the joints at v' (joint_law.py)
 
-by Newton's method on the active parts of the laws: joints that are held drop out, contacts are replaced by their
-slopes, and what is left is linear. As all laws but friction at sliding contacts are piecewise linear, the result is
-exact once the parts no longer change. If they keep changing, Gauss-Seidel sweeps (sweeps.py) find the parts first.
+by Newton's method on the active parts of the laws: joints that are held drop out, contacts are
+replaced by their slopes, and what is left is linear. As all laws but friction at sliding contacts
+are piecewise linear, the result is exact once the parts no longer change. If they keep changing,
+Gauss-Seidel sweeps (sweeps.py) find the parts first.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ ROUNDING = 1e-12
 
 @compiled
 def solve_velocity(plant: Plant, memory: Memory, count: int, h: float) -> bool:
-    """Solve for `next_v`, `contact_force`, `impulse` and `segment` of the memory, starting from what is there.
+    """Solve for `next_v`, `contact_force`, `impulse` and `segment`, beginning with what is there.
 
     :param count: number of contact points near the ground; their data are in the memory
     :param h: time step [s]
@@ -77,9 +78,15 @@ def newton(plant: Plant, memory: Memory, count: int, h: float, steps: int) -> bo
             continue
         for i in range(len(v)):
             found = next_segment(
-                segment[i], v[i], memory.impulse[i] - memory.contact_impulse[i],
-                1.0 / memory.inertia[i, i], h * plant.friction[i], memory.low[i],
-                memory.high[i], slack)
+                segment[i],
+                v[i],
+                memory.impulse[i] - memory.contact_impulse[i],
+                1.0 / memory.inertia[i, i],
+                h * plant.friction[i],
+                memory.low[i],
+                memory.high[i],
+                slack,
+            )
             if found != segment[i]:
                 segment[i] = found
                 settled = False
@@ -90,7 +97,7 @@ def newton(plant: Plant, memory: Memory, count: int, h: float, steps: int) -> bo
 
 @compiled
 def linearise(plant: Plant, memory: Memory, count: int, h: float) -> float:
-    """Evaluate the law of contact at `memory.next_v`: forces, their generalized impulse and a linear forecast.
+    """Find contact forces at `next_v`, their generalized impulse, and a linear forecast of them.
 
     :return: greatest error of the forecast made before, relative to the greatest force
     """
@@ -102,8 +109,15 @@ def linearise(plant: Plant, memory: Memory, count: int, h: float) -> float:
         for r in range(3):
             rate[r] = dot(J[r], memory.next_v)
         contact_force(
-            rate, memory.gap[c], memory.patch_z[point], memory.patch_x[point], plant.contact, h,
-            force, slope)
+            rate,
+            memory.gap[c],
+            memory.patch_z[point],
+            memory.patch_x[point],
+            plant.contact,
+            h,
+            force,
+            slope,
+        )
         for r in range(3):
             forecast = memory.intercept[c, r] + dot(memory.slope[c, r], rate)
             largest = max(largest, abs(force[r]))
@@ -130,8 +144,9 @@ def solve_linear(plant: Plant, memory: Memory, count: int, h: float) -> None:
     for c in range(count):
         if memory.slope[c, 0, 0] != 0.0:
             pressed = True
-            add_contact(memory.jacobian[c], memory.intercept[c], memory.slope[c], h, A, x,
-                memory.product)
+            add_contact(
+                memory.jacobian[c], memory.intercept[c], memory.slope[c], h, A, x, memory.product
+            )
     for i in range(n):
         if is_held(segment[i]):
             held = held_velocity(segment[i], memory.low[i], memory.high[i])
@@ -157,9 +172,15 @@ def solve_linear(plant: Plant, memory: Memory, count: int, h: float) -> None:
 
 @compiled
 def add_contact(
-        J: np.ndarray, intercept: np.ndarray, slope: np.ndarray, h: float, A: np.ndarray,
-        x: np.ndarray, product: np.ndarray) -> None:
-    """Add the linear forecast of one contact to the system: A -= h J^T slope J, x += h J^T intercept.
+    J: np.ndarray,
+    intercept: np.ndarray,
+    slope: np.ndarray,
+    h: float,
+    A: np.ndarray,
+    x: np.ndarray,
+    product: np.ndarray,
+) -> None:
+    """Add the forecast of one contact to the system: A -= h J^T slope J, x += h J^T intercept.
 
     :param product: room for h slope J, (3, nv)
     """
@@ -167,7 +188,8 @@ def add_contact(
     for i in range(n):
         for r in range(3):
             product[r, i] = h * (
-                slope[r, 0] * J[0, i] + slope[r, 1] * J[1, i] + slope[r, 2] * J[2, i])
+                slope[r, 0] * J[0, i] + slope[r, 1] * J[1, i] + slope[r, 2] * J[2, i]
+            )
     for i in range(n):
         a, b, c = J[0, i], J[1, i], J[2, i]
         if a != 0.0 or b != 0.0 or c != 0.0:
@@ -181,4 +203,3 @@ def find_impulse(memory: Memory) -> None:
     """Generalized impulse that the velocity takes: `impulse` = H v' - b."""
     for i in range(len(memory.next_v)):
         memory.impulse[i] = dot(memory.inertia[i], memory.next_v) - memory.momentum[i]
-

@@ -63,7 +63,7 @@ def age_wrenches(memory: Memory) -> None:
 
 @merged
 def step_part(plant: Plant, memory: Memory, h: float) -> bool:
-    """Advance the state by h; returns False, with q and v unchanged, if the velocity is not finite."""
+    """Advance by h; returns False, with q and v unchanged, if the velocity is not finite."""
     count = survey(plant, memory, h)
     constrained = plant.frictional == 1 or count > 0
     done = False
@@ -105,7 +105,7 @@ def settle(plant: Plant, memory: Memory, count: int, h: float) -> None:
 
 @merged
 def step_once(plant: Plant, memory: Memory) -> bool:
-    """Advance by one time step; returns False, with q and v unchanged, if the dynamics are not finite."""
+    """Advance by one step; returns False, with q and v unchanged, if it is not finite."""
     copy(memory.q, memory.start_q)
     copy(memory.v, memory.start_v)
     parts = parts_of_step(plant, memory)
@@ -130,6 +130,7 @@ def advance(digest: str) -> Callable:
 
     Returns how many steps were taken; fewer than `count` if the dynamics stopped being finite.
     """
+
     def run(plant: Plant, memory: Memory, tau: np.ndarray, count: int) -> int:
         digest  # noqa: B018
         cut = saturate(plant, memory, tau)
@@ -148,6 +149,7 @@ def place_on_ground(digest: str) -> Callable:
 
     Returns the contact point that is deepest in the ground, -1 if there is none.
     """
+
     def run(plant: Plant, memory: Memory) -> int:
         digest  # noqa: B018
         return press_patches(plant, memory)

@@ -1,4 +1,4 @@
-"""What acts on the robot from outside: external wrenches, and the ground's surface patches before and after a step."""
+"""What acts on the robot from outside: external wrenches and the patches of the ground."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DONE = 2
 
 @compiled
 def find_drive(plant: Plant, memory: Memory) -> bool:
-    """Find `drive`, the torques with the external wrenches; returns whether `kinematics` was found as well."""
+    """Find `drive`, torques with external wrenches; returns whether `kinematics` was found too."""
     copy(memory.applied, memory.drive)
     if memory.counters[WRENCHES] == 0:
         return False
@@ -48,19 +48,41 @@ def survey(plant: Plant, memory: Memory, h: float) -> int:
     if not placed:
         call_kernel(plant.contact_kinematics, memory.state, memory.kinematics)
     body_velocities(
-        memory.columns, plant.parent, plant.dof_first, plant.tree_index, plant.tree_ratio,
-        memory.v, memory.velocities)
+        memory.columns,
+        plant.parent,
+        plant.dof_first,
+        plant.tree_index,
+        plant.tree_ratio,
+        memory.v,
+        memory.velocities,
+    )
     count, dropped = near_ground(
-        plant.shapes, memory.poses, memory.velocities, plant.plane, plant.offset, h,
-        memory.found_point, memory.found_shape, memory.found_position, memory.gap)
+        plant.shapes,
+        memory.poses,
+        memory.velocities,
+        plant.plane,
+        plant.offset,
+        h,
+        memory.found_point,
+        memory.found_shape,
+        memory.found_position,
+        memory.gap,
+    )
     memory.counters[DROPPED] += dropped
     memory.counters[FOUND] = count
     for c in range(count):
         point, body = memory.found_point[c], plant.shapes.body[memory.found_shape[c]]
         contact_jacobian(
-            memory.columns, plant.support, plant.support_first[body],
-            plant.support_first[body + 1], plant.tree_index, plant.tree_ratio,
-            memory.found_position[c], plant.plane, memory.jacobian[c])
+            memory.columns,
+            plant.support,
+            plant.support_first[body],
+            plant.support_first[body + 1],
+            plant.tree_index,
+            plant.tree_ratio,
+            memory.found_position[c],
+            plant.plane,
+            memory.jacobian[c],
+        )
         if memory.touching[point] == 1:
             memory.patch_z[point] = memory.gap[c]  # touching means z = p
     return count
@@ -93,7 +115,7 @@ def add_wrenches(plant: Plant, memory: Memory) -> None:
 
 @compiled
 def let_patches_follow(plant: Plant, memory: Memory, count: int, h: float) -> None:
-    """Move all surface patches to the end of the step (11.76, 11.77), under the contact forces found."""
+    """Move all surface patches to the end of the step (11.76, 11.77) under their forces."""
     counters, z, x, touching = memory.counters, memory.patch_z, memory.patch_x, memory.touching
     counters[CONTACTS] = 0
     if counters[DEFORMED] == 0 and count == 0:
@@ -115,8 +137,10 @@ def let_patches_follow(plant: Plant, memory: Memory, count: int, h: float) -> No
             z[point] = relaxed_patch(z[point], 0.0, K, D, h)
             x[point, 0] = relaxed_patch(x[point, 0], 0.0, K_t, D_t, h)
             x[point, 1] = relaxed_patch(x[point, 1], 0.0, K_t, D_t, h)
-        if touching[point] == 0 and max(
-                abs(z[point]), abs(x[point, 0]), abs(x[point, 1])) < AT_REST:
+        if (
+            touching[point] == 0
+            and max(abs(z[point]), abs(x[point, 0]), abs(x[point, 1])) < AT_REST
+        ):
             z[point] = x[point, 0] = x[point, 1] = 0.0
         else:
             counters[DEFORMED] += 1
@@ -124,7 +148,7 @@ def let_patches_follow(plant: Plant, memory: Memory, count: int, h: float) -> No
 
 @compiled
 def press_patches(plant: Plant, memory: Memory) -> int:
-    """Give every contact point inside the ground a patch that touches it; all others a patch at rest.
+    """Give contact points inside the ground a patch that touches them; others one at rest.
 
     :return: the contact point that is deepest, -1 if none is inside
     """

@@ -1,8 +1,8 @@
-"""Projected Gauss-Seidel sweeps over joints and contacts: slower than Newton's method, but always on the way.
+"""Projected Gauss-Seidel sweeps over joints and contacts: slower than Newton, but steady.
 
-Each joint, each normal force and each friction force in turn is given the impulse that its law asks for while all
-others stay as they are. What remains to be done shrinks with every sweep, as each law is monotone and the effect of
-an impulse on its own velocity is positive.
+Each joint, each normal force and each friction force in turn is given the impulse that its law
+asks for while all others stay as they are. What remains to be done shrinks with every sweep, as
+each law is monotone and the effect of an impulse on its own velocity is positive.
 """
 
 from __future__ import annotations
@@ -56,8 +56,12 @@ def sweep_to_rest(plant: Plant, memory: Memory, count: int, h: float) -> None:
         for i in range(n):
             mobility = response[i, i]
             new = law_impulse(
-                v[i] - mobility * p[i], mobility, h * plant.friction[i], memory.low[i],
-                memory.high[i])
+                v[i] - mobility * p[i],
+                mobility,
+                h * plant.friction[i],
+                memory.low[i],
+                memory.high[i],
+            )
             change = max(change, push(response[i], new - p[i], v))
             p[i] = new
         for c in range(count):
@@ -69,14 +73,28 @@ def sweep_to_rest(plant: Plant, memory: Memory, count: int, h: float) -> None:
             break
     for i in range(n):
         memory.segment[i] = next_segment(
-            NOWHERE, v[i], p[i], response[i, i], h * plant.friction[i], memory.low[i], memory.high[i], 0.0)
+            NOWHERE,
+            v[i],
+            p[i],
+            response[i, i],
+            h * plant.friction[i],
+            memory.low[i],
+            memory.high[i],
+            0.0,
+        )
 
 
 @compiled
 def sweep_contact(
-        plant: Plant, memory: Memory, c: int, h: float, response: np.ndarray, v: np.ndarray,
-        force: np.ndarray) -> float:
-    """Give one contact point the force of its law (contact/law.py); returns the greatest change of a velocity.
+    plant: Plant,
+    memory: Memory,
+    c: int,
+    h: float,
+    response: np.ndarray,
+    v: np.ndarray,
+    force: np.ndarray,
+) -> float:
+    """Give one contact point the force of its law; returns the greatest change of a velocity.
 
     :param c: number of the contact point
     :param response: velocities that unit impulses cause, (nv + 3 C, nv)
@@ -84,7 +102,12 @@ def sweep_contact(
     :param force: force at the point, changed, (3,) [N]
     """
     K, D, K_t, D_t, mu = (
-        plant.contact[0], plant.contact[1], plant.contact[2], plant.contact[3], plant.contact[4])
+        plant.contact[0],
+        plant.contact[1],
+        plant.contact[2],
+        plant.contact[3],
+        plant.contact[4],
+    )
     first = len(v) + 3 * c
     J, point, gap = memory.jacobian[c], memory.found_point[c], memory.gap[c]
     x = memory.patch_x[point]
@@ -119,4 +142,3 @@ def push(response: np.ndarray, impulse: float, v: np.ndarray) -> float:
             largest = max(largest, abs(step))
             v[i] += step
     return largest
-

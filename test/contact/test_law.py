@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from rbd_ros.contact.law import (
     contact_force,
     normal_force,
@@ -19,7 +20,8 @@ PARAMETERS = np.array([K, D, K_T, D_T, MU])
 def evaluate(rate, gap=0.0, z=0.0, x=(0.0, 0.0), h=1e-3):
     force, slope = np.empty(3), np.empty((3, 3))
     state = contact_force(
-        np.array(rate, dtype=float), gap, z, np.array(x, dtype=float), PARAMETERS, h, force, slope)
+        np.array(rate, dtype=float), gap, z, np.array(x, dtype=float), PARAMETERS, h, force, slope
+    )
     return state, force, slope
 
 
@@ -28,7 +30,8 @@ def test_in_the_limit_of_short_steps_the_force_is_the_books():
     """11.74: max(0, -K z - D dp/dt) when p = z; 11.78: -K x - D v."""
     for rate in (-0.5, 0.1, 0.3):
         assert normal_force(rate, -0.004, -0.004, K, D, 1e-12) == pytest.approx(
-            max(0.0, 0.004 * K - D * rate), abs=1e-6)
+            max(0.0, 0.004 * K - D * rate), abs=1e-6
+        )
     assert stick_force(0.2, 0.003, K_T, D_T, 1e-12) == pytest.approx(-0.003 * K_T - 0.2 * D_T)
 
 
@@ -36,7 +39,8 @@ def test_in_the_limit_of_short_steps_the_force_is_the_books():
 def test_a_body_above_its_patch_at_the_end_of_the_step_feels_no_force():
     assert normal_force(-0.5, 1e-3, 0.0, K, D, 1e-3) == 0.0
     assert normal_force(-1.5, 1e-3, 0.0, K, D, 1e-3) > 0.0
-    # the patch, left behind pressed in, is caught up by a body that goes down faster than it comes up
+    # the patch, left behind pressed in, is caught up by a body that goes down faster than it comes
+    # up
     assert normal_force(-1.0, -0.004, -0.006, K, D, 1e-3) == 0.0
     assert normal_force(-4.0, -0.004, -0.006, K, D, 1e-3) > 0.0
 

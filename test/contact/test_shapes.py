@@ -4,6 +4,8 @@ import struct
 
 import numpy as np
 import pytest
+from support.simulated_robots import body, collision
+
 from rbd_ros.contact import (
     contact_shapes,
     ContactParameters,
@@ -14,7 +16,6 @@ from rbd_ros.contact import (
 )
 from rbd_ros.contact.detection import contact_point
 from rbd_ros.contact.records import record
-from support.simulated_robots import body, collision
 
 CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
 
@@ -27,14 +28,19 @@ def binary_stl(triangles):
 def text_stl(triangles):
     facets = ''.join(
         'facet normal 0 0 0\nouter loop\n'
-        + ''.join(f'vertex {x} {y} {z}\n' for x, y, z in t) + 'endloop\nendfacet\n'
-        for t in triangles)
+        + ''.join(f'vertex {x} {y} {z}\n' for x, y, z in t)
+        + 'endloop\nendfacet\n'
+        for t in triangles
+    )
     return f'solid cube\n{facets}endsolid cube\n'.encode()
 
 
 def obj(_):
-    return b'v 9 9 9\n' + b''.join(b'v %g %g %g\n' % tuple(p) for p in CUBE) + (
-        b'f 2/1/1 3//1 4 5\nf -1 -2 -3\nf 6 7 8\n')
+    return (
+        b'v 9 9 9\n'
+        + b''.join(b'v %g %g %g\n' % tuple(p) for p in CUBE)
+        + (b'f 2/1/1 3//1 4 5\nf -1 -2 -3\nf 6 7 8\n')
+    )
 
 
 @pytest.mark.parametrize('suffix, write', [('stl', binary_stl), ('STL', text_stl), ('obj', obj)])
@@ -46,11 +52,23 @@ def test_mesh_files_give_their_vertices_scaled(tmp_path, suffix, write):
     assert np.array_equal(vertices, np.unique(CUBE * [1, 2, 3], axis=0))
 
 
-@pytest.mark.parametrize('name, content', [
-    ('a.stl', b''), ('a.stl', b'x' * 200), ('a.stl', b'solid\nvertex 1 2\n'), ('a.stl', b'solid nothing'),
-    ('a.stl', binary_stl([CUBE[:3]] * 4)[:-10]), ('a.obj', b'v 1 2\n'), ('a.obj', b'v a b c\n'), ('a.obj', b''),
-    ('a.stl', b'solid\nvertex nan 0 0\n'), ('a.obj', b'v 0 0 0\nf 7 8 9\n'), ('a.xyz', b'?'), ('a.dae', b'<dae'),
-])
+@pytest.mark.parametrize(
+    'name, content',
+    [
+        ('a.stl', b''),
+        ('a.stl', b'x' * 200),
+        ('a.stl', b'solid\nvertex 1 2\n'),
+        ('a.stl', b'solid nothing'),
+        ('a.stl', binary_stl([CUBE[:3]] * 4)[:-10]),
+        ('a.obj', b'v 1 2\n'),
+        ('a.obj', b'v a b c\n'),
+        ('a.obj', b''),
+        ('a.stl', b'solid\nvertex nan 0 0\n'),
+        ('a.obj', b'v 0 0 0\nf 7 8 9\n'),
+        ('a.xyz', b'?'),
+        ('a.dae', b'<dae'),
+    ],
+)
 def test_damaged_meshes_are_refused_by_name(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(MeshError, match=name):
@@ -84,8 +102,14 @@ def test_hulls_of_many_corners_are_thinned_out_evenly(rng):
 
 
 @pytest.mark.seed('CN11', 'CN13')
-@pytest.mark.parametrize('shape, count', [
-    ('sphere radius="0.1"', 1), ('box size="0.2 0.4 0.6"', 8), ('cylinder radius="0.1" length="0.5"', 8)])
+@pytest.mark.parametrize(
+    'shape, count',
+    [
+        ('sphere radius="0.1"', 1),
+        ('box size="0.2 0.4 0.6"', 8),
+        ('cylinder radius="0.1" length="0.5"', 8),
+    ],
+)
 def test_the_lowest_contact_point_is_the_lowest_point_of_the_shape(rng, shape, count):
     xyz, rpy = rng.normal(size=3), rng.uniform(-1, 1, 3)
     robot = body(shape=collision(shape, xyz, rpy))
@@ -108,7 +132,8 @@ def test_the_lowest_contact_point_is_the_lowest_point_of_the_shape(rng, shape, c
         n = world[:3, :3].T @ normal
         reach = {  # support functions
             1: 0.1,
-            8: np.abs(n) @ [0.1, 0.2, 0.3] if 'box' in shape
+            8: np.abs(n) @ [0.1, 0.2, 0.3]
+            if 'box' in shape
             else 0.1 * np.hypot(n[0], n[1]) + 0.25 * abs(n[2]),
         }[count]
         assert min(heights) == pytest.approx(normal @ world[:3, 3] - reach, abs=1e-12)
@@ -136,12 +161,19 @@ def test_the_ground_is_a_unit_normal_with_two_tangents(rng):
         assert axes[0] @ (np.array(normal) / np.abs(normal).max()) > 0.5
 
 
-@pytest.mark.parametrize('make', [
-    lambda: HalfSpace((0, 0, 0)), lambda: HalfSpace((0, np.nan, 1)), lambda: HalfSpace((0, 1)),
-    lambda: HalfSpace(offset=np.inf), lambda: ContactParameters(stiffness=0.0),
-    lambda: ContactParameters(damping=-1.0), lambda: ContactParameters(friction=np.nan),
-    lambda: ContactParameters(tangential_stiffness=-1.0),
-])
+@pytest.mark.parametrize(
+    'make',
+    [
+        lambda: HalfSpace((0, 0, 0)),
+        lambda: HalfSpace((0, np.nan, 1)),
+        lambda: HalfSpace((0, 1)),
+        lambda: HalfSpace(offset=np.inf),
+        lambda: ContactParameters(stiffness=0.0),
+        lambda: ContactParameters(damping=-1.0),
+        lambda: ContactParameters(friction=np.nan),
+        lambda: ContactParameters(tangential_stiffness=-1.0),
+    ],
+)
 def test_senseless_ground_is_refused(make):
     with pytest.raises(ValueError, match='must'):
         make()

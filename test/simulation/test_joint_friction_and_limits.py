@@ -1,9 +1,10 @@
-"""Coulomb friction that truly sticks, joint limits that truly hold, effort limits that truly cut."""
+"""Coulomb friction that sticks, joint limits that hold, effort limits that cut."""
 
 import numpy as np
 import pytest
-from rbd_ros import Robot, Simulator
 from support.simulated_robots import GRAVITY, joint, link, pendulum, robot, turntable
+
+from rbd_ros import Robot, Simulator
 
 INTEGRATORS = ['semi_implicit', 'rk4']
 LIMIT = '<limit lower="-0.5" upper="0.4" effort="20" velocity="10"/>'
@@ -34,7 +35,9 @@ def test_friction_stops_a_joint_at_the_exact_deceleration_and_keeps_it_stopped(
     assert simulator.v[0] == 0.0
     way = 2.0**2 / (2 * 1.5 / 0.2)
     # the stop happens within a step of the exact instant
-    assert simulator.q[0] == pytest.approx(direction * way, abs=2.1e-3 * (integrator != 'rk4') + 1e-5)
+    assert simulator.q[0] == pytest.approx(
+        direction * way, abs=2.1e-3 * (integrator != 'rk4') + 1e-5
+    )
     q = simulator.q
     simulator.step(n=1000)
     assert np.array_equal(simulator.q, q)
@@ -69,7 +72,9 @@ def test_joints_that_stick_do_not_move_while_others_swing(integrator):
             link('base'),
             link('lower', 0.3, (0.001,) * 3, (0, 0, -0.2)),
             joint('second', 'base', 'lower', xyz=(0, 0, -0.4)),
-        ), 1e-3, integrator,
+        ),
+        1e-3,
+        integrator,
     )
     single.reset(q=[1.5])
     for _ in range(20):
@@ -87,7 +92,11 @@ def test_friction_takes_energy_and_never_gives_any(integrator):
         *(link(f'l{k}', 1.0 / k, (0.01 / k,) * 3, (0, 0, -0.1)) for k in range(1, 6)),
         *(
             joint(
-                f'j{k}', f'l{k - 1}' if k > 1 else 'base', f'l{k}', axis=axis, xyz=(0, 0, -0.2),
+                f'j{k}',
+                f'l{k - 1}' if k > 1 else 'base',
+                f'l{k}',
+                axis=axis,
+                xyz=(0, 0, -0.2),
                 inside=f'<dynamics friction="{0.4 / k}"/>',
             )
             for k, axis in enumerate([(0, 1, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 1, 0)], 1)
@@ -124,8 +133,7 @@ def test_a_limit_stops_a_joint_without_rebound_and_holds_it(integrator):
 
 @pytest.mark.parametrize('integrator', INTEGRATORS)
 def test_a_joint_can_rest_at_its_limit_against_gravity_with_friction(integrator):
-    simulator = Simulator(
-        pendulum(friction=0.5, limit=LIMIT, kind='revolute'), 1e-3, integrator)
+    simulator = Simulator(pendulum(friction=0.5, limit=LIMIT, kind='revolute'), 1e-3, integrator)
     simulator.reset(q=[0.4])
     simulator.step([GRAVITY * 0.5 * np.sin(0.4) + 0.5 + 2.0], 100)
     assert simulator.q[0] == 0.4 and simulator.v[0] == 0.0

@@ -1,36 +1,72 @@
 """What a user of `Simulator` may rely on: determinism, snapshots, wrenches, errors, threads."""
 
+import json
 import pickle
 import threading
 import time
 
 import numpy as np
 import pytest
-from rbd_ros import Robot, Simulator
 from support import fresh_python
-from support.simulated_robots import at, ball, body, collision, GRAVITY, joint, link, robot, turntable
+from support.simulated_robots import (
+    at,
+    ball,
+    body,
+    collision,
+    GRAVITY,
+    joint,
+    link,
+    robot,
+    turntable,
+)
+
+from rbd_ros import Robot, Simulator
 
 
 def walker(**options):
     """Free body with two legs, joint friction, limits and feet: everything at once."""
     limit = '<limit lower="-0.5" upper="0.5" effort="8" velocity="9"/>'
     legs = ''.join(
-        link(f'leg{k}', 0.4, (0.003, 0.003, 0.001), (0, 0, -0.1), collision('sphere radius="0.03"', (0, 0, -0.2)))
-        + joint(f'hip{k}', 'body', f'leg{k}', 'revolute', (0, 1, 0), (0, y, 0),
-                f'<dynamics damping="0.02" friction="0.1"/>{limit}')
+        link(
+            f'leg{k}',
+            0.4,
+            (0.003, 0.003, 0.001),
+            (0, 0, -0.1),
+            collision('sphere radius="0.03"', (0, 0, -0.2)),
+        )
+        + joint(
+            f'hip{k}',
+            'body',
+            f'leg{k}',
+            'revolute',
+            (0, 1, 0),
+            (0, y, 0),
+            f'<dynamics damping="0.02" friction="0.1"/>{limit}',
+        )
         for k, y in ((1, -0.1), (2, 0.1))
     )
     box = link('body', 2.0, (0.02, 0.03, 0.04), shape=collision('box size="0.2 0.3 0.1"'))
     simulator = Simulator(robot(box, legs, floating_base=True), ground=True, **options)
-    simulator.reset(q=[*at((0, 0, 0.4), (0.9, 0.1, 0.3, 0.2)), 0.2, -0.3], v=[1, 2, 0, 0.3, 0, 0, 1, -1])
+    simulator.reset(
+        q=[*at((0, 0, 0.4), (0.9, 0.1, 0.3, 0.2)), 0.2, -0.3], v=[1, 2, 0, 0.3, 0, 0, 1, -1]
+    )
     return simulator
 
 
 def state(simulator):
     contacts = [x for contact in simulator.contacts for x in (*contact.position, *contact.force)]
-    return np.concatenate([
-        simulator.q, simulator.v, simulator.a, simulator.tau, simulator.constraint_force,
-        contacts, [simulator.time], simulator.status])
+    return np.concatenate(
+        [
+            simulator.q,
+            simulator.v,
+            simulator.a,
+            simulator.tau,
+            simulator.constraint_force,
+            contacts,
+            [simulator.time],
+            simulator.status,
+        ]
+    )
 
 
 TAU = [0, 0, 0, 0, 0, 0, 1.0, -20.0]
@@ -115,7 +151,8 @@ def test_wrenches_act_as_external_forces_of_the_robot(rng):
     place = pose[:3, :3] @ point + pose[:3, 3]
     moved = np.concatenate([about_point[:3] + np.cross(place, about_point[3:]), about_point[3:]])
     expected = arm.forward_dynamics(
-        q, v, np.zeros(2), external_forces={'l1': about_origin, 'tool': moved})
+        q, v, np.zeros(2), external_forces={'l1': about_origin, 'tool': moved}
+    )
     assert simulator.a == pytest.approx(expected, abs=1e-8)
 
 
@@ -131,19 +168,22 @@ def test_wrenches_last_as_long_as_asked():
     assert simulator.v[4] == pytest.approx(0.1)
 
 
-@pytest.mark.parametrize('call, message', [
-    (lambda s: s.step([np.nan]), 'tau must be finite'),
-    (lambda s: s.step([np.inf]), 'tau must be finite'),
-    (lambda s: s.step([1.0, 2.0]), r'tau must have shape \(1,\), got \(2,\)'),
-    (lambda s: s.step(['1']), 'real numbers'),
-    (lambda s: s.step([1.0], -1), 'negative'),
-    (lambda s: s.reset(q=[np.nan]), 'q must be finite'),
-    (lambda s: s.reset(v=[[1.0]]), 'v must have shape'),
-    (lambda s: s.reset(time=np.inf), 'time must be finite'),
-    (lambda s: s.apply_wrench('table', [1, 2, 3]), r'wrench must have shape \(6,\)'),
-    (lambda s: s.apply_wrench('tabel', np.zeros(6)), "did you mean 'table'"),
-    (lambda s: s.apply_wrench('table', np.zeros(6), duration=0.0), 'duration'),
-])
+@pytest.mark.parametrize(
+    'call, message',
+    [
+        (lambda s: s.step([np.nan]), 'tau must be finite'),
+        (lambda s: s.step([np.inf]), 'tau must be finite'),
+        (lambda s: s.step([1.0, 2.0]), r'tau must have shape \(1,\), got \(2,\)'),
+        (lambda s: s.step(['1']), 'real numbers'),
+        (lambda s: s.step([1.0], -1), 'negative'),
+        (lambda s: s.reset(q=[np.nan]), 'q must be finite'),
+        (lambda s: s.reset(v=[[1.0]]), 'v must have shape'),
+        (lambda s: s.reset(time=np.inf), 'time must be finite'),
+        (lambda s: s.apply_wrench('table', [1, 2, 3]), r'wrench must have shape \(6,\)'),
+        (lambda s: s.apply_wrench('tabel', np.zeros(6)), "did you mean 'table'"),
+        (lambda s: s.apply_wrench('table', np.zeros(6), duration=0.0), 'duration'),
+    ],
+)
 def test_bad_input_raises_and_changes_nothing(call, message):
     simulator = Simulator(turntable())
     simulator.reset(v=[1.0], time=3.0)
@@ -155,11 +195,16 @@ def test_bad_input_raises_and_changes_nothing(call, message):
     simulator.step([0.5], 10)
 
 
-@pytest.mark.parametrize('arguments, message', [
-    ({'timestep': 0.0}, 'timestep'), ({'timestep': np.nan}, 'timestep'),
-    ({'integrator': 'euler'}, 'semi_implicit, rk4'), ({'ground': 3}, 'HalfSpace'),
-    ({'speed_limit': -1.0}, 'speed_limit'),
-])
+@pytest.mark.parametrize(
+    'arguments, message',
+    [
+        ({'timestep': 0.0}, 'timestep'),
+        ({'timestep': np.nan}, 'timestep'),
+        ({'integrator': 'euler'}, 'semi_implicit, rk4'),
+        ({'ground': 3}, 'HalfSpace'),
+        ({'speed_limit': -1.0}, 'speed_limit'),
+    ],
+)
 def test_bad_construction_raises(arguments, message):
     with pytest.raises(ValueError, match=message):
         Simulator(turntable(), **arguments)
@@ -180,7 +225,9 @@ def test_getters_return_copies():
 
 
 def test_a_robot_that_cannot_move_still_keeps_time():
-    simulator = Simulator(robot(link('base'), link('a', 1.0, (1.0,) * 3), joint('f', 'base', 'a', 'fixed')))
+    simulator = Simulator(
+        robot(link('base'), link('a', 1.0, (1.0,) * 3), joint('f', 'base', 'a', 'fixed'))
+    )
     simulator.step(n=10)
     assert simulator.time == pytest.approx(0.01) and simulator.q.shape == (0,)
 
@@ -198,16 +245,16 @@ def test_other_threads_run_during_a_long_step():
 
 
 def test_without_the_compiler_plain_python_does_the_same():
-    code = '''
+    code = """
 import numpy as np
 from support.simulated_robots import *
 from rbd_ros import Simulator
-import sys
 from rbd_ros.contact.compiled import COMPILED
+LIMIT = '<limit lower="-1" upper="0.01" effort="9" velocity="9"/>'
 out = [float(COMPILED)]
 for integrator in ("semi_implicit", "rk4"):
     for small in (ball(), turntable(friction=0.5, kind="revolute",
-                                    limit='<limit lower="-1" upper="0.01" effort="9" velocity="9"/>')):
+                                    limit=LIMIT)):
         s = Simulator(small, integrator=integrator, ground=True)
         s.apply_wrench(small.link_names[-1], [0.1, 0, 1, 0, 0.2, 0], point=[0, 0, 0.1])
         if small.nv == 6:
@@ -216,10 +263,10 @@ for integrator in ("semi_implicit", "rk4"):
             s.reset(v=[0.5])
         s.step(n=60)
         out += [*s.q, *s.v]
-print(repr(out))
-'''
-    with_compiler = eval(fresh_python.run(code, RBD_ROS_COMPILER=None).stdout)  # noqa: S307
-    without = eval(fresh_python.run(code, RBD_ROS_COMPILER='off').stdout)  # noqa: S307
+print([float(x) for x in out])
+"""
+    with_compiler = json.loads(fresh_python.run(code, RBD_ROS_COMPILER=None).stdout)
+    without = json.loads(fresh_python.run(code, RBD_ROS_COMPILER='off').stdout)
     assert (with_compiler[0], without[0]) == (1.0, 0.0)
     assert without[1:] == pytest.approx(with_compiler[1:], abs=1e-12)
 
@@ -233,8 +280,11 @@ def test_a_body_without_a_shape_falls_through_the_ground():
 def test_real_meshes_that_are_missing_are_named(tmp_path):
     text = (
         '<robot name="r"><link name="base"/><link name="shell"><inertial><mass value="1"/>'
-        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+        '<collision><geometry>'
         '<mesh filename="package://nowhere/shell.stl"/></geometry></collision></link>'
-        '<joint name="j" type="continuous"><parent link="base"/><child link="shell"/></joint></robot>')
+        '<joint name="j" type="continuous"><parent link="base"/><child link="shell"/></joint>'
+        '</robot>'
+    )
     simulator = Simulator(Robot.from_urdf(text), ground=True)
     assert any("link 'shell' will not touch" in warning for warning in simulator.warnings)

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from rbd_ros import Robot, Simulator
 from scipy.integrate import solve_ivp
 from scipy.special import ellipj, ellipk
 from support.simulated_robots import at, ball, body, GRAVITY, joint, link, pendulum, robot
+
+from rbd_ros import Robot, Simulator
 
 
 def swing(length, angle, duration, timestep, integrator):
@@ -141,7 +142,9 @@ def test_quaternions_stay_unit(integrator):
 @pytest.mark.parametrize('integrator', ['semi_implicit', 'rk4'])
 def test_a_puck_on_a_planar_joint_moves_straight_while_it_spins(integrator):
     puck = robot(
-        link('base'), link('puck', 1.0, (0.1,) * 3), joint('slide', 'base', 'puck', 'planar', (0, 0, 1))
+        link('base'),
+        link('puck', 1.0, (0.1,) * 3),
+        joint('slide', 'base', 'puck', 'planar', (0, 0, 1)),
     )
     simulator = Simulator(puck, 1e-3, integrator)
     simulator.reset(v=[4.0, 1.0, 0.0])
@@ -174,10 +177,13 @@ def test_mujoco_moves_the_same_way(robot_paths, name):
     text = re.sub(r'<(visual|collision)\b.*?</\1>', '', text, flags=re.S)
     text = re.sub(r'<mimic[^>]*/>', '', text)
     arm = Robot.from_urdf(text)
-    settings = '<mujoco><compiler fusestatic="false" balanceinertia="false" boundmass="0"/></mujoco>'
+    settings = (
+        '<mujoco><compiler fusestatic="false" balanceinertia="false" boundmass="0"/></mujoco>'
+    )
     try:
         model = mujoco.MjModel.from_xml_string(
-            re.sub(r'(<robot[^>]*>)', r'\1' + settings, text, count=1))
+            re.sub(r'(<robot[^>]*>)', r'\1' + settings, text, count=1)
+        )
     except ValueError as error:
         pytest.skip(f'MuJoCo refuses the model: {error}')
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4

@@ -1,11 +1,12 @@
-"""Contact with the ground against the book's law in continuous time, analytic motions and invariants."""
+"""Contact with the ground: the book's law in continuous time, analytic motions, invariants."""
 
 import numpy as np
 import pytest
-from rbd_ros import Simulator
-from rbd_ros.contact import ContactParameters, HalfSpace
 from scipy.integrate import solve_ivp
 from support.simulated_robots import at, ball, body, collision, GRAVITY, joint, link, robot
+
+from rbd_ros import Simulator
+from rbd_ros.contact import ContactParameters, HalfSpace
 
 INTEGRATORS = ['semi_implicit', 'rk4']
 SOFT = ContactParameters(stiffness=2000.0, damping=10.0, friction=0.5)
@@ -31,19 +32,23 @@ def continuous_bounce(height, duration, mass, parameters):
     options = {'rtol': 1e-10, 'atol': 1e-12, 'max_step': 1e-3}
     while t < duration - 1e-12:
         if touching:
+
             def rates(t, y):
                 return [y[1], -GRAVITY + (-K * y[0] - D * y[1]) / mass]
 
             def end(t, y):
                 return -K * y[0] - D * y[1]  # the force, which must not pull
+
             end.direction = -1
             state = [p, v]
         else:
+
             def rates(t, y):
                 return [y[1], -GRAVITY, -K * y[2] / D]
 
             def end(t, y):
                 return y[0] - y[2]
+
             end.direction = -1
             state = [p, v, z]
         end.terminal = True
@@ -67,7 +72,9 @@ def test_a_bouncing_ball_converges_to_the_law_in_continuous_time(integrator):
         simulator = Simulator(ball(), h, integrator, True, SOFT)
         simulator.reset(q=at((0, 0, 0.3)))
         simulator.step(n=round(1.0 / h))
-        errors.append(abs(simulator.q[6] - 0.1 - expected[0]) + 0.1 * abs(simulator.v[5] - expected[1]))
+        errors.append(
+            abs(simulator.q[6] - 0.1 - expected[0]) + 0.1 * abs(simulator.v[5] - expected[1])
+        )
     assert errors[0] < 0.1
     assert errors[2] < 0.01
     assert errors[2] < 0.4 * errors[1]  # first order: a quarter of the step
@@ -77,13 +84,12 @@ def test_a_bouncing_ball_converges_to_the_law_in_continuous_time(integrator):
 @pytest.mark.parametrize('integrator', INTEGRATORS)
 @pytest.mark.parametrize('stiffness, damping', [(2e3, 40.0), (5e4, 5e2), (1e8, 1e5)])
 def test_a_resting_ball_sinks_by_its_weight_over_the_stiffness(integrator, stiffness, damping):
-    simulator = Simulator(
-        ball(), 1e-3, integrator, True, ContactParameters(stiffness, damping))
+    simulator = Simulator(ball(), 1e-3, integrator, True, ContactParameters(stiffness, damping))
     simulator.reset(q=at((0, 0, 0.1)))
     simulator.step(n=4000)
     sink = GRAVITY / stiffness
     assert 0.1 - simulator.q[6] == pytest.approx(sink, rel=1e-9, abs=1e-16)
-    contact, = simulator.contacts
+    (contact,) = simulator.contacts
     assert contact.force == pytest.approx([0, 0, GRAVITY], abs=1e-9)
     assert contact.link == 'body' and contact.depth == pytest.approx(sink, rel=1e-9, abs=1e-16)
 
@@ -101,7 +107,7 @@ def test_a_resting_box_shares_its_weight_among_its_vertices(integrator):
 
 @pytest.mark.seed('CN19')
 def test_a_free_patch_returns_exponentially():
-    """After a lost contact the patch is where exp(-K t / D) says: seen by what a second impact finds."""
+    """After a lost contact the patch is where exp(-K t / D) says."""
     simulator = Simulator(ball(), 1e-5, 'semi_implicit', True, SOFT)
     simulator.reset(q=at((0, 0, 0.1 - 0.004)), v=[0, 0, 0, 0, 0, 3.0])
     simulator.step(n=500)
@@ -130,17 +136,20 @@ def test_contact_never_pulls_and_stays_in_the_friction_cone(rng, integrator):
 @pytest.mark.seed('CN21')
 @pytest.mark.parametrize('damping', [10.0, 500.0])
 def test_contact_never_creates_energy(rng, damping):
-    """Tumbling boxes: the energy of body and patches only falls, but for the error of the smooth motion."""
+    """Tumbling boxes: energy of body and patches only falls, but for errors of smooth motion."""
     parameters = ContactParameters(5000.0, damping, 0.6)
     for _ in range(5):
         robot = box()
         simulator = Simulator(robot, 2e-4, 'semi_implicit', True, parameters)
-        simulator.reset(q=at((0, 0, 0.3), rng.normal(size=4)), v=rng.normal(size=6) * [3, 3, 3, 1, 1, 1])
+        simulator.reset(
+            q=at((0, 0, 0.3), rng.normal(size=4)), v=rng.normal(size=6) * [3, 3, 3, 1, 1, 1]
+        )
 
         def energy(simulator=simulator, robot=robot):
             arrays = simulator.snapshot().arrays
-            springs = 0.5 * 5000.0 * (
-                np.sum(arrays['patch_z'] ** 2) + np.sum(arrays['patch_x'] ** 2))
+            springs = (
+                0.5 * 5000.0 * (np.sum(arrays['patch_z'] ** 2) + np.sum(arrays['patch_x'] ** 2))
+            )
             return robot.energy(simulator.q, simulator.v).total + springs
 
         start = lowest = energy()
@@ -157,8 +166,7 @@ def test_contact_never_creates_energy(rng, damping):
 def test_a_block_sticks_on_a_slope_just_below_the_friction_angle(integrator, mu):
     angle = np.arctan(0.98 * mu)
     ground, orientation = slope(angle)
-    simulator = Simulator(
-        box(), 1e-3, integrator, ground, ContactParameters(friction=mu))
+    simulator = Simulator(box(), 1e-3, integrator, ground, ContactParameters(friction=mu))
     simulator.reset(q=at(0.1 * np.array(ground.normal), orientation))
     simulator.step(n=2000)
     start = simulator.q
@@ -173,8 +181,7 @@ def test_a_block_sticks_on_a_slope_just_below_the_friction_angle(integrator, mu)
 def test_a_block_slides_down_a_slope_at_the_right_acceleration(integrator, mu):
     angle = np.arctan(1.2 * mu) if mu else 0.3
     ground, orientation = slope(angle)
-    simulator = Simulator(
-        box(), 1e-3, integrator, ground, ContactParameters(friction=mu))
+    simulator = Simulator(box(), 1e-3, integrator, ground, ContactParameters(friction=mu))
     simulator.reset(q=at(0.1 * np.array(ground.normal), orientation))
     simulator.step(n=1000)
     before = simulator.v
@@ -216,7 +223,8 @@ def test_cylinders_lie_roll_and_stand(pose):
     lying = pose == 'lying'
     simulator.reset(
         q=at((0, 0, 0.1 if lying else 0.15), turned if lying else (1, 0, 0, 0)),
-        v=[0, 0, 5.0 if lying else 0.0, 0, 0, 0])
+        v=[0, 0, 5.0 if lying else 0.0, 0, 0, 0],
+    )
     simulator.step(n=3000)
     assert simulator.status.contacts == (2 if lying else 4)
     height = simulator.q[6]
@@ -233,8 +241,15 @@ def test_links_that_may_not_touch_do_not_and_fixed_ones_never_do():
     arm = robot(
         link('base', shape=collision('box size="1 1 1"')),
         link('ball', 1.0, (0.01,) * 3, shape=collision('sphere radius="0.1"')),
-        joint('lift', 'base', 'ball', 'prismatic', (0, 0, 1), (0, 0, 0.3),
-              '<limit lower="-5" upper="5" effort="100" velocity="9"/>'),
+        joint(
+            'lift',
+            'base',
+            'ball',
+            'prismatic',
+            (0, 0, 1),
+            (0, 0, 0.3),
+            '<limit lower="-5" upper="5" effort="100" velocity="9"/>',
+        ),
     )
     simulator = Simulator(arm, ground=True)
     simulator.step(n=3000)
@@ -251,4 +266,6 @@ def test_a_start_inside_the_ground_is_reported():
     simulator.reset(q=at((0, 0, 0.05)))
     assert "link 'body' starts 50.0 mm deep" in simulator.warnings[0]
     simulator.step(n=1)
-    assert simulator.a[5] == pytest.approx(0.05 * 5e4, rel=0.5)  # the spring, no blow of the damper
+    assert simulator.a[5] == pytest.approx(
+        0.05 * 5e4, rel=0.5
+    )  # the spring, no blow of the damper

@@ -1,0 +1,209 @@
+"""Making the arrays of plant.py for a robot, a ground and numerical choices."""
+
+from __future__ import annotations
+
+from typing import List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from rbd_ros.contact import ContactParameters, ContactShapes, HalfSpace
+from rbd_ros.model import Model
+from rbd_ros.robot import Robot
+from rbd_ros.simulation.plant import COUNTER_COUNT, MAX_CONTACTS, MAX_WRENCHES, Memory, Plant
+
+
+def make_plant(
+    robot: Robot,
+    timestep: float,
+    ground: Optional[HalfSpace],
+    contact: ContactParameters,
+    shapes: ContactShapes,
+    speed_limit: float,
+    runge_kutta: bool,
+) -> Plant:
+    """Arrays for a simulation of `robot`; see `Plant`."""
+    model = robot.model
+    damping = np.array(robot.damping, dtype=float)
+    stiff = _stiff_damping(robot, timestep, damping)
+    diagonal = timestep * damping
+    implicit = {'diagonal': tuple(diagonal.tolist())} if diagonal.any() else {}
+    position, lower, upper, speed, turning = _by_degree_of_freedom(robot, speed_limit)
+    row_first, row_index = _sparsity(model)
+    supports = [model.support_dofs(i) if i else () for i in range(len(model.bodies) + 1)]
+    free_flyers, free_gravity, groups = _curved_joints(robot)
+    ground = ground or HalfSpace()
+    return Plant(
+        timestep=float(timestep),
+        forward_dynamics=_address(robot, 'forward_dynamics', **implicit),
+        smooth_dynamics=_address(robot, 'forward_dynamics') if runge_kutta else 0,
+        mass_matrix=_address(robot, 'mass_matrix'),
+        bias_force=_address(robot, 'bias_force'),
+        contact_kinematics=_address(robot, 'contact_kinematics'),
+        integrate=_address(robot, 'integrate'),
+        runge_kutta=int(runge_kutta),
+        simple=int(len(groups) == 0),
+        frictional=int(np.any(robot.friction)),
+        stiff=int(stiff.any()),
+        position=position,
+        lower=lower,
+        upper=upper,
+        friction=np.array(robot.friction, dtype=float),
+        damping=damping,
+        explicit_damping=np.where(stiff, 0.0, damping),
+        effort=np.array(robot.effort_limits, dtype=float),
+        speed=speed,
+        turning=turning,
+        row_first=row_first,
+        row_index=row_index,
+        parent=_integers([0] + [body.parent for body in model.bodies]),
+        dof_first=_integers([0, 0] + [body.v.stop for body in model.bodies]),
+        tree_index=_integers(model.tree_dof_index),
+        tree_ratio=np.array(model.tree_dof_ratio, dtype=float),
+        support_first=_integers(np.concatenate([[0], np.cumsum([len(x) for x in supports])])),
+        support=_integers([k for x in supports for k in x]),
+        free_flyers=free_flyers,
+        free_gravity=free_gravity,
+        groups=groups,
+        shapes=shapes,
+        plane=ground.axes(),
+        offset=float(ground.offset),
+        contact=contact.array(),
+    )
+
+
+def make_memory(plant: Plant, nq: int) -> Memory:
+    """Room for a simulation, all zero."""
+    nv, bodies = len(plant.damping), len(plant.parent)
+    points, flyers = len(plant.shapes.points), len(plant.free_flyers)
+    found, freedoms = min(points, MAX_CONTACTS), len(plant.tree_index)
+    sizes = dict.fromkeys(Memory._fields, (nv,))
+    sizes.update(
+        state=(nq + 2 * nv,),
+        patch_z=(points,),
+        patch_x=(points, 2),
+        found_position=(found, 3),
+        gap=(found,),
+        contact_force=(found, 3),
+        jacobian=(found, 3, nv),
+        intercept=(found, 3),
+        slope=(found, 3, 3),
+        inertia=(nv, nv),
+        factor=(nv, nv),
+        system=(nv, nv),
+        next_q=(nq,),
+        kinematics=(12 * bodies + 6 * freedoms,),
+        velocities=(bodies, 6),
+        wrenches=(bodies, 6),
+        move=(nq + nv,),
+        mass=(nv, nv),
+        flight_spin=(flyers, 3),
+        flight_push=(flyers, 3),
+        flight_centre=(flyers, 3),
+        stages=(6, nv),
+        product=(3, nv),
+        start_q=(nq,),
+        part_q=(nq,),
+        **dict.fromkeys(('wrench_moment', 'wrench_force', 'wrench_point'), (MAX_WRENCHES, 3)),
+    )
+    integers = {
+        'segment': (nv,),
+        'found_segment': (nv,),
+        'touching': (points,),
+        'wrench_use': (MAX_WRENCHES, 3),
+        'counters': (COUNTER_COUNT,),
+        'saturated': (nv,),
+        'found_point': (found,),
+        'found_shape': (found,),
+    }
+    arrays = {
+        name: np.zeros(integers[name], dtype=np.int64) if name in integers else np.zeros(size)
+        for name, size in sizes.items()
+    }
+    state, kinematics, move = arrays['state'], arrays['kinematics'], arrays['move']
+    arrays.update(
+        q=state[:nq],
+        v=state[nq : nq + nv],
+        torque=state[nq + nv :],
+        poses=kinematics[: 12 * bodies].reshape(bodies, 12),
+        columns=kinematics[12 * bodies :].reshape(freedoms, 6),
+        move_q=move[:nq],
+        move_v=move[nq:],
+        mass_flat=arrays['mass'].reshape(-1),
+    )
+    return Memory(**arrays)
+
+
+def _integers(values: Sequence[int]) -> np.ndarray:
+    return np.array(values, dtype=np.int64)
+
+
+def _address(robot: Robot, name: str, **options) -> int:
+    return int(robot.kernel(name, **options).address)
+
+
+def _by_degree_of_freedom(robot: Robot, speed_limit: float) -> Tuple[np.ndarray, ...]:
+    """Position variable, limits, guard on the speed and rotation, of each degree of freedom."""
+    model, nv = robot.model, robot.nv
+    position = np.full(nv, -1, dtype=np.int64)
+    lower, upper = np.full(nv, -np.inf), np.full(nv, np.inf)
+    speed, turning = np.full(nv, float(speed_limit)), np.zeros(nv)
+    for i, (at_q, at_v) in model.independent_slices.items():
+        joint = model.body(i).joint
+        if joint.nv == 1:
+            position[at_v] = at_q.start
+            lower[at_v], upper[at_v] = robot.lower_limits[at_q], robot.upper_limits[at_q]
+    for _, body in model.outward():
+        for k, column in zip(range(model.tree_nv)[body.v], body.joint.motion_subspace.columns):
+            i, rotates = model.tree_dof_index[k], any(column.angular)
+            turning[i] = max(turning[i], abs(model.tree_dof_ratio[k]) * rotates)
+            if body.joint.nv > 1 and not rotates:
+                speed[i] = np.inf  # a robot may travel as fast as it likes
+    return position, lower, upper, speed, turning
+
+
+def _sparsity(model: Model) -> Tuple[np.ndarray, np.ndarray]:
+    """Nonzero entries of the factor L of H = L^T D L (book 6.3, 6.5), with those of gears."""
+    rows: List[set] = [set() for _ in range(model.nv)]
+    for i, _ in model.outward():
+        moving = {model.tree_dof_index[k] for k in model.support_dofs(i)}
+        for k in moving:
+            rows[k].update(j for j in moving if j < k)
+    for k in reversed(range(model.nv)):
+        for i in rows[k]:
+            rows[i].update(j for j in rows[k] if j < i)
+    ordered = [sorted(row, reverse=True) for row in rows]
+    first = np.concatenate([[0], np.cumsum([len(row) for row in ordered])])
+    return _integers(first), _integers([j for row in ordered for j in row])
+
+
+def _stiff_damping(robot: Robot, timestep: float, damping: np.ndarray) -> np.ndarray:
+    """Whether h d / (inertia that a joint feels) exceeds 1 in any of a few configurations."""
+    stiff = np.zeros(robot.nv, dtype=bool)
+    if not damping.any():
+        return stiff
+    rng = np.random.default_rng(0)
+    for q in [robot.neutral()] + [robot.random_configuration(rng) for _ in range(8)]:
+        try:
+            mobility = np.diag(np.linalg.inv(robot.mass_matrix(q)))
+        except np.linalg.LinAlgError:
+            return damping > 0.0
+        stiff |= ~(timestep * damping * mobility <= 1.0) & (damping > 0.0)
+    return stiff
+
+
+def _curved_joints(robot: Robot) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Floating joints on the base, gravity in their coordinates, and all joints with nv > 1."""
+    model = robot.model
+    flyers, gravity, groups = [], [], []
+    for i, (at_q, at_v) in model.independent_slices.items():
+        body = model.body(i)
+        if body.joint.nv > 1:
+            groups.append((at_q.start, at_v.start, body.joint.nv))
+        if body.joint.kind == 'floating' and body.parent == 0 and body.armature == 0.0:
+            flyers.append((at_q.start, at_v.start))
+            gravity.append(np.array(body.tree_transform.E) @ robot.gravity)
+    return (
+        _integers(flyers).reshape(-1, 2),
+        np.array(gravity, dtype=float).reshape(-1, 3),
+        _integers(groups).reshape(-1, 3),
+    )
