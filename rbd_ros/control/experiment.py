@@ -6,6 +6,7 @@ Files are NumPy archives, so that the process that records and the one that repo
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 import json
 from pathlib import Path
 from typing import Dict, Sequence, Tuple, Union
@@ -54,7 +55,7 @@ class Plan:
     period: float = 1e-3
     lead: float = 0.5
 
-    @property
+    @cached_property
     def trajectory(self) -> JointTrajectory:
         """The motion."""
         return JointTrajectory(
