@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from rbd_ros.compiler.numba_call import call_kernel
-from rbd_ros.contact.compiled import compiled
+from rbd_ros.contact.compiled import compiled, merged
 from rbd_ros.simulation.joint_law import (
     BACKWARD,
     FORWARD,
@@ -75,7 +75,7 @@ def is_at_limit(plant: Plant, memory: Memory) -> bool:
     return False
 
 
-@compiled
+@merged
 def hold_forces(plant: Plant, memory: Memory, h: float) -> int:
     """Find `held_force` from the solution of the implicit solve.
 
@@ -98,7 +98,7 @@ def hold_forces(plant: Plant, memory: Memory, h: float) -> int:
     return held
 
 
-@compiled
+@merged
 def travel(plant: Plant, memory: Memory, held: int, h: float) -> None:
     """Take the four stages from `part_q` and `part_v`; leaves `next_q` and `next_v`."""
     n = len(memory.v)
@@ -156,7 +156,7 @@ def accelerate(plant: Plant, memory: Memory, held: int, a: np.ndarray) -> None:
     solve_factorised(A, plant.row_first, plant.row_index, a)
 
 
-@compiled
+@merged
 def is_allowed(plant: Plant, memory: Memory, held: int) -> bool:
     """Return whether the end of the step is finite, within the limits and not too fast."""
     for i in range(len(plant.position)):

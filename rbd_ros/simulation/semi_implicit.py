@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from rbd_ros.compiler.numba_call import call_kernel
-from rbd_ros.contact.compiled import compiled
+from rbd_ros.contact.compiled import compiled, merged
 from rbd_ros.simulation.flight import forecast_flight, land_flight
 from rbd_ros.simulation.joint_law import LOWER, UPPER
 from rbd_ros.simulation.linear import copy, dot
@@ -20,7 +20,7 @@ from rbd_ros.simulation.plant import GUARDED, LIMITED, Memory, Plant, UNCONVERGE
 from rbd_ros.simulation.solver import solve_velocity
 
 
-@compiled
+@merged
 def step_freely(plant: Plant, memory: Memory, h: float) -> bool:
     """Find `next_v` without friction, limits and contacts; returns whether it violates nothing."""
     n = len(memory.v)
@@ -81,7 +81,7 @@ def prepare(plant: Plant, memory: Memory, h: float) -> None:
             memory.high[i] = min(memory.high[i], max(0.0, (plant.upper[i] - at) / h))
 
 
-@compiled
+@merged
 def follow_velocity(plant: Plant, memory: Memory, h: float) -> None:
     """Find `next_q` at the end of the step from `next_v`; corrects the velocity of free flyers."""
     n = len(memory.v)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbd_ros.contact.compiled import compiled
+from rbd_ros.contact.compiled import compiled, merged
 from rbd_ros.contact.law import contact_force
 from rbd_ros.simulation.joint_law import friction_impulse, held_velocity, is_held, next_segment
 from rbd_ros.simulation.linear import (
@@ -37,7 +37,7 @@ MAX_NEWTON = 12
 ROUNDING = 1e-12
 
 
-@compiled
+@merged
 def solve_velocity(plant: Plant, memory: Memory, count: int, h: float) -> bool:
     """Solve for `next_v`, `contact_force`, `impulse` and `segment`, beginning with what is there.
 
@@ -59,7 +59,7 @@ def solve_velocity(plant: Plant, memory: Memory, count: int, h: float) -> bool:
     return False
 
 
-@compiled
+@merged
 def newton(plant: Plant, memory: Memory, count: int, h: float, steps: int) -> bool:
     """Newton steps from `memory.next_v` and `memory.segment`; returns whether they arrived.
 

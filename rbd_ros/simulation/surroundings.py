@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rbd_ros.compiler.numba_call import call_kernel
-from rbd_ros.contact.compiled import compiled
+from rbd_ros.contact.compiled import compiled, merged
 from rbd_ros.contact.detection import (
     body_velocities,
     contact_jacobian,
@@ -88,7 +88,7 @@ def survey(plant: Plant, memory: Memory, h: float) -> int:
     return count
 
 
-@compiled
+@merged
 def add_wrenches(plant: Plant, memory: Memory) -> None:
     """Add the generalized force J^T f of all external wrenches to `drive`."""
     total, point = memory.wrenches, np.zeros(3)
