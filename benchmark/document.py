@@ -39,7 +39,8 @@ def markdown(facts: Dict[str, Any]) -> List[str]:
         if not rows:
             continue
         if section == 'first':
-            head = ('Robot', 'Cache', 'Slowest function', 'Time', 'Floor', 'Verdict')
+            head = ('Robot', 'Cache', 'Slowest function', 'Time', 'By the wall', 'Floor',
+                    'Verdict')
             left = 3
         else:
             head = ('Robot', 'Function', 'rbd_ros [ns]', 'Pinocchio [ns]', 'Ratio',

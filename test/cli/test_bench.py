@@ -127,7 +127,8 @@ def test_first_calls_are_measured_in_fresh_processes(arm, tmp_path, capsys):
     assert bench(arm, '--batch', '16', '--functions', 'gravity_torque', '--json', str(path)) == 0
     first = json.loads(path.read_text())['rows'][0]['first_call']
     for kind in ('cold', 'cached'):
-        assert set(first[kind]) == {'import', 'load', 'call', 'batch_call'}
+        assert set(first[kind]) == {
+            'import', 'load', 'call', 'batch_call', 'call_processor', 'batch_call_processor'}
         assert all(seconds > 0.0 for seconds in first[kind].values())
 
 

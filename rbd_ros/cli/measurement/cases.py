@@ -12,7 +12,7 @@ import numpy as np
 from rbd_ros import Robot
 from rbd_ros.cli.measurement.pinocchio_peer import PinocchioPeer
 from rbd_ros.cli.measurement.timing import Call
-from rbd_ros.compiler import set_threads
+from rbd_ros.robot import set_threads
 
 # Functions in the order of the table: label, and how many of q, v, a they take.
 FUNCTIONS: Dict[str, Tuple[str, int]] = {
