@@ -16,7 +16,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from typing import Dict, List, Tuple
+from typing import Dict, List, Sequence, Tuple
 
 import numpy as np
 import yaml
@@ -371,13 +371,14 @@ class _Demo:
         verdict = f'inverse dynamics tracks {times:.0f} times closer than PD alone'
         if not self._arguments.no_plot:
             path = self._output / 'tracking.png'
-            plot(path, self._title(), verdict, plan, runs, units, limits)
+            plot(path, self._title(trackings), verdict, plan, runs, units, limits)
             self._say(f'plot: {path}')
         reached = times >= self._arguments.threshold and np.isfinite(times)
         wanted = f'{self._arguments.threshold:g}'
         self._say(f'{"PASS" if reached else "FAIL"}: {verdict} (at least {wanted} wanted)')
         return 0 if reached else 1
 
-    def _title(self) -> str:
-        rate = 1.0 / self._plan.period
-        return f'{self._robot.name}: one motion, three control laws, {rate:.0f} Hz over ROS 2'
+    def _title(self, trackings: Sequence[Tracking]) -> str:
+        title = f'{self._robot.name}: one motion, three control laws, {1 / self._plan.period:.0f} Hz'
+        slowest = min(tracking.real_time_factor for tracking in trackings)
+        return f'{title} over ROS 2' + (f' at {slowest:g} of real time' if slowest < 1.0 else '')

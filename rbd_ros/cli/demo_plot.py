@@ -137,10 +137,10 @@ def _draw_joint(
 
 
 def _same_decades(axes: Sequence[Any]) -> None:
-    """One scale for the errors of all joints, five decades at most."""
+    """One scale for the errors of all joints, six decades at most."""
     limits = np.log10([axis.get_ylim() for axis in axes])
     high = math.ceil(limits[:, 1].max())
-    low = max(math.floor(limits[:, 0].min()), high - 5)
+    low = max(math.floor(limits[:, 0].min()), high - 6)
     for axis in axes:
         axis.set_ylim(10.0**low, 10.0**high)
 
