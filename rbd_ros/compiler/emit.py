@@ -2,39 +2,27 @@
 
 The same text, scalars or vectors of W lanes.
 
-An `Emitter` writes single operations; `emit_graph` writes a whole graph; the functions around it
-(arguments, loops over states, transposition of rows into lanes) are in functions.py.
+An `Emitter` writes single instructions, `emit_node` the operation of a node. What makes functions
+of them is in straight_line.py and functions.py.
 """
 
 from __future__ import annotations
 
-import math
 import struct
-from typing import Callable, Dict, List, Sequence
+from typing import Dict, List, Mapping, Sequence, Tuple
 
 from rbd_ros.compiler.graph import (
     ADD,
-    CONSTANT,
     COS,
     DIV,
-    Graph,
-    INPUT,
     MUL,
     SIN,
     SQRT,
     SUB,
-    Symbol,
-    Value,
     WHERE,
 )
 from rbd_ros.compiler.trigonometry import emit_sine_cosine
 
-# LLVM's time for a straight run of code grows faster than its length, and with many outputs a long
-# run also gives slower code: such functions are cut into blocks. (Talos: coriolis_matrix compiles
-# in a third of the time and runs 1.2 times, in batches 1.5 times as fast; forward_dynamics, with
-# few outputs, would run slower.)
-_MANY_OUTPUTS = 256
-_LINES_PER_BLOCK = 400
 _POISON_CHAINS = 4
 
 _BINARY = {ADD: 'fadd contract', SUB: 'fsub contract', MUL: 'fmul contract', DIV: 'fdiv contract'}
@@ -50,7 +38,6 @@ class Emitter:
 
     def __init__(self, lanes: int, prefix: str = 'v'):
         self.lanes, self.lines, self._prefix, self._count = lanes, [], prefix, 0
-        self._block_start = 0
         self.type = 'double' if lanes == 1 else f'<{lanes} x double>'
         self.integer = 'i64' if lanes == 1 else f'<{lanes} x i64>'
         self.boolean = 'i1' if lanes == 1 else f'<{lanes} x i1>'
@@ -62,27 +49,20 @@ class Emitter:
 
     def value(self, text: str) -> str:
         """Write an instruction and return the name of its result."""
-        name = f'%{self._name()}'
+        self._count += 1
+        name = f'%{self._prefix}{self._count}'
         self.lines.append(f'  {name} = {text}')
         return name
 
-    def _name(self) -> str:
-        self._count += 1
-        return f'{self._prefix}{self._count}'
+    def load(self, array: str, index: int) -> str:
+        """Element of an array, such as '%out', of values of this type."""
+        pointer = self.value(f'getelementptr {self.type}, ptr {array}, i64 {index}')
+        return self.value(f'load {self.type}, ptr {pointer}, align {8 * self.lanes}')
 
-    def end_block_at(self, length: float) -> None:
-        """Start a new basic block if this one has `length` lines.
-
-        The function must have an argument `out` and a last block `done`. LLVM would join blocks
-        without a condition between them; that `out` is not null is one that it does not know.
-        """
-        if len(self.lines) - self._block_start < length:
-            return
-        null = self.value('icmp eq ptr %out, null')
-        block = self._name()
-        self.line(f'br i1 {null}, label %done, label %{block}')
-        self.lines.append(f'{block}:')
-        self._block_start = len(self.lines)
+    def store(self, value: str, array: str, index: int) -> None:
+        """Store a value as an element of an array."""
+        pointer = self.value(f'getelementptr {self.type}, ptr {array}, i64 {index}')
+        self.line(f'store {self.type} {value}, ptr {pointer}, align {8 * self.lanes}')
 
     def constant(self, value: float) -> str:
         """Operand for a constant, exact to the bit."""
@@ -156,61 +136,33 @@ class Emitter:
         ]
 
 
-def emit_graph(
+def emit_node(
     code: Emitter,
-    graph: Graph,
-    inputs: Dict[tuple, str],
-    outputs: Sequence[Value],
-    store: Callable[[int, str], None],
-) -> None:
-    """Emit the evaluation of `outputs`, each stored as soon as it is known.
+    node: tuple,
+    values: Mapping[int, str],
+    sine_cosine: Dict[int, Tuple[str, str]],
+) -> str:
+    """Emit the operation of a node and return the name of its value.
 
-    A not-a-number (or infinity) in any input makes every output not-a-number: the sum of all
-    inputs times zero is added to each, so that a bad measurement never hides behind an expression
-    that happened not to need it.
-
-    :param inputs: names of the input values by (array name, index)
-    :param store: called with the place of an output and the name of its value
+    :param values: names of the values of other nodes
+    :param sine_cosine: names of sines and cosines by angle, as far as emitted; added to
     """
-    poison = _poison(code, list(inputs.values()))
-    block = _LINES_PER_BLOCK if len(outputs) > _MANY_OUTPUTS else math.inf
-    places: Dict[int, List[int]] = {}
-    for place, value in enumerate(outputs):
-        if isinstance(value, Symbol):
-            places.setdefault(value.number, []).append(place)
-        else:
-            store(place, poison if value == 0 else code.fadd(poison, code.constant(float(value))))
-            code.end_block_at(block)
-
-    names: Dict[int, str] = {}
-    sine_cosine: Dict[int, tuple] = {}
-    for number in graph.live(outputs):
-        node = graph.nodes[number]
-        op = node[0]
-        if op in _BINARY:
-            names[number] = code.value(
-                f'{_BINARY[op]} {code.type} {names[node[1]]}, {names[node[2]]}'
-            )
-        elif op == INPUT:
-            names[number] = inputs[node[1:]]
-        elif op == CONSTANT:
-            names[number] = code.constant(node[1])
-        elif op == SQRT:
-            names[number] = code.sqrt(names[node[1]])
-        elif op in (SIN, COS):
-            if node[1] not in sine_cosine:
-                sine_cosine[node[1]] = emit_sine_cosine(code, names[node[1]])
-            names[number] = sine_cosine[node[1]][op == COS]
-        elif op == WHERE:
-            positive = code.value(f'fcmp ogt {code.type} {names[node[1]]}, {code.constant(0.0)}')
-            names[number] = code.select(positive, names[node[2]], names[node[3]])
-        for place in places.get(number, ()):
-            operation = 'fsub' if outputs[place].negative else 'fadd'
-            store(place, code.value(f'{operation} {code.type} {poison}, {names[number]}'))
-        code.end_block_at(block)
+    op = node[0]
+    if op in _BINARY:
+        return code.value(f'{_BINARY[op]} {code.type} {values[node[1]]}, {values[node[2]]}')
+    if op == SQRT:
+        return code.sqrt(values[node[1]])
+    if op in (SIN, COS):
+        if node[1] not in sine_cosine:
+            sine_cosine[node[1]] = emit_sine_cosine(code, values[node[1]])
+        return sine_cosine[node[1]][op == COS]
+    if op == WHERE:
+        positive = code.value(f'fcmp ogt {code.type} {values[node[1]]}, {code.constant(0.0)}')
+        return code.select(positive, values[node[2]], values[node[3]])
+    raise AssertionError(f'node {node} has no operation')
 
 
-def _poison(code: Emitter, names: List[str]) -> str:
+def emit_poison(code: Emitter, names: Sequence[str]) -> str:
     """Zero, or not-a-number if any of the values is not finite: the sum of all times zero.
 
     Times zero first, so that large numbers do not overflow; a few chains of fused operations.

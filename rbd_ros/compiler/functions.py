@@ -10,12 +10,11 @@ The first two live in one module with the builtin for Python (builtin.py), the l
 
 from __future__ import annotations
 
-from typing import Dict, List, Sequence, Tuple
+from typing import List, Sequence, Tuple
 
-from rbd_ros.compiler.emit import emit_graph, Emitter
+from rbd_ros.compiler.emit import Emitter
 from rbd_ros.compiler.graph import Graph, Value
-
-Inputs = Sequence[Tuple[str, int]]
+from rbd_ros.compiler.straight_line import Inputs, straight_line
 
 
 def core_function(graph: Graph, inputs: Inputs, outputs: Sequence[Value]) -> Tuple[str, List[str]]:
@@ -24,7 +23,7 @@ def core_function(graph: Graph, inputs: Inputs, outputs: Sequence[Value]) -> Tup
     :param inputs: names and sizes of the input arrays
     :param outputs: values of the flat output array
     """
-    text, declarations = _straight_line('core', 1, 'nounwind', graph, inputs, outputs)
+    text, declarations = straight_line('core', 1, 'nounwind', graph, inputs, outputs)
     offset, lines, passed = 0, [], []
     for k, (_, size) in enumerate(inputs):
         lines.append(f'  %p{k} = getelementptr double, ptr %in, i64 {offset}')
@@ -37,44 +36,6 @@ def core_function(graph: Graph, inputs: Inputs, outputs: Sequence[Value]) -> Tup
         + '\n  ret void\n}\n'
     )
     return text, declarations
-
-
-def _straight_line(
-    name: str,
-    lanes: int,
-    attributes: str,
-    graph: Graph,
-    inputs: Inputs,
-    outputs: Sequence[Value],
-) -> Tuple[str, List[str]]:
-    """Text and declarations of a function of a pointer for each array.
-
-    The arrays are arrays of vectors if there is more than one lane.
-    """
-    code = Emitter(lanes)
-
-    def element(array: str, index: int) -> str:
-        return code.value(f'getelementptr {code.type}, ptr %{array}, i64 {index}')
-
-    def store(place: int, value: str) -> None:
-        code.line(f'store {code.type} {value}, ptr {element("out", place)}, align {8 * lanes}')
-
-    names: Dict[tuple, str] = {}
-    for k, (array, size) in enumerate(inputs):
-        for j in range(size):
-            names[array, j] = code.value(
-                f'load {code.type}, ptr {element(f"in{k}", j)}, align {8 * lanes}'
-            )
-    emit_graph(code, graph, names, outputs, store)
-    arguments = ', '.join(
-        [f'ptr noalias readonly %in{k}' for k in range(len(inputs))] + ['ptr noalias %out']
-    )
-    body = '\n'.join(code.lines)
-    return (
-        f'define void @{name}({arguments}) {attributes} {{\n{body}\n'
-        '  br label %done\ndone:\n  ret void\n}\n',
-        code.declarations(),
-    )
 
 
 def scratch_size(inputs: Inputs, outputs: int, lanes: int) -> int:
@@ -93,7 +54,7 @@ def batch_function(
     in the batch.
     """
     attributes = 'nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512"'
-    group, declarations = _straight_line('group', lanes, attributes, graph, inputs, outputs)
+    group, declarations = straight_line('group', lanes, attributes, graph, inputs, outputs)
     entry, gathers, offset = [], [], 0
     for k, (_, size) in enumerate(inputs):
         entry += [

@@ -1,0 +1,178 @@
+"""The straight-line function of a graph: one function, or several in turn if there is much of it.
+
+LLVM's time for a function grows faster than its length. A long graph is therefore cut into parts,
+each a function of its own; what a later part needs is kept in an array meanwhile.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, List, Sequence, Tuple
+
+from rbd_ros.compiler.emit import emit_node, emit_poison, Emitter
+from rbd_ros.compiler.graph import CONSTANT, Graph, INPUT, operands, Symbol, Value
+
+Inputs = Sequence[Tuple[str, int]]
+
+# What counts as much; below, a single function runs faster, at least in batches.
+_MANY_OUTPUTS = 256
+_MANY_NODES = 20000
+_NODES_PER_PART = 2000
+_POISON = -1  # stands for the poison among the numbers of nodes
+
+
+def straight_line(
+    name: str,
+    lanes: int,
+    attributes: str,
+    graph: Graph,
+    inputs: Inputs,
+    outputs: Sequence[Value],
+) -> Tuple[str, List[str]]:
+    """Text and declarations of a function with a pointer for each input array and for the output.
+
+    The arrays are arrays of vectors if there is more than one lane. A not-a-number (or infinity)
+    in any input makes every output not-a-number, so that a bad measurement never hides behind an
+    expression that happened not to need it: the sum of all inputs times zero, the poison, is added
+    to each output.
+
+    :param name: name of the function
+    :param attributes: LLVM's attributes of it
+    :param outputs: values of the output array
+    """
+    parts = _parts(graph, outputs)
+    slots, length = _slots(graph, parts)
+    arguments = [f'ptr noalias readonly %in{k}' for k in range(len(inputs))] + ['ptr noalias %out']
+    kept = [] if len(parts) == 1 else ['ptr noalias %kept']
+    names = [name] if len(parts) == 1 else [f'{name}_{k}' for k in range(len(parts))]
+    texts = []
+    for part, function in zip(parts, names):
+        code = Emitter(lanes)
+        values = _Values(code, graph, inputs, slots)
+        if part is parts[0]:
+            values[_POISON] = emit_poison(code, values.of_inputs())
+            if kept:
+                code.store(values[_POISON], '%kept', slots[_POISON])
+        _emit_part(code, graph, outputs, part, slots, values)
+        head = f'define void @{function}({", ".join(arguments + kept)}) {attributes}'
+        texts.append('\n'.join([f'{head} {{', *code.lines, '  ret void', '}\n']))
+    if kept:
+        passed = ', '.join([*(f'ptr %in{k}' for k in range(len(inputs))), 'ptr %out', 'ptr %kept'])
+        head = f'define void @{name}({", ".join(arguments)}) {attributes}'
+        array = f'  %kept = alloca {code.type}, i64 {length}, align {8 * lanes}'
+        calls = [f'  call void @{function}({passed})' for function in names]
+        texts.append('\n'.join([f'{head} {{', array, *calls, '  ret void', '}\n']))
+    return ''.join(texts), code.declarations()
+
+
+class _Part:
+    """What one function evaluates and stores.
+
+    :param nodes: numbers of the nodes, in order of evaluation
+    :param places: places of the outputs that are ready with a node; with `_POISON` those that are
+        ready from the start, constants and copies of inputs
+    """
+
+    def __init__(self) -> None:
+        self.nodes: List[int] = []
+        self.places: Dict[int, List[int]] = {}
+
+
+def _at_hand(graph: Graph, number: int) -> bool:
+    """Whether a node's value can be had anywhere: an input or a constant."""
+    return graph.nodes[number][0] in (INPUT, CONSTANT)
+
+
+def _parts(graph: Graph, outputs: Sequence[Value]) -> List[_Part]:
+    places: Dict[int, List[int]] = {}
+    ready = []
+    for place, value in enumerate(outputs):
+        if isinstance(value, Symbol) and not _at_hand(graph, value.number):
+            places.setdefault(value.number, []).append(place)
+        else:
+            ready.append(place)
+    nodes = [number for number in graph.live(outputs) if not _at_hand(graph, number)]
+    count = len(nodes) + len(ready)
+    much = len(outputs) > _MANY_OUTPUTS or len(nodes) > _MANY_NODES
+    size = _NODES_PER_PART if much else max(count, 1)
+    parts = [_Part() for _ in range(0, max(count, 1), size)]
+    for k, place in enumerate(ready):
+        parts[k // size].places.setdefault(_POISON, []).append(place)
+    for k, number in enumerate(nodes, start=len(ready)):
+        parts[k // size].nodes.append(number)
+        parts[k // size].places[number] = places.get(number, [])
+    return parts
+
+
+def _slots(graph: Graph, parts: Sequence[_Part]) -> Tuple[Dict[int, int], int]:
+    """Places in the array of what is kept from one part for later ones, and its length."""
+    last_use: Dict[int, int] = {}
+    for k, part in enumerate(parts):
+        for number in part.nodes:
+            last_use.update(dict.fromkeys(operands(graph.nodes[number]), k))
+    slots, length, free = {_POISON: 0}, 1, []
+    released: List[List[int]] = [[] for _ in parts]
+    for k, part in enumerate(parts):
+        for number in part.nodes:
+            if last_use.get(number, k) > k:
+                if not free:
+                    free.append(length)
+                    length += 1
+                slots[number] = free.pop()
+                released[last_use[number]].append(slots[number])
+        free += released[k]  # what this part reads may be overwritten by the next
+    return slots, length
+
+
+class _Values(dict):
+    """Names of values by number of their node; those that another part kept are loaded."""
+
+    def __init__(self, code: Emitter, graph: Graph, inputs: Inputs, slots: Dict[int, int]):
+        super().__init__()
+        self._code, self._graph, self._inputs, self._slots = code, graph, inputs, slots
+        self._arrays = {name: f'%in{k}' for k, (name, _) in enumerate(inputs)}
+
+    def of_inputs(self) -> List[str]:
+        """Names of all inputs."""
+        node = self._graph.node
+        return [self[node((INPUT, name, k))] for name, size in self._inputs for k in range(size)]
+
+    def __missing__(self, number: int) -> str:
+        node = (None,) if number == _POISON else self._graph.nodes[number]
+        if node[0] == CONSTANT:
+            value = self._code.constant(node[1])
+        elif node[0] == INPUT:
+            value = self._code.load(self._arrays[node[1]], node[2])
+        else:
+            value = self._code.load('%kept', self._slots[number])
+        self[number] = value
+        return value
+
+
+def _emit_part(
+    code: Emitter,
+    graph: Graph,
+    outputs: Sequence[Value],
+    part: _Part,
+    slots: Dict[int, int],
+    values: _Values,
+) -> None:
+    """Emit the evaluation of a part; outputs are stored as soon as they are known."""
+
+    def store(place: int) -> None:
+        value, poison = outputs[place], values[_POISON]
+        if isinstance(value, Symbol):
+            operation = code.fsub if value.negative else code.fadd
+            code.store(operation(poison, values[value.number]), '%out', place)
+        else:
+            total = poison if value == 0 else code.fadd(poison, code.constant(float(value)))
+            code.store(total, '%out', place)
+
+    for place in part.places.get(_POISON, ()):
+        store(place)
+    sine_cosine: Dict[int, Tuple[str, str]] = {}
+    for number in part.nodes:
+        values[number] = emit_node(code, graph.nodes[number], values, sine_cosine)
+        if number in slots:
+            code.store(values[number], '%kept', slots[number])
+        for place in part.places[number]:
+            store(place)
