@@ -45,6 +45,7 @@ LAWS = (
     ),
 )
 OUTPUT_TIMEOUT = 30.0  # longest silence of the recorder [s]
+PATIENCE = 1.0  # of the nodes with each other: a busy machine is no broken robot [s]
 LAST_WORDS = 2.0  # for the recorder to end by itself [s]
 BAR = 30
 DDS_PORT = 7400  # from which DDS counts the ports of all domains
@@ -261,9 +262,16 @@ class _Demo:
         simulator = {
             **description,
             'timestep': plan.period,
+            'command_timeout': PATIENCE,
             'initial_positions': plan.positions[0].tolist(),
         }
-        control = {**description, 'kp': kp.tolist(), 'kd': kd.tolist(), **plan.laws[0].parameters}
+        control = {
+            **description,
+            'state_timeout': PATIENCE,
+            'kp': kp.tolist(),
+            'kd': kd.tolist(),
+            **plan.laws[0].parameters,
+        }
         return {
             'simulator': {'ros__parameters': simulator},
             'inverse_dynamics': {'ros__parameters': control},
@@ -379,6 +387,7 @@ class _Demo:
         return 0 if reached else 1
 
     def _title(self, trackings: Sequence[Tracking]) -> str:
-        title = f'{self._robot.name}: one motion, three control laws, {1 / self._plan.period:.0f} Hz'
+        rate = 1.0 / self._plan.period
+        title = f'{self._robot.name}: one motion, three control laws, {rate:.0f} Hz'
         slowest = min(tracking.real_time_factor for tracking in trackings)
         return f'{title} over ROS 2' + (f' at {slowest:g} of real time' if slowest < 1.0 else '')

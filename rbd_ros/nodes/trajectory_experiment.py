@@ -42,6 +42,7 @@ SILENCE_TIMEOUT = 2.0  # longest time without a state [s]
 WAY_PART = 0.8  # of the lead, for the way to the start of the motion
 SETTLING = 0.05  # recorded after the motion [s]
 LEAST_ANSWERED = 0.25  # part of the states answered in the worst 0.1 s; less disturbs a run
+LONGEST_PAUSE = 0.5  # real time between states; more disturbs a run [s]
 MOST_REPEATS = 3  # of all runs together
 SLOW = 0.5  # speed of the simulation in repeated runs
 NODES = ('simulator', 'inverse_dynamics')
@@ -207,7 +208,9 @@ def run_all(node: TrajectoryExperiment, plan: Plan, output: Path) -> None:
         while True:
             report('run', law=law.key)
             recording = node.run(law, factor)
-            answered = least_answered(plan, recording)
+            # After a long pause the nodes give the trajectory up.
+            pause = np.diff(recording.state_sent).max(initial=0) / NANOSECONDS
+            answered = least_answered(plan, recording) if pause < LONGEST_PAUSE else 0.0
             recordings.append((answered, recording))
             if answered >= LEAST_ANSWERED or not repeats:
                 break
