@@ -21,8 +21,8 @@ _OPTIMISATION = 1
 _MACHINE_SCHEDULER = 0
 _OLDEST_LLVMLITE = (0, 44)  # the first with opaque pointers throughout
 
-#: Held by whoever makes a kernel. A fork waits for it, so that a child finds neither it nor LLVM
-#: in the middle of something.
+#: Held by whoever uses LLVM. A fork waits for it, so that a child finds neither it nor LLVM's own
+#: lock taken for ever.
 compile_lock = threading.RLock()
 os.register_at_fork(
     before=compile_lock.acquire,
@@ -152,11 +152,13 @@ class MachineCode:
 
     def address(self, name: str) -> int:
         """Address of a function."""
-        return self._engine.get_function_address(name)
+        with compile_lock:
+            return self._engine.get_function_address(name)
 
     def global_address(self, name: str) -> int:
         """Address of a global variable."""
-        return self._engine.get_global_value_address(name)
+        with compile_lock:
+            return self._engine.get_global_value_address(name)
 
 
 @lru_cache(maxsize=1)

@@ -26,7 +26,7 @@ from typing import (
 import numpy as np
 
 from rbd_ros.compiler import BaseKernel, compile_lock, make_kernel, OperationCount, why_unavailable
-from rbd_ros.model import load_urdf, Model, SingularMassMatrixError
+from rbd_ros.model import load_urdf, Model, ModelError, SingularMassMatrixError
 from rbd_ros.model.checks import singular_joints
 from rbd_ros.robot.configuration import difference, displacement, neutral, random_configuration
 from rbd_ros.robot.definitions import definition, force_links, FUNCTIONS, Options
@@ -448,8 +448,14 @@ class Robot:
     def _make_kernel(self, name: str, options: Options) -> BaseKernel:
         _notice_missing_compiler()
         doc = self._doc(name, options) if name in FUNCTIONS else ''
-        check = (lambda: self._require_mass(options)) if name == 'forward_dynamics' else None
-        return make_kernel(definition(self._model, name, options, doc), check)
+        check = {
+            'forward_dynamics': self._require_mass_of_joints,
+            'centre_of_mass': self._require_mass,
+            'centre_of_mass_jacobian': self._require_mass,
+        }.get(name)
+        return make_kernel(
+            definition(self._model, name, options, doc), check and partial(check, options)
+        )
 
     def _doc(self, name: str, options: Options) -> str:
         """Documentation of a builtin, headed by its signature as `inspect` wants it."""
@@ -460,6 +466,11 @@ class Robot:
         return f'{name}({", ".join(arguments)})\n--\n\n{text}'
 
     def _require_mass(self, options: Options) -> None:
+        given_later = any(':' in key for key in options.runtime)
+        if not given_later and not sum(body.inertia.mass for body in self._model.bodies):
+            raise ModelError('there is no centre of mass: nothing that moves has mass')
+
+    def _require_mass_of_joints(self, options: Options) -> None:
         if options.diagonal is None or min(options.diagonal, default=1.0) <= 0.0:
             given_later = [
                 self._model.link(key.partition(':')[2]).body

@@ -1,0 +1,171 @@
+"""Gravity, inertias and payloads as run-time inputs, against robots rebuilt with them."""
+
+import numpy as np
+import pytest
+from support import random_trees
+from support.errors import relative_error
+
+from rbd_ros import Robot
+from rbd_ros.compiler.kernel import InterpretedKernel
+from rbd_ros.robot.definitions import definition, FUNCTIONS, Options
+
+# Links: pedestal is fixed to the base, tool to a moving link, finger follows a mimic joint
+JOINTS = [
+    ('fix_pedestal', 'fixed', 'base', 'pedestal', ''),
+    ('shoulder', 'revolute', 'pedestal', 'arm', ''),
+    ('lift', 'prismatic', 'arm', 'wrist', ''),
+    ('fix_tool', 'fixed', 'wrist', 'tool', ''),
+    ('follow', 'revolute', 'wrist', 'finger', '<mimic joint="shoulder" multiplier="-1.7"/>'),
+]
+LINKS = ('base', 'pedestal', 'arm', 'wrist', 'tool', 'finger')
+RUNTIME = [
+    ('gravity',),
+    ('inertia:arm',),
+    ('payload:arm',),
+    ('inertia:tool',),
+    ('payload:tool',),
+    ('inertia:base',),
+    ('payload:pedestal',),
+    ('inertia:finger',),
+    ('payload:finger',),
+    ('payload:tool', 'gravity', 'inertia:tool'),
+    ('inertia:wrist', 'payload:tool', 'payload:finger', 'gravity'),
+]
+GRAVITY = (0.3, -0.2, -9.7)
+
+
+def inertias(seed):
+    """Ten parameters of each link, all physical."""
+    rng = np.random.default_rng(seed)
+    result = {}
+    for link in LINKS:
+        mass, c = rng.uniform(0.5, 3.0), rng.uniform(-0.3, 0.3, 3)
+        about_origin = random_trees.physical_inertia(rng, mass) + mass * (
+            c @ c * np.eye(3) - np.outer(c, c)
+        )
+        i, j = np.triu_indices(3)
+        result[link] = np.array([mass, *(mass * c), *about_origin[i, j]])
+    return result
+
+
+def urdf(parameters):
+    """Text of the robot with links of these ten parameters each."""
+    text = []
+    for link, (mass, *rest) in parameters.items():
+        c = np.array(rest[:3]) / mass
+        central = np.zeros((3, 3))
+        central[np.triu_indices(3)] = rest[3:]
+        central = central + np.triu(central, 1).T - mass * (c @ c * np.eye(3) - np.outer(c, c))
+        entries = ' '.join(
+            f'i{"xyz"[i]}{"xyz"[j]}="{float(central[i, j])!r}"'
+            for i, j in zip(*np.triu_indices(3))
+        )
+        origin = ' '.join(repr(float(x)) for x in c)
+        text.append(
+            f'<link name="{link}"><inertial><mass value="{float(mass)!r}"/>'
+            f'<origin xyz="{origin}"/><inertia {entries}/></inertial></link>'
+        )
+    for k, (name, kind, parent, child, extra) in enumerate(JOINTS):
+        text.append(
+            f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+            f'<origin xyz="0.{k} 0.2 0.3" rpy="0.{k + 1} -0.7 1.1"/><axis xyz="0.6 0 0.8"/>{extra}'
+            '<limit lower="-3" upper="3" effort="10" velocity="10"/></joint>'
+        )
+    return f'<robot name="r">{"".join(text)}</robot>'
+
+
+BEFORE, AFTER = inertias(1), inertias(2)
+
+
+@pytest.fixture(scope='module', params=[False, True], ids=['fixed base', 'floating base'])
+def robot(request):
+    """Robot as it is loaded; its inertias and gravity are given anew with each call."""
+    robot = Robot.from_urdf(urdf(BEFORE), floating_base=request.param)
+    robot.floating = request.param
+    return robot
+
+
+def rebuilt(robot, runtime):
+    """Robot with the run-time inputs in its description, and their values."""
+    parameters, gravity, values = dict(BEFORE), (0.0, 0.0, -9.81), []
+    for key in runtime:
+        kind, _, link = key.partition(':')
+        values.append(np.array(GRAVITY) if kind == 'gravity' else AFTER[link])
+        if kind == 'gravity':
+            gravity = GRAVITY
+        elif kind == 'inertia':
+            parameters[link] = AFTER[link] + (parameters[link] - BEFORE[link])
+        else:
+            parameters[link] = parameters[link] + AFTER[link]
+    return Robot.from_urdf(urdf(parameters), floating_base=robot.floating, gravity=gravity), values
+
+
+def state(robot, inputs, rng):
+    q = robot.random_configuration(rng)
+    return [q if name == 'q' else rng.normal(size=size) for name, size in inputs]
+
+
+@pytest.mark.parametrize('runtime', RUNTIME, ids='+'.join)
+@pytest.mark.parametrize('name', FUNCTIONS)
+def test_run_time_inputs_equal_a_rebuilt_robot(robot, name, runtime, rng):
+    frame = 'tool' if 'jacobian' in name and not name.startswith('centre') else None
+    expected, values = rebuilt(robot, runtime)
+    reference = InterpretedKernel(definition(expected.model, name, Options(frame=frame)))
+    function = robot.kernel(name, frame=frame, runtime=runtime).function
+    for _ in range(2):
+        arrays = state(robot, reference.definition.inputs, rng)
+        assert relative_error(function(*arrays, *values), reference(*arrays)) < 1e-11
+
+
+@pytest.mark.parametrize('name', ['inverse_dynamics', 'forward_dynamics', 'mass_matrix'])
+def test_each_row_of_a_batch_may_have_its_own_values(robot, name, rng):
+    runtime = ('payload:tool', 'gravity')
+    function = robot.function(name, runtime)
+    inputs = robot.kernel(name).definition.inputs
+    rows = [state(robot, inputs, rng) for _ in range(11)]
+    arrays = [np.array(column) for column in zip(*rows)]
+    payloads = np.array([AFTER['tool'] * k for k in range(11)])
+    gravities = rng.normal(size=(11, 3))
+    batch = function(*arrays, payloads, gravities)
+    for k, row in enumerate(rows):
+        np.testing.assert_array_equal(batch[k], function(*row, payloads[k], gravities[k]))
+    one_gravity = function(*arrays, payloads, gravities[3])
+    np.testing.assert_array_equal(one_gravity[3], batch[3])
+
+
+def test_values_given_are_used_instead_of_the_constants(robot, rng):
+    q = robot.random_configuration(rng)
+    function = robot.function('gravity_torque', ('gravity',))
+    np.testing.assert_allclose(function(q, robot.gravity), robot.gravity_torque(q), atol=1e-12)
+    assert (function(q, np.zeros(3)) == 0.0).all()
+
+
+def test_external_forces_go_with_run_time_inputs(robot, rng):
+    kernel = robot.kernel('inverse_dynamics', forces=('tool',), runtime=('gravity',))
+    q, v, a = state(robot, robot.kernel('inverse_dynamics').definition.inputs, rng)
+    force = rng.normal(size=6)
+    assert (
+        relative_error(
+            kernel(q, v, a, force, robot.gravity), robot.inverse_dynamics(q, v, a, {'tool': force})
+        )
+        < 1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    'bad', ['gravitation', 'inertia', 'payload:', 'payload:elbow', 'mass:tool']
+)
+def test_unknown_run_time_inputs_are_value_errors(robot, bad):
+    with pytest.raises(ValueError, match='run-time input|unknown link'):
+        robot.function('gravity_torque', (bad,))
+
+
+def test_a_run_time_input_may_be_named_once_only(robot):
+    with pytest.raises(ValueError, match='twice'):
+        robot.function('gravity_torque', ('gravity', 'gravity'))
+
+
+def test_a_wrong_length_names_the_input(robot):
+    function = robot.function('gravity_torque', ('payload:tool',))
+    with pytest.raises(ValueError, match=r'payload:tool must have shape \(10,\)'):
+        function(robot.neutral(), np.zeros(9))
