@@ -4,15 +4,22 @@ Helper modules live in test/support; `seed` marks name the rows of the theory in
 covers.
 """
 
+import os
 from pathlib import Path
 import sys
 
+import hypothesis
 import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # `from support...` whatever pytest's import mode
 
 from support import errors, example_robots
+
+# The same examples in every run; HYPOTHESIS_PROFILE=explore looks for new ones.
+hypothesis.settings.register_profile('fixed', derandomize=True)
+hypothesis.settings.register_profile('explore')
+hypothesis.settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'fixed'))
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ def program(steps):
                 value = a * constant + constant
             else:
                 function = {'sin': sin, 'cos': cos, 'sqrt': sqrt}[operation]
-                value = a if isinstance(a, float) else function(a)
+                value = function(a)
             values.append(value)
         return values[len(x) :]
 
