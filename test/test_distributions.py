@@ -16,12 +16,15 @@ LEFT_BEHIND = shutil.ignore_patterns(
     '.git', '.venv*', '__pycache__', '*.egg-info', '.pytest_cache', '.ruff_cache', '.hypothesis')
 
 
-def not_shipped(folder, names):
-    """Name what building, testing and the demo leave behind, for shutil.copytree."""
-    left = LEFT_BEHIND(folder, names)
-    if Path(folder) == ROOT:
-        left |= {'build', 'install', 'log', 'dist', 'demo', 'output'} & set(names)
-    return left
+def repository_files():
+    """Name the files under version control; without one (in a source distribution) all files."""
+    if (ROOT / '.git').exists() and shutil.which('git'):
+        listed = subprocess.run(
+            ['git', 'ls-files', '-z'], cwd=ROOT, capture_output=True, text=True)
+        names = listed.stdout.split('\0')
+        if listed.returncode == 0:
+            return {name for name in names if name and (ROOT / name).exists()}
+    return files_below(ROOT)
 
 
 def files_below(folder):
@@ -38,7 +41,9 @@ def run_setup(folder, *arguments):
 def tree(tmp_path_factory):
     """A copy of the repository in a path with a blank, free of what building leaves behind."""
     copy = tmp_path_factory.mktemp('source tree') / PACKAGE
-    shutil.copytree(ROOT, copy, ignore=not_shipped)
+    for name in repository_files():
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, copy / name)
     return copy
 
 
@@ -61,28 +66,26 @@ def test_source_distribution_is_complete(unpacked_source_distribution):
 
 def test_wheel_holds_the_package_and_its_data(unpacked_source_distribution, tmp_path):
     pytest.importorskip('setuptools.command.bdist_wheel')
-    folder, _ = unpacked_source_distribution
+    folder, shipped = unpacked_source_distribution
     run_setup(folder, 'bdist_wheel', '--dist-dir', str(tmp_path))
     archive, = tmp_path.glob('*-none-any.whl')
     with zipfile.ZipFile(archive) as stream:
         names = set(stream.namelist())
         metadata_folder, = {name.split('/')[0] for name in names if '.dist-info/' in name}
         scripts = stream.read(f'{metadata_folder}/entry_points.txt').decode()
-    modules = {f'{PACKAGE}/{name}' for name in files_below(ROOT / PACKAGE)
-               if name.endswith(('.py', 'py.typed'))}
+    modules = {name for name in shipped if name.startswith(f'{PACKAGE}/')}
     assert modules == {name for name in names if name.startswith(f'{PACKAGE}/')}
     share = f'{metadata_folder.removesuffix(".dist-info")}.data/data/share'
     assert f'{share}/ament_index/resource_index/packages/{PACKAGE}' in names
-    for folder in ('launch', 'config', 'urdf', 'rviz'):
-        for name in files_below(ROOT / folder):
-            if not name.endswith('.pyc'):
-                assert f'{share}/{PACKAGE}/{folder}/{name}' in names
+    for name in shipped:
+        if name.startswith(('launch/', 'config/', 'urdf/', 'rviz/')):
+            assert f'{share}/{PACKAGE}/{name}' in names
     assert 'rbd_ros = rbd_ros.cli.main:main' in scripts
 
 
 def test_shared_files_are_found_beside_an_installed_package(tmp_path):
     site = tmp_path / 'lib' / 'python3' / 'site-packages'
-    shutil.copytree(ROOT / PACKAGE, site / PACKAGE, ignore=not_shipped)
+    shutil.copytree(ROOT / PACKAGE, site / PACKAGE, ignore=LEFT_BEHIND)
     share = tmp_path / 'share' / PACKAGE
     share.mkdir(parents=True)
     code = 'from rbd_ros.resources import share_directory; print(share_directory())'
