@@ -10,7 +10,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 import ctypes
 from dataclasses import asdict, dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 import logging
 import math
 import os
@@ -114,12 +114,13 @@ class BaseKernel:
     @cached_property
     def function(self) -> Callable[..., np.ndarray]:
         """This kernel as a function of arrays, a builtin where possible."""
-        return self.bind(self.__call__)
+        return self.bind(partial(type(self).__call__, self))
 
-    def bind(self, fallback: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+    def bind(self, fallback: partial) -> Callable[..., np.ndarray]:
         """Function that runs the kernel as fast as can be; what is not plain arrays, `fallback`.
 
-        :param fallback: callable that keeps this kernel alive
+        :param fallback: callable that keeps this kernel alive, always of one type, since the
+            machine code has one way to call it
         :return: a builtin of machine code where possible, else `fallback` itself
         """
         return fallback
@@ -238,8 +239,9 @@ class Kernel(BaseKernel):
         )
         self.address = self._single_code.address('packed')
         self._batch_code: Optional[native.MachineCode] = None
+        self._run_rows: Optional[Callable[..., None]] = None
 
-    def bind(self, fallback: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+    def bind(self, fallback: partial) -> Callable[..., np.ndarray]:
         """See `BaseKernel.bind`."""
         if not builtin.supported():
             return fallback
@@ -294,16 +296,15 @@ class Kernel(BaseKernel):
 
     def _compile_batch(self) -> Callable:
         with native.compile_lock:
-            if self._batch_code is None:
+            if self._run_rows is None:
                 lanes = native.simd_lanes()
-                code, _ = self._code(
+                self._batch_code, _ = self._code(
                     'batch',
                     lambda graph, outputs: [
                         functions.batch_function(graph, self.definition.inputs, outputs, lanes)
                     ],
                 )
-                self._run_rows = _BATCH(code.address('batch'))
-                self._batch_code = code
+                self._run_rows = _BATCH(self._batch_code.address('batch'))
         return self._run_rows
 
     def _single(self, arguments: Sequence[np.ndarray]) -> np.ndarray:
@@ -312,7 +313,7 @@ class Kernel(BaseKernel):
         return out
 
     def _batch(self, arguments: Sequence[np.ndarray], rows: int) -> np.ndarray:
-        function = self._run_rows if self._batch_code is not None else self._compile_batch()
+        function = self._run_rows or self._compile_batch()
         lanes = native.simd_lanes()
         scratch_bytes = 8 * functions.scratch_size(
             self.definition.inputs, self.definition.size, lanes

@@ -172,7 +172,7 @@ def test_a_robot_that_nobody_holds_is_freed_with_its_kernels(two_links, q):
 
 
 BIND_TWICE = """
-import gc, sys
+import functools, gc, sys
 import numpy as np
 from rbd_ros import Robot
 robot = Robot.from_urdf(sys.argv[1])
@@ -180,7 +180,7 @@ q = np.zeros(2)
 functions = [robot.function('gravity_torque') for _ in range(5)]
 robot.gravity_torque(q)
 kernels = robot.kernel('gravity_torque')
-functions += [kernels.bind(kernels) for _ in range(50)]
+functions += [kernels.bind(functools.partial(kernels)) for _ in range(50)]
 rubbish = [bytes([1]) * 30 + bytes(k % 7) for k in range(200000)]
 for function in functions:
     assert function.__name__ == 'gravity_torque' and function(q).shape == (2,)

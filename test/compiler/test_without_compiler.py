@@ -11,6 +11,8 @@ TEXT = random_trees.tree(
     5, bodies=4, types=('revolute', 'prismatic', 'planar', 'floating'), mimics=1
 )
 
+SIMPLE = random_trees.tree(3, bodies=2, types=('revolute', 'prismatic'))
+
 BLOCK = """
 import sys
 class Blocked:
@@ -125,6 +127,27 @@ print('alive')
 def test_packed_calls_work_with_and_without_the_compiler(way):
     prelude, environment, _ = WAYS.get(way, ('', {}, ''))
     assert 'alive' in fresh_python.run(prelude + PACKED, TEXT, **environment).stdout
+
+
+SIMULATE = """
+import sys
+import numpy as np
+from rbd_ros import Robot, Simulator
+robot = Robot.from_urdf(sys.argv[1])
+simulator = Simulator(robot, 1e-3)
+simulator.step(np.zeros(robot.nv), 5)
+print(*simulator.q.tolist(), *simulator.v.tolist())
+"""
+
+
+def test_the_simulator_runs_without_the_compiler():
+    expected = fresh_python.run(SIMULATE, SIMPLE).stdout.split()
+    for prelude, environment, reason in WAYS.values():
+        done = fresh_python.run(prelude + SIMULATE, SIMPLE, **environment)
+        assert done.stderr.count('no compiler') == 1 and reason in done.stderr
+        np.testing.assert_allclose(
+            np.array(done.stdout.split(), float), np.array(expected, float), rtol=1e-9, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize('text', ['off', 'OFF', '0', 'no', 'false'])
