@@ -16,9 +16,6 @@ except ImportError:
 # Of code generation; the graph is simplified already, so no passes over the LLVM text are run, and
 # higher levels were measured to take longer and give the same code.
 _OPTIMISATION = 1
-# LLVM's scheduler of machine instructions: for code in the order of the algorithm it takes a third
-# of the time and makes the result slower.
-_MACHINE_SCHEDULER = 0
 _OLDEST_LLVMLITE = (0, 44)  # the first with opaque pointers throughout
 
 #: Held by whoever uses LLVM. A fork waits for it, so that a child finds neither it nor LLVM's own
@@ -130,11 +127,7 @@ def assemble(functions: Sequence[Tuple[str, Sequence[str]]]) -> bytes:
     declarations = sorted({line for _, lines in functions for line in lines})
     text = '\n'.join([*(text for text, _ in functions), *declarations])
     with compile_lock:
-        llvm.set_option('', f'-enable-misched={_MACHINE_SCHEDULER}')
-        try:
-            return _new_target().emit_object(llvm.parse_assembly(text))
-        finally:
-            llvm.set_option('', '-enable-misched=1')  # LLVM's options are everybody's
+        return _new_target().emit_object(llvm.parse_assembly(text))
 
 
 class MachineCode:
@@ -170,7 +163,7 @@ def versions() -> Dict[str, str]:
         'cpu': processor().name,
         'features': processor().features,
         'triple': llvm.get_default_triple(),
-        'optimisation': f'{_OPTIMISATION} {_MACHINE_SCHEDULER}',
+        'optimisation': str(_OPTIMISATION),
     }
 
 

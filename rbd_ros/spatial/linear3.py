@@ -119,7 +119,7 @@ def multiply_rotations(F: Matrix3, G: Matrix3) -> Matrix3:
 
     With a zero known in either (a turn about a coordinate axis) multiplying out is cheaper still.
     """
-    if any(is_zero(x) for row in (*F, *G) for x in row):
+    if has_known_zero(F) or has_known_zero(G):
         return multiply(F, G)
     Gt = transpose(G)
     first, second = apply(F, Gt[0]), apply(F, Gt[1])
@@ -163,13 +163,22 @@ def lower_skew_skew(a: Vector3, b: Vector3) -> Symmetric3:
     return -(yy + zz), b[1] * a[0], -(xx + zz), b[2] * a[0], b[2] * a[1], -(xx + yy)
 
 
+def has_known_zero(A: Matrix3) -> bool:
+    """Whether an element is known to be zero, so that multiplying out saves operations."""
+    return any(is_zero(x) for row in A for x in row)
+
+
 def rotate_symmetric(E: Matrix3, A: Symmetric3) -> Symmetric3:
     """Congruence E A E^T of a symmetric matrix with a rotation matrix, 28m + 29a.
 
     Source: book A.5, "Rotation of a symmetric matrix": A = L + D + v x with D isotropic and two
     columns of L, so that only the first two columns of E matter to the product; the trace is
-    invariant.
+    invariant. With a zero known in E, multiplying out takes no more operations and loses no digits
+    of small elements to large ones.
     """
+    if has_known_zero(E):
+        Y = multiply(E, full(A))
+        return tuple(dot(Y[i], E[j]) for i in range(3) for j in range(i + 1))
     xx, yx, yy, zx, zy, zz = A
     (e11, e12, _), (e21, e22, e23), (e31, e32, e33) = E
     l11, l22, l31, l32 = xx - zz, yy - zz, zx + zx, zy + zy
@@ -188,6 +197,8 @@ def rotate_general(E: Matrix3, A: Matrix3) -> Matrix3:
     Source: book A.5, "Rotation of a general matrix", with Z11 calculated like the rest of Z (2m +
     1a instead of 3a), which is how the totals of table A.4 come about.
     """
+    if has_known_zero(E):
+        return multiply(multiply(E, A), transpose(E))
     (a11, a12, a13), (a21, a22, a23), (a31, a32, a33) = A
     l1, l2 = (a11 - a33, a21, a31 + a13), (a12, a22 - a33, a32 + a23)
     first, second = apply(E, l1), apply(E, l2)
