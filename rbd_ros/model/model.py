@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import difflib
 from functools import cached_property
 import math
-from typing import Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.geometry import Geometry
@@ -147,7 +147,9 @@ class Model:
     warnings: Tuple[str, ...] = ()
 
     @classmethod
-    def create(cls, name: str, bodies: Iterable[Body], links: Iterable[Link], **others) -> Model:
+    def create(
+        cls, name: str, bodies: Iterable[Body], links: Iterable[Link], **others: Any
+    ) -> Model:
         """Model with the joint variables of `bodies` laid out one after another.
 
         The inertias of the bodies are those of their links, whatever `bodies` say. Elements of the

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rbd_ros.model import Model
 
@@ -44,7 +45,7 @@ def random_configuration(model: Model, rng: np.random.Generator) -> np.ndarray:
     return q
 
 
-def displacement(model: Model, v, dt) -> np.ndarray:
+def displacement(model: Model, v: ArrayLike, dt: ArrayLike) -> np.ndarray:
     """Product of a velocity, (nv,) or (N, nv), and a time, a number or (N,).
 
     :raises ValueError: for a wrong shape or dtype
@@ -62,14 +63,14 @@ def displacement(model: Model, v, dt) -> np.ndarray:
     return v * dt[:, None]
 
 
-def _real(function: str, name: str, given) -> np.ndarray:
+def _real(function: str, name: str, given: ArrayLike) -> np.ndarray:
     array = np.asarray(given)
     if array.dtype.kind not in 'fiu':
         raise ValueError(f'{function}(): {name} must hold real numbers, got dtype {array.dtype}')
     return array.astype(float)
 
 
-def difference(model: Model, q0, q1) -> np.ndarray:
+def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
     """Velocity that leads from `q0` to `q1` in unit time, (nv,) or (N, nv).
 
     :raises ValueError: for a wrong shape

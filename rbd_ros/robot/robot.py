@@ -24,6 +24,7 @@ from typing import (
 )
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rbd_ros.compiler import BaseKernel, compile_lock, make_kernel, OperationCount, why_unavailable
 from rbd_ros.model import load_urdf, Model, ModelError, SingularMassMatrixError
@@ -246,7 +247,7 @@ class Robot:
         """
         return random_configuration(self._model, np.random.default_rng() if rng is None else rng)
 
-    def integrate(self, q, v, dt=1.0) -> np.ndarray:
+    def integrate(self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0) -> np.ndarray:
         """Configuration reached from `q` at the constant velocity `v` in time `dt`, (nq,).
 
         Quaternions stay unit.
@@ -257,7 +258,7 @@ class Robot:
         """
         return self.kernel('integrate')(q, displacement(self._model, v, dt))
 
-    def difference(self, q0, q1) -> np.ndarray:
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
         """Velocity that leads from `q0` to `q1` in unit time, (nv,).
 
         The inverse of `integrate`.
@@ -267,7 +268,11 @@ class Robot:
     # -- dynamics
 
     def inverse_dynamics(
-        self, q, v, a, external_forces: Optional[Mapping[str, Any]] = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        external_forces: Optional[Mapping[str, Any]] = None,
     ) -> np.ndarray:
         """Generalized forces tau = H(q) a + C(q, v) for an acceleration (RNEA, book 5.3).
 
@@ -284,7 +289,11 @@ class Robot:
         return self._call('inverse_dynamics', (q, v, a), external_forces)
 
     def forward_dynamics(
-        self, q, v, tau, external_forces: Optional[Mapping[str, Any]] = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        external_forces: Optional[Mapping[str, Any]] = None,
     ) -> np.ndarray:
         """Acceleration that generalized forces cause, without joint friction (ABA, book 7.3).
 
@@ -299,22 +308,24 @@ class Robot:
         """
         return self._call('forward_dynamics', (q, v, tau), external_forces)
 
-    def bias_force(self, q, v, external_forces: Optional[Mapping[str, Any]] = None) -> np.ndarray:
+    def bias_force(
+        self, q: ArrayLike, v: ArrayLike, external_forces: Optional[Mapping[str, Any]] = None
+    ) -> np.ndarray:
         """Bias force C of H a + C = tau.
 
         Coriolis, centrifugal, gravity and external forces (book 6.1), (nv,).
         """
         return self._call('bias_force', (q, v), external_forces)
 
-    def gravity_torque(self, q) -> np.ndarray:
+    def gravity_torque(self, q: ArrayLike) -> np.ndarray:
         """Generalized forces that hold the robot still against gravity, (nv,) [N m, N]."""
         return self._call('gravity_torque', (q,))
 
-    def mass_matrix(self, q) -> np.ndarray:
+    def mass_matrix(self, q: ArrayLike) -> np.ndarray:
         """Joint-space inertia matrix H(q), rotors included (CRBA, book 6.2), (nv, nv)."""
         return self._call('mass_matrix', (q,))
 
-    def coriolis_matrix(self, q, v) -> np.ndarray:
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Coriolis matrix C(q, v) of the Christoffel symbols, (nv, nv).
 
         dH/dt - 2 C is skew-symmetric.
@@ -323,14 +334,14 @@ class Robot:
         """
         return self._call('coriolis_matrix', (q, v))
 
-    def energy(self, q, v) -> Energy:
+    def energy(self, q: ArrayLike, v: ArrayLike) -> Energy:
         """Kinetic and potential energy [J] of all that moves."""
         values = self.kernel('energy')(q, v)
         if values.ndim == 1:
             return Energy(float(values[0]), float(values[1]))
         return Energy(values[:, 0], values[:, 1])
 
-    def momentum(self, q, v) -> np.ndarray:
+    def momentum(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Spatial momentum in base coordinates.
 
         Angular about the base origin, then linear, (6,).
@@ -339,7 +350,7 @@ class Robot:
 
     # -- kinematics
 
-    def forward_kinematics(self, q) -> Dict[str, np.ndarray]:
+    def forward_kinematics(self, q: ArrayLike) -> Dict[str, np.ndarray]:
         """Pose of every link in the base frame, (4, 4) each, by link name: p_base = T p_link.
 
         The poses are views of one array.
@@ -349,7 +360,7 @@ class Robot:
             return dict(zip(self._model.links, poses))
         return {name: poses[:, k] for k, name in enumerate(self._model.links)}
 
-    def jacobian(self, q, frame: str, reference: str = 'body') -> np.ndarray:
+    def jacobian(self, q: ArrayLike, frame: str, reference: str = 'body') -> np.ndarray:
         """Jacobian of the velocity of a link or joint frame, angular rows first, (6, nv).
 
         :param frame: name of a link, or of a joint
@@ -361,29 +372,33 @@ class Robot:
         """
         return self._for_frame('jacobian', frame, reference)(q)
 
-    def jacobian_derivative(self, q, v, frame: str, reference: str = 'body') -> np.ndarray:
+    def jacobian_derivative(
+        self, q: ArrayLike, v: ArrayLike, frame: str, reference: str = 'body'
+    ) -> np.ndarray:
         """Time derivative of `jacobian`, element by element, (6, nv)."""
         return self._for_frame('jacobian_derivative', frame, reference)(q, v)
 
-    def point_jacobian(self, q, frame: str, point) -> np.ndarray:
+    def point_jacobian(self, q: ArrayLike, frame: str, point: ArrayLike) -> np.ndarray:
         """Jacobian of the velocity, along the axes of the base, of a point of a frame, (3, nv).
 
         :param point: coordinates of the point in the frame, (3,) [m]
         """
         return self._for_frame('point_jacobian', frame)(q, point)
 
-    def point_jacobian_derivative(self, q, v, frame: str, point) -> np.ndarray:
+    def point_jacobian_derivative(
+        self, q: ArrayLike, v: ArrayLike, frame: str, point: ArrayLike
+    ) -> np.ndarray:
         """Time derivative of `point_jacobian`, (3, nv)."""
         return self._for_frame('point_jacobian_derivative', frame)(q, v, point)
 
-    def centre_of_mass(self, q) -> np.ndarray:
+    def centre_of_mass(self, q: ArrayLike) -> np.ndarray:
         """Centre of mass of all moving links in base coordinates, (3,) [m].
 
         Links fixed to the world do not count.
         """
         return self._call('centre_of_mass', (q,))
 
-    def centre_of_mass_jacobian(self, q) -> np.ndarray:
+    def centre_of_mass_jacobian(self, q: ArrayLike) -> np.ndarray:
         """Jacobian of `centre_of_mass`, (3, nv)."""
         return self._call('centre_of_mass_jacobian', (q,))
 
@@ -404,7 +419,7 @@ class Robot:
         """
         return self.kernel(name, runtime=runtime).function
 
-    def kernel(self, name: str, **options) -> BaseKernel:
+    def kernel(self, name: str, **options: Any) -> BaseKernel:
         """Kernel of a function, compiled on first use.
 
         See `rbd_ros.robot.definitions` for names and options.
@@ -441,7 +456,7 @@ class Robot:
             self._frame_functions[key] = function
         return function
 
-    def operation_count(self, name: str, **options) -> Optional[OperationCount]:
+    def operation_count(self, name: str, **options: Any) -> Optional[OperationCount]:
         """Operations of a function's machine code; None where there is no compiler."""
         return self.kernel(name, **options).count
 
