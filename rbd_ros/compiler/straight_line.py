@@ -16,7 +16,7 @@ Inputs = Sequence[Tuple[str, int]]
 # What counts as much; below, a single function runs faster, at least in batches.
 _MANY_OUTPUTS = 256
 _MANY_NODES = 20000
-_NODES_PER_PART = 2000
+_NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
 _POISON = -1  # stands for the poison among the numbers of nodes
 
 
