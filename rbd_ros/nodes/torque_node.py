@@ -6,6 +6,7 @@ only then.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 import threading
 import time
 from typing import Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
@@ -144,7 +145,7 @@ class Laws(NamedTuple):
     payload_link: str
 
 
-class TorqueNode(Node):
+class TorqueNode(Node, ABC):
     """Base of the torque nodes.
 
     :param name: name of the node
@@ -175,13 +176,13 @@ class TorqueNode(Node):
 
     # -- what a torque node adds ------------------------------------------------------------------
 
+    @abstractmethod
     def law_options(self, robot: Robot) -> Dict[str, Any]:
         """Arguments of `TorqueLaw` and of its `configure` that follow from the parameters."""
-        raise NotImplementedError
 
+    @abstractmethod
     def torque(self, law: TorqueLaw, state: MeasuredState) -> np.ndarray:
         """Torques of all joints at a state, saturated, (n,)."""
-        raise NotImplementedError
 
     def resumed(self, state: MeasuredState) -> None:
         """Begin anew: the first usable state, or the first after states had failed."""
