@@ -168,6 +168,10 @@ def test_feedforward_is_the_inverse_dynamics_of_the_desired_motion(rig):
 
 def test_a_trajectory_ends_in_holding_its_last_position(rig):
     rig.trajectories.publish(trajectory(point(0.3, (0.35, -1.0))))
+    # The motion first: the status may still be that of the trajectory before.
+    rig.ros.until(
+        lambda: list(rig.latest_desired().position) == pytest.approx([0.35, -1.0]), 'the end'
+    )
     rig.ros.until_status('trajectory done', 'trajectory')
     assert list(rig.latest_desired().position) == pytest.approx([0.35, -1.0])
     assert list(rig.latest_desired().velocity) == [0.0, 0.0]
