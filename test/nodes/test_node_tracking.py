@@ -22,11 +22,10 @@ PD = {
     'kp': [300.0, 300.0, 150.0, 20.0, 20.0, 5.0],
     'kd': [30.0, 30.0, 15.0, 0.5, 0.5, 0.05],
 }
-# What a pause of the machine of some milliseconds may leave behind: friction (some N m) holds the
-# arm that far from where the feedback (some hundred N m/rad) wants it. A fall is a hundred times it.
+# After a pause of the machine of some milliseconds, friction (some N m) may hold the arm this far
+# from where the feedback (some hundred N m/rad) wants it; an arm that falls goes much further.
 HELD = 0.03
-# The same in motion; feedback alone stays behind by more than 0.2 rad.
-FOLLOWED = 0.05
+FOLLOWED = 0.05  # the same in motion
 COMPUTED_TORQUE = {'kp': [1600.0], 'kd': [80.0]}
 
 
