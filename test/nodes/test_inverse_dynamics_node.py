@@ -49,7 +49,9 @@ class Rig:
     def __init__(self, ros):
         self.ros = ros
         self.robot = Robot.from_urdf(TWO_LINK_ARM)
-        self.process = ros.start('inverse_dynamics', {'robot_description': TWO_LINK_ARM})
+        # A pause of the machine must not drop the trajectory of a test.
+        parameters = {'robot_description': TWO_LINK_ARM, 'state_timeout': 0.6}
+        self.process = ros.start('inverse_dynamics', parameters)
         self.by_name = ros.listen(JointState, 'joint_commands')
         self.by_order = ros.listen(Float64MultiArray, 'effort_commands')
         self.desired = ros.listen(JointState, '/inverse_dynamics/desired_state')
@@ -66,7 +68,7 @@ class Rig:
     def hold(self, position=POSE):
         """Let the node hold the position of the robot, whatever was before."""
         self.feed.message = None
-        self.ros.spin(0.3)
+        self.ros.spin(0.9)
         self.feed.message = joint_state(position=position, velocity=(0.0, 0.0))
         self.torque()
 
