@@ -9,17 +9,18 @@ limits apply to it like to everything else.
 from __future__ import annotations
 
 import math
-from typing import Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
 
-from rbd_ros.nodes.conversions import JointNames, MessageProblem, read_field, shorten
-from rbd_ros.nodes.diagnostics import Diagnostics, ERROR, OK, WARN
+from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
+from rbd_ros.nodes.common.joint_names import JointNames, MessageProblem, Naming
+from rbd_ros.nodes.common.text import shorten
+from rbd_ros.nodes.common.wire import Float64MultiArrayReader, JointStateReader, WireError
 from rbd_ros.robot import Robot
 
 SUBJECT = 'commands'
+MOST_LAYOUTS = 64  # runs of joint names that are remembered
 CHECKS_A_TIMEOUT = 20  # how often commands are looked at in the time after which they are too old
 
 
@@ -67,6 +68,9 @@ class Commands:
         self.at_v = np.array([v for _, _, v in single], dtype=np.intp)
         others = [b.joint_name for b in model.bodies if b.joint_name not in self.names]
         self._joints = JointNames(self.names, ignored=others)
+        self._by_name, self._by_order = JointStateReader(), Float64MultiArrayReader()
+        self._namings: Dict[Any, Naming] = {}
+        self.heard: List[Naming] = []
         order = JointNames(self.names).naming(array_joints or self.names)
         if order.unknown:
             raise ValueError(f'parameter joints: the robot has no joint {shorten(order.unknown)}')
@@ -75,7 +79,7 @@ class Commands:
         self.drive = np.full(n, Drive.ZERO, dtype=np.int8)
         self._effort, self._position, self._velocity = np.zeros(n), np.zeros(n), np.zeros(n)
         self._received = np.full(n, math.inf)  # when the last command came; inf: no command
-        self._effort_only = False
+        self._effort_only = self._receiving = False
         self._damping = robot.damping
         self._next_check = -math.inf
         self.accepted = 0
@@ -90,46 +94,49 @@ class Commands:
         """
         self._drive_by(np.arange(len(self.names)), action, q)
 
-    def take_joint_state(self, message: JointState, now: float) -> bool:
+    def take_joint_state(self, data: bytes, now: float) -> bool:
         """Take commands by name; effort counts before position, and position before velocity.
 
         NaN means no command for that joint (controllers send it before they are active).
 
+        :param data: serialised JointState
         :param now: present time of a steady clock [s]
         :return: whether any joint is now driven by the message
         """
         try:
-            naming = self._joints.naming(message.name)
+            message = self._by_name.read(data)
+            naming = self._namings.get(message.layout) or self._new_naming(message.layout)
             fields = {
-                Drive.EFFORT: read_field(message, 'effort', naming),
-                Drive.POSITION: read_field(message, 'position', naming),
-                Drive.VELOCITY: read_field(message, 'velocity', naming),
+                Drive.EFFORT: self._field('effort', message.effort, naming),
+                Drive.POSITION: self._field('position', message.position, naming),
+                Drive.VELOCITY: self._field('velocity', message.velocity, naming),
             }
             fields = {drive: values for drive, values in fields.items() if values is not None}
-            self._refuse_infinity(fields.values())
-            if naming.unknown:
-                self._diagnostics.event(
-                    SUBJECT,
-                    WARN,
-                    f'unknown joints ignored: {shorten(naming.unknown)}',
-                    code='unknown joints',
-                )
-            if not naming.target.size:
-                raise MessageProblem('no known joints', 'it names no joint of the robot')
             if not fields:
                 raise MessageProblem('no values', 'effort, position and velocity are all empty')
-        except MessageProblem as problem:
+        except (MessageProblem, WireError) as problem:
             self._refuse(problem)
             return False
-        taken = np.zeros(naming.target.size, dtype=bool)
+        if naming not in self.heard:
+            self.heard.append(naming)
+        return self._take(naming, fields, now)
+
+    def _take(self, naming: Naming, fields: Dict[int, np.ndarray], now: float) -> bool:
+        target = naming.target
+        first = next(iter(fields.values()))
+        if len(fields) == 1 and not math.isnan(first.sum()):  # what a controller sends all day
+            self._command(next(iter(fields)), target, first, now)
+            self.accepted += 1
+            return True
+        taken = np.zeros(target.size, dtype=bool)
         for drive, values in fields.items():
             fresh = ~taken & ~np.isnan(values)
-            self._command(drive, naming.target[fresh], values[fresh], now)
+            self._command(drive, target[fresh], values[fresh], now)
             taken |= fresh
         if Drive.POSITION in fields and Drive.VELOCITY in fields:
-            self._velocity[naming.target] = np.nan_to_num(fields[Drive.VELOCITY])
+            self._velocity[target] = np.nan_to_num(fields[Drive.VELOCITY])
         if not taken.all():
-            absent = [self.names[i] for i in naming.target[~taken]]
+            absent = [self.names[i] for i in target[~taken]]
             self._diagnostics.event(
                 SUBJECT,
                 WARN,
@@ -139,23 +146,63 @@ class Commands:
         self.accepted += bool(taken.any())
         return bool(taken.any())
 
-    def take_array(self, message: Float64MultiArray, now: float) -> bool:
-        """Take efforts in the order of `array_joints`; otherwise like `take_joint_state`."""
+    def _new_naming(self, layout: Any) -> Naming:
+        naming = self._joints.naming(layout.names)
+        if naming.unknown:
+            self._diagnostics.event(
+                SUBJECT,
+                WARN,
+                f'unknown joints ignored: {shorten(naming.unknown)}',
+                code='unknown joints',
+            )
+        if not naming.target.size:
+            raise MessageProblem('no known joints', 'it names no joint of the robot')
+        if len(self._namings) >= MOST_LAYOUTS:  # a sender that invents names
+            del self._namings[next(iter(self._namings))]
+        self._namings[layout] = naming
+        return naming
+
+    @staticmethod
+    def _field(name: str, values: Optional[np.ndarray], naming: Naming) -> Optional[np.ndarray]:
+        """Values of one field for the joints of `naming`, or None if it is empty."""
+        if values is None:
+            return None
+        if values.size != naming.size:
+            raise MessageProblem(
+                f'{name} has wrong length',
+                f'{name} has {values.size} elements for {naming.size} names',
+            )
+        if math.isfinite(values.sum()):
+            return values[naming.source]
+        if np.isinf(values).any():
+            raise MessageProblem('not finite', f'a value of {name} is infinite')
+        return values[naming.source]
+
+    def take_array(self, data: bytes, now: float) -> bool:
+        """Take efforts in the order of `array_joints`; otherwise like `take_joint_state`.
+
+        :param data: serialised Float64MultiArray
+        """
         order = self._array_order
-        values = np.array(message.data, dtype=float)
         try:
+            values = self._by_order.read(data)
             if values.size != order.size:
                 raise MessageProblem(
                     'wrong length', f'{values.size} efforts for {order.size} joints'
                 )
-            if not np.isfinite(values).all():
+            if not math.isfinite(values.sum()) and not np.isfinite(values).all():
                 raise MessageProblem('not finite', 'an effort is not finite')
-        except MessageProblem as problem:
+        except (MessageProblem, WireError) as problem:
             self._refuse(problem)
             return False
         self._command(Drive.EFFORT, order.target, values, now)
         self.accepted += 1
         return True
+
+    def heard_lately(self) -> List[Sequence[str]]:
+        """Different lists of joints that messages by name had since the last call."""
+        heard, self.heard = self.heard, []
+        return [naming.names for naming in heard]
 
     def expire(self, now: float, timeout: float, action: str, q: np.ndarray) -> None:
         """Let `action` replace efforts and velocities that are older than `timeout` seconds."""
@@ -164,6 +211,7 @@ class Commands:
         self._next_check = now + timeout / CHECKS_A_TIMEOUT
         late = (now - self._received > timeout) & (self.drive != Drive.POSITION)
         if late.any():
+            self._receiving = False
             late = np.flatnonzero(late)
             self._drive_by(late, action, q)
             self._diagnostics.condition(
@@ -185,6 +233,7 @@ class Commands:
         self._position[joints] = q[self.at_q[joints]]
         self._velocity[joints] = 0.0
         self._received[joints] = math.inf
+        self._receiving = False
         self._effort_only = bool((self.drive == Drive.EFFORT).all())
 
     def _command(self, drive: int, joints: np.ndarray, values: np.ndarray, now: float) -> None:
@@ -198,16 +247,15 @@ class Commands:
         target[drive][joints] = values
         if drive == Drive.POSITION:
             self._velocity[joints] = 0.0
-        self.drive[joints] = drive
         self._received[joints] = now
-        self._effort_only = bool((self.drive == Drive.EFFORT).all())
-        self._diagnostics.condition(SUBJECT, OK, 'receiving', code='receiving')
+        if not self._effort_only or drive != Drive.EFFORT:
+            self.drive[joints] = drive
+            self._effort_only = bool((self.drive == Drive.EFFORT).all())
+        if not self._receiving:
+            self._receiving = True
+            self._diagnostics.condition(SUBJECT, OK, 'receiving', code='receiving')
 
-    def _refuse_infinity(self, fields: Sequence[np.ndarray]) -> None:
-        if any(np.isinf(values).any() for values in fields):
-            raise MessageProblem('not finite', 'a value is infinite')
-
-    def _refuse(self, problem: MessageProblem) -> None:
+    def _refuse(self, problem: Any) -> None:
         self.refused += 1
         self._diagnostics.event(SUBJECT, WARN, f'command refused: {problem}', code=problem.code)
 

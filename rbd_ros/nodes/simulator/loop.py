@@ -1,4 +1,4 @@
-"""The simulator's own thread: cycles at absolute deadlines, requests in between."""
+"""The simulator's own thread: cycles at absolute deadlines, steps and requests in between."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Callable, Optional
 LONG_SLEEP = 0.02  # sleeps longer than this can be interrupted by a request [s]
 LARGEST_LAG = 0.1  # a schedule that is further behind than this is given up and begun anew [s]
 PAUSED_PERIOD = 0.02  # real time between two calls of `idle` while paused [s]
+SLICE = 0.01  # real time of steps after which requests are looked at [s]
 
 
 class _Request:
@@ -20,12 +21,26 @@ class _Request:
         self.error: Optional[BaseException] = None
 
 
+class Steps:
+    """Cycles that were asked for while paused; done slice by slice.
+
+    :param count: how many
+    """
+
+    def __init__(self, count: int):
+        self.left = count
+        self.finished = threading.Event()
+        self.cancelled_by = ''
+        self.error: Optional[BaseException] = None
+
+
 class SimulationLoop:
     """Calls `cycle` in a thread of its own, as often as the real-time factor asks for.
 
     :param period: simulated time of one cycle [s]
     :param cycle: one cycle
     :param idle: called now and then while paused
+    :param stepped: called when steps have been done
     :param failed: called with an exception of `cycle`; the loop is paused then
     :param real_time_factor: simulated seconds in a real second; 0: as many as possible
     :param paused: whether to start paused
@@ -36,14 +51,17 @@ class SimulationLoop:
         period: float,
         cycle: Callable[[], None],
         idle: Callable[[], None],
+        stepped: Callable[[], None],
         failed: Callable[[BaseException], None],
         real_time_factor: float = 1.0,
         paused: bool = False,
     ):
         self._period = period
-        self._cycle, self._idle, self._failed = cycle, idle, failed
+        self._cycle, self._idle = cycle, idle
+        self._stepped, self._failed = stepped, failed
         self.real_time_factor = real_time_factor
         self._paused = paused
+        self._steps: Optional[Steps] = None
         self._requests: queue.SimpleQueue = queue.SimpleQueue()
         self._wake = threading.Event()
         self._stopping = False
@@ -60,6 +78,11 @@ class SimulationLoop:
         """Whether time stands still."""
         return self._paused
 
+    @property
+    def stepping(self) -> bool:
+        """Whether steps are under way."""
+        return self._steps is not None
+
     def start(self) -> None:
         """Begin."""
         self._thread.start()
@@ -70,6 +93,7 @@ class SimulationLoop:
         self._wake.set()
         if self._thread.is_alive():
             self._thread.join(5.0)
+        self._cancel('the end of the node')
 
     def request(self, work: Callable[[], Any], timeout: Optional[float] = 5.0) -> Any:
         """Have `work` done by the loop between two cycles; return what it returns.
@@ -85,25 +109,42 @@ class SimulationLoop:
             raise request.error
         return request.result
 
+    # -- only from within a request ---------------------------------------------------------------
+
     def set_paused(self, paused: bool) -> None:
-        """Let time stand still or go on; only from within a request."""
+        """Let time stand still or go on; steps under way end."""
+        self._cancel('~/pause')
         self._paused = paused
 
-    def run_cycles(self, count: int) -> int:
-        """Run cycles at once, as fast as possible; only from within a request.
+    def cancel_steps(self, by: str) -> None:
+        """End the steps under way, if there are any.
 
-        :return: number of cycles done, less than `count` if the loop is being stopped
+        :param by: what ends them, for the one who waits
         """
-        for done in range(count):
-            if self._stopping:
-                return done
-            self._timed_cycle()
-        return count
+        self._cancel(by)
+
+    def begin_steps(self, count: int) -> Steps:
+        """Begin `count` cycles, as fast as possible, while paused.
+
+        :raises RuntimeError: if it is not paused, or others are under way
+        """
+        if not self._paused:
+            raise RuntimeError('not paused: stepping is for a paused simulation')
+        if self._steps is not None:
+            raise RuntimeError('other steps are under way; ~/pause ends them')
+        self._steps = Steps(count)
+        return self._steps
+
+    # -- the thread -------------------------------------------------------------------------------
 
     def _run(self) -> None:
         deadline = time.monotonic()
         while not self._stopping:
             self._serve()
+            if self._steps is not None:
+                self._run_slice()
+                deadline = time.monotonic()
+                continue
             if self._paused:
                 self._idle()
                 self._wait(PAUSED_PERIOD)
@@ -130,6 +171,32 @@ class SimulationLoop:
             except Exception as error:  # the node must stay able to answer: pause, and say why
                 self._paused = True
                 self._failed(error)
+
+    def _run_slice(self) -> None:
+        """Do steps for a while."""
+        steps, end = self._steps, time.monotonic() + SLICE
+        try:
+            while steps.left and not self._stopping:
+                self._timed_cycle()
+                steps.left -= 1
+                if time.monotonic() > end:
+                    break
+        except Exception as error:
+            steps.error = error
+            self._steps = None
+            self._failed(error)
+            steps.finished.set()
+            return
+        if not steps.left:
+            self._steps = None
+            self._stepped()  # the state that was reached is shown before anybody is told of it
+            steps.finished.set()
+
+    def _cancel(self, by: str) -> None:
+        steps, self._steps = self._steps, None
+        if steps is not None:
+            steps.cancelled_by = by
+            steps.finished.set()
 
     def _account(self, deadline: float, period: float) -> float:
         """Count a late start and return the deadline of the cycle after this one."""

@@ -7,7 +7,7 @@ resets the state.
 
 from __future__ import annotations
 
-from typing import Any, Tuple
+from typing import Any, Callable, Tuple
 
 FEATURES = (
     'SIMULATION_RESET',
@@ -27,10 +27,11 @@ SCOPE_DEFAULT, SCOPE_STATE = 0, 2
 MOST_STEPS = 1_000_000
 
 
-def offer_simulation_interfaces(simulator: Any) -> Tuple[str, ...]:
-    """Create the services on the simulator node.
+def offer_simulation_interfaces(simulator: Any, offer: Callable[..., Any]) -> Tuple[str, ...]:
+    """Create the services of the simulator.
 
     :param simulator: node with `pause`, `step`, `reset` and `loop`
+    :param offer: creates a service from its class, its name and a callback
     :return: names of the services, none without the package
     """
     try:
@@ -48,7 +49,7 @@ def offer_simulation_interfaces(simulator: Any) -> Tuple[str, ...]:
     ):
         service = getattr(srv, kind, None)
         if service is not None:
-            simulator.create_service(service, f'~/{name}', callback)
+            offer(service, f'~/{name}', callback)
             offered.append(name)
     simulator.get_logger().info(f'simulation_interfaces: {", ".join(offered)}')
     return tuple(offered)
@@ -64,9 +65,8 @@ class SimulationInterfaces:
     def __init__(self, simulator: Any, msg: Any):
         self._simulator = simulator
         self._msg = msg
-        self._stopped_at = (
-            -1
-        )  # cycle at which the simulation was stopped: it still is while none has followed
+        # Cycle at which the simulation was stopped: it still is while none has followed.
+        self._stopped_at = -1
 
     def features(self, request: Any, response: Any) -> Any:
         """GetSimulatorFeatures."""

@@ -8,39 +8,36 @@ two steps.
 from __future__ import annotations
 
 import time
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, List
 
-from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 from rclpy.node import Node
 from rclpy.qos import ReliabilityPolicy
 from rclpy.subscription import Subscription
-from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
 
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.model.model import FLOATING_BASE_JOINT
-from rbd_ros.nodes.conversions import (
-    JointNames,
-    JointStateBuffer,
+from rbd_ros.nodes.common.communication import input_node, publisher, subscription
+from rbd_ros.nodes.common.conversions import (
     NANOSECONDS,
     pose_from_floating_joint,
     set_stamp,
-    shorten,
     twist_from_motion,
 )
-from rbd_ros.nodes.diagnostics import Diagnostics, OK
-from rbd_ros.nodes.parameters import ParameterTable
-from rbd_ros.nodes.runtime import quality_of_service, topic_options
-from rbd_ros.nodes.simulator_commands import Commands, SUBJECT as COMMANDS
-from rbd_ros.nodes.simulator_wrenches import ExternalWrenches
+from rbd_ros.nodes.common.diagnostics import Diagnostics, OK
+from rbd_ros.nodes.common.joint_names import JointNames
+from rbd_ros.nodes.common.parameters import ParameterTable
+from rbd_ros.nodes.common.text import shorten
+from rbd_ros.nodes.common.wire import ClockWriter, JointStateWriter
+from rbd_ros.nodes.simulator.commands import Commands, SUBJECT as COMMANDS
+from rbd_ros.nodes.simulator.interface import INTERFACE
+from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
 
-PAUSED_STATE_PERIOD = (
-    0.02  # real time between two messages of the unchanged state while paused [s]
-)
+# Real time between two messages of the unchanged state while paused [s].
+PAUSED_STATE_PERIOD = 0.02
 PAUSED_CLOCK_PERIOD = 0.1  # likewise for /clock, for nodes that start in the meantime [s]
 MOST_MESSAGES_A_CYCLE = 50  # a flood of commands must not stop the simulation
 
@@ -112,8 +109,7 @@ class SimulationCycle:
             if len(positions) != order.size:
                 raise ValueError(
                     f'parameter initial_positions has {len(positions)} numbers for the '
-                    f'{order.size} joints '
-                    f'{shorten(self.commands.names)}'
+                    f'{order.size} joints {shorten(names or self.commands.names)}'
                 )
             q[self.commands.at_q[order.target]] = np.array(positions)[order.source]
         if self._has_floating_base:
@@ -133,41 +129,45 @@ class SimulationCycle:
         return self.robot.joint_names[:1] == (FLOATING_BASE_JOINT,)
 
     def _create_outputs(self) -> None:
-        create = self._node.create_publisher
-        self._state = JointStateBuffer(self.commands.names)
-        self._clock = Clock()
-        self._state_publisher = create(
-            JointState, 'joint_states', quality_of_service(1), **topic_options()
-        )
-        self._clock_publisher = None
+        def create(topic: str) -> Any:
+            return publisher(self._node, INTERFACE.topic(topic))
+
+        self._state = JointStateWriter(self.commands.names, ('position', 'velocity', 'effort'))
+        self._clock = ClockWriter()
+        self._state_publisher = create('joint_states')
+        self._clock_publisher = self._pose_publisher = None
         if self._clock_period != float('inf'):
-            self._clock_publisher = create(Clock, '/clock', quality_of_service(1))
-        self._pose_publisher = None
+            self._clock_publisher = create('/clock')
         if self._has_floating_base:
-            self._pose_publisher = create(PoseStamped, 'base_pose', quality_of_service(1))
-            self._twist_publisher = create(TwistStamped, 'base_twist', quality_of_service(1))
+            self._pose_publisher = create('base_pose')
+            self._twist_publisher = create('base_twist')
 
     def _create_inputs(self) -> None:
-        # Topic names are resolved by the main node, so that remappings and a changed node name
-        # reach both nodes.
-        self._input_node = Node(
-            f'{self._node.get_name()}_input',
-            namespace=self._node.get_namespace(),
-            context=self._node.context,
-            use_global_arguments=False,
-            enable_rosout=False,
-            start_parameter_services=False,
-        )
-        subscribe = self._subscribe
+        self._input_node = input_node(self._node, 'input')
         # By name and in parts: two controllers may answer within one cycle, and both count.
-        self._by_name = subscribe(JointState, 'joint_commands', 10)
-        self._by_order = subscribe(Float64MultiArray, 'effort_commands', 1)
-        self._wrench = subscribe(WrenchStamped, 'external_wrench', 10)
+        self._by_name = self._subscribe('joint_commands', raw=True)
+        self._by_order = self._subscribe('effort_commands', raw=True)
+        self._wrench = self._subscribe('external_wrench')
 
-    def _subscribe(self, kind: type, topic: str, depth: int) -> Subscription:
-        return self._input_node.create_subscription(
-            kind, self._node.resolve_topic_name(topic), _no_callback, quality_of_service(depth)
+    def _subscribe(self, topic: str, raw: bool = False) -> Subscription:
+        return subscription(
+            self._input_node,
+            INTERFACE.topic(topic),
+            _no_callback,
+            raw=raw,
+            resolved_by=self._node,
         )
+
+    @property
+    def command_topics(self) -> List[str]:
+        """Full names of the topics with commands."""
+        return [self._by_name.topic_name, self._by_order.topic_name]
+
+    @property
+    def output_topics(self) -> List[str]:
+        """Full names of the topics that nobody else should publish."""
+        publishers = (self._state_publisher, self._clock_publisher)
+        return [each.topic_name for each in publishers if each is not None]
 
     def destroy(self) -> None:
         """Give up the inputs."""
@@ -259,7 +259,9 @@ class SimulationCycle:
         result = False
         with subscription.handle:
             for _ in range(MOST_MESSAGES_A_CYCLE):
-                taken = subscription.handle.take_message(subscription.msg_type, False)
+                taken = subscription.handle.take_message(
+                    subscription.msg_type, subscription.raw
+                )
                 if taken is None:
                     break
                 result |= bool(use(taken[0]))
@@ -283,25 +285,25 @@ class SimulationCycle:
         state.velocity[:] = simulator.v[commands.at_v]
         effort = self._holding_effort if self._locked else simulator.tau
         state.effort[:] = effort[commands.at_v]
-        set_stamp(state.message.header.stamp, self.time_ns)
-        self._state_publisher.publish(state.message)
+        state.set_stamp_ns(self.time_ns)
+        self._state_publisher.publish(state.data())
         if self._pose_publisher is not None:
             self._publish_base(q, simulator.v)
 
     def _publish_base(self, q: np.ndarray, v: np.ndarray) -> None:
-        stamp = self._state.message.header.stamp
         pose = PoseStamped(pose=pose_from_floating_joint(q[:7]))
-        pose.header.stamp, pose.header.frame_id = stamp, 'world'
         twist = TwistStamped(twist=twist_from_motion(v[:6]))
-        twist.header.stamp, twist.header.frame_id = stamp, self.robot.model.body(1).name
+        for message, frame in ((pose, 'world'), (twist, self.robot.model.body(1).name)):
+            set_stamp(message.header.stamp, self.time_ns)
+            message.header.frame_id = frame
         self._pose_publisher.publish(pose)
         self._twist_publisher.publish(twist)
 
     def _publish_clock(self) -> None:
         self._last_clock_at = time.monotonic()
         if self._clock_publisher is not None:
-            set_stamp(self._clock.clock, self.time_ns)
-            self._clock_publisher.publish(self._clock)
+            self._clock.set_stamp_ns(self.time_ns)
+            self._clock_publisher.publish(self._clock.data())
 
 
 def _no_callback(message: Any) -> None:

@@ -16,7 +16,9 @@ from typing import Any, Callable, Dict, List, Optional
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
-from rbd_ros.nodes.runtime import quality_of_service, STEADY_CLOCK
+from rbd_ros.nodes.common.communication import publisher, STEADY_CLOCK
+from rbd_ros.nodes.common.declared import DIAGNOSTICS_TOPIC
+from rbd_ros.nodes.common.text import readable
 
 OK, WARN, ERROR, STALE = (
     DiagnosticStatus.OK,
@@ -28,6 +30,8 @@ OK, WARN, ERROR, STALE = (
 EVENT_VISIBLE = 2.0  # seconds an event is shown after its last occurrence
 ANNOUNCEMENT_PERIOD = 0.1  # seconds between publications of a text that keeps changing
 PERIOD = 1.0  # seconds between publications when nothing changes
+LOG_PERIOD = 5.0  # seconds between two lines of the log about the same thing
+MOST_EVENTS = 32  # kinds of events that are remembered of a subject; the oldest give way
 
 Values = Callable[[], Dict[str, Any]]
 
@@ -48,6 +52,8 @@ class _Topic:
     message: str = ''
     code: str = ''
     events: Dict[str, _Event] = field(default_factory=dict)
+    logged: Dict[str, float] = field(default_factory=dict)
+    unlogged: int = 0
 
     def active_events(self) -> List[_Event]:
         return [event for event in self.events.values() if event.active]
@@ -74,9 +80,7 @@ class Diagnostics:
         self._lock = threading.RLock()
         self._hooks: List[Callable[[], None]] = []
         self.hardware_id = ''
-        self._publisher = node.create_publisher(
-            DiagnosticArray, '/diagnostics', quality_of_service(10)
-        )
+        self._publisher = publisher(node, DIAGNOSTICS_TOPIC)
         self._timer = node.create_timer(PERIOD, self._tick, clock=STEADY_CLOCK)
 
     def add_values(self, subject: str, values: Values) -> None:
@@ -97,6 +101,7 @@ class Diagnostics:
         :param code: identifies the condition when the text varies with numbers; a change of it is
             announced at once
         """
+        message = readable(message)
         code = message if code is None else code
         with self._lock:
             state = self._subject(subject)
@@ -104,16 +109,19 @@ class Diagnostics:
             was = state.level
             state.level, state.message, state.code = level, message, code
             if changed:
-                self._announce(subject, level, message, recovered=was > OK)
+                self._announce(subject, level, message, code, quiet=level == OK and was == OK)
 
     def event(self, subject: str, level: bytes, message: str, code: Optional[str] = None) -> None:
         """Note an occurrence; `code` as in `condition`, counted under that name."""
-        code = message if code is None else code
+        message = readable(message)
+        code = readable(message if code is None else code)
         now = time.monotonic()
         with self._lock:
             events = self._subject(subject).events
             known = events.get(code)
             if known is None:
+                if len(events) >= MOST_EVENTS:
+                    del events[min(events, key=lambda key: events[key].last)]
                 known = events[code] = _Event(level, message, now)
             else:
                 known.count += 1
@@ -121,9 +129,9 @@ class Diagnostics:
                 known.level, known.message, known.last = level, message, now
                 if same or known.active and now - known.announced < ANNOUNCEMENT_PERIOD:
                     return
-            log = not known.active or now - known.announced > EVENT_VISIBLE
+            quiet = known.active and now - known.announced <= EVENT_VISIBLE
             known.active, known.announced = True, now
-            self._announce(subject, level, message, log=log)
+            self._announce(subject, level, message, code, quiet)
 
     def level(self, subject: str) -> bytes:
         """Present level of `subject`, with its visible events."""
@@ -145,19 +153,28 @@ class Diagnostics:
         return self._subjects.setdefault(subject, _Topic())
 
     def _announce(
-        self, subject: str, level: bytes, message: str, recovered: bool = False, log: bool = True
+        self, subject: str, level: bytes, message: str, code: str, quiet: bool
     ) -> None:
-        logger = self._node.get_logger()
-        if not log:
-            pass
-        elif level == OK:
-            if recovered:
-                logger.info(f'{subject}: {message or "recovered"}')
-        elif level == WARN:
-            logger.warning(f'{subject}: {message}')
-        else:
-            logger.error(f'{subject}: {message}')
+        """Publish at once, and log unless it is `quiet` or was logged a moment ago."""
+        if not quiet:
+            self._log(subject, level, message, code)
         self.publish()
+
+    def _log(self, subject: str, level: bytes, message: str, code: str) -> None:
+        state, now = self._subject(subject), time.monotonic()
+        state.logged = {c: t for c, t in state.logged.items() if now - t < LOG_PERIOD}
+        if code in state.logged:
+            state.unlogged += 1
+            return
+        if len(state.logged) < MOST_EVENTS:
+            state.logged[code] = now
+        text = f'{subject}: {message or "recovered"}'
+        if state.unlogged:
+            text += f' (and {state.unlogged} lines like those before)'
+            state.unlogged = 0
+        logger = self._node.get_logger()
+        write = {OK: logger.info, WARN: logger.warning}.get(level, logger.error)
+        write(text)
 
     def _tick(self) -> None:
         for hook in self._hooks:

@@ -2,51 +2,99 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Any, Dict, Optional, Sequence, Tuple
+import threading
+from typing import Any, Callable, Dict, Optional, Tuple
 
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
 
-from rbd_ros.nodes.description import RobotSource
-from rbd_ros.nodes.diagnostics import Diagnostics, ERROR, OK, WARN
-from rbd_ros.nodes.parameters import ParameterTable
-from rbd_ros.nodes.runtime import run_node
-from rbd_ros.nodes.simulation_interfaces import offer_simulation_interfaces
-from rbd_ros.nodes.simulator_cycle import SimulationCycle
-from rbd_ros.nodes.simulator_loop import SimulationLoop
-from rbd_ros.nodes.simulator_parameters import check_simulator_parameters, SIMULATOR_PARAMETERS
+from rbd_ros.nodes.common.communication import input_node, service
+from rbd_ros.nodes.common.description import RobotSource
+from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
+from rbd_ros.nodes.common.parameters import ParameterTable
+from rbd_ros.nodes.common.process import spin
+from rbd_ros.nodes.common.progress import Progress
+from rbd_ros.nodes.common.text import readable
+from rbd_ros.nodes.simulator.cycle import SimulationCycle
+from rbd_ros.nodes.simulator.interface import check_simulator_parameters, INTERFACE
+from rbd_ros.nodes.simulator.loop import SimulationLoop
+from rbd_ros.nodes.simulator.rivals import Rivals
+from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
 from rbd_ros.robot import Robot
 
 SUBJECT = 'simulation'
-SWITCH_INTERVAL = (
-    2e-4  # the interpreter's; the simulation must not wait 5 ms for a callback of the executor [s]
-)
-STEP_TIMEOUT = 600.0  # longest real time of one call of ~/step [s]
 SLOW = 0.95  # part of the real-time factor asked for below which a warning is due
+OWN_CLOCK = 'the simulator makes /clock and cannot follow it'
+
+
+class _StepService:
+    """Services that may take long, on a node and an executor of their own.
+
+    While steps are being done, the main executor answers ~/pause, ~/reset and all else.
+
+    :param node: the simulator node
+    """
+
+    def __init__(self, node: Node):
+        self._main = node
+        self._node = input_node(node, 'stepping')
+        self._stop = Future()
+        self._executor = SingleThreadedExecutor(context=node.context)
+        self._executor.add_node(self._node)
+        self._thread = threading.Thread(target=self._run, name='stepping', daemon=True)
+
+    def offer(self, kind: type, name: str, callback: Callable[[Any, Any], Any]) -> None:
+        """Create a service with a name of the main node's."""
+        self._node.create_service(kind, self._main.resolve_service_name(name), callback)
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; steps under way must have been cancelled."""
+        self._stop.set_result(True)
+        self._executor.wake()
+        if self._thread.is_alive():
+            self._thread.join(5.0)
+        self._executor.shutdown()
+        self._node.destroy_node()
+
+    def _run(self) -> None:
+        spin(self._executor, self._stop, self._node)
 
 
 class SimulatorNode(Node):
     """See docs/nodes/simulator.md."""
 
     def __init__(self):
-        super().__init__('simulator')
+        super().__init__(INTERFACE.name)
         self._refuse_simulated_time()
-        self.parameters = ParameterTable(self, SIMULATOR_PARAMETERS, check_simulator_parameters)
-        self.parameters.on_change(self._on_parameters)
+        self.parameters = ParameterTable(
+            self,
+            INTERFACE.parameters,
+            check_simulator_parameters,
+            self._commit,
+            refused={'use_sim_time': OWN_CLOCK},
+        )
         self.diagnostics = Diagnostics(self)
         self.diagnostics.add_values(SUBJECT, self._values)
         self.diagnostics.every_second(self._watch)
+        self._rivals = Rivals(self, self.diagnostics)
         self.cycle: Optional[SimulationCycle] = None
         self.loop: Optional[SimulationLoop] = None
+        self._running = False
         self._failure = ''
         self._seen: Tuple[int, int, float] = (0, 0, 0.0)
         self._speed = 0.0
-        self.create_service(SetBool, '~/pause', self._on_pause)
-        self.create_service(Trigger, '~/step', self._on_step)
-        self.create_service(Trigger, '~/reset', self._on_reset)
-        offer_simulation_interfaces(self)
+        self._stepping = _StepService(self)
+        service(self, INTERFACE.service('~/pause'), self._on_pause)
+        service(self, INTERFACE.service('~/reset'), self._on_reset)
+        self._stepping.offer(Trigger, '~/step', self._on_step)
+        offer_simulation_interfaces(self, self._offer)
         self._source = RobotSource(
             self,
             self.parameters,
@@ -57,27 +105,42 @@ class SimulatorNode(Node):
         )
         self._source.start()
 
+    def _offer(self, kind: type, name: str, callback: Callable[[Any, Any], Any]) -> None:
+        """Create a service of `simulation_interfaces`, those that may take long aside."""
+        if name == '~/step_simulation':
+            self._stepping.offer(kind, name, callback)
+        else:
+            self.create_service(kind, name, callback)
+
     def _refuse_simulated_time(self) -> None:
         if self.get_parameter('use_sim_time').value:
-            self.get_logger().warning(
-                'the simulator makes /clock and cannot follow it: use_sim_time is set to false'
-            )
+            self.get_logger().warning(f'{OWN_CLOCK}: use_sim_time is set to false')
             self.set_parameters([Parameter('use_sim_time', value=False)])
 
-    def _use_robot(self, robot: Robot) -> None:
+    def _use_robot(self, robot: Robot, progress: Progress) -> None:
+        progress.stage('compiling the simulation')
         self.cycle = SimulationCycle(self, robot, self.parameters, self.diagnostics)
         self.loop = SimulationLoop(
             self.cycle.timestep,
             self.cycle.run,
             self.cycle.idle,
+            self.cycle.publish,
             self._on_failure,
             self.parameters['real_time_factor'],
             self.parameters['start_paused'],
         )
         self._report_state()
-        self.loop.start()
+        if self._running:
+            self.loop.start()
 
-    def _on_parameters(self, changed: Dict[str, Any]) -> None:
+    def start(self) -> None:
+        """Let time pass, now or when there is a robot."""
+        self._running = True
+        self._stepping.start()
+        if self.loop is not None:
+            self.loop.start()
+
+    def _commit(self, _: None, changed: Dict[str, Any]) -> None:
         if 'real_time_factor' in changed and self.loop is not None:
             self.loop.real_time_factor = changed['real_time_factor']
 
@@ -92,7 +155,7 @@ class SimulatorNode(Node):
         if self.loop is None:
             return self._no_robot()
         if not paused and self._failure:
-            return False, f'{self._failure}; reset first'
+            return False, self._failed_text()
         self.loop.request(lambda: self._set_paused(paused))
         return True, f'{"paused" if paused else "running"} at {self._time()}'
 
@@ -104,40 +167,46 @@ class SimulatorNode(Node):
         self._report_state()
 
     def step(self, count: int) -> Tuple[bool, str]:
-        """Simulate `count` cycles while paused; their states are published before this returns."""
+        """Simulate `count` cycles while paused; the last state is published before this returns.
+
+        They end early by ~/pause, ~/reset, a failure, or the end of the node.
+        """
         if self.loop is None:
             return self._no_robot()
-        if not self.loop.paused:
-            return False, 'not paused: stepping is for a paused simulation'
         if self._failure:
-            return False, f'{self._failure}; reset first'
+            return False, self._failed_text()
         try:
-            done = self.loop.request(lambda: self._run_cycles(count), STEP_TIMEOUT)
-        except Exception as error:
-            return False, str(error) or type(error).__name__
-        return done == count, f'{done} cycles done, at {self._time()}'
+            steps = self.loop.request(lambda: self._begin_steps(count))
+        except (RuntimeError, TimeoutError) as error:
+            return False, str(error)
+        steps.finished.wait()
+        done = count - steps.left
+        if steps.error is not None:
+            return False, f'{done} cycles done, at {self._time()}; {self._failed_text()}'
+        ended = f'; ended by {steps.cancelled_by}' if steps.cancelled_by else ''
+        return done == count, f'{done} cycles done, at {self._time()}{ended}'
 
-    def _run_cycles(self, count: int) -> int:
+    def _begin_steps(self, count: int) -> Any:
+        steps = self.loop.begin_steps(count)
         self.cycle.refresh_commands()
-        try:
-            return self.loop.run_cycles(count)
-        except Exception as error:
-            self._on_failure(error)
-            raise
-        finally:
-            self.cycle.publish()
+        return steps
 
     def reset(self) -> Tuple[bool, str]:
         """Put the robot back to its initial position; time goes on."""
         if self.loop is None:
             return self._no_robot()
         self.loop.request(self._reset)
-        return True, f'robot at its initial position, at {self._time()}'
+        state = 'paused' if self.loop.paused else 'running'
+        return True, f'robot at its initial position, {state}, at {self._time()}'
 
     def _reset(self) -> None:
+        self.loop.cancel_steps('~/reset')
         self._failure = ''
         self.cycle.reset()
         self._report_state()
+
+    def _failed_text(self) -> str:
+        return f'the dynamics failed: {self._failure}. Call ~/reset, then ~/pause with data: false'
 
     @staticmethod
     def _no_robot() -> Tuple[bool, str]:
@@ -164,20 +233,20 @@ class SimulatorNode(Node):
 
     def _safely(self, work: Any) -> Tuple[bool, str]:
         try:
-            return work()
+            success, message = work()
         except Exception as error:  # a service must answer
-            self.diagnostics.event(SUBJECT, ERROR, f'{type(error).__name__}: {error}')
-            return False, str(error) or type(error).__name__
+            self.diagnostics.event(
+                SUBJECT, ERROR, f'{type(error).__name__}: {error}', code=type(error).__name__
+            )
+            success, message = False, str(error) or type(error).__name__
+        return success, readable(message)
 
     # -- diagnostics ------------------------------------------------------------------------------
 
     def _report_state(self) -> None:
         if self._failure:
             self.diagnostics.condition(
-                SUBJECT,
-                ERROR,
-                f'paused, because the dynamics failed: {self._failure}. Call ~/reset',
-                code='failed',
+                SUBJECT, ERROR, f'paused, because {self._failed_text()}', code='failed'
             )
         elif self.loop.paused:
             self.diagnostics.condition(SUBJECT, OK, 'paused', code='paused')
@@ -188,6 +257,9 @@ class SimulatorNode(Node):
         """Once a second: does the simulation keep up with time, can commands come through?"""
         if self.loop is None:
             return
+        cycle = self.cycle
+        self._rivals.look_for_simulators(cycle.output_topics)
+        self._rivals.look_for_controllers(*cycle.command_topics, cycle.commands.heard_lately())
         loop, now = self.loop, self.get_clock().now().nanoseconds * 1e-9
         cycles, overruns, then = self._seen
         self._seen = (loop.cycles, loop.overruns, now)
@@ -236,15 +308,6 @@ class SimulatorNode(Node):
         """End the simulation."""
         if self.loop is not None:
             self.loop.stop()
+        self._stepping.stop()
         if self.cycle is not None:
             self.cycle.destroy()
-
-
-def main(args: Optional[Sequence[str]] = None) -> int:
-    """Run the node until it is stopped."""
-    sys.setswitchinterval(SWITCH_INTERVAL)
-    return run_node(SimulatorNode, args)
-
-
-if __name__ == '__main__':
-    sys.exit(main())

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Dict
+from typing import Dict, Optional, Tuple
 
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
 
-from rbd_ros.nodes.conversions import force_from_wrench
-from rbd_ros.nodes.diagnostics import Diagnostics, WARN
+from rbd_ros.nodes.common.conversions import force_from_wrench
+from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
+from rbd_ros.nodes.common.text import short_name
 from rbd_ros.simulation import Simulator
+from rbd_ros.simulation.plant import MAX_WRENCHES
 
 SUBJECT = 'external_wrench'
+
+LARGEST_FORCE = 1e7  # no robot survives more, and no sum of these overflows [N or N m]
 
 
 class ExternalWrenches:
@@ -34,18 +38,33 @@ class ExternalWrenches:
         :param duration: how long [s]; 0: until the next one for the same link
         """
         link, force = message.header.frame_id.lstrip('/'), force_from_wrench(message.wrench)
+        problem = self._problem(link, force)
+        if problem is not None:
+            text, code = problem
+            self._diagnostics.event(SUBJECT, WARN, f'wrench refused: {text}', code=code)
+            return
+        self._forces[link] = force
+        self._until[link] = self._simulator.time + duration if duration > 0.0 else math.inf
+
+    def _problem(self, link: str, force: np.ndarray) -> Optional[Tuple[str, str]]:
+        """What is wrong with a wrench: a text and a short code, or None."""
         if link not in self._simulator.robot.model.links:
-            self._diagnostics.event(
-                SUBJECT,
-                WARN,
-                f'wrench refused: header.frame_id {link[:80]!r} is no link of the robot',
-                code='unknown link',
+            name = short_name(link)
+            return f'header.frame_id {name!r} is no link of the robot', 'unknown link'
+        if not np.isfinite(force).all():
+            return 'it is not finite', 'not finite'
+        if np.abs(force).max() > LARGEST_FORCE:
+            return (
+                f'{np.abs(force).max():g} N or N m is beyond {LARGEST_FORCE:g}',
+                'too large',
             )
-        elif not np.isfinite(force).all():
-            self._diagnostics.event(SUBJECT, WARN, 'wrench refused: not finite', code='not finite')
-        else:
-            self._forces[link] = force
-            self._until[link] = self._simulator.time + duration if duration > 0.0 else math.inf
+        if link not in self._forces and len(self._forces) >= MAX_WRENCHES:
+            return (
+                f'{MAX_WRENCHES} links have one already; let some end (external_wrench_duration, '
+                'or a wrench of zero and ~/reset)',
+                'too many',
+            )
+        return None
 
     def clear(self) -> None:
         """Let none act."""

@@ -1,0 +1,1 @@
+"""What all nodes share: their declarations, parameters, diagnostics, messages, and how they run."""

@@ -1,0 +1,124 @@
+"""Publishers, subscriptions and services as a node's interface declares them; executors, clocks."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from typing import Any, Callable, Optional
+
+from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
+from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.service import Service as RosService
+from rclpy.subscription import Subscription
+
+from rbd_ros.nodes.common.interface import Service, Topic
+
+STEADY_CLOCK = Clock(clock_type=ClockType.STEADY_TIME)
+
+
+def create_executor() -> Executor:
+    """Executor with the least cost per message that this rclpy has."""
+    try:
+        from rclpy.experimental import EventsExecutor
+    except ImportError:
+        return SingleThreadedExecutor()
+    return EventsExecutor()
+
+
+def message_type(kind: str) -> type:
+    """Class of a message or service type, such as 'sensor_msgs/msg/JointState'.
+
+    :raises ImportError: if its package is not installed
+    """
+    package, folder, name = kind.split('/')
+    return getattr(importlib.import_module(f'{package}.{folder}'), name)
+
+
+def quality_of_service(topic: Topic) -> QoSProfile:
+    """Quality of service that a topic is declared with."""
+    durability = (
+        DurabilityPolicy.TRANSIENT_LOCAL if topic.transient_local else DurabilityPolicy.VOLATILE
+    )
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=topic.depth,
+        reliability=ReliabilityPolicy.RELIABLE if topic.reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=durability,
+    )
+
+
+def _overriding() -> dict:
+    """Arguments that let users override a topic's QoS by parameters, where rclpy can do it."""
+    try:
+        from rclpy.qos_overriding_options import QoSOverridingOptions
+    except ImportError:
+        return {}
+    return {'qos_overriding_options': QoSOverridingOptions.with_default_policies()}
+
+
+def publisher(node: Node, topic: Topic) -> Publisher:
+    """Publisher of a declared topic."""
+    return node.create_publisher(
+        message_type(topic.kind), topic.name, quality_of_service(topic), **_overriding()
+    )
+
+
+def subscription(
+    node: Node,
+    topic: Topic,
+    callback: Callable[[Any], None],
+    *,
+    raw: bool = False,
+    resolved_by: Optional[Node] = None,
+) -> Subscription:
+    """Subscription to a declared topic.
+
+    :param raw: whether the callback gets the serialised message as bytes
+    :param resolved_by: node whose namespace and remappings say what the topic is called, if it is
+        not the node that subscribes
+    """
+    name = topic.name if resolved_by is None else resolved_by.resolve_topic_name(topic.name)
+    return node.create_subscription(
+        message_type(topic.kind), name, callback, quality_of_service(topic), raw=raw, **_overriding()
+    )
+
+
+def service(node: Node, declaration: Service, callback: Callable[[Any, Any], Any]) -> RosService:
+    """Service as it is declared.
+
+    :raises ImportError: if its package is not installed
+    """
+    return node.create_service(message_type(declaration.kind), declaration.name, callback)
+
+
+def input_node(node: Node, purpose: str) -> Node:
+    """Node for inputs that the main node's executor must not touch.
+
+    It reads no command line: names are resolved by the main node (`subscription`), so that
+    remappings and a changed node name reach both.
+
+    :param node: main node; the quality of service that its parameters override holds here, too
+    :param purpose: what is appended to its name
+    """
+    overrides = getattr(node, '_parameter_overrides', {})
+    return Node(
+        f'{node.get_name()}_{purpose}',
+        namespace=node.get_namespace(),
+        context=node.context,
+        use_global_arguments=False,
+        enable_rosout=False,
+        start_parameter_services=False,
+        parameter_overrides=[p for n, p in overrides.items() if n.startswith('qos_overrides.')],
+    )
+
+
+def flush(target: Publisher, timeout: float = 0.2) -> None:
+    """Wait until subscribers have what was published, `timeout` seconds at most."""
+    try:
+        target.wait_for_all_acked(Duration(seconds=timeout))
+    except Exception:  # not every middleware can tell; a short sleep is all that is left
+        time.sleep(0.05)

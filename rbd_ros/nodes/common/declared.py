@@ -1,0 +1,63 @@
+"""Parameters and topics that all nodes declare alike."""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+from rbd_ros.nodes.common.interface import Parameter, Topic
+
+LARGEST_GRAVITY = 1e3  # [m/s^2]
+
+DESCRIPTION_PARAMETERS: Tuple[Parameter, ...] = (
+    Parameter(
+        'robot_description',
+        '',
+        'URDF of the robot as text. If empty, robot_description_file counts, and without that the '
+        'topic robot_description.',
+    ),
+    Parameter(
+        'robot_description_file', '', 'Path of a URDF file, used if robot_description is empty.'
+    ),
+    Parameter(
+        'armature_file',
+        '',
+        'Path of a YAML file with the reflected rotor inertia of joints by name [kg m^2 or kg]; '
+        'none if empty.',
+    ),
+    Parameter(
+        'package_paths',
+        (),
+        'Folders in which to look for packages of package:// URIs.',
+        element=str,
+    ),
+)
+
+DESCRIPTION_TOPIC = Topic(
+    'robot_description',
+    'std_msgs/msg/String',
+    'in',
+    'URDF of the robot; listened to only if no parameter gives one.',
+    transient_local=True,
+    optional='without a description by parameter',
+)
+
+DIAGNOSTICS_TOPIC = Topic(
+    '/diagnostics',
+    'diagnostic_msgs/msg/DiagnosticArray',
+    'out',
+    'What goes on: every second, and at once when something changes.',
+    depth=10,
+)
+
+
+def gravity_parameter(live: bool) -> Parameter:
+    """Declare the gravity vector."""
+    return Parameter(
+        'gravity',
+        (0.0, 0.0, -9.81),
+        'Gravity in base coordinates [m/s^2].',
+        length=3,
+        minimum=-LARGEST_GRAVITY,
+        maximum=LARGEST_GRAVITY,
+        live=live,
+    )

@@ -1,0 +1,146 @@
+"""Where a node's robot comes from: parameter, file, or the topic `robot_description`.
+
+What is given by parameter must fit, or the node ends and says why. Only the topic is waited for: a
+description there that does not fit is reported in the log and on `/diagnostics`, and the node
+waits for a good one. The first good one counts; a different one later is reported, not taken.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable, Optional
+
+from rclpy.node import Node
+from std_msgs.msg import String
+
+from rbd_ros.nodes.common.communication import subscription
+from rbd_ros.nodes.common.declared import DESCRIPTION_TOPIC
+from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
+from rbd_ros.nodes.common.parameters import ParameterTable
+from rbd_ros.nodes.common.process import interruptible, StartupError
+from rbd_ros.nodes.common.progress import Progress
+from rbd_ros.nodes.common.text import readable
+
+if TYPE_CHECKING:
+    from rbd_ros.robot import Robot
+
+SUBJECT = 'robot_description'
+
+
+class RobotSource:
+    """Gets the robot and hands it over once.
+
+    :param node: the node
+    :param parameters: its parameters, with those of `DESCRIPTION_PARAMETERS`
+    :param diagnostics: where to report
+    :param use: takes the robot into use; may raise, and then the description counts as bad
+    :param options: further arguments of `Robot.from_urdf`
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        parameters: ParameterTable,
+        diagnostics: Diagnostics,
+        use: Callable[[Robot, Progress], None],
+        **options: Any,
+    ):
+        self._node = node
+        self._parameters = parameters
+        self._diagnostics = diagnostics
+        self._use = use
+        self._options = options
+        self._text: Optional[str] = None
+        self.robot: Optional[Robot] = None
+
+    def start(self) -> None:
+        """Load the robot from the parameters, or begin to wait for it on the topic.
+
+        :raises StartupError: if a parameter gives a description that cannot be used
+        """
+        text = self._parameters['robot_description']
+        path = self._parameters['robot_description_file']
+        if text.strip():
+            self._load_or_end(text, text, 'parameter robot_description')
+        elif path:
+            self._load_or_end(self._readable_file(path), None, f'file {path}')
+        else:
+            self._wait_for_topic()
+
+    def _readable_file(self, path: str) -> str:
+        try:
+            expanded = Path(path).expanduser()
+            with expanded.open('rb'):
+                return str(expanded)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise StartupError(
+                f'robot_description_file {path!r} cannot be read: {error}'
+            ) from None
+
+    def _load_or_end(self, source: str, text: Optional[str], origin: str) -> None:
+        try:
+            self._load(source, text, origin)
+        except Exception as error:
+            raise StartupError(
+                f'robot description from {origin} cannot be used: {error}'
+            ) from error
+
+    def _wait_for_topic(self) -> None:
+        self._subscription = subscription(self._node, DESCRIPTION_TOPIC, self._on_description)
+        self._diagnostics.condition(
+            SUBJECT,
+            WARN,
+            f'waiting for a robot description on topic {self._subscription.topic_name} (or start '
+            'the node with the parameter robot_description or robot_description_file)',
+            code='waiting',
+        )
+
+    def _on_description(self, message: String) -> None:
+        if self.robot is not None:
+            if message.data != self._text:
+                self._diagnostics.event(
+                    SUBJECT,
+                    WARN,
+                    'a different robot description arrived; it is not used: restart the node for '
+                    'it',
+                    code='different description ignored',
+                )
+            return
+        origin = 'topic robot_description'
+        try:
+            with interruptible():
+                self._load(message.data, message.data, origin)
+        # whatever is wrong with a description, the node goes on waiting for a good one
+        except Exception as error:
+            text = f'robot description from {origin} cannot be used: {error}'
+            self._diagnostics.condition(
+                SUBJECT, ERROR, f'{readable(text)}. Waiting for a good one on that topic'
+            )
+
+    def _load(self, source: str, text: Optional[str], origin: str) -> None:
+        if text is not None and not text.lstrip('\ufeff \t\r\n').startswith('<'):
+            raise ValueError('not a URDF: the text does not begin with an XML element')
+        from rbd_ros.robot import Robot
+
+        with Progress(self._node.get_logger()) as progress:
+            progress.stage('reading the robot description')
+            robot = Robot.from_urdf(
+                source,
+                armature=self._parameters['armature_file'] or None,
+                package_paths=self._parameters['package_paths'],
+                **self._options,
+            )
+            self._use(robot, progress)
+        self.robot, self._text = robot, text
+        self._diagnostics.hardware_id = robot.name
+        self._diagnostics.condition(
+            SUBJECT,
+            OK,
+            f'{robot.name}, {robot.nv} degrees of freedom, from {origin}',
+            code='loaded',
+        )
+        self._node.get_logger().info(
+            readable(f'robot {robot.name!r} from {origin}: {", ".join(robot.joint_names)}')
+        )
+        for warning in robot.warnings:
+            self._node.get_logger().warning(readable(f'robot description: {warning}'))

@@ -1,0 +1,216 @@
+"""What a node shows to others, declared once: parameters, topics and services.
+
+From one `NodeInterface` follow the parameter descriptors, the publishers and subscriptions with
+their quality of service, the configuration file, the arguments of the launch file and the tables
+of the node's page (reference.py). Nothing heavy is imported here: launch files read it, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import Any, Dict, Optional, Tuple
+
+NUMBERS = (int, float)
+KINDS = {bool: 'bool', int: 'int', float: 'double', str: 'string'}
+WORDS = {bool: 'true or false', int: 'an integer', float: 'a number', str: 'a string'}
+SHOWN = 80  # characters of a value that an error message repeats
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a node.
+
+    :param name: name of the parameter
+    :param default: default value; its type is the parameter's type
+    :param description: what it means, with its unit
+    :param choices: legal values, if they can be listed
+    :param minimum: smallest legal value of a number or of every element of a list
+    :param maximum: largest legal value, likewise
+    :param positive: whether numbers must exceed zero
+    :param length: number of elements a list must have, if that is fixed
+    :param element: type of a list's elements
+    :param live: whether it can be changed while the node runs
+    """
+
+    name: str
+    default: Any
+    description: str
+    choices: Tuple[str, ...] = ()
+    minimum: Optional[float] = None
+    maximum: Optional[float] = None
+    positive: bool = False
+    length: Optional[int] = None
+    element: type = float
+    live: bool = False
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it holds a list."""
+        return isinstance(self.default, tuple)
+
+    @property
+    def scalar(self) -> type:
+        """Type of the value, or of the elements of the list."""
+        return self.element if self.is_list else type(self.default)
+
+    @property
+    def kind(self) -> str:
+        """Type in the words of ROS: bool, int, double, string, double[] or string[]."""
+        return KINDS[self.scalar] + ('[]' if self.is_list else '')
+
+    @property
+    def range(self) -> str:
+        """Legal values in words, empty if all of the type are."""
+        parts = []
+        if self.choices:
+            parts.append('one of: ' + ', '.join(choice or "''" for choice in self.choices))
+        if self.positive:
+            parts.append('greater than 0')
+        elif self.minimum is not None:
+            parts.append(f'at least {self.minimum:g}')
+        if self.maximum is not None:
+            parts.append(f'at most {self.maximum:g}')
+        if self.length is not None:
+            parts.append(f'{self.length} elements')
+        return ', '.join(parts)
+
+    def convert(self, value: Any) -> Any:
+        """Return `value` as this parameter holds it: a bool, int, float, str or tuple.
+
+        An integer is accepted where a number is meant, None where a list is (an empty one: YAML
+        cannot say which kind of list `[]` is).
+
+        :raises ValueError: if it is not legal, naming the parameter and what would be
+        """
+        if not self.is_list:
+            return self._convert_scalar(value, self.name)
+        if value is None:
+            value = ()
+        if isinstance(value, (str, bytes)) or not hasattr(value, '__iter__'):
+            raise ValueError(f'{self.name} must be a {self.kind}, got {shown(value)}')
+        values = tuple(self._convert_scalar(v, f'{self.name}[{i}]') for i, v in enumerate(value))
+        if self.length is not None and len(values) != self.length:
+            raise ValueError(f'{self.name} must have {self.length} elements, got {len(values)}')
+        return values
+
+    def _convert_scalar(self, value: Any, name: str) -> Any:
+        kind = self.scalar
+        if kind is float and type(value) is int:
+            value = float(value)
+        if type(value) is not kind:
+            raise ValueError(f'{name} must be {WORDS[kind]}, got {shown(value)}')
+        if kind in NUMBERS:
+            self._check_range(value, name)
+        if self.choices and value not in self.choices:
+            raise ValueError(
+                f'{name} must be one of {", ".join(self.choices)}; got {shown(value)}'
+            )
+        return value
+
+    def _check_range(self, value: float, name: str) -> None:
+        if not math.isfinite(value):
+            raise ValueError(f'{name} must be finite, got {value}')
+        if self.positive and not value > 0:
+            raise ValueError(f'{name} must be greater than 0, got {value:g}')
+        if self.minimum is not None and value < self.minimum:
+            negative = ' (it is negative)' if self.minimum == 0 else ''
+            raise ValueError(f'{name} must be at least {self.minimum:g}, got {value:g}{negative}')
+        if self.maximum is not None and value > self.maximum:
+            raise ValueError(f'{name} must be at most {self.maximum:g}, got {value:g}')
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One topic that a node publishes or subscribes to.
+
+    :param name: relative name, as code and documentation write it
+    :param kind: message type, such as 'sensor_msgs/msg/JointState'
+    :param direction: 'in' or 'out'
+    :param description: what it carries
+    :param reliable: reliable, or else best effort
+    :param depth: messages kept
+    :param transient_local: whether late subscribers get the last messages
+    :param optional: when it exists, for topics that are not always there
+    """
+
+    name: str
+    kind: str
+    direction: str
+    description: str
+    reliable: bool = True
+    depth: int = 1
+    transient_local: bool = False
+    optional: str = ''
+
+    @property
+    def quality(self) -> str:
+        """Quality of service in words."""
+        words = ['reliable' if self.reliable else 'best effort', f'depth {self.depth}']
+        return ', '.join(words + ['transient local'] * self.transient_local)
+
+
+@dataclass(frozen=True)
+class Service:
+    """One service that a node offers.
+
+    :param name: private name, such as '~/pause'
+    :param kind: service type, such as 'std_srvs/srv/SetBool'
+    :param description: what it does
+    :param optional: package without which it is not offered, or empty
+    """
+
+    name: str
+    kind: str
+    description: str
+    optional: str = ''
+
+
+@dataclass(frozen=True)
+class NodeInterface:
+    """All that a node shows.
+
+    :param name: name of the node, its executable, its configuration file and its page
+    :param summary: what it does, in one sentence
+    :param parameters: its parameters
+    :param topics: its topics
+    :param services: its services, without those that every ROS node has
+    """
+
+    name: str
+    summary: str
+    parameters: Tuple[Parameter, ...]
+    topics: Tuple[Topic, ...]
+    services: Tuple[Service, ...] = ()
+
+    @property
+    def defaults(self) -> Dict[str, Any]:
+        """Default value of every parameter, by name."""
+        return {parameter.name: parameter.default for parameter in self.parameters}
+
+    def topic(self, name: str) -> Topic:
+        """Declaration of a topic.
+
+        :raises KeyError: if it is not declared
+        """
+        return _by_name(self.topics, name)
+
+    def service(self, name: str) -> Service:
+        """Declaration of a service.
+
+        :raises KeyError: if it is not declared
+        """
+        return _by_name(self.services, name)
+
+
+def _by_name(declarations: Tuple[Any, ...], name: str) -> Any:
+    for declaration in declarations:
+        if declaration.name == name:
+            return declaration
+    raise KeyError(f'{name} is not declared; there are {[d.name for d in declarations]}')
+
+
+def shown(value: Any) -> str:
+    """Value as an error message repeats it: not longer than a reader takes in."""
+    text = repr(value)
+    return text if len(text) <= SHOWN else f'{text[:SHOWN]}...'

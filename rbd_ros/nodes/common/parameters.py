@@ -1,0 +1,206 @@
+"""A node's parameters at run time: declared from its interface, changed whole or not at all.
+
+A change is prepared before it is accepted: `prepare` builds all that follows from the new values,
+and refuses by raising. What was accepted is then taken into use by `commit`, which cannot fail.
+So what `ros2 param get` reports is what acts.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
+from rclpy.node import Node
+from rclpy.parameter import Parameter as RosParameter
+
+from rbd_ros.nodes.common.interface import Parameter
+from rbd_ros.nodes.common.process import StartupError
+from rbd_ros.nodes.common.text import readable
+
+Values = Mapping[str, Any]
+Prepare = Callable[[Values], Any]
+Commit = Callable[[Any, Dict[str, Any]], None]
+
+TYPES = {
+    'bool': RosParameter.Type.BOOL,
+    'int': RosParameter.Type.INTEGER,
+    'double': RosParameter.Type.DOUBLE,
+    'string': RosParameter.Type.STRING,
+    'double[]': RosParameter.Type.DOUBLE_ARRAY,
+    'string[]': RosParameter.Type.STRING_ARRAY,
+}
+LARGEST_INTEGER = 2**63 - 1
+
+
+def descriptor(declaration: Parameter) -> ParameterDescriptor:
+    """Descriptor for `ros2 param describe`: meaning, type, range and other constraints."""
+    constraints = [declaration.range] if declaration.range else []
+    if not declaration.live:
+        constraints.append('set at start only')
+    result = ParameterDescriptor(
+        description=declaration.description,
+        type=TYPES[declaration.kind].value,
+        additional_constraints='; '.join(constraints),
+    )
+    low, high = declaration.minimum, declaration.maximum
+    if declaration.scalar is float:
+        low = 0.0 if low is None and declaration.positive else low
+        low, high = (-math.inf if low is None else low), (math.inf if high is None else high)
+        result.floating_point_range = [
+            FloatingPointRange(from_value=float(low), to_value=float(high))
+        ]
+    elif declaration.scalar is int:
+        low = -LARGEST_INTEGER if low is None else int(low)
+        high = LARGEST_INTEGER if high is None else int(high)
+        result.integer_range = [IntegerRange(from_value=low, to_value=high)]
+    return result
+
+
+class ParameterTable:
+    """The parameters of a node: `table['name']` is the value in use, checked and converted.
+
+    :param node: the node
+    :param declarations: what to declare
+    :param prepare: builds what follows from a full set of values, by name; changes nothing; raises
+        ValueError with a reason to refuse them
+    :param commit: takes what `prepare` returned into use, with the changed values by name
+    :param refused: parameters of rclpy that cannot be changed while the node runs, with the reason
+    :raises StartupError: for an illegal value given at start
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        declarations: Sequence[Parameter],
+        prepare: Optional[Prepare] = None,
+        commit: Optional[Commit] = None,
+        refused: Optional[Mapping[str, str]] = None,
+    ):
+        self._node = node
+        self._declarations = {d.name: d for d in declarations}
+        self._prepare, self._commit = prepare, commit
+        self._refused = dict(refused or {})
+        self._pending: Optional[Tuple[Dict[str, Any], Any]] = None
+        # Static types need the callback that turns an integer into a double; Humble lacks it.
+        self._static = hasattr(node, 'add_pre_set_parameters_callback')
+        self._values = {d.name: self._declare(d) for d in declarations}
+        try:
+            self._prepared(self._values)
+        except ValueError as error:
+            raise StartupError(readable(error)) from None
+        if self._static:
+            node.add_pre_set_parameters_callback(self._on_pre_set)
+        node.add_on_set_parameters_callback(self._on_set)
+        if hasattr(node, 'add_post_set_parameters_callback'):
+            node.add_post_set_parameters_callback(self._on_accepted)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    @property
+    def values(self) -> Dict[str, Any]:
+        """All values in use, by name; a new dictionary replaces this one at each change."""
+        return self._values
+
+    # -- declaring --------------------------------------------------------------------------------
+
+    def _declare(self, declaration: Parameter) -> Any:
+        override = getattr(self._node, '_parameter_overrides', {}).get(declaration.name)
+        try:
+            given = declaration.default if override is None else override.value
+            value = declaration.convert(given)
+        except ValueError as error:
+            raise StartupError(f'parameter {readable(error)}') from None
+        told = descriptor(declaration)
+        told.dynamic_typing = not self._static
+        # An empty list does not tell its type: it is declared with one element and emptied.
+        first = value if not declaration.is_list or value else (declaration.element(),)
+        self._node.declare_parameter(
+            declaration.name, _for_ros(first), told, ignore_override=True
+        )
+        if first is not value:
+            self._node.set_parameters([_ros_parameter(declaration, value)])
+        return value
+
+    # -- changing ---------------------------------------------------------------------------------
+
+    def _prepared(self, values: Dict[str, Any]) -> Any:
+        return self._prepare(values) if self._prepare else None
+
+    def _on_pre_set(self, parameters: List[RosParameter]) -> List[RosParameter]:
+        """Give numbers and lists the type that was declared, where they can have it."""
+        return [self._typed(parameter) for parameter in parameters]
+
+    def _typed(self, parameter: RosParameter) -> RosParameter:
+        declaration = self._declarations.get(parameter.name)
+        if declaration is None or parameter.type_ == RosParameter.Type.NOT_SET:
+            return parameter
+        wanted = TYPES[declaration.kind]
+        if parameter.type_ == wanted:
+            return parameter
+        try:
+            values = parameter.value if declaration.is_list else (parameter.value,)
+            if not declaration.is_list and declaration.scalar is not float:
+                return parameter
+            if any(type(v) not in (int, float) for v in values):
+                return parameter
+            typed = [float(v) for v in values]
+            return RosParameter(parameter.name, wanted, typed if declaration.is_list else typed[0])
+        except (TypeError, ValueError, OverflowError):
+            return parameter  # rclpy refuses its type
+
+    def _on_set(self, parameters: Sequence[RosParameter]) -> SetParametersResult:
+        try:
+            new = self._checked(parameters)
+            if new:
+                values = {**self._values, **new}
+                self._pending = (values, self._prepared(values))
+        except ValueError as error:
+            return SetParametersResult(successful=False, reason=readable(error))
+        except Exception as error:  # a request must get an answer
+            return SetParametersResult(
+                successful=False, reason=readable(f'{type(error).__name__}: {error}')
+            )
+        if not hasattr(self._node, 'add_post_set_parameters_callback'):
+            self._on_accepted(parameters)
+        return SetParametersResult(successful=True)
+
+    def _checked(self, parameters: Sequence[RosParameter]) -> Dict[str, Any]:
+        new = {}
+        for parameter in parameters:
+            name = parameter.name
+            if name in self._refused:
+                raise ValueError(f'{name} cannot be changed: {self._refused[name]}')
+            if name not in self._declarations:
+                continue
+            if parameter.type_ == RosParameter.Type.NOT_SET:
+                raise ValueError(f'{name} cannot be deleted')
+            value = self._declarations[name].convert(parameter.value)
+            if value != self._values[name] and not self._declarations[name].live:
+                raise ValueError(f'{name} can be set at start only')
+            new[name] = value
+        return new
+
+    def _on_accepted(self, parameters: Sequence[RosParameter]) -> None:
+        pending, self._pending = self._pending, None
+        if pending is None or not any(p.name in self._declarations for p in parameters):
+            return
+        values, prepared = pending
+        changed = {name: v for name, v in values.items() if v != self._values[name]}
+        self._values = values
+        if changed and self._commit:
+            self._commit(prepared, changed)
+
+
+def _for_ros(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _ros_parameter(declaration: Parameter, value: Any) -> RosParameter:
+    return RosParameter(declaration.name, TYPES[declaration.kind], _for_ros(value))

@@ -1,0 +1,256 @@
+"""Running a node as a process: signals first, then all that is heavy, and an orderly end.
+
+SIGINT, SIGTERM and SIGHUP end a node with exit code 0 at any instant: while modules are imported
+and robots compiled nothing has been commanded, so it just ends; later its `stop()` sends the last
+command; a second signal makes that hurry. Until `run_node` has begun, Python's own start-up (some
+hundredths of a second) is not covered.
+
+`main` functions belong to a process of their own: after them stop signals are ignored.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
+
+from rbd_ros.nodes.common.text import first_line, readable
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+# An EventsExecutor that waits without a timeout spins for ever in some builds of rclpy: it is
+# always given a finite one.
+SPIN_TIMEOUT = 3600.0
+
+START_UP_PATIENCE = 5.0  # time that start-up has to end after a signal [s]
+LONGEST_BREATH = 0.05  # pause after a failed callback, if many fail [s]
+REPORT_PERIOD = 5.0  # between two reports of the same failure of callbacks [s]
+
+#: How long the interpreter lets a thread run while others wait [s]: the control loop must not wait
+#: 5 ms for a service.
+SWITCH_INTERVAL = 2e-4
+
+# Pools of threads that a node of small matrices never uses; they must be turned off before NumPy
+# is imported.
+SINGLE_THREADED = ('OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS', 'MKL_NUM_THREADS')
+
+
+class StartupError(RuntimeError):
+    """The node cannot run as it was started; the message says why and what to change."""
+
+
+class _Phase:
+    """What a node is doing, and so what a signal does to it."""
+
+    IMPORTING = 'importing'  # it ends at once
+    STARTING = 'starting'  # the main thread is interrupted
+    RUNNING = 'running'  # the executor returns
+    STOPPING = 'stopping'  # the last command hurries
+
+
+class StopSignals:
+    """Ends a node when a stop signal arrives.
+
+    The interpreter writes the numbers of signals into a pipe, and a thread reads them there: no
+    handler ever interrupts a callback, and the ROS context is still alive when the node publishes
+    its last command.
+    """
+
+    def __init__(self):
+        self.phase = _Phase.IMPORTING
+        self.count = 0
+        self.hurry = threading.Event()
+        self.on_stop: Callable[[], None] = lambda: None
+        self._interruptible = False
+        self._read_end, self._write_end = os.pipe()
+        os.set_blocking(self._write_end, False)
+        self._numbers: List[int] = []
+        if threading.current_thread() is threading.main_thread():
+            signal.set_wakeup_fd(self._write_end, warn_on_full_buffer=False)
+            for number in STOP_SIGNALS:
+                if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+                    signal.signal(number, self._interrupt)
+                    self._numbers.append(number)
+        threading.Thread(target=self._listen, name='signals', daemon=True).start()
+
+    def _interrupt(self, *_: object) -> None:
+        if self.phase == _Phase.STARTING or self._interruptible:
+            raise KeyboardInterrupt
+
+    def _listen(self) -> None:
+        while True:
+            numbers = os.read(self._read_end, 64)
+            for _ in range(sum(number in STOP_SIGNALS for number in numbers)):
+                self._arrived()
+
+    def _arrived(self) -> None:
+        self.count += 1
+        if self.phase == _Phase.IMPORTING:
+            os._exit(0)
+        elif self.phase == _Phase.STARTING:
+            if self.count == 1:
+                threading.Thread(target=self._lose_patience, daemon=True).start()
+        elif self.count > 1:
+            self.hurry.set()
+        self.on_stop()
+
+    def _lose_patience(self) -> None:
+        """End a start-up that is caught in machine code; nothing has been commanded yet."""
+        time.sleep(START_UP_PATIENCE)
+        if self.phase == _Phase.STARTING:
+            os._exit(0)
+
+    @contextlib.contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Let a stop signal interrupt what is done here (loading and compiling a robot, say)."""
+        before, self._interruptible = self._interruptible, True
+        try:
+            if self.count:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._interruptible = before
+
+    def ignore(self) -> None:
+        """Let nothing disturb the end of the process any more."""
+        for number in self._numbers:
+            signal.signal(number, signal.SIG_IGN)
+
+
+_signals: Optional[StopSignals] = None
+
+
+def interruptible() -> contextlib.AbstractContextManager:
+    """Context in which a stop signal interrupts the main thread; elsewhere it has no effect."""
+    here = threading.current_thread() is threading.main_thread()
+    return _signals.interruptible() if _signals is not None and here else contextlib.nullcontext()
+
+
+def hurry() -> threading.Event:
+    """Event that is set when a second stop signal asks for an end at once."""
+    return _signals.hurry if _signals is not None else threading.Event()
+
+
+def run_node(load: Callable[[], Callable[[], Any]], args: Optional[Sequence[str]] = None) -> int:
+    """Create a node, spin it until a stop signal or the end of its context, and stop it.
+
+    :param load: imports what the node needs and returns what makes it; of the node, `start()` is
+        called when signals reach it, and `stop()` before it is destroyed
+    :param args: command line as for `rclpy.init`
+    :return: exit code
+    """
+    global _signals
+    _signals = signals = StopSignals()
+    for name in SINGLE_THREADED:
+        os.environ.setdefault(name, '1')
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    create = load()
+    import rclpy
+
+    logger = rclpy.logging.get_logger('rbd_ros')
+    try:
+        # From here on, a signal ends what is done in order.
+        signals.phase = _Phase.STARTING
+        return _run(create, args, signals, logger)
+    except KeyboardInterrupt:
+        return 0
+    except StartupError as error:
+        logger.fatal(readable(error))
+    except Exception as error:
+        # What rclpy raises at start is the user's: a wrong file, a wrong remapping.
+        of_rclpy = type(error).__module__.partition('.')[0] == 'rclpy'
+        logger.fatal(first_line(error) if of_rclpy else traceback.format_exc())
+    finally:
+        signals.phase = _Phase.STOPPING
+        signals.ignore()
+        rclpy.try_shutdown()
+    return 1
+
+
+def _run(create: Callable[[], Any], args: Any, signals: StopSignals, logger: Any) -> int:
+    import rclpy
+    from rclpy.signals import SignalHandlerOptions
+    from rclpy.task import Future
+
+    from rbd_ros.nodes.common.communication import create_executor
+
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    executor = create_executor()
+    stop = Future()
+
+    def on_stop() -> None:
+        stop.set_result(True)
+        executor.wake()
+
+    node = None
+    try:
+        node = create()
+        executor.add_node(node)
+        gc.collect()
+        gc.freeze()  # what lives now lives until the end: keep it out of later collections
+        signals.on_stop = on_stop
+        signals.phase = _Phase.RUNNING
+        if not signals.count:
+            node.start()
+            spin(executor, stop, node)
+        return 0
+    finally:
+        signals.phase = _Phase.STOPPING
+        if node is not None:
+            node.stop()
+        executor.shutdown()
+        if node is not None:
+            node.destroy_node()
+
+
+def spin(executor: Any, stop: Any, node: Any) -> None:
+    """Spin until `stop`; an exception of a callback is reported and costs only that callback.
+
+    Not all callbacks are ours: rclpy's own raise on some requests and times that are well-typed
+    but make no sense. Nobody may end a node by sending such a message.
+    """
+    from rclpy.executors import ExternalShutdownException
+
+    failures = _Failures(node)
+    while node.context.ok() and not stop.done():
+        try:
+            executor.spin_until_future_complete(stop, timeout_sec=SPIN_TIMEOUT)
+        except ExternalShutdownException:
+            return
+        except KeyboardInterrupt:
+            return
+        except StartupError:
+            raise
+        except Exception as error:
+            time.sleep(failures.report(error))
+
+
+class _Failures:
+    """Reports failed callbacks without flooding the log."""
+
+    def __init__(self, node: Any):
+        self._node = node
+        self._recent: List[float] = []
+        self._reported: Dict[str, float] = {}
+
+    def report(self, error: Exception) -> float:
+        """Report, and return how long to pause, so that an endless failure leaves time [s]."""
+        now = time.monotonic()
+        self._recent = [t for t in self._recent if now - t < 1.0] + [now]
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f'{type(error).__name__} in {os.path.basename(last.filename)}:{last.lineno}'
+        if now - self._reported.get(place, -REPORT_PERIOD) >= REPORT_PERIOD:
+            if len(self._reported) > 100:
+                self._reported.clear()
+            self._reported[place] = now
+            self._node.get_logger().error(
+                f'a request or message could not be digested ({place}): {readable(error)}'
+            )
+            self._node.get_logger().debug(''.join(traceback.format_exception(error)))
+        return min(1e-3 * len(self._recent), LONGEST_BREATH)

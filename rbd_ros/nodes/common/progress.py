@@ -1,0 +1,53 @@
+"""Tells in the log what takes long at start: the first compilation of a robot's machine code."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+FIRST_WORD = 1.0  # nothing is said about what is quicker than this [s]
+PERIOD = 5.0  # between two words about the same stage [s]
+
+
+class Progress:
+    """Logs the present stage as long as it lasts; use as a context manager.
+
+    :param logger: logger of the node
+    """
+
+    def __init__(self, logger: Any):
+        self._logger = logger
+        self._stage = ''
+        self._begin = self._next = time.monotonic()
+        self._done = threading.Event()
+        self._told = False
+
+    def __enter__(self) -> Progress:
+        self._begin = self._next = time.monotonic()
+        threading.Thread(target=self._run, name='progress', daemon=True).start()
+        return self
+
+    def stage(self, what: str) -> None:
+        """Begin a stage.
+
+        :param what: what is being done, such as 'compiling the torque law'
+        """
+        self._stage = what
+        self._next = time.monotonic() + FIRST_WORD
+
+    def _run(self) -> None:
+        while not self._done.wait(0.1):
+            now = time.monotonic()
+            if self._stage and now >= self._next:
+                self._next = now + PERIOD
+                self._told = True
+                self._logger.info(
+                    f'{self._stage} ({now - self._begin:.0f} s so far; machine code is kept on '
+                    'disk, so the next start is quick)'
+                )
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        if self._told:
+            self._logger.info(f'ready after {time.monotonic() - self._begin:.1f} s')

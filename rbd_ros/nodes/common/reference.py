@@ -1,0 +1,109 @@
+"""What is written about a node's interface: its configuration file and the tables of its page."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any, List
+
+from rbd_ros.nodes.common.interface import NodeInterface, Parameter
+
+WIDTH = 99
+MARK = '<!-- {}: written by scripts/update_node_pages -->'
+END = '<!-- end -->'
+
+
+def yaml_text(interface: NodeInterface) -> str:
+    """Configuration file with all parameters at their defaults."""
+    name = interface.name
+    lines = [
+        f'# Parameters of the node {name}, all at their defaults; docs/nodes/{name}.md explains '
+        'them.',
+        '# Launch files and the command line override what is said here.',
+        '/**:',
+        '  ros__parameters:',
+    ]
+    for parameter in interface.parameters:
+        text = f'{parameter.description}{legal(parameter)}'
+        lines += textwrap.wrap(
+            text, WIDTH, initial_indent='    # ', subsequent_indent='    # ',
+            break_on_hyphens=False,
+        )  # fmt: skip
+        lines.append(f'    {parameter.name}: {literal(parameter.default)}')
+    return '\n'.join(lines) + '\n'
+
+
+def legal(parameter: Parameter) -> str:
+    """Choices of a parameter as a sentence, empty if there are none."""
+    if not parameter.choices:
+        return ''
+    return f' One of: {", ".join(choice or repr("") for choice in parameter.choices)}.'
+
+
+def literal(value: Any) -> str:
+    """Value as YAML writes it."""
+    if isinstance(value, bool):
+        return 'true' if value else 'false'
+    if isinstance(value, tuple):
+        return '[' + ', '.join(literal(v) for v in value) + ']'
+    return repr(value)
+
+
+def parameter_table(interface: NodeInterface) -> str:
+    """Table of the parameters."""
+    rows = []
+    for p in interface.parameters:
+        limits = '' if p.choices else p.range
+        rows.append(
+            [
+                f'`{p.name}`',
+                p.kind,
+                f'`{literal(p.default)}`',
+                limits,
+                'yes' if p.live else '',
+                p.description + legal(p),
+            ]
+        )
+    return _table(['name', 'type', 'default', 'range', 'live', 'meaning'], rows)
+
+
+def topic_table(interface: NodeInterface) -> str:
+    """Table of the topics."""
+    rows = []
+    for t in interface.topics:
+        kind = t.kind.replace('/msg/', '/')
+        when = f' ({t.optional})' if t.optional else ''
+        rows.append([f'`{t.name}`', kind, t.direction, t.quality, t.description + when])
+    return _table(['topic', 'type', 'direction', 'QoS', 'content'], rows)
+
+
+def service_table(interface: NodeInterface) -> str:
+    """Table of the services."""
+    rows = []
+    for s in interface.services:
+        when = f' Offered where the package `{s.optional}` is installed.' if s.optional else ''
+        rows.append([f'`{s.name}`', s.kind.replace('/srv/', '/'), s.description + when])
+    return _table(['service', 'type', 'effect'], rows)
+
+
+def _table(titles: List[str], rows: List[List[str]]) -> str:
+    lines = ['| ' + ' | '.join(titles) + ' |', '|' + '---|' * len(titles)]
+    lines += ['| ' + ' | '.join(cell.replace('|', r'\|') for cell in row) + ' |' for row in rows]
+    return '\n'.join(lines)
+
+
+def updated_page(page: str, interface: NodeInterface) -> str:
+    """Page of a node with its tables written anew between their marks.
+
+    :raises ValueError: if the page lacks a mark
+    """
+    tables = {'topics': topic_table, 'parameters': parameter_table}
+    if interface.services:
+        tables['services'] = service_table
+    for what, table in tables.items():
+        mark = MARK.format(what)
+        before, found, rest = page.partition(mark)
+        _, ended, after = rest.partition(END)
+        if not found or not ended:
+            raise ValueError(f'docs/nodes/{interface.name}.md lacks {mark} ... {END}')
+        page = f'{before}{mark}\n{table(interface)}\n{END}{after}'
+    return page

@@ -1,0 +1,41 @@
+"""Text for logs, diagnostics and answers that stays readable whatever names and values come in."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Iterable, List
+
+MAX_NAMES_SHOWN = 6
+LONGEST_NAME = 60
+LONGEST_WORD = 100
+LONGEST_TEXT = 1000
+
+
+def short_name(name: Any) -> str:
+    """Name of a joint or link, no longer than `LONGEST_NAME`."""
+    text = str(name)
+    return text if len(text) <= LONGEST_NAME else f'{text[: LONGEST_NAME - 3]}...'
+
+
+def shorten(names: Iterable[Any]) -> str:
+    """Names for a message, not more than a reader takes in."""
+    names = list(names)
+    shown = ', '.join(map(short_name, names[:MAX_NAMES_SHOWN]))
+    rest = len(names) - MAX_NAMES_SHOWN
+    return f'{shown} and {rest} more' if rest > 0 else shown
+
+
+def readable(text: Any) -> str:
+    """One line without endless words or empty parentheses, of at most `LONGEST_TEXT`."""
+    line = ' '.join(str(text)[: 20 * LONGEST_TEXT].split())
+    line = re.sub(r' ?\(\)', '', line)
+    line = re.sub(
+        r'\S{%d,}' % (LONGEST_WORD + 1), lambda word: word[0][:LONGEST_NAME] + '...', line
+    )
+    return line if len(line) <= LONGEST_TEXT else f'{line[: LONGEST_TEXT - 4]} ...'
+
+
+def first_line(error: BaseException) -> str:
+    """The cause of an error of rclpy or another library, in one line."""
+    lines: List[str] = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return readable(lines[0] if lines else type(error).__name__)

@@ -1,0 +1,8 @@
+"""Runs the simulator: `python -m rbd_ros.nodes.simulator`."""
+
+import sys
+
+from rbd_ros.nodes.simulator import main
+
+if __name__ == '__main__':
+    sys.exit(main())

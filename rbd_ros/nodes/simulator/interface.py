@@ -1,0 +1,292 @@
+"""Parameters, topics and services of the simulator."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, Tuple
+
+from rbd_ros.nodes.common.declared import (
+    DESCRIPTION_PARAMETERS,
+    DESCRIPTION_TOPIC,
+    DIAGNOSTICS_TOPIC,
+    gravity_parameter,
+)
+from rbd_ros.nodes.common.interface import NodeInterface, Parameter, Service, Topic
+
+ACTIONS = ('hold', 'gravity', 'zero')
+
+FARTHEST = 1e5  # [rad or m]
+
+SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
+    *DESCRIPTION_PARAMETERS,
+    gravity_parameter(live=False),
+    Parameter(
+        'floating_base',
+        False,
+        'Whether the root link moves freely instead of being fixed to the world.',
+    ),
+    Parameter(
+        'timestep',
+        0.001,
+        'Simulated time between two cycles [s]: in each, commands are taken, the robot moves, its '
+        'state is published. '
+        'A whole number of nanoseconds.',
+        positive=True,
+        minimum=1e-6,
+        maximum=1.0,
+    ),
+    Parameter('substeps', 1, 'Steps of the physics in one cycle.', minimum=1, maximum=1000),
+    Parameter(
+        'integrator', 'semi_implicit', 'Integration method.', choices=('semi_implicit', 'rk4')
+    ),
+    Parameter(
+        'real_time_factor',
+        1.0,
+        'Simulated seconds in one real second; 0: as many as possible.',
+        minimum=0.0,
+        maximum=1e6,
+        live=True,
+    ),
+    Parameter(
+        'start_paused', False, 'Whether to wait for ~/pause (data: false) or ~/step at the start.'
+    ),
+    Parameter(
+        'step_count',
+        1,
+        'Cycles that one call of ~/step simulates.',
+        minimum=1,
+        maximum=1_000_000,
+        live=True,
+    ),
+    Parameter(
+        'initial_command',
+        'hold',
+        'What drives a joint until its first command. hold: the whole robot is locked by ideal '
+        'brakes until any joint '
+        'is commanded, then joints without a command are held by a servo; gravity: its gravity '
+        'torque; zero: nothing.',
+        choices=ACTIONS,
+    ),
+    Parameter(
+        'command_timeout',
+        0.5,
+        'Real time after which a commanded effort or velocity no longer counts [s]; 0: never.',
+        minimum=0.0,
+        maximum=1e6,
+        live=True,
+    ),
+    Parameter(
+        'timeout_command',
+        'hold',
+        'What drives a joint whose command timed out. hold: a servo at the position it then has; '
+        'gravity, zero: as in '
+        'initial_command.',
+        choices=ACTIONS,
+        live=True,
+    ),
+    Parameter(
+        'servo_bandwidth',
+        100.0,
+        'Natural frequency of the servo that holds joints and follows position and velocity '
+        'commands [rad/s]. '
+        'At most 0.5 / timestep.',
+        positive=True,
+        maximum=1e6,
+    ),
+    Parameter(
+        'joints',
+        (),
+        'Joints in the order of effort_commands; empty: all, in the order of the robot.',
+        element=str,
+    ),
+    Parameter(
+        'initial_positions',
+        (),
+        'Positions at the start and after ~/reset [rad or m], in the order of initial_joints; '
+        'empty: zero, moved into the limits.',
+        minimum=-FARTHEST,
+        maximum=FARTHEST,
+    ),
+    Parameter(
+        'initial_joints',
+        (),
+        'Joints that initial_positions means; empty: all, in the order of the robot.',
+        element=str,
+    ),
+    Parameter(
+        'initial_base_pose',
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0),
+        'Pose of a floating base at the start and after ~/reset: x, y, z [m], quaternion x, y, z, '
+        'w.',
+        length=7,
+        minimum=-FARTHEST,
+        maximum=FARTHEST,
+    ),
+    Parameter('ground', False, 'Whether there is ground, the half-space z <= ground_height.'),
+    Parameter(
+        'ground_height',
+        0.0,
+        'Height of the ground [m].',
+        minimum=-FARTHEST,
+        maximum=FARTHEST,
+    ),
+    Parameter(
+        'contact_stiffness',
+        5e4,
+        'Stiffness of each contact point [N/m].',
+        positive=True,
+        maximum=1e12,
+    ),
+    Parameter(
+        'contact_damping',
+        5e2,
+        'Damping of each contact point [N s/m].',
+        minimum=0.0,
+        maximum=1e12,
+    ),
+    Parameter(
+        'contact_friction',
+        0.8,
+        'Coefficient of friction with the ground.',
+        minimum=0.0,
+        maximum=1e3,
+    ),
+    Parameter(
+        'external_wrench_duration',
+        0.1,
+        'Simulated time that a wrench of topic external_wrench acts [s]; 0: until the next one '
+        'for the same link.',
+        minimum=0.0,
+        maximum=1e9,
+        live=True,
+    ),
+    Parameter(
+        'state_publish_rate',
+        0.0,
+        'Rate of joint_states in simulated time [Hz]; 0: every cycle.',
+        minimum=0.0,
+        maximum=1e6,
+    ),
+    Parameter(
+        'clock_publish_rate',
+        100.0,
+        'Rate of /clock in simulated time [Hz]; 0: /clock is not published.',
+        minimum=0.0,
+        maximum=1e6,
+    ),
+)
+
+
+INTERFACE = NodeInterface(
+    name='simulator',
+    summary='A simulated robot that stands in for the hardware: torques in, joint states out.',
+    parameters=SIMULATOR_PARAMETERS,
+    topics=(
+        Topic(
+            'joint_states',
+            'sensor_msgs/msg/JointState',
+            'out',
+            'Position, velocity and applied effort of all joints with one degree of freedom; '
+            'stamp in simulated time.',
+        ),
+        Topic(
+            '/clock',
+            'rosgraph_msgs/msg/Clock',
+            'out',
+            'Simulated time, `clock_publish_rate` times a simulated second, and after every step, '
+            'pause and reset.',
+            optional='with `clock_publish_rate` above 0',
+        ),
+        Topic(
+            'joint_commands',
+            'sensor_msgs/msg/JointState',
+            'in',
+            'Commands by joint name, all or some joints.',
+            depth=10,
+        ),
+        Topic(
+            'effort_commands',
+            'std_msgs/msg/Float64MultiArray',
+            'in',
+            'Efforts in the order of parameter `joints`.',
+        ),
+        Topic(
+            'external_wrench',
+            'geometry_msgs/msg/WrenchStamped',
+            'in',
+            'Force and torque on the link `header.frame_id`, at its origin, in its axes.',
+            depth=10,
+        ),
+        Topic(
+            'base_pose',
+            'geometry_msgs/msg/PoseStamped',
+            'out',
+            'Pose of the base in the world.',
+            optional='with `floating_base`',
+        ),
+        Topic(
+            'base_twist',
+            'geometry_msgs/msg/TwistStamped',
+            'out',
+            'Velocity of the base in the axes of its link.',
+            optional='with `floating_base`',
+        ),
+        DESCRIPTION_TOPIC,
+        DIAGNOSTICS_TOPIC,
+    ),
+    services=(
+        Service(
+            '~/pause',
+            'std_srvs/srv/SetBool',
+            'Lets time stand still (`true`) or go on (`false`); ends a `~/step` under way.',
+        ),
+        Service(
+            '~/step',
+            'std_srvs/srv/Trigger',
+            'Simulates `step_count` cycles as fast as possible, only while paused; state and '
+            '/clock are published before the answer.',
+        ),
+        Service(
+            '~/reset',
+            'std_srvs/srv/Trigger',
+            'Puts the robot at its initial position, at rest, commands forgotten and '
+            '`initial_command` again; time goes on. Ends a `~/step` under way.',
+        ),
+        *(
+            Service(
+                f'~/{name}', f'simulation_interfaces/srv/{kind}', text, 'simulation_interfaces'
+            )
+            for name, kind, text in (
+                ('get_simulator_features', 'GetSimulatorFeatures', 'Tells what is supported.'),
+                ('get_simulation_state', 'GetSimulationState', 'Playing, paused or stopped.'),
+                ('set_simulation_state', 'SetSimulationState', 'Plays, pauses or stops.'),
+                ('reset_simulation', 'ResetSimulation', 'Like `~/reset`.'),
+                ('step_simulation', 'StepSimulation', 'Like `~/step`, with a number of steps.'),
+            )
+        ),
+    ),
+)
+
+
+def check_simulator_parameters(values: Mapping[str, Any]) -> None:
+    """Refuse a set of parameters that do not go together.
+
+    :raises ValueError: naming the parameter and what would be legal
+    """
+    nanoseconds = values['timestep'] * 1e9
+    if abs(nanoseconds - round(nanoseconds)) > 1e-3:
+        raise ValueError(
+            f'timestep must be a whole number of nanoseconds, got {values["timestep"]!r} s'
+        )
+    if values['servo_bandwidth'] * values['timestep'] > 0.5:
+        raise ValueError(
+            f'servo_bandwidth {values["servo_bandwidth"]:g} rad/s is too high for a timestep of '
+            f'{values["timestep"]:g} s: at most {0.5 / values["timestep"]:g}'
+        )
+    names, positions = values['initial_joints'], values['initial_positions']
+    if names and len(names) != len(positions):
+        raise ValueError(
+            f'initial_joints has {len(names)} names, initial_positions {len(positions)} numbers'
+        )
+    quaternion = values['initial_base_pose'][3:]
+    if not 0.5 < sum(x * x for x in quaternion) < 2.0:
+        raise ValueError(f'initial_base_pose: {list(quaternion)} is not a unit quaternion')

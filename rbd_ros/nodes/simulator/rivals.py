@@ -1,0 +1,75 @@
+"""Notices others who do what the simulator does, or two who command the same joints."""
+
+from __future__ import annotations
+
+from typing import Any, List, Sequence
+
+from rclpy.node import Node
+
+from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
+from rbd_ros.nodes.common.text import shorten
+
+SUBJECT = 'rivals'
+
+
+class Rivals:
+    """Looks at the graph once a second.
+
+    :param node: the simulator node
+    :param diagnostics: where to report
+    """
+
+    def __init__(self, node: Node, diagnostics: Diagnostics):
+        self._node, self._diagnostics = node, diagnostics
+        self._own = _full_name(node.get_namespace(), node.get_name())
+
+    def look_for_simulators(self, topics: Sequence[str]) -> None:
+        """Report other publishers of topics that are the simulator's own."""
+        for topic in topics:
+            publishers = self._publishers(topic)
+            if len(publishers) > 1:
+                others = sorted(set(publishers) - {self._own}) or [f'another {self._own}']
+                self._diagnostics.event(
+                    SUBJECT,
+                    WARN,
+                    f'{shorten(others)} publishes {topic} as well: two simulators, or a simulator '
+                    'and a robot; give one of them a namespace, and for /clock '
+                    'clock_publish_rate 0',
+                    code=f'others publish {topic}',
+                )
+
+    def look_for_controllers(
+        self, by_name: str, by_order: str, heard: Sequence[Sequence[str]]
+    ) -> None:
+        """Report controllers that command the same joints; several for different joints may.
+
+        :param by_name: topic with commands by name
+        :param by_order: topic with commands for all joints
+        :param heard: different lists of joints that messages by name had lately
+        """
+        named, ordered = self._publishers(by_name), self._publishers(by_order)
+        together = [joint for joints in heard for joint in joints]
+        # As many lists as publishers, and none with a joint of another: each has joints of its own.
+        disjoint = len(heard) >= len(named) and len(set(together)) == len(together)
+        crowd = len(set(named) | set(ordered)) > 1 or max(len(named), len(ordered)) > 1
+        if not crowd or (disjoint and set(ordered) <= set(named) and len(ordered) < 2):
+            return
+        who = sorted(set(named + ordered))
+        twice = sorted({joint for joint in together if together.count(joint) > 1})
+        which = shorten(twice) or 'the same joints'
+        self._diagnostics.event(
+            SUBJECT,
+            WARN,
+            f'several controllers may command {which}, and each joint obeys the newest message: '
+            f'{shorten(who)}; stop all but one',
+            code='several controllers',
+        )
+
+    def _publishers(self, topic: str) -> List[str]:
+        """Full names of the nodes that publish a topic, one for each publisher."""
+        infos: List[Any] = self._node.get_publishers_info_by_topic(topic)
+        return [_full_name(info.node_namespace, info.node_name) for info in infos]
+
+
+def _full_name(namespace: str, name: str) -> str:
+    return f'{namespace.rstrip("/")}/{name}'

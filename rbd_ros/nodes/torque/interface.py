@@ -1,0 +1,159 @@
+"""Parameters and topics that all torque nodes declare."""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+from rbd_ros.nodes.common.declared import (
+    DESCRIPTION_PARAMETERS,
+    DESCRIPTION_TOPIC,
+    DIAGNOSTICS_TOPIC,
+    gravity_parameter,
+)
+from rbd_ros.nodes.common.interface import Parameter, Topic
+
+FORMS = ('both', 'joint_state', 'array')
+LAST_COMMANDS = ('zero', 'gravity', 'none')
+
+# Beyond these no robot's numbers lie, and sums of a few of them stay far from overflow.
+LARGEST_MASS = 1e5  # [kg]
+LARGEST_DISTANCE = 100.0  # [m]
+LARGEST_INERTIA = 1e7  # [kg m^2]
+LARGEST_TORQUE = 1e9  # [N m or N]
+LARGEST_GAIN = 1e9
+
+JOINT_STATES = Topic(
+    'joint_states',
+    'sensor_msgs/msg/JointState',
+    'in',
+    'Measured state, joints in any order, in one message or in parts.',
+    reliable=False,
+)
+JOINT_COMMANDS = Topic(
+    'joint_commands',
+    'sensor_msgs/msg/JointState',
+    'out',
+    'Joint names and `effort`, with the stamp of the state that is answered.',
+)
+EFFORT_COMMANDS = Topic(
+    'effort_commands',
+    'std_msgs/msg/Float64MultiArray',
+    'out',
+    'The same torques in the order of parameter `joints`.',
+)
+TORQUE_TOPICS: Tuple[Topic, ...] = (
+    JOINT_STATES,
+    JOINT_COMMANDS,
+    EFFORT_COMMANDS,
+    DESCRIPTION_TOPIC,
+    DIAGNOSTICS_TOPIC,
+)
+
+TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
+    *DESCRIPTION_PARAMETERS,
+    Parameter(
+        'joints',
+        (),
+        'Joints to command, in the order of effort_commands; empty: all, in the order of the '
+        'robot.',
+        element=str,
+    ),
+    Parameter(
+        'optional_joints',
+        (),
+        'Joints that may be absent from joint_states; until they are seen they count as at rest '
+        'at zero.',
+        element=str,
+    ),
+    Parameter(
+        'output',
+        'both',
+        'Messages to publish: JointState on joint_commands, Float64MultiArray on effort_commands.',
+        choices=FORMS,
+    ),
+    gravity_parameter(live=True),
+    Parameter('payload_link', '', 'Link that carries the payload; empty: no payload.', live=True),
+    Parameter(
+        'payload_mass',
+        0.0,
+        'Mass of the payload [kg].',
+        minimum=0.0,
+        maximum=LARGEST_MASS,
+        live=True,
+    ),
+    Parameter(
+        'payload_com',
+        (0.0, 0.0, 0.0),
+        'Centre of mass of the payload in payload_link [m].',
+        length=3,
+        minimum=-LARGEST_DISTANCE,
+        maximum=LARGEST_DISTANCE,
+        live=True,
+    ),
+    Parameter(
+        'payload_inertia',
+        (0.0,) * 6,
+        'Inertia of the payload about its centre of mass, axes of payload_link: ixx ixy ixz iyy '
+        'iyz izz [kg m^2].',
+        length=6,
+        minimum=-LARGEST_INERTIA,
+        maximum=LARGEST_INERTIA,
+        live=True,
+    ),
+    Parameter(
+        'effort_limits',
+        (),
+        'Limits of the torque besides those of the robot description: one for all joints or one '
+        'for each, in the order of the robot [N m or N]; empty: none.',
+        minimum=0.0,
+        maximum=LARGEST_TORQUE,
+        live=True,
+    ),
+    Parameter(
+        'torque_rate_limit',
+        0.0,
+        'Largest change of each torque between any two messages, per real time [N m/s or N/s]; '
+        '0: none. Last commands are approached at that rate, too.',
+        minimum=0.0,
+        maximum=LARGEST_TORQUE,
+        live=True,
+    ),
+    Parameter(
+        'friction_velocity',
+        0.02,
+        'Velocity at which the compensation of Coulomb friction reaches 76 % [rad/s or m/s].',
+        positive=True,
+        maximum=1e3,
+    ),
+    Parameter(
+        'state_margin',
+        0.5,
+        'How far outside the limits of a joint a measured position may lie; a state beyond that is '
+        'not used [rad or m].',
+        minimum=0.0,
+        maximum=1e5,
+    ),
+    Parameter(
+        'state_timeout',
+        0.1,
+        'Time without a usable state after which timeout_command is sent [s]; 0: never. Real '
+        'time; with use_sim_time, simulated time must have passed as well.',
+        minimum=0.0,
+        maximum=60.0,
+    ),
+    Parameter(
+        'timeout_command',
+        'zero',
+        'Last torque when states fail, sent once; then nothing is sent until they are back. '
+        'gravity: that of the last known position; none: nothing is sent.',
+        choices=LAST_COMMANDS,
+        live=True,
+    ),
+    Parameter(
+        'shutdown_command',
+        'zero',
+        'Last torque when the node ends; words as in timeout_command.',
+        choices=LAST_COMMANDS,
+        live=True,
+    ),
+)

@@ -1,0 +1,141 @@
+"""The control loop: for each joint state, input -> reference -> law -> limits -> output.
+
+It runs in a thread of its own, with a node and an executor of its own: no service, no parameter
+and no long trajectory stands between a state and its torque.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any, Callable, Dict
+
+from rclpy.node import Node
+from rclpy.task import Future
+
+from rbd_ros.control import TorqueLaw
+from rbd_ros.nodes.common.communication import create_executor, input_node, subscription
+from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
+from rbd_ros.nodes.common.process import spin
+from rbd_ros.nodes.torque.commander import Commander
+from rbd_ros.nodes.torque.interface import JOINT_STATES
+from rbd_ros.nodes.torque.reference import Reference
+from rbd_ros.nodes.torque.state_input import MeasuredState, StateInput
+from rbd_ros.nodes.torque.watchdog import Watchdog
+
+SUBJECT = 'torque'
+
+
+class ControlLoop:
+    """Answers joint states with torques.
+
+    :param node: the torque node, for names and logs
+    :param states: input
+    :param reference: motion that is wanted
+    :param law: returns the torque law in use
+    :param commander: limits and output
+    :param watchdog: what to feed with each torque published
+    :param diagnostics: where to report
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        states: StateInput,
+        reference: Reference,
+        law: Callable[[], TorqueLaw],
+        commander: Commander,
+        watchdog: Watchdog,
+        diagnostics: Diagnostics,
+    ):
+        self._states, self._reference, self._law = states, reference, law
+        self._commander, self._watchdog, self._diagnostics = commander, watchdog, diagnostics
+        self._begun = False
+        self.last_state: MeasuredState = None
+        self._compute_time = self._longest = 0.0
+        self._input = input_node(node, 'input')
+        self.subscription = subscription(
+            self._input, JOINT_STATES, self._on_state, raw=True, resolved_by=node
+        )
+        states.attach(self.subscription)
+        self._stop = Future()
+        self._executor = create_executor()
+        self._executor.add_node(self._input)
+        self._thread = threading.Thread(target=self._run, name='control', daemon=True)
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; no torque of the law is sent after this has returned."""
+        self._stop.set_result(True)
+        self._executor.wake()
+        if self._thread.is_alive():
+            self._thread.join(5.0)
+        self._executor.shutdown()
+        self._input.destroy_node()
+
+    def _run(self) -> None:
+        spin(self._executor, self._stop, self._input)
+
+    # -- one state --------------------------------------------------------------------------------
+
+    def _on_state(self, data: bytes) -> None:
+        begin = time.perf_counter()
+        try:
+            state = self._states.update(data, time.monotonic())
+            if state is not None:
+                self._answer(state)
+        # whatever a message does, the node stays, says so and goes on with the next
+        except Exception as error:
+            self._diagnostics.event(
+                SUBJECT, ERROR, f'no torque: {error}', code=type(error).__name__
+            )
+        duration = time.perf_counter() - begin
+        self._compute_time += duration
+        self._longest = max(self._longest, duration)
+
+    def _answer(self, state: MeasuredState) -> None:
+        reference, law = self._reference, self._law()
+        self._continue(state, law)
+        motion = reference.desired(state)
+        torque = law(state.q, state.v, *motion, state.dt)
+        applied = self._commander.send(torque, state.stamp)
+        law.applied(applied)
+        # Only a good torque that was sent keeps the watchdog quiet.
+        self.last_state = state
+        recovered = self._watchdog.fired or not self._begun
+        self._begun = True
+        self._watchdog.feed(time.monotonic())
+        if recovered:
+            self._states.found()
+            self._diagnostics.condition(SUBJECT, OK, 'publishing', code='publishing')
+        reference.done(state, motion, applied)
+
+    def _continue(self, state: MeasuredState, law: TorqueLaw) -> None:
+        """Tell the reference, before it is asked, how this state follows on the one before."""
+        if not self._begun:
+            law.reset()
+            self._reference.begin(state)
+            return
+        gap = self._watchdog.age(time.monotonic())
+        if self._watchdog.interrupted(gap, state.dt):
+            law.reset()
+            self._reference.interrupted(state, gap)
+        elif state.restarted:
+            self._reference.time_restarted(state)
+
+    def values(self) -> Dict[str, Any]:
+        """Key-value pairs for diagnostics."""
+        longest, self._longest = self._longest, 0.0
+        messages = self._states.messages
+        return {
+            'states_received': messages,
+            'states_refused': self._states.refused,
+            'torques_published': self._commander.sent,
+            'torques_saturated': self._commander.saturated,
+            'mean_compute_us': 1e6 * self._compute_time / max(messages, 1),
+            'longest_compute_us': 1e6 * longest,
+            'publishers': self._states.publishers,
+        }

@@ -1,0 +1,300 @@
+"""A torque node, composed of its parts."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence
+
+import numpy as np
+from rclpy.node import Node
+
+from rbd_ros.control import LawSettings, payload_parameters, TorqueLaw, TorqueLimiter
+from rbd_ros.nodes.common.description import RobotSource
+from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, WARN
+from rbd_ros.nodes.common.interface import NodeInterface
+from rbd_ros.nodes.common.parameters import ParameterTable
+from rbd_ros.nodes.common.process import hurry
+from rbd_ros.nodes.common.progress import Progress
+from rbd_ros.nodes.common.text import shorten
+from rbd_ros.nodes.torque.commander import Commander
+from rbd_ros.nodes.torque.loop import ControlLoop, SUBJECT
+from rbd_ros.nodes.torque.output import TorqueOutput
+from rbd_ros.nodes.torque.reference import Reference
+from rbd_ros.nodes.torque.state_input import StateInput, SUBJECT as JOINT_STATES
+from rbd_ros.nodes.torque.watchdog import Watchdog
+from rbd_ros.robot import Robot
+
+PAYLOAD = ('payload_mass', 'payload_com', 'payload_inertia')
+NEEDED_BY_FEEDBACK = ('damping', 'measured')
+
+Values = Mapping[str, Any]
+LawOptions = Callable[[Robot, Values], Dict[str, Any]]
+
+
+def per_joint(name: str, values: Sequence[float], size: int) -> np.ndarray:
+    """One number a joint from one for all or one for each, (size,).
+
+    :raises ValueError: for any other number of them
+    """
+    if len(values) not in (1, size):
+        raise ValueError(f'parameter {name} has {len(values)} numbers: 1 or {size} are needed')
+    return np.full(size, values[0]) if len(values) == 1 else np.array(values)
+
+
+class _Prepared(NamedTuple):
+    """All that follows from a set of parameters, for a known robot.
+
+    :param settings: settings of the law
+    :param law: the law, another one only if the payload is on another link
+    :param payload_link: link that can carry a payload, or empty
+    :param rate: largest change of torque, or None [N m/s or N/s]
+    """
+
+    settings: LawSettings
+    law: TorqueLaw
+    payload_link: str
+    rate: Optional[float]
+
+
+class TorqueNode(Node):
+    """A node that answers joint states with torques.
+
+    :param interface: what it shows
+    :param law_options: arguments of `LawSettings.for_robot` that follow from the node's own
+        parameters; raises ValueError for illegal ones
+    :param reference: makes the motion that is wanted, from the node and the robot
+    """
+
+    def __init__(
+        self,
+        interface: NodeInterface,
+        law_options: LawOptions,
+        reference: Callable[[TorqueNode, Robot], Reference],
+    ):
+        super().__init__(interface.name)
+        self.interface = interface
+        self._law_options, self._create_reference = law_options, reference
+        self.robot: Optional[Robot] = None
+        self._prepared: Optional[_Prepared] = None
+        self._loop: Optional[ControlLoop] = None
+        self._running = False
+        self.parameters = ParameterTable(self, interface.parameters, self._prepare, self._commit)
+        self.diagnostics = Diagnostics(self)
+        self.diagnostics.add_values(SUBJECT, self._values)
+        self.diagnostics.every_second(self._every_second)
+        self._source = RobotSource(self, self.parameters, self.diagnostics, self._use_robot)
+        self._source.start()
+
+    # -- parameters: whole, or not at all -----------------------------------------------------------
+
+    def _prepare(self, values: Values) -> Optional[_Prepared]:
+        """All that follows from parameters; changes nothing.
+
+        :raises ValueError: if they cannot be used
+        """
+        if not values['payload_link'] and values['payload_mass'] > 0.0:
+            raise ValueError('payload_mass needs payload_link, the link that carries the payload')
+        payload_parameters(*(values[name] for name in PAYLOAD))
+        if self.robot is None:
+            return None
+        self.reference.check(values)
+        return self._prepare_law(self.robot, values)
+
+    def _prepare_law(self, robot: Robot, values: Values) -> _Prepared:
+        link = values['payload_link']
+        if link:
+            robot.model.link(link)
+        payload = payload_parameters(*(values[name] for name in PAYLOAD)) if link else None
+        settings = LawSettings.for_robot(
+            robot,
+            **{
+                'gravity': np.array(values['gravity']),
+                'payload': payload,
+                'payload_link': link or None,
+                'effort_limits': self._limits(robot, values),
+                'transition_velocity': values['friction_velocity'],
+                **self._law_options(robot, values),
+            },
+        )
+        known = self._prepared
+        if known is not None and known.payload_link == link:
+            law = known.law
+        else:
+            # Another link needs other machine code. It is made here, beside the control loop.
+            law = TorqueLaw(robot, settings, payload_link=link or None)
+        return _Prepared(settings, law, link, values['torque_rate_limit'] or None)
+
+    def _commit(self, prepared: Optional[_Prepared], changed: Dict[str, Any]) -> None:
+        if prepared is None:
+            return
+        self._take(prepared)
+        self.reference.configure(self.parameters.values)
+        if 'payload_link' in changed:
+            link = prepared.payload_link
+            self.get_logger().info(f'payload on {link!r}' if link else 'no payload')
+        self._warn_of_weak_gains(prepared.settings)
+
+    def _take(self, prepared: _Prepared) -> None:
+        prepared.law.settings = prepared.settings
+        self._prepared = prepared
+        self._commander.limiter.configure(prepared.settings.effort_limits, prepared.rate)
+        self._states.needs_velocity = prepared.settings.needs_velocity
+
+    @staticmethod
+    def _limits(robot: Robot, values: Values) -> np.ndarray:
+        limits = values['effort_limits']
+        if not limits:
+            return robot.effort_limits
+        return np.minimum(robot.effort_limits, per_joint('effort_limits', limits, robot.nv))
+
+    # -- the robot --------------------------------------------------------------------------------
+
+    def _use_robot(self, robot: Robot, progress: Progress) -> None:
+        """Compose the node for a robot.
+
+        :raises ValueError: if robot and parameters do not fit
+        """
+        values = self.parameters.values
+        self._check_robot(robot)
+        progress.stage('compiling the torque law')
+        self.reference = self._create_reference(self, robot)
+        self.reference.check(values)
+        self.reference.configure(values)
+        prepared = self._prepare_law(robot, values)
+        self._states = StateInput(
+            robot,
+            self.diagnostics,
+            values['state_timeout'],
+            values['optional_joints'],
+            values['state_margin'],
+        )
+        output = TorqueOutput(self, robot.joint_names, values['joints'], values['output'])
+        limiter = TorqueLimiter(prepared.settings.effort_limits, prepared.rate)
+        self._commander = Commander(output, limiter)
+        self._take(prepared)
+        self._watchdog = Watchdog(values['state_timeout'], self._on_silence, self._simulated_time)
+        self.robot = robot
+        self._loop = ControlLoop(
+            self,
+            self._states,
+            self.reference,
+            lambda: self._prepared.law,
+            self._commander,
+            self._watchdog,
+            self.diagnostics,
+        )
+        self._report_limits(robot)
+        self._warn_of_weak_gains(prepared.settings)
+        self.diagnostics.condition(
+            JOINT_STATES,
+            WARN,
+            f'waiting for states on {self._loop.subscription.topic_name}',
+            code='waiting',
+        )
+        if self._running:
+            self._begin()
+
+    def _check_robot(self, robot: Robot) -> None:
+        if robot.nv == 0:
+            raise ValueError('it has no joint that moves')
+        if not robot.nq == robot.nv == len(robot.joint_names):
+            names = [b.joint_name for b in robot.model.bodies if b.joint.nv != 1]
+            raise ValueError(
+                f'joint {shorten(names)} has more than one degree of freedom, which joint_states '
+                'cannot carry'
+            )
+        unknown = [n for n in self.parameters['optional_joints'] if n not in robot.joint_names]
+        if unknown:
+            raise ValueError(
+                f'parameter optional_joints: the robot has no joint {shorten(unknown)}'
+            )
+
+    def _report_limits(self, robot: Robot) -> None:
+        for text, joints in (
+            ('no effort limit', np.isinf(robot.effort_limits)),
+            ('effort limit 0', robot.effort_limits == 0.0),
+        ):
+            if joints.any():
+                names = shorten(np.array(robot.joint_names)[joints])
+                self.get_logger().warning(f'the robot description gives {text} for {names}')
+
+    def _warn_of_weak_gains(self, settings: LawSettings) -> None:
+        for warning in settings.warnings(self.robot):
+            self.get_logger().warning(warning)
+
+    # -- running and ending -----------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin to answer states, now or when there is a robot."""
+        self._running = True
+        if self._loop is not None:
+            self._begin()
+
+    def _begin(self) -> None:
+        self._loop.start()
+        self._watchdog.start()
+
+    def stop(self) -> None:
+        """Send the last torque of an ending node."""
+        if self._loop is None:
+            return
+        self._loop.stop()
+        self._watchdog.stop()
+        if self._commander.ever:
+            self._send_last(self.parameters['shutdown_command'])
+            self._commander.flush()
+
+    def _on_silence(self) -> None:
+        """States have failed; called in the watchdog's thread."""
+        try:
+            self._states.lost(self.parameters['state_timeout'])
+        finally:
+            if self._commander.commanding:
+                self._send_last(self.parameters['timeout_command'])
+
+    def _send_last(self, action: str) -> None:
+        if action == 'none':
+            return
+        torque = self._last_torque(action)
+        if self._commander.finish(torque, self._stamp, hurry()):
+            self.diagnostics.condition(SUBJECT, WARN, f'last torque sent: {action}', code='stopped')
+
+    def _last_torque(self, action: str) -> np.ndarray:
+        """Torque to end with; zero where that of `action` cannot be worked out, (n,)."""
+        torque = np.zeros(self.robot.nv)
+        if action != 'gravity':
+            return torque
+        try:
+            gravity = self._prepared.law.gravity(self._loop.last_state.q)
+            if np.isfinite(gravity).all():
+                return gravity
+            problem = 'it is not finite'
+        except Exception as error:  # the last command is sent whatever happens
+            problem = str(error)
+        self.diagnostics.event(
+            SUBJECT, ERROR, f'last torque: zero instead of gravity, because {problem}', 'gravity'
+        )
+        return torque
+
+    def _stamp(self) -> int:
+        return self.get_clock().now().nanoseconds
+
+    def _simulated_time(self) -> Optional[float]:
+        clock = self.get_clock()
+        return clock.now().nanoseconds * 1e-9 if clock.ros_time_is_active else None
+
+    # -- diagnostics ------------------------------------------------------------------------------
+
+    def _every_second(self) -> None:
+        if self._loop is None or not self._running:
+            return
+        self._states.every_second()
+        self.reference.every_second()
+        never = not self._commander.ever
+        if never and self._states.messages and self._watchdog.timeout > 0.0:
+            self._states.lost(self._watchdog.timeout)
+
+    def _values(self) -> Dict[str, Any]:
+        if self._loop is None:
+            return {}
+        return {**self._loop.values(), **self.reference.values()}

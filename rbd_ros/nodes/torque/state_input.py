@@ -1,0 +1,337 @@
+"""Measured state from `joint_states`, whatever its publishers send.
+
+Messages come in any order of joints, in parts, with empty or short fields, with NaN, from the
+past, from two publishers at once. Each is taken or refused as a whole; a refused one is reported
+and changes nothing. Messages with the same run of names count as one publisher's: time is kept for
+each of these sources by itself, since publishers send at their own times.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any, Dict, NamedTuple, Optional, Sequence
+
+import numpy as np
+from rclpy.subscription import Subscription
+
+from rbd_ros.control import StateGuard
+from rbd_ros.nodes.common.conversions import NANOSECONDS
+from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
+from rbd_ros.nodes.common.joint_names import JointNames, MessageProblem, Naming
+from rbd_ros.nodes.common.text import shorten
+from rbd_ros.nodes.common.wire import JointStateReader, WireError
+from rbd_ros.robot import Robot
+
+SUBJECT = 'joint_states'
+
+CONFLICT_WINDOW = 1.0  # seconds that a contradiction between publishers is remembered
+# rad or m by which two publishers of the same joint may differ, beyond its motion in between
+AGREEMENT = 0.02
+CONTRADICTION = 'publishers contradict each other'
+VELOCITY_FILTER = 0.005  # time constant of velocities worked out from positions [s]
+LONGEST_DIFFERENCE = 0.5  # time over which velocities are worked out from positions [s]
+MOST_SOURCES = 64
+INCOMPLETE_PATIENCE = 0.2  # parts of one state arrive one after another [s]
+
+
+class MeasuredState(NamedTuple):
+    """State of all joints.
+
+    :param q: positions, (n,)
+    :param v: velocities, (n,)
+    :param stamp: time stamp of the message that completed the state, 0 if it has none [ns]
+    :param time: time of the leading source (see `StateInput`), by its stamps if it has any [ns]
+    :param dt: time that passed at the leading source since the state before; may be anything that
+        stamps can say, and is 0 for messages of other sources [s]
+    :param restarted: whether the leading source's time began anew
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    stamp: int
+    time: int
+    dt: float
+    restarted: bool
+
+
+class _Source:
+    """What is remembered of the messages with one run of names, mostly one publisher's."""
+
+    def __init__(self, naming: Naming, leads: bool, guards: Sequence[StateGuard]):
+        self.naming = naming
+        self.leads = leads
+        self.guard, self.unstamped = guards
+        self.stamp = 0
+        self.received = -math.inf
+        self.messages = 0
+
+
+class StateInput:
+    """Turns serialised JointState messages into the state of a robot of one-degree joints.
+
+    The leading source, whose time is that of the state, is the one with the first joint that must
+    be seen.
+
+    :param robot: the robot
+    :param diagnostics: where refused messages are reported
+    :param timeout: age at which a joint's state no longer counts [s]; 0 or less: never
+    :param optional_joints: joints that may be absent; until they are seen they are at rest in
+        neutral position
+    :param margin: how far outside the limits of a joint a position may lie [rad or m]
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        diagnostics: Diagnostics,
+        timeout: float,
+        optional_joints: Sequence[str] = (),
+        margin: float = math.inf,
+    ):
+        names = robot.joint_names
+        mimics = [b.joint_name for b in robot.model.bodies if b.joint_name not in names]
+        self._names = JointNames(names, [*mimics, *robot.model.joint_frames])
+        self._reader = JointStateReader()
+        self._diagnostics = diagnostics
+        self._limit = timeout if timeout > 0.0 else math.inf
+        self._lower, self._upper = robot.lower_limits - margin, robot.upper_limits + margin
+        self.needs_velocity = False
+        self._sources: Dict[Any, _Source] = {}
+        self._q = robot.neutral()
+        self._v = np.zeros(robot.nv)
+        self._seen = np.full(robot.nv, -math.inf)
+        optional = [names.index(name) for name in optional_joints]
+        self._required = np.setdiff1d(np.arange(robot.nv), optional)
+        self._leading_joint = int(self._required[0]) if self._required.size else 0
+        self._time = 0
+        self._conflict_until = -math.inf
+        self._conflict = ''
+        self._incomplete_since = math.inf
+        self.messages = 0
+        self.refused = 0
+        self.last_problem = ''
+        self._subscription: Optional[Subscription] = None
+
+    def attach(self, subscription: Subscription) -> None:
+        """Tell from which subscription the messages come."""
+        self._subscription = subscription
+
+    @property
+    def publishers(self) -> int:
+        """Number of publishers that are connected."""
+        return self._subscription.get_publisher_count() if self._subscription else 0
+
+    # -- one message ------------------------------------------------------------------------------
+
+    def update(self, data: bytes, now: float) -> Optional[MeasuredState]:
+        """Take a message.
+
+        :param data: serialised JointState
+        :param now: present time of a steady clock [s]
+        :return: the state of all joints, or None if it is not complete or cannot be trusted
+        """
+        self.messages += 1
+        try:
+            return self._update(data, now)
+        except (MessageProblem, WireError) as problem:
+            self.refused += 1
+            self.last_problem = str(problem)
+            level = ERROR if problem.code == CONTRADICTION else WARN
+            self._diagnostics.event(
+                SUBJECT, level, f'message refused: {problem}', code=problem.code
+            )
+            return None
+
+    def _update(self, data: bytes, now: float) -> Optional[MeasuredState]:
+        message = self._reader.read(data)
+        source = self._sources.get(message.layout) or self._new_source(message.layout)
+        naming, stamp = source.naming, message.stamp
+        position, velocity = message.position, message.velocity
+        if position is None:
+            raise MessageProblem('position empty', 'position is empty')
+        # Copies either way: numbers within a message are not aligned as kernels want them.
+        if naming.in_order:
+            position = position.copy()
+            velocity = None if velocity is None else velocity.copy()
+        else:
+            position = position[naming.source]
+            velocity = None if velocity is None else velocity[naming.source]
+        restarted = self._check(source, stamp, position, velocity)
+        self._check_publishers(naming, position, velocity, now)
+        dt = self._elapsed(source, stamp, now)
+        if velocity is None:
+            velocity = self._differentiate(naming, position, dt)
+        source.stamp, source.received = stamp, now
+        source.messages += 1
+        target = naming.target
+        if target.size == self._q.size:
+            # A message with all joints: arrays of their own, so that nothing has to be copied.
+            self._q, self._v = self._in_robot_order(naming, position, velocity)
+            self._seen[:] = now
+            self._incomplete_since = math.inf
+            q, v = self._q, self._v
+        else:
+            self._q, self._v = q, v = self._q.copy(), self._v.copy()
+            q[target], v[target], self._seen[target] = position, velocity, now
+            if not self._complete(now):
+                return None
+        if not source.leads:
+            return MeasuredState(q, v, stamp, self._time, 0.0, False)
+        self._time = stamp or round(now * NANOSECONDS)
+        return MeasuredState(q, v, stamp, self._time, dt, restarted)
+
+    @staticmethod
+    def _in_robot_order(naming: Naming, position: np.ndarray, velocity: np.ndarray) -> tuple:
+        if naming.in_order:
+            return position, velocity
+        q, v = np.empty(naming.target.size), np.empty(naming.target.size)
+        q[naming.target], v[naming.target] = position, velocity
+        return q, v
+
+    def _new_source(self, layout: Any) -> _Source:
+        naming = self._names.naming(layout.names)
+        if not naming.target.size:
+            raise MessageProblem('no known joints', 'it names no joint of the robot')
+        if len(self._sources) >= MOST_SOURCES:
+            # A publisher that invents names must not fill the memory.
+            del self._sources[min(self._sources, key=lambda k: self._sources[k].received)]
+        limits = {'lower': self._lower[naming.target], 'upper': self._upper[naming.target]}
+        guards = [StateGuard(naming.names, **limits) for _ in range(2)]
+        leads = self._leading_joint in naming.target
+        source = self._sources[layout] = _Source(naming, leads, guards)
+        self._report_unknown(source)
+        return source
+
+    def _report_unknown(self, source: _Source) -> None:
+        if source.naming.unknown:
+            self._diagnostics.event(
+                SUBJECT,
+                WARN,
+                f'unknown joints ignored: {shorten(source.naming.unknown)}',
+                code='unknown joints',
+            )
+
+    def _check(
+        self, source: _Source, stamp: int, position: np.ndarray, velocity: Optional[np.ndarray]
+    ) -> bool:
+        """Refuse values and times that cannot be; tell whether the source's time began anew."""
+        # Stamp zero means that the publisher does not tell the time.
+        guard = source.guard if stamp else source.unstamped
+        at = stamp / NANOSECONDS if stamp else float(source.messages)
+        problem = guard.check(at, position, position * 0.0 if velocity is None else velocity)
+        if problem is not None and problem.kind != 'time_repeated':
+            raise MessageProblem(problem.kind.replace('_', ' '), problem.message)
+        if not guard.time_jumped:
+            return False
+        self._diagnostics.event(
+            SUBJECT,
+            WARN,
+            'time went back and stays there (simulation or bag restarted): going on from the new '
+            'time',
+            code='time restarted',
+        )
+        source.stamp, source.received = 0, -math.inf
+        return source.leads
+
+    def _check_publishers(
+        self, naming: Naming, position: np.ndarray, velocity: Optional[np.ndarray], now: float
+    ) -> None:
+        """Refuse states while two publishers contradict each other about the same joint.
+
+        One publisher may put the robot elsewhere at once (a simulation was reset). When there are
+        several, it more likely is two robots taking turns.
+        """
+        target = naming.target
+        change = np.abs(position - (self._q if naming.in_order else self._q[target]))
+        if now >= self._conflict_until and change.max() <= AGREEMENT:
+            return
+        elapsed = np.minimum(now - self._seen[target], CONFLICT_WINDOW)
+        speed = np.abs(self._v[target]) + (0.0 if velocity is None else np.abs(velocity))
+        apart = change > AGREEMENT + 2.0 * speed * elapsed
+        apart &= elapsed < CONFLICT_WINDOW
+        if apart.any() and self.publishers > 1:
+            names = shorten(self._names.joint_names[i] for i in target[apart])
+            self._conflict = (
+                f'two publishers contradict each other about {names}; stop one of them'
+            )
+            self._conflict_until = now + CONFLICT_WINDOW
+        if now < self._conflict_until:
+            # What the next message is compared with, even though it is not used.
+            self._q = self._q.copy()
+            self._q[target], self._seen[target] = position, now
+            raise MessageProblem(CONTRADICTION, self._conflict)
+
+    @staticmethod
+    def _elapsed(source: _Source, stamp: int, now: float) -> float:
+        """Time since the message before of the same source, by its stamps if it has any [s]."""
+        if stamp and source.stamp:
+            return (stamp - source.stamp) / NANOSECONDS
+        return now - source.received if source.received > -math.inf else 0.0
+
+    def _differentiate(self, naming: Naming, position: np.ndarray, dt: float) -> np.ndarray:
+        """Velocities from successive positions, (k,), for publishers that send none."""
+        if self.needs_velocity:
+            self._diagnostics.event(
+                SUBJECT,
+                WARN,
+                'no velocities: they are worked out from positions',
+                code='velocity empty',
+            )
+        target = naming.target
+        if not 0.0 < dt < LONGEST_DIFFERENCE:
+            return self._v[target] if dt == 0.0 else np.zeros(target.size)
+        weight = dt / (dt + VELOCITY_FILTER)
+        change = (position - self._q[target]) / dt
+        return self._v[target] + weight * (change - self._v[target])
+
+    def _complete(self, now: float) -> bool:
+        """Whether every joint has a state that is not too old."""
+        fresh = now - self._seen[self._required] < self._limit
+        if fresh.all():
+            self._incomplete_since = math.inf
+            return True
+        # Parts of one state arrive one after another: that is no news until it lasts.
+        self._incomplete_since = min(self._incomplete_since, now)
+        if now - self._incomplete_since > INCOMPLETE_PATIENCE:
+            absent = [self._names.joint_names[i] for i in self._required[~fresh]]
+            self.last_problem = f'no state of {shorten(absent)}'
+            self._diagnostics.event(SUBJECT, WARN, self.last_problem, code='joints missing')
+        return False
+
+    # -- what is said about it --------------------------------------------------------------------
+
+    def every_second(self) -> None:
+        """Report publishers that are too many or too few."""
+        publishers, now = self.publishers, time.monotonic()
+        if not publishers:
+            self._diagnostics.event(
+                SUBJECT,
+                WARN,
+                f'nobody publishes {self._subscription.topic_name}',
+                code='no publisher',
+            )
+        heard = [s for s in list(self._sources.values()) if now - s.received < CONFLICT_WINDOW]
+        for source in heard:
+            self._report_unknown(source)
+        together = [i for source in heard for i in source.naming.target]
+        if publishers > 1 and (len(heard) < publishers or len(set(together)) < len(together)):
+            self._diagnostics.event(
+                SUBJECT,
+                WARN,
+                f'{publishers} publishers on {self._subscription.topic_name}, some for the same '
+                'joints or for none of this robot',
+                code='several publishers',
+            )
+
+    def lost(self, timeout: float) -> None:
+        """Report that there has been no usable state for `timeout` seconds."""
+        reason = f' ({self.last_problem})' if self.last_problem else ''
+        self._diagnostics.condition(
+            SUBJECT, ERROR, f'no usable state for {timeout:g} s{reason}', code='lost'
+        )
+
+    def found(self) -> None:
+        """Report that there is a usable state."""
+        self.last_problem = ''
+        self._diagnostics.condition(SUBJECT, OK, 'receiving', code='receiving')
