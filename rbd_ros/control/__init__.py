@@ -4,26 +4,38 @@ Pure functions and small classes; clocks are arguments, and nothing here knows m
 """
 
 from rbd_ros.control.friction import friction_torque
-from rbd_ros.control.gains import pd_gains
+from rbd_ros.control.gains import DAMPING_RATIO, default_gains, NATURAL_FREQUENCY, pd_gains
 from rbd_ros.control.guards import StaleWatchdog, StateGuard, StateProblem
-from rbd_ros.control.limits import TorqueLimiter
+from rbd_ros.control.law_settings import (
+    FEEDBACKS,
+    FEEDFORWARDS,
+    FRICTIONS,
+    LawSettings,
+    TERM_DESCRIPTIONS,
+)
+from rbd_ros.control.limits import TorqueLimiter, TorqueLimits
 from rbd_ros.control.payload import payload_parameters
-from rbd_ros.control.torque import FEEDBACKS, FRICTIONS, MODELS, TERM_DESCRIPTIONS, TorqueLaw
+from rbd_ros.control.torque import TorqueLaw
 from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.control.trajectory_checks import TrajectoryError
 
 __all__ = [
+    'DAMPING_RATIO',
     'FEEDBACKS',
+    'FEEDFORWARDS',
     'FRICTIONS',
     'JointTrajectory',
-    'MODELS',
+    'LawSettings',
+    'NATURAL_FREQUENCY',
     'StaleWatchdog',
     'StateGuard',
     'StateProblem',
     'TERM_DESCRIPTIONS',
     'TorqueLaw',
     'TorqueLimiter',
+    'TorqueLimits',
     'TrajectoryError',
+    'default_gains',
     'friction_torque',
     'payload_parameters',
     'pd_gains',

@@ -10,6 +10,42 @@ from rbd_ros.control.friction import friction_torque
 from rbd_ros.robot import Robot
 
 
+#: Default frequency of the closed loop [rad/s].
+NATURAL_FREQUENCY = 20.0
+
+#: Default damping of the closed loop as part of the critical one.
+DAMPING_RATIO = 1.0
+
+#: Pole of the integral as part of the frequency of the closed loop.
+INTEGRAL_PART = 0.5
+
+
+def default_gains(
+    robot: Robot,
+    feedback: str = 'computed_torque',
+    natural_frequency: float = NATURAL_FREQUENCY,
+    damping_ratio: float = DAMPING_RATIO,
+) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Gains of the position error, the velocity error and the integral: kp, kd, ki, each (nv,).
+
+    :param robot: the robot
+    :param feedback: 'computed_torque' or 'pd'
+    :param natural_frequency: frequency of the closed loop [rad/s]
+    :param damping_ratio: damping of the closed loop as part of the critical one
+    :raises ValueError: for numbers that are none, or joints that move no mass
+    """
+    w, z = natural_frequency, damping_ratio
+    r = INTEGRAL_PART * w
+    # (p^2 + 2 z w p + w^2) (p + r)
+    kp, kd, ki = w * w + 2.0 * z * w * r, 2.0 * z * w + r, w * w * r
+    if feedback == 'computed_torque':
+        return tuple(np.full(robot.nv, k) for k in (kp, kd, ki))
+    rng = np.random.default_rng(0)
+    configurations = np.array([robot.random_configuration(rng) for _ in range(64)])
+    inertia = np.median(free_inertia(robot, configurations), axis=0)
+    return kp * inertia, kd * inertia, ki * inertia
+
+
 def pd_gains(
     robot: Robot, configurations: Any, natural_frequency: float, damping_ratio: float = 1.0
 ) -> Tuple[np.ndarray, np.ndarray]:
@@ -77,7 +113,7 @@ def free_inertia(robot: Robot, configurations: Any) -> np.ndarray:
     H = robot.mass_matrix(np.atleast_2d(np.asarray(configurations, dtype=float)))
     # Units differ among joints (kg m^2, kg): the scaled matrix tells whether H is regular.
     diagonal = np.einsum('...ii->...i', H)
-    light = [name for name, least in zip(_dof_names(robot), diagonal.min(axis=0)) if not least > 0]
+    light = [name for name, least in zip(dof_names(robot), diagonal.min(axis=0)) if not least > 0]
     if light:
         raise ValueError(f'joint {", ".join(light)} moves no mass: gains cannot follow from it')
     scale = 1.0 / np.sqrt(diagonal)
@@ -85,7 +121,8 @@ def free_inertia(robot: Robot, configurations: Any) -> np.ndarray:
     return 1.0 / (np.einsum('...ii->...i', inverse) * scale**2)
 
 
-def _dof_names(robot: Robot) -> Tuple[str, ...]:
+def dof_names(robot: Robot) -> Tuple[str, ...]:
+    """Name of the joint of each degree of freedom, (nv,)."""
     model = robot.model
     bodies = (model.body(i) for i in model.independent)
     return tuple(body.joint_name for body in bodies for _ in range(body.joint.nv))

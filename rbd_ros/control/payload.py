@@ -6,6 +6,9 @@ from typing import Any, Sequence
 
 import numpy as np
 
+#: Greatest mass [kg] and distance of the centre of mass [m] that are no slip of the keyboard.
+GREATEST_MASS, GREATEST_DISTANCE = 1e5, 100.0
+
 
 def payload_parameters(
     mass: float, com: Sequence[float] = (0.0, 0.0, 0.0), inertia: Any = None
@@ -29,7 +32,47 @@ def payload_parameters(
     if m == 0.0 and about_com.any():
         raise ValueError('a payload without mass cannot have inertia; give its mass')
     about_origin = about_com + m * (c @ c * np.eye(3) - np.outer(c, c))
-    return np.concatenate([[m], m * c, about_origin[np.triu_indices(3)]])
+    return check_payload(np.concatenate([[m], m * c, about_origin[np.triu_indices(3)]]))
+
+
+def check_payload(parameters: Any) -> np.ndarray:
+    """Ten inertial parameters that a body can have, as an array, (10,).
+
+    :param parameters: m, m c (3), and Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the origin of the link
+    :raises ValueError: for numbers that no body on a robot can have; the message says which
+    """
+    try:
+        values = np.array(parameters, dtype=float)
+    except (TypeError, ValueError):
+        values = np.zeros(0)
+    if values.shape != (10,) or not np.isfinite(values).all():
+        raise ValueError(
+            'payload must be 10 finite numbers, those that payload_parameters makes of mass, '
+            f'centre of mass and inertia; got {parameters}'
+        )
+    m = values[0]
+    if not 0.0 <= m <= GREATEST_MASS:
+        raise ValueError(
+            f'mass of the payload is {m:g} kg; give one between 0 and {GREATEST_MASS:g} kg'
+        )
+    if m == 0.0:
+        if values.any():
+            raise ValueError('a payload without mass cannot have inertia; give its mass')
+        return values
+    c = values[1:4] / m
+    distance = float(np.linalg.norm(c))
+    if not distance <= GREATEST_DISTANCE:
+        raise ValueError(
+            f'centre of mass of the payload is {distance:g} m from its link; give it in metres, '
+            f'at most {GREATEST_DISTANCE:g}'
+        )
+    about_origin = np.zeros((3, 3))
+    about_origin[np.triu_indices(3)] = values[4:]
+    about_origin = about_origin + np.triu(about_origin, 1).T
+    about_com = about_origin - m * (c @ c * np.eye(3) - np.outer(c, c))
+    # Rounding of the shift is relative to what is shifted.
+    _check_principal_moments(about_com, 1e-9 * np.abs(about_origin).max())
+    return values
 
 
 def _inertia_matrix(inertia: Any) -> np.ndarray:
@@ -49,12 +92,16 @@ def _inertia_matrix(inertia: Any) -> np.ndarray:
         )
     if not np.isfinite(matrix).all() or not np.allclose(matrix, matrix.T, rtol=1e-9, atol=0.0):
         raise ValueError('inertia of the payload must be finite and symmetric')
+    _check_principal_moments(matrix, 0.0)
+    return matrix
+
+
+def _check_principal_moments(matrix: np.ndarray, tolerance: float) -> None:
     principal = np.linalg.eigvalsh(matrix)
-    tolerance = 1e-9 * max(abs(principal).max(), 1e-300)
+    tolerance = max(tolerance, 1e-9 * abs(principal).max())
     if principal[0] < -tolerance or principal[2] > principal[0] + principal[1] + tolerance:
         raise ValueError(
             'inertia of the payload is not physical: its principal moments '
             f'{", ".join(f"{p:.6g}" for p in principal)} must not be negative, and none greater '
             'than the sum of the others'
         )
-    return matrix

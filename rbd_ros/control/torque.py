@@ -1,202 +1,159 @@
-"""Torque laws: sums of model, feedback and friction terms, cut at the limits.
+"""The torque law: a sum of model, feedback, friction and integral terms.
 
-Which term contains what is in `TERM_DESCRIPTIONS`. Model terms are rigid-body dynamics with
-reflected rotor inertia; friction is in the friction term alone.
+docs/control.md has the formulas and the reasons. Limits of torque are in limits.py: a law computes
+the torque it wants, and `TorqueLaw.applied` tells it what became of it.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional, Tuple
+import math
+from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
 from rbd_ros.control.friction import friction_torque
-from rbd_ros.control.limits import TorqueLimiter
+from rbd_ros.control.gains import dof_names
+from rbd_ros.control.law_settings import LawSettings
 from rbd_ros.robot import Robot
 
-MODELS = ('none', 'gravity', 'inverse_dynamics', 'computed_torque')
-FEEDBACKS = ('none', 'pd', 'damping')
-FRICTIONS = ('none', 'desired', 'measured')
-WORDS = {'model': MODELS, 'feedback': FEEDBACKS, 'friction': FRICTIONS}
+#: Longest time for which one call lets the integral advance [s].
+LONGEST_STEP = 0.02
 
-TERM_DESCRIPTIONS = {
-    'none': 'nothing',
-    'gravity': 'g(q): holds the arm against gravity at the measured configuration; '
-    'no inertia, Coriolis, friction',
-    'inverse_dynamics': 'H(qd) ad + C(qd, vd) + g(qd): inertia, Coriolis, centrifugal and gravity '
-    'of the desired motion; contains no measurement and no friction',
-    'computed_torque': 'H(q) (ad + kp e + kd de) + C(q, v) + g(q) at the measured state; kp in '
-    '1/s^2, kd in 1/s; no friction',
-    'pd': 'kp e + kd de with the errors of position and velocity',
-    'damping': '-kd v with the measured velocity',
-    'desired': 'viscous and Coulomb friction of the desired velocity, tanh around rest',
-    'measured': 'viscous and Coulomb friction of the measured velocity, tanh around rest',
-}
+#: Bound of integral torque where there is no effort limit [N m or N].
+GREATEST_INTEGRAL = 1e6
+
+TERMS = ('model', 'feedback', 'friction', 'integral')
 
 Kernel = Callable[..., np.ndarray]
 
 
-class TorqueLaw:
-    """Torque for a robot from its measured and desired state.
+class _Active(NamedTuple):
+    """What one call computes with, derived from settings and replaced with them as one.
 
-    tau = limits(model + feedback + friction); see `TERM_DESCRIPTIONS`. All terms are summed before
-    the sum is cut.
-
-    :param robot: the robot
-    :param model: one of MODELS
-    :param feedback: one of FEEDBACKS; with computed_torque, 'none' or 'pd' is the same, since the
-        feedback is within
-    :param friction: one of FRICTIONS
-    :param kp: gain of the position error, one number or (nv,) [N m/rad or N/m; 1/s^2 with
-        computed_torque]
-    :param kd: gain of the velocity error, likewise [N m s/rad or N s/m; 1/s]
-    :param payload_link: link with a payload that `set_payload` gives; None: no payload
-    :param runtime_gravity: whether `set_gravity` will change the gravity vector
-    :param effort_limits: greatest torques, (nv,); None: those of the robot
-    :param torque_rate: greatest change of torque, one number or (nv,) [N m/s or N/s]; None: any
-    :param viscous: damping for the friction term, (nv,); None: that of the robot
-    :param coulomb: Coulomb friction for the friction term, (nv,); None: that of the robot
-    :param transition_velocity: velocity over which Coulomb friction sets in [rad/s or m/s]
-    :raises ValueError: for an unknown word, an unknown link or illegal numbers
+    :param settings: the settings
+    :param inputs: run-time inputs of the kernels of torque: gravity, and the payload if there is
+    :param mass_inputs: those of the mass matrix: the payload if there is
+    :param friction_stiffness: stiffness that goes with viscous friction, (nv,) [N m/rad or N/m];
+        None: none
+    :param integral_rate: ki / kp, (nv,) [1/s]; None: no integral
+    :param bound: greatest integral torque, (nv,)
     """
 
-    def __init__(
-        self,
-        robot: Robot,
-        *,
-        model: str = 'inverse_dynamics',
-        feedback: str = 'pd',
-        friction: str = 'none',
-        kp: Any = 0.0,
-        kd: Any = 0.0,
-        payload_link: Optional[str] = None,
-        runtime_gravity: bool = False,
-        effort_limits: Any = None,
-        torque_rate: Any = None,
-        viscous: Any = None,
-        coulomb: Any = None,
-        transition_velocity: float = 0.02,
-    ):
-        if not transition_velocity > 0.0:
-            raise ValueError(f'transition_velocity must be positive, got {transition_velocity}')
+    settings: LawSettings
+    inputs: Tuple[np.ndarray, ...]
+    mass_inputs: Tuple[np.ndarray, ...]
+    friction_stiffness: Optional[np.ndarray]
+    integral_rate: Optional[np.ndarray]
+    bound: np.ndarray
+
+
+class TorqueLaw:
+    """Torque for a robot from its measured and desired state, before limits.
+
+    One thread computes; others may assign `settings` meanwhile, and each call uses one set of
+    settings throughout.
+
+    :param robot: the robot
+    :param settings: see LawSettings
+    :param payload_link: link that carries the payload of the settings; None: no payload
+    :raises ValueError: for an unknown link, or settings that are not for this robot
+    """
+
+    def __init__(self, robot: Robot, settings: LawSettings, payload_link: Optional[str] = None):
         self.robot = robot
+        self.payload_link = payload_link
         self._rest = np.zeros(robot.nv)
         self._rest.flags.writeable = False
-        self._one_dof_joints = len(robot.joint_names) == robot.nv == robot.nq
-        self._viscous = self._gain('viscous', robot.damping if viscous is None else viscous)
-        self._coulomb = self._gain('coulomb', robot.friction if coulomb is None else coulomb)
-        self._transition_velocity = transition_velocity
-        self._runtime: Tuple[str, ...] = ('gravity',) if runtime_gravity else ()
+        self._simple = robot.nq == robot.nv == len(robot.joint_names)
+        payload: Tuple[str, ...] = ()
         if payload_link is not None:
             robot.model.link(payload_link)
-            self._runtime += (f'payload:{payload_link}',)
-        self._inputs: Dict[str, np.ndarray] = {}
-        if runtime_gravity:
-            self._inputs['gravity'] = np.array(robot.gravity, dtype=float)
-        if payload_link is not None:
-            self._inputs['payload'] = np.zeros(10)
-        self._extra = tuple(self._inputs.values())
-        self._functions: Dict[str, Kernel] = {}
-        self._limiter: Optional[TorqueLimiter] = None
-        self._last_terms = (self._rest,) * 3
-        self.configure(
-            model=model,
-            feedback=feedback,
-            friction=friction,
-            kp=kp,
-            kd=kd,
-            effort_limits=robot.effort_limits if effort_limits is None else effort_limits,
-            torque_rate=torque_rate,
-        )
+            payload = (f'payload:{payload_link}',)
+        # All of them, whatever the settings: then a change of words waits for no compiler.
+        self._inverse_dynamics = robot.function('inverse_dynamics', ('gravity', *payload))
+        self._gravity = robot.function('gravity_torque', ('gravity', *payload))
+        self._mass_matrix = robot.function('mass_matrix', payload)
+        self._last = (self._rest,) * len(TERMS)
+        self._wanted = self._integral = self._rest
+        self._lost: Optional[np.ndarray] = None
+        self._active = self._current = self._prepared(settings)
 
     # -- settings ---------------------------------------------------------------------------------
 
-    def configure(self, **changes: Any) -> None:
-        """Change settings: model, feedback, friction, kp, kd, effort_limits, torque_rate.
+    @property
+    def settings(self) -> LawSettings:
+        """All settings; assign others at any time, also from another thread.
 
-        All are checked before any is changed. Names and values as those of the class.
+        The integral torque is kept as long as the feedback has an integral: it is what the
+        model lacks, whichever the gains.
 
-        :raises ValueError: for an unknown name, an unknown word or illegal numbers
+        :raises ValueError: for settings that are not for this robot; the old ones stay
         """
-        legal = (*WORDS, 'kp', 'kd', 'effort_limits', 'torque_rate')
-        for name in changes:
-            if name not in legal:
-                raise ValueError(f'unknown setting {name!r}; there are {", ".join(legal)}')
-        new = {}
-        for name, words in WORDS.items():
-            if name in changes and changes[name] not in words:
-                given = changes[name]
-                raise ValueError(f'{name} must be one of {", ".join(words)}, got {given!r}')
-        for name in ('kp', 'kd'):
-            if name in changes:
-                new[f'_{name}'] = self._gain(name, changes[name])
-        if 'effort_limits' in changes or 'torque_rate' in changes:
-            new['_limiter'] = self._changed_limiter(changes)
-        for name in WORDS:
-            if name in changes:
-                new[f'_{name}'] = changes[name]
-        self._require_functions(changes.get('model', 'none'))
-        self.__dict__.update(new)
+        return self._active.settings
 
-    def _gain(self, name: str, values: Any) -> np.ndarray:
-        try:
-            result = np.broadcast_to(np.asarray(values, dtype=float), (self.robot.nv,)).copy()
-        except (TypeError, ValueError):
-            raise ValueError(
-                f'{name} must be one number or {self.robot.nv}, got shape {np.shape(values)}'
-            ) from None
-        if not (np.isfinite(result).all() and (result >= 0.0).all()):
-            raise ValueError(f'{name} must be finite and not negative, got {values}')
-        return result
+    @settings.setter
+    def settings(self, settings: LawSettings) -> None:
+        self._active = self._prepared(settings)
 
-    def _changed_limiter(self, changes: Dict[str, Any]) -> TorqueLimiter:
-        old = self._limiter
-        limits = changes.get('effort_limits', None if old is None else old.effort_limits)
-        rate = changes.get('torque_rate', None if old is None else old.rate)
-        if np.shape(limits) != (self.robot.nv,):
-            raise ValueError(
-                f'effort_limits must have shape ({self.robot.nv},), got {np.shape(limits)}'
-            )
-        new = TorqueLimiter(limits, rate)
-        if old is not None:
-            new.continue_from(old)
-        return new
+    def _prepared(self, settings: LawSettings) -> _Active:
+        nv = self.robot.nv
+        for name in ('kp', 'kd', 'ki', 'viscous', 'coulomb', 'effort_limits'):
+            if getattr(settings, name).shape != (nv,):
+                raise ValueError(
+                    f'{name} has shape {getattr(settings, name).shape}, the robot needs ({nv},); '
+                    'make settings with LawSettings.for_robot'
+                )
+        payload: Tuple[np.ndarray, ...] = ()
+        if self.payload_link is not None:
+            given = settings.payload
+            payload = (np.zeros(10) if given is None else given,)
+        elif settings.payload is not None and settings.payload.any():
+            raise ValueError('payload needs payload_link, the link that carries it')
+        active = _Active(
+            settings=settings,
+            inputs=(settings.gravity, *payload),
+            mass_inputs=payload,
+            friction_stiffness=self._friction_stiffness(settings),
+            integral_rate=self._integral_rate(settings),
+            bound=np.minimum(settings.effort_limits, GREATEST_INTEGRAL),
+        )
+        self._try(active)
+        return active
 
-    def _require_functions(self, model: str) -> None:
-        """Get the kernel that a model needs, so that the first torque does not wait for it."""
-        name = {
-            'gravity': 'gravity_torque',
-            'inverse_dynamics': 'inverse_dynamics',
-            'computed_torque': 'inverse_dynamics',
-        }.get(model)
-        if name is not None and name not in self._functions:
-            self._functions[name] = self.robot.function(name, runtime=self._runtime)
+    @staticmethod
+    def _friction_stiffness(settings: LawSettings) -> Optional[np.ndarray]:
+        """Stiffness in proportion to viscous friction as kp is to kd.
 
-    def set_payload(self, parameters: Any) -> None:
-        """Change the payload.
-
-        :param parameters: m, m c (3), Ixx, Ixy, Ixz, Iyy, Iyz, Izz, (10,), see payload_parameters
-        :raises ValueError: if there is no payload_link, or for illegal numbers
+        Viscous friction damps as kd does. Where it is the greater of the two, kp alone would
+        leave the joint slow.
         """
-        self._set_input('payload', parameters, 'TorqueLaw was made without payload_link')
+        if settings.feedback != 'computed_torque' or settings.friction != 'desired':
+            return None
+        ratio = np.divide(settings.kp, settings.kd, out=np.zeros_like(settings.kp),
+                          where=settings.kd > 0.0)
+        stiffness = settings.viscous * ratio
+        return stiffness if stiffness.any() else None
 
-    def set_gravity(self, vector: Any) -> None:
-        """Change the acceleration of gravity in base coordinates, (3,) [m/s^2].
+    @staticmethod
+    def _integral_rate(settings: LawSettings) -> Optional[np.ndarray]:
+        if settings.feedback not in ('pd', 'computed_torque') or not settings.ki.any():
+            return None
+        return np.divide(settings.ki, settings.kp, out=np.zeros_like(settings.ki),
+                         where=settings.kp > 0.0)
 
-        :raises ValueError: if runtime_gravity is off, or for illegal numbers
-        """
-        self._set_input('gravity', vector, 'TorqueLaw was made without runtime_gravity')
-
-    def _set_input(self, name: str, values: Any, absent: str) -> None:
-        if name not in self._inputs:
-            raise ValueError(absent)
-        shape = self._inputs[name].shape
-        new = np.array(values, dtype=float)
-        if new.shape != shape or not np.isfinite(new).all():
-            raise ValueError(f'{name} must be {shape[0]} finite numbers, got {values}')
-        # A new array instead of new contents: another thread may be computing with the old.
-        self._inputs[name] = new
-        self._extra = tuple(self._inputs.values())
+    def _try(self, active: _Active) -> None:
+        """Refuse settings whose torque is not finite at some ordinary states."""
+        rng = np.random.default_rng(0)
+        robot, rest = self.robot, self._rest
+        for q in (robot.neutral(), *(robot.random_configuration(rng) for _ in range(3))):
+            v = rng.normal(size=robot.nv)
+            with np.errstate(all='ignore'):
+                total, _ = self._compute(active, q, v, robot.neutral(), rest, v, self._rest, 1e-3)
+            if not np.isfinite(total).all():
+                raise ValueError(
+                    f'with these settings {self._which(total)} is not finite; gains, friction, '
+                    'gravity or payload are too great'
+                )
 
     # -- torque -----------------------------------------------------------------------------------
 
@@ -209,76 +166,134 @@ class TorqueLaw:
         a_desired: Optional[np.ndarray] = None,
         dt: Optional[float] = None,
     ) -> np.ndarray:
-        """Torque, (nv,) [N m or N].
+        """Torque before limits, (nv,) [N m or N].
 
         :param q: measured configuration, (nq,)
         :param v: measured velocity, (nv,)
         :param q_desired: desired configuration, (nq,); None: where the robot is
         :param v_desired: desired velocity, (nv,); None: at rest
         :param a_desired: desired acceleration, (nv,); None: none
-        :param dt: time since the last call [s], for the rate limit; None: no rate limit this time
-        :raises FloatingPointError: if it is not finite, naming the joints
+        :param dt: time since the state before [s], for the integral; None or not positive: the
+            integral does not advance
+        :raises FloatingPointError: if it is not finite, naming the joints; the integral is as
+            before
         """
-        q_desired = q if q_desired is None else q_desired
-        v_desired = self._rest if v_desired is None else v_desired
-        a_desired = self._rest if a_desired is None else a_desired
-        model = self._model_term(q, v, q_desired, v_desired, a_desired)
-        feedback = self._feedback_term(q, v, q_desired, v_desired)
-        friction = self._friction_term(v, v_desired)
-        self._last_terms = (model, feedback, friction)
-        total = model + feedback + friction
-        if not np.isfinite(total).all():
-            self._refuse(total)
-        return self._limiter(total, dt)
+        active = self._active
+        if active is not self._current:
+            self._take_over(active)
+        total, terms = self._compute(
+            active,
+            q,
+            v,
+            q if q_desired is None else q_desired,
+            self._rest if v_desired is None else v_desired,
+            self._rest if a_desired is None else a_desired,
+            self._integral,
+            dt,
+        )
+        # The sum of squares may overflow where the numbers do not: then look closer.
+        if not math.isfinite(total.dot(total)) and not np.isfinite(total).all():
+            raise FloatingPointError(f'{self._which(total)} is not finite')
+        self._last = terms
+        self._integral = terms[3]
+        self._wanted = total
+        self._lost = None
+        return total
 
-    def _model_term(self, q, v, q_desired, v_desired, a_desired) -> np.ndarray:
-        if self._model == 'inverse_dynamics':
-            function = self._functions['inverse_dynamics']
-            return function(q_desired, v_desired, a_desired, *self._extra)
-        if self._model == 'gravity':
-            return self._functions['gravity_torque'](q, *self._extra)
-        if self._model == 'computed_torque':
-            error = self._position_error(q, q_desired)
-            a = a_desired + self._kp * error + self._kd * (v_desired - v)
-            return self._functions['inverse_dynamics'](q, v, a, *self._extra)
-        return self._rest
+    def _compute(self, active, q, v, q_desired, v_desired, a_desired, integral, dt):
+        settings = active.settings
+        feedback_word = settings.feedback
+        computed = feedback_word == 'computed_torque'
+        if settings.feedforward == 'inverse_dynamics':
+            if computed:
+                model = self._inverse_dynamics(q, v, a_desired, *active.inputs)
+            else:
+                model = self._inverse_dynamics(q_desired, v_desired, a_desired, *active.inputs)
+        elif settings.feedforward == 'gravity':
+            model = self._gravity(q, *active.inputs)
+        else:
+            model = self._rest
+        total = model
+        feedback = friction = self._rest
+        if computed or feedback_word == 'pd':
+            error = q_desired - q if self._simple else self.robot.difference(q, q_desired)
+            elastic = settings.kp * error
+            damping = settings.kd * (v_desired - v)
+            if computed:
+                H = self._mass_matrix(q, *active.mass_inputs)
+                elastic = H.dot(elastic)
+                damping = H.dot(damping)
+                if active.friction_stiffness is not None:
+                    elastic += active.friction_stiffness * error
+            feedback = elastic + damping
+            if active.integral_rate is not None:
+                integral = self._advanced(active, integral, elastic, error, dt)
+                total = total + integral
+            total = total + feedback
+        elif feedback_word == 'damping':
+            feedback = -settings.kd * v
+            total = total + feedback
+        if settings.friction != 'none':
+            friction = friction_torque(
+                v_desired if settings.friction == 'desired' else v,
+                settings.viscous,
+                settings.coulomb,
+                settings.transition_velocity,
+            )
+            total = total + friction
+        return total, (model, feedback, friction, integral)
 
-    def _feedback_term(self, q, v, q_desired, v_desired) -> np.ndarray:
-        if self._feedback == 'none' or self._model == 'computed_torque':
-            return self._rest
-        if self._feedback == 'damping':
-            return -self._kd * v
-        return self._kp * self._position_error(q, q_desired) + self._kd * (v_desired - v)
+    def _advanced(self, active, integral, elastic, error, dt) -> np.ndarray:
+        """Integral torque at the end of a step, within its bounds."""
+        if dt is None or not dt > 0.0:
+            return integral
+        change = elastic * active.integral_rate
+        change *= min(dt, LONGEST_STEP)
+        change *= np.abs(error) > active.settings.integral_deadband
+        if self._lost is not None:
+            # What was cut off from above must not grow further, nor below.
+            change[change * self._lost < 0.0] = 0.0
+        change += integral
+        return np.minimum(np.maximum(change, -active.bound), active.bound)
 
-    def _friction_term(self, v, v_desired) -> np.ndarray:
-        if self._friction == 'none':
-            return self._rest
-        velocity = v_desired if self._friction == 'desired' else v
-        return friction_torque(velocity, self._viscous, self._coulomb, self._transition_velocity)
+    def _take_over(self, active: _Active) -> None:
+        """Begin to use other settings."""
+        self._current = active
+        if active.integral_rate is None:
+            self._integral = self._rest
+        else:
+            kept = np.where(active.integral_rate > 0.0, self._integral, 0.0)
+            self._integral = np.minimum(np.maximum(kept, -active.bound), active.bound)
 
-    def _position_error(self, q, q_desired) -> np.ndarray:
-        if self._one_dof_joints:
-            return q_desired - q
-        return self.robot.difference(q, q_desired)
+    def _which(self, total: np.ndarray) -> str:
+        names = dof_names(self.robot)
+        bad = dict.fromkeys(names[i] for i in np.flatnonzero(~np.isfinite(total)))
+        return f'torque of joint {", ".join(bad)}'
 
-    def _refuse(self, total: np.ndarray) -> None:
-        bad = np.flatnonzero(~np.isfinite(total))
-        names = self.robot.joint_names
-        which = [names[i] for i in bad] if self._one_dof_joints else [f'dof {i}' for i in bad]
-        raise FloatingPointError(f'torque of joint {", ".join(which)} is not finite')
+    def gravity(self, q: np.ndarray) -> np.ndarray:
+        """Torque that holds the robot and its payload still against gravity, (nv,) [N m or N].
 
-    # -- what came out ----------------------------------------------------------------------------
+        :param q: configuration, (nq,)
+        """
+        return self._gravity(q, *self._active.inputs)
+
+    # -- what became of it ------------------------------------------------------------------------
+
+    def applied(self, torque: np.ndarray) -> None:
+        """Tell what was sent instead of the last torque, so that the integral does not wind up.
+
+        :param torque: torque after limits, (nv,)
+        """
+        lost = torque - self._wanted
+        self._lost = lost if lost.dot(lost) > 0.0 else None
+
+    def reset(self) -> None:
+        """Forget the integral and all that was before."""
+        self._integral = self._wanted = self._rest
+        self._lost = None
+        self._last = (self._rest,) * len(TERMS)
 
     @property
     def terms(self) -> Dict[str, np.ndarray]:
-        """Contributions to the last torque before it was cut: 'model', 'feedback', 'friction'."""
-        return dict(zip(WORDS, (term.copy() for term in self._last_terms)))
-
-    @property
-    def saturated(self) -> np.ndarray:
-        """Which joints' torques were cut at the effort limit in the last call, (nv,) bool."""
-        return self._limiter.saturated
-
-    def reset(self) -> None:
-        """Forget the last torque: the next one may be any, whatever the rate limit."""
-        self._limiter.reset()
+        """Contributions to the last torque: 'model', 'feedback', 'friction', 'integral'."""
+        return {name: np.array(term) for name, term in zip(TERMS, self._last)}

@@ -1,0 +1,238 @@
+"""All settings of a torque law as one value, checked against the robot as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, Optional, Tuple
+
+import numpy as np
+
+from rbd_ros.control.gains import default_gains, dof_names
+from rbd_ros.control.payload import check_payload
+from rbd_ros.robot import Robot
+
+FEEDFORWARDS = ('inverse_dynamics', 'gravity', 'none')
+FEEDBACKS = ('computed_torque', 'pd', 'damping', 'none')
+FRICTIONS = ('desired', 'measured', 'none')
+WORDS = {'feedforward': FEEDFORWARDS, 'feedback': FEEDBACKS, 'friction': FRICTIONS}
+
+TERM_DESCRIPTIONS = {
+    'feedforward': {
+        'inverse_dynamics': 'H ad + C + g: inertia, Coriolis, centrifugal and gravity; of the '
+        'desired motion, with feedback computed_torque of the measured state',
+        'gravity': 'g(q): gravity at the measured position',
+        'none': 'nothing',
+    },
+    'feedback': {
+        'computed_torque': 'H(q) (kp e + kd de): gains in 1/s^2 and 1/s, the same behaviour of '
+        'all joints in all configurations; and its integral',
+        'pd': 'kp e + kd de: gains in N m/rad and N m s/rad; and its integral',
+        'damping': '-kd v with the measured velocity',
+        'none': 'nothing',
+    },
+    'friction': {
+        'desired': 'viscous and Coulomb friction of the desired velocity, smooth around rest',
+        'measured': 'viscous and Coulomb friction of the measured velocity, smooth around rest',
+        'none': 'nothing',
+    },
+}
+
+#: Velocity at which 76 % of Coulomb friction are compensated [rad/s or m/s].
+TRANSITION_VELOCITY = 0.005
+
+#: Position error below which the integral rests, so that stiction makes no limit cycle [rad or m].
+INTEGRAL_DEADBAND = 2e-4
+
+#: Greatest values that a robot on this planet could need, by setting.
+GREATEST = {
+    'kp': 1e9,
+    'kd': 1e9,
+    'ki': 1e9,
+    'viscous': 1e6,
+    'coulomb': 1e6,
+    'gravity': 1e3,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class LawSettings:
+    """Settings of a `TorqueLaw`; make them with `for_robot`, which checks them.
+
+    Arrays are read-only, so that a law may use them while another thread replaces the whole.
+
+    :param feedforward: one of FEEDFORWARDS
+    :param feedback: one of FEEDBACKS
+    :param friction: one of FRICTIONS
+    :param kp: gain of the position error, (nv,) [N m/rad or N/m; 1/s^2 with computed_torque]
+    :param kd: gain of the velocity error, (nv,) [N m s/rad or N s/m; 1/s with computed_torque]
+    :param ki: gain of the integral of the position error, (nv,) [N m/(rad s) or N/(m s); 1/s^3
+        with computed_torque]
+    :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
+    :param payload: ten inertial parameters, see `payload_parameters`, (10,); None: no payload
+    :param viscous: viscous friction of the joints, (nv,) [N m s/rad or N s/m]
+    :param coulomb: Coulomb friction of the joints, (nv,) [N m or N]
+    :param transition_velocity: velocity at which 76 % of Coulomb friction act [rad/s or m/s]
+    :param effort_limits: greatest torques, beyond which the integral does not grow, (nv,) [N m
+        or N], infinite where there is none
+    :param integral_deadband: position error below which the integral rests [rad or m]
+    """
+
+    feedforward: str
+    feedback: str
+    friction: str
+    kp: np.ndarray
+    kd: np.ndarray
+    ki: np.ndarray
+    gravity: np.ndarray
+    payload: Optional[np.ndarray]
+    viscous: np.ndarray
+    coulomb: np.ndarray
+    transition_velocity: float
+    effort_limits: np.ndarray
+    integral_deadband: float
+
+    @classmethod
+    def for_robot(
+        cls,
+        robot: Robot,
+        *,
+        feedforward: str = 'inverse_dynamics',
+        feedback: str = 'computed_torque',
+        friction: str = 'desired',
+        kp: Any = None,
+        kd: Any = None,
+        ki: Any = None,
+        gravity: Any = None,
+        payload: Any = None,
+        viscous: Any = None,
+        coulomb: Any = None,
+        transition_velocity: float = TRANSITION_VELOCITY,
+        effort_limits: Any = None,
+        integral_deadband: float = INTEGRAL_DEADBAND,
+    ) -> LawSettings:
+        """Complete and check settings for a robot.
+
+        Numbers for joints are one for all or one for each, (nv,). What is None is that of
+        `default_gains` or of the robot; if kp or kd is given but not ki, ki is zero.
+
+        :raises ValueError: for an unknown word or an impossible number; the message names the
+            setting, the joint and the cure
+        """
+        given = {'feedforward': feedforward, 'feedback': feedback, 'friction': friction}
+        for name, word in given.items():
+            if word not in WORDS[name]:
+                raise ValueError(f'{name} must be one of {", ".join(WORDS[name])}, got {word!r}')
+        gains = _gains(robot, feedback, {'kp': kp, 'kd': kd, 'ki': ki})
+        viscous = robot.damping if viscous is None else viscous
+        coulomb = robot.friction if coulomb is None else coulomb
+        limits = robot.effort_limits if effort_limits is None else effort_limits
+        settings = cls(
+            **given,
+            **gains,
+            gravity=_vector('gravity', robot.gravity if gravity is None else gravity),
+            payload=None if payload is None else _frozen(check_payload(payload)),
+            viscous=_for_joints(robot, 'viscous', viscous),
+            coulomb=_for_joints(robot, 'coulomb', coulomb),
+            transition_velocity=_positive('transition_velocity', transition_velocity),
+            effort_limits=_for_joints(robot, 'effort_limits', limits, np.inf),
+            integral_deadband=_positive('integral_deadband', integral_deadband, or_zero=True),
+        )
+        _check_stability(robot, settings)
+        return settings
+
+
+def _gains(robot: Robot, feedback: str, given: Dict[str, Any]) -> Dict[str, np.ndarray]:
+    """Three gains from those given, the defaults and zeros."""
+    if all(values is None for values in given.values()):
+        names = ('kp', 'kd', 'ki')
+        if feedback in ('pd', 'computed_torque'):
+            return {n: _frozen(x) for n, x in zip(names, default_gains(robot, feedback))}
+        return {name: _frozen(np.zeros(robot.nv)) for name in names}
+    if feedback in ('pd', 'computed_torque') and (given['kp'] is None or given['kd'] is None):
+        missing = next(name for name in ('kp', 'kd') if given[name] is None)
+        raise ValueError(
+            f'{missing} is missing: with feedback {feedback} give kp and kd (and ki), or none of '
+            'them'
+        )
+    return {
+        name: _for_joints(robot, name, 0.0 if values is None else values)
+        for name, values in given.items()
+    }
+
+
+def _check_stability(robot: Robot, settings: LawSettings) -> None:
+    """Refuse an integral that is unstable with the rigid robot of the model itself.
+
+    p^3 + kd p^2 + kp p + ki is stable if kd kp > ki (Hurwitz). With pd, that is the necessary
+    condition for a joint of unit inertia only, so it asks for kp alone.
+    """
+    if settings.feedback not in ('pd', 'computed_torque'):
+        return
+    kp, kd, ki = settings.kp, settings.kd, settings.ki
+    computed = settings.feedback == 'computed_torque'
+    bad = (ki >= kp * kd) if computed else (kp == 0.0) | (kd == 0.0)
+    bad &= ki > 0.0
+    if bad.any():
+        i = int(np.flatnonzero(bad)[0])
+        most = f'below kp kd = {kp[i] * kd[i]:.6g}' if computed else '0 where kp or kd is 0'
+        raise ValueError(
+            f'ki of joint {dof_names(robot)[i]!r} is {ki[i]:.6g}, which is unstable; keep it '
+            f'{most}'
+        )
+
+
+def _for_joints(robot: Robot, name: str, values: Any, greatest: Optional[float] = None) -> Any:
+    greatest = GREATEST.get(name) if greatest is None else greatest
+    try:
+        result = np.broadcast_to(np.asarray(values, dtype=float), (robot.nv,)).copy()
+    except (TypeError, ValueError):
+        raise ValueError(
+            f'{name} must be one number or {robot.nv}, one for each joint, got shape '
+            f'{_shape(values)}'
+        ) from None
+    # NaN fails both comparisons.
+    bad = ~((result >= 0.0) & (result <= greatest))
+    if bad.any():
+        i = int(np.flatnonzero(bad)[0])
+        most = '' if np.isinf(greatest) else f', from 0 to {greatest:g}'
+        raise ValueError(
+            f'{name} of joint {dof_names(robot)[i]!r} is {result[i]:g}; give a number that is '
+            f'not negative{most}'
+        )
+    return _frozen(result)
+
+
+def _vector(name: str, values: Any) -> np.ndarray:
+    try:
+        result = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        result = np.full(0, np.nan)
+    if result.shape != (3,) or not np.linalg.norm(result) <= GREATEST[name]:
+        raise ValueError(
+            f'{name} must be 3 numbers of at most {GREATEST[name]:g} m/s^2 together, got {values}'
+        )
+    return _frozen(result)
+
+
+def _positive(name: str, value: Any, or_zero: bool = False) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not (0.0 < number < np.inf or (or_zero and number == 0.0)):
+        least = 'not be negative' if or_zero else 'be positive'
+        raise ValueError(f'{name} must {least} and finite, got {value}')
+    return number
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array = np.array(array, dtype=float)
+    array.flags.writeable = False
+    return array
+
+
+def _shape(values: Any) -> Tuple[int, ...]:
+    try:
+        return np.shape(values)
+    except ValueError:
+        return ()
