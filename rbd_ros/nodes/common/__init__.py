@@ -1,0 +1,1 @@
+"""What all nodes share; importing this package imports nothing."""
