@@ -1,0 +1,39 @@
+"""Serialised messages read and filled in with NumPy, without an object for every name and number.
+
+For subscriptions made with `raw=True` and for `publisher.publish(bytes)`. A message is plain CDR
+(OMG DDSI-RTPS 10.2): an encapsulation of four bytes, then the fields one after another, each
+aligned to its size counted from byte four. Whatever bytes come in, reading costs a bounded time
+and raises nothing but `WireError`. Nothing here needs rclpy.
+"""
+
+from rbd_ros.nodes.common.wire.cdr import MAX_NAMES, WireError
+from rbd_ros.nodes.common.wire.joint_state import (
+    JointStateData,
+    JointStateReader,
+    JointStateWriter,
+    NameList,
+)
+from rbd_ros.nodes.common.wire.joint_trajectory import JointTrajectoryData, JointTrajectoryReader
+from rbd_ros.nodes.common.wire.small_messages import (
+    ClockWriter,
+    Float64MultiArrayReader,
+    Float64MultiArrayWriter,
+    WrenchStampedData,
+    WrenchStampedReader,
+)
+
+__all__ = [
+    'ClockWriter',
+    'Float64MultiArrayReader',
+    'Float64MultiArrayWriter',
+    'JointStateData',
+    'JointStateReader',
+    'JointStateWriter',
+    'JointTrajectoryData',
+    'JointTrajectoryReader',
+    'MAX_NAMES',
+    'NameList',
+    'WireError',
+    'WrenchStampedData',
+    'WrenchStampedReader',
+]

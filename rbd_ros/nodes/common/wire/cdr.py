@@ -1,0 +1,250 @@
+"""Plain CDR, field by field: a cursor that reads within bounds, and memory for a message to send.
+
+Padding is never looked at: middlewares leave in it whatever the memory held before.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import List, Sequence, Tuple
+
+import numpy as np
+
+NANOSECONDS = 1_000_000_000
+HEADER = 4  # bytes of the encapsulation; alignment counts from here
+MAX_NAMES = 1024  # joint names in a message that are looked at
+LITTLE_ENDIAN = b'\x00\x01\x00\x00'  # the encapsulation of what is written here
+
+UNSIGNED = {order: struct.Struct(f'{order}I').unpack_from for order in '<>'}
+_STAMP = {order: struct.Struct(f'{order}iI').unpack_from for order in '<>'}
+_PACK_STAMP = struct.Struct('<iI').pack
+
+
+class WireError(ValueError):
+    """The bytes are no message that can be used.
+
+    :param code: short kind of problem, for counting
+    :param text: what is wrong, with numbers
+    """
+
+    def __init__(self, code: str, text: str):
+        super().__init__(text)
+        self.code = code
+
+
+def aligned(at: int, size: int) -> int:
+    """First place from `at` on where an element of `size` bytes (a power of two) may begin."""
+    return ((at - HEADER + size - 1) & -size) + HEADER
+
+
+class Cursor:
+    """Reads a message from front to back, never beyond its end.
+
+    :param data: the message with its encapsulation
+    :param largest: size that is looked at [bytes]
+    :raises WireError: if it is larger, or is not plain CDR
+    """
+
+    def __init__(self, data: bytes, largest: int):
+        size = len(data)
+        if size > largest:
+            raise WireError(
+                'too large', f'a message of {size} bytes: more than the {largest} looked at'
+            )
+        if size < HEADER:
+            raise WireError('truncated', f'a message of {size} bytes')
+        if data[0] or data[1] > 1:
+            raise WireError(
+                'not plain CDR', f'encapsulation 0x{data[0]:02x}{data[1]:02x} is not plain CDR'
+            )
+        self.data, self.size, self.at = data, size, HEADER
+        self.order = '<' if data[1] else '>'
+        self.padding: List[Tuple[int, int]] = []  # gaps passed since they were last cleared
+
+    def truncated(self, what: str) -> WireError:
+        """Error for a message that ends within `what`."""
+        return WireError('truncated', f'the message ends within {what}')
+
+    def align(self, size: int) -> None:
+        """Pass the padding before an element of `size` bytes."""
+        at = aligned(self.at, size)
+        if at != self.at:
+            self.padding.append((self.at, at))
+            self.at = at
+
+    def stamp(self) -> int:
+        """Time of a message's header [ns]."""
+        if self.at + 8 > self.size:
+            raise self.truncated('the time stamp')
+        seconds, nanoseconds = _STAMP[self.order](self.data, self.at)
+        self.at += 8
+        return seconds * NANOSECONDS + nanoseconds
+
+    def unsigned(self, what: str) -> int:
+        """Unsigned integer of 32 bits."""
+        self.align(4)
+        if self.at + 4 > self.size:
+            raise self.truncated(what)
+        value = UNSIGNED[self.order](self.data, self.at)[0]
+        self.at += 4
+        return value
+
+    def count(self, what: str, smallest: int) -> int:
+        """Number of elements of a sequence.
+
+        :param smallest: bytes that an element takes at least
+        :raises WireError: if that many cannot be in the message
+        """
+        count = self.unsigned(what)
+        if count * smallest > self.size - self.at:
+            raise WireError(
+                'truncated', f'the message ends within {what}, of which it announces {count}'
+            )
+        return count
+
+    def doubles(self, what: str, count: int) -> int:
+        """Pass `count` floating-point numbers; return where they begin."""
+        if not count:
+            return self.at
+        self.align(8)
+        begin = self.at
+        if begin + 8 * count > self.size:
+            raise self.truncated(what)
+        self.at = begin + 8 * count
+        return begin
+
+    def array(self, what: str, count: int) -> np.ndarray:
+        """Floating-point numbers, (count,), aligned in memory and not writeable."""
+        begin = self.doubles(what, count)
+        if not count:
+            return np.zeros(0)
+        values = np.frombuffer(self.data[begin : self.at], f'{self.order}f8')
+        return values.astype(float, copy=False)
+
+    def text(self, what: str) -> bytes:
+        """Bytes of a string without its final zero."""
+        length = self.unsigned(what)
+        end = self.at + length
+        if end > self.size:
+            raise self.truncated(what)
+        if not length or self.data[end - 1]:
+            raise WireError('illegible text', f'{what} does not end in a zero byte')
+        begin, self.at = self.at, end
+        return self.data[begin : end - 1]
+
+    def names(self, most: int = MAX_NAMES) -> Tuple[str, ...]:
+        """Joint names.
+
+        :raises WireError: if there are more than `most` of them, or they are not UTF-8
+        """
+        count = self.unsigned('the joint names')
+        if count > most:
+            raise WireError(
+                'too many names', f'{count} joint names: more than the {most} looked at'
+            )
+        if count * 5 > self.size - self.at:  # of each there are its length and a final zero
+            raise self.truncated(f'the {count} joint names')
+        data, size, padding, unsigned = self.data, self.size, self.padding, UNSIGNED[self.order]
+        found, at = [], self.at
+        for k in range(count):
+            begin = (at + 3) & -4
+            if begin != at:
+                padding.append((at, begin))
+            if begin + 4 > size:
+                raise self.truncated(f'joint name {k} of {count}')
+            end = begin + 4 + unsigned(data, begin)[0]
+            if end > size:
+                raise self.truncated(f'joint name {k} of {count}')
+            if end == begin + 4 or data[end - 1]:
+                raise WireError('illegible text', f'joint name {k} does not end in a zero byte')
+            try:
+                found.append(str(data[begin + 4 : end - 1], 'utf-8'))
+            except UnicodeDecodeError:
+                raise WireError('illegible text', f'joint name {k} is not UTF-8') from None
+            at = end
+        self.at = at
+        if '\0' in ''.join(found):
+            raise WireError('illegible text', 'a joint name contains a zero byte')
+        return tuple(found)
+
+
+class Memory:
+    """A message to be sent again and again, built once and then changed in place.
+
+    Numbers lie at addresses that are multiples of their size, so that NumPy is quick with them.
+    """
+
+    def __init__(self) -> None:
+        self._parts = bytearray(LITTLE_ENDIAN)
+        self._arrays: List[Tuple[int, int]] = []
+        self._bytes = memoryview(b'')
+
+    def align(self, size: int) -> None:
+        """Append padding before an element of `size` bytes."""
+        self._parts += bytes(aligned(len(self._parts), size) - len(self._parts))
+
+    def unsigned(self, value: int) -> None:
+        """Append an unsigned integer of 32 bits."""
+        self.align(4)
+        self._parts += struct.pack('<I', value)
+
+    def text(self, value: str) -> None:
+        """Append a string.
+
+        :raises ValueError: if it contains a zero byte or cannot be encoded
+        """
+        if '\0' in value:
+            raise ValueError(f'{value!r} contains a zero byte')
+        encoded = value.encode() + b'\0'
+        self.unsigned(len(encoded))
+        self._parts += encoded
+
+    def texts(self, values: Sequence[str]) -> None:
+        """Append a sequence of strings."""
+        self.unsigned(len(values))
+        for value in values:
+            self.text(value)
+
+    def stamp(self) -> None:
+        """Append a time of zero."""
+        self.align(4)
+        self._parts += bytes(8)
+
+    def array(self, count: int) -> None:
+        """Append a sequence of floating-point numbers, all zero."""
+        self.unsigned(count)
+        if count:
+            self.align(8)
+        self._arrays.append((len(self._parts), count))
+        self._parts += bytes(8 * count)
+
+    def finish(self) -> List[np.ndarray]:
+        """Lay the message out in memory; nothing can be appended any more.
+
+        :return: views of the arrays, in the order in which they were appended
+        """
+        size = len(self._parts)
+        room = np.zeros(size + 16, dtype=np.uint8)
+        begin = -(room.ctypes.data + HEADER) % 8
+        self._bytes = memoryview(room)[begin : begin + size]
+        self._bytes[:] = self._parts
+        return [
+            np.ndarray(count, dtype='<f8', buffer=room, offset=begin + at)
+            if count
+            else np.zeros(0)
+            for at, count in self._arrays
+        ]
+
+    def set_stamp(self, at: int, seconds: int, nanoseconds: int) -> None:
+        """Write a time at byte `at`.
+
+        :raises ValueError: if it does not fit
+        """
+        try:
+            self._bytes[at : at + 8] = _PACK_STAMP(seconds, nanoseconds)
+        except struct.error as error:
+            raise ValueError(f'{seconds} s and {nanoseconds} ns are no time: {error}') from None
+
+    def data(self) -> bytes:
+        """Copy of the message as it is now."""
+        return self._bytes.tobytes()

@@ -1,0 +1,125 @@
+"""Float64MultiArray, Clock and WrenchStamped."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+import numpy as np
+
+from rbd_ros.nodes.common.wire.cdr import Cursor, HEADER, Memory, NANOSECONDS, WireError
+
+LARGEST = 1 << 18  # bytes of a message that is looked at
+MAX_DIMENSIONS = 16  # of a Float64MultiArray; their labels and sizes are passed over
+
+# What everybody sends: little-endian, no dimensions, an offset that nobody uses, count, numbers.
+_PLAIN = struct.Struct('<Hxx I I I')
+_PLAIN_DATA = 20
+
+
+class Float64MultiArrayReader:
+    """Reads the numbers of Float64MultiArray messages; what they say of dimensions is ignored."""
+
+    def read(self, data: bytes) -> np.ndarray:
+        """Numbers of a message, (n,), not writeable.
+
+        :raises WireError: if it cannot be used
+        """
+        size = len(data)
+        if _PLAIN.size <= size <= LARGEST:
+            kind, dimensions, _, count = _PLAIN.unpack_from(data)
+            end = _PLAIN_DATA + 8 * count
+            if kind == 0x0100 and not dimensions and count and end <= size:
+                return np.frombuffer(data[_PLAIN_DATA:end], '<f8').astype(float, copy=False)
+        cursor = Cursor(data, LARGEST)
+        dimensions = cursor.count('the dimensions', 12)
+        if dimensions > MAX_DIMENSIONS:
+            raise WireError(
+                'too many dimensions',
+                f'{dimensions} dimensions: more than the {MAX_DIMENSIONS} looked at',
+            )
+        for k in range(dimensions):
+            cursor.text(f'dimension {k}')
+            cursor.unsigned(f'dimension {k}')
+            cursor.unsigned(f'dimension {k}')
+        cursor.unsigned('data_offset')
+        return cursor.array('data', cursor.count('data', 8))
+
+
+class Float64MultiArrayWriter:
+    """A Float64MultiArray without dimensions to be published again and again.
+
+    :param size: how many numbers its view `values` has
+    """
+
+    def __init__(self, size: int):
+        self._memory = Memory()
+        self._memory.unsigned(0)  # dimensions
+        self._memory.unsigned(0)  # data_offset
+        self._memory.array(size)
+        (self.values,) = self._memory.finish()
+
+    def data(self) -> bytes:
+        """Return the message as it is now, to be published."""
+        return self._memory.data()
+
+
+class ClockWriter:
+    """A Clock to be published again and again."""
+
+    def __init__(self) -> None:
+        self._memory = Memory()
+        self._memory.stamp()
+        self._memory.finish()
+
+    def set_stamp(self, seconds: int, nanoseconds: int) -> None:
+        """Write the time.
+
+        :param seconds: may be negative [s]
+        :param nanoseconds: what is left, counted forward [ns]
+        :raises ValueError: if it does not fit
+        """
+        self._memory.set_stamp(HEADER, seconds, nanoseconds)
+
+    def set_stamp_ns(self, time: int) -> None:
+        """Write the time [ns]."""
+        self._memory.set_stamp(HEADER, *divmod(time, NANOSECONDS))
+
+    def data(self) -> bytes:
+        """Return the message as it is now, to be published."""
+        return self._memory.data()
+
+
+class WrenchStampedData(NamedTuple):
+    """Content of a WrenchStamped.
+
+    :param stamp: time of the header [ns]
+    :param frame_id: frame of the header
+    :param force: (3,) [N]
+    :param torque: (3,) [N m]
+    """
+
+    stamp: int
+    frame_id: str
+    force: np.ndarray
+    torque: np.ndarray
+
+
+class WrenchStampedReader:
+    """Reads WrenchStamped messages."""
+
+    def read(self, data: bytes) -> WrenchStampedData:
+        """Content of a message; its arrays are not writeable.
+
+        :raises WireError: if it cannot be used
+        """
+        cursor = Cursor(data, LARGEST)
+        stamp, text = cursor.stamp(), cursor.text('frame_id')
+        try:
+            frame = str(text, 'utf-8')
+        except UnicodeDecodeError:
+            raise WireError('illegible text', 'frame_id is not UTF-8') from None
+        if '\0' in frame:
+            raise WireError('illegible text', 'frame_id contains a zero byte')
+        wrench = cursor.array('wrench', 6)
+        return WrenchStampedData(stamp, frame, wrench[:3], wrench[3:])
