@@ -1,1 +1,1 @@
-"""What all nodes share: their declarations, parameters, diagnostics, messages, and how they run."""
+"""What all nodes share: declarations, parameters, diagnostics, messages, and how they run."""

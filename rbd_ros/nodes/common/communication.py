@@ -1,4 +1,4 @@
-"""Publishers, subscriptions and services as a node's interface declares them; executors, clocks."""
+"""Publishers, subscriptions and services as a node's interface declares them; executors."""
 
 from __future__ import annotations
 
@@ -40,13 +40,16 @@ def message_type(kind: str) -> type:
 
 def quality_of_service(topic: Topic) -> QoSProfile:
     """Quality of service that a topic is declared with."""
+    reliability = (
+        ReliabilityPolicy.RELIABLE if topic.reliable else ReliabilityPolicy.BEST_EFFORT
+    )
     durability = (
         DurabilityPolicy.TRANSIENT_LOCAL if topic.transient_local else DurabilityPolicy.VOLATILE
     )
     return QoSProfile(
         history=HistoryPolicy.KEEP_LAST,
         depth=topic.depth,
-        reliability=ReliabilityPolicy.RELIABLE if topic.reliable else ReliabilityPolicy.BEST_EFFORT,
+        reliability=reliability,
         durability=durability,
     )
 
@@ -83,7 +86,12 @@ def subscription(
     """
     name = topic.name if resolved_by is None else resolved_by.resolve_topic_name(topic.name)
     return node.create_subscription(
-        message_type(topic.kind), name, callback, quality_of_service(topic), raw=raw, **_overriding()
+        message_type(topic.kind),
+        name,
+        callback,
+        quality_of_service(topic),
+        raw=raw,
+        **_overriding(),
     )
 
 

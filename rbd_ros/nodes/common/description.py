@@ -8,7 +8,7 @@ waits for a good one. The first good one counts; a different one later is report
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import Any, Callable, Optional, TYPE_CHECKING
 
 from rclpy.node import Node
 from std_msgs.msg import String

@@ -173,8 +173,13 @@ class Diagnostics:
             text += f' (and {state.unlogged} lines like those before)'
             state.unlogged = 0
         logger = self._node.get_logger()
-        write = {OK: logger.info, WARN: logger.warning}.get(level, logger.error)
-        write(text)
+        # A line of code each: rclpy does not let one change its severity.
+        if level == OK:
+            logger.info(text)
+        elif level == WARN:
+            logger.warning(text)
+        else:
+            logger.error(text)
 
     def _tick(self) -> None:
         for hook in self._hooks:

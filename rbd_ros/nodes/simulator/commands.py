@@ -16,7 +16,12 @@ import numpy as np
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.joint_names import JointNames, MessageProblem, Naming
 from rbd_ros.nodes.common.text import shorten
-from rbd_ros.nodes.common.wire import Float64MultiArrayReader, JointStateReader, WireError
+from rbd_ros.nodes.common.wire import (
+    Float64MultiArrayReader,
+    JointStateReader,
+    NameList,
+    WireError,
+)
 from rbd_ros.robot import Robot
 
 SUBJECT = 'commands'
@@ -69,7 +74,7 @@ class Commands:
         others = [b.joint_name for b in model.bodies if b.joint_name not in self.names]
         self._joints = JointNames(self.names, ignored=others)
         self._by_name, self._by_order = JointStateReader(), Float64MultiArrayReader()
-        self._namings: Dict[Any, Naming] = {}
+        self._namings: Dict[NameList, Naming] = {}
         self.heard: List[Naming] = []
         order = JointNames(self.names).naming(array_joints or self.names)
         if order.unknown:
@@ -105,7 +110,7 @@ class Commands:
         """
         try:
             message = self._by_name.read(data)
-            naming = self._namings.get(message.layout) or self._new_naming(message.layout)
+            naming = self._namings.get(message.names) or self._new_naming(message.names)
             fields = {
                 Drive.EFFORT: self._field('effort', message.effort, naming),
                 Drive.POSITION: self._field('position', message.position, naming),
@@ -146,8 +151,8 @@ class Commands:
         self.accepted += bool(taken.any())
         return bool(taken.any())
 
-    def _new_naming(self, layout: Any) -> Naming:
-        naming = self._joints.naming(layout.names)
+    def _new_naming(self, names: NameList) -> Naming:
+        naming = self._joints.naming(names.names)
         if naming.unknown:
             self._diagnostics.event(
                 SUBJECT,
@@ -159,7 +164,7 @@ class Commands:
             raise MessageProblem('no known joints', 'it names no joint of the robot')
         if len(self._namings) >= MOST_LAYOUTS:  # a sender that invents names
             del self._namings[next(iter(self._namings))]
-        self._namings[layout] = naming
+        self._namings[names] = naming
         return naming
 
     @staticmethod

@@ -222,8 +222,8 @@ class SimulationCycle:
     def unreliable_publishers(self) -> Dict[str, int]:
         """Publishers that cannot be heard because they are best effort: how many, by topic."""
         result = {}
-        for subscription in (self._by_name, self._by_order, self._wrench):
-            topic = subscription.topic_name
+        for each in (self._by_name, self._by_order, self._wrench):
+            topic = each.topic_name
             count = sum(
                 info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT
                 for info in self._node.get_publishers_info_by_topic(topic)
@@ -251,17 +251,15 @@ class SimulationCycle:
         self._drain(self._wrench, lambda message: self.wrenches.take(message, duration))
 
     @staticmethod
-    def _drain(subscription: Subscription, use: Callable[[Any], Any]) -> bool:
+    def _drain(source: Subscription, use: Callable[[Any], Any]) -> bool:
         """Take what has arrived, oldest first, so that the newest has the last word.
 
         :return: whether `use` returned true for any
         """
         result = False
-        with subscription.handle:
+        with source.handle:
             for _ in range(MOST_MESSAGES_A_CYCLE):
-                taken = subscription.handle.take_message(
-                    subscription.msg_type, subscription.raw
-                )
+                taken = source.handle.take_message(source.msg_type, source.raw)
                 if taken is None:
                     break
                 result |= bool(use(taken[0]))

@@ -49,7 +49,7 @@ class Rivals:
         """
         named, ordered = self._publishers(by_name), self._publishers(by_order)
         together = [joint for joints in heard for joint in joints]
-        # As many lists as publishers, and none with a joint of another: each has joints of its own.
+        # As many lists as publishers, without a joint in two: each has joints of its own.
         disjoint = len(heard) >= len(named) and len(set(together)) == len(together)
         crowd = len(set(named) | set(ordered)) > 1 or max(len(named), len(ordered)) > 1
         if not crowd or (disjoint and set(ordered) <= set(named) and len(ordered) < 2):

@@ -15,8 +15,9 @@ RAMP_PERIOD = 0.005  # between two steps towards a last command whose rate is li
 
 
 class Commander:
-    """Sends torques within their limits; the control loop, the watchdog and the end of the node
-    may all ask for it, each in its own thread.
+    """Sends torques within their limits.
+
+    The control loop, the watchdog and the end of the node ask for it, each in its own thread.
 
     :param output: where torques go
     :param limiter: limits of torque and of its rate in real time
@@ -64,9 +65,8 @@ class Commander:
                     return False
                 if hurry.is_set():
                     self.limiter.reset()
-                applied = self.limiter(torque, time.monotonic())
-                self._output.publish(applied, stamp())
-                if np.array_equal(applied, self.limiter.saturate(torque)):
+                self._output.publish(self.limiter.towards(torque, time.monotonic()), stamp())
+                if self.limiter.at(torque):
                     self.commanding = False
                     return True
             hurry.wait(RAMP_PERIOD)

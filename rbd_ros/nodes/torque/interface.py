@@ -128,8 +128,8 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'state_margin',
         0.5,
-        'How far outside the limits of a joint a measured position may lie; a state beyond that is '
-        'not used [rad or m].',
+        'How far outside the limits of a joint a measured position may lie [rad or m]; a state '
+        'beyond that is not used.',
         minimum=0.0,
         maximum=1e5,
     ),

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 from rclpy.node import Node
 
-from rbd_ros.control import LawSettings, payload_parameters, TorqueLaw, TorqueLimiter
+from rbd_ros.control import (
+    LawSettings,
+    payload_parameters,
+    TorqueLaw,
+    TorqueLimiter,
+    TorqueLimits,
+)
 from rbd_ros.nodes.common.description import RobotSource
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, WARN
 from rbd_ros.nodes.common.interface import NodeInterface
@@ -25,7 +30,6 @@ from rbd_ros.nodes.torque.watchdog import Watchdog
 from rbd_ros.robot import Robot
 
 PAYLOAD = ('payload_mass', 'payload_com', 'payload_inertia')
-NEEDED_BY_FEEDBACK = ('damping', 'measured')
 
 Values = Mapping[str, Any]
 LawOptions = Callable[[Robot, Values], Dict[str, Any]]
@@ -47,13 +51,13 @@ class _Prepared(NamedTuple):
     :param settings: settings of the law
     :param law: the law, another one only if the payload is on another link
     :param payload_link: link that can carry a payload, or empty
-    :param rate: largest change of torque, or None [N m/s or N/s]
+    :param limits: limits of torque and of its rate
     """
 
     settings: LawSettings
     law: TorqueLaw
     payload_link: str
-    rate: Optional[float]
+    limits: TorqueLimits
 
 
 class TorqueNode(Node):
@@ -85,7 +89,7 @@ class TorqueNode(Node):
         self._source = RobotSource(self, self.parameters, self.diagnostics, self._use_robot)
         self._source.start()
 
-    # -- parameters: whole, or not at all -----------------------------------------------------------
+    # -- parameters: whole, or not at all ---------------------------------------------------------
 
     def _prepare(self, values: Values) -> Optional[_Prepared]:
         """All that follows from parameters; changes nothing.
@@ -110,7 +114,6 @@ class TorqueNode(Node):
             **{
                 'gravity': np.array(values['gravity']),
                 'payload': payload,
-                'payload_link': link or None,
                 'effort_limits': self._limits(robot, values),
                 'transition_velocity': values['friction_velocity'],
                 **self._law_options(robot, values),
@@ -122,7 +125,8 @@ class TorqueNode(Node):
         else:
             # Another link needs other machine code. It is made here, beside the control loop.
             law = TorqueLaw(robot, settings, payload_link=link or None)
-        return _Prepared(settings, law, link, values['torque_rate_limit'] or None)
+        limits = TorqueLimits(settings.effort_limits, values['torque_rate_limit'] or None)
+        return _Prepared(settings, law, link, limits)
 
     def _commit(self, prepared: Optional[_Prepared], changed: Dict[str, Any]) -> None:
         if prepared is None:
@@ -137,8 +141,11 @@ class TorqueNode(Node):
     def _take(self, prepared: _Prepared) -> None:
         prepared.law.settings = prepared.settings
         self._prepared = prepared
-        self._commander.limiter.configure(prepared.settings.effort_limits, prepared.rate)
-        self._states.needs_velocity = prepared.settings.needs_velocity
+        self._commander.limiter.limits = prepared.limits
+        settings = prepared.settings
+        self._states.needs_velocity = (
+            settings.feedback != 'none' or settings.friction == 'measured'
+        )
 
     @staticmethod
     def _limits(robot: Robot, values: Values) -> np.ndarray:
@@ -169,8 +176,7 @@ class TorqueNode(Node):
             values['state_margin'],
         )
         output = TorqueOutput(self, robot.joint_names, values['joints'], values['output'])
-        limiter = TorqueLimiter(prepared.settings.effort_limits, prepared.rate)
-        self._commander = Commander(output, limiter)
+        self._commander = Commander(output, TorqueLimiter(prepared.settings.effort_limits))
         self._take(prepared)
         self._watchdog = Watchdog(values['state_timeout'], self._on_silence, self._simulated_time)
         self.robot = robot
@@ -219,8 +225,7 @@ class TorqueNode(Node):
                 self.get_logger().warning(f'the robot description gives {text} for {names}')
 
     def _warn_of_weak_gains(self, settings: LawSettings) -> None:
-        for warning in settings.warnings(self.robot):
-            self.get_logger().warning(warning)
+        """Say by joint where stiffness does not even outweigh gravity."""
 
     # -- running and ending -----------------------------------------------------------------------
 
@@ -257,7 +262,8 @@ class TorqueNode(Node):
             return
         torque = self._last_torque(action)
         if self._commander.finish(torque, self._stamp, hurry()):
-            self.diagnostics.condition(SUBJECT, WARN, f'last torque sent: {action}', code='stopped')
+            text = f'last torque sent: {action}'
+            self.diagnostics.condition(SUBJECT, WARN, text, code='stopped')
 
     def _last_torque(self, action: str) -> np.ndarray:
         """Torque to end with; zero where that of `action` cannot be worked out, (n,)."""
@@ -282,6 +288,11 @@ class TorqueNode(Node):
     def _simulated_time(self) -> Optional[float]:
         clock = self.get_clock()
         return clock.now().nanoseconds * 1e-9 if clock.ros_time_is_active else None
+
+    @property
+    def answering(self) -> bool:
+        """Whether states come in and torques go out."""
+        return self._loop is not None and self._commander.commanding
 
     # -- diagnostics ------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, Dict, NamedTuple, Optional, Sequence
+from typing import Dict, NamedTuple, Optional, Sequence
 
 import numpy as np
 from rclpy.subscription import Subscription
@@ -20,7 +20,7 @@ from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.joint_names import JointNames, MessageProblem, Naming
 from rbd_ros.nodes.common.text import shorten
-from rbd_ros.nodes.common.wire import JointStateReader, WireError
+from rbd_ros.nodes.common.wire import JointStateReader, NameList, WireError
 from rbd_ros.robot import Robot
 
 SUBJECT = 'joint_states'
@@ -97,7 +97,7 @@ class StateInput:
         self._limit = timeout if timeout > 0.0 else math.inf
         self._lower, self._upper = robot.lower_limits - margin, robot.upper_limits + margin
         self.needs_velocity = False
-        self._sources: Dict[Any, _Source] = {}
+        self._sources: Dict[NameList, _Source] = {}
         self._q = robot.neutral()
         self._v = np.zeros(robot.nv)
         self._seen = np.full(robot.nv, -math.inf)
@@ -145,11 +145,10 @@ class StateInput:
 
     def _update(self, data: bytes, now: float) -> Optional[MeasuredState]:
         message = self._reader.read(data)
-        source = self._sources.get(message.layout) or self._new_source(message.layout)
+        source = self._sources.get(message.names) or self._new_source(message.names)
         naming, stamp = source.naming, message.stamp
         position, velocity = message.position, message.velocity
-        if position is None:
-            raise MessageProblem('position empty', 'position is empty')
+        self._check_lengths(naming, position, velocity)
         # Copies either way: numbers within a message are not aligned as kernels want them.
         if naming.in_order:
             position = position.copy()
@@ -189,8 +188,21 @@ class StateInput:
         q[naming.target], v[naming.target] = position, velocity
         return q, v
 
-    def _new_source(self, layout: Any) -> _Source:
-        naming = self._names.naming(layout.names)
+    @staticmethod
+    def _check_lengths(
+        naming: Naming, position: Optional[np.ndarray], velocity: Optional[np.ndarray]
+    ) -> None:
+        if position is None:
+            raise MessageProblem('position empty', 'position is empty')
+        for field, values in (('position', position), ('velocity', velocity)):
+            if values is not None and values.size != naming.size:
+                raise MessageProblem(
+                    f'{field} has wrong length',
+                    f'{field} has {values.size} elements for {naming.size} names',
+                )
+
+    def _new_source(self, names: NameList) -> _Source:
+        naming = self._names.naming(names.names)
         if not naming.target.size:
             raise MessageProblem('no known joints', 'it names no joint of the robot')
         if len(self._sources) >= MOST_SOURCES:
@@ -199,7 +211,7 @@ class StateInput:
         limits = {'lower': self._lower[naming.target], 'upper': self._upper[naming.target]}
         guards = [StateGuard(naming.names, **limits) for _ in range(2)]
         leads = self._leading_joint in naming.target
-        source = self._sources[layout] = _Source(naming, leads, guards)
+        source = self._sources[names] = _Source(naming, leads, guards)
         self._report_unknown(source)
         return source
 
