@@ -14,6 +14,7 @@ from rbd_ros.control.law_settings import (
     TERM_DESCRIPTIONS,
 )
 from rbd_ros.control.limits import TorqueLimiter, TorqueLimits
+from rbd_ros.control.motion import DesiredMotion, GAP_POLICIES, MotionOptions, MotionPlan
 from rbd_ros.control.payload import payload_parameters
 from rbd_ros.control.torque import TorqueLaw
 from rbd_ros.control.trajectory import JointTrajectory
@@ -21,11 +22,15 @@ from rbd_ros.control.trajectory_checks import TrajectoryError
 
 __all__ = [
     'DAMPING_RATIO',
+    'DesiredMotion',
     'FEEDBACKS',
     'FEEDFORWARDS',
     'FRICTIONS',
+    'GAP_POLICIES',
     'JointTrajectory',
     'LawSettings',
+    'MotionOptions',
+    'MotionPlan',
     'NATURAL_FREQUENCY',
     'StaleWatchdog',
     'StateGuard',

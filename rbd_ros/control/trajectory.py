@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
-import difflib
 from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
 from rbd_ros.control import polynomials
+from rbd_ros.control.names import listed, shown
+from rbd_ros.control.slices import slices
 from rbd_ros.control.trajectory_checks import (
     check_end_at_rest,
+    check_known,
+    check_size,
     checked_names,
     checked_times,
     checked_values,
+    SHORTEST_SEGMENT,
     TrajectoryError,
 )
 
@@ -67,42 +72,54 @@ class JointTrajectory:
     ) -> None:
         self.positions, self.velocities, self.accelerations = q, v, a
         self._initial_velocity = initial_velocity
+        self._segments: Optional[np.ndarray] = None
+        self._knots: Optional[array] = None
+
+    def prepare(self) -> None:
+        """Work the polynomials out, which otherwise happens when they are first needed."""
+        if self._knots is not None:
+            return
+        q, v, a = self.positions, self.velocities, self.accelerations
         if len(q) == 1:
-            self._segments = []
+            segments = np.zeros((0, 4, q.shape[1]))
         elif a is not None:
-            self._segments = list(polynomials.quintic(self.times, q, v, a))
+            segments = polynomials.quintic(self.times, q, v, a)
         elif v is not None:
-            self._segments = list(polynomials.cubic(self.times, q, v))
+            segments = polynomials.cubic(self.times, q, v)
         else:
-            self._segments = list(polynomials.clamped_spline(self.times, q, initial_velocity))
-        self._knots = self.times.tolist()
-        self._powers = np.zeros((3, 6))
-        self._powers[0, 0] = self._powers[1, 1] = 1.0
-        self._powers[2, 2] = 2.0
+            segments = polynomials.clamped_spline(self.times, q, self._initial_velocity)
+        self._quintic = segments.shape[1] == 6
+        self._segments = segments
+        knots = array('d')
+        knots.frombytes(self.times.tobytes())
+        self._knots = knots
 
     # -- times and samples ------------------------------------------------------------------------
 
     @property
     def start_time(self) -> float:
         """Time of the first point [s]."""
-        return self._knots[0]
+        return float(self.times[0])
 
     @property
     def end_time(self) -> float:
         """Time of the last point [s]."""
-        return self._knots[-1]
+        return float(self.times[-1])
 
     @property
     def duration(self) -> float:
         """Time from the first to the last point [s]."""
-        return self._knots[-1] - self._knots[0]
+        return self.end_time - self.start_time
 
     def sample(self, t: float) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Position, velocity and acceleration at time `t` [s], each (n,).
 
-        The first point at rest before it, the last at rest from its time on. One thread at a time.
+        The first point at rest before it, the last at rest from its time on.
         """
         knots = self._knots
+        if knots is None:
+            self.prepare()
+            knots = self._knots
         if t >= knots[-1] or t < knots[0]:
             result = np.zeros((3, len(self.joint_names)))
             result[0] = self.positions[-1 if t >= knots[-1] else 0]
@@ -110,12 +127,20 @@ class JointTrajectory:
         k = bisect_right(knots, t) - 1
         s = t - knots[k]
         s2 = s * s
-        s3, s4 = s2 * s, s2 * s2
-        powers = self._powers
-        powers[0, 1:] = s, s2, s3, s4, s4 * s
-        powers[1, 2:] = 2.0 * s, 3.0 * s2, 4.0 * s3, 5.0 * s4
-        powers[2, 3:] = 6.0 * s, 12.0 * s2, 20.0 * s3
-        q, v, a = powers @ self._segments[k]
+        s3 = s2 * s
+        # Powers of s and their first two derivatives. A fresh array, so that threads may share.
+        if self._quintic:
+            s4 = s2 * s2
+            basis = np.array(
+                (1.0, s, s2, s3, s4, s4 * s)
+                + (0.0, 1.0, 2.0 * s, 3.0 * s2, 4.0 * s3, 5.0 * s4)
+                + (0.0, 0.0, 2.0, 6.0 * s, 12.0 * s2, 20.0 * s3)
+            ).reshape(3, 6)
+        else:
+            basis = np.array(
+                (1.0, s, s2, s3, 0.0, 1.0, 2.0 * s, 3.0 * s2, 0.0, 0.0, 2.0, 6.0 * s)
+            ).reshape(3, 4)
+        q, v, a = np.dot(basis, self._segments[k])
         return q, v, a
 
     # -- variants ---------------------------------------------------------------------------------
@@ -131,11 +156,12 @@ class JointTrajectory:
         :param velocities: their velocity, (n,); None: at rest
         :param time: when they are there, in the time of the trajectory [s]
         """
-        if self.start_time <= time:
+        if self.start_time - time < SHORTEST_SEGMENT:
             return self
         q = self._row('positions', positions)
         v = np.zeros_like(q) if velocities is None else self._row('velocities', velocities)
         result = self._copy(self.joint_names)
+        check_size(len(self.times) + 1, len(q))
         result.times = np.concatenate([[float(time)], self.times])
         result._set(
             np.vstack([q, self.positions]),
@@ -155,33 +181,28 @@ class JointTrajectory:
         :raises TrajectoryError: for a joint not wanted, or one left out with nothing to hold
         """
         wanted = checked_names(joint_names)
-        for name in self.joint_names:
-            if name not in wanted:
-                close = difflib.get_close_matches(name, wanted, 3, 0.4) or wanted[:20]
-                raise TrajectoryError(
-                    f'joint {name!r} of the trajectory is not one of the robot; there are '
-                    f'{", ".join(close)}',
-                    name,
-                )
         if wanted == self.joint_names:
             return self
-        absent = [name for name in wanted if name not in self.joint_names]
-        if absent and hold is None:
+        check_known(self.joint_names, wanted)
+        index = {name: i for i, name in enumerate(wanted)}
+        columns = [index.pop(name) for name in self.joint_names]
+        if index and hold is None:
             raise TrajectoryError(
-                f'the trajectory leaves out joint {", ".join(map(repr, absent))}; give all '
-                'joints of the robot',
-                absent[0],
+                f'the trajectory leaves out joint {listed(index)}; give all joints of the robot',
+                next(iter(index)),
             )
-        columns = np.array([wanted.index(name) for name in self.joint_names])
         result = self._copy(wanted)
         result.times = self.times
+        check_size(len(self.times), len(wanted))
 
-        def spread(values: Optional[np.ndarray], base: Any) -> Optional[np.ndarray]:
+        def spread(values: Optional[np.ndarray], base: np.ndarray) -> Optional[np.ndarray]:
             if values is None:
                 return None
-            wide = np.tile(np.asarray(base, dtype=float), (*values.shape[:-1], 1))
-            wide[..., columns] = values
-            return wide.reshape(*values.shape[:-1], len(wanted))
+            wide = np.empty((*values.shape[:-1], len(wanted)))
+            wide[...] = base
+            for i, column in enumerate(columns):
+                wide[..., column] = values[..., i]
+            return wide
 
         rest = np.zeros(len(wanted))
         base = rest if hold is None else result._row('positions', hold)
@@ -217,43 +238,73 @@ class JointTrajectory:
         lower, upper = np.asarray(lower) - tolerance, np.asarray(upper) + tolerance
         velocity = np.asarray(velocity) + tolerance
         self._check_points(lower, upper, velocity)
+        for here, duration, c in self._pieces():
+            # Bounds first, exact extremes only for what might really be beyond.
+            control = polynomials.control_values(c)
+            shape = (len(duration), -1)
+            low, high = (x.reshape(shape) for x in (control.min(axis=0), control.max(axis=0)))
+            speed = _speed_bounds(control).reshape(shape) / duration[:, None]
+            doubtful = (low < lower) | (high > upper) | (speed > velocity)
+            if doubtful.any():
+                self._check_extremes(here.start, duration, c, doubtful, lower, upper, velocity)
+
+    def speed_bounds(self) -> np.ndarray:
+        """Speeds that no joint exceeds, (n,), close to the greatest ones."""
+        result = np.zeros(len(self.joint_names))
+        for _, duration, c in self._pieces():
+            speed = _speed_bounds(polynomials.control_values(c))
+            np.maximum(
+                result, (speed.reshape(len(duration), -1) / duration[:, None]).max(axis=0), result
+            )
+        return result
+
+    def _pieces(self):
+        """Parts of the trajectory: which segments, how long, their coefficients in durations."""
+        self.prepare()
         durations = np.diff(self.times)
-        for k, (segment, duration) in enumerate(zip(self._segments, durations)):
-            sizes = np.abs(segment) * duration ** np.arange(6.0)[:, None]
-            reach = sizes[1:].sum(axis=0)
-            speed = (sizes[1:] * np.arange(1.0, 6.0)[:, None]).sum(axis=0) / duration
-            # Bounds first, roots only for the joints that might really be beyond.
-            start = segment[0]
-            doubtful = (start - reach < lower) | (start + reach > upper)
-            for j in np.flatnonzero(doubtful | (speed > velocity)):
-                self._check_segment(k, int(j), segment[:, j], duration, lower, upper, velocity)
+        for here in slices(len(durations), self._segments[0].size if len(durations) else 1):
+            duration = durations[here]
+            yield here, duration, polynomials.in_durations(self._segments[here], duration)
 
     def _check_points(self, lower: np.ndarray, upper: np.ndarray, velocity: np.ndarray) -> None:
-        beyond = (self.positions < lower) | (self.positions > upper)
-        if beyond.any():
-            point, joint = (int(i) for i in np.argwhere(beyond)[0])
-            self._refuse_position(point, joint, self.positions[point, joint], lower, upper, 'at')
-        if self.velocities is not None and (np.abs(self.velocities) > velocity).any():
-            point, joint = (int(i) for i in np.argwhere(np.abs(self.velocities) > velocity)[0])
-            self._refuse_speed(point, joint, abs(self.velocities[point, joint]), velocity, 'at')
+        for here in slices(*self.positions.shape):
+            q = self.positions[here]
+            beyond = (q < lower) | (q > upper)
+            if beyond.any():
+                point, joint = (int(i) for i in np.argwhere(beyond)[0])
+                self._refuse_position(
+                    here.start + point, joint, q[point, joint], lower, upper, 'at'
+                )
+            if self.velocities is None:
+                continue
+            speed = np.abs(self.velocities[here])
+            if (speed > velocity).any():
+                point, joint = (int(i) for i in np.argwhere(speed > velocity)[0])
+                self._refuse_speed(here.start + point, joint, speed[point, joint], velocity, 'at')
 
-    def _check_segment(self, k, j, segment, duration, lower, upper, velocity) -> None:
-        t = polynomials.extremes(segment, duration)
-        q = np.polynomial.polynomial.polyval(t, segment)
-        if q.min() < lower[j] or q.max() > upper[j]:
-            worst = q.min() if q.min() < lower[j] else q.max()
+    def _check_extremes(self, start, duration, c, doubtful, lower, upper, velocity) -> None:
+        """Check the segments and joints that are doubtful; the first one beyond is named."""
+        segment, joint = np.nonzero(doubtful)
+        c = c[:, doubtful.reshape(-1)]
+        low, high = polynomials.extremes(c)
+        slowest, fastest = polynomials.extremes(polynomials.derivative(c))
+        speed = np.maximum(-slowest, fastest) / duration[segment]
+        away = (low < lower[joint]) | (high > upper[joint])
+        beyond = np.flatnonzero(away | (speed > velocity[joint]))
+        if not len(beyond):
+            return
+        i = beyond[0]
+        k, j = start + int(segment[i]), int(joint[i])
+        if away[i]:
+            worst = low[i] if low[i] < lower[j] else high[i]
             self._refuse_position(k, j, worst, lower, upper, 'after')
-        slope = segment[1:] * np.arange(1, 6)
-        t = polynomials.extremes(np.append(slope, 0.0), duration)
-        speed = np.abs(np.polynomial.polynomial.polyval(t, slope)).max()
-        if speed > velocity[j]:
-            self._refuse_speed(k, j, speed, velocity, 'after')
+        self._refuse_speed(k, j, speed[i], velocity, 'after')
 
     def _refuse_position(self, point, j, value, lower, upper, where: str) -> None:
         name = self.joint_names[j]
         raise TrajectoryError(
-            f'{where} point {point}, joint {name!r} would be at {value:.6g}, beyond its limits '
-            f'[{lower[j]:.6g}, {upper[j]:.6g}]; keep the points further from them',
+            f'{where} point {point}, joint {shown(name)} would be at {value:.6g}, beyond its '
+            f'limits [{lower[j]:.6g}, {upper[j]:.6g}]; keep the points further from them',
             name,
             point,
         )
@@ -261,9 +312,14 @@ class JointTrajectory:
     def _refuse_speed(self, point, j, value, velocity, where: str) -> None:
         name = self.joint_names[j]
         raise TrajectoryError(
-            f'{where} point {point}, joint {name!r} would move at {value:.6g}, its limit is '
+            f'{where} point {point}, joint {shown(name)} would move at {value:.6g}, its limit is '
             f'{velocity[j]:.6g}; take at least {value / max(velocity[j], 1e-300):.3g} times as '
             'long',
             name,
             point,
         )
+
+
+def _speed_bounds(control: np.ndarray) -> np.ndarray:
+    """Bounds of the speeds of polynomials by their control values, in durations, (M,)."""
+    return np.abs(np.diff(control, axis=0)).max(axis=0) * (len(control) - 1)

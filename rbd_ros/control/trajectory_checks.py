@@ -1,12 +1,32 @@
-"""What makes a joint trajectory legal, and the error that says why one is not."""
+"""What makes a joint trajectory legal, and the error that says why one is not.
+
+Trajectories come from anybody: every check takes time linear in what was given, and the messages
+have a bounded length.
+"""
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple
+from array import array
+from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
+from rbd_ros.control.names import listed, shown
+from rbd_ros.control.slices import slices
+
 END_VELOCITY_TOLERANCE = 1e-6  # [rad/s or m/s]
+MOST_POINTS = 200_000
+MOST_NUMBERS = 4_000_000  # points times joints
+MOST_NAMES = 100_000
+LONGEST_TIME = 1e6  # [s]
+SHORTEST_SEGMENT = 1e-6  # [s]
+# What no joint ever does, in rad or m and s. A position of 1e308 would overflow in the arithmetic.
+MOST_POSITION, MOST_VELOCITY, MOST_ACCELERATION = 1e5, 1e4, 1e7
+ABSURD = {
+    'positions': (MOST_POSITION, 'rad or m'),
+    'velocities': (MOST_VELOCITY, 'rad/s or m/s'),
+    'accelerations': (MOST_ACCELERATION, 'rad/s^2 or m/s^2'),
+}
 
 
 class TrajectoryError(ValueError):
@@ -15,50 +35,136 @@ class TrajectoryError(ValueError):
     :param message: what is wrong, where, and how to cure it
     :param joint: name of the joint concerned, if one is
     :param point: number of the point concerned, from 0, if one is
+    :param code: short kind of the error, for counting
     """
 
-    def __init__(self, message: str, joint: Optional[str] = None, point: Optional[int] = None):
+    def __init__(
+        self,
+        message: str,
+        joint: Optional[str] = None,
+        point: Optional[int] = None,
+        code: str = 'trajectory not legal',
+    ):
         super().__init__(message)
         self.joint = joint
         self.point = point
+        self.code = code
 
 
 def checked_names(joint_names: Sequence[str]) -> Tuple[str, ...]:
     """Joint names as a tuple; there must be some, and each only once."""
+    if len(joint_names) > MOST_NAMES:
+        raise TrajectoryError(
+            f'the trajectory names {len(joint_names)} joints, more than any robot has'
+        )
     names = tuple(joint_names)
     if not names:
         raise TrajectoryError('the trajectory names no joints; fill in joint_names')
+    seen = set()
     for name in names:
         if not isinstance(name, str) or not name:
-            raise TrajectoryError(f'joint names must be non-empty strings, got {name!r}')
-        if names.count(name) > 1:
-            raise TrajectoryError(f'joint {name!r} is named twice; name each joint once', name)
+            raise TrajectoryError(f'joint names must be non-empty strings, got {shown(name)}')
+        if name in seen:
+            raise _named_twice(name)
+        seen.add(name)
     return names
+
+
+def _named_twice(name: str) -> TrajectoryError:
+    return TrajectoryError(f'joint {shown(name)} is named twice; name each joint once', name)
+
+
+def check_known(names: Sequence[str], wanted: Sequence[str]) -> None:
+    """Refuse names that are not among those wanted, and names that come twice.
+
+    At most one name more than there are wanted is looked at: then one of them is wrong.
+    """
+    known, seen = frozenset(wanted), set()
+    for name in names:
+        if name not in known:
+            raise TrajectoryError(
+                f'joint {shown(name)} of the trajectory is not one of the robot; there are '
+                f'{listed(_similar(name, wanted))}',
+                name,
+            )
+        if name in seen:
+            raise _named_twice(name)
+        seen.add(name)
+
+
+def _similar(name: Any, wanted: Sequence[str]) -> Sequence[str]:
+    """Names like `name`, or all if there are none; only the beginnings are compared."""
+    import difflib  # only an error needs it
+
+    if not isinstance(name, str):
+        return wanted
+    beginnings = {other[:64]: other for other in wanted[:1000]}
+    close = difflib.get_close_matches(name[:64], beginnings, 3, 0.4)
+    return [beginnings[other] for other in close] or wanted
 
 
 def checked_times(times: Sequence[float]) -> np.ndarray:
     """Times of the points, (P,): finite, not negative, strictly increasing."""
-    try:
-        result = np.array(times, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise TrajectoryError(f'times must be numbers: {error}') from None
-    if result.ndim != 1 or not len(result):
+    if not isinstance(times, np.ndarray) and not hasattr(times, '__len__'):
+        times = list(times)
+    shape = np.shape(times) if isinstance(times, np.ndarray) else (len(times),)
+    if len(shape) != 1 or not shape[0]:
         raise TrajectoryError(
-            f'a trajectory needs at least one point and one time each, got {result.shape} times'
+            f'a trajectory needs at least one point and one time each, got {shape} times'
         )
-    for point, time in enumerate(result.tolist()):
-        if not np.isfinite(time) or time < 0.0:
+    check_size(shape[0], 1)
+    result = np.empty(shape)
+    try:
+        for here in slices(*shape):
+            result[here] = times[here]
+    except (TypeError, ValueError) as error:
+        raise TrajectoryError(f'times must be numbers: {str(error)[:200]}') from None
+    bad = ~((result >= 0.0) & (result <= LONGEST_TIME))
+    if bad.any():
+        point = int(np.argmax(bad))
+        time = result[point]
+        if np.isfinite(time) and time > 0.0:
             raise TrajectoryError(
-                f'point {point}: time_from_start must be finite and not negative, got {time}',
+                f'point {point}: time_from_start {time:g} s is beyond {LONGEST_TIME:g} s; check '
+                'its unit, and send a long motion in parts',
                 point=point,
             )
-        if point and not time > result[point - 1]:
-            raise TrajectoryError(
-                f'point {point}: time_from_start {time} s does not come after {result[point - 1]} '
-                's of the point before; times must strictly increase',
-                point=point,
-            )
+        raise TrajectoryError(
+            f'point {point}: time_from_start must be finite and not negative, got {time}',
+            point=point,
+        )
+    _check_durations(result)
     return result
+
+
+def _check_durations(times: np.ndarray) -> None:
+    durations = np.diff(times)
+    short = durations < SHORTEST_SEGMENT
+    if not short.any():
+        return
+    point = int(np.argmax(short)) + 1
+    if durations[point - 1] > 0.0:
+        raise TrajectoryError(
+            f'point {point}: time_from_start {times[point]} s is only {durations[point - 1]:.2g} '
+            f's after that of the point before, less than {SHORTEST_SEGMENT:g} s; leave one of '
+            'the two out',
+            point=point,
+        )
+    raise TrajectoryError(
+        f'point {point}: time_from_start {times[point]} s does not come after '
+        f'{times[point - 1]} s of the point before; times must strictly increase',
+        point=point,
+    )
+
+
+def check_size(points: int, joints: int) -> None:
+    """Refuse more points than can be worked off in a second or kept in memory."""
+    if points > MOST_POINTS or points * joints > MOST_NUMBERS:
+        raise TrajectoryError(
+            f'the trajectory has {points} points for {joints} joints, more than {MOST_POINTS} '
+            f'points or {MOST_NUMBERS} numbers; send it in parts, or with fewer points: it is '
+            'smooth between them'
+        )
 
 
 def checked_values(
@@ -67,46 +173,93 @@ def checked_values(
     """Values of all points as (P, n), or None where none are given.
 
     :param what: 'positions', 'velocities' or 'accelerations'
-    :raises TrajectoryError: for missing, surplus or non-finite numbers, or only some points filled
+    :param values: an array (P, n), or P rows of any kind; the copy is made slice by slice
+    :raises TrajectoryError: for missing, surplus, non-finite or absurd numbers, or only some
+        points filled
     """
     if values is None:
         return None
-    rows: List[Any] = list(values)
-    lengths = [len(row) if hasattr(row, '__len__') else -1 for row in rows]
-    if not any(lengths):
+    rows = values if hasattr(values, '__len__') else list(values)
+    if not _any_filled(what, rows, names, points):
         return None
     if len(rows) != points:
         raise TrajectoryError(f'there are {points} times but {len(rows)} rows of {what}')
-    for point, length in enumerate(lengths):
-        if length == -1:
-            raise TrajectoryError(
-                f'{what} must have one row a point, shape ({points}, {len(names)})', point=point
-            )
-        if length == 0:
-            raise TrajectoryError(
-                f'point {point} has no {what} although other points have; give all points {what}, '
-                'or none',
-                point=point,
-            )
-        if length != len(names):
-            raise TrajectoryError(
-                f'point {point} has {length} {what} for {len(names)} joints; give one a joint',
-                point=point,
-            )
-    try:
-        result = np.array(rows, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise TrajectoryError(f'{what} must be numbers: {error}') from None
-    bad = np.argwhere(~np.isfinite(result))
-    if len(bad):
-        point, joint = (int(i) for i in bad[0])
-        raise TrajectoryError(
-            f'point {point}, joint {names[joint]!r}: {what} must be finite, got '
-            f'{result[point, joint]}',
-            names[joint],
-            point,
-        )
+    n = len(names)
+    check_size(points, n)
+    result = np.empty((points, n))
+    for here in slices(points, n):
+        _check_lengths(what, rows, here, n)
+        try:
+            result[here] = _block(rows[here], n)
+        except (TypeError, ValueError) as error:
+            raise TrajectoryError(f'{what} must be numbers: {str(error)[:200]}') from None
+        # One comparison says all is well: NaN compares false.
+        if not np.abs(result[here]).max() <= ABSURD[what][0]:
+            _refuse_values(what, result[here], here.start, names)
     return result
+
+
+def _any_filled(what: str, rows: Any, names: Sequence[str], points: int) -> bool:
+    if isinstance(rows, np.ndarray) and rows.ndim == 2:
+        return rows.size > 0
+    for here in slices(len(rows), 4):
+        for point in range(here.start, here.stop):
+            row = rows[point]
+            if not hasattr(row, '__len__'):
+                raise TrajectoryError(
+                    f'{what} must have one row a point, shape ({points}, {len(names)})',
+                    point=point,
+                )
+            if len(row):
+                return True
+    return False
+
+
+def _check_lengths(what: str, rows: Any, here: slice, n: int) -> None:
+    if isinstance(rows, np.ndarray) and rows.ndim == 2:
+        lengths = [rows.shape[1]]
+    else:
+        try:
+            lengths = [len(row) for row in rows[here]]
+        except TypeError:
+            lengths = [len(row) if hasattr(row, '__len__') else -1 for row in rows[here]]
+    if lengths.count(n) == len(lengths):
+        return
+    at, length = next((i, length) for i, length in enumerate(lengths) if length != n)
+    point = here.start + at
+    if length == -1:
+        text = f'{what} of point {point} must be a row of {n} numbers'
+    elif length == 0:
+        text = (
+            f'point {point} has no {what} although other points have; give all points {what}, or '
+            'none'
+        )
+    else:
+        text = f'point {point} has {length} {what} for {n} joints; give one a joint'
+    raise TrajectoryError(text, point=point)
+
+
+def _block(rows: Any, n: int) -> np.ndarray:
+    """Rows of equal length as one array; arrays of doubles, as in messages, are just joined."""
+    if isinstance(rows, np.ndarray):
+        return rows
+    if all(type(row) is array and row.typecode == 'd' for row in rows):
+        return np.frombuffer(b''.join(rows)).reshape(-1, n)
+    return np.array(rows, dtype=float)
+
+
+def _refuse_values(what: str, block: np.ndarray, start: int, names: Sequence[str]) -> None:
+    most, unit = ABSURD[what]
+    row, joint = (int(i) for i in np.argwhere(~(np.abs(block) <= most))[0])
+    name, value, point = names[joint], block[row, joint], start + row
+    if np.isfinite(value):
+        text = (
+            f'{what} of {value:.6g} are beyond what any joint can have ({most:g} {unit}); check '
+            'the units and the sender'
+        )
+    else:
+        text = f'{what} must be finite, got {value}'
+    raise TrajectoryError(f'point {point}, joint {shown(name)}: {text}', name, point)
 
 
 def check_end_at_rest(names: Sequence[str], velocities: np.ndarray) -> None:
@@ -115,7 +268,7 @@ def check_end_at_rest(names: Sequence[str], velocities: np.ndarray) -> None:
     if len(moving):
         joint, point = int(moving[0]), len(velocities) - 1
         raise TrajectoryError(
-            f'point {point}, joint {names[joint]!r}: the last point has velocity '
+            f'point {point}, joint {shown(names[joint])}: the last point has velocity '
             f'{velocities[-1, joint]:g}, but the robot stops there; end with velocity 0',
             names[joint],
             point,

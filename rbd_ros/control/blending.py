@@ -1,0 +1,198 @@
+"""How one motion becomes another without a jump.
+
+An `Offset` is what is left of the old motion: the difference of position and velocity at the
+moment of change, which decays to nothing while the new path is already followed. The new path is
+followed more slowly meanwhile, by just as much that both together keep the limits of velocity:
+with the path within limits L and followed at the rate r, |r v + dx/dt| <= r L + |dx/dt|, so
+r = 1 - max |dx/dt| / L over the joints. A `Ramp` starts or stops everything by a tempo between 0
+and 1.
+"""
+
+from __future__ import annotations
+
+from typing import Optional, Tuple
+
+import numpy as np
+
+# Share of the limit of velocity with which a distance is made up, 1.875 / 4 at the fastest. With
+# an offset that moves away at first, up to the limit, the velocity of its return stays within.
+DISTANCE_TIME = 4.0
+# A joint without a limit, or with one so low that it would take for ever, makes up a distance so.
+USUAL_SPEED, LOWEST_SPEED = 1.0, 0.05  # [rad/s or m/s]
+NEGLIGIBLE = 1e-12  # offset not worth the effort [rad, m, rad/s or m/s]
+
+Vectors = Tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+class Still:
+    """A path that stays where it is.
+
+    :param q: position, (n,)
+    """
+
+    end_time = 0.0
+
+    def __init__(self, q: np.ndarray):
+        self._q = q
+        self._rest = np.zeros_like(q)
+
+    def sample(self, t: float) -> Vectors:
+        """Position, velocity and acceleration, each (n,), at any time `t`."""
+        return self._q, self._rest, self._rest
+
+
+class Ramp:
+    """Tempo of a motion that goes from 0 to 1 or from 1 to 0, smoothly.
+
+    :param duration: time that it takes [s]
+    :param begin: tempo at first
+    :param end: tempo at last
+    """
+
+    def __init__(self, duration: float, begin: float, end: float):
+        self._duration, self._begin, self._change = duration, begin, end - begin
+        self._u = self._area = 0.0
+        self.tempo = begin
+
+    @classmethod
+    def up(cls, duration: float) -> Ramp:
+        """From rest to full tempo."""
+        return cls(duration, 0.0, 1.0)
+
+    @classmethod
+    def down(cls, present: Optional[Ramp], duration: float) -> Ramp:
+        """To rest, from the tempo of a ramp that this one replaces, None being full tempo."""
+        if present is not None and present.stops:
+            return present
+        return cls(duration, 1.0 if present is None else present.tempo, 0.0)
+
+    @property
+    def stops(self) -> bool:
+        """Whether it ends at rest."""
+        return self._begin + self._change == 0.0
+
+    @property
+    def over(self) -> bool:
+        """Whether the last tempo is reached."""
+        return self._u >= 1.0
+
+    def advance(self, step: float) -> Tuple[float, float, float]:
+        """Step of the motion [s] during `step` [s], then the tempo and its rate [1/s]."""
+        before = self._area
+        u = self._u + step / self._duration
+        beyond = max(u - 1.0, 0.0)
+        self._u = u = min(u, 1.0)
+        # The tempo is begin + change (3 u^2 - 2 u^3), and the area below it:
+        self._area = self._begin * u + self._change * u**3 * (1.0 - 0.5 * u)
+        end = self._begin + self._change
+        self.tempo = end if u == 1.0 else self._begin + self._change * u * u * (3.0 - 2.0 * u)
+        rate = 6.0 * self._change * u * (1.0 - u) / self._duration
+        return (self._area - before + beyond * end) * self._duration, self.tempo, rate
+
+
+class Offset:
+    """Difference between an old motion and a new path, which decays in a certain time.
+
+    Each joint's is a quintic polynomial that begins without and ends with no acceleration.
+
+    :param distance: difference of positions at first, (n,)
+    :param velocity: its rate of change at first, (n,)
+    :param limits: limits of velocity for the sum of path and offset, (n,)
+    :param duration: time that it takes [s]
+    """
+
+    def __init__(
+        self, distance: np.ndarray, velocity: np.ndarray, limits: np.ndarray, duration: float
+    ):
+        self._terms = np.array([distance, duration * velocity])
+        self._per_limit = 1.0 / limits
+        self._duration = duration
+        self._u = 0.0
+        self._now = self._at(0.0)
+
+    @classmethod
+    def between(
+        cls,
+        q0: np.ndarray,
+        v0: np.ndarray,
+        q: np.ndarray,
+        v: np.ndarray,
+        limits: np.ndarray,
+        ramp_time: float,
+    ) -> Optional[Offset]:
+        """Offset that leads from an old motion to a path, or None if there is no difference.
+
+        :param q0: position of the old motion, (n,)
+        :param v0: its velocity, (n,)
+        :param q: position of the path, (n,)
+        :param v: its velocity, (n,)
+        :param limits: limits of velocity, (n,)
+        :param ramp_time: time in which a joint reaches its limit of velocity, about [s]
+        """
+        limits = np.maximum(np.maximum(limits, LOWEST_SPEED), np.maximum(np.abs(v0), np.abs(v)))
+        # The greatest rate r of the path for which |v0 - r v| <= (1 - r) L.
+        with np.errstate(divide='ignore', invalid='ignore'):
+            rates = np.concatenate([(limits - v0) / (limits - v), (limits + v0) / (limits + v)])
+        rate = float(np.where(rates < 1.0, rates, 1.0).min(initial=1.0))
+        distance, velocity = q0 - q, v0 - rate * v
+        far, fast = np.abs(distance), np.abs(velocity)
+        if max(far.max(), fast.max()) <= NEGLIGIBLE:
+            return None
+        speed = np.where(np.isfinite(limits), limits, np.maximum(fast, USUAL_SPEED))
+        duration = max(
+            (DISTANCE_TIME * far / speed).max(),
+            np.sqrt(6.0 * ramp_time * far / speed).max(),
+            (2.0 * ramp_time * fast / speed).max(),
+        )
+        return cls(distance, velocity, limits, float(duration))
+
+    def _at(self, u: float) -> np.ndarray:
+        """Offset, its rate and the rate of that, (3, n)."""
+        w, h = 1.0 - u, self._duration
+        w2, u2 = w * w, u * u
+        basis = np.array(
+            (
+                w2 * w * (1.0 + 3.0 * u + 6.0 * u2),
+                u * w2 * w * (1.0 + 3.0 * u),
+                -30.0 * u2 * w2 / h,
+                w2 * (1.0 + 2.0 * u - 15.0 * u2) / h,
+                -60.0 * u * w * (1.0 - 2.0 * u) / (h * h),
+                -12.0 * u * w * (3.0 - 5.0 * u) / (h * h),
+            )
+        ).reshape(3, 2)
+        return np.dot(basis, self._terms)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left of it."""
+        return self._u >= 1.0
+
+    def advance(self, step: float) -> float:
+        """Move on by `step` [s]; return by how much the path goes on meanwhile [s]."""
+        before = self._now[0]
+        self._u = min(self._u + step / self._duration, 1.0)
+        self._now = self._at(self._u)
+        used = (np.abs(self._now[0] - before) * self._per_limit).max()
+        return max(step - float(used), 0.0)
+
+    def later(self, delay: float) -> Offset:
+        """Offset after a delay [s]."""
+        result = object.__new__(Offset)
+        result.__dict__.update(self.__dict__)
+        result._u = min(self._u + delay / self._duration, 1.0)
+        result._now = result._at(result._u)
+        return result
+
+    def added_to(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Vectors:
+        """Position, velocity and acceleration of path and offset together, each (n,).
+
+        :param q: position of the path, (n,)
+        :param v: its velocity by its own time, (n,)
+        :param a: its acceleration by its own time, (n,)
+        """
+        x, dx, ddx = self._now
+        used = np.abs(dx) * self._per_limit
+        worst = int(used.argmax())
+        rate = 1.0 - used[worst]
+        change = -np.copysign(ddx[worst], dx[worst] * ddx[worst]) * self._per_limit[worst]
+        return q + x, rate * v + dx, rate * rate * a + change * v + ddx

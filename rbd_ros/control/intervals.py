@@ -1,0 +1,60 @@
+"""How far one state of the robot moves a motion on.
+
+States are usually a millisecond apart. When the time between two of them is anything else, the
+clock or the network says so, not the robot.
+"""
+
+from __future__ import annotations
+
+from typing import List
+
+USUAL_INTERVALS = 5.0  # how many of them a state may count for
+SHORTEST_BOUND = 0.01  # by this much any state may move the motion on [s]
+LONGEST_DEBT = 1.0  # time that states of several publishers may disagree about [s]
+REMEMBERED = 8
+
+
+class StateIntervals:
+    """Bounded steps from intervals that may be negative, huge or no numbers.
+
+    Publishers of parts of a state disagree about the time by a little, and their states come in
+    turns, so that time runs back and forth. Time that ran back is made up for before the motion
+    goes on, or it would run too fast.
+    """
+
+    def __init__(self):
+        self._recent: List[float] = [0.0] * REMEMBERED
+        self._at = 0
+        self._debt = 0.0
+
+    def step(self, dt: float, largest: float) -> float:
+        """Time to move on by [s].
+
+        :param dt: time since the state before [s]
+        :param largest: longest step, whatever is usual [s]
+        """
+        if not dt > 0.0:  # NaN also
+            # Further back than publishers disagree is another time line.
+            debt = self._debt - dt
+            self._debt = debt if debt <= LONGEST_DEBT else 0.0
+            return 0.0
+        if self._debt:
+            dt, self._debt = dt - self._debt, max(self._debt - dt, 0.0)
+            if dt <= 0.0:
+                return 0.0
+        step = dt
+        if dt > SHORTEST_BOUND or dt > largest:
+            step = min(dt, self.longest(largest))
+        self._recent[self._at] = dt if dt < largest else largest
+        self._at = (self._at + 1) % REMEMBERED
+        return step
+
+    def longest(self, largest: float) -> float:
+        """Longest step that a state may now count for [s]."""
+        # One interval out of the ordinary must not make itself ordinary.
+        mean = (sum(self._recent) - max(self._recent)) / (REMEMBERED - 1)
+        return min(max(USUAL_INTERVALS * mean, SHORTEST_BOUND), largest)
+
+    def forget_debt(self) -> None:
+        """Begin another time line."""
+        self._debt = 0.0

@@ -1,0 +1,475 @@
+"""Desired motion of a robot: a held position or a trajectory, and never a jump between them.
+
+The motion has a time of its own. Each state of the robot moves it on by the time since the state
+before, but by no more than a few usual intervals, and never back: a wrong stamp, a pause of the
+controller or a clock that was set forward delay the motion instead of making the robot leap. What
+changes the motion (a new trajectory, a stop, states that come back after a failure) starts from
+the position and velocity that were desired last. See blending.py for how one motion becomes
+another.
+
+Nothing here knows ROS, and time stamps are whole nanoseconds on the time line of the states.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+import math
+from typing import Any, Deque, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from rbd_ros.control.blending import Offset, Ramp, Still
+from rbd_ros.control.intervals import StateIntervals
+from rbd_ros.control.names import shown
+from rbd_ros.control.trajectory import JointTrajectory
+from rbd_ros.control.trajectory_checks import (
+    check_known,
+    MOST_POSITION,
+    MOST_VELOCITY,
+    TrajectoryError,
+)
+from rbd_ros.robot import Robot
+
+NANOSECONDS = 1_000_000_000
+LONGEST_DELAY = 3600.0  # a trajectory that begins later than this surely means another clock [s]
+GAP_POLICIES = ('resume', 'hold')
+
+Vectors = Tuple[np.ndarray, np.ndarray, np.ndarray]
+Path = Union[JointTrajectory, Still]
+
+
+@dataclass(frozen=True)
+class MotionOptions:
+    """What a desired motion does about pauses.
+
+    :param gap_policy: after states had failed, or their time began anew: 'resume' goes on smoothly
+        from the measured position if the pause was short and the robot is near where it should be,
+        and else does as 'hold', which drops the motion and holds the measured position
+    :param longest_gap: longest pause after which a motion is resumed [s]
+    :param resume_tolerance: how far any joint may then be from where it should be [rad or m]
+    :param largest_step: most by which one state moves the motion on, however rare states are [s]
+    :param ramp_time: time in which a motion is stopped, or set going after a pause [s]
+    """
+
+    gap_policy: str = 'resume'
+    longest_gap: float = 1.0
+    resume_tolerance: float = 0.2
+    largest_step: float = 0.2
+    ramp_time: float = 0.2
+
+    def __post_init__(self):
+        if self.gap_policy not in GAP_POLICIES:
+            raise ValueError(
+                f'gap_policy must be one of {", ".join(GAP_POLICIES)}, got {self.gap_policy!r}'
+            )
+        for name in ('longest_gap', 'resume_tolerance', 'largest_step', 'ramp_time'):
+            if not getattr(self, name) >= 0.0:
+                raise ValueError(f'{name} must not be negative, got {getattr(self, name)}')
+        for name in ('largest_step', 'ramp_time'):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise ValueError(f'{name} must be positive and finite')
+
+
+class MotionPlan(NamedTuple):
+    """A motion that has been prepared and checked, and that `DesiredMotion.follow` starts.
+
+    :param trajectory: the motion; None: stop
+    :param entry: time of the trajectory at which it is entered [s]
+    :param begin: time of the states at which it begins [ns]; None: as soon as possible
+    :param clock: time of the motion's own clock when the plan was made [s]
+    :param waits: whether the plan may begin later than planned without leaving anything out
+    :param epoch: number of the motion that it continues
+    :param limits: greatest speeds of the trajectory, (n,)
+    :param text: what will be done, for the log
+    """
+
+    trajectory: Optional[JointTrajectory]
+    entry: float
+    begin: Optional[int]
+    clock: float
+    waits: bool
+    epoch: int
+    limits: np.ndarray
+    text: str
+
+
+class _Snapshot(NamedTuple):
+    """The motion at one moment, for other threads."""
+
+    epoch: int
+    path: Path
+    s: float
+    offset: Optional[Offset]
+    q: np.ndarray
+    v: np.ndarray
+
+
+class DesiredMotion:
+    """Where the robot should be, such that it never jumps.
+
+    `advance`, `hold`, `interrupted`, `time_restarted` and `ended` are for one thread, that of the
+    control loop. `plan` is slow and meant for another one, `follow` is for any.
+
+    :param robot: the robot, with one degree of freedom a joint
+    :param options: fields of `MotionOptions`
+    """
+
+    def __init__(self, robot: Robot, **options: Any):
+        if not robot.nq == robot.nv == len(robot.joint_names):
+            raise ValueError('the robot has a joint with more than one degree of freedom')
+        self._robot = robot
+        self._names = tuple(robot.joint_names)
+        self.options = MotionOptions(**options)
+        self._limits = np.array(robot.velocity_limits, dtype=float)
+        self._rest = np.zeros(robot.nv)
+        self._rest.flags.writeable = False
+        self._inbox: Deque[MotionPlan] = deque(maxlen=1)
+        self._intervals = StateIntervals()
+        self._epoch = 0
+        self._clock = 0.0
+        self._stamp: Optional[int] = None
+        self._set_still(robot.neutral())
+
+    def _set_still(self, q: np.ndarray) -> None:
+        q = np.array(q, dtype=float)
+        q.flags.writeable = False
+        self._q, self._v, self._a = q, self._rest, self._rest
+        self._path: Path = Still(q)
+        self._path_limits = self._limits
+        self._s = 0.0
+        self._offset: Optional[Offset] = None
+        self._tempo: Optional[Ramp] = None
+        self._next: Optional[MotionPlan] = None
+        self._holding = True
+        self._ended = False
+        self._publish()
+
+    def _publish(self) -> None:
+        """Show the present motion to other threads, at once."""
+        self._snapshot = _Snapshot(
+            self._epoch, self._path, self._s, self._offset, self._q, self._v
+        )
+
+    # -- what the motion is -----------------------------------------------------------------------
+
+    @property
+    def following(self) -> bool:
+        """Whether there is a trajectory that has not ended, or one that is to begin."""
+        active = isinstance(self._path, JointTrajectory)
+        return active or self._next is not None or bool(self._inbox)
+
+    @property
+    def time_left(self) -> float:
+        """Time that the present trajectory still takes [s]; 0 if there is none."""
+        if not isinstance(self._path, JointTrajectory):
+            return 0.0
+        return max(self._path.end_time - self._s, 0.0)
+
+    @property
+    def position(self) -> np.ndarray:
+        """Desired position as of the last state, (n,)."""
+        return self._q
+
+    def ended(self) -> bool:
+        """Tell, once, that a trajectory has ended: its last position is held from then on."""
+        ended, self._ended = self._ended, False
+        return ended
+
+    # -- changes by the control loop --------------------------------------------------------------
+
+    def hold(self, q: Any) -> bool:
+        """Drop all trajectories and hold position `q`, (n,).
+
+        :return: whether that was done: a position that no robot can have changes nothing
+        """
+        q = np.asarray(q, dtype=float)
+        if not self._plausible(q):
+            return False
+        self._epoch += 1  # plans that continue what is dropped here are void
+        self._inbox.clear()
+        self._set_still(q)
+        return True
+
+    def _plausible(self, q: np.ndarray) -> bool:
+        return q.shape == self._q.shape and bool(np.abs(q).max(initial=0.0) <= MOST_POSITION)
+
+    def interrupted(self, q_measured: Any, gap: float) -> str:
+        """Go on after states had failed, and with them the torque.
+
+        :param q_measured: where the robot is now, (n,)
+        :param gap: how long there were no states [s]; inf if there never were any
+        :return: what was done about a trajectory, for the log; empty if there was none
+        """
+        options = self.options
+        if options.gap_policy == 'resume' and not gap <= options.longest_gap:
+            return self._hold_measured(q_measured, f'states had failed for {gap:.3g} s')
+        return self._resume(q_measured, 'states had failed')
+
+    def time_restarted(self, q_measured: Any) -> str:
+        """Go on although the time of the states began anew (a simulation or bag restarted).
+
+        A trajectory that was to begin at a certain time is dropped in any case.
+
+        :param q_measured: where the robot is now, (n,)
+        :return: what was done about a trajectory, for the log; empty if there was none
+        """
+        event = 'the time of the states began anew'
+        self._stamp = None
+        self._intervals.forget_debt()
+        self._inbox.clear()
+        self._epoch += 1
+        waiting, self._next = self._next, None
+        self._publish()
+        text = self._resume(q_measured, event)
+        if waiting is not None and not text:
+            return f'{event}: the trajectory that was to begin is dropped'
+        return text
+
+    def _resume(self, q_measured: Any, event: str) -> str:
+        """Go on from the measured position if that is wanted and near."""
+        options = self.options
+        if options.gap_policy != 'resume':
+            return self._hold_measured(q_measured, event)
+        q = np.array(q_measured, dtype=float)
+        if not self._plausible(q) or (self._tempo is not None and self._tempo.stops):
+            return self._hold_measured(q, event)
+        away = np.abs(q - self._q)
+        worst = int(np.argmax(away)) if len(away) else 0
+        if len(away) and away[worst] > options.resume_tolerance:
+            return self._hold_measured(
+                q,
+                f'{event}, and joint {shown(self._names[worst])} is {away[worst]:.3g} rad or m '
+                'from where it should be',
+            )
+        self._q, self._v = q, self._rest
+        self._enter(self._path, self._s, self._path_limits, at_rest=True)
+        self._publish()
+        if not isinstance(self._path, JointTrajectory):
+            return ''
+        return f'{event}: the trajectory is resumed, {self.time_left:.3g} s before its end'
+
+    def _hold_measured(self, q: Any, event: str) -> str:
+        followed = self.following
+        if not self.hold(q):
+            self.hold(self._q)  # where the robot is nobody knows; it is to stop in any case
+        return f'{event}: the trajectory is dropped and the measured position held' * followed
+
+    # -- the loop ---------------------------------------------------------------------------------
+
+    def advance(self, stamp: int, dt: float) -> Vectors:
+        """Desired position, velocity and acceleration at the next state, each (n,).
+
+        The arrays must not be written to.
+
+        :param stamp: time of the state [ns]
+        :param dt: time since the state before [s], whatever it may be
+        """
+        step = self._intervals.step(dt, self.options.largest_step)
+        if self._inbox:
+            self._take()
+        following = self._next
+        if following is not None:
+            late = self._late(following, stamp, step)
+            if late is not None:
+                self._next = None
+                self._move(step - late)
+                self._clock += step - late
+                self._begin(following, following.entry)
+                step = late
+        self._stamp = stamp
+        if step > 0.0:
+            self._clock += step
+            if not self._holding:
+                self._move(step)
+                self._publish()
+        return self._q, self._v, self._a
+
+    def _late(self, plan: MotionPlan, stamp: int, step: float) -> Optional[float]:
+        """Time since a plan was to begin, at most `step`; None if it is not to begin yet.
+
+        A stamp that leaps says nothing: the next state shows whether it was right.
+        """
+        before, late = self._stamp, (stamp - plan.begin) / NANOSECONDS
+        if late < 0.0 or step <= 0.0 or before is None:
+            return None
+        if not 0.0 < (stamp - before) / NANOSECONDS <= self._intervals.longest(
+            self.options.largest_step
+        ):
+            return None
+        return min(late, step)
+
+    def _take(self) -> None:
+        """Take up what `follow` left."""
+        try:
+            plan = self._inbox.popleft()
+        except IndexError:
+            return
+        if plan.epoch != self._epoch:
+            return
+        self._next = None
+        if plan.trajectory is None:
+            if not self._holding:
+                self._tempo = Ramp.down(self._tempo, self.options.ramp_time)
+        elif plan.begin is not None:
+            self._next = plan
+        else:
+            waiting = plan.waits and self._holding
+            self._begin(plan, plan.entry + (0.0 if waiting else self._clock - plan.clock))
+
+    def _begin(self, plan: MotionPlan, s: float) -> None:
+        self._enter(plan.trajectory, s, plan.limits)
+
+    def _enter(self, path: Path, s: float, limits: np.ndarray, at_rest: bool = False) -> None:
+        """Go on along another path from time `s` on, starting from where the motion is."""
+        q, v, _ = path.sample(s)
+        ramp_time = self.options.ramp_time
+        self._tempo = Ramp.up(ramp_time) if at_rest else None
+        self._offset = Offset.between(
+            self._q, v if at_rest else self._v, q, v, limits, ramp_time
+        )
+        self._path_limits = limits
+        self._path, self._s = path, s
+        self._holding = False
+
+    def _move(self, step: float) -> None:
+        """Move on by `step` of the motion's own time."""
+        if self._holding or step <= 0.0:
+            return
+        tempo = self._tempo
+        g, dg = 1.0, 0.0
+        if tempo is not None:
+            step, g, dg = tempo.advance(step)
+        offset = self._offset
+        if offset is None:
+            self._s += step
+            q, v, a = self._path.sample(self._s)
+        else:
+            self._s += offset.advance(step)
+            q, v, a = offset.added_to(*self._path.sample(self._s))
+            if offset.over:
+                self._offset = None
+        if tempo is not None:
+            v, a = g * v, g * g * a + dg * v
+            if tempo.over:
+                self._tempo = None
+        self._q, self._v, self._a = q, v, a
+        if tempo is not None and tempo.over and tempo.stops:
+            self._rest_here(ended=False)
+        elif self._offset is None and self._tempo is None and self._s >= self._path.end_time:
+            self._rest_here(ended=isinstance(self._path, JointTrajectory))
+
+    def _rest_here(self, ended: bool) -> None:
+        following = self._next
+        self._set_still(self._q)
+        self._next, self._ended = following, ended and following is None
+
+    # -- new motions ------------------------------------------------------------------------------
+
+    def plan(
+        self,
+        joint_names: Sequence[str],
+        times: Any,
+        positions: Any,
+        velocities: Any = None,
+        accelerations: Any = None,
+        *,
+        now: int,
+        begin: int = 0,
+        allow_partial: bool = False,
+        check_limits: bool = True,
+        start_tolerance: float = 0.0,
+    ) -> MotionPlan:
+        """Prepare and check a trajectory that replaces the motion from its beginning on.
+
+        This takes long for long trajectories, and changes nothing. Without points it is a stop.
+
+        :param joint_names: names of the joints that it moves
+        :param times: times of the points since `begin`, (P,) [s]
+        :param positions: (P, n), or rows of any kind, as in messages [rad or m]
+        :param velocities: likewise; None or empty rows: not given
+        :param accelerations: likewise
+        :param now: time of the last state [ns]
+        :param begin: time at which the trajectory begins [ns]; 0: now
+        :param allow_partial: whether joints may be absent; they are held
+        :param check_limits: whether it must keep the limits of the robot
+        :param start_tolerance: how far from the desired position it may begin [rad or m]; 0: at
+            any distance. The robot goes there smoothly
+        :raises TrajectoryError: if it cannot be followed; `code` is its short kind
+        """
+        base, clock = self._snapshot, self._clock
+        if not len(times):
+            text = 'stop: the present desired position is held'
+            return MotionPlan(None, 0.0, None, clock, False, base.epoch, self._limits, text)
+        check_known(joint_names, self._names)
+        elapsed = (now - begin) / NANOSECONDS if begin else 0.0
+        if -elapsed > LONGEST_DELAY:
+            raise TrajectoryError(
+                f'trajectory begins in {-elapsed:.0f} s: its header.stamp must be in the time of '
+                'joint_states, or 0',
+                code='trajectory in the far future',
+            )
+        trajectory = JointTrajectory(joint_names, times, positions, velocities, accelerations)
+        if elapsed > 0.0 and elapsed >= trajectory.end_time:
+            raise TrajectoryError(
+                f'trajectory ended {elapsed - trajectory.end_time:.3f} s ago',
+                code='trajectory in the past',
+            )
+        entry = max(elapsed, 0.0)
+        q, v = _expected(base, max(-elapsed, 0.0))
+        trajectory = trajectory.for_joints(self._names, hold=q if allow_partial else None)
+        trajectory = trajectory.starting_from(q, v, entry)
+        limits = self._checked_speeds(trajectory, check_limits)
+        self._check_start(trajectory.sample(entry)[0] - q, start_tolerance)
+        start = f'in {-elapsed:.3f} s' if elapsed < 0.0 else 'now'
+        text = f'trajectory of {len(times)} points, {trajectory.end_time:g} s, begins {start}'
+        later = begin if elapsed < 0.0 else None
+        return MotionPlan(trajectory, entry, later, clock, not begin, base.epoch, limits, text)
+
+    def _checked_speeds(self, trajectory: JointTrajectory, check_limits: bool) -> np.ndarray:
+        """Limits of velocity that a trajectory is sure to keep, (n,)."""
+        robot = self._robot
+        if check_limits:
+            trajectory.check_limits(
+                robot.lower_limits, robot.upper_limits, np.minimum(self._limits, MOST_VELOCITY)
+            )
+            return self._limits
+        most = np.full(len(self._names), MOST_POSITION)
+        trajectory.check_limits(-most, most, np.full(len(self._names), MOST_VELOCITY))
+        return np.maximum(self._limits, trajectory.speed_bounds())
+
+    def _check_start(self, jump: np.ndarray, tolerance: float) -> None:
+        worst = int(np.argmax(np.abs(jump)))
+        if 0.0 < tolerance < abs(jump[worst]):
+            raise TrajectoryError(
+                f'trajectory begins {abs(jump[worst]):.3f} rad or m away from where joint '
+                f'{shown(self._names[worst])} should be (start_tolerance {tolerance:g}); give its '
+                'first point a time_from_start, and the robot moves there in that time',
+                self._names[worst],
+                0,
+                code='trajectory begins far away',
+            )
+
+    def follow(self, plan: MotionPlan) -> str:
+        """Start a plan: the next state takes it up.
+
+        :return: what will be done, for the log
+        :raises TrajectoryError: if the motion that it continues has been dropped meanwhile
+        """
+        if plan.epoch != self._epoch:
+            raise TrajectoryError(
+                'the motion was interrupted while the trajectory was prepared; send it again',
+                code='motion interrupted',
+            )
+        self._inbox.append(plan)
+        return plan.text
+
+
+def _expected(base: _Snapshot, delay: float) -> Tuple[np.ndarray, np.ndarray]:
+    """Position and velocity that the motion will have after a delay [s], about."""
+    if delay == 0.0:
+        return base.q, base.v
+    q, v, a = base.path.sample(base.s + delay)
+    if base.offset is not None:
+        q, v, a = base.offset.later(delay).added_to(q, v, a)
+    return q, v

@@ -1,0 +1,30 @@
+"""Long work in short slices, so that a control loop in another thread is never kept waiting.
+
+Python runs one thread at a time. A call into NumPy that does not let go of the interpreter stops
+the torque for as long as it lasts, and a thread that computes without a break is interrupted only
+every few milliseconds. So long arrays are worked off slice by slice, with pauses in between.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Iterator
+
+NUMBERS = 16384  # of an array that are worked on at once, a fraction of a millisecond
+LONGEST_TURN = 0.5e-3  # time without a pause [s]
+PAUSE = 20e-6  # long enough for a waiting thread to wake up and take its turn [s]
+
+
+def slices(rows: int, columns: int = 1) -> Iterator[slice]:
+    """Successive slices of the rows of an array, with pauses if the work takes long.
+
+    :param rows: number of rows
+    :param columns: numbers in each row
+    """
+    size = max(NUMBERS // max(columns, 1), 1)
+    turn = time.perf_counter()
+    for begin in range(0, rows, size):
+        if time.perf_counter() - turn > LONGEST_TURN:
+            time.sleep(PAUSE)
+            turn = time.perf_counter()
+        yield slice(begin, min(begin + size, rows))
