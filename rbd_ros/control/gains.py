@@ -9,7 +9,6 @@ import numpy as np
 from rbd_ros.control.friction import friction_torque
 from rbd_ros.robot import Robot
 
-
 #: Default frequency of the closed loop [rad/s].
 NATURAL_FREQUENCY = 20.0
 

@@ -7,7 +7,7 @@ the torque it wants, and `TorqueLaw.applied` tells it what became of it.
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 

@@ -7,8 +7,8 @@ from support.random_trees import chain
 
 from rbd_ros import Robot
 from rbd_ros.control import friction_torque, pd_gains
-from rbd_ros.control.demonstration import demonstration
 from rbd_ros.control.gains import free_inertia, motion_gains
+from rbd_ros.demonstration.motion import demonstration
 from rbd_ros.resources import resource_path
 
 EMBEDDED = ('two_link_arm', 'planar_3r', 'stanford_arm', 'six_axis_arm')

@@ -5,11 +5,11 @@ import argparse
 import numpy as np
 import pytest
 
-from rbd_ros.cli import demo
-from rbd_ros.cli.demo_plot import plot
-from rbd_ros.cli.demo_report import ratio, report
-from rbd_ros.control.demonstration import demonstration
-from rbd_ros.control.experiment import evaluate, Plan, Recording
+from rbd_ros.demonstration import demo
+from rbd_ros.demonstration.experiment import evaluate, Plan, Recording
+from rbd_ros.demonstration.motion import demonstration
+from rbd_ros.demonstration.plot import plot
+from rbd_ros.demonstration.report import ratio, report
 from rbd_ros.resources import resource_path
 from rbd_ros.robot import Robot
 
@@ -126,5 +126,5 @@ def test_help_tells_laws_gains_and_exit_codes():
     parser = argparse.ArgumentParser()
     demo.add_arguments(parser)
     text = parser.format_help()
-    for phrase in ('same PD gains', 'Exit code', '--threshold', 'example-robot-data'):
+    for phrase in ('same feedback', 'Exit code', '--threshold', 'example-robot-data'):
         assert phrase in text

@@ -11,7 +11,7 @@ import uuid
 
 import pytest
 
-from rbd_ros.cli import demo as demo_module
+from rbd_ros.demonstration import demo as demo_module
 
 pytest.importorskip('rclpy', reason='rclpy is not installed')
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
@@ -88,13 +88,13 @@ def start(tmp_path):
         demo.end()
 
 
-def test_inverse_dynamics_tracks_ten_times_closer_than_pd_alone(start, tmp_path):
+def test_inverse_dynamics_tracks_ten_times_closer_than_feedback_alone(start, tmp_path):
     demo = start()
     assert demo.process.wait(LONGEST) == 0, demo.text()
     times = re.search(r'PASS: inverse dynamics tracks (\d+) times closer', demo.text())
     assert int(times.group(1)) >= 10
     assert (tmp_path / 'tracking.png').stat().st_size > 50_000
-    assert 'times closer than PD alone' in (tmp_path / 'table.txt').read_text()
+    assert 'times closer than feedback alone' in (tmp_path / 'table.txt').read_text()
     assert demo.nothing_left()
 
 
@@ -140,15 +140,15 @@ def test_killed_it_leaves_nothing_running(start):
     assert demo.nothing_left()
 
 
-@pytest.mark.parametrize('name', ['simulator', 'inverse_dynamics', 'trajectory_experiment'])
+@pytest.mark.parametrize('name', ['simulator', 'inverse_dynamics', 'recorder'])
 def test_a_process_that_dies_ends_the_demo_with_its_name(start, name):
     demo = start('two_link_arm')
     demo.wait_for('are running')
-    module = f'rbd_ros.nodes.{name}'.encode()
+    room = 'demonstration' if name == 'recorder' else 'nodes'
+    module = f'rbd_ros.{room}.{name}'.encode()
     victims = [p for p in demo.relatives() if module in Path(f'/proc/{p}/cmdline').read_bytes()]
     assert len(victims) == 1
     os.kill(victims[0], signal.SIGKILL)
     assert demo.process.wait(PATIENCE) == 2, demo.text()
-    shown = 'recorder' if name == 'trajectory_experiment' else name
-    assert f'{shown}: ended' in demo.text()
+    assert f'{name}: ended' in demo.text()
     assert demo.nothing_left()

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from rbd_ros.cli.processes import Children, Interrupted
+from rbd_ros.demonstration.processes import Children, Interrupted
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 20.0
@@ -18,7 +18,7 @@ PATIENCE = 20.0
 PARENT = """
 import os, sys, time
 from pathlib import Path
-from rbd_ros.cli.processes import Children
+from rbd_ros.demonstration.processes import Children
 folder = Path(sys.argv[1])
 stubborn = "trap '' INT TERM HUP; sleep 1000 & echo $! > {0}/grandchild; echo $$ > {0}/child; wait"
 try:

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed')
 
-from rbd_ros.nodes.simulation_interfaces import offer_simulation_interfaces
+from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
 
 UNSUPPORTED, OK, FAILED = 0, 1, 4
 STOPPED, PLAYING, PAUSED, QUITTING = 0, 1, 2, 3

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed')
 
-from rbd_ros.nodes.simulator_loop import SimulationLoop
+from rbd_ros.nodes.simulator.loop import SimulationLoop
 
 LIMIT = 20.0
 
@@ -16,10 +16,12 @@ class Plant:
     """Counts what the loop does."""
 
     def __init__(self, **options):
-        self.cycles = self.idles = 0
+        self.cycles = self.idles = self.shown = 0
         self.failures = []
         self.work = lambda: None
-        self.loop = SimulationLoop(0.001, self.cycle, self.idle, self.failures.append, **options)
+        self.loop = SimulationLoop(
+            0.001, self.cycle, self.idle, self.stepped, self.failures.append, **options
+        )
         self.loop.start()
 
     def cycle(self):
@@ -28,6 +30,9 @@ class Plant:
 
     def idle(self):
         self.idles += 1
+
+    def stepped(self):
+        self.shown += 1
 
     def until(self, condition):
         end = time.monotonic() + LIMIT

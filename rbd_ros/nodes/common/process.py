@@ -174,6 +174,10 @@ def run_node(load: Callable[[], Callable[[], Any]], args: Optional[Sequence[str]
 
 
 def _run(create: Callable[[], Any], args: Any, signals: StopSignals, logger: Any) -> int:
+    """Create, spin and end the node.
+
+    :return: exit code
+    """
     import rclpy
     from rclpy.signals import SignalHandlerOptions
     from rclpy.task import Future
@@ -203,10 +207,18 @@ def _run(create: Callable[[], Any], args: Any, signals: StopSignals, logger: Any
     finally:
         signals.phase = _Phase.STOPPING
         if node is not None:
-            node.stop()
-        executor.shutdown()
+            _end(node.stop, logger)
+        _end(executor.shutdown, logger)
         if node is not None:
-            node.destroy_node()
+            _end(node.destroy_node, logger)
+
+
+def _end(work: Callable[[], Any], logger: Any) -> None:
+    """Do a part of the end; whatever goes wrong with it, the rest is done as well."""
+    try:
+        work()
+    except Exception:
+        logger.error(traceback.format_exc())
 
 
 def spin(executor: Any, stop: Any, node: Any) -> None:

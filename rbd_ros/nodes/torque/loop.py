@@ -69,6 +69,7 @@ class ControlLoop:
 
     def stop(self) -> None:
         """End; no torque of the law is sent after this has returned."""
+        self._states.attach(None)
         self._stop.set_result(True)
         self._executor.wake()
         if self._thread.is_alive():

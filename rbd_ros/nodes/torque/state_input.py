@@ -113,14 +113,15 @@ class StateInput:
         self.last_problem = ''
         self._subscription: Optional[Subscription] = None
 
-    def attach(self, subscription: Subscription) -> None:
-        """Tell from which subscription the messages come."""
+    def attach(self, subscription: Optional[Subscription]) -> None:
+        """Tell from which subscription the messages come; None: it is going to be destroyed."""
         self._subscription = subscription
 
     @property
     def publishers(self) -> int:
         """Number of publishers that are connected."""
-        return self._subscription.get_publisher_count() if self._subscription else 0
+        subscription = self._subscription
+        return 0 if subscription is None else subscription.get_publisher_count()
 
     # -- one message ------------------------------------------------------------------------------
 
@@ -209,7 +210,7 @@ class StateInput:
             # A publisher that invents names must not fill the memory.
             del self._sources[min(self._sources, key=lambda k: self._sources[k].received)]
         limits = {'lower': self._lower[naming.target], 'upper': self._upper[naming.target]}
-        guards = [StateGuard(naming.names, **limits) for _ in range(2)]
+        guards = [StateGuard(naming.names) for _ in range(2)]
         leads = self._leading_joint in naming.target
         source = self._sources[names] = _Source(naming, leads, guards)
         self._report_unknown(source)
@@ -315,6 +316,8 @@ class StateInput:
 
     def every_second(self) -> None:
         """Report publishers that are too many or too few."""
+        if self._subscription is None:
+            return
         publishers, now = self.publishers, time.monotonic()
         if not publishers:
             self._diagnostics.event(

@@ -8,7 +8,7 @@ from typing import Any, Mapping, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.control.experiment import Plan, Tracking
+from rbd_ros.demonstration.experiment import Plan, Tracking
 
 COLOURS = ('#d1495b', '#edae49', '#00798c', '#6a4c93')
 INK, FAINT = '#2b2d42', '#d9dce3'

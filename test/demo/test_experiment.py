@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 
-from rbd_ros.control.experiment import evaluate, Law, least_answered, Plan, Recording
+from rbd_ros.demonstration.experiment import evaluate, Law, least_answered, Plan, Recording
 
 MILLISECOND = 1_000_000
 

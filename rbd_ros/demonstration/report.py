@@ -6,7 +6,7 @@ from typing import List, Mapping, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.control.experiment import Plan, Tracking
+from rbd_ros.demonstration.experiment import Plan, Tracking
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 
@@ -43,7 +43,7 @@ def _errors(plan: Plan, runs: Mapping[str, Tracking], units: Sequence[Tuple[str,
         for tracking in runs.values():
             row += [f'{tracking.rms[j]:.5f}', f'{tracking.peak[j]:.5f}']
         rows.append(row)
-    row, times = ['overall, part of swing', ''], ['times closer than PD alone', '']
+    row, times = ['overall, part of swing', ''], ['times closer than feedback alone', '']
     first = next(iter(runs.values()))
     for tracking in runs.values():
         row += [f'{tracking.overall:.5f}', '']

@@ -28,9 +28,10 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from rbd_ros.control.experiment import Law, least_answered, Plan, Recording
-from rbd_ros.nodes.conversions import NANOSECONDS, nanoseconds, set_stamp
-from rbd_ros.nodes.runtime import quality_of_service
+from rbd_ros.demonstration.experiment import Law, least_answered, Plan, Recording
+from rbd_ros.nodes.common.communication import quality_of_service
+from rbd_ros.nodes.common.conversions import NANOSECONDS, nanoseconds, set_stamp
+from rbd_ros.nodes.inverse_dynamics import JOINT_TRAJECTORY
 
 DRAIN_INTERVAL = 0.002  # messages wait in the middleware; the times they carry do not suffer [s]
 PROGRESS_INTERVAL = 0.1  # [s]
@@ -74,7 +75,7 @@ class TrajectoryExperiment(Node):
         }
         self._reset = self.create_client(Trigger, 'simulator/reset')
         self._publisher = self.create_publisher(
-            JointTrajectory, 'joint_trajectory', quality_of_service(1)
+            JointTrajectory, JOINT_TRAJECTORY.name, quality_of_service(JOINT_TRAJECTORY)
         )
         # Topics are read by a node that no executor spins: 2000 callbacks a second would cost
         # more than the taking of messages in bulk, and disturb what is measured.
@@ -84,7 +85,7 @@ class TrajectoryExperiment(Node):
 
     def _listen(self, topic: str) -> Subscription:
         return self._listener.create_subscription(
-            JointState, topic, lambda _: None, quality_of_service(QUEUE), raw=True
+            JointState, topic, lambda _: None, QUEUE, raw=True
         )
 
     def destroy_node(self) -> None:
@@ -291,7 +292,7 @@ def decode(
 def main(args: Optional[Sequence[str]] = None) -> int:
     """Run the experiment of a plan file; exit code 0 if it was recorded whole."""
     parser = argparse.ArgumentParser(description='Run a tracking experiment and record it.')
-    parser.add_argument('plan', type=Path, help='plan, as rbd_ros.control.experiment saves it')
+    parser.add_argument('plan', type=Path, help='plan, as experiment.py saves it')
     parser.add_argument('output', type=Path, help='folder for the recordings')
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     signal.signal(signal.SIGTERM, signal.default_int_handler)

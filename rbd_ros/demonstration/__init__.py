@@ -1,0 +1,4 @@
+"""The demonstration: a fast motion for any arm, run over ROS 2 under several laws, and its report.
+
+It uses the package as users do: nodes as processes, their default parameters, their topics.
+"""

@@ -1,0 +1,385 @@
+"""`rbd_ros demo`: a simulated arm tracks a fast motion over ROS 2 under three control laws.
+
+Simulator, inverse_dynamics node and recorder are processes of their own that talk over DDS, on
+this machine only. This program plans the motion, starts and stops them, and reports.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+import select
+import socket
+import sys
+import sysconfig
+import tempfile
+import time
+from typing import Dict, List, Sequence, Tuple
+
+import numpy as np
+import yaml
+
+from rbd_ros.demonstration.experiment import evaluate, Law, Plan, Recording, Tracking
+from rbd_ros.demonstration.motion import Demonstration, demonstration
+from rbd_ros.demonstration.plot import plot
+from rbd_ros.demonstration.processes import Children, Interrupted
+from rbd_ros.demonstration.report import ratio, report
+from rbd_ros.nodes.inverse_dynamics import INTERFACE
+from rbd_ros.resources import resource_path
+from rbd_ros.robot import Robot
+
+DEFAULT_ROBOT = 'six_axis_arm'
+# The last is the default of inverse_dynamics; the others leave out what makes it so.
+LAWS = (
+    Law('feedback', 'feedback alone', {'feedforward': 'none', 'friction_compensation': 'none'}),
+    Law(
+        'gravity',
+        'gravity + feedback',
+        {'feedforward': 'gravity', 'friction_compensation': 'none'},
+    ),
+    Law(
+        'inverse_dynamics',
+        'inverse dynamics + feedback',
+        {
+            name: INTERFACE.defaults[name]
+            for name in ('feedforward', 'friction_compensation')
+        },
+    ),
+)
+OUTPUT_TIMEOUT = 30.0  # longest silence of the recorder [s]
+LAST_WORDS = 2.0  # for the recorder to end by itself [s]
+BAR = 30
+DDS_PORT = 7400  # from which DDS counts the ports of all domains
+DDS_PARTICIPANTS = 10
+DOMAINS = 101
+EPILOG = f"""
+All laws have the same feedback: that of the node inverse_dynamics with its default parameters. The
+third law is the default as a whole; the first lacks the model and friction, the second has gravity
+alone. The motion is as fast as the limits of velocity (80 %) and effort (70 %) allow; collisions
+of the arm with itself are not considered. A run in which the machine was so busy that less than a
+quarter of the states were answered during 0.1 s is repeated with the simulation at half speed,
+three times in all at most; of the runs of one law the table shows the least disturbed.
+
+Exit code: 0 if the overall error with inverse dynamics is --threshold times less than with
+feedback alone; 1 if not; 2 if it could not be run; 128 + signal if it was stopped. The overall
+error is the root of the mean, over time and joints, of the squared error as part of the joint's
+swing.
+
+ROBOT may be a file, one of the embedded robots ({DEFAULT_ROBOT}, two_link_arm, planar_3r,
+stanford_arm) or, if the Python package example-robot-data is installed, the name of one of its
+files (panda, xarm7, z1, so101 ...).
+"""
+
+
+class DemoError(RuntimeError):
+    """The demo could not be run; the message says why."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = EPILOG
+    parser.add_argument(
+        'robot', nargs='?', default=DEFAULT_ROBOT, help=f'arm (default: {DEFAULT_ROBOT})'
+    )
+    parser.add_argument(
+        '-o', '--output', type=Path, default=Path('demo'),
+        help='folder for the plot, table, recordings and logs (default: ./demo)',
+    )  # fmt: skip
+    parser.add_argument(
+        '--threshold', type=float, default=10.0,
+        help='times that inverse dynamics must track closer than feedback alone (default: 10)',
+    )  # fmt: skip
+    parser.add_argument(
+        '--slower', type=float, default=1.0, metavar='FACTOR',
+        help='stretch the motion in time (default: 1)',
+    )  # fmt: skip
+    parser.add_argument(
+        '--natural-frequency', type=float, default=None, metavar='RAD/S',
+        help='natural frequency of the feedback (default: that of the node)',
+    )  # fmt: skip
+    parser.add_argument(
+        '--armature', type=Path, default=None, metavar='YAML',
+        help='reflected rotor inertia by joint name [kg m^2], for robots that have it',
+    )  # fmt: skip
+    parser.add_argument(
+        '--domain-id', type=int, default=None, metavar='N',
+        help='ROS_DOMAIN_ID of the demo (default: one that is not in use)',
+    )  # fmt: skip
+    parser.add_argument('--no-plot', action='store_true', help='leave the plot out')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the demo.
+
+    :return: exit code, see the help text
+    """
+    try:
+        return _Demo(arguments).run()
+    except Interrupted as stop:
+        print(f'\n{stop}; nothing is left running', file=sys.stderr)
+        return 128 + stop.number
+    except (DemoError, OSError, ValueError) as error:
+        print(f'\ndemo: error: {error}', file=sys.stderr)
+        return 2
+
+
+def free_domain() -> int:
+    """ROS domain that nobody on this machine uses, between 1 and 101.
+
+    DDS gives each participant of a domain a port that follows from the domain; where the ports of
+    the first ones are free, there are none. Domain 0 is the one everybody uses, those beyond 101
+    fall into the ephemeral ports of Linux.
+
+    :raises DemoError: if all are taken
+    """
+    first = os.getpid()
+    for k in range(DOMAINS):
+        domain = 1 + (first + k) % DOMAINS
+        ports = (DDS_PORT + 250 * domain + 10 + 2 * i for i in range(DDS_PARTICIPANTS))
+        if all(map(_is_free, ports)):
+            return domain
+    raise DemoError('all ROS domains are in use; give one by --domain-id')
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind(('', port))
+        except OSError:
+            return False
+    return True
+
+
+def find_robot(name: str) -> Path:
+    """File of a robot: a path, the name of an embedded robot, or of an example-robot-data file.
+
+    :raises DemoError: if there is none
+    """
+    if Path(name).is_file():
+        return Path(name).resolve()
+    try:
+        return resource_path('urdf', f'{name}.urdf')
+    except FileNotFoundError:
+        pass
+    folder = Path(sysconfig.get_path('purelib'), 'cmeel.prefix/share/example-robot-data/robots')
+    found = sorted(folder.rglob(f'{name}.urdf'))
+    if found:
+        return found[0]
+    embedded = ', '.join(sorted(p.stem for p in resource_path('urdf').glob('*.urdf')))
+    raise DemoError(f'no robot {name!r}: neither a file nor one of {embedded}')
+
+
+class _Demo:
+    """One run of the demo."""
+
+    def __init__(self, arguments: argparse.Namespace):
+        self._arguments = arguments
+        self._begin = time.monotonic()
+        self._bars = sys.stdout.isatty()
+        self._shown = ''  # law whose bar is being drawn
+
+    def run(self) -> int:
+        options = self._arguments
+        self._output = options.output.resolve()
+        self._output.mkdir(parents=True, exist_ok=True)
+        self._path = find_robot(options.robot)
+        self._say(f'{self._path.name}: planning a motion within the limits')
+        with Children(self._environment(), self._output) as children:
+            self._robot = Robot.from_urdf(str(self._path), armature=self._armature())
+            motion = demonstration(self._robot)
+            self._plan = self._make_plan(motion)
+            self._describe(motion)
+            with tempfile.TemporaryDirectory(prefix='rbd_ros_demo_') as folder:
+                self._start(children, Path(folder))
+                self._follow(children)
+        return self._report()
+
+    def _say(self, text: str) -> None:
+        print(f'[{time.monotonic() - self._begin:5.1f} s] {text}', flush=True)
+
+    # -- the plan ---------------------------------------------------------------------------------
+
+    def _armature(self):
+        armature = self._arguments.armature
+        return None if armature is None else str(armature.resolve())
+
+    def _make_plan(self, motion: Demonstration) -> Plan:
+        trajectory, slower = motion.trajectory, self._arguments.slower
+        if not slower >= 1.0:
+            raise DemoError('--slower must be 1 or more: the motion is at the limits already')
+        return Plan(
+            trajectory.joint_names,
+            trajectory.times * slower,
+            trajectory.positions,
+            trajectory.velocities / slower,
+            trajectory.accelerations / slower**2,
+            LAWS,
+        )
+
+    def _describe(self, motion: Demonstration) -> None:
+        slower = self._arguments.slower
+        text = f'{self._robot.nv} joints, {slower * motion.trajectory.end_time:.2f} s'
+        if slower == 1.0:
+            text += f', no less because of the {motion.limited_by}'
+        self._say(text)
+
+    def _units(self) -> List[Tuple[str, str]]:
+        model = self._robot.model
+        sliding = [model.body(i).urdf_type == 'prismatic' for i in model.independent]
+        return [('m', 'N') if slides else ('rad', 'N m') for slides in sliding]
+
+    # -- the processes ----------------------------------------------------------------------------
+
+    def _environment(self) -> Dict[str, str]:
+        domain = self._arguments.domain_id
+        environment = {
+            **os.environ,
+            'ROS_DOMAIN_ID': str(free_domain() if domain is None else domain),
+            'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+            'PYTHONUNBUFFERED': '1',
+            # Threads of numerical libraries would only take the cores from the loop.
+            'OMP_NUM_THREADS': '1',
+            'OPENBLAS_NUM_THREADS': '1',
+        }
+        if os.environ.get('ROS_DISTRO') in ('humble', 'iron'):
+            environment['ROS_LOCALHOST_ONLY'] = '1'
+        else:
+            environment.pop('ROS_LOCALHOST_ONLY', None)
+        return environment
+
+    def _parameters(self) -> Dict[str, dict]:
+        plan = self._plan
+        description = {'robot_description_file': str(self._path)}
+        if self._armature() is not None:
+            description['armature_file'] = self._armature()
+        # Beyond where the robot is and what it is, everything is at its default.
+        simulator = {
+            **description,
+            'timestep': plan.period,
+            'initial_positions': plan.positions[0].tolist(),
+        }
+        control = {**description, 'use_sim_time': True, **plan.laws[0].parameters}
+        if self._arguments.natural_frequency is not None:
+            control['natural_frequency'] = self._arguments.natural_frequency
+        return {
+            'simulator': {'ros__parameters': simulator},
+            'inverse_dynamics': {'ros__parameters': control},
+        }
+
+    def _start(self, children: Children, folder: Path) -> None:
+        parameters, plan = folder / 'parameters.yaml', folder / 'plan.npz'
+        parameters.write_text(yaml.safe_dump(self._parameters()))
+        self._plan.save(plan)
+        module = [sys.executable, '-m']
+        arguments = ['--ros-args', '--params-file', str(parameters)]
+        for name in ('simulator', 'inverse_dynamics'):
+            children.start(name, [*module, f'rbd_ros.nodes.{name}', *arguments], urgent=True)
+        self._recorder = children.start(
+            'recorder',
+            [*module, 'rbd_ros.demonstration.recorder', str(plan), str(self._output)],
+            pipe=True,
+        )
+        self._say('simulator, inverse_dynamics and recorder are starting')
+
+    def _follow(self, children: Children) -> None:
+        """Show what the recorder reports until it is done.
+
+        :raises DemoError: if a process fails
+        """
+        titles = {law.key: law.title for law in self._plan.laws}
+        pipe = self._recorder.stdout
+        deadline = time.monotonic() + OUTPUT_TIMEOUT
+        while True:
+            ready, _, _ = select.select([pipe], [], [], 0.2)
+            line = pipe.readline() if ready else b''
+            for name in children.dead():
+                if name != 'recorder':
+                    raise DemoError(self._failure(children, name, 'ended'))
+            if not ready:
+                if time.monotonic() > deadline:
+                    raise DemoError('the recorder has fallen silent')
+                continue
+            if not line:
+                raise DemoError(self._failure(children, 'recorder', 'ended'))
+            deadline = time.monotonic() + OUTPUT_TIMEOUT
+            message = json.loads(line)
+            event = message.pop('event')
+            if event == 'done':
+                children.wait('recorder', LAST_WORDS)
+                return
+            if event == 'error':
+                raise DemoError(self._failure(children, 'recorder', message['message']))
+            if event == 'ready':
+                self._say('all are running; each law tracks the same motion')
+            elif event == 'disturbed':
+                self._say_between(
+                    f'the machine was busy ({message["answered"]:.0%} of the states answered in '
+                    f'the worst 0.1 s): repeated at {message["factor"]:g} of real time'
+                )
+            elif event == 'waiting':
+                self._say(f'waiting for {message["what"]} (a first run compiles the simulation)')
+            else:
+                self._show(titles[message['law']], message.get('part', 0.0))
+
+    def _show(self, title: str, part: float) -> None:
+        """One line a law: a growing bar on a terminal, elsewhere its beginning alone."""
+        if not self._bars:
+            if part == 0.0 and title != self._shown:
+                self._say(title)
+                self._shown = title
+            return
+        bar = '#' * round(BAR * part)
+        begin = '\r' if title == self._shown else '\n' if self._shown else ''
+        elapsed = time.monotonic() - self._begin
+        print(f'{begin}[{elapsed:5.1f} s] {title:<26} [{bar:<{BAR}}]', end='', flush=True)
+        self._shown = title
+
+    def _say_between(self, text: str) -> None:
+        """Say something between bars, after which the bar begins on a new line."""
+        if self._bars:
+            print()
+        self._say(text)
+        self._shown = ''
+
+    def _failure(self, children: Children, name: str, what: str) -> str:
+        """Say what failed, with the last lines of all logs that have any."""
+        text = f'{name}: {what}'
+        for log in (children.log(n) for n in ('simulator', 'inverse_dynamics', 'recorder')):
+            lines = log.read_text(errors='replace').strip().splitlines() if log.is_file() else []
+            if lines:
+                text += '\n'.join(['', f'-- {log}', *lines[-8:]])
+        return text
+
+    # -- the result -------------------------------------------------------------------------------
+
+    def _report(self) -> int:
+        plan, units, limits = self._plan, self._units(), self._robot.effort_limits
+        if self._bars:
+            print()
+        runs: Dict[str, Tracking] = {
+            law.key: evaluate(plan, Recording.load(self._output / f'{law.key}.npz'))
+            for law in plan.laws
+        }
+        table = report(plan, runs, units, limits)
+        (self._output / 'table.txt').write_text(table + '\n')
+        print(f'\n{table}\n')
+        trackings = list(runs.values())
+        times = ratio(trackings[0], trackings[-1])
+        verdict = f'inverse dynamics tracks {times:.0f} times closer than feedback alone'
+        if not self._arguments.no_plot:
+            path = self._output / 'tracking.png'
+            plot(path, self._title(trackings), verdict, plan, runs, units, limits)
+            self._say(f'plot: {path}')
+        reached = times >= self._arguments.threshold and np.isfinite(times)
+        wanted = f'{self._arguments.threshold:g}'
+        self._say(f'{"PASS" if reached else "FAIL"}: {verdict} (at least {wanted} wanted)')
+        return 0 if reached else 1
+
+    def _title(self, trackings: Sequence[Tracking]) -> str:
+        rate = 1.0 / self._plan.period
+        title = f'{self._robot.name}: one motion, three control laws, {rate:.0f} Hz'
+        slowest = min(tracking.real_time_factor for tracking in trackings)
+        return f'{title} over ROS 2' + (f' at {slowest:g} of real time' if slowest < 1.0 else '')
