@@ -6,14 +6,12 @@ import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed')
 
-from builtin_interfaces.msg import Duration, Time
+from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose, Quaternion, Vector3, Wrench
 import numpy as np
-from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from rbd_ros.nodes import conversions
-from rbd_ros.nodes.conversions import JointNames, JointStateBuffer, MessageProblem, read_field
+from rbd_ros.nodes.common import conversions
+from rbd_ros.nodes.common.joint_names import JointNames, MessageProblem
 
 NAMES = ('a', 'b', 'c')
 
@@ -28,77 +26,32 @@ def test_stamps_survive_the_way_through_nanoseconds():
 @pytest.mark.parametrize(
     'names', [('a', 'b', 'c'), ('c', 'a', 'b'), ('x', 'c', 'y', 'a', 'b'), ('b',)]
 )
-def test_fields_are_found_by_name(names):
-    values = {'a': 1.0, 'b': 2.0, 'c': 3.0, 'x': 7.0, 'y': 8.0}
-    message = JointState(name=list(names), position=[values[n] for n in names])
-    joints = JointNames(NAMES)
-    naming = joints.naming(message.name)
-    found = read_field(message, 'position', naming)
-    assert {NAMES[i]: x for i, x in zip(naming.target, found)} == {
-        n: values[n] for n in names if n in NAMES
-    }
+def test_joints_are_found_by_name(names):
+    naming = JointNames(NAMES).naming(names)
+    assert [names[k] for k in naming.source] == [NAMES[i] for i in naming.target]
+    assert set(naming.names) == set(names) & set(NAMES)
+    assert naming.names == tuple(NAMES[i] for i in naming.target)
     assert set(naming.unknown) == set(names) - set(NAMES)
-    assert set(naming.missing) == set(NAMES) - set(names)
-    assert joints.naming(list(names)) is naming
+    assert naming.in_order == (names == NAMES)
 
 
 def test_names_without_freedom_are_not_called_unknown():
     assert JointNames(NAMES, ignored=['mount']).naming(['a', 'mount', 'x']).unknown == ('x',)
 
 
-def test_a_publisher_that_invents_names_does_not_fill_the_memory():
-    joints = JointNames(NAMES)
-    for k in range(10_000):
-        joints.naming([f'joint_{k}'])
-    assert len(joints._namings) <= conversions.MAX_CACHED_NAMINGS
+def test_a_name_given_twice_is_refused_in_time_linear_in_their_number():
+    with pytest.raises(MessageProblem, match='joint names given twice: b$'):
+        JointNames(NAMES).naming(('a', 'b', 'b', 'b'))
+    # Counting each name among all others would take minutes here.
+    many = [f'joint_{k % 50_000}' for k in range(100_000)]
+    with pytest.raises(MessageProblem, match='and 49994 more'):
+        JointNames(NAMES).naming(many)
 
 
-def test_a_field_may_be_empty_but_not_of_another_length():
-    naming = JointNames(NAMES).naming(NAMES)
-    assert read_field(JointState(), 'velocity', naming) is None
-    with pytest.raises(MessageProblem, match='position is empty'):
-        read_field(JointState(), 'position', naming, required=True)
-    for size in (1, 2, 4):
-        with pytest.raises(MessageProblem, match=f'velocity has {size} elements for 3 names'):
-            read_field(JointState(velocity=[0.0] * size), 'velocity', naming)
-
-
-def test_what_is_read_does_not_change_with_the_message():
-    message = JointState(position=[1.0, 2.0, 3.0])
-    values = read_field(message, 'position', JointNames(NAMES).naming(NAMES))
-    message.position[0] = 9.0
-    assert values[0] == 1.0
-
-
-def test_a_buffer_is_filled_in_place():
-    buffer = JointStateBuffer(NAMES, ('position', 'effort'))
-    buffer.position[:] = 1.0, 2.0, 3.0
-    buffer.effort[:] = 4.0
-    assert list(buffer.message.position) == [1.0, 2.0, 3.0]
-    assert list(buffer.message.effort) == [4.0, 4.0, 4.0]
-    assert not buffer.message.velocity
-    assert JointStateBuffer(()).position.size == 0
-
-
-def test_long_lists_of_names_are_shortened():
-    assert conversions.shorten(['x'] * 100) == 'x, x, x, x, x, x and 94 more'
-    assert len(conversions.shorten(['y' * 10_000])) < 100
-
-
-def test_trajectories_become_arrays():
-    points = [
-        JointTrajectoryPoint(
-            positions=[1.0, 2.0],
-            velocities=[3.0, 4.0],
-            time_from_start=Duration(sec=k, nanosec=500_000_000),
-        )
-        for k in range(2)
-    ]
-    fields = conversions.trajectory_fields(JointTrajectory(joint_names=['a', 'b'], points=points))
-    assert fields['joint_names'] == ['a', 'b']
-    assert fields['times'].tolist() == [0.5, 1.5]
-    assert fields['velocities'].tolist() == [[3.0, 4.0], [3.0, 4.0]]
-    assert fields['accelerations'] is None
+def test_endless_names_are_shortened():
+    with pytest.raises(MessageProblem) as caught:
+        JointNames(NAMES).naming(['x' * 10_000] * 2)
+    assert len(str(caught.value)) < 200
 
 
 def test_wrenches_put_force_first_and_spatial_forces_the_moment():

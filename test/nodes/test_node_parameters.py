@@ -1,5 +1,6 @@
-"""Parameter tables: configuration files, pages and nodes name the same parameters."""
+"""One declaration of a node: its descriptors, configuration file, page and graph say the same."""
 
+from importlib import import_module
 from pathlib import Path
 import re
 
@@ -7,71 +8,147 @@ import pytest
 
 pytest.importorskip('rclpy', reason='rclpy is not installed')
 
+from rcl_interfaces.msg import ParameterType
 import yaml
 
-from rbd_ros.nodes.gravity_compensation import GRAVITY_COMPENSATION_PARAMETERS
-from rbd_ros.nodes.inverse_dynamics import INVERSE_DYNAMICS_PARAMETERS
-from rbd_ros.nodes.parameters import Declaration
-from rbd_ros.nodes.simulator_parameters import check_simulator_parameters, SIMULATOR_PARAMETERS
+from rbd_ros.control import DAMPING_RATIO, GAP_POLICIES, NATURAL_FREQUENCY
+from rbd_ros.nodes.common import reference
+from rbd_ros.nodes.common.interface import Parameter
+from rbd_ros.nodes.inverse_dynamics import INTERFACE as INVERSE_DYNAMICS
+from rbd_ros.nodes.simulator.interface import check_simulator_parameters, INTERFACE as SIMULATOR
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLES = {
-    'simulator': SIMULATOR_PARAMETERS,
-    'gravity_compensation': GRAVITY_COMPENSATION_PARAMETERS,
-    'inverse_dynamics': INVERSE_DYNAMICS_PARAMETERS,
-}
 OF_RCLPY = {'use_sim_time', 'start_type_description_service'}
-each_node = pytest.mark.parametrize('node', TABLES)
+TOPICS_OF_RCLPY = {'/parameter_events', '/rosout', '/clock'}
+SERVICES_OF_RCLPY = re.compile(
+    r'/(\w*parameters\w*|get_parameter_types|get_type_description|(get|set)_logger_levels?)$'
+)
+
+
+def interfaces():
+    """Interfaces of all nodes, found as setup.py finds them."""
+    nodes = ROOT / 'rbd_ros' / 'nodes'
+    names = [p.stem for p in nodes.glob('*.py') if p.stem != '__init__']
+    names += [p.parent.name for p in nodes.glob('*/__main__.py')]
+    return {name: import_module(f'rbd_ros.nodes.{name}').INTERFACE for name in sorted(names)}
+
+
+INTERFACES = interfaces()
+each_node = pytest.mark.parametrize('node', INTERFACES)
+
+
+def test_the_nodes_are_found():
+    assert list(INTERFACES) == ['gravity_compensation', 'inverse_dynamics', 'simulator']
+    assert all(interface.name == name for name, interface in INTERFACES.items())
 
 
 @each_node
-def test_the_configuration_file_says_all_parameters_and_their_defaults(node):
+def test_the_configuration_file_is_what_the_declaration_yields(node):
+    """scripts/update_node_pages writes it."""
     text = (ROOT / 'config' / f'{node}.yaml').read_text()
+    assert text == reference.yaml_text(INTERFACES[node])
     said = yaml.safe_load(text)['/**']['ros__parameters']
-    declared = {
-        d.name: list(d.default) if d.kind.endswith('[]') else d.default for d in TABLES[node]
+    assert said == {
+        name: list(default) if isinstance(default, tuple) else default
+        for name, default in INTERFACES[node].defaults.items()
     }
-    assert said == declared
 
 
 @each_node
-def test_the_page_of_the_node_says_all_parameters_types_and_defaults(node):
+def test_the_tables_of_the_page_are_what_the_declaration_yields(node):
+    """scripts/update_node_pages writes them."""
     page = (ROOT / 'docs' / 'nodes' / f'{node}.md').read_text()
-    rows = {}
-    section = page.split('\n## Parameters\n')[1].split('\n## ')[0]
-    for line in section.splitlines():
-        cells = [cell.strip() for cell in re.split(r'(?<!\\)\|', line)[1:-1]]
-        if len(cells) == 5 and cells[0].startswith('`'):
-            name, kind, default, live, _ = cells
-            rows[name.strip('`')] = (kind, yaml.safe_load(default.strip('`')), live == 'yes')
-    declared = {
-        d.name: (d.kind, list(d.default) if d.kind.endswith('[]') else d.default, d.live)
-        for d in TABLES[node]
-    }
-    assert rows == declared
+    assert page == reference.updated_page(page, INTERFACES[node])
+    for parameter in INTERFACES[node].parameters:
+        assert f'| `{parameter.name}` | {parameter.kind} |' in page
 
 
 @each_node
-def test_every_parameter_is_described_and_its_default_is_legal(node):
-    names = [d.name for d in TABLES[node]]
+def test_every_parameter_is_described_and_bounded_and_its_default_is_legal(node):
+    names = [d.name for d in INTERFACES[node].parameters]
     assert len(set(names)) == len(names)
-    for declaration in TABLES[node]:
+    for declaration in INTERFACES[node].parameters:
         assert declaration.description.endswith('.'), declaration.name
         assert declaration.convert(declaration.default) == declaration.default
+        if declaration.scalar in (int, float):
+            assert declaration.maximum is not None, declaration.name
+            assert declaration.positive or declaration.minimum is not None, declaration.name
 
 
 @each_node
-def test_a_node_declares_its_table_and_nothing_else(ros, node):
-    process = ros.start(node)
+def test_a_node_shows_what_it_declares_and_nothing_else(ros, node):
+    interface = INTERFACES[node]
+    process = ros.start(node, {'robot_description_file': str(ROOT / 'urdf/two_link_arm.urdf')})
     names = {
         name
         for name in ros.parameter_names(f'/{node}')
         if name not in OF_RCLPY and not name.startswith('qos_overrides.')
     }
-    assert names == {d.name for d in TABLES[node]}
-    for descriptor in ros.describe_parameters(f'/{node}', names):
-        assert descriptor.description
+    assert names == set(interface.defaults)
+    check_descriptors(interface, ros.describe_parameters(f'/{node}', sorted(names)))
+    expected = {
+        direction: {
+            topic.name.replace('~', f'/{node}') if topic.name[0] in '~/' else f'/{topic.name}'
+            for topic in interface.topics
+            if topic.direction == direction and 'without' not in topic.optional
+            and 'floating' not in topic.optional
+        }
+        for direction in ('in', 'out')
+    }
+    ros.until(lambda: shown(ros, node)[0] >= expected['in'], 'all subscriptions')
+    subscribed, published, offered = shown(ros, node)
+    assert subscribed - TOPICS_OF_RCLPY == expected['in'] - TOPICS_OF_RCLPY
+    assert published - TOPICS_OF_RCLPY == expected['out'] - TOPICS_OF_RCLPY
+    services = {s.name.replace('~', f'/{node}') for s in interface.services if not s.optional}
+    assert {s for s in offered if not SERVICES_OF_RCLPY.search(s)} == services
     assert process.stop() == 0
+
+
+def shown(ros, node):
+    """Topics subscribed to and published, and services, of a node and its helpers."""
+    graph = ros.node
+    mine = [n for n, _ in graph.get_node_names_and_namespaces() if n.startswith(node)]
+    return tuple(
+        {name for each in mine for name, _ in look(each, '/')}
+        for look in (
+            graph.get_subscriber_names_and_types_by_node,
+            graph.get_publisher_names_and_types_by_node,
+            graph.get_service_names_and_types_by_node,
+        )
+    )
+
+
+def check_descriptors(interface, descriptors):
+    """What `ros2 param describe` shows: type, meaning, range."""
+    types = {
+        'bool': ParameterType.PARAMETER_BOOL,
+        'int': ParameterType.PARAMETER_INTEGER,
+        'double': ParameterType.PARAMETER_DOUBLE,
+        'string': ParameterType.PARAMETER_STRING,
+        'double[]': ParameterType.PARAMETER_DOUBLE_ARRAY,
+        'string[]': ParameterType.PARAMETER_STRING_ARRAY,
+    }
+    declared = {d.name: d for d in interface.parameters}
+    for descriptor in descriptors:
+        declaration = declared[descriptor.name]
+        assert descriptor.description == declaration.description
+        assert descriptor.type == types[declaration.kind], descriptor.name
+        if declaration.scalar is float:
+            (bounds,) = descriptor.floating_point_range
+            assert bounds.to_value == declaration.maximum
+        elif declaration.scalar is int:
+            (bounds,) = descriptor.integer_range
+            assert bounds.to_value == declaration.maximum
+        for choice in declaration.choices:
+            assert choice in descriptor.additional_constraints
+        assert ('start only' in descriptor.additional_constraints) != declaration.live
+
+
+def test_defaults_that_control_decides_are_those_of_control():
+    assert INVERSE_DYNAMICS.defaults['natural_frequency'] == NATURAL_FREQUENCY
+    assert INVERSE_DYNAMICS.defaults['damping_ratio'] == DAMPING_RATIO
+    policies = {p.name: p.choices for p in INVERSE_DYNAMICS.parameters}['after_gap']
+    assert set(policies) == set(GAP_POLICIES)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +173,7 @@ def test_an_illegal_parameter_ends_the_node_with_one_clear_line(ros, parameters,
 
 
 def test_integers_and_empty_lists_are_taken_where_numbers_and_lists_are_meant():
-    number, numbers = Declaration('x', 1.0, 'A number.'), Declaration('x', (), 'Numbers.')
+    number, numbers = Parameter('x', 1.0, 'A number.'), Parameter('x', (), 'Numbers.')
     assert number.convert(2) == 2.0 and type(number.convert(2)) is float
     assert numbers.convert([1, 2]) == (1.0, 2.0)
     assert numbers.convert(None) == ()
@@ -105,18 +182,18 @@ def test_integers_and_empty_lists_are_taken_where_numbers_and_lists_are_meant():
 @pytest.mark.parametrize(
     'declaration, value',
     [
-        (Declaration('x', 1.0, '.'), True),
-        (Declaration('x', 1.0, '.'), '1'),
-        (Declaration('x', 1, '.'), 1.0),
-        (Declaration('x', True, '.'), 1),
-        (Declaration('x', '', '.'), 1),
-        (Declaration('x', (), '.'), 1.0),
-        (Declaration('x', (), '.'), 'abc'),
-        (Declaration('x', (), '.', element=str), [1.0]),
-        (Declaration('x', 1.0, '.', positive=True), 0.0),
-        (Declaration('x', 1.0, '.'), float('inf')),
-        (Declaration('x', (1.0,), '.', length=1), [1.0, 2.0]),
-        (Declaration('x', (), '.'), [[1.0]]),
+        (Parameter('x', 1.0, '.'), True),
+        (Parameter('x', 1.0, '.'), '1'),
+        (Parameter('x', 1, '.'), 1.0),
+        (Parameter('x', True, '.'), 1),
+        (Parameter('x', '', '.'), 1),
+        (Parameter('x', (), '.'), 1.0),
+        (Parameter('x', (), '.'), 'abc'),
+        (Parameter('x', (), '.', element=str), [1.0]),
+        (Parameter('x', 1.0, '.', positive=True), 0.0),
+        (Parameter('x', 1.0, '.'), float('inf')),
+        (Parameter('x', (1.0,), '.', length=1), [1.0, 2.0]),
+        (Parameter('x', (), '.'), [[1.0]]),
     ],
 )
 def test_illegal_values_are_refused_by_name(declaration, value):
@@ -125,6 +202,7 @@ def test_illegal_values_are_refused_by_name(declaration, value):
 
 
 def test_a_timestep_must_be_whole_nanoseconds():
-    values = {d.name: d.default for d in SIMULATOR_PARAMETERS}
-    assert check_simulator_parameters(values) is None
-    assert 'nanoseconds' in check_simulator_parameters({**values, 'timestep': 1.0 / 3.0})
+    values = SIMULATOR.defaults
+    check_simulator_parameters(values)
+    with pytest.raises(ValueError, match='nanoseconds'):
+        check_simulator_parameters({**values, 'timestep': 1.0 / 3.0})

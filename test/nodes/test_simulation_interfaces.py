@@ -73,7 +73,7 @@ def standard(monkeypatch):
 @pytest.fixture
 def simulator(standard):
     node = Simulator()
-    offer_simulation_interfaces(node)
+    offer_simulation_interfaces(node, node.create_service)
     return node
 
 
@@ -97,14 +97,14 @@ def get_state(simulator):
 
 def test_without_the_package_nothing_is_offered(monkeypatch):
     monkeypatch.setitem(sys.modules, 'simulation_interfaces', None)
-    assert offer_simulation_interfaces(Simulator()) == ()
+    assert offer_simulation_interfaces(Simulator(), None) == ()
 
 
 def test_an_older_package_gets_the_services_and_features_that_it_knows(standard):
     del standard.srv.GetSimulationState
     del standard.msg.SimulatorFeatures.SIMULATION_STATE_PAUSE
     node = Simulator()
-    assert 'get_simulation_state' not in offer_simulation_interfaces(node)
+    assert 'get_simulation_state' not in offer_simulation_interfaces(node, node.create_service)
     assert 26 not in call(node, 'get_simulator_features').features.features
 
 

@@ -89,8 +89,9 @@ def test_a_paused_loop_does_nothing_but_idle_and_answer(make):
     plant = make(paused=True)
     plant.until(lambda: plant.idles > 2)
     assert plant.cycles == 0
-    assert plant.loop.request(lambda: plant.loop.run_cycles(7)) == 7
-    assert plant.cycles == 7
+    steps = plant.loop.request(lambda: plant.loop.begin_steps(7))
+    assert steps.finished.wait(LIMIT)
+    assert plant.cycles == 7 and plant.shown == 1 and not steps.left
     plant.loop.request(lambda: plant.loop.set_paused(False))
     plant.until(lambda: plant.cycles > 10)
 
@@ -127,17 +128,50 @@ def test_a_failing_cycle_pauses_the_loop_and_is_reported(make):
     plant.until(lambda: plant.cycles > 10)
 
 
+def begin_long(plant):
+    plant.work = lambda: time.sleep(0.001)
+    steps = plant.loop.request(lambda: plant.loop.begin_steps(10**6))
+    plant.until(lambda: plant.cycles > 5)
+    return steps
+
+
+def test_requests_are_served_while_steps_are_done(make):
+    plant = make(paused=True)
+    steps = begin_long(plant)
+    assert plant.loop.request(lambda: 'answer', timeout=LIMIT) == 'answer'
+    assert plant.loop.stepping and not steps.finished.is_set()
+    with pytest.raises(RuntimeError, match='under way'):
+        plant.loop.request(lambda: plant.loop.begin_steps(1))
+
+
+@pytest.mark.parametrize('paused', [True, False])
+def test_pausing_or_going_on_ends_a_long_run(make, paused):
+    plant = make(paused=True)
+    steps = begin_long(plant)
+    plant.loop.request(lambda: plant.loop.set_paused(paused))
+    assert steps.finished.wait(LIMIT)
+    assert steps.cancelled_by == '~/pause' and steps.left
+    assert plant.loop.paused == paused
+
+
 def test_stopping_ends_a_long_run(make):
     plant = make(paused=True)
-    plant.work = lambda: time.sleep(0.001)
-    results = []
-    thread = threading.Thread(
-        target=lambda: results.append(
-            plant.loop.request(lambda: plant.loop.run_cycles(10**6), None)
-        )
-    )
-    thread.start()
-    plant.until(lambda: plant.cycles > 5)
+    steps = begin_long(plant)
     plant.loop.stop()
-    thread.join(LIMIT)
-    assert results and results[0] < 10**6
+    assert steps.finished.wait(LIMIT)
+    assert steps.left and steps.cancelled_by
+
+
+def test_a_failing_step_ends_the_run_and_is_reported(make):
+    plant = make(paused=True)
+    steps = begin_long(plant)
+
+    def fail():
+        raise FloatingPointError('joint elbow')
+
+    plant.work = fail
+    assert steps.finished.wait(LIMIT)
+    assert 'elbow' in str(steps.error) and plant.failures and plant.loop.paused
+    plant.work = lambda: None
+    again = plant.loop.request(lambda: plant.loop.begin_steps(3))
+    assert again.finished.wait(LIMIT) and not again.left
