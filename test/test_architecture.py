@@ -2,6 +2,8 @@
 
     spatial <- model <- algorithms <- robot <- contact, simulation, control <- nodes, cli
 
+and what the launch files share, launching, which knows the model and what the nodes declare.
+
 Rooms are the folders (or single modules) of the package; see docs/architecture.md.
 """
 
@@ -13,6 +15,7 @@ from support.source_imports import imports, module_name, PACKAGE, package_source
 # What each room may import of the others. A new room must be entered here on purpose.
 MAY_IMPORT = {
     'resources': set(),
+    'robots': {'resources'},
     'spatial': set(),
     'compiler': set(),
     'model': {'spatial'},
@@ -24,7 +27,8 @@ MAY_IMPORT = {
     'nodes': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'control', 'simulation',
               'resources'},
     'cli': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'control', 'simulation',
-            'resources'},
+            'resources', 'robots'},
+    'launching': {'model', 'nodes', 'resources', 'robots'},
 }
 
 # Compiled loops call a robot's kernels through this one small intrinsic, which knows no robot.
@@ -33,10 +37,16 @@ SINGLE_MODULES = {
     'simulation': {'rbd_ros.compiler.numba_call'},
 }
 
+# What launch files may know of nodes: their declarations, which import nothing heavy.
+DECLARATIONS = 'rbd_ros.nodes.common.interface'
+
 # Names of the public face, rbd_ros/__init__.py, and the rooms that they stand for.
 ROOM_OF_PUBLIC_NAME = {
     'ModelError': 'model', 'Robot': 'robot', 'Simulator': 'simulation', '__version__': None,
 }
+
+# Launch files run in a process of their own, and describe processes: they know launch, not rclpy.
+LAUNCH = re.compile(r'(launch\w*|ament_index_python)$')
 
 ROS = re.compile(r'(rclpy|rcl_\w+|ros\w*|launch\w*|ament_\w+|tf2_\w+|lifecycle\w*'
                  r'|\w+_(msgs|srvs|interfaces))$')
@@ -51,7 +61,12 @@ def violations(source, module, is_package=False):
     found = []
     for line, name in imports(source, module, is_package):
         top, *below = name.split('.')
-        if ROS.match(top) and top != PACKAGE and room != 'nodes':
+        if room == 'launching':
+            if ROS.match(top) and top != PACKAGE and not LAUNCH.match(top):
+                found.append(f'{module}:{line} imports {name}: launching/ knows launch alone')
+            if name.startswith('rbd_ros.nodes.') and not name.startswith(DECLARATIONS):
+                found.append(f'{module}:{line} imports {name}: of nodes/, only what they declare')
+        elif ROS.match(top) and top != PACKAGE and room != 'nodes':
             found.append(f'{module}:{line} imports {name}: only nodes/ knows ROS')
         if name == '?' and room is not None:
             found.append(f'{module}:{line} imports a name that the text does not show')
@@ -116,6 +131,11 @@ def test_allowed_imports_have_no_cycle():
     ('rbd_ros.cli.main', 'import rclpy.node'),
     ('rbd_ros.cli.main', 'from rbd_ros.nodes.simulator import main'),
     ('rbd_ros.nodes.simulator', 'from rbd_ros.cli.main import main'),
+    ('rbd_ros.launching.robot', 'import rclpy'),
+    ('rbd_ros.launching.robot', 'from rbd_ros.nodes.simulator import main'),
+    ('rbd_ros.launching.robot', 'from rbd_ros import Robot'),
+    ('rbd_ros.model.urdf', 'import launch'),
+    ('rbd_ros.robots', 'from rbd_ros.model import load_urdf'),
     ('rbd_ros.cellar.wine', 'import math'),
 ])
 def test_crafted_violation_is_caught(module, source):
@@ -132,6 +152,8 @@ def test_crafted_violation_is_caught(module, source):
     ('rbd_ros.contact.ground', False, 'from rbd_ros.compiler.numba_call import call_kernel'),
     ('rbd_ros.simulation.step', False, 'def f():\n    from rbd_ros.compiler import numba_call'),
     ('rbd_ros.nodes.simulator', False, 'import rclpy\nfrom rbd_ros import Robot, Simulator'),
+    ('rbd_ros.launching.robot', False, 'import launch.actions\nfrom rbd_ros.model import Model'),
+    ('rbd_ros.launching.robot', False, "import_module(f'rbd_ros.nodes.{name}')"),
     ('rbd_ros.cli.main', False, "import_module(f'rbd_ros.cli.{name}')"),
     ('rbd_ros', True, 'def __getattr__(name):\n    return import_module(HOME[name])'),
 ])
