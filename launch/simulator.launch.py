@@ -3,72 +3,9 @@
 ros2 launch rbd_ros simulator.launch.py urdf:=/path/to/robot.urdf initial_command:=gravity
 """
 
-from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
-from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import Node
-import yaml
-
-from rbd_ros.resources import resource_path
-
-# Arguments that are parameters of the node; an empty one leaves the value of params_file.
-PARAMETERS = {
-    'initial_command': 'What drives a joint until its first command: hold, gravity or zero.',
-    'initial_positions': 'Positions at the start, such as "[0.0, -1.57, 1.57]".',
-    'start_paused': 'Whether to start paused: true or false.',
-    'real_time_factor': 'Simulated seconds in one real second; 0: as many as possible.',
-    'floating_base': 'Whether the root link moves freely: true or false.',
-    'ground': 'Whether there is ground: true or false.',
-}
+from rbd_ros.launching import node_launch_description
 
 
 def generate_launch_description():
     """Describe the arguments and the node."""
-    return LaunchDescription(
-        [
-            DeclareLaunchArgument(
-                'urdf',
-                default_value=str(resource_path('urdf', 'six_axis_arm.urdf')),
-                description='URDF file of the robot; empty: wait for the topic robot_description.',
-            ),
-            DeclareLaunchArgument(
-                'params_file',
-                default_value=str(resource_path('config', 'simulator.yaml')),
-                description='YAML file with the parameters of the node.',
-            ),
-            DeclareLaunchArgument(
-                'namespace', default_value='', description='Namespace of the node and its topics.'
-            ),
-            DeclareLaunchArgument(
-                'log_level',
-                default_value='info',
-                description='Least severity that is logged.',
-                choices=['debug', 'info', 'warn', 'error', 'fatal'],
-            ),
-            *(
-                DeclareLaunchArgument(
-                    name, default_value='', description=f'{text} Empty: as params_file says.'
-                )
-                for name, text in PARAMETERS.items()
-            ),
-            OpaqueFunction(function=start_node),
-        ]
-    )
-
-
-def start_node(context):
-    """Make the node, with those parameters that were given."""
-    given = {name: LaunchConfiguration(name).perform(context) for name in PARAMETERS}
-    parameters = {name: yaml.safe_load(text) for name, text in given.items() if text}
-    parameters['robot_description_file'] = LaunchConfiguration('urdf').perform(context)
-    return [
-        Node(
-            package='rbd_ros',
-            executable='simulator',
-            name='simulator',
-            output='screen',
-            namespace=LaunchConfiguration('namespace'),
-            parameters=[LaunchConfiguration('params_file'), parameters],
-            arguments=['--ros-args', '--log-level', LaunchConfiguration('log_level')],
-        )
-    ]
+    return node_launch_description('simulator')

@@ -3,6 +3,8 @@
     spatial <- model <- algorithms <- robot <- contact, simulation, control <- nodes
     <- launching, demonstration <- cli
 
+Of the nodes, launching knows only what they declare.
+
 Rooms are the folders (or single modules) of the package; see docs/architecture.md.
 """
 
@@ -25,13 +27,13 @@ MAY_IMPORT = {
     'simulation': {'spatial', 'model', 'algorithms', 'robot', 'contact'},
     'nodes': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'control', 'simulation',
               'resources'},
-    'launching': {'resources', 'robots', 'nodes'},
+    'launching': {'model', 'resources', 'robots', 'nodes'},
     'demonstration': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'control',
                       'simulation', 'nodes', 'resources', 'robots'},
     'cli': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'control', 'simulation',
             'demonstration', 'resources', 'robots'},
 }
-KNOW_ROS = {'nodes', 'launching', 'demonstration'}
+KNOW_ROS = {'nodes', 'demonstration'}
 
 # Classes of messages are found by the names that topics are declared with.
 IMPORT_BY_NAME = {'rbd_ros.nodes.common.communication'}
@@ -42,10 +44,16 @@ SINGLE_MODULES = {
     'simulation': {'rbd_ros.compiler.numba_call'},
 }
 
+# What launch files may know of nodes: their declarations, which import nothing heavy.
+DECLARATIONS = 'rbd_ros.nodes.common.interface'
+
 # Names of the public face, rbd_ros/__init__.py, and the rooms that they stand for.
 ROOM_OF_PUBLIC_NAME = {
     'ModelError': 'model', 'Robot': 'robot', 'Simulator': 'simulation', '__version__': None,
 }
+
+# Launch files run in a process of their own, and describe processes: they know launch, not rclpy.
+LAUNCH = re.compile(r'(launch\w*|ament_index_python)$')
 
 ROS = re.compile(r'(rclpy|rcl_\w+|ros\w*|launch\w*|ament_\w+|tf2_\w+|lifecycle\w*'
                  r'|\w+_(msgs|srvs|interfaces))$')
@@ -60,7 +68,12 @@ def violations(source, module, is_package=False):
     found = []
     for line, name in imports(source, module, is_package):
         top, *below = name.split('.')
-        if ROS.match(top) and top != PACKAGE and room not in KNOW_ROS:
+        if room == 'launching':
+            if ROS.match(top) and top != PACKAGE and not LAUNCH.match(top):
+                found.append(f'{module}:{line} imports {name}: launching/ knows launch alone')
+            if name.startswith('rbd_ros.nodes.') and not name.startswith(DECLARATIONS):
+                found.append(f'{module}:{line} imports {name}: of nodes/, only what they declare')
+        elif ROS.match(top) and top != PACKAGE and room not in KNOW_ROS:
             found.append(f'{module}:{line} imports {name}: this room must not know ROS')
         if name == '?' and room is not None and module not in IMPORT_BY_NAME:
             found.append(f'{module}:{line} imports a name that the text does not show')
@@ -125,6 +138,11 @@ def test_allowed_imports_have_no_cycle():
     ('rbd_ros.cli.main', 'import rclpy.node'),
     ('rbd_ros.cli.main', 'from rbd_ros.nodes.simulator import main'),
     ('rbd_ros.nodes.simulator', 'from rbd_ros.cli.main import main'),
+    ('rbd_ros.launching.robot', 'import rclpy'),
+    ('rbd_ros.launching.robot', 'from rbd_ros.nodes.simulator import main'),
+    ('rbd_ros.launching.robot', 'from rbd_ros import Robot'),
+    ('rbd_ros.model.urdf', 'import launch'),
+    ('rbd_ros.robots', 'from rbd_ros.model import load_urdf'),
     ('rbd_ros.cellar.wine', 'import math'),
 ])
 def test_crafted_violation_is_caught(module, source):
@@ -141,6 +159,8 @@ def test_crafted_violation_is_caught(module, source):
     ('rbd_ros.contact.ground', False, 'from rbd_ros.compiler.numba_call import call_kernel'),
     ('rbd_ros.simulation.step', False, 'def f():\n    from rbd_ros.compiler import numba_call'),
     ('rbd_ros.nodes.simulator', False, 'import rclpy\nfrom rbd_ros import Robot, Simulator'),
+    ('rbd_ros.launching.robot', False, 'import launch.actions\nfrom rbd_ros.model import Model'),
+    ('rbd_ros.launching.robot', False, "import_module(f'rbd_ros.nodes.{name}')"),
     ('rbd_ros.cli.main', False, "import_module(f'rbd_ros.cli.{name}')"),
     ('rbd_ros', True, 'def __getattr__(name):\n    return import_module(HOME[name])'),
 ])

@@ -39,7 +39,7 @@ ROS_LIBRARIES = {
     'visualization_msgs': ('ros-jazzy-visualization-msgs', 'visualization_msgs'),
 }
 # Used when present; the package works without.
-OPTIONAL = {'coal', 'control_msgs', 'pinocchio', 'simulation_interfaces'}
+OPTIONAL = {'coal', 'control_msgs', 'pinocchio', 'simulation_interfaces', 'xacro'}
 LAUNCH_LIBRARIES = {'ament_index_python', 'launch', 'launch_ros'}
 
 
@@ -100,7 +100,7 @@ def test_licence_is_apache(manifest):
 
 
 def test_every_imported_library_is_known():
-    known = set(LIBRARIES) | set(ROS_LIBRARIES) | OPTIONAL
+    known = set(LIBRARIES) | set(ROS_LIBRARIES) | OPTIONAL | LAUNCH_LIBRARIES
     assert imported_libraries() <= known
 
 

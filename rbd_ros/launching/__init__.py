@@ -1,0 +1,10 @@
+"""What the launch files share; each of them is a few lines on top of this room.
+
+Everything that can be wrong (arguments, robot, files, packages that are missing) is found before
+any process starts. Imports launch and launch_ros, but neither rclpy nor anything of numba.
+"""
+
+from rbd_ros.launching.bringup import bringup_launch_description
+from rbd_ros.launching.single_node import node_launch_description
+
+__all__ = ['bringup_launch_description', 'node_launch_description']

@@ -1,0 +1,219 @@
+"""Launch arguments as they are given: read and checked before anything starts.
+
+What is given for a parameter of a node is taken as the node itself would take it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+from pathlib import Path
+import re
+import sys
+from typing import Any, Dict, Iterable, List, Sequence
+
+from launch import LaunchContext
+import yaml
+
+from rbd_ros.nodes.common.interface import Parameter
+
+TRUE, FALSE = ('true', '1', 'yes', 'on'), ('false', '0', 'no', 'off')
+WORDS = {bool: 'true or false', int: 'an integer', float: 'a number', str: 'a text'}
+NAMESPACE = re.compile(r'(/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*)?')
+TOPIC = re.compile(r'/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*')
+
+
+class ArgumentError(RuntimeError):
+    """A launch argument that cannot be used; the message names it and says what can."""
+
+
+def parameter_value(parameter: Parameter, text: str) -> Any:
+    """Value of a parameter from the text of its launch argument.
+
+    Lists may be written with or without brackets: '[0.0, -1.57]', '0.0,-1.57', '0 -1.57'.
+
+    :raises ArgumentError: if it is not legal
+    """
+    name = parameter.name
+    if parameter.is_list:
+        value: Any = [_scalar(parameter, word, text) for word in _words(name, text)]
+    else:
+        value = _scalar(parameter, text.strip(), text)
+    try:
+        return parameter.convert(value)
+    except ValueError as error:
+        raise ArgumentError(f'launch argument {error}') from None
+
+
+def _scalar(parameter: Parameter, word: str, text: str) -> Any:
+    kind = parameter.scalar
+    if kind is str:
+        return _unquoted(word)
+    if kind is bool and word.lower() in TRUE + FALSE:
+        return word.lower() in TRUE
+    if kind in (int, float):
+        try:
+            number = kind(word)
+        except ValueError:
+            number = math.nan
+        if number == number:
+            return number
+    raise ArgumentError(
+        f'launch argument {parameter.name} must be {_legal(parameter)}, not {text!r}'
+    )
+
+
+def _legal(parameter: Parameter) -> str:
+    words = WORDS[parameter.scalar]
+    if parameter.is_list:
+        words = f'a list such as [a, b], each {words}'
+    return words + (f' ({parameter.range})' if parameter.range else '')
+
+
+def _words(name: str, text: str) -> List[str]:
+    """Elements of a list as they are written."""
+    inside = text.strip()
+    if inside[:1] == '[' and inside[-1:] == ']':
+        inside = inside[1:-1]
+    if ',' not in inside and '"' not in inside and "'" not in inside:
+        return inside.split()
+    try:
+        words = yaml.load(f'[{inside}]', yaml.BaseLoader)
+    except yaml.YAMLError:
+        words = [None]
+    if not all(isinstance(word, str) for word in words):
+        raise ArgumentError(f'launch argument {name} must be a list such as [a, b], not {text!r}')
+    return words
+
+
+def _unquoted(text: str) -> str:
+    """Text without the quotes that hold an empty text or a number."""
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in '\'"' else text
+
+
+class Arguments:
+    """Launch arguments as they were given.
+
+    :param context: of the launch
+    :param file_name: name of the launch file
+    :param known: names of all arguments that it declares
+    :raises ArgumentError: if the command line gives one that is not known
+    """
+
+    def __init__(self, context: LaunchContext, file_name: str, known: Iterable[str]):
+        self._texts = context.launch_configurations
+        self._known = tuple(known)
+        # Included by another launch file, this one sees arguments that are not meant for it.
+        if any(os.path.basename(word) == file_name for word in sys.argv):
+            self._check_names(context.argv, file_name)
+
+    def _check_names(self, words: Sequence[str], file_name: str) -> None:
+        for name in (word.partition(':=')[0] for word in words if ':=' in word):
+            # launch has a few arguments of its own, such as launch-prefix.
+            if name not in self._known and not name.startswith('launch-'):
+                near = difflib.get_close_matches(name, self._known, n=3)
+                raise ArgumentError(
+                    f'{file_name} has no argument {name}'
+                    + (f'; did you mean {" or ".join(near)}?' if near else '')
+                    + ' (--show-args lists them)'
+                )
+
+    def __getitem__(self, name: str) -> str:
+        return self._texts.get(name, '').strip()
+
+    def choice(self, name: str, choices: Sequence[str]) -> str:
+        """One of several words.
+
+        :raises ArgumentError: if it is another one
+        """
+        if self[name] not in choices:
+            raise ArgumentError(
+                f'launch argument {name} must be one of {", ".join(choices)}; not {self[name]!r}'
+            )
+        return self[name]
+
+    def boolean(self, name: str, other: Sequence[str] = ()) -> str:
+        """'true', 'false', or one of the `other` words.
+
+        :raises ArgumentError: if it is none of these
+        """
+        word = self[name].lower()
+        word = 'true' if word in TRUE else 'false' if word in FALSE else word
+        if word not in ('true', 'false', *other):
+            legal = ', '.join(['true', 'false', *other])
+            raise ArgumentError(
+                f'launch argument {name} must be one of {legal}; not {self[name]!r}'
+            )
+        return word
+
+    def parameters(self, parameters: Iterable[Parameter]) -> Dict[str, Any]:
+        """Values of those of `parameters` that were given, by name.
+
+        :raises ArgumentError: if a value is not legal
+        """
+        given = {}
+        for parameter in parameters:
+            if self[parameter.name]:
+                value = parameter_value(parameter, self[parameter.name])
+                if value == ():
+                    raise ArgumentError(
+                        f'launch argument {parameter.name} cannot be an empty list: leave it out, '
+                        'or write the empty list into the parameter file'
+                    )
+                given[parameter.name] = list(value) if isinstance(value, tuple) else value
+        return given
+
+    def parameter_file(self, name: str) -> str:
+        """Absolute path of a YAML file with parameters.
+
+        :raises ArgumentError: if it cannot be read or holds no parameters
+        """
+        path = Path(os.path.abspath(os.path.expanduser(self[name])))
+        try:
+            with path.open(encoding='utf-8') as file:
+                content = yaml.safe_load(file)
+        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+            reason = ' '.join(str(error).split())
+            raise ArgumentError(f'launch argument {name}: cannot read {path}: {reason}') from None
+        if not _holds_parameters(content):
+            raise ArgumentError(
+                f'launch argument {name}: {path} is no file with ROS parameters '
+                '(no ros__parameters in it)'
+            )
+        return str(path)
+
+    def namespace(self) -> str:
+        """Namespace of all nodes, without a slash at the end.
+
+        :raises ArgumentError: if it cannot be one
+        """
+        namespace = self['namespace'].rstrip('/')
+        if not NAMESPACE.fullmatch(namespace):
+            raise ArgumentError(
+                'launch argument namespace must consist of letters, digits, _ and /, and no part '
+                f'may begin with a digit; not {self["namespace"]!r}'
+            )
+        return namespace
+
+    def clock(self) -> str:
+        """Topic of simulated time, empty if there is none.
+
+        :raises ArgumentError: if it cannot be a topic
+        """
+        topic = self['clock']
+        if topic.lower() in FALSE:
+            return ''
+        if topic.lower() in TRUE:
+            return '/clock'
+        if not TOPIC.fullmatch(topic):
+            raise ArgumentError(
+                f'launch argument clock must be a topic such as /clock, or false; not {topic!r}'
+            )
+        return topic
+
+
+def _holds_parameters(content: Any) -> bool:
+    return isinstance(content, dict) and any(
+        key == 'ros__parameters' or _holds_parameters(value) for key, value in content.items()
+    )

@@ -1,0 +1,241 @@
+"""The launch file of a whole simulated robot: simulator, controller and what shows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Optional
+
+from launch import Action, LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
+import launch.logging
+import yaml
+
+from rbd_ros.launching.arguments import ArgumentError, Arguments
+from rbd_ros.launching.declarations import (
+    declare_common,
+    declare_parameter,
+    declare_urdf,
+    node_interface,
+    shared_parameters,
+)
+from rbd_ros.launching.own_nodes import clock_remapping, SIMULATOR, start_own_node
+from rbd_ros.launching.processes import has_display, is_installed, require, start_node
+from rbd_ros.launching.robot import launched_robot, LaunchedRobot
+from rbd_ros.resources import resource_path
+
+FILE = 'bringup.launch.py'
+CONTROLLERS = ('inverse_dynamics', 'gravity_compensation')
+NO_CONTROLLER = 'none'
+AUTO = 'auto'
+PUBLISHER, RVIZ = 'robot_state_publisher', 'rviz2'
+# What a controller gets unless an argument or a parameter file of the user's says otherwise: the
+# simulated robot has the friction of its description, so that may be counted on.
+DEFAULTS = {'inverse_dynamics': {'friction_compensation': 'desired'}}
+
+
+class Request(NamedTuple):
+    """What was asked for.
+
+    :param context: of the launch
+    :param arguments: of the launch file
+    :param robot: the robot
+    :param namespace: of all nodes
+    :param clock: topic of simulated time, empty if there is none
+    :param frame_prefix: of the names of all frames
+    """
+
+    context: LaunchContext
+    arguments: Arguments
+    robot: LaunchedRobot
+    namespace: str
+    clock: str
+    frame_prefix: str
+
+
+def bringup_launch_description() -> LaunchDescription:
+    """Describe how simulator, controller, robot_state_publisher and RViz are launched."""
+    interfaces = {name: node_interface(name) for name in (SIMULATOR, *CONTROLLERS)}
+    controllers = [interfaces[name] for name in CONTROLLERS]
+    clear, ambiguous = shared_parameters(interfaces[SIMULATOR], controllers)
+    declared = [
+        declare_urdf(),
+        *_declare_choices(),
+        *declare_common(),
+        *(declare_parameter(uses) for uses in clear.values()),
+    ]
+    known = [argument.name for argument in declared]
+
+    def start(context: LaunchContext) -> List[Action]:
+        _refuse_ambiguous(context, ambiguous)
+        request = _request(context, Arguments(context, FILE, known))
+        started = _names_of_nodes(request.arguments)
+        _refuse_idle(request.arguments, clear, started)
+        nodes = []
+        for name in started:
+            parameters = [uses[name] for uses in clear.values() if name in uses]
+            nodes.append(_own_node(request, interfaces[name], parameters))
+        return [_robot_state_publisher(request), _rviz(request), *nodes]
+
+    return LaunchDescription([*declared, OpaqueFunction(function=start)])
+
+
+def _declare_choices() -> List[DeclareLaunchArgument]:
+    controllers = ', '.join((*CONTROLLERS, NO_CONTROLLER))
+    defaults = '; '.join(
+        f'{name} then has {", ".join(f"{key}: {value}" for key, value in values.items())}'
+        for name, values in DEFAULTS.items()
+    )
+    return [
+        DeclareLaunchArgument(
+            'controller',
+            default_value=CONTROLLERS[0],
+            description=f'Node that moves the simulated robot. One of: {controllers}.',
+        ),
+        DeclareLaunchArgument(
+            'frame_prefix',
+            default_value='',
+            description='What the names of all frames of the robot begin with, such as left/.',
+        ),
+        DeclareLaunchArgument(
+            PUBLISHER,
+            default_value=AUTO,
+            description=f'Whether to start {PUBLISHER}: true, false, or auto: if it is installed.',
+        ),
+        DeclareLaunchArgument(
+            'rviz',
+            default_value=AUTO,
+            description='Whether to start RViz: true, false, or auto: if it is installed and '
+            'there is a display.',
+        ),
+        DeclareLaunchArgument(
+            'simulator_params_file',
+            default_value=str(resource_path('config', 'simulator.yaml')),
+            description='YAML file with the parameters of the simulator; arguments that are '
+            'given override it.',
+        ),
+        DeclareLaunchArgument(
+            'controller_params_file',
+            default_value='',
+            description='YAML file with the parameters of the controller, likewise. Empty: the '
+            f'file of rbd_ros for that controller ({defaults}).',
+        ),
+    ]
+
+
+def _request(context: LaunchContext, arguments: Arguments) -> Request:
+    prefix = arguments['frame_prefix']
+    # RViz puts a slash between prefix and name; so do others that know of prefixes at all.
+    if prefix and not prefix.endswith('/'):
+        raise ArgumentError(f'launch argument frame_prefix must end with /, not {prefix!r}')
+    robot = launched_robot(arguments['urdf'])
+    return Request(context, arguments, robot, arguments.namespace(), arguments.clock(), prefix)
+
+
+def _names_of_nodes(arguments: Arguments) -> List[str]:
+    controller = arguments.choice('controller', (*CONTROLLERS, NO_CONTROLLER))
+    return [SIMULATOR] if controller == NO_CONTROLLER else [SIMULATOR, controller]
+
+
+def _refuse_ambiguous(context: LaunchContext, ambiguous: Dict[str, dict]) -> None:
+    """Say of a parameter that nodes understand differently where it belongs."""
+    for name in (word.partition(':=')[0] for word in context.argv):
+        if name in ambiguous:
+            raise ArgumentError(
+                f'{name} means different things to {", ".join(ambiguous[name])}: set it in '
+                'simulator_params_file or controller_params_file'
+            )
+
+
+def _refuse_idle(arguments: Arguments, clear: Dict[str, dict], started: List[str]) -> None:
+    """Refuse an argument of a node that is not started."""
+    for name, uses in clear.items():
+        if arguments[name] and not set(uses) & set(started):
+            raise ArgumentError(
+                f'launch argument {name} is for {" and ".join(uses)}, which is not started: '
+                f'controller is {arguments["controller"]}'
+            )
+
+
+def _own_node(request: Request, interface: Any, parameters: List[Any]) -> Action:
+    arguments, name = request.arguments, interface.name
+    given: Dict[str, Any] = {}
+    if name == SIMULATOR:
+        file = arguments.parameter_file('simulator_params_file')
+    elif arguments['controller_params_file']:
+        file = arguments.parameter_file('controller_params_file')
+    else:
+        file = str(resource_path('config', f'{name}.yaml'))
+        given.update(DEFAULTS.get(name, {}))
+    given.update(arguments.parameters(parameters))
+    given.update(request.robot.parameters)
+    if request.frame_prefix and 'frame_prefix' in interface.defaults:
+        given['frame_prefix'] = request.frame_prefix
+    return start_own_node(request.context, arguments, interface, file, given, use_sim_time=True)
+
+
+def _robot_state_publisher(request: Request) -> Action:
+    obstacle = None if is_installed(PUBLISHER, PUBLISHER) else 'it is not installed'
+    if request.robot.text is None:
+        obstacle = 'it needs the description, which comes by a topic here'
+    wanted = request.arguments.boolean(PUBLISHER, (AUTO,))
+    if wanted == 'false' or (wanted == AUTO and obstacle):
+        return _left_out(PUBLISHER, wanted, obstacle)
+    require(PUBLISHER, PUBLISHER)
+    if obstacle:
+        raise ArgumentError(f'launch argument {PUBLISHER}: {obstacle}')
+    parameters = {
+        'robot_description': request.robot.text,
+        'frame_prefix': request.frame_prefix,
+        'use_sim_time': bool(request.clock),
+    }
+    return start_node(
+        request.context,
+        PUBLISHER,
+        PUBLISHER,
+        name=PUBLISHER,
+        namespace=request.namespace,
+        parameters=[parameters],
+        remappings=clock_remapping(request.clock),
+    )
+
+
+def _rviz(request: Request) -> Action:
+    obstacle = None if is_installed(RVIZ, RVIZ) else 'it is not installed'
+    if obstacle is None and not has_display():
+        obstacle = 'there is no display (DISPLAY is not set)'
+    wanted = request.arguments.boolean('rviz', (AUTO,))
+    if wanted == 'false' or (wanted == AUTO and obstacle):
+        return _left_out('RViz', wanted, obstacle)
+    require(RVIZ, RVIZ)
+    if obstacle:
+        raise ArgumentError(f'launch argument rviz: {obstacle}')
+    root = request.robot.root_link
+    fixed_frame = ['-f', request.frame_prefix + root] if root else []
+    return start_node(
+        request.context,
+        RVIZ,
+        RVIZ,
+        namespace=request.namespace,
+        arguments=['-d', _rviz_configuration(request.frame_prefix), *fixed_frame],
+        parameters=[{'use_sim_time': bool(request.clock)}],
+        remappings=clock_remapping(request.clock),
+    )
+
+
+def _left_out(what: str, wanted: str, obstacle: Optional[str]) -> Action:
+    reason = f': {obstacle}' if wanted == AUTO else ''
+    return LogInfo(msg=f'{what} is not started{reason}')
+
+
+def _rviz_configuration(frame_prefix: str) -> str:
+    """Path of the configuration of RViz; the model it shows has frames of that prefix."""
+    path = resource_path('rviz', 'robot.rviz')
+    if not frame_prefix:
+        return str(path)
+    configuration = yaml.safe_load(path.read_text(encoding='utf-8'))
+    for display in configuration['Visualization Manager']['Displays']:
+        if display['Name'] == 'RobotModel':
+            display['TF Prefix'] = frame_prefix.rstrip('/')
+    copy = Path(launch.logging.launch_config.log_dir, 'robot.rviz')
+    copy.write_text(yaml.safe_dump(configuration, sort_keys=False), encoding='utf-8')
+    return str(copy)

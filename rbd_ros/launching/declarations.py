@@ -1,0 +1,118 @@
+"""Launch arguments as they are declared; those of nodes follow from the declarations of nodes."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Dict, List, Mapping, Tuple
+
+from launch.actions import DeclareLaunchArgument
+
+from rbd_ros.nodes.common.interface import NodeInterface, Parameter
+from rbd_ros.robots import DEFAULT_ROBOT
+
+FROM_TOPIC = 'topic'
+LOG_LEVELS = ('debug', 'info', 'warn', 'error', 'fatal')
+# Parameters for which launch files have an argument with a meaning of its own.
+REPLACED = ('robot_description', 'robot_description_file', 'frame_prefix')
+
+# Declarations of one name, by node.
+Uses = Dict[str, Parameter]
+
+
+def node_interface(name: str) -> NodeInterface:
+    """Interface of one of our nodes.
+
+    :param name: of the node, its module and its executable
+    """
+    return import_module(f'rbd_ros.nodes.{name}').INTERFACE
+
+
+def launch_parameters(interface: NodeInterface) -> Tuple[Parameter, ...]:
+    """Parameters of a node that are arguments of its launch file."""
+    return tuple(p for p in interface.parameters if p.name not in REPLACED)
+
+
+def shared_parameters(
+    always: NodeInterface, alternatives: List[NodeInterface]
+) -> Tuple[Dict[str, Uses], Dict[str, Uses]]:
+    """Parameters of nodes that are started together, by name.
+
+    :param always: a node that is always started
+    :param alternatives: nodes of which one may be started beside it
+    :return: those that mean one thing whatever is started, and those that do not: their type or
+        legal values differ between nodes that run at the same time
+    """
+    uses: Dict[str, Uses] = {}
+    for interface in (always, *alternatives):
+        for parameter in launch_parameters(interface):
+            uses.setdefault(parameter.name, {})[interface.name] = parameter
+    clear, ambiguous = {}, {}
+    for name, declarations in uses.items():
+        first = declarations.get(always.name)
+        same = first is None or all(_alike(first, other) for other in declarations.values())
+        (clear if same else ambiguous)[name] = declarations
+    return clear, ambiguous
+
+
+def _alike(a: Parameter, b: Parameter) -> bool:
+    return (a.kind, a.choices, a.length) == (b.kind, b.choices, b.length)
+
+
+def declare_urdf() -> DeclareLaunchArgument:
+    """Declare which robot."""
+    return DeclareLaunchArgument(
+        'urdf',
+        default_value=DEFAULT_ROBOT,
+        description='Robot: path of a URDF or xacro file ("arm.urdf.xacro name:=value" with '
+        'arguments of xacro), package://PACKAGE/PATH, name of an embedded robot or of one of '
+        f'example-robot-data, or {FROM_TOPIC}: the robot comes by the topic robot_description.',
+    )
+
+
+def declare_common() -> List[DeclareLaunchArgument]:
+    """Declare what all launch files have beside the robot."""
+    return [
+        DeclareLaunchArgument(
+            'namespace', default_value='', description='Namespace of all nodes and topics.'
+        ),
+        DeclareLaunchArgument(
+            'clock',
+            default_value='/clock',
+            description='Topic of simulated time, in the namespace if it has no leading slash; '
+            'false: there is none.',
+        ),
+        DeclareLaunchArgument(
+            'log_level',
+            default_value='info',
+            description=f'Lowest severity that is logged. One of: {", ".join(LOG_LEVELS)}.',
+        ),
+    ]
+
+
+def declare_parameter(uses: Mapping[str, Parameter]) -> DeclareLaunchArgument:
+    """Declare the argument that sets a parameter; empty, it leaves what the parameter file says.
+
+    :param uses: declarations of the parameter by node, at least one
+    """
+    nodes_of_text: Dict[str, List[str]] = {}
+    for node, parameter in uses.items():
+        nodes_of_text.setdefault(_description(parameter), []).append(node)
+    name = next(iter(uses.values())).name
+    if len(nodes_of_text) == 1:
+        description = next(iter(nodes_of_text))
+    else:
+        description = ' '.join(f'{", ".join(n)}: {text}' for text, n in nodes_of_text.items())
+    return DeclareLaunchArgument(name, default_value='', description=description)
+
+
+def _description(parameter: Parameter) -> str:
+    details = [parameter.kind, parameter.range, f'default {_text(parameter.default)}']
+    return f'{parameter.description} [{"; ".join(filter(None, details))}]'
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return f'[{", ".join(map(_text, value))}]'
+    return f'{value:g}' if isinstance(value, float) else str(value) or "''"

@@ -1,0 +1,59 @@
+"""How one of our nodes is started."""
+
+from __future__ import annotations
+
+from typing import Any, Dict
+
+from launch import Action, LaunchContext
+
+from rbd_ros.launching.arguments import Arguments
+from rbd_ros.launching.declarations import LOG_LEVELS
+from rbd_ros.launching.processes import require, start_node
+from rbd_ros.nodes.common.interface import NodeInterface
+
+PACKAGE = 'rbd_ros'
+SIMULATOR = 'simulator'
+BUILD = 'build the workspace with colcon and source its install/setup.bash'
+
+
+def start_own_node(
+    context: LaunchContext,
+    arguments: Arguments,
+    interface: NodeInterface,
+    parameter_file: str,
+    given: Dict[str, Any],
+    use_sim_time: bool,
+) -> Action:
+    """Action that starts one of our nodes, whose end ends the launch.
+
+    :param context: of the launch
+    :param arguments: of the launch file
+    :param interface: of the node
+    :param parameter_file: path of the file with its parameters
+    :param given: parameters that override the file
+    :param use_sim_time: whether it follows simulated time, if there is any
+    :raises MissingError: if it is not installed
+    """
+    name, clock = interface.name, arguments.clock()
+    require(PACKAGE, name, BUILD)
+    if name != SIMULATOR:
+        time = {'use_sim_time': use_sim_time and bool(clock)}
+    else:
+        time = {} if clock else {'clock_publish_rate': 0.0}
+    level = arguments.choice('log_level', LOG_LEVELS)
+    return start_node(
+        context,
+        PACKAGE,
+        name,
+        name=name,
+        namespace=arguments.namespace(),
+        parameters=[parameter_file, {**given, **time}],
+        remappings=clock_remapping(clock),
+        arguments=['--ros-args', '--log-level', level],
+        required=True,
+    )
+
+
+def clock_remapping(clock: str) -> Dict[str, str]:
+    """Remapping by which a node finds simulated time on a topic other than /clock."""
+    return {} if clock in ('', '/clock') else {'/clock': clock}

@@ -1,0 +1,113 @@
+"""Processes of a launch: what is installed, how a node is started, whose end ends the launch."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+import shutil
+import signal
+from typing import Any, Dict, List, Optional, Sequence
+
+from ament_index_python.packages import get_package_prefix, PackageNotFoundError
+from launch import Action, LaunchContext
+from launch.actions import Shutdown
+from launch.events.process import ProcessExited
+from launch_ros.actions import Node
+
+DISPLAY_VARIABLES = ('DISPLAY', 'WAYLAND_DISPLAY', 'QT_QPA_PLATFORM')
+
+
+class MissingError(RuntimeError):
+    """Something that was asked for is not installed; the message says what to do."""
+
+
+def is_installed(package: str, executable: str) -> bool:
+    """Tell whether `ros2 run` would find an executable."""
+    try:
+        prefix = get_package_prefix(package)
+    except PackageNotFoundError:
+        return False
+    return os.access(Path(prefix, 'lib', package, executable), os.X_OK)
+
+
+def require(package: str, executable: str, cure: str = '') -> None:
+    """Make sure of an executable.
+
+    :param package: its package
+    :param executable: its name
+    :param cure: what to do if it is missing; otherwise, to install the package by apt
+    :raises MissingError: if it is not there
+    """
+    if not is_installed(package, executable):
+        distribution = os.environ.get('ROS_DISTRO', '$ROS_DISTRO')
+        name = package.replace('_', '-')
+        cure = cure or f'apt install ros-{distribution}-{name}, or leave it out'
+        raise MissingError(f'{executable} of package {package} is not installed: {cure}')
+
+
+def has_display() -> bool:
+    """Tell whether a window can be shown."""
+    return any(os.environ.get(name) for name in DISPLAY_VARIABLES)
+
+
+def start_node(
+    context: LaunchContext,
+    package: str,
+    executable: str,
+    *,
+    name: Optional[str] = None,
+    namespace: str = '',
+    parameters: Sequence[Any] = (),
+    remappings: Optional[Dict[str, str]] = None,
+    arguments: Sequence[str] = (),
+    required: bool = False,
+) -> Node:
+    """Action that starts a node.
+
+    :param context: of the launch
+    :param package: its package
+    :param executable: its executable
+    :param name: of the node, None to leave it as it is
+    :param namespace: of the node
+    :param parameters: files and dictionaries, the last one counts
+    :param remappings: new names of topics by their old ones
+    :param arguments: of the command line
+    :param required: whether the launch ends when the process does
+    """
+    return Node(
+        package=package,
+        executable=executable,
+        exec_name=executable,  # what the log calls the process, in spite of the prefix
+        name=name,
+        namespace=namespace,
+        output='screen',
+        parameters=list(parameters),
+        remappings=list((remappings or {}).items()),
+        arguments=list(arguments),
+        prefix=_ends_with_launch(context),
+        on_exit=_end_of_required if required else None,
+    )
+
+
+def _ends_with_launch(context: LaunchContext) -> Optional[str]:
+    """Prefix of a command under which Linux ends it when the launch dies without a farewell."""
+    if context.launch_configurations.get('launch-prefix') or not shutil.which('setpriv'):
+        return None
+    return 'setpriv --pdeathsig INT'
+
+
+def _end_of_required(event: ProcessExited, context: LaunchContext) -> Optional[List[Action]]:
+    """End the launch: with exit code 1, if the process failed.
+
+    :raises RuntimeError: which is how a launch comes to an exit code other than 0
+    """
+    if context.is_shutdown:
+        return None
+    # A shell's Ctrl-C reaches the node as it does the launch, and may end the node first.
+    if event.returncode in (0, -signal.SIGINT):
+        return [Shutdown(reason=f'{event.process_name} has ended')]
+    if event.returncode < 0:
+        end = f'was ended by {signal.Signals(-event.returncode).name}'
+    else:
+        end = f'failed with exit code {event.returncode}, see above why'
+    raise RuntimeError(f'{event.process_name} {end}; everything else is ended, too')

@@ -1,0 +1,56 @@
+"""The launch argument `urdf`: found, read and checked before any node starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Dict, Optional
+from xml.etree import ElementTree
+
+from rbd_ros.launching.arguments import ArgumentError
+from rbd_ros.launching.declarations import FROM_TOPIC
+from rbd_ros.model import load_urdf, ModelError
+from rbd_ros.robots import DEFAULT_ROBOT, load_robot, RobotNotFoundError
+
+
+@dataclass(frozen=True)
+class LaunchedRobot:
+    """The robot of a launch.
+
+    :param parameters: those by which a node gets it
+    :param text: its URDF, None if it comes by the topic robot_description
+    """
+
+    parameters: Dict[str, str]
+    text: Optional[str] = None
+
+    @property
+    def root_link(self) -> Optional[str]:
+        """Link that is nobody's child, None if the robot is not known yet."""
+        if self.text is None:
+            return None
+        robot = ElementTree.fromstring(self.text.strip())
+        children = {joint.find('child').get('link') for joint in robot.findall('joint')}
+        links = (link.get('name') for link in robot.findall('link'))
+        return next(name for name in links if name not in children)
+
+
+def launched_robot(urdf: str) -> LaunchedRobot:
+    """Robot that the argument means; a description that has no model is refused.
+
+    :param urdf: text of the argument
+    :raises ArgumentError: if there is none
+    """
+    if urdf == FROM_TOPIC:
+        return LaunchedRobot({'robot_description': '', 'robot_description_file': ''})
+    try:
+        robot = load_robot(urdf or DEFAULT_ROBOT)
+        load_urdf(robot.source)
+        text = robot.text
+    except (RobotNotFoundError, ModelError) as error:
+        raise ArgumentError(f'launch argument urdf: {error}') from None
+    # Both are set, whatever a parameter file says: a node would prefer the text.
+    if robot.expanded is None:
+        given = {'robot_description': '', 'robot_description_file': str(robot.path)}
+    else:
+        given = {'robot_description': text, 'robot_description_file': ''}
+    return LaunchedRobot(given, text)

@@ -1,0 +1,214 @@
+"""Which robot somebody means: by path, package URI, xacro file or name, the same everywhere.
+
+The command line and the launch files ask here. What a description says is not looked at; that is
+`rbd_ros.model`'s. Knows neither ROS nor anything else of the package but its files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import difflib
+import os
+from pathlib import Path
+import shlex
+import sys
+from typing import Dict, Iterator, List, Optional, Tuple
+
+from rbd_ros.resources import resource_path
+
+DEFAULT_ROBOT = 'six_axis_arm'
+SUFFIXES = ('.urdf', '.xacro', '.xml')
+EXAMPLES = Path('share', 'example-robot-data', 'robots')
+MOST_SHOWN = 12  # names that an error message lists
+
+
+class RobotNotFoundError(ValueError):
+    """Nothing of that name, or nothing that can be read; the message says what there is."""
+
+
+@dataclass(frozen=True)
+class RobotDescription:
+    """Description of one robot.
+
+    :param path: absolute path of the file
+    :param expanded: the URDF that xacro made of it, None if the file is the URDF
+    """
+
+    path: Path
+    expanded: Optional[str] = None
+
+    @property
+    def source(self) -> str:
+        """What `Robot.from_urdf` takes: the path where that will do, as meshes are found by it."""
+        return str(self.path) if self.expanded is None else self.expanded
+
+    @property
+    def text(self) -> str:
+        """The URDF.
+
+        :raises RobotNotFoundError: if it cannot be read
+        """
+        if self.expanded is not None:
+            return self.expanded
+        try:
+            return self.path.read_text(encoding='utf-8-sig')
+        except (OSError, UnicodeDecodeError) as error:
+            raise RobotNotFoundError(f'{self.path} cannot be read: {error}') from None
+
+
+def load_robot(robot: str) -> RobotDescription:
+    """Find a robot, and expand its description if that is written in xacro.
+
+    :param robot: what `find_robot` takes; after the name of a xacro file may follow arguments of
+        xacro, as in 'arm.urdf.xacro prefix:=left_ use_gripper:=true'
+    :raises RobotNotFoundError: if there is none, or xacro cannot expand it
+    """
+    name, mappings = split_xacro_arguments(robot)
+    path = find_robot(name)
+    if path.suffix == '.xacro':
+        return RobotDescription(path, _expand(path, mappings))
+    if mappings:
+        raise RobotNotFoundError(
+            f'{path} is no xacro file and takes no arguments ({", ".join(mappings)})'
+        )
+    return RobotDescription(path)
+
+
+def find_robot(name: str) -> Path:
+    """Absolute path of the description that `name` means.
+
+    Tried in this order: a file, with ~, relative to the working directory; a package:// URI, below
+    share/ of the prefixes of AMENT_PREFIX_PATH; the name of an embedded robot; that of a file of
+    example-robot-data, where it is installed.
+
+    :raises RobotNotFoundError: if there is none
+    """
+    if name.startswith('package://'):
+        return _in_package(name)
+    path = _expand_user(name)
+    if path.is_file():
+        return Path(os.path.abspath(path))
+    if path.is_dir():
+        inside = [p.name for p in sorted(path.iterdir()) if p.suffix in SUFFIXES]
+        raise RobotNotFoundError(
+            f'{os.path.abspath(path)} is a folder: name a file in it ({_some(inside)})'
+        )
+    if path.suffix in SUFFIXES or len(path.parts) > 1:
+        raise RobotNotFoundError(f'there is no file {os.path.abspath(path)}{_beside(path)}')
+    embedded, examples = embedded_robots(), example_robots()
+    found = embedded.get(name) or examples.get(name) or examples.get(f'{name}_robot')
+    if found is None:
+        raise RobotNotFoundError(_no_such_robot(name, list(embedded), list(examples)))
+    return found
+
+
+def embedded_robots() -> Dict[str, Path]:
+    """Robots that come with this package: their files by name."""
+    return {path.stem: path for path in sorted(resource_path('urdf').glob('*.urdf'))}
+
+
+def example_robots() -> Dict[str, Path]:
+    """Robots of the package example-robot-data: their files by name, none if it is missing."""
+    found: Dict[str, Path] = {}
+    for folder in _example_folders():
+        for path in sorted(folder.rglob('*.urdf')):
+            found.setdefault(path.stem, path)
+    return found
+
+
+def split_xacro_arguments(robot: str) -> Tuple[str, Dict[str, str]]:
+    """Split 'arm.urdf.xacro a:=1 b:=2' into the name and the arguments of xacro by name.
+
+    :raises RobotNotFoundError: if something else than name:=value follows the name
+    """
+    if ':=' not in robot or _expand_user(robot).exists():
+        return robot, {}
+    try:
+        words = shlex.split(robot)
+    except ValueError as error:
+        raise RobotNotFoundError(f'robot {robot!r}: {error}') from None
+    first = next(i for i, word in enumerate(words) if ':=' in word)
+    mappings = {}
+    for word in words[first:]:
+        name, separator, value = word.partition(':=')
+        if not separator or not name:
+            raise RobotNotFoundError(
+                f'robot {robot!r}: name:=value may follow the name of a xacro file, not {word!r}'
+            )
+        mappings[name] = value
+    return ' '.join(words[:first]), mappings
+
+
+def _expand_user(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:  # a ~user that does not exist
+        return Path(name)
+
+
+def _in_package(uri: str) -> Path:
+    package, _, inside = uri[len('package://') :].partition('/')
+    shares = [prefix / 'share' / package for prefix in _ament_prefixes()]
+    for share in shares:
+        if package and (share / inside).is_file():
+            return share / inside
+    if any(share.is_dir() for share in shares):
+        raise RobotNotFoundError(f'{uri}: package {package} has no file {inside}')
+    raise RobotNotFoundError(
+        f'{uri}: there is no package {package!r} here; is it installed, and its workspace sourced?'
+    )
+
+
+def _ament_prefixes() -> List[Path]:
+    return [Path(p) for p in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep) if p]
+
+
+def _example_folders() -> Iterator[Path]:
+    prefixes = [Path(entry, 'cmeel.prefix') for entry in sys.path if entry]
+    for prefix in [*prefixes, *_ament_prefixes(), Path(sys.prefix)]:
+        if (prefix / EXAMPLES).is_dir():
+            yield prefix / EXAMPLES
+
+
+def _beside(path: Path) -> str:
+    """What lies where the file was looked for and has a name like it."""
+    folder = path.parent
+    if not folder.is_dir():
+        return f' (nor a folder {os.path.abspath(folder)})'
+    names = [p.name for p in folder.iterdir() if p.suffix in SUFFIXES]
+    near = difflib.get_close_matches(path.name, names, n=3)
+    return f'; did you mean {" or ".join(near)}?' if near else ''
+
+
+def _no_such_robot(name: str, embedded: List[str], examples: List[str]) -> str:
+    near = difflib.get_close_matches(name, embedded + examples, n=3)
+    text = f'no robot {name!r}: neither a file nor one of {", ".join(embedded)}'
+    if examples:
+        text += f', nor one of the {len(examples)} of example-robot-data'
+    if near:
+        text += f'; did you mean {" or ".join(near)}?'
+    elif not examples:
+        text += '; more have names with the Python package example-robot-data'
+    return text
+
+
+def _some(names: List[str]) -> str:
+    if not names:
+        return 'there is no .urdf and no .xacro'
+    more = ' ...' if len(names) > MOST_SHOWN else ''
+    return ', '.join(names[:MOST_SHOWN]) + more
+
+
+def _expand(path: Path, mappings: Dict[str, str]) -> str:
+    try:
+        import xacro
+    except ImportError:
+        raise RobotNotFoundError(
+            f'{path} needs the Python package xacro, which is not installed: apt install '
+            'ros-$ROS_DISTRO-xacro, or pip install xacro'
+        ) from None
+    try:
+        return xacro.process_file(str(path), mappings=mappings).toprettyxml(indent='  ')
+    except Exception as error:  # whatever an expression in the file may raise
+        reason = ' '.join(str(error).split()) or type(error).__name__
+        raise RobotNotFoundError(f'xacro cannot expand {path}: {reason}') from None
