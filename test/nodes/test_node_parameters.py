@@ -4,8 +4,9 @@ from pathlib import Path
 import re
 
 import pytest
+from support import outside
 
-pytest.importorskip('rclpy', reason='rclpy is not installed')
+outside.load('rclpy')
 
 import yaml
 
