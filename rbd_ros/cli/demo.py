@@ -16,7 +16,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from typing import Dict, List, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 import yaml
@@ -169,6 +169,18 @@ def find_robot(name: str) -> Path:
     raise DemoError(f'no robot {name!r}: neither a file nor one of {embedded}')
 
 
+def _message(line: bytes) -> Optional[dict]:
+    """Read what the recorder reports; None for what its middleware says on the same stream.
+
+    Fast DDS complains there of a /dev/shm that cannot be written, and works without.
+    """
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return None
+    return message if isinstance(message, dict) and 'event' in message else None
+
+
 class _Demo:
     """One run of the demo."""
 
@@ -313,7 +325,9 @@ class _Demo:
             if not line:
                 raise DemoError(self._failure(children, 'recorder', 'ended'))
             deadline = time.monotonic() + OUTPUT_TIMEOUT
-            message = json.loads(line)
+            message = _message(line)
+            if message is None:
+                continue
             event = message.pop('event')
             if event == 'done':
                 children.wait('recorder', LAST_WORDS)
