@@ -1,19 +1,53 @@
+import ast
 from pathlib import Path
+import sys
 
 from setuptools import find_packages, setup
 
 PACKAGE_NAME = 'rbd_ros'
 VERSION = '0.1.0'
 HERE = Path(__file__).resolve().parent
+# Has a `main` like a node and is none: the demonstration starts it, with arguments of its own.
+NOT_NODES = {'trajectory_experiment'}
+
+
+def node_names(folder: Path = HERE / PACKAGE_NAME / 'nodes') -> list[str]:
+    """Nodes: the modules of a folder that have a `main`, and its packages with a __main__.py."""
+    modules = {path.stem for path in folder.glob('[!_]*.py') if has_main(path)}
+    packages = {path.parent.name for path in folder.glob('[!_]*/__main__.py')}
+    return sorted((modules | packages) - NOT_NODES)
+
+
+def has_main(path: Path) -> bool:
+    """Whether a module defines `main` or imports it, by its text: its imports may be missing."""
+    for node in ast.parse(path.read_text(encoding='utf-8')).body:
+        if isinstance(node, ast.FunctionDef) and node.name == 'main':
+            return True
+        if isinstance(node, ast.ImportFrom) and any(
+                (alias.asname or alias.name) == 'main' for alias in node.names):
+            return True
+    return False
+
+
+def is_wheel(arguments: list[str]) -> bool:
+    """Whether these arguments of setup.py make a wheel, which is how pip installs."""
+    return not {'bdist_wheel', 'editable_wheel'}.isdisjoint(arguments)
 
 
 def installed_data() -> list[tuple[str, list[str]]]:
-    """Files that ROS looks for below share/: marker, manifest, launch, config, urdf, rviz."""
+    """Files that ROS looks for below share/: marker, manifest, launch, config, urdf, rviz.
+
+    Beside them the command for the PATH of a colcon workspace.
+    """
     share = f'share/{PACKAGE_NAME}'
     data = {
         'share/ament_index/resource_index/packages': [f'resource/{PACKAGE_NAME}'],
         share: ['package.xml'],
     }
+    # setup.cfg puts console scripts where `ros2 run` looks, and the PATH does not lead there.
+    # A wheel goes without: pip puts the console script of this very name into bin/.
+    if not is_wheel(sys.argv):
+        data['bin'] = [f'resource/bin/{PACKAGE_NAME}']
     for folder in ('launch', 'config', 'urdf', 'rviz'):
         for path in sorted((HERE / folder).rglob('*')):
             if path.is_file() and '__pycache__' not in path.parts:
@@ -75,10 +109,8 @@ setup(
     },
     entry_points={
         'console_scripts': [
-            'gravity_compensation = rbd_ros.nodes.gravity_compensation:main',
-            'inverse_dynamics = rbd_ros.nodes.inverse_dynamics:main',
-            'rbd_ros = rbd_ros.cli.main:main',
-            'simulator = rbd_ros.nodes.simulator:main',
+            f'{PACKAGE_NAME} = {PACKAGE_NAME}.cli.main:main',
+            *(f'{name} = {PACKAGE_NAME}.nodes.{name}:main' for name in node_names()),
         ],
     },
 )

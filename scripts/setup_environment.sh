@@ -52,6 +52,9 @@ _find_python() {
         'On Debian and Ubuntu: sudo apt install python3 python3-venv'
 }
 
+# Whether prepare_environment would find a Python to start from.
+has_suitable_python() { (_find_python) >/dev/null 2>&1; }
+
 # A sourced ROS 2 whose rclpy the Python on PATH can import is used; otherwise the wheels are.
 _find_ros() {
     local python="${RBD_ROS_PYTHON:-python3}"
@@ -177,7 +180,8 @@ _enter_environment() {
     export PATH="$_venv/bin:$PATH" VIRTUAL_ENV="$_venv" PYTHON
     # rclpy does not start where it cannot write its log.
     if [ -z "${ROS_LOG_DIR:-}" ] && [ -z "${ROS_HOME:-}" ] && ! mkdir -p "${HOME:-/nonexistent}/.ros/log" 2>/dev/null; then
-        export ROS_LOG_DIR="${TMPDIR:-/tmp}/rbd_ros-log-$(id -u)"
+        ROS_LOG_DIR="${TMPDIR:-/tmp}/rbd_ros-log-$(id -u)"
+        export ROS_LOG_DIR
     fi
 }
 

@@ -14,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # `from support...` whatever pytest's import mode
 
-from support import errors, example_robots
+from support import errors, example_robots, outside
 
 # The same examples in every run; HYPOTHESIS_PROFILE=explore looks for new ones.
 hypothesis.settings.register_profile('fixed', derandomize=True)
@@ -33,22 +33,53 @@ def robot_paths():
     """Paths of the real robots of example-robot-data, by short name."""
     paths = example_robots.paths()
     if not paths:
-        pytest.skip('the pip package example-robot-data is not installed')
+        pytest.skip(outside.problem('example_robot_data'))
     return paths
 
 
 def pytest_addoption(parser):
-    """Offer the table of worst errors."""
+    """Offer the table of worst errors, and the demand that nothing from outside be missing."""
     parser.addoption(
         '--worst-errors',
         action='store_true',
         help='print the worst error measured for each algorithm',
     )
+    parser.addoption(
+        '--nothing-missing',
+        action='store_true',
+        help='fail at once if an oracle, rclpy or the real robots cannot be loaded',
+    )
 
 
+def pytest_configure(config):
+    """Refuse to start where something is missing that must not be."""
+    if config.getoption('--nothing-missing') and not hasattr(config, 'workerinput'):
+        problems = outside.all_problems()
+        if problems:
+            raise pytest.UsageError('\n'.join(['--nothing-missing', *problems.values()]))
+
+
+def pytest_sessionfinish(session):
+    """Send what a worker of xdist found missing to the process that prints."""
+    if hasattr(session.config, 'workeroutput'):
+        session.config.workeroutput['missing_from_outside'] = outside.missing()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Receive what a worker of xdist found missing."""
+    outside.note(getattr(node, 'workeroutput', {}).get('missing_from_outside', {}))
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)  # its end comes after all else
 def pytest_terminal_summary(terminalreporter, config):
-    """Print the worst errors that the comparisons recorded."""
+    """Print the worst errors that the comparisons recorded, and last what was missing."""
+    yield
     if config.getoption('--worst-errors') and errors.WORST:
         terminalreporter.section('worst relative errors')
         for (comparison, algorithm), (error, case) in sorted(errors.WORST.items()):
             terminalreporter.write_line(f'{comparison:24} {algorithm:32} {error:9.2e}  {case}')
+    if outside.missing():
+        terminalreporter.write_sep('=', 'tests were skipped for want of')
+        for _, line in sorted(outside.missing().items()):
+            terminalreporter.write_line(line)

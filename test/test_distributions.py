@@ -1,5 +1,9 @@
-"""Source distribution and wheel hold what they must: all of the repository, all of the package."""
+"""Source distribution, wheel and colcon's installation hold what they must, and are made silently.
 
+Without colcon, `setup.py install` is run as colcon runs it.
+"""
+
+import os
 from pathlib import Path
 import shutil
 import subprocess
@@ -9,6 +13,8 @@ import zipfile
 
 import pytest
 from support.source_imports import PACKAGE, ROOT
+
+from rbd_ros import __version__
 
 setuptools = pytest.importorskip('setuptools')
 
@@ -81,6 +87,74 @@ def test_wheel_holds_the_package_and_its_data(unpacked_source_distribution, tmp_
         if name.startswith(('launch/', 'config/', 'urdf/', 'rviz/')):
             assert f'{share}/{PACKAGE}/{name}' in names
     assert 'rbd_ros = rbd_ros.cli.main:main' in scripts
+    # The installer makes the commands; a file of that name would come in its way.
+    assert not [name for name in names if '/bin/' in name or '/lib/' in name]
+
+
+def quiet_environment(**variables):
+    """Environment without the settings of Python that make setuptools talk or fall silent."""
+    unwanted = ('PYTHONDONTWRITEBYTECODE', 'PYTHONWARNINGS', 'PYTHONPATH', 'PYTHONUNBUFFERED')
+    kept = {name: value for name, value in os.environ.items() if name not in unwanted}
+    return {**kept, **variables}
+
+
+def install_as_colcon_does(tree, prefix, build):
+    """Run `setup.py install` with colcon's arguments (colcon_core.task.python.build)."""
+    library = prefix / 'lib' / 'python' / 'site-packages'
+    build.mkdir()
+    library.mkdir(parents=True)
+    ignored = ('setup.py install is deprecated', 'easy_install command is deprecated')
+    run = subprocess.run(
+        [sys.executable, *(word for text in ignored for word in ('-W', f'ignore:{text}')),
+         'setup.py', 'egg_info', '--egg-base', os.path.relpath(build, tree),
+         'build', '--build-base', str(build / 'build'),
+         'install', '--record', str(build / 'install.log'), '--prefix', str(prefix),
+         '--install-lib', str(library), '--install-data', str(prefix),
+         '--install-scripts', str(prefix / 'lib' / PACKAGE),
+         '--single-version-externally-managed', 'install_data'],
+        cwd=tree, capture_output=True, text=True,
+        env=quiet_environment(PYTHONPATH=str(library)))
+    assert run.returncode == 0, run.stdout + run.stderr
+    return library, run.stderr
+
+
+def test_installing_as_colcon_does_is_silent_and_gives_the_command(tree, tmp_path):
+    prefix = tmp_path / 'a prefix'
+    library, said = install_as_colcon_does(tree, prefix, tmp_path / 'build')
+    assert said == ''
+    nodes = {path.name for path in (prefix / 'lib' / PACKAGE).iterdir()}
+    assert {PACKAGE, 'simulator', 'gravity_compensation', 'inverse_dynamics'} <= nodes
+    assert [path.name for path in (prefix / 'bin').iterdir()] == [PACKAGE]
+    run = subprocess.run(
+        [PACKAGE, 'info', str(prefix / 'share' / PACKAGE / 'urdf' / 'six_axis_arm.urdf')],
+        cwd=tmp_path, capture_output=True, text=True,
+        env=quiet_environment(PYTHONPATH=str(library), PATH=f'{prefix}/bin:{os.environ["PATH"]}'))
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith('six_axis_arm: 6 moving bodies')
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('options', [[], ['--symlink-install'], ['--merge-install']])
+def test_colcon_build_is_silent_and_gives_the_command(tree, tmp_path, options):
+    colcon = shutil.which('colcon')
+    if colcon is None:
+        pytest.skip('colcon is not installed')
+    environment = quiet_environment(COLCON_HOME=str(tmp_path))
+    run = subprocess.run(
+        [colcon, '--log-base', 'log', 'build', '--base-paths', str(tree), *options],
+        cwd=tmp_path, capture_output=True, text=True, env=environment)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert run.stderr == ''
+    code = '. install/setup.bash && cd / && command -v rbd_ros && rbd_ros --version'
+    run = subprocess.run(
+        ['bash', '-c', code], cwd=tmp_path, capture_output=True, text=True, env=environment)
+    assert run.returncode == 0, run.stderr
+    command, version = run.stdout.splitlines()
+    assert Path(command).is_relative_to(tmp_path / 'install')
+    assert version == f'{PACKAGE} {__version__}'
+    prefix = Path(command).parents[1]
+    assert (prefix / 'lib' / PACKAGE / 'simulator').is_file()
+    assert (prefix / 'share' / PACKAGE / 'package.xml').is_file()
 
 
 def test_shared_files_are_found_beside_an_installed_package(tmp_path):

@@ -1,6 +1,6 @@
 """package.xml, setup.py and constraints say the same, and everything that ships is installed."""
 
-import ast
+import configparser
 from importlib import import_module
 import os
 from pathlib import Path
@@ -10,6 +10,7 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
+from support import outside
 from support.source_imports import imports, module_name, PACKAGE, package_sources, ROOT
 
 setuptools = pytest.importorskip('setuptools')
@@ -44,19 +45,33 @@ LAUNCH_LIBRARIES = {'ament_index_python', 'launch', 'launch_ros'}
 
 
 @pytest.fixture(scope='module')
-def setup_arguments():
-    """What setup.py hands to setuptools."""
+def setup_script():
+    """Names that setup.py defines; `arguments` is what it hands to setuptools."""
     taken = {}
     original, setuptools.setup = setuptools.setup, lambda **arguments: taken.update(arguments)
     here = os.getcwd()
     os.chdir(ROOT)
     try:
         source = (ROOT / 'setup.py').read_text(encoding='utf-8')
-        exec(compile(source, str(ROOT / 'setup.py'), 'exec'), {'__file__': str(ROOT / 'setup.py')})
+        names = {'__file__': str(ROOT / 'setup.py'), 'arguments': taken}
+        exec(compile(source, str(ROOT / 'setup.py'), 'exec'), names)
     finally:
         os.chdir(here)
         setuptools.setup = original
-    return taken
+    return names
+
+
+@pytest.fixture(scope='module')
+def setup_arguments(setup_script):
+    """What setup.py hands to setuptools."""
+    return setup_script['arguments']
+
+
+@pytest.fixture(scope='module')
+def console_scripts(setup_arguments):
+    """Command -> module:function."""
+    return dict(re.split(r'\s*=\s*', line)
+                for line in setup_arguments['entry_points']['console_scripts'])
 
 
 @pytest.fixture(scope='module')
@@ -158,28 +173,56 @@ def test_every_folder_with_sources_is_a_package(setup_arguments):
     assert (ROOT / PACKAGE / 'py.typed').is_file()
 
 
-def test_entry_points_lead_to_functions(setup_arguments):
-    scripts = dict(re.split(r'\s*=\s*', line)
-                   for line in setup_arguments['entry_points']['console_scripts'])
-    assert set(scripts) == {'rbd_ros', 'simulator', 'gravity_compensation', 'inverse_dynamics'}
-    for target in scripts.values():
-        module, function = target.split(':')
-        path = ROOT.joinpath(*module.split('.')).with_suffix('.py')
-        names = [node.name for node in ast.parse(path.read_text(encoding='utf-8')).body
-                 if isinstance(node, ast.FunctionDef)]
-        assert function in names, target
+def test_entry_points_are_the_command_and_every_node(console_scripts):
+    assert {'rbd_ros', 'simulator', 'gravity_compensation', 'inverse_dynamics'} <= set(
+        console_scripts)
+    for command, target in console_scripts.items():
+        expected = 'rbd_ros.cli.main' if command == PACKAGE else f'rbd_ros.nodes.{command}'
+        assert target == f'{expected}:main'
+
+
+def test_entry_points_lead_to_functions(setup_script, console_scripts):
+    for target in console_scripts.values():
+        place = ROOT.joinpath(*target.partition(':')[0].split('.'))
+        path = place / '__init__.py' if place.is_dir() else place.with_suffix('.py')
+        assert setup_script['has_main'](path), target
+
+
+def test_nodes_are_modules_with_a_main_and_packages_that_can_be_run(setup_script, tmp_path):
+    for name, text in {
+        'defines.py': 'def main():\n    pass\n',
+        'imports.py': 'from .defines import main\n',
+        'renames.py': 'from .defines import run as main\n',
+        'helper.py': 'class Helper:\n    def main(self):\n        pass\n',
+        'renames_away.py': 'from .defines import main as run\n',
+        '_private.py': 'def main():\n    pass\n',
+        '__init__.py': 'def main():\n    pass\n',
+        'runs/__init__.py': 'from .node import main\n',
+        'runs/__main__.py': 'from . import main\nmain()\n',
+        'shared/__init__.py': 'from ..defines import main\n',
+        '_hidden/__main__.py': '',
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert setup_script['node_names'](tmp_path) == ['defines', 'imports', 'renames', 'runs']
 
 
 @pytest.mark.ros
-@pytest.mark.parametrize('name', ['simulator', 'gravity_compensation', 'inverse_dynamics'])
-def test_nodes_are_importable(name):
-    pytest.importorskip('rclpy')
-    assert callable(import_module(f'rbd_ros.nodes.{name}').main)
+def test_nodes_are_importable(console_scripts):
+    outside.load('rclpy')
+    for target in console_scripts.values():
+        module, _, function = target.partition(':')
+        assert callable(getattr(import_module(module), function))
 
 
 def test_commands_land_where_ros2_run_looks():
-    text = (ROOT / 'setup.cfg').read_text(encoding='utf-8')
-    assert text.count(f'$base/lib/{PACKAGE}') == 2
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / 'setup.cfg', encoding='utf-8')
+    # Just these keys: spelt with dashes, or in sections of old, setuptools warns of them.
+    assert {section: dict(settings[section]) for section in settings.sections()} == {
+        'develop': {'script_dir': f'$base/lib/{PACKAGE}'},
+        'install': {'install_scripts': f'$base/lib/{PACKAGE}'},
+    }
 
 
 def test_import_loads_nothing_heavy():

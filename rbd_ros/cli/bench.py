@@ -24,10 +24,9 @@ from rbd_ros.cli.measurement import (
     versions,
 )
 from rbd_ros.cli.measurement.cases import description as function_description
-from rbd_ros.resources import resource_path
+from rbd_ros.robots import DEFAULT_ROBOT
 
 FORMAT = 'rbd_ros bench 1'
-DEFAULT_ROBOT = ('urdf', 'six_axis_arm.urdf')
 _LARGEST_BATCH = 10**6
 
 
@@ -94,15 +93,15 @@ class _description:
         self._robot, self._folder = robot, None
 
     def __enter__(self) -> str:
-        if self._robot is None:
-            return str(resource_path(*DEFAULT_ROBOT))
-        if self._robot != '-':
-            return self._robot
         from rbd_ros.cli.info import description
 
+        robot = DEFAULT_ROBOT if self._robot is None else self._robot
+        found = description(robot)
+        if robot != '-' and not found.lstrip().startswith('<'):
+            return found
         self._folder = tempfile.TemporaryDirectory(prefix='rbd_ros-bench-')
         path = Path(self._folder.name) / 'robot.urdf'
-        path.write_bytes(description('-'))
+        path.write_bytes(found if isinstance(found, bytes) else found.encode())
         return str(path)
 
     def __exit__(self, *_: object) -> None:

@@ -13,6 +13,7 @@ from rbd_ros.model.checks import singular_joints
 from rbd_ros.model.geometry import Mesh
 from rbd_ros.model.joints import JointType
 from rbd_ros.model.urdf_document import MAX_BYTES
+from rbd_ros.robots import load_robot
 
 _MAX_INDENT = 24
 _MAX_CHECKED = 1000  # freedoms; beyond, the mass matrix is not looked at
@@ -40,8 +41,13 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def description(robot: str) -> Union[str, bytes]:
-    """Return the path, or the document itself if `robot` is - (standard input)."""
-    return sys.stdin.buffer.read(MAX_BYTES + 1) if robot == '-' else robot
+    """Return the path, or the document if `robot` is - (standard input) or a xacro file.
+
+    :raises RobotNotFoundError: if nothing is there
+    """
+    if robot == '-':
+        return sys.stdin.buffer.read(MAX_BYTES + 1)
+    return load_robot(robot).source
 
 
 def model_options(arguments: argparse.Namespace) -> Dict[str, Any]:

@@ -13,10 +13,9 @@ from pathlib import Path
 import select
 import socket
 import sys
-import sysconfig
 import tempfile
 import time
-from typing import Dict, List, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 import yaml
@@ -27,10 +26,9 @@ from rbd_ros.demonstration.plot import plot
 from rbd_ros.demonstration.processes import Children, Interrupted
 from rbd_ros.demonstration.report import ratio, report
 from rbd_ros.nodes.inverse_dynamics import INTERFACE
-from rbd_ros.resources import resource_path
 from rbd_ros.robot import Robot
+from rbd_ros.robots import DEFAULT_ROBOT, embedded_robots, load_robot
 
-DEFAULT_ROBOT = 'six_axis_arm'
 # The last is the default of inverse_dynamics; the others leave out what makes it so.
 LAWS = (
     Law('feedback', 'feedback alone', {'feedforward': 'none', 'friction_compensation': 'none'}),
@@ -67,8 +65,8 @@ feedback alone; 1 if not; 2 if it could not be run; 128 + signal if it was stopp
 error is the root of the mean, over time and joints, of the squared error as part of the joint's
 swing.
 
-ROBOT may be a file, one of the embedded robots ({DEFAULT_ROBOT}, two_link_arm, planar_3r,
-stanford_arm) or, if the Python package example-robot-data is installed, the name of one of its
+ROBOT may be a file (URDF or xacro), one of the embedded robots ({', '.join(embedded_robots())}) or,
+if the Python package example-robot-data is installed, the name of one of its
 files (panda, xarm7, z1, so101 ...).
 """
 
@@ -153,23 +151,16 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def find_robot(name: str) -> Path:
-    """File of a robot: a path, the name of an embedded robot, or of an example-robot-data file.
+def _message(line: bytes) -> Optional[dict]:
+    """Read what the recorder reports; None for what its middleware says on the same stream.
 
-    :raises DemoError: if there is none
+    Fast DDS complains there of a /dev/shm that cannot be written, and works without.
     """
-    if Path(name).is_file():
-        return Path(name).resolve()
     try:
-        return resource_path('urdf', f'{name}.urdf')
-    except FileNotFoundError:
-        pass
-    folder = Path(sysconfig.get_path('purelib'), 'cmeel.prefix/share/example-robot-data/robots')
-    found = sorted(folder.rglob(f'{name}.urdf'))
-    if found:
-        return found[0]
-    embedded = ', '.join(sorted(p.stem for p in resource_path('urdf').glob('*.urdf')))
-    raise DemoError(f'no robot {name!r}: neither a file nor one of {embedded}')
+        message = json.loads(line)
+    except ValueError:
+        return None
+    return message if isinstance(message, dict) and 'event' in message else None
 
 
 class _Demo:
@@ -185,10 +176,10 @@ class _Demo:
         options = self._arguments
         self._output = options.output.resolve()
         self._output.mkdir(parents=True, exist_ok=True)
-        self._path = find_robot(options.robot)
-        self._say(f'{self._path.name}: planning a motion within the limits')
+        self._found = load_robot(options.robot)
+        self._say(f'{self._found.path.name}: planning a motion within the limits')
         with Children(self._environment(), self._output) as children:
-            self._robot = Robot.from_urdf(str(self._path), armature=self._armature())
+            self._robot = Robot.from_urdf(self._found.source, armature=self._armature())
             motion = demonstration(self._robot)
             self._plan = self._make_plan(motion)
             self._describe(motion)
@@ -252,7 +243,12 @@ class _Demo:
 
     def _parameters(self) -> Dict[str, dict]:
         plan = self._plan
-        description = {'robot_description_file': str(self._path)}
+        expanded = self._found.expanded
+        description = (
+            {'robot_description_file': str(self._found.path)}
+            if expanded is None
+            else {'robot_description': expanded}
+        )
         if self._armature() is not None:
             description['armature_file'] = self._armature()
         # Beyond where the robot is and what it is, everything is at its default.
@@ -305,7 +301,9 @@ class _Demo:
             if not line:
                 raise DemoError(self._failure(children, 'recorder', 'ended'))
             deadline = time.monotonic() + OUTPUT_TIMEOUT
-            message = json.loads(line)
+            message = _message(line)
+            if message is None:
+                continue
             event = message.pop('event')
             if event == 'done':
                 children.wait('recorder', LAST_WORDS)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from support import example_robots
+from support import example_robots, outside
 from support.urdf_text import chain, inertial, joint, LIMIT, link, robot
 
 from rbd_ros.cli.bench import columns, number
@@ -73,7 +73,7 @@ def test_json_tells_machine_versions_robot_and_times(arm, capsys):
 
 
 def test_peer_is_measured_where_it_is_installed(arm, capsys):
-    pytest.importorskip('pinocchio')
+    outside.load('pinocchio')
     facts = facts_of(capsys, arm, '--batch', '32')
     for row in facts['rows']:
         assert row['single']['theirs_ns'] > 0.0 and row['batch_one_core']['ratio'] > 0.0
@@ -216,9 +216,8 @@ def run_benchmark(*arguments):
 
 @pytest.mark.slow
 def test_benchmark_prints_every_row_with_its_floor(tmp_path):
-    if example_robots.root() is None:
-        pytest.skip('example-robot-data is not installed')
-    pytest.importorskip('pinocchio')
+    example_robots.path('ur5_robot')
+    outside.load('pinocchio')
     path, plot, document = tmp_path / 'b.json', tmp_path / 'b.png', tmp_path / 'b.md'
     document.write_text((ROOT / 'docs' / 'performance.md').read_text())
     done = run_benchmark('--quick', '--robots', 'UR5', '--only', 'single,batch,first',

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from support import fresh_python
+from support import fresh_python, outside
 from support.small_kernels import kernel
 
 from rbd_ros.compiler.trigonometry import LARGEST_ANGLE
 
-mpmath = pytest.importorskip('mpmath')
+mpmath = outside.load('mpmath')
 LIMIT = 2.0  # ulp promised; 1.26 is the worst that was found
 
 

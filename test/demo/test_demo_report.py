@@ -85,20 +85,6 @@ def test_the_plot_is_a_png_that_is_not_blank(plan, runs, tmp_path, limits):
     assert not pyplot.get_fignums()
 
 
-def test_robots_are_found_by_file_by_embedded_name_and_by_example_name(tmp_path, robot_paths):
-    file = tmp_path / 'my arm.urdf'
-    file.write_text('<robot/>')
-    assert demo.find_robot(str(file)) == file
-    assert demo.find_robot('two_link_arm') == resource_path('urdf', 'two_link_arm.urdf')
-    for name in ('panda', 'xarm7', 'z1', 'so101'):
-        assert demo.find_robot(name).name == f'{name}.urdf'
-
-
-def test_a_robot_that_is_nowhere_is_an_error_that_names_the_embedded():
-    with pytest.raises(demo.DemoError, match='six_axis_arm'):
-        demo.find_robot('no_such_robot')
-
-
 def arguments(*words):
     parser = argparse.ArgumentParser()
     demo.add_arguments(parser)
@@ -128,3 +114,10 @@ def test_help_tells_laws_gains_and_exit_codes():
     text = parser.format_help()
     for phrase in ('same feedback', 'Exit code', '--threshold', 'example-robot-data'):
         assert phrase in text
+
+
+@pytest.mark.parametrize('line', [
+    b'', b'\n', b'\xff\n', b'3\n', b'{}\n', b'[RTPS_TRANSPORT_SHM Error] Failed to create\n'])
+def test_what_the_middleware_says_among_the_reports_is_passed_over(line):
+    assert demo._message(line) is None
+    assert demo._message(b'{"event": "done"}\n') == {'event': 'done'}

@@ -10,10 +10,11 @@ import time
 import uuid
 
 import pytest
+from support import outside
 
 from rbd_ros.demonstration import demo as demo_module
 
-pytest.importorskip('rclpy', reason='rclpy is not installed')
+outside.load('rclpy')
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]

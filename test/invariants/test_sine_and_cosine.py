@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from support import outside
 from support.errors import record
 from support.random_trees import chain
 
 from rbd_ros import Robot
 
-mpmath = pytest.importorskip('mpmath')
+mpmath = outside.load('mpmath')
 
 HINGE = chain(
     [{'type': 'continuous', 'axis': [0, 0, 1], 'mass': 1.0, 'inertia': [1, 0, 0, 1, 0, 1]}]

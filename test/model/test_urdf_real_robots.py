@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from support import example_robots, layout
+from support import example_robots, layout, outside
 
 from rbd_ros.model import load_urdf, ModelError
 from rbd_ros.model.geometry import Mesh
 from rbd_ros.model.joints import Planar, Prismatic, Revolute
-
-pin = pytest.importorskip('pinocchio')
 
 SICK = {'ur3': ('no links',)}
 PATHS = example_robots.paths()
@@ -47,6 +45,7 @@ def test_order_of_joints_is_depth_first_with_siblings_in_file_order(name, floati
 @bases
 @pytest.mark.parametrize('name', SOUND)
 def test_placements_axes_inertias_and_limits_agree_with_pinocchio(name, floating_base, capfd):
+    pin = outside.load('pinocchio')
     path = str(PATHS[name])
     theirs = (
         pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer())
@@ -76,6 +75,7 @@ def test_placements_axes_inertias_and_limits_agree_with_pinocchio(name, floating
 
 @pytest.mark.parametrize('name', SOUND)
 def test_frames_and_total_mass_agree_with_pinocchio(name, capfd):
+    pin = outside.load('pinocchio')
     theirs = pin.buildModelFromUrdf(str(PATHS[name]))
     model = load_urdf(PATHS[name])
     for link in model.links.values():

@@ -1,11 +1,7 @@
 """Fixtures of the node tests; without rclpy they are skipped, with the reason."""
 
-import importlib.util
-
 import pytest
-
-HAS_ROS = importlib.util.find_spec('rclpy') is not None
-collect_ignore_glob = []
+from support import outside
 
 
 def pytest_collection_modifyitems(items):
@@ -18,7 +14,7 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope='module')
 def ros(tmp_path_factory):
     """Return a ROS domain for one module, with a test node in it."""
-    pytest.importorskip('rclpy', reason='rclpy is not installed')
+    outside.load('rclpy')
     from node_harness import Ros
 
     with Ros(tmp_path_factory.mktemp('nodes')) as domain:

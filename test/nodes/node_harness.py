@@ -15,6 +15,10 @@ import sys
 import threading
 import time
 
+from support import outside
+
+outside.load('rclpy')  # without it, whoever imports the harness is skipped
+
 from diagnostic_msgs.msg import DiagnosticArray
 from rcl_interfaces.srv import DescribeParameters, GetParameters, ListParameters, SetParameters
 import rclpy

@@ -5,8 +5,9 @@ import signal
 import time
 
 import pytest
+from support import outside
 
-pytest.importorskip('rclpy', reason='rclpy is not installed')
+outside.load('rclpy')
 
 from node_harness import (
     effort_by_name,

@@ -4,8 +4,9 @@ import math
 import time
 
 import pytest
+from support import outside
 
-pytest.importorskip('rclpy', reason='rclpy is not installed')
+outside.load('rclpy')
 
 from builtin_interfaces.msg import Duration
 from node_harness import effort_by_name, Feed, gravity_torque, joint_state, LIMITS, TWO_LINK_ARM

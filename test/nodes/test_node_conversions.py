@@ -3,8 +3,9 @@
 import math
 
 import pytest
+from support import outside
 
-pytest.importorskip('rclpy', reason='rclpy is not installed')
+outside.load('rclpy')
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose, Quaternion, Vector3, Wrench

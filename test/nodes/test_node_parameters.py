@@ -5,8 +5,9 @@ from pathlib import Path
 import re
 
 import pytest
+from support import outside
 
-pytest.importorskip('rclpy', reason='rclpy is not installed')
+outside.load('rclpy')
 
 from rcl_interfaces.msg import ParameterType
 import yaml

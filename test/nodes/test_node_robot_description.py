@@ -1,8 +1,9 @@
 """How nodes get their robot: parameter, file, topic; and what they do with a bad description."""
 
 import pytest
+from support import outside
 
-pytest.importorskip('rclpy', reason='rclpy is not installed')
+outside.load('rclpy')
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from node_harness import effort_by_name, Feed, gravity_torque, joint_state, reliable, TWO_LINK_ARM

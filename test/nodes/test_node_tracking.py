@@ -1,8 +1,9 @@
 """Simulator and controller together, as processes over DDS: the arm follows a trajectory."""
 
 import pytest
+from support import outside
 
-pytest.importorskip('rclpy', reason='rclpy is not installed')
+outside.load('rclpy')
 
 from node_harness import reliable
 from sensor_msgs.msg import JointState

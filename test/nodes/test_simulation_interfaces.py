@@ -4,8 +4,9 @@ import sys
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from support import outside
 
-pytest.importorskip('rclpy', reason='rclpy is not installed')
+outside.load('rclpy')
 
 from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
 

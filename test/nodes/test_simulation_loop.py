@@ -4,8 +4,9 @@ import threading
 import time
 
 import pytest
+from support import outside
 
-pytest.importorskip('rclpy', reason='rclpy is not installed')
+outside.load('rclpy')
 
 from rbd_ros.nodes.simulator.loop import SimulationLoop
 

@@ -3,8 +3,9 @@
 import math
 
 import pytest
+from support import outside
 
-pytest.importorskip('rclpy', reason='rclpy is not installed')
+outside.load('rclpy')
 
 from geometry_msgs.msg import WrenchStamped
 from node_harness import efforts, Feed, gravity_torque, joint_state, reliable, TWO_LINK_ARM

@@ -1,8 +1,9 @@
 """The simulator node started in other ways: paused, without hold, floating above ground."""
 
 import pytest
+from support import outside
 
-pytest.importorskip('rclpy', reason='rclpy is not installed')
+outside.load('rclpy')
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from node_harness import efforts, Feed, gravity_torque, reliable, TWO_LINK_ARM

@@ -5,16 +5,14 @@ A third independent code.
 
 import numpy as np
 import pytest
-
-pytest.importorskip('pydrake')
-
-from pydrake.multibody.parsing import Parser
-from pydrake.multibody.plant import MultibodyPlant
-from pydrake.multibody.tree import JacobianWrtVariable, MultibodyForces
-from support import example_robots, layout
+from support import example_robots, layout, outside
 from support.errors import record, worst_relative_error
 
 from rbd_ros import Robot
+
+parsing = outside.load('pydrake.multibody.parsing')
+plants = outside.load('pydrake.multibody.plant')
+trees = outside.load('pydrake.multibody.tree')
 
 STATES = 20
 TOLERANCE = 1e-11  # measured below 1e-13
@@ -24,8 +22,8 @@ ROBOTS = ('ur5_robot', 'kinova', 'z1', 'xarm7', 'so101', 'solo12')
 
 def drake_plant(text):
     """Plant of a URDF text, its root welded to the world."""
-    plant = MultibodyPlant(time_step=0.0)
-    Parser(plant).AddModelsFromString(text, 'urdf')
+    plant = plants.MultibodyPlant(time_step=0.0)
+    parsing.Parser(plant).AddModelsFromString(text, 'urdf')
     root = layout.read(text).links[0]
     plant.WeldFrames(plant.world_frame(), plant.GetFrameByName(root))
     plant.Finalize()
@@ -35,10 +33,8 @@ def drake_plant(text):
 @pytest.fixture(scope='module', params=ROBOTS)
 def both(request):
     """Our robot, the plant, and the places of our joints in Drake's vectors."""
-    paths = example_robots.loadable()
-    if not paths:
-        pytest.skip('the pip package example-robot-data is not installed')
-    text = example_robots.dynamics_xml(paths[request.param].read_text())
+    path = example_robots.path(request.param)
+    text = example_robots.dynamics_xml(path.read_text())
     text = text.replace('"world"', '"world_link"')  # Drake's own world is called so
     plant, context = drake_plant(text)
     places = layout.read(text)
@@ -75,7 +71,7 @@ def test_mass_matrix_and_gravity(both):
 @pytest.mark.seed('ID04', 'ID06')
 def test_inverse_dynamics_and_velocity_products(both):
     name, robot, plant, context, order, (q, v, a), _ = both
-    tau, coriolis, forces = [], [], MultibodyForces(plant)
+    tau, coriolis, forces = [], [], trees.MultibodyForces(plant)
     for row in zip(q, v, a):
         set_state(plant, context, order, *row[:2])
         forces.SetZero()
@@ -98,7 +94,7 @@ def test_pose_and_jacobian_of_the_last_link(both):
         poses.append(plant.CalcRelativeTransform(context, world, frame).GetAsMatrix4())
         jacobians.append(
             plant.CalcJacobianSpatialVelocity(
-                context, JacobianWrtVariable.kV, frame, [0, 0, 0], world, world
+                context, trees.JacobianWrtVariable.kV, frame, [0, 0, 0], world, world
             )[:, order]
         )
     check(name, 'forward_kinematics', robot.forward_kinematics(q)[link], poses)

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
+from support import example_robots, lanes, layout, outside
+from support.errors import record, worst_relative_error
 
-mujoco = pytest.importorskip('mujoco')
+from rbd_ros import Robot
+from rbd_ros.robot.definitions import definition, Options
 
-from support import example_robots, lanes, layout  # noqa: E402
-from support.errors import record, worst_relative_error  # noqa: E402
-
-from rbd_ros import Robot  # noqa: E402
-from rbd_ros.robot.definitions import definition, Options  # noqa: E402
+mujoco = outside.load('mujoco')
 
 STATES = 20
 # MuJoCo stores inertias diagonalised, with quaternions for their axes: half the digits of tiny
@@ -110,7 +109,7 @@ def test_most_robots_are_compared():
     """The comparison must not fade away through skips: MuJoCo 4.0 accepts about two thirds."""
     paths = example_robots.distinct()
     if not paths:
-        pytest.skip('the pip package example-robot-data is not installed')
+        pytest.skip(outside.problem('example_robot_data'))
     texts = [example_robots.dynamics_xml(path.read_text()) for path in paths.values()]
     accepted = sum(mujoco_model(text, False) is not None for text in texts)
     assert accepted > 0.6 * len(paths)

@@ -7,15 +7,14 @@ test_three_ways.py ties both together.
 
 import numpy as np
 import pytest
+from support import example_robots, lanes, outside, random_trees
+from support.errors import record, relative_error, worst_relative_error
+from support.pinocchio_bridge import Bridge
 
-pin = pytest.importorskip('pinocchio')
+from rbd_ros import Robot
+from rbd_ros.robot.definitions import definition, Options
 
-from support import example_robots, lanes, random_trees  # noqa: E402
-from support.errors import record, relative_error, worst_relative_error  # noqa: E402
-from support.pinocchio_bridge import Bridge  # noqa: E402
-
-from rbd_ros import Robot  # noqa: E402
-from rbd_ros.robot.definitions import definition, Options  # noqa: E402
+pin = outside.load('pinocchio')
 
 STATES = 100
 TOLERANCE = (
@@ -277,9 +276,7 @@ def test_forward_dynamics(case, loaded):
 @pytest.mark.parametrize('name', ['icub', 'human', 'icub_reduced', 'tiago_no_hand'])
 def test_ill_conditioned_forward_dynamics_keeps_as_many_digits_as_pinocchio(name, floating_base):
     """Where cond(H) is 1e6 to 1e12: distance of both from the same text run on long doubles."""
-    if name not in example_robots.loadable():
-        pytest.skip('the pip package example-robot-data is not installed')
-    text = example_robots.dynamics_xml(example_robots.loadable()[name].read_text())
+    text = example_robots.dynamics_xml(example_robots.path(name).read_text())
     case = Case(name, text, floating_base)
     tau = np.random.default_rng(5).uniform(-10, 10, case.v.shape)
     exact = case.ours(

@@ -7,9 +7,6 @@ import os
 
 import numpy as np
 import pytest
-
-pytest.importorskip('pinocchio')
-
 from support import example_robots
 from support.errors import record, worst_relative_error
 from support.pinocchio_bridge import Bridge

@@ -32,10 +32,7 @@ def robot_and_state(request):
     """Robot, its last link and random states."""
     if request.param in ROBOTS:
         name, floating_base = ROBOTS[request.param]
-        paths = example_robots.paths()
-        if not paths:
-            pytest.skip('the pip package example-robot-data is not installed')
-        source = paths[name]
+        source = example_robots.path(name)
     else:
         floating_base = 'floating' in request.param
         source = random_trees.mixed_tree(int(request.param[6]), plain_planar=False)

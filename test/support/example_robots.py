@@ -1,10 +1,12 @@
 """Real robots: the URDF files of the pip package example-robot-data."""
 
 import hashlib
-import importlib.util
 from pathlib import Path
-import sys
 import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from support import outside
 
 TEST_FOLDER = Path(__file__).resolve().parents[1]
 
@@ -18,25 +20,14 @@ DANGLING_MIMIC = ('alex_psyonic_hands',)
 SINGULAR = ('icub', 'romeo', 'romeo_laas_small')
 
 
-def root():
-    """Folder of the robots, or None when the package is not installed."""
-    places = [Path(entry) for entry in sys.path if entry]
-    spec = importlib.util.find_spec('pinocchio')
-    if spec is not None and spec.origin:
-        places.append(Path(spec.origin).parents[5])
-    for place in places:
-        for folder in (place / 'cmeel.prefix', place):
-            robots = folder / 'share' / 'example-robot-data' / 'robots'
-            if robots.is_dir():
-                return robots
-    return None
-
-
 def paths():
-    """Path of every URDF by short name: its file name, with a folder where two share one."""
-    folder = root()
-    if folder is None:
+    """Path of every URDF by short name: its file name, with a folder where two share one.
+
+    Empty when the package is not installed, which the end of the run then tells.
+    """
+    if outside.problem('example_robot_data') is not None:
         return {}
+    folder = outside.example_robots_folder()
     files = sorted(folder.rglob('*.urdf'))
     names = [file.stem for file in files]
     return {
@@ -45,6 +36,14 @@ def paths():
         else f'{file.relative_to(folder).parts[0]}/{file.stem}': file
         for file in files
     }
+
+
+def path(name):
+    """Path of a URDF by short name; without the package the test is skipped."""
+    known = paths()
+    if not known:
+        pytest.skip(outside.problem('example_robot_data'))
+    return known[name]
 
 
 def loadable():

@@ -6,9 +6,10 @@ mimic ratios alike, so that forces are P^T tau_pin and inertias P^T H P.
 """
 
 import numpy as np
-import pinocchio as pin
 
-from support import layout as urdf_layout
+from support import layout as urdf_layout, outside
+
+pin = outside.load('pinocchio')  # where it cannot be loaded, whoever imports the bridge is skipped
 
 SWAP = np.r_[3:6, 0:3]  # angular-first <-> linear-first
 

@@ -6,6 +6,7 @@ import re
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
+from support import outside
 
 from rbd_ros import Robot
 from rbd_ros.resources import resource_path
@@ -48,7 +49,7 @@ def test_the_root_link_has_no_inertia_which_robot_state_publisher_would_warn_of(
 
 
 def test_pinocchio_reads_the_same_dynamics(name, rng):
-    pinocchio = pytest.importorskip('pinocchio')
+    pinocchio = outside.load('pinocchio')
     model = pinocchio.buildModelFromUrdf(str(path(name)))
     data = model.createData()
     robot = Robot.from_urdf(path(name))
@@ -67,7 +68,7 @@ def test_pinocchio_reads_the_same_dynamics(name, rng):
 
 
 def test_mujoco_reads_the_same_masses(name):
-    mujoco = pytest.importorskip('mujoco')
+    mujoco = outside.load('mujoco')
     model = mujoco.MjModel.from_xml_path(str(path(name)))
     robot = Robot.from_urdf(path(name))
     masses = [float(m) for m in re.findall(r'<mass value="([^"]+)"', path(name).read_text())]

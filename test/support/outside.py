@@ -1,0 +1,129 @@
+"""What tests take from outside and a machine may lack: oracles, rclpy, real robots.
+
+The one place that loads them. A test that needs what cannot be loaded is skipped with the reason
+and the cure, which test/conftest.py repeats at the end of the run; `--nothing-missing` makes the
+lack of any of them a failure. `python -m support.outside` prints the Debian packages to install.
+"""
+
+import contextlib
+from dataclasses import dataclass
+import functools
+from importlib import import_module
+import importlib.util
+import io
+from pathlib import Path
+import re
+import sys
+from types import ModuleType
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a library comes from.
+
+    :param requirement: what pip installs, an extra of setup.py or one of its entries
+    :param debian: packages of shared libraries that the wheel uses and does not bring along
+    """
+
+    requirement: str
+    debian: tuple[str, ...] = ()
+
+
+LIBRARIES = {
+    'example_robot_data': Source('example-robot-data'),  # no module, but a folder of URDFs
+    'mpmath': Source('mpmath'),
+    'mujoco': Source('mujoco'),
+    'pinocchio': Source('pin', ('libgomp1',)),
+    'pydrake': Source('drake', ('libglib2.0-0',)),
+    'rclpy': Source("'rbd_ros[ros]'"),
+}
+_SHARED_LIBRARY = re.compile(r'(\S+\.so[.\d]*): cannot open shared object file')
+
+_missing = {}  # library -> line for the reader: what tests asked for and could not have
+
+
+def load(name: str) -> ModuleType:
+    """Import a module of one of `LIBRARIES`, or skip the test (at import: the test module)."""
+    library = name.partition('.')[0]
+    line = problem(library)
+    if line is not None:
+        pytest.skip(line, allow_module_level=True)
+    return import_module(name)
+
+
+def problem(library: str) -> str | None:
+    """Why a library cannot be used and what to do about it, in one line; None if it can."""
+    error = _error(library)
+    if error is None:
+        return None
+    source = LIBRARIES[library]
+    missing = _SHARED_LIBRARY.search(error)
+    if missing is None:
+        line = f'{library}: {error}: pip install {source.requirement}'
+    elif source.debian:
+        line = f'{library}: no {missing[1]}: apt install {" ".join(source.debian)}'
+    else:
+        line = f'{library}: no {missing[1]}: apt install the package that `apt-file search` names'
+    _missing[library] = line
+    return line
+
+
+def missing() -> dict[str, str]:
+    """Lines on the libraries that tests asked for so far and that cannot be used."""
+    return dict(_missing)
+
+
+def note(lines: dict[str, str]) -> None:
+    """Add what another process of this run found missing."""
+    _missing.update(lines)
+
+
+def all_problems() -> dict[str, str]:
+    """Lines on all `LIBRARIES` that cannot be used."""
+    lines = {library: problem(library) for library in LIBRARIES}
+    return {library: line for library, line in lines.items() if line is not None}
+
+
+def debian_packages() -> list[str]:
+    """Debian packages of the shared libraries without which some of `LIBRARIES` do not load."""
+    libraries = [name for name in LIBRARIES if _SHARED_LIBRARY.search(_error(name) or '')]
+    return sorted({package for name in libraries for package in LIBRARIES[name].debian})
+
+
+def example_robots_folder() -> Path | None:
+    """Folder of the robots of example-robot-data; None where the package is not installed."""
+    places = [Path(entry) for entry in sys.path if entry]
+    spec = importlib.util.find_spec('pinocchio')
+    if spec is not None and spec.origin:
+        places.append(Path(spec.origin).parents[5])
+    for place in places:
+        for folder in (place / 'cmeel.prefix', place):
+            robots = folder / 'share' / 'example-robot-data' / 'robots'
+            if robots.is_dir():
+                return robots
+    return None
+
+
+@functools.cache
+def _error(library):
+    """What goes wrong when the library is loaded, in one line; None if nothing."""
+    if library == 'example_robot_data':
+        return None if example_robots_folder() else 'not installed'
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):  # Drake prints advice
+            import_module(library)
+    except ModuleNotFoundError as error:
+        return 'not installed' if error.name == library else _first_line(error)
+    except Exception as error:  # a binary module for another NumPy or ROS raises what it likes
+        return _first_line(error)
+    return None
+
+
+def _first_line(error):
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+if __name__ == '__main__':
+    print(*debian_packages())

@@ -1,0 +1,107 @@
+"""What is missing is skipped with the reason and the cure, or demanded."""
+
+import ast
+import os
+import subprocess
+import sys
+
+import pytest
+from support import outside
+from support.source_imports import ROOT
+
+TEST = ROOT / 'test'
+LINE = 'pinocchio: no libgomp.so.1: apt install libgomp1'
+ASKS_FOR_PINOCCHIO = 'test/urdf/test_embedded_robots.py'
+
+
+@pytest.fixture
+def broken_pinocchio(tmp_path):
+    """Run pytest where Pinocchio is installed and one of its shared libraries is not."""
+    package = tmp_path / 'pinocchio'
+    package.mkdir()
+    (package / '__init__.py').write_text(
+        "raise ImportError('libgomp.so.1: cannot open shared object file: No such file or "
+        "directory')\n")
+    path = os.pathsep.join([str(tmp_path), str(ROOT), os.environ.get('PYTHONPATH', '')])
+
+    def run(*arguments):
+        return subprocess.run(
+            [sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider', ASKS_FOR_PINOCCHIO,
+             '-k', 'test_pinocchio_reads or just_these', *arguments],
+            cwd=ROOT, env={**os.environ, 'PYTHONPATH': path}, capture_output=True, text=True,
+            timeout=300)
+
+    return run
+
+
+@pytest.mark.parametrize('workers', [0, 1])
+def test_an_oracle_that_cannot_be_loaded_is_skipped_and_named_last(broken_pinocchio, workers):
+    if workers:
+        pytest.importorskip('xdist')
+    run = broken_pinocchio(*['-n', str(workers)][:2 * workers])
+    assert run.returncode == 0, run.stdout + run.stderr
+    *_, title, line, counts = run.stdout.splitlines()
+    assert 'skipped for want of' in title
+    assert line == LINE
+    assert '1 passed' in counts and '4 skipped' in counts
+
+
+def test_an_oracle_that_is_demanded_fails_the_run_with_the_same_line(broken_pinocchio):
+    run = broken_pinocchio('--nothing-missing')
+    assert run.returncode != 0
+    assert LINE in (run.stdout + run.stderr).splitlines()
+
+
+@pytest.mark.parametrize('text, cure', [
+    ('', 'not installed: pip install of-these'),
+    ("raise OSError('liba.so.2: cannot open shared object file: No such file')",
+     'no liba.so.2: apt install liba2'),
+    ("raise ImportError('numpy.core.multiarray failed to import\\nand more')",
+     'numpy.core.multiarray failed to import: pip install of-these'),
+    ('import one_of_these_that_is_not_there', 'No module named '),
+    ('raise SystemError', 'SystemError: pip install of-these'),
+])
+def test_whatever_goes_wrong_is_told_in_one_line(tmp_path, monkeypatch, text, cure):
+    if text:
+        (tmp_path / 'one_of_these.py').write_text(f'print("noise")\n{text}\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(outside, '_missing', {})
+    monkeypatch.setitem(
+        outside.LIBRARIES, 'one_of_these', outside.Source('of-these', ('liba2',)))
+    outside._error.cache_clear()
+    with pytest.raises(pytest.skip.Exception) as caught:
+        outside.load('one_of_these')
+    assert str(caught.value).startswith(f'one_of_these: {cure}')
+    assert '\n' not in str(caught.value)
+    assert outside.missing() == {'one_of_these': str(caught.value)}
+    assert ('liba2' in outside.debian_packages()) == ('liba.so' in text)
+
+
+def unchecked_imports(path):
+    """Imports of what may be missing that no `outside.load` stands before."""
+    checked = set()
+    nodes = [node for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
+             if isinstance(node, (ast.Call, ast.Import, ast.ImportFrom))]
+    for node in sorted(nodes, key=lambda node: node.lineno):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module]
+            if node.module == 'support.pinocchio_bridge':  # which checks
+                checked.add('pinocchio')
+        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            function, name = ast.unparse(node.func), str(node.args[0].value)
+            if function == 'outside.load':
+                checked.add(name.partition('.')[0])
+            elif function == 'pytest.importorskip':
+                names = [name]
+        for name in names:
+            if name.partition('.')[0] in set(outside.LIBRARIES) - checked:
+                yield f'{path.relative_to(ROOT)}:{node.lineno}: {name}'
+
+
+def test_what_may_be_missing_is_loaded_in_one_place_only():
+    sources = [path for path in TEST.rglob('*.py') if path.name != 'outside.py']
+    assert sources
+    assert [text for path in sorted(sources) for text in unchecked_imports(path)] == []
