@@ -65,9 +65,9 @@ feedback alone; 1 if not; 2 if it could not be run; 128 + signal if it was stopp
 error is the root of the mean, over time and joints, of the squared error as part of the joint's
 swing.
 
-ROBOT may be a file (URDF or xacro), one of the embedded robots ({', '.join(embedded_robots())}) or,
-if the Python package example-robot-data is installed, the name of one of its
-files (panda, xarm7, z1, so101 ...).
+ROBOT may be a file (URDF or xacro), the name of an embedded robot ({', '.join(embedded_robots())})
+or, if the Python package example-robot-data is installed, the name of one of its files (panda,
+xarm7, z1, so101 ...).
 """
 
 
