@@ -7,13 +7,14 @@ the torque it wants, and `TorqueLaw.applied` tells it what became of it.
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
 from rbd_ros.control.friction import friction_torque
-from rbd_ros.control.gains import dof_names
+from rbd_ros.control.gains import friction_stiffness
 from rbd_ros.control.law_settings import LawSettings
+from rbd_ros.control.robot_joints import dof_names
 from rbd_ros.robot import Robot
 
 #: Longest time for which one call lets the integral advance [s].
@@ -129,9 +130,7 @@ class TorqueLaw:
         """
         if settings.feedback != 'computed_torque' or settings.friction != 'desired':
             return None
-        ratio = np.divide(settings.kp, settings.kd, out=np.zeros_like(settings.kp),
-                          where=settings.kd > 0.0)
-        stiffness = settings.viscous * ratio
+        stiffness = friction_stiffness(settings.viscous, settings.kp)
         return stiffness if stiffness.any() else None
 
     @staticmethod
