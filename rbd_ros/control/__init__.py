@@ -19,6 +19,7 @@ from rbd_ros.control.payload import payload_parameters
 from rbd_ros.control.torque import TorqueLaw
 from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.control.trajectory_checks import TrajectoryError
+from rbd_ros.control.weak_joints import describe_weak_joints, weak_joints
 
 __all__ = [
     'DAMPING_RATIO',
@@ -41,7 +42,9 @@ __all__ = [
     'TorqueLimits',
     'TrajectoryError',
     'default_gains',
+    'describe_weak_joints',
     'friction_torque',
     'payload_parameters',
     'pd_gains',
+    'weak_joints',
 ]

@@ -7,8 +7,9 @@ from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.control.gains import default_gains, dof_names
+from rbd_ros.control.gains import default_gains, min_damping_rate
 from rbd_ros.control.payload import check_payload
+from rbd_ros.control.robot_joints import dof_names, workspace
 from rbd_ros.robot import Robot
 
 FEEDFORWARDS = ('inverse_dynamics', 'gravity', 'none')
@@ -37,8 +38,9 @@ TERM_DESCRIPTIONS = {
     },
 }
 
-#: Velocity at which 76 % of Coulomb friction are compensated [rad/s or m/s].
-TRANSITION_VELOCITY = 0.005
+#: Velocity at which 76 % of Coulomb friction are compensated [rad/s or m/s]. The desired velocity
+#: is without noise and may switch it almost at once; the measured one would make it chatter.
+TRANSITION_VELOCITY = {'desired': 0.002, 'measured': 0.05, 'none': 0.05}
 
 #: Position error below which the integral rests, so that stiction makes no limit cycle [rad or m].
 INTEGRAL_DEADBAND = 2e-4
@@ -106,7 +108,7 @@ class LawSettings:
         payload: Any = None,
         viscous: Any = None,
         coulomb: Any = None,
-        transition_velocity: float = TRANSITION_VELOCITY,
+        transition_velocity: Optional[float] = None,
         effort_limits: Any = None,
         integral_deadband: float = INTEGRAL_DEADBAND,
     ) -> LawSettings:
@@ -133,11 +135,17 @@ class LawSettings:
             payload=None if payload is None else _frozen(check_payload(payload)),
             viscous=_for_joints(robot, 'viscous', viscous),
             coulomb=_for_joints(robot, 'coulomb', coulomb),
-            transition_velocity=_positive('transition_velocity', transition_velocity),
+            transition_velocity=_positive(
+                'transition_velocity',
+                TRANSITION_VELOCITY[friction]
+                if transition_velocity is None
+                else transition_velocity,
+            ),
             effort_limits=_for_joints(robot, 'effort_limits', limits, np.inf),
             integral_deadband=_positive('integral_deadband', integral_deadband, or_zero=True),
         )
-        _check_stability(robot, settings)
+        if ki is not None:
+            check_integral(robot, settings)
         return settings
 
 
@@ -160,25 +168,57 @@ def _gains(robot: Robot, feedback: str, given: Dict[str, Any]) -> Dict[str, np.n
     }
 
 
-def _check_stability(robot: Robot, settings: LawSettings) -> None:
-    """Refuse an integral that is unstable with the rigid robot of the model itself.
+def check_integral(robot: Robot, settings: LawSettings) -> None:
+    """Refuse an integral that makes the robot of the model unstable.
 
-    p^3 + kd p^2 + kp p + ki is stable if kd kp > ki (Hurwitz). With pd, that is the necessary
-    condition for a joint of unit inertia only, so it asks for kp alone.
+    :raises ValueError: naming the joint
     """
-    if settings.feedback not in ('pd', 'computed_torque'):
+    if settings.feedback not in ('pd', 'computed_torque') or not settings.ki.any():
         return
     kp, kd, ki = settings.kp, settings.kd, settings.ki
-    computed = settings.feedback == 'computed_torque'
-    bad = (ki >= kp * kd) if computed else (kp == 0.0) | (kd == 0.0)
-    bad &= ki > 0.0
+    bad = (ki > 0.0) & (kp == 0.0)
     if bad.any():
-        i = int(np.flatnonzero(bad)[0])
-        most = f'below kp kd = {kp[i] * kd[i]:.6g}' if computed else '0 where kp or kd is 0'
-        raise ValueError(
-            f'ki of joint {dof_names(robot)[i]!r} is {ki[i]:.6g}, which is unstable; keep it '
-            f'{most}'
-        )
+        _refuse_integral(robot, ki, bad, 'give it kp, without which an integral swings')
+    if settings.feedback == 'computed_torque':
+        # All joints are alike: p^3 + kd p^2 + kp p + ki, stable by Hurwitz if kd kp > ki.
+        bad = (ki > 0.0) & (ki >= kp * kd)
+        if bad.any():
+            _refuse_integral(robot, ki, bad, f'keep it below kp kd = {(kp * kd)[bad][0]:.6g}')
+        return
+    H = robot.mass_matrix(workspace(robot, 50))
+    if not np.einsum('nii->ni', H).all():
+        return  # a joint without mass has no equation of motion to judge
+    growth, motion = _fastest_growth(H, kd + settings.viscous, kp, ki)
+    if growth > 0.0:
+        most = min_damping_rate(H, kd + settings.viscous) * kp
+        bad = np.zeros(robot.nv, dtype=bool)
+        bad[np.argmax(np.abs(motion) * np.sqrt(kp) * (ki > 0.0))] = True
+        _refuse_integral(robot, ki, bad, f'with ki below {most[bad][0]:.4g} it is surely stable')
+
+
+def _refuse_integral(robot: Robot, ki: np.ndarray, bad: np.ndarray, cure: str) -> None:
+    i = int(np.flatnonzero(bad)[0])
+    raise ValueError(
+        f'ki of joint {dof_names(robot)[i]!r} is {ki[i]:.6g}, with which it is unstable; {cure}'
+    )
+
+
+def _fastest_growth(
+    H: np.ndarray, damping: np.ndarray, kp: np.ndarray, ki: np.ndarray
+) -> Tuple[float, np.ndarray]:
+    """Growth rate of H p^3 + Kd p^2 + Kp p + Ki that is greatest over all H, and its motion.
+
+    :param H: mass matrices, (N, nv, nv)
+    """
+    count, n = len(H), len(kp)
+    inverse = np.linalg.inv(H)
+    companion = np.zeros((count, 3 * n, 3 * n))
+    companion[:, : 2 * n, n:] = np.eye(2 * n)
+    for block, gain in enumerate((ki, kp, damping)):
+        companion[:, 2 * n :, block * n : (block + 1) * n] = -inverse * gain
+    values, vectors = np.linalg.eig(companion)
+    k, i = np.unravel_index(np.argmax(values.real), values.shape)
+    return float(values[k, i].real), vectors[k, :n, i]
 
 
 def _for_joints(robot: Robot, name: str, values: Any, greatest: Optional[float] = None) -> Any:

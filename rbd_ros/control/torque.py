@@ -7,13 +7,14 @@ the torque it wants, and `TorqueLaw.applied` tells it what became of it.
 from __future__ import annotations
 
 import math
-from typing import Callable, Dict, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, Optional, Tuple
 
 import numpy as np
 
 from rbd_ros.control.friction import friction_torque
-from rbd_ros.control.gains import dof_names
+from rbd_ros.control.gains import friction_stiffness
 from rbd_ros.control.law_settings import LawSettings
+from rbd_ros.control.robot_joints import dof_names
 from rbd_ros.robot import Robot
 
 #: Longest time for which one call lets the integral advance [s].
@@ -27,24 +28,43 @@ TERMS = ('model', 'feedback', 'friction', 'integral')
 Kernel = Callable[..., np.ndarray]
 
 
-class _Active(NamedTuple):
+class _Active:
     """What one call computes with, derived from settings and replaced with them as one.
 
+    Scalars are kept as arrays, and words as truth values: both are faster in the loop.
+
     :param settings: the settings
-    :param inputs: run-time inputs of the kernels of torque: gravity, and the payload if there is
-    :param mass_inputs: those of the mass matrix: the payload if there is
-    :param friction_stiffness: stiffness that goes with viscous friction, (nv,) [N m/rad or N/m];
-        None: none
-    :param integral_rate: ki / kp, (nv,) [1/s]; None: no integral
-    :param bound: greatest integral torque, (nv,)
+    :param payload: the payload as an input of kernels, if there is one
     """
 
-    settings: LawSettings
-    inputs: Tuple[np.ndarray, ...]
-    mass_inputs: Tuple[np.ndarray, ...]
-    friction_stiffness: Optional[np.ndarray]
-    integral_rate: Optional[np.ndarray]
-    bound: np.ndarray
+    def __init__(self, settings: LawSettings, payload: Tuple[np.ndarray, ...]):
+        n = len(settings.kp)
+        self.settings = settings
+        self.inputs = (settings.gravity, *payload)
+        self.mass_inputs = payload
+        self.computed = settings.feedback == 'computed_torque'
+        self.has_errors = self.computed or settings.feedback == 'pd'
+        self.damping = settings.feedback == 'damping' and bool(settings.kd.any())
+        self.kp, self.kd = settings.kp, settings.kd
+        self.viscous, self.coulomb = settings.viscous, settings.coulomb
+        self.transition = np.full(n, settings.transition_velocity)
+        self.has_friction = settings.friction != 'none' and bool(
+            self.viscous.any() or self.coulomb.any()
+        )
+        self.friction_measured = settings.friction == 'measured'
+        #: Stiffness that goes with viscous friction, (nv,) [N m/rad or N/m]; None: none
+        self.friction_stiffness: Optional[np.ndarray] = None
+        if self.computed and self.has_friction and not self.friction_measured:
+            self.friction_stiffness = friction_stiffness(settings.viscous, settings.kp)
+        #: ki / kp, (nv,) [1/s]; None: no integral
+        self.integral_rate: Optional[np.ndarray] = None
+        if self.has_errors and settings.ki.any():
+            self.integral_rate = np.divide(
+                settings.ki, settings.kp, out=np.zeros(n), where=settings.kp > 0.0
+            )
+        self.deadband = np.full(n, settings.integral_deadband)
+        self.bound = np.minimum(settings.effort_limits, GREATEST_INTEGRAL)
+        self.least_bound_squared = float(self.bound.min(initial=GREATEST_INTEGRAL)) ** 2
 
 
 class TorqueLaw:
@@ -73,7 +93,7 @@ class TorqueLaw:
         self._inverse_dynamics = robot.function('inverse_dynamics', ('gravity', *payload))
         self._gravity = robot.function('gravity_torque', ('gravity', *payload))
         self._mass_matrix = robot.function('mass_matrix', payload)
-        self._last = (self._rest,) * len(TERMS)
+        self._last = (self._rest,) * 5
         self._wanted = self._integral = self._rest
         self._lost: Optional[np.ndarray] = None
         self._active = self._current = self._prepared(settings)
@@ -109,37 +129,9 @@ class TorqueLaw:
             payload = (np.zeros(10) if given is None else given,)
         elif settings.payload is not None and settings.payload.any():
             raise ValueError('payload needs payload_link, the link that carries it')
-        active = _Active(
-            settings=settings,
-            inputs=(settings.gravity, *payload),
-            mass_inputs=payload,
-            friction_stiffness=self._friction_stiffness(settings),
-            integral_rate=self._integral_rate(settings),
-            bound=np.minimum(settings.effort_limits, GREATEST_INTEGRAL),
-        )
+        active = _Active(settings, payload)
         self._try(active)
         return active
-
-    @staticmethod
-    def _friction_stiffness(settings: LawSettings) -> Optional[np.ndarray]:
-        """Stiffness in proportion to viscous friction as kp is to kd.
-
-        Viscous friction damps as kd does. Where it is the greater of the two, kp alone would
-        leave the joint slow.
-        """
-        if settings.feedback != 'computed_torque' or settings.friction != 'desired':
-            return None
-        ratio = np.divide(settings.kp, settings.kd, out=np.zeros_like(settings.kp),
-                          where=settings.kd > 0.0)
-        stiffness = settings.viscous * ratio
-        return stiffness if stiffness.any() else None
-
-    @staticmethod
-    def _integral_rate(settings: LawSettings) -> Optional[np.ndarray]:
-        if settings.feedback not in ('pd', 'computed_torque') or not settings.ki.any():
-            return None
-        return np.divide(settings.ki, settings.kp, out=np.zeros_like(settings.ki),
-                         where=settings.kp > 0.0)
 
     def _try(self, active: _Active) -> None:
         """Refuse settings whose torque is not finite at some ordinary states."""
@@ -195,66 +187,66 @@ class TorqueLaw:
         if not math.isfinite(total.dot(total)) and not np.isfinite(total).all():
             raise FloatingPointError(f'{self._which(total)} is not finite')
         self._last = terms
-        self._integral = terms[3]
+        self._integral = terms[-1]
         self._wanted = total
         self._lost = None
         return total
 
     def _compute(self, active, q, v, q_desired, v_desired, a_desired, integral, dt):
-        settings = active.settings
-        feedback_word = settings.feedback
-        computed = feedback_word == 'computed_torque'
-        if settings.feedforward == 'inverse_dynamics':
-            if computed:
+        """Torque and its parts: model, two of feedback, friction, integral."""
+        feedforward = active.settings.feedforward
+        if feedforward == 'inverse_dynamics':
+            if active.computed:
                 model = self._inverse_dynamics(q, v, a_desired, *active.inputs)
             else:
                 model = self._inverse_dynamics(q_desired, v_desired, a_desired, *active.inputs)
-        elif settings.feedforward == 'gravity':
+        elif feedforward == 'gravity':
             model = self._gravity(q, *active.inputs)
         else:
             model = self._rest
-        total = model
-        feedback = friction = self._rest
-        if computed or feedback_word == 'pd':
+        elastic = damping = friction = self._rest
+        if active.has_errors:
             error = q_desired - q if self._simple else self.robot.difference(q, q_desired)
-            elastic = settings.kp * error
-            damping = settings.kd * (v_desired - v)
-            if computed:
+            elastic = active.kp * error
+            damping = active.kd * (v_desired - v)
+            if active.computed:
                 H = self._mass_matrix(q, *active.mass_inputs)
-                elastic = H.dot(elastic)
-                damping = H.dot(damping)
+                elastic, damping = H.dot(elastic), H.dot(damping)
                 if active.friction_stiffness is not None:
                     elastic += active.friction_stiffness * error
-            feedback = elastic + damping
+            total = model + elastic
+            total += damping
             if active.integral_rate is not None:
-                integral = self._advanced(active, integral, elastic, error, dt)
-                total = total + integral
-            total = total + feedback
-        elif feedback_word == 'damping':
-            feedback = -settings.kd * v
-            total = total + feedback
-        if settings.friction != 'none':
+                if dt is not None and dt > 0.0:
+                    integral = self._advanced(active, integral, elastic, error, dt)
+                total += integral
+        elif active.damping:
+            damping = -active.kd * v
+            total = model + damping
+        else:
+            total = model + self._rest
+        if active.has_friction:
             friction = friction_torque(
-                v_desired if settings.friction == 'desired' else v,
-                settings.viscous,
-                settings.coulomb,
-                settings.transition_velocity,
+                v if active.friction_measured else v_desired,
+                active.viscous,
+                active.coulomb,
+                active.transition,
             )
-            total = total + friction
-        return total, (model, feedback, friction, integral)
+            total += friction
+        return total, (model, elastic, damping, friction, integral)
 
     def _advanced(self, active, integral, elastic, error, dt) -> np.ndarray:
         """Integral torque at the end of a step, within its bounds."""
-        if dt is None or not dt > 0.0:
-            return integral
-        change = elastic * active.integral_rate
+        change = active.integral_rate * elastic
         change *= min(dt, LONGEST_STEP)
-        change *= np.abs(error) > active.settings.integral_deadband
+        change *= np.abs(error) > active.deadband
         if self._lost is not None:
             # What was cut off from above must not grow further, nor below.
             change[change * self._lost < 0.0] = 0.0
         change += integral
-        return np.minimum(np.maximum(change, -active.bound), active.bound)
+        if change.dot(change) > active.least_bound_squared:
+            return np.minimum(np.maximum(change, -active.bound), active.bound)
+        return change
 
     def _take_over(self, active: _Active) -> None:
         """Begin to use other settings."""
@@ -291,9 +283,11 @@ class TorqueLaw:
         """Forget the integral and all that was before."""
         self._integral = self._wanted = self._rest
         self._lost = None
-        self._last = (self._rest,) * len(TERMS)
+        self._last = (self._rest,) * 5
 
     @property
     def terms(self) -> Dict[str, np.ndarray]:
         """Contributions to the last torque: 'model', 'feedback', 'friction', 'integral'."""
-        return {name: np.array(term) for name, term in zip(TERMS, self._last)}
+        model, elastic, damping, friction, integral = self._last
+        terms = (model, elastic + damping, friction, integral)
+        return {name: np.array(term) for name, term in zip(TERMS, terms)}

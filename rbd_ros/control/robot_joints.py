@@ -1,0 +1,52 @@
+"""What control needs to know of a robot's joints: their names, workspace and inertia."""
+
+from __future__ import annotations
+
+from typing import Any, Tuple
+
+import numpy as np
+
+from rbd_ros.robot import Robot
+
+
+def dof_names(robot: Robot) -> Tuple[str, ...]:
+    """Name of the joint of each degree of freedom, (nv,)."""
+    model = robot.model
+    bodies = (model.body(i) for i in model.independent)
+    return tuple(body.joint_name for body in bodies for _ in range(body.joint.nv))
+
+
+def workspace(robot: Robot, count: int = 100) -> np.ndarray:
+    """Configurations all over the workspace, the same in every call, (count, nq)."""
+    rng = np.random.default_rng(0)
+    return np.array([robot.random_configuration(rng) for _ in range(count)])
+
+
+def free_inertia(robot: Robot, configurations: Any) -> np.ndarray:
+    """Inertia about each joint while the others are free, 1 / (H^-1)_ii, (N, nv).
+
+    :param configurations: (N, nq) or (nq,)
+    :raises ValueError: if a joint moves no mass
+    """
+    H = inertia_of_all_joints(robot, configurations)
+    # Units differ among joints (kg m^2, kg): the scaled matrix tells whether H is regular.
+    scale = 1.0 / np.sqrt(np.einsum('...ii->...i', H))
+    inverse = np.linalg.pinv(H * scale[..., :, None] * scale[..., None, :], hermitian=True)
+    return 1.0 / (np.einsum('...ii->...i', inverse) * scale**2)
+
+
+def inertia_of_all_joints(robot: Robot, configurations: Any) -> np.ndarray:
+    """Mass matrices, (N, nv, nv), of a robot all of whose joints move mass.
+
+    :param configurations: (N, nq) or (nq,)
+    :raises ValueError: if a joint moves no mass, naming it
+    """
+    H = robot.mass_matrix(np.atleast_2d(np.asarray(configurations, dtype=float)))
+    least = np.einsum('...ii->...i', H).min(axis=0)
+    light = [name for name, inertia in zip(dof_names(robot), least) if not inertia > 0.0]
+    if light:
+        raise ValueError(
+            f'joint {", ".join(light)} moves no mass: gains cannot follow from it; give its link '
+            'inertia, the joint armature, or gains of your own'
+        )
+    return H

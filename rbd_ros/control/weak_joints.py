@@ -1,0 +1,66 @@
+"""Which joints' own gains are too weak for the gravity that the law does not see."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Optional, Sequence, Tuple
+
+from rbd_ros.control.gravity_gradient import gravity_gradient, MARGIN, needed_stiffness
+from rbd_ros.control.law_settings import LawSettings
+from rbd_ros.control.robot_joints import dof_names, workspace
+from rbd_ros.robot import Robot
+
+
+class WeakJoint(NamedTuple):
+    """A joint whose position gain does not hold against gravity.
+
+    :param joint: its name
+    :param kp: its gain [N m/rad or N/m]
+    :param needed: gain with which, those of the other weak joints raised likewise, the robot is
+        stable with the margin
+    """
+
+    joint: str
+    kp: float
+    needed: float
+
+
+def weak_joints(
+    robot: Robot,
+    settings: LawSettings,
+    payload_link: Optional[str] = None,
+    margin: float = MARGIN,
+    count: int = 500,
+) -> Tuple[WeakJoint, ...]:
+    """Joints whose position gain does not hold against gravity somewhere in the workspace.
+
+    Empty unless gravity is taken at the desired position, or nowhere: feedback 'pd' without
+    feedforward 'gravity'. An integral does not help: it makes the fall slower, not less certain.
+
+    :param settings: settings of a law
+    :param payload_link: link that carries the payload of the settings
+    :param margin: part of the stiffness that must be left over
+    :param count: number of configurations looked at
+    """
+    if settings.feedback != 'pd' or settings.feedforward == 'gravity':
+        return ()
+    gradients = gravity_gradient(
+        robot, workspace(robot, count), settings.gravity, settings.payload, payload_link
+    )
+    needed = needed_stiffness(settings.kp, gradients, margin)
+    return tuple(
+        WeakJoint(name, float(kp), float(most))
+        for name, kp, most in zip(dof_names(robot), settings.kp, needed)
+        if most > kp
+    )
+
+
+def describe_weak_joints(joints: Sequence[WeakJoint]) -> str:
+    """One sentence about weak joints, for a log; empty if there are none."""
+    if not joints:
+        return ''
+    each = ', '.join(f'{j.joint} (kp {j.kp:.4g}, needs {j.needed:.4g})' for j in joints)
+    return (
+        f'the arm may fall: kp is below the gradient of gravity in some configurations for '
+        f'{each}; raise kp, or take feedback computed_torque or feedforward gravity, which know '
+        'gravity at the measured position'
+    )
