@@ -10,7 +10,7 @@ and 1.
 
 from __future__ import annotations
 
-from typing import Optional, Tuple
+from typing import NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -90,53 +90,67 @@ class Ramp:
         return (self._area - before + beyond * end) * self._duration, self.tempo, rate
 
 
+class Bounds(NamedTuple):
+    """What a path keeps, and what path and offset together are to keep, each (n,).
+
+    :param lower: minimum positions [rad or m]
+    :param upper: maximum positions
+    :param velocity: maximum speeds [rad/s or m/s]
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    velocity: np.ndarray
+
+
 class Offset:
     """Difference between an old motion and a new path, which decays in a certain time.
 
-    Each joint's is a quintic polynomial that begins without and ends with no acceleration.
+    Each joint's is a quintic polynomial that begins without and ends with no acceleration. It
+    does not change; `after` gives that of a later time.
 
     :param distance: difference of positions at first, (n,)
     :param velocity: its rate of change at first, (n,)
-    :param limits: limits of velocity for the sum of path and offset, (n,)
+    :param bounds: what path and offset together keep
     :param duration: time that it takes [s]
     """
 
     def __init__(
-        self, distance: np.ndarray, velocity: np.ndarray, limits: np.ndarray, duration: float
+        self, distance: np.ndarray, velocity: np.ndarray, bounds: Bounds, duration: float
     ):
         self._terms = np.array([distance, duration * velocity])
-        self._per_limit = 1.0 / limits
+        self._bounds, self._per_limit = bounds, 1.0 / bounds.velocity
         self._duration = duration
-        self._u = 0.0
-        self._now = self._at(0.0)
+        self._set(0.0)
 
     @classmethod
     def between(
         cls,
-        q0: np.ndarray,
-        v0: np.ndarray,
-        q: np.ndarray,
-        v: np.ndarray,
-        limits: np.ndarray,
+        old: Tuple[np.ndarray, np.ndarray],
+        new: Tuple[np.ndarray, np.ndarray],
+        bounds: Bounds,
         ramp_time: float,
     ) -> Optional[Offset]:
         """Offset that leads from an old motion to a path, or None if there is no difference.
 
-        :param q0: position of the old motion, (n,)
-        :param v0: its velocity, (n,)
-        :param q: position of the path, (n,)
-        :param v: its velocity, (n,)
-        :param limits: limits of velocity, (n,)
+        :param old: position and velocity of the old motion, each (n,)
+        :param new: those of the path
+        :param bounds: what the path keeps
         :param ramp_time: time in which a joint reaches its limit of velocity, about [s]
         """
-        limits = np.maximum(np.maximum(limits, LOWEST_SPEED), np.maximum(np.abs(v0), np.abs(v)))
+        (q0, v0), (q, v) = old, new
+        # Where the old motion or the path is beyond, it must be possible to go on from there.
+        lower, upper = np.minimum(np.minimum(q0, q), bounds.lower), np.maximum(q0, q)
+        upper = np.maximum(upper, bounds.upper)
+        limits = np.maximum(np.maximum(bounds.velocity, LOWEST_SPEED), np.abs(v0))
+        limits = np.maximum(limits, np.abs(v))
         # The greatest rate r of the path for which |v0 - r v| <= (1 - r) L.
         with np.errstate(divide='ignore', invalid='ignore'):
             rates = np.concatenate([(limits - v0) / (limits - v), (limits + v0) / (limits + v)])
         rate = float(np.where(rates < 1.0, rates, 1.0).min(initial=1.0))
         distance, velocity = q0 - q, v0 - rate * v
         far, fast = np.abs(distance), np.abs(velocity)
-        if max(far.max(), fast.max()) <= NEGLIGIBLE:
+        if max(far.max(initial=0.0), fast.max(initial=0.0)) <= NEGLIGIBLE:
             return None
         speed = np.where(np.isfinite(limits), limits, np.maximum(fast, USUAL_SPEED))
         duration = max(
@@ -144,10 +158,10 @@ class Offset:
             np.sqrt(6.0 * ramp_time * far / speed).max(),
             (2.0 * ramp_time * fast / speed).max(),
         )
-        return cls(distance, velocity, limits, float(duration))
+        return cls(distance, velocity, Bounds(lower, upper, limits), float(duration))
 
-    def _at(self, u: float) -> np.ndarray:
-        """Offset, its rate and the rate of that, (3, n)."""
+    def _set(self, u: float) -> None:
+        """Work out the offset, its rate and the rate of that at the part `u` of its duration."""
         w, h = 1.0 - u, self._duration
         w2, u2 = w * w, u * u
         basis = np.array(
@@ -160,28 +174,23 @@ class Offset:
                 -12.0 * u * w * (3.0 - 5.0 * u) / (h * h),
             )
         ).reshape(3, 2)
-        return np.dot(basis, self._terms)
+        self._u = u
+        self._now = np.dot(basis, self._terms)
 
     @property
     def over(self) -> bool:
         """Whether nothing is left of it."""
         return self._u >= 1.0
 
-    def advance(self, step: float) -> float:
-        """Move on by `step` [s]; return by how much the path goes on meanwhile [s]."""
-        before = self._now[0]
-        self._u = min(self._u + step / self._duration, 1.0)
-        self._now = self._at(self._u)
-        used = (np.abs(self._now[0] - before) * self._per_limit).max()
-        return max(step - float(used), 0.0)
-
-    def later(self, delay: float) -> Offset:
-        """Offset after a delay [s]."""
+    def after(self, step: float) -> Tuple[Offset, float]:
+        """Offset after a step [s], and by how much the path goes on meanwhile [s]."""
         result = object.__new__(Offset)
-        result.__dict__.update(self.__dict__)
-        result._u = min(self._u + delay / self._duration, 1.0)
-        result._now = result._at(result._u)
-        return result
+        result._terms, result._duration = self._terms, self._duration
+        result._bounds, result._per_limit = self._bounds, self._per_limit
+        result._set(min(self._u + step / self._duration, 1.0))
+        # Not the integral of the rate, but what is left of the limits in this very step.
+        used = (np.abs(result._now[0] - self._now[0]) * self._per_limit).max()
+        return result, max(step - float(used), 0.0)
 
     def added_to(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Vectors:
         """Position, velocity and acceleration of path and offset together, each (n,).
@@ -193,6 +202,13 @@ class Offset:
         x, dx, ddx = self._now
         used = np.abs(dx) * self._per_limit
         worst = int(used.argmax())
-        rate = 1.0 - used[worst]
-        change = -np.copysign(ddx[worst], dx[worst] * ddx[worst]) * self._per_limit[worst]
-        return q + x, rate * v + dx, rate * rate * a + change * v + ddx
+        rate = 1.0 - float(used[worst])
+        change = float(ddx[worst] * self._per_limit[worst])
+        change = -change if dx[worst] > 0.0 else change
+        free = q + x
+        v, a = rate * v + dx, rate * rate * a + change * v + ddx
+        q = np.minimum(np.maximum(free, self._bounds.lower), self._bounds.upper)
+        stopped = q != free
+        if stopped.any():
+            v[stopped] = a[stopped] = 0.0
+        return q, v, a

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-from typing import Optional, Sequence
+from typing import Any, Optional, Sequence
 
 import numpy as np
+
+from rbd_ros.control.names import shown
+
+ABSURD = 1e9  # a position or velocity beyond this is no number that anybody measured
 
 
 class StaleWatchdog:
@@ -45,9 +49,10 @@ class StaleWatchdog:
 class StateProblem:
     """Why a state cannot be used.
 
-    :param kind: 'length', 'not_finite', 'implausible', 'time_backwards' or 'time_repeated'
+    :param kind: 'length', 'not_finite', 'implausible', 'beyond_limits', 'time_backwards' or
+        'time_repeated'
     :param joint: name of the joint concerned, if one is
-    :param message: what is wrong
+    :param message: what is wrong, and what to look at
     """
 
     kind: str
@@ -64,6 +69,9 @@ class StateGuard:
     :param joint_names: names for the messages, (n,)
     :param max_position: greatest believable position [rad or m]
     :param max_velocity: greatest believable speed [rad/s or m/s]
+    :param lower: lower limits of the positions, (n,), -inf where none; None: no limits
+    :param upper: upper limits, likewise
+    :param limit_margin: how far beyond its limits a joint may be, one number or (n,) [rad or m]
     :param backward_tolerance: by how much time may run back unnoticed, in the unit of the stamps
     :param recover_after: how many older states in a row are a new time line
     """
@@ -75,9 +83,26 @@ class StateGuard:
         max_velocity: float = 1e4,
         backward_tolerance: float = 0.0,
         recover_after: int = 3,
+        *,
+        lower: Any = None,
+        upper: Any = None,
+        limit_margin: Any = 1.0,
     ):
         self.joint_names = tuple(joint_names)
-        self._limits = (('position', max_position), ('velocity', max_velocity))
+        n = len(self.joint_names)
+        self._most = {'position': max_position, 'velocity': max_velocity}
+        self._lower, self._upper = _limits(lower, -math.inf, n), _limits(upper, math.inf, n)
+        # One pair of comparisons for both: what is beyond the limits and what no joint has.
+        margin = np.broadcast_to(np.asarray(limit_margin, dtype=float), (n,))
+        if not (margin >= 0.0).all():
+            raise ValueError(f'limit_margin must not be negative, got {limit_margin}')
+        self._bounds = {
+            'position': (
+                np.maximum(self._lower - margin, -max_position),
+                np.minimum(self._upper + margin, max_position),
+            ),
+            'velocity': (np.full(n, -max_velocity), np.full(n, max_velocity)),
+        }
         self._tolerance = backward_tolerance
         self._recover_after = recover_after
         self.reset()
@@ -104,20 +129,40 @@ class StateGuard:
 
     def _check_values(self, q: np.ndarray, v: np.ndarray) -> Optional[StateProblem]:
         n = len(self.joint_names)
-        for (what, limit), values in zip(self._limits, (q, v)):
+        for (what, (low, high)), values in zip(self._bounds.items(), (q, v)):
             if len(values) != n:
                 return StateProblem('length', None, f'{len(values)} {what}s for {n} joints')
-            # One comparison says all is well: NaN compares false.
-            if n == 0 or np.abs(values).max() <= limit:
-                continue
-            j = int(np.argmax(~(np.abs(values) <= limit)))
-            name, value = self.joint_names[j], float(values[j])
-            if not math.isfinite(value):
-                return StateProblem('not_finite', name, f'{what} of joint {name!r} is {value}')
-            return StateProblem(
-                'implausible', name, f'{what} {value:g} of joint {name!r} is beyond {limit:g}'
-            )
+            # NaN compares false.
+            good = (values >= low) & (values <= high)
+            if not good.all():
+                return self._problem(what, int(np.argmin(good)), values)
         return None
+
+    def _problem(self, what: str, j: int, values: np.ndarray) -> StateProblem:
+        """Say what is wrong with a value, and what is most likely the cause."""
+        name, value, most = self.joint_names[j], float(values[j]), self._most[what]
+        text = f'{what} of joint {shown(name)} is {value:g}'
+        if not math.isfinite(value):
+            return StateProblem('not_finite', name, f'{text}, not a number; check the publisher')
+        if abs(value) > ABSURD:
+            return StateProblem(
+                'implausible', name, f'{text}, beyond what any joint can have; check the publisher'
+            )
+        if abs(value) > most:
+            return StateProblem(
+                'implausible',
+                name,
+                f'{text}, beyond {most:g}; check its unit (rad, m, rad/s, m/s)',
+            )
+        low, high = float(self._lower[j]), float(self._upper[j])
+        # A joint whose angle fits in degrees, but not in radians.
+        if low <= math.radians(value) <= high:
+            advice = 'are these degrees? joint_states are in rad'
+        else:
+            advice = 'check the zero of its encoder and the limits of the robot description'
+        side = 'below its lower limit' if value < low else 'above its upper limit'
+        limit = low if value < low else high
+        return StateProblem('beyond_limits', name, f'{text}, far {side} {limit:g}; {advice}')
 
     def _check_time(self, stamp: float) -> Optional[StateProblem]:
         if isinstance(stamp, float) and not math.isfinite(stamp):
@@ -136,3 +181,10 @@ class StateGuard:
             self.time_jumped = True
             return None
         return StateProblem('time_backwards', None, f'time runs back from {last} to {stamp}')
+
+
+def _limits(values: Any, none: float, n: int) -> np.ndarray:
+    result = np.full(n, none) if values is None else np.array(values, dtype=float)
+    if result.shape != (n,) or np.isnan(result).any():
+        raise ValueError(f'limits must be {n} numbers, one a joint')
+    return result

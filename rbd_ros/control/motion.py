@@ -19,7 +19,7 @@ from typing import Any, Deque, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from rbd_ros.control.blending import Offset, Ramp, Still
+from rbd_ros.control.blending import Bounds, Offset, Ramp, Still
 from rbd_ros.control.intervals import StateIntervals
 from rbd_ros.control.names import shown
 from rbd_ros.control.trajectory import JointTrajectory
@@ -80,7 +80,7 @@ class MotionPlan(NamedTuple):
     :param clock: time of the motion's own clock when the plan was made [s]
     :param waits: whether the plan may begin later than planned without leaving anything out
     :param epoch: number of the motion that it continues
-    :param limits: greatest speeds of the trajectory, (n,)
+    :param bounds: what the trajectory keeps
     :param text: what will be done, for the log
     """
 
@@ -90,7 +90,7 @@ class MotionPlan(NamedTuple):
     clock: float
     waits: bool
     epoch: int
-    limits: np.ndarray
+    bounds: Bounds
     text: str
 
 
@@ -121,7 +121,12 @@ class DesiredMotion:
         self._robot = robot
         self._names = tuple(robot.joint_names)
         self.options = MotionOptions(**options)
-        self._limits = np.array(robot.velocity_limits, dtype=float)
+        self._limits = Bounds(
+            *(
+                np.array(limits, dtype=float)
+                for limits in (robot.lower_limits, robot.upper_limits, robot.velocity_limits)
+            )
+        )
         self._rest = np.zeros(robot.nv)
         self._rest.flags.writeable = False
         self._inbox: Deque[MotionPlan] = deque(maxlen=1)
@@ -136,7 +141,7 @@ class DesiredMotion:
         q.flags.writeable = False
         self._q, self._v, self._a = q, self._rest, self._rest
         self._path: Path = Still(q)
-        self._path_limits = self._limits
+        self._path_bounds = self._limits
         self._s = 0.0
         self._offset: Optional[Offset] = None
         self._tempo: Optional[Ramp] = None
@@ -243,7 +248,7 @@ class DesiredMotion:
                 'from where it should be',
             )
         self._q, self._v = q, self._rest
-        self._enter(self._path, self._s, self._path_limits, at_rest=True)
+        self._enter(self._path, self._s, self._path_bounds, at_rest=True)
         self._publish()
         if not isinstance(self._path, JointTrajectory):
             return ''
@@ -318,17 +323,19 @@ class DesiredMotion:
             self._begin(plan, plan.entry + (0.0 if waiting else self._clock - plan.clock))
 
     def _begin(self, plan: MotionPlan, s: float) -> None:
-        self._enter(plan.trajectory, s, plan.limits)
+        self._enter(plan.trajectory, s, plan.bounds)
 
-    def _enter(self, path: Path, s: float, limits: np.ndarray, at_rest: bool = False) -> None:
-        """Go on along another path from time `s` on, starting from where the motion is."""
+    def _enter(self, path: Path, s: float, bounds: Bounds, at_rest: bool = False) -> None:
+        """Go on along another path from time `s` on, starting from where the motion is.
+
+        Either with its velocity, or at rest with a tempo that rises from 0.
+        """
         q, v, _ = path.sample(s)
         ramp_time = self.options.ramp_time
         self._tempo = Ramp.up(ramp_time) if at_rest else None
-        self._offset = Offset.between(
-            self._q, v if at_rest else self._v, q, v, limits, ramp_time
-        )
-        self._path_limits = limits
+        old = self._q, v if at_rest else self._v
+        self._offset = Offset.between(old, (q, v), bounds, ramp_time)
+        self._path_bounds = bounds
         self._path, self._s = path, s
         self._holding = False
 
@@ -345,10 +352,10 @@ class DesiredMotion:
             self._s += step
             q, v, a = self._path.sample(self._s)
         else:
-            self._s += offset.advance(step)
+            offset, step = offset.after(step)
+            self._s += step
             q, v, a = offset.added_to(*self._path.sample(self._s))
-            if offset.over:
-                self._offset = None
+            self._offset = None if offset.over else offset
         if tempo is not None:
             v, a = g * v, g * g * a + dg * v
             if tempo.over:
@@ -419,24 +426,23 @@ class DesiredMotion:
         q, v = _expected(base, max(-elapsed, 0.0))
         trajectory = trajectory.for_joints(self._names, hold=q if allow_partial else None)
         trajectory = trajectory.starting_from(q, v, entry)
-        limits = self._checked_speeds(trajectory, check_limits)
+        bounds = self._checked_bounds(trajectory, check_limits)
         self._check_start(trajectory.sample(entry)[0] - q, start_tolerance)
         start = f'in {-elapsed:.3f} s' if elapsed < 0.0 else 'now'
         text = f'trajectory of {len(times)} points, {trajectory.end_time:g} s, begins {start}'
         later = begin if elapsed < 0.0 else None
-        return MotionPlan(trajectory, entry, later, clock, not begin, base.epoch, limits, text)
+        return MotionPlan(trajectory, entry, later, clock, not begin, base.epoch, bounds, text)
 
-    def _checked_speeds(self, trajectory: JointTrajectory, check_limits: bool) -> np.ndarray:
-        """Limits of velocity that a trajectory is sure to keep, (n,)."""
-        robot = self._robot
+    def _checked_bounds(self, trajectory: JointTrajectory, check_limits: bool) -> Bounds:
+        """Bounds that a trajectory is sure to keep."""
+        limits, n = self._limits, len(self._names)
         if check_limits:
-            trajectory.check_limits(
-                robot.lower_limits, robot.upper_limits, np.minimum(self._limits, MOST_VELOCITY)
-            )
-            return self._limits
-        most = np.full(len(self._names), MOST_POSITION)
-        trajectory.check_limits(-most, most, np.full(len(self._names), MOST_VELOCITY))
-        return np.maximum(self._limits, trajectory.speed_bounds())
+            speeds = np.minimum(limits.velocity, MOST_VELOCITY)
+            trajectory.check_limits(limits.lower, limits.upper, speeds)
+            return limits
+        most = np.full(n, MOST_POSITION)
+        trajectory.check_limits(-most, most, np.full(n, MOST_VELOCITY))
+        return Bounds(-most, most, np.maximum(limits.velocity, trajectory.speed_bounds()))
 
     def _check_start(self, jump: np.ndarray, tolerance: float) -> None:
         worst = int(np.argmax(np.abs(jump)))
@@ -471,5 +477,5 @@ def _expected(base: _Snapshot, delay: float) -> Tuple[np.ndarray, np.ndarray]:
         return base.q, base.v
     q, v, a = base.path.sample(base.s + delay)
     if base.offset is not None:
-        q, v, a = base.offset.later(delay).added_to(q, v, a)
+        q, v, a = base.offset.after(delay)[0].added_to(q, v, a)
     return q, v

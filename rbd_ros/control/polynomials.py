@@ -18,8 +18,8 @@ from rbd_ros.control.slices import slices
 # the ratio of coupling to diagonal, which is 1/2 at first: after six, nothing is left in a double.
 DISTANCES = (1, 2, 4, 8, 16, 32)
 REACH = sum(DISTANCES)
-MOST_ITERATIONS = 60  # of the search for a root
-ROOT_TOLERANCE = 1e-12  # part of a segment's duration
+MOST_CUTS = 12  # into quarters, of a segment that is doubtful
+UNDECIDED = 1e-9  # by so much a limit may be exceeded unnoticed [rad, m, rad/s or m/s]
 
 
 def quintic(times: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
@@ -125,12 +125,11 @@ def _solve(lower: np.ndarray, upper: np.ndarray, right: np.ndarray) -> np.ndarra
 
 
 # -- values between the points --------------------------------------------------------------------
-# From here on time is counted in durations of the segment, from 0 to 1, and coefficients have
-# shape (powers, M): one column for each joint and segment.
+# From here on time is counted in durations of the segment, from 0 to 1, and powers come first.
 
 
 def in_durations(segments: np.ndarray, durations: np.ndarray) -> np.ndarray:
-    """Coefficients in powers of the part of each segment that has passed, (powers, segments * n).
+    """Coefficients in powers of the part of each segment that has passed, (powers, segments, n).
 
     :param segments: coefficients, (segments, powers, n)
     :param durations: (segments,) [s]
@@ -141,7 +140,7 @@ def in_durations(segments: np.ndarray, durations: np.ndarray) -> np.ndarray:
     for k in range(powers):
         np.multiply(segments[:, k], scale[:, None], out=result[k])
         scale = scale * durations
-    return result.reshape(powers, -1)
+    return result
 
 
 @lru_cache(maxsize=None)
@@ -152,68 +151,69 @@ def _bernstein(powers: int) -> np.ndarray:
     )
 
 
+@lru_cache(maxsize=None)
+def _quarters(powers: int) -> np.ndarray:
+    """Control values of the four quarters from those of the whole, (4 * powers, powers), exact."""
+    left = np.array([[comb(i, k) / 2.0**i for k in range(powers)] for i in range(powers)])
+    right = left[::-1, ::-1]
+    return np.vstack([left @ left, right @ left, left @ right, right @ right])
+
+
 def control_values(c: np.ndarray) -> np.ndarray:
-    """Bernstein coefficients, (powers, M): the polynomial stays between their extremes."""
-    return _bernstein(len(c)) @ c
+    """Bernstein coefficients of polynomials, (powers, segments, n).
 
-
-def derivative(c: np.ndarray) -> np.ndarray:
-    """Coefficients of the derivative, one fewer."""
-    return c[1:] * np.arange(1.0, len(c))[:, None]
-
-
-def value(c: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """Values at `u`, which may have any leading axes."""
-    result = np.broadcast_to(c[-1], u.shape)
-    for k in range(len(c) - 2, -1, -1):
-        result = result * u + c[k]
-    return result
-
-
-def extremes(c: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-    """Minimum and maximum of each polynomial from 0 to 1, its ends included, each (M,)."""
-    turning = turning_points(c)
-    values = value(c, np.vstack([np.zeros_like(turning[:1]), turning, np.ones_like(turning[:1])]))
-    return values.min(axis=0), values.max(axis=0)
-
-
-def turning_points(c: np.ndarray) -> np.ndarray:
-    """Where between 0 and 1 polynomials rise no more or fall no more, (powers - 2, M), ascending.
-
-    Between two turning points of the derivative there is at most one of the polynomial, so they
-    are found from the straight line up. Places that are left over hold some other time.
+    The first and the last are values at the ends, and the polynomial stays between the least and
+    the greatest of them.
     """
-    slope = derivative(c)
-    if len(slope) == 2:
-        with np.errstate(divide='ignore', invalid='ignore', over='ignore'):
-            root = -slope[0] / slope[1]
-        return np.where((root > 0.0) & (root < 1.0), root, 0.0)[None]
-    turning = turning_points(slope)
-    edges = np.vstack([np.zeros_like(turning[:1]), turning, np.ones_like(turning[:1])])
-    falling = value(slope, edges) < 0.0
-    result = edges[:-1].copy()
-    interval, column = np.nonzero(falling[:-1] != falling[1:])
-    if len(column):
-        result[interval, column] = _root(
-            slope[:, column], edges[interval, column], edges[interval + 1, column]
-        )
-    return result
+    return (_bernstein(len(c)) @ c.reshape(len(c), -1)).reshape(c.shape)
 
 
-def _root(c: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Root between `low` and `high`, where the signs differ: Newton, or bisection where better."""
-    slope = derivative(c)
-    falling = value(c, low) < 0.0
-    u = 0.5 * (low + high)
-    for _ in range(MOST_ITERATIONS):
-        f = value(c, u)
-        left = (f < 0.0) == falling
-        low, high = np.where(left, u, low), np.where(left, high, u)
-        with np.errstate(divide='ignore', invalid='ignore', over='ignore'):
-            new = u - f / value(slope, u)
-        new = np.where((new > low) & (new < high), new, 0.5 * (low + high))
-        done = np.abs(new - u).max() < ROOT_TOLERANCE
-        u = new
-        if done:
+def slope_control_values(control: np.ndarray) -> np.ndarray:
+    """Control values of the derivative, one fewer."""
+    return np.diff(control, axis=0) * (len(control) - 1)
+
+
+def beyond(control: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Tell which polynomials really leave their limits somewhere from 0 to 1, (segments, n) bool.
+
+    Whatever is doubtful by its control values is cut into quarters, which makes the difference
+    between them and the polynomial sixteen times smaller, until it is not doubtful any more.
+
+    :param control: control values, (powers, segments, n)
+    :param lower: lower limits, (n,)
+    :param upper: upper limits, (n,)
+    """
+    powers = len(control)
+    doubtful = _doubtful(control, lower, upper)
+    column = np.flatnonzero(doubtful)
+    result = np.zeros(doubtful.size, dtype=bool)
+    control = control.reshape(powers, -1).take(column, axis=1)
+    for _ in range(MOST_CUTS):
+        joint = column % len(lower)
+        low, high = lower.take(joint), upper.take(joint)
+        first, last = control[0], control[-1]
+        out = (np.minimum(first, last) < low) | (np.maximum(first, last) > high)
+        result[column.compress(out)] = True
+        left = np.flatnonzero(_doubtful(control, low, high) & ~result.take(column))
+        if not len(left):
             break
-    return u
+        parts = (_quarters(powers) @ control.take(left, axis=1)).reshape(4, powers, -1)
+        control = parts.transpose(1, 0, 2).reshape(powers, -1)
+        column = np.tile(column.take(left), 4)
+    return result.reshape(doubtful.shape)
+
+
+def _doubtful(control: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    doubtful = control.min(axis=0) < lower - UNDECIDED
+    doubtful |= control.max(axis=0) > upper + UNDECIDED
+    return doubtful
+
+
+def extremes(c: np.ndarray) -> Tuple[float, float]:
+    """Minimum and maximum of one polynomial, (powers,), from 0 to 1."""
+    slope = np.trim_zeros(c[1:] * np.arange(1.0, len(c)), 'b')
+    roots = np.roots(slope[::-1]) if len(slope) > 1 else np.zeros(0)
+    turning = roots[np.abs(roots.imag) < 1e-9].real
+    u = np.concatenate([[0.0, 1.0], turning[(turning > 0.0) & (turning < 1.0)]])
+    values = np.polynomial.polynomial.polyval(u, c)
+    return float(values.min()), float(values.max())

@@ -163,12 +163,20 @@ class JointTrajectory:
         result = self._copy(self.joint_names)
         check_size(len(self.times) + 1, len(q))
         result.times = np.concatenate([[float(time)], self.times])
+
+        def after(first: np.ndarray, values: Optional[np.ndarray]) -> Optional[np.ndarray]:
+            if values is None:
+                return None
+            longer = np.empty((len(values) + 1, len(first)))
+            longer[0] = first
+            for here in slices(*values.shape):
+                longer[here.start + 1 : here.stop + 1] = values[here]
+            return longer
+
         result._set(
-            np.vstack([q, self.positions]),
-            None if self.velocities is None else np.vstack([v, self.velocities]),
-            None
-            if self.accelerations is None
-            else np.vstack([np.zeros_like(q), self.accelerations]),
+            after(q, self.positions),
+            after(v, self.velocities),
+            after(np.zeros_like(q), self.accelerations),
             initial_velocity=v,
         )
         return result
@@ -198,19 +206,19 @@ class JointTrajectory:
         def spread(values: Optional[np.ndarray], base: np.ndarray) -> Optional[np.ndarray]:
             if values is None:
                 return None
-            wide = np.empty((*values.shape[:-1], len(wanted)))
-            wide[...] = base
-            for i, column in enumerate(columns):
-                wide[..., column] = values[..., i]
+            wide = np.empty((len(values), len(wanted)))
+            for here in slices(*wide.shape):
+                wide[here] = base
+                wide[here, columns] = values[here]
             return wide
 
-        rest = np.zeros(len(wanted))
+        rest, initial = np.zeros(len(wanted)), self._initial_velocity
         base = rest if hold is None else result._row('positions', hold)
         result._set(
             spread(self.positions, base),
             spread(self.velocities, rest),
             spread(self.accelerations, rest),
-            spread(self._initial_velocity, rest),
+            None if initial is None else spread(initial[None], rest)[0],
         )
         return result
 
@@ -238,33 +246,31 @@ class JointTrajectory:
         lower, upper = np.asarray(lower) - tolerance, np.asarray(upper) + tolerance
         velocity = np.asarray(velocity) + tolerance
         self._check_points(lower, upper, velocity)
-        for here, duration, c in self._pieces():
-            # Bounds first, exact extremes only for what might really be beyond.
-            control = polynomials.control_values(c)
-            shape = (len(duration), -1)
-            low, high = (x.reshape(shape) for x in (control.min(axis=0), control.max(axis=0)))
-            speed = _speed_bounds(control).reshape(shape) / duration[:, None]
-            doubtful = (low < lower) | (high > upper) | (speed > velocity)
-            if doubtful.any():
-                self._check_extremes(here.start, duration, c, doubtful, lower, upper, velocity)
+        for here, duration, control in self._pieces():
+            slope = polynomials.slope_control_values(control)
+            slope /= duration[:, None]
+            out = polynomials.beyond(control, lower, upper)
+            out |= polynomials.beyond(slope, -velocity, velocity)
+            if out.any():
+                k, j = (int(i) for i in np.argwhere(out)[0])
+                self._refuse_segment(here.start + k, j, lower, upper, velocity)
 
     def speed_bounds(self) -> np.ndarray:
         """Speeds that no joint exceeds, (n,), close to the greatest ones."""
         result = np.zeros(len(self.joint_names))
-        for _, duration, c in self._pieces():
-            speed = _speed_bounds(polynomials.control_values(c))
-            np.maximum(
-                result, (speed.reshape(len(duration), -1) / duration[:, None]).max(axis=0), result
-            )
+        for _, duration, control in self._pieces():
+            speed = np.abs(polynomials.slope_control_values(control)).max(axis=0)
+            np.maximum(result, (speed / duration[:, None]).max(axis=0), out=result)
         return result
 
     def _pieces(self):
-        """Parts of the trajectory: which segments, how long, their coefficients in durations."""
+        """Parts of the trajectory: which segments, their durations, their control values."""
         self.prepare()
         durations = np.diff(self.times)
         for here in slices(len(durations), self._segments[0].size if len(durations) else 1):
             duration = durations[here]
-            yield here, duration, polynomials.in_durations(self._segments[here], duration)
+            c = polynomials.in_durations(self._segments[here], duration)
+            yield here, duration, polynomials.control_values(c)
 
     def _check_points(self, lower: np.ndarray, upper: np.ndarray, velocity: np.ndarray) -> None:
         for here in slices(*self.positions.shape):
@@ -282,23 +288,15 @@ class JointTrajectory:
                 point, joint = (int(i) for i in np.argwhere(speed > velocity)[0])
                 self._refuse_speed(here.start + point, joint, speed[point, joint], velocity, 'at')
 
-    def _check_extremes(self, start, duration, c, doubtful, lower, upper, velocity) -> None:
-        """Check the segments and joints that are doubtful; the first one beyond is named."""
-        segment, joint = np.nonzero(doubtful)
-        c = c[:, doubtful.reshape(-1)]
+    def _refuse_segment(self, k, j, lower, upper, velocity) -> None:
+        duration = self.times[k + 1] - self.times[k]
+        c = self._segments[k][:, j] * duration ** np.arange(self._segments.shape[1])
         low, high = polynomials.extremes(c)
-        slowest, fastest = polynomials.extremes(polynomials.derivative(c))
-        speed = np.maximum(-slowest, fastest) / duration[segment]
-        away = (low < lower[joint]) | (high > upper[joint])
-        beyond = np.flatnonzero(away | (speed > velocity[joint]))
-        if not len(beyond):
-            return
-        i = beyond[0]
-        k, j = start + int(segment[i]), int(joint[i])
-        if away[i]:
-            worst = low[i] if low[i] < lower[j] else high[i]
+        if low < lower[j] or high > upper[j]:
+            worst = low if low < lower[j] else high
             self._refuse_position(k, j, worst, lower, upper, 'after')
-        self._refuse_speed(k, j, speed[i], velocity, 'after')
+        slowest, fastest = polynomials.extremes(c[1:] * np.arange(1, len(c)))
+        self._refuse_speed(k, j, max(-slowest, fastest) / duration, velocity, 'after')
 
     def _refuse_position(self, point, j, value, lower, upper, where: str) -> None:
         name = self.joint_names[j]
@@ -318,8 +316,3 @@ class JointTrajectory:
             name,
             point,
         )
-
-
-def _speed_bounds(control: np.ndarray) -> np.ndarray:
-    """Bounds of the speeds of polynomials by their control values, in durations, (M,)."""
-    return np.abs(np.diff(control, axis=0)).max(axis=0) * (len(control) - 1)

@@ -81,7 +81,7 @@ def check_known(names: Sequence[str], wanted: Sequence[str]) -> None:
     """
     known, seen = frozenset(wanted), set()
     for name in names:
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
             raise TrajectoryError(
                 f'joint {shown(name)} of the trajectory is not one of the robot; there are '
                 f'{listed(_similar(name, wanted))}',

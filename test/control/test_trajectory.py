@@ -2,7 +2,7 @@
 
 import time
 
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
@@ -223,6 +223,7 @@ def test_a_joint_left_out_is_named_where_none_may_be():
         JointTrajectory(**GOOD).for_joints(('a', 'b', 'c'))
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-3, 3), min_size=4, max_size=4), st.floats(0.1, 5.0))
 def test_limits_hold_between_the_points_whenever_a_trajectory_is_accepted(values, duration):
     """What is accepted really stays within, what is refused really goes beyond."""
