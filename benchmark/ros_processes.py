@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Processes that benchmark/ros.py starts: the other side of a node, and bare loops beside nodes.
+
+    ros_processes.py states FILE JOINT ...          other side of a torque node: a robot at 1 kHz
+    ros_processes.py commands FILE JOINT ...        other side of the simulator: answers each state
+    ros_processes.py bare_torque FILE JOINT ...     bare loop in place of a torque node
+    ros_processes.py bare_simulator FILE JOINT ...  bare loop in place of the simulator
+
+A bare loop takes and publishes the messages of the node, with the same quality of service and at
+the same rate, as cheaply as rclpy can: serialised, without parameters, services and rosout. The
+other side counts the cycles of the process it faces in the first eight bytes of FILE.
+"""
+
+from __future__ import annotations
+
+import mmap
+from pathlib import Path
+import struct
+import sys
+import time
+from typing import Callable, List
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import rclpy
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+from rclpy.node import Node
+from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from rbd_ros.nodes.common.wire import ClockWriter, Float64MultiArrayWriter, JointStateWriter
+
+PERIOD = 0.001  # [s]
+PERIOD_NS = 1_000_000
+CLOCK_CYCLES = 10  # cycles between two messages on /clock
+LARGEST_LAG = 0.1  # a schedule that is further behind is begun anew [s]
+WAIT_NS = 1_000_000_000
+
+
+def quality(depth: int = 1, reliable: bool = True) -> QoSProfile:
+    """Quality of service as in the nodes."""
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=depth,
+        reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+    )
+
+
+def subscribe(node: Node, kind: type, topic: str, profile: QoSProfile) -> Callable[[], object]:
+    """Subscribe; return what takes a message as bytes, or None where there is none."""
+    handle = node.create_subscription(kind, topic, lambda message: None, profile, raw=True).handle
+    return lambda: handle.take_message(kind, True)
+
+
+def every_millisecond(cycle: Callable[[int], None]) -> None:
+    """Call `cycle` with its number at absolute deadlines, for ever."""
+    deadline, number = time.monotonic(), 0
+    while True:
+        deadline += PERIOD
+        remaining = deadline - time.monotonic()
+        if remaining > 0.0:
+            time.sleep(remaining)
+        elif remaining < -LARGEST_LAG:
+            deadline = time.monotonic()
+        number += 1
+        cycle(number)
+
+
+def on_states(node: Node, use: Callable[[bytes], None]) -> None:
+    """Call `use` with every state, for ever.
+
+    A wait set of one subscription, filled again only after it ran out of time: the cheapest way to
+    wait that rclpy has.
+    """
+    subscription = node.create_subscription(
+        JointState, 'joint_states', lambda message: None, quality(reliable=False), raw=True)
+    handle = subscription.handle
+    waiting = _rclpy.WaitSet(1, 0, 0, 0, 0, 0, node.context.handle)
+    while True:
+        waiting.clear_entities()
+        waiting.add_subscription(handle)
+        waiting.wait(WAIT_NS)
+        while (taken := handle.take_message(JointState, True)) is not None:
+            use(taken[0])
+            waiting.wait(WAIT_NS)
+
+
+class Commands:
+    """Publishes the two messages of a torque node, made beforehand."""
+
+    def __init__(self, node: Node, joints: List[str]):
+        self._by_name = node.create_publisher(JointState, 'joint_commands', quality())
+        self._by_order = node.create_publisher(Float64MultiArray, 'effort_commands', quality())
+        self._data = JointStateWriter(joints, ['effort']).data()
+        self._array = Float64MultiArrayWriter(len(joints)).data()
+
+    def publish(self) -> None:
+        """Publish both."""
+        self._by_name.publish(self._data)
+        self._by_order.publish(self._array)
+
+
+def states(node: Node, joints: List[str], count: memoryview) -> None:
+    """Publish states of a robot at rest, at 1 kHz, and count the answers."""
+    writer = JointStateWriter(joints)
+    publisher = node.create_publisher(JointState, 'joint_states', quality())
+    takes = [
+        subscribe(node, JointState, 'joint_commands', quality(100)),
+        subscribe(node, Float64MultiArray, 'effort_commands', quality(100)),
+    ]
+    answers = [0, 0]
+
+    def cycle(number: int) -> None:
+        for k, take in enumerate(takes):
+            while take() is not None:
+                answers[k] += 1
+        count[0] = max(answers)
+        writer.set_stamp_ns(time.monotonic_ns())
+        publisher.publish(writer.data())
+
+    every_millisecond(cycle)
+
+
+def commands(node: Node, joints: List[str], count: memoryview) -> None:
+    """Answer every state with commands; time stamps tell the number of cycles."""
+    answer = Commands(node, joints)
+    stamp = struct.Struct('<4xiI').unpack_from
+
+    def use(data: bytes) -> None:
+        answer.publish()
+        seconds, nanoseconds = stamp(data)
+        count[0] = (seconds * 1_000_000_000 + nanoseconds) // PERIOD_NS
+
+    on_states(node, use)
+
+
+def bare_torque(node: Node, joints: List[str], count: memoryview) -> None:
+    """Answer every state with commands."""
+    answer = Commands(node, joints)
+    on_states(node, lambda data: answer.publish())
+
+
+def bare_simulator(node: Node, joints: List[str], count: memoryview) -> None:
+    """Take commands and publish states at 1 kHz, and the time at 100 Hz."""
+    writer, clock = JointStateWriter(joints), ClockWriter()
+    publisher = node.create_publisher(JointState, 'joint_states', quality())
+    clock_publisher = node.create_publisher(Clock, '/clock', quality())
+    takes = [
+        subscribe(node, JointState, 'joint_commands', quality(10)),
+        subscribe(node, Float64MultiArray, 'effort_commands', quality()),
+    ]
+
+    def cycle(number: int) -> None:
+        for take in takes:
+            while take() is not None:
+                pass
+        writer.set_stamp_ns(number * PERIOD_NS)
+        publisher.publish(writer.data())
+        if number % CLOCK_CYCLES == 0:
+            clock.set_stamp_ns(number * PERIOD_NS)
+            clock_publisher.publish(clock.data())
+
+    every_millisecond(cycle)
+
+
+ROLES = {role.__name__: role for role in (states, commands, bare_torque, bare_simulator)}
+
+
+def main() -> None:
+    """Play a role until a signal comes."""
+    role, path, *joints = sys.argv[1:]
+    with open(path, 'r+b') as file:
+        count = memoryview(mmap.mmap(file.fileno(), 8)).cast('q')
+    rclpy.init()
+    node = rclpy.create_node(
+        f'{role}_loop', start_parameter_services=False, enable_rosout=False)
+    try:
+        ROLES[role](node, joints, count)
+    except Exception:
+        if rclpy.ok():  # otherwise it is the signal that ends this process
+            raise
+
+
+if __name__ == '__main__':
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(0)
