@@ -5,6 +5,7 @@ Without colcon, `setup.py install` is run as colcon runs it.
 
 import os
 from pathlib import Path
+import re
 import shutil
 import subprocess
 import sys
@@ -18,8 +19,10 @@ from rbd_ros import __version__
 
 setuptools = pytest.importorskip('setuptools')
 
-LEFT_BEHIND = shutil.ignore_patterns(
-    '.git', '.venv*', '__pycache__', '*.egg-info', '.pytest_cache', '.ruff_cache', '.hypothesis')
+# Folders that building, testing and running leave in a source tree.
+LEFT_BEHIND = re.compile(
+    r'(build|dist|install|log|demo|output|(.*/)?(__pycache__|\..*_cache|\.hypothesis|\.venv[^/]*'
+    r'|\.git|[^/]*\.egg-info))/')
 
 
 def repository_files():
@@ -30,7 +33,7 @@ def repository_files():
         names = listed.stdout.split('\0')
         if listed.returncode == 0:
             return {name for name in names if name and (ROOT / name).exists()}
-    return files_below(ROOT)
+    return {name for name in files_below(ROOT) if not LEFT_BEHIND.match(name)}
 
 
 def files_below(folder):
@@ -159,7 +162,7 @@ def test_colcon_build_is_silent_and_gives_the_command(tree, tmp_path, options):
 
 def test_shared_files_are_found_beside_an_installed_package(tmp_path):
     site = tmp_path / 'lib' / 'python3' / 'site-packages'
-    shutil.copytree(ROOT / PACKAGE, site / PACKAGE, ignore=LEFT_BEHIND)
+    shutil.copytree(ROOT / PACKAGE, site / PACKAGE, ignore=shutil.ignore_patterns('__pycache__'))
     share = tmp_path / 'share' / PACKAGE
     share.mkdir(parents=True)
     code = 'from rbd_ros.resources import share_directory; print(share_directory())'
