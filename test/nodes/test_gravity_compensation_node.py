@@ -133,9 +133,12 @@ def test_unknown_joints_are_reported_and_the_others_used(rig):
 @pytest.mark.parametrize(
     'state, text',
     [
-        (joint_state(position=(0.1, math.nan)), 'position is not finite for elbow'),
-        (joint_state(position=(math.inf, 0.0)), 'position is not finite for shoulder'),
-        (joint_state(position=(0.1, 0.1), velocity=(math.nan, 0.0)), 'velocity is not finite'),
+        (joint_state(position=(0.1, math.nan)), "position of joint 'elbow'"),
+        (joint_state(position=(math.inf, 0.0)), "position of joint 'shoulder'"),
+        (
+            joint_state(position=(0.1, 0.1), velocity=(math.nan, 0.0)),
+            "velocity of joint 'shoulder'",
+        ),
         (joint_state(position=(0.1,)), 'position has 1 elements for 2 names'),
         (joint_state(position=(0.1, 0.2, 0.3)), 'position has 3 elements for 2 names'),
         (joint_state(position=(0.1, 0.2), velocity=(0.0,)), 'velocity has 1 elements'),
@@ -169,7 +172,7 @@ def test_single_bad_states_among_good_ones_do_not_disturb(rig):
 
     with Feed(rig.states, take_turns):
         since = len(rig.ros.diagnostics)
-        rig.ros.until_status('position is not finite', 'joint_states', since=since)
+        rig.ros.until_status('position of joint', 'joint_states', since=since)
         begin = len(rig.by_name)
         rig.ros.until(lambda: len(rig.by_name) > begin + 50, 'torques')
         assert all(effort_by_name(m) == approx(POSE) for m in rig.by_name[begin:])

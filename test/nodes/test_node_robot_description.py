@@ -91,8 +91,7 @@ BAD = {
 def test_bad_descriptions_are_reported_and_a_good_one_on_the_topic_is_taken(
     ros, start, description
 ):
-    start({'robot_description': '<robot name="broken"><link name="a">'})
-    ros.until_status('from parameter robot_description', 'robot_description', ERROR)
+    start()
     for text, part in BAD.items():
         ros.diagnostics.clear()
         description.publish(String(data=text))
@@ -106,24 +105,52 @@ def test_bad_descriptions_are_reported_and_a_good_one_on_the_topic_is_taken(
     ros.until_status('a different robot description arrived', 'robot_description')
 
 
+def assert_ends_with(ros, module, parameters, *texts):
+    """Only the topic is waited for: what is given by parameter must fit, or the node ends."""
+    process = ros.start(module, parameters)
+    assert process.wait() == 1
+    ros.processes.remove(process)
+    (line,) = [line for line in process.output().splitlines() if 'FATAL' in line]
+    assert 'Traceback' not in process.output() and len(line) < 1100
+    for text in texts:
+        assert text in line
+
+
+@pytest.mark.parametrize('module', ['gravity_compensation', 'simulator'])
 @pytest.mark.parametrize('path', ['/nowhere/arm.urdf', 'x' * 300])
-def test_a_file_that_is_none_is_reported(ros, start, path):
-    start({'robot_description_file': path})
-    ros.until_status('robot_description_file', 'robot_description', ERROR)
+def test_a_file_that_is_none_ends_the_node(ros, module, path):
+    assert_ends_with(
+        ros, module, {'robot_description_file': path}, 'robot_description_file', 'cannot be read'
+    )
+
+
+@pytest.mark.parametrize('text', list(BAD)[1:])
+def test_a_bad_description_by_parameter_ends_the_node(ros, text):
+    assert_ends_with(
+        ros, 'gravity_compensation', {'robot_description': text}, 'cannot be used', BAD[text]
+    )
 
 
 @pytest.mark.parametrize(
-    'parameters, text',
+    'module, parameters, text',
     [
-        ({'joints': ['shoulder', 'wing']}, 'parameter joints: the robot has no joint wing'),
-        ({'optional_joints': ['wing']}, 'parameter optional_joints: the robot has no joint wing'),
-        ({'payload_link': 'wing', 'payload_mass': 1.0}, "unknown link 'wing'"),
-        ({'effort_limits': [1.0, 2.0, 3.0]}, 'effort_limits has 3 numbers'),
+        ('gravity_compensation', {'joints': ['shoulder', 'wing']}, 'parameter joints'),
+        ('gravity_compensation', {'optional_joints': ['wing']}, 'parameter optional_joints'),
+        ('gravity_compensation', {'payload_link': 'wing', 'payload_mass': 1.0}, "link 'wing'"),
+        ('inverse_dynamics', {'effort_limits': [1.0, 2.0, 3.0]}, 'effort_limits has 3 numbers'),
+        ('inverse_dynamics', {'kp': [1.0, 2.0, 3.0]}, 'kp has 3 numbers'),
+        ('simulator', {'joints': ['wing']}, 'the robot has no joint wing'),
+        ('simulator', {'initial_positions': [1.0]}, 'initial_positions has 1 numbers'),
+        (
+            'simulator',
+            {'initial_positions': [1.0], 'initial_joints': ['wing']},
+            'the robot has no joint wing',
+        ),
     ],
 )
-def test_parameters_that_do_not_fit_the_robot_are_reported(ros, start, parameters, text):
-    start({'robot_description': TWO_LINK_ARM, **parameters})
-    assert text in ros.until_status('cannot be used', 'robot_description', ERROR).message
+def test_parameters_that_do_not_fit_the_robot_end_the_node(ros, module, parameters, text):
+    parameters = {'robot_description': TWO_LINK_ARM, **parameters}
+    assert_ends_with(ros, module, parameters, 'cannot be used', text)
 
 
 def test_the_order_and_the_choice_of_joints_can_be_given(ros, start):
@@ -181,6 +208,9 @@ def test_the_simulator_refuses_to_follow_its_own_clock(ros):
     process = ros.start('simulator', {'use_sim_time': True})
     values = ros.get_parameters('/simulator', ['use_sim_time'])
     assert values[0].bool_value is False
+    (result,) = ros.set_parameters('/simulator', use_sim_time=True)
+    assert not result.successful and 'cannot follow it' in result.reason
+    assert not ros.get_parameters('/simulator', ['use_sim_time'])[0].bool_value
     assert process.stop() == 0
     assert 'cannot follow it' in process.output()
     ros.processes.remove(process)

@@ -113,9 +113,10 @@ class Parameter:
             raise ValueError(f'{name} must be finite, got {value}')
         if self.positive and not value > 0:
             raise ValueError(f'{name} must be greater than 0, got {value:g}')
+        if self.minimum == 0 and value < 0:
+            raise ValueError(f'{name} must not be negative, got {value:g}')
         if self.minimum is not None and value < self.minimum:
-            negative = ' (it is negative)' if self.minimum == 0 else ''
-            raise ValueError(f'{name} must be at least {self.minimum:g}, got {value:g}{negative}')
+            raise ValueError(f'{name} must be at least {self.minimum:g}, got {value:g}')
         if self.maximum is not None and value > self.maximum:
             raise ValueError(f'{name} must be at most {self.maximum:g}, got {value:g}')
 

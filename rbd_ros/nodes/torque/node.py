@@ -8,14 +8,16 @@ import numpy as np
 from rclpy.node import Node
 
 from rbd_ros.control import (
+    describe_weak_joints,
     LawSettings,
     payload_parameters,
     TorqueLaw,
     TorqueLimiter,
     TorqueLimits,
+    weak_joints,
 )
 from rbd_ros.nodes.common.description import RobotSource
-from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, WARN
+from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.interface import NodeInterface
 from rbd_ros.nodes.common.parameters import ParameterTable
 from rbd_ros.nodes.common.process import hurry
@@ -29,6 +31,7 @@ from rbd_ros.nodes.torque.state_input import StateInput, SUBJECT as JOINT_STATES
 from rbd_ros.nodes.torque.watchdog import Watchdog
 from rbd_ros.robot import Robot
 
+GAINS = 'gains'
 PAYLOAD = ('payload_mass', 'payload_com', 'payload_inertia')
 
 Values = Mapping[str, Any]
@@ -136,7 +139,7 @@ class TorqueNode(Node):
         if 'payload_link' in changed:
             link = prepared.payload_link
             self.get_logger().info(f'payload on {link!r}' if link else 'no payload')
-        self._warn_of_weak_gains(prepared.settings)
+        self._warn_of_weak_gains(prepared)
 
     def _take(self, prepared: _Prepared) -> None:
         prepared.law.settings = prepared.settings
@@ -190,7 +193,7 @@ class TorqueNode(Node):
             self.diagnostics,
         )
         self._report_limits(robot)
-        self._warn_of_weak_gains(prepared.settings)
+        self._warn_of_weak_gains(prepared)
         self.diagnostics.condition(
             JOINT_STATES,
             WARN,
@@ -224,8 +227,15 @@ class TorqueNode(Node):
                 names = shorten(np.array(robot.joint_names)[joints])
                 self.get_logger().warning(f'the robot description gives {text} for {names}')
 
-    def _warn_of_weak_gains(self, settings: LawSettings) -> None:
+    def _warn_of_weak_gains(self, prepared: _Prepared) -> None:
         """Say by joint where stiffness does not even outweigh gravity."""
+        weak = weak_joints(self.robot, prepared.settings, prepared.payload_link or None)
+        if weak:
+            self.diagnostics.condition(
+                GAINS, WARN, describe_weak_joints(weak), code=f'weak {shorten(j[0] for j in weak)}'
+            )
+        else:
+            self.diagnostics.condition(GAINS, OK, 'no joint is known to be too weak', code='good')
 
     # -- running and ending -----------------------------------------------------------------------
 

@@ -95,7 +95,7 @@ class StateInput:
         self._reader = JointStateReader()
         self._diagnostics = diagnostics
         self._limit = timeout if timeout > 0.0 else math.inf
-        self._lower, self._upper = robot.lower_limits - margin, robot.upper_limits + margin
+        self._limits = robot.lower_limits, robot.upper_limits, margin
         self.needs_velocity = False
         self._sources: Dict[NameList, _Source] = {}
         self._q = robot.neutral()
@@ -209,8 +209,9 @@ class StateInput:
         if len(self._sources) >= MOST_SOURCES:
             # A publisher that invents names must not fill the memory.
             del self._sources[min(self._sources, key=lambda k: self._sources[k].received)]
-        limits = {'lower': self._lower[naming.target], 'upper': self._upper[naming.target]}
-        guards = [StateGuard(naming.names) for _ in range(2)]
+        lower, upper, margin = self._limits
+        limits = {'lower': lower[naming.target], 'upper': upper[naming.target]}
+        guards = [StateGuard(naming.names, **limits, limit_margin=margin) for _ in range(2)]
         leads = self._leading_joint in naming.target
         source = self._sources[names] = _Source(naming, leads, guards)
         self._report_unknown(source)
@@ -232,7 +233,8 @@ class StateInput:
         # Stamp zero means that the publisher does not tell the time.
         guard = source.guard if stamp else source.unstamped
         at = stamp / NANOSECONDS if stamp else float(source.messages)
-        problem = guard.check(at, position, position * 0.0 if velocity is None else velocity)
+        still = np.zeros(position.size) if velocity is None else velocity
+        problem = guard.check(at, position, still)
         if problem is not None and problem.kind != 'time_repeated':
             raise MessageProblem(problem.kind.replace('_', ' '), problem.message)
         if not guard.time_jumped:
