@@ -337,7 +337,7 @@ def test_velocities_that_are_not_sent_are_worked_out(rig):
         ('kd', [-1.0], 'kd[0] must not be negative'),
         ('natural_frequency', 0.0, 'natural_frequency'),
         ('kp', [math.nan], 'finite'),
-        ('kp', 'high', 'Wrong parameter type'),
+        ('kp', 'high', 'kp must be a double[]'),
     ],
 )
 def test_bad_parameters_are_refused_with_a_reason(rig, name, value, text):

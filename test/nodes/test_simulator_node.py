@@ -136,7 +136,7 @@ def test_silent_controllers_are_replaced_by_holding(rig):
         (joint_state(effort=[1.0]), 'effort has 1 elements for 2 names'),
         (joint_state(effort=[1.0, 2.0, 3.0]), 'effort has 3 elements for 2 names'),
         (joint_state(), 'effort, position and velocity are all empty'),
-        (joint_state(effort=[math.inf, 0.0]), 'a value is infinite'),
+        (joint_state(effort=[math.inf, 0.0]), 'is infinite'),
         (joint_state(effort=[math.nan, math.nan]), 'NaN is no command'),
         (joint_state(['elbow', 'elbow'], effort=[1.0, 1.0]), 'given twice: elbow'),
         (joint_state([], effort=[]), 'names no joint of the robot'),

@@ -105,20 +105,3 @@ def test_a_floating_robot_falls_on_the_ground_and_rests_there(ros, start):
     assert position.z == pytest.approx(0.1, abs=5e-3)
     assert (position.x, position.y) == pytest.approx((1.0, 2.0), abs=0.02)
     assert twists[-1].header.frame_id == 'box'
-
-
-@pytest.mark.parametrize(
-    'parameters, text',
-    [
-        ({'initial_positions': [1.0]}, 'initial_positions has 1 numbers'),
-        ({'initial_positions': [0.0, 0.0], 'initial_joints': ['elbow', 'wing']}, 'no joint wing'),
-        ({'joints': ['wing']}, 'parameter joints: the robot has no joint wing'),
-    ],
-)
-def test_parameters_that_do_not_fit_the_robot_are_reported(ros, parameters, text):
-    ros.diagnostics.clear()
-    process = ros.start('simulator', {'robot_description': TWO_LINK_ARM, **parameters})
-    status = ros.until(lambda: ros.status('cannot be used', 'robot_description'), text, 300.0)
-    assert text in status.message
-    assert process.stop() == 0
-    ros.processes.remove(process)

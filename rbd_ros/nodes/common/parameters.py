@@ -87,6 +87,7 @@ class ParameterTable:
         self._prepare, self._commit = prepare, commit
         self._refused = dict(refused or {})
         self._pending: Optional[Tuple[Dict[str, Any], Any]] = None
+        self._problem = ''
         # Static types need the callback that turns an integer into a double; Humble lacks it.
         self._static = hasattr(node, 'add_pre_set_parameters_callback')
         self._values = {d.name: self._declare(d) for d in declarations}
@@ -134,26 +135,29 @@ class ParameterTable:
         return self._prepare(values) if self._prepare else None
 
     def _on_pre_set(self, parameters: List[RosParameter]) -> List[RosParameter]:
-        """Give numbers and lists the type that was declared, where they can have it."""
+        """Give values the type that was declared, and remember what is wrong with them.
+
+        rclpy would refuse another type before `_on_set` is asked, and not say of which parameter.
+        """
+        self._problem = ''
         return [self._typed(parameter) for parameter in parameters]
 
     def _typed(self, parameter: RosParameter) -> RosParameter:
         declaration = self._declarations.get(parameter.name)
-        if declaration is None or parameter.type_ == RosParameter.Type.NOT_SET:
-            return parameter
-        wanted = TYPES[declaration.kind]
-        if parameter.type_ == wanted:
+        if declaration is None:
             return parameter
         try:
-            values = parameter.value if declaration.is_list else (parameter.value,)
-            if not declaration.is_list and declaration.scalar is not float:
-                return parameter
-            if any(type(v) not in (int, float) for v in values):
-                return parameter
-            typed = [float(v) for v in values]
-            return RosParameter(parameter.name, wanted, typed if declaration.is_list else typed[0])
-        except (TypeError, ValueError, OverflowError):
-            return parameter  # rclpy refuses its type
+            value = self._converted(declaration, parameter)
+        except ValueError as error:
+            self._problem = str(error)
+            value = self._values[parameter.name]
+        return _ros_parameter(declaration, value)
+
+    @staticmethod
+    def _converted(declaration: Parameter, parameter: RosParameter) -> Any:
+        if parameter.type_ == RosParameter.Type.NOT_SET:
+            raise ValueError(f'{declaration.name} cannot be deleted')
+        return declaration.convert(parameter.value)
 
     def _on_set(self, parameters: Sequence[RosParameter]) -> SetParametersResult:
         try:
@@ -172,6 +176,8 @@ class ParameterTable:
         return SetParametersResult(successful=True)
 
     def _checked(self, parameters: Sequence[RosParameter]) -> Dict[str, Any]:
+        if self._problem:
+            raise ValueError(self._problem)
         new = {}
         for parameter in parameters:
             name = parameter.name
@@ -179,9 +185,7 @@ class ParameterTable:
                 raise ValueError(f'{name} cannot be changed: {self._refused[name]}')
             if name not in self._declarations:
                 continue
-            if parameter.type_ == RosParameter.Type.NOT_SET:
-                raise ValueError(f'{name} cannot be deleted')
-            value = self._declarations[name].convert(parameter.value)
+            value = self._converted(self._declarations[name], parameter)
             if value != self._values[name] and not self._declarations[name].live:
                 raise ValueError(f'{name} can be set at start only')
             new[name] = value
