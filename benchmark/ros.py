@@ -29,7 +29,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from rbd_ros import Robot  # noqa: E402
 from rbd_ros.cli.bench import columns, number  # noqa: E402
 from rbd_ros.cli.measurement import machine, Progress, versions  # noqa: E402
-from rbd_ros.cli.processes import Children  # noqa: E402
+from rbd_ros.demonstration.processes import Children  # noqa: E402
 
 FORMAT = 'rbd_ros benchmark of nodes 1'
 URDF = HERE.parent / 'urdf' / 'six_axis_arm.urdf'
