@@ -40,7 +40,7 @@ TERM_DESCRIPTIONS = {
 
 #: Velocity at which 76 % of Coulomb friction are compensated [rad/s or m/s]. The desired velocity
 #: is without noise and may switch it almost at once; the measured one would make it chatter.
-TRANSITION_VELOCITY = {'desired': 0.002, 'measured': 0.05, 'none': 0.05}
+TRANSITION_VELOCITY = {'desired': 3e-4, 'measured': 0.05, 'none': 0.05}
 
 #: Position error below which the integral rests, so that stiction makes no limit cycle [rad or m].
 INTEGRAL_DEADBAND = 2e-4

@@ -54,7 +54,8 @@ class _Active:
         self.friction_measured = settings.friction == 'measured'
         #: Stiffness that goes with viscous friction, (nv,) [N m/rad or N/m]; None: none
         self.friction_stiffness: Optional[np.ndarray] = None
-        if self.computed and self.has_friction and not self.friction_measured:
+        # Friction compensated at the measured velocity no longer damps.
+        if self.computed and self.viscous.any() and not self.friction_measured:
             self.friction_stiffness = friction_stiffness(settings.viscous, settings.kp)
         #: ki / kp, (nv,) [1/s]; None: no integral
         self.integral_rate: Optional[np.ndarray] = None
