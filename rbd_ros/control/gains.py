@@ -13,14 +13,14 @@ from rbd_ros.robot import Robot
 
 #: Default frequency of the closed loop [rad/s]. With it the loop crosses over at 55 rad/s, which
 #: leaves a phase margin of 50 degrees at a dead time of 7.5 ms: 200 Hz and one period of delay.
-NATURAL_FREQUENCY = 20.0
+NATURAL_FREQUENCY = 18.0
 
 #: Default damping of the closed loop as part of the critical one: no overshoot.
 DAMPING_RATIO = 1.0
 
 #: Pole of the integral as part of the frequency of the closed loop: slow enough to leave the
 #: damping alone, fast enough to have settled after half a second.
-INTEGRAL_PART = 0.5
+INTEGRAL_PART = 1.0
 
 
 def default_gains(

@@ -40,10 +40,10 @@ TERM_DESCRIPTIONS = {
 
 #: Velocity at which 76 % of Coulomb friction are compensated [rad/s or m/s]. The desired velocity
 #: is without noise and may switch it almost at once; the measured one would make it chatter.
-TRANSITION_VELOCITY = {'desired': 0.002, 'measured': 0.05, 'none': 0.05}
+TRANSITION_VELOCITY = {'desired': 3e-4, 'measured': 0.05, 'none': 0.05}
 
 #: Position error below which the integral rests, so that stiction makes no limit cycle [rad or m].
-INTEGRAL_DEADBAND = 2e-4
+INTEGRAL_DEADBAND = 8e-4
 
 #: Greatest values that a robot on this planet could need, by setting.
 GREATEST = {
@@ -76,7 +76,8 @@ class LawSettings:
     :param transition_velocity: velocity at which 76 % of Coulomb friction act [rad/s or m/s]
     :param effort_limits: greatest torques, beyond which the integral does not grow, (nv,) [N m
         or N], infinite where there is none
-    :param integral_deadband: position error below which the integral rests [rad or m]
+    :param integral_deadband: position error below which the integral rests once the desired motion
+        has been at rest for a while; a quarter of it before [rad or m]
     """
 
     feedforward: str

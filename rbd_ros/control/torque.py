@@ -20,6 +20,10 @@ from rbd_ros.robot import Robot
 #: Longest time for which one call lets the integral advance [s].
 LONGEST_STEP = 0.02
 
+#: How long the desired motion must have been at rest for the whole deadband to count [s], and the
+#: part of it that counts before.
+SETTLING_TIME, NARROW = 2.0, 0.25
+
 #: Bound of integral torque where there is no effort limit [N m or N].
 GREATEST_INTEGRAL = 1e6
 
@@ -54,7 +58,8 @@ class _Active:
         self.friction_measured = settings.friction == 'measured'
         #: Stiffness that goes with viscous friction, (nv,) [N m/rad or N/m]; None: none
         self.friction_stiffness: Optional[np.ndarray] = None
-        if self.computed and self.has_friction and not self.friction_measured:
+        # Friction compensated at the measured velocity no longer damps.
+        if self.computed and self.viscous.any() and not self.friction_measured:
             self.friction_stiffness = friction_stiffness(settings.viscous, settings.kp)
         #: ki / kp, (nv,) [1/s]; None: no integral
         self.integral_rate: Optional[np.ndarray] = None
@@ -63,6 +68,7 @@ class _Active:
                 settings.ki, settings.kp, out=np.zeros(n), where=settings.kp > 0.0
             )
         self.deadband = np.full(n, settings.integral_deadband)
+        self.narrow_deadband = NARROW * self.deadband
         self.bound = np.minimum(settings.effort_limits, GREATEST_INTEGRAL)
         self.least_bound_squared = float(self.bound.min(initial=GREATEST_INTEGRAL)) ** 2
 
@@ -95,6 +101,7 @@ class TorqueLaw:
         self._mass_matrix = robot.function('mass_matrix', payload)
         self._last = (self._rest,) * 5
         self._wanted = self._integral = self._rest
+        self._resting = 0.0
         self._lost: Optional[np.ndarray] = None
         self._active = self._current = self._prepared(settings)
 
@@ -140,7 +147,7 @@ class TorqueLaw:
         for q in (robot.neutral(), *(robot.random_configuration(rng) for _ in range(3))):
             v = rng.normal(size=robot.nv)
             with np.errstate(all='ignore'):
-                total, _ = self._compute(active, q, v, robot.neutral(), rest, v, self._rest, 1e-3)
+                total, _ = self._compute(active, q, v, robot.neutral(), rest, v, self._rest, 0.0)
             if not np.isfinite(total).all():
                 raise ValueError(
                     f'with these settings {self._which(total)} is not finite; gains, friction, '
@@ -173,15 +180,16 @@ class TorqueLaw:
         active = self._active
         if active is not self._current:
             self._take_over(active)
+        if q_desired is None:
+            q_desired = q
+        if v_desired is None:
+            v_desired = self._rest
+        if a_desired is None:
+            a_desired = self._rest
+        # NaN is no step either.
+        step = min(dt, LONGEST_STEP) if dt is not None and dt > 0.0 else 0.0
         total, terms = self._compute(
-            active,
-            q,
-            v,
-            q if q_desired is None else q_desired,
-            self._rest if v_desired is None else v_desired,
-            self._rest if a_desired is None else a_desired,
-            self._integral,
-            dt,
+            active, q, v, q_desired, v_desired, a_desired, self._integral, step
         )
         # The sum of squares may overflow where the numbers do not: then look closer.
         if not math.isfinite(total.dot(total)) and not np.isfinite(total).all():
@@ -190,9 +198,10 @@ class TorqueLaw:
         self._integral = terms[-1]
         self._wanted = total
         self._lost = None
+        self._resting = 0.0 if v_desired.dot(v_desired) > 0.0 else self._resting + step
         return total
 
-    def _compute(self, active, q, v, q_desired, v_desired, a_desired, integral, dt):
+    def _compute(self, active, q, v, q_desired, v_desired, a_desired, integral, step):
         """Torque and its parts: model, two of feedback, friction, integral."""
         feedforward = active.settings.feedforward
         if feedforward == 'inverse_dynamics':
@@ -217,8 +226,8 @@ class TorqueLaw:
             total = model + elastic
             total += damping
             if active.integral_rate is not None:
-                if dt is not None and dt > 0.0:
-                    integral = self._advanced(active, integral, elastic, error, dt)
+                if step > 0.0:
+                    integral = self._advanced(active, integral, elastic, error, step)
                 total += integral
         elif active.damping:
             damping = -active.kd * v
@@ -235,11 +244,12 @@ class TorqueLaw:
             total += friction
         return total, (model, elastic, damping, friction, integral)
 
-    def _advanced(self, active, integral, elastic, error, dt) -> np.ndarray:
+    def _advanced(self, active, integral, elastic, error, step) -> np.ndarray:
         """Integral torque at the end of a step, within its bounds."""
         change = active.integral_rate * elastic
-        change *= min(dt, LONGEST_STEP)
-        change *= np.abs(error) > active.deadband
+        change *= step
+        settled = self._resting > SETTLING_TIME
+        change *= np.abs(error) > (active.deadband if settled else active.narrow_deadband)
         if self._lost is not None:
             # What was cut off from above must not grow further, nor below.
             change[change * self._lost < 0.0] = 0.0
@@ -282,6 +292,7 @@ class TorqueLaw:
     def reset(self) -> None:
         """Forget the integral and all that was before."""
         self._integral = self._wanted = self._rest
+        self._resting = 0.0
         self._lost = None
         self._last = (self._rest,) * 5
 

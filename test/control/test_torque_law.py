@@ -1,6 +1,7 @@
-"""Torque laws: what each term contains, what they do to a robot, what is refused."""
+"""Torque laws: what each term contains, what they do to a robot, how they are changed."""
 
 from itertools import product
+import threading
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
@@ -9,17 +10,20 @@ import pytest
 from rbd_ros import Robot
 from rbd_ros.control import (
     FEEDBACKS,
+    FEEDFORWARDS,
     friction_torque,
     FRICTIONS,
-    MODELS,
+    LawSettings,
     payload_parameters,
     TERM_DESCRIPTIONS,
     TorqueLaw,
 )
+from rbd_ros.control.torque import LONGEST_STEP, SETTLING_TIME
 from rbd_ros.resources import resource_path
 
 KP, KD = np.array([100.0, 90, 80, 30, 20, 10]), np.array([20.0, 19, 18, 5, 4, 3])
-UNLIMITED = np.full(6, np.inf)
+KI = np.array([50.0, 40, 30, 20, 10, 5])
+WORDS = [*product(FEEDFORWARDS, FEEDBACKS, FRICTIONS)]
 
 
 @pytest.fixture(scope='module')
@@ -33,169 +37,155 @@ def state(rng):
     return rng.normal(size=(5, 6))
 
 
-def law(arm, **options):
-    return TorqueLaw(arm, **{'kp': KP, 'kd': KD, 'effort_limits': UNLIMITED, **options})
+def settings(arm, feedforward='none', feedback='none', friction='none', **options):
+    words = {'feedforward': feedforward, 'feedback': feedback, 'friction': friction}
+    return LawSettings.for_robot(arm, **words, **{'kp': KP, 'kd': KD, 'viscous': 0.0, **options})
+
+
+def law(arm, feedforward='none', feedback='none', friction='none', payload_link=None, **options):
+    return TorqueLaw(arm, settings(arm, feedforward, feedback, friction, **options), payload_link)
+
+
+# -- terms ------------------------------------------------------------------------------------
 
 
 def test_gravity_is_that_of_the_measured_configuration(arm, state):
-    torque = law(arm, model='gravity', feedback='none')(*state)
-    assert_array_equal(torque, arm.gravity_torque(state[0]))
+    assert_array_equal(law(arm, 'gravity')(*state), arm.gravity_torque(state[0]))
 
 
-def test_inverse_dynamics_is_that_of_the_desired_motion(arm, state):
-    torque = law(arm, model='inverse_dynamics', feedback='none')(*state)
-    assert_array_equal(torque, arm.inverse_dynamics(*state[2:]))
+@pytest.mark.parametrize('feedback', ['none', 'damping', 'pd'])
+def test_inverse_dynamics_is_that_of_the_desired_motion(arm, state, feedback):
+    chosen = law(arm, 'inverse_dynamics', feedback)
+    chosen(*state)
+    assert_allclose(chosen.terms['model'], arm.inverse_dynamics(*state[2:]), rtol=1e-12)
 
 
 def test_pd_contains_nothing_but_the_errors(arm, state):
     q, v, qd, vd, _ = state
-    torque = law(arm, model='none', feedback='pd')(*state)
-    assert_allclose(torque, KP * (qd - q) + KD * (vd - v), rtol=1e-12)
+    assert_allclose(law(arm, feedback='pd')(*state), KP * (qd - q) + KD * (vd - v), rtol=1e-12)
 
 
 def test_damping_knows_no_desired_motion(arm, state):
-    assert_allclose(law(arm, model='none', feedback='damping')(*state), -KD * state[1])
+    assert_allclose(law(arm, feedback='damping')(*state), -KD * state[1])
 
 
-@pytest.mark.parametrize('feedback', FEEDBACKS)
-def test_computed_torque_makes_the_error_obey_a_linear_equation(arm, state, feedback):
-    """With it, a = ad + kd de + kp e for the true robot, whatever else is chosen as feedback."""
+def test_computed_torque_makes_the_error_obey_a_linear_equation(arm, state):
+    """With it, a = ad + kd de + kp e for the true robot without friction."""
     q, v, qd, vd, ad = state
-    torque = law(arm, model='computed_torque', feedback=feedback)(*state)
+    torque = law(arm, 'inverse_dynamics', 'computed_torque')(*state)
     a = arm.forward_dynamics(q, v, torque)
     assert_allclose(a, ad + KD * (vd - v) + KP * (qd - q), rtol=1e-8, atol=1e-8)
 
 
+def test_computed_torque_is_stiffer_where_there_is_viscous_friction(arm, state):
+    viscous = np.array([0.0, 1.0, 2.0, 0.5, 0.1, 0.02])
+    soft = law(arm, feedback='computed_torque')
+    stiff = law(arm, feedback='computed_torque', viscous=viscous)
+    error = state[2] - state[0]
+    difference = stiff(*state) - soft(*state)
+    assert_allclose(difference, viscous * np.sqrt(KP) * error, rtol=1e-9, atol=1e-9)
+
+
+def test_friction_compensated_as_measured_adds_no_stiffness(arm, state):
+    """It takes the damping away for which the stiffness would be."""
+    options = {'friction': 'measured', 'coulomb': 0.0}
+    chosen = law(arm, feedback='computed_torque', viscous=1.0, **options)
+    plain = law(arm, feedback='computed_torque')
+    assert_allclose(chosen(*state), plain(*state) + state[1], rtol=1e-12)
+
+
 @pytest.mark.parametrize(('word', 'row'), [('desired', 3), ('measured', 1)])
 def test_friction_is_that_of_the_robot_at_the_velocity_named(arm, state, word, row):
-    options = {'model': 'none', 'feedback': 'none', 'transition_velocity': 0.1}
-    torque = law(arm, friction=word, **options)(*state)
+    torque = law(arm, friction=word, viscous=None, transition_velocity=0.1)(*state)
     expected = friction_torque(state[row], arm.damping, arm.friction, 0.1)
     assert_allclose(torque, expected)
     assert np.abs(expected).min() > 0.0
 
 
 def test_friction_parameters_may_be_given(arm, state):
-    own = law(arm, model='none', feedback='none', friction='measured', viscous=2.0, coulomb=0.0)
+    own = law(arm, friction='measured', viscous=2.0, coulomb=0.0)
     assert_allclose(own(*state), 2.0 * state[1])
 
 
-@pytest.mark.parametrize(
-    ('model', 'feedback', 'friction'), [*product(MODELS, FEEDBACKS, FRICTIONS)]
-)
-def test_the_torque_is_the_sum_of_its_terms(arm, state, model, feedback, friction):
-    chosen = law(arm, model=model, feedback=feedback, friction=friction)
-    torque = chosen(*state)
+@pytest.mark.parametrize('words', WORDS)
+def test_the_torque_is_the_sum_of_its_terms(arm, state, words):
+    chosen = law(arm, *words, viscous=0.3, ki=KI)
+    for _ in range(3):
+        torque = chosen(*state, dt=1e-3)
     assert_allclose(torque, sum(chosen.terms.values()), rtol=1e-12, atol=1e-12)
-    assert set(chosen.terms) == {'model', 'feedback', 'friction'}
+    assert set(chosen.terms) == {'model', 'feedback', 'friction', 'integral'}
 
 
-@pytest.mark.parametrize('word', sorted({*MODELS, *FEEDBACKS, *FRICTIONS}))
-def test_every_term_is_described(word):
-    assert TERM_DESCRIPTIONS[word]
+def test_every_word_is_described():
+    for name, words in (('feedforward', FEEDFORWARDS), ('feedback', FEEDBACKS),
+                        ('friction', FRICTIONS)):  # fmt: skip
+        assert set(TERM_DESCRIPTIONS[name]) == set(words)
 
 
-def test_the_sum_is_cut_and_not_the_terms(arm, state):
-    """Two terms beyond the limit that cancel are no reason to cut."""
-    free = law(arm, model='inverse_dynamics', feedback='pd')
-    wanted = free(*state)
-    limits = np.abs(wanted) + 1e-9
-    limits[2] = 0.5 * abs(wanted[2])
-    cut = law(arm, model='inverse_dynamics', feedback='pd', effort_limits=limits)
-    torque = cut(*state)
-    others = np.arange(6) != 2
-    assert_array_equal(torque[others], wanted[others])
-    assert torque[2] == np.sign(wanted[2]) * limits[2]
-    assert_array_equal(cut.saturated, ~others)
-
-
-def test_effort_limits_of_the_robot_count_by_default(arm, state):
-    torque = TorqueLaw(arm, kp=1e6, kd=0.0)(*state)
-    assert_array_equal(np.abs(torque), arm.effort_limits)
-
-
-def test_torque_rate_limits_the_change(arm, state):
-    slow = law(arm, torque_rate=10.0)
-    first = slow(*state, dt=1e-3)
-    second = slow(state[0] + 1.0, *state[1:], dt=1e-3)
-    assert_allclose(np.abs(second - first), 0.01)
-    slow.reset()
-    third = slow(state[0] - 1.0, *state[1:], dt=1e-3)
-    assert np.abs(third - second).min() > 1.0
-
-
-def test_what_is_not_desired_is_rest_where_the_robot_is(arm, state):
+@pytest.mark.parametrize('words', WORDS)
+def test_what_is_not_desired_is_rest_where_the_robot_is(arm, state, words):
     q, v = state[:2]
     rest = np.zeros(6)
-    for model in MODELS:
-        chosen = law(arm, model=model)
-        assert_array_equal(chosen(q, v), chosen(q, v, q, rest, rest))
+    chosen = law(arm, *words)
+    assert_array_equal(chosen(q, v), chosen(q, v, q, rest, rest))
 
 
-@pytest.mark.parametrize('model', [m for m in MODELS if m != 'none'])
-def test_gravity_can_be_changed_while_running(arm, state, model):
+@pytest.mark.parametrize('words', WORDS)
+def test_a_torque_does_not_share_memory_with_the_law(arm, state, words):
+    chosen = law(arm, *words, ki=KI)
+    first = chosen(*state, dt=1e-3)
+    chosen.reset()
+    expected = first.copy()
+    first[:] = np.nan
+    assert_array_equal(chosen(*state, dt=1e-3), expected)
+
+
+def test_quaternion_joints_have_their_errors_as_rotations(rng):
+    body = Robot.from_urdf(resource_path('urdf', 'two_link_arm.urdf'), floating_base=True)
+    q, target = body.random_configuration(rng), body.random_configuration(rng)
+    feedback = law(body, feedback='pd', kp=1.0, kd=0.0)
+    reached = body.integrate(q, feedback(q, np.zeros(body.nv), target))
+    assert_allclose(body.difference(reached, target), 0.0, atol=1e-9)
+
+
+# -- gravity and payload ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('feedforward', ['gravity', 'inverse_dynamics'])
+@pytest.mark.parametrize('feedback', ['pd', 'computed_torque'])
+def test_gravity_can_be_changed_while_running(arm, state, feedforward, feedback):
     tilted = (1.0, -2.0, -9.0)
-    chosen = law(arm, model=model, runtime_gravity=True)
-    upright = chosen(*state)
-    assert_allclose(upright, law(arm, model=model)(*state), rtol=1e-9, atol=1e-9)
-    chosen.set_gravity(tilted)
+    chosen = law(arm, feedforward, feedback)
+    chosen.settings = settings(arm, feedforward, feedback, gravity=tilted)
     other = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'), gravity=tilted)
-    assert_allclose(chosen(*state), law(other, model=model)(*state), rtol=1e-9, atol=1e-9)
+    expected = law(other, feedforward, feedback)(*state)
+    assert_allclose(chosen(*state), expected, rtol=1e-9, atol=1e-9)
+    assert_allclose(chosen.gravity(state[0]), other.gravity_torque(state[0]), atol=1e-9)
 
 
 def test_a_payload_adds_its_weight(arm, state):
-    chosen = law(arm, model='gravity', feedback='none', payload_link='tool0')
+    chosen = law(arm, 'gravity', payload_link='tool0')
     bare = chosen(*state)
     assert_allclose(bare, arm.gravity_torque(state[0]), rtol=1e-9, atol=1e-9)
-    chosen.set_payload(payload_parameters(2.0))
+    chosen.settings = settings(arm, 'gravity', payload=payload_parameters(2.0))
     J = arm.jacobian(state[0], 'tool0', 'aligned')[3:]
-    assert_allclose(chosen(*state) - bare, J.T @ [0, 0, 2.0 * 9.81], rtol=1e-9, atol=1e-9)
+    weight = J.T @ [0, 0, 2.0 * 9.81]
+    assert_allclose(chosen(*state) - bare, weight, rtol=1e-9, atol=1e-9)
+    assert_array_equal(chosen.gravity(state[0]), chosen(*state))
 
 
-def test_two_laws_of_one_robot_do_not_disturb_each_other(arm, state):
-    first = law(arm, model='gravity', runtime_gravity=True)
-    second = law(arm, model='gravity', runtime_gravity=True)
-    before = first(*state)
-    second.set_gravity((0, 0, 0))
-    second(*state)
-    assert_array_equal(first(*state), before)
+def test_a_payload_adds_its_inertia_to_the_feedback(arm, state):
+    chosen = law(arm, feedback='computed_torque', payload_link='tool0')
+    bare = chosen(*state)
+    chosen.settings = settings(
+        arm, feedback='computed_torque', payload=payload_parameters(2.0, (0.0, 0.0, 0.1))
+    )
+    assert np.abs(chosen(*state) - bare).max() > 0.1
 
 
-def test_settings_change_together_or_not_at_all(arm, state):
-    chosen = law(arm)
-    before = chosen(*state)
-    with pytest.raises(ValueError, match='kd'):
-        chosen.configure(model='gravity', kp=1.0, kd=-1.0)
-    assert_array_equal(chosen(*state), before)
-    chosen.configure(model='gravity', feedback='none')
-    assert_array_equal(chosen(*state), arm.gravity_torque(state[0]))
-
-
-BAD_SETTINGS = {
-    'unknown model': ({'model': 'magic'}, 'model must be one of .*inverse_dynamics'),
-    'unknown feedback': ({'feedback': 'pid'}, 'feedback must be one of'),
-    'unknown friction': ({'friction': 'yes'}, 'friction must be one of'),
-    'wrong number of gains': ({'kp': [1.0, 2.0]}, r'kp must be one number or 6'),
-    'negative gain': ({'kd': -1.0}, 'kd must be finite and not negative'),
-    'gain no number': ({'kp': np.nan}, 'kp must be finite'),
-    'limits short': ({'effort_limits': [1.0]}, 'effort_limits must have shape'),
-    'limits negative': ({'effort_limits': [-1.0] * 6}, 'not negative'),
-    'rate zero': ({'torque_rate': 0.0}, 'rate'),
-}
-
-
-@pytest.mark.parametrize('case', BAD_SETTINGS)
-def test_illegal_settings_are_refused(arm, case):
-    changes, text = BAD_SETTINGS[case]
-    with pytest.raises(ValueError, match=text):
-        law(arm, **changes)
-    with pytest.raises(ValueError, match=text):
-        law(arm).configure(**changes)
-
-
-def test_an_unknown_setting_is_refused_with_the_known(arm):
-    with pytest.raises(ValueError, match="unknown setting 'gain'.*kp"):
-        law(arm).configure(gain=1.0)
+def test_a_payload_without_a_link_is_refused(arm):
+    with pytest.raises(ValueError, match='payload needs payload_link'):
+        law(arm, 'gravity', payload=payload_parameters(2.0))
 
 
 def test_an_unknown_payload_link_is_refused_with_close_names(arm):
@@ -203,28 +193,209 @@ def test_an_unknown_payload_link_is_refused_with_close_names(arm):
         law(arm, payload_link='tool_0')
 
 
-def test_inputs_that_were_not_asked_for_are_refused(arm):
-    with pytest.raises(ValueError, match='payload_link'):
-        law(arm).set_payload(np.zeros(10))
-    with pytest.raises(ValueError, match='runtime_gravity'):
-        law(arm).set_gravity([0, 0, 0])
-    with pytest.raises(ValueError, match='10 finite numbers'):
-        law(arm, payload_link='tool0').set_payload([1.0])
+# -- the integral -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('model', MODELS)
-def test_a_torque_that_is_no_number_never_comes_out(arm, state, model):
-    q = state[0].copy()
-    q[3] = np.nan
-    with pytest.raises(FloatingPointError, match='wrist_1_joint'):
-        law(arm, model=model)(q, *state[1:2], state[2], *state[3:])
+@pytest.mark.parametrize('feedback', ['pd', 'computed_torque'])
+def test_the_integral_grows_with_the_error(arm, state, feedback):
+    q, rest = state[0], np.zeros(6)
+    chosen = law(arm, feedback=feedback, ki=KI)
+    error = np.full(6, 0.1)
+    for _ in range(100):
+        chosen(q, rest, q + error, rest, rest, dt=1e-3)
+    rate = KI / KP * chosen.terms['feedback']
+    assert_allclose(chosen.terms['integral'], 0.1 * rate, rtol=1e-9)
 
 
-def test_quaternion_joints_have_their_errors_as_rotations(rng):
-    body = Robot.from_urdf(resource_path('urdf', 'two_link_arm.urdf'), floating_base=True)
-    q, target = body.random_configuration(rng), body.random_configuration(rng)
-    limits = np.full(body.nv, np.inf)
-    feedback = TorqueLaw(body, model='none', kp=1.0, effort_limits=limits)
-    torque = feedback(q, np.zeros(body.nv), target)
-    reached = body.integrate(q, torque)
-    assert_allclose(body.difference(reached, target), 0.0, atol=1e-9)
+@pytest.mark.parametrize('dt', [None, 0.0, -1.0, np.nan, -np.inf])
+def test_no_time_no_integral(arm, state, dt):
+    chosen = law(arm, feedback='pd', ki=KI)
+    chosen(*state, dt=dt)
+    assert not chosen.terms['integral'].any()
+
+
+@pytest.mark.parametrize('dt', [0.5, 1e300, np.inf])
+def test_one_call_advances_the_integral_by_a_bounded_time(arm, state, dt):
+    chosen = law(arm, feedback='pd', ki=KI, effort_limits=np.inf)
+    chosen(*state, dt=dt)
+    expected = KI * (state[2] - state[0]) * LONGEST_STEP
+    assert_allclose(chosen.terms['integral'], expected, rtol=1e-9)
+
+
+def test_the_integral_never_exceeds_the_effort_limits(arm, state):
+    limits = np.array([1.0, 2.0, 0.0, 4.0, 5.0, 6.0])
+    chosen = law(arm, feedback='pd', ki=KI, effort_limits=limits)
+    for _ in range(3000):
+        chosen(*state, dt=0.02)
+    assert_array_equal(np.abs(chosen.terms['integral']), limits)
+
+
+def test_the_integral_rests_within_its_deadband(arm, state):
+    """A quarter of it counts while the desired motion goes on or has just ended."""
+    chosen = law(arm, feedback='pd', ki=KI, integral_deadband=0.01)
+    q, rest = state[0], np.zeros(6)
+    error = 0.01 * np.array([0.2, -0.3, 0.9, -1.1, 0.0, 5.0])
+
+    def changes(v_desired):
+        before = chosen.terms['integral']
+        chosen(q, rest, q + error, v_desired, rest, dt=0.02)
+        return chosen.terms['integral'] != before
+
+    assert_array_equal(changes(np.full(6, 0.1)), np.abs(error) > 0.0025)
+    for _ in range(round(SETTLING_TIME / 0.02)):
+        assert_array_equal(changes(rest), np.abs(error) > 0.0025)
+    changes(rest)
+    assert_array_equal(changes(rest), np.abs(error) > 0.01)
+    assert_array_equal(changes(np.full(6, 0.1)), np.abs(error) > 0.01)
+    assert_array_equal(changes(rest), np.abs(error) > 0.0025)
+
+
+def test_a_torque_that_was_cut_stops_the_integral_in_that_direction_only(arm, state):
+    q, rest = state[0], np.zeros(6)
+    error = np.array([0.1, -0.1, 0.1, -0.1, 0.1, -0.1])
+    chosen = law(arm, feedback='pd', ki=KI)
+    wanted = chosen(q, rest, q + error, rest, rest, dt=1e-3)
+    before = chosen.terms['integral']
+    sent = wanted.copy()
+    sent[:2] *= 0.5  # cut in the direction of the error
+    sent[2:4] *= 1.5  # more than wanted: growing is allowed
+    chosen.applied(sent)
+    chosen(q, rest, q + error, rest, rest, dt=1e-3)
+    grown = np.abs(chosen.terms['integral']) - np.abs(before)
+    assert_array_equal(grown[:2], 0.0)
+    assert (grown[2:] > 0.0).all()
+    chosen.applied(chosen(q, rest, q + error, rest, rest, dt=1e-3))
+    after = chosen.terms['integral']
+    chosen(q, rest, q + error, rest, rest, dt=1e-3)
+    assert (np.abs(chosen.terms['integral']) > np.abs(after)).all()
+
+
+def test_a_reset_forgets_the_integral(arm, state):
+    chosen = law(arm, feedback='pd', ki=KI)
+    first = chosen(*state, dt=None)
+    for _ in range(10):
+        chosen(*state, dt=1e-3)
+    assert chosen.terms['integral'].any()
+    chosen.reset()
+    assert not any(term.any() for term in chosen.terms.values())
+    assert_array_equal(chosen(*state, dt=None), first)
+
+
+def test_other_gains_and_feedback_keep_the_integral_torque(arm, state):
+    """It is what the model lacks, in N m, whatever the gains."""
+    chosen = law(arm, feedback='pd', ki=KI)
+    for _ in range(10):
+        chosen(*state, dt=1e-3)
+    learned = chosen.terms['integral']
+    for changed in (settings(arm, feedback='pd', kp=2 * KP, ki=KI),
+                    settings(arm, 'gravity', 'computed_torque', ki=KI)):  # fmt: skip
+        chosen.settings = changed
+        chosen(*state, dt=None)
+        assert_array_equal(chosen.terms['integral'], learned)
+
+
+@pytest.mark.parametrize('changes', [{'feedback': 'pd'}, {'feedback': 'none'},
+                                     {'feedback': 'damping', 'ki': KI}])  # fmt: skip
+def test_a_law_without_integral_forgets_it(arm, state, changes):
+    chosen = law(arm, feedback='pd', ki=KI)
+    for _ in range(10):
+        chosen(*state, dt=1e-3)
+    chosen.settings = settings(arm, **changes)
+    chosen(*state, dt=1e-3)
+    assert not chosen.terms['integral'].any()
+    chosen.settings = settings(arm, feedback='pd', ki=KI)
+    chosen(*state, dt=None)
+    assert not chosen.terms['integral'].any()
+
+
+def test_lowered_effort_limits_lower_the_integral(arm, state):
+    chosen = law(arm, feedback='pd', ki=KI)
+    for _ in range(1000):
+        chosen(*state, dt=0.02)
+    chosen.settings = settings(arm, feedback='pd', ki=KI, effort_limits=0.5)
+    chosen(*state, dt=None)
+    assert np.abs(chosen.terms['integral']).max() <= 0.5
+
+
+# -- numbers that are none --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('words', [w for w in WORDS if w != ('none', 'none', 'none')])
+@pytest.mark.parametrize('bad', [np.nan, np.inf])
+def test_a_torque_that_is_no_number_never_comes_out(arm, state, words, bad):
+    chosen = law(arm, *words, ki=KI, viscous=1.0)
+    before = chosen(*state, dt=1e-3)
+    terms = chosen.terms
+    spoilt = state.copy()
+    spoilt[:2, 3] = bad
+    if words[0] != 'gravity' and words[1] == 'none' and words[2] != 'measured':
+        spoilt[2:4, 3] = bad  # nothing measured is in it
+    with pytest.raises(FloatingPointError, match='wrist_1_joint'), np.errstate(all='ignore'):
+        chosen(*spoilt, dt=1e-3)
+    for name, term in terms.items():
+        assert_array_equal(chosen.terms[name], term)
+    assert_allclose(chosen(*state, dt=None), before, rtol=1e-12, atol=1e-12)
+
+
+def test_great_torques_are_torques(arm, state):
+    """Their squares are infinite, they are not."""
+    with np.errstate(over='ignore'):
+        torque = law(arm, feedback='pd')(*(state * [[1e200], [1], [1], [1], [1]]))
+    assert np.isfinite(torque).all()
+
+
+# -- settings while running -------------------------------------------------------------------
+
+
+def test_two_laws_of_one_robot_do_not_disturb_each_other(arm, state):
+    first, second = law(arm, 'gravity'), law(arm, 'gravity')
+    before = first(*state)
+    second.settings = settings(arm, 'gravity', gravity=(0, 0, 0))
+    second(*state)
+    assert_array_equal(first(*state), before)
+
+
+def test_settings_of_another_robot_are_refused(arm, state):
+    other = Robot.from_urdf(resource_path('urdf', 'two_link_arm.urdf'))
+    chosen = law(arm, 'gravity')
+    before = chosen(*state)
+    with pytest.raises(ValueError, match=r'kp has shape \(2,\)'):
+        chosen.settings = LawSettings.for_robot(other)
+    assert_array_equal(chosen(*state), before)
+
+
+def test_each_call_uses_one_set_of_settings(arm, state):
+    """Another thread swaps settings that would show if they were mixed."""
+    both = [
+        settings(arm, 'gravity', 'pd', gravity=(0, 0, -9.81)),
+        settings(arm, 'gravity', 'computed_torque', gravity=(0, 0, 9.81)),
+    ]
+    chosen = law(arm)
+    allowed = []
+    for each in both:
+        chosen.settings = each
+        allowed.append(chosen(*state))
+    done = threading.Event()
+
+    def swap():
+        while not done.is_set():
+            for each in both:
+                chosen.settings = each
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        results = [chosen(*state) for _ in range(3000)]
+    finally:
+        done.set()
+        thread.join()
+    assert all(any((r == a).all() for a in allowed) for r in results)
+
+
+def test_settings_are_those_that_were_given(arm):
+    chosen = law(arm)
+    given = settings(arm, 'gravity', 'pd')
+    chosen.settings = given
+    assert chosen.settings is given
+    with pytest.raises(ValueError, match='read-only'):
+        given.kp[0] = 1.0
