@@ -31,6 +31,7 @@ from rbd_ros.control.trajectory_checks import (
 )
 from rbd_ros.robot import Robot
 
+MOST_HELD = 1e6  # greatest position that may be held, as in StateGuard [rad or m]
 NANOSECONDS = 1_000_000_000
 LONGEST_DELAY = 3600.0  # a trajectory that begins later than this surely means another clock [s]
 GAP_POLICIES = ('resume', 'hold')
@@ -197,7 +198,7 @@ class DesiredMotion:
         return True
 
     def _plausible(self, q: np.ndarray) -> bool:
-        return q.shape == self._q.shape and bool(np.abs(q).max(initial=0.0) <= MOST_POSITION)
+        return q.shape == self._q.shape and bool(np.abs(q).max(initial=0.0) <= MOST_HELD)
 
     def interrupted(self, q_measured: Any, gap: float) -> str:
         """Go on after states had failed, and with them the torque.
@@ -247,7 +248,7 @@ class DesiredMotion:
                 f'{event}, and joint {shown(self._names[worst])} is {away[worst]:.3g} rad or m '
                 'from where it should be',
             )
-        self._q, self._v = q, self._rest
+        self._q, self._v, self._a = q, self._rest, self._rest
         self._enter(self._path, self._s, self._path_bounds, at_rest=True)
         self._publish()
         if not isinstance(self._path, JointTrajectory):
