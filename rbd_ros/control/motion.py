@@ -142,6 +142,7 @@ class DesiredMotion:
         q.flags.writeable = False
         self._q, self._v, self._a = q, self._rest, self._rest
         self._path: Path = Still(q)
+        self._end = 0.0
         self._path_bounds = self._limits
         self._s = 0.0
         self._offset: Optional[Offset] = None
@@ -152,10 +153,8 @@ class DesiredMotion:
         self._publish()
 
     def _publish(self) -> None:
-        """Show the present motion to other threads, at once."""
-        self._snapshot = _Snapshot(
-            self._epoch, self._path, self._s, self._offset, self._q, self._v
-        )
+        """Show the present motion to other threads: one tuple, so that it is of one moment."""
+        self._snapshot = (self._epoch, self._path, self._s, self._offset, self._q, self._v)
 
     # -- what the motion is -----------------------------------------------------------------------
 
@@ -170,7 +169,7 @@ class DesiredMotion:
         """Time that the present trajectory still takes [s]; 0 if there is none."""
         if not isinstance(self._path, JointTrajectory):
             return 0.0
-        return max(self._path.end_time - self._s, 0.0)
+        return max(self._end - self._s, 0.0)
 
     @property
     def position(self) -> np.ndarray:
@@ -337,7 +336,7 @@ class DesiredMotion:
         old = self._q, v if at_rest else self._v
         self._offset = Offset.between(old, (q, v), bounds, ramp_time)
         self._path_bounds = bounds
-        self._path, self._s = path, s
+        self._path, self._end, self._s = path, path.end_time, s
         self._holding = False
 
     def _move(self, step: float) -> None:
@@ -364,7 +363,7 @@ class DesiredMotion:
         self._q, self._v, self._a = q, v, a
         if tempo is not None and tempo.over and tempo.stops:
             self._rest_here(ended=False)
-        elif self._offset is None and self._tempo is None and self._s >= self._path.end_time:
+        elif self._offset is None and self._tempo is None and self._s >= self._end:
             self._rest_here(ended=isinstance(self._path, JointTrajectory))
 
     def _rest_here(self, ended: bool) -> None:
@@ -405,7 +404,7 @@ class DesiredMotion:
             any distance. The robot goes there smoothly
         :raises TrajectoryError: if it cannot be followed; `code` is its short kind
         """
-        base, clock = self._snapshot, self._clock
+        base, clock = _Snapshot(*self._snapshot), self._clock
         if not len(times):
             text = 'stop: the present desired position is held'
             return MotionPlan(None, 0.0, None, clock, False, base.epoch, self._limits, text)

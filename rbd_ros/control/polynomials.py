@@ -173,6 +173,13 @@ def slope_control_values(control: np.ndarray) -> np.ndarray:
     return np.diff(control, axis=0) * (len(control) - 1)
 
 
+def quartered(control: np.ndarray) -> np.ndarray:
+    """Control values of the quarters of all polynomials, (powers, 4 * M), from those of M."""
+    powers = len(control)
+    parts = (_quarters(powers) @ control.reshape(powers, -1)).reshape(4, powers, -1)
+    return parts.transpose(1, 0, 2).reshape(powers, -1)
+
+
 def beyond(control: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Tell which polynomials really leave their limits somewhere from 0 to 1, (segments, n) bool.
 
@@ -197,8 +204,7 @@ def beyond(control: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndar
         left = np.flatnonzero(_doubtful(control, low, high) & ~result.take(column))
         if not len(left):
             break
-        parts = (_quarters(powers) @ control.take(left, axis=1)).reshape(4, powers, -1)
-        control = parts.transpose(1, 0, 2).reshape(powers, -1)
+        control = quartered(control.take(left, axis=1))
         column = np.tile(column.take(left), 4)
     return result.reshape(doubtful.shape)
 
@@ -211,7 +217,10 @@ def _doubtful(control: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.n
 
 def extremes(c: np.ndarray) -> Tuple[float, float]:
     """Minimum and maximum of one polynomial, (powers,), from 0 to 1."""
-    slope = np.trim_zeros(c[1:] * np.arange(1.0, len(c)), 'b')
+    slope = c[1:] * np.arange(1.0, len(c))
+    # A power that cannot be felt would only send roots to infinity.
+    felt = np.flatnonzero(np.abs(slope) > 1e-15 * np.abs(slope).max())
+    slope = slope[: felt[-1] + 1] if len(felt) else slope[:0]
     roots = np.roots(slope[::-1]) if len(slope) > 1 else np.zeros(0)
     turning = roots[np.abs(roots.imag) < 1e-9].real
     u = np.concatenate([[0.0, 1.0], turning[(turning > 0.0) & (turning < 1.0)]])
