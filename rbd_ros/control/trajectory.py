@@ -260,7 +260,8 @@ class JointTrajectory:
         result = np.zeros(len(self.joint_names))
         for _, duration, control in self._pieces():
             slope = polynomials.slope_control_values(control) / duration[:, None]
-            speed = np.abs(polynomials.quartered(slope)).max(axis=0).reshape(-1, len(result))
+            halves = polynomials.cut(slope.reshape(len(slope), -1), 0.5)
+            speed = np.abs(halves).max(axis=0).reshape(-1, len(result))
             np.maximum(result, speed.max(axis=0), out=result)
         return result
 
