@@ -155,11 +155,11 @@ class StateGuard:
                 f'{text}, beyond {most:g}; check its unit (rad, m, rad/s, m/s)',
             )
         low, high = float(self._lower[j]), float(self._upper[j])
-        # A joint whose angle fits in degrees, but not in radians.
-        if low <= math.radians(value) <= high:
+        advice = 'check the zero of its encoder and the limits of the robot description'
+        if abs(value) > 10.0 and low <= math.radians(value) <= high:
             advice = 'are these degrees? joint_states are in rad'
-        else:
-            advice = 'check the zero of its encoder and the limits of the robot description'
+        elif abs(value) > 10.0 and low <= value / 1000.0 <= high:
+            advice = 'are these millimetres? joint_states are in m'
         side = 'below its lower limit' if value < low else 'above its upper limit'
         limit = low if value < low else high
         return StateProblem('beyond_limits', name, f'{text}, far {side} {limit:g}; {advice}')

@@ -6,12 +6,13 @@ clock or the network says so, not the robot.
 
 from __future__ import annotations
 
-from typing import List
+from collections import deque
+from typing import Deque
 
 USUAL_INTERVALS = 5.0  # how many of them a state may count for
 SHORTEST_BOUND = 0.01  # by this much any state may move the motion on [s]
 LONGEST_DEBT = 1.0  # time that states of several publishers may disagree about [s]
-REMEMBERED = 8
+REMEMBERED = 16
 
 
 class StateIntervals:
@@ -23,8 +24,7 @@ class StateIntervals:
     """
 
     def __init__(self):
-        self._recent: List[float] = [0.0] * REMEMBERED
-        self._at = 0
+        self._recent: Deque[float] = deque(maxlen=REMEMBERED)
         self._debt = 0.0
 
     def step(self, dt: float, largest: float) -> float:
@@ -45,14 +45,15 @@ class StateIntervals:
         step = dt
         if dt > SHORTEST_BOUND or dt > largest:
             step = min(dt, self.longest(largest))
-        self._recent[self._at] = dt if dt < largest else largest
-        self._at = (self._at + 1) % REMEMBERED
+        self._recent.append(dt if dt < largest else largest)
         return step
 
     def longest(self, largest: float) -> float:
         """Longest step that a state may now count for [s]."""
-        # One interval out of the ordinary must not make itself ordinary.
-        mean = (sum(self._recent) - max(self._recent)) / (REMEMBERED - 1)
+        # The mean, as states may come in bursts; but one interval out of the ordinary must not
+        # make itself ordinary.
+        recent = self._recent
+        mean = (sum(recent) - max(recent)) / (len(recent) - 1) if len(recent) > 1 else 0.0
         return min(max(USUAL_INTERVALS * mean, SHORTEST_BOUND), largest)
 
     def forget_debt(self) -> None:

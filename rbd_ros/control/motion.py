@@ -31,6 +31,7 @@ from rbd_ros.control.trajectory_checks import (
 )
 from rbd_ros.robot import Robot
 
+MOST_HELD = 1e6  # greatest position that may be held, as in StateGuard [rad or m]
 NANOSECONDS = 1_000_000_000
 LONGEST_DELAY = 3600.0  # a trajectory that begins later than this surely means another clock [s]
 GAP_POLICIES = ('resume', 'hold')
@@ -141,6 +142,7 @@ class DesiredMotion:
         q.flags.writeable = False
         self._q, self._v, self._a = q, self._rest, self._rest
         self._path: Path = Still(q)
+        self._end = 0.0
         self._path_bounds = self._limits
         self._s = 0.0
         self._offset: Optional[Offset] = None
@@ -151,10 +153,8 @@ class DesiredMotion:
         self._publish()
 
     def _publish(self) -> None:
-        """Show the present motion to other threads, at once."""
-        self._snapshot = _Snapshot(
-            self._epoch, self._path, self._s, self._offset, self._q, self._v
-        )
+        """Show the present motion to other threads: one tuple, so that it is of one moment."""
+        self._snapshot = (self._epoch, self._path, self._s, self._offset, self._q, self._v)
 
     # -- what the motion is -----------------------------------------------------------------------
 
@@ -169,7 +169,7 @@ class DesiredMotion:
         """Time that the present trajectory still takes [s]; 0 if there is none."""
         if not isinstance(self._path, JointTrajectory):
             return 0.0
-        return max(self._path.end_time - self._s, 0.0)
+        return max(self._end - self._s, 0.0)
 
     @property
     def position(self) -> np.ndarray:
@@ -197,7 +197,7 @@ class DesiredMotion:
         return True
 
     def _plausible(self, q: np.ndarray) -> bool:
-        return q.shape == self._q.shape and bool(np.abs(q).max(initial=0.0) <= MOST_POSITION)
+        return q.shape == self._q.shape and bool(np.abs(q).max(initial=0.0) <= MOST_HELD)
 
     def interrupted(self, q_measured: Any, gap: float) -> str:
         """Go on after states had failed, and with them the torque.
@@ -247,7 +247,7 @@ class DesiredMotion:
                 f'{event}, and joint {shown(self._names[worst])} is {away[worst]:.3g} rad or m '
                 'from where it should be',
             )
-        self._q, self._v = q, self._rest
+        self._q, self._v, self._a = q, self._rest, self._rest
         self._enter(self._path, self._s, self._path_bounds, at_rest=True)
         self._publish()
         if not isinstance(self._path, JointTrajectory):
@@ -336,7 +336,7 @@ class DesiredMotion:
         old = self._q, v if at_rest else self._v
         self._offset = Offset.between(old, (q, v), bounds, ramp_time)
         self._path_bounds = bounds
-        self._path, self._s = path, s
+        self._path, self._end, self._s = path, path.end_time, s
         self._holding = False
 
     def _move(self, step: float) -> None:
@@ -363,7 +363,7 @@ class DesiredMotion:
         self._q, self._v, self._a = q, v, a
         if tempo is not None and tempo.over and tempo.stops:
             self._rest_here(ended=False)
-        elif self._offset is None and self._tempo is None and self._s >= self._path.end_time:
+        elif self._offset is None and self._tempo is None and self._s >= self._end:
             self._rest_here(ended=isinstance(self._path, JointTrajectory))
 
     def _rest_here(self, ended: bool) -> None:
@@ -404,7 +404,7 @@ class DesiredMotion:
             any distance. The robot goes there smoothly
         :raises TrajectoryError: if it cannot be followed; `code` is its short kind
         """
-        base, clock = self._snapshot, self._clock
+        base, clock = _Snapshot(*self._snapshot), self._clock
         if not len(times):
             text = 'stop: the present desired position is held'
             return MotionPlan(None, 0.0, None, clock, False, base.epoch, self._limits, text)

@@ -18,7 +18,8 @@ from rbd_ros.control.slices import slices
 # the ratio of coupling to diagonal, which is 1/2 at first: after six, nothing is left in a double.
 DISTANCES = (1, 2, 4, 8, 16, 32)
 REACH = sum(DISTANCES)
-MOST_CUTS = 12  # into quarters, of a segment that is doubtful
+# Into how many parts, one after another, a segment is cut that is doubtful.
+EXTREME_CUTS, MOST_CUTS = 8, 40
 UNDECIDED = 1e-9  # by so much a limit may be exceeded unnoticed [rad, m, rad/s or m/s]
 
 
@@ -151,14 +152,6 @@ def _bernstein(powers: int) -> np.ndarray:
     )
 
 
-@lru_cache(maxsize=None)
-def _quarters(powers: int) -> np.ndarray:
-    """Control values of the four quarters from those of the whole, (4 * powers, powers), exact."""
-    left = np.array([[comb(i, k) / 2.0**i for k in range(powers)] for i in range(powers)])
-    right = left[::-1, ::-1]
-    return np.vstack([left @ left, right @ left, left @ right, right @ right])
-
-
 def control_values(c: np.ndarray) -> np.ndarray:
     """Bernstein coefficients of polynomials, (powers, segments, n).
 
@@ -173,34 +166,82 @@ def slope_control_values(control: np.ndarray) -> np.ndarray:
     return np.diff(control, axis=0) * (len(control) - 1)
 
 
+def cut(control: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """Control values of both parts of all polynomials, (powers, 2 * M): all left ones, all right.
+
+    By de Casteljau's algorithm: no number comes in that does not lie between the old ones.
+
+    :param control: control values, (powers, M)
+    :param u: where to cut each, (M,)
+    """
+    powers, m = control.shape
+    result = np.empty((powers, 2 * m))
+    left, right = result[:, :m], result[:, m:]
+    left[0], right[-1] = control[0], control[-1]
+    for k in range(1, powers):
+        control = control[:-1] + u * (control[1:] - control[:-1])
+        left[k], right[-1 - k] = control[0], control[-1]
+    return result
+
+
 def beyond(control: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Tell which polynomials really leave their limits somewhere from 0 to 1, (segments, n) bool.
-
-    Whatever is doubtful by its control values is cut into quarters, which makes the difference
-    between them and the polynomial sixteen times smaller, until it is not doubtful any more.
 
     :param control: control values, (powers, segments, n)
     :param lower: lower limits, (n,)
     :param upper: upper limits, (n,)
     """
-    powers = len(control)
     doubtful = _doubtful(control, lower, upper)
-    column = np.flatnonzero(doubtful)
+    place = np.flatnonzero(doubtful)
     result = np.zeros(doubtful.size, dtype=bool)
-    control = control.reshape(powers, -1).take(column, axis=1)
-    for _ in range(MOST_CUTS):
+    control = control.reshape(len(control), -1)
+    for here in slices(len(place), len(control)):
+        column = place[here]
         joint = column % len(lower)
-        low, high = lower.take(joint), upper.take(joint)
+        result[column] = _beyond(control.take(column, axis=1), lower[joint], upper[joint])
+    return result.reshape(doubtful.shape)
+
+
+def _beyond(control: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Tell which of the columns leave their limits, (M,) bool; limits are (M,).
+
+    Whatever is doubtful by its control values is cut in two where it seems to be extreme, until it
+    is not doubtful any more. Where the cut is just right, both parts rise or fall to their ends.
+    """
+    result = np.zeros(control.shape[1], dtype=bool)
+    column = np.arange(control.shape[1])
+    for count in range(MOST_CUTS):
+        low, high = lower.take(column), upper.take(column)
         first, last = control[0], control[-1]
         out = (np.minimum(first, last) < low) | (np.maximum(first, last) > high)
         result[column.compress(out)] = True
         left = np.flatnonzero(_doubtful(control, low, high) & ~result.take(column))
         if not len(left):
             break
-        parts = (_quarters(powers) @ control.take(left, axis=1)).reshape(4, powers, -1)
-        control = parts.transpose(1, 0, 2).reshape(powers, -1)
-        column = np.tile(column.take(left), 4)
-    return result.reshape(doubtful.shape)
+        control, column = control.take(left, axis=1), column.take(left)
+        # Usually three cuts or four are enough. If not, halves are sure to make progress.
+        halves = count >= EXTREME_CUTS
+        u = 0.5 if halves else _seeming_extreme(control, low.take(left), high.take(left))
+        control, column = cut(control, u), np.concatenate([column, column])
+    return result
+
+
+def _seeming_extreme(control: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Where polynomials with inner control values beyond their limits seem to be extreme, (M,).
+
+    The control values of the derivative, joined by straight lines, change sign on both sides of
+    the greatest one of the polynomial. At an end this is the step of Newton's method.
+    """
+    powers, m = control.shape
+    downwards = low - control.min(axis=0) > control.max(axis=0) - high
+    greatest = np.where(downwards, -control, control).argmax(axis=0)
+    greatest = np.minimum(np.maximum(greatest, 1), powers - 2)
+    flat, at = control.reshape(-1), greatest * m + np.arange(m)
+    middle = flat.take(at)
+    before, after = middle - flat.take(at - m), flat.take(at + m) - middle
+    change = before - after
+    part = before / np.where(change == 0.0, 1.0, change)
+    return (greatest - 1 + part) / (powers - 2)
 
 
 def _doubtful(control: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
@@ -211,7 +252,10 @@ def _doubtful(control: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.n
 
 def extremes(c: np.ndarray) -> Tuple[float, float]:
     """Minimum and maximum of one polynomial, (powers,), from 0 to 1."""
-    slope = np.trim_zeros(c[1:] * np.arange(1.0, len(c)), 'b')
+    slope = c[1:] * np.arange(1.0, len(c))
+    # A power that cannot be felt would only send roots to infinity.
+    felt = np.flatnonzero(np.abs(slope) > 1e-15 * np.abs(slope).max())
+    slope = slope[: felt[-1] + 1] if len(felt) else slope[:0]
     roots = np.roots(slope[::-1]) if len(slope) > 1 else np.zeros(0)
     turning = roots[np.abs(roots.imag) < 1e-9].real
     u = np.concatenate([[0.0, 1.0], turning[(turning > 0.0) & (turning < 1.0)]])

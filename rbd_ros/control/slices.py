@@ -12,7 +12,7 @@ from typing import Iterator
 
 NUMBERS = 16384  # of an array that are worked on at once, a fraction of a millisecond
 LONGEST_TURN = 0.5e-3  # time without a pause [s]
-PAUSE = 20e-6  # long enough for a waiting thread to wake up and take its turn [s]
+PAUSE = 100e-6  # long enough for a waiting thread to wake up and take its turn [s]
 
 
 def slices(rows: int, columns: int = 1) -> Iterator[slice]:

@@ -132,10 +132,10 @@ class JointTrajectory:
         if self._quintic:
             s4 = s2 * s2
             basis = np.array(
-                (1.0, s, s2, s3, s4, s4 * s)
-                + (0.0, 1.0, 2.0 * s, 3.0 * s2, 4.0 * s3, 5.0 * s4)
-                + (0.0, 0.0, 2.0, 6.0 * s, 12.0 * s2, 20.0 * s3)
-            ).reshape(3, 6)
+                (1.0, s, s2, s3, s4, s4 * s,
+                 0.0, 1.0, 2.0 * s, 3.0 * s2, 4.0 * s3, 5.0 * s4,
+                 0.0, 0.0, 2.0, 6.0 * s, 12.0 * s2, 20.0 * s3)
+            ).reshape(3, 6)  # fmt: skip
         else:
             basis = np.array(
                 (1.0, s, s2, s3, 0.0, 1.0, 2.0 * s, 3.0 * s2, 0.0, 0.0, 2.0, 6.0 * s)
@@ -259,8 +259,10 @@ class JointTrajectory:
         """Speeds that no joint exceeds, (n,), close to the greatest ones."""
         result = np.zeros(len(self.joint_names))
         for _, duration, control in self._pieces():
-            speed = np.abs(polynomials.slope_control_values(control)).max(axis=0)
-            np.maximum(result, (speed / duration[:, None]).max(axis=0), out=result)
+            slope = polynomials.slope_control_values(control) / duration[:, None]
+            halves = polynomials.cut(slope.reshape(len(slope), -1), 0.5)
+            speed = np.abs(halves).max(axis=0).reshape(-1, len(result))
+            np.maximum(result, speed.max(axis=0), out=result)
         return result
 
     def _pieces(self):

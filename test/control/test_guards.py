@@ -1,5 +1,7 @@
 """Guards: a silent publisher, numbers that are none, and time that runs back."""
 
+import re
+
 from hypothesis import given, strategies as st
 import numpy as np
 import pytest
@@ -125,3 +127,68 @@ def test_a_reset_guard_accepts_any_time(guard):
     assert guard.check(100.0, OK, OK) is None
     guard.reset()
     assert guard.check(0.0, OK, OK) is None
+
+
+@pytest.mark.parametrize(
+    ('q', 'kind', 'text'),
+    [
+        ([1e300, 0.0], 'implausible', "'hip' is 1e.300, beyond what any joint can have; check"),
+        ([-1e300, 0.0], 'implausible', "'hip' is -1e.300, beyond what any joint can have; check"),
+        ([0.0, 2e6], 'implausible', "'knee' is 2e.06, beyond 1e.06; check its unit"),
+        ([3.2, 0.0], 'beyond_limits', "'hip' is 3.2, far above its upper limit 2; check the zero"),
+        ([-2.1, 0.0], 'beyond_limits', "'hip' is -2.1, far below its lower limit -1; check the"),
+        ([-45.0, 0.0], 'beyond_limits', 'lower limit -1; are these degrees'),
+        ([1500.0, 0.0], 'beyond_limits', 'upper limit 2; are these millimetres'),
+        ([np.nan, 0.0], 'not_finite', 'not a number; check the publisher'),
+    ],
+)
+def test_the_advice_fits_the_value(q, kind, text):
+    guard = StateGuard(('hip', 'knee'), lower=[-1.0, -np.inf], upper=[2.0, np.inf])
+    problem = guard.check(1.0, np.array(q), OK)
+    assert problem.kind == kind
+    assert re.search(text, problem.message)
+
+
+@pytest.mark.parametrize('v', [1e300, -1e300])
+def test_an_absurd_velocity_is_told(guard, v):
+    problem = guard.check(1.0, OK, np.array([0.0, v]))
+    assert problem.kind == 'implausible'
+    assert 'velocity of joint' in problem.message
+    assert 'beyond what any joint can have; check the publisher' in problem.message
+
+
+@pytest.mark.parametrize('margin', [0.0, 0.5, [0.5, 0.0]])
+@pytest.mark.parametrize('side', [-1.0, 1.0])
+def test_joints_may_be_beyond_their_limits_by_the_margin(margin, side):
+    guard = StateGuard(('hip', 'knee'), lower=[-1, -1], upper=[1, 1], limit_margin=margin)
+    allowed = 1.0 + np.broadcast_to(margin, 2)
+    assert guard.check(1.0, side * allowed, OK) is None
+    for joint in range(2):
+        q = side * allowed
+        q[joint] += side * 1e-9
+        assert guard.check(2.0, q, OK).kind == 'beyond_limits'
+
+
+def test_a_state_beyond_the_limits_does_not_advance_the_time():
+    guard = StateGuard(('hip', 'knee'), lower=[-1, -1], upper=[1, 1])
+    assert guard.check(5.0, np.array([9.0, 0.0]), OK) is not None
+    assert guard.check(1.0, OK, OK) is None
+
+
+@pytest.mark.parametrize(
+    'bad', [{'lower': [0.0]}, {'upper': [0.0, np.nan]}, {'limit_margin': -0.1}]
+)
+def test_limits_without_sense_are_refused(bad):
+    with pytest.raises(ValueError, match='limits must be|limit_margin'):
+        StateGuard(('hip', 'knee'), **bad)
+
+
+def test_messages_stay_short_whatever_the_names():
+    guard = StateGuard(('x' * 100_000,))
+    problem = guard.check(1.0, np.array([1e300]), np.zeros(1))
+    assert len(problem.message) < 200
+    assert problem.joint == 'x' * 100_000
+
+
+def test_a_robot_without_joints_has_good_states():
+    assert StateGuard(()).check(1.0, np.zeros(0), np.zeros(0)) is None
