@@ -46,7 +46,7 @@ class Launch:
         self._log = self._folder / f'launch_{time.monotonic_ns()}.log'
         with open(self._log, 'w') as file:
             self._process = subprocess.Popen(
-                [shutil.which('ros2'), 'launch', 'rbd_ros', *words],
+                [shutil.which('ros2'), 'launch', *words],
                 stdout=file,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
@@ -132,7 +132,8 @@ def running(ros, tmp_path):
     from sensor_msgs.msg import JointState
 
     commands = ros.listen(JointState, '/joint_commands')
-    with Launch(ros, tmp_path, 'bringup.launch.py', f'urdf:={ARM}', 'rviz:=false') as launch:
+    words = ('rbd_ros', 'bringup.launch.py', f'urdf:={ARM}', 'rviz:=false')
+    with Launch(ros, tmp_path, *words) as launch:
         until_running(ros, launch, commands)
         yield launch
 
@@ -181,7 +182,7 @@ def test_what_cannot_be_started_is_said_in_one_line_and_nothing_starts(
 ):
     for variable in ('DISPLAY', 'WAYLAND_DISPLAY', 'QT_QPA_PLATFORM'):
         monkeypatch.delenv(variable, raising=False)
-    with Launch(ros, tmp_path, *words) as launch:
+    with Launch(ros, tmp_path, 'rbd_ros', *words) as launch:
         assert launch.wait() == 1
         assert not launch.survivors()
         lines = [line for line in launch.output.splitlines() if line.startswith('[ERROR]')]
@@ -190,7 +191,7 @@ def test_what_cannot_be_started_is_said_in_one_line_and_nothing_starts(
 
 
 def test_failure_of_a_node_at_its_start_ends_the_launch_with_exit_code_1(ros, tmp_path):
-    words = ('simulator.launch.py', f'urdf:={ARM}', 'servo_bandwidth:=1e6')
+    words = ('rbd_ros', 'simulator.launch.py', f'urdf:={ARM}', 'servo_bandwidth:=1e6')
     with Launch(ros, tmp_path, *words) as launch:
         assert launch.wait() == 1, launch.output
         assert 'servo_bandwidth' in launch.output and 'Traceback' not in launch.output
@@ -202,6 +203,7 @@ def test_arguments_reach_the_nodes(ros, tmp_path):
 
     commands = ros.listen(JointState, '/cell/joint_commands')
     words = (
+        'rbd_ros',
         'bringup.launch.py',
         f'urdf:={ARM}',
         'controller:=gravity_compensation',
@@ -243,8 +245,8 @@ def test_two_arms_move_at_the_same_time(ros, tmp_path, clocks):
     with contextlib.ExitStack() as stack:
         launches = {}
         for side, clock in zip(goals, clocks):
-            words = ('bringup.launch.py', f'urdf:={ARM}', f'namespace:={side}', 'rviz:=false')
-            words += (f'frame_prefix:={side}/', *clock)
+            words = ('rbd_ros', 'bringup.launch.py', f'urdf:={ARM}', 'rviz:=false')
+            words += (f'namespace:={side}', f'frame_prefix:={side}/', *clock)
             launches[side] = stack.enter_context(Launch(ros, tmp_path, *words))
         for side in goals:
             until_running(ros, launches[side], commands[side])
@@ -274,3 +276,23 @@ def test_two_arms_move_at_the_same_time(ros, tmp_path, clocks):
         for launch in launches.values():
             assert launch.wait() == 0, launch.output
             assert not launch.survivors()
+
+
+def test_launch_file_of_the_page_starts_two_arms(ros, tmp_path):
+    from sensor_msgs.msg import JointState
+
+    page = (ROOT / 'docs' / 'launch.md').read_text(encoding='utf-8')
+    file = tmp_path / 'two_arms.launch.py'
+    file.write_text(page.partition('```python\n')[2].partition('```')[0])
+    commands = [ros.listen(JointState, f'/{side}/joint_commands') for side in ('left', 'right')]
+    with Launch(ros, tmp_path, file) as launch:
+        for received in commands:
+            until_running(ros, launch, received)
+        names = {
+            f'{namespace}/{name}' for name, namespace in ros.node.get_node_names_and_namespaces()
+        }
+        for side in ('left', 'right'):
+            assert {f'/{side}/simulator', f'/{side}/inverse_dynamics'} <= names
+        launch.signal(signal.SIGINT)
+        assert launch.wait() == 0, launch.output
+        assert not launch.survivors()
