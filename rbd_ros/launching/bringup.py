@@ -236,6 +236,11 @@ def _rviz_configuration(frame_prefix: str) -> str:
     for display in configuration['Visualization Manager']['Displays']:
         if display['Name'] == 'RobotModel':
             display['TF Prefix'] = frame_prefix.rstrip('/')
-    copy = Path(launch.logging.launch_config.log_dir, 'robot.rviz')
+    copy = _log_folder() / 'robot.rviz'
     copy.write_text(yaml.safe_dump(configuration, sort_keys=False), encoding='utf-8')
     return str(copy)
+
+
+def _log_folder() -> Path:
+    """Folder of this launch's log, where a file is of use later and in nobody's way."""
+    return Path(launch.logging.launch_config.log_dir)

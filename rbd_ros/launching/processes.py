@@ -90,10 +90,10 @@ def start_node(
 
 
 def _ends_with_launch(context: LaunchContext) -> Optional[str]:
-    """Prefix of a command under which Linux ends it when the launch dies without a farewell."""
+    """Prefix of a command under which Linux ends it when the launch is killed."""
     if context.launch_configurations.get('launch-prefix') or not shutil.which('setpriv'):
         return None
-    return 'setpriv --pdeathsig INT'
+    return 'setpriv --pdeathsig TERM'  # a shell makes what runs in the background ignore SIGINT
 
 
 def _end_of_required(event: ProcessExited, context: LaunchContext) -> Optional[List[Action]]:

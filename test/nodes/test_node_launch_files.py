@@ -1,117 +1,298 @@
-"""The launch files, where launch and launch_ros are installed."""
+"""`ros2 launch` of the launch files, where launch and ros2cli are installed: real processes.
 
+What the files declare and decide is tested in test/launch, without processes.
+"""
+
+import contextlib
 import os
 from pathlib import Path
+import shutil
+import signal
 import subprocess
-import sys
+import time
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
+ARM = ROOT / 'urdf' / 'two_link_arm.urdf'
+LIMIT = 60.0  # time within which a launch must end [s]
+START_LIMIT = 300.0  # time within which nodes must start, compiling what is not cached yet [s]
 
-RUN = """
-import sys
-from launch import LaunchDescription, LaunchService
-from launch.actions import EmitEvent, IncludeLaunchDescription, TimerAction
-from launch.events import Shutdown
-from launch.launch_description_sources import PythonLaunchDescriptionSource
-path, duration, *arguments = sys.argv[1:]
-service = LaunchService()
-service.include_launch_description(LaunchDescription([
-    IncludeLaunchDescription(
-        PythonLaunchDescriptionSource(path),
-        launch_arguments=[tuple(a.split(':=')) for a in arguments]),
-    TimerAction(period=float(duration), actions=[EmitEvent(event=Shutdown())])]))
-sys.exit(service.run())
-"""
+pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
 
-def needs_launch():
-    pytest.importorskip('launch', reason='launch is not installed (it is not on PyPI)')
-    pytest.importorskip('launch_ros', reason='launch_ros is not installed (it is not on PyPI)')
-
-
-def description(path):
-    from launch.launch_description_sources import get_launch_description_from_python_launch_file
-
-    return get_launch_description_from_python_launch_file(str(path))
-
-
-def test_there_is_a_launch_file_for_each_node_and_for_the_whole():
-    assert [path.name for path in FILES] == [
-        'bringup.launch.py',
-        'gravity_compensation.launch.py',
-        'inverse_dynamics.launch.py',
-        'simulator.launch.py',
-    ]
-
-
-@pytest.mark.parametrize('path', FILES, ids=lambda path: path.name)
-def test_every_argument_is_described_and_has_a_default(path):
-    needs_launch()
-    arguments = description(path).get_launch_arguments()
-    assert 'urdf' in {argument.name for argument in arguments}
-    for argument in arguments:
-        assert '.' in argument.description, argument.name
-        assert argument.default_value is not None, argument.name
-
-
-@pytest.mark.parametrize('name', ['simulator', 'gravity_compensation', 'inverse_dynamics'])
-def test_arguments_that_are_parameters_are_declared_by_the_node(name):
-    needs_launch()
-    import importlib
-    import importlib.util
-
-    spec = importlib.util.spec_from_file_location(name, ROOT / 'launch' / f'{name}.launch.py')
-    file = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(file)
-    home = 'simulator_parameters' if name == 'simulator' else name
-    table = getattr(importlib.import_module(f'rbd_ros.nodes.{home}'), f'{name.upper()}_PARAMETERS')
-    assert set(file.PARAMETERS) - {'use_sim_time'} <= {d.name for d in table}
-
-
-@pytest.mark.ros
-@pytest.mark.parametrize(
-    'arguments',
-    [
-        [],
-        ['controller:=gravity_compensation', 'namespace:=cell', 'initial_positions:=[0.5, -0.5]'],
-    ],
-)
-def test_the_whole_starts_runs_and_ends_cleanly(arguments, tmp_path):
-    needs_launch()
-    from ament_index_python.packages import get_package_prefix, PackageNotFoundError
-    from node_harness import Ros
+@pytest.fixture(scope='module', autouse=True)
+def _needs_launch():
+    for package in ('rclpy', 'launch', 'launch_ros', 'ros2launch'):
+        pytest.importorskip(package, reason=f'{package} is not installed (no ROS 2 here)')
+    from ament_index_python.packages import get_package_share_directory, PackageNotFoundError
 
     try:
-        get_package_prefix('rbd_ros')
+        share = get_package_share_directory('rbd_ros')
     except PackageNotFoundError:
         pytest.skip('rbd_ros is not in a sourced workspace')
-    from sensor_msgs.msg import JointState
+    file = Path(share, 'launch', 'bringup.launch.py')
+    if file.resolve() != ROOT / 'launch' / 'bringup.launch.py' and (
+        file.read_text() != (ROOT / 'launch' / 'bringup.launch.py').read_text()
+    ):
+        pytest.skip('the rbd_ros of the sourced workspace is not this one')
 
-    urdf = ROOT / 'urdf' / 'two_link_arm.urdf'
-    with Ros(tmp_path) as ros:
-        prefix = '/cell' if 'namespace:=cell' in arguments else ''
-        commands = ros.listen(JointState, f'{prefix}/joint_commands')
-        log = tmp_path / 'launch.log'
-        with open(log, 'w') as file:
-            process = subprocess.Popen(
-                [
-                    sys.executable,
-                    '-c',
-                    RUN,
-                    str(ROOT / 'launch' / 'bringup.launch.py'),
-                    '20',
-                    f'urdf:={urdf}',
-                    'rviz:=false',
-                    *arguments,
-                ],
+
+class Launch:
+    """A `ros2 launch` in a session of its own; whatever it leaves behind is found and ended."""
+
+    def __init__(self, ros, folder, *words):
+        self._folder = Path(folder)
+        self._log = self._folder / f'launch_{time.monotonic_ns()}.log'
+        with open(self._log, 'w') as file:
+            self._process = subprocess.Popen(
+                [shutil.which('ros2'), 'launch', *words],
                 stdout=file,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'ROS_LOG_DIR': str(tmp_path)},
+                stdin=subprocess.DEVNULL,
+                cwd=folder,
+                start_new_session=True,
+                env={
+                    **os.environ,
+                    'ROS_DOMAIN_ID': str(ros.domain),
+                    'ROS_LOG_DIR': str(self._folder / 'log'),
+                },
+                # A shell makes what runs in the background ignore SIGINT, and so may ours have.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             )
-        ros.until(lambda: len(commands) > 100 or process.poll() is not None, 'torques', 60.0)
-        assert process.wait(60) == 0, log.read_text()
-        assert len(commands) > 100, log.read_text()
-        assert log.read_text().count('process has finished cleanly') >= 2
+
+    @property
+    def output(self):
+        return self._log.read_text()
+
+    @property
+    def running(self):
+        return self._process.poll() is None
+
+    def process(self, executable):
+        """Number of a process of the launch."""
+        for stat in Path('/proc').glob('[0-9]*/stat'):
+            with contextlib.suppress(OSError):
+                words = stat.with_name('cmdline').read_bytes().split(b'\0')
+                parent = int(stat.read_text().rpartition(')')[2].split()[1])
+                if parent == self._process.pid and any(
+                    word.endswith(f'/{executable}'.encode()) for word in words[:2]
+                ):
+                    return int(stat.parent.name)
+        raise AssertionError(f'{executable} does not run\n{self.output}')
+
+    def signal(self, number):
+        self._process.send_signal(number)
+
+    def wait(self):
+        """Exit code."""
+        try:
+            return self._process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f'the launch does not end\n{self.output}') from None
+
+    def survivors(self):
+        """Numbers of the processes of the session that are left within a generous time."""
+        end = time.monotonic() + LIMIT
+        while self._session() and time.monotonic() < end:
+            time.sleep(0.05)
+        return self._session()
+
+    def _session(self):
+        found = []
+        for stat in Path('/proc').glob('[0-9]*/stat'):
+            with contextlib.suppress(OSError):
+                state, _, _, session = stat.read_text().rpartition(')')[2].split()[:4]
+                if int(session) == self._process.pid and state != 'Z':
+                    found.append(int(stat.parent.name))
+        return found
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self._session():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        self._process.wait()
+
+
+def until_running(ros, launch, received, count=50):
+    ros.until(
+        lambda: len(received) > count or not launch.running,
+        f'torques\n{launch.output}',
+        START_LIMIT,
+    )
+    assert launch.running, launch.output
+
+
+@pytest.fixture
+def running(ros, tmp_path):
+    """Return a launch with simulator and controller at work."""
+    from sensor_msgs.msg import JointState
+
+    commands = ros.listen(JointState, '/joint_commands')
+    words = ('rbd_ros', 'bringup.launch.py', f'urdf:={ARM}', 'rviz:=false')
+    with Launch(ros, tmp_path, *words) as launch:
+        until_running(ros, launch, commands)
+        yield launch
+
+
+def test_interrupt_ends_everything_with_exit_code_0(running):
+    running.signal(signal.SIGINT)
+    assert running.wait() == 0, running.output
+    assert not running.survivors(), running.output
+    assert running.output.count('process has finished cleanly') >= 2, running.output
+
+
+@pytest.mark.parametrize('node', ['simulator', 'inverse_dynamics'])
+def test_death_of_a_node_ends_everything_with_exit_code_1(running, node):
+    os.kill(running.process(node), signal.SIGKILL)
+    assert running.wait() == 1, running.output
+    assert not running.survivors(), running.output
+    assert f'{node}-' in running.output and 'was ended by SIGKILL' in running.output
+
+
+def test_simulator_that_is_told_to_end_ends_everything_with_exit_code_0(running):
+    os.kill(running.process('simulator'), signal.SIGINT)
+    assert running.wait() == 0, running.output
+    assert not running.survivors(), running.output
+
+
+@pytest.mark.parametrize('number', [signal.SIGKILL, signal.SIGTERM])
+def test_nodes_do_not_outlive_a_launch_that_is_killed(running, number):
+    if not shutil.which('setpriv'):
+        pytest.skip('setpriv of util-linux is not installed')
+    running.signal(number)
+    running.wait()
+    assert not running.survivors(), running.output
+
+
+@pytest.mark.parametrize(
+    'words',
+    [
+        ['bringup.launch.py', 'rviz:=true', 'robot_state_publisher:=true'],
+        ['bringup.launch.py', 'urdf:=no/such.urdf'],
+        ['bringup.launch.py', 'initial_positons:=[0]'],
+        ['simulator.launch.py', 'real_time_factor:=fast'],
+    ],
+)
+def test_what_cannot_be_started_is_said_in_one_line_and_nothing_starts(
+    ros, tmp_path, words, monkeypatch
+):
+    for variable in ('DISPLAY', 'WAYLAND_DISPLAY', 'QT_QPA_PLATFORM'):
+        monkeypatch.delenv(variable, raising=False)
+    with Launch(ros, tmp_path, 'rbd_ros', *words) as launch:
+        assert launch.wait() == 1
+        assert not launch.survivors()
+        lines = [line for line in launch.output.splitlines() if line.startswith('[ERROR]')]
+        assert len(lines) == 1, launch.output
+        assert 'process started' not in launch.output and 'Traceback' not in launch.output
+
+
+def test_failure_of_a_node_at_its_start_ends_the_launch_with_exit_code_1(ros, tmp_path):
+    words = ('rbd_ros', 'simulator.launch.py', f'urdf:={ARM}', 'servo_bandwidth:=1e6')
+    with Launch(ros, tmp_path, *words) as launch:
+        assert launch.wait() == 1, launch.output
+        assert 'servo_bandwidth' in launch.output and 'Traceback' not in launch.output
+        assert not launch.survivors()
+
+
+def test_arguments_reach_the_nodes(ros, tmp_path):
+    from sensor_msgs.msg import JointState
+
+    commands = ros.listen(JointState, '/cell/joint_commands')
+    words = (
+        'rbd_ros',
+        'bringup.launch.py',
+        f'urdf:={ARM}',
+        'controller:=gravity_compensation',
+        'namespace:=cell',
+        'initial_positions:=[0.5, -0.25]',
+        'payload_link:=tool0',
+        'payload_mass:=0.25',
+    )
+    with Launch(ros, tmp_path, *words) as launch:
+        until_running(ros, launch, commands)
+        values = ros.get_parameters('/cell/simulator', ['initial_positions'])
+        assert list(values[0].double_array_value) == [0.5, -0.25]
+        values = ros.get_parameters('/cell/gravity_compensation', ['payload_mass', 'use_sim_time'])
+        assert values[0].double_value == 0.25 and values[1].bool_value
+        launch.signal(signal.SIGINT)
+        assert launch.wait() == 0, launch.output
+
+
+TWO_ARMS = {
+    'a clock for each': (['clock:=clock'], ['clock:=clock']),
+    'one owns /clock': ([], ['clock:=false']),
+}
+
+
+@pytest.mark.parametrize('clocks', TWO_ARMS.values(), ids=TWO_ARMS)
+def test_two_arms_move_at_the_same_time(ros, tmp_path, clocks):
+    from rosgraph_msgs.msg import Clock
+    from sensor_msgs.msg import JointState
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+    goals = {'left': [0.75, -0.5], 'right': [-0.5, 0.25]}
+    states = {side: ros.listen(JointState, f'/{side}/joint_states') for side in goals}
+    commands = {side: ros.listen(JointState, f'/{side}/joint_commands') for side in goals}
+    publisher = {
+        side: ros.publisher(JointTrajectory, f'/{side}/joint_trajectory', wait=False)
+        for side in goals
+    }
+    ticks = [ros.listen(Clock, topic) for topic in ('/clock', '/left/clock', '/right/clock')]
+    with contextlib.ExitStack() as stack:
+        launches = {}
+        for side, clock in zip(goals, clocks):
+            words = ('rbd_ros', 'bringup.launch.py', f'urdf:={ARM}', 'rviz:=false')
+            words += (f'namespace:={side}', f'frame_prefix:={side}/', *clock)
+            launches[side] = stack.enter_context(Launch(ros, tmp_path, *words))
+        for side in goals:
+            until_running(ros, launches[side], commands[side])
+        for side, goal in goals.items():
+            ros.until(publisher[side].get_subscription_count, f'a subscription of {side}')
+            point = JointTrajectoryPoint(positions=goal)
+            point.time_from_start.sec = 1
+            publisher[side].publish(
+                JointTrajectory(joint_names=['shoulder', 'elbow'], points=[point])
+            )
+
+        def arrived(side):
+            state = states[side][-1]
+            position = dict(zip(state.name, state.position))
+            error = [abs(position[n] - g) for n, g in zip(('shoulder', 'elbow'), goals[side])]
+            return max(error) < 0.01
+
+        ros.until(lambda: all(map(arrived, goals)), 'both arms at their goals')
+        # Each simulator publishes on the clock it was given, and on no other.
+        infos = ros.node.get_publishers_info_by_topic('/clock')
+        names = {f'{i.node_namespace}/{i.node_name}' for i in infos}
+        assert names == (set() if clocks[0] else {'/left/simulator'})
+        assert bool(ticks[0]) == (not clocks[0])
+        assert bool(ticks[1]) == bool(ticks[2]) == bool(clocks[0])
+        for launch in launches.values():
+            launch.signal(signal.SIGINT)
+        for launch in launches.values():
+            assert launch.wait() == 0, launch.output
+            assert not launch.survivors()
+
+
+def test_launch_file_of_the_page_starts_two_arms(ros, tmp_path):
+    from sensor_msgs.msg import JointState
+
+    page = (ROOT / 'docs' / 'launch.md').read_text(encoding='utf-8')
+    file = tmp_path / 'two_arms.launch.py'
+    file.write_text(page.partition('```python\n')[2].partition('```')[0])
+    commands = [ros.listen(JointState, f'/{side}/joint_commands') for side in ('left', 'right')]
+    with Launch(ros, tmp_path, file) as launch:
+        for received in commands:
+            until_running(ros, launch, received)
+        names = {
+            f'{namespace}/{name}' for name, namespace in ros.node.get_node_names_and_namespaces()
+        }
+        for side in ('left', 'right'):
+            assert {f'/{side}/simulator', f'/{side}/inverse_dynamics'} <= names
+        launch.signal(signal.SIGINT)
+        assert launch.wait() == 0, launch.output
+        assert not launch.survivors()

@@ -1,0 +1,105 @@
+"""Launch files without processes: what they declare, and what they would start.
+
+Where launch is not installed, a small stand-in takes its place.
+"""
+
+from dataclasses import dataclass, field
+import importlib.util
+from pathlib import Path
+import sys
+from typing import Any, Dict, List
+
+import pytest
+from support import launch_stand_in
+
+if importlib.util.find_spec('launch_ros') is None:
+    launch_stand_in.install()
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass
+class Started:
+    """A node that a launch file would start."""
+
+    package: str
+    executable: str
+    name: str
+    namespace: str
+    files: List[str]
+    parameters: Dict[str, Any]
+    remappings: Dict[str, str]
+    arguments: List[str]
+    required: bool
+
+
+@dataclass
+class Machine:
+    """A machine with some ROS packages, and a user who launches files on it."""
+
+    patch: Any
+    folder: Path
+    packages: set = field(default_factory=lambda: {'rbd_ros'})
+
+    def description(self, file):
+        """Launch description of one of the launch files."""
+        spec = importlib.util.spec_from_file_location('launch_file', ROOT / 'launch' / file)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module.generate_launch_description()
+
+    def arguments(self, file):
+        """Declared arguments by name."""
+        from launch.actions import DeclareLaunchArgument
+
+        entities = self.description(file).entities
+        return {e.name: e for e in entities if isinstance(e, DeclareLaunchArgument)}
+
+    def launch(self, file, *words, included_by=None):
+        """Nodes that would be started by a command line, by executable."""
+        from launch import LaunchContext
+
+        self.patch.setattr(sys, 'argv', ['ros2', 'launch', 'rbd_ros', included_by or file, *words])
+        context = LaunchContext(argv=list(words))
+        context.launch_configurations.update(word.split(':=', 1) for word in words)
+        actions = [entity.execute(context) for entity in self.description(file).entities]
+        return {a.executable: a for a in actions[-1] if isinstance(a, Started)}
+
+    def refusal(self, file, *words):
+        """The one line by which a command line is refused."""
+        with pytest.raises(RuntimeError) as caught:
+            self.launch(file, *words)
+        text = str(caught.value)
+        assert '\n' not in text
+        return text
+
+
+@pytest.fixture
+def machine(monkeypatch, tmp_path):
+    """Return a machine on which rbd_ros is built, and nothing else; no display."""
+    from rbd_ros.launching import bringup, own_nodes, processes
+
+    def start_node(context, package, executable, **options):
+        files = [p for p in options['parameters'] if not isinstance(p, dict)]
+        values = {k: v for p in options['parameters'] if isinstance(p, dict) for k, v in p.items()}
+        return Started(
+            package,
+            executable,
+            options.get('name'),
+            options['namespace'],
+            files,
+            values,
+            options['remappings'],
+            options.get('arguments', []),
+            options.get('required', False),
+        )
+
+    for module in (bringup, own_nodes):
+        monkeypatch.setattr(module, 'start_node', start_node)
+    made = Machine(monkeypatch, tmp_path)
+    for module in (bringup, processes):
+        monkeypatch.setattr(module, 'is_installed', lambda package, _: package in made.packages)
+    for name in processes.DISPLAY_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return made

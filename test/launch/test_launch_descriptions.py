@@ -1,0 +1,331 @@
+"""What the launch files declare, and which nodes with which parameters they would start."""
+
+from pathlib import Path
+import signal
+import sys
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from rbd_ros.resources import resource_path
+
+ROOT = Path(__file__).resolve().parents[2]
+NODES = ('gravity_compensation', 'inverse_dynamics', 'simulator')
+FILES = ('bringup.launch.py', *(f'{name}.launch.py' for name in NODES))
+URDF = '<robot name="r"><link name="base"/></robot>'
+ARM = str(resource_path('urdf', 'six_axis_arm.urdf'))
+
+
+def interface(name):
+    from rbd_ros.launching.declarations import node_interface
+
+    return node_interface(name)
+
+
+# -- arguments ------------------------------------------------------------------------------------
+
+
+def test_there_is_a_launch_file_for_each_node_and_for_the_whole():
+    files = [path.name for path in (ROOT / 'launch').iterdir() if path.is_file()]
+    assert sorted(files) == sorted(FILES)
+
+
+@pytest.mark.parametrize('file', FILES)
+def test_every_argument_is_described_and_has_a_default(machine, file):
+    for name, argument in machine.arguments(file).items():
+        assert '.' in argument.description, name
+        assert argument.default_value is not None, name
+
+
+@pytest.mark.parametrize('node', NODES)
+def test_every_parameter_of_a_node_is_an_argument_of_its_file(machine, node):
+    arguments = machine.arguments(f'{node}.launch.py')
+    parameters = {p.name: p for p in interface(node).parameters}
+    assert set(parameters) - set(arguments) <= {
+        'robot_description',
+        'robot_description_file',
+        'frame_prefix',
+    }
+    for name in set(parameters) & set(arguments):
+        parameter, text = parameters[name], arguments[name].description
+        assert parameter.description in text
+        assert all(choice in text for choice in parameter.choices)
+        assert parameter.kind in text and 'default' in text
+
+
+def test_bringup_offers_what_means_one_thing(machine):
+    arguments = machine.arguments('bringup.launch.py')
+    offered = {'initial_positions', 'gravity', 'armature_file', 'payload_mass', 'kp'}
+    assert offered <= set(arguments)
+    assert 'timeout_command' not in arguments  # other words in simulator than in controllers
+
+
+def test_arguments_of_several_nodes_say_what_each_takes(machine):
+    text = machine.arguments('bringup.launch.py')['friction_compensation'].description
+    assert 'inverse_dynamics:' in text and 'gravity_compensation:' in text
+
+
+# -- what is started ------------------------------------------------------------------------------
+
+
+def test_bringup_starts_simulator_and_controller(machine):
+    nodes = machine.launch('bringup.launch.py')
+    assert set(nodes) == {'simulator', 'inverse_dynamics'}
+    for name, node in nodes.items():
+        assert (node.package, node.name, node.namespace) == ('rbd_ros', name, '')
+        assert node.files == [str(resource_path('config', f'{name}.yaml'))]
+        assert node.required and not node.remappings
+        assert node.arguments == ['--ros-args', '--log-level', 'info']
+    description = {'robot_description': '', 'robot_description_file': ARM}
+    assert nodes['simulator'].parameters == description
+    assert nodes['inverse_dynamics'].parameters == {
+        **description,
+        'friction_compensation': 'desired',
+        'use_sim_time': True,
+    }
+
+
+@pytest.mark.parametrize('node', NODES)
+def test_file_of_a_node_starts_that_node(machine, node):
+    nodes = machine.launch(f'{node}.launch.py')
+    assert set(nodes) == {node}
+    assert nodes[node].required
+    assert nodes[node].parameters['robot_description_file'] == ARM
+    assert nodes[node].parameters.get('use_sim_time') == (None if node == 'simulator' else False)
+
+
+def test_argument_that_several_nodes_have_goes_to_each(machine):
+    nodes = machine.launch('bringup.launch.py', 'gravity:=[0, 0, -1.62]', 'kp:=10')
+    assert nodes['simulator'].parameters['gravity'] == [0.0, 0.0, -1.62]
+    assert nodes['inverse_dynamics'].parameters['gravity'] == [0.0, 0.0, -1.62]
+    assert nodes['inverse_dynamics'].parameters['kp'] == [10.0]
+    assert 'kp' not in nodes['simulator'].parameters
+
+
+def test_other_controller_is_started(machine):
+    nodes = machine.launch('bringup.launch.py', 'controller:=gravity_compensation')
+    assert set(nodes) == {'simulator', 'gravity_compensation'}
+    assert 'friction_compensation' not in nodes['gravity_compensation'].parameters
+
+
+def test_no_controller_is_started(machine):
+    assert set(machine.launch('bringup.launch.py', 'controller:=none')) == {'simulator'}
+
+
+def test_own_parameter_file_of_the_controller_is_not_overridden(machine):
+    file = machine.folder / 'mine.yaml'
+    file.write_text(yaml.safe_dump({'/**': {'ros__parameters': {'kp': [1.0]}}}))
+    words = ('controller_params_file:=mine.yaml', f'simulator_params_file:={file}')
+    nodes = machine.launch('bringup.launch.py', *words)
+    assert nodes['simulator'].files == nodes['inverse_dynamics'].files == [str(file)]
+    assert 'friction_compensation' not in nodes['inverse_dynamics'].parameters
+
+
+def test_namespace_and_log_level_are_those_of_all(machine):
+    machine.packages.add('robot_state_publisher')
+    nodes = machine.launch('bringup.launch.py', 'namespace:=cell/', 'log_level:=warn')
+    assert {node.namespace for node in nodes.values()} == {'cell'}
+    assert nodes['simulator'].arguments[-1] == 'warn'
+
+
+# -- the robot ------------------------------------------------------------------------------------
+
+
+def test_robot_by_topic_overrides_what_parameter_files_say(machine):
+    machine.packages.add('robot_state_publisher')
+    nodes = machine.launch('bringup.launch.py', 'urdf:=topic')
+    assert set(nodes) == {'simulator', 'inverse_dynamics'}
+    for node in nodes.values():
+        assert node.parameters['robot_description'] == ''
+        assert node.parameters['robot_description_file'] == ''
+
+
+def test_expanded_xacro_goes_to_all_as_text(machine, monkeypatch):
+    def process_file(path, mappings):
+        text = URDF.replace('base', mappings['name'])
+        return SimpleNamespace(toprettyxml=lambda indent: text)
+
+    monkeypatch.setitem(sys.modules, 'xacro', SimpleNamespace(process_file=process_file))
+    (machine.folder / 'arm.urdf.xacro').write_text('<robot/>')
+    machine.packages.add('robot_state_publisher')
+    nodes = machine.launch('bringup.launch.py', 'urdf:=arm.urdf.xacro name:=foot')
+    for name in ('simulator', 'inverse_dynamics', 'robot_state_publisher'):
+        assert nodes[name].parameters['robot_description'] == URDF.replace('base', 'foot')
+    assert nodes['simulator'].parameters['robot_description_file'] == ''
+
+
+def test_path_is_relative_to_the_caller(machine):
+    (machine.folder / 'mine.urdf').write_text(URDF)
+    nodes = machine.launch('simulator.launch.py', 'urdf:=mine.urdf')
+    path = nodes['simulator'].parameters['robot_description_file']
+    assert path == str(machine.folder / 'mine.urdf')
+
+
+@pytest.mark.parametrize(
+    ('content', 'words'),
+    [
+        (None, ['there is no file', 'arm.urdf']),
+        ('', ['empty']),
+        ('hello', ['XML']),
+        ('<sdf/>', ['root element is <sdf>']),
+        ('<robot name="r"><link name="a"/><link name="b"/></robot>', ["'a'", "'b'"]),
+    ],
+)
+@pytest.mark.parametrize('file', ['bringup.launch.py', 'simulator.launch.py'])
+def test_description_without_a_robot_is_refused(machine, file, content, words):
+    if content is not None:
+        (machine.folder / 'arm.urdf').write_text(content)
+    text = machine.refusal(file, 'urdf:=arm.urdf')
+    assert 'launch argument urdf' in text
+    assert all(word in text for word in words), text
+
+
+# -- simulated time -------------------------------------------------------------------------------
+
+
+def test_clock_on_another_topic_is_that_of_all(machine):
+    machine.packages.add('robot_state_publisher')
+    nodes = machine.launch('bringup.launch.py', 'clock:=clock', 'namespace:=left')
+    assert {tuple(node.remappings.items()) for node in nodes.values()} == {(('/clock', 'clock'),)}
+    assert nodes['robot_state_publisher'].parameters['use_sim_time']
+
+
+def test_without_clock_nobody_publishes_or_follows_it(machine):
+    machine.packages.add('robot_state_publisher')
+    nodes = machine.launch('bringup.launch.py', 'clock:=false')
+    assert nodes['simulator'].parameters['clock_publish_rate'] == 0.0
+    assert not nodes['inverse_dynamics'].parameters['use_sim_time']
+    assert not nodes['robot_state_publisher'].parameters['use_sim_time']
+
+
+def test_torque_node_alone_follows_simulated_time_if_told(machine):
+    nodes = machine.launch('inverse_dynamics.launch.py', 'use_sim_time:=1', 'clock:=clock')
+    assert nodes['inverse_dynamics'].parameters['use_sim_time']
+    assert nodes['inverse_dynamics'].remappings == {'/clock': 'clock'}
+
+
+# -- what shows the robot -------------------------------------------------------------------------
+
+
+def test_robot_state_publisher_is_started_where_it_is_installed(machine):
+    machine.packages.add('robot_state_publisher')
+    nodes = machine.launch('bringup.launch.py', 'frame_prefix:=left/')
+    publisher = nodes['robot_state_publisher']
+    assert not publisher.required
+    assert publisher.parameters == {
+        'robot_description': Path(ARM).read_text(),
+        'frame_prefix': 'left/',
+        'use_sim_time': True,
+    }
+    assert 'robot_state_publisher' not in machine.launch(
+        'bringup.launch.py', 'robot_state_publisher:=False'
+    )
+
+
+def test_rviz_is_started_where_there_is_a_display(machine, monkeypatch):
+    machine.packages.add('rviz2')
+    assert 'rviz2' not in machine.launch('bringup.launch.py')
+    monkeypatch.setenv('DISPLAY', ':0')
+    rviz = machine.launch('bringup.launch.py')['rviz2']
+    assert rviz.arguments == ['-d', str(resource_path('rviz', 'robot.rviz')), '-f', 'base_link']
+    assert not rviz.required
+    assert 'rviz2' not in machine.launch('bringup.launch.py', 'rviz:=false')
+
+
+def test_rviz_shows_the_frames_of_the_prefix(machine, monkeypatch):
+    from rbd_ros.launching import bringup
+
+    machine.packages.add('rviz2')
+    monkeypatch.setenv('DISPLAY', ':0')
+    monkeypatch.setattr(bringup, '_log_folder', lambda: machine.folder)
+    rviz = machine.launch('bringup.launch.py', 'frame_prefix:=left/')['rviz2']
+    assert rviz.arguments[-1] == 'left/base_link'
+    configuration = yaml.safe_load(Path(rviz.arguments[1]).read_text())
+    displays = {d['Name']: d for d in configuration['Visualization Manager']['Displays']}
+    assert displays['RobotModel']['TF Prefix'] == 'left'
+
+
+# -- refused before anything starts ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('words', 'packages', 'message'),
+    [
+        (['rviz:=true'], {'rbd_ros'}, ['rviz2 is not installed', 'apt install ros-', '-rviz2']),
+        (['rviz:=true'], {'rbd_ros', 'rviz2'}, ['rviz', 'no display']),
+        (['rviz:=perhaps'], {'rbd_ros'}, ['rviz', 'true, false, auto']),
+        (['robot_state_publisher:=true'], {'rbd_ros'}, ['is not installed', 'apt install ros-']),
+        (
+            ['robot_state_publisher:=true', 'urdf:=topic'],
+            {'rbd_ros', 'robot_state_publisher'},
+            ['robot_state_publisher', 'by a topic'],
+        ),
+        ([], set(), ['simulator of package rbd_ros is not installed', 'colcon']),
+        (['controller:=pid'], {'rbd_ros'}, ['controller', 'inverse_dynamics']),
+        (['timeout_command:=hold'], {'rbd_ros'}, ['simulator_params_file']),
+        (['damping:=0.1'], {'rbd_ros'}, ['damping', 'gravity_compensation', 'not started']),
+        (['frame_prefix:=left'], {'rbd_ros'}, ['frame_prefix', 'end with /']),
+        (['namespace:=2nd'], {'rbd_ros'}, ['namespace', 'digit']),
+        (['clock:=a b'], {'rbd_ros'}, ['clock', 'topic']),
+        (['log_level:=loud'], {'rbd_ros'}, ['log_level', 'debug, info']),
+        (['simulator_params_file:=no.yaml'], {'rbd_ros'}, ['simulator_params_file', 'no.yaml']),
+        (['controller_params_file:=no.yaml'], {'rbd_ros'}, ['controller_params_file', 'no.yaml']),
+        (['initial_positions:=[0, up]'], {'rbd_ros'}, ['initial_positions', 'a number']),
+        (['joints:=[]'], {'rbd_ros'}, ['joints', 'empty list']),
+        (['urdf:=six_axes_arm'], {'rbd_ros'}, ['urdf', 'did you mean six_axis_arm?']),
+        (['initial_position:=[0]'], {'rbd_ros'}, ['no argument', 'mean initial_positions']),
+        (['xyzzy:=1'], {'rbd_ros'}, ['no argument xyzzy', '--show-args']),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(machine, words, packages, message):
+    machine.packages = packages
+    text = machine.refusal('bringup.launch.py', *words)
+    assert all(word in text for word in message), text
+
+
+@pytest.mark.parametrize('content', ['a: [1', '- 1', 'simulator: {kp: 1}', ''])
+def test_file_without_parameters_is_refused(machine, content):
+    (machine.folder / 'mine.yaml').write_text(content)
+    text = machine.refusal('simulator.launch.py', 'params_file:=mine.yaml')
+    assert 'params_file' in text and 'mine.yaml' in text
+
+
+def test_arguments_of_a_file_that_includes_ours_are_none_of_our_business(machine):
+    words = ('speed:=3', 'ground:=true')
+    nodes = machine.launch('simulator.launch.py', *words, included_by='cell.launch.py')
+    assert nodes['simulator'].parameters['ground'] is True
+    assert 'no argument speed' in machine.refusal('simulator.launch.py', *words)
+
+
+def test_arguments_of_launch_itself_are_let_pass(machine):
+    assert machine.launch('simulator.launch.py', 'launch-prefix:=nice', 'ground:=true')
+
+
+# -- the end --------------------------------------------------------------------------------------
+
+
+def ended(returncode, is_shutdown=False):
+    from rbd_ros.launching.processes import _end_of_required
+
+    event = SimpleNamespace(returncode=returncode, process_name='simulator-1')
+    return _end_of_required(event, SimpleNamespace(is_shutdown=is_shutdown))
+
+
+@pytest.mark.parametrize('returncode', [0, -signal.SIGINT])
+def test_end_of_a_required_node_ends_the_launch(machine, returncode):
+    from launch.actions import Shutdown
+
+    assert [type(action) for action in ended(returncode)] == [Shutdown]
+
+
+@pytest.mark.parametrize(
+    ('returncode', 'word'), [(1, 'exit code 1'), (-signal.SIGKILL, 'SIGKILL')]
+)
+def test_failure_of_a_required_node_is_one_of_the_launch(machine, returncode, word):
+    with pytest.raises(RuntimeError, match=word):
+        ended(returncode)
+
+
+def test_node_that_ends_with_the_launch_is_not_reported(machine):
+    assert ended(1, is_shutdown=True) is None

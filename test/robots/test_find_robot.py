@@ -1,0 +1,192 @@
+"""A robot is found by path, package URI, xacro file or name, and by nothing else."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from rbd_ros.resources import resource_path
+from rbd_ros.robots import (
+    embedded_robots,
+    example_robots,
+    find_robot,
+    load_robot,
+    RobotNotFoundError,
+    split_xacro_arguments,
+)
+
+URDF = '<robot name="r"><link name="base"/></robot>'
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Working directory and home with a description in each; no ROS and no examples around."""
+    home, work = tmp_path / 'home', tmp_path / 'work'
+    for folder in (home, work):
+        folder.mkdir()
+        (folder / 'arm.urdf').write_text(URDF)
+    monkeypatch.chdir(work)
+    monkeypatch.setenv('HOME', str(home))
+    monkeypatch.delenv('AMENT_PREFIX_PATH', raising=False)
+    monkeypatch.setattr(sys, 'path', [])
+    monkeypatch.setattr(sys, 'prefix', str(tmp_path))
+    return work
+
+
+@pytest.fixture
+def examples(here, tmp_path, monkeypatch):
+    """Folder that looks like an installed example-robot-data."""
+    folder = tmp_path / 'site/cmeel.prefix/share/example-robot-data/robots/some_description/urdf'
+    folder.mkdir(parents=True)
+    for name in ('panda', 'ur5_robot', 'six_axis_arm'):
+        (folder / f'{name}.urdf').write_text(URDF)
+    monkeypatch.setattr(sys, 'path', [str(tmp_path / 'site')])
+    return folder
+
+
+@pytest.fixture
+def xacro(monkeypatch):
+    """Stand-in for xacro that tells what it was asked for."""
+    asked = []
+
+    def process_file(path, mappings):
+        asked.append((path, mappings))
+        if 'bad' in path:
+            raise ValueError('undefined\n  macro')
+        return SimpleNamespace(toprettyxml=lambda indent: URDF)
+
+    monkeypatch.setitem(sys.modules, 'xacro', SimpleNamespace(process_file=process_file))
+    return asked
+
+
+def refusal(function, *arguments):
+    with pytest.raises(RobotNotFoundError) as caught:
+        function(*arguments)
+    text = str(caught.value)
+    assert '\n' not in text
+    return text
+
+
+def test_path_is_relative_to_the_working_directory(here):
+    assert find_robot('arm.urdf') == here / 'arm.urdf'
+    assert find_robot('../work/arm.urdf') == here / 'arm.urdf'
+
+
+def test_tilde_means_home(here):
+    assert find_robot('~/arm.urdf') == here.parent / 'home' / 'arm.urdf'
+
+
+def test_every_embedded_robot_is_found_by_its_name(here):
+    assert 'six_axis_arm' in embedded_robots()
+    for name, path in embedded_robots().items():
+        assert find_robot(name) == path == resource_path('urdf', f'{name}.urdf')
+
+
+def test_file_comes_before_a_name(here):
+    (here / 'six_axis_arm').write_text(URDF)
+    assert find_robot('six_axis_arm') == here / 'six_axis_arm'
+
+
+def test_robot_of_example_robot_data_is_found_by_its_name(examples):
+    assert find_robot('panda') == examples / 'panda.urdf'
+    assert find_robot('ur5') == examples / 'ur5_robot.urdf'
+    assert find_robot('ur5_robot') == examples / 'ur5_robot.urdf'
+
+
+def test_embedded_robot_comes_before_an_example_of_its_name(examples):
+    assert find_robot('six_axis_arm') == resource_path('urdf', 'six_axis_arm.urdf')
+
+
+def test_installed_examples_are_found():
+    if not example_robots():
+        pytest.skip('the pip package example-robot-data is not installed')
+    assert {'panda', 'z1', 'talos_reduced'} <= set(example_robots())
+
+
+def test_package_uri_is_found_below_the_ament_prefixes(here, tmp_path, monkeypatch):
+    folder = tmp_path / 'prefix/share/my_description/urdf'
+    folder.mkdir(parents=True)
+    (folder / 'arm.urdf').write_text(URDF)
+    monkeypatch.setenv('AMENT_PREFIX_PATH', f'/nowhere:{tmp_path / "prefix"}')
+    assert find_robot('package://my_description/urdf/arm.urdf') == folder / 'arm.urdf'
+    assert 'no file urdf/leg.urdf' in refusal(find_robot, 'package://my_description/urdf/leg.urdf')
+    assert "no package 'other'" in refusal(find_robot, 'package://other/arm.urdf')
+
+
+@pytest.mark.parametrize(
+    ('name', 'words'),
+    [
+        ('army.urdf', ['there is no file', 'work/army.urdf', 'did you mean arm.urdf?']),
+        ('nowhere/arm.urdf', ['there is no file', 'nor a folder']),
+        ('~/leg.urdf', ['there is no file', 'home/leg.urdf']),
+        ('.', ['is a folder', 'arm.urdf']),
+        ('six_axes_arm', ["no robot 'six_axes_arm'", 'did you mean six_axis_arm?']),
+        ('', ['is a folder']),
+        ('*', ["no robot '*'", 'two_link_arm']),
+        ('panda', ["no robot 'panda'", 'example-robot-data']),
+    ],
+)
+def test_refusal_says_what_there_is(here, name, words):
+    text = refusal(find_robot, name)
+    assert all(word in text for word in words), text
+
+
+def test_near_name_of_an_example_is_offered(examples):
+    assert 'did you mean panda?' in refusal(find_robot, 'pandas')
+
+
+@pytest.mark.parametrize(
+    ('text', 'name', 'mappings'),
+    [
+        ('arm.urdf.xacro', 'arm.urdf.xacro', {}),
+        ('arm.xacro a:=1 b:=', 'arm.xacro', {'a': '1', 'b': ''}),
+        ('"my arm.xacro" a:="x y"', 'my arm.xacro', {'a': 'x y'}),
+        ('my arm.xacro a:=1:=2', 'my arm.xacro', {'a': '1:=2'}),
+    ],
+)
+def test_arguments_of_xacro_follow_the_name(here, text, name, mappings):
+    assert split_xacro_arguments(text) == (name, mappings)
+
+
+@pytest.mark.parametrize('text', ['arm.xacro a:=1 b', 'arm.xacro :=1', "arm.xacro a:='1"])
+def test_malformed_arguments_of_xacro_are_refused(here, text):
+    assert 'arm.xacro' in refusal(split_xacro_arguments, text)
+
+
+def test_xacro_is_expanded_and_its_text_is_the_source(here, xacro):
+    (here / 'arm.urdf.xacro').write_text('<robot/>')
+    robot = load_robot('arm.urdf.xacro prefix:=left_')
+    assert xacro == [(str(here / 'arm.urdf.xacro'), {'prefix': 'left_'})]
+    assert robot.text == robot.source == URDF
+
+
+def test_source_of_a_plain_urdf_is_its_path(here):
+    robot = load_robot('arm.urdf')
+    assert robot.source == str(here / 'arm.urdf') and robot.text == URDF
+
+
+def test_error_of_xacro_is_one_line(here, xacro):
+    (here / 'bad.xacro').write_text('<robot/>')
+    assert 'bad.xacro: undefined macro' in refusal(load_robot, 'bad.xacro')
+
+
+def test_missing_xacro_is_named(here, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'xacro', None)
+    (here / 'arm.xacro').write_text('<robot/>')
+    assert 'pip install xacro' in refusal(load_robot, 'arm.xacro')
+
+
+def test_arguments_for_a_plain_urdf_are_refused(here):
+    assert 'no xacro file' in refusal(load_robot, 'arm.urdf a:=1')
+
+
+def test_real_xacro_expands(tmp_path):
+    pytest.importorskip('xacro', reason='xacro is not installed')
+    file = tmp_path / 'arm.urdf.xacro'
+    file.write_text(
+        '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r">'
+        '<xacro:arg name="prefix" default=""/><link name="$(arg prefix)base"/></robot>'
+    )
+    assert '<link name="left_base"/>' in load_robot(f'{file} prefix:=left_').text
+    file.write_text('<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:nothing/></robot>')
+    assert 'nothing' in refusal(load_robot, str(file))
