@@ -1,6 +1,7 @@
 import ast
 from pathlib import Path
 import sys
+import warnings
 
 from setuptools import find_packages, setup
 
@@ -9,6 +10,10 @@ VERSION = '0.1.0'
 HERE = Path(__file__).resolve().parent
 # Has a `main` like a node and is none: the demonstration starts it, with arguments of its own.
 NOT_NODES = {'trajectory_experiment'}
+
+# colcon calls `setup.py install`, and that of Debian 12 shows the warnings as errors.
+for command in ('setup.py install is', 'easy_install command is'):
+    warnings.filterwarnings('ignore', f'{command} deprecated')
 
 
 def node_names(folder: Path = HERE / PACKAGE_NAME / 'nodes') -> list[str]:
