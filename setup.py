@@ -1,21 +1,24 @@
 import ast
 from pathlib import Path
 import sys
+import warnings
 
 from setuptools import find_packages, setup
 
 PACKAGE_NAME = 'rbd_ros'
 VERSION = '0.1.0'
 HERE = Path(__file__).resolve().parent
-# Has a `main` like a node and is none: the demonstration starts it, with arguments of its own.
-NOT_NODES = {'trajectory_experiment'}
+
+# colcon calls `setup.py install`, and that of Debian 12 shows the warnings as errors.
+for command in ('setup.py install is', 'easy_install command is'):
+    warnings.filterwarnings('ignore', f'{command} deprecated')
 
 
 def node_names(folder: Path = HERE / PACKAGE_NAME / 'nodes') -> list[str]:
     """Nodes: the modules of a folder that have a `main`, and its packages with a __main__.py."""
     modules = {path.stem for path in folder.glob('[!_]*.py') if has_main(path)}
     packages = {path.parent.name for path in folder.glob('[!_]*/__main__.py')}
-    return sorted((modules | packages) - NOT_NODES)
+    return sorted(modules | packages)
 
 
 def has_main(path: Path) -> bool:

@@ -106,10 +106,8 @@ def install_as_colcon_does(tree, prefix, build):
     library = prefix / 'lib' / 'python' / 'site-packages'
     build.mkdir()
     library.mkdir(parents=True)
-    ignored = ('setup.py install is deprecated', 'easy_install command is deprecated')
     run = subprocess.run(
-        [sys.executable, *(word for text in ignored for word in ('-W', f'ignore:{text}')),
-         'setup.py', 'egg_info', '--egg-base', os.path.relpath(build, tree),
+        [sys.executable, 'setup.py', 'egg_info', '--egg-base', os.path.relpath(build, tree),
          'build', '--build-base', str(build / 'build'),
          'install', '--record', str(build / 'install.log'), '--prefix', str(prefix),
          '--install-lib', str(library), '--install-data', str(prefix),
