@@ -96,12 +96,13 @@ class StateGuard:
         margin = np.broadcast_to(np.asarray(limit_margin, dtype=float), (n,))
         if not (margin >= 0.0).all():
             raise ValueError(f'limit_margin must not be negative, got {limit_margin}')
+        # Lists, because for the few numbers of a robot they are quicker than arrays.
         self._bounds = {
             'position': (
-                np.maximum(self._lower - margin, -max_position),
-                np.minimum(self._upper + margin, max_position),
+                np.maximum(self._lower - margin, -max_position).tolist(),
+                np.minimum(self._upper + margin, max_position).tolist(),
             ),
-            'velocity': (np.full(n, -max_velocity), np.full(n, max_velocity)),
+            'velocity': ([-max_velocity] * n, [max_velocity] * n),
         }
         self._tolerance = backward_tolerance
         self._recover_after = recover_after
@@ -132,10 +133,9 @@ class StateGuard:
         for (what, (low, high)), values in zip(self._bounds.items(), (q, v)):
             if len(values) != n:
                 return StateProblem('length', None, f'{len(values)} {what}s for {n} joints')
-            # NaN compares false.
-            good = (values >= low) & (values <= high)
-            if not good.all():
-                return self._problem(what, int(np.argmin(good)), values)
+            for j, value in enumerate(values.tolist()):
+                if not low[j] <= value <= high[j]:  # NaN compares false
+                    return self._problem(what, j, values)
         return None
 
     def _problem(self, what: str, j: int, values: np.ndarray) -> StateProblem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Sequence, Tuple
+from typing import Sequence, Tuple, Union
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class Naming:
     :param source: where in the message the robot's joints are, (k,)
     :param target: which of the robot's joints they are, (k,)
     :param names: names of those joints, in the order of `target`
+    :param place: `target` as an index, a slice if it is all joints in order
     :param unknown: names that are no joint of the robot
     :param in_order: whether the message names just the robot's joints in the robot's order
     """
@@ -37,6 +38,7 @@ class Naming:
     size: int
     source: np.ndarray
     target: np.ndarray
+    place: Union[slice, np.ndarray]
     names: Tuple[str, ...]
     unknown: Tuple[str, ...]
     in_order: bool
@@ -70,12 +72,14 @@ class JointNames:
             raise MessageProblem('name given twice', f'joint names given twice: {shorten(twice)}')
         index, ignored = self._index, self._ignored
         source = [k for k, name in enumerate(names) if name in index]
-        target = [index[names[k]] for k in source]
+        target = np.array([index[names[k]] for k in source], dtype=np.intp)
+        in_order = names == self.joint_names
         return Naming(
             size=len(names),
             source=np.array(source, dtype=np.intp),
-            target=np.array(target, dtype=np.intp),
+            target=target,
+            place=slice(None) if in_order else target,
             names=tuple(names[k] for k in source),
             unknown=tuple(n for n in names if n not in index and n not in ignored),
-            in_order=names == self.joint_names,
+            in_order=in_order,
         )

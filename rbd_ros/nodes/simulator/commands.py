@@ -9,7 +9,7 @@ limits apply to it like to everything else.
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Sequence, Union
 
 import numpy as np
 
@@ -83,6 +83,11 @@ class Commands:
         n = len(self.names)
         self.drive = np.full(n, Drive.ZERO, dtype=np.int8)
         self._effort, self._position, self._velocity = np.zeros(n), np.zeros(n), np.zeros(n)
+        self._targets = {
+            Drive.EFFORT: self._effort,
+            Drive.POSITION: self._position,
+            Drive.VELOCITY: self._velocity,
+        }
         self._received = np.full(n, math.inf)  # when the last command came; inf: no command
         self._effort_only = self._receiving = False
         self._damping = robot.damping
@@ -112,11 +117,14 @@ class Commands:
             message = self._by_name.read(data)
             naming = self._namings.get(message.names) or self._new_naming(message.names)
             fields = {
-                Drive.EFFORT: self._field('effort', message.effort, naming),
-                Drive.POSITION: self._field('position', message.position, naming),
-                Drive.VELOCITY: self._field('velocity', message.velocity, naming),
+                drive: self._field(name, values, naming)
+                for drive, name, values in (
+                    (Drive.EFFORT, 'effort', message.effort),
+                    (Drive.POSITION, 'position', message.position),
+                    (Drive.VELOCITY, 'velocity', message.velocity),
+                )
+                if values is not None
             }
-            fields = {drive: values for drive, values in fields.items() if values is not None}
             if not fields:
                 raise MessageProblem('no values', 'effort, position and velocity are all empty')
         except (MessageProblem, WireError) as problem:
@@ -127,12 +135,13 @@ class Commands:
         return self._take(naming, fields, now)
 
     def _take(self, naming: Naming, fields: Dict[int, np.ndarray], now: float) -> bool:
+        if len(fields) == 1:
+            ((drive, values),) = fields.items()
+            if not math.isnan(values.dot(values)):  # what a controller sends all day
+                self._command(drive, naming.place, values, now)
+                self.accepted += 1
+                return True
         target = naming.target
-        first = next(iter(fields.values()))
-        if len(fields) == 1 and not math.isnan(first.sum()):  # what a controller sends all day
-            self._command(next(iter(fields)), target, first, now)
-            self.accepted += 1
-            return True
         taken = np.zeros(target.size, dtype=bool)
         for drive, values in fields.items():
             fresh = ~taken & ~np.isnan(values)
@@ -168,20 +177,17 @@ class Commands:
         return naming
 
     @staticmethod
-    def _field(name: str, values: Optional[np.ndarray], naming: Naming) -> Optional[np.ndarray]:
-        """Values of one field for the joints of `naming`, or None if it is empty."""
-        if values is None:
-            return None
+    def _field(name: str, values: np.ndarray, naming: Naming) -> np.ndarray:
+        """Values of one field for the joints of `naming`."""
         if values.size != naming.size:
             raise MessageProblem(
                 f'{name} has wrong length',
                 f'{name} has {values.size} elements for {naming.size} names',
             )
-        if math.isfinite(values.sum()):
-            return values[naming.source]
-        if np.isinf(values).any():
+        # The sum of squares is finite unless a value is not, or is huge.
+        if not math.isfinite(values.dot(values)) and np.isinf(values).any():
             raise MessageProblem('not finite', f'a value of {name} is infinite')
-        return values[naming.source]
+        return values if naming.in_order else values[naming.source]
 
     def take_array(self, data: bytes, now: float) -> bool:
         """Take efforts in the order of `array_joints`; otherwise like `take_joint_state`.
@@ -195,12 +201,12 @@ class Commands:
                 raise MessageProblem(
                     'wrong length', f'{values.size} efforts for {order.size} joints'
                 )
-            if not math.isfinite(values.sum()) and not np.isfinite(values).all():
+            if not math.isfinite(values.dot(values)) and not np.isfinite(values).all():
                 raise MessageProblem('not finite', 'an effort is not finite')
         except (MessageProblem, WireError) as problem:
             self._refuse(problem)
             return False
-        self._command(Drive.EFFORT, order.target, values, now)
+        self._command(Drive.EFFORT, order.place, values, now)
         self.accepted += 1
         return True
 
@@ -241,15 +247,12 @@ class Commands:
         self._receiving = False
         self._effort_only = bool((self.drive == Drive.EFFORT).all())
 
-    def _command(self, drive: int, joints: np.ndarray, values: np.ndarray, now: float) -> None:
-        if not joints.size:
+    def _command(
+        self, drive: int, joints: Union[slice, np.ndarray], values: np.ndarray, now: float
+    ) -> None:
+        if not values.size:
             return
-        target = {
-            Drive.EFFORT: self._effort,
-            Drive.POSITION: self._position,
-            Drive.VELOCITY: self._velocity,
-        }
-        target[drive][joints] = values
+        self._targets[drive][joints] = values
         if drive == Drive.POSITION:
             self._velocity[joints] = 0.0
         self._received[joints] = now

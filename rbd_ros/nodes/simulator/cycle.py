@@ -39,6 +39,7 @@ from rbd_ros.simulation import Simulator
 # Real time between two messages of the unchanged state while paused [s].
 PAUSED_STATE_PERIOD = 0.02
 PAUSED_CLOCK_PERIOD = 0.1  # likewise for /clock, for nodes that start in the meantime [s]
+CYCLES_BETWEEN_WRENCHES = 4  # looking costs, and a wrench is no control loop
 MOST_MESSAGES_A_CYCLE = 50  # a flood of commands must not stop the simulation
 
 
@@ -72,10 +73,9 @@ class SimulationCycle:
         self.wrenches = ExternalWrenches(self.simulator, diagnostics)
         self._initial_q = self._initial_configuration()
         self.time_ns = self._timestep_ns  # not 0: a zero stamp means that there is no time
-        self.saturated_cycles = 0
         self._state_period = self._period_ns('state_publish_rate')
         self._clock_period = self._period_ns('clock_publish_rate')
-        self._next_state = self._next_clock = 0
+        self._next_state = self._next_clock = self._until_wrenches = 0
         self._last_state_at = self._last_clock_at = 0.0
         self._create_outputs()
         self._create_inputs()
@@ -247,8 +247,11 @@ class SimulationCycle:
         )
         if moved:
             self._locked = False
-        duration = self._parameters['external_wrench_duration']
-        self._drain(self._wrench, lambda message: self.wrenches.take(message, duration))
+        self._until_wrenches -= 1
+        if self._until_wrenches <= 0:
+            self._until_wrenches = CYCLES_BETWEEN_WRENCHES
+            duration = self._parameters['external_wrench_duration']
+            self._drain(self._wrench, lambda message: self.wrenches.take(message, duration))
 
     @staticmethod
     def _drain(source: Subscription, use: Callable[[Any], Any]) -> bool:
@@ -273,7 +276,6 @@ class SimulationCycle:
         torque = self.commands.torque(q, v)
         self.wrenches.apply(self.timestep, self.substeps)
         simulator.step(torque, self.substeps)
-        self.saturated_cycles += bool(simulator.saturated.any())
 
     def _publish_state(self) -> None:
         self._last_state_at = time.monotonic()

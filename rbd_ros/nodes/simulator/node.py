@@ -299,7 +299,7 @@ class SimulatorNode(Node):
             'lost_time_s': loop.lost_time,
             'mean_cycle_us': 1e6 * loop.busy_time / max(loop.cycles, 1),
             'longest_cycle_us': 1e6 * longest,
-            'saturated_steps': cycle.saturated_cycles,
+            'saturated_steps': cycle.simulator.status.saturated_steps,
             'commands_accepted': cycle.commands.accepted,
             'commands_refused': cycle.commands.refused,
         }

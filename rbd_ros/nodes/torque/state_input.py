@@ -258,7 +258,11 @@ class StateInput:
         several, it more likely is two robots taking turns.
         """
         target = naming.target
-        change = np.abs(position - (self._q if naming.in_order else self._q[target]))
+        change = position - (self._q if naming.in_order else self._q[target])
+        # Where the sum of squares is small, so is each of them.
+        if now >= self._conflict_until and change.dot(change) <= AGREEMENT**2:
+            return
+        change = np.abs(change)
         if now >= self._conflict_until and change.max() <= AGREEMENT:
             return
         elapsed = np.minimum(now - self._seen[target], CONFLICT_WINDOW)
