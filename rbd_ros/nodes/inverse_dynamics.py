@@ -80,7 +80,7 @@ INTERFACE = NodeInterface(
         ),
         Parameter(
             'natural_frequency',
-            20.0,
+            18.0,
             'Frequency of the closed loop from which empty gains follow [rad/s].',
             positive=True,
             maximum=1000.0,

@@ -120,9 +120,10 @@ TORQUE_PARAMETERS: Tuple[Parameter, ...] = (
     ),
     Parameter(
         'friction_velocity',
-        0.02,
-        'Velocity at which the compensation of Coulomb friction reaches 76 % [rad/s or m/s].',
-        positive=True,
+        0.0,
+        'Velocity at which the compensation of Coulomb friction reaches 76 % [rad/s or m/s]; 0: '
+        '0.0003 with that of the desired, 0.05 with that of the measured velocity.',
+        minimum=0.0,
         maximum=1e3,
     ),
     Parameter(

@@ -118,7 +118,7 @@ class TorqueNode(Node):
                 'gravity': np.array(values['gravity']),
                 'payload': payload,
                 'effort_limits': self._limits(robot, values),
-                'transition_velocity': values['friction_velocity'],
+                'transition_velocity': values['friction_velocity'] or None,
                 **self._law_options(robot, values),
             },
         )
