@@ -72,7 +72,8 @@ def test_the_rate_of_the_path_is_what_its_velocity_shows(rng):
     v, a, d = LIMITS * [0.5, -0.4, 0.6], np.array([1.0, -0.2, 3.0]), np.array([0.1, -0.05, 0.2])
     offset = Offset.between((d, 0.2 * v), (np.zeros(3), v), bounds(), RAMP_TIME)
     s, samples = 0.0, []
-    for h, progress, now in steps(offset, 4000):
+    h = offset._duration / 4000
+    for _, progress, now in steps(offset, 4000):
         s += progress
         samples.append(now.added_to(v * s + a * s**2 / 2, v + a * s, a))
     q, dq, ddq = np.array(samples).transpose(1, 0, 2)
