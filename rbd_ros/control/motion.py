@@ -79,7 +79,7 @@ class MotionPlan(NamedTuple):
     :param entry: time of the trajectory at which it is entered [s]
     :param begin: time of the states at which it begins [ns]; None: as soon as possible
     :param clock: time of the motion's own clock when the plan was made [s]
-    :param waits: whether the plan may begin later than planned without leaving anything out
+    :param waits: whether it begins from rest, and therefore whenever it is taken up
     :param epoch: number of the motion that it continues
     :param bounds: what the trajectory keeps
     :param text: what will be done, for the log
@@ -431,7 +431,8 @@ class DesiredMotion:
         start = f'in {-elapsed:.3f} s' if elapsed < 0.0 else 'now'
         text = f'trajectory of {len(times)} points, {trajectory.end_time:g} s, begins {start}'
         later = begin if elapsed < 0.0 else None
-        return MotionPlan(trajectory, entry, later, clock, not begin, base.epoch, bounds, text)
+        waits = not begin and not base.v.any()
+        return MotionPlan(trajectory, entry, later, clock, waits, base.epoch, bounds, text)
 
     def _checked_bounds(self, trajectory: JointTrajectory, check_limits: bool) -> Bounds:
         """Bounds that a trajectory is sure to keep."""
