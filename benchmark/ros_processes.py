@@ -14,6 +14,7 @@ other side counts the cycles of the process it faces in the first eight bytes of
 from __future__ import annotations
 
 import mmap
+import os
 from pathlib import Path
 import struct
 import sys
@@ -21,6 +22,7 @@ import time
 from typing import Callable, List
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+os.environ['OPENBLAS_NUM_THREADS'] = '1'  # read when NumPy is imported
 
 import rclpy
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
@@ -30,7 +32,11 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from rbd_ros.nodes.common.wire import ClockWriter, Float64MultiArrayWriter, JointStateWriter
+from rbd_ros.nodes.common.wire import (
+    ClockWriter,
+    Float64MultiArrayWriter,
+    JointStateWriter,
+)
 
 PERIOD = 0.001  # [s]
 PERIOD_NS = 1_000_000
@@ -46,6 +52,14 @@ def quality(depth: int = 1, reliable: bool = True) -> QoSProfile:
         depth=depth,
         reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
     )
+
+
+def publish(node: Node, kind: type, topic: str) -> Callable[[bytes], None]:
+    """Make a publisher; return what publishes bytes.
+
+    `Publisher.publish` does the same after asking twice which type it was given.
+    """
+    return node.create_publisher(kind, topic, quality()).handle.publish_raw
 
 
 def subscribe(node: Node, kind: type, topic: str, profile: QoSProfile) -> Callable[[], object]:
@@ -71,41 +85,42 @@ def every_millisecond(cycle: Callable[[int], None]) -> None:
 def on_states(node: Node, use: Callable[[bytes], None]) -> None:
     """Call `use` with every state, for ever.
 
-    A wait set of one subscription, filled again only after it ran out of time: the cheapest way to
-    wait that rclpy has.
+    A wait set of one subscription: of the ways to wait that rclpy has, none is cheaper.
     """
-    subscription = node.create_subscription(
-        JointState, 'joint_states', lambda message: None, quality(reliable=False), raw=True)
-    handle = subscription.handle
+    handle = node.create_subscription(
+        JointState, 'joint_states', lambda message: None, quality(reliable=False), raw=True).handle
     waiting = _rclpy.WaitSet(1, 0, 0, 0, 0, 0, node.context.handle)
+    waiting.clear_entities()
+    waiting.add_subscription(handle)
     while True:
-        waiting.clear_entities()
-        waiting.add_subscription(handle)
         waiting.wait(WAIT_NS)
-        while (taken := handle.take_message(JointState, True)) is not None:
+        if not waiting.is_ready('subscription', 0):
+            # What was not ready has been taken out; waiting again without it would be fatal.
+            waiting.clear_entities()
+            waiting.add_subscription(handle)
+        elif (taken := handle.take_message(JointState, True)) is not None:
             use(taken[0])
-            waiting.wait(WAIT_NS)
 
 
 class Commands:
     """Publishes the two messages of a torque node, made beforehand."""
 
     def __init__(self, node: Node, joints: List[str]):
-        self._by_name = node.create_publisher(JointState, 'joint_commands', quality())
-        self._by_order = node.create_publisher(Float64MultiArray, 'effort_commands', quality())
+        self._by_name = publish(node, JointState, 'joint_commands')
+        self._by_order = publish(node, Float64MultiArray, 'effort_commands')
         self._data = JointStateWriter(joints, ['effort']).data()
         self._array = Float64MultiArrayWriter(len(joints)).data()
 
-    def publish(self) -> None:
+    def __call__(self) -> None:
         """Publish both."""
-        self._by_name.publish(self._data)
-        self._by_order.publish(self._array)
+        self._by_name(self._data)
+        self._by_order(self._array)
 
 
 def states(node: Node, joints: List[str], count: memoryview) -> None:
     """Publish states of a robot at rest, at 1 kHz, and count the answers."""
     writer = JointStateWriter(joints)
-    publisher = node.create_publisher(JointState, 'joint_states', quality())
+    publish_states = publish(node, JointState, 'joint_states')
     takes = [
         subscribe(node, JointState, 'joint_commands', quality(100)),
         subscribe(node, Float64MultiArray, 'effort_commands', quality(100)),
@@ -118,7 +133,7 @@ def states(node: Node, joints: List[str], count: memoryview) -> None:
                 answers[k] += 1
         count[0] = max(answers)
         writer.set_stamp_ns(time.monotonic_ns())
-        publisher.publish(writer.data())
+        publish_states(writer.data())
 
     every_millisecond(cycle)
 
@@ -129,7 +144,7 @@ def commands(node: Node, joints: List[str], count: memoryview) -> None:
     stamp = struct.Struct('<4xiI').unpack_from
 
     def use(data: bytes) -> None:
-        answer.publish()
+        answer()
         seconds, nanoseconds = stamp(data)
         count[0] = (seconds * 1_000_000_000 + nanoseconds) // PERIOD_NS
 
@@ -139,14 +154,14 @@ def commands(node: Node, joints: List[str], count: memoryview) -> None:
 def bare_torque(node: Node, joints: List[str], count: memoryview) -> None:
     """Answer every state with commands."""
     answer = Commands(node, joints)
-    on_states(node, lambda data: answer.publish())
+    on_states(node, lambda data: answer())
 
 
 def bare_simulator(node: Node, joints: List[str], count: memoryview) -> None:
     """Take commands and publish states at 1 kHz, and the time at 100 Hz."""
     writer, clock = JointStateWriter(joints), ClockWriter()
-    publisher = node.create_publisher(JointState, 'joint_states', quality())
-    clock_publisher = node.create_publisher(Clock, '/clock', quality())
+    publish_states = publish(node, JointState, 'joint_states')
+    publish_clock = publish(node, Clock, '/clock')
     takes = [
         subscribe(node, JointState, 'joint_commands', quality(10)),
         subscribe(node, Float64MultiArray, 'effort_commands', quality()),
@@ -157,10 +172,10 @@ def bare_simulator(node: Node, joints: List[str], count: memoryview) -> None:
             while take() is not None:
                 pass
         writer.set_stamp_ns(number * PERIOD_NS)
-        publisher.publish(writer.data())
+        publish_states(writer.data())
         if number % CLOCK_CYCLES == 0:
             clock.set_stamp_ns(number * PERIOD_NS)
-            clock_publisher.publish(clock.data())
+            publish_clock(clock.data())
 
     every_millisecond(cycle)
 
