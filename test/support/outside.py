@@ -97,7 +97,7 @@ def example_robots_folder() -> Path | None:
     places = [Path(entry) for entry in sys.path if entry]
     spec = importlib.util.find_spec('pinocchio')
     if spec is not None and spec.origin:
-        places.append(Path(spec.origin).parents[5])
+        places += Path(spec.origin).parents[5:6]
     for place in places:
         for folder in (place / 'cmeel.prefix', place):
             robots = folder / 'share' / 'example-robot-data' / 'robots'
