@@ -16,6 +16,7 @@ from rclpy.service import Service as RosService
 from rclpy.subscription import Subscription
 
 from rbd_ros.nodes.common.interface import Service, Topic
+from rbd_ros.nodes.common.sturdy import SturdyNode
 
 STEADY_CLOCK = Clock(clock_type=ClockType.STEADY_TIME)
 
@@ -113,7 +114,7 @@ def input_node(node: Node, purpose: str) -> Node:
     :param purpose: what is appended to its name
     """
     overrides = getattr(node, '_parameter_overrides', {})
-    return Node(
+    return SturdyNode(
         f'{node.get_name()}_{purpose}',
         namespace=node.get_namespace(),
         context=node.context,

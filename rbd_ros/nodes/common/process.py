@@ -229,7 +229,7 @@ def spin(executor: Any, stop: Any, node: Any) -> None:
     """
     from rclpy.executors import ExternalShutdownException
 
-    failures = _Failures(node)
+    failures = Failures(node)
     while node.context.ok() and not stop.done():
         try:
             executor.spin_until_future_complete(stop, timeout_sec=SPIN_TIMEOUT)
@@ -243,7 +243,7 @@ def spin(executor: Any, stop: Any, node: Any) -> None:
             time.sleep(failures.report(error))
 
 
-class _Failures:
+class Failures:
     """Reports failed callbacks without flooding the log."""
 
     def __init__(self, node: Any):

@@ -17,6 +17,7 @@ from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.parameters import ParameterTable
 from rbd_ros.nodes.common.process import spin
 from rbd_ros.nodes.common.progress import Progress
+from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.text import readable
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
 from rbd_ros.nodes.simulator.interface import check_simulator_parameters, INTERFACE
@@ -67,7 +68,7 @@ class _StepService:
         spin(self._executor, self._stop, self._node)
 
 
-class SimulatorNode(Node):
+class SimulatorNode(SturdyNode):
     """See docs/nodes/simulator.md."""
 
     def __init__(self):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
-from rclpy.node import Node
 
 from rbd_ros.control import (
     describe_weak_joints,
@@ -22,6 +21,7 @@ from rbd_ros.nodes.common.interface import NodeInterface
 from rbd_ros.nodes.common.parameters import ParameterTable
 from rbd_ros.nodes.common.process import hurry
 from rbd_ros.nodes.common.progress import Progress
+from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.loop import ControlLoop, SUBJECT
@@ -63,7 +63,7 @@ class _Prepared(NamedTuple):
     limits: TorqueLimits
 
 
-class TorqueNode(Node):
+class TorqueNode(SturdyNode):
     """A node that answers joint states with torques.
 
     :param interface: what it shows

@@ -1,0 +1,76 @@
+"""A node that no request and no message can end, disturb or make talkative.
+
+Not all callbacks are ours: rclpy's own raise on some requests and times that are well-typed but
+make no sense. An exception that reaches an executor costs more than its callback: EventsExecutor
+writes a traceback each time, and leaves lying what came together with the bad request.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from typing import Any, Callable
+
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.node import Node
+from rclpy.service import Service
+from rclpy.subscription import Subscription
+
+from rbd_ros.nodes.common.process import Failures, StartupError
+from rbd_ros.nodes.common.text import readable
+
+
+class SturdyNode(Node):
+    """A node whose services and subscriptions report what goes wrong, and go on.
+
+    Arguments are those of `rclpy.node.Node`.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any):
+        self._failures = Failures(self)  # first: rclpy creates services of its own
+        super().__init__(*arguments, **options)
+
+    def create_subscription(
+        self, msg_type: type, topic: str, callback: Callable[..., None], *rest: Any, **options: Any
+    ) -> Subscription:
+        """Create a subscription whose callback may raise."""
+
+        @functools.wraps(callback)  # rclpy looks at its signature
+        def guarded(*arguments: Any) -> None:
+            try:
+                callback(*arguments)
+            except StartupError:
+                raise
+            except Exception as error:
+                time.sleep(self._failures.report(error))
+
+        return super().create_subscription(msg_type, topic, guarded, *rest, **options)
+
+    def create_service(
+        self, srv_type: type, srv_name: str, callback: Callable[..., Any], **options: Any
+    ) -> Service:
+        """Create a service whose callback may raise; there is an answer in any case."""
+
+        @functools.wraps(callback)
+        def guarded(request: Any, response: Any) -> Any:
+            try:
+                return callback(request, response)
+            except StartupError:
+                raise
+            except Exception as error:
+                time.sleep(self._failures.report(error))
+                return _explained(request, response, error)
+
+        return super().create_service(srv_type, srv_name, guarded, **options)
+
+
+def _explained(request: Any, response: Any, error: Exception) -> Any:
+    """Answer that tells of an error, where it has room for that."""
+    refusal = SetParametersResult(successful=False, reason=readable(error))
+    if hasattr(response, 'results') and hasattr(request, 'parameters'):
+        # What came before is done; what follows is not looked at.
+        missing = len(request.parameters) - len(response.results)
+        response.results.extend([refusal] * missing)
+    elif isinstance(getattr(response, 'result', None), SetParametersResult):
+        response.result = refusal
+    return response
