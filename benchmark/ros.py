@@ -276,9 +276,13 @@ def cells(row: Row) -> tuple:
     """Cells of a row of the table, as text."""
     low, high = row.ratio_quartiles or (None, None)
     return (
-        row.node, row.quantity, number(row.value), number(row.bare),
+        row.node, row.quantity, *map(_amount, (row.value, row.bare)),
         '' if row.ratio is None else f'{row.ratio:.2f} x',
         '' if low is None else f'{low:.2f} .. {high:.2f}', row.floor, row.verdict)
+
+
+def _amount(value: float) -> str:
+    return str(value) if isinstance(value, int) else number(value)
 
 
 def report(facts: Dict[str, Any], rows: List[Row]) -> Iterator[str]:

@@ -161,15 +161,30 @@ class Arguments:
                         f'launch argument {parameter.name} cannot be an empty list: leave it out, '
                         'or write the empty list into the parameter file'
                     )
-                given[parameter.name] = list(value) if isinstance(value, tuple) else value
+                given[parameter.name] = self._located(parameter, value)
         return given
+
+    @staticmethod
+    def _located(parameter: Parameter, value: Any) -> Any:
+        """Value as launch takes it; paths absolute, as the caller knows what they are relative to.
+
+        :raises ArgumentError: if there is no such file
+        """
+        if parameter.name.endswith('_file'):
+            path = _absolute(value)
+            if not os.path.isfile(path):
+                raise ArgumentError(f'launch argument {parameter.name}: there is no file {path}')
+            return path
+        if parameter.name.endswith('_paths'):
+            return [_absolute(path) for path in value]
+        return list(value) if isinstance(value, tuple) else value
 
     def parameter_file(self, name: str) -> str:
         """Absolute path of a YAML file with parameters.
 
         :raises ArgumentError: if it cannot be read or holds no parameters
         """
-        path = Path(os.path.abspath(os.path.expanduser(self[name])))
+        path = Path(_absolute(self[name]))
         try:
             with path.open(encoding='utf-8') as file:
                 content = yaml.safe_load(file)
@@ -211,6 +226,10 @@ class Arguments:
                 f'launch argument clock must be a topic such as /clock, or false; not {topic!r}'
             )
         return topic
+
+
+def _absolute(path: str) -> str:
+    return os.path.abspath(os.path.expanduser(path))
 
 
 def _holds_parameters(content: Any) -> bool:

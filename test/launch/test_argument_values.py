@@ -55,7 +55,7 @@ def test_text_becomes_the_value(machine, parameter, text, value):
         (NUMBER, 'fast', ['number', 'a number', 'at least 0', "'fast'"]),
         (NUMBER, 'nan', ['number', "'nan'"]),
         (NUMBER, 'inf', ['number', 'finite']),
-        (NUMBER, '-1', ['number', 'at least 0']),
+        (NUMBER, '-1', ['number', '-1']),
         (COUNT, '1.5', ['count', 'an integer', "'1.5'"]),
         (COUNT, '11', ['count', 'at most 10']),
         (SWITCH, 'maybe', ['switch', 'true or false']),

@@ -162,6 +162,19 @@ def test_path_is_relative_to_the_caller(machine):
     assert path == str(machine.folder / 'mine.urdf')
 
 
+def test_paths_in_parameters_are_relative_to_the_caller(machine, monkeypatch):
+    monkeypatch.setenv('HOME', str(machine.folder))
+    (machine.folder / 'rotors.yaml').write_text('{}')
+    words = ('armature_file:=rotors.yaml', 'package_paths:=[~/meshes, more]')
+    parameters = machine.launch('simulator.launch.py', *words)['simulator'].parameters
+    assert parameters['armature_file'] == str(machine.folder / 'rotors.yaml')
+    assert parameters['package_paths'] == [
+        str(machine.folder / 'meshes'),
+        str(machine.folder / 'more'),
+    ]
+    assert 'no file' in machine.refusal('simulator.launch.py', 'armature_file:=no.yaml')
+
+
 @pytest.mark.parametrize(
     ('content', 'words'),
     [

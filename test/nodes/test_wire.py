@@ -176,14 +176,17 @@ def test_numbers_are_aligned_in_memory_whatever_the_length_of_the_frame(size):
         assert values.flags.aligned and values.flags.c_contiguous
 
 
-def test_arrays_stay_as_they_are_when_the_next_message_is_read():
+def test_arrays_cannot_be_written_to_and_change_only_with_the_next_message_of_their_layout():
     writer, reader = JointStateWriter(NAMES), JointStateReader()
     writer.position[:] = 1.0
     first = reader.read(writer.data())
-    writer.position[:] = 2.0
-    reader.read(writer.data())
+    assert not any(getattr(first, field).flags.writeable for field in FIELDS)
+    reader.read(encode(full_state(NAMES[::-1])))
+    with pytest.raises(WireError):
+        reader.read(writer.data()[:-1])
     assert first.position.tolist() == [1.0] * 6
-    assert not first.position.flags.writeable
+    writer.position[:] = 2.0
+    assert reader.read(writer.data()).position.tolist() == [2.0] * 6
 
 
 def test_the_same_names_are_the_same_object_whatever_else_a_message_carries():

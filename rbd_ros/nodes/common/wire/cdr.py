@@ -32,6 +32,17 @@ class WireError(ValueError):
         self.code = code
 
 
+def packed_stamp(seconds: int, nanoseconds: int) -> bytes:
+    """Bytes of a time as messages carry it.
+
+    :raises ValueError: if it does not fit
+    """
+    try:
+        return _PACK_STAMP(seconds, nanoseconds)
+    except struct.error as error:
+        raise ValueError(f'{seconds} s and {nanoseconds} ns are no time: {error}') from None
+
+
 def aligned(at: int, size: int) -> int:
     """First place from `at` on where an element of `size` bytes (a power of two) may begin."""
     return ((at - HEADER + size - 1) & -size) + HEADER
@@ -177,7 +188,7 @@ class Memory:
     def __init__(self) -> None:
         self._parts = bytearray(LITTLE_ENDIAN)
         self._arrays: List[Tuple[int, int]] = []
-        self._bytes = memoryview(b'')
+        self.bytes = memoryview(b'')  # the whole message, once it is finished
 
     def align(self, size: int) -> None:
         """Append padding before an element of `size` bytes."""
@@ -226,25 +237,11 @@ class Memory:
         size = len(self._parts)
         room = np.zeros(size + 16, dtype=np.uint8)
         begin = -(room.ctypes.data + HEADER) % 8
-        self._bytes = memoryview(room)[begin : begin + size]
-        self._bytes[:] = self._parts
+        self.bytes = memoryview(room)[begin : begin + size]
+        self.bytes[:] = self._parts
         return [
             np.ndarray(count, dtype='<f8', buffer=room, offset=begin + at)
             if count
             else np.zeros(0)
             for at, count in self._arrays
         ]
-
-    def set_stamp(self, at: int, seconds: int, nanoseconds: int) -> None:
-        """Write a time at byte `at`.
-
-        :raises ValueError: if it does not fit
-        """
-        try:
-            self._bytes[at : at + 8] = _PACK_STAMP(seconds, nanoseconds)
-        except struct.error as error:
-            raise ValueError(f'{seconds} s and {nanoseconds} ns are no time: {error}') from None
-
-    def data(self) -> bytes:
-        """Copy of the message as it is now."""
-        return self._bytes.tobytes()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import struct
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.nodes.common.wire.cdr import Cursor, Memory, NANOSECONDS
+from rbd_ros.nodes.common.wire.cdr import Cursor, Memory, NANOSECONDS, packed_stamp
 
 FIELDS = ('position', 'velocity', 'effort')
 STAMP, FRAME = 4, 12  # where in a message the time stamp and the name of the frame are
@@ -32,10 +32,12 @@ class NameList:
         return len(self.names)
 
 
-class JointStateData(NamedTuple):
+class JointStateData:
     """Content of a JointState; a field that is empty is None.
 
-    Lengths are as they came: a field need not have as many numbers as there are names.
+    Lengths are as they came: a field need not have as many numbers as there are names. Arrays
+    cannot be written to. They change with the next message of the same layout: copy what must
+    last longer.
 
     :param stamp: time of the header [ns]
     :param names: joint names
@@ -44,11 +46,18 @@ class JointStateData(NamedTuple):
     :param effort: [N m or N]
     """
 
-    stamp: int
-    names: NameList
-    position: Optional[np.ndarray]
-    velocity: Optional[np.ndarray]
-    effort: Optional[np.ndarray]
+    __slots__ = ('stamp', 'names', 'position', 'velocity', 'effort')
+
+    def __init__(
+        self,
+        names: NameList,
+        position: Optional[np.ndarray],
+        velocity: Optional[np.ndarray],
+        effort: Optional[np.ndarray],
+    ):
+        self.stamp = 0
+        self.names = names
+        self.position, self.velocity, self.effort = position, velocity, effort
 
 
 class _Layout:
@@ -72,10 +81,9 @@ class _Layout:
             at.append(cursor.at - 4)
             values.append(cursor.doubles(field, counts[-1]))
         order = cursor.order
-        self.names = _interned(found, names)
-        self.size = cursor.at
-        self._head = head
+        self._smallest = cursor.at
         self._raw = cursor.data[FRAME:head]
+        self._head = head
         self._mask = int.from_bytes(mask, 'little')
         self._key = int.from_bytes(self._raw, 'little') & self._mask
         self._unpack = struct.Struct(
@@ -86,39 +94,44 @@ class _Layout:
         self._begin = values[filled[0]] if filled else 0
         self._end = values[filled[-1]] + 8 * counts[filled[-1]] if filled else 0
         # Numbers are aligned to 8 bytes, so the whole rest is one array, counts and padding too.
-        starts = [(begin - self._begin) // 8 for begin in values]
-        self._position, self._velocity, self._effort = (
-            slice(start, start + count) if count else None for start, count in zip(starts, counts)
-        )
-        self._type = np.dtype(f'{order}f8')
-        self._foreign = not self._type.isnative
+        numbers = np.zeros((self._end - self._begin) // 8)
+        # A memoryview of nothing cannot be cast.
+        self._bytes = memoryview(numbers).cast('B') if filled else memoryview(bytearray())
+        kind = np.dtype(f'{order}f8')
+        self._foreign = None if kind.isnative else (np.zeros_like(numbers), numbers.view(kind))
+        if self._foreign is not None:
+            numbers = self._foreign[0]
+        columns = []
+        for begin, count in zip(values, counts):
+            start = (begin - self._begin) // 8
+            columns.append(numbers[start : start + count] if count else None)
+            if count:
+                columns[-1].flags.writeable = False
+        self.state = JointStateData(_interned(found, names), *columns)
 
-    def read(self, data: bytes) -> Optional[JointStateData]:
-        """Content of a message, or None if it has another layout."""
-        if len(data) < self.size:
-            return None
+    def load(self, data: bytes) -> bool:
+        """Fill `state` from a message; return whether it has this layout.
+
+        Not only few operations, but few different ones: once in a millisecond, most of them have
+        left the processor's caches.
+        """
+        if not self._smallest <= len(data) <= LARGEST:
+            return False
         kind, seconds, nanoseconds, positions, velocities, efforts = self._unpack(data)
         if (kind, positions, velocities, efforts) != self._fixed:
-            return None
-        raw = data[FRAME : self._head]
-        if raw != self._raw:
+            return False
+        if not data.startswith(self._raw, FRAME):
             # Other bytes may still mean the same names: nobody clears the padding.
+            raw = data[FRAME : self._head]
             if int.from_bytes(raw, 'little') & self._mask != self._key:
-                return None
+                return False
             self._raw = raw
-        stamp = seconds * NANOSECONDS + nanoseconds
-        if not self._end:
-            return JointStateData(stamp, self.names, None, None, None)
-        numbers = np.frombuffer(data[self._begin : self._end], self._type)
-        if self._foreign:
-            numbers = numbers.astype(float)
-        return JointStateData(
-            stamp,
-            self.names,
-            None if self._position is None else numbers[self._position],
-            None if self._velocity is None else numbers[self._velocity],
-            None if self._effort is None else numbers[self._effort],
-        )
+        self._bytes[:] = data[self._begin : self._end]
+        if self._foreign is not None:
+            native, foreign = self._foreign
+            native[:] = foreign
+        self.state.stamp = seconds * NANOSECONDS + nanoseconds
+        return True
 
 
 def _interned(names: Tuple[str, ...], known: Dict[Tuple[str, ...], NameList]) -> NameList:
@@ -146,30 +159,27 @@ class JointStateReader:
         return len(self._layouts)
 
     def read(self, data: bytes) -> JointStateData:
-        """Content of a message; its arrays are not writeable and stay as they are.
+        """Content of a message, valid until the next one is read.
 
         :param data: the serialised message
         :raises WireError: if it cannot be used
         """
-        size = len(data)
-        if size <= LARGEST:
-            last = self._last
-            if last is not None:
-                found = last.read(data)
-                if found is not None:
-                    return found
-            for layout in self._layouts:
-                if layout is not last:
-                    found = layout.read(data)
-                    if found is not None:
-                        self._last = layout
-                        return found
+        layout = self._last
+        if layout is None or not layout.load(data):
+            layout = self._last = self._find(data)
+        return layout.state
+
+    def _find(self, data: bytes) -> _Layout:
+        """Load a message into the layout that it has, one that is known or a new one."""
+        for layout in self._layouts:
+            if layout.load(data):
+                return layout
         layout = _Layout(Cursor(data, LARGEST), self._names)
+        layout.load(data)
         if len(self._layouts) >= MAX_LAYOUTS:
             del self._layouts[0]
         self._layouts.append(layout)
-        self._last = layout
-        return layout.read(data)
+        return layout
 
 
 class JointStateWriter:
@@ -187,13 +197,15 @@ class JointStateWriter:
         self.names = tuple(names)
         if unknown := set(fields) - set(FIELDS):
             raise ValueError(f'JointState has no field {sorted(unknown)[0]!r}')
-        memory = self._memory = Memory()
+        memory = Memory()
         memory.stamp()
         memory.text(frame_id)
         memory.texts(self.names)
         for field in FIELDS:
             memory.array(len(self.names) if field in fields else 0)
         self.position, self.velocity, self.effort = memory.finish()
+        self._bytes = memory.bytes
+        self._stamp = memory.bytes[STAMP:FRAME]
 
     def set_stamp(self, seconds: int, nanoseconds: int) -> None:
         """Write the time of the header.
@@ -202,12 +214,12 @@ class JointStateWriter:
         :param nanoseconds: what is left, counted forward [ns]
         :raises ValueError: if it does not fit
         """
-        self._memory.set_stamp(STAMP, seconds, nanoseconds)
+        self._stamp[:] = packed_stamp(seconds, nanoseconds)
 
     def set_stamp_ns(self, time: int) -> None:
         """Write the time of the header [ns]."""
-        self._memory.set_stamp(STAMP, *divmod(time, NANOSECONDS))
+        self._stamp[:] = packed_stamp(time // NANOSECONDS, time % NANOSECONDS)
 
     def data(self) -> bytes:
         """Return the message as it is now, to be published."""
-        return self._memory.data()
+        return self._bytes.tobytes()

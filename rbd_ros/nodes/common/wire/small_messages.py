@@ -7,7 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbd_ros.nodes.common.wire.cdr import Cursor, HEADER, Memory, NANOSECONDS, WireError
+from rbd_ros.nodes.common.wire.cdr import (
+    Cursor,
+    HEADER,
+    Memory,
+    NANOSECONDS,
+    packed_stamp,
+    WireError,
+)
 
 LARGEST = 1 << 18  # bytes of a message that is looked at
 MAX_DIMENSIONS = 16  # of a Float64MultiArray; their labels and sizes are passed over
@@ -53,24 +60,27 @@ class Float64MultiArrayWriter:
     """
 
     def __init__(self, size: int):
-        self._memory = Memory()
-        self._memory.unsigned(0)  # dimensions
-        self._memory.unsigned(0)  # data_offset
-        self._memory.array(size)
-        (self.values,) = self._memory.finish()
+        memory = Memory()
+        memory.unsigned(0)  # dimensions
+        memory.unsigned(0)  # data_offset
+        memory.array(size)
+        (self.values,) = memory.finish()
+        self._bytes = memory.bytes
 
     def data(self) -> bytes:
         """Return the message as it is now, to be published."""
-        return self._memory.data()
+        return self._bytes.tobytes()
 
 
 class ClockWriter:
     """A Clock to be published again and again."""
 
     def __init__(self) -> None:
-        self._memory = Memory()
-        self._memory.stamp()
-        self._memory.finish()
+        memory = Memory()
+        memory.stamp()
+        memory.finish()
+        self._bytes = memory.bytes
+        self._stamp = memory.bytes[HEADER:]
 
     def set_stamp(self, seconds: int, nanoseconds: int) -> None:
         """Write the time.
@@ -79,15 +89,15 @@ class ClockWriter:
         :param nanoseconds: what is left, counted forward [ns]
         :raises ValueError: if it does not fit
         """
-        self._memory.set_stamp(HEADER, seconds, nanoseconds)
+        self._stamp[:] = packed_stamp(seconds, nanoseconds)
 
     def set_stamp_ns(self, time: int) -> None:
         """Write the time [ns]."""
-        self._memory.set_stamp(HEADER, *divmod(time, NANOSECONDS))
+        self._stamp[:] = packed_stamp(time // NANOSECONDS, time % NANOSECONDS)
 
     def data(self) -> bytes:
         """Return the message as it is now, to be published."""
-        return self._memory.data()
+        return self._bytes.tobytes()
 
 
 class WrenchStampedData(NamedTuple):
