@@ -28,9 +28,6 @@ CONTROLLERS = ('inverse_dynamics', 'gravity_compensation')
 NO_CONTROLLER = 'none'
 AUTO = 'auto'
 PUBLISHER, RVIZ = 'robot_state_publisher', 'rviz2'
-# What a controller gets unless an argument or a parameter file of the user's says otherwise: the
-# simulated robot has the friction of its description, so that may be counted on.
-DEFAULTS = {'inverse_dynamics': {'friction_compensation': 'desired'}}
 
 
 class Request(NamedTuple):
@@ -81,10 +78,6 @@ def bringup_launch_description() -> LaunchDescription:
 
 def _declare_choices() -> List[DeclareLaunchArgument]:
     controllers = ', '.join((*CONTROLLERS, NO_CONTROLLER))
-    defaults = '; '.join(
-        f'{name} then has {", ".join(f"{key}: {value}" for key, value in values.items())}'
-        for name, values in DEFAULTS.items()
-    )
     return [
         DeclareLaunchArgument(
             'controller',
@@ -117,7 +110,7 @@ def _declare_choices() -> List[DeclareLaunchArgument]:
             'controller_params_file',
             default_value='',
             description='YAML file with the parameters of the controller, likewise. Empty: the '
-            f'file of rbd_ros for that controller ({defaults}).',
+            'file of rbd_ros for that controller.',
         ),
     ]
 
@@ -158,15 +151,13 @@ def _refuse_idle(arguments: Arguments, clear: Dict[str, dict], started: List[str
 
 def _own_node(request: Request, interface: Any, parameters: List[Any]) -> Action:
     arguments, name = request.arguments, interface.name
-    given: Dict[str, Any] = {}
     if name == SIMULATOR:
         file = arguments.parameter_file('simulator_params_file')
     elif arguments['controller_params_file']:
         file = arguments.parameter_file('controller_params_file')
     else:
         file = str(resource_path('config', f'{name}.yaml'))
-        given.update(DEFAULTS.get(name, {}))
-    given.update(arguments.parameters(parameters))
+    given: Dict[str, Any] = arguments.parameters(parameters)
     given.update(request.robot.parameters)
     if request.frame_prefix and 'frame_prefix' in interface.defaults:
         given['frame_prefix'] = request.frame_prefix

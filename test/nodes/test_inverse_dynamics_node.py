@@ -294,6 +294,41 @@ def test_silent_states_stop_the_torque_and_drop_the_trajectory(rig):
     rig.hold()
 
 
+def test_after_a_short_gap_the_trajectory_is_resumed_and_ends_where_it_should(rig):
+    rig.configure(after_gap='resume', longest_gap=30.0)
+    rig.trajectories.publish(trajectory(point(3.0, (POSE[0] + 0.1, POSE[1] + 0.1))))
+    rig.ros.until(lambda: abs(rig.latest_desired().velocity[0]) > 1e-3, 'motion')
+    since = len(rig.ros.diagnostics)
+    rig.feed.message = None
+    rig.ros.until_status('last torque sent: zero', 'torque', since=since)
+    count = len(rig.desired)
+    rig.feed.message = joint_state(position=POSE, velocity=(0.0, 0.0))
+    rig.ros.until(
+        lambda: list(rig.latest_desired().position)
+        == pytest.approx([POSE[0] + 0.1, POSE[1] + 0.1]),
+        'the end',
+    )
+    positions = np.array([m.position for m in rig.desired[count:]])
+    steps = np.abs(np.diff(positions, axis=0)).max()
+    assert steps < 0.02, 'the desired position jumped'
+    # It began smoothly where the robot was.
+    assert positions[0] == pytest.approx(POSE, abs=5e-3)
+    rig.configure(after_gap='hold', longest_gap=1.0)
+    rig.hold()
+
+
+def test_gains_below_the_gradient_of_gravity_are_named_by_joint(rig):
+    since = len(rig.ros.diagnostics)
+    rig.configure(kp=[1.0, 500.0], kd=[1.0])
+    status = rig.ros.until_status('kp is below the gradient of gravity', 'gains', since=since)
+    assert 'shoulder (kp 1' in status.message and 'elbow' not in status.message
+    since = len(rig.ros.diagnostics)
+    rig.configure(feedforward='gravity')
+    rig.ros.until_status('no joint is known to be too weak', 'gains', since=since)
+    rig.configure(feedforward='inverse_dynamics', kp=[500.0], kd=[1.0])
+    rig.configure(kp=[], kd=[])
+
+
 def test_a_trajectory_without_states_is_refused(rig):
     rig.feed.message = None
     since = len(rig.ros.diagnostics)

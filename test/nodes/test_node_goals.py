@@ -14,7 +14,6 @@ outside.load('rclpy')
 
 from builtin_interfaces.msg import Duration
 from lockstep import LockstepArm, MujocoArm, SimulatedArm
-from node_harness import reliable
 import numpy as np
 from support import example_robots
 from support.closed_loop import random_motions, wrong_model_text

@@ -1,4 +1,4 @@
-"""A torque law in closed loop with a simulated robot: dead time, lost states, sensors, wrong models.
+"""A torque law in closed loop with a simulated robot: dead time, sensors, wrong models.
 
 The plant is what its description says; it is the model of the controller that is made wrong.
 """
