@@ -24,6 +24,12 @@ LONGEST_STEP = 0.02
 #: part of it that counts before.
 SETTLING_TIME, NARROW = 2.0, 0.25
 
+#: Square of the desired velocity below which it is at rest, above rounding [(rad/s)^2].
+REST = 1e-12
+
+#: Part of the effort limits that is for the position error with computed torque.
+ELASTIC_SHARE = 0.5
+
 #: Bound of integral torque where there is no effort limit [N m or N].
 GREATEST_INTEGRAL = 1e6
 
@@ -69,6 +75,8 @@ class _Active:
             )
         self.deadband = np.full(n, settings.integral_deadband)
         self.narrow_deadband = NARROW * self.deadband
+        shares = ELASTIC_SHARE * settings.effort_limits
+        self.inverse_shares = np.divide(1.0, shares, out=np.zeros(n), where=shares > 0.0)
         self.bound = np.minimum(settings.effort_limits, GREATEST_INTEGRAL)
         self.least_bound_squared = float(self.bound.min(initial=GREATEST_INTEGRAL)) ** 2
 
@@ -147,7 +155,9 @@ class TorqueLaw:
         for q in (robot.neutral(), *(robot.random_configuration(rng) for _ in range(3))):
             v = rng.normal(size=robot.nv)
             with np.errstate(all='ignore'):
-                total, _ = self._compute(active, q, v, robot.neutral(), rest, v, self._rest, 0.0)
+                total, _, _ = self._compute(
+                    active, q, v, robot.neutral(), rest, v, self._rest, 0.0
+                )
             if not np.isfinite(total).all():
                 raise ValueError(
                     f'with these settings {self._which(total)} is not finite; gains, friction, '
@@ -188,21 +198,21 @@ class TorqueLaw:
             a_desired = self._rest
         # NaN is no step either.
         step = min(dt, LONGEST_STEP) if dt is not None and dt > 0.0 else 0.0
-        total, terms = self._compute(
+        total, integral, terms = self._compute(
             active, q, v, q_desired, v_desired, a_desired, self._integral, step
         )
         # The sum of squares may overflow where the numbers do not: then look closer.
         if not math.isfinite(total.dot(total)) and not np.isfinite(total).all():
             raise FloatingPointError(f'{self._which(total)} is not finite')
         self._last = terms
-        self._integral = terms[-1]
+        self._integral = integral
         self._wanted = total
         self._lost = None
-        self._resting = 0.0 if v_desired.dot(v_desired) > 0.0 else self._resting + step
+        self._resting = 0.0 if v_desired.dot(v_desired) > REST else self._resting + step
         return total
 
     def _compute(self, active, q, v, q_desired, v_desired, a_desired, integral, step):
-        """Torque and its parts: model, two of feedback, friction, integral."""
+        """Torque, the integral for the next call, and the parts of the torque."""
         feedforward = active.settings.feedforward
         if feedforward == 'inverse_dynamics':
             if active.computed:
@@ -214,6 +224,17 @@ class TorqueLaw:
         else:
             model = self._rest
         elastic = damping = friction = self._rest
+        following = integral
+        if active.has_friction:
+            friction = friction_torque(
+                v if active.friction_measured else v_desired,
+                active.viscous,
+                active.coulomb,
+                active.transition,
+            )
+            total = model + friction
+        else:
+            total = model + self._rest
         if active.has_errors:
             error = q_desired - q if self._simple else self.robot.difference(q, q_desired)
             elastic = active.kp * error
@@ -223,29 +244,40 @@ class TorqueLaw:
                 elastic, damping = H.dot(elastic), H.dot(damping)
                 if active.friction_stiffness is not None:
                     elastic += active.friction_stiffness * error
-            total = model + elastic
+                excess = self._excess(active, elastic)
+                if excess > 1.0:
+                    # A long way to go is no error of the model: the integral waits.
+                    elastic /= excess
+                    step = 0.0
+            total += elastic
             total += damping
             if active.integral_rate is not None:
-                if step > 0.0:
-                    integral = self._advanced(active, integral, elastic, error, step)
                 total += integral
+                if step > 0.0:
+                    following = self._advanced(active, integral, elastic, error, step)
         elif active.damping:
             damping = -active.kd * v
-            total = model + damping
-        else:
-            total = model + self._rest
-        if active.has_friction:
-            friction = friction_torque(
-                v if active.friction_measured else v_desired,
-                active.viscous,
-                active.coulomb,
-                active.transition,
-            )
-            total += friction
-        return total, (model, elastic, damping, friction, integral)
+            total += damping
+        return total, following, (model, elastic, damping, friction, integral)
+
+    @staticmethod
+    def _excess(active: _Active, elastic: np.ndarray) -> float:
+        """How many times the torque of the position error exceeds its share of the effort limits.
+
+        All joints are then reduced alike. With computed torque, the torque of one joint counts on
+        the acceleration of all others, and would throw its own off if they could not follow. The
+        error decays at the speed whose damping is that torque, so there is torque left to brake.
+        """
+        load = elastic * active.inverse_shares
+        # One sum of squares instead of a comparison for each joint: mostly it is enough.
+        if load.dot(load) > 1.0:
+            greatest = float(np.abs(load).max())
+            if greatest < math.inf:
+                return greatest
+        return 0.0
 
     def _advanced(self, active, integral, elastic, error, step) -> np.ndarray:
-        """Integral torque at the end of a step, within its bounds."""
+        """Integral torque for the next call, within its bounds."""
         change = active.integral_rate * elastic
         change *= step
         settled = self._resting > SETTLING_TIME
@@ -295,6 +327,11 @@ class TorqueLaw:
         self._resting = 0.0
         self._lost = None
         self._last = (self._rest,) * 5
+
+    @property
+    def integral(self) -> np.ndarray:
+        """Integral torque that the next call begins with, (nv,) [N m or N]."""
+        return np.array(self._integral)
 
     @property
     def terms(self) -> Dict[str, np.ndarray]:

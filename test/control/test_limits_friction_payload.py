@@ -8,59 +8,121 @@ import pytest
 from support.random_trees import chain
 
 from rbd_ros import Robot
-from rbd_ros.control import friction_torque, payload_parameters, TorqueLimiter
+from rbd_ros.control import friction_torque, payload_parameters, TorqueLimiter, TorqueLimits
 
 TORQUES = arrays(float, (6, 3), elements=st.floats(-1e3, 1e3))
+TIMES = st.lists(st.floats(-1e3, 1e3), min_size=6, max_size=6)
 LIMITS = arrays(float, 3, elements=st.floats(0.0, 100.0))
 
 
-@given(TORQUES, LIMITS, st.floats(1e-2, 1e5), st.floats(0.0, 1.0))
-def test_no_torque_exceeds_limit_or_rate(torques, limits, rate, dt):
+@given(TORQUES, LIMITS, st.floats(1e-2, 1e5), TIMES)
+def test_no_torque_exceeds_limit_or_rate_whatever_the_time_does(torques, limits, rate, times):
     limiter = TorqueLimiter(limits, rate)
-    last = None
-    for torque in torques:
-        result = limiter(torque, dt)
+    last, latest = None, -np.inf
+    for torque, now in zip(torques, times):
+        result = limiter(torque, now)
         assert (np.abs(result) <= limits).all()
         if last is not None:
-            assert (np.abs(result - last) <= rate * dt * (1 + 1e-9) + 1e-9).all()
+            change = rate * max(now - latest, 0.0)
+            assert (np.abs(result - last) <= change * (1 + 1e-9) + 1e-9).all()
         assert_array_equal(limiter.saturated, np.abs(torque) > limits)
-        last = result
+        last, latest = result, max(now, latest)
 
 
 @given(TORQUES)
 def test_torques_within_the_limits_pass_unchanged(torques):
     limiter = TorqueLimiter(np.full(3, 1e3))
     for torque in torques:
-        assert_array_equal(limiter(torque, 1e-3), torque)
+        assert_array_equal(limiter(torque, 0.0), torque)
 
 
 def test_joints_without_limit_are_not_cut():
     limiter = TorqueLimiter([np.inf, 1.0])
-    assert_array_equal(limiter(np.array([1e300, 2.0])), [1e300, 1.0])
+    assert_array_equal(limiter(np.array([1e100, 2.0]), 0.0), [1e100, 1.0])
+
+
+@pytest.mark.parametrize('later', [0.0, -1.0, -np.inf, np.nan])
+def test_without_time_there_is_no_change(later):
+    limiter = TorqueLimiter([100.0], 10.0)
+    limiter(np.array([5.0]), 7.0)
+    assert limiter(np.array([50.0]), 7.0 + later)[0] == 5.0
+    # The time that ran back does not count twice when it goes on.
+    assert limiter(np.array([50.0]), 7.1)[0] == pytest.approx(6.0)
 
 
 def test_a_lowered_limit_counts_at_once_whatever_the_rate():
-    high, low = TorqueLimiter([100.0], 1.0), TorqueLimiter([10.0], 1.0)
-    high(np.array([90.0]))
-    low.continue_from(high)
-    assert_array_equal(low(np.array([90.0]), 1e-3), [10.0])
+    limiter = TorqueLimiter([100.0], 1.0)
+    limiter(np.array([90.0]), 0.0)
+    limiter.limits = TorqueLimits([10.0], 1.0)
+    assert limiter(np.array([90.0]), 1e-3)[0] == 10.0
+
+
+def test_changed_limits_keep_the_last_torque():
+    limiter = TorqueLimiter([100.0])
+    limiter(np.array([50.0]), 0.0)
+    limiter.limits = TorqueLimits([100.0], 10.0)
+    assert limiter(np.array([0.0]), 1.0)[0] == pytest.approx(40.0)
+
+
+def test_limits_of_other_joints_are_refused():
+    limiter = TorqueLimiter([100.0])
+    with pytest.raises(ValueError, match='1 joints, got 2'):
+        limiter.limits = TorqueLimits([1.0, 1.0])
 
 
 def test_after_a_reset_the_torque_may_jump():
     limiter = TorqueLimiter([100.0], 1.0)
-    limiter(np.array([0.0]))
-    assert limiter(np.array([50.0]), 1e-3)[0] == pytest.approx(1e-3)
+    limiter(np.array([0.0]), 1.0)
+    assert limiter(np.array([50.0]), 1.001)[0] == pytest.approx(1e-3)
     limiter.reset()
-    assert limiter(np.array([50.0]), 1e-3)[0] == 50.0
+    assert limiter.last is None
+    assert limiter(np.array([50.0]), 1.002)[0] == 50.0
+
+
+def test_a_last_command_is_reached_by_the_rate():
+    limiter = TorqueLimiter([100.0, 100.0], [8.0, 16.0])
+    target = np.array([0.0, 0.0])
+    limiter(np.array([1.0, -1.0]), 0.0)
+    torques = []
+    while not limiter.at(target):
+        torques.append(limiter.towards(target, (len(torques) + 1) / 32))
+    assert len(torques) == 4
+    assert_array_equal(torques[0], [0.75, -0.5])
+    assert_array_equal(torques[-1], target)
+
+
+def test_a_last_command_beyond_the_limits_is_reached_within_them():
+    limiter = TorqueLimiter([1.0])
+    assert limiter.towards(np.array([5.0]), 0.0)[0] == 1.0
+    assert limiter.at(np.array([5.0]))
+    assert not limiter.at(np.array([0.5]))
+
+
+def test_no_command_is_no_last_command():
+    assert not TorqueLimiter([1.0]).at(np.array([0.0]))
+
+
+def test_a_torque_that_is_no_number_is_refused_and_forgotten():
+    limiter = TorqueLimiter([100.0, 100.0], 10.0)
+    limiter(np.array([1.0, 2.0]), 0.0)
+    with pytest.raises(FloatingPointError, match='not a number'):
+        limiter(np.array([np.nan, 2.0]), 1.0)
+    assert_array_equal(limiter.last, [1.0, 2.0])
+    assert limiter(np.array([50.0, 2.0]), 0.1)[0] == pytest.approx(2.0)
+
+
+def test_infinite_torques_are_cut():
+    limiter = TorqueLimiter([3.0, 4.0])
+    assert_array_equal(limiter(np.array([np.inf, -np.inf]), 0.0), [3.0, -4.0])
 
 
 @pytest.mark.parametrize('limits', [[-1.0], [np.nan], 3.0])
 def test_limits_that_are_none_are_refused(limits):
     with pytest.raises(ValueError, match='effort limits'):
-        TorqueLimiter(limits)
+        TorqueLimits(limits)
 
 
-@pytest.mark.parametrize('rate', [0.0, -1.0, np.nan])
+@pytest.mark.parametrize('rate', [0.0, -1.0, np.nan, [1.0, 2.0]])
 def test_rates_that_are_none_are_refused(rate):
     with pytest.raises(ValueError, match='rate'):
         TorqueLimiter([1.0], rate)

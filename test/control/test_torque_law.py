@@ -39,7 +39,8 @@ def state(rng):
 
 def settings(arm, feedforward='none', feedback='none', friction='none', **options):
     words = {'feedforward': feedforward, 'feedback': feedback, 'friction': friction}
-    return LawSettings.for_robot(arm, **words, **{'kp': KP, 'kd': KD, 'viscous': 0.0, **options})
+    common = {'kp': KP, 'kd': KD, 'viscous': 0.0, 'effort_limits': np.inf}
+    return LawSettings.for_robot(arm, **words, **{**common, **options})
 
 
 def law(arm, feedforward='none', feedback='none', friction='none', payload_link=None, **options):
@@ -200,26 +201,26 @@ def test_an_unknown_payload_link_is_refused_with_close_names(arm):
 def test_the_integral_grows_with_the_error(arm, state, feedback):
     q, rest = state[0], np.zeros(6)
     chosen = law(arm, feedback=feedback, ki=KI)
-    error = np.full(6, 0.1)
+    error = np.full(6, 0.01)
     for _ in range(100):
         chosen(q, rest, q + error, rest, rest, dt=1e-3)
     rate = KI / KP * chosen.terms['feedback']
-    assert_allclose(chosen.terms['integral'], 0.1 * rate, rtol=1e-9)
+    assert_allclose(chosen.integral, 0.1 * rate, rtol=1e-9)
 
 
 @pytest.mark.parametrize('dt', [None, 0.0, -1.0, np.nan, -np.inf])
 def test_no_time_no_integral(arm, state, dt):
     chosen = law(arm, feedback='pd', ki=KI)
     chosen(*state, dt=dt)
-    assert not chosen.terms['integral'].any()
+    assert not chosen.integral.any()
 
 
 @pytest.mark.parametrize('dt', [0.5, 1e300, np.inf])
 def test_one_call_advances_the_integral_by_a_bounded_time(arm, state, dt):
-    chosen = law(arm, feedback='pd', ki=KI, effort_limits=np.inf)
+    chosen = law(arm, feedback='pd', ki=KI)
     chosen(*state, dt=dt)
     expected = KI * (state[2] - state[0]) * LONGEST_STEP
-    assert_allclose(chosen.terms['integral'], expected, rtol=1e-9)
+    assert_allclose(chosen.integral, expected, rtol=1e-9)
 
 
 def test_the_integral_never_exceeds_the_effort_limits(arm, state):
@@ -227,7 +228,7 @@ def test_the_integral_never_exceeds_the_effort_limits(arm, state):
     chosen = law(arm, feedback='pd', ki=KI, effort_limits=limits)
     for _ in range(3000):
         chosen(*state, dt=0.02)
-    assert_array_equal(np.abs(chosen.terms['integral']), limits)
+    assert_array_equal(np.abs(chosen.integral), limits)
 
 
 def test_the_integral_rests_within_its_deadband(arm, state):
@@ -237,9 +238,9 @@ def test_the_integral_rests_within_its_deadband(arm, state):
     error = 0.01 * np.array([0.2, -0.3, 0.9, -1.1, 0.0, 5.0])
 
     def changes(v_desired):
-        before = chosen.terms['integral']
+        before = chosen.integral
         chosen(q, rest, q + error, v_desired, rest, dt=0.02)
-        return chosen.terms['integral'] != before
+        return chosen.integral != before
 
     assert_array_equal(changes(np.full(6, 0.1)), np.abs(error) > 0.0025)
     for _ in range(round(SETTLING_TIME / 0.02)):
@@ -255,19 +256,19 @@ def test_a_torque_that_was_cut_stops_the_integral_in_that_direction_only(arm, st
     error = np.array([0.1, -0.1, 0.1, -0.1, 0.1, -0.1])
     chosen = law(arm, feedback='pd', ki=KI)
     wanted = chosen(q, rest, q + error, rest, rest, dt=1e-3)
-    before = chosen.terms['integral']
+    before = chosen.integral
     sent = wanted.copy()
     sent[:2] *= 0.5  # cut in the direction of the error
     sent[2:4] *= 1.5  # more than wanted: growing is allowed
     chosen.applied(sent)
     chosen(q, rest, q + error, rest, rest, dt=1e-3)
-    grown = np.abs(chosen.terms['integral']) - np.abs(before)
+    grown = np.abs(chosen.integral) - np.abs(before)
     assert_array_equal(grown[:2], 0.0)
     assert (grown[2:] > 0.0).all()
     chosen.applied(chosen(q, rest, q + error, rest, rest, dt=1e-3))
-    after = chosen.terms['integral']
+    after = chosen.integral
     chosen(q, rest, q + error, rest, rest, dt=1e-3)
-    assert (np.abs(chosen.terms['integral']) > np.abs(after)).all()
+    assert (np.abs(chosen.integral) > np.abs(after)).all()
 
 
 def test_a_reset_forgets_the_integral(arm, state):
@@ -275,8 +276,9 @@ def test_a_reset_forgets_the_integral(arm, state):
     first = chosen(*state, dt=None)
     for _ in range(10):
         chosen(*state, dt=1e-3)
-    assert chosen.terms['integral'].any()
+    assert chosen.integral.any()
     chosen.reset()
+    assert not chosen.integral.any()
     assert not any(term.any() for term in chosen.terms.values())
     assert_array_equal(chosen(*state, dt=None), first)
 
@@ -286,7 +288,7 @@ def test_other_gains_and_feedback_keep_the_integral_torque(arm, state):
     chosen = law(arm, feedback='pd', ki=KI)
     for _ in range(10):
         chosen(*state, dt=1e-3)
-    learned = chosen.terms['integral']
+    learned = chosen.integral
     for changed in (settings(arm, feedback='pd', kp=2 * KP, ki=KI),
                     settings(arm, 'gravity', 'computed_torque', ki=KI)):  # fmt: skip
         chosen.settings = changed
@@ -302,10 +304,10 @@ def test_a_law_without_integral_forgets_it(arm, state, changes):
         chosen(*state, dt=1e-3)
     chosen.settings = settings(arm, **changes)
     chosen(*state, dt=1e-3)
-    assert not chosen.terms['integral'].any()
+    assert not chosen.integral.any()
     chosen.settings = settings(arm, feedback='pd', ki=KI)
     chosen(*state, dt=None)
-    assert not chosen.terms['integral'].any()
+    assert not chosen.integral.any()
 
 
 def test_lowered_effort_limits_lower_the_integral(arm, state):
@@ -314,7 +316,35 @@ def test_lowered_effort_limits_lower_the_integral(arm, state):
         chosen(*state, dt=0.02)
     chosen.settings = settings(arm, feedback='pd', ki=KI, effort_limits=0.5)
     chosen(*state, dt=None)
-    assert np.abs(chosen.terms['integral']).max() <= 0.5
+    assert np.abs(chosen.integral).max() <= 0.5
+
+
+@pytest.mark.parametrize('factor', [1.5, 30.0])
+def test_with_computed_torque_a_great_error_counts_as_much_as_effort_limits_allow(
+    arm, state, factor
+):
+    """All joints are reduced alike, and the integral waits."""
+    limits = np.array([150.0, 150.0, 150.0, 28.0, 28.0, 28.0])
+    chosen = law(arm, feedback='computed_torque', ki=KI, effort_limits=limits)
+    q, rest = state[0], np.zeros(6)
+    direction = np.array([1.0, -1.0, 0.5, 2.0, -1.0, 1.0])
+    free = law(arm, feedback='computed_torque')
+    load = np.abs(free(q, rest, q + direction) / limits).max()
+    small, great = 0.49 * direction / load, factor * direction / load
+    torque = chosen(q, rest, q + small, rest, rest, dt=1e-3)
+    assert_allclose(torque, free(q, rest, q + small), rtol=1e-9)
+    learned = chosen.integral
+    assert learned.all()
+    chosen(q, rest, q + great, rest, rest, dt=1e-3)
+    assert_array_equal(chosen.integral, learned)
+    assert_allclose(chosen.terms['feedback'], 0.5 / 0.49 * torque, rtol=1e-9)
+
+
+def test_with_pd_the_joints_know_nothing_of_each_other(arm, state):
+    """A great error of one does not weaken the others."""
+    q, rest = state[0], np.zeros(6)
+    error = np.array([100.0, 0.01, 0.01, 0.01, 0.01, 0.01])
+    assert_allclose(law(arm, feedback='pd')(q, rest, q + error), KP * error, rtol=1e-9)
 
 
 # -- numbers that are none --------------------------------------------------------------------
@@ -324,8 +354,9 @@ def test_lowered_effort_limits_lower_the_integral(arm, state):
 @pytest.mark.parametrize('bad', [np.nan, np.inf])
 def test_a_torque_that_is_no_number_never_comes_out(arm, state, words, bad):
     chosen = law(arm, *words, ki=KI, viscous=1.0)
-    before = chosen(*state, dt=1e-3)
-    terms = chosen.terms
+    chosen(*state, dt=1e-3)
+    before = chosen(*state, dt=None)
+    terms, integral = chosen.terms, chosen.integral
     spoilt = state.copy()
     spoilt[:2, 3] = bad
     if words[0] != 'gravity' and words[1] == 'none' and words[2] != 'measured':
@@ -334,7 +365,8 @@ def test_a_torque_that_is_no_number_never_comes_out(arm, state, words, bad):
         chosen(*spoilt, dt=1e-3)
     for name, term in terms.items():
         assert_array_equal(chosen.terms[name], term)
-    assert_allclose(chosen(*state, dt=None), before, rtol=1e-12, atol=1e-12)
+    assert_array_equal(chosen.integral, integral)
+    assert_array_equal(chosen(*state, dt=None), before)
 
 
 def test_great_torques_are_torques(arm, state):

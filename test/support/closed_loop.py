@@ -1,6 +1,7 @@
-"""A torque law in closed loop with a simulated robot: dead time, sensors, wrong models.
+"""A torque law in closed loop with a simulated robot.
 
-The plant is what its description says; it is the model of the controller that is made wrong.
+Dead time, lost states, pauses and sensors are those of real connections. The plant is what its
+description says; it is the model of the controller that is made wrong.
 """
 
 import xml.etree.ElementTree as ElementTree
@@ -50,6 +51,19 @@ def quintic(robot, start, goal, duration=DURATION):
     return JointTrajectory(robot.joint_names, [0.0, duration], [start, goal], rest, rest)
 
 
+class Jump:
+    """A desired position that is not where the robot is, from the first moment on."""
+
+    end_time = 0.0
+
+    def __init__(self, start, goal):
+        self.positions = np.array([start, goal], dtype=float)
+        self._rest = np.zeros(len(goal))
+
+    def sample(self, t):
+        return self.positions[1], self._rest, self._rest
+
+
 def random_motions(robot, count, seed=0):
     """Motions of 3 s one after another, all within the limits, and far from those of effort.
 
@@ -80,8 +94,10 @@ def _admissible(robot, motion):
         v, robot.damping, robot.friction, 1e-3
     )
     speed = np.abs(v) / robot.velocity_limits
-    return gravity.max() <= 0.8 and np.abs(torque / robot.effort_limits).max() <= 0.95 and (
-        speed.max() <= 1.0
+    return (
+        gravity.max() <= 0.8
+        and np.abs(torque / robot.effort_limits).max() <= 0.95
+        and (speed.max() <= 1.0)
     )
 
 

@@ -1,0 +1,123 @@
+"""Gains that gravity is stronger than are named by joint, with what they need."""
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+import pytest
+from support.random_trees import SIMPLE_TYPES, tree
+from support.simulated_robots import pendulum
+
+from rbd_ros import Robot
+from rbd_ros.control import (
+    default_gains,
+    describe_weak_joints,
+    LawSettings,
+    payload_parameters,
+    pd_gains,
+    weak_joints,
+)
+from rbd_ros.control.gravity_gradient import gravity_gradient, MARGIN, needed_stiffness
+from rbd_ros.control.robot_joints import workspace
+from rbd_ros.resources import resource_path
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
+
+
+def pd(robot, kp, **options):
+    options = {'feedback': 'pd', 'kd': 1.0, **options}
+    return LawSettings.for_robot(robot, kp=kp, **options)
+
+
+def test_a_pendulum_needs_its_weight_times_its_length():
+    robot = pendulum(mass=2.0, length=0.5)
+    gradient = 2.0 * 0.5 * 9.81  # -m g l where it stands upright
+    assert not weak_joints(robot, pd(robot, 1.01 * gradient / (1.0 - MARGIN)))
+    (weak,) = weak_joints(robot, pd(robot, 0.5 * gradient))
+    assert weak.joint == 'swing'
+    assert weak.kp == 0.5 * gradient
+    assert_allclose(weak.needed, gradient / (1.0 - MARGIN), rtol=1e-2)
+
+
+def test_gains_from_inertia_alone_are_too_weak_for_the_default_robot(arm):
+    kp, kd = pd_gains(arm, workspace(arm, 32), 10.0)
+    named = [joint.joint for joint in weak_joints(arm, pd(arm, kp, kd=kd))]
+    assert 'shoulder_lift_joint' in named
+    assert 'wrist_1_joint' in named
+    assert 'shoulder_pan_joint' not in named  # it turns about the vertical
+
+
+def test_what_a_joint_needs_is_enough(arm):
+    weak = {joint.joint: joint.needed for joint in weak_joints(arm, pd(arm, 5.0))}
+    kp = np.array([weak.get(name, 5.0) for name in arm.joint_names])
+    assert not weak_joints(arm, pd(arm, 1.0001 * kp))
+    least = np.linalg.eigvalsh(np.diag(kp) + gravity_gradient(arm, workspace(arm, 500)))
+    assert least.min() > 0.0
+
+
+def test_default_gains_are_strong_enough(arm):
+    kp, kd, ki = default_gains(arm, 'pd')
+    assert not weak_joints(arm, pd(arm, kp, kd=kd, ki=ki))
+
+
+@pytest.mark.parametrize('words', [{'feedback': 'computed_torque'}, {'feedforward': 'gravity'},
+                                   {'feedback': 'none'}, {'feedback': 'damping'}])  # fmt: skip
+def test_gravity_at_the_measured_position_needs_no_stiffness(arm, words):
+    assert not weak_joints(arm, pd(arm, 1.0, **words))
+
+
+@pytest.mark.parametrize('feedforward', ['inverse_dynamics', 'none'])
+def test_gravity_elsewhere_or_nowhere_does(arm, feedforward):
+    assert weak_joints(arm, pd(arm, 1.0, feedforward=feedforward))
+
+
+def test_without_gravity_no_joint_is_weak(arm):
+    assert not weak_joints(arm, pd(arm, 1e-6, gravity=(0, 0, 0)))
+
+
+def test_a_payload_asks_for_more(arm):
+    kp, kd, _ = default_gains(arm, 'pd')
+    settings = pd(arm, kp, kd=kd, payload=payload_parameters(10.0, (0, 0, 0.2)))
+    assert weak_joints(arm, settings, 'tool0')
+    assert not weak_joints(arm, settings)
+
+
+def test_the_same_settings_get_the_same_answer(arm):
+    assert weak_joints(arm, pd(arm, 5.0)) == weak_joints(arm, pd(arm, 5.0))
+
+
+def test_the_sentence_names_joint_and_numbers(arm):
+    weak = weak_joints(arm, pd(arm, 5.0))
+    text = describe_weak_joints(weak)
+    for joint in weak:
+        assert joint.joint in text
+        assert f'{joint.needed:.4g}' in text
+    assert describe_weak_joints(()) == ''
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_the_gradient_is_the_derivative_of_gravity_torque(seed):
+    robot = Robot.from_urdf(tree(seed, bodies=5, types=SIMPLE_TYPES))
+    q = workspace(robot, 3)
+    gradient = gravity_gradient(robot, q)
+    rng = np.random.default_rng(seed)
+    direction = rng.normal(size=robot.nv)
+    h = 1e-6
+    forward, backward = (robot.gravity_torque(q + s * h * direction) for s in (1, -1))
+    assert_allclose(gradient @ direction, (forward - backward) / (2 * h), rtol=1e-4, atol=1e-5)
+    assert_array_equal(gradient, gradient.transpose(0, 2, 1))
+
+
+@pytest.mark.parametrize('seed', range(20))
+def test_needed_stiffness_is_enough_for_any_gradients(seed):
+    rng = np.random.default_rng(seed)
+    n = rng.integers(1, 8)
+    scale = 10.0 ** rng.uniform(-3, 3, n)
+    gradients = rng.normal(size=(50, n, n)) * np.sqrt(scale[:, None] * scale)
+    gradients = gradients + gradients.transpose(0, 2, 1)
+    kp = rng.uniform(0, 3, n) * scale
+    needed = needed_stiffness(kp, gradients)
+    assert (needed >= kp).all()
+    left = (np.diag((1 - MARGIN) * needed) + gradients) / np.sqrt(scale[:, None] * scale)
+    assert np.linalg.eigvalsh(left).min() > -1e-4
