@@ -9,7 +9,14 @@ import re
 import threading
 import time
 
-from node_harness import joint_state, reliable, stamp, START_LIMIT, TWO_LINK_ARM
+from node_harness import (
+    gravity_torque,
+    joint_state,
+    reliable,
+    stamp,
+    START_LIMIT,
+    TWO_LINK_ARM,
+)
 import numpy as np
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import GetParameters, SetParameters, SetParametersAtomically
@@ -93,9 +100,7 @@ class Torque:
 class TorqueRig:
     """A torque node in a namespace of its own, a publisher of its states, and what it sends."""
 
-    _stamps = itertools.count(1_700_000_000_000_000_000, 5_000_000)
-
-    def __init__(self, ros, module, namespace, parameters=None, arguments=()):
+    def __init__(self, ros, module, namespace, parameters=None, arguments=(), wait=True):
         self.ros, self.namespace = ros, namespace
         self.name = f'{namespace}/{module}'
         self.process = ros.start(
@@ -104,13 +109,14 @@ class TorqueRig:
             ('-r', f'__ns:={namespace}', '-r', f'/clock:={namespace}/clock', *arguments),
         )
         self.torques = []
+        self._stamp = 0
         ros.node.create_subscription(
             JointState,
             f'{namespace}/joint_commands',
             lambda message, information: self.torques.append(Torque(message, information)),
             reliable(1000),
         )
-        self.states = ros.publisher(JointState, f'{namespace}/joint_states')
+        self.states = ros.publisher(JointState, f'{namespace}/joint_states', wait=wait)
 
     def publisher(self, kind, topic):
         return self.ros.publisher(kind, f'{self.namespace}/{topic}')
@@ -120,11 +126,11 @@ class TorqueRig:
     def answer(self, position=POSE, velocity=REST, names=NAMES):
         """Torque that answers a state with a stamp of its own, (n,)."""
         message = joint_state(names, position, velocity)
+        self._stamp = max(time.time_ns(), self._stamp + 1_000_000)
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(
-            next(self._stamps), 1_000_000_000
+            self._stamp, 1_000_000_000
         )
-        wanted = message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
-        return self.answer_to(serialize_message(message), wanted)
+        return self.answer_to(serialize_message(message), self._stamp)
 
     def answer_to(self, data, wanted):
         """Effort of the torque with stamp `wanted` [ns] that comes when `data` is published."""
@@ -247,3 +253,8 @@ def wait_until_ready(ros, rig):
 def lines_of(process, *words):
     """Lines of a node's log that contain all words."""
     return [line for line in process.output().splitlines() if all(w in line for w in words)]
+
+
+def gravity_of(position):
+    """Torque that holds the two-link arm without payload, (2,)."""
+    return np.array(list(gravity_torque(position).values()))

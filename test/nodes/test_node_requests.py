@@ -86,7 +86,7 @@ def test_after_a_time_beyond_all_bounds_the_last_command_still_comes(rig):
         with states_at(rig):
             rig.ros.until(lambda: len(rig.torques) > count + 20, 'torques')
         rig.ros.until(lambda: not rig.torques[-1].effort.any(), 'the last command')
-        rig.must_set(payload_mass=0.1, payload_link='tool')
+        rig.must_set(payload_link='tool', payload_mass=0.1)
         assert rig.parameters(['payload_mass']) == {'payload_mass': 0.1}
         since = len(rig.ros.diagnostics)
         rig.ros.until_status('last torque sent', since=since)
@@ -166,7 +166,7 @@ def test_the_log_of_all_that_is_short(rig):
 def test_garbage_for_a_robot_description_is_refused_and_the_next_good_one_taken(ros):
     from node_harness import reliable, TWO_LINK_ARM
 
-    rig = TorqueRig(ros, 'inverse_dynamics', '/topic', {'robot_description': ''})
+    rig = TorqueRig(ros, 'inverse_dynamics', '/topic', {'robot_description': ''}, wait=False)
     topic = '/topic/robot_description'
     descriptions = ros.publisher(String, topic, reliable(1, transient_local=True))
     for text in (

@@ -5,8 +5,6 @@ command always comes.
 """
 
 import math
-import signal
-import time
 
 import numpy as np
 import pytest
@@ -14,10 +12,9 @@ from support import outside
 
 outside.load('rclpy')
 
-from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.msg import Parameter
 from safety_harness import (
     FRICTION_ARM,
-    NAMES,
     parameter_value,
     POSE,
     torque_of,
@@ -164,8 +161,8 @@ def extreme_value(rng, parameter):
 
 
 def illegal_value(rng, parameter):
-    values = [math.nan, math.inf, -math.inf, 'word', True, 2**62, -1.0, None, ['a', 'b'], 'x' * 5000]
-    values += [[math.nan], [1.0] * 5, [1.0] * 1000, [], [math.inf, 0.0]]
+    values = [math.nan, math.inf, -math.inf, 'word', True, 2**62, -1.0, None]
+    values += [['a', 'b'], 'x' * 5000, [math.nan], [1.0] * 5, [1.0] * 1000, [], [math.inf, 0.0]]
     return values[rng.integers(len(values))]
 
 

@@ -12,11 +12,17 @@ from geometry_msgs.msg import Accel, Pose, Twist, Vector3, Wrench
 import numpy as np
 
 NANOSECONDS = 1_000_000_000
+EARLIEST, LATEST = -(2**31) * NANOSECONDS, 2**31 * NANOSECONDS - 1  # times of a message [ns]
 
 
 def nanoseconds(stamp: Time) -> int:
     """Time stamp as an integer [ns]."""
     return stamp.sec * NANOSECONDS + stamp.nanosec
+
+
+def representable(time_ns: int) -> int:
+    """Time nearest to `time_ns` [ns] that a message can carry, whose seconds have 32 bits."""
+    return min(max(time_ns, EARLIEST), LATEST)
 
 
 def set_stamp(stamp: Time, time_ns: int) -> None:

@@ -184,6 +184,8 @@ class ParameterTable:
             if name in self._refused:
                 raise ValueError(f'{name} cannot be changed: {self._refused[name]}')
             if name not in self._declarations:
+                if not name:  # rclpy would declare it
+                    raise ValueError('a parameter must have a name')
                 continue
             value = self._converted(self._declarations[name], parameter)
             if value != self._values[name] and not self._declarations[name].live:

@@ -15,7 +15,9 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.service import Service
 from rclpy.subscription import Subscription
+from rosgraph_msgs.msg import Clock
 
+from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.process import Failures, StartupError
 from rbd_ros.nodes.common.text import readable
 
@@ -38,6 +40,8 @@ class SturdyNode(Node):
         @functools.wraps(callback)  # rclpy looks at its signature
         def guarded(*arguments: Any) -> None:
             try:
+                if msg_type is Clock:
+                    _check_clock(arguments[0])
                 callback(*arguments)
             except StartupError:
                 raise
@@ -62,6 +66,16 @@ class SturdyNode(Node):
                 return _explained(request, response, error)
 
         return super().create_service(srv_type, srv_name, guarded, **options)
+
+
+def _check_clock(message: Clock) -> None:
+    """Refuse a time that no message can carry on: every stamp of ours would raise from then on.
+
+    :raises ValueError: if it is negative or not normalised
+    """
+    time = message.clock
+    if time.sec < 0 or time.nanosec >= NANOSECONDS:
+        raise ValueError(f'/clock says {time.sec} s and {time.nanosec} ns: that is no time')
 
 
 def _explained(request: Any, response: Any, error: Exception) -> Any:

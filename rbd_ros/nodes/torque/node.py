@@ -260,12 +260,15 @@ class TorqueNode(SturdyNode):
             self._commander.flush()
 
     def _on_silence(self) -> None:
-        """States have failed; called in the watchdog's thread."""
+        """States have failed; called in the watchdog's thread, again if it raises."""
         try:
-            self._states.lost(self.parameters['state_timeout'])
-        finally:
             if self._commander.commanding:
                 self._send_last(self.parameters['timeout_command'])
+        except Exception as error:
+            self._failures.report(error)
+            raise
+        finally:
+            self._states.lost(self.parameters['state_timeout'])
 
     def _send_last(self, action: str) -> None:
         if action == 'none':

@@ -8,6 +8,7 @@ import numpy as np
 from rclpy.node import Node
 
 from rbd_ros.nodes.common.communication import flush, publisher
+from rbd_ros.nodes.common.conversions import representable
 from rbd_ros.nodes.common.joint_names import JointNames
 from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.common.wire import Float64MultiArrayWriter, JointStateWriter
@@ -47,7 +48,8 @@ class TorqueOutput:
         values = torque if self._select is None else torque[self._select]
         if self._name_publisher is not None:
             self._by_name.effort[:] = values
-            self._by_name.set_stamp_ns(stamp)
+            # A stamp that came in may be beyond what goes out: that must not cost a torque.
+            self._by_name.set_stamp_ns(representable(stamp))
             self._name_publisher.publish(self._by_name.data())
         if self._order_publisher is not None:
             self._by_order.values[:] = values

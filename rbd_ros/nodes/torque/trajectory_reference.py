@@ -9,6 +9,7 @@ from rclpy.node import Node
 
 from rbd_ros.control import DesiredMotion, MotionOptions, TrajectoryError
 from rbd_ros.nodes.common.communication import publisher, subscription
+from rbd_ros.nodes.common.conversions import representable
 from rbd_ros.nodes.common.diagnostics import OK, WARN
 from rbd_ros.nodes.common.wire import JointStateWriter, JointTrajectoryReader, WireError
 from rbd_ros.nodes.torque.reference import Motion
@@ -99,7 +100,7 @@ class TrajectoryReference:
             (desired, self._desired_publisher),
             (error, self._error_publisher),
         ):
-            writer.set_stamp_ns(state.time)
+            writer.set_stamp_ns(representable(state.time))
             target.publish(writer.data())
 
     # -- on the executor --------------------------------------------------------------------------

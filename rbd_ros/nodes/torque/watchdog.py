@@ -19,7 +19,8 @@ class Watchdog:
     there.
 
     :param timeout: longest time between meals [s]; 0: never expires
-    :param expired: called in the watchdog's thread
+    :param expired: called in the watchdog's thread; if it raises, it is called again at the next
+        look
     :param simulated_time: present simulated time [s], None if there is none; it must have passed
         as well, unless it stands still for very long
     """
@@ -84,7 +85,10 @@ class Watchdog:
                 continue
             if self._starved(now):
                 self.fired = True
-                self._expired()
+                try:
+                    self._expired()
+                except Exception:  # it has reported that itself
+                    self.fired = False
                 asleep_since = time.monotonic()
 
     def _starved(self, now: float) -> bool:

@@ -1,0 +1,259 @@
+"""Signals at any instant, over DDS: exit code 0, no traceback, and the last command if one is due.
+
+Instants are random with a fixed seed. The interpreter's own start cannot be covered by the node: a
+signal is sent once the process has handlers of its own.
+"""
+
+import itertools
+import signal
+import time
+
+import numpy as np
+import pytest
+from support import outside
+
+outside.load('rclpy')
+
+from node_harness import NodeProcess, reliable, START_LIMIT, TWO_LINK_ARM
+from rcl_interfaces.msg import Parameter
+from rcl_interfaces.srv import SetParameters
+from rclpy.serialization import serialize_message
+from safety_harness import parameter_value, POSE, Repeat, states_at, TorqueRig
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+NODES = ('gravity_compensation', 'inverse_dynamics', 'simulator')
+TORQUE_NODES = NODES[:2]
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+INSTANTS = 20
+SOON = 30.0  # seconds; nothing here takes more than a few, unless the machine is very busy
+
+_namespaces = itertools.count()
+
+
+def until_handled(process, number=signal.SIGTERM):
+    """Wait until the process has a handler of its own for a signal."""
+    end = time.monotonic() + START_LIMIT
+    while time.monotonic() < end and process.alive():
+        with open(f'/proc/{process.process.pid}/status') as status:
+            caught = next(line for line in status if line.startswith('SigCgt'))
+        if int(caught.split()[1], 16) >> (number - 1) & 1:
+            return
+        time.sleep(0.002)
+    raise AssertionError('the node never handled signals: ' + process.output())
+
+
+def assert_ended_well(process):
+    """It ends soon, with code 0, and says nothing that frightens."""
+    begin = time.monotonic()
+    assert process.wait() == 0, process.output()
+    assert time.monotonic() - begin < SOON
+    for word in ('Traceback', 'Error', 'Exception', 'FATAL', 'core dumped', 'terminate called'):
+        assert word not in process.output(), process.output()
+
+
+def parameters(module):
+    values = {'robot_description': TWO_LINK_ARM}
+    if module == 'inverse_dynamics':
+        values.update(feedforward='gravity', feedback='none')
+    return values
+
+
+@pytest.fixture(scope='module')
+def start_up_time(ros):
+    """Seconds that a node takes from its handlers to its first diagnostics as a whole, by name."""
+    times = {}
+    for module in NODES:
+        process = NodeProcess(ros.folder, ros.domain, module, parameters(module))
+        until_handled(process)
+        begin, since = time.monotonic(), len(ros.diagnostics)
+        ros.until(
+            lambda m=module, s=since: any(d.name.startswith(m) for d in ros.diagnostics[s:]),
+            'diagnostics',
+            START_LIMIT,
+        )
+        times[module] = time.monotonic() - begin
+        process.stop()
+    return times
+
+
+@pytest.fixture(params=[False, True], ids=['machine code kept', 'compiling'])
+def compiling(request, tmp_path, monkeypatch):
+    """Whether nodes find no machine code on disk."""
+    if request.param:
+        monkeypatch.setenv('RBD_ROS_CACHE_DIR', str(tmp_path))
+    return request.param
+
+
+@pytest.mark.parametrize('module', NODES)
+def test_a_signal_at_any_instant_of_start_up_ends_the_node(ros, start_up_time, compiling, module):
+    rng = np.random.default_rng(NODES.index(module))
+    longest = start_up_time[module] * (2.0 if compiling else 1.0)
+    for k in range(INSTANTS // 2):
+        process = NodeProcess(ros.folder, ros.domain, module, parameters(module))
+        until_handled(process)
+        time.sleep(longest * (k + rng.uniform()) / (INSTANTS // 2))
+        process.process.send_signal(STOP_SIGNALS[rng.integers(3)])
+        if rng.integers(2):
+            time.sleep(rng.uniform(0.0, 0.3))
+            process.process.send_signal(STOP_SIGNALS[rng.integers(3)])
+        assert_ended_well(process)
+
+
+@pytest.mark.parametrize('module', NODES)
+def test_a_signal_while_a_robot_from_the_topic_is_being_compiled_ends_the_node(
+    ros, tmp_path, monkeypatch, module
+):
+    topic = f'/topic_{module}/robot_description'
+    descriptions = ros.publisher(String, topic, reliable(1, transient_local=True), wait=False)
+    descriptions.publish(String(data=TWO_LINK_ARM))
+    rng = np.random.default_rng(5)
+    for k in range(5):
+        monkeypatch.setenv('RBD_ROS_CACHE_DIR', str(tmp_path / str(k)))
+        process = NodeProcess(
+            ros.folder, ros.domain, module, None, ('-r', f'__ns:=/topic_{module}')
+        )
+        since = len(ros.diagnostics)
+        ros.until(
+            lambda m=module, s=since: any(
+                d.name.startswith(f'topic_{m}/') for d in ros.diagnostics[s:]
+            ),
+            'diagnostics',
+            START_LIMIT,
+        )
+        time.sleep(rng.uniform(0.0, 1.0))
+        process.process.send_signal(STOP_SIGNALS[k % 3])
+        assert_ended_well(process)
+
+
+# -- while commanding -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def commanding(ros):
+    """Start a torque node, and leave it when it has sent torques."""
+    rigs = []
+
+    def begin(module, **more):
+        rig = TorqueRig(
+            ros, module, f'/signals{next(_namespaces)}', {**parameters(module), **more}
+        )
+        rigs.append(rig)
+        with states_at(rig):
+            ros.until(lambda: len(rig.torques) > 5, 'torques')
+        return rig
+
+    yield begin
+    for rig in rigs:
+        rig.process.stop()
+        ros.processes.remove(rig.process)
+
+
+def assert_ended_with_zero(rig):
+    assert_ended_well(rig.process)
+    rig.ros.until(lambda: not rig.torques[-1].effort.any(), 'the last command', 5.0)
+
+
+@pytest.mark.parametrize('number', STOP_SIGNALS)
+@pytest.mark.parametrize('module', TORQUE_NODES)
+def test_a_signal_while_commanding_sends_the_last_command(commanding, module, number):
+    rig = commanding(module)
+    with states_at(rig, rate=500.0):
+        rig.ros.until(lambda: rig.torques[-1].effort.any(), 'torques')
+        rig.process.process.send_signal(number)
+        assert_ended_with_zero(rig)
+
+
+@pytest.mark.parametrize('seed', range(5))
+@pytest.mark.parametrize('module', TORQUE_NODES)
+def test_further_signals_during_shutdown_do_not_cost_the_last_command(commanding, module, seed):
+    rng = np.random.default_rng(seed)
+    rig = commanding(module)
+    with states_at(rig, rate=500.0):
+        rig.ros.until(lambda: rig.torques[-1].effort.any(), 'torques')
+        for _ in range(5):
+            rig.process.process.send_signal(STOP_SIGNALS[rng.integers(3)])
+            time.sleep(rng.choice([0.0, 0.002, 0.02, 0.1]))
+            if not rig.process.alive():
+                break
+        assert_ended_with_zero(rig)
+
+
+@pytest.mark.parametrize('module', TORQUE_NODES)
+def test_a_signal_before_the_first_state_ends_without_a_command(ros, module):
+    rig = TorqueRig(ros, module, f'/signals{next(_namespaces)}', parameters(module))
+    ros.spin(0.2)
+    rig.process.process.send_signal(signal.SIGINT)
+    assert_ended_well(rig.process)
+    ros.processes.remove(rig.process)
+    ros.spin(0.2)
+    assert not rig.torques
+
+
+@pytest.mark.parametrize('module', TORQUE_NODES)
+def test_a_signal_in_the_midst_of_a_long_request_ends_the_node_soon(commanding, module):
+    """Ten thousand changes of a mass, each of which takes some milliseconds."""
+    rig = commanding(module)
+    rig.must_set(payload_link='tool')
+    client = rig.ros.node.create_client(SetParameters, f'{rig.name}/set_parameters')
+    rig.ros.until(client.service_is_ready, 'the service')
+    with states_at(rig):
+        rig.ros.until(lambda: rig.torques[-1].effort.any(), 'torques')
+        client.call_async(
+            SetParameters.Request(
+                parameters=[
+                    Parameter(name='payload_mass', value=parameter_value(0.1 + 1e-5 * k))
+                    for k in range(10_000)
+                ]
+            )
+        )
+        rig.ros.spin(1.0)
+        rig.process.process.send_signal(signal.SIGINT)
+        assert_ended_with_zero(rig)
+
+
+def test_a_signal_in_the_midst_of_long_trajectories_ends_the_node_soon(commanding):
+    rig = commanding('inverse_dynamics')
+    points = 50_000
+    message = JointTrajectory(joint_names=['shoulder', 'elbow'])
+    for k in range(points):
+        point = JointTrajectoryPoint(positions=[POSE[0], POSE[1] + 1e-6 * k])
+        point.time_from_start.sec, point.time_from_start.nanosec = divmod(10_000_000 * k, 10**9)
+        message.points.append(point)
+    trajectories = rig.publisher(JointTrajectory, 'joint_trajectory')
+    data = serialize_message(message)
+    with states_at(rig), Repeat(trajectories, [data], 20.0):
+        rig.ros.until(lambda: rig.torques[-1].effort.any(), 'torques')
+        rig.ros.spin(0.7)
+        rig.process.process.send_signal(signal.SIGTERM)
+        assert_ended_with_zero(rig)
+
+
+# -- the simulator --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('number', STOP_SIGNALS)
+@pytest.mark.parametrize('state', ['running', 'as fast as possible', 'paused', 'slow'])
+def test_a_signal_ends_the_simulator_whatever_it_does(ros, state, number):
+    values = {
+        'running': {},
+        'as fast as possible': {'real_time_factor': 0.0},
+        'paused': {'start_paused': True},
+        'slow': {'real_time_factor': 1e-6},
+    }[state]
+    namespace = f'/signals{next(_namespaces)}'
+    process = NodeProcess(
+        ros.folder,
+        ros.domain,
+        'simulator',
+        {**parameters('simulator'), **values},
+        ('-r', f'__ns:={namespace}', '-r', f'/clock:={namespace}/clock'),
+    )
+    states = ros.listen(JointState, f'{namespace}/joint_states', reliable(1))
+    ros.until(lambda: states, 'a state', START_LIMIT)
+    for _ in range(3):
+        if process.alive():
+            process.process.send_signal(number)
+        time.sleep(0.01)
+    assert_ended_well(process)

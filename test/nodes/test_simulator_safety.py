@@ -1,0 +1,537 @@
+"""The simulator under attack, over DDS: time goes on, and what failed says what to do.
+
+Each test that needs other parameters starts a simulator of its own.
+"""
+
+import itertools
+import math
+import re
+import signal
+import time
+
+import numpy as np
+import pytest
+from support import outside
+
+outside.load('rclpy')
+
+from geometry_msgs.msg import WrenchStamped
+from node_harness import efforts, gravity_torque, joint_state, reliable, TWO_LINK_ARM
+from rclpy.serialization import serialize_message
+from rosgraph_msgs.msg import Clock
+from safety_harness import FREE_ARM, lines_of, NAMES, parameter_value, Repeat, TorqueRig
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import SetBool, Trigger
+
+START = [0.5, -0.8]
+HOLDING = list(gravity_torque(START).values())
+LONG = 'x' * 10_000
+
+# A tool with more links than wrenches that can act at once.
+LINKS = 70
+MANY_LINKS = TWO_LINK_ARM.replace(
+    '</robot>',
+    ''.join(
+        f'<link name="link_{k}"/><joint name="mount_{k}" type="fixed"><parent link="tool"/>'
+        f'<child link="link_{k}"/></joint>'
+        for k in range(LINKS)
+    )
+    + '</robot>',
+)
+
+
+def seconds(time_stamp):
+    return time_stamp.sec + time_stamp.nanosec * 1e-9
+
+
+class SimulatorRig:
+    """A simulator in a namespace of its own."""
+
+    _numbers = itertools.count()
+
+    def __init__(self, ros, parameters=None, namespace=None):
+        self.ros = ros
+        self.namespace = namespace or f'/s{next(self._numbers)}'
+        self.name = f'{self.namespace}/simulator'
+        self.process = ros.start(
+            'simulator',
+            {
+                'robot_description': TWO_LINK_ARM,
+                'initial_positions': START,
+                'clock_publish_rate': 100.0,
+                **(parameters or {}),
+            },
+            ('-r', f'__ns:={self.namespace}', '-r', f'/clock:={self.namespace}/clock'),
+        )
+        self.states = ros.listen(JointState, self.topic('joint_states'), reliable(1))
+        self.clock = ros.listen(Clock, self.topic('clock'))
+        self.by_name = ros.publisher(JointState, self.topic('joint_commands'))
+        self.by_order = ros.publisher(Float64MultiArray, self.topic('effort_commands'))
+        self.wrench = ros.publisher(WrenchStamped, self.topic('external_wrench'), reliable(100))
+        ros.until(lambda: self.states, 'a joint state')
+
+    def topic(self, name):
+        return f'{self.namespace}/{name}'
+
+    def state(self):
+        """A state published from now on."""
+        count = len(self.states)
+        self.ros.until(lambda: len(self.states) > count + 2, 'new joint states')
+        return self.states[-1]
+
+    def time(self):
+        return seconds(self.state().header.stamp)
+
+    def trigger(self, name):
+        return self.ros.call(Trigger, f'{self.name}/{name}', Trigger.Request())
+
+    def pause(self, paused):
+        return self.ros.call(SetBool, f'{self.name}/pause', SetBool.Request(data=paused))
+
+    def later(self, kind, verb, request):
+        """Future of an answer."""
+        client = self.ros.node.create_client(kind, f'{self.name}/{verb}')
+        self.ros.until(client.service_is_ready, f'service {verb}')
+        return client.call_async(request)
+
+    def status(self, subject):
+        """The newest diagnostic status of a subject."""
+        name = f'{self.name.lstrip("/")}: {subject}'
+        return next((s for s in reversed(self.ros.diagnostics) if s.name == name), None)
+
+    def until_told(self, text, subject, since=0):
+        name = f'{self.name.lstrip("/")}: {subject}'
+        return self.ros.until(
+            lambda: next(
+                (s for s in self.ros.diagnostics[since:] if s.name == name and text in s.message),
+                None,
+            ),
+            f'diagnostics of {name} with {text!r}',
+        )
+
+    def finite(self):
+        return all(np.isfinite([*s.position, *s.velocity, *s.effort]).all() for s in self.states)
+
+
+@pytest.fixture(scope='module')
+def simulator(ros):
+    return SimulatorRig(ros, {'robot_description': MANY_LINKS, 'external_wrench_duration': 0.0})
+
+
+@pytest.fixture
+def rig(simulator):
+    """Begin each test with time running and the arm held where it starts."""
+    assert simulator.trigger('reset').success
+    assert simulator.pause(False).success
+    del simulator.states[:-1], simulator.clock[:-1]
+    yield simulator
+    assert simulator.process.alive()
+    assert simulator.finite()
+    assert 'Traceback' not in simulator.process.output()
+
+
+@pytest.fixture
+def another(ros):
+    """Start further simulators; they end with the test."""
+    rigs = []
+
+    def begin(*arguments, **options):
+        rigs.append(SimulatorRig(ros, *arguments, **options))
+        return rigs[-1]
+
+    yield begin
+    for rig in rigs:
+        rig.process.stop()
+        ros.processes.remove(rig.process)
+        assert 'Traceback' not in rig.process.output()
+
+
+def until_time_passes(rig, duration=0.05):
+    begin = rig.time()
+    rig.ros.until(lambda: seconds(rig.states[-1].header.stamp) > begin + duration, 'time')
+
+
+# -- steps that take long -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stepping(another):
+    """A paused simulator in the midst of a million steps, and the future of their answer."""
+    rig = another({'start_paused': True, 'step_count': 1_000_000})
+    answer = rig.later(Trigger, 'step', Trigger.Request())
+    begin = rig.status('simulation')
+
+    def steps():
+        status = rig.status('simulation')
+        values = {v.key: v.value for v in status.values} if status is not begin else {}
+        return float(values.get('steps', 0.0)) > 0
+
+    rig.ros.until(steps, 'diagnostics of a simulation that steps')
+    assert not answer.done()
+    return rig, answer
+
+
+@pytest.mark.parametrize('by', ['pause', 'reset'])
+def test_long_steps_end_by_pause_and_reset_and_say_so(stepping, by):
+    rig, answer = stepping
+    ended = rig.pause(True) if by == 'pause' else rig.trigger('reset')
+    assert ended.success
+    rig.ros.until(answer.done, 'the answer of ~/step')
+    assert not answer.result().success
+    assert f'ended by ~/{by}' in answer.result().message
+    done = int(answer.result().message.split()[0])
+    assert 0 < done < 1_000_000
+    stood = rig.time()
+    assert rig.time() == stood
+    assert rig.pause(False).success
+    until_time_passes(rig)
+
+
+def test_parameters_and_diagnostics_work_during_long_steps(stepping):
+    rig, answer = stepping
+    rig.ros.set_parameter(rig.name, 'real_time_factor', 2.0)
+    since = len(rig.ros.diagnostics)
+    rig.ros.until(lambda: len(rig.ros.diagnostics) > since + 3, 'diagnostics')
+    assert not answer.done()
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_long_steps(stepping, number):
+    rig, answer = stepping
+    begin = time.monotonic()
+    assert rig.process.stop(number) == 0
+    assert time.monotonic() - begin < 20.0  # the steps take far longer
+    rig.ros.spin(0.3)
+    assert not answer.done() or 'ended by the end of the node' in answer.result().message
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_requests_for_steps_that_wait_for_others(stepping, number):
+    rig, _ = stepping
+    for _ in range(5):
+        rig.later(Trigger, 'step', Trigger.Request())
+    rig.ros.spin(0.5)
+    begin = time.monotonic()
+    assert rig.process.stop(number) == 0
+    assert time.monotonic() - begin < 20.0
+
+
+def test_a_pause_ends_also_the_steps_that_waited_for_others(stepping):
+    rig, first = stepping
+    others = [rig.later(Trigger, 'step', Trigger.Request()) for _ in range(3)]
+    rig.ros.spin(0.5)
+    assert rig.pause(True).success
+    rig.ros.until(lambda: all(f.done() for f in (first, *others)), 'all answers')
+    assert not any(f.result().success for f in others)
+
+
+# -- wrenches -------------------------------------------------------------------------------------
+
+
+def wrench(link, x=0.0, torque=0.0):
+    message = WrenchStamped()
+    message.header.frame_id = link
+    message.wrench.force.x, message.wrench.torque.y = x, torque
+    return message
+
+
+@pytest.mark.parametrize(
+    'message, text',
+    [
+        (wrench('tool', 1.7e308), 'beyond'),
+        (wrench('tool', -1e300, 1e300), 'beyond'),
+        (wrench('tool', math.nan), 'not finite'),
+        (wrench('tool', 0.0, -math.inf), 'not finite'),
+        (wrench(LONG), 'no link'),
+        (wrench('a\nb\x1b[2J'), 'no link'),
+        (wrench('🦾'), 'no link'),
+    ],
+    ids=lambda x: repr(x)[:12],
+)
+def test_a_bad_wrench_is_refused_by_name_and_time_goes_on(rig, message, text):
+    since = len(rig.ros.diagnostics)
+    rig.wrench.publish(message)
+    status = rig.until_told(text, 'external_wrench', since)
+    assert 'wrench refused' in status.message and len(status.message) < 1000
+    until_time_passes(rig)
+
+
+def test_more_wrenches_than_there_is_room_for_are_refused_and_time_goes_on(rig):
+    since = len(rig.ros.diagnostics)
+    for k in range(LINKS):
+        rig.wrench.publish(wrench(f'link_{k}', 1e-3))
+        rig.ros.spin(0.005)
+    status = rig.until_told('64 links have one already', 'external_wrench', since)
+    assert '~/reset' in status.message
+    until_time_passes(rig)
+    assert rig.trigger('reset').success
+    since = len(rig.ros.diagnostics)
+    rig.wrench.publish(wrench(f'link_{LINKS - 1}', 1e-3))
+    rig.ros.spin(1.0)
+    told = rig.ros.diagnostics[since:]
+    assert not any('already' in s.message for s in told[-6:])
+
+
+@pytest.mark.parametrize(
+    'data',
+    [
+        b'',
+        b'\0\1\0\0',
+        b'\0\1\0\0' + b'\xff' * 100,
+        b'\xde\xad\xbe\xef' * 20,
+        serialize_message(wrench('tool', 1.0))[:-20],
+        serialize_message(wrench('tool', 1.0)).replace(b'tool', b'\xff\xfe\xfd\xfc'),
+    ],
+    ids=range(6),
+)
+@pytest.mark.parametrize('topic', ['wrench', 'by_name', 'by_order'])
+def test_bytes_that_are_no_message_change_nothing_and_time_goes_on(rig, topic, data):
+    for _ in range(20):
+        getattr(rig, topic).publish(data)
+        rig.ros.spin(0.005)
+    until_time_passes(rig)
+    assert list(rig.state().position) == START
+    assert rig.status('simulation').message != 'failed'
+
+
+# -- commands -------------------------------------------------------------------------------------
+
+
+def test_a_finite_command_that_overflows_is_refused_and_time_goes_on(another):
+    """There is no limit of torque that would cut it."""
+    rig = another({'robot_description': FREE_ARM})
+    for message, what in (
+        (joint_state(NAMES, effort=[1e308, 1e308]), 'effort'),
+        (joint_state(NAMES, effort=[-1.7e308, 0.0]), 'effort'),
+        (joint_state(NAMES, position=[1e308, 0.0]), 'position'),
+        (joint_state(NAMES, velocity=[0.0, -1e308]), 'velocity'),
+    ):
+        since = len(rig.ros.diagnostics)
+        rig.by_name.publish(message)
+        assert what in rig.until_told('command refused', 'commands', since).message
+        until_time_passes(rig)
+    since = len(rig.ros.diagnostics)
+    rig.by_order.publish(efforts(1e308, -1e308))
+    rig.until_told('command refused', 'commands', since)
+    until_time_passes(rig)
+    assert list(rig.state().position) == START
+    assert rig.finite()
+
+
+def large_command(names, effort=True):
+    message = joint_state(names, effort=[0.0] * len(names) if effort else [])
+    return serialize_message(message)
+
+
+FLOODS = {
+    'repeated names': lambda: large_command(['shoulder'] * 10_000),
+    'unknown names': lambda: large_command([f'joint_{k}' for k in range(10_000)]),
+    'one long name': lambda: large_command(['x' * 1_000_000, 'elbow']),
+    'a megabyte of numbers': lambda: serialize_message(joint_state(NAMES, effort=[1.0] * 125_000)),
+}
+
+
+@pytest.mark.parametrize('what', FLOODS)
+def test_large_commands_do_not_hold_time_up(rig, what):
+    """In a time of its own, compared with the pace before: the machine may be busy."""
+    data = FLOODS[what]()
+
+    def cycles(duration):
+        count = len(rig.states)
+        rig.ros.spin(duration)
+        return len(rig.states) - count
+
+    before = cycles(1.0)
+    with Repeat(rig.by_name, [data], 20.0):
+        during = cycles(2.0)
+    assert during > 0.2 * before
+    until_time_passes(rig)
+
+
+def test_names_invented_without_end_do_not_hold_time_up(rig):
+    """Each message has another list of names with one joint that there is."""
+    numbers = itertools.count()
+
+    def invented():
+        k = next(numbers)
+        return large_command(['elbow', *(f'n{k}_{i}' for i in range(5))])
+
+    messages = [invented() for _ in range(5000)]
+    with Repeat(rig.by_name, messages, 5000.0):
+        since = len(rig.ros.diagnostics)
+        rig.ros.spin(4.0)
+        told = [s for s in rig.ros.diagnostics[since:] if s.name.startswith(rig.name[1:])]
+        assert len([s for s in told if s.name.endswith('simulation')]) >= 2
+        until_time_passes(rig)
+
+
+# -- failure and what to do -----------------------------------------------------------------------
+
+
+def test_a_failed_simulation_says_what_to_call_and_that_works(another):
+    rig = another({'robot_description': FREE_ARM, 'command_timeout': 0.0})
+    with Repeat(rig.by_name, [joint_state(NAMES, effort=[9e8, -9e8])], 100.0):
+        status = rig.until_told('the dynamics failed', 'simulation')
+    assert 'Call ~/reset, then ~/pause with data: false' in status.message
+    refused = rig.pause(False)
+    assert not refused.success and 'Call ~/reset' in refused.message
+    refused = rig.trigger('step')
+    assert not refused.success and 'Call ~/reset' in refused.message
+    assert rig.finite()
+    assert rig.trigger('reset').success
+    assert rig.pause(False).success
+    until_time_passes(rig)
+    assert list(rig.state().position) == START
+
+
+# -- rivals ---------------------------------------------------------------------------------------
+
+
+def controller(rig, name, joints, form='joint_state'):
+    return TorqueRig(
+        rig.ros,
+        'gravity_compensation',
+        rig.namespace,
+        {'joints': joints, 'output': form, 'use_sim_time': True},
+        ('-r', f'__node:={name}'),
+    )
+
+
+@pytest.fixture
+def controllers(rig):
+    started = []
+
+    def begin(*arguments):
+        started.append(controller(rig, *arguments))
+        return started[-1]
+
+    yield begin
+    for each in started:
+        each.ros.node.destroy_publisher(each.states)
+        each.process.stop()
+        rig.ros.processes.remove(each.process)
+
+
+def hear_only_nodes(rig):
+    """Give up the test's own publishers, which would be rivals, too."""
+    for publisher in (rig.by_name, rig.by_order):
+        rig.ros.node.destroy_publisher(publisher)
+
+
+def test_two_controllers_for_the_same_joints_are_named(another):
+    rig = another()
+    hear_only_nodes(rig)
+    both = [controller(rig, name, []) for name in ('left', 'right')]
+    status = rig.until_told('several controllers', 'rivals')
+    assert f'{rig.namespace}/left' in status.message and f'{rig.namespace}/right' in status.message
+    for each in both:
+        each.process.stop()
+        rig.ros.processes.remove(each.process)
+
+
+def test_controllers_for_different_joints_are_no_rivals(another):
+    rig = another()
+    hear_only_nodes(rig)
+    both = [controller(rig, 'left', ['shoulder']), controller(rig, 'right', ['elbow'])]
+    rig.ros.until(lambda: all(each.torques for each in both), 'torques of both')
+    rig.ros.spin(3.0)  # a look at the rivals each second, with torques of both each time
+    since = len(rig.ros.diagnostics)
+    rig.ros.spin(3.5)
+    told = [s for s in rig.ros.diagnostics[since:] if s.name == f'{rig.name[1:]}: rivals']
+    assert not any('several controllers' in s.message for s in told)
+    for each in both:
+        each.process.stop()
+        rig.ros.processes.remove(each.process)
+
+
+def test_two_simulators_on_one_clock_are_named(another):
+    rig = another()
+    other = another(namespace='/other')
+    process = rig.ros.start(
+        'simulator',
+        {'robot_description': TWO_LINK_ARM},
+        ('-r', '__ns:=/third', '-r', f'/clock:={rig.namespace}/clock'),
+    )
+    status = rig.until_told('two simulators', 'rivals')
+    assert '/third/simulator' in status.message and f'{rig.namespace}/clock' in status.message
+    assert other.status('rivals') is None  # it has a clock of its own
+    process.stop()
+    rig.ros.processes.remove(process)
+
+
+# -- time -----------------------------------------------------------------------------------------
+
+
+def test_simulated_time_cannot_be_followed_by_the_one_who_makes_it(rig):
+    for value in (True, None):
+        result = rig.ros.call(*_set_request(rig.name, 'use_sim_time', value)).results[0]
+        assert not result.successful and 'cannot' in result.reason
+    until_time_passes(rig)
+
+
+def _set_request(node, name, value):
+    from rcl_interfaces.msg import Parameter
+    from rcl_interfaces.srv import SetParameters
+
+    parameter = Parameter(name=name, value=parameter_value(value))
+    return SetParameters, f'{node}/set_parameters', SetParameters.Request(parameters=[parameter])
+
+
+def test_a_slow_or_paused_simulation_does_not_stop_the_torque(another):
+    rig = another({'real_time_factor': 0.01, 'initial_command': 'hold'})
+    node = TorqueRig(
+        rig.ros,
+        'gravity_compensation',
+        rig.namespace,
+        {'use_sim_time': True, 'state_timeout': 0.1},
+    )
+    rig.ros.until(lambda: len(node.torques) > 20, 'torques')
+    node.ros.spin(2.0)
+    assert rig.pause(True).success
+    node.ros.spin(2.0)
+    assert rig.pause(False).success
+    node.ros.spin(2.0)
+    assert all(t.effort == pytest.approx(HOLDING) for t in node.torques)
+    assert not lines_of(node.process, 'last torque sent')
+    node.process.stop()
+    rig.ros.processes.remove(node.process)
+
+
+# -- what is said about it ------------------------------------------------------------------------
+
+
+def test_endless_names_are_shortened_wherever_they_are_told(another):
+    text = re.sub('"two_link"', f'"{LONG}"', TWO_LINK_ARM)
+    rig = another({'robot_description': text})
+    since = len(rig.ros.diagnostics)
+    for _ in range(3):
+        rig.by_name.publish(joint_state([LONG, 'elbow'], effort=[0.0, 0.0]))
+        rig.by_name.publish(joint_state([LONG], effort=[0.0]))
+        rig.by_name.publish(joint_state([LONG] * 2, effort=[0.0, 0.0]))
+        rig.wrench.publish(wrench(LONG))
+        rig.ros.spin(0.3)
+    rig.ros.spin(1.5)
+    told = rig.ros.diagnostics[since:]
+    assert told
+    for status in told:
+        texts = [status.name, status.message, status.hardware_id]
+        texts += [t for v in status.values for t in (v.key, v.value)]
+        assert all(len(word) <= 120 for t in texts for word in t.split()), status.name
+        assert not any('()' in t for t in texts)
+    assert all(len(line) < 1500 for line in rig.process.output().splitlines())
+
+
+def test_repeated_bad_messages_give_few_lines_in_the_log(rig):
+    bad = [
+        joint_state(['wing'], effort=[0.0]),
+        joint_state(NAMES, effort=[0.0]),
+        joint_state(NAMES, effort=[math.inf, 0.0]),
+        joint_state(),
+        *(joint_state([f'wing_{k}', 'elbow'], effort=[math.nan, math.nan]) for k in range(100)),
+    ]
+    lines = len(rig.process.output().splitlines())
+    with Repeat(rig.by_name, bad, 1000.0), Repeat(rig.wrench, [wrench('wing')], 1000.0):
+        rig.ros.spin(10.0)
+    # Seven kinds of problems, each at most every 5 s.
+    assert len(rig.process.output().splitlines()) - lines <= 25
