@@ -270,24 +270,24 @@ class DesiredMotion:
         :param stamp: time of the state [ns]
         :param dt: time since the state before [s], whatever it may be
         """
+        if self._stamp is None and not dt > 0.0:
+            dt = 0.0  # between two time lines
         step = self._intervals.step(dt, self.options.largest_step)
         if self._inbox:
             self._take()
+        self._clock += step
         following = self._next
         if following is not None:
             late = self._late(following, stamp, step)
             if late is not None:
                 self._next = None
                 self._move(step - late)
-                self._clock += step - late
                 self._begin(following, following.entry)
                 step = late
         self._stamp = stamp
-        if step > 0.0:
-            self._clock += step
-            if not self._holding:
-                self._move(step)
-                self._publish()
+        if step > 0.0 and not self._holding:
+            self._move(step)
+            self._publish()
         return self._q, self._v, self._a
 
     def _late(self, plan: MotionPlan, stamp: int, step: float) -> Optional[float]:

@@ -398,6 +398,20 @@ def test_a_joint_that_must_not_move_is_not_asked_to_leap():
     assert_allclose(loop.q[-1], [0.0, 0.0], atol=1e-12)
 
 
+def test_an_end_is_not_told_while_another_trajectory_waits(loop):
+    loop.follow([0.3], [[0.1, 0.1]])
+    loop.run(0.01)
+    loop.follow([1.0], [[0.5, 0.5]], begin=loop.stamp + 500 * MS)
+    for _ in range(500):
+        loop.state()
+        assert not loop.motion.ended()
+        assert loop.motion.following
+    assert_allclose(loop.q[-1], [0.1, 0.1])
+    loop.run(1.1)
+    assert loop.motion.ended()
+    assert_allclose(loop.q[-1], [0.5, 0.5])
+
+
 def test_a_stop_ends_on_the_path_within_the_ramp_time(loop):
     times, positions = swing()
     path = JointTrajectory(NAMES, times, positions)
@@ -462,9 +476,11 @@ def test_a_trajectory_begins_at_its_time_even_between_two_states(loop):
 def test_a_trajectory_that_begins_later_lets_the_one_before_go_on(loop):
     loop.follow(*swing())
     loop.run(0.3)
-    loop.follow([1.0], [[0.5, 0.5]], begin=loop.stamp + 500 * MS)
+    loop.follow([1.0], [[0.5, 0.5]], begin=loop.stamp + 500 * MS + MS // 3)
     loop.run(0.5)
     assert_allclose(loop.q[-1], JointTrajectory(NAMES, *swing()).sample(0.8)[0], atol=1e-9)
+    loop.state()
+    assert loop.motion.time_left == pytest.approx(1.0 - 2e-3 / 3)
     loop.run(1.1)
     assert_allclose(loop.q[-1], [0.5, 0.5], atol=1e-9)
     assert_smooth(loop, 20)
@@ -512,6 +528,27 @@ def test_a_trajectory_that_has_begun_already_is_joined_without_a_jump(loop):
     loop.run(2.5)
     assert_smooth(loop)
     assert_allclose(loop.q[-1], positions[-1], atol=1e-9)
+
+
+def test_a_trajectory_that_has_begun_already_is_entered_at_its_present_time(loop):
+    path = JointTrajectory(NAMES, *swing())
+    loop.motion.hold(path.sample(0.5)[0])
+    loop.follow(*swing(), begin=loop.stamp - 500 * MS)
+    loop.run(1.0)
+    assert loop.motion.time_left == pytest.approx(0.5, abs=0.1)
+    assert_smooth(loop, 20)
+
+
+def test_what_begins_later_is_planned_from_where_the_motion_will_be_then(loop):
+    """Also on the way to a path that is away, 0.2 rad of it here."""
+    loop.follow([0.0, 2.0], [[0.2, 0.0], [0.5, 0.0]])
+    loop.run(0.1)
+    plan = loop.plan([1.0], [[0.5, 0.5]], begin=loop.stamp + 100 * MS)
+    now = loop.q[-1][0]
+    loop.run(0.1)
+    then = loop.q[-1][0]
+    assert then - now > 0.05
+    assert plan.trajectory.sample(0.0)[0][0] == pytest.approx(then, abs=0.02)
 
 
 def test_the_time_that_a_plan_took_leaves_nothing_out_while_the_robot_stands(loop):
@@ -567,6 +604,8 @@ REFUSED = {
     'a name that is none': ({'names': (['hip'], 'knee')}, 'not one of the robot', 'legal'),
     'far away': ({'times': [0.0], 'positions': [[0.3, 0.0]], 'start_tolerance': 0.2},
                  "0.300 rad or m away from where joint 'hip' should be", 'begins far away'),
+    'far below': ({'times': [0.0], 'positions': [[0.0, -0.3]], 'start_tolerance': 0.2},
+                  "0.300 rad or m away from where joint 'knee' should be", 'begins far away'),
     'past': ({'begin': 1}, 'ended 99.0', 'in the past'),
     'far future': ({'begin': 4000 * SECOND}, 'joint_states, or 0', 'in the far future'),
     'beyond position limit': ({'positions': [[3.1, 0.0]]}, 'beyond its limits', 'legal'),
@@ -589,6 +628,23 @@ def test_what_cannot_be_followed_is_refused_and_the_motion_goes_on(loop, case):
     assert caught.value.code.endswith(code)
     loop.run(0.1)
     assert_array_equal(loop.q[-1], [0.0, 0.0])
+
+
+def test_no_limit_of_velocity_does_not_mean_any_velocity():
+    loop = Loop(DesiredMotion(robot(velocity=math.inf, position=math.inf)))
+    with pytest.raises(TrajectoryError, match='its limit is 10000'):
+        loop.plan([1.0], [[3e4, 0.0]])
+    loop.plan([1.0], [[3e3, 0.0]])
+
+
+def test_a_plan_tells_the_limits_that_it_keeps(loop):
+    kept = loop.plan([2.0], [[1.0, 0.0]]).bounds
+    for found, wanted in zip(kept, (-3.0, 3.0, 2.0)):
+        assert_array_equal(found, wanted)
+    beyond = loop.plan([0.5], [[4.0, 0.0]], check_limits=False).bounds
+    assert beyond.upper[0] > 4.0
+    assert beyond.velocity[0] >= 12.0 - 1e-9
+    assert beyond.velocity[1] == 2.0
 
 
 def test_limits_are_not_checked_if_that_is_wanted(loop):
@@ -620,6 +676,14 @@ def test_a_short_gap_does_not_end_the_motion(interrupted):
     assert_smooth(interrupted, interrupted.begin)
     assert_allclose(q[-1], [2.0, -2.0], atol=1e-9)
     assert interrupted.motion.ended()
+
+
+def test_a_robot_that_is_where_it_should_be_stays_on_its_path(interrupted):
+    """Only the ramp costs time, half of it."""
+    left = interrupted.motion.time_left
+    interrupted.motion.interrupted(interrupted.q[-1], 0.1)
+    interrupted.run(1.0)
+    assert interrupted.motion.time_left == pytest.approx(left - 1.0 + 0.1, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -687,6 +751,16 @@ def test_time_that_began_anew_does_not_end_a_motion_of_a_robot_that_is_there(int
     assert_allclose(interrupted.q[-1], [2.0, -2.0], atol=1e-9)
 
 
+@pytest.mark.parametrize('dt', [-0.5, -1000.0, math.nan, 1e-3])
+def test_time_that_began_anew_costs_no_more_than_a_ramp(interrupted, dt):
+    left = interrupted.motion.time_left
+    interrupted.state(-0.3)
+    interrupted.motion.time_restarted(interrupted.q[-1])
+    interrupted.motion.advance(0, dt)
+    interrupted.run(1.0)
+    assert interrupted.motion.time_left == pytest.approx(left - 1.0 + 0.1, abs=2e-3)
+
+
 def test_time_that_began_anew_elsewhere_ends_it(interrupted):
     assert 'dropped' in interrupted.motion.time_restarted([0.0, 0.0])
     assert_array_equal(interrupted.state(stamp=0)[0], [0.0, 0.0])
@@ -748,7 +822,7 @@ def test_the_desired_motion_never_jumps(script):
     for _ in range(20):
         allowed.step(INTERVAL, 0.2)
     motion, stamp = loop.motion, loop.stamp
-    before = loop.q[-1]
+    before, anew = loop.q[-1], False
     script = [*script, ('states', 1e-3, 50)]
     for kind, *details in script:
         if kind == 'states':
@@ -756,7 +830,8 @@ def test_the_desired_motion_never_jumps(script):
             for _ in range(count):
                 stamp += round(dt * SECOND) if abs(dt) < 1e10 else 0
                 q, v, a = motion.advance(stamp, dt)
-                step = allowed.step(dt, 0.2)
+                step = allowed.step(0.0 if anew and not dt > 0.0 else dt, 0.2)
+                anew = False
                 assert np.isfinite([q, v, a]).all()
                 assert np.abs(q - before).max() <= LIMITS.velocity * step * (1 + 1e-5) + 1e-12
                 assert np.abs(v).max() <= LIMITS.velocity * (1 + 1e-5)
@@ -785,6 +860,7 @@ def test_the_desired_motion_never_jumps(script):
             else:
                 motion.time_restarted(measured)
                 allowed.forget_debt()
+                anew = True
             before = measured  # no torque meanwhile: the motion begins where the robot is
     assert motion.time_left >= 0.0
 
