@@ -6,7 +6,6 @@ from typing import Any, Tuple
 
 import numpy as np
 
-from rbd_ros.control.friction import friction_torque
 from rbd_ros.control.gravity_gradient import gravity_gradient, needed_stiffness
 from rbd_ros.control.robot_joints import free_inertia, inertia_of_all_joints, workspace
 from rbd_ros.robot import Robot
@@ -128,36 +127,3 @@ def pd_gains(
     inertia = np.median(free_inertia(robot, configurations), axis=0)
     kp = natural_frequency**2 * inertia
     return kp, 2.0 * damping_ratio * natural_frequency * inertia
-
-
-def motion_gains(
-    robot: Robot,
-    configurations: Any,
-    velocities: Any,
-    *,
-    natural_frequency: float = 15.0,
-    damping_ratio: float = 0.7,
-    deflection: float = 0.15,
-    highest_frequency: float = 60.0,
-) -> Tuple[np.ndarray, np.ndarray]:
-    """Gains of `pd_gains`, raised where feedback alone could not carry its load.
-
-    A joint whose gravity and friction torque would deflect it by more than `deflection` gets a
-    greater frequency, but none above `highest_frequency`, so that the loop stays stable at 1 kHz.
-
-    :param robot: the robot
-    :param configurations: configurations of the motion, (N, nq)
-    :param velocities: its velocities, (N, nv)
-    :param natural_frequency: least frequency of each joint [rad/s]
-    :param damping_ratio: damping of each joint as part of the critical one
-    :param deflection: deflection under load [rad or m]
-    :param highest_frequency: greatest frequency of each joint [rad/s]
-    :return: kp (nv,) [N m/rad or N/m] and kd (nv,) [N m s/rad or N s/m]
-    """
-    inertia, _ = pd_gains(robot, configurations, 1.0)
-    v = np.asarray(velocities, dtype=float)
-    gravity = robot.gravity_torque(np.asarray(configurations, dtype=float))
-    load = np.abs(gravity + friction_torque(v, robot.damping, robot.friction, 0.02)).max(axis=0)
-    carrying = np.sqrt(load / (deflection * inertia))
-    frequency = np.clip(carrying, natural_frequency, max(highest_frequency, natural_frequency))
-    return frequency**2 * inertia, 2.0 * damping_ratio * frequency * inertia

@@ -88,7 +88,8 @@ class Parameter:
         if value is None:
             value = ()
         if isinstance(value, (str, bytes)) or not hasattr(value, '__iter__'):
-            raise ValueError(f'{self.name} must be a {self.kind}, got {shown(value)}')
+            example = '' if isinstance(value, (str, bytes)) else f': write [{value}]'
+            raise ValueError(f'{self.name} must be a {self.kind}, got {shown(value)}{example}')
         values = tuple(self._convert_scalar(v, f'{self.name}[{i}]') for i, v in enumerate(value))
         if self.length is not None and len(values) != self.length:
             raise ValueError(f'{self.name} must have {self.length} elements, got {len(values)}')

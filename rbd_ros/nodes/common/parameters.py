@@ -7,6 +7,7 @@ So what `ros2 param get` reports is what acts.
 
 from __future__ import annotations
 
+import difflib
 import math
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
@@ -36,6 +37,7 @@ TYPES = {
     'string[]': RosParameter.Type.STRING_ARRAY,
 }
 LARGEST_INTEGER = 2**63 - 1
+OF_RCLPY = ('use_sim_time', 'start_type_description_service')
 
 
 def descriptor(declaration: Parameter) -> ParameterDescriptor:
@@ -91,6 +93,7 @@ class ParameterTable:
         # Static types need the callback that turns an integer into a double; Humble lacks it.
         self._static = hasattr(node, 'add_pre_set_parameters_callback')
         self._values = {d.name: self._declare(d) for d in declarations}
+        self._warn_of_unknown()
         try:
             self._prepared(self._values)
         except ValueError as error:
@@ -128,6 +131,17 @@ class ParameterTable:
         if first is not value:
             self._node.set_parameters([_ros_parameter(declaration, value)])
         return value
+
+    def _warn_of_unknown(self) -> None:
+        """Say which given parameters nobody declares: a typing error would go unnoticed."""
+        for name in getattr(self._node, '_parameter_overrides', {}):
+            if name in self._declarations or name in OF_RCLPY or name.startswith('qos_overrides'):
+                continue
+            close = difflib.get_close_matches(name, self._declarations, 1)
+            hint = f'; did you mean {close[0]}?' if close else ''
+            self._node.get_logger().warning(
+                readable(f'parameter {name} is unknown to this node and ignored{hint}')
+            )
 
     # -- changing ---------------------------------------------------------------------------------
 

@@ -33,8 +33,8 @@ class Rivals:
                     SUBJECT,
                     WARN,
                     f'{shorten(others)} publishes {topic} as well: two simulators, or a simulator '
-                    'and a robot; give one of them a namespace, and for /clock '
-                    'clock_publish_rate 0',
+                    'and a robot; give one of them a namespace, and a clock of its own '
+                    '(-r /clock:=clock) or none (clock_publish_rate 0)',
                     code=f'others publish {topic}',
                 )
 

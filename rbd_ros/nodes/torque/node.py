@@ -256,7 +256,7 @@ class TorqueNode(SturdyNode):
         self._loop.stop()
         self._watchdog.stop()
         if self._commander.ever:
-            self._send_last(self.parameters['shutdown_command'])
+            self._send_last(self.parameters['shutdown_command'], OK)
             self._commander.flush()
 
     def _on_silence(self) -> None:
@@ -270,13 +270,13 @@ class TorqueNode(SturdyNode):
         finally:
             self._states.lost(self.parameters['state_timeout'])
 
-    def _send_last(self, action: str) -> None:
+    def _send_last(self, action: str, level: bytes = WARN) -> None:
         if action == 'none':
             return
         torque = self._last_torque(action)
         if self._commander.finish(torque, self._stamp, hurry()):
             text = f'last torque sent: {action}'
-            self.diagnostics.condition(SUBJECT, WARN, text, code='stopped')
+            self.diagnostics.condition(SUBJECT, level, text, code='stopped')
 
     def _last_torque(self, action: str) -> np.ndarray:
         """Torque to end with; zero where that of `action` cannot be worked out, (n,)."""

@@ -32,6 +32,7 @@ CONTRADICTION = 'publishers contradict each other'
 VELOCITY_FILTER = 0.005  # time constant of velocities worked out from positions [s]
 LONGEST_DIFFERENCE = 0.5  # time over which velocities are worked out from positions [s]
 MOST_SOURCES = 64
+LONELY = 3  # seconds without a publisher after which that is reported
 INCOMPLETE_PATIENCE = 0.2  # parts of one state arrive one after another [s]
 
 
@@ -108,6 +109,7 @@ class StateInput:
         self._conflict_until = -math.inf
         self._conflict = ''
         self._incomplete_since = math.inf
+        self._lonely_seconds = 0
         self.messages = 0
         self.refused = 0
         self.last_problem = ''
@@ -325,7 +327,8 @@ class StateInput:
         if self._subscription is None:
             return
         publishers, now = self.publishers, time.monotonic()
-        if not publishers:
+        self._lonely_seconds = 0 if publishers else self._lonely_seconds + 1
+        if self._lonely_seconds >= LONELY:
             self._diagnostics.event(
                 SUBJECT,
                 WARN,

@@ -1,4 +1,4 @@
-"""Gains from the robot's inertia, and the motion that shows how good they are."""
+"""The motion of the demonstration: within all limits, smooth, as fast as they allow."""
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
@@ -6,8 +6,7 @@ import pytest
 from support.random_trees import chain
 
 from rbd_ros import Robot
-from rbd_ros.control import friction_torque, pd_gains
-from rbd_ros.control.gains import free_inertia, motion_gains
+from rbd_ros.control import friction_torque
 from rbd_ros.demonstration.motion import demonstration
 from rbd_ros.resources import resource_path
 
@@ -35,56 +34,6 @@ def sampled(robot, motion, count=400):
     trajectory = motion.trajectory
     times = np.linspace(0.0, trajectory.end_time, count)
     return (np.array(x) for x in zip(*(trajectory.sample(t) for t in times)))
-
-
-def test_one_joint_gets_the_gains_of_an_oscillator():
-    robot = Robot.from_urdf(chain([POINT_MASS]))
-    inertia = 0.01 + 2.0 * 0.5**2
-    kp, kd = pd_gains(robot, [0.0], 10.0, 0.7)
-    assert_allclose(kp, [100.0 * inertia])
-    assert_allclose(kd, [2 * 0.7 * 10.0 * inertia])
-
-
-def test_free_inertia_is_what_a_torque_on_one_joint_feels(arm, rng):
-    q = arm.random_configuration(rng)
-    for j, inertia in enumerate(free_inertia(arm, q)[0]):
-        torque = np.zeros(arm.nv)
-        torque[j] = 1.0
-        rest = np.zeros(arm.nv)
-        a = arm.forward_dynamics(q, rest, torque + arm.bias_force(q, rest))
-        assert_allclose(a[j], 1.0 / inertia, rtol=1e-8)
-
-
-def test_no_mode_is_much_faster_than_asked_for(arm, rng):
-    """At the configuration of the gains, all modes of H a + kp q = 0 are below w sqrt(nv)."""
-    q = arm.random_configuration(rng)
-    kp, _ = pd_gains(arm, q, 10.0)
-    modes = np.linalg.eigvals(np.linalg.solve(arm.mass_matrix(q), np.diag(kp)))
-    assert np.sqrt(modes.real.max()) <= 10.0 * np.sqrt(arm.nv) * (1 + 1e-9)
-
-
-@pytest.mark.parametrize(('frequency', 'ratio'), [(0.0, 1.0), (-1.0, 1.0), (np.inf, 1.0),
-                                                  (1.0, -1.0), (1.0, np.nan)])
-def test_gains_that_are_none_are_refused(frequency, ratio):
-    with pytest.raises(ValueError, match='must'):
-        pd_gains(load('two_link_arm'), [0.0, 0.0], frequency, ratio)
-
-
-def test_a_joint_that_moves_no_mass_is_named():
-    robot = Robot.from_urdf(chain([POINT_MASS, {'type': 'revolute', 'xyz': (0, 0, 1)}]))
-    with pytest.raises(ValueError, match='joint2 moves no mass'):
-        pd_gains(robot, [0.0, 0.0], 10.0)
-
-
-def test_motion_gains_carry_the_load_or_are_the_highest(arm):
-    motion = demonstration(arm)
-    q, v, _ = sampled(arm, motion)
-    kp, kd = motion_gains(arm, q, v, damping_ratio=1.0)
-    load = np.abs(arm.gravity_torque(q) + friction_torque(v, arm.damping, arm.friction, 0.02))
-    frequency = 2.0 * kp / kd
-    carries = load.max(axis=0) <= 0.15 * kp * (1 + 1e-9)
-    assert (carries | (frequency > 60.0 * (1 - 1e-9))).all()
-    assert (frequency >= 15.0 * (1 - 1e-9)).all()
 
 
 def check_demonstration(robot):
