@@ -135,6 +135,10 @@ def shorten(text: str, width: int = 60) -> str:
     return repr(text if len(text) <= width else text[:width] + '...')
 
 
+class TooLargeError(ValueError):
+    """A number that is one, but not one of any robot."""
+
+
 def parse_number(text: str, infinite: bool = False) -> float:
     """Number of a text in URDF's notation: ASCII digits, a point, an exponent.
 
@@ -151,7 +155,7 @@ def parse_number(text: str, infinite: bool = False) -> float:
         raise ValueError(f'{shorten(text)} is not a number' if text else 'a number is missing')
     value = float(text)
     if not (infinite and math.isfinite(value)) and abs(value) > MAX_MAGNITUDE:
-        raise ValueError(f'{shorten(text)} is too large')
+        raise TooLargeError(f'{shorten(text)} is too large')
     return value
 
 
@@ -202,6 +206,11 @@ def _check_numbers(where: str, name: str, text: str, attribute: AttributeRule) -
     for word in words:
         try:
             parse_number(word, attribute.infinite)
+        except TooLargeError as error:
+            raise ModelError(
+                f'{where}: {name}={shorten(text)}: {error}; no robot has that: give at most '
+                f'{MAX_MAGNITUDE:g}, in m, rad, kg, s'
+            ) from None
         except ValueError as error:
             raise ModelError(
                 f'{where}: {name}={shorten(text)}: {error}; give {_example(name, attribute)}'

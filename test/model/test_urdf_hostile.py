@@ -38,6 +38,10 @@ DOCUMENTS = {
     'wrong root': ('<machine><link name="a"/></machine>', ['<machine>', '<robot>']),
     'SDF': ('<sdf version="1.7"/>', ['<sdf>', 'convert']),
     'empty robot': ('<robot/>', ['<robot>', 'link']),
+    'a mass beyond all robots': (
+        f'<robot name="r"><link name="arm">{inertial(1e300)}</link></robot>',
+        ["'arm'", 'too large', 'give at most', 'kg'],
+    ),
     'no links': ('<robot name="r"><material name="m"/></robot>', ['<link>']),
     'nameless robot': ('<robot><link name="a"/></robot>', ['<robot>', "'name'"]),
     'entity bomb': (BOMB, ['DOCTYPE', 'remove']),
