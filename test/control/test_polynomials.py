@@ -94,6 +94,18 @@ def test_what_is_beyond_is_exactly_what_goes_beyond(rows, powers, margin):
         assert_array_equal(np.flatnonzero(found[0]), [j])
 
 
+@pytest.mark.parametrize('powers, most', [(3, 1), (4, 6), (6, 6)])
+def test_a_few_cuts_tell_even_at_the_limit(rng, monkeypatch, powers, most):
+    """Cuts where polynomials seem to be extreme; halves would take ten or more to be as sure."""
+    c = rng.normal(size=(powers, 1, 50))
+    high = np.array([polynomials.extremes(column)[1] for column in c[:, 0].T])
+    cuts, cut = [], polynomials.cut
+    monkeypatch.setattr(polynomials, 'cut', lambda *given: cuts.append(given) or cut(*given))
+    control = polynomials.control_values(c)
+    assert not polynomials.beyond(control, np.full(50, -np.inf), high + 1e-7).any()
+    assert 1 <= len(cuts) <= most
+
+
 def test_a_constant_at_its_limit_is_not_beyond():
     c = np.zeros((6, 1, 2))
     c[0] = 1.0
