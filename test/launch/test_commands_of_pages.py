@@ -37,6 +37,8 @@ ELSEWHERE = {
     ('rosdep', 'install'): 'needs a workspace, and installs',
     ('.', 'install/setup.bash'): 'needs a workspace',
 }
+NOT_YET = 'does not appear to be published yet'
+MOVERS = ('/joint_trajectory', '/external_wrench', '/joint_commands')
 EXAMPLE_ROBOTS = ('panda', 'ur5', 'z1', 'talos_reduced')
 COMMANDS = [command for page in PAGES for command in commands(page)]
 
@@ -251,9 +253,8 @@ def check_effect(command, observed, before, states):
         return observed.state(states)[0]
 
     if target.endswith('/joint_trajectory'):
-        goal = dict(
-            zip(message(command)['joint_names'], message(command)['points'][-1]['positions'])
-        )
+        sent = message(command)
+        goal = dict(zip(sent['joint_names'], sent['points'][-1]['positions']))
         observed.wait(
             lambda: all(abs(positions()[name] - x) < REACHED for name, x in goal.items()),
             f'the goal of {command}: {goal}, the arm is at {positions()}',
@@ -281,7 +282,20 @@ def check_effect(command, observed, before, states):
         assert not stops, f'{command} drives into the stops: {stops}'
 
 
-MOVERS = ('/joint_trajectory', '/external_wrench', '/joint_commands')
+def until_it_hears(command, shell, observed):
+    """Wait for a message; the shell that has shown it.
+
+    `ros2 topic echo` looks for the topic for a moment only, which may be too short on a busy
+    machine: then it is called again, as a user would.
+    """
+    end = time.monotonic() + LIMIT
+    while '---' not in shell.output():
+        if not shell.alive() and '---' not in shell.output():
+            assert NOT_YET in shell.output(), f'{command}\n{shell.output()}'
+            shell = observed.shell(command)
+        assert time.monotonic() < end, f'{command}\n{shell.output()}'
+        time.sleep(0.02)
+    return shell
 
 
 def run(command, observed, states):
@@ -293,8 +307,9 @@ def run(command, observed, states):
         before = observed.state(states)[0]
     shell = observed.shell(command)
     try:
+        if command.begins('ros2', 'topic', 'echo'):
+            shell = until_it_hears(command, shell, observed)
         if command.stays:
-            observed.wait(lambda: '---' in shell.output(), f'a message to {command}', shell)
             return
         observed.wait(lambda: not shell.alive(), f'the end of {command}')
         assert shell.process.returncode == 0, f'{command}\n{shell.output()}'
