@@ -1,0 +1,370 @@
+"""The commands of the documentation do what the pages say, run as they are written.
+
+Commands that stay are started, must show what they promise, and end by Ctrl-C with exit code 0.
+Commands that end are run beside those that stand before them in their code block, or else beside
+the first launch of their page; nothing may be refused, and motions must take place.
+"""
+
+from dataclasses import dataclass
+import importlib.util
+import itertools
+import os
+from pathlib import Path
+import shutil
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from support import outside
+from support.page_commands import Command, commands, PAGES, Shell
+from support.source_imports import ROOT
+import yaml
+
+LIMIT = 60.0  # time within which anything must happen [s]
+START_LIMIT = 300.0  # time within which nodes must start, compiling what is not cached yet [s]
+MOVED = 1e-3  # what counts as a motion [rad]
+REACHED = 1e-3  # how near its goal a motion ends with the defaults, as the pages say [rad]
+ARM = ROOT / 'urdf' / 'six_axis_arm.urdf'
+
+ELSEWHERE = {
+    ('scripts/demo',): 'test/demo runs it',
+    ('rbd_ros', 'demo'): 'test/demo runs it',
+    ('rbd_ros', 'bench'): 'test/cli runs it',
+    ('scripts/test',): 'it runs this test',
+    ('pip', 'install'): 'installs; test_distributions.py builds and reads what is installed',
+    ('cd', '~/ws/src'): 'needs a workspace and the address of the repository',
+    ('rosdep', 'install'): 'needs a workspace, and installs',
+    ('.', 'install/setup.bash'): 'needs a workspace',
+}
+NOT_YET = 'does not appear to be published yet'
+MOVERS = ('/joint_trajectory', '/external_wrench', '/joint_commands')
+EXAMPLE_ROBOTS = ('panda', 'ur5', 'z1', 'talos_reduced')
+COMMANDS = [command for page in PAGES for command in commands(page)]
+
+
+def elsewhere(command):
+    return any(command.begins(*words) for words in ELSEWHERE)
+
+
+def lack(command):
+    """What this machine lacks to run a command; None if it can be run."""
+    if outside.problem('rclpy'):
+        return outside.problem('rclpy')
+    if command.words[0] == 'ros2':
+        if shutil.which('ros2') is None:
+            return 'ros2 is not on the PATH'
+        if share_of_rbd_ros() != ROOT / 'launch':
+            return 'no workspace with this rbd_ros is sourced'
+    if set(command.words) & {f'urdf:={name}' for name in EXAMPLE_ROBOTS}:
+        return outside.problem('example_robot_data')
+    if any('simulation_interfaces/' in word for word in command.words):
+        if importlib.util.find_spec('simulation_interfaces') is None:
+            return 'simulation_interfaces is not installed'
+    if command.begins('ros2', 'run') and command.words[2] != 'rbd_ros':
+        prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
+        if not any(Path(prefix, 'lib', command.words[2]).is_dir() for prefix in prefixes):
+            return f'the package {command.words[2]} is not installed'
+    return None
+
+
+def share_of_rbd_ros():
+    """Launch folder of the sourced workspace; that of this checkout if it is the same."""
+    for prefix in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep):
+        folder = Path(prefix, 'share', 'rbd_ros', 'launch')
+        if folder.is_dir():
+            own = ROOT / 'launch'
+            same = all(
+                (folder / file.name).is_file()
+                and (folder / file.name).read_text() == file.read_text()
+                for file in own.glob('*.launch.py')
+            )
+            return own if same else folder
+    return None
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Commands that stay, started together, and those that are run while they do."""
+
+    stay: tuple[Command, ...]
+    end: tuple[Command, ...] = ()
+
+    def __str__(self):
+        first = (self.stay or self.end)[0]
+        return f'{first.page}:{first.line}'
+
+
+def scenes():
+    """All that is run, each command once: what must run first, with what is run beside it."""
+    beside, stays = {}, {}  # by the words of the commands that stay
+    for page in PAGES:
+        here = [c for c in COMMANDS if c.page == page and not elsewhere(c)]
+        home = next((c for c in here if c.begins('ros2', 'launch') and c.stays), None)
+        for _, block in itertools.groupby(here, key=lambda command: command.block):
+            launched = ()
+            for command in block:
+                if command.stays and not command.listens:
+                    launched += (command,)
+                    continue
+                alone = command.words[:2] in (('rbd_ros', 'info'), ('ros2', 'launch'))
+                stay = () if alone else launched or (home,)
+                stays.setdefault(names(stay), stay)
+                beside.setdefault(names(stay), {}).setdefault(command.words, command)
+    found = [Scene(stays[key], tuple(end.values())) for key, end in beside.items()]
+    seen = {words for key in beside for words in key}
+    for command in COMMANDS:
+        if command.stays and not command.listens and command.words not in seen:
+            seen.add(command.words)
+            found.append(Scene((command,)))
+    return found
+
+
+def names(several):
+    return tuple(command.words for command in several)
+
+
+class Observed:
+    """What is seen in a ROS domain while commands run."""
+
+    def __init__(self, ros, folder):
+        from sensor_msgs.msg import JointState
+
+        self.ros, self.folder, self._JointState = ros, folder, JointState
+        self._messages = {}
+
+    def shell(self, command):
+        return Shell(command.text, self.folder, self.ros.domain)
+
+    def messages(self, topic):
+        """Messages of a topic; of those that come within a pause of `wait`, the newest."""
+        from node_harness import reliable
+
+        if topic not in self._messages:
+            self._messages[topic] = self.ros.listen(self._JointState, topic, reliable(1))
+        return self._messages[topic]
+
+    def state(self, topic):
+        """Newest positions by joint, and their time."""
+        newest = self.messages(topic)[-1]
+        seconds = newest.header.stamp.sec + newest.header.stamp.nanosec * 1e-9
+        return dict(zip(newest.name, newest.position)), seconds
+
+    def wait(self, condition, what, shell=None, limit=LIMIT):
+        """Wait for a condition, but not for a process that has ended.
+
+        Messages come a thousand times a second: between two looks is a pause, for which the nodes
+        can use the processor.
+        """
+        end = time.monotonic() + limit
+        while not condition():
+            ended = shell is not None and not shell.alive()
+            if ended or time.monotonic() > end:
+                newest = {s.name: s.message for s in self.ros.diagnostics}
+                output = shell.output()[-3000:] if shell is not None else ''
+                raise AssertionError(f'never came: {what}\ndiagnostics: {newest}\n{output}')
+            time.sleep(0.02)
+            for _ in range(5):
+                self.ros.executor.spin_once(timeout_sec=0.0)
+
+    def refusals(self, since):
+        """What nodes have said of refused messages, once each of them has had time to."""
+        heard = {status.name for status in self.ros.diagnostics}
+        begin = len(self.ros.diagnostics)
+        self.wait(
+            lambda: heard <= {status.name for status in self.ros.diagnostics[begin:]},
+            'diagnostics of all nodes',
+        )
+        return {s.message for s in self.ros.diagnostics[since:] if 'refused' in s.message}
+
+
+@pytest.fixture
+def observed(tmp_path):
+    outside.load('rclpy')
+    harness = str(ROOT / 'test' / 'nodes')
+    if harness not in sys.path:
+        sys.path.append(harness)
+    from node_harness import Ros
+
+    for name in ('arm.urdf', 'robot.urdf'):
+        shutil.copy(ARM, tmp_path / name)
+    with Ros(tmp_path) as ros:
+        yield Observed(ros, tmp_path)
+
+
+# -- what commands promise ------------------------------------------------------------------------
+
+
+def namespace(command):
+    given = [word.partition(':=')[2] for word in command.words if word.startswith('namespace:=')]
+    return f'/{given[0]}' if given else ''
+
+
+def topic(command, name):
+    """Where a node publishes what it calls `name`."""
+    moved = [word.partition(':=')[2] for word in command.words if word.startswith(f'{name}:=')]
+    return moved[0] if moved else f'{namespace(command)}/{name}'
+
+
+def promise(command):
+    """The topic on which a command that stays must publish; None for a controller alone."""
+    if any('bringup' in word for word in command.words):
+        return topic(command, 'joint_commands')
+    if any('simulator' in word for word in command.words):
+        return topic(command, 'joint_states')
+    return None
+
+
+def until_it_shows(command, shell, observed):
+    target = promise(command)
+    if target is not None:
+        received = observed.messages(target)
+        observed.wait(lambda: len(received) > 10, f'{target} of {command}', shell, START_LIMIT)
+    else:
+        word = 'robot ' if 'rbd_ros' in ' '.join(command.words) else 'Spinning'
+        observed.wait(lambda: word in shell.output(), f'{word!r} of {command}', shell, START_LIMIT)
+    assert shell.alive(), f'{command}\n{shell.output()}'
+
+
+def message(command):
+    """What `ros2 topic pub` sends."""
+    return yaml.safe_load(command.words[-1])
+
+
+def position_limits():
+    limits = {}
+    for joint in ElementTree.parse(ARM).iter('joint'):
+        limit = joint.find('limit')
+        if limit is not None:
+            limits[joint.get('name')] = float(limit.get('lower')), float(limit.get('upper'))
+    return limits
+
+
+def published_topic(command):
+    return next((word for word in command.words if word.startswith('/')), '')
+
+
+def check_effect(command, observed, before, states):
+    """Wait for the motion that a page promises, and look where it ends."""
+    target = published_topic(command)
+    _, sent_at = observed.state(states)
+
+    def positions():
+        return observed.state(states)[0]
+
+    if target.endswith('/joint_trajectory'):
+        sent = message(command)
+        goal = dict(zip(sent['joint_names'], sent['points'][-1]['positions']))
+        observed.wait(
+            lambda: all(abs(positions()[name] - x) < REACHED for name, x in goal.items()),
+            f'the goal of {command}: {goal}, the arm is at {positions()}',
+        )
+        _, reached_at = observed.state(states)
+        observed.wait(lambda: observed.state(states)[1] > reached_at + 1.0, 'a second more')
+        errors = {name: positions()[name] - x for name, x in goal.items()}
+        assert max(map(abs, errors.values())) < REACHED, f'{command}: {errors}'
+    elif target.endswith('/external_wrench'):
+        observed.wait(
+            lambda: any(abs(positions()[name] - x) > MOVED for name, x in before.items()),
+            f'a motion by {command}',
+        )
+    elif target.endswith('/joint_commands'):
+        [name] = message(command)['name']
+        observed.wait(
+            lambda: abs(positions()[name] - before[name]) > MOVED, f'a motion by {command}'
+        )
+        observed.wait(lambda: observed.state(states)[1] > sent_at + 1.0, 'a second more')
+        stops = [
+            joint
+            for joint, (lower, upper) in position_limits().items()
+            if not lower + MOVED < positions()[joint] < upper - MOVED
+        ]
+        assert not stops, f'{command} drives into the stops: {stops}'
+
+
+def until_it_hears(command, shell, observed):
+    """Wait for a message; the shell that has shown it.
+
+    `ros2 topic echo` looks for the topic for a moment only, which may be too short on a busy
+    machine: then it is called again, as a user would.
+    """
+    end = time.monotonic() + LIMIT
+    while '---' not in shell.output():
+        if not shell.alive() and '---' not in shell.output():
+            assert NOT_YET in shell.output(), f'{command}\n{shell.output()}'
+            shell = observed.shell(command)
+        assert time.monotonic() < end, f'{command}\n{shell.output()}'
+        time.sleep(0.02)
+    return shell
+
+
+def run(command, observed, states):
+    """Run a command that ends, or listens, beside what it is meant for."""
+    since = len(observed.ros.diagnostics)
+    moves = command.begins('ros2', 'topic', 'pub') and published_topic(command).endswith(MOVERS)
+    if moves:
+        observed.wait(lambda: observed.messages(states), f'{states} for {command}')
+        before = observed.state(states)[0]
+    shell = observed.shell(command)
+    try:
+        if command.begins('ros2', 'topic', 'echo'):
+            shell = until_it_hears(command, shell, observed)
+        if command.stays:
+            return
+        observed.wait(lambda: not shell.alive(), f'the end of {command}')
+        assert shell.process.returncode == 0, f'{command}\n{shell.output()}'
+        if command.begins('ros2', 'param', 'set'):
+            assert 'successful' in shell.output(), f'{command}\n{shell.output()}'
+        if command.begins('ros2', 'service') or '&&' in command.words:
+            assert 'success=True' in shell.output(), f'{command}\n{shell.output()}'
+        if moves:
+            check_effect(command, observed, before, states)
+    finally:
+        shell.stop()
+    refused = observed.refusals(since)
+    assert not refused, f'{command}: {refused}'
+
+
+# -- tests ----------------------------------------------------------------------------------------
+
+
+def test_every_command_of_the_pages_is_of_a_kind_that_is_tested():
+    strange = [str(c) for c in COMMANDS if not (c.stays or c.ends or elsewhere(c))]
+    assert not strange, strange
+
+
+def test_every_command_is_in_a_scene_or_run_elsewhere():
+    run_here = {c.words for scene in scenes() for c in (*scene.stay, *scene.end)}
+    assert {c.words for c in COMMANDS if not elsewhere(c)} == run_here
+
+
+@pytest.mark.ros
+@pytest.mark.slow
+@pytest.mark.parametrize('scene', scenes(), ids=str)
+def test_commands_of_a_page_do_what_it_says(scene, observed):
+    able = {c: lack(c) for c in (*scene.stay, *scene.end)}
+    stay = [c for c in scene.stay if able[c] is None]
+    end = [c for c in scene.end if able[c] is None]
+    if (scene.stay and not stay) or not (stay or end):
+        pytest.skip(next(reason for reason in able.values() if reason))
+    for reason in filter(None, able.values()):
+        outside.note({reason: reason})
+
+    shells = {}
+    try:
+        for command in stay:
+            shells[command] = observed.shell(command)
+        for command, shell in shells.items():
+            until_it_shows(command, shell, observed)
+        for command in end:
+            states = f'/{published_topic(command).strip("/").rpartition("/")[0]}/joint_states'
+            run(command, observed, states.replace('//', '/'))
+        codes = {str(command): shell.stop() for command, shell in shells.items()}
+        assert set(codes.values()) <= {0}, f'{codes}\n' + '\n'.join(
+            shell.output()[-2000:] for shell in shells.values()
+        )
+    finally:
+        for shell in shells.values():
+            shell.stop()
+        if any('param' in c.words for c in end):  # it leaves a daemon, one for each ROS domain
+            Shell('ros2 daemon stop', observed.folder, observed.ros.domain).process.wait(LIMIT)
