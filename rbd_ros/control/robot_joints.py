@@ -45,11 +45,11 @@ def inertia_of_all_joints(robot: Robot, configurations: Any) -> np.ndarray:
     least = np.einsum('...ii->...i', H).min(axis=0)
     light = [name for name, inertia in zip(dof_names(robot), least) if not inertia > 0.0]
     if light:
-        negative = any(inertia < 0.0 for inertia in least)
+        what, cure = 'no mass', 'inertia, the joint armature'
+        if any(inertia < 0.0 for inertia in least):
+            what, cure = 'a negative mass', 'a positive mass'
         raise ValueError(
-            f'joint {", ".join(light)} moves {"a negative mass" if negative else "no mass"}: gains '
-            'cannot follow from it; give its link '
-            f'{"a positive mass" if negative else "inertia, the joint armature"}, or gains of your '
-            'own'
+            f'joint {", ".join(light)} moves {what}: gains cannot follow from it; give its link '
+            f'{cure}, or gains of your own'
         )
     return H
