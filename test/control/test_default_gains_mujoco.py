@@ -4,12 +4,13 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
+from support import outside
 from support.closed_loop import random_motions, run, TIMESTEP
 
 from rbd_ros import Robot
 from rbd_ros.control import LawSettings
 
-mujoco = pytest.importorskip('mujoco')
+mujoco = outside.load('mujoco')
 
 
 class MujocoPlant:

@@ -54,6 +54,9 @@ class MujocoArm:
         self._v = np.array([joint.dofadr[0] for joint in joints])
         self.model.dof_frictionloss[self._v] = robot.friction
         self.model.dof_damping[self._v] = robot.damping
+        # Dry friction, not MuJoCo's soft one, which creeps: it stops a joint within one step.
+        self.model.dof_solref[:] = -1e-6, -0.95 / TIMESTEP
+        self.model.dof_solimp[:] = 0.9999, 0.9999, 0.001, 0.5, 2
 
     def reset(self, q):
         self.data.qpos[self._q] = q
