@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Callable
+from typing import Callable, Optional
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class Commander:
         self._output = output
         self.limiter = limiter
         self._lock = threading.Lock()
+        self._closed = False
+        self._target: Optional[np.ndarray] = None  # of a last command under way
         self.commanding = False  # whether a torque stands that was no last command
         self.ever = False  # whether any torque was sent
         self.sent = 0
@@ -47,29 +49,47 @@ class Commander:
                 self.saturated += 1
         return applied
 
+    def close(self) -> Optional[np.ndarray]:
+        """Let no last command go on but the final one: two of them would take turns for ever.
+
+        :return: where one under way was to end, (n,), or None
+        """
+        with self._lock:
+            self._closed = True
+            return self._target
+
     def finish(
-        self, torque: np.ndarray, stamp: Callable[[], int], hurry: threading.Event
+        self,
+        torque: np.ndarray,
+        stamp: Callable[[], int],
+        hurry: threading.Event,
+        final: bool = False,
     ) -> bool:
         """Send a last torque, step by step where its rate is limited.
 
         :param torque: where to end, (n,) [N m or N]
         :param stamp: present time [ns]
         :param hurry: when it is set, the last step is taken at once, whatever the rate
+        :param final: whether it is the last of all, which `close` does not end
         :return: whether it was reached; not if the control loop sent a torque in between
         """
         with self._lock:
             before = self.sent
-        while True:
-            with self._lock:
-                if self.sent != before:
-                    return False
-                if hurry.is_set():
-                    self.limiter.reset()
-                self._output.publish(self.limiter.towards(torque, time.monotonic()), stamp())
-                if self.limiter.at(torque):
-                    self.commanding = False
-                    return True
-            hurry.wait(RAMP_PERIOD)
+            self._target = torque
+        try:
+            while True:
+                with self._lock:
+                    if self.sent != before or (self._closed and not final):
+                        return False
+                    if hurry.is_set():
+                        self.limiter.reset()
+                    self._output.publish(self.limiter.towards(torque, time.monotonic()), stamp())
+                    if self.limiter.at(torque):
+                        self.commanding = False
+                        return True
+                hurry.wait(RAMP_PERIOD)
+        finally:
+            self._target = None
 
     def flush(self) -> None:
         """Wait until what was sent has arrived."""

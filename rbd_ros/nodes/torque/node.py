@@ -254,10 +254,15 @@ class TorqueNode(SturdyNode):
         if self._loop is None:
             return
         self._loop.stop()
+        unfinished = self._commander.close()
         self._watchdog.stop()
-        if self._commander.ever:
-            self._send_last(self.parameters['shutdown_command'], OK)
-            self._commander.flush()
+        if not self._commander.ever:
+            return
+        if self.parameters['shutdown_command'] != 'none':
+            self._send_last(self.parameters['shutdown_command'], final=True)
+        elif unfinished is not None:  # what it was about to end with is not left half done
+            self._commander.finish(unfinished, self._stamp, hurry(), final=True)
+        self._commander.flush()
 
     def _on_silence(self) -> None:
         """States have failed; called in the watchdog's thread, again if it raises."""
@@ -270,13 +275,13 @@ class TorqueNode(SturdyNode):
         finally:
             self._states.lost(self.parameters['state_timeout'])
 
-    def _send_last(self, action: str, level: bytes = WARN) -> None:
+    def _send_last(self, action: str, final: bool = False) -> None:
         if action == 'none':
             return
         torque = self._last_torque(action)
-        if self._commander.finish(torque, self._stamp, hurry()):
+        if self._commander.finish(torque, self._stamp, hurry(), final):
             text = f'last torque sent: {action}'
-            self.diagnostics.condition(SUBJECT, level, text, code='stopped')
+            self.diagnostics.condition(SUBJECT, OK if final else WARN, text, code='stopped')
 
     def _last_torque(self, action: str) -> np.ndarray:
         """Torque to end with; zero where that of `action` cannot be worked out, (n,)."""
