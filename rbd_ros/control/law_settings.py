@@ -25,9 +25,10 @@ TERM_DESCRIPTIONS = {
         'none': 'nothing',
     },
     'feedback': {
-        'computed_torque': 'H(q) (kp e + kd de): gains in 1/s^2 and 1/s, the same behaviour of '
-        'all joints in all configurations; and its integral',
-        'pd': 'kp e + kd de: gains in N m/rad and N m s/rad; and its integral',
+        'computed_torque': 'H(q) (kp e + kd de) + D sqrt(kp) e with the viscous friction D, and '
+        'its integral: gains in 1/s^2, 1/s and 1/s^3, the same behaviour of all joints in all '
+        'configurations',
+        'pd': 'kp e + kd de and the integral of ki e: gains in N m/rad, N m s/rad, N m/(rad s)',
         'damping': '-kd v with the measured velocity',
         'none': 'nothing',
     },

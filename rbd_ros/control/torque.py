@@ -55,7 +55,10 @@ class _Active:
         self.computed = settings.feedback == 'computed_torque'
         self.has_errors = self.computed or settings.feedback == 'pd'
         self.damping = settings.feedback == 'damping' and bool(settings.kd.any())
-        self.kp, self.kd = settings.kp, settings.kd
+        #: kp and kd, and room for the errors that they multiply, (2, nv)
+        self.gains = np.array([settings.kp, settings.kd])
+        self.errors = np.zeros((2, n))
+        self.kd = settings.kd
         self.viscous, self.coulomb = settings.viscous, settings.coulomb
         self.transition = np.full(n, settings.transition_velocity)
         self.has_friction = settings.friction != 'none' and bool(
@@ -156,7 +159,7 @@ class TorqueLaw:
             v = rng.normal(size=robot.nv)
             with np.errstate(all='ignore'):
                 total, _, _ = self._compute(
-                    active, q, v, robot.neutral(), rest, v, self._rest, 0.0
+                    active, q, v, robot.neutral(), v, v, rest, 0.0, True
                 )
             if not np.isfinite(total).all():
                 raise ValueError(
@@ -198,8 +201,9 @@ class TorqueLaw:
             a_desired = self._rest
         # NaN is no step either.
         step = min(dt, LONGEST_STEP) if dt is not None and dt > 0.0 else 0.0
+        moving = not v_desired.dot(v_desired) <= REST  # also if it is not a number
         total, integral, terms = self._compute(
-            active, q, v, q_desired, v_desired, a_desired, self._integral, step
+            active, q, v, q_desired, v_desired, a_desired, self._integral, step, moving
         )
         # The sum of squares may overflow where the numbers do not: then look closer.
         if not math.isfinite(total.dot(total)) and not np.isfinite(total).all():
@@ -208,10 +212,10 @@ class TorqueLaw:
         self._integral = integral
         self._wanted = total
         self._lost = None
-        self._resting = 0.0 if v_desired.dot(v_desired) > REST else self._resting + step
+        self._resting = 0.0 if moving else self._resting + step
         return total
 
-    def _compute(self, active, q, v, q_desired, v_desired, a_desired, integral, step):
+    def _compute(self, active, q, v, q_desired, v_desired, a_desired, integral, step, moving):
         """Torque, the integral for the next call, and the parts of the torque."""
         feedforward = active.settings.feedforward
         if feedforward == 'inverse_dynamics':
@@ -225,7 +229,8 @@ class TorqueLaw:
             model = self._rest
         elastic = damping = friction = self._rest
         following = integral
-        if active.has_friction:
+        # At rest, friction of the desired velocity is zero.
+        if active.has_friction and (moving or active.friction_measured):
             friction = friction_torque(
                 v if active.friction_measured else v_desired,
                 active.viscous,
@@ -236,12 +241,18 @@ class TorqueLaw:
         else:
             total = model + self._rest
         if active.has_errors:
-            error = q_desired - q if self._simple else self.robot.difference(q, q_desired)
-            elastic = active.kp * error
-            damping = active.kd * (v_desired - v)
+            error, velocity_error = errors = active.errors
+            if self._simple:
+                np.subtract(q_desired, q, out=error)
+            else:
+                error[:] = self.robot.difference(q, q_desired)
+            np.subtract(v_desired, v, out=velocity_error)
+            terms = active.gains * errors
             if active.computed:
-                H = self._mass_matrix(q, *active.mass_inputs)
-                elastic, damping = H.dot(elastic), H.dot(damping)
+                # H is symmetric: rows times H are H times columns.
+                terms = terms.dot(self._mass_matrix(q, *active.mass_inputs))
+            elastic, damping = terms
+            if active.computed:
                 if active.friction_stiffness is not None:
                     elastic += active.friction_stiffness * error
                 excess = self._excess(active, elastic)
