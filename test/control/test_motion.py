@@ -270,6 +270,14 @@ def test_steps_are_bounded_whatever_the_intervals_are(intervals, largest):
         assert 0.01 <= steps.longest(largest) <= largest
 
 
+def test_one_interval_out_of_the_ordinary_does_not_become_ordinary():
+    steps = StateIntervals()
+    for _ in range(20):
+        steps.step(1e-3, 0.2)
+    assert steps.step(1.0, 0.2) == steps.step(1.0, 0.2) == 0.01
+    assert steps.step(1.0, 0.2) > 0.01  # more than that is a new custom
+
+
 @given(st.lists(st.floats(-0.9, 0.9), min_size=1, max_size=100))
 def test_steps_never_add_up_to_more_than_the_time_that_passed(intervals):
     steps, time, latest, total = StateIntervals(), 0.0, 0.0, 0.0
