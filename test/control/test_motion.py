@@ -578,6 +578,17 @@ def test_the_time_that_a_plan_took_counts_while_the_robot_moves(loop):
     assert_smooth(loop, 20)
 
 
+def test_a_trajectory_that_was_planned_for_too_long_is_entered_where_it_should_be(loop):
+    begin = loop.stamp + 50 * MS
+    plan = loop.plan(*swing(), begin=begin)
+    loop.run(0.1)
+    loop.motion.follow(plan)
+    loop.run(0.5)
+    lag = (loop.stamp - begin) / SECOND - (2.0 - loop.motion.time_left)
+    assert 0.0 <= lag < 0.02
+    assert_smooth(loop)
+
+
 def test_of_two_plans_the_later_one_is_followed(loop):
     first, second = loop.plan([1.0], [[1.0, 1.0]]), loop.plan([1.0], [[-1.0, -1.0]])
     loop.motion.follow(first)
@@ -778,7 +789,7 @@ def test_what_was_to_begin_has_no_meaning_when_time_begins_anew(loop):
     loop.follow(*swing(), begin=loop.stamp + 500 * MS)
     loop.run(0.1)
     plan = loop.plan(*swing(), begin=loop.stamp + 500 * MS)
-    assert 'dropped' in loop.motion.time_restarted([0.0, 0.0])
+    assert 'was to begin is dropped' in loop.motion.time_restarted([0.0, 0.0])
     assert not loop.motion.following
     with pytest.raises(TrajectoryError):
         loop.motion.follow(plan)
