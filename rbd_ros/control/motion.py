@@ -78,7 +78,7 @@ class MotionPlan(NamedTuple):
     :param trajectory: the motion; None: stop
     :param entry: time of the trajectory at which it is entered [s]
     :param begin: time of the states at which it begins [ns]; None: as soon as possible
-    :param clock: time of the motion's own clock when the plan was made [s]
+    :param clock: time of the motion's own clock at which it is to be entered [s]
     :param waits: whether it begins from rest, and therefore whenever it is taken up
     :param epoch: number of the motion that it continues
     :param bounds: what the trajectory keeps
@@ -222,13 +222,14 @@ class DesiredMotion:
         event = 'the time of the states began anew'
         self._stamp = None
         self._intervals.forget_debt()
+        dropped = self._next is not None or bool(self._inbox)
         self._inbox.clear()
+        self._next = None
         self._epoch += 1
-        waiting, self._next = self._next, None
         self._publish()
         text = self._resume(q_measured, event)
-        if waiting is not None and not text:
-            return f'{event}: the trajectory that was to begin is dropped'
+        if dropped:
+            text = f'{text or event}; the trajectory that was to begin is dropped'
         return text
 
     def _resume(self, q_measured: Any, event: str) -> str:
@@ -282,7 +283,10 @@ class DesiredMotion:
             if late is not None:
                 self._next = None
                 self._move(step - late)
-                self._begin(following, following.entry)
+                # Later than it should by the motion's own time: it was planned for too long.
+                overdue = (stamp - following.begin) / NANOSECONDS
+                missed = min(self._clock - following.clock, overdue) - late
+                self._begin(following, max(missed, 0.0))
                 step = late
         self._stamp = stamp
         if step > 0.0 and not self._holding:
@@ -432,6 +436,7 @@ class DesiredMotion:
         text = f'trajectory of {len(times)} points, {trajectory.end_time:g} s, begins {start}'
         later = begin if elapsed < 0.0 else None
         waits = not begin and not base.v.any()
+        clock += max(-elapsed, 0.0)
         return MotionPlan(trajectory, entry, later, clock, waits, base.epoch, bounds, text)
 
     def _checked_bounds(self, trajectory: JointTrajectory, check_limits: bool) -> Bounds:

@@ -270,6 +270,14 @@ def test_steps_are_bounded_whatever_the_intervals_are(intervals, largest):
         assert 0.01 <= steps.longest(largest) <= largest
 
 
+def test_one_interval_out_of_the_ordinary_does_not_become_ordinary():
+    steps = StateIntervals()
+    for _ in range(20):
+        steps.step(1e-3, 0.2)
+    assert steps.step(1.0, 0.2) == steps.step(1.0, 0.2) == 0.01
+    assert steps.step(1.0, 0.2) > 0.01  # more than that is a new custom
+
+
 @given(st.lists(st.floats(-0.9, 0.9), min_size=1, max_size=100))
 def test_steps_never_add_up_to_more_than_the_time_that_passed(intervals):
     steps, time, latest, total = StateIntervals(), 0.0, 0.0, 0.0
@@ -570,6 +578,17 @@ def test_the_time_that_a_plan_took_counts_while_the_robot_moves(loop):
     assert_smooth(loop, 20)
 
 
+def test_a_trajectory_that_was_planned_for_too_long_is_entered_where_it_should_be(loop):
+    begin = loop.stamp + 50 * MS
+    plan = loop.plan(*swing(), begin=begin)
+    loop.run(0.1)
+    loop.motion.follow(plan)
+    loop.run(0.5)
+    lag = (loop.stamp - begin) / SECOND - (2.0 - loop.motion.time_left)
+    assert 0.0 <= lag < 0.02
+    assert_smooth(loop)
+
+
 def test_of_two_plans_the_later_one_is_followed(loop):
     first, second = loop.plan([1.0], [[1.0, 1.0]]), loop.plan([1.0], [[-1.0, -1.0]])
     loop.motion.follow(first)
@@ -770,7 +789,7 @@ def test_what_was_to_begin_has_no_meaning_when_time_begins_anew(loop):
     loop.follow(*swing(), begin=loop.stamp + 500 * MS)
     loop.run(0.1)
     plan = loop.plan(*swing(), begin=loop.stamp + 500 * MS)
-    assert 'dropped' in loop.motion.time_restarted([0.0, 0.0])
+    assert 'was to begin is dropped' in loop.motion.time_restarted([0.0, 0.0])
     assert not loop.motion.following
     with pytest.raises(TrajectoryError):
         loop.motion.follow(plan)
