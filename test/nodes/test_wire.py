@@ -7,6 +7,7 @@ import time
 from hypothesis import given, strategies as st
 import numpy as np
 import pytest
+from support import outside
 
 from rbd_ros.nodes.common.wire import (
     ClockWriter,
@@ -20,7 +21,7 @@ from rbd_ros.nodes.common.wire import (
 )
 from rbd_ros.nodes.common.wire.joint_state import LARGEST, MAX_LAYOUTS, MAX_NAME_LISTS
 
-pytest.importorskip('rclpy', reason='rclpy is not installed')
+outside.load('rclpy')
 
 from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import deserialize_message, serialize_message

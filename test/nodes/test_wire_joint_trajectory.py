@@ -5,11 +5,12 @@ import struct
 from hypothesis import given, strategies as st
 import numpy as np
 import pytest
+from support import outside
 
 from rbd_ros.nodes.common.wire import JointTrajectoryReader, MAX_NAMES, WireError
 from rbd_ros.nodes.common.wire.joint_trajectory import LARGEST, MAX_POINTS, SHORT_RUN
 
-pytest.importorskip('rclpy', reason='rclpy is not installed')
+outside.load('rclpy')
 
 from rclpy.serialization import serialize_message
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
