@@ -55,10 +55,7 @@ class _Active:
         self.computed = settings.feedback == 'computed_torque'
         self.has_errors = self.computed or settings.feedback == 'pd'
         self.damping = settings.feedback == 'damping' and bool(settings.kd.any())
-        #: kp and kd, and room for the errors that they multiply, (2, nv)
-        self.gains = np.array([settings.kp, settings.kd])
-        self.errors = np.zeros((2, n))
-        self.kd = settings.kd
+        self.kp, self.kd = settings.kp, settings.kd
         self.viscous, self.coulomb = settings.viscous, settings.coulomb
         self.transition = np.full(n, settings.transition_velocity)
         self.has_friction = settings.friction != 'none' and bool(
@@ -76,10 +73,15 @@ class _Active:
             self.integral_rate = np.divide(
                 settings.ki, settings.kp, out=np.zeros(n), where=settings.kp > 0.0
             )
+        #: Last step and the integral rate times it, since steps are mostly alike
+        self.step, self.step_rate = 0.0, np.zeros(n)
         self.deadband = np.full(n, settings.integral_deadband)
         self.narrow_deadband = NARROW * self.deadband
+        self.deadband_squared = settings.integral_deadband**2
+        self.narrow_squared = NARROW**2 * self.deadband_squared
         shares = ELASTIC_SHARE * settings.effort_limits
         self.inverse_shares = np.divide(1.0, shares, out=np.zeros(n), where=shares > 0.0)
+        self.least_share_squared = float(shares[shares > 0.0].min(initial=np.inf)) ** 2
         self.bound = np.minimum(settings.effort_limits, GREATEST_INTEGRAL)
         self.least_bound_squared = float(self.bound.min(initial=GREATEST_INTEGRAL)) ** 2
 
@@ -241,18 +243,12 @@ class TorqueLaw:
         else:
             total = model + self._rest
         if active.has_errors:
-            error, velocity_error = errors = active.errors
-            if self._simple:
-                np.subtract(q_desired, q, out=error)
-            else:
-                error[:] = self.robot.difference(q, q_desired)
-            np.subtract(v_desired, v, out=velocity_error)
-            terms = active.gains * errors
+            error = q_desired - q if self._simple else self.robot.difference(q, q_desired)
+            elastic = active.kp * error
+            damping = active.kd * (v_desired - v)
             if active.computed:
-                # H is symmetric: rows times H are H times columns.
-                terms = terms.dot(self._mass_matrix(q, *active.mass_inputs))
-            elastic, damping = terms
-            if active.computed:
+                H = self._mass_matrix(q, *active.mass_inputs)
+                elastic, damping = H.dot(elastic), H.dot(damping)
                 if active.friction_stiffness is not None:
                     elastic += active.friction_stiffness * error
                 excess = self._excess(active, elastic)
@@ -279,19 +275,21 @@ class TorqueLaw:
         the acceleration of all others, and would throw its own off if they could not follow. The
         error decays at the speed whose damping is that torque, so there is torque left to brake.
         """
-        load = elastic * active.inverse_shares
         # One sum of squares instead of a comparison for each joint: mostly it is enough.
-        if load.dot(load) > 1.0:
-            greatest = float(np.abs(load).max())
+        if elastic.dot(elastic) > active.least_share_squared:
+            greatest = float(np.abs(elastic * active.inverse_shares).max())
             if greatest < math.inf:
                 return greatest
         return 0.0
 
     def _advanced(self, active, integral, elastic, error, step) -> np.ndarray:
         """Integral torque for the next call, within its bounds."""
-        change = active.integral_rate * elastic
-        change *= step
         settled = self._resting > SETTLING_TIME
+        if error.dot(error) <= (active.deadband_squared if settled else active.narrow_squared):
+            return integral
+        if step != active.step:
+            active.step, active.step_rate = step, active.integral_rate * step
+        change = active.step_rate * elastic
         change *= np.abs(error) > (active.deadband if settled else active.narrow_deadband)
         if self._lost is not None:
             # What was cut off from above must not grow further, nor below.
