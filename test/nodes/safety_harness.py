@@ -127,9 +127,7 @@ class TorqueRig:
         """Torque that answers a state with a stamp of its own, (n,)."""
         message = joint_state(names, position, velocity)
         self._stamp = max(time.time_ns(), self._stamp + 1_000_000)
-        message.header.stamp.sec, message.header.stamp.nanosec = divmod(
-            self._stamp, 1_000_000_000
-        )
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(self._stamp, 1_000_000_000)
         return self.answer_to(serialize_message(message), self._stamp)
 
     def answer_to(self, data, wanted):
@@ -175,9 +173,7 @@ class TorqueRig:
     def request(self, parameters, atomically=False):
         kind = SetParametersAtomically if atomically else SetParameters
         verb = 'set_parameters_atomically' if atomically else 'set_parameters'
-        answer = self.ros.call(
-            kind, f'{self.name}/{verb}', kind.Request(parameters=parameters)
-        )
+        answer = self.ros.call(kind, f'{self.name}/{verb}', kind.Request(parameters=parameters))
         return answer.result if atomically else answer.results
 
     def must_set(self, **values):

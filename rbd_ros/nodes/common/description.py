@@ -19,7 +19,7 @@ from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.parameters import ParameterTable
 from rbd_ros.nodes.common.process import interruptible, StartupError
 from rbd_ros.nodes.common.progress import Progress
-from rbd_ros.nodes.common.text import readable
+from rbd_ros.nodes.common.text import readable, short_name
 
 if TYPE_CHECKING:
     from rbd_ros.robot import Robot
@@ -132,7 +132,7 @@ class RobotSource:
             )
             self._use(robot, progress)
         self.robot, self._text = robot, text
-        self._diagnostics.hardware_id = robot.name
+        self._diagnostics.hardware_id = short_name(robot.name)
         self._diagnostics.condition(
             SUBJECT,
             OK,

@@ -25,6 +25,8 @@ from rbd_ros.nodes.common.wire import (
 from rbd_ros.robot import Robot
 
 SUBJECT = 'commands'
+# No joint is commanded beyond these, and nothing that is worked out from them overflows.
+LARGEST = {'effort': 1e9, 'position': 1e5, 'velocity': 1e5}  # [N m or N, rad or m, rad/s or m/s]
 MOST_LAYOUTS = 64  # runs of joint names that are remembered
 CHECKS_A_TIMEOUT = 20  # how often commands are looked at in the time after which they are too old
 
@@ -75,7 +77,7 @@ class Commands:
         self._joints = JointNames(self.names, ignored=others)
         self._by_name, self._by_order = JointStateReader(), Float64MultiArrayReader()
         self._namings: Dict[NameList, Naming] = {}
-        self.heard: List[Naming] = []
+        self.heard: Dict[Naming, None] = {}  # in the order in which they were heard
         order = JointNames(self.names).naming(array_joints or self.names)
         if order.unknown:
             raise ValueError(f'parameter joints: the robot has no joint {shorten(order.unknown)}')
@@ -130,8 +132,7 @@ class Commands:
         except (MessageProblem, WireError) as problem:
             self._refuse(problem)
             return False
-        if naming not in self.heard:
-            self.heard.append(naming)
+        self.heard[naming] = None
         return self._take(naming, fields, now)
 
     def _take(self, naming: Naming, fields: Dict[int, np.ndarray], now: float) -> bool:
@@ -184,9 +185,9 @@ class Commands:
                 f'{name} has wrong length',
                 f'{name} has {values.size} elements for {naming.size} names',
             )
-        # The sum of squares is finite unless a value is not, or is huge.
-        if not math.isfinite(values.dot(values)) and np.isinf(values).any():
-            raise MessageProblem('not finite', f'a value of {name} is infinite')
+        # Where the sum of squares is small, so is each of them; NaN compares false.
+        if not values.dot(values) <= LARGEST[name] ** 2:
+            _check_size(name, values)
         return values if naming.in_order else values[naming.source]
 
     def take_array(self, data: bytes, now: float) -> bool:
@@ -201,8 +202,10 @@ class Commands:
                 raise MessageProblem(
                     'wrong length', f'{values.size} efforts for {order.size} joints'
                 )
-            if not math.isfinite(values.dot(values)) and not np.isfinite(values).all():
-                raise MessageProblem('not finite', 'an effort is not finite')
+            if not values.dot(values) <= LARGEST['effort'] ** 2:
+                if np.isnan(values).any():
+                    raise MessageProblem('not finite', 'an effort is not finite')
+                _check_size('effort', values)
         except (MessageProblem, WireError) as problem:
             self._refuse(problem)
             return False
@@ -212,7 +215,7 @@ class Commands:
 
     def heard_lately(self) -> List[Sequence[str]]:
         """Different lists of joints that messages by name had since the last call."""
-        heard, self.heard = self.heard, []
+        heard, self.heard = self.heard, {}
         return [naming.names for naming in heard]
 
     def expire(self, now: float, timeout: float, action: str, q: np.ndarray) -> None:
@@ -307,3 +310,14 @@ class Commands:
             except np.linalg.LinAlgError:
                 pass  # joints that move no mass: the servo then ignores them
         tau[at] = H[at] @ acceleration + C[at]
+
+
+def _check_size(name: str, values: np.ndarray) -> None:
+    """Refuse values that are infinite or beyond all bounds; NaN may mean that there is none."""
+    if np.isinf(values).any():
+        raise MessageProblem('not finite', f'a value of {name} is infinite, not finite')
+    largest = np.nanmax(np.abs(values), initial=0.0)
+    if largest > LARGEST[name]:
+        raise MessageProblem(
+            'too large', f'a value of {name} is {largest:g}, beyond {LARGEST[name]:g}'
+        )

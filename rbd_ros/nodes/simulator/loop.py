@@ -99,7 +99,10 @@ class SimulationLoop:
         """Have `work` done by the loop between two cycles; return what it returns.
 
         :raises TimeoutError: if it was not done in time
+        :raises RuntimeError: if the loop has been stopped
         """
+        if self._stopping:
+            raise RuntimeError('the simulation has ended')
         request = _Request(work)
         self._requests.put(request)
         self._wake.set()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from typing import Any, Callable, Dict, Optional, Tuple
 
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.task import Future
@@ -34,7 +35,8 @@ OWN_CLOCK = 'the simulator makes /clock and cannot follow it'
 class _StepService:
     """Services that may take long, on a node and an executor of their own.
 
-    While steps are being done, the main executor answers ~/pause, ~/reset and all else.
+    While steps are being done, the main executor answers ~/pause, ~/reset and all else, and a
+    second thread here refuses further steps: if they waited, they would begin after ~/pause.
 
     :param node: the simulator node
     """
@@ -43,13 +45,18 @@ class _StepService:
         self._main = node
         self._node = input_node(node, 'stepping')
         self._stop = Future()
-        self._executor = SingleThreadedExecutor(context=node.context)
+        self._executor = MultiThreadedExecutor(2, context=node.context)
         self._executor.add_node(self._node)
         self._thread = threading.Thread(target=self._run, name='stepping', daemon=True)
 
     def offer(self, kind: type, name: str, callback: Callable[[Any, Any], Any]) -> None:
         """Create a service with a name of the main node's."""
-        self._node.create_service(kind, self._main.resolve_service_name(name), callback)
+        self._node.create_service(
+            kind,
+            self._main.resolve_service_name(name),
+            callback,
+            callback_group=ReentrantCallbackGroup(),
+        )
 
     def start(self) -> None:
         """Begin to answer."""

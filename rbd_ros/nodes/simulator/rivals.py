@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, List, Sequence
 
 from rclpy.node import Node
@@ -48,14 +49,14 @@ class Rivals:
         :param heard: different lists of joints that messages by name had lately
         """
         named, ordered = self._publishers(by_name), self._publishers(by_order)
-        together = [joint for joints in heard for joint in joints]
+        together = Counter(joint for joints in heard for joint in joints)
+        twice = sorted(joint for joint, lists in together.items() if lists > 1)
         # As many lists as publishers, without a joint in two: each has joints of its own.
-        disjoint = len(heard) >= len(named) and len(set(together)) == len(together)
+        disjoint = len(heard) >= len(named) and not twice
         crowd = len(set(named) | set(ordered)) > 1 or max(len(named), len(ordered)) > 1
         if not crowd or (disjoint and set(ordered) <= set(named) and len(ordered) < 2):
             return
         who = sorted(set(named + ordered))
-        twice = sorted({joint for joint in together if together.count(joint) > 1})
         which = shorten(twice) or 'the same joints'
         self._diagnostics.event(
             SUBJECT,
