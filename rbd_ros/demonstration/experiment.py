@@ -53,7 +53,7 @@ class Plan:
     accelerations: np.ndarray
     laws: Tuple[Law, ...]
     period: float = 1e-3
-    lead: float = 0.5
+    lead: float = 1.5
 
     @cached_property
     def trajectory(self) -> JointTrajectory:
