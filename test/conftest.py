@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).parent))  # `from support...` whatever pyt
 from support import errors, example_robots, outside
 
 # The same examples in every run; HYPOTHESIS_PROFILE=explore looks for new ones.
-hypothesis.settings.register_profile('fixed', derandomize=True)
-hypothesis.settings.register_profile('explore')
+hypothesis.settings.register_profile('fixed', derandomize=True, deadline=None)
+hypothesis.settings.register_profile('explore', deadline=None)
 hypothesis.settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'fixed'))
 
 

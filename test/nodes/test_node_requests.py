@@ -141,8 +141,9 @@ def test_absurd_values_of_parameters_are_refused_in_a_few_words(rig, name, value
 
 
 @pytest.mark.parametrize('atomically', [False, True])
-def test_ten_thousand_parameters_in_one_request_are_answered_while_torques_go_on(rig, atomically):
-    masses = [0.1 + 1e-5 * k for k in range(10_000)]
+def test_many_parameters_in_one_request_are_answered_while_torques_go_on(rig, atomically):
+    # One by one, each is prepared for itself.
+    masses = [0.1 + 1e-5 * k for k in range(10_000 if atomically else 500)]
     parameters = [Parameter(name='payload_link', value=parameter_value('tool'))] + [
         Parameter(name='payload_mass', value=parameter_value(m)) for m in masses
     ]
