@@ -264,8 +264,8 @@ def test_a_bad_wrench_is_reported(rig, frame, force, text):
 
 def test_parameters_are_checked_when_set(rig):
     for name, value, text in (
-        ('real_time_factor', -1.0, 'out of range'),
-        ('step_count', 0, 'out of range'),
+        ('real_time_factor', -1.0, 'real_time_factor must not be negative'),
+        ('step_count', 0, 'step_count must be at least 1'),
         ('timeout_command', 'explode', 'must be one of'),
         ('timestep', 0.5, 'at start only'),
         ('command_timeout', math.nan, 'command_timeout'),
