@@ -15,15 +15,6 @@ ADVERSARIAL = (
 )
 
 
-def pytest_addoption(parser):
-    """Offer the attacks on the nodes."""
-    parser.addoption(
-        '--adversary',
-        action='store_true',
-        help='run the attacks on the nodes, too; they want a machine that has nothing else to do',
-    )
-
-
 def pytest_collection_modifyitems(config, items):
     """Mark the tests that talk over DDS; leave out the attacks unless they are asked for."""
     skip = pytest.mark.skip(reason='an attack on the nodes: run with --adversary')
