@@ -17,8 +17,9 @@ from rbd_ros.control.law_settings import LawSettings
 from rbd_ros.control.robot_joints import dof_names
 from rbd_ros.robot import Robot
 
-#: Longest time for which one call lets the integral advance [s].
-LONGEST_STEP = 0.02
+#: Shortest and longest time by which one call lets the integral advance [s]. It is slow enough
+#: for every fourth call at 1 kHz.
+SHORTEST_STEP, LONGEST_STEP = 0.0035, 0.02
 
 #: How long the desired motion must have been at rest for the whole deadband to count [s], and the
 #: part of it that counts before.
@@ -79,7 +80,7 @@ class _Active:
         self.narrow_deadband = NARROW * self.deadband
         self.deadband_squared = settings.integral_deadband**2
         self.narrow_squared = NARROW**2 * self.deadband_squared
-        shares = ELASTIC_SHARE * settings.effort_limits
+        self.shares = shares = ELASTIC_SHARE * settings.effort_limits
         self.inverse_shares = np.divide(1.0, shares, out=np.zeros(n), where=shares > 0.0)
         self.least_share_squared = float(shares[shares > 0.0].min(initial=np.inf)) ** 2
         self.bound = np.minimum(settings.effort_limits, GREATEST_INTEGRAL)
@@ -114,7 +115,7 @@ class TorqueLaw:
         self._mass_matrix = robot.function('mass_matrix', payload)
         self._last = (self._rest,) * 5
         self._wanted = self._integral = self._rest
-        self._resting = 0.0
+        self._resting = self._pending = 0.0
         self._lost: Optional[np.ndarray] = None
         self._active = self._current = self._prepared(settings)
 
@@ -202,7 +203,9 @@ class TorqueLaw:
         if a_desired is None:
             a_desired = self._rest
         # NaN is no step either.
-        step = min(dt, LONGEST_STEP) if dt is not None and dt > 0.0 else 0.0
+        passed = min(dt, LONGEST_STEP) if dt is not None and dt > 0.0 else 0.0
+        pending = self._pending + passed
+        step = min(pending, LONGEST_STEP) if pending >= SHORTEST_STEP else 0.0
         moving = not v_desired.dot(v_desired) <= REST  # also if it is not a number
         total, integral, terms = self._compute(
             active, q, v, q_desired, v_desired, a_desired, self._integral, step, moving
@@ -214,7 +217,8 @@ class TorqueLaw:
         self._integral = integral
         self._wanted = total
         self._lost = None
-        self._resting = 0.0 if moving else self._resting + step
+        self._pending = 0.0 if step > 0.0 else pending
+        self._resting = 0.0 if moving else self._resting + passed
         return total
 
     def _compute(self, active, q, v, q_desired, v_desired, a_desired, integral, step, moving):
@@ -230,7 +234,7 @@ class TorqueLaw:
         else:
             model = self._rest
         elastic = damping = friction = self._rest
-        following = integral
+        following, learns, H = integral, None, None
         # At rest, friction of the desired velocity is zero.
         if active.has_friction and (moving or active.friction_measured):
             friction = friction_torque(
@@ -250,47 +254,75 @@ class TorqueLaw:
                 H = self._mass_matrix(q, *active.mass_inputs)
                 elastic, damping = H.dot(elastic), H.dot(damping)
                 if active.friction_stiffness is not None:
-                    elastic += active.friction_stiffness * error
-                excess = self._excess(active, elastic)
-                if excess > 1.0:
-                    # A long way to go is no error of the model: the integral waits.
-                    elastic /= excess
-                    step = 0.0
+                    stiffer = active.friction_stiffness * error
+                    stiffer += elastic
+                else:
+                    stiffer = elastic
+                # One sum of squares instead of a comparison for each joint: mostly it is enough.
+                if stiffer.dot(stiffer) > active.least_share_squared:
+                    elastic, learns = self._affordable(active, elastic, stiffer)
+                else:
+                    elastic = stiffer
             total += elastic
             total += damping
             if active.integral_rate is not None:
                 total += integral
                 if step > 0.0:
-                    following = self._advanced(active, integral, elastic, error, step)
+                    following = self._advanced(active, integral, error, H, learns, step)
         elif active.damping:
             damping = -active.kd * v
             total += damping
         return total, following, (model, elastic, damping, friction, integral)
 
     @staticmethod
-    def _excess(active: _Active, elastic: np.ndarray) -> float:
-        """How many times the torque of the position error exceeds its share of the effort limits.
+    def _affordable(
+        active: _Active, inertial: np.ndarray, elastic: np.ndarray
+    ) -> Tuple[np.ndarray, Optional[np.ndarray]]:
+        """Torque of the position error within its share of the effort limits.
 
-        All joints are then reduced alike. With computed torque, the torque of one joint counts on
-        the acceleration of all others, and would throw its own off if they could not follow. The
-        error decays at the speed whose damping is that torque, so there is torque left to brake.
+        What goes through the mass matrix is reduced at all joints alike: the torque of one joint
+        counts on the acceleration of all others, and would throw its own off if they could not
+        follow. The error decays at the speed whose damping is that torque, so there is torque left
+        to brake. What is for a joint's own friction is cut at this joint alone. A long way to go
+        is no error of the model: there the integral waits.
+
+        :param inertial: H kp e, (nv,)
+        :param elastic: the same and what is for friction, (nv,)
+        :return: the torque, and at which joints the integral does not wait, (nv,) bool
         """
-        # One sum of squares instead of a comparison for each joint: mostly it is enough.
-        if elastic.dot(elastic) > active.least_share_squared:
-            greatest = float(np.abs(elastic * active.inverse_shares).max())
-            if greatest < math.inf:
-                return greatest
-        return 0.0
+        excess = float(np.abs(inertial * active.inverse_shares).max())
+        if not excess < math.inf:
+            return elastic, None  # no number, which the caller refuses
+        if excess > 1.0:
+            elastic = elastic - inertial * (1.0 - 1.0 / excess)
+        shares = active.shares
+        learns = (np.abs(elastic) <= shares) & (excess <= 1.0)
+        return np.minimum(np.maximum(elastic, -shares), shares), learns
 
-    def _advanced(self, active, integral, elastic, error, step) -> np.ndarray:
-        """Integral torque for the next call, within its bounds."""
+    def _advanced(self, active, integral, error, H, learns, step) -> np.ndarray:
+        """Integral torque for the next call, within its bounds.
+
+        Joints within the deadband count as without error, and their integral rests. Were their
+        errors to count, those of heavy joints held by stiction could balance that of a light one,
+        whose integral would then rest far from its goal.
+        """
         settled = self._resting > SETTLING_TIME
         if error.dot(error) <= (active.deadband_squared if settled else active.narrow_squared):
             return integral
+        outside = np.abs(error) > (active.deadband if settled else active.narrow_deadband)
+        if learns is not None:
+            outside &= learns
+        error = error * outside
+        change = active.kp * error
+        if H is not None:
+            change = H.dot(change)
+            if active.friction_stiffness is not None:
+                error *= active.friction_stiffness
+                change += error
+            change *= outside
         if step != active.step:
             active.step, active.step_rate = step, active.integral_rate * step
-        change = active.step_rate * elastic
-        change *= np.abs(error) > (active.deadband if settled else active.narrow_deadband)
+        change *= active.step_rate
         if self._lost is not None:
             # What was cut off from above must not grow further, nor below.
             change[change * self._lost < 0.0] = 0.0
@@ -333,7 +365,7 @@ class TorqueLaw:
     def reset(self) -> None:
         """Forget the integral and all that was before."""
         self._integral = self._wanted = self._rest
-        self._resting = 0.0
+        self._resting = self._pending = 0.0
         self._lost = None
         self._last = (self._rest,) * 5
 

@@ -64,8 +64,8 @@ def test_gains_from_inertia_alone_do_not_hold_the_default_robot(load):
 def test_every_motion_ends_within_a_milliradian(load, name):
     robot, _ = load(name)
     settings = LawSettings.for_robot(robot)
-    for seed, motion in enumerate(random_motions(robot, 3)):
-        result = run(robot, settings, motion, delay=1 + seed % 3)
+    for delay, motion in zip((1, 3), random_motions(robot, 2)):
+        result = run(robot, settings, motion, delay=delay)
         assert result.peak() < 2e-3
         assert result.resting(SETTLED) < GOAL
         assert np.abs(result.velocity[-50:]).max() < 1e-3

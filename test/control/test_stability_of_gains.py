@@ -39,8 +39,8 @@ def spectral_radius(robot, law, q, period, delay):
     def growth(dq):
         law.reset()
         # Not about zero, where the integral of a joint without error rests.
-        law(q + dq + 1e-4, rest, q, rest, rest, dt=period)
-        return law.integral
+        law(q + dq + 1e-4, rest, q, rest, rest, dt=0.01)
+        return law.integral * (period / 0.01)
 
     stiffness, damping = (
         -differences(lambda x: torque(x, rest), n),
