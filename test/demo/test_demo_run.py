@@ -105,7 +105,7 @@ def test_a_threshold_that_is_not_reached_is_exit_code_1(start):
     assert 'FAIL' in demo.text()
 
 
-STAGES = ('planning a motion', 'are starting', 'are running', 'gravity compensation')
+STAGES = ('planning a motion', 'are starting', 'are running', 'gravity + feedback')
 
 
 @pytest.mark.parametrize('stage', STAGES)
