@@ -180,7 +180,23 @@ def bare_simulator(node: Node, joints: List[str], count: memoryview) -> None:
     every_millisecond(cycle)
 
 
-ROLES = {role.__name__: role for role in (states, commands, bare_torque, bare_simulator)}
+def spin_torque(node: Node, joints: List[str], count: memoryview) -> None:
+    from rclpy.experimental import EventsExecutor
+    a=node.create_publisher(JointState,'joint_commands',quality())
+    b=node.create_publisher(Float64MultiArray,'effort_commands',quality())
+    da=JointStateWriter(joints, ['effort']).data()
+    db=Float64MultiArrayWriter(len(joints)).data()
+    def use(data):
+        a.publish(da); b.publish(db)
+    s=node.create_subscription(JointState,'joint_states',use,quality(reliable=False),raw=True)
+    if os.environ.get('ST'): ex=rclpy.executors.SingleThreadedExecutor()
+    else: ex=EventsExecutor()
+    ex.add_node(node)
+    from rclpy.task import Future
+    ex.spin_until_future_complete(Future(), 3600.0)
+
+
+ROLES = {role.__name__: role for role in (states, commands, bare_torque, bare_simulator, spin_torque)}
 
 
 def main() -> None:

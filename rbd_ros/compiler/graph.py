@@ -14,6 +14,8 @@ from typing import Any, Dict, List, Sequence, Tuple, Union
 
 INPUT, CONSTANT, ADD, SUB, MUL, DIV, SQRT, SIN, COS, WHERE = range(10)
 
+_TANH_HALVINGS, _TANH_DEPTH = 5, 15
+
 Value = Union['Symbol', float]
 
 
@@ -193,6 +195,23 @@ class Symbol:
         if self.negative:
             return Symbol(self.graph, self.graph.node((SQRT, self._as_node().number)), False)
         return Symbol(self.graph, self.graph.node((SQRT, self.number)), False)
+
+    def tanh(self) -> Value:
+        """Hyperbolic tangent, from arithmetic alone, to a few units in the last place.
+
+        A continued fraction where the argument is small; the others are halved before it and
+        brought back by tanh 2x = 2 tanh x / (1 + tanh^2 x). Beyond 20 it is 1 to the last bit.
+        """
+        small = (self - 20.0).where_positive(20.0, self)
+        small = (-20.0 - small).where_positive(-20.0, small)
+        small = small * 0.5**_TANH_HALVINGS
+        square, fraction = small * small, _TANH_DEPTH
+        for odd in range(_TANH_DEPTH - 2, 0, -2):
+            fraction = odd + square / fraction
+        result = small / fraction
+        for _ in range(_TANH_HALVINGS):
+            result = 2.0 * result / (1.0 + result * result)
+        return result
 
     def where_positive(self, yes: Value, no: Value) -> Value:
         """Choose `yes` where this is positive, `no` elsewhere."""

@@ -2,11 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 import math
-from typing import Any, Optional
+from typing import Any, Callable, List, Optional, Sequence
 
 import numpy as np
+
+from rbd_ros.compiler import Definition, make_kernel
+from rbd_ros.robot.definitions import source_digest
+from rbd_ros.spatial.scalar import absolute, clip, Scalar, where_positive
+
+#: Stands for a torque, or a change of torque, without a limit [N m or N].
+UNLIMITED = 1e300
+
+
+def limited(
+    torque: Sequence[Scalar],
+    last: Sequence[Scalar],
+    step: Sequence[Scalar],
+    limits: Sequence[Scalar],
+) -> List[Scalar]:
+    """Torque within its limits, and at how many joints it was beyond the effort limits, (nv + 1,).
+
+    Saturation has the last word, also when the limits have just been lowered.
+
+    :param torque: torque wanted, (nv,)
+    :param last: torque before, (nv,)
+    :param step: greatest change from there, (nv,)
+    :param limits: effort limits, (nv,)
+    """
+    result, beyond = [], 0.0
+    for x, before, change, limit in zip(torque, last, step, limits):
+        high, low = before + change, before - change
+        reachable = where_positive(x - high, high, where_positive(low - x, low, x))
+        result.append(clip(reachable, limit))
+        beyond = beyond + where_positive(absolute(x) - limit, 1.0, 0.0)
+    return [*result, beyond]
+
+
+@lru_cache(maxsize=None)
+def _kernel(n: int) -> Callable[..., np.ndarray]:
+    """Machine code of `limited` for so many joints."""
+    inputs = tuple((name, n) for name in ('torque', 'last', 'step', 'limits'))
+    key = {'source': source_digest('control')}
+    return make_kernel(Definition('limited_torque', inputs, (n + 1,), limited, key)).function
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +60,7 @@ class TorqueLimits:
 
     effort_limits: np.ndarray
     rate: Optional[np.ndarray] = None
+    finite_limits: np.ndarray = field(init=False)  # a very great number where there is none
 
     def __post_init__(self):
         limits = np.array(self.effort_limits, dtype=float)
@@ -39,6 +80,7 @@ class TorqueLimits:
             rate.flags.writeable = False
         limits.flags.writeable = False
         object.__setattr__(self, 'effort_limits', limits)
+        object.__setattr__(self, 'finite_limits', np.minimum(limits, UNLIMITED))
         object.__setattr__(self, 'rate', rate)
 
 
@@ -55,9 +97,19 @@ class TorqueLimiter:
 
     def __init__(self, effort_limits: Any, rate: Any = None):
         self._limits = TorqueLimits(effort_limits, rate)
-        self.saturated = np.zeros(self._limits.effort_limits.shape, dtype=bool)
-        self._last: Optional[np.ndarray] = None
+        n = self._limits.effort_limits.size
+        self._limited, self._any_step = _kernel(n), np.full(n, UNLIMITED)
+        self._wanted = self._before = np.zeros(n)
+        self._torque = slice(n)  # of what comes out
+        self._started = False
         self._time = -math.inf
+        #: Whether the last torque wanted was beyond the effort limits
+        self.saturating = False
+
+    @property
+    def saturated(self) -> np.ndarray:
+        """At which joints the last torque wanted was beyond the effort limits, (nv,) bool."""
+        return np.abs(self._wanted) > self._limits.effort_limits
 
     @property
     def limits(self) -> TorqueLimits:
@@ -79,7 +131,7 @@ class TorqueLimiter:
     @property
     def last(self) -> Optional[np.ndarray]:
         """Last torque that came out, (nv,); None: none since the beginning or a reset."""
-        return None if self._last is None else self._last.copy()
+        return self._before.copy() if self._started else None
 
     def __call__(self, torque: np.ndarray, now: float) -> np.ndarray:
         """Torque within the limits, (nv,); it is also what the next one is compared with.
@@ -91,22 +143,24 @@ class TorqueLimiter:
         :param now: time of a monotonic clock [s]
         :raises FloatingPointError: if the torque is not a number; nothing is changed
         """
-        limits = self._limits
-        saturated = np.abs(torque) > limits.effort_limits
-        result = torque
-        if limits.rate is not None and self._last is not None:
+        limits, step = self._limits, self._any_step
+        if limits.rate is not None and self._started:
             elapsed = now - self._time
-            step = limits.rate * elapsed if elapsed > 0.0 else 0.0
-            result = np.minimum(np.maximum(result, self._last - step), self._last + step)
-        # Saturation has the last word, also when the limits have just been lowered.
-        result = np.minimum(np.maximum(result, -limits.effort_limits), limits.effort_limits)
-        if not math.isfinite(result.dot(result)) and np.isnan(result).any():
-            raise FloatingPointError('a torque that is not a number cannot be limited')
-        self.saturated = saturated
-        self._last = result
+            step = limits.rate * (elapsed if elapsed > 0.0 else 0.0)
+        result = self._limited(torque, self._before, step, limits.finite_limits)
+        beyond = result.item(-1)
+        if not beyond >= 0.0:
+            if np.isnan(torque).any():
+                raise FloatingPointError('a torque that is not a number cannot be limited')
+            # The machine code takes no infinity either.
+            torque, step = (np.clip(x, -UNLIMITED, UNLIMITED) for x in (torque, step))
+            result = self._limited(torque, self._before, step, limits.finite_limits)
+            beyond = result.item(-1)
+        self.saturating = beyond > 0.0
+        self._wanted, self._before, self._started = torque, result[self._torque], True
         if now > self._time:
             self._time = now
-        return result
+        return self._before
 
     def towards(self, target: np.ndarray, now: float) -> np.ndarray:
         """Next torque on the way to a last command, as fast as the rate allows.
@@ -122,11 +176,11 @@ class TorqueLimiter:
     def at(self, target: np.ndarray) -> bool:
         """Whether the last torque that came out is this one, within the effort limits."""
         limits = self._limits.effort_limits
-        return self._last is not None and bool(
-            (self._last == np.minimum(np.maximum(target, -limits), limits)).all()
+        return self._started and bool(
+            (self._before == np.minimum(np.maximum(target, -limits), limits)).all()
         )
 
     def reset(self) -> None:
         """Forget the last torque, so that the next one may be any."""
-        self._last = None
+        self._started = False
         self._time = -math.inf

@@ -302,14 +302,23 @@ def definition(model: Model, name: str, options: Options, doc: str = '') -> Defi
         inputs.append(('external_forces', 6 * len(options.forces)))
     inputs += [(key, 3 if key == 'gravity' else PARAMETER_COUNT) for key in options.runtime]
 
-    def evaluate(*arrays: Scalars) -> Sequence[Any]:
-        own, others = arrays[: len(function.inputs)], list(arrays[len(function.inputs) :])
-        forces = _forces(model, options.forces, others.pop(0)) if options.forces else None
-        variant = _with_runtime(_cheapest(model, name, options), options.runtime, others)
-        return function.evaluate(Call(variant, options, forces, dict(zip(function.inputs, own))))
+    def run(*arrays: Scalars) -> Sequence[Any]:
+        return evaluate(model, name, options, *arrays)
 
-    key = {'model': model_key(model), 'options': repr(options), 'source': _source_digest()}
-    return Definition(name, tuple(inputs), function.shape(model), evaluate, key, doc)
+    key = {'model': model_key(model), 'options': repr(options), 'source': source_digest()}
+    return Definition(name, tuple(inputs), function.shape(model), run, key, doc)
+
+
+def evaluate(model: Model, name: str, options: Options, *arrays: Scalars) -> Sequence[Any]:
+    """Run a function on scalars of any kind; returns its results as a flat list.
+
+    :param arrays: its own inputs, then external forces, then run-time inputs
+    """
+    function = FUNCTIONS[name]
+    own, others = arrays[: len(function.inputs)], list(arrays[len(function.inputs) :])
+    forces = _forces(model, options.forces, others.pop(0)) if options.forces else None
+    variant = _with_runtime(_cheapest(model, name, options), options.runtime, others)
+    return function.evaluate(Call(variant, options, forces, dict(zip(function.inputs, own))))
 
 
 def _check(model: Model, name: str, function: Function, options: Options) -> None:
@@ -406,15 +415,17 @@ def model_key(model: Model) -> List[Any]:
     return [bodies, links, frames, couplings, exact(model.gravity)]
 
 
-@lru_cache(maxsize=1)
-def _source_digest() -> str:
+@lru_cache(maxsize=None)
+def source_digest(*more: str) -> str:
     """Digest of the source text that kernels are made by.
 
     With it in the key an edit or an upgrade makes them anew.
+
+    :param more: folders of the package beside those of the robot's own functions
     """
     package = Path(__file__).resolve().parents[1]
     digest = hashlib.sha256()
-    for room in ('spatial', 'model', 'algorithms', 'compiler', 'robot'):
+    for room in ('spatial', 'model', 'algorithms', 'compiler', 'robot', *more):
         for path in sorted((package / room).glob('*.py')):
             digest.update(path.name.encode() + b'\0' + path.read_bytes())
     return digest.hexdigest()

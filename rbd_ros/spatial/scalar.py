@@ -6,7 +6,7 @@ all others through NumPy. The functions here (but no spatial quantity) take arra
 """
 
 import math
-from typing import Any
+from typing import Any, Iterable
 
 import numpy as np
 
@@ -28,6 +28,11 @@ def sqrt(x: Scalar) -> Scalar:
     return _call('sqrt', x)
 
 
+def tanh(x: Scalar) -> Scalar:
+    """Hyperbolic tangent of `x`."""
+    return _call('tanh', x)
+
+
 def is_zero(x: Scalar) -> bool:
     """Whether `x` is known to be zero; an unknown (a symbol, an array) is not."""
     return isinstance(x, (int, float)) and x == 0
@@ -41,6 +46,25 @@ def where_positive(condition: Scalar, yes: Scalar, no: Scalar) -> Scalar:
     if isinstance(condition, np.ndarray):
         return np.where(condition > 0, yes, no)
     return yes if condition > 0 else no
+
+
+def absolute(x: Scalar) -> Scalar:
+    """Magnitude of `x`."""
+    return where_positive(x, x, -x)
+
+
+def maximum(values: Iterable[Scalar]) -> Scalar:
+    """Greatest of some values."""
+    values = iter(values)
+    greatest = next(values)
+    for value in values:
+        greatest = where_positive(value - greatest, value, greatest)
+    return greatest
+
+
+def clip(x: Scalar, bound: Scalar) -> Scalar:
+    """Cut `x` at `bound` and -`bound`; what is no number stays none."""
+    return where_positive(x - bound, bound, where_positive(-bound - x, -bound, x))
 
 
 def _call(function: str, x: Scalar) -> Scalar:

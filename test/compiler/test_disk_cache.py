@@ -175,7 +175,7 @@ def test_tools_and_processor_are_in_the_key(monkeypatch, what):
 
 def test_the_source_text_is_in_the_key(monkeypatch):
     before = digest(Robot.from_urdf(ARM))
-    monkeypatch.setattr(definitions, '_source_digest', lambda: 'edited')
+    monkeypatch.setattr(definitions, 'source_digest', lambda: 'edited')
     assert digest(Robot.from_urdf(ARM)) != before
 
 

@@ -45,7 +45,7 @@ class Commander:
             self._output.publish(applied, stamp)
             self.commanding = self.ever = True
             self.sent += 1
-            if self.limiter.saturated.any():
+            if self.limiter.saturating:
                 self.saturated += 1
         return applied
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any, Callable, Dict
+from typing import Any, Dict, Optional
 
 from rclpy.node import Node
 from rclpy.task import Future
@@ -32,7 +32,7 @@ class ControlLoop:
     :param node: the torque node, for names and logs
     :param states: input
     :param reference: motion that is wanted
-    :param law: returns the torque law in use
+    :param law: torque law
     :param commander: limits and output
     :param watchdog: what to feed with each torque published
     :param diagnostics: where to report
@@ -43,15 +43,16 @@ class ControlLoop:
         node: Node,
         states: StateInput,
         reference: Reference,
-        law: Callable[[], TorqueLaw],
+        law: TorqueLaw,
         commander: Commander,
         watchdog: Watchdog,
         diagnostics: Diagnostics,
     ):
-        self._states, self._reference, self._law = states, reference, law
+        self._states, self._reference = states, reference
+        #: The torque law in use; another one may be assigned at any time
+        self.law = law
         self._commander, self._watchdog, self._diagnostics = commander, watchdog, diagnostics
         self._begun = False
-        self.last_state: MeasuredState = None
         self._compute_time = self._longest = 0.0
         self._input = input_node(node, 'input')
         self.subscription = subscription(
@@ -83,49 +84,52 @@ class ControlLoop:
     # -- one state --------------------------------------------------------------------------------
 
     def _on_state(self, data: bytes) -> None:
-        begin = time.perf_counter()
+        begin = time.monotonic()
         try:
-            state = self._states.update(data, time.monotonic())
+            state = self._states.update(data, begin)
             if state is not None:
-                self._answer(state)
+                self._answer(state, begin)
         # whatever a message does, the node stays, says so and goes on with the next
         except Exception as error:
             self._diagnostics.event(
                 SUBJECT, ERROR, f'no torque: {error}', code=type(error).__name__
             )
-        duration = time.perf_counter() - begin
+        duration = time.monotonic() - begin
         self._compute_time += duration
-        self._longest = max(self._longest, duration)
+        if duration > self._longest:
+            self._longest = duration
 
-    def _answer(self, state: MeasuredState) -> None:
-        reference, law = self._reference, self._law()
-        self._continue(state, law)
+    def _answer(self, state: MeasuredState, now: float) -> None:
+        reference, law, watchdog = self._reference, self.law, self._watchdog
+        if not self._begun or state.restarted or watchdog.interrupted(now, state.dt):
+            self._continue(state, law, now)
         motion = reference.desired(state)
         torque = law(state.q, state.v, *motion, state.dt)
         applied = self._commander.send(torque, state.stamp)
         law.applied(applied)
         # Only a good torque that was sent keeps the watchdog quiet.
-        self.last_state = state
-        recovered = self._watchdog.fired or not self._begun
-        self._begun = True
-        self._watchdog.feed(time.monotonic())
-        if recovered:
+        if watchdog.fired or not self._begun:
             self._states.found()
             self._diagnostics.condition(SUBJECT, OK, 'publishing', code='publishing')
+            self._begun = True
+        watchdog.feed(time.monotonic())
         reference.done(state, motion, applied)
 
-    def _continue(self, state: MeasuredState, law: TorqueLaw) -> None:
-        """Tell the reference, before it is asked, how this state follows on the one before."""
+    def _continue(self, state: MeasuredState, law: TorqueLaw, now: float) -> None:
+        """Tell the reference, before it is asked, that this state does not just follow on."""
         if not self._begun:
             law.reset()
             self._reference.begin(state)
-            return
-        gap = self._watchdog.age(time.monotonic())
-        if self._watchdog.interrupted(gap, state.dt):
+        elif self._watchdog.interrupted(now, state.dt):
             law.reset()
-            self._reference.interrupted(state, gap)
-        elif state.restarted:
+            self._reference.interrupted(state, self._watchdog.age(now))
+        else:
             self._reference.time_restarted(state)
+
+    @property
+    def last_state(self) -> Optional[MeasuredState]:
+        """Last state that could be used."""
+        return self._states.last
 
     def values(self) -> Dict[str, Any]:
         """Key-value pairs for diagnostics."""

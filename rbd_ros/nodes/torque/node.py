@@ -144,6 +144,8 @@ class TorqueNode(SturdyNode):
     def _take(self, prepared: _Prepared) -> None:
         prepared.law.settings = prepared.settings
         self._prepared = prepared
+        if self._loop is not None:
+            self._loop.law = prepared.law
         self._commander.limiter.limits = prepared.limits
         settings = prepared.settings
         self._states.needs_velocity = (
@@ -187,7 +189,7 @@ class TorqueNode(SturdyNode):
             self,
             self._states,
             self.reference,
-            lambda: self._prepared.law,
+            prepared.law,
             self._commander,
             self._watchdog,
             self.diagnostics,

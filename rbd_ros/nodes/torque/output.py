@@ -1,17 +1,18 @@
-"""Torques as messages: a JointState by name and a Float64MultiArray by order, patched in place."""
+"""Torques as messages: a JointState by name and a Float64MultiArray by order."""
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Callable, Sequence
 
 import numpy as np
 from rclpy.node import Node
 
-from rbd_ros.nodes.common.communication import flush, publisher
-from rbd_ros.nodes.common.conversions import representable
+from rbd_ros.nodes.common.communication import flush, publisher, raw
+from rbd_ros.nodes.common.conversions import EARLIEST, LATEST, representable
+from rbd_ros.nodes.common.interface import Topic
 from rbd_ros.nodes.common.joint_names import JointNames
 from rbd_ros.nodes.common.text import shorten
-from rbd_ros.nodes.common.wire import Float64MultiArrayWriter, JointStateWriter
+from rbd_ros.nodes.common.wire import EffortsTemplate, Float64MultiArrayTemplate
 from rbd_ros.nodes.torque.interface import EFFORT_COMMANDS, JOINT_COMMANDS
 
 
@@ -31,13 +32,18 @@ class TorqueOutput:
         if naming.unknown:
             raise ValueError(f'parameter joints: the robot has no joint {shorten(naming.unknown)}')
         self._select = None if naming.in_order else naming.target
-        self._by_name = JointStateWriter(names, ('effort',))
-        self._by_order = Float64MultiArrayWriter(len(names))
-        self._name_publisher = self._order_publisher = None
+        self._by_name = EffortsTemplate(names)
+        self._by_order = Float64MultiArrayTemplate(len(names))
+        self._publishers = []
+        self._publish_by_name = self._publish_by_order = None
         if form in ('both', 'joint_state'):
-            self._name_publisher = publisher(node, JOINT_COMMANDS)
+            self._publish_by_name = self._create(node, JOINT_COMMANDS)
         if form in ('both', 'array'):
-            self._order_publisher = publisher(node, EFFORT_COMMANDS)
+            self._publish_by_order = self._create(node, EFFORT_COMMANDS)
+
+    def _create(self, node: Node, topic: Topic) -> Callable[[bytes], None]:
+        self._publishers.append(publisher(node, topic))
+        return raw(self._publishers[-1])
 
     def publish(self, torque: np.ndarray, stamp: int) -> None:
         """Publish.
@@ -45,18 +51,18 @@ class TorqueOutput:
         :param torque: torques of all joints of the robot, (n,) [N m or N]
         :param stamp: time of the state that they answer [ns]
         """
-        values = torque if self._select is None else torque[self._select]
-        if self._name_publisher is not None:
-            self._by_name.effort[:] = values
+        if self._select is not None:
+            torque = torque[self._select]
+        numbers = torque.tobytes()
+        if self._publish_by_name is not None:
             # A stamp that came in may be beyond what goes out: that must not cost a torque.
-            self._by_name.set_stamp_ns(representable(stamp))
-            self._name_publisher.publish(self._by_name.data())
-        if self._order_publisher is not None:
-            self._by_order.values[:] = values
-            self._order_publisher.publish(self._by_order.data())
+            if not EARLIEST <= stamp <= LATEST:
+                stamp = representable(stamp)
+            self._publish_by_name(self._by_name.filled(stamp, numbers))
+        if self._publish_by_order is not None:
+            self._publish_by_order(self._by_order.filled(numbers))
 
     def flush(self) -> None:
         """Wait until what was published has arrived."""
-        for each in (self._name_publisher, self._order_publisher):
-            if each is not None:
-                flush(each)
+        for each in self._publishers:
+            flush(each)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Dict, NamedTuple, Optional, Sequence
+from typing import Any, Dict, NamedTuple, Optional, Sequence
 
 import numpy as np
 from rclpy.subscription import Subscription
@@ -20,7 +20,7 @@ from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.joint_names import JointNames, MessageProblem, Naming
 from rbd_ros.nodes.common.text import shorten
-from rbd_ros.nodes.common.wire import JointStateReader, NameList, WireError
+from rbd_ros.nodes.common.wire import JointStateData, JointStateReader, NameList, WireError
 from rbd_ros.robot import Robot
 
 SUBJECT = 'joint_states'
@@ -102,6 +102,10 @@ class StateInput:
         self._q = robot.neutral()
         self._v = np.zeros(robot.nv)
         self._seen = np.full(robot.nv, -math.inf)
+        self._all_seen = -math.inf  # when all joints were seen at once
+        self._usual_layout: Optional[object] = None  # of the reader
+        self._usual_source: Optional[_Source] = None
+        self._usual_state = self._guard(slice(None), names).usual_state(AGREEMENT)
         optional = [names.index(name) for name in optional_joints]
         self._required = np.setdiff1d(np.arange(robot.nv), optional)
         self._leading_joint = int(self._required[0]) if self._required.size else 0
@@ -113,6 +117,8 @@ class StateInput:
         self.messages = 0
         self.refused = 0
         self.last_problem = ''
+        #: Last state that could be used
+        self.last: Optional[MeasuredState] = None
         self._subscription: Optional[Subscription] = None
 
     def attach(self, subscription: Optional[Subscription]) -> None:
@@ -136,7 +142,12 @@ class StateInput:
         """
         self.messages += 1
         try:
-            return self._update(data, now)
+            message = self._reader.read(data)
+            state = self._usual(message, now)
+            if state is None:
+                state = self._update(message, now)
+                self.last = state or self.last
+            return state
         except (MessageProblem, WireError) as problem:
             self.refused += 1
             self.last_problem = str(problem)
@@ -146,8 +157,48 @@ class StateInput:
             )
             return None
 
-    def _update(self, data: bytes, now: float) -> Optional[MeasuredState]:
-        message = self._reader.read(data)
+    def _usual(self, message: JointStateData, now: float) -> Optional[MeasuredState]:
+        """What nearly all messages are, in few steps: like the last one and a little later.
+
+        What only others need to know of it is noted when there is another (`_catch_up`).
+
+        :return: None if this one is not, and nothing has been done
+        """
+        source = self._usual_source
+        if self._reader.layout is not self._usual_layout or now < self._conflict_until:
+            return None
+        stamp = message.stamp
+        elapsed = stamp - source.stamp
+        q, v = message.position, message.velocity
+        if elapsed <= 0 or not self._usual_state(q, v, self._q):
+            return None
+        source.stamp = stamp
+        self._q, self._v, self._all_seen = q, v, now
+        self.last = state = MeasuredState(q, v, stamp, stamp, elapsed / NANOSECONDS, False)
+        return state
+
+    def _learn(self, message: JointStateData, source: _Source) -> None:
+        """Note what the usual message is like, if this one can be."""
+        naming, self._usual_layout = source.naming, None
+        if naming.in_order and source.leads and message.stamp and message.velocity is not None:
+            self._usual_layout, self._usual_source = self._reader.layout, source
+
+    def _catch_up(self) -> None:
+        """Note what usual messages have brought since the last one that was not."""
+        source, seen = self._usual_source, self._all_seen
+        if source is None or source.received >= seen:
+            return
+        source.guard.passed(source.stamp / NANOSECONDS)
+        source.received = seen
+        self._time = source.stamp
+        np.maximum(self._seen, seen, out=self._seen)
+        self._incomplete_since = math.inf
+        # They are the reader's, which overwrites them.
+        self._q, self._v = self._q.copy(), self._v.copy()
+        self.last = self.last._replace(q=self._q, v=self._v)
+
+    def _update(self, message: JointStateData, now: float) -> Optional[MeasuredState]:
+        self._catch_up()
         source = self._sources.get(message.names) or self._new_source(message.names)
         naming, stamp = source.naming, message.stamp
         position, velocity = message.position, message.velocity
@@ -178,6 +229,8 @@ class StateInput:
             q[target], v[target], self._seen[target] = position, velocity, now
             if not self._complete(now):
                 return None
+        if self._reader.layout is not self._usual_layout:
+            self._learn(message, source)
         if not source.leads:
             return MeasuredState(q, v, stamp, self._time, 0.0, False)
         self._time = stamp or round(now * NANOSECONDS)
@@ -211,13 +264,20 @@ class StateInput:
         if len(self._sources) >= MOST_SOURCES:
             # A publisher that invents names must not fill the memory.
             del self._sources[min(self._sources, key=lambda k: self._sources[k].received)]
-        lower, upper, margin = self._limits
-        limits = {'lower': lower[naming.target], 'upper': upper[naming.target]}
-        guards = [StateGuard(naming.names, **limits, limit_margin=margin) for _ in range(2)]
+            self._usual_layout = None
+        guards = [self._guard(naming.target, naming.names) for _ in range(2)]
         leads = self._leading_joint in naming.target
         source = self._sources[names] = _Source(naming, leads, guards)
         self._report_unknown(source)
         return source
+
+    def _guard(self, target: Any, names: Sequence[str]) -> StateGuard:
+        """Guard of some joints.
+
+        :param target: which of the robot's joints they are
+        """
+        lower, upper, margin = self._limits
+        return StateGuard(names, lower=lower[target], upper=upper[target], limit_margin=margin)
 
     def _report_unknown(self, source: _Source) -> None:
         if source.naming.unknown:
@@ -335,7 +395,11 @@ class StateInput:
                 f'nobody publishes {self._subscription.topic_name}',
                 code='no publisher',
             )
-        heard = [s for s in list(self._sources.values()) if now - s.received < CONFLICT_WINDOW]
+        heard = [
+            s
+            for s in list(self._sources.values())
+            if now - (self._all_seen if s is self._usual_source else s.received) < CONFLICT_WINDOW
+        ]
         for source in heard:
             self._report_unknown(source)
         together = [i for source in heard for i in source.naming.target]

@@ -65,34 +65,39 @@ class Watchdog:
         """Real time since the last meal [s]."""
         return now - self._fed
 
-    def interrupted(self, gap: float, elapsed: float) -> bool:
+    def interrupted(self, now: float, elapsed: float) -> bool:
         """Whether the time since the last meal was too long, be it noticed by a look or not.
 
-        :param gap: in real time [s]
-        :param elapsed: in the time of the states [s]
+        :param now: monotonic time [s]
+        :param elapsed: what has passed in the time of the states [s]
         """
-        if self.fired or not 0.0 < self.timeout < gap:
+        if self.fired or not 0.0 < self.timeout < now - self._fed:
             return self.fired
         return elapsed > self.timeout or self._simulated_time() is None
 
     def _run(self) -> None:
-        asleep_since = time.monotonic()
-        while not self._stopping.wait(self._period):
+        delay = self._period
+        while True:
+            asleep_since = time.monotonic()
+            if self._stopping.wait(delay):
+                return
             now = time.monotonic()
-            overslept = now - asleep_since > 2.0 * self._period
-            asleep_since = now
+            overslept = now - asleep_since - delay > self._period
+            delay = self._period
             if overslept or self.fired or not self._hungry:
                 continue
-            if self._starved(now):
+            simulated = self._simulated_time()
+            if self._starved(now, simulated):
                 self.fired = True
                 try:
                     self._expired()
                 except Exception:  # it has reported that itself
                     self.fired = False
-                asleep_since = time.monotonic()
+            elif simulated is None:
+                # Nothing can be wrong before: seldom is cheap.
+                delay = max(self._fed + self.timeout - now, SHORTEST_PERIOD)
 
-    def _starved(self, now: float) -> bool:
-        simulated = self._simulated_time()
+    def _starved(self, now: float, simulated: Optional[float]) -> bool:
         if self._fed_simulated is None:
             self._fed_simulated = simulated
         age = now - self._fed

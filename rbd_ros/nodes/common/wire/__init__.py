@@ -8,6 +8,7 @@ and raises nothing but `WireError`. Nothing here needs rclpy.
 
 from rbd_ros.nodes.common.wire.cdr import MAX_NAMES, WireError
 from rbd_ros.nodes.common.wire.joint_state import (
+    EffortsTemplate,
     JointStateData,
     JointStateReader,
     JointStateWriter,
@@ -17,6 +18,7 @@ from rbd_ros.nodes.common.wire.joint_trajectory import JointTrajectoryData, Join
 from rbd_ros.nodes.common.wire.small_messages import (
     ClockWriter,
     Float64MultiArrayReader,
+    Float64MultiArrayTemplate,
     Float64MultiArrayWriter,
     WrenchStampedData,
     WrenchStampedReader,
@@ -24,7 +26,9 @@ from rbd_ros.nodes.common.wire.small_messages import (
 
 __all__ = [
     'ClockWriter',
+    'EffortsTemplate',
     'Float64MultiArrayReader',
+    'Float64MultiArrayTemplate',
     'Float64MultiArrayWriter',
     'JointStateData',
     'JointStateReader',

@@ -36,8 +36,8 @@ class JointStateData:
     """Content of a JointState; a field that is empty is None.
 
     Lengths are as they came: a field need not have as many numbers as there are names. Arrays
-    cannot be written to. They change with the next message of the same layout: copy what must
-    last longer.
+    cannot be written to. They change with the next but one message of the same layout: copy what
+    must last longer.
 
     :param stamp: time of the header [ns]
     :param names: joint names
@@ -93,21 +93,29 @@ class _Layout:
         filled = [k for k in range(len(FIELDS)) if counts[k]]
         self._begin = values[filled[0]] if filled else 0
         self._end = values[filled[-1]] + 8 * counts[filled[-1]] if filled else 0
+        self._kind = np.dtype(f'{order}f8')
+        # Two rooms that take turns: what is new can be compared with what was before.
+        name_list = _interned(found, names)
+        self._rooms = [self._room(name_list, values, counts) for _ in range(2)]
+        self.state = self._rooms[0][1]
+
+    def _room(self, names: NameList, begins: List[int], counts: List[int]) -> tuple:
+        """Memory for the numbers of a message, what shows them, and what turns foreign ones."""
         # Numbers are aligned to 8 bytes, so the whole rest is one array, counts and padding too.
         numbers = np.zeros((self._end - self._begin) // 8)
         # A memoryview of nothing cannot be cast.
-        self._bytes = memoryview(numbers).cast('B') if filled else memoryview(bytearray())
-        kind = np.dtype(f'{order}f8')
-        self._foreign = None if kind.isnative else (np.zeros_like(numbers), numbers.view(kind))
-        if self._foreign is not None:
-            numbers = self._foreign[0]
+        room = memoryview(numbers).cast('B') if numbers.size else memoryview(bytearray())
+        foreign = None
+        if not self._kind.isnative:
+            foreign = np.zeros_like(numbers), numbers.view(self._kind)
+            numbers = foreign[0]
         columns = []
-        for begin, count in zip(values, counts):
+        for begin, count in zip(begins, counts):
             start = (begin - self._begin) // 8
             columns.append(numbers[start : start + count] if count else None)
             if count:
                 columns[-1].flags.writeable = False
-        self.state = JointStateData(_interned(found, names), *columns)
+        return room, JointStateData(names, *columns), foreign
 
     def load(self, data: bytes) -> bool:
         """Fill `state` from a message; return whether it has this layout.
@@ -126,10 +134,11 @@ class _Layout:
             if int.from_bytes(raw, 'little') & self._mask != self._key:
                 return False
             self._raw = raw
-        self._bytes[:] = data[self._begin : self._end]
-        if self._foreign is not None:
-            native, foreign = self._foreign
-            native[:] = foreign
+        self._rooms.reverse()
+        room, self.state, foreign = self._rooms[0]
+        room[:] = data[self._begin : self._end]
+        if foreign is not None:
+            foreign[0][:] = foreign[1]
         self.state.stamp = seconds * NANOSECONDS + nanoseconds
         return True
 
@@ -151,7 +160,8 @@ class JointStateReader:
     def __init__(self) -> None:
         self._layouts: List[_Layout] = []
         self._names: Dict[Tuple[str, ...], NameList] = {}
-        self._last: Optional[_Layout] = None
+        #: Layout of the last message, the same object for messages that are alike but for numbers
+        self.layout: Optional[_Layout] = None
 
     @property
     def layouts(self) -> int:
@@ -159,14 +169,14 @@ class JointStateReader:
         return len(self._layouts)
 
     def read(self, data: bytes) -> JointStateData:
-        """Content of a message, valid until the next one is read.
+        """Content of a message, valid until the next but one is read.
 
         :param data: the serialised message
         :raises WireError: if it cannot be used
         """
-        layout = self._last
+        layout = self.layout
         if layout is None or not layout.load(data):
-            layout = self._last = self._find(data)
+            layout = self.layout = self._find(data)
         return layout.state
 
     def _find(self, data: bytes) -> _Layout:
@@ -180,6 +190,33 @@ class JointStateReader:
             del self._layouts[0]
         self._layouts.append(layout)
         return layout
+
+
+class EffortsTemplate:
+    """A JointState with efforts alone, to be published again and again with other numbers.
+
+    :param names: joint names
+    :raises ValueError: for names that a message cannot carry
+    """
+
+    def __init__(self, names: Sequence[str]):
+        size = 8 * len(names)
+        data = JointStateWriter(names, ('effort',)).data()
+        self._head, self._middle = data[:STAMP], data[FRAME : len(data) - size]
+        self._pack = struct.Struct(f'<{STAMP}s iI {len(self._middle)}s {size}s').pack
+
+    def filled(self, time: int, numbers: bytes) -> bytes:
+        """Return a message.
+
+        :param time: of the header [ns]
+        :param numbers: efforts, little-endian [N m or N]
+        :raises ValueError: if the time does not fit
+        """
+        seconds, nanoseconds = divmod(time, NANOSECONDS)
+        try:
+            return self._pack(self._head, seconds, nanoseconds, self._middle, numbers)
+        except struct.error as error:
+            raise ValueError(f'{time} ns are no time: {error}') from None
 
 
 class JointStateWriter:

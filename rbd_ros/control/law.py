@@ -1,0 +1,240 @@
+"""The torque law on scalars of any kind, from which `TorqueLaw` has machine code made.
+
+    torque   = model + feedback + friction + integral
+    feedback = elastic + damping
+               H (kp e) + D e  and  H (kd de)    with computed torque: H the mass matrix,
+               kp e            and  kd de        otherwise; D goes with viscous friction
+    friction = viscous v + coulomb tanh(v / transition)
+
+where e and de are desired less measured position and velocity. docs/control.md has the reasons.
+What is measured and what is desired, and whether a term is wanted at all, the caller decides by
+the arrays that it passes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from rbd_ros.compiler import Definition
+from rbd_ros.robot import Robot
+from rbd_ros.robot.definitions import evaluate, model_key, Options, source_digest
+from rbd_ros.spatial.scalar import absolute, clip, maximum, Scalar, tanh, where_positive
+
+Scalars = Sequence[Scalar]
+
+#: How long the desired motion must have been at rest for the whole deadband to count [s], and the
+#: part of it that counts before.
+SETTLING_TIME, NARROW = 2.0, 0.25
+
+#: Square of the desired velocity below which it is at rest, above rounding [(rad/s)^2].
+REST = 1e-12
+
+#: What the law is called with, each an array: the state at which the model is taken, measured and
+#: desired motion of the feedback, the velocity whose friction is compensated, and so on.
+INPUTS = (
+    'model_q', 'model_v', 'model_a', 'q', 'v', 'q_desired', 'v_desired', 'friction_v',
+    'applied', 'before', 'dt', 'numbers', 'gravity',
+)  # fmt: skip
+
+#: Numbers of the settings, in the order of the input 'numbers': of each joint, and of all.
+JOINT_NUMBERS = (
+    'kp', 'kd', 'viscous', 'coulomb', 'friction_stiffness', 'share', 'inverse_share',
+    'integral_rate', 'integral_bound',
+)  # fmt: skip
+COMMON_NUMBERS = ('model', 'transition_rate', 'deadband')
+
+#: What comes out, in this order: vectors with one number a joint, and single numbers. The input
+#: 'before' is what came out last.
+VECTORS = ('torque', 'model', 'feedback', 'friction', 'integral', 'next_integral')
+SINGLES = ('resting', 'absurd')
+
+#: A torque beyond this is none [N m or N].
+GREATEST = 1e300
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where everything is in the arrays of a law.
+
+    :param nq: number of position variables
+    :param nv: degrees of freedom
+    """
+
+    nq: int
+    nv: int
+
+    @property
+    def input_sizes(self) -> Dict[str, int]:
+        """Sizes of the input arrays."""
+        n = self.nv
+        own = {
+            'model_q': self.nq,
+            'q': self.nq,
+            'q_desired': n,
+            'before': self.size,
+            'dt': 1,
+            'numbers': len(JOINT_NUMBERS) * n + len(COMMON_NUMBERS),
+            'gravity': 3,
+        }
+        return {name: own.get(name, n) for name in INPUTS}
+
+    @property
+    def size(self) -> int:
+        """Size of the output array."""
+        return len(VECTORS) * self.nv + len(SINGLES)
+
+    def at(self, name: str) -> slice:
+        """Where a vector is in the output array."""
+        k = VECTORS.index(name)
+        return slice(k * self.nv, (k + 1) * self.nv)
+
+    def numbers(self, values: Dict[str, Any]) -> np.ndarray:
+        """Pack the numbers of the settings into one array."""
+        common = [values[name] for name in COMMON_NUMBERS]
+        return np.concatenate([*(values[name] for name in JOINT_NUMBERS), common]).astype(float)
+
+    def unpacked(self, numbers: Scalars) -> Dict[str, Any]:
+        """Vectors and single numbers of the settings by name."""
+        n = self.nv
+        values: Dict[str, Any] = {
+            name: numbers[k * n : (k + 1) * n] for k, name in enumerate(JOINT_NUMBERS)
+        }
+        values.update(zip(COMMON_NUMBERS, numbers[len(JOINT_NUMBERS) * n :]))
+        return values
+
+
+def law_definition(robot: Robot, computed: bool, payload_link: Optional[str]) -> Definition:
+    """Definition of the law for a robot, ready to be compiled.
+
+    Its inputs are `INPUTS`, then the payload if there is a link for it.
+
+    :param computed: whether errors go through the mass matrix
+    :param payload_link: link that carries a payload, if one does
+    """
+    layout = Layout(robot.nq, robot.nv)
+    payload = () if payload_link is None else (f'payload:{payload_link}',)
+    inputs = [*layout.input_sizes.items(), *((name, 10) for name in payload)]
+
+    def run(*arrays: Scalars) -> Scalars:
+        given = dict(zip(INPUTS, arrays))
+        extra = arrays[len(INPUTS) :]
+        tau = evaluate(
+            robot.model,
+            'inverse_dynamics',
+            Options(runtime=('gravity', *payload)),
+            *(given[name] for name in ('model_q', 'model_v', 'model_a', 'gravity')),
+            *extra,
+        )
+        H = None
+        if computed:
+            H = evaluate(robot.model, 'mass_matrix', Options(runtime=payload), given['q'], *extra)
+        return torque_law(layout, given, tau, H)
+
+    key = {
+        'model': model_key(robot.model),
+        'law': [computed, payload_link],
+        'source': source_digest('control'),
+    }
+    return Definition('torque_law', tuple(inputs), (layout.size,), run, key)
+
+
+def torque_law(
+    layout: Layout, given: Dict[str, Scalars], tau: Scalars, H: Optional[Scalars]
+) -> List[Scalar]:
+    """Torque, its terms, and what the next call must know, in the order of the output.
+
+    :param layout: sizes
+    :param given: the inputs by name
+    :param tau: inverse dynamics of the model, (nv,)
+    :param H: mass matrix, flat (nv nv,); None without computed torque
+    """
+    joints = range(layout.nv)
+    settings = layout.unpacked(given['numbers'])
+    (dt,), before = given['dt'], given['before']
+    integral, resting = before[layout.at('next_integral')], before[-2]
+    v_desired = given['v_desired']
+
+    def through_inertia(acceleration: Scalars) -> Scalars:
+        if H is None:
+            return acceleration
+        return [_dot(H[j * layout.nv : (j + 1) * layout.nv], acceleration) for j in joints]
+
+    if layout.nq == layout.nv:
+        error = [given['q_desired'][j] - given['q'][j] for j in joints]
+    else:
+        error = given['q_desired']  # the caller has taken the difference
+    velocity_error = [v_desired[j] - given['v'][j] for j in joints]
+    kp, kd = settings['kp'], settings['kd']
+    model = [settings['model'] * tau[j] for j in joints]
+    friction = [
+        settings['viscous'][j] * v
+        + settings['coulomb'][j] * tanh(v * settings['transition_rate'])
+        for j, v in enumerate(given['friction_v'])
+    ]
+    elastic = through_inertia([kp[j] * error[j] for j in joints])
+    damping = through_inertia([kd[j] * velocity_error[j] for j in joints])
+    waits: Scalars = [0.0] * layout.nv
+    if H is not None:
+        stiffness = settings['friction_stiffness']
+        elastic, waits = _affordable(elastic, [stiffness[j] * error[j] for j in joints], settings)
+    torque = [model[j] + friction[j] + elastic[j] + damping[j] + integral[j] for j in joints]
+
+    settled = resting - SETTLING_TIME
+    deadband = where_positive(settled, 1.0, NARROW) * settings['deadband']
+    # Joints within the deadband count as without error, and their integral rests. Were their
+    # errors to count, those of heavy joints held by stiction could balance that of a light one,
+    # whose integral would then rest far from its goal. Where torque is short it waits.
+    outside = [
+        where_positive(waits[j], 0.0, where_positive(absolute(error[j]) - deadband, 1.0, 0.0))
+        for j in joints
+    ]
+    counted = [outside[j] * error[j] for j in joints]
+    change = through_inertia([kp[j] * counted[j] for j in joints])
+    if H is not None:
+        change = [change[j] + stiffness[j] * counted[j] for j in joints]
+    following = []
+    for j in joints:
+        step = outside[j] * change[j] * (settings['integral_rate'][j] * dt)
+        # What was cut off from above must not grow further, nor below.
+        lost = given['applied'][j] - before[j]
+        step = where_positive(-(step * lost), 0.0, step)
+        following.append(clip(integral[j] + step, settings['integral_bound'][j]))
+    moving = _dot(v_desired, v_desired) - REST
+    feedback = [elastic[j] + damping[j] for j in joints]
+    result = [*torque, *model, *feedback, *friction, *integral, *following]
+    result.append(where_positive(moving, 0.0, resting + dt))
+    # Counts what is no number, too: comparisons with it are false.
+    result.append(sum(where_positive(GREATEST - absolute(x), 0.0, 1.0) for x in result))
+    return result
+
+
+def _affordable(
+    inertial: Scalars, frictional: Scalars, settings: Dict[str, Any]
+) -> Tuple[Scalars, Scalars]:
+    """Torque of the position error within its share of the effort limits.
+
+    What goes through the mass matrix is reduced at all joints alike: the torque of one joint
+    counts on the acceleration of all others, and would throw its own off if they could not
+    follow. The error decays at the speed whose damping is that torque, so there is torque left
+    to brake. What is for a joint's own friction is cut at this joint alone. A long way to go
+    is no error of the model: there the integral waits.
+
+    :param inertial: H kp e, (nv,)
+    :param frictional: what is for friction, (nv,)
+    :return: the torque, and at which joints the integral waits: positive there, (nv,)
+    """
+    share, inverse = settings['share'], settings['inverse_share']
+    joints = range(len(inertial))
+    excess = maximum(absolute(inertial[j] * inverse[j]) for j in joints)
+    too_much = excess - 1.0
+    reduced = where_positive(too_much, 1.0 / where_positive(too_much, excess, 1.0), 1.0)
+    elastic = [inertial[j] * reduced + frictional[j] for j in joints]
+    waits = [where_positive(too_much, 1.0, absolute(elastic[j]) - share[j]) for j in joints]
+    return [clip(elastic[j], share[j]) for j in joints], waits
+
+
+def _dot(a: Scalars, b: Scalars) -> Scalar:
+    return sum(x * y for x, y in zip(a, b))
