@@ -42,7 +42,7 @@ THREADS = 'threads'
 IDLE = 'threads that never woke'
 
 # Roles of benchmark/ros_processes.py: the bare loop beside a node and the other side of both.
-OTHER_SIDES = {'bare_simulator': 'commands', 'bare_torque': 'states', 'spin_torque': 'states'}
+OTHER_SIDES = {'bare_simulator': 'commands', 'bare_torque': 'states'}
 NODES = {
     name: (bare, OTHER_SIDES[bare])
     for name, bare in (

@@ -7,8 +7,10 @@
     ros_processes.py bare_simulator FILE JOINT ...  bare loop in place of the simulator
 
 A bare loop takes and publishes the messages of the node, with the same quality of service and at
-the same rate, as cheaply as rclpy can: serialised, without parameters, services and rosout. The
-other side counts the cycles of the process it faces in the first eight bytes of FILE.
+the same rate, and does nothing else: what rclpy offers everybody, at the least cost that it can be
+had. Messages stay serialised, the executor is its quickest, and there are no parameters, services
+and rosout. The other side counts the cycles of the process it faces in the first eight bytes of
+FILE.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import os
 from pathlib import Path
 import struct
 import sys
+import threading
 import time
 from typing import Callable, List
 
@@ -28,10 +31,12 @@ import rclpy
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.node import Node
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.task import Future
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from rbd_ros.nodes.common.communication import create_executor
 from rbd_ros.nodes.common.wire import (
     ClockWriter,
     Float64MultiArrayWriter,
@@ -43,6 +48,7 @@ PERIOD_NS = 1_000_000
 CLOCK_CYCLES = 10  # cycles between two messages on /clock
 LARGEST_LAG = 0.1  # a schedule that is further behind is begun anew [s]
 WAIT_NS = 1_000_000_000
+FOR_EVER = 1e6  # some builds of rclpy only wait well with an end [s]
 
 
 def quality(depth: int = 1, reliable: bool = True) -> QoSProfile:
@@ -82,10 +88,18 @@ def every_millisecond(cycle: Callable[[int], None]) -> None:
         cycle(number)
 
 
+def spin(node: Node) -> None:
+    """Serve the subscriptions of a node, for ever."""
+    executor = create_executor()
+    executor.add_node(node)
+    executor.spin_until_future_complete(Future(), timeout_sec=FOR_EVER)
+
+
 def on_states(node: Node, use: Callable[[bytes], None]) -> None:
     """Call `use` with every state, for ever.
 
-    A wait set of one subscription: of the ways to wait that rclpy has, none is cheaper.
+    The other side of a torque node: with a wait set of one subscription, so that as little as can
+    be of what is seen is its own.
     """
     handle = node.create_subscription(
         JointState, 'joint_states', lambda message: None, quality(reliable=False), raw=True).handle
@@ -106,8 +120,9 @@ class Commands:
     """Publishes the two messages of a torque node, made beforehand."""
 
     def __init__(self, node: Node, joints: List[str]):
-        self._by_name = publish(node, JointState, 'joint_commands')
-        self._by_order = publish(node, Float64MultiArray, 'effort_commands')
+        self._by_name = node.create_publisher(JointState, 'joint_commands', quality()).publish
+        self._by_order = node.create_publisher(
+            Float64MultiArray, 'effort_commands', quality()).publish
         self._data = JointStateWriter(joints, ['effort']).data()
         self._array = Float64MultiArrayWriter(len(joints)).data()
 
@@ -154,23 +169,22 @@ def commands(node: Node, joints: List[str], count: memoryview) -> None:
 def bare_torque(node: Node, joints: List[str], count: memoryview) -> None:
     """Answer every state with commands."""
     answer = Commands(node, joints)
-    on_states(node, lambda data: answer())
+    node.create_subscription(
+        JointState, 'joint_states', lambda data: answer(), quality(reliable=False), raw=True)
+    spin(node)
 
 
 def bare_simulator(node: Node, joints: List[str], count: memoryview) -> None:
     """Take commands and publish states at 1 kHz, and the time at 100 Hz."""
     writer, clock = JointStateWriter(joints), ClockWriter()
-    publish_states = publish(node, JointState, 'joint_states')
-    publish_clock = publish(node, Clock, '/clock')
-    takes = [
-        subscribe(node, JointState, 'joint_commands', quality(10)),
-        subscribe(node, Float64MultiArray, 'effort_commands', quality()),
-    ]
+    publish_states = node.create_publisher(JointState, 'joint_states', quality()).publish
+    publish_clock = node.create_publisher(Clock, '/clock', quality()).publish
+    for kind, topic, depth in (
+        (JointState, 'joint_commands', 10), (Float64MultiArray, 'effort_commands', 1)):
+        node.create_subscription(kind, topic, lambda data: None, quality(depth), raw=True)
+    threading.Thread(target=spin, args=(node,), daemon=True).start()
 
     def cycle(number: int) -> None:
-        for take in takes:
-            while take() is not None:
-                pass
         writer.set_stamp_ns(number * PERIOD_NS)
         publish_states(writer.data())
         if number % CLOCK_CYCLES == 0:
@@ -180,23 +194,7 @@ def bare_simulator(node: Node, joints: List[str], count: memoryview) -> None:
     every_millisecond(cycle)
 
 
-def spin_torque(node: Node, joints: List[str], count: memoryview) -> None:
-    from rclpy.experimental import EventsExecutor
-    a=node.create_publisher(JointState,'joint_commands',quality())
-    b=node.create_publisher(Float64MultiArray,'effort_commands',quality())
-    da=JointStateWriter(joints, ['effort']).data()
-    db=Float64MultiArrayWriter(len(joints)).data()
-    def use(data):
-        a.publish(da); b.publish(db)
-    s=node.create_subscription(JointState,'joint_states',use,quality(reliable=False),raw=True)
-    if os.environ.get('ST'): ex=rclpy.executors.SingleThreadedExecutor()
-    else: ex=EventsExecutor()
-    ex.add_node(node)
-    from rclpy.task import Future
-    ex.spin_until_future_complete(Future(), 3600.0)
-
-
-ROLES = {role.__name__: role for role in (states, commands, bare_torque, bare_simulator, spin_torque)}
+ROLES = {role.__name__: role for role in (states, commands, bare_torque, bare_simulator)}
 
 
 def main() -> None:

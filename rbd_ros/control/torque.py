@@ -197,11 +197,14 @@ class TorqueLaw:
         """Refuse settings whose torque is not finite at some ordinary states."""
         rng = np.random.default_rng(0)
         robot, rest = self.robot, self._rest
-        before, passed = np.zeros(self._layout.size), np.zeros(1)
-        for q in (robot.neutral(), *(robot.random_configuration(rng) for _ in range(3))):
+        before, passed, neutral = np.zeros(self._layout.size), np.zeros(1), self._neutral
+        for q in (neutral, *(robot.random_configuration(rng) for _ in range(3))):
             v = rng.normal(size=robot.nv)
-            arguments = self._arguments(active, q, v, self._neutral, v, v)
-            result = active.kernel(*arguments, rest, before, passed, *active.constants)
+            goal, still = neutral, neutral
+            if not self._simple:
+                goal, still = robot.difference(q, neutral), rest
+            sources = (q, v, neutral, v, v, goal, still, neutral, rest)
+            result = active.kernel(*active.pick(sources), rest, before, passed, *active.constants)
             if result[-1] != 0.0:
                 raise ValueError(
                     f'with these settings {self._which(result)} is not finite; gains, friction, '
@@ -231,20 +234,23 @@ class TorqueLaw:
         :raises FloatingPointError: if it is not finite, naming the joints; the integral is as
             before
         """
-        active = self._active
+        active, rest, neutral = self._active, self._rest, self._neutral
         if active is not self._current:
             self._take_over(active)
         if q_desired is None:
             q_desired = q
         if v_desired is None:
-            v_desired = self._rest
+            v_desired = rest
         if a_desired is None:
-            a_desired = self._rest
+            a_desired = rest
+        goal, still = q_desired, neutral
+        if not self._simple:
+            goal, still = self.robot.difference(q, q_desired), rest
         # NaN is no time either.
         passed = 0.0 if dt is None or not dt > 0.0 else dt if dt < LONGEST_STEP else LONGEST_STEP
         self._passed[0] = passed
         result = active.kernel(
-            *self._arguments(active, q, v, q_desired, v_desired, a_desired),
+            *active.pick((q, v, q_desired, v_desired, a_desired, goal, still, neutral, rest)),
             self._applied,
             self._before,
             self._passed,
@@ -255,16 +261,6 @@ class TorqueLaw:
         self._before = result
         self._applied = torque = result[self._torque]
         return torque.copy()
-
-    def _arguments(
-        self, active: _Active, q: Any, v: Any, q_desired: Any, v_desired: Any, a_desired: Any
-    ) -> Tuple[Any, ...]:
-        """First arguments of the kernel."""
-        neutral, rest = self._neutral, self._rest
-        goal, still = q_desired, neutral
-        if not self._simple:
-            goal, still = self.robot.difference(q, q_desired), rest
-        return active.pick((q, v, q_desired, v_desired, a_desired, goal, still, neutral, rest))
 
     def _take_over(self, active: _Active) -> None:
         """Begin to use other settings."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 import importlib
 import time
 from typing import Any, Callable, Optional
@@ -86,15 +87,18 @@ def subscription(
     *,
     raw: bool = False,
     resolved_by: Optional[Node] = None,
+    guarded: bool = True,
 ) -> Subscription:
     """Subscription to a declared topic.
 
     :param raw: whether the callback gets the serialised message as bytes
+    :param guarded: whether the callback may raise; one that never does costs less
     :param resolved_by: node whose namespace and remappings say what the topic is called, if it is
         not the node that subscribes
     """
     name = topic.name if resolved_by is None else resolved_by.resolve_topic_name(topic.name)
-    return node.create_subscription(
+    create = node.create_subscription if guarded else partial(Node.create_subscription, node)
+    return create(
         message_type(topic.kind),
         name,
         callback,

@@ -56,7 +56,7 @@ class ControlLoop:
         self._compute_time = self._longest = 0.0
         self._input = input_node(node, 'input')
         self.subscription = subscription(
-            self._input, JOINT_STATES, self._on_state, raw=True, resolved_by=node
+            self._input, JOINT_STATES, self._on_state, raw=True, resolved_by=node, guarded=False
         )
         states.attach(self.subscription)
         self._stop = Future()
