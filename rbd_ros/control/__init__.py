@@ -5,7 +5,7 @@ Pure functions and small classes; clocks are arguments, and nothing here knows m
 
 from rbd_ros.control.friction import friction_torque
 from rbd_ros.control.gains import DAMPING_RATIO, default_gains, NATURAL_FREQUENCY, pd_gains
-from rbd_ros.control.guards import StaleWatchdog, StateGuard, StateProblem
+from rbd_ros.control.guards import StateGuard, StateProblem
 from rbd_ros.control.law_settings import (
     FEEDBACKS,
     FEEDFORWARDS,
@@ -33,7 +33,6 @@ __all__ = [
     'MotionOptions',
     'MotionPlan',
     'NATURAL_FREQUENCY',
-    'StaleWatchdog',
     'StateGuard',
     'StateProblem',
     'TERM_DESCRIPTIONS',

@@ -1,4 +1,4 @@
-"""Guards between measured states and torque: staleness, numbers that are none, time running back.
+"""Guards between measured states and torque: numbers that are none, time running back.
 
 The clock is an argument everywhere, so that steady time, simulated time and tests all do.
 """
@@ -18,35 +18,6 @@ from rbd_ros.robot.definitions import source_digest
 from rbd_ros.spatial.scalar import absolute, Scalar, where_positive
 
 ABSURD = 1e9  # a position or velocity beyond this is no number that anybody measured
-
-
-class StaleWatchdog:
-    """Notices that nothing has come for too long.
-
-    :param timeout: longest silence, in the unit of the clock; zero or less: any
-    """
-
-    def __init__(self, timeout: float):
-        if math.isnan(timeout):
-            raise ValueError('timeout must be a number, got NaN')
-        self.timeout = timeout
-        self._last: Optional[float] = None
-
-    def feed(self, now: float) -> None:
-        """Note that something came."""
-        self._last = now
-
-    def age(self, now: float) -> float:
-        """Time since something came; infinite if nothing ever did."""
-        return math.inf if self._last is None else now - self._last
-
-    def expired(self, now: float) -> bool:
-        """Tell whether it is too long ago, or nothing came yet; never if there is no timeout."""
-        return self.timeout > 0.0 and self.age(now) > self.timeout
-
-    def reset(self) -> None:
-        """Forget that anything ever came."""
-        self._last = None
 
 
 @dataclass(frozen=True)

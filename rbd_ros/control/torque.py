@@ -14,12 +14,10 @@ import numpy as np
 
 from rbd_ros.compiler import compile_lock, make_kernel
 from rbd_ros.control.gains import friction_stiffness
-from rbd_ros.control.law import law_definition, Layout, SETTLING_TIME
+from rbd_ros.control.law import law_definition, Layout
 from rbd_ros.control.law_settings import LawSettings
 from rbd_ros.control.robot_joints import dof_names
 from rbd_ros.robot import Robot
-
-__all__ = ['LONGEST_STEP', 'SETTLING_TIME', 'TorqueLaw']
 
 #: Longest time by which one call lets the integral advance [s].
 LONGEST_STEP = 0.02

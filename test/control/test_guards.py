@@ -1,4 +1,4 @@
-"""Guards: a silent publisher, numbers that are none, and time that runs back."""
+"""Guards: numbers that are none, and time that runs back."""
 
 import re
 
@@ -6,42 +6,9 @@ from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 
-from rbd_ros.control import StaleWatchdog, StateGuard
+from rbd_ros.control import StateGuard
 
 OK = np.zeros(2)
-
-
-def test_nothing_yet_is_stale():
-    assert StaleWatchdog(0.1).expired(0.0)
-    assert StaleWatchdog(0.1).age(5.0) == np.inf
-
-
-@given(st.floats(1e-3, 1e3), st.floats(0.0, 1e6), st.floats(0.0, 2e3))
-def test_states_are_stale_exactly_after_the_timeout(timeout, fed, elapsed):
-    watchdog = StaleWatchdog(timeout)
-    watchdog.feed(fed)
-    now = fed + elapsed
-    assert watchdog.expired(now) == (now - fed > timeout)
-
-
-def test_food_and_forgetting():
-    watchdog = StaleWatchdog(1.0)
-    watchdog.feed(0.0)
-    assert watchdog.expired(2.0)
-    watchdog.feed(2.0)
-    assert not watchdog.expired(2.5)
-    watchdog.reset()
-    assert watchdog.expired(2.5)
-
-
-@pytest.mark.parametrize('timeout', [0.0, -1.0])
-def test_no_timeout_never_expires(timeout):
-    assert not StaleWatchdog(timeout).expired(1e9)
-
-
-def test_a_timeout_that_is_no_number_is_refused():
-    with pytest.raises(ValueError, match='NaN'):
-        StaleWatchdog(float('nan'))
 
 
 @pytest.fixture
@@ -192,3 +159,39 @@ def test_messages_stay_short_whatever_the_names():
 
 def test_a_robot_without_joints_has_good_states():
     assert StateGuard(()).check(1.0, np.zeros(0), np.zeros(0)) is None
+
+
+@pytest.fixture(scope='module')
+def limited():
+    """Guard of two joints, of which the second has no limits."""
+    return StateGuard(
+        ('hip', 'wheel'), 10.0, 20.0, lower=[-1.0, -np.inf], upper=[2.0, np.inf], limit_margin=0.5
+    )
+
+
+numbers = st.one_of(
+    st.floats(-30.0, 30.0),
+    st.sampled_from([-1.5, 2.5, 10.0, -10.0, 20.0, -20.0, np.nan, np.inf, -np.inf, 1e308, 0.0]),
+)
+
+
+@given(st.lists(numbers, min_size=4, max_size=4))
+def test_a_usual_state_is_one_that_the_guard_finds_nothing_wrong_with(limited, values):
+    q, v = np.array(values[:2]), np.array(values[2:])
+    limited.reset()
+    usual = limited.usual_state(max_change=1e6)
+    assert usual(q, v, np.zeros(2)) == (limited.check(1.0, q, v) is None)
+
+
+@pytest.mark.parametrize(('step', 'usual'), [(0.999, True), (1.001, False)])
+def test_a_usual_state_is_near_the_one_before(guard, step, usual):
+    before = np.array([0.3, -0.2])
+    q = before + 0.05 * step * np.array([0.6, -0.8])
+    assert guard.usual_state(max_change=0.05)(q, OK, before) == usual
+
+
+def test_time_goes_on_from_what_has_passed(guard):
+    guard.check(1.0, OK, OK)
+    guard.passed(2.0)
+    assert guard.check(1.5, OK, OK).kind == 'time_backwards'
+    assert guard.check(2.5, OK, OK) is None

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 
 from rbd_ros import Robot
+from rbd_ros.compiler import make_kernel
 from rbd_ros.control import (
     FEEDBACKS,
     FEEDFORWARDS,
@@ -18,7 +19,8 @@ from rbd_ros.control import (
     TERM_DESCRIPTIONS,
     TorqueLaw,
 )
-from rbd_ros.control.torque import LONGEST_STEP, SETTLING_TIME
+from rbd_ros.control.law import INPUTS, law_definition, Layout, SETTLING_TIME
+from rbd_ros.control.torque import LONGEST_STEP
 from rbd_ros.resources import resource_path
 
 KP, KD = np.array([100.0, 90, 80, 30, 20, 10]), np.array([20.0, 19, 18, 5, 4, 3])
@@ -150,6 +152,23 @@ def test_quaternion_joints_have_their_errors_as_rotations(rng):
     assert_allclose(body.difference(reached, target), 0.0, atol=1e-9)
 
 
+@pytest.mark.parametrize('computed', [False, True])
+def test_machine_code_computes_what_the_text_says(arm, computed, rng):
+    """The same arrays, once through machine code and once through the law on floats."""
+    definition = law_definition(arm, computed, 'tool0')
+    layout = Layout(arm.nq, arm.nv)
+    for scale in (0.01, 1.0, 30.0):
+        arrays = [scale * rng.normal(size=size) for _, size in definition.inputs]
+        numbers = dict(zip(INPUTS, arrays))
+        numbers['numbers'][:] = np.abs(numbers['numbers'])
+        numbers['dt'][:] = 1e-3
+        expected = np.array(definition.evaluate(*(x.tolist() for x in arrays)))
+        np.testing.assert_allclose(
+            make_kernel(definition)(*arrays), expected, rtol=1e-9, atol=1e-9 * scale
+        )
+        assert expected.shape == (layout.size,)
+
+
 # -- gravity and payload ----------------------------------------------------------------------
 
 
@@ -209,14 +228,14 @@ def test_the_integral_grows_with_the_error(arm, state, feedback):
     assert_allclose(chosen.integral, 0.1 * rate, rtol=1e-9)
 
 
-def test_short_steps_are_gathered(arm, state):
-    gathered, single = law(arm, feedback='pd', ki=KI), law(arm, feedback='pd', ki=KI)
+def test_many_short_steps_are_a_few_long_ones(arm, state):
+    short, long = law(arm, feedback='pd', ki=KI), law(arm, feedback='pd', ki=KI)
     for _ in range(40):
-        gathered(*state, dt=1e-3)
+        short(*state, dt=1e-3)
     for _ in range(10):
-        single(*state, dt=4e-3)
-    assert_allclose(gathered.integral, single.integral, rtol=1e-9)
-    assert gathered.integral.any()
+        long(*state, dt=4e-3)
+    assert_allclose(short.integral, long.integral, rtol=1e-9)
+    assert short.integral.any()
 
 
 @pytest.mark.parametrize('dt', [None, 0.0, -1.0, np.nan, -np.inf])

@@ -11,7 +11,9 @@ from support import outside
 
 from rbd_ros.nodes.common.wire import (
     ClockWriter,
+    EffortsTemplate,
     Float64MultiArrayReader,
+    Float64MultiArrayTemplate,
     Float64MultiArrayWriter,
     JointStateReader,
     JointStateWriter,
@@ -137,6 +139,20 @@ def test_joint_states_are_written_as_rclpy_writes_them(
         check_written(writer.data(), message)
 
 
+@given(st.lists(TEXT, max_size=8), SECONDS, NANOSECONDS, st.data())
+def test_efforts_fill_a_template_as_rclpy_would(names, seconds, nanoseconds, draw):
+    template, message = EffortsTemplate(names), joint_state(names)
+    for _ in range(2):
+        values = draw.draw(st.lists(st.floats(), min_size=len(names), max_size=len(names)))
+        message.effort = values
+        message.header.stamp.sec, message.header.stamp.nanosec = seconds, nanoseconds
+        time = seconds * 10**9 + nanoseconds
+        check_written(template.filled(time, np.array(values, dtype='<f8').tobytes()), message)
+    for time in (2**31 * 10**9, -(2**31) * 10**9 - 1):
+        with pytest.raises(ValueError, match='are no time'):
+            template.filled(time, np.array(values, dtype='<f8').tobytes())
+
+
 @pytest.mark.parametrize('time_ns', [0, 1, -1, -(10**9), -(2**31) * 10**9, 2**31 * 10**9 - 1])
 def test_times_survive_the_way_there_and_back(time_ns):
     writer, clock = JointStateWriter(['a'], ['effort']), ClockWriter()
@@ -177,7 +193,7 @@ def test_numbers_are_aligned_in_memory_whatever_the_length_of_the_frame(size):
         assert values.flags.aligned and values.flags.c_contiguous
 
 
-def test_arrays_cannot_be_written_to_and_change_only_with_the_next_message_of_their_layout():
+def test_arrays_cannot_be_written_to_and_outlast_the_next_message_of_their_layout():
     writer, reader = JointStateWriter(NAMES), JointStateReader()
     writer.position[:] = 1.0
     first = reader.read(writer.data())
@@ -186,8 +202,12 @@ def test_arrays_cannot_be_written_to_and_change_only_with_the_next_message_of_th
     with pytest.raises(WireError):
         reader.read(writer.data()[:-1])
     assert first.position.tolist() == [1.0] * 6
-    writer.position[:] = 2.0
-    assert reader.read(writer.data()).position.tolist() == [2.0] * 6
+    for value in (2.0, 3.0):
+        writer.position[:] = value
+        second = reader.read(writer.data())
+        assert second.position.tolist() == [value] * 6
+        if value == 2.0:
+            assert first.position.tolist() == [1.0] * 6
 
 
 def test_the_same_names_are_the_same_object_whatever_else_a_message_carries():
@@ -336,6 +356,8 @@ def test_arrays_are_read_and_written_as_rclpy_does(values):
     writer, reader = Float64MultiArrayWriter(len(values)), Float64MultiArrayReader()
     writer.values[:] = values
     check_written(writer.data(), message)
+    template = Float64MultiArrayTemplate(len(values))
+    check_written(template.filled(np.array(values, dtype='<f8').tobytes()), message)
     for data in (serialize_message(message), encode(message, '<', b'\xa5'), encode(message, '>')):
         assert reader.read(data).tobytes() == np.array(values).tobytes()
 

@@ -102,7 +102,7 @@ class StateInput:
         self._q = robot.neutral()
         self._v = np.zeros(robot.nv)
         self._seen = np.full(robot.nv, -math.inf)
-        self._all_seen = -math.inf  # when all joints were seen at once
+        self._all_seen = -math.inf  # when the last usual message came, until it is noted
         self._usual_layout: Optional[object] = None  # of the reader
         self._usual_source: Optional[_Source] = None
         self._usual_state = self._guard(slice(None), names).usual_state(AGREEMENT)
@@ -167,14 +167,14 @@ class StateInput:
         source = self._usual_source
         if self._reader.layout is not self._usual_layout or now < self._conflict_until:
             return None
-        stamp = message.stamp
-        elapsed = stamp - source.stamp
+        stamp, before = message.stamp, source.stamp
         q, v = message.position, message.velocity
-        if elapsed <= 0 or not self._usual_state(q, v, self._q):
+        if not 0 < before < stamp or not self._usual_state(q, v, self._q):
             return None
         source.stamp = stamp
         self._q, self._v, self._all_seen = q, v, now
-        self.last = state = MeasuredState(q, v, stamp, stamp, elapsed / NANOSECONDS, False)
+        dt = (stamp - before) / NANOSECONDS
+        self.last = state = MeasuredState(q, v, stamp, stamp, dt, False)
         return state
 
     def _learn(self, message: JointStateData, source: _Source) -> None:
@@ -186,8 +186,9 @@ class StateInput:
     def _catch_up(self) -> None:
         """Note what usual messages have brought since the last one that was not."""
         source, seen = self._usual_source, self._all_seen
-        if source is None or source.received >= seen:
+        if seen == -math.inf:
             return
+        self._all_seen = -math.inf
         source.guard.passed(source.stamp / NANOSECONDS)
         source.received = seen
         self._time = source.stamp
@@ -395,10 +396,11 @@ class StateInput:
                 f'nobody publishes {self._subscription.topic_name}',
                 code='no publisher',
             )
+        usual, seen = self._usual_source, self._all_seen
         heard = [
             s
             for s in list(self._sources.values())
-            if now - (self._all_seen if s is self._usual_source else s.received) < CONFLICT_WINDOW
+            if now - max(s.received, seen if s is usual else s.received) < CONFLICT_WINDOW
         ]
         for source in heard:
             self._report_unknown(source)
