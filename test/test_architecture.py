@@ -23,7 +23,7 @@ MAY_IMPORT = {
     'algorithms': {'spatial', 'model'},
     'robot': {'spatial', 'model', 'algorithms', 'compiler', 'resources'},
     'contact': {'spatial', 'model', 'algorithms', 'robot'},
-    'control': {'spatial', 'model', 'algorithms', 'robot'},
+    'control': {'spatial', 'model', 'algorithms', 'robot', 'compiler'},
     'simulation': {'spatial', 'model', 'algorithms', 'robot', 'contact'},
     'nodes': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'control', 'simulation',
               'resources'},
