@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Dict, List
 
+from marked import replace, row as text_line
+
 from rbd_ros.cli.measurement.plot import plot_groups
 
 BEGIN = '<!-- measured table: written by benchmark/run.py, do not edit -->'
@@ -16,13 +18,7 @@ def update(path: Path, facts: Dict[str, Any]) -> None:
 
     :raises ValueError: if the file has no markers
     """
-    text = path.read_text(encoding='utf-8')
-    before, found, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (found and end):
-        raise ValueError(f'{path} lacks the lines {BEGIN!r} and {END!r}')
-    lines = '\n'.join(markdown(facts))
-    path.write_text(f'{before}{BEGIN}\n\n{lines}\n\n{END}{after}', encoding='utf-8')
+    replace(path, BEGIN, END, markdown(facts))
 
 
 def markdown(facts: Dict[str, Any]) -> List[str]:
@@ -47,15 +43,11 @@ def markdown(facts: Dict[str, Any]) -> List[str]:
                     'Middle half of the rounds', 'Floor', 'Verdict')
             left = 2
         rule = [':---' if k < left else '---:' for k in range(len(head))]
-        lines += ['', f'**{title}**', '', _line(head), _line(rule)]
-        lines += [_line(text_row(row)) for row in rows]
+        lines += ['', f'**{title}**', '', text_line(head), text_line(rule)]
+        lines += [text_line(text_row(each)) for each in rows]
         lines += [f'\nSkipped: {reason}' for reason in
                   sorted({row['skipped'] for row in rows if row['skipped']})]
     return [*lines, *(note and f'* {note}' for note in notes(facts))]
-
-
-def _line(cells: Any) -> str:
-    return f'| {" | ".join(cells)} |'
 
 
 def plot(facts: Dict[str, Any], path: str) -> None:

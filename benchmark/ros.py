@@ -26,6 +26,8 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
+from marked import replace, row as text_row  # noqa: E402
+
 from rbd_ros import Robot  # noqa: E402
 from rbd_ros.cli.bench import columns, number  # noqa: E402
 from rbd_ros.cli.measurement import machine, Progress, versions  # noqa: E402
@@ -303,7 +305,7 @@ def markdown(facts: Dict[str, Any], rows: List[Row]) -> Iterator[str]:
     yield f'Measured on {_conditions(facts)}.'
     yield ''
     for line in (head, rule, *map(cells, rows)):
-        yield f'| {" | ".join(line)} |'
+        yield text_row(line)
 
 
 def _conditions(facts: Dict[str, Any]) -> str:
@@ -311,19 +313,6 @@ def _conditions(facts: Dict[str, Any]) -> str:
     return (f'{computer["cpu"]}, {computer["cores"]} cores, {computer["system"]}, Python '
             f'{made_by["python"]}, NumPy {made_by["numpy"]}, {facts["middleware"]}, '
             f'{facts["rounds"]} rounds of {facts["seconds"]:g} s')
-
-
-def write_document(path: Path, lines: List[str]) -> None:
-    """Replace what is between the markers of a Markdown file; without any, append a section."""
-    text = path.read_text(encoding='utf-8')
-    if BEGIN not in text:
-        text = f'{text.rstrip()}\n\n## Nodes at 1 kHz\n\n{BEGIN}\n{END}\n'
-    before, _, rest = text.partition(BEGIN)
-    _, found, after = rest.partition(END)
-    if not found:
-        raise ValueError(f'{path} lacks the line {END!r}')
-    body = '\n'.join(lines)
-    path.write_text(f'{before}{BEGIN}\n\n{body}\n\n{END}{after}', encoding='utf-8')
 
 
 def main(argv: Optional[List[str]] = None) -> int:
@@ -361,7 +350,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(facts, indent=2) + '\n', encoding='utf-8')
     if arguments.document:
-        write_document(Path(arguments.document), list(markdown(facts, rows)))
+        replace(Path(arguments.document), BEGIN, END, list(markdown(facts, rows)))
     return 0 if all(row.holds for row in rows) else 1
 
 
