@@ -33,7 +33,11 @@ from rbd_ros.compiler import native
 
 _OPTIMISATION = 3  # of code generation, as numba does it
 _WORD = ir.IntType(64)
-_NUMBERS = {'int': (types.int64, 'i64'), 'float': (types.float64, 'double')}
+_NUMBERS = {
+    'int': (types.int64, 'i64'),
+    'float': (types.float64, 'double'),
+    'bytes': (types.int64, 'i64'),  # where they are
+}
 
 _ENTRY = """
 define i64 @entry({parameters}) {{
@@ -148,21 +152,32 @@ def matrix(typing_context: Any, rows: Any, columns: Any) -> Any:
 
 
 def _reading(number_type: types.Type, llvm_type: ir.Type) -> Any:
-    """Make an intrinsic that reads a number at any address."""
+    """Make an intrinsic that reads a number at any place."""
 
     @intrinsic
-    def read(typing_context: Any, address: Any) -> Any:
+    def read(typing_context: Any, data: Any, at: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            pointer = builder.inttoptr(arguments[0], llvm_type.as_pointer())
-            return builder.load(pointer, align=1)
+            address = builder.add(*arguments)
+            return builder.load(builder.inttoptr(address, llvm_type.as_pointer()), align=1)
 
-        return number_type(types.int64), generate
+        return number_type(types.int64, types.int64), generate
 
     return read
 
 
 word_at = _reading(types.int64, _WORD)
 double_at = _reading(types.float64, ir.DoubleType())
+
+
+@intrinsic
+def call_loop(typing_context: Any, address: Any, first: Any, second: Any, count: Any) -> Any:
+    """See loops.py."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        function = ir.FunctionType(_WORD, [_WORD] * 3)
+        return builder.call(builder.inttoptr(arguments[0], function.as_pointer()), arguments[1:])
+
+    return types.int64(types.int64, first, second, types.int64), generate
 
 
 def compile_entry(entry: Any, kinds: Tuple[tuple, ...]) -> bytes:

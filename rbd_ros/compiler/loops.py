@@ -17,6 +17,7 @@ import json
 import logging
 import os
 from pathlib import Path
+import struct
 import subprocess
 import sys
 import tempfile
@@ -36,13 +37,19 @@ RAISED = -(2**63)
 
 _ROOT = Path(__file__).resolve().parent.parent
 _SOURCES = ('contact', 'simulation', 'compiler/loops.py', 'compiler/loop_compiler.py')
-_NUMBERS = {'int': ctypes.c_int64, 'float': ctypes.c_double}
+_NUMBERS = {'int': ctypes.c_int64, 'float': ctypes.c_double, 'bytes': ctypes.c_char_p}
 _log = logging.getLogger('rbd_ros')
 
 if _compiling:
     import numba
 
-    from rbd_ros.compiler.loop_compiler import double_at, matrix, vector, word_at
+    from rbd_ros.compiler.loop_compiler import (
+        call_loop,
+        double_at,
+        matrix,
+        vector,
+        word_at,
+    )
     from rbd_ros.compiler.numba_call import call_kernel
 else:
 
@@ -54,6 +61,10 @@ else:
             function = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)
             function(inputs.ctypes.data, outputs.ctypes.data)
 
+    def call_loop(address: int, first: Any, second: Any, count: int) -> int:
+        """Run an entry point of two records and a number, by its address."""
+        return handles.loop(address)(first, second, count)
+
     def vector(size: int) -> np.ndarray:
         """Room for intermediate results, on the stack in machine code: the size is a literal."""
         return np.empty(size)
@@ -62,13 +73,13 @@ else:
         """Likewise, with two dimensions."""
         return np.empty((rows, columns))
 
-    def word_at(address: int) -> int:
-        """Eight bytes of memory as an integer, aligned or not."""
-        return ctypes.c_int64.from_address(address).value
+    def word_at(data: bytes, at: int) -> int:
+        """Eight bytes as an integer, aligned or not; nothing guards the bounds in machine code."""
+        return struct.unpack_from('=q', data, at)[0]
 
-    def double_at(address: int) -> float:
-        """Eight bytes of memory as a floating-point number, aligned or not."""
-        return ctypes.c_double.from_address(address).value
+    def double_at(data: bytes, at: int) -> float:
+        """Eight bytes as a floating-point number, likewise."""
+        return struct.unpack_from('=d', data, at)[0]
 
 
 def _options() -> Dict[str, bool]:
@@ -94,7 +105,7 @@ def merged(function: Callable) -> Callable:
 def entry_point(function: Callable[..., int]) -> EntryPoint:
     """Make a function what Python calls (decorator).
 
-    :param function: takes records, then numbers that are annotated as int or float; returns an int
+    :param function: takes records, then what is annotated as int, float or bytes; returns an int
     """
     return EntryPoint(function)
 
@@ -143,6 +154,11 @@ class EntryPoint:
         bound = partial(function, *(each.address for each in records))
         bound.kept = (code, records)
         return bound
+
+    def address(self, *records: Record) -> int:
+        """Address for `call_loop`: so that what calls it need not be compiled with all of it."""
+        code = self._machine_code(records) if why_interpreted() is None else None
+        return handles.register(self.function) if code is None else code.address('entry')
 
     def _machine_code(self, records: Sequence[Record]) -> Optional[native.MachineCode]:
         """Machine code for records of these kinds: loaded, or compiled; None if it cannot be."""
@@ -201,9 +217,12 @@ def _compile_aside(module: str, name: str, kinds: Sequence[tuple]) -> bytes:
     request = json.dumps({'module': module, 'name': name, 'kinds': kinds})
     command = [sys.executable, '-m', 'rbd_ros.compiler.loop_compiler']
     pipe = subprocess.PIPE
-    with tempfile.TemporaryFile() as complaints, subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=complaints, env=environment
-    ) as process:
+    with (
+        tempfile.TemporaryFile() as complaints,
+        subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=complaints, env=environment
+        ) as process,
+    ):
         try:
             process.stdin.write(f'{request}\n'.encode())
             process.stdin.flush()  # not closed: its end would tell that nobody waits any more
@@ -233,6 +252,7 @@ def _digest_of_sources(module: str) -> str:
 __all__: Tuple[str, ...] = (
     'EntryPoint',
     'call_kernel',
+    'call_loop',
     'compiled',
     'double_at',
     'entry_point',

@@ -245,6 +245,16 @@ class Simulator:
         )
 
     @property
+    def records(self) -> Tuple[Record, Record]:
+        """Plant and memory (plant.py), for compiled loops that step this simulation themselves."""
+        return self._records
+
+    @property
+    def advance_address(self) -> int:
+        """Address of the loop that takes steps (`stepping.advance`), for `call_loop`."""
+        return advance.address(*self._records)
+
+    @property
     def warnings(self) -> Tuple[str, ...]:
         """What is odd about the collision shapes, and about the start at the last reset."""
         return (*self._shape_warnings, *self._start_warnings)
@@ -293,7 +303,7 @@ class Simulator:
             return
         self._memory.wanted[:] = tau
         if self._advance(n) < n:
-            raise FloatingPointError(self._why_not_finite())
+            raise FloatingPointError(self.why_not_finite())
 
     def apply_wrench(
         self, link: str, wrench: Any, duration: float = math.inf, point: Any = None
@@ -421,7 +431,8 @@ class Simulator:
             if at_v.start <= i < at_v.stop
         )
 
-    def _why_not_finite(self) -> str:
+    def why_not_finite(self) -> str:
+        """Say which joints' velocities stopped being finite in the last step."""
         robot, memory = self._robot, self._memory
         bad = {self._joint_of(i) for i in range(robot.nv) if not math.isfinite(memory.next_v[i])}
         return (

@@ -123,24 +123,18 @@ def step_once(plant: Plant, memory: Memory) -> bool:
     return True
 
 
-@merged
-def take_steps(plant: Plant, memory: Memory, count: int) -> int:
-    """Take `count` steps under the torque `wanted`; returns how many were taken."""
-    cut = saturate(plant, memory)
-    for step in range(count):
-        if not step_once(plant, memory):
-            return step
-        memory.counters[SATURATED] += cut
-    return count
-
-
 @entry_point
 def advance(plant: Plant, memory: Memory, count: int) -> int:
     """Take `count` steps under the torque `wanted`.
 
     :return: how many were taken; fewer than `count` if the dynamics stopped being finite
     """
-    return take_steps(plant, memory, count)
+    cut = saturate(plant, memory)
+    for step in range(count):
+        if not step_once(plant, memory):
+            return step
+        memory.counters[SATURATED] += cut
+    return count
 
 
 @entry_point

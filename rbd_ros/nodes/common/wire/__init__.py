@@ -14,10 +14,12 @@ from rbd_ros.nodes.common.wire.joint_state import (
     NameList,
 )
 from rbd_ros.nodes.common.wire.joint_trajectory import JointTrajectoryData, JointTrajectoryReader
+from rbd_ros.nodes.common.wire.pattern import Pattern
 from rbd_ros.nodes.common.wire.small_messages import (
     ClockWriter,
     Float64MultiArrayReader,
     Float64MultiArrayWriter,
+    plain_array_pattern,
     WrenchStampedData,
     WrenchStampedReader,
 )
@@ -33,7 +35,9 @@ __all__ = [
     'JointTrajectoryReader',
     'MAX_NAMES',
     'NameList',
+    'Pattern',
     'WireError',
     'WrenchStampedData',
     'WrenchStampedReader',
+    'plain_array_pattern',
 ]

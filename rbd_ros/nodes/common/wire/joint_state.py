@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import struct
+import sys
 from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from rbd_ros.nodes.common.wire.cdr import Cursor, Memory, NANOSECONDS, packed_stamp
+from rbd_ros.nodes.common.wire.pattern import make_pattern, Pattern
 
 FIELDS = ('position', 'velocity', 'effort')
 STAMP, FRAME = 4, 12  # where in a message the time stamp and the name of the frame are
@@ -108,6 +110,26 @@ class _Layout:
             if count:
                 columns[-1].flags.writeable = False
         self.state = JointStateData(_interned(found, names), *columns)
+        self._counts_at = at
+        self._values = {FIELDS[k]: values[k] for k in filled}
+        self.reads = 0
+
+    def pattern(self) -> Optional[Pattern]:
+        """See `JointStateReader.pattern`."""
+        if self._foreign is not None or sys.byteorder != 'little':
+            return None
+        content, mask = bytearray(self._smallest), bytearray(self._smallest)
+
+        def put(at: int, data: bytes, counts: bytes) -> None:
+            content[at : at + len(data)] = data
+            mask[at : at + len(data)] = counts
+
+        kind, *counts = self._fixed
+        put(0, struct.pack('<H', kind), b'\xff\xff')
+        put(FRAME, self._raw, self._mask.to_bytes(len(self._raw), 'little'))
+        for at, count in zip(self._counts_at, counts):
+            put(at, struct.pack('<I', count), b'\xff' * 4)
+        return make_pattern(bytes(content), bytes(mask), LARGEST, self._values)
 
     def load(self, data: bytes) -> bool:
         """Fill `state` from a message; return whether it has this layout.
@@ -126,6 +148,7 @@ class _Layout:
             if int.from_bytes(raw, 'little') & self._mask != self._key:
                 return False
             self._raw = raw
+        self.reads += 1
         self._bytes[:] = data[self._begin : self._end]
         if self._foreign is not None:
             native, foreign = self._foreign
@@ -169,6 +192,14 @@ class JointStateReader:
             layout = self._last = self._find(data)
         return layout.state
 
+    def pattern(self, reads: int) -> Optional[Pattern]:
+        """Pattern of the last message; None if it is not native or has not come often enough.
+
+        :param reads: how many messages of its layout must have been read
+        """
+        enough = self._last is not None and self._last.reads >= reads
+        return self._last.pattern() if enough else None
+
     def _find(self, data: bytes) -> _Layout:
         """Load a message into the layout that it has, one that is known or a new one."""
         for layout in self._layouts:
@@ -206,6 +237,11 @@ class JointStateWriter:
         self.position, self.velocity, self.effort = memory.finish()
         self._bytes = memory.bytes
         self._stamp = memory.bytes[STAMP:FRAME]
+
+    @property
+    def stamp(self) -> np.ndarray:
+        """View of the time, (1,): nanoseconds in a word's upper half, seconds in its lower."""
+        return np.frombuffer(self._stamp, np.int64)
 
     def set_stamp(self, seconds: int, nanoseconds: int) -> None:
         """Write the time of the header.
