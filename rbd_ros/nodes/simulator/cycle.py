@@ -1,8 +1,7 @@
 """One cycle of the simulated robot: commands in, a step of the physics, state and clock out.
 
-Everything here runs in the thread of the simulation loop. Commands are taken from a node of their
-own that no executor knows, right before they are needed, so that no callback ever stands between
-two steps.
+Everything here runs in the thread of the simulation loop. Commands are taken by hand, right before
+they are needed, so that no callback ever stands between two steps.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from rclpy.subscription import Subscription
 from rbd_ros.compiler.records import Record
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.model.model import FLOATING_BASE_JOINT
-from rbd_ros.nodes.common.communication import input_node, publisher, subscription
+from rbd_ros.nodes.common.communication import publisher, subscription
 from rbd_ros.nodes.common.conversions import (
     NANOSECONDS,
     pose_from_floating_joint,
@@ -30,6 +29,7 @@ from rbd_ros.nodes.common.conversions import (
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
 from rbd_ros.nodes.common.joint_names import JointNames
 from rbd_ros.nodes.common.parameters import ParameterTable
+from rbd_ros.nodes.common.sturdy import by_hand
 from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.common.wire import ClockWriter, JointStateWriter
 from rbd_ros.nodes.simulator.commands import CHECKS_A_TIMEOUT, Commands, SUBJECT as COMMANDS
@@ -167,7 +167,6 @@ class SimulationCycle:
             self._twist_publisher = create('base_twist')
 
     def _create_inputs(self) -> None:
-        self._input_node = input_node(self._node, 'input')
         # By name and in parts: two controllers may answer within one cycle, and both count.
         self._by_name = self._subscribe('joint_commands', raw=True)
         self._by_order = self._subscribe('effort_commands', raw=True)
@@ -182,13 +181,7 @@ class SimulationCycle:
         self._take_wrench = partial(self._wrench.handle.take_message, self._wrench.msg_type, False)
 
     def _subscribe(self, topic: str, raw: bool = False) -> Subscription:
-        return subscription(
-            self._input_node,
-            INTERFACE.topic(topic),
-            _no_callback,
-            raw=raw,
-            resolved_by=self._node,
-        )
+        return subscription(self._node, INTERFACE.topic(topic), by_hand, raw=raw)
 
     @property
     def command_topics(self) -> List[str]:
@@ -200,10 +193,6 @@ class SimulationCycle:
         """Full names of the topics that nobody else should publish."""
         publishers = (self._state_publisher, self._clock_publisher)
         return [each.topic_name for each in publishers if each is not None]
-
-    def destroy(self) -> None:
-        """Give up the inputs."""
-        self._input_node.destroy_node()
 
     # -- verbs ------------------------------------------------------------------------------------
 
@@ -361,7 +350,3 @@ class SimulationCycle:
         if self._clock_publisher is not None:
             self._clock.set_stamp_ns(self.time_ns)
             self._clock_publisher.handle.publish_raw(self._clock.data())
-
-
-def _no_callback(message: Any) -> None:
-    """Stand where rclpy wants a callback: the messages are taken by hand."""

@@ -25,13 +25,21 @@ class Steps:
     """Cycles that were asked for while paused; done slice by slice.
 
     :param count: how many
+    :param tell: called when they are done, or have ended early
     """
 
-    def __init__(self, count: int):
+    def __init__(self, count: int, tell: Optional[Callable[[Steps], None]] = None):
         self.left = count
         self.finished = threading.Event()
+        self._tell = tell
         self.cancelled_by = ''
         self.error: Optional[BaseException] = None
+
+    def finish(self) -> None:
+        """Tell that nothing more will be done."""
+        self.finished.set()
+        if self._tell is not None:
+            self._tell(self)
 
 
 class SimulationLoop:
@@ -126,16 +134,17 @@ class SimulationLoop:
         """
         self._cancel(by)
 
-    def begin_steps(self, count: int) -> Steps:
+    def begin_steps(self, count: int, tell: Optional[Callable[[Steps], None]] = None) -> Steps:
         """Begin `count` cycles, as fast as possible, while paused.
 
+        :param tell: called when they are done, or have ended early
         :raises RuntimeError: if it is not paused, or others are under way
         """
         if not self._paused:
             raise RuntimeError('not paused: stepping is for a paused simulation')
         if self._steps is not None:
             raise RuntimeError('other steps are under way; ~/pause ends them')
-        self._steps = Steps(count)
+        self._steps = Steps(count, tell)
         return self._steps
 
     # -- the thread -------------------------------------------------------------------------------
@@ -192,18 +201,18 @@ class SimulationLoop:
             steps.error = error
             self._steps = None
             self._failed(error)
-            steps.finished.set()
+            steps.finish()
             return
         if not steps.left:
             self._steps = None
             self._stepped()  # the state that was reached is shown before anybody is told of it
-            steps.finished.set()
+            steps.finish()
 
     def _cancel(self, by: str) -> None:
         steps, self._steps = self._steps, None
         if steps is not None:
             steps.cancelled_by = by
-            steps.finished.set()
+            steps.finish()
 
     def _account(self, lag: float, period: float) -> float:
         """Count a start that is late by more than a period; return by how much to give way."""
