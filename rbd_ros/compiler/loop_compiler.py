@@ -29,7 +29,7 @@ from numba.extending import (
 )
 from numba.np.arrayobj import populate_array
 
-from rbd_ros.compiler import native
+from rbd_ros.compiler import builtin, native
 
 _OPTIMISATION = 3  # of code generation, as numba does it
 _WORD = ir.IntType(64)
@@ -199,6 +199,7 @@ def compile_entry(entry: Any, kinds: Tuple[tuple, ...]) -> bytes:
         arguments=''.join(f', {each}' for each in arguments),
         raised=RAISED,
     )
+    text += builtin.loop_function(len(kinds), entry.numbers)
     return native.assemble([(text, [])], _OPTIMISATION)
 
 

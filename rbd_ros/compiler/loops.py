@@ -25,7 +25,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.compiler import cache, handles, native
+from rbd_ros.compiler import builtin, cache, handles, native
 from rbd_ros.compiler.records import Record
 
 #: Set in the process that compiles, before anything is imported there.
@@ -36,7 +36,13 @@ _compiling = os.environ.pop(COMPILING_VARIABLE, None) is not None
 RAISED = -(2**63)
 
 _ROOT = Path(__file__).resolve().parent.parent
-_SOURCES = ('contact', 'simulation', 'compiler/loops.py', 'compiler/loop_compiler.py')
+_SOURCES = (
+    'contact',
+    'simulation',
+    'compiler/builtin.py',
+    'compiler/loops.py',
+    'compiler/loop_compiler.py',
+)
 _NUMBERS = {'int': ctypes.c_int64, 'float': ctypes.c_double, 'bytes': ctypes.c_char_p}
 _log = logging.getLogger('rbd_ros')
 
@@ -146,6 +152,15 @@ class EntryPoint:
         code = self._machine_code(records) if why_interpreted() is None else None
         if code is None:
             return partial(self.function, *(each.fields for each in records))
+        if keep_lock and builtin.supported():
+            return builtin.make_loop_builtin(
+                self.__name__,
+                self.__doc__ or '',
+                code.address('builtin'),
+                code.global_address('context'),
+                [each.address for each in records],
+                (code, records),
+            )
         make = ctypes.PYFUNCTYPE if keep_lock else ctypes.CFUNCTYPE
         numbers = [_NUMBERS[kind] for kind in self.numbers]
         function = make(ctypes.c_int64, *[ctypes.c_int64] * len(records), *numbers)(

@@ -64,25 +64,29 @@ class CommandPattern(NamedTuple):
     heard: np.ndarray
 
 
+class Steps(NamedTuple):
+    """The steps of a cycle.
+
+    :param count: how many
+    :param advance: address of the loop that takes them
+    """
+
+    count: int
+    advance: int
+
+
 @entry_point
 def run_cycle(
-    plant: Plant,
-    memory: Memory,
-    drives: Drives,
-    message: StateMessage,
-    advance: int,
-    count: int,
-    time: int,
+    plant: Plant, memory: Memory, drives: Drives, message: StateMessage, steps: Steps, time: int
 ) -> int:
-    """Take `count` steps under what drives the joints; write the state.
+    """Take the steps of a cycle under what drives the joints; write the state.
 
-    :param advance: address of the loop that takes them
     :param time: when that state is [ns]
-    :return: number of steps taken, fewer than `count` if the dynamics stopped being finite; minus
-        one more than that, if the drives lead to torques without limit, which are zero then
+    :return: number of steps taken, fewer than asked for if the dynamics stopped being finite;
+        minus one more than that, if the drives lead to torques without limit: they are zero then
     """
-    finite = find_torque(plant, memory, drives, count * plant.timestep)
-    taken = call_loop(advance, plant, memory, count)
+    finite = find_torque(plant, memory, drives, steps.count * plant.timestep)
+    taken = call_loop(steps.advance, plant, memory, steps.count)
     for j in range(len(drives.at_v)):
         i = drives.at_v[j]
         message.position[j] = memory.q[drives.at_q[j]]

@@ -33,7 +33,7 @@ from rbd_ros.nodes.common.sturdy import by_hand
 from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.common.wire import ClockWriter, JointStateWriter
 from rbd_ros.nodes.simulator.commands import CHECKS_A_TIMEOUT, Commands, SUBJECT as COMMANDS
-from rbd_ros.nodes.simulator.compiled_cycle import run_cycle, StateMessage
+from rbd_ros.nodes.simulator.compiled_cycle import run_cycle, StateMessage, Steps
 from rbd_ros.nodes.simulator.interface import INTERFACE
 from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
@@ -86,22 +86,26 @@ class SimulationCycle:
         self._run = self._compiled_run()
         self.reset()
 
-    def _compiled_run(self) -> Callable[[int, int], int]:
+    def _compiled_run(self) -> Callable[[int], int]:
         """Steps under the present commands: see `run_cycle`."""
         if not self.robot.nv:
             return self._run_nothing
         state = self._state
         message = StateMessage(state.stamp, state.position, state.velocity, state.effort)
-        run = run_cycle.bind(
-            *self.simulator.records, self.commands.record, Record(message), keep_lock=True
+        steps = Steps(self.substeps, self.simulator.advance_address)
+        return run_cycle.bind(
+            *self.simulator.records,
+            self.commands.record,
+            Record(message),
+            Record(steps),
+            keep_lock=True,
         )
-        return partial(run, self.simulator.advance_address)
 
-    def _run_nothing(self, count: int, time: int) -> int:
+    def _run_nothing(self, time: int) -> int:
         """For a robot that has no joints."""
-        self.simulator.step(n=count)
+        self.simulator.step(n=self.substeps)
         self._state.set_stamp_ns(time)
-        return count
+        return self.substeps
 
     def _contact_options(self) -> dict:
         if not self._parameters['ground']:
@@ -228,7 +232,7 @@ class SimulationCycle:
                 self._look_at_old_commands(now)
             if self.wrenches.acting:
                 self.wrenches.apply(self.timestep, self.substeps)
-            taken = self._run(self.substeps, time)
+            taken = self._run(time)
             if taken != self.substeps:
                 self._explain(taken)
         self.time_ns = time
