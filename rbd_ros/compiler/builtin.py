@@ -31,7 +31,13 @@ _METH_FASTCALL_KEYWORDS = _METH_FASTCALL | 0x0002
 _BYTES_DATA = bytes.__basicsize__ - 1  # where the content of a bytes object begins
 
 _TYPE_VECTORCALL_OFFSET = 56  # tp_vectorcall_offset of a type object
-_LOOP_CONTEXT = ('PyLong_AsLongLong', 'PyFloat_AsDouble', 'PyLong_FromLongLong', 'bytes type')
+_LOOP_CONTEXT = (
+    'PyLong_AsLongLong',
+    'PyFloat_AsDouble',
+    'PyLong_FromLongLong',
+    'bytes type',
+    'PyErr_Occurred',
+)
 _CONTEXT = ('ndarray type', 'float64 descriptor', 'PyArray_New', 'PyObject_Vectorcall')
 
 
@@ -159,10 +165,16 @@ define ptr @builtin(ptr %self, ptr %args, i64 %nargs) nounwind {{
   %from_int = load ptr, ptr %from_int_p
   %bytes_p = getelementptr ptr, ptr @context, i64 3
   %bytes = load ptr, ptr %bytes_p
+  %occurred_p = getelementptr ptr, ptr @context, i64 4
+  %occurred = load ptr, ptr %occurred_p
   %enough = icmp eq i64 %nargs, {len(numbers)}
   br i1 %enough, label %begin, label %wrong
 begin:
 {body}
+  %error = call ptr %occurred()
+  %good = icmp eq ptr %error, null
+  br i1 %good, label %run, label %wrong
+run:
   %result = call i64 @entry({', '.join(arguments)})
   %answer = call ptr %from_int(i64 %result)
   ret ptr %answer
@@ -221,8 +233,8 @@ def make_loop_builtin(
 ) -> Callable[..., int]:
     """Builtin function object of the loop whose `builtin` is at `address`; it keeps the GIL.
 
-    Called with the wrong number of arguments, or anything but bytes for bytes, it raises an
-    error without a text.
+    Called with the wrong number of arguments, or anything but bytes for bytes, it raises a
+    SystemError.
 
     :param context: address of the table `context` of the same code, filled here
     :param addresses: addresses of the records
@@ -230,8 +242,10 @@ def make_loop_builtin(
     """
     api = ctypes.pythonapi
     functions = (api.PyLong_AsLongLong, api.PyFloat_AsDouble, api.PyLong_FromLongLong)
-    values = [ctypes.cast(each, ctypes.c_void_p).value for each in functions]
-    for k, value in enumerate((*values, id(bytes))):
+    *values, occurred = (
+        ctypes.cast(each, ctypes.c_void_p).value for each in (*functions, api.PyErr_Occurred)
+    )
+    for k, value in enumerate((*values, id(bytes), occurred)):
         ctypes.c_void_p.from_address(context + 8 * k).value = value
     bound = _Addresses(struct.pack(f'={len(addresses)}q', *addresses))
     bound.kept = kept

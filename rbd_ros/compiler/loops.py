@@ -126,9 +126,10 @@ class EntryPoint:
         self.function = compiled(function)
         self.__doc__, self.__name__ = function.__doc__, function.__name__
         self._module = function.__module__
-        kinds = [function.__annotations__.get(n) for n in function.__code__.co_varnames]
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
-        self.numbers = tuple(kind for _, kind in zip(names, kinds) if kind in _NUMBERS)
+        kinds = [function.__annotations__[name] for name in names]
+        kinds = [kind if isinstance(kind, str) else kind.__name__ for kind in kinds]
+        self.numbers = tuple(kind for kind in kinds if kind in _NUMBERS)
         self._code: Dict[tuple, native.MachineCode] = {}
 
     def __call__(self, *arguments: Any) -> int:
