@@ -152,6 +152,7 @@ class Commands:
         self.heard[naming] = None
         known = self._learn(self._by_name.pattern(READS_BEFORE_PATTERN), naming)
         if known is not None:
+            self._note_heard(self._known[: -MOST_PATTERNS + 1])  # those that are forgotten
             self._known = [*self._known[-MOST_PATTERNS + 1 :], known]
         return self._take(naming, fields, now)
 
@@ -199,9 +200,7 @@ class Commands:
                 f'{name} has wrong length',
                 f'{name} has {values.size} elements for {naming.size} names',
             )
-        # Where the sum of squares is small, so is each of them; NaN compares false.
-        if not values.dot(values) <= LARGEST[name] ** 2:
-            _check_size(name, values)
+        _check_size(name, values)
         return values if naming.in_order else values[naming.source]
 
     def take_array(self, data: bytes, now: float) -> bool:
@@ -221,10 +220,9 @@ class Commands:
                 raise MessageProblem(
                     'wrong length', f'{values.size} efforts for {order.size} joints'
                 )
-            if not values.dot(values) <= LARGEST['effort'] ** 2:
-                if np.isnan(values).any():
-                    raise MessageProblem('not finite', 'an effort is not finite')
-                _check_size('effort', values)
+            if np.isnan(values).any():
+                raise MessageProblem('not finite', 'an effort is not finite')
+            _check_size('effort', values)
         except (MessageProblem, WireError) as problem:
             self._refuse(problem)
             return False
@@ -260,12 +258,15 @@ class Commands:
 
     def heard_lately(self) -> List[Sequence[str]]:
         """Different lists of joints that messages by name had since the last call."""
+        self._note_heard(self._known)
         heard, self.heard = self.heard, {}
-        for known in self._known:
+        return [naming.names for naming in heard]
+
+    def _note_heard(self, patterns: Sequence[_Known]) -> None:
+        for known in patterns:
             if known.heard[0]:
                 known.heard[0] = 0
-                heard[known.naming] = None
-        return [naming.names for naming in heard]
+                self.heard[known.naming] = None
 
     def expire(self, now: float, timeout: float, action: str, q: np.ndarray) -> None:
         """Let `action` replace efforts and velocities that are older than `timeout` seconds."""

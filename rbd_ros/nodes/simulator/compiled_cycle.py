@@ -123,17 +123,18 @@ def take_command(
         j = command.joints[k]
         if j >= 0:
             drives.received[j] = now
-            if command.position > 0:
+            if command.effort > 0:
+                drives.effort[j] = double_at(data, command.effort + 8 * k)
+                drives.mode[j] = EFFORT
+            elif command.position > 0:
                 drives.position[j] = double_at(data, command.position + 8 * k)
                 drives.velocity[j] = 0.0
                 drives.mode[j] = POSITION
             elif command.velocity > 0:
-                drives.mode[j] = VELOCITY
-            if command.velocity > 0:
                 drives.velocity[j] = double_at(data, command.velocity + 8 * k)
-            if command.effort > 0:  # counts before all else
-                drives.effort[j] = double_at(data, command.effort + 8 * k)
-                drives.mode[j] = EFFORT
+                drives.mode[j] = VELOCITY
+            if command.position > 0 and command.velocity > 0:
+                drives.velocity[j] = double_at(data, command.velocity + 8 * k)
     command.heard[0] = 1
     return 1
 
