@@ -235,8 +235,14 @@ def _compile_aside(module: str, name: str, kinds: Sequence[tuple]) -> bytes:
     pipe = subprocess.PIPE
     with (
         tempfile.TemporaryFile() as complaints,
+        # In a session of its own: an interrupt from the terminal is for the one who waits.
         subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=complaints, env=environment
+            command,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=complaints,
+            env=environment,
+            start_new_session=True,
         ) as process,
     ):
         try:

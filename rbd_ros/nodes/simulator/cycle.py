@@ -19,7 +19,7 @@ from rclpy.subscription import Subscription
 from rbd_ros.compiler.records import Record
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.model.model import FLOATING_BASE_JOINT
-from rbd_ros.nodes.common.communication import publisher, subscription
+from rbd_ros.nodes.common.communication import publisher, raw, subscription
 from rbd_ros.nodes.common.conversions import (
     NANOSECONDS,
     pose_from_floating_joint,
@@ -161,8 +161,7 @@ class SimulationCycle:
         self._state = JointStateWriter(self.commands.names, ('position', 'velocity', 'effort'))
         self._clock = ClockWriter()
         self._state_publisher = create('joint_states')
-        # `Publisher.publish` does the same after asking twice which type it was given.
-        self._send_state = self._state_publisher.handle.publish_raw
+        self._send_state = raw(self._state_publisher)
         self._clock_publisher = self._pose_publisher = None
         if self._clock_period != float('inf'):
             self._clock_publisher = create('/clock')
@@ -353,4 +352,4 @@ class SimulationCycle:
         self._last_clock_at = monotonic()
         if self._clock_publisher is not None:
             self._clock.set_stamp_ns(self.time_ns)
-            self._clock_publisher.handle.publish_raw(self._clock.data())
+            raw(self._clock_publisher)(self._clock.data())
