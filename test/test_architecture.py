@@ -35,14 +35,13 @@ MAY_IMPORT = {
 }
 KNOW_ROS = {'nodes', 'demonstration'}
 
-# Classes of messages are found by the names that topics are declared with.
-IMPORT_BY_NAME = {'rbd_ros.nodes.common.communication'}
+# Classes of messages are found by the names that topics are declared with; what is to be compiled,
+# by the name in a request.
+IMPORT_BY_NAME = {'rbd_ros.nodes.common.communication', 'rbd_ros.compiler.loop_compiler'}
 
-# Compiled loops call a robot's kernels through this one small intrinsic, which knows no robot.
-SINGLE_MODULES = {
-    'contact': {'rbd_ros.compiler.numba_call'},
-    'simulation': {'rbd_ros.compiler.numba_call'},
-}
+# How loops over data become machine code, and what they work on; neither knows a robot.
+LOOPS = {'rbd_ros.compiler.loops', 'rbd_ros.compiler.records'}
+SINGLE_MODULES = {'contact': LOOPS, 'simulation': LOOPS, 'nodes': LOOPS}
 
 # What launch files may know of nodes: their declarations, which import nothing heavy.
 DECLARATIONS = 'rbd_ros.nodes.common.interface'
@@ -156,8 +155,8 @@ def test_crafted_violation_is_caught(module, source):
     ('rbd_ros.model.joints', False, 'from ..spatial import rotation\nfrom .. import ModelError'),
     ('rbd_ros.model.joints', False, '"""Says rclpy and import rbd_ros.robot."""'),
     ('rbd_ros.robot', False, 'from .compiler import Kernel\nfrom rbd_ros import __version__'),
-    ('rbd_ros.contact.ground', False, 'from rbd_ros.compiler.numba_call import call_kernel'),
-    ('rbd_ros.simulation.step', False, 'def f():\n    from rbd_ros.compiler import numba_call'),
+    ('rbd_ros.contact.ground', False, 'from rbd_ros.compiler.loops import call_kernel'),
+    ('rbd_ros.simulation.step', False, 'def f():\n    from rbd_ros.compiler import loops'),
     ('rbd_ros.nodes.simulator', False, 'import rclpy\nfrom rbd_ros import Robot, Simulator'),
     ('rbd_ros.launching.robot', False, 'import launch.actions\nfrom rbd_ros.model import Model'),
     ('rbd_ros.launching.robot', False, "import_module(f'rbd_ros.nodes.{name}')"),

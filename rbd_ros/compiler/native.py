@@ -106,28 +106,31 @@ def simd_lanes() -> int:
     return processor().lanes
 
 
-def _new_target():
+def _new_target(optimisation: int = _OPTIMISATION):
     """LLVM target machine; an engine owns the one it is given, so each needs its own."""
     _initialise()
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=processor().name,
         features=processor().features,
-        opt=_OPTIMISATION,
+        opt=optimisation,
         reloc='pic',
         codemodel='small',
         jit=True,
     )
 
 
-def assemble(functions: Sequence[Tuple[str, Sequence[str]]]) -> bytes:
+def assemble(
+    functions: Sequence[Tuple[str, Sequence[str]]], optimisation: int = _OPTIMISATION
+) -> bytes:
     """Object file of a module.
 
     :param functions: text and declarations of each function
+    :param optimisation: level of code generation
     """
     declarations = sorted({line for _, lines in functions for line in lines})
     text = '\n'.join([*(text for text, _ in functions), *declarations])
     with compile_lock:
-        return _new_target().emit_object(llvm.parse_assembly(text))
+        return _new_target(optimisation).emit_object(llvm.parse_assembly(text))
 
 
 class MachineCode:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rbd_ros.contact.compiled import callable_compiled, compiled
+from rbd_ros.compiler.loops import compiled, vector
 from rbd_ros.contact.shapes import BALL, ContactShapes, FIXED_POINTS
 
 #: Points nearer to the ground than this after a step without forces are looked at more closely
@@ -101,7 +101,7 @@ def add_rim(
     :param point: the centre, moved to the contact point, (3,) [m]
     """
     along = dot(axis, normal)
-    down = np.empty(3)
+    down = vector(3)
     for r in range(3):
         down[r] = along * axis[r] - normal[r]
     length = math.sqrt(dot(down, down))
@@ -116,7 +116,7 @@ def add_rim(
         point[r] += half * axis[r] + sign * radial
 
 
-@callable_compiled
+@compiled
 def contact_point(
     shapes: ContactShapes,
     shape: int,
@@ -139,7 +139,7 @@ def contact_point(
         for r in range(3):
             point[r] -= shapes.size[shape, 0] * normal[r]
         return
-    axis, first = np.empty(3), np.empty(3)
+    axis, first = vector(3), vector(3)
     turn(pose, shapes.axes[shape, 0], axis)
     turn(pose, shapes.axes[shape, 1], first)
     add_rim(axis, first, normal, shapes.size[shape], number - shapes.first[shape], point)
@@ -173,7 +173,7 @@ def near_ground(
     """
     normal = plane[0]
     count, dropped = 0, 0
-    point, height, rate = np.empty(3), np.empty(4), np.empty(4)
+    point, height, rate = vector(3), vector(4), vector(4)
     for s in range(len(shapes.kind)):
         body = shapes.body[s]
         place(poses[body], shapes.centre[s], point)

@@ -22,13 +22,13 @@ import math
 
 import numpy as np
 
-from rbd_ros.contact.compiled import callable_compiled
+from rbd_ros.compiler.loops import compiled
 
 #: States of a contact point.
 OPEN, STICKING, SLIDING = 0, 1, 2
 
 
-@callable_compiled
+@compiled
 def normal_force(
     rate: float, gap: float, patch: float, stiffness: float, damping: float, timestep: float
 ) -> float:
@@ -43,7 +43,7 @@ def normal_force(
     return max(0.0, -stiffness * end - damping * patch_rate)
 
 
-@callable_compiled
+@compiled
 def stick_force(
     rate: float, patch: float, stiffness: float, damping: float, timestep: float
 ) -> float:
@@ -51,7 +51,7 @@ def stick_force(
     return -stiffness * (patch + timestep * rate) - damping * rate
 
 
-@callable_compiled
+@compiled
 def relaxed_patch(
     patch: float, force: float, stiffness: float, damping: float, timestep: float
 ) -> float:
@@ -62,7 +62,7 @@ def relaxed_patch(
     return (damping * patch - timestep * force) / (damping + timestep * stiffness)
 
 
-@callable_compiled
+@compiled
 def contact_force(
     rate: np.ndarray,
     gap: float,

@@ -1,6 +1,7 @@
 """What a user holds: `Robot.from_urdf(...)`, its functions specialised, compiled and cached."""
 
 from rbd_ros.compiler import set_threads
+from rbd_ros.compiler.memory import give_back_memory
 from rbd_ros.robot.robot import Energy, Robot
 
-__all__ = ['Energy', 'Robot', 'set_threads']
+__all__ = ['Energy', 'Robot', 'give_back_memory', 'set_threads']

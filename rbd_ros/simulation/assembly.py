@@ -100,6 +100,7 @@ def make_memory(plant: Plant, nq: int) -> Memory:
         flight_push=(flyers, 3),
         flight_centre=(flyers, 3),
         stages=(6, nv),
+        response=(nv + 3 * found, nv),
         product=(3, nv),
         start_q=(nq,),
         part_q=(nq,),

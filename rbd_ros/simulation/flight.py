@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbd_ros.compiler.numba_call import call_kernel
-from rbd_ros.contact.compiled import compiled
+from rbd_ros.compiler.loops import call_kernel, compiled, matrix, vector
 from rbd_ros.simulation.linear import clear, dot, solve_dense
 from rbd_ros.simulation.plant import Memory, Plant
 
@@ -24,8 +23,8 @@ from rbd_ros.simulation.plant import Memory, Plant
 @compiled
 def forecast_flight(plant: Plant, memory: Memory, h: float) -> None:
     """Find momentum and centre of mass at the end of the step, from `mass` and the forces."""
-    R, c = np.empty((3, 3)), np.empty(3)
-    spin, push, couple, force = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
+    R, c = matrix(3, 3), vector(3)
+    spin, push, couple, force = vector(3), vector(3), vector(3), vector(3)
     for flyer in range(len(plant.free_flyers)):
         at, first = plant.free_flyers[flyer, 0], plant.free_flyers[flyer, 1]
         rotation(memory.q, at, R)
@@ -58,7 +57,7 @@ def outside_force(plant: Plant, memory: Memory, i: int, h: float) -> float:
 def land_flight(plant: Plant, memory: Memory) -> None:
     """Correct `next_v` and `next_q` of the floating joints to what was forecast."""
     call_kernel(plant.mass_matrix, memory.next_q, memory.mass_flat)
-    R, c, A, x = np.empty((3, 3)), np.empty(3), np.empty((6, 6)), np.zeros(6)
+    R, c, A, x = matrix(3, 3), vector(3), matrix(6, 6), vector(6)
     for flyer in range(len(plant.free_flyers)):
         at, first = plant.free_flyers[flyer, 0], plant.free_flyers[flyer, 1]
         m = centre_of_mass(memory.mass, first, c)

@@ -15,7 +15,7 @@ The segments are numbered from -2 to 2.
 
 from __future__ import annotations
 
-from rbd_ros.contact.compiled import compiled
+from rbd_ros.compiler.loops import compiled
 
 LOWER, BACKWARD, STICK, FORWARD, UPPER = -2, -1, 0, 1, 2
 

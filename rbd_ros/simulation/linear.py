@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbd_ros.contact.compiled import compiled
+from rbd_ros.compiler.loops import compiled
 
 
 @compiled

@@ -188,6 +188,10 @@ class Memory(NamedTuple):
     :param product: slope of a contact times its Jacobian, (3, nv)
     :param solution: solution of a linear system, (nv,)
     :param stages: vectors of the Runge-Kutta method, (6, nv)
+    :param response: velocities that a unit impulse of each joint and contact direction causes,
+        (nv + 3 C, nv)
+    :param swept_impulse: impulses of the joints that the sweeps found, (nv,)
+    :param wanted: torque asked for, before saturation, (nv,)
     :param start_q: q at the beginning of a step, (nq,)
     :param start_v: v at the beginning of a step, (nv,)
     :param part_q: q at the beginning of a part of a step, (nq,)
@@ -250,6 +254,9 @@ class Memory(NamedTuple):
     product: np.ndarray
     solution: np.ndarray
     stages: np.ndarray
+    response: np.ndarray
+    swept_impulse: np.ndarray
+    wanted: np.ndarray
     start_q: np.ndarray
     start_v: np.ndarray
     part_q: np.ndarray

@@ -16,8 +16,7 @@ import math
 
 import numpy as np
 
-from rbd_ros.compiler.numba_call import call_kernel
-from rbd_ros.contact.compiled import compiled, merged
+from rbd_ros.compiler.loops import call_kernel, compiled, merged, vector
 from rbd_ros.simulation.joint_law import (
     BACKWARD,
     FORWARD,
@@ -175,7 +174,7 @@ def is_allowed(plant: Plant, memory: Memory, held: int) -> bool:
 def displacement_rate(plant: Plant, u: np.ndarray, v: np.ndarray, rate: np.ndarray) -> None:
     """Rate of the displacement u from the start of a step, at velocity v, (nv,)."""
     copy(v, rate)
-    x, y, first, second = np.zeros(6), np.zeros(6), np.zeros(6), np.zeros(6)
+    x, y, first, second = vector(6), vector(6), vector(6), vector(6)
     for g in range(len(plant.groups)):
         at, size = plant.groups[g, 1], plant.groups[g, 2]
         for k in range(size):

@@ -11,8 +11,7 @@ import math
 
 import numpy as np
 
-from rbd_ros.compiler.numba_call import call_kernel
-from rbd_ros.contact.compiled import compiled, merged
+from rbd_ros.compiler.loops import call_kernel, compiled, merged
 from rbd_ros.simulation.flight import forecast_flight, land_flight
 from rbd_ros.simulation.joint_law import LOWER, UPPER
 from rbd_ros.simulation.linear import copy, dot

@@ -8,8 +8,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from rbd_ros.compiler.records import Record
 from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
-from rbd_ros.contact.records import record
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import plant as layout
 from rbd_ros.simulation.assembly import make_memory, make_plant
@@ -132,14 +132,14 @@ class Simulator:
             integrator == 'rk4',
         )
         self._memory = make_memory(self._plant, robot.nq)
-        self._records = record(self._plant), record(self._memory)
+        self._records = Record(self._plant), Record(self._memory)
         self._nothing = np.zeros(robot.nv)
         self._start_time = 0.0
         self._handles: Dict[int, int] = {}
         self._next_handle = 1
         self.reset()
         if robot.nv:
-            advance(*self._records, self._nothing, 0)  # compiled now, not in the first step
+            self._advance = advance.bind(*self._records)  # compiled now, not in the first step
 
     def __repr__(self) -> str:
         return (
@@ -245,6 +245,16 @@ class Simulator:
         )
 
     @property
+    def records(self) -> Tuple[Record, Record]:
+        """Plant and memory (plant.py), for compiled loops that step this simulation themselves."""
+        return self._records
+
+    @property
+    def advance_address(self) -> int:
+        """Address of the loop that takes steps (`stepping.advance`), for `call_loop`."""
+        return advance.address(*self._records)
+
+    @property
     def warnings(self) -> Tuple[str, ...]:
         """What is odd about the collision shapes, and about the start at the last reset."""
         return (*self._shape_warnings, *self._start_warnings)
@@ -291,8 +301,9 @@ class Simulator:
         if self._robot.nv == 0:
             self._memory.counters[layout.STEPS] += n
             return
-        if advance(*self._records, tau, n) < n:
-            raise FloatingPointError(self._why_not_finite())
+        self._memory.wanted[:] = tau
+        if self._advance(n) < n:
+            raise FloatingPointError(self.why_not_finite())
 
     def apply_wrench(
         self, link: str, wrench: Any, duration: float = math.inf, point: Any = None
@@ -420,7 +431,8 @@ class Simulator:
             if at_v.start <= i < at_v.stop
         )
 
-    def _why_not_finite(self) -> str:
+    def why_not_finite(self) -> str:
+        """Say which joints' velocities stopped being finite in the last step."""
         robot, memory = self._robot, self._memory
         bad = {self._joint_of(i) for i in range(robot.nv) if not math.isfinite(memory.next_v[i])}
         return (

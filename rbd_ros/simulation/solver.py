@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbd_ros.contact.compiled import compiled, merged
+from rbd_ros.compiler.loops import compiled, matrix, merged, vector
 from rbd_ros.contact.law import contact_force
 from rbd_ros.simulation.joint_law import friction_impulse, held_velocity, is_held, next_segment
 from rbd_ros.simulation.linear import (
@@ -102,7 +102,7 @@ def linearise(plant: Plant, memory: Memory, count: int, h: float) -> float:
     :return: greatest error of the forecast made before, relative to the greatest force
     """
     largest, error = 0.0, 0.0
-    rate, force, slope = np.zeros(3), np.zeros(3), np.zeros((3, 3))
+    rate, force, slope = vector(3), vector(3), matrix(3, 3)
     clear(memory.contact_impulse)
     for c in range(count):
         J, point = memory.jacobian[c], memory.found_point[c]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Callable
-
 import numpy as np
 
-from rbd_ros.contact.compiled import entry_point, merged
+from rbd_ros.compiler.loops import entry_point, merged
 from rbd_ros.simulation.linear import copy
 from rbd_ros.simulation.plant import (
     MAX_PARTS,
@@ -27,12 +25,13 @@ RETURN_SPEED = 0.5
 
 
 @merged
-def saturate(plant: Plant, memory: Memory, tau: np.ndarray) -> bool:
-    """Find `applied`, the torque within the effort limits; returns whether any was cut."""
+def saturate(plant: Plant, memory: Memory) -> bool:
+    """Find `applied`, `wanted` within the effort limits; returns whether any was cut."""
     cut = False
-    for i in range(len(tau)):
-        memory.applied[i] = min(max(tau[i], -plant.effort[i]), plant.effort[i])
-        memory.saturated[i] = 1 if memory.applied[i] != tau[i] else 0
+    for i in range(len(memory.wanted)):
+        wanted = memory.wanted[i]
+        memory.applied[i] = min(max(wanted, -plant.effort[i]), plant.effort[i])
+        memory.saturated[i] = 1 if memory.applied[i] != wanted else 0
         cut = cut or memory.saturated[i] == 1
     return cut
 
@@ -125,33 +124,23 @@ def step_once(plant: Plant, memory: Memory) -> bool:
 
 
 @entry_point
-def advance(digest: str) -> Callable:
-    """``advance(plant, memory, tau, count)``: take `count` steps under the torque tau, (nv,).
+def advance(plant: Plant, memory: Memory, count: int) -> int:
+    """Take `count` steps under the torque `wanted`.
 
-    Returns how many steps were taken; fewer than `count` if the dynamics stopped being finite.
+    :return: how many were taken; fewer than `count` if the dynamics stopped being finite
     """
-
-    def run(plant: Plant, memory: Memory, tau: np.ndarray, count: int) -> int:
-        digest  # noqa: B018
-        cut = saturate(plant, memory, tau)
-        for step in range(count):
-            if not step_once(plant, memory):
-                return step
-            memory.counters[SATURATED] += cut
-        return count
-
-    return run
+    cut = saturate(plant, memory)
+    for step in range(count):
+        if not step_once(plant, memory):
+            return step
+        memory.counters[SATURATED] += cut
+    return count
 
 
 @entry_point
-def place_on_ground(digest: str) -> Callable:
-    """``place_on_ground(plant, memory)``: begin contact at the present configuration.
+def place_on_ground(plant: Plant, memory: Memory) -> int:
+    """Begin contact at the present configuration.
 
-    Returns the contact point that is deepest in the ground, -1 if there is none.
+    :return: the contact point that is deepest in the ground, -1 if there is none
     """
-
-    def run(plant: Plant, memory: Memory) -> int:
-        digest  # noqa: B018
-        return press_patches(plant, memory)
-
-    return run
+    return press_patches(plant, memory)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from rbd_ros.compiler.numba_call import call_kernel
-from rbd_ros.contact.compiled import compiled, merged
+from rbd_ros.compiler.loops import call_kernel, compiled, merged, vector
 from rbd_ros.contact.detection import (
     body_velocities,
     contact_jacobian,
@@ -91,7 +88,7 @@ def survey(plant: Plant, memory: Memory, h: float) -> int:
 @merged
 def add_wrenches(plant: Plant, memory: Memory) -> None:
     """Add the generalized force J^T f of all external wrenches to `drive`."""
-    total, point = memory.wrenches, np.zeros(3)
+    total, point = memory.wrenches, vector(3)
     for i in range(len(total)):
         clear(total[i])
     for w in range(len(memory.wrench_use)):
@@ -155,7 +152,7 @@ def press_patches(plant: Plant, memory: Memory) -> int:
     call_kernel(plant.contact_kinematics, memory.state, memory.kinematics)
     memory.counters[DEFORMED] = 0
     deepest, at = 0.0, -1
-    point = np.zeros(3)
+    point = vector(3)
     for s in range(len(plant.shapes.kind)):
         for number in range(plant.shapes.first[s], plant.shapes.first[s + 1]):
             contact_point(plant.shapes, s, number, memory.poses, plant.plane[0], point)

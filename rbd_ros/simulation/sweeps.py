@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from rbd_ros.contact.compiled import compiled
+from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.joint_law import law_impulse, next_segment, NOWHERE
 from rbd_ros.simulation.linear import clear, copy, dot, factorise, solve_factorised
 from rbd_ros.simulation.plant import Memory, Plant
@@ -36,8 +36,9 @@ def sweep_to_rest(plant: Plant, memory: Memory, count: int, h: float) -> None:
     for i in range(n):
         copy(memory.inertia[i], factor[i])
     factorise(factor, plant.row_first, plant.row_index)
-    response = np.zeros((n + 3 * count, n))  # velocities that a unit impulse of each row causes
+    response = memory.response
     for i in range(n):
+        clear(response[i])
         response[i, i] = 1.0
     for c in range(count):
         for r in range(3):
@@ -47,7 +48,8 @@ def sweep_to_rest(plant: Plant, memory: Memory, count: int, h: float) -> None:
     copy(memory.momentum, v)
     solve_factorised(factor, plant.row_first, plant.row_index, v)
 
-    p = np.zeros(n)
+    p = memory.swept_impulse
+    clear(p)
     force = memory.contact_force
     for c in range(count):
         clear(force[c])

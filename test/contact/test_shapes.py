@@ -15,7 +15,6 @@ from rbd_ros.contact import (
     MeshError,
 )
 from rbd_ros.contact.detection import contact_point
-from rbd_ros.contact.records import record
 
 CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
 
@@ -115,7 +114,6 @@ def test_the_lowest_contact_point_is_the_lowest_point_of_the_shape(rng, shape, c
     robot = body(shape=collision(shape, xyz, rpy))
     shapes, geometries, warnings = contact_shapes(robot.model)
     assert not warnings and len(geometries) == 1 and shapes.first[-1] == count
-    fields = record(shapes)
     point = np.empty(3)
     for _ in range(20):
         q = robot.random_configuration(rng)
@@ -124,7 +122,7 @@ def test_the_lowest_contact_point_is_the_lowest_point_of_the_shape(rng, shape, c
         normal /= np.linalg.norm(normal)
         heights = []
         for number in range(count):
-            contact_point(fields, 0, number, poses, normal, point)
+            contact_point(shapes, 0, number, poses, normal, point)
             heights.append(normal @ point)
         pose = robot.forward_kinematics(q)['body']
         placement = robot.model.geometries[0].placement.pose()
@@ -142,11 +140,10 @@ def test_the_lowest_contact_point_is_the_lowest_point_of_the_shape(rng, shape, c
 def test_a_cylinder_that_stands_rests_on_four_points_of_its_rim():
     robot = body(shape=collision('cylinder radius="0.1" length="0.5"'))
     shapes, _, _ = contact_shapes(robot.model)
-    fields = record(shapes)
     poses = robot.kernel('contact_kinematics')(robot.neutral())[:24].reshape(2, 12)
     points = np.empty((8, 3))
     for number in range(8):
-        contact_point(fields, 0, number, poses, np.array([0.0, 0.0, 1.0]), points[number])
+        contact_point(shapes, 0, number, poses, np.array([0.0, 0.0, 1.0]), points[number])
     assert np.linalg.norm(points[:, :2], axis=1) == pytest.approx([0.1] * 8)
     assert points[:, 2] == pytest.approx([0.25] * 4 + [-0.25] * 4)
     assert np.abs(points[:4, :2].sum(axis=0)).max() < 1e-15

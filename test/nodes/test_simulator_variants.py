@@ -1,16 +1,20 @@
 """The simulator node started in other ways: paused, without hold, floating above ground."""
 
+from pathlib import Path
+
 import pytest
 from support import outside
 
 outside.load('rclpy')
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
-from node_harness import efforts, Feed, gravity_torque, reliable, TWO_LINK_ARM
+from node_harness import efforts, Feed, gravity_torque, joint_state, reliable, TWO_LINK_ARM
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
+
+from rbd_ros import resources
 
 BOX = """
 <robot name="box">
@@ -105,3 +109,35 @@ def test_a_floating_robot_falls_on_the_ground_and_rests_there(ros, start):
     assert position.z == pytest.approx(0.1, abs=5e-3)
     assert (position.x, position.y) == pytest.approx((1.0, 2.0), abs=0.02)
     assert twists[-1].header.frame_id == 'box'
+
+
+def test_a_velocity_command_moves_a_joint_with_dry_friction(ros, start):
+    """The wrist of the arm that comes with the package has friction and hardly any inertia."""
+    robot = resources.resource_path('urdf', 'six_axis_arm.urdf').read_text(encoding='utf-8')
+    states = start({}, robot)
+    commands = ros.publisher(JointState, 'joint_commands')
+    with Feed(commands, joint_state(['wrist_3_joint'], velocity=[0.5])):
+        ros.until(lambda: states[-1].velocity[5] == pytest.approx(0.5, rel=1e-6), 'its speed')
+
+
+def test_everything_belongs_to_the_node_that_was_asked_for(ros, start):
+    start({'start_paused': True})
+    graph = ros.node
+    names = [name for name, _ in graph.get_node_names_and_namespaces()]
+    assert [name for name in names if 'simulator' in name] == ['simulator']
+    topics = dict(graph.get_subscriber_names_and_types_by_node('simulator', '/'))
+    assert {'/joint_commands', '/effort_commands', '/external_wrench'} <= set(topics)
+    services = dict(graph.get_service_names_and_types_by_node('simulator', '/'))
+    assert {'/simulator/step', '/simulator/pause', '/simulator/reset'} <= set(services)
+
+
+def test_the_process_is_small_and_has_no_idle_pools(ros, start):
+    """What benchmark/ros.py measures, with room for other machines; mind the first compilation."""
+    start({})
+    status = Path(f'/proc/{ros.processes[-1].process.pid}/status')
+    if not status.exists():
+        pytest.skip('needs Linux')
+    numbers = dict(line.split(':\t', 1) for line in status.read_text().splitlines())
+    assert int(numbers['VmRSS'].split()[0]) < 150e6 / 1024
+    maps = status.with_name('maps').read_text()
+    assert 'libgomp' not in maps and '/numba/' not in maps and '/scipy/' not in maps

@@ -120,7 +120,7 @@ class RobotSource:
     def _load(self, source: str, text: Optional[str], origin: str) -> None:
         if text is not None and not text.lstrip('\ufeff \t\r\n').startswith('<'):
             raise ValueError('not a URDF: the text does not begin with an XML element')
-        from rbd_ros.robot import Robot
+        from rbd_ros.robot import give_back_memory, Robot
 
         with Progress(self._node.get_logger()) as progress:
             progress.stage('reading the robot description')
@@ -131,6 +131,7 @@ class RobotSource:
                 **self._options,
             )
             self._use(robot, progress)
+        give_back_memory()  # all that runs all day is machine code by now
         self.robot, self._text = robot, text
         self._diagnostics.hardware_id = short_name(robot.name)
         self._diagnostics.condition(

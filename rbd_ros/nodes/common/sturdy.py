@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import time
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
@@ -20,6 +20,13 @@ from rosgraph_msgs.msg import Clock
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.process import Failures, StartupError
 from rbd_ros.nodes.common.text import readable
+
+
+def by_hand(message: Any) -> None:
+    """Stand where rclpy wants a callback: the messages of that subscription are taken by hand.
+
+    Such a subscription belongs to its node, as everybody can see, but no executor is shown it.
+    """
 
 
 class SturdyNode(Node):
@@ -35,7 +42,9 @@ class SturdyNode(Node):
     def create_subscription(
         self, msg_type: type, topic: str, callback: Callable[..., None], *rest: Any, **options: Any
     ) -> Subscription:
-        """Create a subscription whose callback may raise."""
+        """Create a subscription whose callback may raise, or is `by_hand`."""
+        if callback is by_hand:
+            return super().create_subscription(msg_type, topic, callback, *rest, **options)
 
         @functools.wraps(callback)  # rclpy looks at its signature
         def guarded(*arguments: Any) -> None:
@@ -49,6 +58,11 @@ class SturdyNode(Node):
                 time.sleep(self._failures.report(error))
 
         return super().create_subscription(msg_type, topic, guarded, *rest, **options)
+
+    @property
+    def subscriptions(self) -> Iterator[Subscription]:
+        """Subscriptions whose messages an executor is to take."""
+        return (each for each in super().subscriptions if each.callback is not by_hand)
 
     def create_service(
         self, srv_type: type, srv_name: str, callback: Callable[..., Any], **options: Any

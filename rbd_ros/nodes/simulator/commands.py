@@ -1,47 +1,62 @@
-"""What drives each joint of the simulated robot: the newest command, or a stand-in for it.
+"""Command messages: which joint they drive by what; refused ones, old ones, missing ones.
 
-A joint is driven by an effort, by a servo (position or velocity commands, and holding), by its
-gravity torque, or not at all. The servo is exact: it prescribes the joint's acceleration and works
-out, by hybrid dynamics (book 9.2), the torque that gives it whatever the other joints do. Effort
-limits apply to it like to everything else.
+What a controller sends all day is taken by machine code (compiled_cycle.py), which learns from the
+first messages how they look. Everything else is read here, and what is odd about it is told.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, List, Sequence, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
+from rbd_ros.compiler.records import Record
+from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
 from rbd_ros.nodes.common.joint_names import JointNames, MessageProblem, Naming
 from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.common.wire import (
     Float64MultiArrayReader,
     JointStateReader,
     NameList,
+    Pattern,
+    plain_array_pattern,
     WireError,
 )
+from rbd_ros.nodes.simulator.compiled_cycle import (
+    CommandPattern,
+    LARGEST_EFFORT,
+    LARGEST_POSITION,
+    LARGEST_VELOCITY,
+    take_command,
+)
 from rbd_ros.robot import Robot
+from rbd_ros.simulation.drives import EFFORT, GRAVITY, make_drives, POSITION, VELOCITY, ZERO
 
 SUBJECT = 'commands'
-# No joint is commanded beyond these, and nothing that is worked out from them overflows.
-LARGEST = {'effort': 1e9, 'position': 1e5, 'velocity': 1e5}  # [N m or N, rad or m, rad/s or m/s]
+LARGEST = {
+    'effort': LARGEST_EFFORT,
+    'position': LARGEST_POSITION,
+    'velocity': LARGEST_VELOCITY,
+}
 MOST_LAYOUTS = 64  # runs of joint names that are remembered
+MOST_PATTERNS = 8  # of messages by name that machine code knows
+READS_BEFORE_PATTERN = 3  # messages of a layout before machine code learns it
 CHECKS_A_TIMEOUT = 20  # how often commands are looked at in the time after which they are too old
+STAND_INS = {'hold': POSITION, 'gravity': GRAVITY, 'zero': ZERO}
 
 
-class Drive:
-    """What drives a joint; plain numbers, for they are stored in arrays."""
+class _Known(NamedTuple):
+    """Messages of one pattern.
 
-    ZERO = 0
-    GRAVITY = 1
-    EFFORT = 2
-    POSITION = 3
-    VELOCITY = 4
+    :param take: takes one, if it has the pattern: bytes, their number, present time [s]
+    :param heard: 1 if it has taken one since this was last cleared, (1,)
+    :param naming: which joints they are for
+    """
 
-
-STAND_INS = {'hold': Drive.POSITION, 'gravity': Drive.GRAVITY, 'zero': Drive.ZERO}
+    take: Callable[[bytes, int, float], int]
+    heard: np.ndarray
+    naming: Naming
 
 
 class Commands:
@@ -61,9 +76,7 @@ class Commands:
         array_joints: Sequence[str],
         bandwidth: float,
     ):
-        self._robot = robot
         self._diagnostics = diagnostics
-        self._bandwidth = bandwidth
         model = robot.model
         single = [
             (model.body(i).joint_name, at_q.start, at_v.start)
@@ -82,18 +95,16 @@ class Commands:
         if order.unknown:
             raise ValueError(f'parameter joints: the robot has no joint {shorten(order.unknown)}')
         self._array_order = order
-        n = len(self.names)
-        self.drive = np.full(n, Drive.ZERO, dtype=np.int8)
-        self._effort, self._position, self._velocity = np.zeros(n), np.zeros(n), np.zeros(n)
+        self.drives = make_drives(robot, self.at_q, self.at_v, bandwidth)
+        self.record = Record(self.drives)
         self._targets = {
-            Drive.EFFORT: self._effort,
-            Drive.POSITION: self._position,
-            Drive.VELOCITY: self._velocity,
+            EFFORT: self.drives.effort,
+            POSITION: self.drives.position,
+            VELOCITY: self.drives.velocity,
         }
-        self._received = np.full(n, math.inf)  # when the last command came; inf: no command
-        self._effort_only = self._receiving = False
-        self._damping = robot.damping
-        self._next_check = -math.inf
+        self._receiving = False
+        self._known: List[_Known] = []
+        self._known_array = self._learn(plain_array_pattern(order.size), order)
         self.accepted = 0
         self.refused = 0
 
@@ -115,15 +126,21 @@ class Commands:
         :param now: present time of a steady clock [s]
         :return: whether any joint is now driven by the message
         """
+        for known in self._known:
+            if known.take(data, len(data), now):
+                self.accepted += 1
+                if not self._receiving:
+                    self._report_receiving()
+                return True
         try:
             message = self._by_name.read(data)
             naming = self._namings.get(message.names) or self._new_naming(message.names)
             fields = {
                 drive: self._field(name, values, naming)
                 for drive, name, values in (
-                    (Drive.EFFORT, 'effort', message.effort),
-                    (Drive.POSITION, 'position', message.position),
-                    (Drive.VELOCITY, 'velocity', message.velocity),
+                    (EFFORT, 'effort', message.effort),
+                    (POSITION, 'position', message.position),
+                    (VELOCITY, 'velocity', message.velocity),
                 )
                 if values is not None
             }
@@ -133,23 +150,21 @@ class Commands:
             self._refuse(problem)
             return False
         self.heard[naming] = None
+        known = self._learn(self._by_name.pattern(READS_BEFORE_PATTERN), naming)
+        if known is not None:
+            self._note_heard(self._known[: -MOST_PATTERNS + 1])  # those that are forgotten
+            self._known = [*self._known[-MOST_PATTERNS + 1 :], known]
         return self._take(naming, fields, now)
 
     def _take(self, naming: Naming, fields: Dict[int, np.ndarray], now: float) -> bool:
-        if len(fields) == 1:
-            ((drive, values),) = fields.items()
-            if not math.isnan(values.dot(values)):  # what a controller sends all day
-                self._command(drive, naming.place, values, now)
-                self.accepted += 1
-                return True
         target = naming.target
         taken = np.zeros(target.size, dtype=bool)
         for drive, values in fields.items():
             fresh = ~taken & ~np.isnan(values)
             self._command(drive, target[fresh], values[fresh], now)
             taken |= fresh
-        if Drive.POSITION in fields and Drive.VELOCITY in fields:
-            self._velocity[target] = np.nan_to_num(fields[Drive.VELOCITY])
+        if POSITION in fields and VELOCITY in fields:
+            self.drives.velocity[target] = np.nan_to_num(fields[VELOCITY])
         if not taken.all():
             absent = [self.names[i] for i in target[~taken]]
             self._diagnostics.event(
@@ -185,9 +200,7 @@ class Commands:
                 f'{name} has wrong length',
                 f'{name} has {values.size} elements for {naming.size} names',
             )
-        # Where the sum of squares is small, so is each of them; NaN compares false.
-        if not values.dot(values) <= LARGEST[name] ** 2:
-            _check_size(name, values)
+        _check_size(name, values)
         return values if naming.in_order else values[naming.source]
 
     def take_array(self, data: bytes, now: float) -> bool:
@@ -196,34 +209,69 @@ class Commands:
         :param data: serialised Float64MultiArray
         """
         order = self._array_order
+        if self._known_array is not None and self._known_array.take(data, len(data), now):
+            self.accepted += 1
+            if not self._receiving:
+                self._report_receiving()
+            return True
         try:
             values = self._by_order.read(data)
             if values.size != order.size:
                 raise MessageProblem(
                     'wrong length', f'{values.size} efforts for {order.size} joints'
                 )
-            if not values.dot(values) <= LARGEST['effort'] ** 2:
-                if np.isnan(values).any():
-                    raise MessageProblem('not finite', 'an effort is not finite')
-                _check_size('effort', values)
+            if np.isnan(values).any():
+                raise MessageProblem('not finite', 'an effort is not finite')
+            _check_size('effort', values)
         except (MessageProblem, WireError) as problem:
             self._refuse(problem)
             return False
-        self._command(Drive.EFFORT, order.place, values, now)
+        self._command(EFFORT, order.target, values[order.source], now)
         self.accepted += 1
         return True
 
+    def _learn(self, pattern: Optional[Pattern], naming: Naming) -> Optional[_Known]:
+        """Let machine code take messages of a pattern from now on.
+
+        :param naming: which joints they are for
+        """
+        if pattern is None:
+            return None
+        joints = np.full(naming.size, -1, dtype=np.int64)
+        joints[naming.source] = naming.target
+        heard = np.zeros(1, dtype=np.int64)
+        values = pattern.values
+        command = CommandPattern(
+            smallest=pattern.smallest,
+            largest=pattern.largest,
+            places=pattern.places,
+            masks=pattern.masks,
+            words=pattern.words,
+            joints=joints,
+            effort=values.get('effort', values.get('data', 0)),
+            position=values.get('position', 0),
+            velocity=values.get('velocity', 0),
+            heard=heard,
+        )
+        take = take_command.bind(Record(command), self.record, keep_lock=True)
+        return _Known(take, heard, naming)
+
     def heard_lately(self) -> List[Sequence[str]]:
         """Different lists of joints that messages by name had since the last call."""
+        self._note_heard(self._known)
         heard, self.heard = self.heard, {}
         return [naming.names for naming in heard]
 
+    def _note_heard(self, patterns: Sequence[_Known]) -> None:
+        for known in patterns:
+            if known.heard[0]:
+                known.heard[0] = 0
+                self.heard[known.naming] = None
+
     def expire(self, now: float, timeout: float, action: str, q: np.ndarray) -> None:
         """Let `action` replace efforts and velocities that are older than `timeout` seconds."""
-        if now < self._next_check:
-            return
-        self._next_check = now + timeout / CHECKS_A_TIMEOUT
-        late = (now - self._received > timeout) & (self.drive != Drive.POSITION)
+        drives = self.drives
+        late = (now - drives.received > timeout) & (drives.mode != POSITION)
         if late.any():
             self._receiving = False
             late = np.flatnonzero(late)
@@ -240,76 +288,35 @@ class Commands:
 
     def refresh(self, now: float) -> None:
         """Count the age of commands from `now`: simulation was paused."""
-        self._received[np.isfinite(self._received)] = now
+        received = self.drives.received
+        received[np.isfinite(received)] = now
 
     def _drive_by(self, joints: np.ndarray, action: str, q: np.ndarray) -> None:
-        self.drive[joints] = STAND_INS[action]
-        self._position[joints] = q[self.at_q[joints]]
-        self._velocity[joints] = 0.0
-        self._received[joints] = math.inf
+        drives = self.drives
+        drives.mode[joints] = STAND_INS[action]
+        drives.position[joints] = q[self.at_q[joints]]
+        drives.velocity[joints] = 0.0
+        drives.received[joints] = math.inf
         self._receiving = False
-        self._effort_only = bool((self.drive == Drive.EFFORT).all())
 
-    def _command(
-        self, drive: int, joints: Union[slice, np.ndarray], values: np.ndarray, now: float
-    ) -> None:
+    def _command(self, drive: int, joints: np.ndarray, values: np.ndarray, now: float) -> None:
         if not values.size:
             return
         self._targets[drive][joints] = values
-        if drive == Drive.POSITION:
-            self._velocity[joints] = 0.0
-        self._received[joints] = now
-        if not self._effort_only or drive != Drive.EFFORT:
-            self.drive[joints] = drive
-            self._effort_only = bool((self.drive == Drive.EFFORT).all())
+        if drive == POSITION:
+            self.drives.velocity[joints] = 0.0
+        self.drives.received[joints] = now
+        self.drives.mode[joints] = drive
         if not self._receiving:
-            self._receiving = True
-            self._diagnostics.condition(SUBJECT, OK, 'receiving', code='receiving')
+            self._report_receiving()
+
+    def _report_receiving(self) -> None:
+        self._receiving = True
+        self._diagnostics.condition(SUBJECT, OK, 'receiving', code='receiving')
 
     def _refuse(self, problem: Any) -> None:
         self.refused += 1
         self._diagnostics.event(SUBJECT, WARN, f'command refused: {problem}', code=problem.code)
-
-    # -- output -----------------------------------------------------------------------------------
-
-    def torque(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Generalized forces at the state (q, v), (nv,), before saturation."""
-        tau = np.zeros(self._robot.nv)
-        if self._effort_only:
-            tau[self.at_v] = self._effort
-            return tau
-        effort = self.drive == Drive.EFFORT
-        tau[self.at_v[effort]] = self._effort[effort]
-        gravity = self.at_v[self.drive == Drive.GRAVITY]
-        if gravity.size:
-            tau[gravity] = self._robot.gravity_torque(q)[gravity]
-        servo = self.drive >= Drive.POSITION
-        if servo.any():
-            self._add_servo(tau, servo, q, v)
-        if not math.isfinite(tau.sum()):
-            self._diagnostics.event(
-                SUBJECT, ERROR, 'the commands lead to torques without limit: zero torque instead'
-            )
-            return np.zeros(self._robot.nv)
-        return tau
-
-    def _add_servo(self, tau: np.ndarray, servo: np.ndarray, q: np.ndarray, v: np.ndarray) -> None:
-        """Torques of the joints under servo, given those of all others (hybrid dynamics)."""
-        at, w = self.at_v[servo], self._bandwidth
-        positional = self.drive[servo] == Drive.POSITION
-        error = np.where(positional, self._position[servo] - q[self.at_q[servo]], 0.0)
-        desired = w * w * error + 2.0 * w * (self._velocity[servo] - v[at])
-        H, C = self._robot.mass_matrix(q), self._robot.bias_force(q, v) + self._damping * v
-        free = np.setdiff1d(np.arange(self._robot.nv), at)
-        acceleration = np.zeros(self._robot.nv)
-        acceleration[at] = desired
-        if free.size:
-            load = tau[free] - C[free] - H[np.ix_(free, at)] @ desired
-            try:
-                acceleration[free] = np.linalg.solve(H[np.ix_(free, free)], load)
-            except np.linalg.LinAlgError:
-                pass  # joints that move no mass: the servo then ignores them
-        tau[at] = H[at] @ acceleration + C[at]
 
 
 def _check_size(name: str, values: np.ndarray) -> None:

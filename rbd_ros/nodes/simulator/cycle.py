@@ -1,13 +1,13 @@
 """One cycle of the simulated robot: commands in, a step of the physics, state and clock out.
 
-Everything here runs in the thread of the simulation loop. Commands are taken from a node of their
-own that no executor knows, right before they are needed, so that no callback ever stands between
-two steps.
+Everything here runs in the thread of the simulation loop. Commands are taken by hand, right before
+they are needed, so that no callback ever stands between two steps.
 """
 
 from __future__ import annotations
 
-import time
+from functools import partial
+from time import monotonic
 from typing import Any, Callable, Dict, List
 
 from geometry_msgs.msg import PoseStamped, TwistStamped
@@ -16,21 +16,24 @@ from rclpy.node import Node
 from rclpy.qos import ReliabilityPolicy
 from rclpy.subscription import Subscription
 
+from rbd_ros.compiler.records import Record
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.model.model import FLOATING_BASE_JOINT
-from rbd_ros.nodes.common.communication import input_node, publisher, subscription
+from rbd_ros.nodes.common.communication import publisher, raw, subscription
 from rbd_ros.nodes.common.conversions import (
     NANOSECONDS,
     pose_from_floating_joint,
     set_stamp,
     twist_from_motion,
 )
-from rbd_ros.nodes.common.diagnostics import Diagnostics, OK
+from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
 from rbd_ros.nodes.common.joint_names import JointNames
 from rbd_ros.nodes.common.parameters import ParameterTable
+from rbd_ros.nodes.common.sturdy import by_hand
 from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.common.wire import ClockWriter, JointStateWriter
-from rbd_ros.nodes.simulator.commands import Commands, SUBJECT as COMMANDS
+from rbd_ros.nodes.simulator.commands import CHECKS_A_TIMEOUT, Commands, SUBJECT as COMMANDS
+from rbd_ros.nodes.simulator.compiled_cycle import run_cycle, StateMessage, Steps
 from rbd_ros.nodes.simulator.interface import INTERFACE
 from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
@@ -77,9 +80,32 @@ class SimulationCycle:
         self._clock_period = self._period_ns('clock_publish_rate')
         self._next_state = self._next_clock = self._until_wrenches = 0
         self._last_state_at = self._last_clock_at = 0.0
+        self._next_check = 0.0
         self._create_outputs()
         self._create_inputs()
+        self._run = self._compiled_run()
         self.reset()
+
+    def _compiled_run(self) -> Callable[[int], int]:
+        """Steps under the present commands: see `run_cycle`."""
+        if not self.robot.nv:
+            return self._run_nothing
+        state = self._state
+        message = StateMessage(state.stamp, state.position, state.velocity, state.effort)
+        steps = Steps(self.substeps, self.simulator.advance_address)
+        return run_cycle.bind(
+            *self.simulator.records,
+            self.commands.record,
+            Record(message),
+            Record(steps),
+            keep_lock=True,
+        )
+
+    def _run_nothing(self, time: int) -> int:
+        """For a robot that has no joints."""
+        self.simulator.step(n=self.substeps)
+        self._state.set_stamp_ns(time)
+        return self.substeps
 
     def _contact_options(self) -> dict:
         if not self._parameters['ground']:
@@ -135,6 +161,7 @@ class SimulationCycle:
         self._state = JointStateWriter(self.commands.names, ('position', 'velocity', 'effort'))
         self._clock = ClockWriter()
         self._state_publisher = create('joint_states')
+        self._send_state = raw(self._state_publisher)
         self._clock_publisher = self._pose_publisher = None
         if self._clock_period != float('inf'):
             self._clock_publisher = create('/clock')
@@ -143,20 +170,21 @@ class SimulationCycle:
             self._twist_publisher = create('base_twist')
 
     def _create_inputs(self) -> None:
-        self._input_node = input_node(self._node, 'input')
         # By name and in parts: two controllers may answer within one cycle, and both count.
         self._by_name = self._subscribe('joint_commands', raw=True)
         self._by_order = self._subscribe('effort_commands', raw=True)
         self._wrench = self._subscribe('external_wrench')
+        self._commands_in = [
+            (source.handle.take_message, source.msg_type, use)
+            for source, use in (
+                (self._by_order, self.commands.take_array),
+                (self._by_name, self.commands.take_joint_state),
+            )
+        ]
+        self._take_wrench = partial(self._wrench.handle.take_message, self._wrench.msg_type, False)
 
     def _subscribe(self, topic: str, raw: bool = False) -> Subscription:
-        return subscription(
-            self._input_node,
-            INTERFACE.topic(topic),
-            _no_callback,
-            raw=raw,
-            resolved_by=self._node,
-        )
+        return subscription(self._node, INTERFACE.topic(topic), by_hand, raw=raw)
 
     @property
     def command_topics(self) -> List[str]:
@@ -169,17 +197,11 @@ class SimulationCycle:
         publishers = (self._state_publisher, self._clock_publisher)
         return [each.topic_name for each in publishers if each is not None]
 
-    def destroy(self) -> None:
-        """Give up the inputs."""
-        self._input_node.destroy_node()
-
     # -- verbs ------------------------------------------------------------------------------------
 
     def reset(self) -> None:
         """Put the robot at its initial position, at rest and without commands; time goes on."""
-        self._drain(self._by_name, lambda message: None)
-        self._drain(self._by_order, lambda message: None)
-        self._drain(self._wrench, lambda message: None)
+        self._forget_inputs()
         self.simulator.reset(self._initial_q)
         for warning in self.simulator.warnings:
             self._node.get_logger().warning(warning)
@@ -188,28 +210,44 @@ class SimulationCycle:
         self.commands.stand_in(action, self.simulator.q)
         self._locked = action == 'hold'
         self._holding_effort = self.robot.gravity_torque(self.simulator.q)
+        self._write_state()
         self._diagnostics.condition(
             COMMANDS, OK, f'waiting for the first command; until then: {action}', code='waiting'
         )
         self.publish()
 
     def run(self) -> None:
-        """One cycle."""
-        now = time.monotonic()
+        """One cycle.
+
+        The interpreter's part of it is short for a reason: see compiled_cycle.py.
+        """
+        now = monotonic()
         self._take_inputs(now)
-        if not self._locked:
-            self._move(now)
-        self.time_ns += self._timestep_ns
-        if self.time_ns >= self._next_state:
-            self._next_state = max(self._next_state + self._state_period, self.time_ns)
-            self._publish_state()
-        if self.time_ns >= self._next_clock:
-            self._next_clock = max(self._next_clock + self._clock_period, self.time_ns)
+        time = self.time_ns + self._timestep_ns
+        if self._locked:
+            self._state.set_stamp_ns(time)
+        else:
+            if now >= self._next_check:
+                self._look_at_old_commands(now)
+            if self.wrenches.acting:
+                self.wrenches.apply(self.timestep, self.substeps)
+            taken = self._run(time)
+            if taken != self.substeps:
+                self._explain(taken)
+        self.time_ns = time
+        if time >= self._next_state:
+            self._next_state = max(self._next_state + self._state_period, time)
+            self._last_state_at = now
+            self._send_state(self._state.data())
+            if self._pose_publisher is not None:
+                self._publish_base()
+        if time >= self._next_clock:
+            self._next_clock = max(self._next_clock + self._clock_period, time)
             self._publish_clock()
 
     def idle(self) -> None:
         """Show the unchanged state while paused, so that nobody takes the robot for dead."""
-        now = time.monotonic()
+        now = monotonic()
         if now - self._last_state_at >= PAUSED_STATE_PERIOD:
             self._publish_state()
         if now - self._last_clock_at >= PAUSED_CLOCK_PERIOD:
@@ -217,7 +255,7 @@ class SimulationCycle:
 
     def refresh_commands(self) -> None:
         """Count the age of commands from now: simulated time stood still."""
-        self.commands.refresh(time.monotonic())
+        self.commands.refresh(monotonic())
 
     def unreliable_publishers(self) -> Dict[str, int]:
         """Publishers that cannot be heard because they are best effort: how many, by topic."""
@@ -240,59 +278,70 @@ class SimulationCycle:
     # -- parts of a cycle -------------------------------------------------------------------------
 
     def _take_inputs(self, now: float) -> None:
-        commands = self.commands
-        moved = self._drain(self._by_order, lambda message: commands.take_array(message, now))
-        moved |= self._drain(
-            self._by_name, lambda message: commands.take_joint_state(message, now)
-        )
-        if moved:
-            self._locked = False
+        """Take the messages that have arrived, oldest first: the newest has the last word."""
+        for take, kind, use in self._commands_in:
+            taken, room = take(kind, True), MOST_MESSAGES_A_CYCLE
+            while taken is not None:
+                if use(taken[0], now):
+                    self._locked = False
+                room -= 1
+                taken = take(kind, True) if room else None
         self._until_wrenches -= 1
         if self._until_wrenches <= 0:
             self._until_wrenches = CYCLES_BETWEEN_WRENCHES
-            duration = self._parameters['external_wrench_duration']
-            self._drain(self._wrench, lambda message: self.wrenches.take(message, duration))
+            taken, room = self._take_wrench(), MOST_MESSAGES_A_CYCLE
+            while taken is not None:
+                self.wrenches.take(taken[0], self._parameters['external_wrench_duration'])
+                room -= 1
+                taken = self._take_wrench() if room else None
 
-    @staticmethod
-    def _drain(source: Subscription, use: Callable[[Any], Any]) -> bool:
-        """Take what has arrived, oldest first, so that the newest has the last word.
-
-        :return: whether `use` returned true for any
-        """
-        result = False
-        with source.handle:
+    def _forget_inputs(self) -> None:
+        """Drop the messages that have arrived."""
+        for source in (self._by_name, self._by_order, self._wrench):
             for _ in range(MOST_MESSAGES_A_CYCLE):
-                taken = source.handle.take_message(source.msg_type, source.raw)
-                if taken is None:
+                if source.handle.take_message(source.msg_type, True) is None:
                     break
-                result |= bool(use(taken[0]))
-        return result
 
-    def _move(self, now: float) -> None:
-        simulator, timeout = self.simulator, self._parameters['command_timeout']
-        q, v = simulator.q, simulator.v
+    def _look_at_old_commands(self, now: float) -> None:
+        timeout = self._parameters['command_timeout']
+        self._next_check = now + (timeout / CHECKS_A_TIMEOUT if timeout > 0.0 else 0.1)
         if timeout > 0.0:
-            self.commands.expire(now, timeout, self._parameters['timeout_command'], q)
-        torque = self.commands.torque(q, v)
-        self.wrenches.apply(self.timestep, self.substeps)
-        simulator.step(torque, self.substeps)
+            action = self._parameters['timeout_command']
+            self.commands.expire(now, timeout, action, self.simulator.q)
 
-    def _publish_state(self) -> None:
-        self._last_state_at = time.monotonic()
+    def _explain(self, taken: int) -> None:
+        """Tell, or raise, why fewer steps were taken than asked for.
+
+        :param taken: what `run_cycle` returned
+        :raises FloatingPointError: if the dynamics are not finite
+        """
+        if taken < 0:
+            self._diagnostics.event(
+                COMMANDS, ERROR, 'the commands lead to torques without limit: zero torque instead'
+            )
+            taken = -1 - taken
+        if taken < self.substeps:
+            raise FloatingPointError(self.simulator.why_not_finite())
+
+    def _write_state(self) -> None:
+        """Fill in the message from the simulation."""
         simulator, commands, state = self.simulator, self.commands, self._state
-        q = simulator.q
-        state.position[:] = q[commands.at_q]
-        state.velocity[:] = simulator.v[commands.at_v]
         effort = self._holding_effort if self._locked else simulator.tau
+        state.position[:] = simulator.q[commands.at_q]
+        state.velocity[:] = simulator.v[commands.at_v]
         state.effort[:] = effort[commands.at_v]
         state.set_stamp_ns(self.time_ns)
-        self._state_publisher.publish(state.data())
-        if self._pose_publisher is not None:
-            self._publish_base(q, simulator.v)
 
-    def _publish_base(self, q: np.ndarray, v: np.ndarray) -> None:
-        pose = PoseStamped(pose=pose_from_floating_joint(q[:7]))
-        twist = TwistStamped(twist=twist_from_motion(v[:6]))
+    def _publish_state(self) -> None:
+        self._last_state_at = monotonic()
+        self._write_state()
+        self._send_state(self._state.data())
+        if self._pose_publisher is not None:
+            self._publish_base()
+
+    def _publish_base(self) -> None:
+        pose = PoseStamped(pose=pose_from_floating_joint(self.simulator.q[:7]))
+        twist = TwistStamped(twist=twist_from_motion(self.simulator.v[:6]))
         for message, frame in ((pose, 'world'), (twist, self.robot.model.body(1).name)):
             set_stamp(message.header.stamp, self.time_ns)
             message.header.frame_id = frame
@@ -300,11 +349,7 @@ class SimulationCycle:
         self._twist_publisher.publish(twist)
 
     def _publish_clock(self) -> None:
-        self._last_clock_at = time.monotonic()
+        self._last_clock_at = monotonic()
         if self._clock_publisher is not None:
             self._clock.set_stamp_ns(self.time_ns)
-            self._clock_publisher.publish(self._clock.data())
-
-
-def _no_callback(message: Any) -> None:
-    """Stand where rclpy wants a callback: the messages are taken by hand."""
+            raw(self._clock_publisher)(self._clock.data())

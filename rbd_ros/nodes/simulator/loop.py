@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-import time
+from time import monotonic, sleep
 from typing import Any, Callable, Optional
 
 LONG_SLEEP = 0.02  # sleeps longer than this can be interrupted by a request [s]
@@ -25,13 +25,21 @@ class Steps:
     """Cycles that were asked for while paused; done slice by slice.
 
     :param count: how many
+    :param tell: called when they are done, or have ended early
     """
 
-    def __init__(self, count: int):
+    def __init__(self, count: int, tell: Optional[Callable[[Steps], None]] = None):
         self.left = count
         self.finished = threading.Event()
+        self._tell = tell
         self.cancelled_by = ''
         self.error: Optional[BaseException] = None
+
+    def finish(self) -> None:
+        """Tell that nothing more will be done."""
+        self.finished.set()
+        if self._tell is not None:
+            self._tell(self)
 
 
 class SimulationLoop:
@@ -126,98 +134,101 @@ class SimulationLoop:
         """
         self._cancel(by)
 
-    def begin_steps(self, count: int) -> Steps:
+    def begin_steps(self, count: int, tell: Optional[Callable[[Steps], None]] = None) -> Steps:
         """Begin `count` cycles, as fast as possible, while paused.
 
+        :param tell: called when they are done, or have ended early
         :raises RuntimeError: if it is not paused, or others are under way
         """
         if not self._paused:
             raise RuntimeError('not paused: stepping is for a paused simulation')
         if self._steps is not None:
             raise RuntimeError('other steps are under way; ~/pause ends them')
-        self._steps = Steps(count)
+        self._steps = Steps(count, tell)
         return self._steps
 
     # -- the thread -------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        deadline = time.monotonic()
+        deadline = monotonic()
         while not self._stopping:
-            self._serve()
+            if not self._requests.empty():
+                self._serve()
             if self._steps is not None:
                 self._run_slice()
-                deadline = time.monotonic()
+                deadline = monotonic()
                 continue
             if self._paused:
                 self._idle()
                 self._wait(PAUSED_PERIOD)
-                deadline = time.monotonic()
+                deadline = monotonic()
                 continue
             factor = self.real_time_factor
             if factor > 0.0:
-                remaining = deadline - time.monotonic()
+                remaining = deadline - monotonic()
                 if remaining > LONG_SLEEP:
                     self._wait(min(remaining, 0.5))
                     # A changed factor must not have to wait for a far deadline.
                     deadline = min(
                         deadline,
-                        time.monotonic() + self._period / max(self.real_time_factor, 1e-9),
+                        monotonic() + self._period / max(self.real_time_factor, 1e-9),
                     )
                     continue
                 if remaining > 0.0:
-                    time.sleep(remaining)
-                deadline = self._account(deadline, self._period / factor)
+                    sleep(remaining)
+                begin = monotonic()
+                lag, deadline = begin - deadline, deadline + self._period / factor
+                if lag > self._period / factor:
+                    deadline += self._account(lag, self._period / factor)
             else:
-                deadline = time.monotonic()
+                begin = deadline = monotonic()
             try:
-                self._timed_cycle()
+                self._timed_cycle(begin)
             except Exception as error:  # the node must stay able to answer: pause, and say why
                 self._paused = True
                 self._failed(error)
 
     def _run_slice(self) -> None:
         """Do steps for a while."""
-        steps, end = self._steps, time.monotonic() + SLICE
+        steps, end = self._steps, monotonic() + SLICE
         try:
             while steps.left and not self._stopping:
-                self._timed_cycle()
+                self._timed_cycle(monotonic())
                 steps.left -= 1
-                if time.monotonic() > end:
+                if monotonic() > end:
                     break
         except Exception as error:
             steps.error = error
             self._steps = None
             self._failed(error)
-            steps.finished.set()
+            steps.finish()
             return
         if not steps.left:
             self._steps = None
             self._stepped()  # the state that was reached is shown before anybody is told of it
-            steps.finished.set()
+            steps.finish()
 
     def _cancel(self, by: str) -> None:
         steps, self._steps = self._steps, None
         if steps is not None:
             steps.cancelled_by = by
-            steps.finished.set()
+            steps.finish()
 
-    def _account(self, deadline: float, period: float) -> float:
-        """Count a late start and return the deadline of the cycle after this one."""
-        lag = time.monotonic() - deadline
-        if lag > period:
-            self.overruns += 1
-        if lag > max(LARGEST_LAG, period):
-            self.lost_time += lag
-            deadline += lag
-        return deadline + period
+    def _account(self, lag: float, period: float) -> float:
+        """Count a start that is late by more than a period; return by how much to give way."""
+        self.overruns += 1
+        if lag <= max(LARGEST_LAG, period):
+            return 0.0
+        self.lost_time += lag
+        return lag
 
-    def _timed_cycle(self) -> None:
-        begin = time.perf_counter()
+    def _timed_cycle(self, begin: float) -> None:
         self._cycle()
-        duration = time.perf_counter() - begin
+        duration = monotonic() - begin
         self.cycles += 1
         self.busy_time += duration
-        self.longest_cycle = max(self.longest_cycle, duration)
+        if duration > self.longest_cycle:
+            self.longest_cycle = duration
 
     def _wait(self, duration: float) -> None:
         self._wake.wait(duration)

@@ -2,77 +2,30 @@
 
 from __future__ import annotations
 
-import threading
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple, Union
 
-from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import MultiThreadedExecutor
-from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
 
-from rbd_ros.nodes.common.communication import input_node, service
+from rbd_ros.nodes.common.communication import service
 from rbd_ros.nodes.common.description import RobotSource
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
+from rbd_ros.nodes.common.later import answer_later, Later
 from rbd_ros.nodes.common.parameters import ParameterTable
-from rbd_ros.nodes.common.process import spin
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.text import readable
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
 from rbd_ros.nodes.simulator.interface import check_simulator_parameters, INTERFACE
-from rbd_ros.nodes.simulator.loop import SimulationLoop
+from rbd_ros.nodes.simulator.loop import SimulationLoop, Steps
 from rbd_ros.nodes.simulator.rivals import Rivals
 from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
 from rbd_ros.robot import Robot
 
 SUBJECT = 'simulation'
 SLOW = 0.95  # part of the real-time factor asked for below which a warning is due
+Outcome = Tuple[bool, str]  # whether it worked, and what to tell
 OWN_CLOCK = 'the simulator makes /clock and cannot follow it'
-
-
-class _StepService:
-    """Services that may take long, on a node and an executor of their own.
-
-    While steps are being done, the main executor answers ~/pause, ~/reset and all else, and a
-    second thread here refuses further steps: if they waited, they would begin after ~/pause.
-
-    :param node: the simulator node
-    """
-
-    def __init__(self, node: Node):
-        self._main = node
-        self._node = input_node(node, 'stepping')
-        self._stop = Future()
-        self._executor = MultiThreadedExecutor(2, context=node.context)
-        self._executor.add_node(self._node)
-        self._thread = threading.Thread(target=self._run, name='stepping', daemon=True)
-
-    def offer(self, kind: type, name: str, callback: Callable[[Any, Any], Any]) -> None:
-        """Create a service with a name of the main node's."""
-        self._node.create_service(
-            kind,
-            self._main.resolve_service_name(name),
-            callback,
-            callback_group=ReentrantCallbackGroup(),
-        )
-
-    def start(self) -> None:
-        """Begin to answer."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End; steps under way must have been cancelled."""
-        self._stop.set_result(True)
-        self._executor.wake()
-        if self._thread.is_alive():
-            self._thread.join(5.0)
-        self._executor.shutdown()
-        self._node.destroy_node()
-
-    def _run(self) -> None:
-        spin(self._executor, self._stop, self._node)
 
 
 class SimulatorNode(SturdyNode):
@@ -98,10 +51,9 @@ class SimulatorNode(SturdyNode):
         self._failure = ''
         self._seen: Tuple[int, int, float] = (0, 0, 0.0)
         self._speed = 0.0
-        self._stepping = _StepService(self)
         service(self, INTERFACE.service('~/pause'), self._on_pause)
         service(self, INTERFACE.service('~/reset'), self._on_reset)
-        self._stepping.offer(Trigger, '~/step', self._on_step)
+        answer_later(service(self, INTERFACE.service('~/step'), self._on_step))
         offer_simulation_interfaces(self, self._offer)
         self._source = RobotSource(
             self,
@@ -114,11 +66,8 @@ class SimulatorNode(SturdyNode):
         self._source.start()
 
     def _offer(self, kind: type, name: str, callback: Callable[[Any, Any], Any]) -> None:
-        """Create a service of `simulation_interfaces`, those that may take long aside."""
-        if name == '~/step_simulation':
-            self._stepping.offer(kind, name, callback)
-        else:
-            self.create_service(kind, name, callback)
+        """Create a service of `simulation_interfaces`."""
+        answer_later(self.create_service(kind, name, callback))
 
     def _refuse_simulated_time(self) -> None:
         if self.get_parameter('use_sim_time').value:
@@ -144,7 +93,6 @@ class SimulatorNode(SturdyNode):
     def start(self) -> None:
         """Let time pass, now or when there is a robot."""
         self._running = True
-        self._stepping.start()
         if self.loop is not None:
             self.loop.start()
 
@@ -158,7 +106,7 @@ class SimulatorNode(SturdyNode):
 
     # -- verbs, for both kinds of services: whether it worked, and what to tell -------------------
 
-    def pause(self, paused: bool) -> Tuple[bool, str]:
+    def pause(self, paused: bool) -> Outcome:
         """Let simulated time stand still, or go on."""
         if self.loop is None:
             return self._no_robot()
@@ -174,8 +122,8 @@ class SimulatorNode(SturdyNode):
         self.cycle.publish()
         self._report_state()
 
-    def step(self, count: int) -> Tuple[bool, str]:
-        """Simulate `count` cycles while paused; the last state is published before this returns.
+    def step(self, count: int) -> Union[Outcome, Later]:
+        """Simulate `count` cycles while paused; the last state is published before this is told.
 
         They end early by ~/pause, ~/reset, a failure, or the end of the node.
         """
@@ -183,23 +131,29 @@ class SimulatorNode(SturdyNode):
             return self._no_robot()
         if self._failure:
             return False, self._failed_text()
+        outcome = Later()
         try:
-            steps = self.loop.request(lambda: self._begin_steps(count))
+            self.loop.request(
+                lambda: self._begin_steps(
+                    count, lambda steps: outcome.tell(self._steps_done(count, steps))
+                )
+            )
         except (RuntimeError, TimeoutError) as error:
             return False, str(error)
-        steps.finished.wait()
+        return outcome
+
+    def _begin_steps(self, count: int, tell: Callable[[Steps], None]) -> None:
+        self.loop.begin_steps(count, tell)
+        self.cycle.refresh_commands()
+
+    def _steps_done(self, count: int, steps: Steps) -> Outcome:
         done = count - steps.left
         if steps.error is not None:
             return False, f'{done} cycles done, at {self._time()}; {self._failed_text()}'
         ended = f'; ended by {steps.cancelled_by}' if steps.cancelled_by else ''
         return done == count, f'{done} cycles done, at {self._time()}{ended}'
 
-    def _begin_steps(self, count: int) -> Any:
-        steps = self.loop.begin_steps(count)
-        self.cycle.refresh_commands()
-        return steps
-
-    def reset(self) -> Tuple[bool, str]:
+    def reset(self) -> Outcome:
         """Put the robot back to its initial position; time goes on."""
         if self.loop is None:
             return self._no_robot()
@@ -217,7 +171,7 @@ class SimulatorNode(SturdyNode):
         return f'the dynamics failed: {self._failure}. Call ~/reset, then ~/pause with data: false'
 
     @staticmethod
-    def _no_robot() -> Tuple[bool, str]:
+    def _no_robot() -> Outcome:
         return False, 'there is no robot description yet'
 
     def _time(self) -> str:
@@ -229,19 +183,26 @@ class SimulatorNode(SturdyNode):
         response.success, response.message = self._safely(lambda: self.pause(request.data))
         return response
 
-    def _on_step(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success, response.message = self._safely(
-            lambda: self.step(self.parameters['step_count'])
-        )
-        return response
+    def _on_step(
+        self, _: Trigger.Request, response: Trigger.Response
+    ) -> Union[Trigger.Response, Later]:
+        def filled(outcome: Outcome) -> Trigger.Response:
+            response.success, response.message = outcome[0], readable(outcome[1])
+            return response
+
+        outcome = self._safely(lambda: self.step(self.parameters['step_count']))
+        return outcome.mapped(filled) if isinstance(outcome, Later) else filled(outcome)
 
     def _on_reset(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success, response.message = self._safely(self.reset)
         return response
 
-    def _safely(self, work: Any) -> Tuple[bool, str]:
+    def _safely(self, work: Callable[[], Any]) -> Any:
         try:
-            success, message = work()
+            outcome = work()
+            if isinstance(outcome, Later):
+                return outcome
+            success, message = outcome
         except Exception as error:  # a service must answer
             self.diagnostics.event(
                 SUBJECT, ERROR, f'{type(error).__name__}: {error}', code=type(error).__name__
@@ -316,6 +277,3 @@ class SimulatorNode(SturdyNode):
         """End the simulation."""
         if self.loop is not None:
             self.loop.stop()
-        self._stepping.stop()
-        if self.cycle is not None:
-            self.cycle.destroy()

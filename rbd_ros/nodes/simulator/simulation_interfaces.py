@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Callable, Tuple
 
+from rbd_ros.nodes.common.later import Later
+
 FEATURES = (
     'SIMULATION_RESET',
     'SIMULATION_RESET_STATE',
@@ -119,8 +121,13 @@ class SimulationInterfaces:
                 OPERATION_FAILED,
                 f'steps must be from 1 to {MOST_STEPS}, got {request.steps}',
             )
-        success, message = self._attempt(lambda: self._simulator.step(int(request.steps)))
-        return self._answer(response, RESULT_OK if success else OPERATION_FAILED, message)
+
+        def filled(outcome: Tuple[bool, str]) -> Any:
+            success, message = outcome
+            return self._answer(response, RESULT_OK if success else OPERATION_FAILED, message)
+
+        outcome = self._attempt(lambda: self._simulator.step(int(request.steps)))
+        return outcome.mapped(filled) if isinstance(outcome, Later) else filled(outcome)
 
     def _state(self) -> int:
         loop = self._simulator.loop
@@ -129,7 +136,7 @@ class SimulationInterfaces:
         return STATE_PAUSED if loop.paused else STATE_PLAYING
 
     @staticmethod
-    def _attempt(work: Any) -> Tuple[bool, str]:
+    def _attempt(work: Any) -> Any:
         try:
             return work()
         except Exception as error:

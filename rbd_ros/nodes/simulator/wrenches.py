@@ -66,6 +66,11 @@ class ExternalWrenches:
             )
         return None
 
+    @property
+    def acting(self) -> bool:
+        """Whether any acts."""
+        return bool(self._forces)
+
     def clear(self) -> None:
         """Let none act."""
         self._forces.clear()
@@ -76,8 +81,6 @@ class ExternalWrenches:
         :param cycle_time: duration of a cycle [s]
         :param substeps: steps in a cycle
         """
-        if not self._forces:
-            return
         step = cycle_time / substeps
         for link in [
             k for k in self._forces if self._simulator.time > self._until[k] - 0.5 * step

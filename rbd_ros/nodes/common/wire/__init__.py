@@ -15,11 +15,13 @@ from rbd_ros.nodes.common.wire.joint_state import (
     NameList,
 )
 from rbd_ros.nodes.common.wire.joint_trajectory import JointTrajectoryData, JointTrajectoryReader
+from rbd_ros.nodes.common.wire.pattern import Pattern
 from rbd_ros.nodes.common.wire.small_messages import (
     ClockWriter,
     Float64MultiArrayReader,
     Float64MultiArrayTemplate,
     Float64MultiArrayWriter,
+    plain_array_pattern,
     WrenchStampedData,
     WrenchStampedReader,
 )
@@ -37,7 +39,9 @@ __all__ = [
     'JointTrajectoryReader',
     'MAX_NAMES',
     'NameList',
+    'Pattern',
     'WireError',
     'WrenchStampedData',
     'WrenchStampedReader',
+    'plain_array_pattern',
 ]

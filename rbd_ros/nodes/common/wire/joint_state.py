@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import struct
+import sys
 from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from rbd_ros.nodes.common.wire.cdr import Cursor, Memory, NANOSECONDS, packed_stamp
+from rbd_ros.nodes.common.wire.pattern import make_pattern, Pattern
 
 FIELDS = ('position', 'velocity', 'effort')
 STAMP, FRAME = 4, 12  # where in a message the time stamp and the name of the frame are
@@ -96,6 +98,9 @@ class _Layout:
         self._kind = np.dtype(f'{order}f8')
         # Two rooms that take turns: what is new can be compared with what was before.
         name_list = _interned(found, names)
+        self._counts_at = at
+        self._values = {FIELDS[k]: values[k] for k in filled}
+        self.reads = 0
         self._rooms = [self._room(name_list, values, counts) for _ in range(2)]
         self.state = self._rooms[0][1]
 
@@ -116,6 +121,23 @@ class _Layout:
             if count:
                 columns[-1].flags.writeable = False
         return room, JointStateData(names, *columns), foreign
+
+    def pattern(self) -> Optional[Pattern]:
+        """See `JointStateReader.pattern`."""
+        if not self._kind.isnative or sys.byteorder != 'little':
+            return None
+        content, mask = bytearray(self._smallest), bytearray(self._smallest)
+
+        def put(at: int, data: bytes, counts: bytes) -> None:
+            content[at : at + len(data)] = data
+            mask[at : at + len(data)] = counts
+
+        kind, *counts = self._fixed
+        put(0, struct.pack('<H', kind), b'\xff\xff')
+        put(FRAME, self._raw, self._mask.to_bytes(len(self._raw), 'little'))
+        for at, count in zip(self._counts_at, counts):
+            put(at, struct.pack('<I', count), b'\xff' * 4)
+        return make_pattern(bytes(content), bytes(mask), LARGEST, self._values)
 
     def load(self, data: bytes) -> bool:
         """Fill `state` from a message; return whether it has this layout.
@@ -139,6 +161,7 @@ class _Layout:
         room[:] = data[self._begin : self._end]
         if foreign is not None:
             foreign[0][:] = foreign[1]
+        self.reads += 1
         self.state.stamp = seconds * NANOSECONDS + nanoseconds
         return True
 
@@ -178,6 +201,14 @@ class JointStateReader:
         if layout is None or not layout.load(data):
             layout = self.layout = self._find(data)
         return layout.state
+
+    def pattern(self, reads: int) -> Optional[Pattern]:
+        """Pattern of the last message; None if it is not native or has not come often enough.
+
+        :param reads: how many messages of its layout must have been read
+        """
+        enough = self.layout is not None and self.layout.reads >= reads
+        return self.layout.pattern() if enough else None
 
     def _find(self, data: bytes) -> _Layout:
         """Load a message into the layout that it has, one that is known or a new one."""
@@ -243,6 +274,11 @@ class JointStateWriter:
         self.position, self.velocity, self.effort = memory.finish()
         self._bytes = memory.bytes
         self._stamp = memory.bytes[STAMP:FRAME]
+
+    @property
+    def stamp(self) -> np.ndarray:
+        """View of the time, (1,): nanoseconds in a word's upper half, seconds in its lower."""
+        return np.frombuffer(self._stamp, np.int64)
 
     def set_stamp(self, seconds: int, nanoseconds: int) -> None:
         """Write the time of the header.

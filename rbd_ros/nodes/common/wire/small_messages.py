@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
+import sys
+from typing import NamedTuple, Optional
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from rbd_ros.nodes.common.wire.cdr import (
     packed_stamp,
     WireError,
 )
+from rbd_ros.nodes.common.wire.pattern import make_pattern, Pattern
 
 LARGEST = 1 << 18  # bytes of a message that is looked at
 MAX_DIMENSIONS = 16  # of a Float64MultiArray; their labels and sizes are passed over
@@ -51,6 +53,15 @@ class Float64MultiArrayReader:
             cursor.unsigned(f'dimension {k}')
         cursor.unsigned('data_offset')
         return cursor.array('data', cursor.count('data', 8))
+
+
+def plain_array_pattern(count: int) -> Optional[Pattern]:
+    """Pattern of Float64MultiArrays of `count` numbers as everybody sends them: no dimensions."""
+    if sys.byteorder != 'little' or not count:
+        return None
+    content = _PLAIN.pack(0x0100, 0, 0, count).ljust(_PLAIN_DATA + 8 * count, b'\0')
+    mask = b'\xff\xff\0\0' + b'\xff' * 4 + bytes(4) + b'\xff' * 4 + bytes(8 * count + 4)
+    return make_pattern(content, mask, LARGEST, {'data': _PLAIN_DATA})
 
 
 class Float64MultiArrayWriter:

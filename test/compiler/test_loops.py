@@ -1,0 +1,143 @@
+"""Loops that numba compiles: by a process of its own, kept on disk, used without numba."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from support import fresh_python
+
+from rbd_ros.compiler.loops import double_at, entry_point, matrix, vector, why_interpreted, word_at
+from rbd_ros.compiler.records import Record
+
+
+class Numbers(NamedTuple):
+    scale: float
+    count: int
+    values: np.ndarray
+    table: np.ndarray
+
+
+class Nested(NamedTuple):
+    inner: Numbers
+    places: np.ndarray
+
+
+@entry_point
+def gather(nested: Nested, data: bytes, size: int, factor: float) -> int:
+    """Put numbers of all kinds together; every kind of access that loops use."""
+    inner = nested.inner
+    a, b = vector(3), matrix(2, 2)
+    for k in range(3):
+        a[k] = double_at(data, nested.places[k])
+    for r in range(2):
+        for c in range(2):
+            b[r, c] = inner.table[r, c] * a[r + c if r + c < 3 else 2]
+    for k in range(len(inner.values)):
+        inner.values[k] = factor * inner.scale * a[k % 3] + b[k % 2, 1]
+    return word_at(data, size - 8) + inner.count
+
+
+DATA = b'\1\2\3' + np.array([1.5, -2.0, 1e300]).tobytes() + np.array([12], np.int64).tobytes()
+
+
+def arguments():
+    inner = Numbers(0.5, 7, np.zeros(5), np.array([[1.0, 2.0], [3.0, 4.0]]))
+    return inner, Record(Nested(inner, np.array([3, 11, 19])))
+
+
+def expected():
+    """What the text says, by the interpreter."""
+    inner, record = arguments()
+    result = gather.function(record.fields, DATA, len(DATA), 2.0)
+    return result, inner.values
+
+
+@pytest.mark.parametrize('keep_lock', [False, True])
+def test_machine_code_does_what_the_text_says(keep_lock, caplog):
+    assert why_interpreted() is None
+    inner, record = arguments()
+    result = gather.bind(record, keep_lock=keep_lock)(DATA, len(DATA), 2.0)
+    wanted, values = expected()
+    assert result == wanted == 19
+    np.testing.assert_array_equal(inner.values, values)
+    assert not caplog.records  # which would tell that it is interpreted
+
+
+def test_records_live_as_long_as_what_is_bound_to_them():
+    inner, record = arguments()
+    bound = gather.bind(record, keep_lock=True)
+    del record
+    for _ in range(100):
+        np.ones(64)
+        arguments()
+    assert bound(DATA, len(DATA), 2.0) == 19 and inner.values[0] == expected()[1][0]
+
+
+@pytest.mark.parametrize('wrong', [(), (DATA,), ('text', 3, 2.0), (DATA, 'three', 2.0)])
+def test_wrong_arguments_raise(wrong):
+    with pytest.raises((SystemError, TypeError)):
+        gather.bind(arguments()[1], keep_lock=True)(*wrong)
+
+
+GATHER = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import test_loops
+inner, record = test_loops.arguments()
+bound = test_loops.gather.bind(record, keep_lock=True)
+print(bound(test_loops.DATA, len(test_loops.DATA), 2.0), inner.values.tolist())
+print(type(bound).__name__, sorted({{'numba', 'scipy'}} & set(sys.modules)))
+"""
+
+
+def test_what_is_compiled_needs_no_numba(tmp_path):
+    """Neither where it is compiled first, nor where it is found on disk, damaged or not."""
+    result, values = expected()
+    for damage in (False, False, True):
+        for entry in tmp_path.glob('gather-loop-*') if damage else ():
+            entry.write_bytes(entry.read_bytes()[:-1000])
+        done = fresh_python.run(GATHER, RBD_ROS_CACHE_DIR=tmp_path)
+        assert done.stdout == f'{result} {values.tolist()}\nbuiltin_function_or_method []\n'
+        assert not done.stderr
+        assert len(list(tmp_path.glob('gather-loop-*'))) == 1
+
+
+def test_what_cannot_be_compiled_runs_in_the_interpreter_and_says_so(tmp_path):
+    (tmp_path / 'numba').mkdir()
+    (tmp_path / 'numba' / '__init__.py').write_text("raise ImportError('numba is broken')")
+    code = f'import sys; sys.path.insert(0, {str(tmp_path)!r})\n' + GATHER
+    done = fresh_python.run(code, RBD_ROS_CACHE_DIR=tmp_path / 'cache')
+    result, values = expected()
+    assert done.stdout.splitlines()[0] == f'{result} {values.tolist()}'
+    assert 'gather cannot be compiled, and is slow' in done.stderr
+    assert 'numba is broken' in done.stderr
+
+
+def test_no_place_on_disk_is_needed():
+    assert not fresh_python.run(GATHER, RBD_ROS_CACHE_DIR='off').stderr
+
+
+MEMORY = """
+import re
+from rbd_ros.robot import give_back_memory
+from support.simulated_robots import turntable
+from rbd_ros import Simulator
+
+def resident():
+    return int(re.search(r'VmRSS:\\s+(\\d+)', open('/proc/self/status').read())[1])
+
+s = Simulator(turntable())
+before = resident()
+give_back_memory()
+after = resident()
+s.step([0.1], 10)
+r = turntable(inertia=0.3171)  # compiled after it
+assert abs(r.mass_matrix([0.0])[0, 0] - 0.3171) < 1e-12
+print(before, after)
+"""
+
+
+def test_memory_of_the_compiler_is_given_back_and_the_compiler_still_works():
+    before, after = map(int, fresh_python.run(MEMORY).stdout.split())
+    assert after < before - 20_000  # [KiB]; it is some 60 000

@@ -1,0 +1,157 @@
+"""What drives the joints: the servo does exactly what it says, whatever the others do."""
+
+import math
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+from support import random_trees
+from support.simulated_robots import joint, link, robot, turntable
+
+from rbd_ros import Robot, Simulator
+from rbd_ros.compiler.loops import entry_point
+from rbd_ros.compiler.records import Record
+from rbd_ros.simulation.drives import (
+    Drives,
+    EFFORT,
+    find_torque,
+    GRAVITY,
+    make_drives,
+    POSITION,
+    VELOCITY,
+    ZERO,
+)
+from rbd_ros.simulation.plant import Memory, Plant
+
+BANDWIDTH = 40.0
+TIMESTEP = 1e-3
+
+
+@entry_point
+def torque_of_drives(plant: Plant, memory: Memory, drives: Drives, duration: float) -> int:
+    """Find the torques of the drives; return whether they are finite."""
+    return 1 if find_torque(plant, memory, drives, duration) else 0
+
+
+class Driven:
+    """A simulation whose joints are driven.
+
+    :param subject: the robot, all of whose joints have one degree of freedom
+    """
+
+    def __init__(self, subject):
+        n = subject.nv
+        self.simulator = Simulator(subject, TIMESTEP)
+        self.drives = make_drives(subject, np.arange(n), np.arange(n), BANDWIDTH)
+        self._find = torque_of_drives.bind(*self.simulator.records, Record(self.drives))
+
+    def torque(self):
+        """Torques now, and whether they are finite."""
+        finite = self._find(TIMESTEP)
+        return self.simulator.records[1].fields.wanted.copy(), bool(finite)
+
+    def run(self, steps):
+        """Take steps; return the greatest velocity of each joint on the way."""
+        fastest = np.zeros(self.simulator.robot.nv)
+        for _ in range(steps):
+            self.simulator.step(self.torque()[0])
+            fastest = np.maximum(fastest, np.abs(self.simulator.v))
+        return fastest
+
+
+def by_hybrid_dynamics(subject, drives, q, v):
+    """Torques as in the book (9.2), with NumPy; no joint friction."""
+    tau = np.zeros(subject.nv)
+    effort, gravity = drives.mode == EFFORT, drives.mode == GRAVITY
+    tau[effort] = drives.effort[effort]
+    tau[gravity] = subject.gravity_torque(q)[gravity]
+    servo = drives.mode >= POSITION
+    error = np.where(drives.mode == POSITION, drives.position - q, 0.0)
+    acceleration = BANDWIDTH**2 * error + 2.0 * BANDWIDTH * (drives.velocity - v)
+    H, C = subject.mass_matrix(q), subject.bias_force(q, v) + subject.damping * v
+    free = ~servo
+    load = tau[free] - C[free] - H[np.ix_(free, servo)] @ acceleration[servo]
+    acceleration[free] = np.linalg.solve(H[np.ix_(free, free)], load)
+    tau[servo] = (H @ acceleration + C)[servo]
+    return tau
+
+
+@pytest.fixture(scope='module')
+def chain():
+    """Six joints without friction."""
+    return Robot.from_urdf(random_trees.tree(8, 6, ('revolute', 'prismatic'), 0, 0.5))
+
+
+@pytest.mark.parametrize('seed', range(12))
+def test_torques_are_those_of_hybrid_dynamics(chain, seed):
+    rng = np.random.default_rng(seed)
+    driven = Driven(chain)
+    drives = driven.drives
+    q = np.clip(rng.normal(size=chain.nq), chain.lower_limits, chain.upper_limits)
+    v = rng.normal(size=chain.nv)
+    driven.simulator.reset(q, v)
+    drives.mode[:] = rng.integers(ZERO, VELOCITY + 1, size=chain.nv)
+    for values in (drives.effort, drives.position, drives.velocity):
+        values[:] = rng.normal(size=chain.nv)
+    tau, finite = driven.torque()
+    assert finite
+    expected = by_hybrid_dynamics(chain, drives, q, v)
+    frictional = (chain.friction > 0.0) & (drives.mode >= POSITION)
+    assert_allclose(
+        np.where(frictional, expected, tau), expected, rtol=1e-9, atol=1e-9 * abs(expected).max()
+    )
+
+
+@pytest.mark.parametrize('friction', [0.0, 0.5, 50.0])
+@pytest.mark.parametrize('speed', [0.5, -0.01])
+def test_a_servo_of_velocity_overcomes_dry_friction(friction, speed):
+    driven = Driven(turntable(friction=friction))
+    driven.drives.mode[:] = VELOCITY
+    driven.drives.velocity[:] = speed
+    driven.run(500)
+    assert_allclose(driven.simulator.v, [speed], rtol=1e-6)
+
+
+def test_a_servo_of_position_ends_where_it_is_told_with_dry_friction():
+    driven = Driven(turntable(friction=2.0))
+    driven.drives.mode[:] = POSITION
+    driven.drives.position[:] = 0.3
+    driven.run(1500)
+    assert_allclose(driven.simulator.q, [0.3], atol=1e-6)
+    held = [driven.torque()[0][0] for _ in range(100) if driven.run(1) is not None]
+    assert np.ptp(held) < 1e-6  # no chatter
+
+
+def test_a_servo_at_rest_takes_no_torque_but_gravity(chain):
+    driven = Driven(chain)
+    driven.drives.mode[:] = POSITION
+    driven.drives.position[:] = q = np.clip(
+        chain.neutral() + 0.1, chain.lower_limits, chain.upper_limits
+    )
+    driven.simulator.reset(q)
+    assert_allclose(driven.torque()[0], chain.gravity_torque(q), atol=1e-12)
+
+
+def test_torques_without_limit_are_reported_and_zero(chain):
+    driven = Driven(chain)
+    driven.drives.mode[:] = EFFORT
+    driven.drives.effort[:] = 1.0
+    driven.drives.effort[2] = math.inf
+    tau, finite = driven.torque()
+    assert not finite and not tau.any()
+
+
+def test_joints_that_move_no_mass_do_not_disturb_a_servo():
+    """A free joint behind the servo has hardly any inertia; the servo works all the same."""
+    subject = robot(
+        link('base'),
+        link('arm', 1.0, (0.1, 0.1, 0.1)),
+        link('tip', 1e-9, (1e-12, 1e-12, 1e-12)),
+        joint('servo', 'base', 'arm', axis=(0, 0, 1)),
+        joint('free', 'arm', 'tip', axis=(0, 0, 1)),
+    )
+    driven = Driven(subject)
+    driven.drives.mode[0] = VELOCITY
+    driven.drives.velocity[0] = 0.2
+    driven.run(300)
+    assert_allclose(driven.simulator.v[0], 0.2, rtol=1e-4)
