@@ -45,6 +45,15 @@ def pytest_addoption(parser):
         help='run the attacks on the nodes, too; they want a machine that has nothing else to do',
     )
     parser.addoption(
+        '--fuzz-messages',
+        type=int,
+        default=100_000,
+        help='messages of each kind that each node gets in the fuzz test (default: 100 000)',
+    )
+    parser.addoption(
+        '--fuzz-seed', type=int, default=1, help='seed of those messages (default: 1)'
+    )
+    parser.addoption(
         '--worst-errors',
         action='store_true',
         help='print the worst error measured for each algorithm',
