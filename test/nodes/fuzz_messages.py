@@ -25,7 +25,8 @@ NUMBERS = (
 )
 STAMPS = (
     *((0, 0), (0, 1), (-1, 0), (-1, 2**32 - 1), (-(2**31), 0), (2**31 - 1, 999_999_999)),
-    *((2**31 - 1, 2**32 - 1), (0, 2**32 - 1), (BASE, 10**9 + 1), (BASE + 3600, 1), (BASE - 3600, 1)),
+    *((2**31 - 1, 2**32 - 1), (0, 2**32 - 1), (BASE, 10**9 + 1)),
+    *((BASE + 3600, 1), (BASE - 3600, 1)),
 )
 COUNTS = (0, 1, 3, 4, 7, 100, 2**16, 2**31 - 1, 2**31, 2**32 - 1, 2**32 - 8, 0x20000001)
 ENCAPSULATIONS = (b'\0\0', b'\0\2', b'\0\3', b'\0\6', b'\0\7', b'\1\1', b'\xff\xff', b'\xca\xfe')
@@ -77,6 +78,7 @@ class Packer:
     def __init__(self, order='<'):
         self.order = order
         self.body = bytearray()
+        self.numbers = []  # where numbers begin in the data, and how many there are
 
     def align(self, size):
         self.body += bytes(-len(self.body) % size)
@@ -101,6 +103,7 @@ class Packer:
 
     def doubles(self, values):
         self.align(8)
+        self.numbers.append((len(self.body) + 4, len(values)))
         self.body += struct.pack(f'{self.order}{len(values)}d', *values)
 
     def array(self, values):
@@ -120,8 +123,12 @@ def _packed_texts(names, order):
     return bytes(packer.body)
 
 
-def joint_state(stamp, names, *columns, order='<', frame=''):
+def joint_state(*arguments, **options):
     """JointState with a stamp (s, ns), and columns position, velocity and effort."""
+    return packed_joint_state(*arguments, **options).data()
+
+
+def packed_joint_state(stamp, names, *columns, order='<', frame=''):
     packer = Packer(order)
     packer.stamp(*stamp)
     packer.text(frame)
@@ -129,7 +136,7 @@ def joint_state(stamp, names, *columns, order='<', frame=''):
     packer.body += _packed_texts(tuple(names), order)
     for column in (*columns, (), (), ())[:3]:
         packer.array(column)
-    return packer.data()
+    return packer
 
 
 def trajectory(stamp, names, points, order='<'):
@@ -147,8 +154,12 @@ def trajectory(stamp, names, points, order='<'):
     return packer.data()
 
 
-def multi_array(values, dimensions=(), offset=0, order='<'):
+def multi_array(*arguments, **options):
     """Float64MultiArray; a dimension is (label, size, stride)."""
+    return packed_multi_array(*arguments, **options).data()
+
+
+def packed_multi_array(values, dimensions=(), offset=0, order='<'):
     packer = Packer(order)
     packer.unsigned(len(dimensions))
     for label, size, stride in dimensions:
@@ -157,7 +168,7 @@ def multi_array(values, dimensions=(), offset=0, order='<'):
         packer.unsigned(stride)
     packer.unsigned(offset)
     packer.array(values)
-    return packer.data()
+    return packer
 
 
 def wrench(stamp, frame, values, order='<'):
@@ -236,7 +247,7 @@ class Stream:
         self._kinds = list(hostile)
         self._weights = list(itertools.accumulate(weight for weight, _ in hostile.values()))
         self._makers = {kind: maker for kind, (_, maker) in hostile.items()}
-        self._chunk = functools.lru_cache(maxsize=4)(self._make_chunk)
+        self._chunk = functools.lru_cache(maxsize=16)(self._make_chunk)
 
     def __getitem__(self, number):
         return self._chunk(number // CHUNK)[number % CHUNK][1]

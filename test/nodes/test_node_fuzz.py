@@ -11,7 +11,6 @@ Whatever failed is sent again by the same --fuzz-seed and --fuzz-messages.
 """
 
 import collections
-import itertools
 import signal
 
 import numpy as np
@@ -35,7 +34,7 @@ from fuzz_harness import (
     Typed,
 )
 import fuzz_messages
-from fuzz_messages import NAMES, position_of
+from fuzz_messages import NAMES, packed_joint_state, packed_multi_array, position_of
 from fuzz_requests import ParameterRequests, verbs
 from geometry_msgs.msg import WrenchStamped
 from node_harness import (
@@ -43,12 +42,13 @@ from node_harness import (
     joint_state,
     LIMITS,
     reliable,
-    START_LIMIT,
     TWO_LINK_ARM,
 )
 from rcl_interfaces.srv import SetParameters
 import rclpy
-from rclpy.serialization import serialize_message
+from rclpy.duration import Duration
+from rclpy.parameter import parameter_value_to_python
+from rclpy.serialization import deserialize_message, serialize_message
 from rosgraph_msgs.msg import Clock
 from safety_harness import gravity_of
 from sensor_msgs.msg import JointState
@@ -81,6 +81,7 @@ class Target:
 
     def __init__(self, flood, module, interface, parameters, topics):
         self.flood, self.ros, self.module = flood, flood.ros, module
+        self.interface, self.started_with = interface, parameters
         self.namespace = f'/{module}'
         self.name = f'{self.namespace}/{module}'
         self.process = self.ros.start(
@@ -121,17 +122,12 @@ class Target:
         count = round(REQUESTS * self.flood.count)
         self.requesters.append(Requester(client, request, check, count, leader or self.senders[0]))
 
-    def output(self, kind, topic, fields, names=NAMES, also=lambda message: None):
-        out = Outputs(f'{self.module} {topic}', fields, len(NAMES), names)
+    def output(self, kind, topic, example, largest, also=lambda stamp, values: None):
+        out = Outputs(f'{self.module} {topic}', example, largest, kind is JointState)
         out.suspects = lambda: '; '.join(sender.told() for sender in self.senders)
         self.outputs.append(out)
 
-        def use(message):
-            out.check(message)
-            also(message)
-
-        self.flood.listen(kind, f'{self.namespace}/{topic}', use)
-        return out
+        self.flood.listen(kind, f'{self.namespace}/{topic}', lambda data: also(*out.check(data)))
 
     def value(self, subject, key):
         """A number from the diagnostics; 0 while there is none."""
@@ -178,6 +174,7 @@ class Attack(Flood):
         self._ear = rclpy.create_node('ear', context=ros.context)
         self._spoken = []
         self.answered = set()  # numbers of legal states
+        self._joint_states = fuzz_messages.joint_states(seed)
         super().__init__([], [])
         self.targets = {
             'gravity_compensation': self._gravity_compensation(),
@@ -193,7 +190,8 @@ class Attack(Flood):
         )
         self._listeners.append(Listener(subscription, use))
 
-    def _on_diagnostics(self, message):
+    def _on_diagnostics(self, data):
+        message = deserialize_message(data, DiagnosticArray)
         for status in message.status:
             target = self.targets.get(status.name.partition('/')[0])
             if target is not None:
@@ -244,22 +242,26 @@ class Attack(Flood):
             fuzz_messages.joint_trajectories(self.seed),
             lambda: target.value('torque', 'trajectories_received'),
         )
-        motion = {'position': None, 'velocity': None}
-        node = target.module
-        target.output(JointState, f'{node}/desired_state', {**motion, 'effort': LIMIT})
-        target.output(JointState, f'{node}/tracking_error', motion)
+        for topic, largest in (
+            ('desired_state', (None, None, LIMIT)),
+            ('tracking_error', (None, None)),
+        ):
+            example = packed_joint_state((0, 0), NAMES, *[(0.0, 0.0)] * len(largest))
+            target.output(JointState, f'{target.module}/{topic}', example, largest)
         return target
 
-    def _torque_topics(self, target, also=lambda message: None):
+    def _torque_topics(self, target, also=lambda stamp, values: None):
         target.sender(
             JointState,
             'joint_states',
-            fuzz_messages.joint_states(self.seed, f'joint_states of {target.module}'),
+            self._joint_states,
             lambda: target.value('torque', 'states_received'),
         )
         target.companion(Clock, 'clock', fuzz_messages.clocks(self.seed), self.count)
-        target.output(JointState, 'joint_commands', {'effort': LIMIT}, also=also)
-        target.output(Float64MultiArray, 'effort_commands', {'data': LIMIT}, names=None)
+        example = packed_joint_state((0, 0), NAMES, (), (), (0.0, 0.0))
+        target.output(JointState, 'joint_commands', example, [LIMIT], also)
+        example = packed_multi_array((0.0, 0.0))
+        target.output(Float64MultiArray, 'effort_commands', example, [LIMIT])
         self._parameter_requests(target)
 
     def _parameter_requests(self, target):
@@ -267,18 +269,16 @@ class Attack(Flood):
             SetParameters, 'set_parameters', target.parameters, target.parameters.check
         )
 
-    def _check_gravity(self, message):
+    def _check_gravity(self, stamp, effort):
         """What answers a legal state is its gravity torque."""
-        number = fuzz_messages.number_of(
-            message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-        )
+        number = fuzz_messages.number_of(stamp)
         if number is None or number < 0 or not fuzz_messages.is_legal(number):
             return
         self.answered.add(number)
         owed = gravity_of(position_of(number))
-        if not np.abs(np.array(message.effort) - owed).max() < 1e-9:
-            self.targets['gravity_compensation'].outputs[0]._violated(
-                message, f'{list(message.effort)} answers a state to which {owed} are owed'
+        if not np.abs(np.array(effort) - owed).max() < 1e-9:
+            self.targets['gravity_compensation'].outputs[0].violated(
+                divmod(stamp, 10**9), f'{effort} answers a state to which {owed} are owed'
             )
 
     def _simulator(self):
@@ -313,9 +313,8 @@ class Attack(Flood):
         # Both are counted together, and taken in turns: half of what is missing of each.
         by_name._taken = lambda: by_name.sent - (by_name.sent + by_order.sent - commands()) / 2
         by_order._taken = lambda: by_order.sent - (by_name.sent + by_order.sent - commands()) / 2
-        target.output(
-            JointState, 'joint_states', {'position': None, 'velocity': None, 'effort': LIMIT}
-        )
+        example = packed_joint_state((0, 0), NAMES, *[(0.0, 0.0)] * 3)
+        target.output(JointState, 'joint_states', example, (None, None, LIMIT))
         self._parameter_requests(target)
         # A reset forgets commands that wait to be taken: no resets while they are counted.
         afterwards = Afterwards(list(target.senders), SHARE_TAKEN)
@@ -346,13 +345,177 @@ def target(attack, request):
     return attack.targets[request.param]
 
 
-def test_x(attack):
-    print(attack.duration)
-    for target in attack.targets.values():
-        print(target.module, target.alive(), [s.told() for s in target.senders])
-        print([(r.sent, r.answered) for r in target.requesters], target.parameters.problems)
-        print([(o.name, o.violations) for o in target.outputs], target.memory)
-        print(dict(target.told), len(target.process.output().splitlines()))
-        for st in target.status.values(): print(st.name,st.level, st.message, [(v.key,v.value) for v in st.values])
-    print(len(attack.answered), [l.heard for l in attack._listeners])
-    assert 0
+def of_simulator(attack):
+    return attack.targets['simulator']
+
+
+# -- what came out --------------------------------------------------------------------------------
+
+
+def test_all_that_came_out_was_finite_within_limits_and_whole(target):
+    for out in target.outputs:
+        assert not out.violations, '\n'.join(out.violations)
+
+
+def test_nearly_all_that_was_sent_was_taken(target):
+    assert target.alive(), [sender.told() for sender in target.senders]
+    for sender in target.senders:
+        assert sender.sent == sender.count
+        assert sender.taken >= SHARE_TAKEN * sender.sent, sender.told()
+
+
+def test_every_request_was_answered_and_what_was_illegal_refused(target):
+    for requester in target.requesters:
+        assert requester.answered == requester.sent == requester.count
+    assert not target.parameters.problems
+
+
+def test_torque_went_on_for_the_legal_states_in_between(attack):
+    """Two of five that follow each other are lost if a time far ahead came before them."""
+    legal = sum(map(fuzz_messages.is_legal, range(attack.count)))
+    assert len(attack.answered) >= 0.6 * legal
+
+
+def test_trajectories_and_commands_went_on_in_between(attack):
+    legal = sum(map(fuzz_messages.is_legal, range(attack.count)))
+    motion = attack.targets['inverse_dynamics']
+    refused = motion.value('torque', 'trajectories_refused')
+    assert motion.value('torque', 'trajectories_received') - refused > 0.3 * legal
+    simulated = of_simulator(attack)
+    assert simulated.value('simulation', 'commands_accepted') > 2 * legal
+    assert simulated.value('simulation', 'wrenches_accepted') > legal
+
+
+# -- what it left behind --------------------------------------------------------------------------
+
+
+def test_diagnostics_tell_what_was_refused(target):
+    told = {
+        'gravity_compensation': {
+            'joint_states': {'not finite', 'truncated', 'name given twice', 'time backwards'},
+            'robot_description': {'different description ignored'},
+        },
+        'inverse_dynamics': {
+            'joint_states': {'not finite', 'truncated', 'name given twice', 'time backwards'},
+            'trajectory': {'truncated', 'not plain CDR', 'trajectory has wrong lengths'},
+        },
+        'simulator': {
+            'commands': {'not finite', 'too large', 'truncated', 'wrong length'},
+            'external_wrench': {'not finite', 'too large', 'unknown link'},
+        },
+    }[target.module]
+    for subject, codes in told.items():
+        assert codes <= target.told[subject]
+    if target.module != 'simulator':
+        assert target.value('torque', 'states_refused') > 0.2 * target.senders[0].sent
+
+
+def test_memory_does_not_grow_without_bound(target):
+    assert max(target.memory) - target.memory[0] < MOST_GROWTH, target.memory
+
+
+def test_the_log_stays_short(target):
+    lines = target.process.output().splitlines()
+    assert len(lines) < MOST_LINES, '\n'.join(lines[-50:])
+    assert max(map(len, lines)) < 2500
+    assert 'Traceback' not in target.process.output()
+
+
+# -- and then? ------------------------------------------------------------------------------------
+
+
+def usual_time(target):
+    """Let simulated time be the present one again, as far as the node listens to it."""
+    publisher = target.ros.publisher(Clock, f'{target.namespace}/clock')
+    message = Clock()
+    message.clock.sec = fuzz_messages.BASE + 10_000
+    for _ in range(3):
+        publisher.publish(message)
+        target.ros.spin(0.05)
+
+
+class Answers:
+    """Asks a torque node for torques, by states that are newer than all before."""
+
+    def __init__(self, target):
+        self._ros, self._states = target.ros, target.senders[0].publisher
+        self._heard = target.ros.listen(JointState, f'{target.namespace}/joint_commands')
+        self._number = 10 * target.senders[0].count
+
+    def __call__(self, position, velocity=(0.0, 0.0)):
+        """Torque of a state, (2,)."""
+        efforts = []
+
+        def found():
+            self._number += 1
+            message = joint_state(NAMES, position, velocity)
+            stamp = divmod(fuzz_messages.stamp_of(self._number), 10**9)
+            message.header.stamp.sec, message.header.stamp.nanosec = stamp
+            self._states.publish(serialize_message(message))
+            seen = len(self._heard)
+            self._ros.spin(0.05)
+            efforts.extend(m.effort for m in self._heard[seen:] if _stamp(m) == stamp)
+            return efforts
+
+        self._ros.until(found, 'the torque of a state')
+        return np.array(efforts[0])
+
+
+def _stamp(message):
+    return message.header.stamp.sec, message.header.stamp.nanosec
+
+
+@pytest.mark.parametrize('module', ['gravity_compensation', 'inverse_dynamics'])
+def test_afterwards_a_legal_state_has_the_torque_that_is_owed(attack, module):
+    """States have been absent, so inverse dynamics holds what it measures first."""
+    target = attack.targets[module]
+    usual_time(target)
+    answer = Answers(target)
+    robot = Robot.from_urdf(TWO_LINK_ARM)
+    for _ in range(5):  # an older time line is believed in when there are three in order
+        first = answer(POSE)
+    assert first == pytest.approx(robot.gravity_torque(np.array(POSE)), rel=1e-9)
+    assert first == pytest.approx(list(gravity_torque(POSE).values()))
+    if module == 'gravity_compensation':
+        rng = np.random.default_rng(3)
+        for q in rng.uniform(-2.4, 2.4, (5, 2)):
+            owed = robot.gravity_torque(q)
+            assert answer(q) == pytest.approx(owed, rel=1e-9, abs=1e-9)
+
+
+def test_afterwards_parameters_are_those_of_the_start(target):
+    interface = target.interface
+    names = [p.name for p in interface.parameters if p.live]
+    values = target.ros.get_parameters(target.name, names)
+    for name, value in zip(names, values):
+        default = target.started_with.get(name, interface.defaults[name])
+        given = parameter_value_to_python(value)
+        assert (list(given or ()) if isinstance(default, tuple) else given) == (
+            list(default) if isinstance(default, tuple) else default
+        )
+
+
+def test_afterwards_the_simulated_robot_obeys(attack):
+    target = of_simulator(attack)
+    ros, robot = attack.ros, Robot.from_urdf(TWO_LINK_ARM)
+    assert target.call(SetBool, 'pause', SetBool.Request(data=True)).success
+    assert target.call(Trigger, 'reset', Trigger.Request()).success
+    states = ros.listen(JointState, f'{target.namespace}/joint_states', reliable(1))
+    ros.until(lambda: states, 'a state')
+    assert list(states[-1].position) == list(START)
+    effort = [12.0, -5.0]
+    by_order = target.senders[1].publisher
+    by_order.publish(serialize_message(Float64MultiArray(data=effort)))
+    assert by_order.wait_for_all_acked(Duration(seconds=60.0))
+    assert target.call(Trigger, 'step', Trigger.Request()).success
+    ros.until(lambda: any(states[-1].velocity), 'a state that moves')
+    wanted = 1e-3 * robot.forward_dynamics(np.array(START), np.zeros(2), np.array(effort))
+    assert list(states[-1].velocity) == pytest.approx(wanted, rel=1e-6)
+    assert list(states[-1].effort) == effort
+
+
+def test_afterwards_a_signal_ends_it(target):
+    """Last of all."""
+    assert target.process.stop(signal.SIGINT) == 0
+    target.ros.processes.remove(target.process)
+    assert 'Traceback' not in target.process.output()
