@@ -246,7 +246,7 @@ class Attack(Flood):
             ('desired_state', (None, None, LIMIT)),
             ('tracking_error', (None, None)),
         ):
-            example = packed_joint_state((0, 0), NAMES, *[(0.0, 0.0)] * len(largest))
+            example = packed_joint_state(NAMES, [2] * len(largest))
             target.output(JointState, f'{target.module}/{topic}', example, largest)
         return target
 
@@ -258,7 +258,7 @@ class Attack(Flood):
             lambda: target.value('torque', 'states_received'),
         )
         target.companion(Clock, 'clock', fuzz_messages.clocks(self.seed), self.count)
-        example = packed_joint_state((0, 0), NAMES, (), (), (0.0, 0.0))
+        example = packed_joint_state(NAMES, (0, 0, 2))
         target.output(JointState, 'joint_commands', example, [LIMIT], also)
         example = packed_multi_array((0.0, 0.0))
         target.output(Float64MultiArray, 'effort_commands', example, [LIMIT])
@@ -313,7 +313,7 @@ class Attack(Flood):
         # Both are counted together, and taken in turns: half of what is missing of each.
         by_name._taken = lambda: by_name.sent - (by_name.sent + by_order.sent - commands()) / 2
         by_order._taken = lambda: by_order.sent - (by_name.sent + by_order.sent - commands()) / 2
-        example = packed_joint_state((0, 0), NAMES, *[(0.0, 0.0)] * 3)
+        example = packed_joint_state(NAMES, (2, 2, 2))
         target.output(JointState, 'joint_states', example, (None, None, LIMIT))
         self._parameter_requests(target)
         # A reset forgets commands that wait to be taken: no resets while they are counted.
