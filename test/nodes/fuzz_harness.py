@@ -63,10 +63,16 @@ class Sender:
     def pump(self):
         """Send some, if there is room; return how many."""
         room = min(BATCH, self.count - self.sent, AHEAD - (self.sent - self.taken))
-        for number in range(self.sent, self.sent + max(room, 0)):
-            self.publisher.publish(self.stream[number])
-        self.sent += max(room, 0)
-        return max(room, 0)
+        return self._send(room)
+
+    def _send(self, count):
+        count = max(count, 0)
+        handle = self.publisher.handle
+        with handle:
+            for number in range(self.sent, self.sent + count):
+                handle.publish_raw(self.stream[number])
+        self.sent += count
+        return count
 
     def told(self):
         """What is on its way, for the one who looks for what did harm."""
@@ -85,11 +91,7 @@ class Companion(Sender):
 
     def pump(self):
         wanted = self.count * self._leader.sent // self._leader.count
-        before = self.sent
-        while self.sent < wanted:
-            self.publisher.publish(self.stream[self.sent])
-            self.sent += 1
-        return self.sent - before
+        return self._send(wanted - self.sent)
 
 
 class Typed(Sender):
@@ -136,7 +138,7 @@ class Requester:
 
     :param client: of the service
     :param request: makes request `number`
-    :param check: looks at the answer: check(number, response)
+    :param check: looks at the answer: check(number, request, response)
     :param count: how many
     :param leader: a sender, or another requester
     """
@@ -148,10 +150,12 @@ class Requester:
         self.sent = self.answered = 0
 
     def pump(self):
+        if self.done:
+            return
         wanted = self.count * self._leader.progress // self._leader.count
         while self.sent < wanted and len(self._open) < REQUESTS_AT_ONCE:
-            sequence = self.client.handle.send_request(self._request(self.sent))
-            self._open[sequence] = self.sent
+            request = self._request(self.sent)
+            self._open[self.client.handle.send_request(request)] = self.sent, request
             self.sent += 1
         self.collect()
 
@@ -166,10 +170,10 @@ class Requester:
             header, response = self.client.handle.take_response(self.client.srv_type.Response)
             if header is None:
                 return
-            number = self._open.pop(header.request_id.sequence_number, None)
-            if number is not None:
+            asked = self._open.pop(header.request_id.sequence_number, None)
+            if asked is not None:
                 self.answered += 1
-                self._check(number, response)
+                self._check(*asked, response)
 
 
 class Listener:

@@ -25,10 +25,12 @@ class ParameterRequests:
 
     :param interface: of the node
     :param seed: of the whole test
+    :param started_with: parameters that the node was given
     """
 
-    def __init__(self, interface, seed):
+    def __init__(self, interface, seed, started_with):
         self._seed = seed
+        self._started_with = started_with
         self._declared = interface.parameters
         self._same = next(p for p in self._declared if p.live and p.kind == 'double')
         self.problems = []
@@ -36,16 +38,14 @@ class ParameterRequests:
     def __call__(self, number):
         rng = random.Random(f'{self._seed} parameters {number}')
         if is_legal(number):
-            value = ParameterValue(
-                type=ParameterType.PARAMETER_DOUBLE, double_value=float(self._same.default)
-            )
-            return SetParameters.Request(parameters=[Parameter(name=self._same.name, value=value)])
+            name = self._same.name
+            value = _number(float(self._started_with.get(name, self._same.default)))
+            return SetParameters.Request(parameters=[Parameter(name=name, value=value)])
         parameters = [self._bad(rng) for _ in range(rng.choice((1, 1, 1, 2, 5)))]
         return SetParameters.Request(parameters=parameters)
 
-    def check(self, number, response):
-        """Note answers that are not what is owed to request `number`."""
-        request = self(number)
+    def check(self, number, request, response):
+        """Note an answer that is not what is owed to request `number`."""
         if len(response.results) != len(request.parameters):
             self._note(number, f'{len(response.results)} results')
             return
