@@ -371,6 +371,44 @@ def test_names_invented_without_end_do_not_hold_time_up(rig):
         until_time_passes(rig)
 
 
+# -- dynamics that fail ---------------------------------------------------------------------------
+
+# A point mass on a slide: while it is on the axis of the arm, the arm has no inertia at all.
+NO_INERTIA_AT_ZERO = """
+<robot name="singular">
+  <link name="base"/>
+  <link name="arm"/>
+  <link name="ball"><inertial><mass value="1"/>
+    <inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="turn" type="continuous"><parent link="base"/><child link="arm"/>
+    <axis xyz="0 0 1"/></joint>
+  <joint name="slide" type="prismatic"><parent link="arm"/><child link="ball"/>
+    <axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="100" velocity="5"/></joint>
+</robot>
+"""
+
+
+def test_a_failed_simulation_says_what_to_call_and_that_works(another):
+    rig = another({'robot_description': NO_INERTIA_AT_ZERO, 'initial_positions': [0.0, 0.0]})
+    for _ in range(2):  # it helps as often as it is needed
+        until_time_passes(rig)
+        since = len(rig.ros.diagnostics)
+        rig.by_name.publish(joint_state(['turn', 'slide'], effort=[1.0, 0.0]))
+        told = rig.until_told('dynamics', 'simulation', since)
+        advice = 'Call ~/reset, then ~/pause with data: false'
+        assert 'turn' in told.message and advice in told.message
+        for refused in (rig.pause(False), rig.trigger('step')):
+            assert not refused.success and advice in refused.message
+        stood = rig.time()
+        assert rig.time() == stood
+        assert rig.trigger('reset').success
+        assert rig.pause(False).success
+        rig.ros.until(lambda: rig.status('simulation').message == 'running', 'a good state')
+    until_time_passes(rig)
+    assert list(rig.state().position) == [0.0, 0.0]
+    assert rig.finite()
+
+
 # -- rivals ---------------------------------------------------------------------------------------
 
 
