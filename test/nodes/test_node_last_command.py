@@ -111,10 +111,12 @@ def test_the_rate_holds_whatever_the_stamps_of_states_say(slow, kind):
 
     if kind != 'zero':
         begin_this_time_line()
-    settled(slow, POSES[0], lambda: publish(POSES[0]))
+    here, there = POSES
+    if slow.torques and slow.torques[-1].effort[0] * gravity_of(here)[0] < 0.0:
+        here, there = there, here  # from where the torque is to the other side
+    settled(slow, here, lambda: publish(here))
     since = len(slow.torques) - 1
-    settled(slow, POSES[1], lambda: publish(POSES[1]))
-    settled(slow, POSES[0], lambda: publish(POSES[0]))
+    settled(slow, there, lambda: publish(there))
     assert keeps_the_rate(slow, since)
 
 
@@ -135,7 +137,7 @@ def test_the_rate_holds_when_parameters_change(slow):
             {'gravity': [0.0, 0.0, -9.81]},
         ):
             slow.must_set(**values)
-            slow.ros.spin(0.3)
+            slow.ros.spin(0.15)
         assert keeps_the_rate(slow, since)
 
 
@@ -218,7 +220,7 @@ def test_a_signal_while_states_have_failed_ends_with_one_last_command(
     commanding, module, on_silence, at_end
 ):
     """Two last commands must not take turns: the newer one counts, and none ends what began."""
-    rate = 1.0  # the way takes some 12 s
+    rate = 5.0  # the way takes some 2 s
     rig = commanding(
         module,
         torque_rate_limit=rate,
@@ -234,7 +236,7 @@ def test_a_signal_while_states_have_failed_ends_with_one_last_command(
     since = len(rig.torques) - 1
     code = rig.process.stop()
     ended_well(rig, code)
-    assert worst_excess(rig.torques[since:], rate) <= rate * SLACK
+    assert worst_excess(rig.torques[since:], rate) <= rate * SLACK  # of some 10 N m
     last = gravity_of(POSES[0]) if at_end == 'gravity' else np.zeros(2)
     assert rig.torques[-1].effort == pytest.approx(last)
 
@@ -259,10 +261,7 @@ def trajectory(position, seconds=1):
 
 
 @pytest.mark.parametrize('command', ['zero', 'gravity'])
-@pytest.mark.parametrize(
-    'position', [(1e308, 0.0), (float('nan'), 0.0), (float('inf'), 0.0), (1e200, -1e200)]
-)
-def test_a_trajectory_without_bounds_never_leaves_a_torque_standing(commanding, position, command):
+def test_a_trajectory_without_bounds_never_leaves_a_torque_standing(commanding, command):
     rig = commanding(
         'inverse_dynamics',
         robot_description=FREE_ARM,
@@ -273,14 +272,23 @@ def test_a_trajectory_without_bounds_never_leaves_a_torque_standing(commanding, 
         timeout_command=command,
     )
     trajectories = rig.publisher(JointTrajectory, 'joint_trajectory')
-    since = len(rig.ros.diagnostics)
-    with states_at(rig, POSES[0]):
-        rig.ros.spin(0.2)
-        trajectories.publish(trajectory(position))
-        rig.ros.until_status('trajectory refused', 'trajectory', since=since)
-        rig.ros.spin(1.5)
     last = gravity_of(POSES[0]) if command == 'gravity' else np.zeros(2)
-    rig.ros.until(lambda: np.abs(rig.torques[-1].effort - last).max() < 1e-9, 'the last command')
+    for position in (
+        (1e308, 0.0),
+        (float('nan'), 0.0),
+        (float('inf'), 0.0),
+        (1e200, -1e200),
+    ):
+        since, count = len(rig.ros.diagnostics), len(rig.torques)
+        with states_at(rig, POSES[0]):
+            rig.ros.until(lambda n=count: len(rig.torques) > n + 20, 'torques')
+            trajectories.publish(trajectory(position))
+            rig.ros.until_status('trajectory refused', 'trajectory', since=since)
+            count = len(rig.torques)
+            rig.ros.until(lambda n=count: len(rig.torques) > n + 60, 'torques after it')
+        rig.ros.until(
+            lambda: np.abs(rig.torques[-1].effort - last).max() < 1e-9, 'the last command'
+        )
     assert all(np.isfinite(t.effort).all() for t in rig.torques)
 
 
