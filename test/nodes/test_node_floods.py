@@ -33,7 +33,7 @@ SOON = 25 * TIMEOUT  # for the last command, on a busy machine
 ENOUGH = 200  # torques in a flood ...
 IN_TIME = 20.0  # ... within this time [s]
 RATE = 20.0  # of large messages [Hz]
-POINTS = 100_000
+POINTS = 30_000
 LONG = 'x' * 10_000
 
 
@@ -82,9 +82,9 @@ TRAJECTORIES = {
     'a name 10 000 times': lambda: trajectory_bytes(3, repeat=5_000),
     '10 000 names of others': lambda: trajectory_bytes(3, [f'joint_{k}' for k in range(10_000)]),
     'a name of a megabyte': lambda: trajectory_bytes(3, ['x' * 1_000_000, 'elbow']),
-    '100 000 points': lambda: trajectory_bytes(POINTS),
-    '100 000 points that are not alike': lambda: uneven_trajectory_bytes(POINTS),
-    '100 000 points beyond limits': lambda: trajectory_bytes(POINTS, reach=1.0),
+    '30 000 points': lambda: trajectory_bytes(POINTS),
+    '30 000 points that are not alike': lambda: uneven_trajectory_bytes(POINTS),
+    '30 000 points beyond limits': lambda: trajectory_bytes(POINTS, reach=1.0),
     'no points': lambda: trajectory_bytes(0),
 }
 
