@@ -40,11 +40,6 @@ def robot_paths():
 def pytest_addoption(parser):
     """Offer the table of worst errors, and the demand that nothing from outside be missing."""
     parser.addoption(
-        '--adversary',
-        action='store_true',
-        help='run the attacks on the nodes, too; they want a machine that has nothing else to do',
-    )
-    parser.addoption(
         '--fuzz-messages',
         type=int,
         default=100_000,

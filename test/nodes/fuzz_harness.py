@@ -218,6 +218,7 @@ class Outputs:
         self._fixed = [(slice(a, b), data[a:b]) for a, b in zip(edges[::2], edges[1::2]) if a < b]
         self.violations = []
         self.suspects = lambda: ''
+        self.answers = None  # stream of the messages that are answered
 
     def check(self, data):
         """Look at a message; return its stamp [ns] and its last field."""
@@ -236,7 +237,8 @@ class Outputs:
     def violated(self, stamp, text):
         if len(self.violations) < MOST_TOLD:
             number = number_of(stamp[0] * 10**9 + stamp[1])
-            text += f', stamp of message {number}' if number is not None else ''
+            if self.answers is not None and number is not None and 0 <= number < 10**9:
+                text += f', with the stamp of {self.answers.told(number)}'
             self.violations.append(f'{self.name}: {text}; {self.suspects()}')
 
 

@@ -126,6 +126,7 @@ class Target:
 
     def output(self, kind, topic, example, largest, also=lambda stamp, values: None):
         out = Outputs(f'{self.module} {topic}', example, largest, kind is JointState)
+        out.answers = self.senders[0].stream
         out.suspects = lambda: '; '.join(sender.told() for sender in self.senders)
         self.outputs.append(out)
 
