@@ -7,6 +7,7 @@ after its torque was worked out, so rates are judged with some slack, by far les
 import itertools
 import signal
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -252,6 +253,27 @@ def test_a_signal_in_the_midst_of_a_flood_of_states_ends_with_the_last_command(c
 
 
 # -- torques that are none ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('gravity', ['nan', 'inf', 'raises'])
+def test_where_gravity_cannot_be_worked_out_the_last_torque_is_zero(gravity):
+    """No parameters lead there any more; the last command must come nevertheless."""
+    from rbd_ros.nodes.torque.node import TorqueNode
+
+    def torque(q):
+        if gravity == 'raises':
+            raise FloatingPointError('not finite')
+        return np.array([1.0, float(gravity)])
+
+    told = []
+    node = SimpleNamespace(
+        robot=SimpleNamespace(nv=2),
+        _prepared=SimpleNamespace(law=SimpleNamespace(gravity=torque)),
+        _loop=SimpleNamespace(last_state=SimpleNamespace(q=np.zeros(2))),
+        diagnostics=SimpleNamespace(event=lambda *event: told.append(event)),
+    )
+    assert list(TorqueNode._last_torque(node, 'gravity')) == [0.0, 0.0]
+    assert 'zero instead of gravity' in told[0][2]
 
 
 def trajectory(position, seconds=1):
