@@ -221,7 +221,7 @@ def test_a_signal_while_states_have_failed_ends_with_one_last_command(
     commanding, module, on_silence, at_end
 ):
     """Two last commands must not take turns: the newer one counts, and none ends what began."""
-    rate = 5.0  # the way takes some 2 s
+    rate = 10.0  # the way takes some seconds
     rig = commanding(
         module,
         torque_rate_limit=rate,

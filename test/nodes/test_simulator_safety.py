@@ -273,8 +273,10 @@ def test_more_wrenches_than_there_is_room_for_are_refused_and_time_goes_on(rig):
 
     rig.ros.until(lambda: rig.status('external_wrench').message == 'OK', 'an end of that')
     before = refused()
+    told = rig.status('external_wrench')
     rig.wrench.publish(wrench(f'link_{LINKS - 1}', 1e-3))
-    rig.ros.spin(2.0)
+    rig.ros.spin(0.2)
+    rig.ros.until(lambda: rig.status('external_wrench') is not told, 'the next diagnostics')
     assert refused() == before
 
 
@@ -339,18 +341,10 @@ FLOODS = {
 
 @pytest.mark.parametrize('what', FLOODS)
 def test_large_commands_do_not_hold_time_up(rig, what):
-    """In a time of its own, compared with the pace before: the machine may be busy."""
-    data = FLOODS[what]()
-
-    def cycles(duration):
-        count = len(rig.states)
-        rig.ros.spin(duration)
-        return len(rig.states) - count
-
-    before = cycles(1.0)
-    with Repeat(rig.by_name, [data], 20.0):
-        during = cycles(2.0)
-    assert during > 0.2 * before
+    """Of some 1000 states a second, 15 must be left, however busy the machine is."""
+    count = len(rig.states)
+    with Repeat(rig.by_name, [FLOODS[what]()], 20.0) as flood:
+        rig.ros.until(lambda: len(rig.states) >= count + 300 and flood.sent >= 10, 'states', 20.0)
     until_time_passes(rig)
 
 
@@ -363,11 +357,15 @@ def test_names_invented_without_end_do_not_hold_time_up(rig):
         return large_command(['elbow', *(f'n{k}_{i}' for i in range(5))])
 
     messages = [invented() for _ in range(5000)]
-    with Repeat(rig.by_name, messages, 5000.0):
-        since = len(rig.ros.diagnostics)
-        rig.ros.spin(4.0)
-        told = [s for s in rig.ros.diagnostics[since:] if s.name.startswith(rig.name[1:])]
-        assert len([s for s in told if s.name.endswith('simulation')]) >= 2
+    since, count = len(rig.ros.diagnostics), len(rig.states)
+    name = f'{rig.name[1:]}: simulation'
+
+    def goes_on():
+        told = [s for s in rig.ros.diagnostics[since:] if s.name == name]
+        return len(told) >= 2 and len(rig.states) >= count + 300
+
+    with Repeat(rig.by_name, messages, 5000.0) as flood:
+        rig.ros.until(lambda: goes_on() and flood.sent >= 1000, 'states and diagnostics', 20.0)
         until_time_passes(rig)
 
 
@@ -459,9 +457,9 @@ def test_controllers_for_different_joints_are_no_rivals(another):
     hear_only_nodes(rig)
     both = [controller(rig, 'left', ['shoulder']), controller(rig, 'right', ['elbow'])]
     rig.ros.until(lambda: all(each.torques for each in both), 'torques of both')
-    rig.ros.spin(3.0)  # a look at the rivals each second, with torques of both each time
+    rig.ros.spin(2.5)  # a look at the rivals each second, with torques of both each time
     since = len(rig.ros.diagnostics)
-    rig.ros.spin(3.5)
+    rig.ros.spin(2.5)
     told = [s for s in rig.ros.diagnostics[since:] if s.name == f'{rig.name[1:]}: rivals']
     assert not any('several controllers' in s.message for s in told)
     for each in both:
@@ -511,11 +509,11 @@ def test_a_slow_or_paused_simulation_does_not_stop_the_torque(another):
         {'use_sim_time': True, 'state_timeout': 0.1},
     )
     rig.ros.until(lambda: len(node.torques) > 20, 'torques')
-    node.ros.spin(2.0)
+    node.ros.spin(1.0)
     assert rig.pause(True).success
     node.ros.spin(2.0)
     assert rig.pause(False).success
-    node.ros.spin(2.0)
+    node.ros.spin(1.0)
     assert all(t.effort == pytest.approx(HOLDING) for t in node.torques)
     assert not lines_of(node.process, 'last torque sent')
     node.process.stop()
@@ -555,7 +553,7 @@ def test_repeated_bad_messages_give_few_lines_in_the_log(rig):
         *(joint_state([f'wing_{k}', 'elbow'], effort=[math.nan, math.nan]) for k in range(100)),
     ]
     lines = len(rig.process.output().splitlines())
-    with Repeat(rig.by_name, bad, 1000.0), Repeat(rig.wrench, [wrench('wing')], 1000.0):
-        rig.ros.spin(10.0)
+    with Repeat(rig.by_name, bad, 1000.0) as flood, Repeat(rig.wrench, [wrench('wing')], 1000.0):
+        rig.ros.until(lambda: flood.sent > 1500, 'the flood')
     # Seven kinds of problems, each at most every 5 s.
-    assert len(rig.process.output().splitlines()) - lines <= 25
+    assert len(rig.process.output().splitlines()) - lines <= 20
