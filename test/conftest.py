@@ -40,9 +40,13 @@ def robot_paths():
 def pytest_addoption(parser):
     """Offer the table of worst errors, and the demand that nothing from outside be missing."""
     parser.addoption(
-        '--adversary',
-        action='store_true',
-        help='run the attacks on the nodes, too; they want a machine that has nothing else to do',
+        '--fuzz-messages',
+        type=int,
+        default=100_000,
+        help='messages of each kind that each node gets in the fuzz test (default: 100 000)',
+    )
+    parser.addoption(
+        '--fuzz-seed', type=int, default=1, help='seed of those messages (default: 1)'
     )
     parser.addoption(
         '--worst-errors',

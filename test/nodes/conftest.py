@@ -3,26 +3,12 @@
 import pytest
 from support import outside
 
-# Attacks: hours of hostile input in minutes. Not yet proven quiet enough to decide every run.
-ADVERSARIAL = (
-    'test_node_floods',
-    'test_node_last_command',
-    'test_node_requests',
-    'test_node_safety',
-    'test_node_signals',
-    'test_node_time',
-    'test_simulator_safety',
-)
 
-
-def pytest_collection_modifyitems(config, items):
-    """Mark the tests that talk over DDS; leave out the attacks unless they are asked for."""
-    skip = pytest.mark.skip(reason='an attack on the nodes: run with --adversary')
+def pytest_collection_modifyitems(items):
+    """Mark the tests that talk over DDS."""
     for item in items:
         if 'ros' in getattr(item, 'fixturenames', ()):
             item.add_marker(pytest.mark.ros)
-        if item.path.stem in ADVERSARIAL and not config.getoption('--adversary', False):
-            item.add_marker(skip)
 
 
 @pytest.fixture(scope='module')

@@ -73,6 +73,16 @@ def gravity_torque(q, payload=0.0):
     return {'shoulder': shoulder, 'elbow': elbow}
 
 
+def with_signals(command):
+    """Command that gets signals even if the tests run in the background, where some are ignored.
+
+    What is ignored is inherited, and a node leaves it so: it would have to be killed.
+    """
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    ignored = [n.name[3:] for n in numbers if signal.getsignal(n) is signal.SIG_IGN]
+    return ['env', f'--default-signal={",".join(ignored)}', *command] if ignored else command
+
+
 class NodeProcess:
     """A node as users run it: `python -m rbd_ros.nodes.<module>`."""
 
@@ -95,7 +105,11 @@ class NodeProcess:
         }
         with open(self.log, 'w') as file:
             self.process = subprocess.Popen(
-                command, stdout=file, stderr=subprocess.STDOUT, env=environment, cwd=folder
+                with_signals(command),
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                cwd=folder,
             )
 
     def output(self):

@@ -91,7 +91,8 @@ def test_a_node_shows_what_it_declares_and_nothing_else(ros, node):
         direction: {
             topic.name.replace('~', f'/{node}') if topic.name[0] in '~/' else f'/{topic.name}'
             for topic in interface.topics
-            if topic.direction == direction and 'without' not in topic.optional
+            if topic.direction == direction
+            and 'without' not in topic.optional
             and 'floating' not in topic.optional
         }
         for direction in ('in', 'out')

@@ -53,7 +53,7 @@ def send(rig, kind, verb, request, count=1):
     rig.ros.until(client.service_is_ready, f'service {verb}')
     for _ in range(count):
         client.call_async(request)
-    rig.ros.spin(0.2)
+    rig.ros.spin(0.1)
     rig.ros.node.destroy_client(client)
 
 
@@ -92,7 +92,6 @@ def test_after_a_time_beyond_all_bounds_the_last_command_still_comes(rig):
         rig.ros.until_status('last torque sent', since=since)
 
 
-@pytest.mark.parametrize('names', ABSURD_NAMES, ids=lambda names: repr(names)[:12])
 @pytest.mark.parametrize(
     'kind, verb',
     [
@@ -102,15 +101,16 @@ def test_after_a_time_beyond_all_bounds_the_last_command_still_comes(rig):
     ],
     ids=['describe', 'get', 'types'],
 )
-def test_absurd_names_of_parameters_are_survived(rig, kind, verb, names):
-    send(rig, kind, verb, kind.Request(names=names), 3)
+def test_absurd_names_of_parameters_are_survived(rig, kind, verb):
+    for names in ABSURD_NAMES:
+        send(rig, kind, verb, kind.Request(names=names), 3)
 
 
 @pytest.mark.parametrize('depth', [0, 1, 2**63])
-@pytest.mark.parametrize('prefixes', [[], *ABSURD_NAMES], ids=lambda names: repr(names)[:12])
-def test_absurd_prefixes_of_parameters_are_survived(rig, prefixes, depth):
-    request = ListParameters.Request(prefixes=prefixes, depth=depth)
-    send(rig, ListParameters, 'list_parameters', request, 2)
+def test_absurd_prefixes_of_parameters_are_survived(rig, depth):
+    for prefixes in ([], *ABSURD_NAMES):
+        request = ListParameters.Request(prefixes=prefixes, depth=depth)
+        send(rig, ListParameters, 'list_parameters', request, 2)
 
 
 @pytest.mark.parametrize('atomically', [False, True])

@@ -105,13 +105,14 @@ def test_bad_descriptions_are_reported_and_a_good_one_on_the_topic_is_taken(
     ros.until_status('a different robot description arrived', 'robot_description')
 
 
-def assert_ends_with(ros, module, parameters, *texts):
+def assert_ends_with(ros, module, parameters, *texts, arguments=()):
     """Only the topic is waited for: what is given by parameter must fit, or the node ends."""
-    process = ros.start(module, parameters)
+    process = ros.start(module, parameters, arguments)
     assert process.wait() == 1
     ros.processes.remove(process)
     (line,) = [line for line in process.output().splitlines() if 'FATAL' in line]
     assert 'Traceback' not in process.output() and len(line) < 1100
+    assert 'ready' not in process.output()
     for text in texts:
         assert text in line
 
@@ -122,6 +123,35 @@ def test_a_file_that_is_none_ends_the_node(ros, module, path):
     assert_ends_with(
         ros, module, {'robot_description_file': path}, 'robot_description_file', 'cannot be read'
     )
+
+
+def test_of_a_long_path_the_name_of_the_file_is_told(ros):
+    path = '/nowhere' + '/folder' * 30 + '/arm.urdf'
+    assert_ends_with(ros, 'simulator', {'robot_description_file': path}, '/folder/arm.urdf')
+
+
+YAML = """
+/**:
+  ros__parameters:
+    gravity: [0.0, 0.0
+"""
+
+
+@pytest.mark.parametrize('module', ['inverse_dynamics', 'simulator'])
+@pytest.mark.parametrize(
+    'arguments, text',
+    [
+        (['--params-file', 'no_such_file.yaml'], 'no_such_file.yaml'),
+        (['--params-file', 'bad.yaml'], 'bad.yaml'),
+        (['--remap', 'joint_states:=a b'], 'a b'),
+        (['--remap', 'joint_states'], 'joint_states'),
+        (['-p', 'gravity'], 'gravity'),
+    ],
+    ids=['no file', 'no YAML', 'no name', 'no rule', 'no value'],
+)
+def test_a_wrong_command_line_is_told_in_one_line(ros, module, arguments, text):
+    (ros.folder / 'bad.yaml').write_text(YAML)
+    assert_ends_with(ros, module, None, text, arguments=arguments)
 
 
 @pytest.mark.parametrize('text', list(BAD)[1:])

@@ -26,7 +26,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 NODES = ('gravity_compensation', 'inverse_dynamics', 'simulator')
 TORQUE_NODES = NODES[:2]
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-INSTANTS = 20
+INSTANTS = 4  # of the start-up of each node, spread over all of it
 SOON = 30.0  # seconds; nothing here takes more than a few, unless the machine is very busy
 
 _namespaces = itertools.count()
@@ -90,10 +90,10 @@ def compiling(request, tmp_path, monkeypatch):
 def test_a_signal_at_any_instant_of_start_up_ends_the_node(ros, start_up_time, compiling, module):
     rng = np.random.default_rng(NODES.index(module))
     longest = start_up_time[module] * (2.0 if compiling else 1.0)
-    for k in range(INSTANTS // 2):
+    for k in range(INSTANTS):
         process = NodeProcess(ros.folder, ros.domain, module, parameters(module))
         until_handled(process)
-        time.sleep(longest * (k + rng.uniform()) / (INSTANTS // 2))
+        time.sleep(longest * (k + rng.uniform()) / (INSTANTS))
         process.process.send_signal(STOP_SIGNALS[rng.integers(3)])
         if rng.integers(2):
             time.sleep(rng.uniform(0.0, 0.3))
@@ -109,7 +109,7 @@ def test_a_signal_while_a_robot_from_the_topic_is_being_compiled_ends_the_node(
     descriptions = ros.publisher(String, topic, reliable(1, transient_local=True), wait=False)
     descriptions.publish(String(data=TWO_LINK_ARM))
     rng = np.random.default_rng(5)
-    for k in range(5):
+    for k in range(2):
         monkeypatch.setenv('RBD_ROS_CACHE_DIR', str(tmp_path / str(k)))
         process = NodeProcess(
             ros.folder, ros.domain, module, None, ('-r', f'__ns:=/topic_{module}')
@@ -165,7 +165,7 @@ def test_a_signal_while_commanding_sends_the_last_command(commanding, module, nu
         assert_ended_with_zero(rig)
 
 
-@pytest.mark.parametrize('seed', range(5))
+@pytest.mark.parametrize('seed', range(2))
 @pytest.mark.parametrize('module', TORQUE_NODES)
 def test_further_signals_during_shutdown_do_not_cost_the_last_command(commanding, module, seed):
     rng = np.random.default_rng(seed)
@@ -233,8 +233,10 @@ def test_a_signal_in_the_midst_of_long_trajectories_ends_the_node_soon(commandin
 # -- the simulator --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('number', STOP_SIGNALS)
-@pytest.mark.parametrize('state', ['running', 'as fast as possible', 'paused', 'slow'])
+@pytest.mark.parametrize(
+    'state, number',
+    zip(('running', 'as fast as possible', 'paused', 'slow'), (*STOP_SIGNALS, signal.SIGINT)),
+)
 def test_a_signal_ends_the_simulator_whatever_it_does(ros, state, number):
     values = {
         'running': {},

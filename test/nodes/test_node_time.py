@@ -62,7 +62,7 @@ class Follower:
         while len(self.desired) == count and time.monotonic() < end:
             self.ros.executor.spin_once(timeout_sec=0.005)
 
-    def begin(self, goal=GOAL, duration=2.0, **more):
+    def begin(self, goal=GOAL, duration=1.2, **more):
         """Let the robot hold POSE, then send it to `goal`."""
         self.position, self.velocity = np.array(POSE), np.zeros(2)
         self.ros.until(lambda: self.step() or len(self.desired) > 20, 'desired states')
@@ -134,7 +134,7 @@ def test_a_clock_that_jumps_again_and_again_does_not_make_the_robot_leap(followe
     assert follower.largest_jump() < SPEED * STEP
 
 
-@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize('seed', range(2))
 def test_stamps_of_any_kind_never_make_the_robot_leap(follower, seed):
     rng = np.random.default_rng(seed)
     follower.begin(duration=3.0)

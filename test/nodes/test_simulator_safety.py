@@ -60,6 +60,7 @@ class SimulatorRig:
                 'robot_description': TWO_LINK_ARM,
                 'initial_positions': START,
                 'clock_publish_rate': 100.0,
+                'state_publish_rate': 100.0,  # the test has other things to do than to listen
                 **(parameters or {}),
             },
             ('-r', f'__ns:={self.namespace}', '-r', f'/clock:={self.namespace}/clock'),
@@ -273,8 +274,10 @@ def test_more_wrenches_than_there_is_room_for_are_refused_and_time_goes_on(rig):
 
     rig.ros.until(lambda: rig.status('external_wrench').message == 'OK', 'an end of that')
     before = refused()
+    told = rig.status('external_wrench')
     rig.wrench.publish(wrench(f'link_{LINKS - 1}', 1e-3))
-    rig.ros.spin(2.0)
+    rig.ros.spin(0.2)
+    rig.ros.until(lambda: rig.status('external_wrench') is not told, 'the next diagnostics')
     assert refused() == before
 
 
@@ -339,18 +342,10 @@ FLOODS = {
 
 @pytest.mark.parametrize('what', FLOODS)
 def test_large_commands_do_not_hold_time_up(rig, what):
-    """In a time of its own, compared with the pace before: the machine may be busy."""
-    data = FLOODS[what]()
-
-    def cycles(duration):
-        count = len(rig.states)
-        rig.ros.spin(duration)
-        return len(rig.states) - count
-
-    before = cycles(1.0)
-    with Repeat(rig.by_name, [data], 20.0):
-        during = cycles(2.0)
-    assert during > 0.2 * before
+    """Of some 100 states a second, 3 must be left, however busy the machine is."""
+    count = len(rig.states)
+    with Repeat(rig.by_name, [FLOODS[what]()], 20.0) as flood:
+        rig.ros.until(lambda: len(rig.states) >= count + 60 and flood.sent >= 10, 'states', 20.0)
     until_time_passes(rig)
 
 
@@ -363,12 +358,54 @@ def test_names_invented_without_end_do_not_hold_time_up(rig):
         return large_command(['elbow', *(f'n{k}_{i}' for i in range(5))])
 
     messages = [invented() for _ in range(5000)]
-    with Repeat(rig.by_name, messages, 5000.0):
-        since = len(rig.ros.diagnostics)
-        rig.ros.spin(4.0)
-        told = [s for s in rig.ros.diagnostics[since:] if s.name.startswith(rig.name[1:])]
-        assert len([s for s in told if s.name.endswith('simulation')]) >= 2
+    since, count = len(rig.ros.diagnostics), len(rig.states)
+    name = f'{rig.name[1:]}: simulation'
+
+    def goes_on():
+        told = [s for s in rig.ros.diagnostics[since:] if s.name == name]
+        return len(told) >= 2 and len(rig.states) >= count + 60
+
+    with Repeat(rig.by_name, messages, 5000.0) as flood:
+        rig.ros.until(lambda: goes_on() and flood.sent >= 1000, 'states and diagnostics', 20.0)
         until_time_passes(rig)
+
+
+# -- dynamics that fail ---------------------------------------------------------------------------
+
+# A point mass on a slide: while it is on the axis of the arm, the arm has no inertia at all.
+NO_INERTIA_AT_ZERO = """
+<robot name="singular">
+  <link name="base"/>
+  <link name="arm"/>
+  <link name="ball"><inertial><mass value="1"/>
+    <inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="turn" type="continuous"><parent link="base"/><child link="arm"/>
+    <axis xyz="0 0 1"/></joint>
+  <joint name="slide" type="prismatic"><parent link="arm"/><child link="ball"/>
+    <axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="100" velocity="5"/></joint>
+</robot>
+"""
+
+
+def test_a_failed_simulation_says_what_to_call_and_that_works(another):
+    rig = another({'robot_description': NO_INERTIA_AT_ZERO, 'initial_positions': [0.0, 0.0]})
+    for _ in range(2):  # it helps as often as it is needed
+        until_time_passes(rig)
+        since = len(rig.ros.diagnostics)
+        rig.by_name.publish(joint_state(['turn', 'slide'], effort=[1.0, 0.0]))
+        told = rig.until_told('dynamics', 'simulation', since)
+        advice = 'Call ~/reset, then ~/pause with data: false'
+        assert 'turn' in told.message and advice in told.message
+        for refused in (rig.pause(False), rig.trigger('step')):
+            assert not refused.success and advice in refused.message
+        stood = rig.time()
+        assert rig.time() == stood
+        assert rig.trigger('reset').success
+        assert rig.pause(False).success
+        rig.ros.until(lambda: rig.status('simulation').message == 'running', 'a good state')
+    until_time_passes(rig)
+    assert list(rig.state().position) == [0.0, 0.0]
+    assert rig.finite()
 
 
 # -- rivals ---------------------------------------------------------------------------------------
@@ -421,9 +458,9 @@ def test_controllers_for_different_joints_are_no_rivals(another):
     hear_only_nodes(rig)
     both = [controller(rig, 'left', ['shoulder']), controller(rig, 'right', ['elbow'])]
     rig.ros.until(lambda: all(each.torques for each in both), 'torques of both')
-    rig.ros.spin(3.0)  # a look at the rivals each second, with torques of both each time
+    rig.ros.spin(2.5)  # a look at the rivals each second, with torques of both each time
     since = len(rig.ros.diagnostics)
-    rig.ros.spin(3.5)
+    rig.ros.spin(2.5)
     told = [s for s in rig.ros.diagnostics[since:] if s.name == f'{rig.name[1:]}: rivals']
     assert not any('several controllers' in s.message for s in told)
     for each in both:
@@ -465,7 +502,7 @@ def _set_request(node, name, value):
 
 
 def test_a_slow_or_paused_simulation_does_not_stop_the_torque(another):
-    rig = another({'real_time_factor': 0.01, 'initial_command': 'hold'})
+    rig = another({'real_time_factor': 0.01, 'initial_command': 'hold', 'state_publish_rate': 0.0})
     node = TorqueRig(
         rig.ros,
         'gravity_compensation',
@@ -473,11 +510,11 @@ def test_a_slow_or_paused_simulation_does_not_stop_the_torque(another):
         {'use_sim_time': True, 'state_timeout': 0.1},
     )
     rig.ros.until(lambda: len(node.torques) > 20, 'torques')
-    node.ros.spin(2.0)
+    node.ros.spin(1.0)
     assert rig.pause(True).success
     node.ros.spin(2.0)
     assert rig.pause(False).success
-    node.ros.spin(2.0)
+    node.ros.spin(1.0)
     assert all(t.effort == pytest.approx(HOLDING) for t in node.torques)
     assert not lines_of(node.process, 'last torque sent')
     node.process.stop()
@@ -517,7 +554,7 @@ def test_repeated_bad_messages_give_few_lines_in_the_log(rig):
         *(joint_state([f'wing_{k}', 'elbow'], effort=[math.nan, math.nan]) for k in range(100)),
     ]
     lines = len(rig.process.output().splitlines())
-    with Repeat(rig.by_name, bad, 1000.0), Repeat(rig.wrench, [wrench('wing')], 1000.0):
-        rig.ros.spin(10.0)
+    with Repeat(rig.by_name, bad, 1000.0) as flood, Repeat(rig.wrench, [wrench('wing')], 1000.0):
+        rig.ros.until(lambda: flood.sent > 1500, 'the flood')
     # Seven kinds of problems, each at most every 5 s.
-    assert len(rig.process.output().splitlines()) - lines <= 25
+    assert len(rig.process.output().splitlines()) - lines <= 20

@@ -28,7 +28,7 @@ OK, WARN, ERROR, STALE = (
 )
 
 EVENT_VISIBLE = 2.0  # seconds an event is shown after its last occurrence
-ANNOUNCEMENT_PERIOD = 0.1  # seconds between publications of a text that keeps changing
+ANNOUNCEMENT_PERIOD = 0.1  # seconds between publications of events, however many there are
 PERIOD = 1.0  # seconds between publications when nothing changes
 LOG_PERIOD = 5.0  # seconds between two lines of the log about the same thing
 MOST_EVENTS = 32  # kinds of events that are remembered of a subject; the oldest give way
@@ -39,7 +39,7 @@ Values = Callable[[], Dict[str, Any]]
 @dataclass
 class _Event:
     level: bytes
-    message: str
+    message: str  # as it came
     last: float
     count: int = 1
     active: bool = False
@@ -60,7 +60,8 @@ class _Topic:
 
     def summary(self) -> tuple:
         """Level and text of the condition and of all events still visible."""
-        parts = [(self.level, self.message)] + [(e.level, e.message) for e in self.active_events()]
+        parts = [(self.level, self.message)]
+        parts += [(event.level, readable(event.message)) for event in self.active_events()]
         level = max(level for level, _ in parts)
         # A healthy condition's text would only distract from what is wrong.
         texts = [text for own, text in parts if text and (level == OK or own != OK)]
@@ -81,7 +82,9 @@ class Diagnostics:
         self._hooks: List[Callable[[], None]] = []
         self.hardware_id = ''
         self._publisher = publisher(node, DIAGNOSTICS_TOPIC)
-        self._timer = node.create_timer(PERIOD, self._tick, clock=STEADY_CLOCK)
+        self._published = self._ticked = -PERIOD  # when that was done last [s]
+        self._waiting = False  # whether an event has not been published yet
+        self._timer = node.create_timer(ANNOUNCEMENT_PERIOD, self._look, clock=STEADY_CLOCK)
 
     def add_values(self, subject: str, values: Values) -> None:
         """Show the key-value pairs that `values()` returns whenever `subject` is published."""
@@ -109,16 +112,22 @@ class Diagnostics:
             was = state.level
             state.level, state.message, state.code = level, message, code
             if changed:
-                self._announce(subject, level, message, code, quiet=level == OK and was == OK)
+                if not level == was == OK:
+                    self._log(subject, level, message, code)
+                self.publish()
 
     def event(self, subject: str, level: bytes, message: str, code: Optional[str] = None) -> None:
         """Note an occurrence; `code` as in `condition`, counted under that name."""
-        message = readable(message)
-        code = readable(message if code is None else code)
         now = time.monotonic()
+        code = readable(message) if code is None else code
         with self._lock:
             events = self._subject(subject).events
             known = events.get(code)
+            if known is not None and known.active and now - known.announced < ANNOUNCEMENT_PERIOD:
+                # One of many in a flood: no more than a note of it.
+                known.count += 1
+                known.level, known.message, known.last = level, message, now
+                return
             if known is None:
                 if len(events) >= MOST_EVENTS:
                     del events[min(events, key=lambda key: events[key].last)]
@@ -127,11 +136,16 @@ class Diagnostics:
                 known.count += 1
                 same = known.active and (level, message) == (known.level, known.message)
                 known.level, known.message, known.last = level, message, now
-                if same or known.active and now - known.announced < ANNOUNCEMENT_PERIOD:
+                if same:
                     return
             quiet = known.active and now - known.announced <= EVENT_VISIBLE
             known.active, known.announced = True, now
-            self._announce(subject, level, message, code, quiet)
+            if not quiet:
+                self._log(subject, level, readable(message), code)
+            # Publishing takes longer than refusing a message: a flood must not make it frequent.
+            self._waiting = now - self._published < ANNOUNCEMENT_PERIOD
+            if not self._waiting:
+                self.publish()
 
     def level(self, subject: str) -> bytes:
         """Present level of `subject`, with its visible events."""
@@ -140,6 +154,7 @@ class Diagnostics:
 
     def publish(self) -> None:
         """Publish all subjects now."""
+        self._published, self._waiting = time.monotonic(), False
         message = DiagnosticArray()
         message.header.stamp = self._node.get_clock().now().to_msg()
         with self._lock:
@@ -152,15 +167,8 @@ class Diagnostics:
     def _subject(self, subject: str) -> _Topic:
         return self._subjects.setdefault(subject, _Topic())
 
-    def _announce(
-        self, subject: str, level: bytes, message: str, code: str, quiet: bool
-    ) -> None:
-        """Publish at once, and log unless it is `quiet` or was logged a moment ago."""
-        if not quiet:
-            self._log(subject, level, message, code)
-        self.publish()
-
     def _log(self, subject: str, level: bytes, message: str, code: str) -> None:
+        """Log, unless that was done a moment ago."""
         state, now = self._subject(subject), time.monotonic()
         state.logged = {c: t for c, t in state.logged.items() if now - t < LOG_PERIOD}
         if code in state.logged:
@@ -181,6 +189,14 @@ class Diagnostics:
         else:
             logger.error(text)
 
+    def _look(self) -> None:
+        now = time.monotonic()
+        if now - self._ticked >= PERIOD - 0.5 * ANNOUNCEMENT_PERIOD:
+            self._ticked = now
+            self._tick()
+        elif self._waiting:
+            self.publish()
+
     def _tick(self) -> None:
         for hook in self._hooks:
             hook()
@@ -195,7 +211,8 @@ class Diagnostics:
         state = self._subjects[subject]
         level, message = state.summary()
         values = dict(self._values[subject]()) if subject in self._values else {}
-        values.update({f'count: {code}': event.count for code, event in state.events.items()})
+        for code, event in state.events.items():
+            values[f'count: {readable(code)}'] = event.count
         return DiagnosticStatus(
             level=level,
             name=f'{self._node.get_fully_qualified_name().lstrip("/")}: {subject}',

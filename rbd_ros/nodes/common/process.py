@@ -243,6 +243,16 @@ def spin(executor: Any, stop: Any, node: Any) -> None:
             time.sleep(failures.report(error))
 
 
+def _place(error: Exception) -> str:
+    """Where an exception was raised: file and line, without reading the file as traceback does."""
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None:
+        return 'a place unknown'
+    return f'{os.path.basename(last.tb_frame.f_code.co_filename)}:{last.tb_lineno}'
+
+
 class Failures:
     """Reports failed callbacks without flooding the log."""
 
@@ -255,8 +265,7 @@ class Failures:
         """Report, and return how long to pause, so that an endless failure leaves time [s]."""
         now = time.monotonic()
         self._recent = [t for t in self._recent if now - t < 1.0] + [now]
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        place = f'{type(error).__name__} in {os.path.basename(last.filename)}:{last.lineno}'
+        place = f'{type(error).__name__} in {_place(error)}'
         if now - self._reported.get(place, -REPORT_PERIOD) >= REPORT_PERIOD:
             if len(self._reported) > 100:
                 self._reported.clear()

@@ -47,7 +47,7 @@ class Progress:
                     'disk, so the next start is quick)'
                 )
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, failure: object, *_: object) -> None:
         self._done.set()
-        if self._told:
+        if self._told and failure is None:
             self._logger.info(f'ready after {time.monotonic() - self._begin:.1f} s')

@@ -29,10 +29,16 @@ def readable(text: Any) -> str:
     """One line without endless words or empty parentheses, of at most `LONGEST_TEXT`."""
     line = ' '.join(str(text)[: 20 * LONGEST_TEXT].split())
     line = re.sub(r' ?\(\)', '', line)
-    line = re.sub(
-        r'\S{%d,}' % (LONGEST_WORD + 1), lambda word: word[0][:LONGEST_NAME] + '...', line
-    )
+    line = re.sub(r'\S{%d,}' % (LONGEST_WORD + 1), lambda word: _shorter(word[0]), line)
     return line if len(line) <= LONGEST_TEXT else f'{line[: LONGEST_TEXT - 4]} ...'
+
+
+def _shorter(word: str) -> str:
+    """The end of a path, with the file's name; of any other endless word the beginning."""
+    if '/' not in word:
+        return f'{word[:LONGEST_NAME]}...'
+    end = word[4 - LONGEST_WORD :]
+    return f'...{end[max(end.find("/", 0, -1), 0) :]}'
 
 
 def first_line(error: BaseException) -> str:

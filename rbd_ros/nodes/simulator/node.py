@@ -271,6 +271,8 @@ class SimulatorNode(SturdyNode):
             'saturated_steps': cycle.simulator.status.saturated_steps,
             'commands_accepted': cycle.commands.accepted,
             'commands_refused': cycle.commands.refused,
+            'wrenches_accepted': cycle.wrenches.accepted,
+            'wrenches_refused': cycle.wrenches.refused,
         }
 
     def stop(self) -> None:

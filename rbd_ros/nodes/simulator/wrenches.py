@@ -31,6 +31,8 @@ class ExternalWrenches:
         self._diagnostics = diagnostics
         self._forces: Dict[str, np.ndarray] = {}
         self._until: Dict[str, float] = {}
+        self.accepted = 0
+        self.refused = 0
 
     def take(self, message: WrenchStamped, duration: float) -> None:
         """Let the wrench act from now on.
@@ -41,8 +43,10 @@ class ExternalWrenches:
         problem = self._problem(link, force)
         if problem is not None:
             text, code = problem
+            self.refused += 1
             self._diagnostics.event(SUBJECT, WARN, f'wrench refused: {text}', code=code)
             return
+        self.accepted += 1
         self._forces[link] = force
         self._until[link] = self._simulator.time + duration if duration > 0.0 else math.inf
 

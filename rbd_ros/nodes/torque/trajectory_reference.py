@@ -36,6 +36,7 @@ class TrajectoryReference:
         self._motion = DesiredMotion(robot)
         self._time: Optional[int] = None  # of the last state [ns]
         self._shown = False
+        self._received = self._refused = 0  # trajectories
         self._desired = JointStateWriter(robot.joint_names, ('position', 'velocity', 'effort'))
         self._error = JointStateWriter(robot.joint_names, ('position', 'velocity'))
         topic = self._interface.topic
@@ -107,6 +108,7 @@ class TrajectoryReference:
 
     def _on_trajectory(self, data: bytes) -> None:
         values = self._node.parameters
+        self._received += 1
         try:
             if self._time is None or not self._node.answering:
                 raise WireError('no state', 'there is no usable state of the robot')
@@ -125,6 +127,7 @@ class TrajectoryReference:
             )
             text = self._motion.follow(plan)
         except (TrajectoryError, WireError, ValueError) as error:
+            self._refused += 1
             self._diagnostics.event(
                 SUBJECT,
                 WARN,
@@ -142,5 +145,9 @@ class TrajectoryReference:
         )
 
     def values(self) -> Dict[str, Any]:
-        """Time that is left of the trajectory."""
-        return {'trajectory_left_s': self._motion.time_left}
+        """Time that is left of the trajectory, and how many there were."""
+        return {
+            'trajectory_left_s': self._motion.time_left,
+            'trajectories_received': self._received,
+            'trajectories_refused': self._refused,
+        }

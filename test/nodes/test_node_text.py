@@ -1,0 +1,55 @@
+"""Texts for logs, diagnostics and answers: readable whatever comes in."""
+
+import logging
+
+import pytest
+from support import outside
+
+outside.load('rclpy')
+
+from rbd_ros.nodes.common.progress import Progress
+from rbd_ros.nodes.common.text import LONGEST_TEXT, LONGEST_WORD, readable, shorten
+
+FOLDERS = '/home/somebody' + '/a_folder' * 40
+
+
+def test_of_a_long_path_the_name_of_the_file_is_kept():
+    text = readable(f"robot_description_file '{FOLDERS}/arm.urdf' cannot be read")
+    assert "/a_folder/arm.urdf' cannot be read" in text
+    assert text.startswith('robot_description_file .../a_folder/')
+    assert max(map(len, text.split())) <= LONGEST_WORD
+
+
+def test_a_path_that_fits_is_told_as_it_is():
+    path = '/' + 'x' * (LONGEST_WORD - 1)
+    assert readable(path) == path
+
+
+@pytest.mark.parametrize('word', ['x' * 10_000, 'x/' * 5_000, '/' + 'x' * 10_000, '/' * 1000])
+def test_an_endless_word_is_shortened_whatever_it_is(word):
+    assert len(readable(word)) <= LONGEST_WORD
+    assert '...' in readable(word)
+
+
+def test_an_endless_text_is_one_line_that_ends():
+    assert len(readable('word\n' * 10_000)) <= LONGEST_TEXT
+    assert '\n' not in readable('word\n' * 10_000)
+
+
+def test_many_names_are_counted():
+    assert shorten('abcdefgh') == 'a, b, c, d, e, f and 2 more'
+
+
+def test_nobody_is_told_that_something_is_ready_that_failed(caplog):
+    """Checks come last, and what takes long is told before."""
+    caplog.set_level(logging.INFO)
+    for failure in (ValueError('too few positions'), None):
+        progress = Progress(logging.getLogger('node'))
+        try:
+            with progress:
+                progress._told = True  # as after a second or two
+                if failure is not None:
+                    raise failure
+        except ValueError:
+            assert 'ready' not in caplog.text
+    assert 'ready after' in caplog.text
