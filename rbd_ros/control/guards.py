@@ -6,16 +6,12 @@ The clock is an argument everywhere, so that steady time, simulated time and tes
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 import math
-from typing import Any, Callable, List, Optional, Sequence
+from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.compiler import Definition, make_kernel
 from rbd_ros.control.names import shown
-from rbd_ros.robot.definitions import source_digest
-from rbd_ros.spatial.scalar import absolute, Scalar, where_positive
 
 ABSURD = 1e9  # a position or velocity beyond this is no number that anybody measured
 
@@ -83,13 +79,11 @@ class StateGuard:
         self._recover_after = recover_after
         self.reset()
 
-    def usual_state(self, max_change: float) -> UsualState:
-        """Quick check of a state, beside that of its time, which then is told to `passed`.
-
-        :param max_change: greatest change of position that is usual, all joints together (root of
-            the sum of squares) [rad or m]
-        """
-        return UsualState(*self._bounds['position'], self._most['velocity'], max_change)
+    @property
+    def bounds(self) -> Tuple[np.ndarray, np.ndarray, float]:
+        """Least and greatest believable position, each (n,), and the greatest believable speed."""
+        low, high = self._bounds['position']
+        return np.array(low), np.array(high), self._most['velocity']
 
     def reset(self) -> None:
         """Forget the time of earlier states."""
@@ -168,58 +162,6 @@ class StateGuard:
             self.time_jumped = True
             return None
         return StateProblem('time_backwards', None, f'time runs back from {last} to {stamp}')
-
-
-class UsualState:
-    """Tells in one call of machine code that there is nothing odd about a state.
-
-    :param lower: least believable positions, (n,) [rad or m]
-    :param upper: greatest believable positions, (n,)
-    :param max_velocity: greatest believable speed [rad/s or m/s]
-    :param max_change: greatest change of position since the state before, all joints together
-        (root of the sum of squares) [rad or m]
-    """
-
-    def __init__(self, lower: Any, upper: Any, max_velocity: float, max_change: float):
-        lower, upper = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
-        self._bounds = np.concatenate([lower, upper, [max_velocity, max_change]])
-        self._odd = _oddness_kernel(len(lower))
-
-    def __call__(self, q: np.ndarray, v: np.ndarray, q_before: np.ndarray) -> bool:
-        """Whether there is surely nothing odd.
-
-        :param q: positions, (n,) [rad or m]
-        :param v: velocities, (n,) [rad/s or m/s]
-        :param q_before: positions before, (n,)
-        """
-        return self._odd(q, v, q_before, self._bounds).item() == 0.0  # what is no number is odd
-
-
-def oddness(
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    q_before: Sequence[Scalar],
-    bounds: Sequence[Scalar],
-) -> List[Scalar]:
-    """How much is odd about a state: more than zero if anything is, (1,)."""
-    n = len(q)
-    lower, upper, (max_velocity, max_change) = bounds[:n], bounds[n : 2 * n], bounds[2 * n :]
-    odd, change_squared = 0.0, 0.0
-    for j in range(n):
-        change = q[j] - q_before[j]
-        change_squared = change_squared + change * change
-        beyond = (lower[j] - q[j], q[j] - upper[j], absolute(v[j]) - max_velocity)
-        for excess in beyond:
-            odd = odd + where_positive(excess, 1.0, 0.0)
-    return [odd + where_positive(change_squared - max_change * max_change, 1.0, 0.0)]
-
-
-@lru_cache(maxsize=None)
-def _oddness_kernel(n: int) -> Callable[..., np.ndarray]:
-    """Machine code of `oddness` for so many joints."""
-    inputs = (('q', n), ('v', n), ('q_before', n), ('bounds', 2 * n + 2))
-    key = {'source': source_digest('control')}
-    return make_kernel(Definition('oddness', inputs, (1,), oddness, key)).function
 
 
 def _limits(values: Any, none: float, n: int) -> np.ndarray:

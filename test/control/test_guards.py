@@ -2,7 +2,6 @@
 
 import re
 
-from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 
@@ -159,35 +158,6 @@ def test_messages_stay_short_whatever_the_names():
 
 def test_a_robot_without_joints_has_good_states():
     assert StateGuard(()).check(1.0, np.zeros(0), np.zeros(0)) is None
-
-
-@pytest.fixture(scope='module')
-def limited():
-    """Guard of two joints, of which the second has no limits."""
-    return StateGuard(
-        ('hip', 'wheel'), 10.0, 20.0, lower=[-1.0, -np.inf], upper=[2.0, np.inf], limit_margin=0.5
-    )
-
-
-numbers = st.one_of(
-    st.floats(-30.0, 30.0),
-    st.sampled_from([-1.5, 2.5, 10.0, -10.0, 20.0, -20.0, np.nan, np.inf, -np.inf, 1e308, 0.0]),
-)
-
-
-@given(st.lists(numbers, min_size=4, max_size=4))
-def test_a_usual_state_is_one_that_the_guard_finds_nothing_wrong_with(limited, values):
-    q, v = np.array(values[:2]), np.array(values[2:])
-    limited.reset()
-    usual = limited.usual_state(max_change=1e6)
-    assert usual(q, v, np.zeros(2)) == (limited.check(1.0, q, v) is None)
-
-
-@pytest.mark.parametrize(('step', 'usual'), [(0.999, True), (1.001, False)])
-def test_a_usual_state_is_near_the_one_before(guard, step, usual):
-    before = np.array([0.3, -0.2])
-    q = before + 0.05 * step * np.array([0.6, -0.8])
-    assert guard.usual_state(max_change=0.05)(q, OK, before) == usual
 
 
 def test_time_goes_on_from_what_has_passed(guard):

@@ -193,7 +193,7 @@ def test_numbers_are_aligned_in_memory_whatever_the_length_of_the_frame(size):
         assert values.flags.aligned and values.flags.c_contiguous
 
 
-def test_arrays_cannot_be_written_to_and_outlast_the_next_message_of_their_layout():
+def test_arrays_cannot_be_written_to_and_change_only_with_the_next_message_of_their_layout():
     writer, reader = JointStateWriter(NAMES), JointStateReader()
     writer.position[:] = 1.0
     first = reader.read(writer.data())
@@ -202,12 +202,8 @@ def test_arrays_cannot_be_written_to_and_outlast_the_next_message_of_their_layou
     with pytest.raises(WireError):
         reader.read(writer.data()[:-1])
     assert first.position.tolist() == [1.0] * 6
-    for value in (2.0, 3.0):
-        writer.position[:] = value
-        second = reader.read(writer.data())
-        assert second.position.tolist() == [value] * 6
-        if value == 2.0:
-            assert first.position.tolist() == [1.0] * 6
+    writer.position[:] = 2.0
+    assert reader.read(writer.data()).position.tolist() == [2.0] * 6
 
 
 def test_the_same_names_are_the_same_object_whatever_else_a_message_carries():

@@ -10,17 +10,26 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, Dict, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence
 
 import numpy as np
 from rclpy.subscription import Subscription
 
+from rbd_ros.compiler.records import Record
 from rbd_ros.control import StateGuard
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.joint_names import JointNames, MessageProblem, Naming
 from rbd_ros.nodes.common.text import shorten
-from rbd_ros.nodes.common.wire import JointStateData, JointStateReader, NameList, WireError
+from rbd_ros.nodes.common.wire import (
+    JointStateData,
+    JointStateReader,
+    make_pattern,
+    NameList,
+    Pattern,
+    WireError,
+)
+from rbd_ros.nodes.torque.compiled_input import LastState, StatePattern, take_state
 from rbd_ros.robot import Robot
 
 SUBJECT = 'joint_states'
@@ -33,11 +42,17 @@ VELOCITY_FILTER = 0.005  # time constant of velocities worked out from positions
 LONGEST_DIFFERENCE = 0.5  # time over which velocities are worked out from positions [s]
 MOST_SOURCES = 64
 LONELY = 3  # seconds without a publisher after which that is reported
+READS_BEFORE_PATTERN = 3  # messages of a layout before machine code learns it
 INCOMPLETE_PATIENCE = 0.2  # parts of one state arrive one after another [s]
 
 
+def _take_nothing(data: bytes, size: int) -> int:
+    """Stand in for `take_state` until there is a usual message."""
+    return 0
+
+
 class MeasuredState(NamedTuple):
-    """State of all joints.
+    """State of all joints; its arrays change with the next one.
 
     :param q: positions, (n,)
     :param v: velocities, (n,)
@@ -102,10 +117,22 @@ class StateInput:
         self._q = robot.neutral()
         self._v = np.zeros(robot.nv)
         self._seen = np.full(robot.nv, -math.inf)
-        self._all_seen = -math.inf  # when the last usual message came, until it is noted
-        self._usual_layout: Optional[object] = None  # of the reader
-        self._usual_source: Optional[_Source] = None
-        self._usual_state = self._guard(slice(None), names).usual_state(AGREEMENT)
+        self._usual_seen = -math.inf  # when the last usual message came, until it is noted
+        lower, upper, max_velocity = self._guard(slice(None), names).bounds
+        self._room = LastState(
+            self._q.copy(),
+            self._v.copy(),
+            np.zeros(1, dtype=np.int64),
+            lower,
+            upper,
+            max_velocity,
+            AGREEMENT,
+        )
+        self._room_record = Record(self._room)
+        self._stamp = 0  # of the last usual message [ns]
+        # Whatever has to be compiled is compiled now, not when the first message comes.
+        self._taker(make_pattern(bytes(8), b'\xff' * 8, 0, {'position': 0, 'velocity': 0}))
+        self._forget_usual()
         optional = [names.index(name) for name in optional_joints]
         self._required = np.setdiff1d(np.arange(robot.nv), optional)
         self._leading_joint = int(self._required[0]) if self._required.size else 0
@@ -141,12 +168,18 @@ class StateInput:
         :return: the state of all joints, or None if it is not complete or cannot be trusted
         """
         self.messages += 1
+        elapsed = self._take_usual(data, len(data))
+        if elapsed:
+            self._stamp = stamp = self._stamp + elapsed
+            self._usual_seen = now
+            self.last = state = MeasuredState(
+                self._room.q, self._room.v, stamp, stamp, elapsed / NANOSECONDS, False
+            )
+            return state
+        self._catch_up()
         try:
-            message = self._reader.read(data)
-            state = self._usual(message, now)
-            if state is None:
-                state = self._update(message, now)
-                self.last = state or self.last
+            state = self._update(self._reader.read(data), now)
+            self.last = state or self.last
             return state
         except (MessageProblem, WireError) as problem:
             self.refused += 1
@@ -156,50 +189,60 @@ class StateInput:
                 SUBJECT, level, f'message refused: {problem}', code=problem.code
             )
             return None
+        finally:
+            self._prepare_room(now)
 
-    def _usual(self, message: JointStateData, now: float) -> Optional[MeasuredState]:
-        """What nearly all messages are, in few steps: like the last one and a little later.
+    # -- usual messages, which machine code takes -------------------------------------------------
 
-        What only others need to know of it is noted when there is another (`_catch_up`).
+    def _learn(self, source: _Source, stamp: int) -> None:
+        """Let machine code take messages like the last one from now on, if it can."""
+        pattern = self._reader.pattern(READS_BEFORE_PATTERN)
+        if pattern is None or not (source.naming.in_order and source.leads and stamp):
+            return
+        if not {'position', 'velocity'} <= set(pattern.values):
+            return
+        self._usual_source, self._usual_layout = source, self._reader.layout
+        self._take_usual = self._taker(pattern)
 
-        :return: None if this one is not, and nothing has been done
-        """
-        source = self._usual_source
-        if self._reader.layout is not self._usual_layout or now < self._conflict_until:
-            return None
-        stamp, before = message.stamp, source.stamp
-        q, v = message.position, message.velocity
-        if not 0 < before < stamp or not self._usual_state(q, v, self._q):
-            return None
-        source.stamp = stamp
-        self._q, self._v, self._all_seen = q, v, now
-        dt = (stamp - before) / NANOSECONDS
-        self.last = state = MeasuredState(q, v, stamp, stamp, dt, False)
-        return state
+    def _taker(self, pattern: Pattern) -> Callable[[bytes, int], int]:
+        """Function that takes messages of a pattern into the room."""
+        values = pattern.values
+        own = StatePattern(
+            *pattern[:-1], position=values['position'], velocity=values['velocity']
+        )
+        return take_state.bind(Record(own), self._room_record, keep_lock=True)
 
-    def _learn(self, message: JointStateData, source: _Source) -> None:
-        """Note what the usual message is like, if this one can be."""
-        naming, self._usual_layout = source.naming, None
-        if naming.in_order and source.leads and message.stamp and message.velocity is not None:
-            self._usual_layout, self._usual_source = self._reader.layout, source
+    def _forget_usual(self) -> None:
+        self._usual_source = self._usual_layout = None
+        self._take_usual = _take_nothing
 
     def _catch_up(self) -> None:
         """Note what usual messages have brought since the last one that was not."""
-        source, seen = self._usual_source, self._all_seen
+        source, seen = self._usual_source, self._usual_seen
         if seen == -math.inf:
             return
-        self._all_seen = -math.inf
+        self._usual_seen = -math.inf
+        source.stamp, source.received = self._stamp, seen
         source.guard.passed(source.stamp / NANOSECONDS)
-        source.received = seen
         self._time = source.stamp
-        np.maximum(self._seen, seen, out=self._seen)
+        self._seen[:] = seen
         self._incomplete_since = math.inf
-        # They are the reader's, which overwrites them.
-        self._q, self._v = self._q.copy(), self._v.copy()
+        self._q, self._v = self._room.q.copy(), self._room.v.copy()
         self.last = self.last._replace(q=self._q, v=self._v)
 
+    def _prepare_room(self, now: float) -> None:
+        """Tell machine code what the next usual message is measured by."""
+        source, room = self._usual_source, self._room
+        if source is None:
+            return
+        room.q[:], room.v[:] = self._q, self._v
+        self._stamp = source.stamp
+        # While publishers contradict each other, nothing is usual.
+        room.stamp[0] = source.stamp if self._conflict_until <= now else 0
+
+    # -- all others -------------------------------------------------------------------------------
+
     def _update(self, message: JointStateData, now: float) -> Optional[MeasuredState]:
-        self._catch_up()
         source = self._sources.get(message.names) or self._new_source(message.names)
         naming, stamp = source.naming, message.stamp
         position, velocity = message.position, message.velocity
@@ -231,7 +274,7 @@ class StateInput:
             if not self._complete(now):
                 return None
         if self._reader.layout is not self._usual_layout:
-            self._learn(message, source)
+            self._learn(source, stamp)
         if not source.leads:
             return MeasuredState(q, v, stamp, self._time, 0.0, False)
         self._time = stamp or round(now * NANOSECONDS)
@@ -265,7 +308,7 @@ class StateInput:
         if len(self._sources) >= MOST_SOURCES:
             # A publisher that invents names must not fill the memory.
             del self._sources[min(self._sources, key=lambda k: self._sources[k].received)]
-            self._usual_layout = None
+            self._forget_usual()
         guards = [self._guard(naming.target, naming.names) for _ in range(2)]
         leads = self._leading_joint in naming.target
         source = self._sources[names] = _Source(naming, leads, guards)
@@ -396,7 +439,7 @@ class StateInput:
                 f'nobody publishes {self._subscription.topic_name}',
                 code='no publisher',
             )
-        usual, seen = self._usual_source, self._all_seen
+        usual, seen = self._usual_source, self._usual_seen
         heard = [
             s
             for s in list(self._sources.values())

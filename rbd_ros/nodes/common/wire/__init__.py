@@ -15,7 +15,7 @@ from rbd_ros.nodes.common.wire.joint_state import (
     NameList,
 )
 from rbd_ros.nodes.common.wire.joint_trajectory import JointTrajectoryData, JointTrajectoryReader
-from rbd_ros.nodes.common.wire.pattern import Pattern
+from rbd_ros.nodes.common.wire.pattern import make_pattern, Pattern
 from rbd_ros.nodes.common.wire.small_messages import (
     ClockWriter,
     Float64MultiArrayReader,
@@ -43,5 +43,6 @@ __all__ = [
     'WireError',
     'WrenchStampedData',
     'WrenchStampedReader',
+    'make_pattern',
     'plain_array_pattern',
 ]

@@ -38,8 +38,8 @@ class JointStateData:
     """Content of a JointState; a field that is empty is None.
 
     Lengths are as they came: a field need not have as many numbers as there are names. Arrays
-    cannot be written to. They change with the next but one message of the same layout: copy what
-    must last longer.
+    cannot be written to. They change with the next message of the same layout: copy what must
+    last longer.
 
     :param stamp: time of the header [ns]
     :param names: joint names
@@ -95,36 +95,28 @@ class _Layout:
         filled = [k for k in range(len(FIELDS)) if counts[k]]
         self._begin = values[filled[0]] if filled else 0
         self._end = values[filled[-1]] + 8 * counts[filled[-1]] if filled else 0
-        self._kind = np.dtype(f'{order}f8')
-        # Two rooms that take turns: what is new can be compared with what was before.
-        name_list = _interned(found, names)
-        self._counts_at = at
-        self._values = {FIELDS[k]: values[k] for k in filled}
-        self.reads = 0
-        self._rooms = [self._room(name_list, values, counts) for _ in range(2)]
-        self.state = self._rooms[0][1]
-
-    def _room(self, names: NameList, begins: List[int], counts: List[int]) -> tuple:
-        """Memory for the numbers of a message, what shows them, and what turns foreign ones."""
         # Numbers are aligned to 8 bytes, so the whole rest is one array, counts and padding too.
         numbers = np.zeros((self._end - self._begin) // 8)
         # A memoryview of nothing cannot be cast.
-        room = memoryview(numbers).cast('B') if numbers.size else memoryview(bytearray())
-        foreign = None
-        if not self._kind.isnative:
-            foreign = np.zeros_like(numbers), numbers.view(self._kind)
-            numbers = foreign[0]
+        self._bytes = memoryview(numbers).cast('B') if filled else memoryview(bytearray())
+        kind = np.dtype(f'{order}f8')
+        self._foreign = None if kind.isnative else (np.zeros_like(numbers), numbers.view(kind))
+        if self._foreign is not None:
+            numbers = self._foreign[0]
         columns = []
-        for begin, count in zip(begins, counts):
+        for begin, count in zip(values, counts):
             start = (begin - self._begin) // 8
             columns.append(numbers[start : start + count] if count else None)
             if count:
                 columns[-1].flags.writeable = False
-        return room, JointStateData(names, *columns), foreign
+        self.state = JointStateData(_interned(found, names), *columns)
+        self._counts_at = at
+        self._values = {FIELDS[k]: values[k] for k in filled}
+        self.reads = 0
 
     def pattern(self) -> Optional[Pattern]:
         """See `JointStateReader.pattern`."""
-        if not self._kind.isnative or sys.byteorder != 'little':
+        if self._foreign is not None or sys.byteorder != 'little':
             return None
         content, mask = bytearray(self._smallest), bytearray(self._smallest)
 
@@ -156,12 +148,11 @@ class _Layout:
             if int.from_bytes(raw, 'little') & self._mask != self._key:
                 return False
             self._raw = raw
-        self._rooms.reverse()
-        room, self.state, foreign = self._rooms[0]
-        room[:] = data[self._begin : self._end]
-        if foreign is not None:
-            foreign[0][:] = foreign[1]
         self.reads += 1
+        self._bytes[:] = data[self._begin : self._end]
+        if self._foreign is not None:
+            native, foreign = self._foreign
+            native[:] = foreign
         self.state.stamp = seconds * NANOSECONDS + nanoseconds
         return True
 
@@ -192,7 +183,7 @@ class JointStateReader:
         return len(self._layouts)
 
     def read(self, data: bytes) -> JointStateData:
-        """Content of a message, valid until the next but one is read.
+        """Content of a message, valid until the next one is read.
 
         :param data: the serialised message
         :raises WireError: if it cannot be used

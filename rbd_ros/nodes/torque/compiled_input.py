@@ -1,0 +1,98 @@
+"""What nearly all states are, in machine code: like the last one of their publisher, a bit later.
+
+Once in a millisecond, most of what the interpreter needs has left the processor's caches: reading
+and checking a message there costs more than the whole torque law.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rbd_ros.compiler.loops import double_at, entry_point, word_at
+
+STAMP = 4  # where the time stamp of a JointState is [bytes]
+NANOSECONDS = 1_000_000_000
+LOW_HALF = 0xFFFFFFFF
+
+
+class StatePattern(NamedTuple):
+    """How the messages of one publisher look; see nodes/common/wire/pattern.py.
+
+    :param smallest: bytes that a message has at least
+    :param largest: bytes that it has at most
+    :param places: where its words begin, (k,) [bytes]
+    :param masks: which of their bits count, (k,)
+    :param words: what those bits are, (k,)
+    :param position: where the positions begin, in the order of the robot [bytes]
+    :param velocity: where the velocities begin, likewise [bytes]
+    """
+
+    smallest: int
+    largest: int
+    places: np.ndarray
+    masks: np.ndarray
+    words: np.ndarray
+    position: int
+    velocity: int
+
+
+class LastState(NamedTuple):
+    """The state before, and what the next one is measured by.
+
+    :param q: positions, (n,) [rad or m]
+    :param v: velocities, (n,) [rad/s or m/s]
+    :param stamp: time; 0: the next state is not usual, whatever it is, (1,) [ns]
+    :param lower: least believable positions, (n,)
+    :param upper: greatest believable positions, (n,)
+    :param max_velocity: greatest believable speed [rad/s or m/s]
+    :param max_change: greatest usual change of position from state to state, all joints together
+        (root of the sum of squares) [rad or m]
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    stamp: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    max_velocity: float
+    max_change: float
+
+
+@entry_point
+def take_state(pattern: StatePattern, last: LastState, data: bytes, size: int) -> int:
+    """Take a message that has the pattern and nothing odd about its time and its numbers.
+
+    :param data: the serialised message
+    :param size: its number of bytes
+    :return: time since the state before [ns], always positive; 0 if the message was not taken:
+        then nothing has been changed
+    """
+    if size < pattern.smallest or size > pattern.largest:
+        return 0
+    for k in range(len(pattern.places)):
+        if (word_at(data, pattern.places[k]) ^ pattern.words[k]) & pattern.masks[k] != 0:
+            return 0
+    time = word_at(data, STAMP)
+    seconds, nanoseconds = time & LOW_HALF, (time >> 32) & LOW_HALF
+    stamp = seconds * NANOSECONDS + nanoseconds
+    # The upper half of the range are negative seconds.
+    if last.stamp[0] <= 0 or stamp <= last.stamp[0] or seconds > LOW_HALF // 2:
+        return 0
+    change = 0.0
+    for j in range(len(last.q)):
+        q = double_at(data, pattern.position + 8 * j)
+        v = double_at(data, pattern.velocity + 8 * j)
+        # Comparisons with what is no number are false.
+        if not (last.lower[j] <= q <= last.upper[j] and abs(v) <= last.max_velocity):
+            return 0
+        change += (q - last.q[j]) ** 2
+    if not change <= last.max_change**2:
+        return 0
+    elapsed = stamp - last.stamp[0]
+    last.stamp[0] = stamp
+    for j in range(len(last.q)):
+        last.q[j] = double_at(data, pattern.position + 8 * j)
+        last.v[j] = double_at(data, pattern.velocity + 8 * j)
+    return elapsed
