@@ -65,12 +65,27 @@ class SimulatorRig:
             },
             ('-r', f'__ns:={self.namespace}', '-r', f'/clock:={self.namespace}/clock'),
         )
-        self.states = ros.listen(JointState, self.topic('joint_states'), reliable(1))
-        self.clock = ros.listen(Clock, self.topic('clock'))
+        self._subscriptions = []
+        self.states = self._listen(JointState, 'joint_states', reliable(1))
+        self.clock = self._listen(Clock, 'clock', reliable(200))
         self.by_name = ros.publisher(JointState, self.topic('joint_commands'))
         self.by_order = ros.publisher(Float64MultiArray, self.topic('effort_commands'))
         self.wrench = ros.publisher(WrenchStamped, self.topic('external_wrench'), reliable(100))
         ros.until(lambda: self.states, 'a joint state')
+
+    def _listen(self, kind, topic, qos):
+        messages = []
+        self._subscriptions.append(
+            self.ros.node.create_subscription(kind, self.topic(topic), messages.append, qos)
+        )
+        return messages
+
+    def close(self):
+        """End it, and do not listen any more: what is left behind makes the tests slow."""
+        self.process.stop()
+        self.ros.processes.remove(self.process)
+        for subscription in self._subscriptions:
+            self.ros.node.destroy_subscription(subscription)
 
     def topic(self, name):
         return f'{self.namespace}/{name}'
@@ -143,8 +158,7 @@ def another(ros):
 
     yield begin
     for rig in rigs:
-        rig.process.stop()
-        ros.processes.remove(rig.process)
+        rig.close()
         assert 'Traceback' not in rig.process.output()
 
 

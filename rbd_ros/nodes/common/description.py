@@ -110,6 +110,9 @@ class RobotSource:
         try:
             with interruptible():
                 self._load(message.data, message.data, origin)
+        except KeyboardInterrupt:
+            # A stop signal, of which the executor knows; it would write a traceback of this.
+            return
         # whatever is wrong with a description, the node goes on waiting for a good one
         except Exception as error:
             text = f'robot description from {origin} cannot be used: {error}'

@@ -21,7 +21,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
 from rbd_ros.nodes.common.interface import Parameter
-from rbd_ros.nodes.common.process import StartupError
+from rbd_ros.nodes.common.process import ending, StartupError
 from rbd_ros.nodes.common.text import readable
 
 Values = Mapping[str, Any]
@@ -174,6 +174,8 @@ class ParameterTable:
         return declaration.convert(parameter.value)
 
     def _on_set(self, parameters: Sequence[RosParameter]) -> SetParametersResult:
+        if ending():  # thousands in one request must not hold the last command up
+            return SetParametersResult(successful=False, reason='the node is ending')
         try:
             new = self._checked(parameters)
             if new:

@@ -132,6 +132,11 @@ def interruptible() -> contextlib.AbstractContextManager:
     return _signals.interruptible() if _signals is not None and here else contextlib.nullcontext()
 
 
+def ending() -> bool:
+    """Whether a stop signal has arrived, after which nothing long should be begun."""
+    return _signals is not None and _signals.count > 0
+
+
 def hurry() -> threading.Event:
     """Event that is set when a second stop signal asks for an end at once."""
     return _signals.hurry if _signals is not None else threading.Event()
