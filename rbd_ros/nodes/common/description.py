@@ -110,6 +110,8 @@ class RobotSource:
         try:
             with interruptible():
                 self._load(message.data, message.data, origin)
+        except KeyboardInterrupt:
+            return  # a stop signal: the executor ends as soon as it is given the chance
         # whatever is wrong with a description, the node goes on waiting for a good one
         except Exception as error:
             text = f'robot description from {origin} cannot be used: {error}'
