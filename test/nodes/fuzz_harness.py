@@ -10,7 +10,6 @@ import time
 
 from fuzz_messages import number_of
 import numpy as np
-from rclpy.serialization import deserialize_message
 
 _STAMP = struct.Struct('<iI').unpack_from
 
@@ -92,28 +91,6 @@ class Companion(Sender):
     def pump(self):
         wanted = self.count * self._leader.sent // self._leader.count
         return self._send(wanted - self.sent)
-
-
-class Typed(Sender):
-    """Sends a stream to a node that has its messages deserialised by the middleware.
-
-    Those that cannot be are never seen by the node, so they are counted here.
-    """
-
-    def __init__(self, publisher, stream, count, taken):
-        super().__init__(publisher, stream, count, lambda: taken() + self._illegible)
-        self._illegible = 0
-
-    def pump(self):
-        before = self.sent
-        result = super().pump()
-        for number in range(before, self.sent):
-            if self.stream.kind(number) == 'spoiled':
-                try:
-                    deserialize_message(self.stream[number], self.publisher.msg_type)
-                except Exception:
-                    self._illegible += 1
-        return result
 
 
 class Afterwards:

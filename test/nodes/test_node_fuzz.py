@@ -32,7 +32,6 @@ from fuzz_harness import (
     Requester,
     resident,
     Sender,
-    Typed,
 )
 import fuzz_messages
 from fuzz_messages import NAMES, packed_joint_state, packed_multi_array, position_of
@@ -105,9 +104,9 @@ class Target:
 
     # -- what is sent and heard -------------------------------------------------------------------
 
-    def sender(self, kind, topic, stream, taken, make=Sender):
+    def sender(self, kind, topic, stream, taken):
         publisher = self._publisher(kind, topic)
-        self.senders.append(make(publisher, stream, self.flood.count, taken))
+        self.senders.append(Sender(publisher, stream, self.flood.count, taken))
         return self.senders[-1]
 
     def companion(self, kind, topic, stream, count, qos=None):
@@ -306,7 +305,6 @@ class Attack(Flood):
             'external_wrench',
             fuzz_messages.external_wrenches(self.seed),
             lambda: target.value('wrenches_accepted') + target.value('wrenches_refused'),
-            Typed,
         )
 
         def commands():

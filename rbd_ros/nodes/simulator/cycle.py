@@ -173,7 +173,7 @@ class SimulationCycle:
         # By name and in parts: two controllers may answer within one cycle, and both count.
         self._by_name = self._subscribe('joint_commands', raw=True)
         self._by_order = self._subscribe('effort_commands', raw=True)
-        self._wrench = self._subscribe('external_wrench')
+        self._wrench = self._subscribe('external_wrench', raw=True)
         self._commands_in = [
             (source.handle.take_message, source.msg_type, use)
             for source, use in (
@@ -181,7 +181,7 @@ class SimulationCycle:
                 (self._by_name, self.commands.take_joint_state),
             )
         ]
-        self._take_wrench = partial(self._wrench.handle.take_message, self._wrench.msg_type, False)
+        self._take_wrench = partial(self._wrench.handle.take_message, self._wrench.msg_type, True)
 
     def _subscribe(self, topic: str, raw: bool = False) -> Subscription:
         return subscription(self._node, INTERFACE.topic(topic), by_hand, raw=raw)

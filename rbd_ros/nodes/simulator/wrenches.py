@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import Dict, Optional, Tuple
 
-from geometry_msgs.msg import WrenchStamped
 import numpy as np
 
-from rbd_ros.nodes.common.conversions import force_from_wrench
 from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
 from rbd_ros.nodes.common.text import short_name
+from rbd_ros.nodes.common.wire import WireError, WrenchStampedReader
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.plant import MAX_WRENCHES
 
@@ -29,26 +28,36 @@ class ExternalWrenches:
     def __init__(self, simulator: Simulator, diagnostics: Diagnostics):
         self._simulator = simulator
         self._diagnostics = diagnostics
+        self._reader = WrenchStampedReader()
         self._forces: Dict[str, np.ndarray] = {}
         self._until: Dict[str, float] = {}
         self.accepted = 0
         self.refused = 0
 
-    def take(self, message: WrenchStamped, duration: float) -> None:
-        """Let the wrench act from now on.
+    def take(self, data: bytes, duration: float) -> None:
+        """Let the wrench of a message act from now on.
 
+        :param data: serialised WrenchStamped
         :param duration: how long [s]; 0: until the next one for the same link
         """
-        link, force = message.header.frame_id.lstrip('/'), force_from_wrench(message.wrench)
+        try:
+            message = self._reader.read(data)
+        except WireError as error:
+            self._refuse(str(error), error.code)
+            return
+        link = message.frame_id.lstrip('/')
+        force = np.concatenate([message.torque, message.force])
         problem = self._problem(link, force)
         if problem is not None:
-            text, code = problem
-            self.refused += 1
-            self._diagnostics.event(SUBJECT, WARN, f'wrench refused: {text}', code=code)
+            self._refuse(*problem)
             return
         self.accepted += 1
         self._forces[link] = force
         self._until[link] = self._simulator.time + duration if duration > 0.0 else math.inf
+
+    def _refuse(self, text: str, code: str) -> None:
+        self.refused += 1
+        self._diagnostics.event(SUBJECT, WARN, f'wrench refused: {text}', code=code)
 
     def _problem(self, link: str, force: np.ndarray) -> Optional[Tuple[str, str]]:
         """What is wrong with a wrench: a text and a short code, or None."""
