@@ -126,7 +126,7 @@ def test_the_short_way_gives_what_the_long_one_gives(arm, seed, publishers):
                 np.testing.assert_array_equal(one.v, other.v)
                 assert one[2:] == other[2:]
         used += first is not None
-        taken += first is not None and first.q is short._room.q
+        taken += first is not None and first.q is short._usual.q
         assert short.refused == long.refused
     assert [s[1:] for s in short._diagnostics.said] == [s[1:] for s in long._diagnostics.said]
     assert STEPS / 12 < taken < used < STEPS, 'the stream has all kinds of messages'

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence
+from typing import Any, Dict, NamedTuple, Optional, Sequence
 
 import numpy as np
 from rclpy.subscription import Subscription
 
-from rbd_ros.compiler.records import Record
 from rbd_ros.control import StateGuard
 from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
@@ -24,12 +23,10 @@ from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.common.wire import (
     JointStateData,
     JointStateReader,
-    make_pattern,
     NameList,
-    Pattern,
     WireError,
 )
-from rbd_ros.nodes.torque.compiled_input import LastState, StatePattern, take_state
+from rbd_ros.nodes.torque.usual_states import UsualStates
 from rbd_ros.robot import Robot
 
 SUBJECT = 'joint_states'
@@ -42,13 +39,9 @@ VELOCITY_FILTER = 0.005  # time constant of velocities worked out from positions
 LONGEST_DIFFERENCE = 0.5  # time over which velocities are worked out from positions [s]
 MOST_SOURCES = 64
 LONELY = 3  # seconds without a publisher after which that is reported
+LEARNING_PERIOD = 1.0  # between two choices of the publisher whom machine code knows [s]
 READS_BEFORE_PATTERN = 3  # messages of a layout before machine code learns it
 INCOMPLETE_PATIENCE = 0.2  # parts of one state arrive one after another [s]
-
-
-def _take_nothing(data: bytes, size: int) -> int:
-    """Stand in for `take_state` until there is a usual message."""
-    return 0
 
 
 class MeasuredState(NamedTuple):
@@ -117,22 +110,13 @@ class StateInput:
         self._q = robot.neutral()
         self._v = np.zeros(robot.nv)
         self._seen = np.full(robot.nv, -math.inf)
-        self._usual_seen = -math.inf  # when the last usual message came, until it is noted
-        lower, upper, max_velocity = self._guard(slice(None), names).bounds
-        self._room = LastState(
-            self._q.copy(),
-            self._v.copy(),
-            np.zeros(1, dtype=np.int64),
-            lower,
-            upper,
-            max_velocity,
-            AGREEMENT,
-        )
-        self._room_record = Record(self._room)
-        self._stamp = 0  # of the last usual message [ns]
-        # Whatever has to be compiled is compiled now, not when the first message comes.
-        self._taker(make_pattern(bytes(8), b'\xff' * 8, 0, {'position': 0, 'velocity': 0}))
-        self._forget_usual()
+        bounds = self._guard(slice(None), names).bounds
+        self._usual = UsualStates(robot.nv, bounds, AGREEMENT)
+        self._usual_source: Optional[_Source] = None
+        self._usual_layout: Optional[object] = None  # of the reader
+        self._usual_stamp = 0  # of the last usual message [ns]
+        self._usual_seen = -math.inf  # when it came, until that is noted
+        self._learned = -math.inf  # when that publisher was chosen
         optional = [names.index(name) for name in optional_joints]
         self._required = np.setdiff1d(np.arange(robot.nv), optional)
         self._leading_joint = int(self._required[0]) if self._required.size else 0
@@ -168,13 +152,13 @@ class StateInput:
         :return: the state of all joints, or None if it is not complete or cannot be trusted
         """
         self.messages += 1
-        elapsed = self._take_usual(data, len(data))
+        usual = self._usual
+        elapsed = usual.take(data, len(data))
         if elapsed:
-            self._stamp = stamp = self._stamp + elapsed
+            self._usual_stamp = stamp = self._usual_stamp + elapsed
             self._usual_seen = now
-            self.last = state = MeasuredState(
-                self._room.q, self._room.v, stamp, stamp, elapsed / NANOSECONDS, False
-            )
+            dt = elapsed / NANOSECONDS
+            self.last = state = MeasuredState(usual.q, usual.v, stamp, stamp, dt, False)
             return state
         self._catch_up()
         try:
@@ -190,31 +174,25 @@ class StateInput:
             )
             return None
         finally:
-            self._prepare_room(now)
+            self._expect_usual(now)
 
     # -- usual messages, which machine code takes -------------------------------------------------
 
-    def _learn(self, source: _Source, stamp: int) -> None:
+    def _learn(self, source: _Source, stamp: int, now: float) -> None:
         """Let machine code take messages like the last one from now on, if it can."""
-        pattern = self._reader.pattern(READS_BEFORE_PATTERN)
-        if pattern is None or not (source.naming.in_order and source.leads and stamp):
+        if not (source.naming.in_order and source.leads and stamp):
             return
-        if not {'position', 'velocity'} <= set(pattern.values):
+        # Not those of two publishers in turns.
+        if now - self._learned < LEARNING_PERIOD:
             return
-        self._usual_source, self._usual_layout = source, self._reader.layout
-        self._take_usual = self._taker(pattern)
-
-    def _taker(self, pattern: Pattern) -> Callable[[bytes, int], int]:
-        """Function that takes messages of a pattern into the room."""
-        values = pattern.values
-        own = StatePattern(
-            *pattern[:-1], position=values['position'], velocity=values['velocity']
-        )
-        return take_state.bind(Record(own), self._room_record, keep_lock=True)
+        if self._usual.learn(self._reader.pattern(READS_BEFORE_PATTERN)):
+            self._usual_source, self._usual_layout = source, self._reader.layout
+            self._learned = now
 
     def _forget_usual(self) -> None:
+        self._usual.forget()
         self._usual_source = self._usual_layout = None
-        self._take_usual = _take_nothing
+        self._learned = -math.inf
 
     def _catch_up(self) -> None:
         """Note what usual messages have brought since the last one that was not."""
@@ -222,23 +200,21 @@ class StateInput:
         if seen == -math.inf:
             return
         self._usual_seen = -math.inf
-        source.stamp, source.received = self._stamp, seen
+        source.stamp, source.received = self._usual_stamp, seen
         source.guard.passed(source.stamp / NANOSECONDS)
         self._time = source.stamp
         self._seen[:] = seen
         self._incomplete_since = math.inf
-        self._q, self._v = self._room.q.copy(), self._room.v.copy()
+        self._q, self._v = self._usual.q.copy(), self._usual.v.copy()
         self.last = self.last._replace(q=self._q, v=self._v)
 
-    def _prepare_room(self, now: float) -> None:
-        """Tell machine code what the next usual message is measured by."""
-        source, room = self._usual_source, self._room
-        if source is None:
-            return
-        room.q[:], room.v[:] = self._q, self._v
-        self._stamp = source.stamp
-        # While publishers contradict each other, nothing is usual.
-        room.stamp[0] = source.stamp if self._conflict_until <= now else 0
+    def _expect_usual(self, now: float) -> None:
+        """Tell what the next usual message is measured by."""
+        source = self._usual_source
+        if source is not None:
+            # While publishers contradict each other, nothing is usual.
+            self._usual_stamp = source.stamp if self._conflict_until <= now else 0
+            self._usual.expect(self._q, self._v, self._usual_stamp)
 
     # -- all others -------------------------------------------------------------------------------
 
@@ -274,7 +250,7 @@ class StateInput:
             if not self._complete(now):
                 return None
         if self._reader.layout is not self._usual_layout:
-            self._learn(source, stamp)
+            self._learn(source, stamp, now)
         if not source.leads:
             return MeasuredState(q, v, stamp, self._time, 0.0, False)
         self._time = stamp or round(now * NANOSECONDS)

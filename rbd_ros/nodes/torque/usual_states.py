@@ -6,11 +6,13 @@ and checking a message there costs more than the whole torque law.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Callable, NamedTuple, Optional, Tuple
 
 import numpy as np
 
 from rbd_ros.compiler.loops import double_at, entry_point, word_at
+from rbd_ros.compiler.records import Record
+from rbd_ros.nodes.common.wire import make_pattern, Pattern
 
 STAMP = 4  # where the time stamp of a JointState is [bytes]
 NANOSECONDS = 1_000_000_000
@@ -96,3 +98,60 @@ def take_state(pattern: StatePattern, last: LastState, data: bytes, size: int) -
         last.q[j] = double_at(data, pattern.position + 8 * j)
         last.v[j] = double_at(data, pattern.velocity + 8 * j)
     return elapsed
+
+
+def _take_nothing(data: bytes, size: int) -> int:
+    """Stand in for `take_state` until there is a usual message."""
+    return 0
+
+
+class UsualStates:
+    """Takes the messages of one publisher, as long as there is nothing odd about them.
+
+    :param size: number of joints
+    :param bounds: least and greatest believable position, each (n,), and greatest believable speed
+    :param max_change: greatest usual change of position, see `LastState`
+    """
+
+    def __init__(
+        self, size: int, bounds: Tuple[np.ndarray, np.ndarray, float], max_change: float
+    ):
+        #: Positions and velocities of the last one, (n,); changed in place by the next
+        self.q, self.v = np.zeros((2, size))
+        self._stamp = np.zeros(1, dtype=np.int64)
+        self._last = Record(LastState(self.q, self.v, self._stamp, *bounds, max_change))
+        # Whatever has to be compiled is compiled now, not when the first message comes.
+        self.learn(make_pattern(bytes(8), b'\xff' * 8, 0, {'position': 0, 'velocity': 0}))
+        self.forget()
+
+    def learn(self, pattern: Optional[Pattern]) -> bool:
+        """Begin to take messages of a pattern instead of others.
+
+        :param pattern: of messages with all joints in the order of the robot
+        :return: whether it can be done
+        """
+        if pattern is None or not {'position', 'velocity'} <= set(pattern.values):
+            return False
+        own = StatePattern(
+            *pattern[:-1],
+            position=pattern.values['position'],
+            velocity=pattern.values['velocity'],
+        )
+        #: Take a message, of bytes and their number, if it is usual: see `take_state`
+        self.take: Callable[[bytes, int], int] = take_state.bind(
+            Record(own), self._last, keep_lock=True
+        )
+        return True
+
+    def forget(self) -> None:
+        """Take no message any more."""
+        self.take = _take_nothing
+
+    def expect(self, q: np.ndarray, v: np.ndarray, stamp: int) -> None:
+        """Tell what the next message is measured by.
+
+        :param q: positions, (n,) [rad or m]
+        :param v: velocities, (n,) [rad/s or m/s]
+        :param stamp: time [ns]; 0: the next one is not usual, whatever it is
+        """
+        self.q[:], self.v[:], self._stamp[0] = q, v, stamp
