@@ -8,6 +8,7 @@ from time import monotonic, sleep
 from typing import Any, Callable, Optional
 
 LONG_SLEEP = 0.02  # sleeps longer than this can be interrupted by a request [s]
+VERY_LONG_SLEEP = 1.0  # between two cycles, while the state is shown again and again [s]
 LARGEST_LAG = 0.1  # a schedule that is further behind than this is given up and begun anew [s]
 PAUSED_PERIOD = 0.02  # real time between two calls of `idle` while paused [s]
 SLICE = 0.01  # real time of steps after which requests are looked at [s]
@@ -47,7 +48,7 @@ class SimulationLoop:
 
     :param period: simulated time of one cycle [s]
     :param cycle: one cycle
-    :param idle: called now and then while paused
+    :param idle: called now and then while paused, and between cycles that are far apart
     :param stepped: called when steps have been done
     :param failed: called with an exception of `cycle`; the loop is paused then
     :param real_time_factor: simulated seconds in a real second; 0: as many as possible
@@ -167,6 +168,8 @@ class SimulationLoop:
             if factor > 0.0:
                 remaining = deadline - monotonic()
                 if remaining > LONG_SLEEP:
+                    if remaining > VERY_LONG_SLEEP:
+                        self._idle()  # whoever comes late sees where the robot is
                     self._wait(min(remaining, 0.5))
                     # A changed factor must not have to wait for a far deadline.
                     deadline = min(
