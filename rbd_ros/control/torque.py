@@ -160,8 +160,8 @@ class TorqueLaw:
     def settings(self) -> LawSettings:
         """All settings; assign others at any time, also from another thread.
 
-        The integral torque is kept as long as the feedback has an integral: it is what the
-        model lacks, whichever the gains.
+        The integral torque is kept as long as the feedback has an integral, and feedforward and
+        friction stay: it is what the model lacks, whichever the gains.
 
         :raises ValueError: for settings that are not for this robot; the old ones stay
         """
@@ -262,11 +262,14 @@ class TorqueLaw:
 
     def _take_over(self, active: _Active) -> None:
         """Begin to use other settings."""
+        before, after = self._current.settings, active.settings
         self._current = active
-        kept = np.where(active.integrates, self.integral, 0.0)
-        before = self._before.copy()
-        before[self._layout.at('next_integral')] = np.clip(kept, -active.bound, active.bound)
-        self._before = before
+        # What a model lacks is no news about another one.
+        same_model = (before.feedforward, before.friction) == (after.feedforward, after.friction)
+        kept = np.where(active.integrates & same_model, self.integral, 0.0)
+        memory = self._before.copy()
+        memory[self._layout.at('next_integral')] = np.clip(kept, -active.bound, active.bound)
+        self._before = memory
 
     def _which(self, result: np.ndarray) -> str:
         names = dof_names(self.robot)

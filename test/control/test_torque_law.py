@@ -320,10 +320,22 @@ def test_other_gains_and_feedback_keep_the_integral_torque(arm, state):
         chosen(*state, dt=5e-3)
     learned = chosen.integral
     for changed in (settings(arm, feedback='pd', kp=2 * KP, ki=KI),
-                    settings(arm, 'gravity', 'computed_torque', ki=KI)):  # fmt: skip
+                    settings(arm, feedback='computed_torque', ki=KI)):  # fmt: skip
         chosen.settings = changed
         chosen(*state, dt=None)
         assert_array_equal(chosen.terms['integral'], learned)
+
+
+@pytest.mark.parametrize('words', [{'feedforward': 'gravity'}, {'friction': 'measured'}])
+def test_another_model_forgets_what_the_one_before_lacked(arm, state, words):
+    """Otherwise the weight that an integral has learned would count twice."""
+    chosen = law(arm, feedback='pd', ki=KI)
+    for _ in range(10):
+        chosen(*state, dt=5e-3)
+    assert chosen.integral.all()
+    chosen.settings = settings(arm, **{'feedback': 'pd', 'ki': KI, **words})
+    chosen(*state, dt=None)
+    assert not chosen.terms['integral'].any()
 
 
 @pytest.mark.parametrize('changes', [{'feedback': 'pd'}, {'feedback': 'none'},
