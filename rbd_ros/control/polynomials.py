@@ -87,8 +87,9 @@ def spline_velocities(
     for here in slices(inner, 4 * q.shape[1]):
         # The equations of a slice, with as many on either side as it depends on.
         start, stop = max(here.start - REACH, 0), min(here.stop + REACH, inner)
-        h = np.diff(times[start : stop + 2])[:, None]
-        d = np.diff(q[start : stop + 2], axis=0) / h
+        here_times, here_q = times[start : stop + 2], q[start : stop + 2]
+        h = (here_times[1:] - here_times[:-1])[:, None]
+        d = (here_q[1:] - here_q[:-1]) / h
         total = 2.0 * (h[:-1] + h[1:])
         lower, upper = h[1:] / total, h[:-1] / total
         right = 3.0 * (lower * d[:-1] + upper * d[1:])
@@ -163,7 +164,7 @@ def control_values(c: np.ndarray) -> np.ndarray:
 
 def slope_control_values(control: np.ndarray) -> np.ndarray:
     """Control values of the derivative, one fewer."""
-    return np.diff(control, axis=0) * (len(control) - 1)
+    return (control[1:] - control[:-1]) * (len(control) - 1)
 
 
 def cut(control: np.ndarray, u: np.ndarray) -> np.ndarray:
@@ -192,6 +193,8 @@ def beyond(control: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndar
     :param upper: upper limits, (n,)
     """
     doubtful = _doubtful(control, lower, upper)
+    if not doubtful.any():
+        return doubtful
     place = np.flatnonzero(doubtful)
     result = np.zeros(doubtful.size, dtype=bool)
     control = control.reshape(len(control), -1)

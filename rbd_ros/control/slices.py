@@ -8,20 +8,24 @@ every few milliseconds. So long arrays are worked off slice by slice, with pause
 from __future__ import annotations
 
 import time
-from typing import Iterator
+from typing import Iterable, Iterator
 
 NUMBERS = 16384  # of an array that are worked on at once, a fraction of a millisecond
 LONGEST_TURN = 0.5e-3  # time without a pause [s]
 PAUSE = 100e-6  # long enough for a waiting thread to wake up and take its turn [s]
 
 
-def slices(rows: int, columns: int = 1) -> Iterator[slice]:
+def slices(rows: int, columns: int = 1) -> Iterable[slice]:
     """Successive slices of the rows of an array, with pauses if the work takes long.
 
     :param rows: number of rows
     :param columns: numbers in each row
     """
     size = max(NUMBERS // max(columns, 1), 1)
+    return (slice(0, rows),) if 0 < rows <= size else _slices(rows, size)
+
+
+def _slices(rows: int, size: int) -> Iterator[slice]:
     turn = time.perf_counter()
     for begin in range(0, rows, size):
         if time.perf_counter() - turn > LONGEST_TURN:

@@ -268,7 +268,7 @@ class JointTrajectory:
     def _pieces(self):
         """Parts of the trajectory: which segments, their durations, their control values."""
         self.prepare()
-        durations = np.diff(self.times)
+        durations = self.times[1:] - self.times[:-1]
         for here in slices(len(durations), self._segments[0].size if len(durations) else 1):
             duration = durations[here]
             c = polynomials.in_durations(self._segments[here], duration)

@@ -138,7 +138,7 @@ def checked_times(times: Sequence[float]) -> np.ndarray:
 
 
 def _check_durations(times: np.ndarray) -> None:
-    durations = np.diff(times)
+    durations = times[1:] - times[:-1]
     short = durations < SHORTEST_SEGMENT
     if not short.any():
         return

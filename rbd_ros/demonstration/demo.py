@@ -124,16 +124,17 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
 
 
-def free_domain() -> int:
+def free_domain(first: Optional[int] = None) -> int:
     """ROS domain that nobody on this machine uses, between 1 and 101.
 
     DDS gives each participant of a domain a port that follows from the domain; where the ports of
     the first ones are free, there are none. Domain 0 is the one everybody uses, those beyond 101
     fall into the ephemeral ports of Linux.
 
+    :param first: where to begin to look; None: where no other process is likely to begin
     :raises DemoError: if all are taken
     """
-    first = os.getpid()
+    first = os.getpid() if first is None else first
     for k in range(DOMAINS):
         domain = 1 + (first + k) % DOMAINS
         ports = (DDS_PORT + 250 * domain + 10 + 2 * i for i in range(DDS_PARTICIPANTS))

@@ -13,12 +13,12 @@ import numpy as np
 
 _STAMP = struct.Struct('<iI').unpack_from
 
-DEPTH = 4000  # of the queues at either end
-AHEAD = 3500  # messages on their way
+DEPTH = 2000  # of the queues at either end
+AHEAD = 1500  # messages on their way
 BATCH = 100  # messages between two looks at what came back
 PATIENCE = 60.0  # seconds without any progress while there is something to send
 END = 2.5  # likewise when all was sent; nodes say once a second what they have taken
-REQUESTS_AT_ONCE = 4
+REQUESTS_AT_ONCE = 8  # the queue of a service holds ten
 MOST_TOLD = 5  # violations of a kind that are kept
 
 
@@ -118,11 +118,12 @@ class Requester:
     :param check: looks at the answer: check(number, request, response)
     :param count: how many
     :param leader: a sender, or another requester
+    :param together: requests that follow each other whether the leader goes on or not
     """
 
-    def __init__(self, client, request, check, count, leader):
+    def __init__(self, client, request, check, count, leader, together=1):
         self.client, self._request, self._check = client, request, check
-        self.count, self._leader = count, leader
+        self.count, self._leader, self._together = count, leader, together
         self._open = {}
         self.sent = self.answered = 0
 
@@ -130,6 +131,7 @@ class Requester:
         if self.done:
             return
         wanted = self.count * self._leader.progress // self._leader.count
+        wanted = min(self.count, -(-wanted // self._together) * self._together)
         while self.sent < wanted and len(self._open) < REQUESTS_AT_ONCE:
             request = self._request(self.sent)
             self._open[self.client.handle.send_request(request)] = self.sent, request
@@ -245,9 +247,10 @@ class Flood:
         while True:
             rigs = [rig for rig in self._rigs if rig.alive()]
             moved = 0
+            # Side by side: the slowest gets the processor, and is not left to go on alone.
+            slowest = min((s.sent for rig in rigs for s in rig.senders if s.leads), default=0)
             for rig in rigs:
-                slowest = min(sender.sent for sender in rig.senders if sender.leads)
-                for sender in rig.senders:  # side by side: none is left to go on alone
+                for sender in rig.senders:
                     if not sender.leads or sender.sent <= slowest + AHEAD // 2:
                         moved += sender.pump()
                 for requester in rig.requesters:

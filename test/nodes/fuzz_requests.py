@@ -10,6 +10,7 @@ from std_srvs.srv import SetBool, Trigger
 
 BAD_NUMBERS = (math.nan, math.inf, -math.inf, 1e300, -1e300, 1.7e308)
 NO_TYPES = (10, 99, 255)
+PAUSES = 4
 KINDS = {
     'bool': ParameterType.PARAMETER_BOOL,
     'int': ParameterType.PARAMETER_INTEGER,
@@ -99,9 +100,9 @@ def _number(value):
 
 
 def verbs(number):
-    """Pause, step or reset; time goes on after most."""
+    """Pause, step or reset; time goes on after every `PAUSES` requests to pause."""
     return {
-        'pause': SetBool.Request(data=number % 4 == 0),
+        'pause': SetBool.Request(data=(number + 1) % PAUSES != 0),
         'step': Trigger.Request(),
         'reset': Trigger.Request(),
     }

@@ -8,7 +8,6 @@ import contextlib
 import itertools
 import os
 from pathlib import Path
-import random
 import signal
 import subprocess
 import sys
@@ -28,6 +27,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 import yaml
+
+from rbd_ros.demonstration.demo import free_domain
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 60.0  # seconds within which anything must happen
@@ -138,8 +139,7 @@ class Ros:
 
     def __init__(self, folder):
         self.folder = folder
-        # Below 102 the ports stay clear of those that the kernel gives to others.
-        self.domain = random.Random(f'{os.getpid()} {time.time_ns()}').randint(1, 100)
+        self.domain = free_domain(time.time_ns())
         os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
         if os.environ.get('ROS_DISTRO') == 'humble':
             os.environ['ROS_LOCALHOST_ONLY'] = '1'

@@ -35,7 +35,7 @@ from fuzz_harness import (
 )
 import fuzz_messages
 from fuzz_messages import NAMES, packed_joint_state, packed_multi_array, position_of
-from fuzz_requests import ParameterRequests, verbs
+from fuzz_requests import ParameterRequests, PAUSES, verbs
 from geometry_msgs.msg import WrenchStamped
 from node_harness import (
     gravity_torque,
@@ -61,7 +61,7 @@ from rbd_ros.nodes import gravity_compensation, inverse_dynamics, simulator
 
 pytestmark = pytest.mark.slow
 
-REQUESTS = 0.02  # requests for each service, and descriptions, as a part of the messages
+REQUESTS = 0.01  # requests for each service, and descriptions, as a part of the messages
 SHARE_TAKEN = 0.99  # of the messages that were sent
 MOST_LINES = 300  # of a log; nothing is said more than once in some seconds
 MOST_GROWTH = 60e6  # of resident memory between a quarter of the flood and its end [bytes]
@@ -117,11 +117,12 @@ class Target:
         qos = qos or reliable(DEPTH)
         return self.ros.publisher(kind, f'{self.namespace}/{topic}', qos)
 
-    def requester(self, kind, verb, request, check, leader=None):
+    def requester(self, kind, verb, request, check, leader=None, together=1):
         client = self.ros.node.create_client(kind, f'{self.name}/{verb}')
         self.ros.until(client.service_is_ready, f'service {verb}')
         count = round(REQUESTS * self.flood.count)
-        self.requesters.append(Requester(client, request, check, count, leader or self.senders[0]))
+        leader = leader or self.senders[0]
+        self.requesters.append(Requester(client, request, check, count, leader, together))
 
     def output(self, kind, topic, example, largest, also=lambda stamp, values: None):
         out = Outputs(f'{self.module} {topic}', example, largest, kind is JointState)
@@ -290,7 +291,7 @@ class Attack(Flood):
             {
                 'robot_description': TWO_LINK_ARM,
                 'initial_positions': list(START),
-                'real_time_factor': 0.4,  # each cycle takes what has come, however rare cycles are
+                'real_time_factor': 0.2,  # each cycle takes what has come, however rare cycles are
             },
             ('joint_commands', 'effort_commands', 'external_wrench'),
         )
@@ -318,13 +319,14 @@ class Attack(Flood):
         self._parameter_requests(target)
         # A reset forgets commands that wait to be taken: no resets while they are counted.
         afterwards = Afterwards(list(target.senders), SHARE_TAKEN)
-        for kind, verb, leader in (
-            (SetBool, 'pause', None),
-            (Trigger, 'step', None),
-            (Trigger, 'reset', afterwards),
+        # Time does not stand still for long: nothing is taken meanwhile.
+        for kind, verb, leader, together in (
+            (SetBool, 'pause', None, PAUSES),
+            (Trigger, 'step', None, 1),
+            (Trigger, 'reset', afterwards, 1),
         ):
             target.requester(
-                kind, verb, lambda n, v=verb: verbs(n)[v], lambda *answer: None, leader
+                kind, verb, lambda n, v=verb: verbs(n)[v], lambda *answer: None, leader, together
             )
         return target
 

@@ -164,11 +164,13 @@ def test_the_log_of_all_that_is_short(rig):
     assert len(rig.process.output().splitlines()) < 200
 
 
-def test_garbage_for_a_robot_description_is_refused_and_the_next_good_one_taken(ros):
+def test_garbage_for_a_robot_description_is_refused_and_the_next_good_one_taken(rig, ros):
     from node_harness import reliable, TWO_LINK_ARM
 
-    rig = TorqueRig(ros, 'inverse_dynamics', '/topic', {'robot_description': ''}, wait=False)
-    topic = '/topic/robot_description'
+    # Named after the module: what the run before this one has published stays for late joiners.
+    namespace = f'/topic_{rig.name.rpartition("/")[2]}'
+    rig = TorqueRig(ros, 'inverse_dynamics', namespace, {'robot_description': ''}, wait=False)
+    topic = f'{namespace}/robot_description'
     descriptions = ros.publisher(String, topic, reliable(1, transient_local=True))
     for text in (
         'x' * 5_000_000,

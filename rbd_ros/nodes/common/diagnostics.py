@@ -28,7 +28,8 @@ OK, WARN, ERROR, STALE = (
 )
 
 EVENT_VISIBLE = 2.0  # seconds an event is shown after its last occurrence
-ANNOUNCEMENT_PERIOD = 0.1  # seconds between publications of events, however many there are
+ANNOUNCEMENT_PERIOD = 0.1  # seconds between publications in the long run, whatever changes
+BURST = 10.0  # changes that are published at once although they come close together
 PERIOD = 1.0  # seconds between publications when nothing changes
 LOG_PERIOD = 5.0  # seconds between two lines of the log about the same thing
 MOST_EVENTS = 32  # kinds of events that are remembered of a subject; the oldest give way
@@ -82,8 +83,11 @@ class Diagnostics:
         self._hooks: List[Callable[[], None]] = []
         self.hardware_id = ''
         self._publisher = publisher(node, DIAGNOSTICS_TOPIC)
-        self._published = self._ticked = -PERIOD  # when that was done last [s]
-        self._waiting = False  # whether an event has not been published yet
+        self._publishing = threading.Lock()  # nobody who notes something waits for the middleware
+        self._ticked = -PERIOD  # when that was last done for no other reason [s]
+        self._credit = BURST  # publications that may follow at once
+        self._counted = time.monotonic()  # when that was worked out
+        self._waiting = False  # whether a change has not been published yet
         self._timer = node.create_timer(ANNOUNCEMENT_PERIOD, self._look, clock=STEADY_CLOCK)
 
     def add_values(self, subject: str, values: Values) -> None:
@@ -102,7 +106,7 @@ class Diagnostics:
         """Set what holds for `subject` from now on.
 
         :param code: identifies the condition when the text varies with numbers; a change of it is
-            announced at once
+            announced, at once unless there were many
         """
         message = readable(message)
         code = message if code is None else code
@@ -114,7 +118,8 @@ class Diagnostics:
             if changed:
                 if not level == was == OK:
                     self._log(subject, level, message, code)
-                self.publish()
+        if changed:
+            self._announce()
 
     def event(self, subject: str, level: bytes, message: str, code: Optional[str] = None) -> None:
         """Note an occurrence; `code` as in `condition`, counted under that name."""
@@ -142,10 +147,7 @@ class Diagnostics:
             known.active, known.announced = True, now
             if not quiet:
                 self._log(subject, level, readable(message), code)
-            # Publishing takes longer than refusing a message: a flood must not make it frequent.
-            self._waiting = now - self._published < ANNOUNCEMENT_PERIOD
-            if not self._waiting:
-                self.publish()
+        self._announce()
 
     def level(self, subject: str) -> bytes:
         """Present level of `subject`, with its visible events."""
@@ -154,15 +156,34 @@ class Diagnostics:
 
     def publish(self) -> None:
         """Publish all subjects now."""
-        self._published, self._waiting = time.monotonic(), False
-        message = DiagnosticArray()
-        message.header.stamp = self._node.get_clock().now().to_msg()
+        with self._publishing:
+            message = DiagnosticArray()
+            message.header.stamp = self._node.get_clock().now().to_msg()
+            with self._lock:
+                self._credit, self._waiting = max(0.0, self._credit - 1.0), False
+                message.status = [self._status(subject) for subject in self._subjects]
+            try:
+                self._publisher.publish(message)
+            except Exception:  # the context is going down: nobody is left to tell
+                pass
+
+    def flush(self) -> None:
+        """Publish what has changed and still waits: the end of a node waits for no timer."""
+        if self._waiting:
+            self.publish()
+
+    def _announce(self) -> None:
+        """Publish a change at once; after many of them, soon.
+
+        Publishing takes longer than refusing a message: a flood must not make it frequent.
+        """
         with self._lock:
-            message.status = [self._status(subject) for subject in self._subjects]
-        try:
-            self._publisher.publish(message)
-        except Exception:  # the context is going down: nobody is left to tell
-            pass
+            now = time.monotonic()
+            earned = (now - self._counted) / ANNOUNCEMENT_PERIOD
+            self._counted, self._credit = now, min(BURST, self._credit + earned)
+            self._waiting = self._credit < 1.0
+        if not self._waiting:
+            self.publish()
 
     def _subject(self, subject: str) -> _Topic:
         return self._subjects.setdefault(subject, _Topic())

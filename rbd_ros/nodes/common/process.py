@@ -29,7 +29,7 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SPIN_TIMEOUT = 3600.0
 
 START_UP_PATIENCE = 5.0  # time that start-up has to end after a signal [s]
-LONGEST_BREATH = 0.05  # pause after a failed callback, if many fail [s]
+BREATH = 1e-3  # pause after the executor failed: if it always did, others must get their turn [s]
 REPORT_PERIOD = 5.0  # between two reports of the same failure of callbacks [s]
 
 #: How long the interpreter lets a thread run while others wait [s]: the control loop must not wait
@@ -245,7 +245,8 @@ def spin(executor: Any, stop: Any, node: Any) -> None:
         except StartupError:
             raise
         except Exception as error:
-            time.sleep(failures.report(error))
+            failures.report(error)
+            time.sleep(BREATH)
 
 
 def _place(error: Exception) -> str:
@@ -263,13 +264,11 @@ class Failures:
 
     def __init__(self, node: Any):
         self._node = node
-        self._recent: List[float] = []
         self._reported: Dict[str, float] = {}
 
-    def report(self, error: Exception) -> float:
-        """Report, and return how long to pause, so that an endless failure leaves time [s]."""
+    def report(self, error: Exception) -> None:
+        """Report, unless that was done a moment ago."""
         now = time.monotonic()
-        self._recent = [t for t in self._recent if now - t < 1.0] + [now]
         place = f'{type(error).__name__} in {_place(error)}'
         if now - self._reported.get(place, -REPORT_PERIOD) >= REPORT_PERIOD:
             if len(self._reported) > 100:
@@ -279,4 +278,3 @@ class Failures:
                 f'a request or message could not be digested ({place}): {readable(error)}'
             )
             self._node.get_logger().debug(''.join(traceback.format_exception(error)))
-        return min(1e-3 * len(self._recent), LONGEST_BREATH)

@@ -8,7 +8,6 @@ writes a traceback each time, and leaves lying what came together with the bad r
 from __future__ import annotations
 
 import functools
-import time
 from typing import Any, Callable, Iterator
 
 from rcl_interfaces.msg import SetParametersResult
@@ -55,7 +54,7 @@ class SturdyNode(Node):
             except StartupError:
                 raise
             except Exception as error:
-                time.sleep(self._failures.report(error))
+                self._failures.report(error)
 
         return super().create_subscription(msg_type, topic, guarded, *rest, **options)
 
@@ -76,7 +75,7 @@ class SturdyNode(Node):
             except StartupError:
                 raise
             except Exception as error:
-                time.sleep(self._failures.report(error))
+                self._failures.report(error)
                 return _explained(request, response, error)
 
         return super().create_service(srv_type, srv_name, guarded, **options)

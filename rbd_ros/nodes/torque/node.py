@@ -265,6 +265,7 @@ class TorqueNode(SturdyNode):
         elif unfinished is not None:  # what it was about to end with is not left half done
             self._commander.finish(unfinished, self._stamp, hurry(), final=True)
         self._commander.flush()
+        self.diagnostics.flush()
 
     def _on_silence(self) -> None:
         """States have failed; called in the watchdog's thread, again if it raises."""

@@ -80,7 +80,7 @@ def _table(cursor: Cursor, count: int, joints: int) -> np.ndarray:
     """Counts of the fields, places of the fields, and place of the time of all points, (7, P)."""
     table = np.empty((_TIME + 1, count), dtype=np.int64)
     point, short = 0, 0
-    while point < count and short < SHORT_RUNS:
+    while count - point >= SHORT_RUN and short < SHORT_RUNS:
         begin = cursor.at
         row, counts_at, efforts = _point(cursor, point, joints)
         stride = cursor.at - begin
