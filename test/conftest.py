@@ -16,6 +16,14 @@ sys.path.insert(0, str(Path(__file__).parent))  # `from support...` whatever pyt
 
 from support import errors, example_robots, outside
 
+# Of the tests in real time, those that want every core: two of them would take each other's.
+DEMANDING = (
+    'test_demo_run.py',
+    'test_node_fuzz.py',
+    'test_node_goals.py',
+    'test_node_tracking.py',
+)
+
 # The same examples in every run; HYPOTHESIS_PROFILE=explore looks for new ones.
 hypothesis.settings.register_profile('fixed', derandomize=True, deadline=None)
 hypothesis.settings.register_profile('explore', deadline=None)
@@ -66,6 +74,19 @@ def pytest_configure(config):
         problems = outside.all_problems()
         if problems:
             raise pytest.UsageError('\n'.join(['--nothing-missing', *problems.values()]))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Run the tests of a file one after the other, and so all those that want every core."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return 'demanding' if file.rpartition('/')[2] in DEMANDING else file
+
+    return ByFile(config, log) if config.getvalue('dist') == 'loadfile' else None
 
 
 def pytest_sessionfinish(session):

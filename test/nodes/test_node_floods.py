@@ -5,6 +5,7 @@ busy the machine is; what once held a node up for a second or more a message lef
 """
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -177,6 +178,24 @@ def test_torques_go_on_in_a_flood_of_large_requests(rig):
     rig.ros.node.destroy_client(client)
     rig.ros.until(lambda: not rig.torques[-1].effort.any(), 'the last command')
     rig.must_set(payload_mass=0.0)
+
+
+def test_many_changes_are_shown_a_few_times_a_second(rig):
+    """Each trajectory that is followed is a change; diagnostics cost more than taking it."""
+    if not hasattr(rig, 'trajectories'):
+        pytest.skip('gravity compensation follows no trajectories')
+    with states_at(rig):
+        count = len(rig.torques)
+        rig.ros.until(lambda: len(rig.torques) > count, 'a torque')
+        shown, begin = len(rig.ros.diagnostics), time.monotonic()
+        with Repeat(rig.trajectories, [trajectory_bytes(1, reach=0.0)], 1000.0) as flood:
+            rig.ros.until(lambda: flood.sent > 500, 'trajectories')
+        rig.ros.until_status('trajectory of 1 points', 'trajectory', since=shown)
+        duration = time.monotonic() - begin
+    name = f'{rig.name[1:]}: trajectory'
+    seen = [s for s in rig.ros.diagnostics[shown:] if s.name == name]
+    # At once as long as there are few, then at the timer's and at the changes' ten a second each.
+    assert 1 <= len(seen) < 15 + 25 * duration
 
 
 def test_a_flood_of_bad_states_alone_ends_with_the_last_command(rig):

@@ -58,12 +58,18 @@ def worst_error(arm, since):
     return max(abs(x) for message in arm.errors[since:] for x in message.position)
 
 
+def begin(arm, *points):
+    """Send a trajectory; return how many diagnostics came before it was followed."""
+    seen = len(arm.diagnostics)
+    arm.trajectories.publish(trajectory(*points, names=arm.names))
+    arm.until_status(f'trajectory of {len(points)} points', 'trajectory', since=seen)
+    return len(arm.diagnostics)  # until then, that before it may have been told to be done
+
+
 def move(arm, goal):
     """Move there and back in simulated time, and return the worst error on the way."""
     since = len(arm.errors)
-    seen = len(arm.diagnostics)
-    arm.trajectories.publish(trajectory(point(0.6, goal), point(1.2, START), names=arm.names))
-    arm.until_status('trajectory of 2 points', 'trajectory', since=seen)
+    seen = begin(arm, point(0.6, goal), point(1.2, START))
     arm.until_status('trajectory done', 'trajectory', since=seen)
     return worst_error(arm, since)
 
@@ -95,9 +101,7 @@ def test_inverse_dynamics_follows_far_closer_than_feedback_alone(arm):
 
 
 def test_the_motion_stands_still_while_the_simulation_is_paused(arm):
-    seen = len(arm.diagnostics)
-    arm.trajectories.publish(trajectory(point(0.4, GOAL), point(0.8, START), names=arm.names))
-    arm.until_status('trajectory of 2 points', 'trajectory', since=seen)
+    seen = begin(arm, point(0.4, GOAL), point(0.8, START))
     arm.call(SetBool, '/simulator/pause', SetBool.Request(data=True))
     arm.spin(1.0)
     since = len(arm.errors)

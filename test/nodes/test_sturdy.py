@@ -1,0 +1,53 @@
+"""Subscriptions and services that raise: reported, answered, and nobody is held up by it."""
+
+import time
+
+import pytest
+from support import outside
+
+outside.load('rclpy')
+
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import SetParameters
+from rclpy.qos import QoSProfile
+from rosgraph_msgs.msg import Clock
+
+from rbd_ros.nodes.common.sturdy import SturdyNode
+
+
+@pytest.fixture
+def node(ros, monkeypatch):
+    node = SturdyNode('sturdy', context=ros.context)
+
+    def no_pause(duration):
+        raise AssertionError(f'{duration} s in which nothing else is done')
+
+    monkeypatch.setattr(time, 'sleep', no_pause)
+    yield node
+    monkeypatch.undo()
+    node.destroy_node()
+
+
+def test_refused_messages_hold_nobody_up(node):
+    """Each is digested at once: a flood of bad times must not delay trajectories and requests."""
+    taken = []
+    subscription = node.create_subscription(Clock, 'clock', taken.append, QoSProfile(depth=1))
+    bad, good = Clock(), Clock()
+    bad.clock.sec = -1
+    for _ in range(1000):
+        subscription.callback(bad)
+    assert not taken
+    subscription.callback(good)
+    assert taken == [good]
+
+
+def test_refused_requests_hold_nobody_up(node):
+    def raising(request, response):
+        raise ValueError('makes no sense')
+
+    service = node.create_service(SetParameters, 'set', raising)
+    request = SetParameters.Request(parameters=[Parameter(name='x', value=ParameterValue())] * 3)
+    for _ in range(1000):
+        response = service.callback(request, SetParameters.Response())
+        assert [r.successful for r in response.results] == [False] * 3
+        assert 'makes no sense' in response.results[0].reason
