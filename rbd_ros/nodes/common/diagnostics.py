@@ -1,5 +1,7 @@
 """What a node says about itself on `/diagnostics`: once a second, and at once on a change.
 
+Changes that come close together are shown ten times a second, the newest of each subject.
+
 A *condition* lasts until it is replaced (robot description missing, states silent); an *event* is
 one occurrence (a message rejected) and stays visible for a while, so that nobody who looks once a
 second misses it. Logging follows the same changes, so a bad message at 1 kHz neither floods the
@@ -115,9 +117,8 @@ class Diagnostics:
             changed = (level, code) != (state.level, state.code)
             was = state.level
             state.level, state.message, state.code = level, message, code
-            if changed:
-                if not level == was == OK:
-                    self._log(subject, level, message, code)
+            if changed and not level == was == OK:
+                self._log(subject, level, message, code)
         if changed:
             self._announce()
 
