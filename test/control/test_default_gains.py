@@ -3,37 +3,26 @@
 The plant is the package's simulator with exact dry friction, its time step 1 ms.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
+from support.arms import EMBEDDED, path_of, REAL
 from support.closed_loop import Jump, quintic, random_motions, run, with_wrong_model
 
 from rbd_ros import Robot
 from rbd_ros.control import default_gains, JointTrajectory, LawSettings, pd_gains
-from rbd_ros.resources import resource_path
 
-EMBEDDED = ('six_axis_arm', 'two_link_arm', 'planar_3r', 'stanford_arm')
-REAL = ('panda', 'ur5_robot', 'xarm7', 'z1', 'so101')
 GOAL = 1e-3  # where every motion ends with the right model [rad or m]
 WRONG_GOAL = 0.02  # and with one that is wrong by a fifth
 SETTLED = 0.5  # when it must have ended there [s]
 
-_robots = {}
 
-
-@pytest.fixture
-def load(request):
-    def loaded(name):
-        if name not in _robots:
-            if name in EMBEDDED:
-                path = resource_path('urdf', f'{name}.urdf')
-            else:
-                paths = request.getfixturevalue('robot_paths').values()
-                path = next(p for p in map(str, paths) if p.endswith(f'/{name}.urdf'))
-            _robots[name] = Robot.from_urdf(path), str(path)
-        return _robots[name]
-
-    return loaded
+@lru_cache(maxsize=None)
+def load(name):
+    path = str(path_of(name))
+    return Robot.from_urdf(path), path
 
 
 def three_motions(robot):
@@ -42,7 +31,7 @@ def three_motions(robot):
     return [quintic(robot, a, b) for a, b in zip(places, [*places[1:], places[0]])]
 
 
-def test_the_default_robot_ends_where_it_should(load):
+def test_the_default_robot_ends_where_it_should():
     robot, _ = load('six_axis_arm')
     for motion in three_motions(robot):
         result = run(robot, LawSettings.for_robot(robot), motion)
@@ -50,7 +39,7 @@ def test_the_default_robot_ends_where_it_should(load):
         assert not result.velocity[-100:].any()
 
 
-def test_gains_from_inertia_alone_do_not_hold_the_default_robot(load):
+def test_gains_from_inertia_alone_do_not_hold_the_default_robot():
     """Why gains are not that simple: below the gradient of gravity, the arm falls."""
     robot, _ = load('six_axis_arm')
     rng = np.random.default_rng(0)
@@ -61,7 +50,7 @@ def test_gains_from_inertia_alone_do_not_hold_the_default_robot(load):
 
 
 @pytest.mark.parametrize('name', EMBEDDED + REAL)
-def test_every_motion_ends_within_a_milliradian(load, name):
+def test_every_motion_ends_within_a_milliradian(name):
     robot, _ = load(name)
     settings = LawSettings.for_robot(robot)
     for delay, motion in zip((1, 3), random_motions(robot, 2)):
@@ -73,7 +62,7 @@ def test_every_motion_ends_within_a_milliradian(load, name):
 
 @pytest.mark.parametrize('name', EMBEDDED + REAL)
 @pytest.mark.parametrize('wrong', ['heavy', 'light', 'random'])
-def test_a_model_wrong_by_a_fifth_does_not_spoil_the_rest(load, name, wrong):
+def test_a_model_wrong_by_a_fifth_does_not_spoil_the_rest(name, wrong):
     robot, path = load(name)
     rng = np.random.default_rng(1)
     factor = {
@@ -103,7 +92,7 @@ IMPERFECT = {
 
 @pytest.mark.parametrize('name', ['six_axis_arm', 'z1', 'so101'])
 @pytest.mark.parametrize('case', IMPERFECT)
-def test_imperfect_connections_do_not_spoil_the_rest(load, name, case):
+def test_imperfect_connections_do_not_spoil_the_rest(name, case):
     robot, path = load(name)
     motion = random_motions(robot, 2, seed=5)[1]
     result = run(robot, LawSettings.for_robot(robot), motion, **IMPERFECT[case])
@@ -115,7 +104,7 @@ def test_imperfect_connections_do_not_spoil_the_rest(load, name, case):
 
 
 @pytest.mark.parametrize('case', ['200 Hz with one sample of delay', 'encoders and noise'])
-def test_imperfect_connections_and_a_wrong_model_together(load, case):
+def test_imperfect_connections_and_a_wrong_model_together(case):
     robot, path = load('six_axis_arm')
     model = with_wrong_model(path, lambda: 0.8)
     motion = random_motions(robot, 2, seed=5)[1]
@@ -123,7 +112,7 @@ def test_imperfect_connections_and_a_wrong_model_together(load, case):
     assert result.resting(SETTLED) < WRONG_GOAL
 
 
-def test_trajectories_of_positions_alone_end_as_well(load):
+def test_trajectories_of_positions_alone_end_as_well():
     """Their acceleration jumps at the ends."""
     robot, _ = load('six_axis_arm')
     goal = np.array([0.8, -1.0, 0.6, -1.2, 0.5, 1.0])
@@ -133,7 +122,7 @@ def test_trajectories_of_positions_alone_end_as_well(load):
     assert result.resting(SETTLED) < GOAL
 
 
-def test_stiction_makes_no_limit_cycle(load):
+def test_stiction_makes_no_limit_cycle():
     """With a wrong model, real encoders and noise, all joints stay where they came to rest."""
     robot, path = load('six_axis_arm')
     model = with_wrong_model(path, lambda: 1.2)
@@ -151,7 +140,7 @@ def test_stiction_makes_no_limit_cycle(load):
     assert result.resting(5.0) < GOAL
 
 
-def test_after_a_jump_of_the_desired_position_all_joints_go_there_together(load):
+def test_after_a_jump_of_the_desired_position_all_joints_go_there_together():
     """No torque saturates, nothing overshoots, and the integral has not wound up."""
     robot, _ = load('six_axis_arm')
     jump = Jump(np.zeros(6), np.full(6, 0.5))
@@ -163,7 +152,7 @@ def test_after_a_jump_of_the_desired_position_all_joints_go_there_together(load)
 
 
 @pytest.mark.parametrize('feedback', ['computed_torque', 'pd'])
-def test_the_arm_recovers_from_being_held(load, feedback):
+def test_the_arm_recovers_from_being_held(feedback):
     """Pushed for two seconds by more than its motor can do, it returns without swinging."""
     robot, _ = load('two_link_arm')
     result = run(
@@ -179,7 +168,7 @@ def test_the_arm_recovers_from_being_held(load, feedback):
     assert result.resting(5.0) < (GOAL if feedback == 'computed_torque' else 2 * GOAL)
 
 
-def test_a_constant_force_is_compensated(load):
+def test_a_constant_force_is_compensated():
     robot, _ = load('stanford_arm')
     motion = random_motions(robot, 1)[0]
     force = np.array([3.0, 5.0, 30.0, 0.5, 0.5, 0.3])
@@ -192,7 +181,7 @@ def test_a_constant_force_is_compensated(load):
 # -- gains --------------------------------------------------------------------------------------
 
 
-def test_default_gains_of_computed_torque_are_one_triple_pole(load):
+def test_default_gains_of_computed_torque_are_one_triple_pole():
     robot, _ = load('two_link_arm')
     for frequency in (5.0, 18.0):
         kp, kd, ki = default_gains(robot, 'computed_torque', natural_frequency=frequency)
@@ -202,7 +191,7 @@ def test_default_gains_of_computed_torque_are_one_triple_pole(load):
 
 
 @pytest.mark.parametrize('feedback', ['pd', 'computed_torque'])
-def test_the_same_robot_gets_the_same_gains(load, feedback):
+def test_the_same_robot_gets_the_same_gains(feedback):
     robot, path = load('panda')
     for a, b in zip(
         default_gains(robot, feedback), default_gains(Robot.from_urdf(path), feedback)
@@ -213,6 +202,6 @@ def test_the_same_robot_gets_the_same_gains(load, feedback):
 
 @pytest.mark.parametrize('name', ['natural_frequency', 'damping_ratio'])
 @pytest.mark.parametrize('value', [0.0, -1.0, np.inf, np.nan])
-def test_numbers_that_make_no_gains_are_refused(load, name, value):
+def test_numbers_that_make_no_gains_are_refused(name, value):
     with pytest.raises(ValueError, match=name):
         default_gains(load('two_link_arm')[0], **{name: value})

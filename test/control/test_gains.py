@@ -3,26 +3,17 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
+from support.arms import EMBEDDED, load
 from support.random_trees import chain
 
 from rbd_ros import Robot
 from rbd_ros.control import pd_gains
 from rbd_ros.control.robot_joints import free_inertia
-from rbd_ros.resources import resource_path
 
-EMBEDDED = ('two_link_arm', 'planar_3r', 'stanford_arm', 'six_axis_arm')
-REAL = ('panda', 'xarm7', 'z1', 'so101', 'ur5_robot')
 POINT_MASS = {
     'type': 'revolute', 'axis': (0, 1, 0), 'mass': 2.0, 'centre': (0, 0, 0.5),
     'inertia': (0.01, 0, 0, 0.01, 0, 0.01),
 }  # fmt: skip
-
-
-def load(name, robot_paths=None):
-    if robot_paths is None:
-        return Robot.from_urdf(resource_path('urdf', f'{name}.urdf'))
-    path = next(p for p in map(str, robot_paths.values()) if p.endswith(f'/{name}.urdf'))
-    return Robot.from_urdf(path)
 
 
 @pytest.fixture(scope='module', params=EMBEDDED)

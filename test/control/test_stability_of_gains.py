@@ -8,15 +8,13 @@ from hypothesis import given, settings as profile, strategies as st
 import numpy as np
 import pytest
 from scipy.linalg import expm
+from support.arms import EMBEDDED, load, REAL
 from support.random_trees import SIMPLE_TYPES, tree
 
 from rbd_ros import Robot
 from rbd_ros.control import default_gains, LawSettings, TorqueLaw
 from rbd_ros.control.gravity_gradient import gravity_gradient
-from rbd_ros.resources import resource_path
 
-EMBEDDED = ('six_axis_arm', 'two_link_arm', 'planar_3r', 'stanford_arm')
-REAL = ('panda', 'ur5_robot', 'xarm7', 'z1', 'so101')
 STEP = 1e-6
 
 
@@ -90,13 +88,13 @@ def check(robot, seed, period, delay, count=5, **options):
 
 @pytest.mark.parametrize('name', EMBEDDED + REAL)
 @pytest.mark.parametrize(('period', 'delay'), [(1e-3, 3), (5e-3, 1), (1e-2, 1)])
-def test_default_gains_are_stable_with_dead_time(request, name, period, delay):
-    check(load(request, name), 0, period, delay, count=10)
+def test_default_gains_are_stable_with_dead_time(name, period, delay):
+    check(load(name), 0, period, delay, count=10)
 
 
 @pytest.mark.parametrize('name', EMBEDDED + REAL)
-def test_default_gains_of_pd_are_stable_with_dead_time(request, name):
-    check(load(request, name), 0, 1e-3, 3, count=10, feedback='pd')
+def test_default_gains_of_pd_are_stable_with_dead_time(name):
+    check(load(name), 0, 1e-3, 3, count=10, feedback='pd')
 
 
 @given(st.integers(0, 10**6), st.floats(2.0, 20.0), st.floats(0.5, 1.5))
@@ -117,15 +115,8 @@ def test_gains_of_pd_of_any_robot_and_frequency_are_stable(seed, frequency, rati
 
 def test_gains_below_the_gradient_of_gravity_are_not():
     """The test can fail."""
-    robot = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
+    robot = load('six_axis_arm')
     settings = LawSettings.for_robot(robot, feedback='pd', friction='none', kp=20.0, kd=10.0)
     law = TorqueLaw(robot, settings)
     radius = spectral_radius(robot, law, np.array([0, -np.pi / 2, 0, 0, 0, 0]), 1e-3, 1)
     assert radius > 1.0
-
-
-def load(request, name):
-    if name in EMBEDDED:
-        return Robot.from_urdf(resource_path('urdf', f'{name}.urdf'))
-    paths = request.getfixturevalue('robot_paths').values()
-    return Robot.from_urdf(next(p for p in map(str, paths) if p.endswith(f'/{name}.urdf')))

@@ -12,28 +12,11 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-from rbd_ros import Simulator
 from rbd_ros.nodes.common.wire import ClockWriter, JointStateReader, JointStateWriter
 
 TIMESTEP = 1e-3
 PATIENCE = 60.0  # for the answer to a state [s]
 CLOCK_STEPS = 10
-
-
-class SimulatedArm:
-    """The package's own simulator as an arm."""
-
-    def __init__(self, robot):
-        self._simulator = Simulator(robot, timestep=TIMESTEP)
-
-    def reset(self, q):
-        self._simulator.reset(q)
-
-    def state(self):
-        return self._simulator.q, self._simulator.v
-
-    def step(self, torque):
-        self._simulator.step(torque)
 
 
 class MujocoArm:
@@ -74,7 +57,7 @@ class LockstepArm:
     """Publishes the state of an arm and steps it when the torque for that state has come.
 
     :param ros: domain of the test
-    :param arm: see `SimulatedArm`
+    :param arm: as `SimulatedPlant` of support/closed_loop.py
     :param joint_names: its joints
     """
 

@@ -13,33 +13,21 @@ from support import outside
 outside.load('rclpy')
 
 from builtin_interfaces.msg import Duration
-from lockstep import LockstepArm, MujocoArm, SimulatedArm
+from lockstep import LockstepArm, MujocoArm
 import numpy as np
-from support import example_robots
-from support.closed_loop import random_motions, wrong_model_text
+from support.arms import EMBEDDED, path_of, REAL
+from support.closed_loop import random_motions, SimulatedPlant, wrong_model_text
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from rbd_ros import Robot
-from rbd_ros.robots import embedded_robots
 
 RESTING = 1e-3  # [rad or m]
 RESTING_WITH_WRONG_MODEL = 0.02
 SETTLING = 1.0  # after the end of the motion, until it is looked where the arm rests [s]
 
-EMBEDDED = ('six_axis_arm', 'two_link_arm', 'planar_3r', 'stanford_arm')
-REAL = ('panda', 'ur_description/ur5_robot', 'xarm7', 'z1', 'so101')
 FREE_OF_MESHES = re.compile(r'<(visual|collision)\b.*?</\1>', re.DOTALL)
 
 pytestmark = pytest.mark.slow
-
-
-def path_of(name):
-    if name in EMBEDDED:
-        return embedded_robots()[name]
-    known = example_robots.paths()
-    if not known:
-        pytest.skip(outside.problem('example_robot_data'))
-    return known.get(name) or known[name.rpartition('/')[2]]
 
 
 class Rig:
@@ -101,7 +89,7 @@ def rig(ros):
 def test_every_motion_ends_where_it_should_with_the_defaults(rig, name):
     path = path_of(name)
     robot = Robot.from_urdf(path)
-    controller = rig(path.read_text(), robot, SimulatedArm(robot))
+    controller = rig(path.read_text(), robot, SimulatedPlant(robot))
     for motion in random_motions(robot, 2, seed=11):
         assert controller.resting_error(motion) < RESTING
 
@@ -111,7 +99,7 @@ def test_a_model_wrong_by_a_fifth_ends_close_to_it(rig, name):
     path, rng = path_of(name), np.random.default_rng(12)
     robot = Robot.from_urdf(path)
     wrong = wrong_model_text(path, lambda: rng.choice([0.8, 1.2]))
-    controller = rig(wrong, robot, SimulatedArm(robot))
+    controller = rig(wrong, robot, SimulatedPlant(robot))
     (motion,) = random_motions(robot, 1, seed=13)
     assert controller.resting_error(motion) < RESTING_WITH_WRONG_MODEL
 

@@ -245,3 +245,30 @@ class Memory:
             else np.zeros(0)
             for at, count in self._arrays
         ]
+
+
+class StampedMessage:
+    """A message that begins with a time, to be published again and again.
+
+    :param memory: the message, finished
+    """
+
+    def __init__(self, memory: Memory):
+        self._bytes, self._stamp = memory.bytes, memory.bytes[HEADER : HEADER + 8]
+
+    def set_stamp(self, seconds: int, nanoseconds: int) -> None:
+        """Write the time.
+
+        :param seconds: may be negative [s]
+        :param nanoseconds: what is left, counted forward [ns]
+        :raises ValueError: if it does not fit
+        """
+        self._stamp[:] = packed_stamp(seconds, nanoseconds)
+
+    def set_stamp_ns(self, time: int) -> None:
+        """Write the time [ns]."""
+        self._stamp[:] = packed_stamp(time // NANOSECONDS, time % NANOSECONDS)
+
+    def data(self) -> bytes:
+        """Return the message as it is now, to be published."""
+        return self._bytes.tobytes()

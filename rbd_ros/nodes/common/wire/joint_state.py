@@ -8,7 +8,7 @@ from typing import Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.nodes.common.wire.cdr import Cursor, Memory, NANOSECONDS, packed_stamp
+from rbd_ros.nodes.common.wire.cdr import Cursor, Memory, NANOSECONDS, StampedMessage
 from rbd_ros.nodes.common.wire.pattern import make_pattern, Pattern
 
 FIELDS = ('position', 'velocity', 'effort')
@@ -241,7 +241,7 @@ class EffortsTemplate:
             raise ValueError(f'{time} ns are no time: {error}') from None
 
 
-class JointStateWriter:
+class JointStateWriter(StampedMessage):
     """A JointState to be published again and again, its numbers filled in through NumPy views.
 
     The views `position`, `velocity` and `effort` are (n,), or (0,) where the message carries none.
@@ -263,27 +263,9 @@ class JointStateWriter:
         for field in FIELDS:
             memory.array(len(self.names) if field in fields else 0)
         self.position, self.velocity, self.effort = memory.finish()
-        self._bytes = memory.bytes
-        self._stamp = memory.bytes[STAMP:FRAME]
+        super().__init__(memory)
 
     @property
     def stamp(self) -> np.ndarray:
         """View of the time, (1,): nanoseconds in a word's upper half, seconds in its lower."""
         return np.frombuffer(self._stamp, np.int64)
-
-    def set_stamp(self, seconds: int, nanoseconds: int) -> None:
-        """Write the time of the header.
-
-        :param seconds: may be negative [s]
-        :param nanoseconds: what is left, counted forward [ns]
-        :raises ValueError: if it does not fit
-        """
-        self._stamp[:] = packed_stamp(seconds, nanoseconds)
-
-    def set_stamp_ns(self, time: int) -> None:
-        """Write the time of the header [ns]."""
-        self._stamp[:] = packed_stamp(time // NANOSECONDS, time % NANOSECONDS)
-
-    def data(self) -> bytes:
-        """Return the message as it is now, to be published."""
-        return self._bytes.tobytes()

@@ -8,14 +8,7 @@ from typing import NamedTuple, Optional
 
 import numpy as np
 
-from rbd_ros.nodes.common.wire.cdr import (
-    Cursor,
-    HEADER,
-    Memory,
-    NANOSECONDS,
-    packed_stamp,
-    WireError,
-)
+from rbd_ros.nodes.common.wire.cdr import Cursor, Memory, StampedMessage, WireError
 from rbd_ros.nodes.common.wire.pattern import make_pattern, Pattern
 
 LARGEST = 1 << 18  # bytes of a message that is looked at
@@ -97,32 +90,14 @@ class Float64MultiArrayTemplate:
         return self._head + numbers
 
 
-class ClockWriter:
+class ClockWriter(StampedMessage):
     """A Clock to be published again and again."""
 
     def __init__(self) -> None:
         memory = Memory()
         memory.stamp()
         memory.finish()
-        self._bytes = memory.bytes
-        self._stamp = memory.bytes[HEADER:]
-
-    def set_stamp(self, seconds: int, nanoseconds: int) -> None:
-        """Write the time.
-
-        :param seconds: may be negative [s]
-        :param nanoseconds: what is left, counted forward [ns]
-        :raises ValueError: if it does not fit
-        """
-        self._stamp[:] = packed_stamp(seconds, nanoseconds)
-
-    def set_stamp_ns(self, time: int) -> None:
-        """Write the time [ns]."""
-        self._stamp[:] = packed_stamp(time // NANOSECONDS, time % NANOSECONDS)
-
-    def data(self) -> bytes:
-        """Return the message as it is now, to be published."""
-        return self._bytes.tobytes()
+        super().__init__(memory)
 
 
 class WrenchStampedData(NamedTuple):

@@ -1,0 +1,25 @@
+"""The arms that many tests are about: the package's own, and real ones of example-robot-data."""
+
+import pytest
+
+from rbd_ros import Robot
+from rbd_ros.robots import embedded_robots
+from support import example_robots, outside
+
+EMBEDDED = ('six_axis_arm', 'two_link_arm', 'planar_3r', 'stanford_arm')
+REAL = ('panda', 'ur5_robot', 'xarm7', 'z1', 'so101')
+
+
+def path_of(name):
+    """Path of an arm's URDF; without the real ones, a test that asks for one is skipped."""
+    if name in EMBEDDED:
+        return embedded_robots()[name]
+    known = example_robots.paths()
+    if not known:
+        pytest.skip(outside.problem('example_robot_data'))
+    return next(path for path in known.values() if path.stem == name)
+
+
+def load(name):
+    """Return an arm; see `path_of`."""
+    return Robot.from_urdf(path_of(name))
