@@ -104,7 +104,7 @@ def test_a_model_wrong_by_a_fifth_ends_close_to_it(rig, name):
     assert controller.resting_error(motion) < RESTING_WITH_WRONG_MODEL
 
 
-@pytest.mark.parametrize('name', ['six_axis_arm', 'ur_description/ur5_robot', 'z1'])
+@pytest.mark.parametrize('name', ['six_axis_arm', 'ur5_robot', 'z1'])
 def test_mujoco_as_the_arm_is_led_to_its_goals_as_well(rig, name):
     mujoco, path = outside.load('mujoco'), path_of(name)
     text = FREE_OF_MESHES.sub('', path.read_text())
