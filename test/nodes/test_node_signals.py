@@ -5,7 +5,10 @@ signal is sent once the process has handlers of its own.
 """
 
 import itertools
+import os
 import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -14,7 +17,7 @@ from support import outside
 
 outside.load('rclpy')
 
-from node_harness import NodeProcess, reliable, START_LIMIT, TWO_LINK_ARM
+from node_harness import NodeProcess, reliable, ROOT, START_LIMIT, TWO_LINK_ARM
 from rcl_interfaces.msg import Parameter
 from rcl_interfaces.srv import SetParameters
 from rclpy.serialization import serialize_message
@@ -125,6 +128,35 @@ def test_a_signal_while_a_robot_from_the_topic_is_being_compiled_ends_the_node(
         time.sleep(rng.uniform(0.0, 1.0))
         process.process.send_signal(STOP_SIGNALS[k % 3])
         assert_ended_well(process)
+
+
+START_UP_THAT_FAILS = """
+import sys
+from rbd_ros.nodes.common import process
+
+def create():
+    process._signals.count += int(sys.argv[1])  # signals that have arrived a moment ago
+    raise ValueError('parameters are refused from now on')
+
+def load():
+    import rclpy.node
+    return create
+
+raise SystemExit(process.run_node(load, []))
+"""
+
+
+@pytest.mark.parametrize('signals, code', [(0, 1), (1, 0), (2, 0)])
+def test_what_a_signal_makes_fail_in_the_start_up_is_no_failure(ros, signals, code):
+    done = subprocess.run(
+        [sys.executable, '-c', START_UP_THAT_FAILS, str(signals)],
+        env={**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == code, done.stdout
+    assert ('refused from now on' in done.stdout) == (code == 1)
 
 
 # -- while commanding -----------------------------------------------------------------------------

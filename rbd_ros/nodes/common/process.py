@@ -209,6 +209,10 @@ def _run(create: Callable[[], Any], args: Any, signals: StopSignals, logger: Any
             node.start()
             spin(executor, stop, node)
         return 0
+    except Exception:
+        if node is None and signals.count:
+            return 0  # asked to end, after which parameters are refused: no fault of anybody's
+        raise
     finally:
         signals.phase = _Phase.STOPPING
         if node is not None:
