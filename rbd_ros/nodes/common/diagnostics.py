@@ -85,7 +85,7 @@ class Diagnostics:
         self._hooks: List[Callable[[], None]] = []
         self.hardware_id = ''
         self._publisher = publisher(node, DIAGNOSTICS_TOPIC)
-        self._publishing = threading.Lock()  # nobody who notes something waits for the middleware
+        self._publishing = threading.Lock()  # apart: who only notes something never waits for DDS
         self._ticked = -PERIOD  # when that was last done for no other reason [s]
         self._credit = BURST  # publications that may follow at once
         self._counted = time.monotonic()  # when that was worked out
