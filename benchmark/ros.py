@@ -53,7 +53,7 @@ NODES = {
 
 LARGEST_RATIO = 1.3
 LARGEST_MEMORY = 150.0  # resident [MB]
-MORE_THREADS = 4  # than the bare loop: signals, the control loop and its executor, the watchdog
+MORE_THREADS = 4  # than the bare loop: signals, the control loop, the watchdog, timers
 MORE_IDLE_THREADS = 1  # than the bare loop: the one that waits for signals
 LOWEST_RATE = 950.0  # cycles a second, below which nothing can be said
 

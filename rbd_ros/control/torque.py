@@ -222,6 +222,9 @@ class TorqueLaw:
     ) -> np.ndarray:
         """Torque before limits, (nv,) [N m or N].
 
+        The array is the law's own, too: what it holds at the next call counts as what was wanted,
+        and as what was sent unless `applied` tells otherwise.
+
         :param q: measured configuration, (nq,)
         :param v: measured velocity, (nv,)
         :param q_desired: desired configuration, (nq,); None: where the robot is
@@ -258,7 +261,7 @@ class TorqueLaw:
             raise FloatingPointError(f'{self._which(result)} is not finite')
         self._before = result
         self._applied = torque = result[self._torque]
-        return torque.copy()
+        return torque
 
     def _take_over(self, active: _Active) -> None:
         """Begin to use other settings."""

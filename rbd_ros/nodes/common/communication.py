@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 import importlib
 import time
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 from rclpy.clock import Clock, ClockType
 from rclpy.duration import Duration
@@ -17,7 +16,6 @@ from rclpy.service import Service as RosService
 from rclpy.subscription import Subscription
 
 from rbd_ros.nodes.common.interface import Service, Topic
-from rbd_ros.nodes.common.sturdy import SturdyNode
 
 STEADY_CLOCK = Clock(clock_type=ClockType.STEADY_TIME)
 
@@ -81,26 +79,15 @@ def raw(publisher: Publisher) -> Callable[[bytes], None]:
 
 
 def subscription(
-    node: Node,
-    topic: Topic,
-    callback: Callable[[Any], None],
-    *,
-    raw: bool = False,
-    resolved_by: Optional[Node] = None,
-    guarded: bool = True,
+    node: Node, topic: Topic, callback: Callable[[Any], None], *, raw: bool = False
 ) -> Subscription:
     """Subscription to a declared topic.
 
     :param raw: whether the callback gets the serialised message as bytes
-    :param guarded: whether the callback may raise; one that never does costs less
-    :param resolved_by: node whose namespace and remappings say what the topic is called, if it is
-        not the node that subscribes
     """
-    name = topic.name if resolved_by is None else resolved_by.resolve_topic_name(topic.name)
-    create = node.create_subscription if guarded else partial(Node.create_subscription, node)
-    return create(
+    return node.create_subscription(
         message_type(topic.kind),
-        name,
+        topic.name,
         callback,
         quality_of_service(topic),
         raw=raw,
@@ -114,27 +101,6 @@ def service(node: Node, declaration: Service, callback: Callable[[Any, Any], Any
     :raises ImportError: if its package is not installed
     """
     return node.create_service(message_type(declaration.kind), declaration.name, callback)
-
-
-def input_node(node: Node, purpose: str) -> Node:
-    """Node for inputs that the main node's executor must not touch.
-
-    It reads no command line: names are resolved by the main node (`subscription`), so that
-    remappings and a changed node name reach both.
-
-    :param node: main node; the quality of service that its parameters override holds here, too
-    :param purpose: what is appended to its name
-    """
-    overrides = getattr(node, '_parameter_overrides', {})
-    return SturdyNode(
-        f'{node.get_name()}_{purpose}',
-        namespace=node.get_namespace(),
-        context=node.context,
-        use_global_arguments=False,
-        enable_rosout=False,
-        start_parameter_services=False,
-        parameter_overrides=[p for n, p in overrides.items() if n.startswith('qos_overrides.')],
-    )
 
 
 def flush(target: Publisher, timeout: float = 0.2) -> None:

@@ -1,7 +1,7 @@
 """The control loop: for each joint state, input -> reference -> law -> limits -> output.
 
-It runs in a thread of its own, with a node and an executor of its own: no service, no parameter
-and no long trajectory stands between a state and its torque.
+It runs in a thread of its own, which waits for states itself: no executor, no service, no
+parameter and no long trajectory stands between a state and its torque.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ import time
 from typing import Any, Dict, Optional
 
 from rclpy.node import Node
-from rclpy.task import Future
 
 from rbd_ros.control import TorqueLaw
-from rbd_ros.nodes.common.communication import create_executor, input_node, subscription
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
-from rbd_ros.nodes.common.process import spin
+from rbd_ros.nodes.common.inbox import Inbox
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.interface import JOINT_STATES
 from rbd_ros.nodes.torque.reference import Reference
@@ -54,15 +52,12 @@ class ControlLoop:
         self._commander, self._watchdog, self._diagnostics = commander, watchdog, diagnostics
         self._begun = False
         self._compute_time = self._longest = 0.0
-        self._input = input_node(node, 'input')
-        self.subscription = subscription(
-            self._input, JOINT_STATES, self._on_state, raw=True, resolved_by=node, guarded=False
-        )
+        self._inbox = Inbox(node, JOINT_STATES)
+        self.subscription = self._inbox.subscription
         states.attach(self.subscription)
-        self._stop = Future()
-        self._executor = create_executor()
-        self._executor.add_node(self._input)
-        self._thread = threading.Thread(target=self._run, name='control', daemon=True)
+        self._thread = threading.Thread(
+            target=self._inbox.serve, args=(self._on_state,), name='control', daemon=True
+        )
 
     def start(self) -> None:
         """Begin to answer."""
@@ -71,15 +66,9 @@ class ControlLoop:
     def stop(self) -> None:
         """End; no torque of the law is sent after this has returned."""
         self._states.attach(None)
-        self._stop.set_result(True)
-        self._executor.wake()
+        self._inbox.close()
         if self._thread.is_alive():
             self._thread.join(5.0)
-        self._executor.shutdown()
-        self._input.destroy_node()
-
-    def _run(self) -> None:
-        spin(self._executor, self._stop, self._input)
 
     # -- one state --------------------------------------------------------------------------------
 

@@ -8,9 +8,10 @@ each of these sources by itself, since publishers send at their own times.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 import math
 import time
-from typing import Any, Dict, NamedTuple, Optional, Sequence
+from typing import Any, Dict, Optional, Sequence
 
 import numpy as np
 from rclpy.subscription import Subscription
@@ -44,8 +45,9 @@ READS_BEFORE_PATTERN = 3  # messages of a layout before machine code learns it
 INCOMPLETE_PATIENCE = 0.2  # parts of one state arrive one after another [s]
 
 
-class MeasuredState(NamedTuple):
-    """State of all joints; its arrays change with the next one.
+@dataclass(slots=True)
+class MeasuredState:
+    """State of all joints; it may change with the next one, and so may its arrays.
 
     :param q: positions, (n,)
     :param v: velocities, (n,)
@@ -112,6 +114,7 @@ class StateInput:
         self._seen = np.full(robot.nv, -math.inf)
         bounds = self._guard(slice(None), names).bounds
         self._usual = UsualStates(robot.nv, bounds, AGREEMENT)
+        self._usual_state = MeasuredState(self._usual.q, self._usual.v, 0, 0, 0.0, False)
         self._usual_source: Optional[_Source] = None
         self._usual_layout: Optional[object] = None  # of the reader
         self._usual_stamp = 0  # of the last usual message [ns]
@@ -157,8 +160,10 @@ class StateInput:
         if elapsed:
             self._usual_stamp = stamp = self._usual_stamp + elapsed
             self._usual_seen = now
-            dt = elapsed / NANOSECONDS
-            self.last = state = MeasuredState(usual.q, usual.v, stamp, stamp, dt, False)
+            # Filled in, not made: once in a millisecond that is not the same.
+            self.last = state = self._usual_state
+            state.stamp = state.time = stamp
+            state.dt = elapsed / NANOSECONDS
             return state
         self._catch_up()
         try:
@@ -206,7 +211,7 @@ class StateInput:
         self._seen[:] = seen
         self._incomplete_since = math.inf
         self._q, self._v = self._usual.q.copy(), self._usual.v.copy()
-        self.last = self.last._replace(q=self._q, v=self._v)
+        self.last = replace(self.last, q=self._q, v=self._v)
 
     def _expect_usual(self, now: float) -> None:
         """Tell what the next usual message is measured by."""

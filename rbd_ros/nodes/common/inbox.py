@@ -1,0 +1,71 @@
+"""Messages of one topic, for a thread that waits for nothing else."""
+
+from __future__ import annotations
+
+import time
+from typing import Callable
+
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+from rclpy.node import Node
+
+from rbd_ros.nodes.common.communication import subscription
+from rbd_ros.nodes.common.interface import Topic
+from rbd_ros.nodes.common.process import BREATH, Failures
+from rbd_ros.nodes.common.sturdy import by_hand
+
+LONGEST_WAIT = 50_000_000  # for a message, after which the end is looked for [ns]
+
+
+class Inbox:
+    """A subscription of a node that no executor serves, but one thread by itself.
+
+    What waits is rclpy's wait set, as in `rclpy.wait_for_message`: nothing is queued or looked up
+    between the middleware and the callback.
+
+    :param node: whose subscription it is
+    :param topic: the topic as it is declared
+    """
+
+    def __init__(self, node: Node, topic: Topic):
+        self._node = node
+        #: The subscription
+        self.subscription = subscription(node, topic, by_hand, raw=True)
+        self._closed = False
+
+    def close(self) -> None:
+        """End `serve`, which may be at one more message; callable from any thread."""
+        self._closed = True
+
+    def serve(self, use: Callable[[bytes], None]) -> None:
+        """Call `use` with each serialised message as it comes; returns after `close`.
+
+        What raises is reported and costs one message.
+        """
+        failures = Failures(self._node)
+        while not self._ended():
+            try:
+                self._serve(use)
+            except Exception as error:
+                # Without a context nothing can be waited for, and that is all there is to it.
+                if not self._ended():
+                    failures.report(error)
+                    time.sleep(BREATH)
+
+    def _ended(self) -> bool:
+        return self._closed or not self._node.context.ok()
+
+    def _serve(self, use: Callable[[bytes], None]) -> None:
+        source, kind = self.subscription.handle, self.subscription.msg_type
+        wait_set = _rclpy.WaitSet(1, 0, 0, 0, 0, 0, self._node.context.handle)
+        renew, add, wait = wait_set.clear_entities, wait_set.add_subscription, wait_set.wait
+        take = source.take_message
+        while not self._closed:
+            # Waiting takes out of the set what was not ready.
+            renew()
+            add(source)
+            wait(LONGEST_WAIT)
+            taken = take(kind, True)
+            if taken is not None:
+                use(taken[0])
+            elif self._ended():
+                return
