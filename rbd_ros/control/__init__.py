@@ -13,10 +13,10 @@ from rbd_ros.control.law_settings import (
     LawSettings,
     TERM_DESCRIPTIONS,
 )
-from rbd_ros.control.limits import TorqueLimiter, TorqueLimits
+from rbd_ros.control.limits import LimiterMemory, TorqueLimiter, TorqueLimits
 from rbd_ros.control.motion import DesiredMotion, GAP_POLICIES, MotionOptions, MotionPlan
 from rbd_ros.control.payload import payload_parameters
-from rbd_ros.control.torque import TorqueLaw
+from rbd_ros.control.torque import LawMemory, TorqueLaw
 from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.control.trajectory_checks import TrajectoryError
 from rbd_ros.control.weak_joints import describe_weak_joints, weak_joints
@@ -29,7 +29,9 @@ __all__ = [
     'FRICTIONS',
     'GAP_POLICIES',
     'JointTrajectory',
+    'LawMemory',
     'LawSettings',
+    'LimiterMemory',
     'MotionOptions',
     'MotionPlan',
     'NATURAL_FREQUENCY',

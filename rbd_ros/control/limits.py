@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 import math
-from typing import Any, Callable, List, Optional, Sequence
+from typing import Any, List, NamedTuple, Optional, Sequence
 
 import numpy as np
 
 from rbd_ros.compiler import Definition, make_kernel
+from rbd_ros.compiler.kernel import BaseKernel
 from rbd_ros.robot.definitions import source_digest
 from rbd_ros.spatial.scalar import absolute, clip, Scalar, where_positive
 
@@ -42,11 +43,11 @@ def limited(
 
 
 @lru_cache(maxsize=None)
-def _kernel(n: int) -> Callable[..., np.ndarray]:
+def _kernel(n: int) -> BaseKernel:
     """Machine code of `limited` for so many joints."""
     inputs = tuple((name, n) for name in ('torque', 'last', 'step', 'limits'))
     key = {'source': source_digest('control')}
-    return make_kernel(Definition('limited_torque', inputs, (n + 1,), limited, key)).function
+    return make_kernel(Definition('limited_torque', inputs, (n + 1,), limited, key))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +85,27 @@ class TorqueLimits:
         object.__setattr__(self, 'rate', rate)
 
 
+class LimiterMemory(NamedTuple):
+    """What machine code needs to limit a torque by itself; it must do all that a call does.
+
+    :param address: of the kernel, for `call_kernel`
+    :param inputs: its inputs, packed: torque wanted, (nv,), and what follows
+    :param last: part of the inputs: torque before, (nv,) [N m or N]
+    :param step: part of the inputs: greatest change from there, (nv,) [N m or N]
+    :param rate: greatest change in a second, (nv,) [N m/s or N/s]
+    :param result: room for what comes out, (nv + 1,)
+    :param unlimited: stands for a change without a limit [N m or N]
+    """
+
+    address: int
+    inputs: np.ndarray
+    last: np.ndarray
+    step: np.ndarray
+    rate: np.ndarray
+    result: np.ndarray
+    unlimited: float
+
+
 class TorqueLimiter:
     """Cuts torques at effort limits, and their change per real time if a rate is given.
 
@@ -96,11 +118,25 @@ class TorqueLimiter:
     """
 
     def __init__(self, effort_limits: Any, rate: Any = None):
-        self._limits = TorqueLimits(effort_limits, rate)
-        n = self._limits.effort_limits.size
-        self._limited, self._any_step = _kernel(n), np.full(n, UNLIMITED)
-        self._wanted = self._before = np.zeros(n)
+        limits = TorqueLimits(effort_limits, rate)
+        n = limits.effort_limits.size
+        kernel, inputs = _kernel(n), np.zeros((4, n))
+        self._limited, self._any_step = kernel.function, np.full(n, UNLIMITED)
+        # Packed, where machine code finds it: see `memory`.
+        self._wanted, self._before, step, self._finite_limits = inputs
+        self._rate = np.zeros(n)
+        #: For machine code that does what a call does, in the thread that calls
+        self.memory = LimiterMemory(
+            int(kernel.address),
+            inputs.ravel(),
+            self._before,
+            step,
+            self._rate,
+            np.zeros(n + 1),
+            UNLIMITED,
+        )
         self._torque = slice(n)  # of what comes out
+        self._take(limits)
         self._started = False
         self._time = -math.inf
         #: Whether the last torque wanted was beyond the effort limits
@@ -126,6 +162,11 @@ class TorqueLimiter:
                 f'limits must be of {self._limits.effort_limits.size} joints, got '
                 f'{limits.effort_limits.size}'
             )
+        self._take(limits)
+
+    def _take(self, limits: TorqueLimits) -> None:
+        self._finite_limits[:] = limits.finite_limits
+        self._rate[:] = UNLIMITED if limits.rate is None else limits.rate
         self._limits = limits
 
     @property
@@ -143,10 +184,9 @@ class TorqueLimiter:
         :param now: time of a monotonic clock [s]
         :raises FloatingPointError: if the torque is not a number; nothing is changed
         """
-        limits, step = self._limits, self._any_step
-        if limits.rate is not None and self._started:
-            elapsed = now - self._time
-            step = limits.rate * (elapsed if elapsed > 0.0 else 0.0)
+        limits, step, elapsed = self._limits, self._any_step, self.elapsed(now)
+        if elapsed >= 0.0 and limits.rate is not None:
+            step = limits.rate * elapsed
         result = self._limited(torque, self._before, step, limits.finite_limits)
         beyond = result.item(-1)
         if not beyond >= 0.0:
@@ -156,11 +196,29 @@ class TorqueLimiter:
             torque, step = (np.clip(x, -UNLIMITED, UNLIMITED) for x in (torque, step))
             result = self._limited(torque, self._before, step, limits.finite_limits)
             beyond = result.item(-1)
-        self.saturating = beyond > 0.0
-        self._wanted, self._before, self._started = torque, result[self._torque], True
+        self._wanted[:] = torque
+        self._before[:] = applied = result[self._torque]
+        self.passed(now, beyond)
+        return applied
+
+    def elapsed(self, now: float) -> float:
+        """Real time in which the torque may have changed [s]; negative: its change is not limited.
+
+        :param now: time of a monotonic clock [s]
+        """
+        if self._limits.rate is None or not self._started:
+            return -1.0
+        return max(now - self._time, 0.0)
+
+    def passed(self, now: float, beyond: float) -> None:
+        """Note that a torque has come out.
+
+        :param now: time of a monotonic clock [s]
+        :param beyond: at how many joints the torque wanted was beyond the effort limits
+        """
+        self.saturating, self._started = beyond > 0.0, True
         if now > self._time:
             self._time = now
-        return self._before
 
     def towards(self, target: np.ndarray, now: float) -> np.ndarray:
         """Next torque on the way to a last command, as fast as the rate allows.

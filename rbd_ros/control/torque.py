@@ -7,14 +7,15 @@ and `TorqueLaw.applied` tells it what became of it.
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rbd_ros.compiler import compile_lock, make_kernel
+from rbd_ros.compiler.kernel import BaseKernel
 from rbd_ros.control.gains import friction_stiffness
-from rbd_ros.control.law import law_definition, Layout
+from rbd_ros.control.law import INPUTS, law_definition, Layout
 from rbd_ros.control.law_settings import LawSettings
 from rbd_ros.control.robot_joints import dof_names
 from rbd_ros.robot import Robot
@@ -30,18 +31,16 @@ GREATEST_INTEGRAL, GREATEST_SHARE = 1e6, 1e150
 
 TERMS = ('model', 'feedback', 'friction', 'integral')
 
-Kernel = Callable[..., np.ndarray]
-
 # Kernels of laws, by robot.
 _kernels: WeakKeyDictionary = WeakKeyDictionary()
 
 
-def _law_kernel(robot: Robot, *variant: Any) -> Kernel:
+def _law_kernel(robot: Robot, *variant: Any) -> BaseKernel:
     """Machine code of a variant of the law, made once for a robot; see `law_definition`."""
     with compile_lock:
         known = _kernels.setdefault(robot, {})
         if variant not in known:
-            known[variant] = make_kernel(law_definition(robot, *variant)).function
+            known[variant] = make_kernel(law_definition(robot, *variant))
         return known[variant]
 
 
@@ -57,13 +56,13 @@ class _Active:
     def __init__(
         self,
         settings: LawSettings,
-        kernel: Kernel,
+        kernel: BaseKernel,
         layout: Layout,
         inputs: Tuple[np.ndarray, ...],
     ):
         n = layout.nv
         self.settings = settings
-        self.kernel = kernel
+        self.kernel, self.address = kernel.function, int(kernel.address)
         computed = settings.feedback == 'computed_torque'
         has_errors = computed or settings.feedback == 'pd'
         #: Whether there is an integral at each joint, (nv,) bool
@@ -94,8 +93,10 @@ class _Active:
         })  # fmt: skip
         #: The last arguments of the kernel, alike in all calls
         self.constants = (numbers, *inputs)
-        #: Picks the first arguments of the kernel out of `SOURCES`
-        self.pick = itemgetter(*map(SOURCES.index, _sources(settings)))
+        #: Which of `SOURCES` the first arguments of the kernel are
+        self.sources = [SOURCES.index(name) for name in _sources(settings)]
+        #: Picks them
+        self.pick = itemgetter(*self.sources)
 
 
 #: What there is to be passed to a law; goal is the desired position, or how far away it is for
@@ -121,6 +122,32 @@ def _sources(settings: LawSettings) -> Tuple[str, ...]:
     }[settings.feedback]
     friction = {'none': 'rest', 'measured': 'v', 'desired': 'v_desired'}[settings.friction]
     return (*model, *feedback, friction)
+
+
+class LawMemory(NamedTuple):
+    """What machine code needs to compute the law by itself; it must do all that a call does.
+
+    :param address: of the kernel, for `call_kernel`
+    :param inputs: its inputs, packed; all but motion and time is there
+    :param result: room for what comes out
+    :param motion: what is measured and desired, in the order of `SOURCES`, (9, nv); the first
+        five rows are to be filled in
+    :param sources: which rows the first inputs are, (8,)
+    :param applied: part of the inputs: torque that was sent last, (nv,) [N m or N]
+    :param before: part of the inputs: what came out last
+    :param dt: part of the inputs: time since then, (1,) [s]
+    :param longest_step: greatest `dt` [s]
+    """
+
+    address: int
+    inputs: np.ndarray
+    result: np.ndarray
+    motion: np.ndarray
+    sources: np.ndarray
+    applied: np.ndarray
+    before: np.ndarray
+    dt: np.ndarray
+    longest_step: float
 
 
 class TorqueLaw:
@@ -149,10 +176,16 @@ class TorqueLaw:
         # All of them, whatever the settings: then a change of words waits for no compiler.
         self._laws = {c: _law_kernel(robot, c, payload_link) for c in (False, True)}
         self._gravity = robot.function('gravity_torque', ('gravity', *payload))
-        self._passed = np.zeros(1)
         self._torque = self._layout.at('torque')
-        self.reset()
-        self._active = self._current = self._prepared(settings)
+        # Memory lies among the kernel's inputs, where machine code finds it: see `memory`.
+        sizes = [*self._layout.input_sizes.values(), *(10 for _ in payload)]
+        self._inputs = np.zeros(sum(sizes))
+        parts: List[np.ndarray] = np.split(self._inputs, np.cumsum(sizes[:-1]))
+        first = INPUTS.index('applied')
+        self._applied, self._before, self._passed, *constants = parts[first:]
+        self._constants = self._inputs[-sum(part.size for part in constants) :]
+        self._active = self._prepared(settings)
+        self._begin(self._active)
 
     # -- settings ---------------------------------------------------------------------------------
 
@@ -222,9 +255,6 @@ class TorqueLaw:
     ) -> np.ndarray:
         """Torque before limits, (nv,) [N m or N].
 
-        The array is the law's own, too: what it holds at the next call counts as what was wanted,
-        and as what was sent unless `applied` tells otherwise.
-
         :param q: measured configuration, (nq,)
         :param v: measured velocity, (nv,)
         :param q_desired: desired configuration, (nq,); None: where the robot is
@@ -259,20 +289,50 @@ class TorqueLaw:
         )
         if result.item(-1) != 0.0:
             raise FloatingPointError(f'{self._which(result)} is not finite')
-        self._before = result
-        self._applied = torque = result[self._torque]
+        self._before[:] = result
+        torque = result[self._torque]
+        self._applied[:] = torque
         return torque
 
     def _take_over(self, active: _Active) -> None:
         """Begin to use other settings."""
         before, after = self._current.settings, active.settings
-        self._current = active
         # What a model lacks is no news about another one.
         same_model = (before.feedforward, before.friction) == (after.feedforward, after.friction)
         kept = np.where(active.integrates & same_model, self.integral, 0.0)
-        memory = self._before.copy()
-        memory[self._layout.at('next_integral')] = np.clip(kept, -active.bound, active.bound)
-        self._before = memory
+        kept = np.clip(kept, -active.bound, active.bound)
+        self._before[self._layout.at('next_integral')] = kept
+        self._begin(active)
+
+    def _begin(self, active: _Active) -> None:
+        self._current = active
+        self._constants[:] = np.concatenate(active.constants)
+        self._memory: Optional[LawMemory] = None
+
+    def memory(self) -> LawMemory:
+        """Memory with the present settings, the same object as long as they stay.
+
+        Only for the thread that computes, and for robots of which positions can be subtracted.
+        """
+        active = self._active
+        if active is not self._current:
+            self._take_over(active)
+        if self._memory is None:
+            motion = np.zeros((len(SOURCES), self.robot.nv))
+            motion[SOURCES.index('still')] = motion[SOURCES.index('neutral')] = self._neutral
+            goal, desired = SOURCES.index('goal'), SOURCES.index('q_desired')
+            self._memory = LawMemory(
+                active.address,
+                self._inputs,
+                np.zeros(self._layout.size),
+                motion,
+                np.array([desired if k == goal else k for k in active.sources]),
+                self._applied,
+                self._before,
+                self._passed,
+                LONGEST_STEP,
+            )
+        return self._memory
 
     def _which(self, result: np.ndarray) -> str:
         names = dof_names(self.robot)
@@ -294,12 +354,12 @@ class TorqueLaw:
 
         :param torque: torque after limits, (nv,)
         """
-        self._applied = torque
+        self._applied[:] = torque
 
     def reset(self) -> None:
         """Forget the integral and all that was before."""
-        self._before = np.zeros(self._layout.size)
-        self._applied = self._rest
+        self._before[:] = 0.0
+        self._applied[:] = 0.0
 
     def _last(self, name: str) -> np.ndarray:
         return self._before[self._layout.at(name)].copy()

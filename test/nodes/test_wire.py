@@ -11,9 +11,7 @@ from support import outside
 
 from rbd_ros.nodes.common.wire import (
     ClockWriter,
-    EffortsTemplate,
     Float64MultiArrayReader,
-    Float64MultiArrayTemplate,
     Float64MultiArrayWriter,
     JointStateReader,
     JointStateWriter,
@@ -137,20 +135,6 @@ def test_joint_states_are_written_as_rclpy_writes_them(
         writer.set_stamp(seconds, nanoseconds)
         message.header.stamp.sec, message.header.stamp.nanosec = seconds, nanoseconds
         check_written(writer.data(), message)
-
-
-@given(st.lists(TEXT, max_size=8), SECONDS, st.integers(0, 10**9 - 1), st.data())
-def test_efforts_fill_a_template_as_rclpy_would(names, seconds, nanoseconds, draw):
-    template, message = EffortsTemplate(names), joint_state(names)
-    for _ in range(2):
-        values = draw.draw(st.lists(st.floats(), min_size=len(names), max_size=len(names)))
-        message.effort = values
-        message.header.stamp.sec, message.header.stamp.nanosec = seconds, nanoseconds
-        time = seconds * 10**9 + nanoseconds
-        check_written(template.filled(time, np.array(values, dtype='<f8').tobytes()), message)
-    for time in (2**31 * 10**9, -(2**31) * 10**9 - 1):
-        with pytest.raises(ValueError, match='are no time'):
-            template.filled(time, np.array(values, dtype='<f8').tobytes())
 
 
 @pytest.mark.parametrize('time_ns', [0, 1, -1, -(10**9), -(2**31) * 10**9, 2**31 * 10**9 - 1])
@@ -352,8 +336,6 @@ def test_arrays_are_read_and_written_as_rclpy_does(values):
     writer, reader = Float64MultiArrayWriter(len(values)), Float64MultiArrayReader()
     writer.values[:] = values
     check_written(writer.data(), message)
-    template = Float64MultiArrayTemplate(len(values))
-    check_written(template.filled(np.array(values, dtype='<f8').tobytes()), message)
     for data in (serialize_message(message), encode(message, '<', b'\xa5'), encode(message, '>')):
         assert reader.read(data).tobytes() == np.array(values).tobytes()
 

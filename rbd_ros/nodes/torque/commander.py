@@ -8,8 +8,11 @@ from typing import Callable, Optional
 
 import numpy as np
 
-from rbd_ros.control import TorqueLimiter
+from rbd_ros.control import TorqueLaw, TorqueLimiter
 from rbd_ros.nodes.torque.output import TorqueOutput
+from rbd_ros.nodes.torque.reference import Motion
+from rbd_ros.nodes.torque.state_input import MeasuredState
+from rbd_ros.nodes.torque.usual_answers import UsualAnswers
 
 RAMP_PERIOD = 0.005  # between two steps towards a last command whose rate is limited [s]
 
@@ -26,6 +29,7 @@ class Commander:
     def __init__(self, output: TorqueOutput, limiter: TorqueLimiter):
         self._output = output
         self.limiter = limiter
+        self._usual = UsualAnswers(limiter, output) if UsualAnswers.quick() else None
         self._lock = threading.Lock()
         self._closed = False
         self._target: Optional[np.ndarray] = None  # of a last command under way
@@ -34,15 +38,31 @@ class Commander:
         self.sent = 0
         self.saturated = 0
 
-    def send(self, torque: np.ndarray, stamp: int) -> np.ndarray:
-        """Send a torque of the law, cut at the limits, and return what was sent, (n,).
+    def prepare(self, law: TorqueLaw) -> None:
+        """Have everything ready for a law before the first state comes."""
+        if self._usual is not None:
+            self._usual.prepare(law)
 
-        :param torque: (n,) [N m or N], finite
-        :param stamp: time of the state that it answers [ns]
+    def answer(self, law: TorqueLaw, state: MeasuredState, motion: Motion) -> np.ndarray:
+        """Send the torque of the law, cut at the limits.
+
+        :param law: the law
+        :param state: measured state
+        :param motion: desired motion
+        :return: what was sent, (n,) [N m or N]; it may change with the next
+        :raises FloatingPointError: if the torque is not finite; nothing is sent
         """
         with self._lock:
-            applied = self.limiter(torque, time.monotonic())
-            self._output.publish(applied, stamp)
+            now = time.monotonic()
+            usual = self._usual
+            if usual is not None and usual(law, state, motion, now):
+                applied = usual.torque
+                self._output.send()
+            else:
+                torque = law(state.q, state.v, *motion, state.dt)
+                applied = self.limiter(torque, now)
+                law.applied(applied)
+                self._output.publish(applied, state.stamp)
             self.commanding = self.ever = True
             self.sent += 1
             if self.limiter.saturating:

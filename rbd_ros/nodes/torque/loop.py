@@ -93,9 +93,7 @@ class ControlLoop:
         if not self._begun or state.restarted or watchdog.interrupted(now, state.dt):
             self._continue(state, law, now)
         motion = reference.desired(state)
-        torque = law(state.q, state.v, *motion, state.dt)
-        applied = self._commander.send(torque, state.stamp)
-        law.applied(applied)
+        applied = self._commander.answer(law, state, motion)
         # Only a good torque that was sent keeps the watchdog quiet.
         if watchdog.fired or not self._begun:
             self._states.found()

@@ -183,6 +183,7 @@ class TorqueNode(SturdyNode):
         output = TorqueOutput(self, robot.joint_names, values['joints'], values['output'])
         self._commander = Commander(output, TorqueLimiter(prepared.settings.effort_limits))
         self._take(prepared)
+        self._commander.prepare(prepared.law)
         self._watchdog = Watchdog(values['state_timeout'], self._on_silence, self._simulated_time)
         self.robot = robot
         self._loop = ControlLoop(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Callable, Sequence
+from typing import Callable, Sequence, Tuple
 
 import numpy as np
 from rclpy.node import Node
 
 from rbd_ros.nodes.common.communication import flush, publisher, raw
-from rbd_ros.nodes.common.conversions import EARLIEST, LATEST, representable
+from rbd_ros.nodes.common.conversions import representable
 from rbd_ros.nodes.common.interface import Topic
 from rbd_ros.nodes.common.joint_names import JointNames
 from rbd_ros.nodes.common.text import shorten
-from rbd_ros.nodes.common.wire import EffortsTemplate, Float64MultiArrayTemplate
+from rbd_ros.nodes.common.wire import Float64MultiArrayWriter, JointStateWriter
 from rbd_ros.nodes.torque.interface import EFFORT_COMMANDS, JOINT_COMMANDS
 
 
@@ -31,19 +31,24 @@ class TorqueOutput:
         naming = JointNames(joint_names).naming(names)
         if naming.unknown:
             raise ValueError(f'parameter joints: the robot has no joint {shorten(naming.unknown)}')
-        self._select = None if naming.in_order else naming.target
-        self._by_name = EffortsTemplate(names)
-        self._by_order = Float64MultiArrayTemplate(len(names))
+        self._joints = np.array(naming.target, dtype=np.int64)
+        self._by_name = JointStateWriter(names, ('effort',))
+        self._by_order = Float64MultiArrayWriter(len(names))
         self._publishers = []
-        self._publish_by_name = self._publish_by_order = None
+        self._send_by_name = self._send_by_order = None
         if form in ('both', 'joint_state'):
-            self._publish_by_name = self._create(node, JOINT_COMMANDS)
+            self._send_by_name = self._create(node, JOINT_COMMANDS)
         if form in ('both', 'array'):
-            self._publish_by_order = self._create(node, EFFORT_COMMANDS)
+            self._send_by_order = self._create(node, EFFORT_COMMANDS)
 
     def _create(self, node: Node, topic: Topic) -> Callable[[bytes], None]:
         self._publishers.append(publisher(node, topic))
         return raw(self._publishers[-1])
+
+    @property
+    def places(self) -> Tuple[np.ndarray, ...]:
+        """Where machine code finds and puts numbers: see `TorqueMessages`."""
+        return self._joints, self._by_name.stamp, self._by_name.effort, self._by_order.values
 
     def publish(self, torque: np.ndarray, stamp: int) -> None:
         """Publish.
@@ -51,16 +56,16 @@ class TorqueOutput:
         :param torque: torques of all joints of the robot, (n,) [N m or N]
         :param stamp: time of the state that they answer [ns]
         """
-        if self._select is not None:
-            torque = torque[self._select]
-        numbers = torque.tobytes()
-        if self._publish_by_name is not None:
-            # A stamp that came in may be beyond what goes out: that must not cost a torque.
-            if not EARLIEST <= stamp <= LATEST:
-                stamp = representable(stamp)
-            self._publish_by_name(self._by_name.filled(stamp, numbers))
-        if self._publish_by_order is not None:
-            self._publish_by_order(self._by_order.filled(numbers))
+        self._by_name.effort[:] = self._by_order.values[:] = torque[self._joints]
+        self._by_name.set_stamp_ns(representable(stamp))
+        self.send()
+
+    def send(self) -> None:
+        """Publish the messages as they are."""
+        if self._send_by_name is not None:
+            self._send_by_name(self._by_name.data())
+        if self._send_by_order is not None:
+            self._send_by_order(self._by_order.data())
 
     def flush(self) -> None:
         """Wait until what was published has arrived."""

@@ -8,7 +8,6 @@ and raises nothing but `WireError`. Nothing here needs rclpy.
 
 from rbd_ros.nodes.common.wire.cdr import MAX_NAMES, WireError
 from rbd_ros.nodes.common.wire.joint_state import (
-    EffortsTemplate,
     JointStateData,
     JointStateReader,
     JointStateWriter,
@@ -19,7 +18,6 @@ from rbd_ros.nodes.common.wire.pattern import make_pattern, Pattern
 from rbd_ros.nodes.common.wire.small_messages import (
     ClockWriter,
     Float64MultiArrayReader,
-    Float64MultiArrayTemplate,
     Float64MultiArrayWriter,
     plain_array_pattern,
     WrenchStampedData,
@@ -28,9 +26,7 @@ from rbd_ros.nodes.common.wire.small_messages import (
 
 __all__ = [
     'ClockWriter',
-    'EffortsTemplate',
     'Float64MultiArrayReader',
-    'Float64MultiArrayTemplate',
     'Float64MultiArrayWriter',
     'JointStateData',
     'JointStateReader',

@@ -214,33 +214,6 @@ class JointStateReader:
         return layout
 
 
-class EffortsTemplate:
-    """A JointState with efforts alone, to be published again and again with other numbers.
-
-    :param names: joint names
-    :raises ValueError: for names that a message cannot carry
-    """
-
-    def __init__(self, names: Sequence[str]):
-        size = 8 * len(names)
-        data = JointStateWriter(names, ('effort',)).data()
-        self._head, self._middle = data[:STAMP], data[FRAME : len(data) - size]
-        self._pack = struct.Struct(f'<{STAMP}s iI {len(self._middle)}s {size}s').pack
-
-    def filled(self, time: int, numbers: bytes) -> bytes:
-        """Return a message.
-
-        :param time: of the header [ns]
-        :param numbers: efforts, little-endian [N m or N]
-        :raises ValueError: if the time does not fit
-        """
-        seconds, nanoseconds = divmod(time, NANOSECONDS)
-        try:
-            return self._pack(self._head, seconds, nanoseconds, self._middle, numbers)
-        except struct.error as error:
-            raise ValueError(f'{time} ns are no time: {error}') from None
-
-
 class JointStateWriter(StampedMessage):
     """A JointState to be published again and again, its numbers filled in through NumPy views.
 

@@ -76,20 +76,6 @@ class Float64MultiArrayWriter:
         return self._bytes.tobytes()
 
 
-class Float64MultiArrayTemplate:
-    """A Float64MultiArray without dimensions, to be published with other numbers.
-
-    :param size: how many numbers it has
-    """
-
-    def __init__(self, size: int):
-        self._head = Float64MultiArrayWriter(size).data()[: -8 * size or None]
-
-    def filled(self, numbers: bytes) -> bytes:
-        """Return a message with these numbers, little-endian."""
-        return self._head + numbers
-
-
 class ClockWriter(StampedMessage):
     """A Clock to be published again and again."""
 

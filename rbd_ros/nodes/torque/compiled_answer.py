@@ -1,0 +1,83 @@
+"""What an answer does in machine code: law, limits and messages, one after the other.
+
+Once in a millisecond, most of what the interpreter needs has left the processor's caches: calling
+the law, calling the limiter and filling in messages there costs several times what they do.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rbd_ros.compiler.loops import call_kernel, entry_point
+from rbd_ros.control import LawMemory, LimiterMemory
+
+NANOSECONDS = 1_000_000_000
+LOW_HALF = 0xFFFFFFFF
+
+#: Answer of `answer` where law and limiter have to say what is wrong
+DECLINED = -1
+
+
+class TorqueMessages(NamedTuple):
+    """The numbers of the messages that are published, in place.
+
+    :param joints: which joints they are for, (m,)
+    :param stamp: of the message by name: seconds in the lower half of a word, nanoseconds in the
+        upper, (1,)
+    :param by_name: its efforts, (m,), or (0,) if it is not published [N m or N]
+    :param by_order: those of the message by order, likewise
+    """
+
+    joints: np.ndarray
+    stamp: np.ndarray
+    by_name: np.ndarray
+    by_order: np.ndarray
+
+
+@entry_point
+def answer(
+    law: LawMemory,
+    limiter: LimiterMemory,
+    messages: TorqueMessages,
+    dt: float,
+    elapsed: float,
+    stamp: int,
+) -> int:
+    """Compute the torque of a law, cut it at its limits, and write it into the messages.
+
+    :param dt: time since the state before [s]
+    :param elapsed: real time in which the torque may have changed; negative: it may be any [s]
+    :param stamp: time of the state [ns]
+    :return: at how many joints the torque was beyond the effort limits; `DECLINED` if something
+        is not finite: then nothing has been changed
+    """
+    n = law.motion.shape[1]
+    at = 0
+    for k in range(len(law.sources)):
+        for j in range(n):
+            law.inputs[at] = law.motion[law.sources[k], j]
+            at += 1
+    # NaN is no time either.
+    law.dt[0] = min(dt, law.longest_step) if dt > 0.0 else 0.0
+    call_kernel(law.address, law.inputs, law.result)
+    if not law.result[len(law.result) - 1] == 0.0:
+        return DECLINED
+    for j in range(n):
+        limiter.inputs[j] = law.result[j]
+        limiter.step[j] = limiter.unlimited if elapsed < 0.0 else limiter.rate[j] * elapsed
+    call_kernel(limiter.address, limiter.inputs, limiter.result)
+    if not limiter.result[n] >= 0.0:
+        return DECLINED
+    for k in range(len(law.result)):
+        law.before[k] = law.result[k]
+    for j in range(n):
+        law.applied[j] = limiter.last[j] = limiter.result[j]
+    for k in range(len(messages.by_name)):
+        messages.by_name[k] = limiter.result[messages.joints[k]]
+    for k in range(len(messages.by_order)):
+        messages.by_order[k] = limiter.result[messages.joints[k]]
+    seconds = (stamp // NANOSECONDS) & LOW_HALF  # they may be negative
+    messages.stamp[0] = ((stamp % NANOSECONDS) << 32) | seconds
+    return int(limiter.result[n])

@@ -1,0 +1,66 @@
+"""What nearly all states are answered by: law, limits and messages as one call of machine code."""
+
+from __future__ import annotations
+
+from typing import Callable, Optional
+
+from rbd_ros.compiler.loops import why_interpreted
+from rbd_ros.compiler.records import Record
+from rbd_ros.control import LawMemory, TorqueLaw, TorqueLimiter
+from rbd_ros.nodes.common.conversions import EARLIEST, LATEST, representable
+from rbd_ros.nodes.torque.compiled_answer import answer, DECLINED, TorqueMessages
+from rbd_ros.nodes.torque.output import TorqueOutput
+from rbd_ros.nodes.torque.reference import Motion
+from rbd_ros.nodes.torque.state_input import MeasuredState
+
+
+class UsualAnswers:
+    """Answers states as long as nothing goes wrong: as law and limiter would, to the bit.
+
+    Calls of theirs may stand between its own.
+
+    :param limiter: limits
+    :param output: messages
+    """
+
+    def __init__(self, limiter: TorqueLimiter, output: TorqueOutput):
+        self._limiter = limiter
+        self._records = Record(limiter.memory), Record(TorqueMessages(*output.places))
+        self._memory: Optional[LawMemory] = None
+        self._run: Callable[[float, float, int], int]
+        #: The last torque, (n,); changed in place by the next
+        self.torque = limiter.memory.last
+
+    @staticmethod
+    def quick() -> bool:
+        """Whether there is machine code; without it, this is the long way."""
+        return why_interpreted() is None
+
+    def prepare(self, law: TorqueLaw) -> None:
+        """Use another law, or other settings of it."""
+        self._memory = memory = law.memory()
+        self._q, self._v, self._q_desired, self._v_desired, self._a_desired, *_ = memory.motion
+        self._run = answer.bind(Record(memory), *self._records, keep_lock=True)
+
+    def __call__(self, law: TorqueLaw, state: MeasuredState, motion: Motion, now: float) -> bool:
+        """Fill the messages with the torque that answers a state.
+
+        :param law: the law
+        :param state: measured state
+        :param motion: desired motion
+        :param now: time of a monotonic clock [s]
+        :return: whether that was done; if not, nothing has been changed
+        """
+        if law.memory() is not self._memory:
+            self.prepare(law)
+        self._q[...], self._v[...] = state.q, state.v
+        self._q_desired[...], self._v_desired[...], self._a_desired[...] = motion
+        limiter, stamp = self._limiter, state.stamp
+        # A stamp that came in may be beyond what goes out: that must not cost a torque.
+        if not EARLIEST <= stamp <= LATEST:
+            stamp = representable(stamp)
+        beyond = self._run(state.dt, limiter.elapsed(now), stamp)
+        if beyond == DECLINED:
+            return False
+        limiter.passed(now, beyond)
+        return True
