@@ -208,7 +208,8 @@ class TorqueLimiter:
         """
         if self._limits.rate is None or not self._started:
             return -1.0
-        return max(now - self._time, 0.0)
+        elapsed = now - self._time
+        return elapsed if elapsed > 0.0 else 0.0  # NaN is no time either
 
     def passed(self, now: float, beyond: float) -> None:
         """Note that a torque has come out.
