@@ -912,14 +912,19 @@ def test_nothing_that_comes_in_makes_the_motion_infinite(numbers, times, gap, ch
 def test_planning_in_another_thread_disturbs_nothing():
     loop, problems, done = Loop(), [], threading.Event()
     rng = np.random.default_rng(7)
+    followed = []
 
     def plan():
-        try:
-            for _ in range(60):
-                begin = loop.stamp + int(rng.integers(0, 2)) * 20 * MS
-                loop.follow([4.0], [rng.uniform(-1.0, 1.0, 2)], begin=begin)
-        except Exception as problem:  # whatever it is, the test must see it
-            problems.append(problem)
+        for _ in range(60):
+            begin = loop.stamp + int(rng.integers(0, 2)) * 20 * MS
+            try:
+                followed.append(loop.follow([4.0], [rng.uniform(-1.0, 1.0, 2)], begin=begin))
+            except TrajectoryError as refused:
+                # Where the motion is by then, the other thread decides: it may be too fast to turn.
+                if 'its limit is' not in str(refused):
+                    problems.append(refused)
+            except Exception as problem:  # whatever it is, the test must see it
+                problems.append(problem)
         done.set()
 
     planner = threading.Thread(target=plan)
@@ -929,4 +934,5 @@ def test_planning_in_another_thread_disturbs_nothing():
     planner.join()
     loop.run(0.1)
     assert not problems
+    assert len(followed) > 20
     assert np.abs(np.diff(loop.q, axis=0)).max() <= LIMITS.velocity * INTERVAL * (1 + 1e-5)
