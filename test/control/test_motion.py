@@ -920,7 +920,7 @@ def test_planning_in_another_thread_disturbs_nothing():
             try:
                 followed.append(loop.follow([4.0], [rng.uniform(-1.0, 1.0, 2)], begin=begin))
             except TrajectoryError as refused:
-                # Where the motion is by then, the other thread decides: it may be too fast to turn.
+                # Where the motion is by then the other thread decides: perhaps too fast to turn.
                 if 'its limit is' not in str(refused):
                     problems.append(refused)
             except Exception as problem:  # whatever it is, the test must see it
