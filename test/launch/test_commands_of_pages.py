@@ -21,6 +21,7 @@ from support.page_commands import Command, commands, PAGES, Shell
 from support.source_imports import ROOT
 import yaml
 
+LOOKS = 3  # for a node, by a command that does not find it at once
 LIMIT = 60.0  # time within which anything must happen [s]
 START_LIMIT = 300.0  # time within which nodes must start, compiling what is not cached yet [s]
 MOVED = 1e-3  # what counts as a motion [rad]
@@ -312,6 +313,12 @@ def run(command, observed, states):
         if command.stays:
             return
         observed.wait(lambda: not shell.alive(), f'the end of {command}')
+        for _ in range(LOOKS):
+            if 'Node not found' not in shell.output():
+                break
+            # ros2 looks half a second for nodes, which a busy machine may need by itself.
+            shell = observed.shell(command)
+            observed.wait(lambda ended=shell: not ended.alive(), f'the end of {command}')
         assert shell.process.returncode == 0, f'{command}\n{shell.output()}'
         if command.begins('ros2', 'param', 'set'):
             assert 'successful' in shell.output(), f'{command}\n{shell.output()}'
