@@ -8,7 +8,7 @@ from rbd_ros.compiler.loops import why_interpreted
 from rbd_ros.compiler.records import Record
 from rbd_ros.control import LawMemory, TorqueLaw, TorqueLimiter
 from rbd_ros.nodes.common.conversions import EARLIEST, LATEST, representable
-from rbd_ros.nodes.torque.compiled_answer import answer, DECLINED, TorqueMessages
+from rbd_ros.nodes.torque.compiled_answer import answer, TorqueMessages
 from rbd_ros.nodes.torque.output import TorqueOutput
 from rbd_ros.nodes.torque.reference import Motion
 from rbd_ros.nodes.torque.state_input import MeasuredState
@@ -60,7 +60,7 @@ class UsualAnswers:
         if not EARLIEST <= stamp <= LATEST:
             stamp = representable(stamp)
         beyond = self._run(state.dt, limiter.elapsed(now), stamp)
-        if beyond == DECLINED:
+        if beyond < 0:  # declined, or failed, which machine code has no reason to
             return False
         limiter.passed(now, beyond)
         return True
