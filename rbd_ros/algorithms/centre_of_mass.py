@@ -31,7 +31,7 @@ def centre_of_mass_jacobian(model: Model, q: Sequence[Scalar]) -> List[List[Scal
     X0 = body_transforms(model, q)
     mass, moment = _subtree_moments(model, X0)
     columns: List[Vector3] = []
-    for j, S in motion_columns(model, X0).items():
+    for j, S in motion_columns(model, q, X0).items():
         for s in S:
             moved = linear3.add(
                 linear3.scale(mass[j], s.linear), linear3.cross(s.angular, moment[j])

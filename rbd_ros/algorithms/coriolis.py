@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import List, Sequence
 
-from rbd_ros.algorithms.kinematics import body_velocities, motion_columns
+from rbd_ros.algorithms.kinematics import apparent_column_rates, body_velocities, motion_columns
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, linear3, MotionVector, RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar
@@ -26,9 +26,10 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> 
     :return: C, (tree_nv, tree_nv)
     """
     X0, v_body = body_velocities(model, q, qd)
-    S = motion_columns(model, X0)
+    S = motion_columns(model, q, X0)
     v = {i: X0[i].inverse_apply(v_body[i]) for i in v_body}
-    Sdot = {i: [v[i].cross(s) for s in S[i]] for i in S}
+    Sring = apparent_column_rates(model, q, qd, X0)
+    Sdot = {i: [v[i].cross(s) + ring for s, ring in zip(S[i], Sring[i])] for i in S}
     Ic = {i: X0[i].inverse_apply(body.inertia) for i, body in model.outward()}
     Bc = {i: _VelocityFactor.of(Ic[i], v[i]) for i in Ic}
 

@@ -13,29 +13,30 @@ def crba(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg]
     """
-    X, Ic = {}, {0: RigidBodyInertia.zero()}
+    X, S, Ic = {}, {}, {0: RigidBodyInertia.zero()}
     for i, body in model.outward():
         X[i] = body.joint.transform(q[body.q]) * body.tree_transform
+        S[i] = body.joint.motion_subspace(q[body.q])
         Ic[i] = body.inertia
 
     H: List[List[Scalar]] = [[0.0] * model.tree_nv for _ in range(model.tree_nv)]
     for i, body in model.inward():
         if body.parent != 0:
             Ic[body.parent] = Ic[body.parent] + X[i].inverse_apply(Ic[i])
-        for column, s in zip(range(model.tree_nv)[body.v], body.joint.motion_subspace.columns):
+        for column, s in zip(range(model.tree_nv)[body.v], S[i].columns):
             F = Ic[i] * s
-            _store(H, body, column, F)
+            _store(H, body, S[i], column, F)
             H[column][column] = H[column][column] + body.armature
             j = i
             while model.body(j).parent != 0:
                 F = X[j].inverse_apply(F)
                 j = model.body(j).parent
-                _store(H, model.body(j), column, F)
+                _store(H, model.body(j), S[j], column, F)
     return H
 
 
-def _store(H, body, column, F) -> None:
+def _store(H, body, S, column, F) -> None:
     """H_ji = S_j^T F and its transpose."""
-    for row, value in zip(range(len(H))[body.v], body.joint.motion_subspace.T @ F):
+    for row, value in zip(range(len(H))[body.v], S.T @ F):
         if row <= column:
             H[row][column] = H[column][row] = value

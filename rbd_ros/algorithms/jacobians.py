@@ -2,7 +2,12 @@
 
 from typing import List, Sequence, Tuple
 
-from rbd_ros.algorithms.kinematics import body_transforms, body_velocities, motion_columns
+from rbd_ros.algorithms.kinematics import (
+    apparent_column_rates,
+    body_transforms,
+    body_velocities,
+    motion_columns,
+)
 from rbd_ros.model import Frame, Model
 from rbd_ros.spatial import linear3, MotionVector
 from rbd_ros.spatial.linear3 import Vector3
@@ -22,7 +27,7 @@ def jacobian(model: Model, q: Sequence[Scalar], frame: Frame, reference: str) ->
     :return: J, angular rows first, (6, tree_nv)
     """
     X0 = body_transforms(model, q)
-    columns = motion_columns(model, X0)
+    columns = motion_columns(model, q, X0)
     XF = frame.placement * X0[frame.body]
     return _assemble(model, frame, lambda j, k: _express(columns[j][k], XF, reference))
 
@@ -36,23 +41,20 @@ def jacobian_derivative(
 ) -> Matrix:
     """Time derivative of `jacobian`, so that dv/dt = J qdd + Jdot qd, component by component.
 
-    The columns are fixed in the bodies they belong to, hence d/dt(0S_j) = 0v_j x 0S_j (book eq
-    2.45 and 4.5).
-
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
     :return: Jdot, angular rows first, (6, tree_nv)
     """
     X0, v = body_velocities(model, q, qd)
-    columns = motion_columns(model, X0)
     v0 = {j: X0[j].inverse_apply(v[j]) for j in v}
+    columns, rings = motion_columns(model, q, X0), apparent_column_rates(model, q, qd, X0)
     XF = frame.placement * X0[frame.body]
     vF = v0[frame.body]
 
     def derivative(j: int, k: int) -> MotionVector:
-        s = columns[j][k]
+        s, ring = columns[j][k], rings[j][k]
         if reference == 'body':
-            return XF.apply((v0[j] - vF).cross(s))
-        ds = v0[j].cross(s)
+            return XF.apply((v0[j] - vF).cross(s) + ring)
+        ds = v0[j].cross(s) + ring
         if reference == 'base':
             return ds
         return MotionVector(

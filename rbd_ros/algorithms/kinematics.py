@@ -38,10 +38,27 @@ def body_velocities(
 
 
 def motion_columns(
-    model: Model, X0: Dict[int, PluckerTransform]
+    model: Model, q: Sequence[Scalar], X0: Dict[int, PluckerTransform]
 ) -> Dict[int, Tuple[MotionVector, ...]]:
     """Columns of the motion subspaces in base coordinates, by body number."""
     return {
-        i: tuple(X0[i].inverse_apply(s) for s in body.joint.motion_subspace.columns)
+        i: tuple(X0[i].inverse_apply(s) for s in body.joint.motion_subspace(q[body.q]).columns)
+        for i, body in model.outward()
+    }
+
+
+def apparent_column_rates(
+    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], X0: Dict[int, PluckerTransform]
+) -> Dict[int, Tuple[MotionVector, ...]]:
+    """How the columns of the motion subspaces change within their bodies, in base coordinates.
+
+    Zero for joints whose S does not depend on q. The columns turn with their bodies besides:
+    d/dt 0S_i = 0v_i x 0S_i + 0X_i Sring_i (book eq 2.45, 4.5).
+    """
+    return {
+        i: tuple(
+            X0[i].inverse_apply(s)
+            for s in body.joint.motion_subspace_rate(q[body.q], qd[body.v]).columns
+        )
         for i, body in model.outward()
     }

@@ -36,14 +36,15 @@ def newton_euler(
     :return: generalized forces, (tree_nv,) [N m, N]
     """
     base = -gravity_acceleration(model)
-    X, f = {}, {}
+    X, S, f = {}, {}, {}
     w, alpha, A, Omega = {0: ZERO3}, {0: base.angular}, {0: base.linear}, {}
     Omega[0] = rotation_rates(w[0], alpha[0])
     for i, body in model.outward():
         p, joint = body.parent, body.joint.calc(q[body.q], qd[body.v])
+        S[i] = joint.S
         X[i] = joint.X * body.tree_transform
         E, r = X[i].E, X[i].r
-        relative = joint.S @ qdd[body.v] + joint.c
+        relative = S[i] @ qdd[body.v] + joint.c
         w[i] = add(apply(E, w[p]), joint.v.angular)
         alpha[i] = add(add(apply(E, alpha[p]), relative.angular), cross(w[i], joint.v.angular))
         # Coriolis' 2 w x v_J, where S qdd counts from within the moving body: hence (2 w - w_J)
@@ -60,7 +61,7 @@ def newton_euler(
     tau: List[Scalar] = [0.0] * model.tree_nv
     for i, body in model.inward():
         rotor = (body.armature * x for x in qdd[body.v])
-        tau[body.v] = [t + r for t, r in zip(body.joint.motion_subspace.T @ f[i], rotor)]
+        tau[body.v] = [t + r for t, r in zip(S[i].T @ f[i], rotor)]
         if body.parent != 0:
             f[body.parent] = f[body.parent] + X[i].inverse_apply(f[i])
     return tau

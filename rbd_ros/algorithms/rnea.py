@@ -25,12 +25,13 @@ def rnea(
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     :return: generalized forces tau = ID(q, qd, qdd, fx), (tree_nv,) [N m, N]
     """
-    X, v, a, f = {}, {0: MotionVector.zero()}, {0: -gravity_acceleration(model)}, {}
+    X, S, v, a, f = {}, {}, {0: MotionVector.zero()}, {0: -gravity_acceleration(model)}, {}
     for i, body in model.outward():
         joint = body.joint.calc(q[body.q], qd[body.v])
+        S[i] = joint.S
         X[i] = joint.X * body.tree_transform
         v[i] = X[i] * v[body.parent] + joint.v
-        a[i] = X[i] * a[body.parent] + joint.S @ qdd[body.v] + joint.c + v[i].cross(joint.v)
+        a[i] = X[i] * a[body.parent] + S[i] @ qdd[body.v] + joint.c + v[i].cross(joint.v)
         f[i] = body.inertia * a[i] + v[i].cross(body.inertia * v[i])
     for i, force in to_body_coordinates(model, X, external_forces).items():
         f[i] = f[i] - force
@@ -38,7 +39,7 @@ def rnea(
     tau: List[Scalar] = [0.0] * model.tree_nv
     for i, body in model.inward():
         rotor = (body.armature * x for x in qdd[body.v])
-        tau[body.v] = [t + r for t, r in zip(body.joint.motion_subspace.T @ f[i], rotor)]
+        tau[body.v] = [t + r for t, r in zip(S[i].T @ f[i], rotor)]
         if body.parent != 0:
             f[body.parent] = f[body.parent] + X[i].inverse_apply(f[i])
     return tau

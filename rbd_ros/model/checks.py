@@ -82,7 +82,8 @@ def _mass_matrix(model: Model, q: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
     for i, body in model.outward():
         transform = body.joint.transform(positions[body.q]) * body.tree_transform
         X[i] = transform.matrix()
-        S[i] = np.array([column.to_array() for column in body.joint.motion_subspace.columns]).T
+        columns = body.joint.motion_subspace(positions[body.q]).columns
+        S[i] = np.array([column.to_array() for column in columns]).T
         composite[i] = body.inertia.matrix()
     H, scale = np.zeros((model.tree_nv, model.tree_nv)), np.zeros(model.tree_nv)
     for i, body in model.inward():

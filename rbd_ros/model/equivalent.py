@@ -13,11 +13,10 @@ body, its energy and momentum are not the robot's.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Dict, Optional
+from typing import Dict
 
-from rbd_ros.model.joints import JointType, Prismatic, Revolute
 from rbd_ros.model.model import Frame, Model
-from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
+from rbd_ros.spatial import linear3, PluckerTransform
 from rbd_ros.spatial.linear3 import Vector3, ZERO3
 
 _ROUNDING = 1e-15
@@ -37,7 +36,7 @@ def _with_frames_moved_along_axes(model: Model) -> Model:
     bodies = []
     for i, body in model.outward():
         E, r = body.tree_transform.E, linear3.subtract(body.tree_transform.r, moved[body.parent])
-        moved[i] = _shift(body.joint, linear3.apply(E, r))
+        moved[i] = body.joint.frame_shift(linear3.apply(E, r))
         r = linear3.add(r, linear3.apply_transpose(E, moved[i]))
         reach = _ROUNDING * max(map(abs, (*body.tree_transform.r, *moved[i], *moved[body.parent])))
         r = tuple(0.0 if abs(x) <= reach else x for x in r)
@@ -58,20 +57,11 @@ def _with_frames_moved_along_axes(model: Model) -> Model:
     return replace(model, bodies=tuple(bodies), links=links, joint_frames=frames)
 
 
-def _shift(joint: JointType, r: Vector3) -> Vector3:
-    """Where to move a body's frame to, in its own coordinates, X_T's translation being `r`."""
-    if isinstance(joint, Revolute):
-        return linear3.scale(-linear3.dot(joint.axis, r), joint.axis)
-    if isinstance(joint, Prismatic):
-        return linear3.negate(r)
-    return ZERO3
-
-
 def _with_inertias_moved_inward(model: Model) -> Model:
     """Move to its parent, leaves first, what each joint cannot excite (table 9.7)."""
     inertia = {i: body.inertia for i, body in model.outward()}
     for i, body in model.inward():
-        delta = _not_excited(body.joint, inertia[i])
+        delta = body.joint.not_excited(inertia[i])
         if delta is not None:
             inertia[i] = inertia[i] + delta * -1.0
             if body.parent != 0:
@@ -79,27 +69,3 @@ def _with_inertias_moved_inward(model: Model) -> Model:
                 inertia[body.parent] = inertia[body.parent] + moved
     bodies = (replace(body, inertia=inertia[i]) for i, body in model.outward())
     return replace(model, bodies=tuple(bodies))
-
-
-def _not_excited(joint: JointType, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
-    """I_delta with I_delta S = 0 (up to a constant force) and X_J^T I_delta X_J = I_delta."""
-    if isinstance(joint, Prismatic):
-        return RigidBodyInertia(0.0, ZERO3, inertia.I)
-    if not isinstance(joint, Revolute):
-        return None
-    x, y, z = joint.axis
-    along = linear3.dot(inertia.h, joint.axis)
-    # c (1 - k k^T), with c such that one more diagonal element becomes zero
-    most = max(range(3), key=lambda k: abs(joint.axis[k]))
-    diagonal = (inertia.I[0], inertia.I[2], inertia.I[5])
-    across = (most + 1) % 3
-    c = diagonal[across] / (1.0 - joint.axis[across] ** 2)
-    rotational = (
-        c * (1.0 - x * x),
-        -c * y * x,
-        c * (1.0 - y * y),
-        -c * z * x,
-        -c * z * y,
-        c * (1.0 - z * z),
-    )
-    return RigidBodyInertia(inertia.mass, linear3.scale(along, joint.axis), rotational)

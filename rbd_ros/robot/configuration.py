@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -26,22 +24,7 @@ def random_configuration(model: Model, rng: np.random.Generator) -> np.ndarray:
     q = np.empty(model.nq)
     for i, (at_q, _) in model.independent_slices.items():
         body = model.body(i)
-        kind = body.joint.kind
-        if kind == 'floating':
-            quaternion = rng.normal(size=4)
-            q[at_q] = [*quaternion / np.linalg.norm(quaternion), *rng.uniform(-1.0, 1.0, 3)]
-        elif kind == 'planar':
-            q[at_q] = [rng.uniform(-math.pi, math.pi), *rng.uniform(-1.0, 1.0, 2)]
-        else:
-            reach = math.pi if kind == 'revolute' else 1.0
-            lower, upper = body.limits.lower, body.limits.upper
-            if math.isinf(lower) and math.isinf(upper):
-                lower, upper = -reach, reach
-            elif math.isinf(lower):
-                lower = upper - 2.0 * reach
-            elif math.isinf(upper):
-                upper = lower + 2.0 * reach
-            q[at_q] = rng.uniform(lower, upper)
+        q[at_q] = body.joint.random(rng, body.limits.lower, body.limits.upper)
     return q
 
 

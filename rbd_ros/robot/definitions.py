@@ -230,7 +230,7 @@ def _contact_kinematics(call: Call) -> Scalars:
     for i in range(len(call.model.bodies) + 1):
         values.extend(_flat(zip(*X0[i].E)))
         values.extend(X0[i].r)
-    for columns in algorithms.motion_columns(call.model, X0).values():
+    for columns in algorithms.motion_columns(call.model, call.q, X0).values():
         values.extend(_flat(columns))
     return values
 
@@ -426,8 +426,8 @@ def source_digest(*more: str) -> str:
     package = Path(__file__).resolve().parents[1]
     digest = hashlib.sha256()
     for room in ('spatial', 'model', 'algorithms', 'compiler', 'robot', *more):
-        for path in sorted((package / room).glob('*.py')):
-            digest.update(path.name.encode() + b'\0' + path.read_bytes())
+        for path in sorted((package / room).rglob('*.py')):
+            digest.update(str(path.relative_to(package)).encode() + b'\0' + path.read_bytes())
     return digest.hexdigest()
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from rbd_ros.contact import ContactParameters, ContactShapes, HalfSpace
 from rbd_ros.model import Model
+from rbd_ros.model.joints import Floating
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.plant import COUNTER_COUNT, MAX_CONTACTS, MAX_WRENCHES, Memory, Plant
 
@@ -30,7 +31,8 @@ def make_plant(
     position, lower, upper, speed, turning = _by_degree_of_freedom(robot, speed_limit)
     row_first, row_index = _sparsity(model)
     supports = [model.support_dofs(i) if i else () for i in range(len(model.bodies) + 1)]
-    free_flyers, free_gravity, groups = _curved_joints(robot)
+    free_flyers, free_gravity = _free_flyers(robot)
+    bracket_index, bracket_value = _brackets(model)
     ground = ground or HalfSpace()
     return Plant(
         timestep=float(timestep),
@@ -41,7 +43,7 @@ def make_plant(
         contact_kinematics=_address(robot, 'contact_kinematics'),
         integrate=_address(robot, 'integrate'),
         runge_kutta=int(runge_kutta),
-        simple=int(len(groups) == 0),
+        simple=int(all(body.joint.is_flat for body in model.bodies)),
         frictional=int(np.any(robot.friction)),
         stiff=int(stiff.any()),
         position=position,
@@ -63,7 +65,8 @@ def make_plant(
         support=_integers([k for x in supports for k in x]),
         free_flyers=free_flyers,
         free_gravity=free_gravity,
-        groups=groups,
+        bracket_index=bracket_index,
+        bracket_value=bracket_value,
         shapes=shapes,
         plane=ground.axes(),
         offset=float(ground.offset),
@@ -99,7 +102,7 @@ def make_memory(plant: Plant, nq: int) -> Memory:
         flight_spin=(flyers, 3),
         flight_push=(flyers, 3),
         flight_centre=(flyers, 3),
-        stages=(6, nv),
+        stages=(8, nv),
         response=(nv + 3 * found, nv),
         product=(3, nv),
         start_q=(nq,),
@@ -153,8 +156,10 @@ def _by_degree_of_freedom(robot: Robot, speed_limit: float) -> Tuple[np.ndarray,
         if joint.nv == 1:
             position[at_v] = at_q.start
             lower[at_v], upper[at_v] = robot.lower_limits[at_q], robot.upper_limits[at_q]
+    neutral = model.tree_position(robot.neutral())
     for _, body in model.outward():
-        for k, column in zip(range(model.tree_nv)[body.v], body.joint.motion_subspace.columns):
+        S = body.joint.motion_subspace(neutral[body.q])
+        for k, column in zip(range(model.tree_nv)[body.v], S.columns):
             i, rotates = model.tree_dof_index[k], any(column.angular)
             turning[i] = max(turning[i], abs(model.tree_dof_ratio[k]) * rotates)
             if body.joint.nv > 1 and not rotates:
@@ -192,19 +197,27 @@ def _stiff_damping(robot: Robot, timestep: float, damping: np.ndarray) -> np.nda
     return stiff
 
 
-def _curved_joints(robot: Robot) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Floating joints on the base, gravity in their coordinates, and all joints with nv > 1."""
+def _free_flyers(robot: Robot) -> Tuple[np.ndarray, np.ndarray]:
+    """Floating joints on the base, whose flight flight.py knows, and gravity in their frames."""
     model = robot.model
-    flyers, gravity, groups = [], [], []
+    flyers, gravity = [], []
     for i, (at_q, at_v) in model.independent_slices.items():
         body = model.body(i)
-        if body.joint.nv > 1:
-            groups.append((at_q.start, at_v.start, body.joint.nv))
-        if body.joint.kind == 'floating' and body.parent == 0 and body.armature == 0.0:
+        if isinstance(body.joint, Floating) and body.parent == 0 and body.armature == 0.0:
             flyers.append((at_q.start, at_v.start))
             gravity.append(np.array(body.tree_transform.E) @ robot.gravity)
-    return (
-        _integers(flyers).reshape(-1, 2),
-        np.array(gravity, dtype=float).reshape(-1, 3),
-        _integers(groups).reshape(-1, 3),
-    )
+    return _integers(flyers).reshape(-1, 2), np.array(gravity, dtype=float).reshape(-1, 3)
+
+
+def _brackets(model: Model) -> Tuple[np.ndarray, np.ndarray]:
+    """Lie bracket of velocities as terms c u_j v_k of its element i: the (i, j, k) and the c."""
+    index, value = [], []
+    for i, (_, at_v) in model.independent_slices.items():
+        joint, units = model.body(i).joint, np.eye(model.body(i).joint.nv)
+        for j, u in enumerate(units):
+            for k, v in enumerate(units):
+                product = np.array(joint.bracket(u.tolist(), v.tolist()), dtype=float)
+                for row in np.flatnonzero(product):
+                    index.append([at_v.start + row, at_v.start + j, at_v.start + k])
+                    value.append(product[row])
+    return _integers(index).reshape(-1, 3), np.array(value, dtype=float)

@@ -78,8 +78,9 @@ class Plant(NamedTuple):
     :param support: degrees of freedom of the tree that move each body, one body after another
     :param free_flyers: first q and first v of each floating joint on the base, (F, 2)
     :param free_gravity: gravity in the coordinates of those joints, (F, 3) [m/s^2]
-    :param groups: first q, first v and number of velocity variables of each joint with a curved
-        configuration space
+    :param bracket_index: elements i, j, k of the terms c u_j v_k that make element i of the Lie
+        bracket of two velocities u and v, (T, 3)
+    :param bracket_value: the c of these terms, (T,)
     :param shapes: collision shapes
     :param plane: normal and tangents of the ground, (3, 3)
     :param offset: distance of the ground from the origin [m]
@@ -116,7 +117,8 @@ class Plant(NamedTuple):
     support: np.ndarray
     free_flyers: np.ndarray
     free_gravity: np.ndarray
-    groups: np.ndarray
+    bracket_index: np.ndarray
+    bracket_value: np.ndarray
     shapes: ContactShapes
     plane: np.ndarray
     offset: float
@@ -187,7 +189,7 @@ class Memory(NamedTuple):
     :param flight_centre: centre of mass, (F, 3)
     :param product: slope of a contact times its Jacobian, (3, nv)
     :param solution: solution of a linear system, (nv,)
-    :param stages: vectors of the Runge-Kutta method, (6, nv)
+    :param stages: vectors of the Runge-Kutta method, (8, nv)
     :param response: velocities that a unit impulse of each joint and contact direction causes,
         (nv + 3 C, nv)
     :param swept_impulse: impulses of the joints that the sweeps found, (nv,)

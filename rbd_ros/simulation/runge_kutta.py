@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from rbd_ros.compiler.loops import call_kernel, compiled, merged, vector
+from rbd_ros.compiler.loops import call_kernel, compiled, merged
 from rbd_ros.simulation.joint_law import (
     BACKWARD,
     FORWARD,
@@ -121,7 +121,7 @@ def travel(plant: Plant, memory: Memory, held: int, h: float) -> None:
             copy(memory.next_q, memory.q)
             copy(memory.next_v, memory.v)
             find_drive(plant, memory)
-        displacement_rate(plant, u, memory.v, rate)
+        displacement_rate(plant, memory, u, rate)
         accelerate(plant, memory, held, a)
         weight = h / 6.0 if stage == 0 or stage == 3 else h / 3.0
         add_scaled(weight, rate, total_rate)
@@ -171,29 +171,26 @@ def is_allowed(plant: Plant, memory: Memory, held: int) -> bool:
 
 
 @compiled
-def displacement_rate(plant: Plant, u: np.ndarray, v: np.ndarray, rate: np.ndarray) -> None:
-    """Rate of the displacement u from the start of a step, at velocity v, (nv,)."""
+def displacement_rate(plant: Plant, memory: Memory, u: np.ndarray, rate: np.ndarray) -> None:
+    """Rate of the displacement u from the start of a step, at the present velocity, (nv,).
+
+    The derivative of the exponential, inverted to third order, for velocities in the moving body:
+    v + [u, v] / 2 + [u, [u, v]] / 12 (Munthe-Kaas 1998).
+    """
+    v, first, second = memory.v, memory.stages[6], memory.stages[7]
     copy(v, rate)
-    x, y, first, second = vector(6), vector(6), vector(6), vector(6)
-    for g in range(len(plant.groups)):
-        at, size = plant.groups[g, 1], plant.groups[g, 2]
-        for k in range(size):
-            x[k], y[k] = u[at + k], v[at + k]
-        bracket(size, x, y, first)
-        bracket(size, x, first, second)
-        for k in range(size):
-            rate[at + k] += 0.5 * first[k] + second[k] / 12.0
+    if len(plant.bracket_value) == 0:
+        return
+    bracket(plant, u, v, first)
+    bracket(plant, u, first, second)
+    for i in range(len(v)):
+        rate[i] += 0.5 * first[i] + second[i] / 12.0
 
 
 @compiled
-def bracket(size: int, u: np.ndarray, v: np.ndarray, result: np.ndarray) -> None:
-    """Product u x v of motion vectors of a floating (6) or planar (3) joint (book 2.9)."""
-    if size == 3:
-        result[0] = 0.0
-        result[1] = u[2] * v[0] - u[0] * v[2]
-        result[2] = u[0] * v[1] - u[1] * v[0]
-        return
-    for r in range(3):
-        s, t = (r + 1) % 3, (r + 2) % 3
-        result[r] = u[s] * v[t] - u[t] * v[s]
-        result[3 + r] = u[s] * v[3 + t] - u[t] * v[3 + s] + u[3 + s] * v[t] - u[3 + t] * v[s]
+def bracket(plant: Plant, u: np.ndarray, v: np.ndarray, result: np.ndarray) -> None:
+    """Lie bracket of two velocities, (nv,)."""
+    clear(result)
+    for t in range(len(plant.bracket_value)):
+        i, j, k = plant.bracket_index[t, 0], plant.bracket_index[t, 1], plant.bracket_index[t, 2]
+        result[i] += plant.bracket_value[t] * u[j] * v[k]

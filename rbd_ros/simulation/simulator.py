@@ -386,15 +386,11 @@ class Simulator:
         q = q.copy()
         model = self._robot.model
         for i, (at_q, _) in model.independent_slices.items():
-            if model.body(i).joint.kind == 'floating':
-                quaternion = q[at_q.start : at_q.start + 4]
-                length = np.linalg.norm(quaternion)
-                if not length > 0.0:
-                    raise ValueError(
-                        f'the quaternion of joint {model.body(i).joint_name!r} is zero'
-                    )
-                if abs(length - 1.0) > 1e-15:
-                    quaternion /= length
+            body = model.body(i)
+            try:
+                q[at_q] = body.joint.normalize(q[at_q])
+            except ValueError as error:
+                raise ValueError(f'position of joint {body.joint_name!r}: {error}') from None
         return q
 
     def _begin(self, q: np.ndarray, v: np.ndarray) -> None:

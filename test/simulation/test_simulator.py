@@ -212,7 +212,7 @@ def test_bad_construction_raises(arguments, message):
 
 def test_a_zero_quaternion_is_refused_and_others_are_made_unit():
     simulator = Simulator(ball())
-    with pytest.raises(ValueError, match="'floating_base' is zero"):
+    with pytest.raises(ValueError, match="'floating_base': its quaternion is zero"):
         simulator.reset(q=np.zeros(7))
     simulator.reset(q=[2, 0, 0, 0, 1, 2, 3])
     assert np.array_equal(simulator.q, [1, 0, 0, 0, 1, 2, 3])

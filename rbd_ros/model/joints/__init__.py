@@ -1,0 +1,23 @@
+"""Joint types and their jcalc (book 4.4, table 4.1): one file a type, all with the same verbs.
+
+What the verbs mean: `joint_type.py`.
+"""
+
+from rbd_ros.model.joints.floating import Floating
+from rbd_ros.model.joints.joint_type import JointState, JointType
+from rbd_ros.model.joints.planar import Planar
+from rbd_ros.model.joints.prismatic import Prismatic
+from rbd_ros.model.joints.rack_and_pinion import RackAndPinion
+from rbd_ros.model.joints.revolute import Revolute
+from rbd_ros.model.joints.spherical import Spherical
+
+__all__ = [
+    'Floating',
+    'JointState',
+    'JointType',
+    'Planar',
+    'Prismatic',
+    'RackAndPinion',
+    'Revolute',
+    'Spherical',
+]

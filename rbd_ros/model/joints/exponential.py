@@ -1,0 +1,65 @@
+"""Quotients that exponentials and logarithms of motion groups are made of, regular at zero."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbd_ros.model.joints.joint_type import Scalars
+from rbd_ros.spatial.scalar import cos, Scalar, sin, sqrt, where_positive
+
+
+def rotation_vector(quaternion: Scalars) -> tuple:
+    """Rotation vector, of length at most pi, of a quaternion (w, x, y, z) of floats or arrays."""
+    w, x, y, z = quaternion
+    sine = np.sqrt(x * x + y * y + z * z)
+    angle = 2.0 * np.arctan2(np.where(w < 0, -sine, sine), np.abs(w))
+    scale = np.where(sine > 0, angle / np.where(sine > 0, sine, 1.0), 2.0 / w)
+    return scale * x, scale * y, scale * z
+
+
+def inverse_screw_quotient(angle2: Scalar) -> Scalar:
+    """(1 - (x/2) cot(x/2))/x^2 of the squared angle, by series near zero."""
+    safe = np.where(angle2 > 1e-4, angle2, 1.0)
+    half = 0.5 * np.sqrt(safe)
+    series = 1.0 / 12.0 + angle2 * (1.0 / 720.0) * (1.0 + angle2 * (1.0 / 42.0))
+    return np.where(angle2 > 1e-4, (1.0 - half / np.tan(half)) / safe, series)
+
+
+def sine_quotients(angle: Scalar) -> tuple:
+    """sin(x)/x and (1 - cos(x))/x, by series near zero."""
+    square = angle * angle
+    safe = where_positive(1e-6 - square, 1.0, angle)
+    half = sin(0.5 * safe)
+    series = 1.0 - square * (1.0 / 6.0) * (1.0 - square * (1.0 / 20.0))
+    series_cosine = angle * (0.5 - square * (1.0 / 24.0) * (1.0 - square * (1.0 / 30.0)))
+    return (
+        where_positive(1e-6 - square, series, sin(safe) / safe),
+        where_positive(1e-6 - square, series_cosine, 2.0 * half * half / safe),
+    )
+
+
+def half_angle(angle2: Scalar) -> tuple:
+    """sin(x/2)/x and cos(x/2) of the squared angle, by series near zero."""
+    safe = sqrt(where_positive(1e-6 - angle2, 1.0, angle2))
+    series = 0.5 - angle2 * (1.0 / 48.0) * (1.0 - angle2 * (1.0 / 80.0))
+    series_cosine = 1.0 - angle2 * (1.0 / 8.0) * (1.0 - angle2 * (1.0 / 48.0))
+    return (
+        where_positive(1e-6 - angle2, series, sin(0.5 * safe) / safe),
+        where_positive(1e-6 - angle2, series_cosine, cos(0.5 * safe)),
+    )
+
+
+def screw_quotients(angle2: Scalar) -> tuple:
+    """(1 - cos x)/x^2 and (x - sin x)/x^3 of the squared angle, by series near zero."""
+    limit = 1e-3
+    safe2 = where_positive(limit - angle2, 1.0, angle2)
+    safe = sqrt(safe2)
+    half = sin(0.5 * safe)
+    b = 0.5 - angle2 * (1.0 / 24.0) * (1.0 - angle2 * (1.0 / 30.0) * (1.0 - angle2 * (1.0 / 56.0)))
+    c = (
+        1.0 - angle2 * (1.0 / 20.0) * (1.0 - angle2 * (1.0 / 42.0) * (1.0 - angle2 * (1.0 / 72.0)))
+    ) * (1.0 / 6.0)
+    return (
+        where_positive(limit - angle2, b, 2.0 * half * half / safe2),
+        where_positive(limit - angle2, c, (safe - sin(safe)) / (safe2 * safe)),
+    )

@@ -1,0 +1,58 @@
+"""Rack and pinion (book example 4.6): a joint whose motion subspace depends on its position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import Tuple
+
+from rbd_ros.model.joints.joint_type import JointType, Scalars
+from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
+from rbd_ros.spatial.linear3 import ZERO3
+from rbd_ros.spatial.rotation import axis_rotation
+from rbd_ros.spatial.scalar import cos, sin
+
+
+@dataclass(frozen=True)
+class RackAndPinion(JointType):
+    """A pinion, the successor, that turns about its z axis and rolls along the rack's x axis.
+
+    q is the angle, which takes the pinion's origin to x = radius q.
+
+    :param radius: of the pinion [m]; with zero it is a revolute joint
+    """
+
+    radius: float
+    nq = nv = 1
+    reach = (math.pi,)
+
+    def transform(self, q: Scalars) -> PluckerTransform:
+        """Translation by r q along x, then rotation by q about z."""
+        E = linear3.transpose(axis_rotation((0.0, 0.0, 1.0), q[0]))
+        return PluckerTransform(E, (self.radius * q[0], 0.0, 0.0))
+
+    def motion_subspace(self, q: Scalars) -> MotionSubspace:
+        """S = [0 0 1; r cos q, -r sin q, 0]."""
+        r, c, s = self.radius, cos(q[0]), sin(q[0])
+        return MotionSubspace([MotionVector((0.0, 0.0, 1.0), (r * c, -(r * s), 0.0))])
+
+    def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
+        """All that do no work on S: of the couple about z and the forces in the plane, two."""
+        r, c, s = self.radius, cos(q[0]), sin(q[0])
+        return (
+            ForceVector((1.0, 0.0, 0.0), ZERO3),
+            ForceVector((0.0, 1.0, 0.0), ZERO3),
+            ForceVector((0.0, 0.0, -(r * c)), (1.0, 0.0, 0.0)),
+            ForceVector((0.0, 0.0, r * s), (0.0, 1.0, 0.0)),
+            ForceVector(ZERO3, (0.0, 0.0, 1.0)),
+        )
+
+    def motion_subspace_rate(self, q: Scalars, qd: Scalars) -> MotionSubspace:
+        """[0; -r sin q, -r cos q, 0] times the rate of q."""
+        r, c, s = self.radius, cos(q[0]), sin(q[0])
+        return MotionSubspace([MotionVector(ZERO3, (-(r * s), -(r * c), 0.0)) * qd[0]])
+
+    @classmethod
+    def examples(cls) -> Tuple[RackAndPinion, ...]:
+        """One that rolls, and one that does not."""
+        return cls(0.3), cls(0.0)

@@ -1,0 +1,72 @@
+"""Revolute joint, a hinge (book table 4.1); a continuous joint is one without limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import Optional, Tuple
+
+from rbd_ros.model.joints.joint_type import across, JointType, Scalars
+from rbd_ros.spatial import (
+    ForceVector,
+    linear3,
+    MotionSubspace,
+    MotionVector,
+    PluckerTransform,
+    RigidBodyInertia,
+)
+from rbd_ros.spatial.linear3 import IDENTITY3, Vector3, ZERO3
+from rbd_ros.spatial.rotation import axis_rotation
+
+
+@dataclass(frozen=True)
+class Revolute(JointType):
+    """Rotation about a fixed axis.
+
+    :param axis: unit vector in joint coordinates, (3,)
+    """
+
+    axis: Vector3
+    nq = nv = 1
+    reach = (math.pi,)
+
+    def transform(self, q: Scalars) -> PluckerTransform:
+        """Rotation by q[0] [rad] about the axis."""
+        return PluckerTransform.rotation(linear3.transpose(axis_rotation(self.axis, q[0])))
+
+    def motion_subspace(self, q: Scalars) -> MotionSubspace:
+        """S = [axis; 0]."""
+        return MotionSubspace([MotionVector(self.axis, ZERO3)])
+
+    def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
+        """Couples across the axis, and all forces."""
+        couples = [ForceVector(u, ZERO3) for u in across(self.axis)]
+        return (*couples, *(ForceVector(ZERO3, row) for row in IDENTITY3))
+
+    def frame_shift(self, r: Vector3) -> Vector3:
+        """Along the axis, as near to the parent's origin as it goes."""
+        return linear3.scale(-linear3.dot(self.axis, r), self.axis)
+
+    def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
+        """Mass, first moment along the axis, and an equal inertia about both other axes."""
+        x, y, z = self.axis
+        along = linear3.dot(inertia.h, self.axis)
+        # c (1 - k k^T), with c such that one more diagonal element becomes zero
+        most = max(range(3), key=lambda k: abs(self.axis[k]))
+        diagonal = (inertia.I[0], inertia.I[2], inertia.I[5])
+        other = (most + 1) % 3
+        c = diagonal[other] / (1.0 - self.axis[other] ** 2)
+        rotational = (
+            c * (1.0 - x * x),
+            -c * y * x,
+            c * (1.0 - y * y),
+            -c * z * x,
+            -c * z * y,
+            c * (1.0 - z * z),
+        )
+        return RigidBodyInertia(inertia.mass, linear3.scale(along, self.axis), rotational)
+
+    @classmethod
+    def examples(cls) -> Tuple[Revolute, ...]:
+        """About z, and about an axis that is none of the frame's."""
+        return cls((0.0, 0.0, 1.0)), cls((0.48, -0.6, 0.64))

@@ -1,0 +1,82 @@
+"""Spherical joint, a ball and socket, by a unit quaternion (book table 4.1, 4.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Tuple
+
+import numpy as np
+
+from rbd_ros.model.joints.exponential import half_angle, rotation_vector
+from rbd_ros.model.joints.joint_type import JointType, Scalars
+from rbd_ros.model.joints.quaternion import quaternion_rate, random_quaternion, unit_quaternion
+from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
+from rbd_ros.spatial.linear3 import IDENTITY3, ZERO3
+from rbd_ros.spatial.rotation import quaternion_product, quaternion_to_rotation
+from rbd_ros.spatial.scalar import sqrt
+
+
+@dataclass(frozen=True)
+class Spherical(JointType):
+    """Rotation about a point: q = quaternion (w, x, y, z), velocity in successor coordinates.
+
+    The quaternion turns successor into predecessor coordinates; its length does not matter.
+    """
+
+    nq = 4
+    nv = 3
+    reach = (1.0,) * 4
+
+    def transform(self, q: Scalars) -> PluckerTransform:
+        """Rotation by the quaternion (E of book eq 4.12)."""
+        return PluckerTransform.rotation(linear3.transpose(quaternion_to_rotation(q)))
+
+    def motion_subspace(self, q: Scalars) -> MotionSubspace:
+        """S = [1; 0]."""
+        return MotionSubspace([MotionVector(row, ZERO3) for row in IDENTITY3])
+
+    def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
+        """All forces through the point."""
+        return tuple(ForceVector(ZERO3, row) for row in IDENTITY3)
+
+    def neutral(self) -> Tuple[float, ...]:
+        """Identity quaternion."""
+        return 1.0, 0.0, 0.0, 0.0
+
+    def random(self, rng: np.random.Generator, lower: float, upper: float) -> np.ndarray:
+        """Uniform on the rotation group; it has no limits."""
+        return random_quaternion(rng)
+
+    def normalize(self, q: Scalars) -> Tuple[float, ...]:
+        """Make the quaternion unit.
+
+        :raises ValueError: if it is zero
+        """
+        return unit_quaternion(q)
+
+    def position_rate(self, q: Scalars, v: Scalars) -> tuple:
+        """Rate of the quaternion (book eq 4.13)."""
+        return quaternion_rate(q, v)
+
+    def integrate(self, q: Scalars, step: Scalars) -> tuple:
+        """Exponential of SO(3): the exact rotation of a constant angular velocity.
+
+        The quaternion stays unit.
+        """
+        half_sine, half_cosine = half_angle(linear3.dot(tuple(step), tuple(step)))
+        p = quaternion_product(q, (half_cosine, *(half_sine * x for x in step)))
+        norm = 1.0 / sqrt(sum(x * x for x in p))
+        return tuple(norm * x for x in p)
+
+    def difference(self, q0: Scalars, q1: Scalars) -> tuple:
+        """Logarithm of SO(3): the inverse of `integrate`, the shorter way round."""
+        return rotation_vector(quaternion_product((q0[0], -q0[1], -q0[2], -q0[3]), q1))
+
+    def bracket(self, u: Scalars, v: Scalars) -> tuple:
+        """Cross product of angular velocities."""
+        return linear3.cross(tuple(u), tuple(v))
+
+    @classmethod
+    def examples(cls) -> Tuple[Spherical, ...]:
+        """There is one."""
+        return (cls(),)

@@ -1,0 +1,212 @@
+"""Conformance of joint types: every one that lies in rbd_ros/model/joints, by finite differences.
+
+Finite differences are those of analytic functions by complex steps or Richardson's scheme on plain
+matrices; they share nothing with the types but `transform`.
+"""
+
+import math
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+from support.all_joints import every_joint, JOINTS, slope
+
+from rbd_ros.model.joints import Planar, RackAndPinion, Revolute
+
+SEEDS = range(3)
+
+
+every_seed = pytest.mark.parametrize('seed', SEEDS)
+
+
+def state(joint, seed, size=1.0):
+    """Position, and two velocities."""
+    rng = np.random.default_rng(seed)
+    q = joint.random(rng, -math.inf, math.inf)
+    return q, *rng.normal(scale=size, size=(2, joint.nv))
+
+
+def moved(joint, q, v, t):
+    return np.array(joint.integrate(q.tolist(), (t * v).tolist()), dtype=float)
+
+
+def X_of(joint, q):
+    return joint.transform(np.asarray(q).tolist()).matrix()
+
+
+def S_of(joint, q):
+    columns = joint.motion_subspace(np.asarray(q).tolist()).columns
+    return np.array([column.to_array() for column in columns], dtype=float).reshape(-1, 6).T
+
+
+def axial(matrix):
+    """Motion vector m of a matrix m x (book 2.9)."""
+    return np.array(
+        [matrix[2, 1], matrix[0, 2], matrix[1, 0], matrix[5, 1], matrix[3, 2], matrix[4, 0]]
+    )
+
+
+def test_all_types_are_found():
+    names = {type(joint).__name__ for joint in JOINTS}
+    assert names >= {'Revolute', 'Prismatic', 'Planar', 'Floating', 'Spherical', 'RackAndPinion'}
+
+
+@every_joint
+def test_sizes_fit(joint):
+    q, v, _ = state(joint, 0)
+    assert len(q) == len(joint.reach) == len(joint.neutral()) == joint.nq
+    assert len(joint.position_rate(q.tolist(), v.tolist())) == joint.nq
+    assert S_of(joint, q).shape == (6, joint.nv)
+    assert len(joint.difference(q.tolist(), q.tolist())) == joint.nv
+    assert len(joint.bracket(v.tolist(), v.tolist())) == joint.nv
+
+
+@pytest.mark.seed('JM00')
+@every_joint
+def test_neutral_joints_do_not_move_their_bodies(joint):
+    assert_allclose(X_of(joint, joint.neutral()), np.eye(6), atol=1e-16)
+
+
+@pytest.mark.seed('JM00')
+@every_joint
+@every_seed
+def test_subspace_is_the_derivative_of_the_transform(joint, seed):
+    """dX/dt = -(S v) x X, the predecessor at rest (book eq 2.45)."""
+    q, v, _ = state(joint, seed)
+    rate = slope(lambda t: X_of(joint, moved(joint, q, v, t)))
+    assert_allclose(axial(-rate @ np.linalg.inv(X_of(joint, q))), S_of(joint, q) @ v, atol=1e-11)
+
+
+@pytest.mark.seed('JM00')
+@every_joint
+@every_seed
+def test_subspace_rate_is_the_derivative_of_the_subspace(joint, seed):
+    q, v, _ = state(joint, seed)
+    rate = slope(lambda t: S_of(joint, moved(joint, q, v, t)))
+    columns = joint.motion_subspace_rate(q.tolist(), v.tolist()).columns
+    assert_allclose(np.array([c.to_array() for c in columns], dtype=float).T, rate, atol=1e-11)
+
+
+@every_joint
+@every_seed
+def test_calc_agrees_with_the_single_verbs(joint, seed):
+    q, v, _ = state(joint, seed)
+    found = joint.calc(q.tolist(), v.tolist())
+    assert_allclose(found.X.matrix(), X_of(joint, q), rtol=0, atol=0)
+    assert_allclose(found.v.to_array(), S_of(joint, q) @ v, atol=1e-15)
+    columns = joint.motion_subspace_rate(q.tolist(), v.tolist()).columns
+    rate = np.array([c.to_array() for c in columns], dtype=float).reshape(-1, 6).T
+    assert_allclose(found.c.to_array(), rate @ v, atol=1e-15)
+    assert_allclose([c.to_array() for c in found.S.columns], S_of(joint, q).T, rtol=0, atol=0)
+
+
+@pytest.mark.seed('JM00')
+@every_joint
+@every_seed
+def test_constraint_forces_do_no_work_and_are_all(joint, seed):
+    """T^T S = 0, and T has the 6 - nv columns that S leaves (book 4.4)."""
+    q, _, _ = state(joint, seed)
+    forces = joint.constraint_forces(q.tolist())
+    T = np.array([force.to_array() for force in forces], dtype=float).reshape(-1, 6).T
+    S = S_of(joint, q)
+    assert T.shape == (6, 6 - joint.nv)
+    assert_allclose(T.T @ S, 0.0, atol=1e-15)
+    assert np.linalg.matrix_rank(T) == 6 - joint.nv
+    assert np.linalg.matrix_rank(S) == joint.nv
+
+
+@every_joint
+@every_seed
+def test_position_rate_is_the_derivative_of_integrate(joint, seed):
+    q, v, _ = state(joint, seed)
+    rate = slope(lambda t: moved(joint, q, v, t))
+    assert_allclose(joint.position_rate(q.tolist(), v.tolist()), rate, atol=1e-11)
+
+
+@every_joint
+@every_seed
+@pytest.mark.parametrize('size', [1.0, 1e-3, 1e-8, 0.0])
+def test_difference_inverts_integrate(joint, seed, size):
+    q, v, _ = state(joint, seed, 0.5)
+    v = v * size
+    back = joint.difference(q.tolist(), joint.integrate(q.tolist(), v.tolist()))
+    assert_allclose(np.array(back, dtype=float), v, rtol=0, atol=5e-15)
+
+
+@every_joint
+@every_seed
+def test_velocities_in_turn_add_up(joint, seed):
+    """`integrate` is the exponential: constant velocities can be split."""
+    q, v, _ = state(joint, seed)
+    half = moved(joint, moved(joint, q, v, 0.5), v, 0.5)
+    assert_allclose(X_of(joint, half), X_of(joint, moved(joint, q, v, 1.0)), atol=1e-14)
+
+
+@every_joint
+@every_seed
+def test_bracket_is_what_is_left_of_motions_there_and_back(joint, seed):
+    """Along u, v, -u, -v by s each: s^2 [u, v], in coordinates of the start."""
+    q, u, v = state(joint, seed)
+
+    def left(s):
+        end = q
+        for step in (u, v, -u, -v):
+            end = moved(joint, end, step, s)
+        return np.array(joint.difference(q.tolist(), end.tolist()), dtype=float) / s**2
+
+    s = 1e-2
+    # The odd terms cancel; Richardson takes the next even one.
+    mean = [(left(k * s) + left(-k * s)) / 2.0 for k in (1.0, 0.5)]
+    found = (4.0 * mean[1] - mean[0]) / 3.0
+    assert_allclose(joint.bracket(u.tolist(), v.tolist()), found, atol=1e-6)
+
+
+@every_joint
+@every_seed
+def test_random_positions_are_normal_and_keep_limits(joint, seed):
+    rng = np.random.default_rng(seed)
+    q = joint.random(rng, -math.inf, math.inf)
+    assert_allclose(joint.normalize(q.tolist()), q, rtol=0, atol=1e-15)
+    if joint.nq == 1:
+        for lower, upper in ((-0.3, 0.2), (1.0, math.inf), (-math.inf, -1.0)):
+            drawn = [joint.random(rng, lower, upper)[0] for _ in range(50)]
+            assert lower <= min(drawn) and max(drawn) <= upper
+            assert np.ptp(drawn) > 0.3 * min(upper - lower, 1.0)
+
+
+@every_joint
+@every_seed
+def test_normal_positions_mean_the_same(joint, seed):
+    q, _, _ = state(joint, seed)
+    other = np.array(joint.normalize((1.7 * q).tolist()))
+    assert_allclose(X_of(joint, other), X_of(joint, 1.7 * q), atol=1e-15)
+    if other.tolist() != (1.7 * q).tolist():
+        with pytest.raises(ValueError, match='zero'):
+            joint.normalize((0.0 * q).tolist())
+
+
+# -- single types ---------------------------------------------------------------------------------
+
+
+@pytest.mark.seed('JM09')
+def test_rack_and_pinion_is_as_printed():
+    """Book example 4.6."""
+    r, q, rate = 0.3, 0.7, 1.9
+    joint = RackAndPinion(r)
+    s, c = math.sin(q), math.cos(q)
+    assert_allclose(S_of(joint, [q])[:, 0], [0, 0, 1, r * c, -r * s, 0], atol=1e-16)
+    printed = [0, 0, 0, -r * s * rate**2, -r * c * rate**2, 0]
+    assert_allclose(joint.bias([q], [rate]).to_array(), printed, atol=1e-16)
+    X = joint.transform([q])
+    assert_allclose(X.r, [r * q, 0, 0])
+    assert_allclose(X.E, [[c, s, 0], [-s, c, 0], [0, 0, 1]])
+    hinge, flat = Revolute((0.0, 0.0, 1.0)), RackAndPinion(0.0)
+    assert_allclose(X_of(flat, [q]), X_of(hinge, [q]), atol=0)
+    assert_allclose(S_of(flat, [q]), S_of(hinge, [q]), atol=0)
+
+
+def test_planes_are_right_handed():
+    for normal in ((0.0, 0.0, -1.0), (0.48, -0.6, 0.64), (0.0, 0.0, 1.0)):
+        axes = np.array(Planar.about(normal).axes)
+        assert_allclose(axes @ axes.T, np.eye(3), atol=1e-15)
+        assert np.linalg.det(axes) == pytest.approx(1.0)

@@ -1,0 +1,66 @@
+"""Every joint type that lies in rbd_ros/model/joints, and trees with it."""
+
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+
+from rbd_ros.model import Body, joints as folder, Link, Model
+from rbd_ros.model.joints import JointType, Prismatic, Revolute
+from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
+from rbd_ros.spatial.rotation import rpy_rotation
+
+STEP = 2e-3  # of Richardson's scheme of sixth order: 1e-16 / STEP against STEP^6
+
+
+def joint_types():
+    """All concrete types of the folder."""
+    for module in pkgutil.iter_modules(folder.__path__):
+        importlib.import_module(f'{folder.__name__}.{module.name}')
+    found, todo = [], [JointType]
+    while todo:
+        kind = todo.pop()
+        todo += kind.__subclasses__()
+        if kind.__module__.startswith(folder.__name__) and not kind.__abstractmethods__:
+            found.append(kind)
+    return sorted(found, key=lambda kind: kind.__name__)
+
+
+def example_id(joint):
+    return f'{type(joint).__name__}{type(joint).examples().index(joint)}'
+
+
+JOINTS = [joint for kind in joint_types() for joint in kind.examples()]
+every_joint = pytest.mark.parametrize('joint', JOINTS, ids=example_id)
+
+
+def slope(function):
+    """Derivative of a function of one number at zero, to sixth order."""
+    weights = ((1, 3.0 / 4.0), (2, -3.0 / 20.0), (3, 1.0 / 60.0))
+    return sum(w / STEP * (function(k * STEP) - function(-k * STEP)) for k, w in weights)
+
+
+def tree(joint, seed):
+    """A joint on a hinge, and a slider and the joint again on its body."""
+    rng = np.random.default_rng(seed)
+    hinge, slider = Revolute((0.48, -0.6, 0.64)), Prismatic((0.0, 1.0, 0.0))
+
+    def placement():
+        E = np.transpose(rpy_rotation(*rng.uniform(-3.0, 3.0, 3)))
+        return PluckerTransform(tuple(map(tuple, E.tolist())), tuple(rng.normal(size=3).tolist()))
+
+    bodies, links = [], []
+    for i, (kind, parent) in enumerate(((hinge, 0), (joint, 1), (slider, 2), (joint, 2)), 1):
+        A = rng.normal(size=(3, 3))
+        inertia = RigidBodyInertia.from_mass_centre(
+            rng.uniform(0.5, 2.0), tuple(rng.normal(size=3).tolist()), (A @ A.T).tolist()
+        )
+        bodies.append(
+            Body(
+                f'link{i}', parent, f'joint{i}', kind, placement(), inertia,
+                armature=rng.uniform(0.0, 0.2),
+            )
+        )  # fmt: skip
+        links.append(Link(f'link{i}', i, PluckerTransform.identity(), inertia))
+    return Model.create('tree', bodies, links)
