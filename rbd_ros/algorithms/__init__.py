@@ -9,7 +9,7 @@ through the model.
 from rbd_ros.algorithms.aba import aba
 from rbd_ros.algorithms.centre_of_mass import centre_of_mass, centre_of_mass_jacobian
 from rbd_ros.algorithms.coriolis import coriolis_matrix
-from rbd_ros.algorithms.crba import crba
+from rbd_ros.algorithms.crba import composite_inertias, crba
 from rbd_ros.algorithms.energy import energy, momentum
 from rbd_ros.algorithms.forward_dynamics import forward_dynamics_by_inertia_matrix
 from rbd_ros.algorithms.jacobians import (
@@ -31,6 +31,7 @@ __all__ = [
     'body_velocities',
     'centre_of_mass',
     'centre_of_mass_jacobian',
+    'composite_inertias',
     'coriolis_matrix',
     'crba',
     'energy',

@@ -1,6 +1,6 @@
 """Composite-rigid-body algorithm: joint-space inertia of a tree (book 6.2, table 6.2)."""
 
-from typing import List, Sequence
+from typing import Dict, List, Sequence
 
 from rbd_ros.model import Model
 from rbd_ros.spatial import RigidBodyInertia
@@ -33,6 +33,19 @@ def crba(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
                 j = model.body(j).parent
                 _store(H, model.body(j), S[j], column, F)
     return H
+
+
+def composite_inertias(model: Model, q: Sequence[Scalar]) -> Dict[int, RigidBodyInertia]:
+    """Inertia I^c of each body and all that it carries, in its coordinates, by body number.
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    """
+    Ic = {i: body.inertia for i, body in model.outward()}
+    for i, body in model.inward():
+        if body.parent != 0:
+            X = body.joint.transform(q[body.q]) * body.tree_transform
+            Ic[body.parent] = Ic[body.parent] + X.inverse_apply(Ic[i])
+    return Ic
 
 
 def _store(H, body, S, column, F) -> None:

@@ -28,9 +28,9 @@ from numpy.typing import ArrayLike
 
 from rbd_ros.compiler import BaseKernel, compile_lock, make_kernel, OperationCount, why_unavailable
 from rbd_ros.model import load_urdf, Model, ModelError, SingularMassMatrixError
-from rbd_ros.model.checks import singular_joints
 from rbd_ros.robot.configuration import difference, displacement, neutral, random_configuration
 from rbd_ros.robot.definitions import definition, force_links, FUNCTIONS, Options
+from rbd_ros.robot.singularity import singular_joints
 
 _log = logging.getLogger('rbd_ros')
 _noticed = False

@@ -1,4 +1,4 @@
-"""Checks of a whole model: which joints make its mass matrix singular whatever the configuration.
+"""Which joints make a mass matrix singular, whatever the configuration.
 
 A joint that moves nothing with inertia (a massless last link, a point mass on the axis) leaves
 its acceleration undetermined, and forward dynamics has no answer. Armature counts as inertia.
@@ -10,7 +10,8 @@ from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.model.model import Model
+from rbd_ros.algorithms import composite_inertias, crba
+from rbd_ros.model import Model
 
 # Configurations tried. The mass matrix is analytic in q: zero at random ones is zero at all.
 _SAMPLES = 2
@@ -72,36 +73,12 @@ def _configurations(model: Model) -> List[np.ndarray]:
 
 
 def _mass_matrix(model: Model, q: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-    """Mass matrix, (nv, nv), and for each freedom the size of the inertia that it moves, (nv,).
-
-    Composite rigid bodies on plain matrices (book table 6.2); kept here because this room cannot
-    look into that of the algorithms.
-    """
+    """Mass matrix, (nv, nv), and for each freedom the size of the inertia that it moves, (nv,)."""
     positions = model.tree_position(q.tolist())
-    X, S, composite = {}, {}, {}
-    for i, body in model.outward():
-        transform = body.joint.transform(positions[body.q]) * body.tree_transform
-        X[i] = transform.matrix()
-        columns = body.joint.motion_subspace(positions[body.q]).columns
-        S[i] = np.array([column.to_array() for column in columns]).T
-        composite[i] = body.inertia.matrix()
-    H, scale = np.zeros((model.tree_nv, model.tree_nv)), np.zeros(model.tree_nv)
-    for i, body in model.inward():
-        if body.parent:
-            composite[body.parent] = composite[body.parent] + X[i].T @ composite[i] @ X[i]
-        F = composite[i] @ S[i]
-        H[body.v, body.v] = S[i].T @ F
-        scale[body.v] = np.abs(composite[i]).max()
-        j = i
-        while model.body(j).parent:
-            F = X[j].T @ F
-            j = model.body(j).parent
-            H[model.body(j).v, body.v] = S[j].T @ F
-            H[body.v, model.body(j).v] = H[model.body(j).v, body.v].T
-    armature = np.concatenate(
-        [np.full(body.joint.nv, body.armature) for body in model.bodies] or [[]]
-    )
-    H += np.diag(armature)
-    G = np.zeros((model.tree_nv, model.nv))
-    G[np.arange(model.tree_nv), list(model.tree_dof_index)] = model.tree_dof_ratio
-    return G.T @ H @ G, (G * G).T @ scale
+    H = np.array(model.independent_matrix(crba(model, positions)), dtype=float)
+    size = np.zeros(model.tree_nv)
+    for i, inertia in composite_inertias(model, positions).items():
+        size[model.body(i).v] = np.abs(inertia.matrix()).max()
+    squares = [ratio * ratio for ratio in model.tree_dof_ratio]
+    scale = np.bincount(model.tree_dof_index, squares * size, minlength=model.nv)
+    return H.reshape(model.nv, model.nv), scale
