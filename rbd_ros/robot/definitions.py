@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 import hashlib
+import inspect
+import marshal
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
@@ -396,7 +398,7 @@ def model_key(model: Model) -> List[Any]:
         [
             body.parent,
             body.joint_name,
-            repr(body.joint),
+            [repr(body.joint), _source_of(type(body.joint))],
             placement(body.tree_transform),
             exact([body.armature]),
             body.name,
@@ -413,6 +415,20 @@ def model_key(model: Model) -> List[Any]:
     ]
     couplings = [[c.body, c.master, *exact([c.ratio, c.offset])] for c in model.couplings]
     return [bodies, links, frames, couplings, exact(model.gravity)]
+
+
+@lru_cache(maxsize=None)
+def _source_of(joint_type: type) -> str:
+    """Digest of the source, else of the code, of a joint type that is not the package's."""
+    if joint_type.__module__.startswith('rbd_ros.'):
+        return ''  # see `source_digest`
+    try:
+        content = Path(inspect.getfile(joint_type)).read_bytes()
+    except (OSError, TypeError):
+        functions = sorted(vars(joint_type).items())
+        codes = [marshal.dumps(f.__code__) for _, f in functions if hasattr(f, '__code__')]
+        content = b''.join(codes)
+    return hashlib.sha256(content).hexdigest()
 
 
 @lru_cache(maxsize=None)

@@ -48,7 +48,9 @@ def axial(matrix):
 
 def test_all_types_are_found():
     names = {type(joint).__name__ for joint in JOINTS}
-    assert names >= {'Revolute', 'Prismatic', 'Planar', 'Floating', 'Spherical', 'RackAndPinion'}
+    assert names >= {
+        'Revolute', 'Prismatic', 'Planar', 'Floating', 'Spherical', 'RackAndPinion', 'Cam'
+    }  # fmt: skip
 
 
 @every_joint

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support.all_joints import every_joint, slope, tree
+from support.all_joints import every_joint, slope, tree, worked_example
 
 from rbd_ros import Robot
 from rbd_ros.algorithms import (
@@ -160,3 +160,13 @@ def test_configurations_go_through_the_robot(robots, joint):
     assert_allclose(robot.difference(q, end), 0.3 * v, atol=1e-13)
     assert_allclose(robot.integrate(robot.neutral(), np.zeros(robot.nv), 1.0), robot.neutral())
     assert math.isfinite(robot.energy(q, v).total)
+
+
+def test_an_edited_type_is_compiled_anew():
+    """It is not the package's, so its source must be part of the key of the cache."""
+    lift = '1.0 - cos(q[0])'
+    kinds = worked_example(), worked_example(lift, f'2.0 * ({lift})')
+    assert repr(kinds[0](0.1)) == repr(kinds[1](0.1))
+    q = np.array([0.1, 0.5, 0.2, 0.7])
+    poses = [Robot(tree(kind(0.1), 0)).forward_kinematics(q)['link4'] for kind in kinds]
+    assert np.abs(poses[0] - poses[1]).max() > 1e-3
