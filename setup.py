@@ -27,7 +27,8 @@ def has_main(path: Path) -> bool:
         if isinstance(node, ast.FunctionDef) and node.name == 'main':
             return True
         if isinstance(node, ast.ImportFrom) and any(
-                (alias.asname or alias.name) == 'main' for alias in node.names):
+            (alias.asname or alias.name) == 'main' for alias in node.names
+        ):
             return True
     return False
 

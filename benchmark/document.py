@@ -29,24 +29,42 @@ def markdown(facts: Dict[str, Any]) -> List[str]:
     lines = [
         f'Measured on {computer["cpu"]}, {computer["cores"]} cores ({computer["architecture"]}, '
         f'{computer["vectors"]}), {computer["system"]}, Python {made_by["python"]}, NumPy '
-        f'{made_by["numpy"]}, llvmlite {made_by["llvmlite"]}, Pinocchio {made_by["pin"]}.']
+        f'{made_by["numpy"]}, llvmlite {made_by["llvmlite"]}, Pinocchio {made_by["pin"]}.'
+    ]
     for section, title in SECTIONS.items():
         rows = [row for row in facts['rows'] if row['section'] == section]
         if not rows:
             continue
         if section == 'first':
-            head = ('Robot', 'Cache', 'Slowest function', 'Time', 'By the wall', 'Floor',
-                    'Verdict')
+            head = (
+                'Robot',
+                'Cache',
+                'Slowest function',
+                'Time',
+                'By the wall',
+                'Floor',
+                'Verdict',
+            )
             left = 3
         else:
-            head = ('Robot', 'Function', 'rbd_ros [ns]', 'Pinocchio [ns]', 'Ratio',
-                    'Middle half of the rounds', 'Floor', 'Verdict')
+            head = (
+                'Robot',
+                'Function',
+                'rbd_ros [ns]',
+                'Pinocchio [ns]',
+                'Ratio',
+                'Middle half of the rounds',
+                'Floor',
+                'Verdict',
+            )
             left = 2
         rule = [':---' if k < left else '---:' for k in range(len(head))]
         lines += ['', f'**{title}**', '', text_line(head), text_line(rule)]
         lines += [text_line(text_row(each)) for each in rows]
-        lines += [f'\nSkipped: {reason}' for reason in
-                  sorted({row['skipped'] for row in rows if row['skipped']})]
+        lines += [
+            f'\nSkipped: {reason}'
+            for reason in sorted({row['skipped'] for row in rows if row['skipped']})
+        ]
     return [*lines, *(note and f'* {note}' for note in notes(facts))]
 
 
@@ -69,7 +87,11 @@ def plot(facts: Dict[str, Any], path: str) -> None:
     if not groups:
         raise ValueError('there is nothing to plot: no single calls and no batches were measured')
     plot_groups(
-        [(titles[name], [(label, *both) for label, both in rows.items()])
-         for name, rows in groups.items()], path,
+        [
+            (titles[name], [(label, *both) for label, both in rows.items()])
+            for name, rows in groups.items()
+        ],
+        path,
         f'batches of {facts["batch"]} states; {facts["machine"]["cpu"]}; factors against '
-        'Pinocchio called from Python, for a batch in a loop')
+        'Pinocchio called from Python, for a batch in a loop',
+    )

@@ -126,13 +126,24 @@ def markdown(rows: List[Row]) -> Iterator[str]:
 def main(argv: Optional[List[str]] = None) -> int:
     """Measure as the command line says and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--robots', default=','.join(EMBEDDED + REAL), metavar='NAME,...',
-                        help='robots to measure (default: %(default)s)')
+    parser.add_argument(
+        '--robots',
+        default=','.join(EMBEDDED + REAL),
+        metavar='NAME,...',
+        help='robots to measure (default: %(default)s)',
+    )
     parser.add_argument('--motions', type=int, default=6, help='default: %(default)s')
-    parser.add_argument('--document', metavar='FILE.md',
-                        help='put the table between the markers of a Markdown file')
-    parser.add_argument('--progress', action='store_true', default=None,
-                        help='say what is being done even where there is no terminal')
+    parser.add_argument(
+        '--document',
+        metavar='FILE.md',
+        help='put the table between the markers of a Markdown file',
+    )
+    parser.add_argument(
+        '--progress',
+        action='store_true',
+        default=None,
+        help='say what is being done even where there is no terminal',
+    )
     arguments = parser.parse_args(argv)
     names = arguments.robots.split(',')
     if unknown := [name for name in names if name not in EMBEDDED + REAL]:

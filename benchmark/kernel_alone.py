@@ -27,10 +27,18 @@ from rbd_ros.cli.measurement.timing import BLOCK, summary
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / 'output' / 'benchmark'
-FLAGS = ('-std=c++17', '-O3', '-march=native', '-DNDEBUG', '-w',
-         # as in Pinocchio's own CMake targets
-         '-DBOOST_MPL_LIMIT_LIST_SIZE=30', '-DBOOST_MPL_LIMIT_VECTOR_SIZE=30',
-         '-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS', '-DBOOST_FUSION_INVOKE_MAX_ARITY=12')
+FLAGS = (
+    '-std=c++17',
+    '-O3',
+    '-march=native',
+    '-DNDEBUG',
+    '-w',
+    # as in Pinocchio's own CMake targets
+    '-DBOOST_MPL_LIMIT_LIST_SIZE=30',
+    '-DBOOST_MPL_LIMIT_VECTOR_SIZE=30',
+    '-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS',
+    '-DBOOST_FUSION_INVOKE_MAX_ARITY=12',
+)
 PEER_NAMES = {'inverse_dynamics': 'rnea', 'mass_matrix': 'crba', 'forward_dynamics': 'aba'}
 _STATES = 64
 _EIGEN = ('/usr/include/eigen3', '/usr/local/include/eigen3', '/opt/homebrew/include/eigen3')
@@ -67,16 +75,26 @@ def build(announce=lambda text: None) -> Path:
     :param announce: told when the compiler is started, which takes minutes
     :raises Unavailable: if a compiler, Eigen or Pinocchio's headers are missing
     """
-    compiler = next(filter(None, map(shutil.which, (os.environ.get('CXX') or 'g++', 'clang++'))),
-                    None)
+    compiler = next(
+        filter(None, map(shutil.which, (os.environ.get('CXX') or 'g++', 'clang++'))), None
+    )
     if compiler is None:
         raise Unavailable('there is no C++ compiler')
     prefix = robots.cmeel_prefix()
     if prefix is None or not (prefix / 'include' / 'pinocchio' / 'multibody.hpp').is_file():
         raise Unavailable("there are no headers of Pinocchio 4 (pip install 'pin>=4')")
-    eigen = next((place for place in (os.environ.get('EIGEN3_INCLUDE_DIR', ''),
-                                      prefix / 'include' / 'eigen3', *_EIGEN)
-                  if place and (Path(place) / 'Eigen' / 'Core').is_file()), None)
+    eigen = next(
+        (
+            place
+            for place in (
+                os.environ.get('EIGEN3_INCLUDE_DIR', ''),
+                prefix / 'include' / 'eigen3',
+                *_EIGEN,
+            )
+            if place and (Path(place) / 'Eigen' / 'Core').is_file()
+        ),
+        None,
+    )
     if eigen is None:
         raise Unavailable('there are no headers of Eigen (Debian: libeigen3-dev)')
     source = HERE / 'pinocchio_kernel.cpp'
@@ -88,10 +106,23 @@ def build(announce=lambda text: None) -> Path:
     BUILD.mkdir(parents=True, exist_ok=True)
     unfinished = program.with_suffix(f'.{os.getpid()}')
     done = subprocess.run(
-        [compiler, *FLAGS, '-isystem', prefix / 'include', '-isystem', eigen, source,
-         '-o', unfinished, f'-L{prefix / "lib"}', '-lboost_serialization',
-         f'-Wl,-rpath,{prefix / "lib"}'],
-        capture_output=True, text=True)
+        [
+            compiler,
+            *FLAGS,
+            '-isystem',
+            prefix / 'include',
+            '-isystem',
+            eigen,
+            source,
+            '-o',
+            unfinished,
+            f'-L{prefix / "lib"}',
+            '-lboost_serialization',
+            f'-Wl,-rpath,{prefix / "lib"}',
+        ],
+        capture_output=True,
+        text=True,
+    )
     if done.returncode != 0:
         unfinished.unlink(missing_ok=True)
         lines = [line for line in done.stderr.splitlines() if 'error' in line]
@@ -115,8 +146,11 @@ class _Peer:
         rows = [np.concatenate(state) for state in peer.states(_STATES, np.random.default_rng(0))]
         np.array(rows).tofile(states)
         self._process = subprocess.Popen(
-            [program, model, PEER_NAMES[function], states], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, text=True)
+            [program, model, PEER_NAMES[function], states],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     def time(self, count: int) -> float:
         """Time of one call [ns]."""
@@ -142,20 +176,26 @@ class _Ours:
         kernel = robot.kernel(function)
         self._kernel = kernel
         inputs = random_states(robot, _STATES, np.random.default_rng(0))
-        self._in = np.hstack(inputs[:len(kernel.input_sizes)])
+        self._in = np.hstack(inputs[: len(kernel.input_sizes)])
         self._out = np.empty(kernel.output_size)
         target = llvm.Target.from_default_triple().create_target_machine(jit=True)
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(_LOOP), target)
         self._engine.finalize_object()
-        self._repeat = ctypes.CFUNCTYPE(
-            None, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 3)(
-                self._engine.get_function_address('repeat'))
+        self._repeat = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 3)(
+            self._engine.get_function_address('repeat')
+        )
 
     def time(self, count: int) -> float:
         """Time of one call [ns]."""
         start = time.process_time()
-        self._repeat(self._kernel.address, self._in.ctypes.data, self._out.ctypes.data,
-                     self._in.shape[1], len(self._in), count)
+        self._repeat(
+            self._kernel.address,
+            self._in.ctypes.data,
+            self._out.ctypes.data,
+            self._in.shape[1],
+            len(self._in),
+            count,
+        )
         return 1e9 * (time.process_time() - start) / count
 
 

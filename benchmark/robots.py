@@ -27,7 +27,8 @@ TALOS = RealRobot('Talos', 'talos_data/robots/talos_full_v2.urdf', floating_base
 G1 = RealRobot('Unitree G1', 'g1_description/urdf/g1_29dof_rev_1_0.urdf', floating_base=True)
 # The same robot with simple grippers: no mimic joints, so the peer has the same joints as we have.
 TALOS_REDUCED = RealRobot(
-    'Talos reduced', 'talos_data/robots/talos_reduced.urdf', floating_base=True)
+    'Talos reduced', 'talos_data/robots/talos_reduced.urdf', floating_base=True
+)
 ALL = (UR5, PANDA, TALOS, TALOS_REDUCED, G1)
 
 
@@ -48,8 +49,9 @@ def find(robot: RealRobot) -> Path:
     prefix = cmeel_prefix()
     folder = prefix / 'share' / 'example-robot-data' / 'robots' if prefix else None
     if folder is None or not folder.is_dir():
-        raise FileNotFoundError('example-robot-data is not installed (pip install '
-                                'example-robot-data)')
+        raise FileNotFoundError(
+            'example-robot-data is not installed (pip install example-robot-data)'
+        )
     path = folder / robot.file
     if not path.is_file():
         raise FileNotFoundError(f'this example-robot-data has no {robot.file}')

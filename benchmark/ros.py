@@ -48,8 +48,11 @@ OTHER_SIDES = {'bare_simulator': 'commands', 'bare_torque': 'states'}
 NODES = {
     name: (bare, OTHER_SIDES[bare])
     for name, bare in (
-        ('simulator', 'bare_simulator'), ('inverse_dynamics', 'bare_torque'),
-        ('gravity_compensation', 'bare_torque'))}
+        ('simulator', 'bare_simulator'),
+        ('inverse_dynamics', 'bare_torque'),
+        ('gravity_compensation', 'bare_torque'),
+    )
+}
 
 LARGEST_RATIO = 1.3
 LARGEST_MEMORY = 150.0  # resident [MB]
@@ -155,13 +158,23 @@ class Pair:
         program = [sys.executable, str(HERE / 'ros_processes.py')]
         command = [*program, bare, str(path), *joints]
         if node:
-            command = [sys.executable, '-m', f'rbd_ros.nodes.{name}', '--ros-args',
-                       '-p', f'robot_description_file:={URDF}']
+            command = [
+                sys.executable,
+                '-m',
+                f'rbd_ros.nodes.{name}',
+                '--ros-args',
+                '-p',
+                f'robot_description_file:={URDF}',
+            ]
         self._processes = [
-            children.start(f'{name}{suffix}', ['env', f'ROS_DOMAIN_ID={domain}', *arguments],
-                           urgent=True)
+            children.start(
+                f'{name}{suffix}', ['env', f'ROS_DOMAIN_ID={domain}', *arguments], urgent=True
+            )
             for suffix, arguments in (
-                ('', command), (f' {other}', [*program, other, str(path), *joints]))]
+                ('', command),
+                (f' {other}', [*program, other, str(path), *joints]),
+            )
+        ]
 
     @property
     def cycles(self) -> int:
@@ -209,8 +222,10 @@ def measure(nodes: List[str], rounds: int, seconds: float, progress: Progress) -
     names = sorted({NODES[name][0] for name in nodes}) + nodes
     joints = list(Robot.from_urdf(URDF).joint_names)
     domains = random.Random(time.time_ns()).sample(range(1, 101), len(names))
-    with tempfile.TemporaryDirectory() as folder, \
-            Children(_environment(), Path(folder)) as children:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Children(_environment(), Path(folder)) as children,
+    ):
         pairs: Dict[str, Pair] = {}
         try:
             for name, domain in zip(names, domains):
@@ -233,7 +248,8 @@ def measure(nodes: List[str], rounds: int, seconds: float, progress: Progress) -
 def _environment() -> Dict[str, str]:
     environment = {name: value for name, value in os.environ.items() if name not in POOLS}
     environment['PYTHONPATH'] = os.pathsep.join(
-        filter(None, [str(HERE.parent), environment.get('PYTHONPATH')]))
+        filter(None, [str(HERE.parent), environment.get('PYTHONPATH')])
+    )
     return {**environment, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
 
 
@@ -257,16 +273,37 @@ def _rows(name: str, pairs: Dict[str, Pair]) -> Iterator[Row]:
     ours, theirs = node.results(), bare.results()
     ratios = [ours / theirs for ours, theirs in zip(node.rounds, bare.rounds)]
     low, ratio, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3
-    yield Row(name, TIME, ours[TIME], theirs[TIME], ratio <= LARGEST_RATIO,
-              f'{LARGEST_RATIO:g} x', ratio, [low, high])
-    yield Row(name, RATE, ours[RATE], theirs[RATE],
-              min(ours[RATE], theirs[RATE]) >= LOWEST_RATE, f'{LOWEST_RATE:g}')
-    yield Row(name, MEMORY, ours[MEMORY], theirs[MEMORY], ours[MEMORY] <= LARGEST_MEMORY,
-              f'{LARGEST_MEMORY:g}')
+    yield Row(
+        name,
+        TIME,
+        ours[TIME],
+        theirs[TIME],
+        ratio <= LARGEST_RATIO,
+        f'{LARGEST_RATIO:g} x',
+        ratio,
+        [low, high],
+    )
+    yield Row(
+        name,
+        RATE,
+        ours[RATE],
+        theirs[RATE],
+        min(ours[RATE], theirs[RATE]) >= LOWEST_RATE,
+        f'{LOWEST_RATE:g}',
+    )
+    yield Row(
+        name,
+        MEMORY,
+        ours[MEMORY],
+        theirs[MEMORY],
+        ours[MEMORY] <= LARGEST_MEMORY,
+        f'{LARGEST_MEMORY:g}',
+    )
     for quantity, more in ((THREADS, MORE_THREADS), (IDLE, MORE_IDLE_THREADS)):
         floor = theirs[quantity] + more
-        yield Row(name, quantity, ours[quantity], theirs[quantity], ours[quantity] <= floor,
-                  f'{floor:g}')
+        yield Row(
+            name, quantity, ours[quantity], theirs[quantity], ours[quantity] <= floor, f'{floor:g}'
+        )
 
 
 # -- text -----------------------------------------------------------------------------------------
@@ -278,9 +315,14 @@ def cells(row: Row) -> tuple:
     """Cells of a row of the table, as text."""
     low, high = row.ratio_quartiles or (None, None)
     return (
-        row.node, row.quantity, *map(_amount, (row.value, row.bare)),
+        row.node,
+        row.quantity,
+        *map(_amount, (row.value, row.bare)),
         '' if row.ratio is None else f'{row.ratio:.2f} x',
-        '' if low is None else f'{low:.2f} .. {high:.2f}', row.floor, row.verdict)
+        '' if low is None else f'{low:.2f} .. {high:.2f}',
+        row.floor,
+        row.verdict,
+    )
 
 
 def _amount(value: float) -> str:
@@ -299,8 +341,16 @@ def report(facts: Dict[str, Any], rows: List[Row]) -> Iterator[str]:
 
 def markdown(facts: Dict[str, Any], rows: List[Row]) -> Iterator[str]:
     """Lines of the table for a document."""
-    head = ('Node', 'Quantity', 'Node', 'Bare loop', 'Ratio', 'Middle half of the rounds',
-            'Floor', 'Verdict')
+    head = (
+        'Node',
+        'Quantity',
+        'Node',
+        'Bare loop',
+        'Ratio',
+        'Middle half of the rounds',
+        'Floor',
+        'Verdict',
+    )
     rule = [':---' if k < 2 else '---:' for k in range(len(head))]
     yield f'Measured on {_conditions(facts)}.'
     yield ''
@@ -310,24 +360,41 @@ def markdown(facts: Dict[str, Any], rows: List[Row]) -> Iterator[str]:
 
 def _conditions(facts: Dict[str, Any]) -> str:
     computer, made_by = facts['machine'], facts['versions']
-    return (f'{computer["cpu"]}, {computer["cores"]} cores, {computer["system"]}, Python '
-            f'{made_by["python"]}, NumPy {made_by["numpy"]}, {facts["middleware"]}, '
-            f'{facts["rounds"]} rounds of {facts["seconds"]:g} s')
+    return (
+        f'{computer["cpu"]}, {computer["cores"]} cores, {computer["system"]}, Python '
+        f'{made_by["python"]}, NumPy {made_by["numpy"]}, {facts["middleware"]}, '
+        f'{facts["rounds"]} rounds of {facts["seconds"]:g} s'
+    )
 
 
 def main(argv: Optional[List[str]] = None) -> int:
     """Measure as the command line says and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--nodes', default=','.join(NODES), metavar='NODE,...',
-                        help='nodes to measure (default: %(default)s)')
+    parser.add_argument(
+        '--nodes',
+        default=','.join(NODES),
+        metavar='NODE,...',
+        help='nodes to measure (default: %(default)s)',
+    )
     parser.add_argument('--rounds', type=int, default=15, help='default: %(default)s')
-    parser.add_argument('--seconds', type=float, default=1.0,
-                        help='time of a process in a round [s] (default: %(default)s)')
+    parser.add_argument(
+        '--seconds',
+        type=float,
+        default=1.0,
+        help='time of a process in a round [s] (default: %(default)s)',
+    )
     parser.add_argument('--json', metavar='FILE', help='write the results as JSON')
-    parser.add_argument('--document', metavar='FILE.md',
-                        help='put the table between the markers of a Markdown file')
-    parser.add_argument('--progress', action='store_true', default=None,
-                        help='say what is being done even where there is no terminal')
+    parser.add_argument(
+        '--document',
+        metavar='FILE.md',
+        help='put the table between the markers of a Markdown file',
+    )
+    parser.add_argument(
+        '--progress',
+        action='store_true',
+        default=None,
+        help='say what is being done even where there is no terminal',
+    )
     arguments = parser.parse_args(argv)
     nodes = arguments.nodes.split(',')
     if unknown := [name for name in nodes if name not in NODES]:
@@ -342,10 +409,14 @@ def main(argv: Optional[List[str]] = None) -> int:
         parser.exit(2, f'\n{error}\n')
     progress.finish()
     facts = {
-        'format': FORMAT, 'machine': machine(), 'versions': versions(),
+        'format': FORMAT,
+        'machine': machine(),
+        'versions': versions(),
         'middleware': os.environ.get('RMW_IMPLEMENTATION') or 'the default middleware',
-        'rounds': arguments.rounds, 'seconds': arguments.seconds,
-        'rows': [{**asdict(row), 'verdict': row.verdict} for row in rows]}
+        'rounds': arguments.rounds,
+        'seconds': arguments.seconds,
+        'rows': [{**asdict(row), 'verdict': row.verdict} for row in rows],
+    }
     print('\n'.join(report(facts, rows)))
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(facts, indent=2) + '\n', encoding='utf-8')

@@ -102,7 +102,8 @@ def on_states(node: Node, use: Callable[[bytes], None]) -> None:
     be of what is seen is its own.
     """
     handle = node.create_subscription(
-        JointState, 'joint_states', lambda message: None, quality(reliable=False), raw=True).handle
+        JointState, 'joint_states', lambda message: None, quality(reliable=False), raw=True
+    ).handle
     waiting = _rclpy.WaitSet(1, 0, 0, 0, 0, 0, node.context.handle)
     waiting.clear_entities()
     waiting.add_subscription(handle)
@@ -122,7 +123,8 @@ class Commands:
     def __init__(self, node: Node, joints: List[str]):
         self._by_name = node.create_publisher(JointState, 'joint_commands', quality()).publish
         self._by_order = node.create_publisher(
-            Float64MultiArray, 'effort_commands', quality()).publish
+            Float64MultiArray, 'effort_commands', quality()
+        ).publish
         self._data = JointStateWriter(joints, ['effort']).data()
         self._array = Float64MultiArrayWriter(len(joints)).data()
 
@@ -170,7 +172,8 @@ def bare_torque(node: Node, joints: List[str], count: memoryview) -> None:
     """Answer every state with commands."""
     answer = Commands(node, joints)
     node.create_subscription(
-        JointState, 'joint_states', lambda data: answer(), quality(reliable=False), raw=True)
+        JointState, 'joint_states', lambda data: answer(), quality(reliable=False), raw=True
+    )
     spin(node)
 
 
@@ -180,7 +183,9 @@ def bare_simulator(node: Node, joints: List[str], count: memoryview) -> None:
     publish_states = node.create_publisher(JointState, 'joint_states', quality()).publish
     publish_clock = node.create_publisher(Clock, '/clock', quality()).publish
     for kind, topic, depth in (
-        (JointState, 'joint_commands', 10), (Float64MultiArray, 'effort_commands', 1)):
+        (JointState, 'joint_commands', 10),
+        (Float64MultiArray, 'effort_commands', 1),
+    ):
         node.create_subscription(kind, topic, lambda data: None, quality(depth), raw=True)
     threading.Thread(target=spin, args=(node,), daemon=True).start()
 
@@ -203,8 +208,7 @@ def main() -> None:
     with open(path, 'r+b') as file:
         count = memoryview(mmap.mmap(file.fileno(), 8)).cast('q')
     rclpy.init()
-    node = rclpy.create_node(
-        f'{role}_loop', start_parameter_services=False, enable_rosout=False)
+    node = rclpy.create_node(f'{role}_loop', start_parameter_services=False, enable_rosout=False)
     try:
         ROLES[role](node, joints, count)
     except Exception:

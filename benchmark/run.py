@@ -97,15 +97,17 @@ def plan(sections: List[str]) -> List[Row]:
     for robot in robots.ALL:
         floor = {robots.UR5: 40.0, robots.TALOS: 20.0, robots.TALOS_REDUCED: 20.0}.get(robot)
         for name in SHORT:
-            rows.append(Row('batch', robot.name, name, 'x', None if name == 'mass_matrix'
-                            else floor))
+            rows.append(
+                Row('batch', robot.name, name, 'x', None if name == 'mass_matrix' else floor)
+            )
     for robot, floor in ((robots.UR5, 0.5), (robots.PANDA, 0.5), (robots.TALOS, 5.0)):
         rows.append(Row('first', robot.name, 'nothing cached', 's', floor))
         rows.append(Row('first', robot.name, 'cached on disk', 's', 0.05))
     for robot, floor in ((robots.UR5, 7.0), (robots.TALOS, 4.0), (robots.TALOS_REDUCED, 4.0)):
         for name in SHORT:
-            rows.append(Row('kernel', robot.name, name, 'x',
-                            floor if name == 'forward_dynamics' else None))
+            rows.append(
+                Row('kernel', robot.name, name, 'x', floor if name == 'forward_dynamics' else None)
+            )
     return [row for row in rows if row.section in sections]
 
 
@@ -137,8 +139,12 @@ class Bench:
                 continue
             for row in mine:
                 row.freedoms = [ours.nv, peer.nv]
-            for section, method in (('single', self._calls), ('batch', self._calls),
-                                    ('first', self._first), ('kernel', self._kernel)):
+            for section, method in (
+                ('single', self._calls),
+                ('batch', self._calls),
+                ('first', self._first),
+                ('kernel', self._kernel),
+            ):
                 chosen = [row for row in mine if row.section == section]
                 if chosen:
                     method(chosen, robot, path, ours, peer)
@@ -147,8 +153,9 @@ class Bench:
         batch = rows[0].section == 'batch'
         found = cases(ours, [row.function for row in rows], BATCH, peer)
         for row in rows:
-            self._progress.step(f'{robot.name} {SHORT[row.function]}: '
-                                f'{"batch" if batch else "single calls"}')
+            self._progress.step(
+                f'{robot.name} {SHORT[row.function]}: {"batch" if batch else "single calls"}'
+            )
             case = next(found)
             if batch:
                 with one_thread():
@@ -164,17 +171,23 @@ class Bench:
         for row in rows:
             key = 'cold' if row.function == 'nothing cached' else 'cached'
             calls = {
-                f'{name}{suffix}': values[key][what] for name, values in times.items()
-                for what, suffix in (('call_processor', ''),
-                                     ('batch_call_processor', ', batch'))}
+                f'{name}{suffix}': values[key][what]
+                for name, values in times.items()
+                for what, suffix in (('call_processor', ''), ('batch_call_processor', ', batch'))
+            }
             slowest = max(calls, key=calls.get)
             row.value = calls[slowest]
             row.detail = {
-                'slowest': slowest, 'calls_s': calls, 'wall_s': max(
-                    values[key][what] for values in times.values()
-                    for what in ('call', 'batch_call')),
+                'slowest': slowest,
+                'calls_s': calls,
+                'wall_s': max(
+                    values[key][what]
+                    for values in times.values()
+                    for what in ('call', 'batch_call')
+                ),
                 'import_s': max(values[key]['import'] for values in times.values()),
-                'load_s': max(values[key]['load'] for values in times.values())}
+                'load_s': max(values[key]['load'] for values in times.values()),
+            }
 
     def _kernel(self, rows, robot, path, ours, peer) -> None:
         try:
@@ -200,8 +213,10 @@ def report(facts: Dict[str, Any]) -> Iterator[str]:
     """Lines of the table."""
     computer, made_by = facts['machine'], facts['versions']
     yield f'{computer["cpu"]}, {computer["cores"]} cores, {computer["vectors"]}'
-    yield (f'Python {made_by["python"]}, NumPy {made_by["numpy"]}, llvmlite '
-           f'{made_by["llvmlite"]}, Pinocchio {made_by["pin"]}')
+    yield (
+        f'Python {made_by["python"]}, NumPy {made_by["numpy"]}, llvmlite '
+        f'{made_by["llvmlite"]}, Pinocchio {made_by["pin"]}'
+    )
     for section, title in SECTIONS.items():
         rows = [row for row in facts['rows'] if row['section'] == section]
         if not rows:
@@ -211,35 +226,54 @@ def report(facts: Dict[str, Any]) -> Iterator[str]:
         if section == 'first':
             head = ('robot', 'function', 'slowest', 'time', 'by the wall', 'floor', '')
         else:
-            head = ('robot', 'function', 'ours [ns]', 'theirs [ns]', 'ratio', 'middle half',
-                    'floor', '')
-        yield from ('  ' + line for line in columns(
-            [head, *(text_row(row) for row in rows)], rule_after=1))
+            head = (
+                'robot',
+                'function',
+                'ours [ns]',
+                'theirs [ns]',
+                'ratio',
+                'middle half',
+                'floor',
+                '',
+            )
+        yield from (
+            '  ' + line for line in columns([head, *(text_row(row) for row in rows)], rule_after=1)
+        )
         for reason in sorted({row['skipped'] for row in rows if row['skipped']}):
             yield f'  skipped: {reason}'
     yield from notes(facts)
     yield ''
     verdicts = [row['verdict'] for row in facts['rows'] if row['floor'] is not None]
-    yield (f'{verdicts.count("PASS")} of {len(verdicts)} floors hold, '
-           f'{verdicts.count("BELOW")} do not, {verdicts.count("skipped")} were not measured')
+    yield (
+        f'{verdicts.count("PASS")} of {len(verdicts)} floors hold, '
+        f'{verdicts.count("BELOW")} do not, {verdicts.count("skipped")} were not measured'
+    )
 
 
 def notes(facts: Dict[str, Any]) -> List[str]:
     """What must be said beside the table."""
-    differing = {row['robot']: row['freedoms'] for row in facts['rows']
-                 if row['freedoms'] and row['freedoms'][0] != row['freedoms'][1]}
+    differing = {
+        row['robot']: row['freedoms']
+        for row in facts['rows']
+        if row['freedoms'] and row['freedoms'][0] != row['freedoms'][1]
+    }
     lines = [
         f'{robot}: Pinocchio computes {peer} degrees of freedom, this package {ours}; mimic '
         'joints, which follow another joint, are independent there.'
-        for robot, (ours, peer) in differing.items()]
+        for robot, (ours, peer) in differing.items()
+    ]
     if any(row['section'] == 'first' for row in facts['rows']):
-        before = [row['detail']['import_s'] + row['detail']['load_s'] for row in facts['rows']
-                  if row['section'] == 'first' and row['detail']]
+        before = [
+            row['detail']['import_s'] + row['detail']['load_s']
+            for row in facts['rows']
+            if row['section'] == 'first' and row['detail']
+        ]
         if before:
             lines.append(
                 f'First calls: importing the package and reading the URDF come before, up to '
                 f'{max(before):.2f} s here; functions: {", ".join(FIRST_CALL_FUNCTIONS)}; one '
-                'state and a first batch.')
+                'state and a first batch.'
+            )
     return ['', *lines] if lines else []
 
 
@@ -254,24 +288,41 @@ def text_row(row: Dict[str, Any]) -> tuple:
         return row['robot'], name, detail.get('slowest', '-'), value, wall, floor, row['verdict']
     low, high = detail.get('ratio_quartiles') or (None, None)
     return (
-        row['robot'], name, number(detail.get('ours_ns')), number(detail.get('theirs_ns')),
-        f'{number(row["value"])} x', '-' if low is None else f'{number(low)} .. {number(high)}',
-        floor, row['verdict'])
+        row['robot'],
+        name,
+        number(detail.get('ours_ns')),
+        number(detail.get('theirs_ns')),
+        f'{number(row["value"])} x',
+        '-' if low is None else f'{number(low)} .. {number(high)}',
+        floor,
+        row['verdict'],
+    )
 
 
 def main(argv: Optional[List[str]] = None) -> int:
     """Measure as the command line says and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--only', default=','.join(SECTIONS), metavar='SECTION,...',
-                        help='sections to measure (default: %(default)s)')
+    parser.add_argument(
+        '--only',
+        default=','.join(SECTIONS),
+        metavar='SECTION,...',
+        help='sections to measure (default: %(default)s)',
+    )
     parser.add_argument('--robots', metavar='NAME,...', help='robots to measure (default: all)')
     parser.add_argument('--quick', action='store_true', help='measure less carefully')
     parser.add_argument('--json', metavar='FILE', help='write the results as JSON')
     parser.add_argument('--plot', metavar='FILE.png', help='write a plot of the time of a state')
-    parser.add_argument('--document', metavar='FILE.md',
-                        help='put the table between the markers of a Markdown file')
-    parser.add_argument('--progress', action='store_true', default=None,
-                        help='say what is being measured even where there is no terminal')
+    parser.add_argument(
+        '--document',
+        metavar='FILE.md',
+        help='put the table between the markers of a Markdown file',
+    )
+    parser.add_argument(
+        '--progress',
+        action='store_true',
+        default=None,
+        help='say what is being measured even where there is no terminal',
+    )
     arguments = parser.parse_args(argv)
     sections = arguments.only.split(',')
     if unknown := [name for name in sections if name not in SECTIONS]:
@@ -289,9 +340,13 @@ def main(argv: Optional[List[str]] = None) -> int:
     Bench(arguments.quick, progress).measure(rows)
     progress.finish()
     facts = {
-        'format': FORMAT, 'machine': machine(), 'versions': versions(), 'batch': BATCH,
+        'format': FORMAT,
+        'machine': machine(),
+        'versions': versions(),
+        'batch': BATCH,
         'quick': arguments.quick,
-        'rows': [{**asdict(row), 'verdict': row.verdict} for row in rows]}
+        'rows': [{**asdict(row), 'verdict': row.verdict} for row in rows],
+    }
     print('\n'.join(report(facts)))
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(facts, indent=2) + '\n', encoding='utf-8')

@@ -23,7 +23,8 @@ def share_directory() -> Path:
             return share
     raise FileNotFoundError(
         f'no share/{_PACKAGE.name} above {_PACKAGE}: the package was installed without its data '
-        'files; install it by pip or colcon')
+        'files; install it by pip or colcon'
+    )
 
 
 def resource_path(*parts: str) -> Path:

@@ -25,13 +25,41 @@ MAY_IMPORT = {
     'contact': {'spatial', 'model', 'algorithms', 'robot'},
     'control': {'spatial', 'model', 'algorithms', 'robot', 'compiler'},
     'simulation': {'spatial', 'model', 'algorithms', 'robot', 'contact'},
-    'nodes': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'control', 'simulation',
-              'resources'},
+    'nodes': {
+        'spatial',
+        'model',
+        'algorithms',
+        'robot',
+        'contact',
+        'control',
+        'simulation',
+        'resources',
+    },
     'launching': {'model', 'resources', 'robots', 'nodes'},
-    'demonstration': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'control',
-                      'simulation', 'nodes', 'resources', 'robots'},
-    'cli': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'control', 'simulation',
-            'demonstration', 'resources', 'robots'},
+    'demonstration': {
+        'spatial',
+        'model',
+        'algorithms',
+        'robot',
+        'contact',
+        'control',
+        'simulation',
+        'nodes',
+        'resources',
+        'robots',
+    },
+    'cli': {
+        'spatial',
+        'model',
+        'algorithms',
+        'robot',
+        'contact',
+        'control',
+        'simulation',
+        'demonstration',
+        'resources',
+        'robots',
+    },
 }
 KNOW_ROS = {'nodes', 'demonstration'}
 
@@ -48,14 +76,19 @@ DECLARATIONS = 'rbd_ros.nodes.common.interface'
 
 # Names of the public face, rbd_ros/__init__.py, and the rooms that they stand for.
 ROOM_OF_PUBLIC_NAME = {
-    'ModelError': 'model', 'Robot': 'robot', 'Simulator': 'simulation', '__version__': None,
+    'ModelError': 'model',
+    'Robot': 'robot',
+    'Simulator': 'simulation',
+    '__version__': None,
 }
 
 # Launch files run in a process of their own, and describe processes: they know launch, not rclpy.
 LAUNCH = re.compile(r'(launch\w*|ament_index_python)$')
 
-ROS = re.compile(r'(rclpy|rcl_\w+|ros\w*|launch\w*|ament_\w+|tf2_\w+|lifecycle\w*'
-                 r'|\w+_(msgs|srvs|interfaces))$')
+ROS = re.compile(
+    r'(rclpy|rcl_\w+|ros\w*|launch\w*|ament_\w+|tf2_\w+|lifecycle\w*'
+    r'|\w+_(msgs|srvs|interfaces))$'
+)
 
 
 def violations(source, module, is_package=False):
@@ -84,8 +117,13 @@ def violations(source, module, is_package=False):
             target = ROOM_OF_PUBLIC_NAME.get(below[0], below[0])
         if target in (None, room) or target in MAY_IMPORT[room]:
             continue
-        if any(name == one or name.startswith(f'{one}.') or name == one.rpartition('.')[0]
-               for one in SINGLE_MODULES.get(room, ())) and name != 'rbd_ros.compiler':
+        if (
+            any(
+                name == one or name.startswith(f'{one}.') or name == one.rpartition('.')[0]
+                for one in SINGLE_MODULES.get(room, ())
+            )
+            and name != 'rbd_ros.compiler'
+        ):
             continue
         found.append(f'{module}:{line} imports {name}: {room} must not know {target}')
     return found
@@ -106,62 +144,83 @@ def test_allowed_imports_have_no_cycle():
         rank.update((room, len(rank)) for room in ready)
 
 
-@pytest.mark.parametrize(('module', 'source'), [
-    ('rbd_ros.spatial.vectors', 'import rbd_ros.model'),
-    ('rbd_ros.spatial.vectors', 'from rbd_ros.resources import resource_path'),
-    ('rbd_ros.spatial.vectors', 'from rbd_ros import Robot'),
-    ('rbd_ros.spatial.vectors', 'import rbd_ros'),
-    ('rbd_ros.model.urdf', 'from rbd_ros.algorithms import rnea'),
-    ('rbd_ros.model.urdf', 'from ..algorithms import rnea'),
-    ('rbd_ros.model.urdf', 'from .. import algorithms'),
-    ('rbd_ros.model.urdf', 'from ..algorithms.rnea import rnea as model_rnea'),
-    ('rbd_ros.model.urdf', 'def load():\n    from rbd_ros.robot import Robot'),
-    ('rbd_ros.model.urdf', 'try:\n    import rbd_ros.robot as r\nexcept ImportError:\n    r = 1'),
-    ('rbd_ros.model.urdf', 'if TYPE_CHECKING:\n    from rbd_ros.robot import Robot'),
-    ('rbd_ros.model.urdf', "importlib.import_module('rbd_ros.robot')"),
-    ('rbd_ros.model.urdf', "import_module('..robot', __package__)"),
-    ('rbd_ros.model.urdf', "__import__('rbd_ros.robot')"),
-    ('rbd_ros.model.urdf', 'import_module(name)'),
-    ('rbd_ros.algorithms.rnea', 'from rbd_ros.compiler.graph import Symbol'),
-    ('rbd_ros.compiler.graph', 'from rbd_ros.model import Model'),
-    ('rbd_ros.compiler.graph', 'from rbd_ros.spatial.scalar import sin'),
-    ('rbd_ros.robot.robot', 'from rbd_ros.simulation import Simulator'),
-    ('rbd_ros.contact.ground', 'from rbd_ros.simulation import Simulator'),
-    ('rbd_ros.contact.ground', 'from rbd_ros.compiler import Kernel'),
-    ('rbd_ros.contact.ground', 'from rbd_ros.compiler.kernel import Kernel'),
-    ('rbd_ros.control.torque', 'from rbd_ros.simulation import Simulator'),
-    ('rbd_ros.simulation.world', 'from rbd_ros.nodes import simulator'),
-    ('rbd_ros.simulation.world', 'import rclpy'),
-    ('rbd_ros.control.torque', 'from sensor_msgs.msg import JointState'),
-    ('rbd_ros.control.torque', 'def later():\n    from std_srvs.srv import Trigger'),
-    ('rbd_ros.cli.main', 'import rclpy.node'),
-    ('rbd_ros.cli.main', 'from rbd_ros.nodes.simulator import main'),
-    ('rbd_ros.nodes.simulator', 'from rbd_ros.cli.main import main'),
-    ('rbd_ros.launching.robot', 'import rclpy'),
-    ('rbd_ros.launching.robot', 'from rbd_ros.nodes.simulator import main'),
-    ('rbd_ros.launching.robot', 'from rbd_ros import Robot'),
-    ('rbd_ros.model.urdf', 'import launch'),
-    ('rbd_ros.robots', 'from rbd_ros.model import load_urdf'),
-    ('rbd_ros.cellar.wine', 'import math'),
-])
+@pytest.mark.parametrize(
+    ('module', 'source'),
+    [
+        ('rbd_ros.spatial.vectors', 'import rbd_ros.model'),
+        ('rbd_ros.spatial.vectors', 'from rbd_ros.resources import resource_path'),
+        ('rbd_ros.spatial.vectors', 'from rbd_ros import Robot'),
+        ('rbd_ros.spatial.vectors', 'import rbd_ros'),
+        ('rbd_ros.model.urdf', 'from rbd_ros.algorithms import rnea'),
+        ('rbd_ros.model.urdf', 'from ..algorithms import rnea'),
+        ('rbd_ros.model.urdf', 'from .. import algorithms'),
+        ('rbd_ros.model.urdf', 'from ..algorithms.rnea import rnea as model_rnea'),
+        ('rbd_ros.model.urdf', 'def load():\n    from rbd_ros.robot import Robot'),
+        (
+            'rbd_ros.model.urdf',
+            'try:\n    import rbd_ros.robot as r\nexcept ImportError:\n    r = 1',
+        ),
+        ('rbd_ros.model.urdf', 'if TYPE_CHECKING:\n    from rbd_ros.robot import Robot'),
+        ('rbd_ros.model.urdf', "importlib.import_module('rbd_ros.robot')"),
+        ('rbd_ros.model.urdf', "import_module('..robot', __package__)"),
+        ('rbd_ros.model.urdf', "__import__('rbd_ros.robot')"),
+        ('rbd_ros.model.urdf', 'import_module(name)'),
+        ('rbd_ros.algorithms.rnea', 'from rbd_ros.compiler.graph import Symbol'),
+        ('rbd_ros.compiler.graph', 'from rbd_ros.model import Model'),
+        ('rbd_ros.compiler.graph', 'from rbd_ros.spatial.scalar import sin'),
+        ('rbd_ros.robot.robot', 'from rbd_ros.simulation import Simulator'),
+        ('rbd_ros.contact.ground', 'from rbd_ros.simulation import Simulator'),
+        ('rbd_ros.contact.ground', 'from rbd_ros.compiler import Kernel'),
+        ('rbd_ros.contact.ground', 'from rbd_ros.compiler.kernel import Kernel'),
+        ('rbd_ros.control.torque', 'from rbd_ros.simulation import Simulator'),
+        ('rbd_ros.simulation.world', 'from rbd_ros.nodes import simulator'),
+        ('rbd_ros.simulation.world', 'import rclpy'),
+        ('rbd_ros.control.torque', 'from sensor_msgs.msg import JointState'),
+        ('rbd_ros.control.torque', 'def later():\n    from std_srvs.srv import Trigger'),
+        ('rbd_ros.cli.main', 'import rclpy.node'),
+        ('rbd_ros.cli.main', 'from rbd_ros.nodes.simulator import main'),
+        ('rbd_ros.nodes.simulator', 'from rbd_ros.cli.main import main'),
+        ('rbd_ros.launching.robot', 'import rclpy'),
+        ('rbd_ros.launching.robot', 'from rbd_ros.nodes.simulator import main'),
+        ('rbd_ros.launching.robot', 'from rbd_ros import Robot'),
+        ('rbd_ros.model.urdf', 'import launch'),
+        ('rbd_ros.robots', 'from rbd_ros.model import load_urdf'),
+        ('rbd_ros.cellar.wine', 'import math'),
+    ],
+)
 def test_crafted_violation_is_caught(module, source):
     assert violations(source, module)
 
 
-@pytest.mark.parametrize(('module', 'is_package', 'source'), [
-    ('rbd_ros.spatial', True, 'from .vectors import MotionVector'),
-    ('rbd_ros.spatial', True, 'from . import linear3'),
-    ('rbd_ros.spatial.vectors', False, 'import math\nfrom . import linear3\nimport numpy as np'),
-    ('rbd_ros.model.joints', False, 'from ..spatial import rotation\nfrom .. import ModelError'),
-    ('rbd_ros.model.joints', False, '"""Says rclpy and import rbd_ros.robot."""'),
-    ('rbd_ros.robot', False, 'from .compiler import Kernel\nfrom rbd_ros import __version__'),
-    ('rbd_ros.contact.ground', False, 'from rbd_ros.compiler.loops import call_kernel'),
-    ('rbd_ros.simulation.step', False, 'def f():\n    from rbd_ros.compiler import loops'),
-    ('rbd_ros.nodes.simulator', False, 'import rclpy\nfrom rbd_ros import Robot, Simulator'),
-    ('rbd_ros.launching.robot', False, 'import launch.actions\nfrom rbd_ros.model import Model'),
-    ('rbd_ros.launching.robot', False, "import_module(f'rbd_ros.nodes.{name}')"),
-    ('rbd_ros.cli.main', False, "import_module(f'rbd_ros.cli.{name}')"),
-    ('rbd_ros', True, 'def __getattr__(name):\n    return import_module(HOME[name])'),
-])
+@pytest.mark.parametrize(
+    ('module', 'is_package', 'source'),
+    [
+        ('rbd_ros.spatial', True, 'from .vectors import MotionVector'),
+        ('rbd_ros.spatial', True, 'from . import linear3'),
+        (
+            'rbd_ros.spatial.vectors',
+            False,
+            'import math\nfrom . import linear3\nimport numpy as np',
+        ),
+        (
+            'rbd_ros.model.joints',
+            False,
+            'from ..spatial import rotation\nfrom .. import ModelError',
+        ),
+        ('rbd_ros.model.joints', False, '"""Says rclpy and import rbd_ros.robot."""'),
+        ('rbd_ros.robot', False, 'from .compiler import Kernel\nfrom rbd_ros import __version__'),
+        ('rbd_ros.contact.ground', False, 'from rbd_ros.compiler.loops import call_kernel'),
+        ('rbd_ros.simulation.step', False, 'def f():\n    from rbd_ros.compiler import loops'),
+        ('rbd_ros.nodes.simulator', False, 'import rclpy\nfrom rbd_ros import Robot, Simulator'),
+        (
+            'rbd_ros.launching.robot',
+            False,
+            'import launch.actions\nfrom rbd_ros.model import Model',
+        ),
+        ('rbd_ros.launching.robot', False, "import_module(f'rbd_ros.nodes.{name}')"),
+        ('rbd_ros.cli.main', False, "import_module(f'rbd_ros.cli.{name}')"),
+        ('rbd_ros', True, 'def __getattr__(name):\n    return import_module(HOME[name])'),
+    ],
+)
 def test_rightful_import_is_let_pass(module, is_package, source):
     assert not violations(source, module, is_package)

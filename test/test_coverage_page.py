@@ -36,5 +36,11 @@ class TestC:
         pass
 """
     found = {(mark.row, mark.test) for mark in seed_coverage.marks_of(source, 'test_x.py')}
-    assert found == {('A1', ''), ('B1', 'test_b'), ('B2', 'test_b'), ('B3', 'test_b'),
-                     ('C1', 'TestC'), ('C2', 'TestC.test_c')}
+    assert found == {
+        ('A1', ''),
+        ('B1', 'test_b'),
+        ('B2', 'test_b'),
+        ('B3', 'test_b'),
+        ('C1', 'TestC'),
+        ('C2', 'TestC.test_c'),
+    }

@@ -22,14 +22,16 @@ setuptools = pytest.importorskip('setuptools')
 # Folders that building, testing and running leave in a source tree.
 LEFT_BEHIND = re.compile(
     r'(build|dist|install|log|demo|output|(.*/)?(__pycache__|\..*_cache|\.hypothesis|\.venv[^/]*'
-    r'|\.git|[^/]*\.egg-info))/')
+    r'|\.git|[^/]*\.egg-info))/'
+)
 
 
 def repository_files():
     """Name the files under version control; without one (in a source distribution) all files."""
     if (ROOT / '.git').exists() and shutil.which('git'):
         listed = subprocess.run(
-            ['git', 'ls-files', '-z'], cwd=ROOT, capture_output=True, text=True)
+            ['git', 'ls-files', '-z'], cwd=ROOT, capture_output=True, text=True
+        )
         names = listed.stdout.split('\0')
         if listed.returncode == 0:
             return {name for name in names if name and (ROOT / name).exists()}
@@ -41,8 +43,9 @@ def files_below(folder):
 
 
 def run_setup(folder, *arguments):
-    run = subprocess.run([sys.executable, 'setup.py', '-q', *arguments], cwd=folder,
-                         capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, 'setup.py', '-q', *arguments], cwd=folder, capture_output=True, text=True
+    )
     assert run.returncode == 0, run.stdout + run.stderr
 
 
@@ -61,12 +64,12 @@ def unpacked_source_distribution(tree, tmp_path_factory):
     target = tmp_path_factory.mktemp('unpacked')
     shipped = files_below(tree)
     run_setup(tree, 'sdist', '--dist-dir', str(target))
-    archive, = target.glob('*.tar.gz')
+    (archive,) = target.glob('*.tar.gz')
     with tarfile.open(archive) as stream:
         if hasattr(tarfile, 'data_filter'):  # later than Debian 12's Python, wanted by new ones
             stream.extraction_filter = tarfile.data_filter
         stream.extractall(target)
-    folder, = (path for path in target.iterdir() if path.is_dir())
+    (folder,) = (path for path in target.iterdir() if path.is_dir())
     return folder, shipped
 
 
@@ -79,10 +82,10 @@ def test_wheel_holds_the_package_and_its_data(unpacked_source_distribution, tmp_
     pytest.importorskip('setuptools.command.bdist_wheel')
     folder, shipped = unpacked_source_distribution
     run_setup(folder, 'bdist_wheel', '--dist-dir', str(tmp_path))
-    archive, = tmp_path.glob('*-none-any.whl')
+    (archive,) = tmp_path.glob('*-none-any.whl')
     with zipfile.ZipFile(archive) as stream:
         names = set(stream.namelist())
-        metadata_folder, = {name.split('/')[0] for name in names if '.dist-info/' in name}
+        (metadata_folder,) = {name.split('/')[0] for name in names if '.dist-info/' in name}
         scripts = stream.read(f'{metadata_folder}/entry_points.txt').decode()
     modules = {name for name in shipped if name.startswith(f'{PACKAGE}/')}
     assert modules == {name for name in names if name.startswith(f'{PACKAGE}/')}
@@ -109,14 +112,34 @@ def install_as_colcon_does(tree, prefix, build):
     build.mkdir()
     library.mkdir(parents=True)
     run = subprocess.run(
-        [sys.executable, 'setup.py', 'egg_info', '--egg-base', os.path.relpath(build, tree),
-         'build', '--build-base', str(build / 'build'),
-         'install', '--record', str(build / 'install.log'), '--prefix', str(prefix),
-         '--install-lib', str(library), '--install-data', str(prefix),
-         '--install-scripts', str(prefix / 'lib' / PACKAGE),
-         '--single-version-externally-managed', 'install_data'],
-        cwd=tree, capture_output=True, text=True,
-        env=quiet_environment(PYTHONPATH=str(library)))
+        [
+            sys.executable,
+            'setup.py',
+            'egg_info',
+            '--egg-base',
+            os.path.relpath(build, tree),
+            'build',
+            '--build-base',
+            str(build / 'build'),
+            'install',
+            '--record',
+            str(build / 'install.log'),
+            '--prefix',
+            str(prefix),
+            '--install-lib',
+            str(library),
+            '--install-data',
+            str(prefix),
+            '--install-scripts',
+            str(prefix / 'lib' / PACKAGE),
+            '--single-version-externally-managed',
+            'install_data',
+        ],
+        cwd=tree,
+        capture_output=True,
+        text=True,
+        env=quiet_environment(PYTHONPATH=str(library)),
+    )
     assert run.returncode == 0, run.stdout + run.stderr
     return library, run.stderr
 
@@ -130,8 +153,11 @@ def test_installing_as_colcon_does_is_silent_and_gives_the_command(tree, tmp_pat
     assert [path.name for path in (prefix / 'bin').iterdir()] == [PACKAGE]
     run = subprocess.run(
         [PACKAGE, 'info', str(prefix / 'share' / PACKAGE / 'urdf' / 'six_axis_arm.urdf')],
-        cwd=tmp_path, capture_output=True, text=True,
-        env=quiet_environment(PYTHONPATH=str(library), PATH=f'{prefix}/bin:{os.environ["PATH"]}'))
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=quiet_environment(PYTHONPATH=str(library), PATH=f'{prefix}/bin:{os.environ["PATH"]}'),
+    )
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith('six_axis_arm: 6 moving bodies')
 
@@ -145,12 +171,17 @@ def test_colcon_build_is_silent_and_gives_the_command(tree, tmp_path, options):
     environment = quiet_environment(COLCON_HOME=str(tmp_path))
     run = subprocess.run(
         [colcon, '--log-base', 'log', 'build', '--base-paths', str(tree), *options],
-        cwd=tmp_path, capture_output=True, text=True, env=environment)
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
     assert run.returncode == 0, run.stdout + run.stderr
     assert run.stderr == ''
     code = '. install/setup.bash && cd / && command -v rbd_ros && rbd_ros --version'
     run = subprocess.run(
-        ['bash', '-c', code], cwd=tmp_path, capture_output=True, text=True, env=environment)
+        ['bash', '-c', code], cwd=tmp_path, capture_output=True, text=True, env=environment
+    )
     assert run.returncode == 0, run.stderr
     command, version = run.stdout.splitlines()
     assert Path(command).is_relative_to(tmp_path / 'install')
@@ -168,8 +199,13 @@ def test_shared_files_are_found_beside_an_installed_package(tmp_path):
     code = 'from rbd_ros.resources import share_directory; print(share_directory())'
 
     def ask():
-        return subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
-                              cwd=tmp_path, env={'PYTHONPATH': str(site)})
+        return subprocess.run(
+            [sys.executable, '-c', code],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={'PYTHONPATH': str(site)},
+        )
 
     assert 'installed without its data files' in ask().stderr
     shutil.copy(ROOT / 'package.xml', share)

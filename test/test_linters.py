@@ -10,11 +10,16 @@ from support.source_imports import module_name, package_sources, ROOT
 pytestmark = pytest.mark.linter
 
 
-def test_ruff_finds_nothing():
+@pytest.mark.parametrize(
+    'command', [('check', '--output-format=concise'), ('format', '--check')], ids=' '.join
+)
+def test_ruff_finds_nothing(command):
     pytest.importorskip('ruff')
     run = subprocess.run(
-        [sys.executable, '-m', 'ruff', 'check', '--no-cache', '--output-format=concise', ROOT],
-        capture_output=True, text=True)
+        [sys.executable, '-m', 'ruff', *command, '--no-cache', ROOT],
+        capture_output=True,
+        text=True,
+    )
     assert run.returncode == 0, run.stdout + run.stderr
 
 

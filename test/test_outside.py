@@ -21,15 +21,29 @@ def broken_pinocchio(tmp_path):
     package.mkdir()
     (package / '__init__.py').write_text(
         "raise ImportError('libgomp.so.1: cannot open shared object file: No such file or "
-        "directory')\n")
+        "directory')\n"
+    )
     path = os.pathsep.join([str(tmp_path), str(ROOT), os.environ.get('PYTHONPATH', '')])
 
     def run(*arguments):
         return subprocess.run(
-            [sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider', ASKS_FOR_PINOCCHIO,
-             '-k', 'test_pinocchio_reads or just_these', *arguments],
-            cwd=ROOT, env={**os.environ, 'PYTHONPATH': path}, capture_output=True, text=True,
-            timeout=300)
+            [
+                sys.executable,
+                '-m',
+                'pytest',
+                '-p',
+                'no:cacheprovider',
+                ASKS_FOR_PINOCCHIO,
+                '-k',
+                'test_pinocchio_reads or just_these',
+                *arguments,
+            ],
+            cwd=ROOT,
+            env={**os.environ, 'PYTHONPATH': path},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
 
     return run
 
@@ -38,7 +52,7 @@ def broken_pinocchio(tmp_path):
 def test_an_oracle_that_cannot_be_loaded_is_skipped_and_named_last(broken_pinocchio, workers):
     if workers:
         pytest.importorskip('xdist')
-    run = broken_pinocchio(*['-n', str(workers)][:2 * workers])
+    run = broken_pinocchio(*['-n', str(workers)][: 2 * workers])
     assert run.returncode == 0, run.stdout + run.stderr
     *_, title, line, counts = run.stdout.splitlines()
     assert 'skipped for want of' in title
@@ -52,22 +66,28 @@ def test_an_oracle_that_is_demanded_fails_the_run_with_the_same_line(broken_pino
     assert LINE in (run.stdout + run.stderr).splitlines()
 
 
-@pytest.mark.parametrize('text, cure', [
-    ('', 'not installed: pip install of-these'),
-    ("raise OSError('liba.so.2: cannot open shared object file: No such file')",
-     'no liba.so.2: apt install liba2'),
-    ("raise ImportError('numpy.core.multiarray failed to import\\nand more')",
-     'numpy.core.multiarray failed to import: pip install of-these'),
-    ('import one_of_these_that_is_not_there', 'No module named '),
-    ('raise SystemError', 'SystemError: pip install of-these'),
-])
+@pytest.mark.parametrize(
+    'text, cure',
+    [
+        ('', 'not installed: pip install of-these'),
+        (
+            "raise OSError('liba.so.2: cannot open shared object file: No such file')",
+            'no liba.so.2: apt install liba2',
+        ),
+        (
+            "raise ImportError('numpy.core.multiarray failed to import\\nand more')",
+            'numpy.core.multiarray failed to import: pip install of-these',
+        ),
+        ('import one_of_these_that_is_not_there', 'No module named '),
+        ('raise SystemError', 'SystemError: pip install of-these'),
+    ],
+)
 def test_whatever_goes_wrong_is_told_in_one_line(tmp_path, monkeypatch, text, cure):
     if text:
         (tmp_path / 'one_of_these.py').write_text(f'print("noise")\n{text}\n')
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(outside, '_missing', {})
-    monkeypatch.setitem(
-        outside.LIBRARIES, 'one_of_these', outside.Source('of-these', ('liba2',)))
+    monkeypatch.setitem(outside.LIBRARIES, 'one_of_these', outside.Source('of-these', ('liba2',)))
     outside._error.cache_clear()
     with pytest.raises(pytest.skip.Exception) as caught:
         outside.load('one_of_these')
@@ -80,8 +100,11 @@ def test_whatever_goes_wrong_is_told_in_one_line(tmp_path, monkeypatch, text, cu
 def unchecked_imports(path):
     """Imports of what may be missing that no `outside.load` stands before."""
     checked = set()
-    nodes = [node for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
-             if isinstance(node, (ast.Call, ast.Import, ast.ImportFrom))]
+    nodes = [
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
+        if isinstance(node, (ast.Call, ast.Import, ast.ImportFrom))
+    ]
     for node in sorted(nodes, key=lambda node: node.lineno):
         names = []
         if isinstance(node, ast.Import):

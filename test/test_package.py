@@ -70,8 +70,9 @@ def setup_arguments(setup_script):
 @pytest.fixture(scope='module')
 def console_scripts(setup_arguments):
     """Command -> module:function."""
-    return dict(re.split(r'\s*=\s*', line)
-                for line in setup_arguments['entry_points']['console_scripts'])
+    return dict(
+        re.split(r'\s*=\s*', line) for line in setup_arguments['entry_points']['console_scripts']
+    )
 
 
 @pytest.fixture(scope='module')
@@ -123,7 +124,8 @@ def test_every_library_is_declared_on_both_sides(setup_arguments, manifest):
     keys = {element.text for element in manifest.findall('exec_depend')}
     extras = setup_arguments['extras_require']
     assert pip_names(setup_arguments['install_requires']) == {
-        pip for pip, _ in LIBRARIES.values() if pip}
+        pip for pip, _ in LIBRARIES.values() if pip
+    }
     assert pip_names(extras['ros']) == {pip for pip, _ in ROS_LIBRARIES.values() if pip}
     rosdep = {key for _, key in [*LIBRARIES.values(), *ROS_LIBRARIES.values()] if key}
     assert keys - LAUNCH_LIBRARIES == rosdep
@@ -168,14 +170,16 @@ def test_every_shipped_file_is_installed(setup_arguments):
 def test_every_folder_with_sources_is_a_package(setup_arguments):
     folders = {path.parent for path in package_sources()}
     assert {module_name(folder / '__init__.py') for folder in folders} == set(
-        setup_arguments['packages'])
+        setup_arguments['packages']
+    )
     assert 'py.typed' in setup_arguments['package_data'][PACKAGE]
     assert (ROOT / PACKAGE / 'py.typed').is_file()
 
 
 def test_entry_points_are_the_command_and_every_node(console_scripts):
     assert {'rbd_ros', 'simulator', 'gravity_compensation', 'inverse_dynamics'} <= set(
-        console_scripts)
+        console_scripts
+    )
     for command, target in console_scripts.items():
         expected = 'rbd_ros.cli.main' if command == PACKAGE else f'rbd_ros.nodes.{command}'
         assert target == f'{expected}:main'
@@ -226,10 +230,17 @@ def test_commands_land_where_ros2_run_looks():
 
 
 def test_import_loads_nothing_heavy():
-    code = ("import sys, rbd_ros; print(sorted({'numpy', 'scipy', 'numba', 'llvmlite', 'rclpy', "
-            "'matplotlib'} & set(sys.modules)))")
-    run = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True,
-                         env={**os.environ, 'PYTHONPATH': str(ROOT)})
+    code = (
+        "import sys, rbd_ros; print(sorted({'numpy', 'scipy', 'numba', 'llvmlite', 'rclpy', "
+        "'matplotlib'} & set(sys.modules)))"
+    )
+    run = subprocess.run(
+        [sys.executable, '-c', code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, 'PYTHONPATH': str(ROOT)},
+    )
     assert run.stdout.strip() == '[]'
 
 

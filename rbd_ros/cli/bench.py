@@ -33,23 +33,38 @@ _LARGEST_BATCH = 10**6
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros bench`."""
     parser.add_argument(
-        'robot', nargs='?', help='path of a URDF file, or - for standard input; '
-        'by default the six-axis arm that comes with the package')
+        'robot',
+        nargs='?',
+        help='path of a URDF file, or - for standard input; '
+        'by default the six-axis arm that comes with the package',
+    )
     parser.add_argument(
-        '--floating-base', action='store_true', help='let the root link move freely')
+        '--floating-base', action='store_true', help='let the root link move freely'
+    )
     parser.add_argument(
-        '--functions', metavar='NAME,...', default=','.join(FUNCTIONS),
-        help='functions to measure (default: %(default)s)')
+        '--functions',
+        metavar='NAME,...',
+        default=','.join(FUNCTIONS),
+        help='functions to measure (default: %(default)s)',
+    )
     parser.add_argument(
-        '--batch', type=int, default=4096, metavar='N',
-        help='number of states in a batch (default: %(default)s)')
+        '--batch',
+        type=int,
+        default=4096,
+        metavar='N',
+        help='number of states in a batch (default: %(default)s)',
+    )
     parser.add_argument('--json', metavar='FILE', help='write the results as JSON, - to print it')
     parser.add_argument('--plot', metavar='FILE.png', help='write a plot')
     parser.add_argument(
-        '--quick', action='store_true', help='measure less carefully, and no first calls')
+        '--quick', action='store_true', help='measure less carefully, and no first calls'
+    )
     parser.add_argument(
-        '--progress', action='store_true', default=None,
-        help='say what is being measured even where there is no terminal')
+        '--progress',
+        action='store_true',
+        default=None,
+        help='say what is being measured even where there is no terminal',
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -71,8 +86,13 @@ def run(arguments: argparse.Namespace) -> int:
             raise ValueError(f'the folder of {path} does not exist')
     with _description(arguments.robot) as path:
         facts = measure(
-            path, arguments.floating_base, functions, arguments.batch, arguments.quick,
-            arguments.progress)
+            path,
+            arguments.floating_base,
+            functions,
+            arguments.batch,
+            arguments.quick,
+            arguments.progress,
+        )
     if arguments.json == '-':
         print(json.dumps(facts, indent=2))
     else:
@@ -146,7 +166,10 @@ def measure(
         'machine': machine(),
         'versions': versions(),
         'robot': {
-            'name': robot.name, 'nq': robot.nq, 'nv': robot.nv, 'links': len(robot.link_names),
+            'name': robot.name,
+            'nq': robot.nq,
+            'nv': robot.nv,
+            'links': len(robot.link_names),
             'floating_base': floating_base,
             'compiled': any(row['operations'] is not None for row in rows),
             'peer_nv': None if peer is None else peer.nv,
@@ -171,7 +194,8 @@ def _peer(
         return peer, []
     return peer, [
         f'Pinocchio computes {peer.nv} degrees of freedom, this package {robot.nv}: '
-        'mimic joints, which follow another joint, are independent there']
+        'mimic joints, which follow another joint, are independent there'
+    ]
 
 
 def _row(robot: Robot, case: Case, seconds: float, shown: Progress) -> Dict[str, Any]:
@@ -229,18 +253,32 @@ def report(facts: Dict[str, Any]) -> List[str]:
         '',
     ]
     head = [
-        ('', 'operations', '', 'one call', '', '', 'batch, 1 core', '', 'all cores', '',
-         'first [ms]', ''),
-        ('function', 'mul+add', 'angles', 'ns', 'pin', 'x', 'ns', 'x', 'ns', 'x', 'new',
-         'cached'),
+        (
+            '',
+            'operations',
+            '',
+            'one call',
+            '',
+            '',
+            'batch, 1 core',
+            '',
+            'all cores',
+            '',
+            'first [ms]',
+            '',
+        ),
+        ('function', 'mul+add', 'angles', 'ns', 'pin', 'x', 'ns', 'x', 'ns', 'x', 'new', 'cached'),
     ]
     rows = [_text_row(row) for row in facts['rows']]
     lines += columns([*head, *rows], rule_after=len(head))
     spread = [row['single']['ratio_quartiles'] for row in facts['rows']]
     if all(spread):
         widest = max(high / low for low, high in spread)
-        lines += ['', f'Middle half of the rounds of a ratio of single calls: within a factor of '
-                  f'{widest:.2f} at worst']
+        lines += [
+            '',
+            f'Middle half of the rounds of a ratio of single calls: within a factor of '
+            f'{widest:.2f} at worst',
+        ]
     return lines + [f'Note: {note}' for note in facts['notes']]
 
 
@@ -250,9 +288,13 @@ def _text_row(row: Dict[str, Any]) -> Tuple[str, ...]:
         row['label'],
         '-' if count is None else f'{count["multiplications"]}+{count["additions"]}',
         '-' if count is None else str(count['angles']),
-        number(single['ours_ns']), number(single['theirs_ns']), number(single['ratio']),
-        number(row['batch_one_core']['ours_ns']), number(row['batch_one_core']['ratio']),
-        number(row['batch_all_cores']['ours_ns']), number(row['batch_all_cores']['ratio']),
+        number(single['ours_ns']),
+        number(single['theirs_ns']),
+        number(single['ratio']),
+        number(row['batch_one_core']['ours_ns']),
+        number(row['batch_one_core']['ratio']),
+        number(row['batch_all_cores']['ours_ns']),
+        number(row['batch_all_cores']['ratio']),
         '-' if first is None else f'{1e3 * first["cold"]["call_processor"]:.0f}',
         '-' if first is None else f'{1e3 * first["cached"]["call_processor"]:.0f}',
     )
@@ -268,7 +310,7 @@ def number(value: Optional[float]) -> str:
 def columns(rows: Sequence[Sequence[str]], rule_after: int) -> List[str]:
     """Lines of a table: first column to the left, others to the right, a rule below the head."""
     # A heading may run on over the empty cells that follow it.
-    body = rows[rule_after - 1:]
+    body = rows[rule_after - 1 :]
     widths = [max(5, *map(len, column)) for column in zip(*body)]
     lines = []
     for index, row in enumerate(rows):

@@ -40,7 +40,12 @@ def first_calls(
             'PYTHONPATH': os.pathsep.join(filter(None, (root, os.environ.get('PYTHONPATH')))),
         }
         command = [
-            sys.executable, '-m', 'rbd_ros.cli.first_call', robot, function, f'--batch={batch}',
+            sys.executable,
+            '-m',
+            'rbd_ros.cli.first_call',
+            robot,
+            function,
+            f'--batch={batch}',
             *(['--floating-base'] if floating_base else []),
         ]
         return {key: _run(command, environment) for key in ('cold', 'cached')}
@@ -49,8 +54,13 @@ def first_calls(
 def _run(command: list, environment: Dict[str, str]) -> Dict[str, float]:
     try:
         done = subprocess.run(
-            command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=_LIMIT)
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_LIMIT,
+        )
     except subprocess.TimeoutExpired:
         raise ValueError(f'the first call took longer than {_LIMIT} s') from None
     if done.returncode != 0:
@@ -73,7 +83,7 @@ def measure(robot: str, function: str, floating_base: bool, batch: int) -> Dict[
     # The cases, and with them the peer, are not loaded here: what a kernel needs must be paid for.
     inputs = {'inverse_dynamics': 3, 'forward_dynamics': 3, 'bias_force': 2, 'coriolis_matrix': 2}
     zero = np.zeros(loaded_robot.nv)
-    arguments = [loaded_robot.neutral(), zero, zero][:inputs.get(function, 1)]
+    arguments = [loaded_robot.neutral(), zero, zero][: inputs.get(function, 1)]
     more = [loaded_robot.link_names[-1]] if function == 'jacobian' else []
     times = {'import': imported - start, 'load': loaded - imported}
     _time(times, 'call', lambda: getattr(loaded_robot, function)(*arguments, *more))
@@ -98,8 +108,11 @@ def main() -> None:
     parser.add_argument('--floating-base', action='store_true')
     parser.add_argument('--batch', type=int, default=64)
     arguments = parser.parse_args()
-    print(json.dumps(measure(
-        arguments.robot, arguments.function, arguments.floating_base, arguments.batch)))
+    print(
+        json.dumps(
+            measure(arguments.robot, arguments.function, arguments.floating_base, arguments.batch)
+        )
+    )
 
 
 if __name__ == '__main__':

@@ -170,8 +170,7 @@ def torque_law(
     kp, kd = settings['kp'], settings['kd']
     model = [settings['model'] * tau[j] for j in joints]
     friction = [
-        settings['viscous'][j] * v
-        + settings['coulomb'][j] * tanh(v * settings['transition_rate'])
+        settings['viscous'][j] * v + settings['coulomb'][j] * tanh(v * settings['transition_rate'])
         for j, v in enumerate(given['friction_v'])
     ]
     elastic = through_inertia([kp[j] * error[j] for j in joints])

@@ -302,8 +302,10 @@ class DesiredMotion:
         before, late = self._stamp, (stamp - plan.begin) / NANOSECONDS
         if late < 0.0 or step <= 0.0 or before is None:
             return None
-        if not 0.0 < (stamp - before) / NANOSECONDS <= self._intervals.longest(
-            self.options.largest_step
+        if (
+            not 0.0
+            < (stamp - before) / NANOSECONDS
+            <= self._intervals.longest(self.options.largest_step)
         ):
             return None
         return min(late, step)

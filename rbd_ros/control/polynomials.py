@@ -148,9 +148,7 @@ def in_durations(segments: np.ndarray, durations: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=None)
 def _bernstein(powers: int) -> np.ndarray:
     degree = powers - 1
-    return np.array(
-        [[comb(i, k) / comb(degree, k) for k in range(powers)] for i in range(powers)]
-    )
+    return np.array([[comb(i, k) / comb(degree, k) for k in range(powers)] for i in range(powers)])
 
 
 def control_values(c: np.ndarray) -> np.ndarray:

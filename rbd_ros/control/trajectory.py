@@ -232,9 +232,7 @@ class JointTrajectory:
 
     # -- limits -----------------------------------------------------------------------------------
 
-    def check_limits(
-        self, lower: Any, upper: Any, velocity: Any, tolerance: float = 1e-6
-    ) -> None:
+    def check_limits(self, lower: Any, upper: Any, velocity: Any, tolerance: float = 1e-6) -> None:
         """Refuse a trajectory beyond limits, at the points or between them.
 
         :param lower: least positions, (n,), -inf where none

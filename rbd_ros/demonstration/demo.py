@@ -40,10 +40,7 @@ LAWS = (
     Law(
         'inverse_dynamics',
         'inverse dynamics + feedback',
-        {
-            name: INTERFACE.defaults[name]
-            for name in ('feedforward', 'friction_compensation')
-        },
+        {name: INTERFACE.defaults[name] for name in ('feedforward', 'friction_compensation')},
     ),
 )
 OUTPUT_TIMEOUT = 30.0  # longest silence of the recorder [s]

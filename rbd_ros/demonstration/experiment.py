@@ -245,9 +245,7 @@ def _commands_during(plan: Plan, recording: Recording) -> Tuple[int, int, np.nda
     return begin, end, stamps[(stamps >= begin) & (stamps <= end)]
 
 
-def _timing(
-    plan: Plan, recording: Recording, during: np.ndarray
-) -> Tuple[np.ndarray, float, int]:
+def _timing(plan: Plan, recording: Recording, during: np.ndarray) -> Tuple[np.ndarray, float, int]:
     """Latencies [s], commands per second, and states without a command in time."""
     stamps, sent = recording.state_stamps[during], recording.state_sent[during]
     answers = dict(zip(recording.command_stamps.tolist(), recording.command_sent.tolist()))

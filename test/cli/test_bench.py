@@ -102,15 +102,29 @@ def test_description_comes_from_standard_input(capsys, monkeypatch):
 
 def test_json_and_plot_are_written(arm, tmp_path, capsys):
     plot, values = tmp_path / 'plot.png', tmp_path / 'values.json'
-    assert bench(arm, '--quick', '--batch', '16', '--functions', 'gravity_torque,mass_matrix',
-                 '--plot', str(plot), '--json', str(values)) == 0
+    assert (
+        bench(
+            arm,
+            '--quick',
+            '--batch',
+            '16',
+            '--functions',
+            'gravity_torque,mass_matrix',
+            '--plot',
+            str(plot),
+            '--json',
+            str(values),
+        )
+        == 0
+    )
     assert plot.read_bytes().startswith(b'\x89PNG')
     assert len(json.loads(values.read_text())['rows']) == 2
 
 
 def test_progress_goes_to_standard_error(arm, capsys):
-    assert bench(arm, '--quick', '--batch', '16', '--functions', 'gravity_torque',
-                 '--progress') == 0
+    assert (
+        bench(arm, '--quick', '--batch', '16', '--functions', 'gravity_torque', '--progress') == 0
+    )
     captured = capsys.readouterr()
     assert 'gravity torque: single calls' in captured.err
     assert 'gravity torque: single calls' not in captured.out
@@ -128,18 +142,30 @@ def test_first_calls_are_measured_in_fresh_processes(arm, tmp_path, capsys):
     first = json.loads(path.read_text())['rows'][0]['first_call']
     for kind in ('cold', 'cached'):
         assert set(first[kind]) == {
-            'import', 'load', 'call', 'batch_call', 'call_processor', 'batch_call_processor'}
+            'import',
+            'load',
+            'call',
+            'batch_call',
+            'call_processor',
+            'batch_call_processor',
+        }
         assert all(seconds > 0.0 for seconds in first[kind].values())
 
 
-@pytest.mark.parametrize(('arguments', 'message'), [
-    (['--functions', 'mass_matricks'], "unknown function 'mass_matricks'; there are inverse_dyn"),
-    (['--functions', ','], '--functions names none'),
-    (['--batch', '0'], '--batch must be from 1'),
-    (['--batch', '100000000'], '--batch must be from 1'),
-    (['--json', '/nowhere/at/all.json'], 'the folder of /nowhere/at/all.json does not exist'),
-    (['--plot', '/nowhere/at/all.png'], 'the folder of /nowhere/at/all.png does not exist'),
-])
+@pytest.mark.parametrize(
+    ('arguments', 'message'),
+    [
+        (
+            ['--functions', 'mass_matricks'],
+            "unknown function 'mass_matricks'; there are inverse_dyn",
+        ),
+        (['--functions', ','], '--functions names none'),
+        (['--batch', '0'], '--batch must be from 1'),
+        (['--batch', '100000000'], '--batch must be from 1'),
+        (['--json', '/nowhere/at/all.json'], 'the folder of /nowhere/at/all.json does not exist'),
+        (['--plot', '/nowhere/at/all.png'], 'the folder of /nowhere/at/all.png does not exist'),
+    ],
+)
 def test_wrong_arguments_are_told_before_anything_is_measured(arm, capsys, arguments, message):
     assert bench(arm, '--quick', *arguments) == 1
     assert message in capsys.readouterr().err
@@ -166,11 +192,23 @@ def test_robot_without_joints_is_a_clear_error(tmp_path, capsys):
 
 
 def test_interpreted_functions_can_be_measured(arm):
-    command = [sys.executable, '-m', 'rbd_ros.cli.main', 'bench', arm, '--quick', '--batch', '4',
-               '--functions', 'gravity_torque']
-    environment = {**os.environ, 'RBD_ROS_COMPILER': 'off',
-                   'PYTHONPATH': os.pathsep.join(filter(None, (
-                       str(ROOT), os.environ.get('PYTHONPATH'))))}
+    command = [
+        sys.executable,
+        '-m',
+        'rbd_ros.cli.main',
+        'bench',
+        arm,
+        '--quick',
+        '--batch',
+        '4',
+        '--functions',
+        'gravity_torque',
+    ]
+    environment = {
+        **os.environ,
+        'RBD_ROS_COMPILER': 'off',
+        'PYTHONPATH': os.pathsep.join(filter(None, (str(ROOT), os.environ.get('PYTHONPATH')))),
+    }
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert 'interpreted' in done.stdout
@@ -195,7 +233,12 @@ def test_unknown_function_of_a_case_is_named():
 
 def test_numbers_have_about_three_digits():
     assert [number(x) for x in (None, 0.123, 1.26, 99.99, 12345.6)] == [
-        '-', '0.12', '1.3', '100.0', '12346']
+        '-',
+        '0.12',
+        '1.3',
+        '100.0',
+        '12346',
+    ]
 
 
 def test_columns_line_up():
@@ -207,11 +250,17 @@ def test_columns_line_up():
 
 
 def run_benchmark(*arguments):
-    environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(
-        entry for entry in (os.environ.get('PYTHONPATH'),) if entry)}
+    environment = {
+        **os.environ,
+        'PYTHONPATH': os.pathsep.join(entry for entry in (os.environ.get('PYTHONPATH'),) if entry),
+    }
     return subprocess.run(
-        [sys.executable, str(ROOT / 'benchmark' / 'run.py'), *arguments], env=environment,
-        capture_output=True, text=True, timeout=300)
+        [sys.executable, str(ROOT / 'benchmark' / 'run.py'), *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
 
 
 @pytest.mark.slow
@@ -220,8 +269,19 @@ def test_benchmark_prints_every_row_with_its_floor(tmp_path):
     outside.load('pinocchio')
     path, plot, document = tmp_path / 'b.json', tmp_path / 'b.png', tmp_path / 'b.md'
     document.write_text((ROOT / 'docs' / 'performance.md').read_text())
-    done = run_benchmark('--quick', '--robots', 'UR5', '--only', 'single,batch,first',
-                         '--json', str(path), '--plot', str(plot), '--document', str(document))
+    done = run_benchmark(
+        '--quick',
+        '--robots',
+        'UR5',
+        '--only',
+        'single,batch,first',
+        '--json',
+        str(path),
+        '--plot',
+        str(plot),
+        '--document',
+        str(document),
+    )
     assert done.returncode == 0, done.stderr
     facts = json.loads(path.read_text())
     assert facts['format'] == 'rbd_ros benchmark 1'
@@ -241,19 +301,26 @@ def test_benchmark_names_what_it_skips(tmp_path):
     code = (
         'import sys; sys.path.insert(0, sys.argv[1]); import run, robots\n'
         'robots.cmeel_prefix = lambda: None\n'
-        'sys.exit(run.main(["--quick", "--json", sys.argv[2]]))')
+        'sys.exit(run.main(["--quick", "--json", sys.argv[2]]))'
+    )
     done = subprocess.run(
-        [sys.executable, '-c', code, str(ROOT / 'benchmark'), str(path)], capture_output=True,
-        text=True, timeout=120)
+        [sys.executable, '-c', code, str(ROOT / 'benchmark'), str(path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
     assert 'skipped: example-robot-data is not installed' in done.stdout
     assert {row['verdict'] for row in json.loads(path.read_text())['rows']} == {'skipped'}
 
 
-@pytest.mark.parametrize(('arguments', 'message'), [
-    (['--only', 'single,double'], "unknown section 'double'; there are single, batch"),
-    (['--robots', 'R2D2'], "unknown robot 'R2D2'; there are UR5, Panda"),
-])
+@pytest.mark.parametrize(
+    ('arguments', 'message'),
+    [
+        (['--only', 'single,double'], "unknown section 'double'; there are single, batch"),
+        (['--robots', 'R2D2'], "unknown robot 'R2D2'; there are UR5, Panda"),
+    ],
+)
 def test_benchmark_refuses_unknown_names(arguments, message):
     done = run_benchmark(*arguments)
     assert done.returncode == 2

@@ -47,8 +47,9 @@ def test_no_mode_is_much_faster_than_asked_for(arm, rng):
     assert np.sqrt(modes.real.max()) <= 10.0 * np.sqrt(arm.nv) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(('frequency', 'ratio'), [(0.0, 1.0), (-1.0, 1.0), (np.inf, 1.0),
-                                                  (1.0, -1.0), (1.0, np.nan)])
+@pytest.mark.parametrize(
+    ('frequency', 'ratio'), [(0.0, 1.0), (-1.0, 1.0), (np.inf, 1.0), (1.0, -1.0), (1.0, np.nan)]
+)
 def test_gains_that_are_none_are_refused(frequency, ratio):
     with pytest.raises(ValueError, match='must'):
         pd_gains(load('two_link_arm'), [0.0, 0.0], frequency, ratio)

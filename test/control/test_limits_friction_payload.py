@@ -143,9 +143,7 @@ def test_friction_far_from_rest_is_viscous_plus_coulomb():
 
 
 def test_a_point_mass_has_the_inertia_of_its_distance():
-    assert_allclose(
-        payload_parameters(2.0, (0.0, 0.0, 0.5)), [2, 0, 0, 1, 0.5, 0, 0, 0.5, 0, 0]
-    )
+    assert_allclose(payload_parameters(2.0, (0.0, 0.0, 0.5)), [2, 0, 0, 1, 0.5, 0, 0, 0.5, 0, 0])
 
 
 def test_inertia_may_be_six_numbers_or_a_matrix():

@@ -45,8 +45,9 @@ def test_velocity_and_acceleration_are_derivatives_of_the_position(rng, kind):
         assert_allclose((after[1] - before[1]) / (2 * h), a, rtol=1e-6, atol=1e-5)
 
 
-@pytest.mark.parametrize(('kind', 'smooth'), [('positions', 3), ('velocities', 2),
-                                              ('accelerations', 3)])
+@pytest.mark.parametrize(
+    ('kind', 'smooth'), [('positions', 3), ('velocities', 2), ('accelerations', 3)]
+)
 def test_no_jump_between_segments_up_to_the_order_promised(rng, kind, smooth):
     """Positions alone and accelerations: twice differentiable; velocities: once."""
     trajectory = JointTrajectory(*random_points(rng, kind))

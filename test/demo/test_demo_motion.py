@@ -36,9 +36,7 @@ def check_demonstration(robot):
     friction = friction_torque(v, robot.damping, robot.friction, 0.02)
     torque = np.abs(robot.inverse_dynamics(q, v, a) + friction)
     assert (torque <= 0.72 * robot.effort_limits).all()
-    motion.trajectory.check_limits(
-        robot.lower_limits, robot.upper_limits, robot.velocity_limits
-    )
+    motion.trajectory.check_limits(robot.lower_limits, robot.upper_limits, robot.velocity_limits)
     return motion
 
 
@@ -84,8 +82,9 @@ def test_an_arm_too_weak_to_stand_is_named():
         demonstration(Robot.from_urdf(chain([weak])))
 
 
-@pytest.mark.parametrize('joints', [[], [{'type': 'floating', 'mass': 1.0,
-                                          'inertia': (1, 0, 0, 1, 0, 1)}]])
+@pytest.mark.parametrize(
+    'joints', [[], [{'type': 'floating', 'mass': 1.0, 'inertia': (1, 0, 0, 1, 0, 1)}]]
+)
 def test_what_is_no_arm_is_refused(joints):
     fixed = {'type': 'fixed', 'mass': 1.0, 'inertia': (1, 0, 0, 1, 0, 1)}
     with pytest.raises(ValueError, match='joint'):

@@ -116,8 +116,10 @@ def test_help_tells_laws_gains_and_exit_codes():
         assert phrase in text
 
 
-@pytest.mark.parametrize('line', [
-    b'', b'\n', b'\xff\n', b'3\n', b'{}\n', b'[RTPS_TRANSPORT_SHM Error] Failed to create\n'])
+@pytest.mark.parametrize(
+    'line',
+    [b'', b'\n', b'\xff\n', b'3\n', b'{}\n', b'[RTPS_TRANSPORT_SHM Error] Failed to create\n'],
+)
 def test_what_the_middleware_says_among_the_reports_is_passed_over(line):
     assert demo._message(line) is None
     assert demo._message(b'{"event": "done"}\n') == {'event': 'done'}

@@ -304,8 +304,9 @@ def test_after_a_short_gap_the_trajectory_is_resumed_and_ends_where_it_should(ri
     count = len(rig.desired)
     rig.feed.message = joint_state(position=POSE, velocity=(0.0, 0.0))
     rig.ros.until(
-        lambda: list(rig.latest_desired().position)
-        == pytest.approx([POSE[0] + 0.1, POSE[1] + 0.1]),
+        lambda: (
+            list(rig.latest_desired().position) == pytest.approx([POSE[0] + 0.1, POSE[1] + 0.1])
+        ),
         'the end',
     )
     positions = np.array([m.position for m in rig.desired[count:]])

@@ -43,9 +43,7 @@ class Both:
 
     def __init__(self, array_joints=()):
         self.now = 1.0
-        self.ways = [
-            kind(ROBOT, Told(), array_joints, 50.0) for kind in (Commands, SlowCommands)
-        ]
+        self.ways = [kind(ROBOT, Told(), array_joints, 50.0) for kind in (Commands, SlowCommands)]
 
     def take(self, data, by_order=False):
         """Give a message to both; return whether it drives a joint."""

@@ -48,7 +48,7 @@ def _absolute(name: str, package: list[str]) -> str:
     """Resolve the leading dots of a name as Python does: one dot is the package itself."""
     below = name.lstrip('.')
     level = len(name) - len(below)
-    above = package[:len(package) - level + 1] if level else []
+    above = package[: len(package) - level + 1] if level else []
     return '.'.join([*above, *below.split('.')] if below else above)
 
 

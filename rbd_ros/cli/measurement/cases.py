@@ -69,11 +69,13 @@ def cases(
         label, inputs = description(function)
         call, more = bound(robot, function, one[:inputs], frame)
         yield Case(
-            function, label,
+            function,
+            label,
             Call(call, (*one[:inputs], *more)),
             Call(call, (*states[:inputs], *more), states=batch),
             None if peer is None else peer.single(function, peer_states[0], frame),
-            None if peer is None else peer.loop(function, peer_states, frame))
+            None if peer is None else peer.loop(function, peer_states, frame),
+        )
 
 
 def description(function: str) -> Tuple[str, int]:

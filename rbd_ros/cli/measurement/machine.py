@@ -18,7 +18,8 @@ def machine() -> Dict[str, Any]:
     return {
         'cpu': _cpu_model(),
         'architecture': platform.machine(),
-        'cores': len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity')
+        'cores': len(os.sched_getaffinity(0))
+        if hasattr(os, 'sched_getaffinity')
         else os.cpu_count(),
         'vectors': _widest_vectors(),
         'system': platform.system(),
@@ -27,8 +28,7 @@ def machine() -> Dict[str, Any]:
 
 def versions() -> Dict[str, Optional[str]]:
     """Versions of Python, this package and what the measurement depends on; None if not there."""
-    found: Dict[str, Optional[str]] = {
-        'python': platform.python_version(), 'rbd_ros': __version__}
+    found: Dict[str, Optional[str]] = {'python': platform.python_version(), 'rbd_ros': __version__}
     for package in _PACKAGES:
         try:
             found[package] = metadata.version(package)

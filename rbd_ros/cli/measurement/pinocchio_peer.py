@@ -60,9 +60,13 @@ class PinocchioPeer:
         pin, model = self.pin, self.model
         neutral = pin.neutral(model)
         return [
-            (pin.integrate(model, neutral, rng.uniform(-1.0, 1.0, model.nv)),
-             rng.normal(size=model.nv), rng.normal(size=model.nv))
-            for _ in range(count)]
+            (
+                pin.integrate(model, neutral, rng.uniform(-1.0, 1.0, model.nv)),
+                rng.normal(size=model.nv),
+                rng.normal(size=model.nv),
+            )
+            for _ in range(count)
+        ]
 
     def single(self, function: str, state: Tuple[np.ndarray, ...], frame: str) -> Optional[Call]:
         """Call for one state; None if there is no such function or frame."""
@@ -70,7 +74,7 @@ class PinocchioPeer:
         if prepared is None:
             return None
         call, more = prepared
-        return Call(call, (self.model, self.data, *state[:_INPUTS.get(function, 1)], *more))
+        return Call(call, (self.model, self.data, *state[: _INPUTS.get(function, 1)], *more))
 
     def loop(
         self, function: str, states: List[Tuple[np.ndarray, ...]], frame: str
@@ -80,7 +84,7 @@ class PinocchioPeer:
         if prepared is None:
             return None
         call, more = prepared
-        rows = [(*state[:_INPUTS.get(function, 1)], *more) for state in states]
+        rows = [(*state[: _INPUTS.get(function, 1)], *more) for state in states]
         return Call(call, (self.model, self.data), rows, len(rows))
 
     def _prepared(self, function: str, frame: str) -> Optional[tuple]:

@@ -17,16 +17,23 @@ Row = Tuple[str, Dict[str, float], Dict[str, float]]
 def plot_bench(facts: Dict[str, Any], path: str) -> None:
     """Draw the facts of `rbd_ros.cli.bench.measure` and write them to `path`."""
     rows = [
-        (row['label'], {
-            'theirs': row['single']['theirs_ns'],
-            'single': row['single']['ours_ns'],
-            'batch': row['batch_one_core']['ours_ns'],
-        }, {'single': row['single']['ratio'], 'batch': row['batch_one_core']['ratio']})
-        for row in facts['rows']]
+        (
+            row['label'],
+            {
+                'theirs': row['single']['theirs_ns'],
+                'single': row['single']['ours_ns'],
+                'batch': row['batch_one_core']['ours_ns'],
+            },
+            {'single': row['single']['ratio'], 'batch': row['batch_one_core']['ratio']},
+        )
+        for row in facts['rows']
+    ]
     robot = facts['robot']
     plot_groups(
-        [(f'{robot["name"]}, {robot["nv"]} degrees of freedom', rows)], path,
-        f'batches of {facts["batch"]} states; {facts["machine"]["cpu"]}')
+        [(f'{robot["name"]}, {robot["nv"]} degrees of freedom', rows)],
+        path,
+        f'batches of {facts["batch"]} states; {facts["machine"]["cpu"]}',
+    )
 
 
 def plot_groups(groups: Sequence[Tuple[str, List[Row]]], path: str, caption: str) -> None:
@@ -45,8 +52,12 @@ def plot_groups(groups: Sequence[Tuple[str, List[Row]]], path: str, caption: str
     figure = Figure(figsize=(8.6, height), dpi=140, facecolor='white')
     FigureCanvasAgg(figure)
     panels = figure.subplots(
-        len(groups), 1, sharex=True, squeeze=False,
-        gridspec_kw={'height_ratios': [len(rows) + 0.3 for _, rows in groups]})[:, 0]
+        len(groups),
+        1,
+        sharex=True,
+        squeeze=False,
+        gridspec_kw={'height_ratios': [len(rows) + 0.3 for _, rows in groups]},
+    )[:, 0]
     handles: Dict[str, Any] = {}
     for axes, (title, rows) in zip(panels, groups):
         _draw_panel(axes, title, rows, handles)
@@ -57,12 +68,24 @@ def plot_groups(groups: Sequence[Tuple[str, List[Row]]], path: str, caption: str
     panels[-1].xaxis.set_minor_formatter(NullFormatter())
     panels[-1].set_xlabel('time per state (logarithmic; further left is faster)', color=INK)
     figure.legend(
-        handles.values(), handles.keys(), loc='upper left', ncol=len(handles), frameon=False,
-        bbox_to_anchor=(0.01, 1.0), fontsize=9, labelcolor=INK, handletextpad=0.2)
+        handles.values(),
+        handles.keys(),
+        loc='upper left',
+        ncol=len(handles),
+        frameon=False,
+        bbox_to_anchor=(0.01, 1.0),
+        fontsize=9,
+        labelcolor=INK,
+        handletextpad=0.2,
+    )
     figure.text(0.99, 0.25 / height, caption, ha='right', va='bottom', fontsize=7.5, color=FAINT)
     figure.subplots_adjust(
-        left=0.235, right=0.985, top=1.0 - 0.72 / height, bottom=0.88 / height,
-        hspace=0.55 * len(groups) / max(count, 1) * 1.6)
+        left=0.235,
+        right=0.985,
+        top=1.0 - 0.72 / height,
+        bottom=0.88 / height,
+        hspace=0.55 * len(groups) / max(count, 1) * 1.6,
+    )
     try:
         figure.savefig(path)
     except (OSError, ValueError) as error:
@@ -72,22 +95,43 @@ def plot_groups(groups: Sequence[Tuple[str, List[Row]]], path: str, caption: str
 def _draw_panel(axes: Any, title: str, rows: List[Row], handles: Dict[str, Any]) -> None:
     for y, (_, times, factors) in enumerate(rows):
         known = {key: value for key, value in times.items() if value}
-        axes.plot([min(known.values()), max(known.values())], [y, y], color='#dde3ea', lw=2.2,
-                  zorder=1, solid_capstyle='round')
+        axes.plot(
+            [min(known.values()), max(known.values())],
+            [y, y],
+            color='#dde3ea',
+            lw=2.2,
+            zorder=1,
+            solid_capstyle='round',
+        )
         for key, label, colour, marker in SERIES:
             if key in known:
                 handles[label] = axes.plot(
-                    known[key], y, marker, color=colour, ms=7, mec='white', mew=0.8, ls='none',
-                    zorder=3)[0]
-        ours = sorted((known[key], key, colour) for key, _, colour, _ in SERIES[1:]
-                      if key in known and factors.get(key))
+                    known[key],
+                    y,
+                    marker,
+                    color=colour,
+                    ms=7,
+                    mec='white',
+                    mew=0.8,
+                    ls='none',
+                    zorder=3,
+                )[0]
+        ours = sorted(
+            (known[key], key, colour)
+            for key, _, colour, _ in SERIES[1:]
+            if key in known and factors.get(key)
+        )
         close = len(ours) == 2 and ours[1][0] < 1.35 * ours[0][0]
         for (value, key, colour), side in zip(ours, ('right', 'left')):
             axes.annotate(
-                f'{_factor(factors[key])}x', (value, y),
+                f'{_factor(factors[key])}x',
+                (value, y),
                 ({'right': 2, 'left': -2}[side] if close else 0, 5.5),
-                textcoords='offset points', ha=side if close else 'center', fontsize=8,
-                color=colour)
+                textcoords='offset points',
+                ha=side if close else 'center',
+                fontsize=8,
+                color=colour,
+            )
     axes.set_ylim(len(rows) - 0.5, -0.75)
     axes.set_yticks(range(len(rows)), [label for label, *_ in rows], fontsize=9, color=INK)
     axes.set_title(title, loc='left', fontsize=10, fontweight='bold', color=INK, pad=4)

@@ -113,8 +113,15 @@ def summary(times: np.ndarray) -> Comparison:
         return Comparison(median, low, high, None, None, None, None, len(times))
     ratios = np.percentile(times[:, 1] / times[:, 0], (25, 50, 75))
     return Comparison(
-        median, low, high, float(np.median(times[:, 1])), ratios[1], ratios[0], ratios[2],
-        len(times))
+        median,
+        low,
+        high,
+        float(np.median(times[:, 1])),
+        ratios[1],
+        ratios[0],
+        ratios[2],
+        len(times),
+    )
 
 
 class _Block:
@@ -154,8 +161,12 @@ class Progress:
         self._done += 1
         if self._shown:
             text = f'[{self._done}/{max(self._steps, self._done)}] {what}'
-            print(f'\r\033[K{text}' if self._terminal else text,
-                  end='' if self._terminal else '\n', file=sys.stderr, flush=True)
+            print(
+                f'\r\033[K{text}' if self._terminal else text,
+                end='' if self._terminal else '\n',
+                file=sys.stderr,
+                flush=True,
+            )
 
     def finish(self) -> None:
         """Clear the line."""

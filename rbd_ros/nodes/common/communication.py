@@ -40,9 +40,7 @@ def message_type(kind: str) -> type:
 
 def quality_of_service(topic: Topic) -> QoSProfile:
     """Quality of service that a topic is declared with."""
-    reliability = (
-        ReliabilityPolicy.RELIABLE if topic.reliable else ReliabilityPolicy.BEST_EFFORT
-    )
+    reliability = ReliabilityPolicy.RELIABLE if topic.reliable else ReliabilityPolicy.BEST_EFFORT
     durability = (
         DurabilityPolicy.TRANSIENT_LOCAL if topic.transient_local else DurabilityPolicy.VOLATILE
     )

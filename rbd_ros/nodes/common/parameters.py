@@ -125,9 +125,7 @@ class ParameterTable:
         told.dynamic_typing = not self._static
         # An empty list does not tell its type: it is declared with one element and emptied.
         first = value if not declaration.is_list or value else (declaration.element(),)
-        self._node.declare_parameter(
-            declaration.name, _for_ros(first), told, ignore_override=True
-        )
+        self._node.declare_parameter(declaration.name, _for_ros(first), told, ignore_override=True)
         if first is not value:
             self._node.set_parameters([_ros_parameter(declaration, value)])
         return value

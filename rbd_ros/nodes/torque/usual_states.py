@@ -113,9 +113,7 @@ class UsualStates:
     :param max_change: greatest usual change of position, see `LastState`
     """
 
-    def __init__(
-        self, size: int, bounds: Tuple[np.ndarray, np.ndarray, float], max_change: float
-    ):
+    def __init__(self, size: int, bounds: Tuple[np.ndarray, np.ndarray, float], max_change: float):
         #: Positions and velocities of the last one, (n,); changed in place by the next
         self.q, self.v = np.zeros((2, size))
         self._stamp = np.zeros(1, dtype=np.int64)
