@@ -1,48 +1,30 @@
 """Algorithms of rigid-body dynamics, one a file, each readable against the book's table.
 
-Scalars are generic.
-
-All work on the coordinates of the tree; the gears of mimic joints are applied by `rbd_ros.robot`
-through the model.
+Scalars are generic: floats, arrays of them, or symbols. A text works on tree coordinates or on
+independent ones, as its declaration says (declaration.py, kinds.py). A new algorithm is a file in
+this folder, or in one below: `catalogue` finds it.
 """
 
-from rbd_ros.algorithms.aba import aba
-from rbd_ros.algorithms.centre_of_mass import centre_of_mass, centre_of_mass_jacobian
-from rbd_ros.algorithms.coriolis import coriolis_matrix
-from rbd_ros.algorithms.crba import composite_inertias, crba
-from rbd_ros.algorithms.energy import energy, momentum
-from rbd_ros.algorithms.forward_dynamics import forward_dynamics_by_inertia_matrix
-from rbd_ros.algorithms.jacobians import (
-    jacobian,
-    jacobian_derivative,
-    point_jacobian,
-    point_jacobian_derivative,
-    REFERENCES,
-)
-from rbd_ros.algorithms.kinematics import body_transforms, body_velocities, motion_columns
-from rbd_ros.algorithms.newton_euler import newton_euler
-from rbd_ros.algorithms.rnea import bias_force, gravity_torque, rnea
+from __future__ import annotations
 
-__all__ = [
-    'REFERENCES',
-    'aba',
-    'bias_force',
-    'body_transforms',
-    'body_velocities',
-    'centre_of_mass',
-    'centre_of_mass_jacobian',
-    'composite_inertias',
-    'coriolis_matrix',
-    'crba',
-    'energy',
-    'forward_dynamics_by_inertia_matrix',
-    'gravity_torque',
-    'jacobian',
-    'jacobian_derivative',
-    'momentum',
-    'motion_columns',
-    'newton_euler',
-    'point_jacobian',
-    'point_jacobian_derivative',
-    'rnea',
-]
+from functools import lru_cache
+from importlib import import_module
+import pkgutil
+from typing import Dict
+
+from rbd_ros.algorithms.declaration import Declaration, declaration_of
+
+
+@lru_cache(maxsize=1)
+def catalogue() -> Dict[str, Declaration]:
+    """All algorithms declared in this package, by name.
+
+    :raises TypeError: if two have one name
+    """
+    found: Dict[str, Declaration] = {}
+    for module in pkgutil.walk_packages(__path__, f'{__name__}.'):
+        for value in vars(import_module(module.name)).values():
+            declared = declaration_of(value)
+            if declared and found.setdefault(declared.name, declared) is not declared:
+                raise TypeError(f'two algorithms are called {declared.name!r}')
+    return found

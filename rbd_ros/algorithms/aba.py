@@ -16,6 +16,7 @@ def aba(
     qd: Sequence[Scalar],
     tau: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
+    diagonal: Optional[Sequence[Scalar]] = None,
 ) -> List[Scalar]:
     """Accelerations that the joint forces `tau` cause, rotor inertia included, joint friction not.
 
@@ -23,9 +24,11 @@ def aba(
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
     :param tau: generalized forces, (tree_nv,) [N m, N]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
+    :param diagonal: added to the diagonal of the inertia matrix, (tree_nv,) [kg m^2, kg]
     :return: qdd = FD(q, qd, tau, fx), (tree_nv,) [rad/s^2, m/s^2]
     """
     X, S, v, c, IA, pA, U, D, u = {}, {}, {0: MotionVector.zero()}, {}, {}, {}, {}, {}, {}
+    extra = [0.0] * model.tree_nv if diagonal is None else diagonal
     for i, body in model.outward():
         joint = body.joint.calc(q[body.q], qd[body.v])
         S[i] = joint.S
@@ -39,7 +42,8 @@ def aba(
 
     for i, body in model.inward():
         U[i] = [IA[i] * s for s in S[i].columns]
-        D[i] = ltdl(_plus_rotor([S[i].T @ column for column in U[i]], body.armature))
+        rotor = [body.armature + x for x in extra[body.v]]
+        D[i] = ltdl(plus_diagonal([S[i].T @ column for column in U[i]], rotor))
         u[i] = [t - p for t, p in zip(tau[body.v], S[i].T @ pA[i])]
         if body.parent != 0:
             UD = _times_inverse(U[i], D[i])
@@ -60,9 +64,9 @@ def aba(
     return qdd
 
 
-def _plus_rotor(D: List[List[Scalar]], armature: float) -> List[List[Scalar]]:
-    """D with the reflected rotor inertia on its diagonal (book eq 9.28)."""
-    return [[x + armature if i == j else x for j, x in enumerate(row)] for i, row in enumerate(D)]
+def plus_diagonal(D: List[List[Scalar]], extra: Sequence[Scalar]) -> List[List[Scalar]]:
+    """D with something on its diagonal, such as the inertia of rotors (book eq 9.28)."""
+    return [[x + extra[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(D)]
 
 
 def _times_inverse(U: List[ForceVector], D: LTDL) -> List[ForceVector]:

@@ -1,15 +1,38 @@
 """Centre of mass of the moving bodies and its Jacobian (seed rows BL07, SV19)."""
 
 import math
-from typing import Dict, List, Sequence, Tuple
+from typing import Dict, List, Mapping, Sequence, Tuple
 
+from rbd_ros.algorithms.declaration import algorithm
+from rbd_ros.algorithms.kinds import CONFIGURATION, POINT_JACOBIAN, POSITION
 from rbd_ros.algorithms.kinematics import body_transforms, motion_columns
-from rbd_ros.model import Model
+from rbd_ros.model import Model, ModelError
 from rbd_ros.spatial import linear3, PluckerTransform
 from rbd_ros.spatial.linear3 import Vector3, ZERO3
 from rbd_ros.spatial.scalar import is_zero, Scalar
 
 
+def require_mass(
+    model: Model, given_later: Sequence[int], constants: Mapping[str, Sequence[float]]
+) -> None:
+    """Check that there is a centre of mass.
+
+    :param given_later: bodies that get inertia at run time
+    :param constants: constants chosen
+    :raises ModelError: if nothing that moves has mass
+    """
+    if not given_later and not sum(body.inertia.mass for body in model.bodies):
+        raise ModelError('there is no centre of mass: nothing that moves has mass')
+
+
+@algorithm(
+    'centre_of_mass',
+    inputs={'q': CONFIGURATION},
+    outputs={'p': POSITION},
+    source='seed row BL07',
+    check=require_mass,
+    peer='centerOfMass',
+)
 def centre_of_mass(model: Model, q: Sequence[Scalar]) -> Vector3:
     """Centre of mass of all moving bodies in base coordinates, (3,) [m].
 
@@ -21,6 +44,14 @@ def centre_of_mass(model: Model, q: Sequence[Scalar]) -> Vector3:
     return linear3.scale(_reciprocal(mass[0]), moment[0])
 
 
+@algorithm(
+    'centre_of_mass_jacobian',
+    inputs={'q': CONFIGURATION},
+    outputs={'J': POINT_JACOBIAN},
+    source='seed row SV19',
+    check=require_mass,
+    peer='jacobianCenterOfMass',
+)
 def centre_of_mass_jacobian(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
     """Jacobian of the centre of mass.
 

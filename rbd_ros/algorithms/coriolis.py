@@ -12,12 +12,22 @@ from __future__ import annotations
 
 from typing import List, Sequence
 
+from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
+from rbd_ros.algorithms.kinds import CONFIGURATION, MATRIX, VELOCITY
 from rbd_ros.algorithms.kinematics import apparent_column_rates, body_velocities, motion_columns
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, linear3, MotionVector, RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar
 
 
+@algorithm(
+    'coriolis_matrix',
+    inputs={'q': CONFIGURATION, 'qd': VELOCITY},
+    outputs={'C': MATRIX},
+    model=EQUIVALENT,
+    source='Echeandia and Wensing, J. Comput. Nonlinear Dyn. 2021',
+    peer='computeCoriolisMatrix',
+)
 def coriolis_matrix(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> List[List[Scalar]]:
     """Coriolis matrix C(q, qd).
 

@@ -2,11 +2,21 @@
 
 from typing import Dict, List, Sequence
 
+from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
+from rbd_ros.algorithms.kinds import CONFIGURATION, INERTIA_MATRIX
 from rbd_ros.model import Model
 from rbd_ros.spatial import RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar
 
 
+@algorithm(
+    'mass_matrix',
+    inputs={'q': CONFIGURATION},
+    outputs={'H': INERTIA_MATRIX},
+    model=EQUIVALENT,
+    source='RBDA table 6.2',
+    peer='crba',
+)
 def crba(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
     """Joint-space inertia matrix H, rotor inertia included; zero where branches do not meet.
 

@@ -1,14 +1,39 @@
 """Kinetic and potential energy and spatial momentum of a tree (book 2.12, eq 1.1)."""
 
-from typing import Sequence, Tuple
+from typing import Any, NamedTuple, Sequence
 
+from rbd_ros.algorithms.declaration import algorithm
+from rbd_ros.algorithms.kinds import CONFIGURATION, MOMENTUM, SCALAR, VELOCITY
 from rbd_ros.algorithms.kinematics import body_velocities
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, linear3
 from rbd_ros.spatial.scalar import Scalar
 
 
-def energy(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Tuple[Scalar, Scalar]:
+class Energy(NamedTuple):
+    """Energy of a robot [J]; arrays for a batch.
+
+    :param kinetic: kinetic energy, rotors included
+    :param potential: potential energy, zero with all mass at the height of the base origin
+    """
+
+    kinetic: Any
+    potential: Any
+
+    @property
+    def total(self) -> Any:
+        """Sum of both."""
+        return self.kinetic + self.potential
+
+
+@algorithm(
+    'energy',
+    inputs={'q': CONFIGURATION, 'qd': VELOCITY},
+    outputs={'kinetic': SCALAR, 'potential': SCALAR},
+    result=Energy,
+    source='RBDA 2.12',
+)
+def energy(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Energy:
     """Kinetic energy, rotors included, and potential energy, zero for a mass at the base origin.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
@@ -26,9 +51,16 @@ def energy(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Tuple[Sca
             linear3.apply_transpose(X.E, inertia.h), linear3.scale(inertia.mass, X.r)
         )
         potential = potential - linear3.dot(tuple(model.gravity), moment)
-    return kinetic * 0.5, potential
+    return Energy(kinetic * 0.5, potential)
 
 
+@algorithm(
+    'momentum',
+    inputs={'q': CONFIGURATION, 'qd': VELOCITY},
+    outputs={'h': MOMENTUM},
+    source='RBDA eq 2.58',
+    peer='computeCentroidalMomentum',
+)
 def momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> ForceVector:
     """Spatial momentum of all moving bodies in base coordinates.
 

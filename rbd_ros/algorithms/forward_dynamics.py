@@ -1,16 +1,66 @@
-"""Forward dynamics by the joint-space inertia matrix (book 6.1) of a tree with gears (book 9.6).
+"""Forward dynamics: by the articulated-body algorithm, or by the joint-space inertia matrix.
 
-Without gears the articulated-body algorithm (aba.py) is the cheaper way to the same accelerations.
+The articulated-body algorithm (aba.py) does not survive gears between branches; a tree with gears
+goes by the reduced inertia matrix (book 6.1, 9.6).
 """
 
 from typing import List, Mapping, Optional, Sequence
 
+from rbd_ros.algorithms.aba import aba, plus_diagonal
 from rbd_ros.algorithms.crba import crba
+from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.factorisation import ltdl
+from rbd_ros.algorithms.kinds import (
+    ACCELERATION,
+    CONFIGURATION,
+    DIAGONAL,
+    EXTERNAL_FORCES,
+    FORCE,
+    VELOCITY,
+)
 from rbd_ros.algorithms.newton_euler import newton_euler
+from rbd_ros.algorithms.singularity import require_regular_mass_matrix
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar
+
+
+@algorithm(
+    'forward_dynamics',
+    inputs={
+        'q': CONFIGURATION,
+        'qd': VELOCITY,
+        'tau': FORCE,
+        'external_forces': EXTERNAL_FORCES,
+        'diagonal': DIAGONAL,
+    },
+    outputs={'a': ACCELERATION},
+    coordinates=INDEPENDENT,
+    model=EQUIVALENT,
+    source='RBDA table 7.1; 9.6 with gears',
+    check=require_regular_mass_matrix,
+    peer='aba',
+)
+def forward_dynamics(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    external_forces: Optional[Mapping[int, ForceVector]] = None,
+    diagonal: Optional[Sequence[Scalar]] = None,
+) -> List[Scalar]:
+    """Accelerations that generalized forces cause, by whichever algorithm suits the model.
+
+    :param q: independent configuration, (nq,) [rad, m]
+    :param qd: independent velocity, (nv,) [rad/s, m/s]
+    :param tau: independent generalized forces, (nv,) [N m, N]
+    :param external_forces: force on each body in base coordinates, by body number [N m, N]
+    :param diagonal: added to the diagonal of the inertia matrix, (nv,) [kg m^2, kg]
+    :return: independent accelerations, (nv,) [rad/s^2, m/s^2]
+    """
+    if model.couplings:
+        return forward_dynamics_by_inertia_matrix(model, q, qd, tau, external_forces, diagonal)
+    return aba(model, q, qd, tau, external_forces, diagonal)
 
 
 def forward_dynamics_by_inertia_matrix(
@@ -38,8 +88,5 @@ def forward_dynamics_by_inertia_matrix(
     )
     H = model.independent_matrix(crba(model, tree_q))
     if diagonal is not None:
-        H = [
-            [h + diagonal[i] if i == j else h for j, h in enumerate(row)]
-            for i, row in enumerate(H)
-        ]
+        H = plus_diagonal(H, diagonal)
     return ltdl(H).solve([t - c for t, c in zip(tau, C)])

@@ -2,6 +2,16 @@
 
 from typing import List, Sequence, Tuple
 
+from rbd_ros.algorithms.declaration import algorithm
+from rbd_ros.algorithms.kinds import (
+    CONFIGURATION,
+    FRAME,
+    JACOBIAN,
+    POINT,
+    POINT_JACOBIAN,
+    REFERENCE,
+    VELOCITY,
+)
 from rbd_ros.algorithms.kinematics import (
     apparent_column_rates,
     body_transforms,
@@ -15,9 +25,14 @@ from rbd_ros.spatial.scalar import Scalar
 
 Matrix = List[List[Scalar]]
 
-REFERENCES = ('body', 'base', 'aligned')
 
-
+@algorithm(
+    'jacobian',
+    inputs={'q': CONFIGURATION, 'frame': FRAME, 'reference': REFERENCE},
+    outputs={'J': JACOBIAN},
+    source='RBDA example 4.2',
+    peer='computeFrameJacobian',
+)
 def jacobian(model: Model, q: Sequence[Scalar], frame: Frame, reference: str) -> Matrix:
     """Jacobian J with v = J qd, the velocity of `frame`.
 
@@ -32,6 +47,12 @@ def jacobian(model: Model, q: Sequence[Scalar], frame: Frame, reference: str) ->
     return _assemble(model, frame, lambda j, k: _express(columns[j][k], XF, reference))
 
 
+@algorithm(
+    'jacobian_derivative',
+    inputs={'q': CONFIGURATION, 'qd': VELOCITY, 'frame': FRAME, 'reference': REFERENCE},
+    outputs={'Jdot': JACOBIAN},
+    source='RBDA 2.5',
+)
 def jacobian_derivative(
     model: Model,
     q: Sequence[Scalar],
@@ -65,6 +86,12 @@ def jacobian_derivative(
     return _assemble(model, frame, derivative)
 
 
+@algorithm(
+    'point_jacobian',
+    inputs={'q': CONFIGURATION, 'frame': FRAME, 'point': POINT},
+    outputs={'J': POINT_JACOBIAN},
+    source='RBDA example 4.2',
+)
 def point_jacobian(model: Model, q: Sequence[Scalar], frame: Frame, point: Vector3) -> Matrix:
     """Jacobian of the velocity, along the axes of the base, of a point fixed to `frame`.
 
@@ -76,6 +103,12 @@ def point_jacobian(model: Model, q: Sequence[Scalar], frame: Frame, point: Vecto
     return jacobian(model, q, at_point, 'aligned')[3:]
 
 
+@algorithm(
+    'point_jacobian_derivative',
+    inputs={'q': CONFIGURATION, 'qd': VELOCITY, 'frame': FRAME, 'point': POINT},
+    outputs={'Jdot': POINT_JACOBIAN},
+    source='RBDA 2.5',
+)
 def point_jacobian_derivative(
     model: Model,
     q: Sequence[Scalar],

@@ -1,7 +1,9 @@
 """Forward kinematics: positions and velocities of all bodies (book 4.2, examples 4.3 and 4.4)."""
 
-from typing import Dict, Sequence, Tuple
+from typing import Any, Dict, NamedTuple, Sequence, Tuple
 
+from rbd_ros.algorithms.declaration import algorithm
+from rbd_ros.algorithms.kinds import BODY_FRAMES, CONFIGURATION, LINK_POSES, MOTION_COLUMNS
 from rbd_ros.model import Model
 from rbd_ros.spatial import MotionVector, PluckerTransform
 from rbd_ros.spatial.scalar import Scalar
@@ -62,3 +64,46 @@ def apparent_column_rates(
         )
         for i, body in model.outward()
     }
+
+
+@algorithm(
+    'forward_kinematics',
+    inputs={'q': CONFIGURATION},
+    outputs={'poses': LINK_POSES},
+    source='RBDA example 4.3',
+    peer='framesForwardKinematics',
+)
+def forward_kinematics(model: Model, q: Sequence[Scalar]) -> Dict[str, PluckerTransform]:
+    """Transform from base to link coordinates of each link, by name.
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    """
+    X0 = body_transforms(model, q)
+    return {name: link.placement * X0[link.body] for name, link in model.links.items()}
+
+
+class BodyKinematics(NamedTuple):
+    """What contact needs to know of a configuration.
+
+    :param frames: pose of each body, base first
+    :param columns: columns of the motion subspaces in base coordinates
+    """
+
+    frames: Any
+    columns: Any
+
+
+@algorithm(
+    'contact_kinematics',
+    inputs={'q': CONFIGURATION},
+    outputs={'frames': BODY_FRAMES, 'columns': MOTION_COLUMNS},
+    result=BodyKinematics,
+    source='RBDA examples 4.2 and 4.3',
+)
+def body_kinematics(model: Model, q: Sequence[Scalar]) -> BodyKinematics:
+    """Transforms from base to body coordinates, and motion subspaces in base coordinates.
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    """
+    X0 = body_transforms(model, q)
+    return BodyKinematics(X0, motion_columns(model, q, X0))

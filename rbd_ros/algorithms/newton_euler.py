@@ -12,7 +12,15 @@ P = tr(I)/2 1 - I the second moments of its mass.
 
 from typing import List, Mapping, Optional, Sequence
 
+from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
 from rbd_ros.algorithms.forces import to_body_coordinates
+from rbd_ros.algorithms.kinds import (
+    ACCELERATION,
+    CONFIGURATION,
+    EXTERNAL_FORCES,
+    FORCE,
+    VELOCITY,
+)
 from rbd_ros.algorithms.rnea import gravity_acceleration
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, linear3, RigidBodyInertia
@@ -20,6 +28,19 @@ from rbd_ros.spatial.linear3 import add, apply, cross, Matrix3, subtract, Vector
 from rbd_ros.spatial.scalar import Scalar
 
 
+@algorithm(
+    'inverse_dynamics',
+    inputs={
+        'q': CONFIGURATION,
+        'qd': VELOCITY,
+        'qdd': ACCELERATION,
+        'external_forces': EXTERNAL_FORCES,
+    },
+    outputs={'tau': FORCE},
+    model=EQUIVALENT,
+    source='RBDA 5.3 and 5.4',
+    peer='rnea',
+)
 def newton_euler(
     model: Model,
     q: Sequence[Scalar],
@@ -65,6 +86,38 @@ def newton_euler(
         if body.parent != 0:
             f[body.parent] = f[body.parent] + X[i].inverse_apply(f[i])
     return tau
+
+
+@algorithm(
+    'bias_force',
+    inputs={'q': CONFIGURATION, 'qd': VELOCITY, 'external_forces': EXTERNAL_FORCES},
+    outputs={'C': FORCE},
+    model=EQUIVALENT,
+    source='RBDA eq 6.2',
+    peer='nonLinearEffects',
+)
+def bias_force(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    external_forces: Optional[Mapping[int, ForceVector]] = None,
+) -> List[Scalar]:
+    """Bias force C of H qdd + C = tau: ID(q, qd, 0, fx), (tree_nv,) [N m, N]."""
+    return newton_euler(model, q, qd, [0.0] * model.tree_nv, external_forces)
+
+
+@algorithm(
+    'gravity_torque',
+    inputs={'q': CONFIGURATION},
+    outputs={'tau': FORCE},
+    model=EQUIVALENT,
+    source='RBDA 5.3',
+    peer='computeGeneralizedGravity',
+)
+def gravity_torque(model: Model, q: Sequence[Scalar]) -> List[Scalar]:
+    """Joint forces that hold the tree still against gravity: ID(q, 0, 0), (tree_nv,) [N m, N]."""
+    zero = [0.0] * model.tree_nv
+    return newton_euler(model, q, zero, zero)
 
 
 def rotation_rates(w: Vector3, alpha: Vector3) -> Matrix3:

@@ -2,12 +2,33 @@
 
 from typing import List, Mapping, Optional, Sequence
 
+from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
 from rbd_ros.algorithms.forces import to_body_coordinates
+from rbd_ros.algorithms.kinds import (
+    ACCELERATION,
+    CONFIGURATION,
+    EXTERNAL_FORCES,
+    FORCE,
+    VELOCITY,
+)
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, MotionVector
 from rbd_ros.spatial.scalar import Scalar
 
 
+@algorithm(
+    'rnea',
+    inputs={
+        'q': CONFIGURATION,
+        'qd': VELOCITY,
+        'qdd': ACCELERATION,
+        'external_forces': EXTERNAL_FORCES,
+    },
+    outputs={'tau': FORCE},
+    model=EQUIVALENT,
+    source='RBDA table 5.1',
+    peer='rnea',
+)
 def rnea(
     model: Model,
     q: Sequence[Scalar],
@@ -51,22 +72,3 @@ def gravity_acceleration(model: Model) -> MotionVector:
     The base's fictitious acceleration is its opposite.
     """
     return MotionVector((0.0, 0.0, 0.0), tuple(model.gravity))
-
-
-def bias_force(
-    model: Model,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
-    external_forces: Optional[Mapping[int, ForceVector]] = None,
-) -> List[Scalar]:
-    """Bias force C of H qdd + C = tau: ID(q, qd, 0, fx) (book eq 6.2), (tree_nv,)."""
-    return rnea(model, q, qd, [0.0] * model.tree_nv, external_forces)
-
-
-def gravity_torque(model: Model, q: Sequence[Scalar]) -> List[Scalar]:
-    """Joint forces that hold the tree still against gravity.
-
-    This is ID(q, 0, 0) (book 5.3), (tree_nv,).
-    """
-    zero = [0.0] * model.tree_nv
-    return rnea(model, q, zero, zero)

@@ -1,7 +1,8 @@
 """Compiler: symbol graph, LLVM back end, kernels and their cache. Knows no robot."""
 
+from rbd_ros.compiler.definition import Definition, Output, Tangent
 from rbd_ros.compiler.graph import Graph, OperationCount, Symbol
-from rbd_ros.compiler.kernel import BaseKernel, Definition, make_kernel, set_threads
+from rbd_ros.compiler.kernel import BaseKernel, make_kernel, set_threads
 from rbd_ros.compiler.native import compile_lock, why_unavailable
 
 __all__ = [
@@ -9,7 +10,9 @@ __all__ = [
     'Definition',
     'Graph',
     'OperationCount',
+    'Output',
     'Symbol',
+    'Tangent',
     'compile_lock',
     'make_kernel',
     'set_threads',

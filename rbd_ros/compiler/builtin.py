@@ -16,9 +16,11 @@ import ctypes
 from functools import lru_cache
 import struct
 import sys
-from typing import Any, Callable, List, Sequence, Tuple
+from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 import numpy as np
+
+from rbd_ros.compiler.definition import Output
 
 # Offsets in PyObject (after the reference count) and in NumPy's PyArrayObject_fields, on 64-bit
 # CPython with a GIL.
@@ -26,6 +28,7 @@ _TYPE, _DATA, _ND, _DIMENSIONS, _DESCR, _FLAGS = 8, 16, 24, 32, 56, 64
 _CONTIGUOUS_ALIGNED = 0x0001 | 0x0100
 _PYARRAY_NEW = 93  # number of PyArray_New in NumPy's table of C functions, part of its stable ABI
 _DOUBLE = 12
+_TUPLE_ITEMS = tuple.__basicsize__  # where the items of a tuple begin
 _METH_FASTCALL = 0x0080
 _METH_FASTCALL_KEYWORDS = _METH_FASTCALL | 0x0002
 _BYTES_DATA = bytes.__basicsize__ - 1  # where the content of a bytes object begins
@@ -38,14 +41,24 @@ _LOOP_CONTEXT = (
     'bytes type',
     'PyErr_Occurred',
 )
-_CONTEXT = ('ndarray type', 'float64 descriptor', 'PyArray_New', 'PyObject_Vectorcall')
+# What machine code of a kernel needs of the interpreter, in a table of its own.
+_CONTEXT = (
+    'ndarray',
+    'float64',
+    'new_array',
+    'new_float',
+    'new_tuple',
+    'release',
+    'vectorcall',
+    'result_type',
+)
 
 
-def builtin_function(inputs: Sequence[Tuple[str, int]], shape: Tuple[int, ...]) -> str:
+def builtin_function(inputs: Sequence[Tuple[str, int]], outputs: Sequence[Output]) -> str:
     """Text of the function `builtin` that calls `core`, and of its table `context`.
 
     :param inputs: names and sizes of the input arrays
-    :param shape: shape of the output array
+    :param outputs: names and shapes of the output arrays
     """
     lines, n, arrays = [], len(inputs), []
 
@@ -86,40 +99,120 @@ def builtin_function(inputs: Sequence[Tuple[str, int]], shape: Tuple[int, ...]) 
         arrays.append(f'ptr {field(f"%a{k}", f"data{k}", _DATA, "ptr")}')
 
     checks = '\n'.join(lines)
-    dims = ', '.join(f'i64 {d}' for d in shape)
+    made = _Results(outputs)
     return f"""
 @context = global [{len(_CONTEXT)} x ptr] zeroinitializer
-@shape = internal constant [{len(shape)} x i64] [{dims}]
+{made.constants}
 define ptr @builtin(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) nounwind {{
-  %ndarray = load ptr, ptr @context
-  %float64_p = getelementptr ptr, ptr @context, i64 1
-  %float64 = load ptr, ptr %float64_p
+{_known('ndarray', 'float64')}
   %enough = icmp eq i64 %nargs, {n}
   %plain = icmp eq ptr %kwnames, null
   %start = and i1 %enough, %plain
   br i1 %start, label %begin, label %slow
 begin:
 {checks}
-  %new_p = getelementptr ptr, ptr @context, i64 2
-  %new = load ptr, ptr %new_p
-  %result = call ptr %new(ptr %ndarray, i32 {len(shape)}, ptr @shape, i32 {_DOUBLE},
-                          ptr null, ptr null, i32 0, i32 0, ptr null)
-  %failed = icmp eq ptr %result, null
-  br i1 %failed, label %give_up, label %run
-run:
-  %out_p = getelementptr i8, ptr %result, i64 {_DATA}
-  %out = load ptr, ptr %out_p
-  call void @core({', '.join([*arrays, 'ptr %out'])})
-  ret ptr %result
-give_up:
-  ret ptr null
+{made.before}
+  call void @core({', '.join([*arrays, *made.destinations])})
+{made.after}
 slow:
-  %vectorcall_p = getelementptr ptr, ptr @context, i64 3
-  %vectorcall = load ptr, ptr %vectorcall_p
+{_known('vectorcall')}
   %answer = tail call ptr %vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)
   ret ptr %answer
 }}
 """
+
+
+def _known(*names: str) -> str:
+    """Loads from the table `context`."""
+    return '\n'.join(
+        f'  %{name}_p = getelementptr ptr, ptr @context, i64 {_CONTEXT.index(name)}\n'
+        f'  %{name} = load ptr, ptr %{name}_p'
+        for name in names
+    )
+
+
+class _Results:
+    """Code that makes the result of one state: an array, a number, or a named tuple of these.
+
+    The tuple is made first and owns what comes into it, so that it is all that must be released if
+    memory is short.
+
+    :param outputs: names and shapes of the output arrays
+
+    Its attributes are texts: `constants`; `before` and `after` the kernel runs; `destinations`,
+    where the kernel is to write.
+    """
+
+    def __init__(self, outputs: Sequence[Output]):
+        self._in_tuple = len(outputs) > 1
+        self.constants, self.destinations = '', []
+        self._before, self._after = [_known('new_array')], []
+        if self._in_tuple:
+            self._before += [
+                _known('new_tuple', 'result_type', 'release'),
+                f'  %tuple = call ptr %new_tuple(ptr %result_type, i64 {len(outputs)})',
+                '  %no_tuple = icmp eq ptr %tuple, null',
+                '  br i1 %no_tuple, label %nothing, label %made',
+                'made:',
+            ]
+        if any(not output.shape for output in outputs):
+            self._after.append(_known('new_float'))
+        for k, output in enumerate(outputs):
+            if output.shape:
+                self._array(k, output)
+            else:
+                self._number(k)
+        self._end(len(outputs))
+        self.before, self.after = '\n'.join(self._before), '\n'.join(self._after)
+
+    def _array(self, k: int, output: Output) -> None:
+        dims = ', '.join(f'i64 {d}' for d in output.shape)
+        self.constants += f'@shape{k} = internal constant [{len(output.shape)} x i64] [{dims}]\n'
+        self._before.append(
+            f'  %result{k} = call ptr %new_array(ptr %ndarray, i32 {len(output.shape)}, '
+            f'ptr @shape{k}, i32 {_DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null)'
+        )
+        self._keep(k, self._before)
+        self._before += [
+            f'  %out{k}_p = getelementptr i8, ptr %result{k}, i64 {_DATA}',
+            f'  %out{k} = load ptr, ptr %out{k}_p',
+        ]
+        self.destinations.append(f'ptr %out{k}')
+
+    def _number(self, k: int) -> None:
+        self._before.append(f'  %number{k} = alloca double')
+        self.destinations.append(f'ptr %number{k}')
+        self._after += [
+            f'  %value{k} = load double, ptr %number{k}',
+            f'  %result{k} = call ptr %new_float(double %value{k})',
+        ]
+        self._keep(k, self._after)
+
+    def _keep(self, k: int, lines: List[str]) -> None:
+        """Check that an object was made, and give it to the tuple."""
+        if self._in_tuple:
+            lines += [
+                f'  %item{k} = getelementptr i8, ptr %tuple, i64 {_TUPLE_ITEMS + 8 * k}',
+                f'  store ptr %result{k}, ptr %item{k}',
+            ]
+        lines += [
+            f'  %failed{k} = icmp eq ptr %result{k}, null',
+            f'  br i1 %failed{k}, label %{"give_up" if self._in_tuple else "nothing"}, '
+            f'label %got{k}',
+            f'got{k}:',
+        ]
+
+    def _end(self, count: int) -> None:
+        if self._in_tuple:
+            self._after += [
+                '  ret ptr %tuple',
+                'give_up:',
+                '  call void %release(ptr %tuple)',
+                '  br label %nothing',
+            ]
+        else:
+            self._after.append('  ret ptr %result0')
+        self._after += ['nothing:', '  ret ptr null']
 
 
 def loop_function(records: int, numbers: Sequence[str]) -> str:
@@ -253,7 +346,8 @@ def make_loop_builtin(
 
 
 @lru_cache(maxsize=None)
-def _context_values() -> Tuple[int, ...]:
+def _interpreter() -> Tuple[int, ...]:
+    """The table `context` up to what depends on the kernel."""
     table = (
         np._core._multiarray_umath._ARRAY_API
         if hasattr(np, '_core')
@@ -261,11 +355,17 @@ def _context_values() -> Tuple[int, ...]:
     )
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    functions = get(table, None)
-    new = ctypes.c_void_p.from_address(
-        functions + _PYARRAY_NEW * ctypes.sizeof(ctypes.c_void_p)
+    new_array = ctypes.c_void_p.from_address(
+        get(table, None) + _PYARRAY_NEW * ctypes.sizeof(ctypes.c_void_p)
     ).value
-    return id(np.ndarray), id(np.dtype(np.float64)), new
+    api = ctypes.pythonapi
+    functions = (api.PyFloat_FromDouble, api.PyType_GenericAlloc, api.Py_DecRef)
+    return (
+        id(np.ndarray),
+        id(np.dtype(np.float64)),
+        new_array,
+        *(ctypes.cast(function, ctypes.c_void_p).value for function in functions),
+    )
 
 
 def _vectorcall(fallback: Callable[..., Any]) -> int:
@@ -277,15 +377,22 @@ def _vectorcall(fallback: Callable[..., Any]) -> int:
 
 
 def make_builtin(
-    name: str, doc: str, address: int, context: int, fallback: Callable[..., Any]
+    name: str,
+    doc: str,
+    address: int,
+    context: int,
+    fallback: Callable[..., Any],
+    result: Optional[type] = None,
 ) -> Callable[..., Any]:
     """Builtin function object of the machine code at `address`.
 
     :param context: address of the table `context` of the same code, filled here
     :param fallback: callable for all other arguments; the builtin keeps it alive, and it must keep
-        the code alive
+        the code alive, and `result`
+    :param result: named tuple for several outputs
     """
-    for k, value in enumerate((*_context_values(), _vectorcall(fallback))):
+    values = (*_interpreter(), _vectorcall(fallback), 0 if result is None else id(result))
+    for k, value in enumerate(values):
         ctypes.c_void_p.from_address(context + 8 * k).value = value
     return _new_builtin(
         _MethodDef(_text(name), address, _METH_FASTCALL_KEYWORDS, _text(doc)), fallback

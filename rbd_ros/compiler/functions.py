@@ -1,50 +1,56 @@
 """LLVM functions around a graph's code: one state, packed arrays, and a batch of states.
 
-* ``core(in0, in1, ..., out)``: one state, a pointer for each array;
-* ``packed(in, out)``: one state, all inputs one after another in a single array, for calls from
-  compiled loops;
-* ``batch(ins, out, scratch, first, last)``: rows `first` to `last` of a batch, W at a time.
+* ``core(in0, in1, ..., out0, out1, ...)``: one state, a pointer for each array;
+* ``packed(in, out)``: one state, all inputs one after another in a single array, and so all
+  outputs, for calls from compiled loops;
+* ``batch(ins, outs, scratch, first, last)``: rows `first` to `last` of a batch, W at a time.
 
 The first two live in one module with the builtin for Python (builtin.py), the last in another.
 """
 
 from __future__ import annotations
 
-from typing import List, Sequence, Tuple
+from typing import List, Tuple
 
 from rbd_ros.compiler.emit import Emitter
-from rbd_ros.compiler.graph import Graph, Value
-from rbd_ros.compiler.straight_line import Inputs, straight_line
+from rbd_ros.compiler.graph import Graph
+from rbd_ros.compiler.straight_line import Inputs, Outputs, straight_line
 
 
-def core_function(graph: Graph, inputs: Inputs, outputs: Sequence[Value]) -> Tuple[str, List[str]]:
+def core_function(graph: Graph, inputs: Inputs, outputs: Outputs) -> Tuple[str, List[str]]:
     """Text and declarations of `core` and `packed`.
 
     :param inputs: names and sizes of the input arrays
-    :param outputs: values of the flat output array
+    :param outputs: values of each output array
     """
     text, declarations = straight_line('core', 1, 'nounwind', graph, inputs, outputs)
-    offset, lines, passed = 0, [], []
-    for k, (_, size) in enumerate(inputs):
-        lines.append(f'  %p{k} = getelementptr double, ptr %in, i64 {offset}')
-        passed.append(f'ptr %p{k}')
-        offset += size
-    call = f'  tail call void @core({", ".join([*passed, "ptr %out"])})'
+    lines, passed = [], []
+    for array, sizes in (
+        ('in', [size for _, size in inputs]),
+        ('out', [len(values) for values in outputs]),
+    ):
+        for k in range(len(sizes)):
+            offset = sum(sizes[:k])
+            lines.append(f'  %{array}{k} = getelementptr double, ptr %{array}, i64 {offset}')
+            passed.append(f'ptr %{array}{k}')
     text += (
         'define void @packed(ptr %in, ptr %out) nounwind {\n'
-        + '\n'.join([*lines, call])
+        + '\n'.join([*lines, f'  tail call void @core({", ".join(passed)})'])
         + '\n  ret void\n}\n'
     )
     return text, declarations
 
 
 def scratch_size(inputs: Inputs, outputs: int, lanes: int) -> int:
-    """Doubles in the scratch array of `batch`, which must be aligned to vectors of `lanes`."""
+    """Doubles in the scratch array of `batch`, which must be aligned to vectors of `lanes`.
+
+    :param outputs: how many numbers come out
+    """
     return lanes * (sum(size for _, size in inputs) + outputs)
 
 
 def batch_function(
-    graph: Graph, inputs: Inputs, outputs: Sequence[Value], lanes: int
+    graph: Graph, inputs: Inputs, outputs: Outputs, lanes: int
 ) -> Tuple[str, List[str]]:
     """Text and declarations of `batch` for `lanes` states at once.
 
@@ -55,21 +61,28 @@ def batch_function(
     """
     attributes = 'nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512"'
     group, declarations = straight_line('group', lanes, attributes, graph, inputs, outputs)
-    entry, gathers, offset = [], [], 0
-    for k, (_, size) in enumerate(inputs):
+    sizes = {f'in{k}': size for k, (_, size) in enumerate(inputs)}
+    sizes.update({f'out{k}': len(values) for k, values in enumerate(outputs)})
+    entry: List[str] = []
+    gathers: List[str] = []
+    scatters: List[str] = []
+    offset = 0
+    for k, (name, size) in enumerate(sizes.items()):
+        is_input = k < len(inputs)
+        table, place = ('%ins', k) if is_input else ('%outs', k - len(inputs))
         entry += [
-            f'  %slot{k} = getelementptr ptr, ptr %ins, i64 {k}',
-            f'  %array{k} = load ptr, ptr %slot{k}',
-            f'  %scratch{k} = getelementptr double, ptr %scratch, i64 {offset}',
+            f'  %slot_{name} = getelementptr ptr, ptr {table}, i64 {place}',
+            f'  %array_{name} = load ptr, ptr %slot_{name}',
+            f'  %scratch_{name} = getelementptr double, ptr %scratch, i64 {offset}',
         ]
-        gathers.append(
-            f'  call void @gather(ptr %array{k}, ptr %scratch{k}, i64 %row, i64 {size})'
+        (gathers if is_input else scatters).append(
+            f'  call void @{"gather" if is_input else "scatter"}'
+            f'(ptr %array_{name}, ptr %scratch_{name}, i64 %row, i64 {size})'
         )
         offset += lanes * size
-    entry.append(f'  %scratch_out = getelementptr double, ptr %scratch, i64 {offset}')
-    passed = ', '.join([*(f'ptr %scratch{k}' for k in range(len(inputs))), 'ptr %scratch_out'])
+    passed = ', '.join(f'ptr %scratch_{name}' for name in sizes)
     lines = '\n'
-    parameters = 'ptr %ins, ptr %out, ptr %scratch, i64 %first, i64 %last'
+    parameters = 'ptr %ins, ptr %outs, ptr %scratch, i64 %first, i64 %last'
     text = f"""define void @batch({parameters}) {attributes} {{
 entry:
 {lines.join(entry)}
@@ -82,7 +95,7 @@ loop:
   %row = select i1 %past, i64 %final, i64 %next
 {lines.join(gathers)}
   call void @group({passed})
-  call void @scatter(ptr %out, ptr %scratch_out, i64 %row, i64 {len(outputs)})
+{lines.join(scatters)}
   %after = add i64 %next, {lanes}
   %more = icmp slt i64 %after, %last
   br i1 %more, label %loop, label %done

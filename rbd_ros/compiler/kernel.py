@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 import ctypes
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cached_property, lru_cache, partial
 import logging
-import math
 import os
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from rbd_ros.compiler import builtin, cache, functions, handles, native
-from rbd_ros.compiler.graph import Graph, OperationCount, Value
+from rbd_ros.compiler.definition import Definition
+from rbd_ros.compiler.graph import Graph, OperationCount
+from rbd_ros.compiler.straight_line import Outputs
 
 _FLOAT64 = np.dtype(np.float64)
 _ROWS_PER_TASK = 256
@@ -28,6 +29,9 @@ _BATCH = ctypes.CFUNCTYPE(
     None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
 )
 _log = logging.getLogger('rbd_ros')
+
+#: What a kernel returns: an array, a number, or a named tuple of such.
+Result = Union[np.ndarray, float, Tuple[Any, ...]]
 
 
 def _processors() -> int:
@@ -68,36 +72,13 @@ def _pool() -> ThreadPoolExecutor:
 os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
 
 
-@dataclass(frozen=True)
-class Definition:
-    """What a kernel computes.
-
-    :param name: name of the function, for messages
-    :param inputs: names and sizes of the input arrays
-    :param shape: shape of the output array for one state
-    :param evaluate: from lists of scalars, one for each input, to the flat list of outputs
-    :param key: what decides the result of `evaluate`, as JSON values, for the cache on disk
-    :param doc: documentation of the callable
-    """
-
-    name: str
-    inputs: Tuple[Tuple[str, int], ...]
-    shape: Tuple[int, ...]
-    evaluate: Callable[..., Sequence[Any]]
-    key: Dict[str, Any]
-    doc: str = ''
-
-    @property
-    def size(self) -> int:
-        """Number of outputs."""
-        return math.prod(self.shape)
-
-
 class BaseKernel:
     """What compiled and interpreted kernels share: checking and broadcasting of arguments."""
 
     def __init__(self, definition: Definition):
         self.definition = definition
+        self._sizes = [output.size for output in definition.outputs]
+        self._shapes = [output.shape for output in definition.outputs]
         self.__name__ = definition.name
         self.__doc__ = definition.doc
 
@@ -108,15 +89,15 @@ class BaseKernel:
 
     @property
     def output_size(self) -> int:
-        """Number of outputs."""
+        """How many numbers come out, of all outputs together."""
         return self.definition.size
 
     @cached_property
-    def function(self) -> Callable[..., np.ndarray]:
+    def function(self) -> Callable[..., Result]:
         """This kernel as a function of arrays, a builtin where possible."""
         return self.bind(partial(type(self).__call__, self))
 
-    def bind(self, fallback: partial) -> Callable[..., np.ndarray]:
+    def bind(self, fallback: partial) -> Callable[..., Result]:
         """Function that runs the kernel as fast as can be; what is not plain arrays, `fallback`.
 
         :param fallback: callable that keeps this kernel alive, always of one type, since the
@@ -125,19 +106,33 @@ class BaseKernel:
         """
         return fallback
 
-    def __call__(self, *arrays) -> np.ndarray:
+    def __call__(self, *arrays: Any) -> Result:
         """Evaluate for one state, arrays (n,), or a batch, arrays (N, n).
 
         A single state is repeated for a batch.
 
+        :return: the output; a named tuple if there are several. A number for an output of shape ()
+            of a single state, else an array
         :raises ValueError: if a shape or dtype is wrong
         """
         arguments, rows = self._arguments(arrays)
         if rows is None:
-            return self._single(arguments)
-        return self._batch(
-            [x if x.ndim == 2 else np.repeat(x[None], rows, axis=0) for x in arguments], rows
-        )
+            outputs = [
+                array if shape else float(array)
+                for array, shape in zip(self._single(arguments), self._shapes)
+            ]
+        else:
+            outputs = self._batch(
+                [x if x.ndim == 2 else np.repeat(x[None], rows, axis=0) for x in arguments], rows
+            )
+        result = self.definition.result
+        return outputs[0] if result is None else result(*outputs)
+
+    def _single(self, arguments: Sequence[np.ndarray]) -> List[np.ndarray]:
+        raise NotImplementedError
+
+    def _batch(self, arguments: Sequence[np.ndarray], rows: int) -> List[np.ndarray]:
+        raise NotImplementedError
 
     def _arguments(self, arrays: Sequence[Any]) -> Tuple[List[np.ndarray], Optional[int]]:
         inputs = self.definition.inputs
@@ -192,26 +187,29 @@ class InterpretedKernel(BaseKernel):
         splits = np.cumsum(self.input_sizes)[:-1]
 
         def run(packed: np.ndarray, out: np.ndarray) -> None:
-            out[: self.output_size] = self._single(
-                np.split(packed[: sum(self.input_sizes)], splits)
-            ).ravel()
+            outputs = self._single(np.split(packed[: sum(self.input_sizes)], splits))
+            out[: self.output_size] = np.concatenate([array.ravel() for array in outputs])
 
         return handles.register(run)
 
-    def _single(self, arguments: Sequence[np.ndarray]) -> np.ndarray:
-        if not all(np.isfinite(x).all() for x in arguments):
-            return np.full(self.definition.shape, np.nan)
-        try:
-            flat = self.definition.evaluate(*(x.tolist() for x in arguments))
-        except (ZeroDivisionError, OverflowError):
-            return np.full(self.definition.shape, np.nan)
-        return np.array(flat, dtype=float).reshape(self.definition.shape)
+    def _single(self, arguments: Sequence[np.ndarray]) -> List[np.ndarray]:
+        if all(np.isfinite(x).all() for x in arguments):
+            try:
+                flat = self.definition.interpret(*(x.tolist() for x in arguments))
+                return [
+                    np.array(values, dtype=float).reshape(shape)
+                    for values, shape in zip(flat, self._shapes)
+                ]
+            except (ZeroDivisionError, OverflowError):
+                pass
+        return [np.full(shape, np.nan) for shape in self._shapes]
 
-    def _batch(self, arguments: Sequence[np.ndarray], rows: int) -> np.ndarray:
-        out = np.empty((rows, *self.definition.shape))
+    def _batch(self, arguments: Sequence[np.ndarray], rows: int) -> List[np.ndarray]:
+        outputs = [np.empty((rows, *shape)) for shape in self._shapes]
         for k in range(rows):
-            out[k] = self._single([x[k] for x in arguments])
-        return out
+            for out, array in zip(outputs, self._single([x[k] for x in arguments])):
+                out[k] = array
+        return outputs
 
 
 class Kernel(BaseKernel):
@@ -226,7 +224,8 @@ class Kernel(BaseKernel):
                 **definition.key,
                 'function': definition.name,
                 'inputs': definition.inputs,
-                'shape': definition.shape,
+                'outputs': definition.outputs,
+                'tangents': [(tangent.input, tangent.count) for tangent in definition.tangents],
                 **native.versions(),
             }
         )
@@ -234,7 +233,7 @@ class Kernel(BaseKernel):
             'one',
             lambda graph, outputs: [
                 functions.core_function(graph, definition.inputs, outputs),
-                (builtin.builtin_function(definition.inputs, definition.shape), []),
+                (builtin.builtin_function(definition.inputs, definition.outputs), []),
             ],
         )
         self.address = self._single_code.address('packed')
@@ -252,26 +251,18 @@ class Kernel(BaseKernel):
             code.address('builtin'),
             code.global_address('context'),
             fallback,
+            definition.result,
         )
 
-    def _trace(self) -> Tuple[Graph, List[Value]]:
-        """Graph and outputs, from running the algorithm on symbols."""
+    def _trace(self) -> Tuple[Graph, Outputs]:
         if self._check is not None:
             self._check()
-        graph = Graph()
-        outputs = list(
-            self.definition.evaluate(*(graph.inputs(*pair) for pair in self.definition.inputs))
-        )
-        if len(outputs) != self.definition.size:
-            raise AssertionError(
-                f'{self.definition.name}: {len(outputs)} outputs, shape {self.definition.shape}'
-            )
-        return graph, outputs
+        return self.definition.trace()
 
     def _code(
         self,
         part: str,
-        build: Callable[[Graph, List[Value]], list],
+        build: Callable[[Graph, Outputs], list],
     ) -> Tuple[native.MachineCode, OperationCount]:
         """Machine code of a part and its operations, from disk or made anew."""
         name = cache.entry_name(self.definition.name, part, self._digest)
@@ -284,14 +275,14 @@ class Kernel(BaseKernel):
                 pass
         with native.compile_lock:
             graph, outputs = self._trace()
-            count = graph.count(outputs)
+            count = graph.count([value for values in outputs for value in values])
             object_file = native.assemble(build(graph, outputs))
         cache.store(name, {'count': asdict(count)}, object_file)
         return native.MachineCode(object_file), count
 
     @cached_property
     def _core(self) -> Callable:
-        pointers = [ctypes.c_void_p] * (len(self.definition.inputs) + 1)
+        pointers = [ctypes.c_void_p] * (len(self.definition.inputs) + len(self._shapes))
         return ctypes.PYFUNCTYPE(None, *pointers)(self._single_code.address('core'))
 
     def _compile_batch(self) -> Callable:
@@ -307,30 +298,35 @@ class Kernel(BaseKernel):
                 self._run_rows = _BATCH(self._batch_code.address('batch'))
         return self._run_rows
 
-    def _single(self, arguments: Sequence[np.ndarray]) -> np.ndarray:
-        out = np.empty(self.definition.shape)
-        self._core(*(x.ctypes.data for x in arguments), out.ctypes.data)
-        return out
+    def _single(self, arguments: Sequence[np.ndarray]) -> List[np.ndarray]:
+        outputs = [np.empty(shape) for shape in self._shapes]
+        self._core(*(x.ctypes.data for x in (*arguments, *outputs)))
+        return outputs
 
-    def _batch(self, arguments: Sequence[np.ndarray], rows: int) -> np.ndarray:
+    def _batch(self, arguments: Sequence[np.ndarray], rows: int) -> List[np.ndarray]:
         function = self._run_rows or self._compile_batch()
         lanes = native.simd_lanes()
         scratch_bytes = 8 * functions.scratch_size(
             self.definition.inputs, self.definition.size, lanes
         )
-        out = np.empty((max(rows, lanes), *self.definition.shape))
+        outputs = [np.empty((max(rows, lanes), *shape)) for shape in self._shapes]
         if 0 < rows < lanes:
             arguments = [
                 np.concatenate([x, np.repeat(x[-1:], lanes - rows, axis=0)]) for x in arguments
             ]
-        pointers = np.array([x.ctypes.data for x in arguments], dtype=np.uintp)
+        ins = np.array([x.ctypes.data for x in arguments], dtype=np.uintp)
+        outs = np.array([x.ctypes.data for x in outputs], dtype=np.uintp)
 
         def run(first: int, last: int, _keep: Sequence[np.ndarray] = arguments) -> None:
             # `_keep`: an interrupted caller drops its arrays while threads still read them
             scratch = np.empty(scratch_bytes + _ALIGNMENT, dtype=np.uint8)
             start = scratch.ctypes.data
             function(
-                pointers.ctypes.data, out.ctypes.data, start + -start % _ALIGNMENT, first, last
+                ins.ctypes.data,
+                outs.ctypes.data,
+                start + -start % _ALIGNMENT,
+                first,
+                last,
             )
 
         total = max(rows, lanes) if rows else 0
@@ -340,7 +336,7 @@ class Kernel(BaseKernel):
             list(_pool().map(run, bounds[:-1], bounds[1:]))
         else:
             run(0, total)
-        return out[:rows]
+        return [array[:rows] for array in outputs]
 
 
 def make_kernel(definition: Definition, check: Optional[Callable[[], None]] = None) -> BaseKernel:

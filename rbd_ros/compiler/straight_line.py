@@ -12,6 +12,7 @@ from rbd_ros.compiler.emit import emit_node, emit_poison, Emitter
 from rbd_ros.compiler.graph import CONSTANT, Graph, INPUT, operands, Symbol, Value
 
 Inputs = Sequence[Tuple[str, int]]
+Outputs = Sequence[Sequence[Value]]
 
 # What counts as much; below, a single function runs faster, at least in batches.
 _MANY_OUTPUTS = 256
@@ -26,9 +27,9 @@ def straight_line(
     attributes: str,
     graph: Graph,
     inputs: Inputs,
-    outputs: Sequence[Value],
+    arrays: Outputs,
 ) -> Tuple[str, List[str]]:
-    """Text and declarations of a function with a pointer for each input array and for the output.
+    """Text and declarations of a function with a pointer for each input and each output array.
 
     The arrays are arrays of vectors if there is more than one lane. A not-a-number (or infinity)
     in any input makes every output not-a-number, so that a bad measurement never hides behind an
@@ -37,11 +38,19 @@ def straight_line(
 
     :param name: name of the function
     :param attributes: LLVM's attributes of it
-    :param outputs: values of the output array
+    :param arrays: values of each output array
     """
+    outputs = [value for values in arrays for value in values]
+    destinations = [(f'%out{k}', i) for k, values in enumerate(arrays) for i in range(len(values))]
     parts = _parts(graph, outputs)
     slots, length = _slots(graph, parts)
-    arguments = [f'ptr noalias readonly %in{k}' for k in range(len(inputs))] + ['ptr noalias %out']
+    pointers = [
+        *(f'%in{k}' for k in range(len(inputs))),
+        *(f'%out{k}' for k in range(len(arrays))),
+    ]
+    arguments = [
+        f'ptr noalias {"readonly " * pointer.startswith("%in")}{pointer}' for pointer in pointers
+    ]
     kept = [] if len(parts) == 1 else ['ptr noalias %kept']
     names = [name] if len(parts) == 1 else [f'{name}_{k}' for k in range(len(parts))]
     texts = []
@@ -52,11 +61,11 @@ def straight_line(
             values[_POISON] = emit_poison(code, values.of_inputs())
             if kept:
                 code.store(values[_POISON], '%kept', slots[_POISON])
-        _emit_part(code, graph, outputs, part, slots, values)
+        _emit_part(code, graph, outputs, destinations, part, slots, values)
         head = f'define void @{function}({", ".join(arguments + kept)}) {attributes}'
         texts.append('\n'.join([f'{head} {{', *code.lines, '  ret void', '}\n']))
     if kept:
-        passed = ', '.join([*(f'ptr %in{k}' for k in range(len(inputs))), 'ptr %out', 'ptr %kept'])
+        passed = ', '.join(f'ptr {pointer}' for pointer in [*pointers, '%kept'])
         head = f'define void @{name}({", ".join(arguments)}) {attributes}'
         array = f'  %kept = alloca {code.type}, i64 {length}, align {8 * lanes}'
         calls = [f'  call void @{function}({passed})' for function in names]
@@ -152,6 +161,7 @@ def _emit_part(
     code: Emitter,
     graph: Graph,
     outputs: Sequence[Value],
+    destinations: Sequence[Tuple[str, int]],
     part: _Part,
     slots: Dict[int, int],
     values: _Values,
@@ -162,10 +172,10 @@ def _emit_part(
         value, poison = outputs[place], values[_POISON]
         if isinstance(value, Symbol):
             operation = code.fsub if value.negative else code.fadd
-            code.store(operation(poison, values[value.number]), '%out', place)
+            code.store(operation(poison, values[value.number]), *destinations[place])
         else:
             total = poison if value == 0 else code.fadd(poison, code.constant(float(value)))
-            code.store(total, '%out', place)
+            code.store(total, *destinations[place])
 
     for place in part.places.get(_POISON, ()):
         store(place)

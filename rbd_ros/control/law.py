@@ -19,8 +19,10 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from rbd_ros.compiler import Definition
-from rbd_ros.robot import Robot
-from rbd_ros.robot.definitions import evaluate, model_key, Options, source_digest
+from rbd_ros.model import Model
+from rbd_ros.robot.kernels import declared
+from rbd_ros.robot.keys import model_key, source_key
+from rbd_ros.robot.variants import evaluate, variant
 from rbd_ros.spatial.scalar import absolute, clip, maximum, Scalar, tanh, where_positive
 
 Scalars = Sequence[Scalar]
@@ -106,39 +108,38 @@ class Layout:
         return values
 
 
-def law_definition(robot: Robot, computed: bool, payload_link: Optional[str]) -> Definition:
-    """Definition of the law for a robot, ready to be compiled.
+def law_definition(model: Model, computed: bool, payload_link: Optional[str]) -> Definition:
+    """Definition of the law for a model, ready to be compiled.
 
     Its inputs are `INPUTS`, then the payload if there is a link for it.
 
     :param computed: whether errors go through the mass matrix
     :param payload_link: link that carries a payload, if one does
     """
-    layout = Layout(robot.nq, robot.nv)
+    layout = Layout(model.nq, model.nv)
     payload = () if payload_link is None else (f'payload:{payload_link}',)
     inputs = [*layout.input_sizes.items(), *((name, 10) for name in payload)]
+
+    algorithms = [declared(name) for name in ('inverse_dynamics', 'mass_matrix')]
+    dynamics = variant(model, algorithms[0], runtime=('gravity', *payload))
+    inertia = variant(model, algorithms[1], runtime=payload)
 
     def run(*arrays: Scalars) -> Scalars:
         given = dict(zip(INPUTS, arrays))
         extra = arrays[len(INPUTS) :]
-        tau = evaluate(
-            robot.model,
-            'inverse_dynamics',
-            Options(runtime=('gravity', *payload)),
-            *(given[name] for name in ('model_q', 'model_v', 'model_a', 'gravity')),
-            *extra,
-        )
+        motion = (given[name] for name in ('model_q', 'model_v', 'model_a', 'gravity'))
+        (tau,) = evaluate(model, dynamics, *motion, *extra)
         H = None
         if computed:
-            H = evaluate(robot.model, 'mass_matrix', Options(runtime=payload), given['q'], *extra)
+            (H,) = evaluate(model, inertia, given['q'], *extra)
         return torque_law(layout, given, tau, H)
 
     key = {
-        'model': model_key(robot.model),
+        'model': model_key(model),
         'law': [computed, payload_link],
-        'source': source_digest('control'),
+        'source': source_key(model, *algorithms, torque_law),
     }
-    return Definition('torque_law', tuple(inputs), (layout.size,), run, key)
+    return Definition.of_one_output('torque_law', inputs, (layout.size,), run, key)
 
 
 def torque_law(

@@ -11,7 +11,7 @@ import numpy as np
 
 from rbd_ros.compiler import Definition, make_kernel
 from rbd_ros.compiler.kernel import BaseKernel
-from rbd_ros.robot.definitions import source_digest
+from rbd_ros.compiler.source import source_digest
 from rbd_ros.spatial.scalar import absolute, clip, Scalar, where_positive
 
 #: Stands for a torque, or a change of torque, without a limit [N m or N].
@@ -46,8 +46,8 @@ def limited(
 def _kernel(n: int) -> BaseKernel:
     """Machine code of `limited` for so many joints."""
     inputs = tuple((name, n) for name in ('torque', 'last', 'step', 'limits'))
-    key = {'source': source_digest('control')}
-    return make_kernel(Definition('limited_torque', inputs, (n + 1,), limited, key))
+    key = {'source': source_digest('rbd_ros.compiler.kernel', limited)}
+    return make_kernel(Definition.of_one_output('limited_torque', inputs, (n + 1,), limited, key))
 
 
 @dataclass(frozen=True, eq=False)

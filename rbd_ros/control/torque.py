@@ -40,7 +40,7 @@ def _law_kernel(robot: Robot, *variant: Any) -> BaseKernel:
     with compile_lock:
         known = _kernels.setdefault(robot, {})
         if variant not in known:
-            known[variant] = make_kernel(law_definition(robot, *variant))
+            known[variant] = make_kernel(law_definition(robot.model, *variant))
         return known[variant]
 
 

@@ -307,6 +307,10 @@ class Model:
             for k, ratio in zip(self.tree_dof_index, self.tree_dof_ratio)
         ]
 
+    def independent_velocity(self, v: Sequence[Scalar]) -> List[Scalar]:
+        """Velocities (or accelerations) of the independent joints, (nv,), among those of all."""
+        return [v[k] for i in self.independent for k in range(self.tree_nv)[self.body(i).v]]
+
     def independent_force(self, tau: Sequence[Scalar]) -> List[Scalar]:
         """Forces on the independent coordinates, G^T tau, (nv,), from those on all joints."""
         result = [0.0] * self.nv

@@ -2,6 +2,6 @@
 
 from rbd_ros.compiler import set_threads
 from rbd_ros.compiler.memory import give_back_memory
-from rbd_ros.robot.robot import Energy, Robot
+from rbd_ros.robot.robot import Robot
 
-__all__ = ['Energy', 'Robot', 'give_back_memory', 'set_threads']
+__all__ = ['Robot', 'give_back_memory', 'set_threads']

@@ -6,50 +6,18 @@ Every algorithm is specialised to it and compiled on first use.
 from __future__ import annotations
 
 from functools import partial
-import inspect
-import logging
 import os
-import re
-from typing import (
-    Any,
-    Callable,
-    Dict,
-    Iterable,
-    Mapping,
-    NamedTuple,
-    Optional,
-    Sequence,
-    Tuple,
-    Union,
-)
+from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.compiler import BaseKernel, compile_lock, make_kernel, OperationCount, why_unavailable
-from rbd_ros.model import load_urdf, Model, ModelError, SingularMassMatrixError
+from rbd_ros.algorithms.energy import Energy
+from rbd_ros.algorithms.singularity import singular_joints, singularity
+from rbd_ros.compiler import BaseKernel, OperationCount
+from rbd_ros.model import load_urdf, Model
 from rbd_ros.robot.configuration import difference, displacement, neutral, random_configuration
-from rbd_ros.robot.definitions import definition, force_links, FUNCTIONS, Options
-from rbd_ros.robot.singularity import singular_joints
-
-_log = logging.getLogger('rbd_ros')
-_noticed = False
-
-
-class Energy(NamedTuple):
-    """Energy of a robot [J]; arrays for a batch.
-
-    :param kinetic: kinetic energy, rotors included
-    :param potential: potential energy, zero with all mass at the height of the base origin
-    """
-
-    kinetic: Any
-    potential: Any
-
-    @property
-    def total(self) -> Any:
-        """Sum of both."""
-        return self.kinetic + self.potential
+from rbd_ros.robot.kernels import Algorithm, Kernels
 
 
 class Robot:
@@ -66,8 +34,8 @@ class Robot:
 
     def __init__(self, model: Model):
         self._model = model
-        self._kernels: Dict[Tuple[str, Options], BaseKernel] = {}
-        self._frame_functions: Dict[Tuple[str, str, str], Callable[..., np.ndarray]] = {}
+        self._kernels = Kernels(model, documented=type(self))
+        self._frame_functions: Dict[Tuple[str, ...], Callable[..., np.ndarray]] = {}
         independent = [(model.body(i), at_v) for i, (_, at_v) in model.independent_slices.items()]
         self._velocity_limits = self._for_each_dof(lambda body: body.limits.velocity, independent)
         self._effort_limits = self._for_each_dof(lambda body: body.limits.effort, independent)
@@ -162,7 +130,7 @@ class Robot:
     @property
     def warnings(self) -> Tuple[str, ...]:
         """What is odd about the description, each naming link or joint."""
-        singular = self._singularity(())
+        singular = singularity(self._model)
         if singular:
             return (*self._model.warnings, f'forward dynamics is impossible: {singular}')
         joints = singular_joints(self._model, self.neutral())
@@ -336,10 +304,7 @@ class Robot:
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> Energy:
         """Kinetic and potential energy [J] of all that moves."""
-        values = self.kernel('energy')(q, v)
-        if values.ndim == 1:
-            return Energy(float(values[0]), float(values[1]))
-        return Energy(values[:, 0], values[:, 1])
+        return self._call('energy', (q, v))
 
     def momentum(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         """Spatial momentum in base coordinates.
@@ -419,101 +384,31 @@ class Robot:
         """
         return self.kernel(name, runtime=runtime).function
 
-    def kernel(self, name: str, **options: Any) -> BaseKernel:
-        """Kernel of a function, compiled on first use.
+    def kernel(self, algorithm: Algorithm, **options: Any) -> BaseKernel:
+        """Kernel of an algorithm, compiled on first use.
 
-        See `rbd_ros.robot.definitions` for names and options.
-
-        :raises ValueError: for an unknown name or option
+        :param algorithm: name of an algorithm of `rbd_ros.algorithms`, or any function declared to
+            be one (rbd_ros/algorithms/declaration.py)
+        :param options: `runtime` as in `function`; `forces`, the links with an external force;
+            what the algorithm lets one choose, such as `frame`; inputs that are to be constants
+        :raises ValueError: for an unknown algorithm or option
         """
-        if 'runtime' in options:
-            options['runtime'] = tuple(options['runtime'])
-        if options.get('diagonal') is not None:
-            options['diagonal'] = tuple(float(x) for x in options['diagonal'])
-        try:
-            key = name, Options(**options)
-        except TypeError:
-            known = ', '.join(Options.__dataclass_fields__)
-            raise ValueError(
-                f'unknown option among {", ".join(options)}; there are {known}'
-            ) from None
-        kernel = self._kernels.get(key)
-        if kernel is None:
-            with compile_lock:
-                kernel = self._kernels.get(key)
-                if kernel is None:
-                    kernel = self._kernels[key] = self._make_kernel(*key)
-        return kernel
+        return self._kernels.get(algorithm, **options)
 
     def _for_frame(
-        self, name: str, frame: str, reference: str = 'body'
+        self, name: str, frame: str, reference: Optional[str] = None
     ) -> Callable[..., np.ndarray]:
         """Function for a frame, kept by three names: quicker to find than by options."""
-        key = name, frame, reference
+        key = (name, frame, reference or '')
         function = self._frame_functions.get(key)
         if function is None:
             function = self.kernel(name, frame=frame, reference=reference).function
             self._frame_functions[key] = function
         return function
 
-    def operation_count(self, name: str, **options: Any) -> Optional[OperationCount]:
+    def operation_count(self, name: Algorithm, **options: Any) -> Optional[OperationCount]:
         """Operations of a function's machine code; None where there is no compiler."""
         return self.kernel(name, **options).count
-
-    def _make_kernel(self, name: str, options: Options) -> BaseKernel:
-        _notice_missing_compiler()
-        doc = self._doc(name, options) if name in FUNCTIONS else ''
-        check = {
-            'forward_dynamics': self._require_mass_of_joints,
-            'centre_of_mass': self._require_mass,
-            'centre_of_mass_jacobian': self._require_mass,
-        }.get(name)
-        return make_kernel(
-            definition(self._model, name, options, doc), check and partial(check, options)
-        )
-
-    def _doc(self, name: str, options: Options) -> str:
-        """Documentation of a builtin, headed by its signature as `inspect` wants it."""
-        arguments = [*FUNCTIONS[name].inputs, *(re.sub(r'\W', '_', x) for x in options.runtime)]
-        if FUNCTIONS[name].takes_forces and not options.runtime:
-            arguments.append('external_forces=None')
-        text = inspect.getdoc(getattr(type(self), name, None)) or ''
-        return f'{name}({", ".join(arguments)})\n--\n\n{text}'
-
-    def _require_mass(self, options: Options) -> None:
-        given_later = any(':' in key for key in options.runtime)
-        if not given_later and not sum(body.inertia.mass for body in self._model.bodies):
-            raise ModelError('there is no centre of mass: nothing that moves has mass')
-
-    def _require_mass_of_joints(self, options: Options) -> None:
-        if options.diagonal is None or min(options.diagonal, default=1.0) <= 0.0:
-            given_later = [
-                self._model.link(key.partition(':')[2]).body
-                for key in options.runtime
-                if ':' in key
-            ]
-            singular = self._singularity(given_later)
-            if singular:
-                raise SingularMassMatrixError(singular)
-
-    def _singularity(self, given_later: Sequence[int]) -> str:
-        """What makes the mass matrix singular, '' if nothing does.
-
-        :param given_later: bodies that get inertia at run time, whose joints are not judged
-        """
-        spared = {
-            self._model.body(i).joint_name
-            for body in given_later
-            for i in self._model.support(body)
-        }
-        joints = [name for name in singular_joints(self._model) if name not in spared]
-        if not joints:
-            return ''
-        return (
-            f'the mass matrix is singular: {"joints" if len(joints) > 1 else "joint"} '
-            f'{", ".join(map(repr, joints))} can move without moving mass; give the links beyond '
-            'an <inertial>, the joints an armature, or make them fixed'
-        )
 
     def _call(
         self, name: str, arrays: Sequence[Any], external_forces: Optional[Mapping[str, Any]] = None
@@ -542,7 +437,7 @@ class Robot:
                 'external_forces must map link names to (6,) arrays, got '
                 f'{type(external_forces).__name__}'
             )
-        links = force_links(external_forces)
+        links = tuple(sorted(external_forces))
         values = []
         for link in links:
             force = np.asarray(external_forces[link])
@@ -552,12 +447,7 @@ class Robot:
                     f'got {force.dtype} of shape {force.shape}'
                 )
             values.append(force)
-        rows = {len(force) for force in values if force.ndim == 2}
-        if len(rows) > 1:
-            raise ValueError(f'external forces have different numbers of rows: {sorted(rows)}')
-        if rows:
-            values = [np.broadcast_to(force, (*rows, 6)) for force in values]
-        return self.kernel(name, forces=links)(*arrays, np.concatenate(values, axis=-1))
+        return self.kernel(name, forces=links)(*arrays, *values)
 
 
 class _BoundMethod(partial):
@@ -568,11 +458,3 @@ class _BoundMethod(partial):
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.args[0], name)
-
-
-def _notice_missing_compiler() -> None:
-    global _noticed
-    reason = why_unavailable()
-    if reason is not None and not _noticed:
-        _noticed = True
-        _log.warning('no compiler: %s; dynamics run interpreted, a thousand times slower', reason)

@@ -10,7 +10,9 @@ from rbd_ros.spatial.scalar import tanh
 @pytest.fixture(scope='module')
 def compiled():
     key = {'test': 'hyperbolic tangent'}
-    kernel = make_kernel(Definition('tanh', (('x', 1),), (1,), lambda x: [tanh(x[0])], key))
+    kernel = make_kernel(
+        Definition.of_one_output('tanh', (('x', 1),), (1,), lambda x: [tanh(x[0])], key)
+    )
     return lambda x: kernel(np.reshape(x, (-1, 1)))[:, 0]
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from support import random_trees
+from support.definitions import definition_of
 from support.errors import relative_error
 from support.small_kernels import kernel
 
 from rbd_ros import Robot
 from rbd_ros.compiler import Graph, native, straight_line
-from rbd_ros.robot.definitions import definition, Options
 
 NAMES = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'forward_kinematics', 'integrate']
 
@@ -68,9 +68,8 @@ def test_parts_poison_like_the_whole(tiny_parts):
 
 
 def parts_of(name):
-    what = definition(Robot.from_urdf(TEXT).model, name, Options())
-    graph = Graph()
-    outputs = list(what.evaluate(*(graph.inputs(*pair) for pair in what.inputs)))
+    what = definition_of(Robot.from_urdf(TEXT).model, name)
+    graph, (outputs,) = what.trace()
     return graph, outputs, straight_line._parts(graph, outputs)
 
 

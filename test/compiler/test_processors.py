@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from support import fresh_python, random_trees
+from support.definitions import definition_of
 from support.errors import worst_relative_error
 
 from rbd_ros import Robot
-from rbd_ros.compiler import functions, Graph, native
-from rbd_ros.robot.definitions import definition, Options
+from rbd_ros.compiler import functions, native
 
 FUNCTIONS = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'integrate']
 # A tree of three joints and fewer kinds runs in a moment; libm's fused multiply-add takes its time
@@ -101,9 +101,8 @@ def aarch64():
 def test_aarch64_code_is_emitted_without_calls_for_sine_and_fused_products(aarch64, name):
     import llvmlite.binding as llvm
 
-    what = definition(Robot.from_urdf(TEXT).model, name, Options())
-    graph = Graph()
-    outputs = list(what.evaluate(*(graph.inputs(*pair) for pair in what.inputs)))
+    what = definition_of(Robot.from_urdf(TEXT).model, name)
+    graph, outputs = what.trace()
     parts = [
         functions.core_function(graph, what.inputs, outputs),
         functions.batch_function(graph, what.inputs, outputs, lanes=2),

@@ -117,7 +117,7 @@ def test_the_lowest_contact_point_is_the_lowest_point_of_the_shape(rng, shape, c
     point = np.empty(3)
     for _ in range(20):
         q = robot.random_configuration(rng)
-        poses = robot.kernel('contact_kinematics')(q)[:24].reshape(2, 12)
+        poses = robot.kernel('contact_kinematics')(q).frames[:2]
         normal = rng.normal(size=3)
         normal /= np.linalg.norm(normal)
         heights = []
@@ -140,7 +140,7 @@ def test_the_lowest_contact_point_is_the_lowest_point_of_the_shape(rng, shape, c
 def test_a_cylinder_that_stands_rests_on_four_points_of_its_rim():
     robot = body(shape=collision('cylinder radius="0.1" length="0.5"'))
     shapes, _, _ = contact_shapes(robot.model)
-    poses = robot.kernel('contact_kinematics')(robot.neutral())[:24].reshape(2, 12)
+    poses = robot.kernel('contact_kinematics')(robot.neutral()).frames[:2]
     points = np.empty((8, 3))
     for number in range(8):
         contact_point(shapes, 0, number, poses, np.array([0.0, 0.0, 1.0]), points[number])

@@ -155,14 +155,14 @@ def test_quaternion_joints_have_their_errors_as_rotations(rng):
 @pytest.mark.parametrize('computed', [False, True])
 def test_machine_code_computes_what_the_text_says(arm, computed, rng):
     """The same arrays, once through machine code and once through the law on floats."""
-    definition = law_definition(arm, computed, 'tool0')
+    definition = law_definition(arm.model, computed, 'tool0')
     layout = Layout(arm.nq, arm.nv)
     for scale in (0.01, 1.0, 30.0):
         arrays = [scale * rng.normal(size=size) for _, size in definition.inputs]
         numbers = dict(zip(INPUTS, arrays))
         numbers['numbers'][:] = np.abs(numbers['numbers'])
         numbers['dt'][:] = 1e-3
-        expected = np.array(definition.evaluate(*(x.tolist() for x in arrays)))
+        expected = np.array(definition.evaluate(*(x.tolist() for x in arrays))[0])
         np.testing.assert_allclose(
             make_kernel(definition)(*arrays), expected, rtol=1e-9, atol=1e-9 * scale
         )

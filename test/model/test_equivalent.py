@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from support import random_trees
 
-from rbd_ros.algorithms import aba, coriolis_matrix, crba, rnea
+from rbd_ros.algorithms.aba import aba
+from rbd_ros.algorithms.coriolis import coriolis_matrix
+from rbd_ros.algorithms.crba import crba
+from rbd_ros.algorithms.rnea import rnea
 from rbd_ros.model import load_urdf
 from rbd_ros.model.equivalent import equivalent_model
 from rbd_ros.model.joints import Prismatic, Revolute

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from support import example_robots, lanes, layout, outside
+from support.definitions import definition_of
 from support.errors import record, worst_relative_error
 
 from rbd_ros import Robot
-from rbd_ros.robot.definitions import definition, Options
 
 mujoco = outside.load('mujoco')
 
@@ -96,8 +96,8 @@ def test_mass_matrix_and_bias_force(name, base):
     q, v, _ = places.random_states(np.random.default_rng(len(text)), STATES)
     theirs = [bridge.evaluate(*row) for row in zip(q, v)]
     ours = {
-        'mass_matrix': lanes.evaluate(definition(robot.model, 'mass_matrix', Options()), q),
-        'bias_force': lanes.evaluate(definition(robot.model, 'bias_force', Options()), q, v),
+        'mass_matrix': lanes.evaluate(definition_of(robot.model, 'mass_matrix'), q),
+        'bias_force': lanes.evaluate(definition_of(robot.model, 'bias_force'), q, v),
     }
     for k, what in enumerate(ours):
         error = worst_relative_error(ours[what], np.array([row[k] for row in theirs]))

@@ -8,11 +8,11 @@ test_three_ways.py ties both together.
 import numpy as np
 import pytest
 from support import example_robots, lanes, outside, random_trees
+from support.definitions import definition_of
 from support.errors import record, relative_error, worst_relative_error
 from support.pinocchio_bridge import Bridge
 
 from rbd_ros import Robot
-from rbd_ros.robot.definitions import definition, Options
 
 pin = outside.load('pinocchio')
 
@@ -40,7 +40,7 @@ class Case:
 
     def ours(self, function, *arrays, **options):
         """Result of a function of ours for a batch."""
-        return lanes.evaluate(definition(self.robot.model, function, Options(**options)), *arrays)
+        return lanes.evaluate(definition_of(self.robot.model, function, **options), *arrays)
 
     def compare(self, function, ours, theirs):
         """Assert that a batch agrees; remember by how much."""

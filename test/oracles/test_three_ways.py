@@ -57,7 +57,8 @@ def test_scalar_kernel_batch_kernel_and_plain_floats_agree(robot_and_state, name
     for k in range(N):
         row = [array[k] for array in arrays]
         single = call(robot, name, row, link)
-        plain = np.array(evaluate(*(x.tolist() for x in row)), dtype=float).reshape(single.shape)
+        flat = [x for values in evaluate(*(x.tolist() for x in row)) for x in values]
+        plain = np.array(flat, dtype=float).reshape(single.shape)
         for way, other in (('single', single), ('plain floats', plain)):
             error = relative_error(batch[k], other)
             record(f'batch - {way}', name, repr(robot), error)

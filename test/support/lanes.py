@@ -63,14 +63,18 @@ def _plain(other):
 
 
 def evaluate(definition, *arrays):
-    """Result of a function's `Definition` on arrays (N, n), run by the interpreter on `Lanes`."""
+    """Result of a function's `Definition` on arrays (N, n), run by the interpreter on `Lanes`.
+
+    Several outputs come one after another, flat.
+    """
     rows = max(len(x) for x in arrays if np.ndim(x) == 2)
     columns = [
         [Lanes(column) for column in np.broadcast_to(x, (rows, np.shape(x)[-1])).T] for x in arrays
     ]
     with np.errstate(all='ignore'):
-        flat = definition.evaluate(*columns)
+        flat = [x for values in definition.evaluate(*columns) for x in values]
     out = np.empty((rows, len(flat)), dtype=np.result_type(float, *arrays))
     for k, value in enumerate(flat):
         out[:, k] = _plain(value)
-    return out.reshape(rows, *definition.shape)
+    shape = definition.outputs[0].shape if len(definition.outputs) == 1 else (-1,)
+    return out.reshape(rows, *shape)

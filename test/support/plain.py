@@ -6,10 +6,8 @@ h = 1e-30.
 
 from types import SimpleNamespace
 
-import numpy as np
-
-from rbd_ros.robot.definitions import definition, Options
 from support import lanes
+from support.definitions import definition_of
 from support.functions import FRAME_FUNCTIONS
 
 H = 1e-30
@@ -22,10 +20,10 @@ class Plain:
         self.robot, self.layout, self._definitions = robot, layout, {}
 
     def run(self, name, *arrays, **options):
-        """Result of a function of `rbd_ros.robot.definitions`, (N, ...)."""
+        """Result of an algorithm, (N, ...)."""
         key = name, tuple(sorted(options.items()))
         if key not in self._definitions:
-            self._definitions[key] = definition(self.robot.model, name, Options(**options))
+            self._definitions[key] = definition_of(self.robot.model, name, **options)
         return lanes.evaluate(self._definitions[key], *arrays)
 
     def __getattr__(self, name):
@@ -38,8 +36,8 @@ class Plain:
                 return self.run(name, *arrays, frame=frame, reference=reference)
             if external_forces:
                 links = tuple(sorted(external_forces))
-                stacked = np.concatenate([external_forces[link] for link in links], axis=-1)
-                return self.run(name, *arrays, stacked, forces=links)
+                forces = [external_forces[link] for link in links]
+                return self.run(name, *arrays, *forces, forces=links)
             result = self.run(name, *arrays)
             if name == 'energy':
                 return SimpleNamespace(

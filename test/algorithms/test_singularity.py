@@ -5,8 +5,8 @@ import pytest
 from support import example_robots
 from support.urdf_text import inertial, joint, LIMIT, link, robot
 
+from rbd_ros.algorithms.singularity import massless_joints, singular_joints
 from rbd_ros.model import load_urdf, ModelError
-from rbd_ros.robot.singularity import massless_joints, singular_joints
 
 
 def arm(tip, inside=LIMIT, kind='revolute', axis='0 0 1', middle=None):

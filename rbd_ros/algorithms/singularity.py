@@ -6,12 +6,12 @@ its acceleration undetermined, and forward dynamics has no answer. Armature coun
 
 from __future__ import annotations
 
-from typing import List, Optional, Sequence, Tuple
+from typing import List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.algorithms import composite_inertias, crba
-from rbd_ros.model import Model
+from rbd_ros.algorithms.crba import composite_inertias, crba
+from rbd_ros.model import Model, SingularMassMatrixError
 
 # Configurations tried. The mass matrix is analytic in q: zero at random ones is zero at all.
 _SAMPLES = 2
@@ -56,6 +56,39 @@ def singular_joints(model: Model, q: Optional[Sequence[float]] = None) -> Tuple[
         null = vectors[:, np.abs(values) <= _ROUNDING * max(1, model.nv)]
         found &= massless | (np.abs(null).max(axis=1, initial=0.0) > 1e-6)
     return _joints_of(model, found)
+
+
+def singularity(model: Model, given_later: Sequence[int] = ()) -> str:
+    """What makes the mass matrix singular at every configuration, and the cure.
+
+    :param given_later: bodies that get inertia at run time, whose joints are not judged
+    :return: '' if nothing does
+    """
+    spared = {model.body(i).joint_name for body in given_later for i in model.support(body)}
+    joints = [name for name in singular_joints(model) if name not in spared]
+    if not joints:
+        return ''
+    return (
+        f'the mass matrix is singular: {"joints" if len(joints) > 1 else "joint"} '
+        f'{", ".join(map(repr, joints))} can move without moving mass; give the links beyond '
+        'an <inertial>, the joints an armature, or make them fixed'
+    )
+
+
+def require_regular_mass_matrix(
+    model: Model, given_later: Sequence[int], constants: Mapping[str, Sequence[float]]
+) -> None:
+    """Check that generalized forces determine the acceleration.
+
+    :param given_later: bodies that get inertia at run time
+    :param constants: constants chosen, of which 'diagonal' counts as inertia
+    :raises SingularMassMatrixError: if they do not, naming the joints
+    """
+    if min(constants.get('diagonal', ()), default=0.0) > 0.0:
+        return
+    problem = singularity(model, given_later)
+    if problem:
+        raise SingularMassMatrixError(problem)
 
 
 def _joints_of(model: Model, freedoms: np.ndarray) -> Tuple[str, ...]:

@@ -1,0 +1,156 @@
+"""What an algorithm says of itself, beside its text, so that nothing else need be told about it.
+
+    @algorithm(
+        'inverse_dynamics',
+        inputs={'q': CONFIGURATION, 'qd': VELOCITY, 'qdd': ACCELERATION,
+                'external_forces': EXTERNAL_FORCES},
+        outputs={'tau': FORCE},
+        model=EQUIVALENT,
+        source='RBDA table 5.1',
+    )
+    def rnea(model, q, qd, qdd, external_forces=None): ...
+
+The function stays what it is; `declaration_of` finds what was said. From it follow (in
+rbd_ros.robot and elsewhere) the gears between the robot's coordinates and the tree's, checks of
+arguments, kernels for single states and batches, run-time inputs, named outputs, the key of the
+cache, the case of the benchmark and its peer, and the row of docs/python_api.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+import inspect
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, TypeVar, Union
+
+from rbd_ros.algorithms.kinds import Array, Choice, Wrenches
+from rbd_ros.model import Model
+
+Kind = Union[Array, Choice, Wrenches]
+Check = Callable[[Model, Sequence[int], Mapping[str, Sequence[float]]], None]
+Text = TypeVar('Text', bound=Callable[..., Any])
+
+#: Coordinates that a text works in: those of all joints, or those of the public interface.
+TREE, INDEPENDENT = 'tree', 'independent'
+
+#: Models that a text may run on: any with the same equations of motion (book 9.7), or the robot's.
+EQUIVALENT, AS_IT_IS = 'equivalent', 'as it is'
+
+
+@dataclass(frozen=True, eq=False)
+class Declaration:
+    """What an algorithm is; see `algorithm`."""
+
+    name: str
+    text: Callable[..., Any]
+    inputs: Mapping[str, Kind]
+    outputs: Mapping[str, Array]
+    coordinates: str
+    model: str
+    source: str
+    result: Optional[type] = None
+    check: Optional[Check] = None
+    peer: Optional[str] = None
+    arrays: Dict[str, Array] = field(init=False, repr=False)
+    choices: Dict[str, Choice] = field(init=False, repr=False)
+    takes_forces: bool = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        kinds = self.inputs.values()
+        object.__setattr__(self, 'arrays', {k.symbol: k for k in kinds if isinstance(k, Array)})
+        object.__setattr__(self, 'choices', {k.symbol: k for k in kinds if isinstance(k, Choice)})
+        object.__setattr__(self, 'takes_forces', any(isinstance(k, Wrenches) for k in kinds))
+        self._check()
+
+    def _check(self) -> None:
+        parameters = list(inspect.signature(self.text).parameters)
+        if parameters != ['model', *self.inputs]:
+            raise TypeError(
+                f'{self.name}: the text takes {parameters}, the inputs declared are '
+                f'{list(self.inputs)}'
+            )
+        symbols = [kind.symbol for kind in self.inputs.values()]
+        if len(set(symbols)) != len(symbols):
+            raise TypeError(f'{self.name}: two inputs of the same name among {symbols}')
+        if self.coordinates == TREE:
+            for name, kind in self.inputs.items():
+                if isinstance(kind, Array) and kind.to_tree is None:
+                    raise TypeError(f'{self.name}: {name} has no value in tree coordinates')
+            for name, kind in self.outputs.items():
+                if kind.from_tree is None:
+                    raise TypeError(f'{self.name}: {name} cannot be had from tree coordinates')
+        if len(self.outputs) > 1 and self.result is None:
+            raise TypeError(f'{self.name}: several outputs need a named tuple as result')
+        if self.result is not None and self.result._fields[: len(self.outputs)] != tuple(
+            self.outputs
+        ):
+            raise TypeError(f'{self.name}: {self.result.__name__} does not hold the outputs')
+
+    def __call__(self, model: Model, arguments: Mapping[str, Any]) -> Tuple[Any, ...]:
+        """Run the text; flat lists of the outputs in independent coordinates.
+
+        :param arguments: flat arrays by symbol, values chosen, and external forces by body number
+        """
+        given = {}
+        for parameter, kind in self.inputs.items():
+            value = arguments[kind.symbol]
+            if isinstance(kind, Array) and self.coordinates == TREE:
+                value = kind.to_tree(model, value)
+            given[parameter] = value
+        returned = self.text(model, **given)
+        values = returned if self.result is not None else (returned,)
+        if self.coordinates == TREE:
+            return tuple(
+                kind.from_tree(model, value) for kind, value in zip(self.outputs.values(), values)
+            )
+        return tuple(kind.flat(value) for kind, value in zip(self.outputs.values(), values))
+
+
+def algorithm(
+    name: str,
+    *,
+    inputs: Mapping[str, Kind],
+    outputs: Mapping[str, Array],
+    source: str,
+    coordinates: str = TREE,
+    model: str = AS_IT_IS,
+    result: Optional[type] = None,
+    check: Optional[Check] = None,
+    peer: Optional[str] = None,
+) -> Callable[[Text], Text]:
+    """Declare the function below it to be an algorithm.
+
+    :param name: name of the algorithm for `Robot.kernel`
+    :param inputs: kind of each parameter of the function after the model
+    :param outputs: kind of each value that it returns
+    :param source: where it is from: book section, table or equation, or paper
+    :param coordinates: `TREE` or `INDEPENDENT`
+    :param model: `EQUIVALENT` if it may run on a dynamically equivalent model, `AS_IT_IS` if not
+    :param result: named tuple that it returns, if it has several outputs
+    :param check: called before it is compiled with the model, the numbers of the bodies that get
+        inertia at run time, and the constants chosen by symbol; raises if it makes no sense
+    :param peer: function of Pinocchio's binding that computes the same from the same inputs
+    :raises TypeError: if text and declaration contradict each other
+    """
+
+    def declare(text: Text) -> Text:
+        text.declaration = Declaration(  # type: ignore[attr-defined]
+            name,
+            text,
+            inputs,
+            outputs,
+            coordinates,
+            model,
+            source,
+            result,
+            check,
+            peer,
+        )
+        return text
+
+    return declare
+
+
+def declaration_of(value: Any) -> Optional[Declaration]:
+    """What was declared of a function (or a declaration itself); None if nothing was."""
+    found = value if isinstance(value, Declaration) else getattr(value, 'declaration', None)
+    return found if isinstance(found, Declaration) else None

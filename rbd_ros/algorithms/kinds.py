@@ -1,0 +1,276 @@
+"""What goes into an algorithm and what comes out, by kind.
+
+A kind says what a user sees (a name, a shape in independent coordinates, a unit) and what the text
+of an algorithm sees of it. Texts on tree coordinates count every joint; gears lie between the two:
+q_tree = gamma(q), v_tree = G v, tau = G^T tau_tree (book 3.2, 9.6). This is the one place where
+that is applied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from rbd_ros.model import Frame, Model
+from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform
+from rbd_ros.spatial.scalar import Scalar
+
+Scalars = Sequence[Scalar]
+Shape = Callable[[Model], Tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array, as input or as output.
+
+    :param symbol: name that a user knows it by
+    :param meaning: what it is, in words
+    :param unit: unit of its elements
+    :param shape: its shape for a model, in independent coordinates
+    :param to_tree: what a text on tree coordinates is given, from the model and the flat array;
+        None if such a text cannot have it
+    :param from_tree: the flat array, from the model and what a text on tree coordinates returns;
+        None if such a text cannot give it
+    :param flat: the flat array, from what a text on independent coordinates returns
+    :param default: an input that is a constant unless asked for; its value where none is chosen
+    """
+
+    symbol: str
+    meaning: str
+    unit: str
+    shape: Shape
+    to_tree: Optional[Callable[[Model, Scalars], Any]] = None
+    from_tree: Optional[Callable[[Model, Any], Scalars]] = None
+    flat: Callable[[Any], Scalars] = list
+    default: Optional[Callable[[Model], Tuple[float, ...]]] = None
+
+    def named(self, symbol: str) -> Array:
+        """Return this kind under another name: two configurations are q0 and q1."""
+        return replace(self, symbol=symbol)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is chosen when an algorithm is compiled, such as the frame of a Jacobian.
+
+    :param symbol: name of the option
+    :param meaning: what it is, in words
+    :param resolve: what the text is given, from the model and the value chosen
+    :param default: value where none is chosen; None if there must be one
+    """
+
+    symbol: str
+    meaning: str
+    resolve: Callable[[Model, Any], Any]
+    default: Optional[Any] = None
+
+
+@dataclass(frozen=True)
+class Wrenches:
+    """Spatial forces on links that are named when an algorithm is compiled, in base coordinates.
+
+    A user gives an array (6,) for each link; the text gets the total on each body.
+    """
+
+    symbol: str = 'external_forces'
+    meaning: str = 'spatial force [n; f] on each link named, in base coordinates'
+    unit: str = '[N m, N]'
+
+    def on_bodies(
+        self, model: Model, links: Sequence[str], arrays: Sequence[Scalars]
+    ) -> Dict[int, ForceVector]:
+        """Total force on each body, by body number."""
+        total: Dict[int, ForceVector] = {}
+        for name, values in zip(links, arrays):
+            force = ForceVector.from_array(values)
+            body = model.link(name).body
+            total[body] = total[body] + force if body in total else force
+        return total
+
+
+# -- shapes and layouts
+
+
+def _of_size(*size: int) -> Shape:
+    return lambda model: size
+
+
+def _nq(model: Model) -> Tuple[int, ...]:
+    return (model.nq,)
+
+
+def _nv(model: Model) -> Tuple[int, ...]:
+    return (model.nv,)
+
+
+def _nv_nv(model: Model) -> Tuple[int, ...]:
+    return model.nv, model.nv
+
+
+def _rows(count: int) -> Shape:
+    return lambda model: (count, model.nv)
+
+
+def _as_it_is(model: Model, value: Any) -> Any:
+    return value
+
+
+def _listed(model: Model, value: Any) -> Scalars:
+    return list(value)
+
+
+def _row_by_row(rows: Sequence[Scalars]) -> Scalars:
+    return [x for row in rows for x in row]
+
+
+def _square(model: Model, H: Sequence[Scalars]) -> Scalars:
+    return _row_by_row(model.independent_matrix(H))
+
+
+def _symmetric(H: Sequence[Scalars]) -> Scalars:
+    """One triangle, and its mirror image: symmetric to the bit also where gears sum elements."""
+    return [H[max(i, j)][min(i, j)] for i in range(len(H)) for j in range(len(H))]
+
+
+def _columns(model: Model, J: Sequence[Scalars]) -> Scalars:
+    return _row_by_row(model.independent_columns(J))
+
+
+def pose(X: PluckerTransform) -> List[Scalar]:
+    """Homogeneous matrix T, row by row, with p_base = T p_frame, of a transform base to frame."""
+    values: List[Scalar] = []
+    for k in range(3):
+        values.extend((X.E[0][k], X.E[1][k], X.E[2][k], X.r[k]))
+    return [*values, 0.0, 0.0, 0.0, 1.0]
+
+
+def _poses(model: Model, X: Mapping[Any, PluckerTransform]) -> Scalars:
+    return [x for transform in X.values() for x in pose(transform)]
+
+
+def _body_frames(model: Model, X0: Mapping[int, PluckerTransform]) -> Scalars:
+    values: List[Scalar] = []
+    for i in range(len(model.bodies) + 1):
+        values.extend(_row_by_row(list(zip(*X0[i].E))))
+        values.extend(X0[i].r)
+    return values
+
+
+def _by_body(model: Model, vectors: Mapping[int, Any]) -> Scalars:
+    return [x for i, _ in model.outward() for x in vectors[i]]
+
+
+def _motion_columns(model: Model, S: Mapping[int, Sequence[MotionVector]]) -> Scalars:
+    return [x for i, _ in model.outward() for column in S[i] for x in column]
+
+
+# -- kinds of arrays in joint space
+
+CONFIGURATION = Array('q', 'configuration', '[rad, m]', _nq, to_tree=Model.tree_position)
+VELOCITY = Array(
+    'v',
+    'velocity',
+    '[rad/s, m/s]',
+    _nv,
+    to_tree=Model.tree_velocity,
+    from_tree=Model.independent_velocity,
+)
+ACCELERATION = replace(VELOCITY, symbol='a', meaning='acceleration', unit='[rad/s^2, m/s^2]')
+DISPLACEMENT = replace(VELOCITY, symbol='step', meaning='velocity times time', unit='[rad, m]')
+FORCE = Array('tau', 'generalized force', '[N m, N]', _nv, from_tree=Model.independent_force)
+INERTIA_MATRIX = Array(
+    'H',
+    'joint-space inertia matrix',
+    '[kg m^2, kg m, kg]',
+    _nv_nv,
+    from_tree=lambda model, H: _symmetric(model.independent_matrix(H)),
+    flat=_symmetric,
+)
+MATRIX = Array('C', 'matrix over joint space', '', _nv_nv, from_tree=_square, flat=_row_by_row)
+DIAGONAL = Array(
+    'diagonal',
+    'constants added to the diagonal of the inertia matrix',
+    '[kg m^2, kg]',
+    _nv,
+    default=lambda model: (0.0,) * model.nv,
+)
+PARTITION = Array(
+    'forward',
+    'which freedoms have their force given and their acceleration found: 1, the others 0',
+    '',
+    _nv,
+)
+
+# -- kinds of arrays of points and frames
+
+POINT = Array('point', 'point in the coordinates of the frame', '[m]', _of_size(3), _as_it_is)
+POSITION = Array('p', 'point in base coordinates', '[m]', _of_size(3), _as_it_is, _listed)
+JACOBIAN = Array(
+    'J',
+    'Jacobian of a spatial velocity, angular rows first',
+    '',
+    _rows(6),
+    from_tree=_columns,
+    flat=_row_by_row,
+)
+POINT_JACOBIAN = replace(JACOBIAN, meaning='Jacobian of the velocity of a point', shape=_rows(3))
+SCALAR = Array('x', 'number', '', _of_size(), None, lambda model, x: [x], lambda x: [x])
+MOMENTUM = Array(
+    'h', 'spatial momentum in base coordinates', '[N m s, N s]', _of_size(6), None, _listed
+)
+SPATIAL_MATRIX = Array(
+    'M',
+    'matrix over spatial vectors',
+    '',
+    _of_size(6, 6),
+    None,
+    lambda model, rows: _row_by_row(rows),
+    _row_by_row,
+)
+LINK_POSES = Array(
+    'poses',
+    'pose of each link in the base frame',
+    '[1, m]',
+    lambda model: (len(model.links), 4, 4),
+    from_tree=_poses,
+)
+BODY_FRAMES = Array(
+    'frames',
+    'rotation by rows, and position, of each body in base coordinates, base first',
+    '[1, m]',
+    lambda model: (len(model.bodies) + 1, 12),
+    from_tree=_body_frames,
+)
+MOTION_COLUMNS = Array(
+    'columns',
+    'columns of the motion subspaces of all joints of the tree in base coordinates',
+    '',
+    lambda model: (model.tree_nv, 6),
+    from_tree=_motion_columns,
+)
+BODY_WRENCHES = Array(
+    'wrenches',
+    'spatial force [n; f] for each body, in its coordinates',
+    '[N m, N]',
+    lambda model: (len(model.bodies), 6),
+    from_tree=_by_body,
+)
+
+# -- what is chosen
+
+REFERENCES = ('body', 'base', 'aligned')
+
+
+def _reference(model: Model, name: str) -> str:
+    if name not in REFERENCES:
+        raise ValueError(f'unknown reference {name!r}; there are {", ".join(REFERENCES)}')
+    return name
+
+
+def _frame(model: Model, name: str) -> Frame:
+    return model.frame(name)
+
+
+FRAME = Choice('frame', 'link or joint by name', _frame)
+REFERENCE = Choice('reference', 'what a velocity is expressed in', _reference, 'body')
+EXTERNAL_FORCES = Wrenches()

@@ -1,0 +1,102 @@
+"""The kernels of a robot: compiled when they are first asked for, kept for the next time."""
+
+from __future__ import annotations
+
+from functools import partial
+import inspect
+import logging
+import re
+from typing import Any, Callable, Dict, Optional, Tuple, Union
+
+from rbd_ros.algorithms import catalogue
+from rbd_ros.algorithms.declaration import Declaration, declaration_of
+from rbd_ros.compiler import BaseKernel, compile_lock, make_kernel, why_unavailable
+from rbd_ros.model import Model
+from rbd_ros.robot.variants import check, definition, Variant, variant
+
+Algorithm = Union[str, Declaration, Callable[..., Any]]
+
+_log = logging.getLogger('rbd_ros')
+_noticed = False
+
+
+class Kernels:
+    """Kernels of one model, by algorithm and options.
+
+    :param model: system model
+    :param documented: what has the documentation of algorithms, as attributes of their names
+    """
+
+    def __init__(self, model: Model, documented: object = None):
+        self.model, self._documented = model, documented
+        self._by_variant: Dict[Variant, BaseKernel] = {}
+        self._by_options: Dict[Tuple[Any, ...], BaseKernel] = {}
+
+    def get(self, algorithm: Algorithm, **options: Any) -> BaseKernel:
+        """Kernel of an algorithm, made if there is none yet.
+
+        :param algorithm: name in the catalogue, or a declared function
+        :param options: see `rbd_ros.robot.variants.variant`
+        :raises ValueError: for an unknown algorithm or option
+        """
+        try:
+            return self._by_options[(algorithm, *options.items())]
+        except (KeyError, TypeError):  # unknown so far, or an option that is no key, as a list
+            pass
+        kernel = self._of_variant(variant(self.model, declared(algorithm), **options))
+        try:
+            self._by_options[(algorithm, *options.items())] = kernel
+        except TypeError:
+            pass
+        return kernel
+
+    def _of_variant(self, chosen: Variant) -> BaseKernel:
+        kernel = self._by_variant.get(chosen)
+        if kernel is None:
+            with compile_lock:
+                kernel = self._by_variant.get(chosen)
+                if kernel is None:
+                    kernel = self._by_variant[chosen] = self._make(chosen)
+        return kernel
+
+    def _make(self, chosen: Variant) -> BaseKernel:
+        _notice_missing_compiler()
+        return make_kernel(
+            definition(self.model, chosen, self._doc(chosen)),
+            partial(check, self.model, chosen),
+        )
+
+    def _doc(self, chosen: Variant) -> str:
+        """Documentation of a builtin, headed by its signature as `inspect` wants it."""
+        name = chosen.algorithm.name
+        arguments = [re.sub(r'\W', '_', key) for key, _ in chosen.inputs(self.model)]
+        if chosen.algorithm.takes_forces and not chosen.forces and not chosen.runtime:
+            arguments.append('external_forces=None')
+        public = getattr(self._documented, name, chosen.algorithm.text)
+        return f'{name}({", ".join(arguments)})\n--\n\n{inspect.getdoc(public) or ""}'
+
+
+def declared(algorithm: Algorithm) -> Declaration:
+    """Declaration of an algorithm.
+
+    :param algorithm: name in the catalogue, or a declared function
+    :raises ValueError: if there is none
+    """
+    found = declaration_of(algorithm)
+    if found is None and isinstance(algorithm, str):
+        found = catalogue().get(algorithm)
+    if found is None:
+        if not isinstance(algorithm, str):
+            raise ValueError(f'{algorithm!r} is no declared algorithm: put @algorithm above it')
+        raise ValueError(
+            f'unknown function {algorithm!r}; there are {", ".join(sorted(catalogue()))}'
+        )
+    return found
+
+
+def _notice_missing_compiler() -> None:
+    global _noticed
+    reason: Optional[str] = why_unavailable()
+    if reason is not None and not _noticed:
+        _noticed = True
+        _log.warning('no compiler: %s; dynamics run interpreted, a thousand times slower', reason)

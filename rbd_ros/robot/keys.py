@@ -1,0 +1,58 @@
+"""What decides the machine code of a robot's functions: the key of the cache on disk."""
+
+from __future__ import annotations
+
+from typing import Any, List, Sequence
+
+from rbd_ros.algorithms.declaration import Declaration
+from rbd_ros.compiler.source import source_digest
+from rbd_ros.model import Model
+from rbd_ros.spatial import PluckerTransform
+
+# What turns a declared algorithm into a kernel; what these import counts as well.
+_MAKERS = ('rbd_ros.robot.variants', 'rbd_ros.compiler.kernel')
+
+
+def model_key(model: Model) -> List[Any]:
+    """Everything of a model that its functions depend on, as JSON values.
+
+    Floats exact to the bit.
+    """
+
+    def exact(values: Sequence[Any]) -> List[str]:
+        return [float(x).hex() for x in values]
+
+    def placement(X: PluckerTransform) -> List[str]:
+        return exact([x for row in (*X.E, X.r) for x in row])
+
+    bodies = [
+        [
+            body.parent,
+            body.joint_name,
+            repr(body.joint),
+            placement(body.tree_transform),
+            exact([body.armature]),
+            body.name,
+        ]
+        for body in model.bodies
+    ]
+    links = [
+        [link.name, link.body, placement(link.placement), exact(link.inertia.parameters())]
+        for link in model.links.values()
+    ]
+    frames = [
+        [name, frame.body, placement(frame.placement)]
+        for name, frame in model.joint_frames.items()
+    ]
+    couplings = [[c.body, c.master, *exact([c.ratio, c.offset])] for c in model.couplings]
+    return [bodies, links, frames, couplings, exact(model.gravity)]
+
+
+def source_key(model: Model, *makers: Any) -> str:
+    """Digest of the source that makes kernels for a model.
+
+    :param makers: declarations of algorithms; functions and modules whose text counts as well
+    """
+    joints = {type(body.joint) for body in model.bodies}
+    texts = [maker.text if isinstance(maker, Declaration) else maker for maker in makers]
+    return source_digest(*_MAKERS, *sorted(joints, key=repr), *texts)

@@ -1,0 +1,184 @@
+"""From a declared algorithm and a model to a definition that the compiler takes.
+
+A variant is an algorithm with what is chosen when it is compiled: links with external forces, what
+of the model is an input instead of a constant, the frame of a Jacobian, arrays that are constants.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
+
+from rbd_ros.algorithms.declaration import Declaration, EQUIVALENT
+from rbd_ros.algorithms.kinds import Array, Choice, Wrenches
+from rbd_ros.compiler import Definition, Output
+from rbd_ros.model import Model
+from rbd_ros.model.equivalent import equivalent_model
+from rbd_ros.robot.keys import model_key, source_key
+from rbd_ros.spatial import RigidBodyInertia
+
+Scalars = Sequence[Any]
+
+#: Numbers of a rigid body's inertia.
+PARAMETER_COUNT = 10
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An algorithm with what is chosen when it is compiled.
+
+    :param algorithm: declaration of the algorithm
+    :param forces: links with an external force; each adds an input of 6 numbers
+    :param runtime: what of the model is an input instead of a constant: 'gravity',
+        'inertia:<link>', 'payload:<link>'
+    :param chosen: values of choices, and of arrays that are constants, by symbol
+    """
+
+    algorithm: Declaration
+    forces: Tuple[str, ...] = ()
+    runtime: Tuple[str, ...] = ()
+    chosen: Tuple[Tuple[str, Any], ...] = ()
+
+    def inputs(self, model: Model) -> List[Tuple[str, int]]:
+        """Names and sizes of the input arrays."""
+        chosen = dict(self.chosen)
+        inputs = [
+            (symbol, math.prod(kind.shape(model)))
+            for symbol, kind in self.algorithm.arrays.items()
+            if symbol not in chosen
+        ]
+        inputs += [(f'{Wrenches.symbol}:{link}', 6) for link in self.forces]
+        return inputs + [(key, 3 if key == 'gravity' else PARAMETER_COUNT) for key in self.runtime]
+
+    def outputs(self, model: Model) -> Tuple[Output, ...]:
+        """Names and shapes of the output arrays."""
+        kinds = self.algorithm.outputs
+        return tuple(Output(name, kind.shape(model)) for name, kind in kinds.items())
+
+
+def variant(model: Model, algorithm: Declaration, **options: Any) -> Variant:
+    """Variant of an algorithm for a model.
+
+    :param options: `forces` and `runtime` (see `Variant`), choices and constants by symbol; what
+        is None counts as not given
+    :raises ValueError: for an unknown option, link, frame or run-time input, or a wrong size
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    forces, runtime = (tuple(given.pop(name, ())) for name in ('forces', 'runtime'))
+    if forces and not algorithm.takes_forces:
+        raise ValueError(f'{algorithm.name} takes no external forces')
+    for link in forces:
+        model.link(link)
+    _check_runtime(model, runtime)
+    chosen: Dict[str, Any] = {}
+    for symbol, choice in algorithm.choices.items():
+        chosen[symbol] = given.pop(symbol, choice.default)
+        if chosen[symbol] is None:
+            raise ValueError(f'{algorithm.name} needs a {symbol}: {choice.meaning}')
+        choice.resolve(model, chosen[symbol])
+    for symbol, kind in algorithm.arrays.items():
+        if symbol in given:
+            chosen[symbol] = _constants(model, symbol, kind, given.pop(symbol))
+        elif kind.default is not None:
+            chosen[symbol] = kind.default(model)
+    if given:
+        known = ['forces'] * algorithm.takes_forces + ['runtime', *algorithm.choices]
+        known += algorithm.arrays
+        raise ValueError(
+            f'unknown option {", ".join(given)} of {algorithm.name}; there are {", ".join(known)}'
+        )
+    return Variant(algorithm, forces, runtime, tuple(sorted(chosen.items())))
+
+
+def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
+    """Definition of a variant for a model, ready to be compiled."""
+    return Definition(
+        name=variant.algorithm.name,
+        inputs=tuple(variant.inputs(model)),
+        outputs=variant.outputs(model),
+        evaluate=lambda *arrays: evaluate(model, variant, *arrays),
+        key={
+            'model': model_key(model),
+            'variant': [variant.forces, variant.runtime, repr(variant.chosen)],
+            'source': source_key(model, variant.algorithm),
+        },
+        doc=doc,
+        result=variant.algorithm.result,
+    )
+
+
+def evaluate(model: Model, variant: Variant, *arrays: Scalars) -> Tuple[Scalars, ...]:
+    """Run an algorithm on scalars of any kind; flat lists of its outputs.
+
+    :param arrays: one for each of `Variant.inputs`
+    """
+    algorithm, links = variant.algorithm, variant.forces
+    given: Dict[str, Any] = dict(variant.chosen)
+    remaining = iter(arrays)
+    for symbol in algorithm.arrays:
+        if symbol not in given:
+            given[symbol] = next(remaining)
+    wrenches = [next(remaining) for _ in links]
+    model = _with_runtime(_cheapest(model, variant), variant.runtime, list(remaining))
+    for kind in algorithm.inputs.values():
+        if isinstance(kind, Choice):
+            given[kind.symbol] = kind.resolve(model, given[kind.symbol])
+        elif isinstance(kind, Wrenches):
+            given[kind.symbol] = kind.on_bodies(model, links, wrenches) if links else None
+    return algorithm(model, given)
+
+
+def check(model: Model, variant: Variant) -> None:
+    """Check that a variant makes sense for a model, as its declaration says.
+
+    :raises ModelError: if it does not
+    """
+    if variant.algorithm.check is None:
+        return
+    later = [model.link(key.partition(':')[2]).body for key in variant.runtime if ':' in key]
+    arrays = variant.algorithm.arrays
+    constants = {symbol: value for symbol, value in variant.chosen if symbol in arrays}
+    variant.algorithm.check(model, later, constants)
+
+
+def _constants(model: Model, symbol: str, kind: Array, given: Any) -> Tuple[float, ...]:
+    values = tuple(float(x) for x in given)
+    size = math.prod(kind.shape(model))
+    if len(values) != size:
+        raise ValueError(f'{symbol} must have {size} elements, got {len(values)}')
+    return values
+
+
+def _check_runtime(model: Model, runtime: Sequence[str]) -> None:
+    for key in runtime:
+        kind, _, link = key.partition(':')
+        if kind in ('inertia', 'payload') and link:
+            model.link(link)
+        elif key != 'gravity':
+            raise ValueError(
+                f"unknown run-time input {key!r}; there are 'gravity', 'inertia:<link>' and "
+                "'payload:<link>'"
+            )
+    if len(set(runtime)) != len(runtime):
+        raise ValueError(f'a run-time input is named twice in {tuple(runtime)}')
+
+
+def _cheapest(model: Model, variant: Variant) -> Model:
+    """Model with the least arithmetic that gives the same results."""
+    constant_inertia = all(key == 'gravity' for key in variant.runtime)
+    if variant.algorithm.model == EQUIVALENT and constant_inertia:
+        return equivalent_model(model)
+    return model
+
+
+def _with_runtime(model: Model, runtime: Sequence[str], values: Sequence[Scalars]) -> Model:
+    given: Mapping[str, Scalars] = dict(zip(runtime, values))
+    for key in sorted(given):  # inertias before payloads, which add to them
+        kind, _, link = key.partition(':')
+        if kind == 'gravity':
+            model = model.with_gravity(given[key])
+        else:
+            inertia = RigidBodyInertia.from_parameters(given[key])
+            model = model.with_link_inertia(link, inertia, add=kind == 'payload')
+    return model
