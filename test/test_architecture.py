@@ -64,8 +64,12 @@ MAY_IMPORT = {
 KNOW_ROS = {'nodes', 'demonstration'}
 
 # Classes of messages are found by the names that topics are declared with; what is to be compiled,
-# by the name in a request.
-IMPORT_BY_NAME = {'rbd_ros.nodes.common.communication', 'rbd_ros.compiler.loop_compiler'}
+# by the name in a request; algorithms, in their folder.
+IMPORT_BY_NAME = {
+    'rbd_ros.algorithms',
+    'rbd_ros.nodes.common.communication',
+    'rbd_ros.compiler.loop_compiler',
+}
 
 # How loops over data become machine code, and what they work on; neither knows a robot.
 LOOPS = {'rbd_ros.compiler.loops', 'rbd_ros.compiler.records'}

@@ -15,7 +15,7 @@ from support import fresh_python, urdf_text
 from rbd_ros import Robot
 from rbd_ros.compiler import cache, native
 from rbd_ros.compiler.kernel import Kernel
-from rbd_ros.robot import definitions
+from rbd_ros.robot import variants
 
 Q = np.array([0.3, -0.2])
 
@@ -175,7 +175,7 @@ def test_tools_and_processor_are_in_the_key(monkeypatch, what):
 
 def test_the_source_text_is_in_the_key(monkeypatch):
     before = digest(Robot.from_urdf(ARM))
-    monkeypatch.setattr(definitions, 'source_digest', lambda: 'edited')
+    monkeypatch.setattr(variants, 'source_key', lambda *makers: 'edited')
     assert digest(Robot.from_urdf(ARM)) != before
 
 
