@@ -46,7 +46,7 @@ def aba(
         D[i] = ltdl(plus_diagonal([S[i].T @ column for column in U[i]], rotor))
         u[i] = [t - p for t, p in zip(tau[body.v], S[i].T @ pA[i])]
         if body.parent != 0:
-            UD = _times_inverse(U[i], D[i])
+            UD = times_inverse(U[i], D[i])
             Ia, pa = IA[i], pA[i]
             for column, scaled in zip(U[i], UD):
                 Ia = Ia.minus_dyad(scaled, column)
@@ -69,7 +69,7 @@ def plus_diagonal(D: List[List[Scalar]], extra: Sequence[Scalar]) -> List[List[S
     return [[x + extra[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(D)]
 
 
-def _times_inverse(U: List[ForceVector], D: LTDL) -> List[ForceVector]:
+def times_inverse(U: List[ForceVector], D: LTDL) -> List[ForceVector]:
     """Columns of U D^-1."""
     rows = [D.solve(row) for row in zip(*(tuple(column) for column in U))]
     return [ForceVector.from_array(column) for column in zip(*rows)]

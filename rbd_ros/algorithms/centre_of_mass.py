@@ -1,7 +1,7 @@
 """Centre of mass of the moving bodies and its Jacobian (seed rows BL07, SV19)."""
 
 import math
-from typing import Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from rbd_ros.algorithms.declaration import algorithm
 from rbd_ros.algorithms.kinds import CONFIGURATION, POINT_JACOBIAN, POSITION
@@ -12,13 +12,11 @@ from rbd_ros.spatial.linear3 import Vector3, ZERO3
 from rbd_ros.spatial.scalar import is_zero, Scalar
 
 
-def require_mass(
-    model: Model, given_later: Sequence[int], constants: Mapping[str, Sequence[float]]
-) -> None:
+def require_mass(model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]) -> None:
     """Check that there is a centre of mass.
 
     :param given_later: bodies that get inertia at run time
-    :param constants: constants chosen
+    :param chosen: what is chosen
     :raises ModelError: if nothing that moves has mass
     """
     if not given_later and not sum(body.inertia.mass for body in model.bodies):

@@ -26,7 +26,7 @@ from rbd_ros.algorithms.kinds import Array, Choice, Wrenches
 from rbd_ros.model import Model
 
 Kind = Union[Array, Choice, Wrenches]
-Check = Callable[[Model, Sequence[int], Mapping[str, Sequence[float]]], None]
+Check = Callable[[Model, Sequence[int], Mapping[str, Any]], None]
 Text = TypeVar('Text', bound=Callable[..., Any])
 
 #: Coordinates that a text works in: those of all joints, or those of the public interface.
@@ -127,7 +127,7 @@ def algorithm(
     :param model: `EQUIVALENT` if it may run on a dynamically equivalent model, `AS_IT_IS` if not
     :param result: named tuple that it returns, if it has several outputs
     :param check: called before it is compiled with the model, the numbers of the bodies that get
-        inertia at run time, and the constants chosen by symbol; raises if it makes no sense
+        inertia at run time, and what is chosen, by symbol; raises if it makes no sense
     :param peer: function of Pinocchio's binding that computes the same from the same inputs
     :raises TypeError: if text and declaration contradict each other
     """

@@ -194,6 +194,12 @@ DIAGONAL = Array(
     _nv,
     default=lambda model: (0.0,) * model.nv,
 )
+KNOWN = Array(
+    'known',
+    'generalized force or acceleration, whichever is given',
+    '[N m, N or rad/s^2, m/s^2]',
+    _nv,
+)
 PARTITION = Array(
     'forward',
     'which freedoms have their force given and their acceleration found: 1, the others 0',
@@ -226,6 +232,32 @@ SPATIAL_MATRIX = Array(
     None,
     lambda model, rows: _row_by_row(rows),
     _row_by_row,
+)
+POSE = Array(
+    'T',
+    'pose in the base frame',
+    '[1, m]',
+    _of_size(4, 4),
+    from_tree=lambda model, X: pose(X),
+)
+TWIST = Array(
+    'velocity', 'spatial velocity, angular first', '[rad/s, m/s]', _of_size(6), None, _listed
+)
+TWIST_RATE = replace(
+    TWIST, symbol='acceleration', meaning='rate of a spatial velocity', unit='[rad/s^2, m/s^2]'
+)
+LOOP_RESIDUAL = Array(
+    'residual',
+    'how far each loop joint is from being closed, along its constraint forces',
+    '[rad, m]',
+    lambda model: (model.loop_constraints,),
+    from_tree=_listed,
+)
+LOOP_JACOBIAN = replace(
+    JACOBIAN,
+    symbol='K',
+    meaning='velocity of the loop joints along their constraint forces per velocity',
+    shape=lambda model: (model.loop_constraints, model.nv),
 )
 LINK_POSES = Array(
     'poses',

@@ -10,7 +10,7 @@ m A + Omega h, and its couple h x A plus the axial vector of Omega P - (Omega P)
 P = tr(I)/2 1 - I the second moments of its mass.
 """
 
-from typing import List, Mapping, Optional, Sequence
+from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
 from rbd_ros.algorithms.forces import to_body_coordinates
@@ -23,7 +23,7 @@ from rbd_ros.algorithms.kinds import (
 )
 from rbd_ros.algorithms.rnea import gravity_acceleration
 from rbd_ros.model import Model
-from rbd_ros.spatial import ForceVector, linear3, RigidBodyInertia
+from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, RigidBodyInertia
 from rbd_ros.spatial.linear3 import add, apply, cross, Matrix3, subtract, Vector3, ZERO3
 from rbd_ros.spatial.scalar import Scalar
 
@@ -56,6 +56,27 @@ def newton_euler(
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     :return: generalized forces, (tree_nv,) [N m, N]
     """
+    S, f = transmitted_forces(model, q, qd, qdd, external_forces)
+    tau: List[Scalar] = [0.0] * model.tree_nv
+    for i, body in model.outward():
+        rotor = (body.armature * x for x in qdd[body.v])
+        tau[body.v] = [t + r for t, r in zip(S[i].T @ f[i], rotor)]
+    return tau
+
+
+def transmitted_forces(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    external_forces: Optional[Mapping[int, ForceVector]] = None,
+) -> Tuple[Dict[int, MotionSubspace], Dict[int, ForceVector]]:
+    """Forces f_i that parents transmit to their bodies across the joints, by body number.
+
+    Arguments are those of `newton_euler`.
+
+    :return: motion subspaces, and forces, both in body coordinates
+    """
     base = -gravity_acceleration(model)
     X, S, f = {}, {}, {}
     w, alpha, A, Omega = {0: ZERO3}, {0: base.angular}, {0: base.linear}, {}
@@ -79,13 +100,10 @@ def newton_euler(
     for i, force in to_body_coordinates(model, X, external_forces).items():
         f[i] = f[i] - force
 
-    tau: List[Scalar] = [0.0] * model.tree_nv
     for i, body in model.inward():
-        rotor = (body.armature * x for x in qdd[body.v])
-        tau[body.v] = [t + r for t, r in zip(S[i].T @ f[i], rotor)]
         if body.parent != 0:
             f[body.parent] = f[body.parent] + X[i].inverse_apply(f[i])
-    return tau
+    return S, f
 
 
 @algorithm(

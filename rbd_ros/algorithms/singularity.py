@@ -6,12 +6,12 @@ its acceleration undetermined, and forward dynamics has no answer. Armature coun
 
 from __future__ import annotations
 
-from typing import List, Mapping, Optional, Sequence, Tuple
+from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
 from rbd_ros.algorithms.crba import composite_inertias, crba
-from rbd_ros.model import Model, SingularMassMatrixError
+from rbd_ros.model import Model, ModelError, SingularMassMatrixError
 
 # Configurations tried. The mass matrix is analytic in q: zero at random ones is zero at all.
 _SAMPLES = 2
@@ -76,19 +76,36 @@ def singularity(model: Model, given_later: Sequence[int] = ()) -> str:
 
 
 def require_regular_mass_matrix(
-    model: Model, given_later: Sequence[int], constants: Mapping[str, Sequence[float]]
+    model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
     """Check that generalized forces determine the acceleration.
 
     :param given_later: bodies that get inertia at run time
-    :param constants: constants chosen, of which 'diagonal' counts as inertia
+    :param chosen: what is chosen, of which 'diagonal' counts as inertia
     :raises SingularMassMatrixError: if they do not, naming the joints
+    :raises ModelError: if there are loops
     """
-    if min(constants.get('diagonal', ()), default=0.0) > 0.0:
+    require_open_chains(model, given_later, chosen)
+    if min(chosen.get('diagonal', ()), default=0.0) > 0.0:
         return
     problem = singularity(model, given_later)
     if problem:
         raise SingularMassMatrixError(problem)
+
+
+def require_open_chains(
+    model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
+) -> None:
+    """Check that the tree is all there is.
+
+    :raises ModelError: if there are loops, which forces on the tree would have to keep closed
+    """
+    if model.loops:
+        names = ', '.join(repr(loop.name) for loop in model.loops)
+        raise ModelError(
+            f'the tree alone does not say how a robot with loops moves ({names}); its spanning '
+            'tree without them is Robot(model.with_loops(()))'
+        )
 
 
 def _joints_of(model: Model, freedoms: np.ndarray) -> Tuple[str, ...]:

@@ -1,7 +1,7 @@
 """System model of a robot (book chapter 4): bodies, joints, gears and shapes, read from URDF."""
 
 from rbd_ros.model.errors import ModelError, SingularMassMatrixError
-from rbd_ros.model.model import Body, Coupling, Frame, JointLimits, Link, Model
+from rbd_ros.model.model import Body, Coupling, Frame, JointLimits, Link, LoopJoint, Model
 from rbd_ros.model.urdf import load_urdf
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     'JointLimits',
     'Link',
     'load_urdf',
+    'LoopJoint',
     'Model',
     'ModelError',
     'SingularMassMatrixError',

@@ -120,6 +120,22 @@ class Coupling:
 
 
 @dataclass(frozen=True)
+class LoopJoint:
+    """A joint outside the spanning tree, which closes a kinematic loop (book 4.1.3, 8.2).
+
+    :param name: name of the joint
+    :param predecessor: frame that it connects from
+    :param successor: frame that it connects to
+    :param joint: kinematic type of the joint, a lower pair
+    """
+
+    name: str
+    predecessor: Frame
+    successor: Frame
+    joint: JointType
+
+
+@dataclass(frozen=True)
 class Model:
     """Kinematic tree with its gears; see the module docstring for the numbering.
 
@@ -132,6 +148,7 @@ class Model:
     :param links: links of the description by name
     :param joint_frames: frames of all joints of the description (fixed ones too) by joint name
     :param couplings: gear constraints
+    :param loops: joints that close kinematic loops
     :param geometries: shapes
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
     :param warnings: what was noticed while the model was built
@@ -142,6 +159,7 @@ class Model:
     links: Mapping[str, Link]
     joint_frames: Mapping[str, Frame] = field(default_factory=dict)
     couplings: Tuple[Coupling, ...] = ()
+    loops: Tuple[LoopJoint, ...] = ()
     geometries: Tuple[Geometry, ...] = ()
     gravity: Tuple[Scalar, Scalar, Scalar] = (0.0, 0.0, -9.81)
     warnings: Tuple[str, ...] = ()
@@ -330,6 +348,13 @@ class Model:
         columns = list(zip(*self.independent_columns(H)))
         return [list(row) for row in zip(*(self.independent_force(column) for column in columns))]
 
+    # -- loops
+
+    @cached_property
+    def loop_constraints(self) -> int:
+        """Number of constraints that the loop joints impose."""
+        return sum(6 - loop.joint.nv for loop in self.loops)
+
     # -- frames
 
     def link(self, name: str) -> Link:
@@ -377,6 +402,29 @@ class Model:
                 self.body(link.body), inertia=constant + link.placement.inverse_apply(inertia)
             )
         return replace(self, links=links, bodies=tuple(bodies))
+
+    def with_loops(self, loops: Iterable[LoopJoint]) -> Model:
+        """Return the model with other loops.
+
+        :raises ModelError: if a name is taken, a body does not exist, or a joint is no lower pair
+        """
+        loops, names = tuple(loops), {body.joint_name for body in self.bodies}
+        for loop in loops:
+            if loop.name in names:
+                raise ModelError(f'loop joint {loop.name!r}: there is another joint of this name')
+            names.add(loop.name)
+            for frame in (loop.predecessor, loop.successor):
+                if not 0 <= frame.body <= len(self.bodies):
+                    raise ModelError(
+                        f'loop joint {loop.name!r}: there is no body {frame.body}; bodies are '
+                        f'numbered from 0, the base, to {len(self.bodies)}'
+                    )
+            if not loop.joint.is_lower_pair:
+                raise ModelError(
+                    f'loop joint {loop.name!r}: a loop can be closed by a lower pair only, whose '
+                    f'motion subspace is constant, not by {loop.joint!r}; cut the loop elsewhere'
+                )
+        return replace(self, loops=loops)
 
     def with_armature(self, armature: Mapping[str, float]) -> Model:
         """Return the model with the armatures of the joints named changed [kg m^2 or kg].

@@ -45,7 +45,12 @@ def model_key(model: Model) -> List[Any]:
         for name, frame in model.joint_frames.items()
     ]
     couplings = [[c.body, c.master, *exact([c.ratio, c.offset])] for c in model.couplings]
-    return [bodies, links, frames, couplings, exact(model.gravity)]
+    loops = [
+        [loop.name, repr(loop.joint)]
+        + [[end.body, placement(end.placement)] for end in (loop.predecessor, loop.successor)]
+        for loop in model.loops
+    ]
+    return [bodies, links, frames, couplings, loops, exact(model.gravity)]
 
 
 def source_key(model: Model, *makers: Any) -> str:
@@ -53,6 +58,6 @@ def source_key(model: Model, *makers: Any) -> str:
 
     :param makers: declarations of algorithms; functions and modules whose text counts as well
     """
-    joints = {type(body.joint) for body in model.bodies}
+    joints = {type(each.joint) for each in (*model.bodies, *model.loops)}
     texts = [maker.text if isinstance(maker, Declaration) else maker for maker in makers]
     return source_digest(*_MAKERS, *sorted(joints, key=repr), *texts)

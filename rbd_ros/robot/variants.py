@@ -137,9 +137,7 @@ def check(model: Model, variant: Variant) -> None:
     if variant.algorithm.check is None:
         return
     later = [model.link(key.partition(':')[2]).body for key in variant.runtime if ':' in key]
-    arrays = variant.algorithm.arrays
-    constants = {symbol: value for symbol, value in variant.chosen if symbol in arrays}
-    variant.algorithm.check(model, later, constants)
+    variant.algorithm.check(model, later, dict(variant.chosen))
 
 
 def _constants(model: Model, symbol: str, kind: Array, given: Any) -> Tuple[float, ...]:

@@ -123,6 +123,11 @@ class JointType(ABC):
         """Whether positions add like numbers: `integrate` is a sum."""
         return type(self).integrate is JointType.integrate
 
+    @property
+    def is_lower_pair(self) -> bool:
+        """Whether the motion subspace is constant: what can slide into itself."""
+        return type(self).motion_subspace_rate is JointType.motion_subspace_rate
+
     def bracket(self, u: Scalars, v: Scalars) -> tuple:
         """Lie bracket of two velocities, (nv,): how far motions along them do not commute."""
         return (0.0,) * self.nv

@@ -1,0 +1,51 @@
+"""Both coefficients of the equation of motion H(q) a + C(q, v) = tau in one pass (book 3.1)."""
+
+from typing import Any, Mapping, NamedTuple, Optional, Sequence
+
+from rbd_ros.algorithms.crba import crba
+from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
+from rbd_ros.algorithms.kinds import (
+    CONFIGURATION,
+    EXTERNAL_FORCES,
+    FORCE,
+    INERTIA_MATRIX,
+    VELOCITY,
+)
+from rbd_ros.algorithms.newton_euler import bias_force
+from rbd_ros.model import Model
+from rbd_ros.spatial import ForceVector
+from rbd_ros.spatial.scalar import Scalar
+
+
+class EquationsOfMotion(NamedTuple):
+    """Coefficients of H a + C = tau.
+
+    :param H: joint-space inertia matrix, (nv, nv) [kg m^2, kg m, kg]
+    :param C: bias force: Coriolis, centrifugal, gravity and external forces, (nv,) [N m, N]
+    """
+
+    H: Any
+    C: Any
+
+
+@algorithm(
+    'equations_of_motion',
+    inputs={'q': CONFIGURATION, 'qd': VELOCITY, 'external_forces': EXTERNAL_FORCES},
+    outputs={'H': INERTIA_MATRIX, 'C': FORCE},
+    result=EquationsOfMotion,
+    model=EQUIVALENT,
+    source='RBDA eq 3.1; tables 5.1 and 6.2',
+)
+def equations_of_motion(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    external_forces: Optional[Mapping[int, ForceVector]] = None,
+) -> EquationsOfMotion:
+    """Inertia matrix and bias force of the tree, what both need computed once.
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    :param external_forces: force on each body in base coordinates, by body number [N m, N]
+    """
+    return EquationsOfMotion(crba(model, q), bias_force(model, q, qd, external_forces))
