@@ -16,6 +16,7 @@ import os
 from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rbd_ros.compiler import builtin, cache, functions, handles, native
 from rbd_ros.compiler.definition import Definition
@@ -30,8 +31,9 @@ _BATCH = ctypes.CFUNCTYPE(
 )
 _log = logging.getLogger('rbd_ros')
 
+Array = NDArray[np.float64]
 #: What a kernel returns: an array, a number, or a named tuple of such.
-Result = Union[np.ndarray, float, Tuple[Any, ...]]
+Result = Union[Array, float, Tuple[Any, ...]]
 
 
 def _processors() -> int:
@@ -97,51 +99,90 @@ class BaseKernel:
         """This kernel as a function of arrays, a builtin where possible."""
         return self.bind(partial(type(self).__call__, self))
 
-    def bind(self, fallback: partial) -> Callable[..., Result]:
+    def bind(
+        self,
+        fallback: Callable[..., Result],
+        name: Optional[str] = None,
+        doc: Optional[str] = None,
+    ) -> Callable[..., Result]:
         """Function that runs the kernel as fast as can be; what is not plain arrays, `fallback`.
 
         :param fallback: callable that keeps this kernel alive, always of one type, since the
             machine code has one way to call it
+        :param name: name of the function, that of the kernel if None
+        :param doc: its documentation, that of the kernel if None
         :return: a builtin of machine code where possible, else `fallback` itself
         """
         return fallback
 
-    def __call__(self, *arrays: Any) -> Result:
+    def __call__(self, *arrays: ArrayLike, out: Any = None) -> Result:
         """Evaluate for one state, arrays (n,), or a batch, arrays (N, n).
 
         A single state is repeated for a batch.
 
+        :param out: array for the result, of float64, contiguous and of the right shape; a sequence
+            of such if there are several outputs
         :return: the output; a named tuple if there are several. A number for an output of shape ()
             of a single state, else an array
         :raises ValueError: if a shape or dtype is wrong
         """
         arguments, rows = self._arguments(arrays)
-        if rows is None:
-            outputs = [
-                array if shape else float(array)
-                for array, shape in zip(self._single(arguments), self._shapes)
-            ]
+        shapes = self._shapes if rows is None else [(rows, *shape) for shape in self._shapes]
+        if out is None:
+            outputs = [np.empty(shape) for shape in shapes]
         else:
-            outputs = self._batch(
-                [x if x.ndim == 2 else np.repeat(x[None], rows, axis=0) for x in arguments], rows
-            )
+            outputs = self._destinations(out, shapes)
+            arguments = [
+                x.copy() if any(np.may_share_memory(x, y) for y in outputs) else x
+                for x in arguments
+            ]
+        if rows is None:
+            self._single(arguments, outputs)
+            returned = [x if x.ndim or out is not None else float(x) for x in outputs]
+        else:
+            several = [x if x.ndim == 2 else np.repeat(x[None], rows, axis=0) for x in arguments]
+            self._batch(several, rows, outputs)
+            returned = outputs
         result = self.definition.result
-        return outputs[0] if result is None else result(*outputs)
+        return returned[0] if result is None else result(*returned)
 
-    def _single(self, arguments: Sequence[np.ndarray]) -> List[np.ndarray]:
+    def _single(self, arguments: Sequence[Array], outputs: Sequence[Array]) -> None:
+        """Write the results of one state into arrays."""
         raise NotImplementedError
 
-    def _batch(self, arguments: Sequence[np.ndarray], rows: int) -> List[np.ndarray]:
+    def _batch(self, arguments: Sequence[Array], rows: int, outputs: Sequence[Array]) -> None:
+        """Write the results of a batch into arrays."""
         raise NotImplementedError
 
-    def _arguments(self, arrays: Sequence[Any]) -> Tuple[List[np.ndarray], Optional[int]]:
+    def _destinations(self, out: Any, shapes: Sequence[Tuple[int, ...]]) -> List[Array]:
+        """Arrays that the caller gives for the results, checked."""
+        name, declared = self.definition.name, self.definition.outputs
+        given = [out] if self.definition.result is None else list(out)
+        if len(given) != len(declared):
+            raise ValueError(f'{name}(): out must hold {len(declared)} arrays, got {len(given)}')
+        for array, output, shape in zip(given, declared, shapes):
+            if type(array) is not np.ndarray or array.shape != shape or array.dtype != _FLOAT64:
+                kind = type(array).__name__
+                if isinstance(array, np.ndarray):
+                    kind = f'{array.dtype} of shape {array.shape}'
+                raise ValueError(
+                    f'{name}(): out for {output.name} must be a float64 array of shape {shape}, '
+                    f'got {kind}'
+                )
+            if not array.flags.carray:
+                raise ValueError(
+                    f'{name}(): out for {output.name} must be contiguous, aligned and writeable'
+                )
+        return given
+
+    def _arguments(self, arrays: Sequence[Any]) -> Tuple[List[Array], Optional[int]]:
         inputs = self.definition.inputs
         if len(arrays) != len(inputs):
             names = ', '.join(name for name, _ in inputs)
             raise TypeError(
                 f'{self.definition.name}() takes {len(inputs)} arrays ({names}), got {len(arrays)}'
             )
-        arguments: List[np.ndarray] = []
+        arguments: List[Array] = []
         rows, first = None, ''
         for (name, size), given in zip(inputs, arrays):
             array = self._float_array(name, given)
@@ -187,29 +228,26 @@ class InterpretedKernel(BaseKernel):
         splits = np.cumsum(self.input_sizes)[:-1]
 
         def run(packed: np.ndarray, out: np.ndarray) -> None:
-            outputs = self._single(np.split(packed[: sum(self.input_sizes)], splits))
+            outputs = [np.empty(shape) for shape in self._shapes]
+            self._single(np.split(packed[: sum(self.input_sizes)], splits), outputs)
             out[: self.output_size] = np.concatenate([array.ravel() for array in outputs])
 
         return handles.register(run)
 
-    def _single(self, arguments: Sequence[np.ndarray]) -> List[np.ndarray]:
+    def _single(self, arguments: Sequence[Array], outputs: Sequence[Array]) -> None:
+        for array in outputs:
+            array.fill(np.nan)
         if all(np.isfinite(x).all() for x in arguments):
             try:
                 flat = self.definition.interpret(*(x.tolist() for x in arguments))
-                return [
-                    np.array(values, dtype=float).reshape(shape)
-                    for values, shape in zip(flat, self._shapes)
-                ]
             except (ZeroDivisionError, OverflowError):
-                pass
-        return [np.full(shape, np.nan) for shape in self._shapes]
+                return
+            for array, values in zip(outputs, flat):
+                array[...] = np.array(values, dtype=float).reshape(array.shape)
 
-    def _batch(self, arguments: Sequence[np.ndarray], rows: int) -> List[np.ndarray]:
-        outputs = [np.empty((rows, *shape)) for shape in self._shapes]
+    def _batch(self, arguments: Sequence[Array], rows: int, outputs: Sequence[Array]) -> None:
         for k in range(rows):
-            for out, array in zip(outputs, self._single([x[k] for x in arguments])):
-                out[k] = array
-        return outputs
+            self._single([x[k] for x in arguments], [array[k : k + 1] for array in outputs])
 
 
 class Kernel(BaseKernel):
@@ -240,14 +278,19 @@ class Kernel(BaseKernel):
         self._batch_code: Optional[native.MachineCode] = None
         self._run_rows: Optional[Callable[..., None]] = None
 
-    def bind(self, fallback: partial) -> Callable[..., np.ndarray]:
+    def bind(
+        self,
+        fallback: Callable[..., Result],
+        name: Optional[str] = None,
+        doc: Optional[str] = None,
+    ) -> Callable[..., Result]:
         """See `BaseKernel.bind`."""
         if not builtin.supported():
             return fallback
         code, definition = self._single_code, self.definition
         return builtin.make_builtin(
-            definition.name,
-            definition.doc,
+            name or definition.name,
+            doc or definition.doc,
             code.address('builtin'),
             code.global_address('context'),
             fallback,
@@ -298,27 +341,25 @@ class Kernel(BaseKernel):
                 self._run_rows = _BATCH(self._batch_code.address('batch'))
         return self._run_rows
 
-    def _single(self, arguments: Sequence[np.ndarray]) -> List[np.ndarray]:
-        outputs = [np.empty(shape) for shape in self._shapes]
+    def _single(self, arguments: Sequence[Array], outputs: Sequence[Array]) -> None:
         self._core(*(x.ctypes.data for x in (*arguments, *outputs)))
-        return outputs
 
-    def _batch(self, arguments: Sequence[np.ndarray], rows: int) -> List[np.ndarray]:
-        function = self._run_rows or self._compile_batch()
+    def _batch(self, arguments: Sequence[Array], rows: int, outputs: Sequence[Array]) -> None:
         lanes = native.simd_lanes()
+        if rows < lanes:
+            for k in range(rows):
+                self._single([x[k] for x in arguments], [array[k : k + 1] for array in outputs])
+            return
+        function = self._run_rows or self._compile_batch()
         scratch_bytes = 8 * functions.scratch_size(
             self.definition.inputs, self.definition.size, lanes
         )
-        outputs = [np.empty((max(rows, lanes), *shape)) for shape in self._shapes]
-        if 0 < rows < lanes:
-            arguments = [
-                np.concatenate([x, np.repeat(x[-1:], lanes - rows, axis=0)]) for x in arguments
-            ]
         ins = np.array([x.ctypes.data for x in arguments], dtype=np.uintp)
         outs = np.array([x.ctypes.data for x in outputs], dtype=np.uintp)
+        kept = (*arguments, *outputs)
 
-        def run(first: int, last: int, _keep: Sequence[np.ndarray] = arguments) -> None:
-            # `_keep`: an interrupted caller drops its arrays while threads still read them
+        def run(first: int, last: int, _keep: Sequence[Array] = kept) -> None:
+            # `_keep`: an interrupted caller drops its arrays while threads still use them
             scratch = np.empty(scratch_bytes + _ALIGNMENT, dtype=np.uint8)
             start = scratch.ctypes.data
             function(
@@ -329,14 +370,12 @@ class Kernel(BaseKernel):
                 last,
             )
 
-        total = max(rows, lanes) if rows else 0
-        tasks = min(_threads, total // _ROWS_PER_TASK)
+        tasks = min(_threads, rows // _ROWS_PER_TASK)
         if tasks > 1:
-            bounds = [total * k // tasks for k in range(tasks + 1)]
+            bounds = [rows * k // tasks for k in range(tasks + 1)]
             list(_pool().map(run, bounds[:-1], bounds[1:]))
         else:
-            run(0, total)
-        return [array[:rows] for array in outputs]
+            run(0, rows)
 
 
 def make_kernel(definition: Definition, check: Optional[Callable[[], None]] = None) -> BaseKernel:

@@ -24,11 +24,10 @@ class Kernels:
     """Kernels of one model, by algorithm and options.
 
     :param model: system model
-    :param documented: what has the documentation of algorithms, as attributes of their names
     """
 
-    def __init__(self, model: Model, documented: object = None):
-        self.model, self._documented = model, documented
+    def __init__(self, model: Model):
+        self.model = model
         self._by_variant: Dict[Variant, BaseKernel] = {}
         self._by_options: Dict[Tuple[Any, ...], BaseKernel] = {}
 
@@ -72,8 +71,8 @@ class Kernels:
         arguments = [re.sub(r'\W', '_', key) for key, _ in chosen.inputs(self.model)]
         if chosen.algorithm.takes_forces and not chosen.forces and not chosen.runtime:
             arguments.append('external_forces=None')
-        public = getattr(self._documented, name, chosen.algorithm.text)
-        return f'{name}({", ".join(arguments)})\n--\n\n{inspect.getdoc(public) or ""}'
+        text = inspect.getdoc(chosen.algorithm.text) or ''
+        return f'{name}({", ".join(arguments)})\n--\n\n{text}'
 
 
 def declared(algorithm: Algorithm) -> Declaration:

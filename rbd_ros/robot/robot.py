@@ -5,7 +5,7 @@ Every algorithm is specialised to it and compiled on first use.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property
 import os
 from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
 
@@ -13,14 +13,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rbd_ros.algorithms.energy import Energy
+from rbd_ros.algorithms.equations_of_motion import EquationsOfMotion
 from rbd_ros.algorithms.singularity import singular_joints, singularity
 from rbd_ros.compiler import BaseKernel, OperationCount
 from rbd_ros.model import load_urdf, Model
+from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.configuration import difference, displacement, neutral, random_configuration
+from rbd_ros.robot.families import HybridFunctions, LoopFunctions
+from rbd_ros.robot.frame import RobotFrame
 from rbd_ros.robot.kernels import Algorithm, Kernels
 
 
-class Robot:
+class Robot(Compiled):
     """A robot and its dynamics.
 
     Angles are in radians, all else in SI units. Spatial vectors have their angular part first;
@@ -33,9 +37,9 @@ class Robot:
     """
 
     def __init__(self, model: Model):
+        super().__init__(Kernels(model))
         self._model = model
-        self._kernels = Kernels(model, documented=type(self))
-        self._frame_functions: Dict[Tuple[str, ...], Callable[..., np.ndarray]] = {}
+        self._frames: Dict[Tuple[str, str], RobotFrame] = {}
         independent = [(model.body(i), at_v) for i, (_, at_v) in model.independent_slices.items()]
         self._velocity_limits = self._for_each_dof(lambda body: body.limits.velocity, independent)
         self._effort_limits = self._for_each_dof(lambda body: body.limits.effort, independent)
@@ -126,6 +130,11 @@ class Robot:
     def link_names(self) -> Tuple[str, ...]:
         """Names of all links."""
         return tuple(self._model.links)
+
+    @property
+    def body_names(self) -> Tuple[str, ...]:
+        """Names of the moving bodies: of the link that gives each its frame."""
+        return tuple(body.name for body in self._model.bodies)
 
     @property
     def warnings(self) -> Tuple[str, ...]:
@@ -235,34 +244,41 @@ class Robot:
 
     # -- dynamics
 
+    @computes('inverse_dynamics')
     def inverse_dynamics(
         self,
         q: ArrayLike,
         v: ArrayLike,
         a: ArrayLike,
-        external_forces: Optional[Mapping[str, Any]] = None,
-    ) -> np.ndarray:
+        external_forces: Forces = None,
+        *,
+        out: Out = None,
+    ) -> Array:
         """Generalized forces tau = H(q) a + C(q, v) for an acceleration (RNEA, book 5.3).
 
-        Joint friction is not in them.
+        Joint friction is not part of them.
 
         :param q: configuration, (nq,)
         :param v: velocity, (nv,)
         :param a: acceleration, (nv,)
         :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
             [N m, N]
+        :param out: array for the result
         :return: tau, (nv,) [N m, N]
         :raises ValueError: for a wrong shape or dtype, or an unknown link
         """
-        return self._call('inverse_dynamics', (q, v, a), external_forces)
+        return self._call('inverse_dynamics', (q, v, a), external_forces, out)
 
+    @computes('forward_dynamics')
     def forward_dynamics(
         self,
         q: ArrayLike,
         v: ArrayLike,
         tau: ArrayLike,
-        external_forces: Optional[Mapping[str, Any]] = None,
-    ) -> np.ndarray:
+        external_forces: Forces = None,
+        *,
+        out: Out = None,
+    ) -> Array:
         """Acceleration that generalized forces cause, without joint friction (ABA, book 7.3).
 
         :param q: configuration, (nq,)
@@ -270,52 +286,94 @@ class Robot:
         :param tau: generalized forces, (nv,) [N m, N]
         :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
             [N m, N]
+        :param out: array for the result
         :return: acceleration, (nv,)
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
         :raises ValueError: for a wrong shape or dtype, or an unknown link
         """
-        return self._call('forward_dynamics', (q, v, tau), external_forces)
+        return self._call('forward_dynamics', (q, v, tau), external_forces, out)
 
+    @computes('bias_force')
     def bias_force(
-        self, q: ArrayLike, v: ArrayLike, external_forces: Optional[Mapping[str, Any]] = None
-    ) -> np.ndarray:
-        """Bias force C of H a + C = tau.
+        self, q: ArrayLike, v: ArrayLike, external_forces: Forces = None, *, out: Out = None
+    ) -> Array:
+        """Bias force C of H a + C = tau, (nv,) [N m, N] (book 6.1).
 
-        Coriolis, centrifugal, gravity and external forces (book 6.1), (nv,).
+        It holds Coriolis, centrifugal, gravity and external forces.
         """
-        return self._call('bias_force', (q, v), external_forces)
+        return self._call('bias_force', (q, v), external_forces, out)
 
-    def gravity_torque(self, q: ArrayLike) -> np.ndarray:
+    @computes('gravity_torque')
+    def gravity_torque(self, q: ArrayLike, *, out: Out = None) -> Array:
         """Generalized forces that hold the robot still against gravity, (nv,) [N m, N]."""
-        return self._call('gravity_torque', (q,))
+        return self._call('gravity_torque', (q,), None, out)
 
-    def mass_matrix(self, q: ArrayLike) -> np.ndarray:
+    @computes('mass_matrix')
+    def mass_matrix(self, q: ArrayLike, *, out: Out = None) -> Array:
         """Joint-space inertia matrix H(q), rotors included (CRBA, book 6.2), (nv, nv)."""
-        return self._call('mass_matrix', (q,))
+        return self._call('mass_matrix', (q,), None, out)
 
-    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
+    @computes('equations_of_motion')
+    def equations_of_motion(
+        self, q: ArrayLike, v: ArrayLike, external_forces: Forces = None, *, out: Outs = None
+    ) -> EquationsOfMotion:
+        """Inertia matrix and bias force of H a + C = tau, in one pass.
+
+        :return: H, (nv, nv), and C, (nv,), as `mass_matrix` and `bias_force` give them
+        """
+        return self._call('equations_of_motion', (q, v), external_forces, out)
+
+    @computes('coriolis_matrix')
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
         """Coriolis matrix C(q, v) of the Christoffel symbols, (nv, nv).
 
-        dH/dt - 2 C is skew-symmetric.
-
-        C(q, v) v is the bias force without gravity.
+        C v is the bias force without gravity, and dH/dt - 2 C is skew-symmetric.
         """
-        return self._call('coriolis_matrix', (q, v))
+        return self._call('coriolis_matrix', (q, v), None, out)
 
-    def energy(self, q: ArrayLike, v: ArrayLike) -> Energy:
+    @computes('joint_reactions')
+    def reactions(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        external_forces: Forces = None,
+        *,
+        out: Out = None,
+    ) -> Array:
+        """Spatial force [n; f] that each body gets from its parent across its joint (book 5.3).
+
+        :return: in the coordinates of the bodies, whose names are `body_names`, (bodies, 6)
+            [N m, N]
+        """
+        return self._call('reactions', (q, v, a), external_forces, out)
+
+    @computes('energy')
+    def energy(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> Energy:
         """Kinetic and potential energy [J] of all that moves."""
-        return self._call('energy', (q, v))
+        return self._call('energy', (q, v), None, out)
 
-    def momentum(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-        """Spatial momentum in base coordinates.
+    @computes('momentum')
+    def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
+        """Spatial momentum in base coordinates, (6,) [N m s, N s].
 
-        Angular about the base origin, then linear, (6,).
+        First the angular momentum about the base origin, then the linear momentum.
         """
-        return self._call('momentum', (q, v))
+        return self._call('momentum', (q, v), None, out)
+
+    @cached_property
+    def hybrid(self) -> HybridFunctions:
+        """Hybrid dynamics: forces given at some joints, accelerations at the others."""
+        return HybridFunctions(self._kernels)
+
+    @cached_property
+    def loops(self) -> LoopFunctions:
+        """Constraints of kinematic loops."""
+        return LoopFunctions(self._kernels)
 
     # -- kinematics
 
-    def forward_kinematics(self, q: ArrayLike) -> Dict[str, np.ndarray]:
+    def forward_kinematics(self, q: ArrayLike) -> Dict[str, Array]:
         """Pose of every link in the base frame, (4, 4) each, by link name: p_base = T p_link.
 
         The poses are views of one array.
@@ -325,7 +383,21 @@ class Robot:
             return dict(zip(self._model.links, poses))
         return {name: poses[:, k] for k, name in enumerate(self._model.links)}
 
-    def jacobian(self, q: ArrayLike, frame: str, reference: str = 'body') -> np.ndarray:
+    def frame(self, name: str, reference: str = 'body') -> RobotFrame:
+        """Functions of a link or joint frame, for one who calls them often.
+
+        :param name: name of a link, or of a joint
+        :param reference: what motions are expressed in, as for `jacobian`
+        :raises ValueError: for an unknown frame or reference
+        """
+        found = self._frames.get((name, reference))
+        if found is None:
+            found = self._frames[name, reference] = RobotFrame(self._kernels, name, reference)
+        return found
+
+    def jacobian(
+        self, q: ArrayLike, frame: str, reference: str = 'body', *, out: Out = None
+    ) -> Array:
         """Jacobian of the velocity of a link or joint frame, angular rows first, (6, nv).
 
         :param frame: name of a link, or of a joint
@@ -335,37 +407,41 @@ class Robot:
             (the geometric Jacobian)
         :raises ValueError: for an unknown frame or reference
         """
-        return self._for_frame('jacobian', frame, reference)(q)
+        return self.frame(frame, reference).jacobian(q, out=out)
 
     def jacobian_derivative(
-        self, q: ArrayLike, v: ArrayLike, frame: str, reference: str = 'body'
-    ) -> np.ndarray:
+        self, q: ArrayLike, v: ArrayLike, frame: str, reference: str = 'body', *, out: Out = None
+    ) -> Array:
         """Time derivative of `jacobian`, element by element, (6, nv)."""
-        return self._for_frame('jacobian_derivative', frame, reference)(q, v)
+        return self.frame(frame, reference).jacobian_derivative(q, v, out=out)
 
-    def point_jacobian(self, q: ArrayLike, frame: str, point: ArrayLike) -> np.ndarray:
+    def point_jacobian(
+        self, q: ArrayLike, frame: str, point: ArrayLike, *, out: Out = None
+    ) -> Array:
         """Jacobian of the velocity, along the axes of the base, of a point of a frame, (3, nv).
 
         :param point: coordinates of the point in the frame, (3,) [m]
         """
-        return self._for_frame('point_jacobian', frame)(q, point)
+        return self.frame(frame).point_jacobian(q, point, out=out)
 
     def point_jacobian_derivative(
-        self, q: ArrayLike, v: ArrayLike, frame: str, point: ArrayLike
-    ) -> np.ndarray:
-        """Time derivative of `point_jacobian`, (3, nv)."""
-        return self._for_frame('point_jacobian_derivative', frame)(q, v, point)
+        self, q: ArrayLike, v: ArrayLike, frame: str, point: ArrayLike, *, out: Out = None
+    ) -> Array:
+        """Time derivative of `point_jacobian`, element by element, (3, nv)."""
+        return self.frame(frame).point_jacobian_derivative(q, v, point, out=out)
 
-    def centre_of_mass(self, q: ArrayLike) -> np.ndarray:
+    @computes('centre_of_mass')
+    def centre_of_mass(self, q: ArrayLike, *, out: Out = None) -> Array:
         """Centre of mass of all moving links in base coordinates, (3,) [m].
 
         Links fixed to the world do not count.
         """
-        return self._call('centre_of_mass', (q,))
+        return self._call('centre_of_mass', (q,), None, out)
 
-    def centre_of_mass_jacobian(self, q: ArrayLike) -> np.ndarray:
-        """Jacobian of `centre_of_mass`, (3, nv)."""
-        return self._call('centre_of_mass_jacobian', (q,))
+    @computes('centre_of_mass_jacobian')
+    def centre_of_mass_jacobian(self, q: ArrayLike, *, out: Out = None) -> Array:
+        """Jacobian of the velocity of `centre_of_mass`, (3, nv)."""
+        return self._call('centre_of_mass_jacobian', (q,), None, out)
 
     # -- kernels
 
@@ -380,7 +456,7 @@ class Robot:
             'payload:<link>', (10,), those of what is added to it. Ten parameters are m, m cx, m
             cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz, in link coordinates, the inertia about the
             link's origin.
-        :return: callable taking arrays; forward_kinematics and energy give plain arrays
+        :return: callable taking arrays; forward_kinematics gives one array, (links, 4, 4)
         """
         return self.kernel(name, runtime=runtime).function
 
@@ -395,66 +471,6 @@ class Robot:
         """
         return self._kernels.get(algorithm, **options)
 
-    def _for_frame(
-        self, name: str, frame: str, reference: Optional[str] = None
-    ) -> Callable[..., np.ndarray]:
-        """Function for a frame, kept by three names: quicker to find than by options."""
-        key = (name, frame, reference or '')
-        function = self._frame_functions.get(key)
-        if function is None:
-            function = self.kernel(name, frame=frame, reference=reference).function
-            self._frame_functions[key] = function
-        return function
-
     def operation_count(self, name: Algorithm, **options: Any) -> Optional[OperationCount]:
         """Operations of a function's machine code; None where there is no compiler."""
         return self.kernel(name, **options).count
-
-    def _call(
-        self, name: str, arrays: Sequence[Any], external_forces: Optional[Mapping[str, Any]] = None
-    ):
-        """Run a function; from now on its name on this robot is the builtin.
-
-        The builtin falls back on the method.
-        """
-        empty = isinstance(external_forces, Mapping) and not external_forces
-        if external_forces is not None and not empty:
-            return self._call_with_forces(name, arrays, external_forces)
-        kernel = self.kernel(name)
-        method = getattr(Robot, name)
-        if name not in self.__dict__ and getattr(type(self), name) is method:  # not refined
-            fallback = _BoundMethod(method, self)
-            builtin = kernel.bind(fallback)
-            if builtin is not fallback:
-                self.__dict__[name] = builtin
-        return kernel(*arrays)
-
-    def _call_with_forces(
-        self, name: str, arrays: Sequence[Any], external_forces: Mapping[str, Any]
-    ):
-        if not isinstance(external_forces, Mapping):
-            raise ValueError(
-                'external_forces must map link names to (6,) arrays, got '
-                f'{type(external_forces).__name__}'
-            )
-        links = tuple(sorted(external_forces))
-        values = []
-        for link in links:
-            force = np.asarray(external_forces[link])
-            if force.ndim not in (1, 2) or force.shape[-1] != 6 or force.dtype.kind not in 'fiu':
-                raise ValueError(
-                    f'external force on {link!r} must be real numbers of shape (6,) or (N, 6), '
-                    f'got {force.dtype} of shape {force.shape}'
-                )
-            values.append(force)
-        return self.kernel(name, forces=links)(*arrays, *values)
-
-
-class _BoundMethod(partial):
-    """Method of a robot that its builtin falls back on.
-
-    A builtin is pickled as an attribute of this object.
-    """
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.args[0], name)

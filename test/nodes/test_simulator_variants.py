@@ -72,9 +72,11 @@ def test_gravity_keeps_an_arm_without_commands_in_balance(ros, start):
             'joints': ['elbow', 'shoulder'],
         }
     )
+    expected = pytest.approx(list(gravity_torque([0.5, -0.8]).values()))
+    ros.until(lambda: list(states[-1].effort) == expected, 'the gravity torque')
     ros.spin(0.5)
     assert list(states[-1].position) == pytest.approx([0.5, -0.8], abs=1e-6)
-    assert list(states[-1].effort) == pytest.approx(list(gravity_torque([0.5, -0.8]).values()))
+    assert list(states[-1].effort) == expected
     # The order of effort_commands is that of the parameter.
     commands = ros.publisher(Float64MultiArray, 'effort_commands')
     with Feed(commands, efforts(3.0, -4.0), stamped=False):

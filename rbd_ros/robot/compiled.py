@@ -1,0 +1,129 @@
+"""Methods that become machine code: what `Robot` and its families of functions are made of.
+
+A method says which algorithm it computes, and passes its arguments on. When it has run once, the
+builtin function of the kernel takes its place on the object, and falls back on the method for what
+is not plain: the first call of another kind, arguments to be refused, an array to be converted.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+import inspect
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rbd_ros.robot.kernels import declared, Kernels
+
+Array = NDArray[np.float64]
+#: External forces by link, and where a result, or several, go.
+Forces = Optional[Mapping[str, ArrayLike]]
+Out = Optional[Array]
+Outs = Optional[Sequence[Array]]
+
+Method = TypeVar('Method', bound=Callable[..., Any])
+
+
+def computes(algorithm: str) -> Callable[[Method], Method]:
+    """Say of a method which algorithm it computes.
+
+    :param algorithm: name in the catalogue
+    """
+
+    def mark(method: Method) -> Method:
+        method.algorithm = algorithm  # type: ignore[attr-defined]
+        return method
+
+    return mark
+
+
+class Compiled:
+    """What has methods that compute algorithms.
+
+    :param kernels: kernels of the robot
+    :param chosen: choices that are the same for all methods, such as a frame
+    """
+
+    def __init__(self, kernels: Kernels, **chosen: Any):
+        self._kernels, self._chosen = kernels, chosen
+
+    def _call(
+        self,
+        method: str,
+        arrays: Sequence[Any],
+        external_forces: Optional[Mapping[str, Any]] = None,
+        out: Any = None,
+    ) -> Any:
+        """Run the algorithm of a method; from now on its name on this object is the builtin.
+
+        :param method: name of the method
+        :param arrays: its array arguments
+        :param external_forces: spatial force on each link named
+        :param out: where the result goes
+        """
+        unbound = getattr(type(self), method)
+        options = self._options(unbound.algorithm)
+        if external_forces is not None and not _is_empty(external_forces):
+            links, forces = _checked(external_forces)
+            kernel = self._kernels.get(unbound.algorithm, forces=links, **options)
+            return kernel(*arrays, *forces, out=out)
+        kernel = self._kernels.get(unbound.algorithm, **options)
+        if method not in self.__dict__:
+            fallback = _BoundMethod(unbound, self)
+            builtin = kernel.bind(fallback, method, _doc(unbound))
+            if builtin is not fallback:
+                self.__dict__[method] = builtin
+        return kernel(*arrays, out=out)
+
+    def _options(self, algorithm: str) -> Dict[str, Any]:
+        """What of the choices an algorithm has."""
+        declaration = declared(algorithm)
+        known = (*declaration.choices, *declaration.arrays)
+        return {symbol: value for symbol, value in self._chosen.items() if symbol in known}
+
+
+class _BoundMethod(partial):  # type: ignore[type-arg]
+    """Method of an object that its builtin falls back on.
+
+    A builtin is pickled as an attribute of this object.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.args[0], name)
+
+
+def _doc(method: Callable[..., Any]) -> str:
+    """Documentation of a builtin, headed by its signature as `inspect` wants it."""
+    signature = inspect.signature(method)
+    plain = [
+        parameter.replace(annotation=inspect.Parameter.empty)
+        for parameter in list(signature.parameters.values())[1:]
+    ]
+    head = signature.replace(parameters=plain, return_annotation=inspect.Signature.empty)
+    return f'{method.__name__}{head}\n--\n\n{inspect.getdoc(method) or ""}'
+
+
+def _is_empty(external_forces: Any) -> bool:
+    return isinstance(external_forces, Mapping) and not external_forces
+
+
+def _checked(external_forces: Any) -> Any:
+    """Links in the order in which kernels take them, and the forces on them.
+
+    :raises ValueError: if it is no mapping of link names to spatial forces
+    """
+    if not isinstance(external_forces, Mapping):
+        raise ValueError(
+            'external_forces must map link names to (6,) arrays, got '
+            f'{type(external_forces).__name__}'
+        )
+    links = tuple(sorted(external_forces))
+    forces = [np.asarray(external_forces[link]) for link in links]
+    for link, force in zip(links, forces):
+        if force.ndim not in (1, 2) or force.shape[-1] != 6 or force.dtype.kind not in 'fiu':
+            raise ValueError(
+                f'external force on {link!r} must be real numbers of shape (6,) or (N, 6), got '
+                f'{force.dtype} of shape {force.shape}'
+            )
+    return links, forces

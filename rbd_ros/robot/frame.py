@@ -1,0 +1,91 @@
+"""A frame of a robot: its motion, its Jacobians, and the inertia felt there."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from rbd_ros.algorithms.kinds import FRAME, REFERENCE
+from rbd_ros.robot.compiled import Array, Compiled, computes, Out
+from rbd_ros.robot.kernels import Kernels
+
+
+class RobotFrame(Compiled):
+    """Functions of a link or joint frame; `Robot.frame` gives one.
+
+    :param kernels: kernels of the robot
+    :param name: name of the link or joint
+    :param reference: what motions are expressed in: 'body', 'base' or 'aligned', as explained at
+        `Robot.jacobian`
+    :raises ValueError: for an unknown frame or reference
+    """
+
+    def __init__(self, kernels: Kernels, name: str, reference: str = 'body'):
+        FRAME.resolve(kernels.model, name)
+        REFERENCE.resolve(kernels.model, reference)
+        super().__init__(kernels, frame=name, reference=reference)
+        self.name, self.reference = name, reference
+
+    def __repr__(self) -> str:
+        return f'<RobotFrame {self.name!r}, reference {self.reference!r}>'
+
+    @computes('frame_pose')
+    def pose(self, q: ArrayLike, *, out: Out = None) -> Array:
+        """Pose in the base frame, whatever the reference, (4, 4): p_base = T p_frame."""
+        return self._call('pose', (q,), None, out)
+
+    @computes('frame_velocity')
+    def velocity(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
+        """Spatial velocity, angular part first, (6,) [rad/s, m/s]."""
+        return self._call('velocity', (q, v), None, out)
+
+    @computes('frame_acceleration')
+    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Out = None) -> Array:
+        """Rate of `velocity`, component by component, (6,) [rad/s^2, m/s^2]; without gravity.
+
+        The spatial acceleration for the references 'body' and 'base', and for 'aligned' the
+        ordinary acceleration of the frame's origin.
+        """
+        return self._call('acceleration', (q, v, a), None, out)
+
+    @computes('jacobian')
+    def jacobian(self, q: ArrayLike, *, out: Out = None) -> Array:
+        """Jacobian J of the velocity J v, angular rows first, (6, nv)."""
+        return self._call('jacobian', (q,), None, out)
+
+    @computes('jacobian_derivative')
+    def jacobian_derivative(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
+        """Time derivative of `jacobian`, element by element, (6, nv)."""
+        return self._call('jacobian_derivative', (q, v), None, out)
+
+    @computes('point_jacobian')
+    def point_jacobian(self, q: ArrayLike, point: ArrayLike, *, out: Out = None) -> Array:
+        """Jacobian of the velocity, along the axes of the base, of a point of the frame, (3, nv).
+
+        :param point: coordinates of the point in the frame, (3,) [m]
+        """
+        return self._call('point_jacobian', (q, point), None, out)
+
+    @computes('point_jacobian_derivative')
+    def point_jacobian_derivative(
+        self, q: ArrayLike, v: ArrayLike, point: ArrayLike, *, out: Out = None
+    ) -> Array:
+        """Time derivative of `point_jacobian`, element by element, (3, nv)."""
+        return self._call('point_jacobian_derivative', (q, v, point), None, out)
+
+    @computes('inverse_operational_inertia')
+    def inverse_operational_inertia(self, q: ArrayLike, *, out: Out = None) -> Array:
+        """Acceleration that a spatial force on the frame causes, J H^-1 J^T, (6, 6).
+
+        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        """
+        return self._call('inverse_operational_inertia', (q,), None, out)
+
+    @computes('operational_inertia')
+    def operational_inertia(self, q: ArrayLike, *, out: Out = None) -> Array:
+        """Inertia of the whole robot as felt at the frame, (J H^-1 J^T)^-1, (6, 6).
+
+        It grows without bound where the Jacobian loses rank.
+
+        :raises ModelError: if fewer than six freedoms move the frame
+        """
+        return self._call('operational_inertia', (q,), None, out)
