@@ -270,6 +270,29 @@ def test_a_direction_costs_only_where_it_matters():
     assert cost[1] <= 2 * cost[0] + 2
 
 
+@every_way
+def test_conditions_cost_nothing(way):
+    """However long they are: nothing changes by them, so they are not differentiated."""
+
+    def function(x):
+        return [where_positive(sin(x[0]) * cos(x[0]) / x[0], x[1], 3.0)]
+
+    graph, x, outputs = trace(function, 2)
+    before = len(graph.nodes)
+    assert way(graph, outputs, x[:1]) == [[0.0]]
+    assert len(graph.nodes) == before
+
+
+@every_way
+def test_what_lies_below_an_independent_node_costs_nothing(way):
+    graph, (x, y), _ = trace(lambda x: [], 2)
+    inner = sin(x) * cos(y) / x
+    outputs = [inner + y]
+    before = len(graph.nodes)
+    assert way(graph, outputs, [inner, y]) == [[1.0, 1.0]]
+    assert len(graph.nodes) == before
+
+
 def test_elimination_finds_the_narrow_place():
     """Ten inputs, one number in between, ten outputs: a product of two vectors, for all ways."""
 
