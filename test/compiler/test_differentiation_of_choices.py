@@ -33,6 +33,12 @@ def shared_by_choices(x):
     return where_positive(x[1], x[1] * half, 2.0) + where_positive(x[1] - x[0], 3.0, half)
 
 
+def shared_above_a_pole(x):
+    """The sine has no pole, but what it is taken of."""
+    wave = sin(1.0 / x[0])
+    return where_positive(x[1], wave * x[1], 2.0) + where_positive(x[1] - 0.75, wave, 3.0)
+
+
 def shared_by_branches(x):
     half = root(1.0 + x[1] * x[1])
     return where_positive(x[0], half * x[1] / x[0], -half)
@@ -74,6 +80,7 @@ BRANCHES = [
     relu_root,
     sinc,
     shared_by_choices,
+    shared_above_a_pole,
     shared_by_branches,
     nested,
     below_a_choice,
@@ -119,6 +126,31 @@ def test_a_choice_between_equal_derivatives_is_none():
     graph, x, outputs = trace(lambda x: [where_positive(x[0], x[1] + 1.0, x[1] - x[0] * x[0])], 2)
     for way in WAYS.values():
         assert way(graph, outputs, x[1:]) == [[1.0]]
+
+
+def test_adjoints_of_what_is_regular_are_joined_without_more_conditions():
+    """One choice for each use of the sine, which is then differentiated once."""
+
+    def function(x):
+        wave = sin(x[0])
+        return [where_positive(x[1], wave, 2.0) + where_positive(x[2], wave * x[1], 3.0)]
+
+    graph, x, outputs = trace(function, 3)
+    gradient = reverse_mode(graph, outputs, x[:1])[0]
+    assert graph.count(gradient).selections == 2
+
+
+def test_an_adjoint_within_a_branch_joins_that_of_the_branch():
+    """The reciprocal is needed in a branch and in a branch of that: it has one outer choice."""
+
+    def function(x):
+        wave = sin(1.0 / x[0])
+        inner = where_positive(x[1], wave * x[1], 5.0)
+        return [where_positive(x[0], inner + 3.0 * wave, x[1])]
+
+    graph, x, outputs = trace(function, 2)
+    gradient = reverse_mode(graph, outputs, x[:1])[0]
+    assert graph.count(gradient).selections == 2
 
 
 def test_saturations_and_maxima():

@@ -39,7 +39,7 @@ def reverse_mode(
             add(output.number, row, ALWAYS, -1.0 if output.negative else 1.0)
     for number in reversed(order):
         node, by_row = graph.nodes[number], adjoints.pop(number)
-        is_choice = node[0] == WHERE and number not in independent
+        is_choice = node[0] == WHERE
         terms = [] if is_choice or number in independent else partials(graph, number)
         for row, guarded in by_row.items():
             if not guarded:
