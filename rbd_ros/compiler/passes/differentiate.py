@@ -1,0 +1,113 @@
+"""Derivatives of a graph's outputs, as more nodes of the same graph, by the cheapest way.
+
+Which way that is depends on the graph, so ways are tried: what is not chosen stays behind in the
+graph, where no output needs it, and is never compiled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from functools import reduce
+from operator import or_
+from typing import Dict, List, Sequence
+
+from rbd_ros.compiler.graph import Graph, Symbol, Value
+from rbd_ros.compiler.passes.elimination import vertex_elimination
+from rbd_ros.compiler.passes.forward_mode import forward_mode
+from rbd_ros.compiler.passes.partials import (
+    accumulate,
+    along,
+    changed_by,
+    Direction,
+    transmitting,
+)
+from rbd_ros.compiler.passes.reverse_mode import reverse_mode
+
+Rows = List[List[Value]]
+
+# Of longer graphs vertex elimination is not tried: its time grows faster than the graph.
+_LONG = 30000
+
+
+def jacobian(graph: Graph, outputs: Sequence[Value], inputs: Sequence[Value]) -> Rows:
+    """Derivatives of `outputs` by `inputs`, (outputs, inputs).
+
+    Exact, also through choices: the derivative of a choice is that of the branch taken.
+
+    :param inputs: symbols to differentiate by, inputs of the graph or not: they are taken as
+        independent; by a constant all derivatives are zero
+    :return: rows by output, columns by input; 0.0 where an output does not depend on an input
+    """
+    return directional_derivatives(graph, outputs, [along([x], [1.0]) for x in inputs])
+
+
+def directional_derivatives(
+    graph: Graph, outputs: Sequence[Value], directions: Sequence[Direction]
+) -> Rows:
+    """Derivatives of `outputs` along `directions`, (outputs, directions), exact as in `jacobian`.
+
+    For coordinates that do not move one by one, such as a quaternion's: `along(q, rates)` is a
+    direction in which q moves at rates that may be symbols themselves.
+
+    :param directions: rates of the independent nodes by number, for each direction; a node that
+        any direction names is independent in all of them, be it an input or not
+    :return: rows by output, columns by direction; 0.0 where nothing changes
+    """
+    independent = sorted({number for direction in directions for number in direction})
+    order = transmitting(graph, outputs, independent)
+    if _forward_products(graph, order, directions) <= _reverse_products(graph, order, outputs):
+        sweep = forward_mode(graph, outputs, directions)
+    else:
+        by_node = reverse_mode(graph, outputs, [Symbol(graph, n, False) for n in independent])
+        sweep = [_along_directions(dict(zip(independent, row)), directions) for row in by_node]
+    if len(order) > _LONG or min(len(outputs), len(directions)) <= 1:
+        return sweep
+    return _cheaper(graph, outputs, sweep, vertex_elimination(graph, outputs, directions))
+
+
+def _along_directions(gradient: Direction, directions: Sequence[Direction]) -> List[Value]:
+    """Products of a gradient and directions."""
+    row: Dict[int, Value] = {}
+    for j, direction in enumerate(directions):
+        for number, rate in direction.items():
+            accumulate(row, j, gradient[number] * rate)
+    return [row.get(j, 0.0) for j in range(len(directions))]
+
+
+def _cheaper(graph: Graph, outputs: Sequence[Value], *ways: Rows) -> Rows:
+    """Whichever takes fewer operations together with the outputs themselves."""
+
+    def operations(rows: Rows) -> int:
+        return sum(astuple(graph.count([*outputs, *(value for row in rows for value in row)])))
+
+    return min(ways, key=operations)
+
+
+def _forward_products(graph: Graph, order: Sequence[int], directions: Sequence[Direction]) -> int:
+    """Number of products of a partial derivative and a tangent in forward mode."""
+    reached: Dict[int, int] = {}  # directions that a node changes along, as bits
+    for j, direction in enumerate(directions):
+        for number in direction:
+            reached[number] = reached.get(number, 0) | 1 << j
+    independent, total = set(reached), 0
+    for number in order:
+        if number not in independent:
+            sets = [reached.get(m, 0) for m in changed_by(graph, number)]
+            total += sum(bits.bit_count() for bits in sets)
+            reached[number] = reduce(or_, sets, 0)
+    return total
+
+
+def _reverse_products(graph: Graph, order: Sequence[int], outputs: Sequence[Value]) -> int:
+    """Number of products of a partial derivative and an adjoint in reverse mode."""
+    reached: Dict[int, int] = dict.fromkeys(order, 0)  # outputs that a node changes, as bits
+    for row, output in enumerate(outputs):
+        if isinstance(output, Symbol) and output.number in reached:
+            reached[output.number] |= 1 << row
+    total = 0
+    for number in reversed(order):
+        for m in changed_by(graph, number):
+            if m in reached:
+                total += reached[number].bit_count()
+                reached[m] |= reached[number]
+    return total

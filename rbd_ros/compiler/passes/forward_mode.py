@@ -1,0 +1,70 @@
+"""Forward mode: derivatives along directions, carried from the inputs to the outputs.
+
+Griewank and Walther, Evaluating Derivatives, 2nd ed., section 3.1. The cost grows with the number
+of directions; directions in which a node does not change cost nothing there.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, List, Mapping, Sequence
+
+from rbd_ros.compiler.graph import Graph, Symbol, Value, WHERE
+from rbd_ros.compiler.passes.partials import (
+    accumulate,
+    choose,
+    Direction,
+    is_zero,
+    negative_if,
+    partials,
+    transmitting,
+)
+
+Tangents = Dict[int, Value]  # derivatives by number of the direction; what is missing is zero
+
+
+def forward_mode(
+    graph: Graph, outputs: Sequence[Value], directions: Sequence[Direction]
+) -> List[List[Value]]:
+    """Derivatives of `outputs` along `directions`, (outputs, directions), by forward mode.
+
+    :param directions: rates of the independent nodes by number, for each direction; a node that
+        any direction names is independent in all of them, be it an input or not
+    :return: rows by output, columns by direction; 0.0 where nothing changes
+    """
+    tangents: Dict[int, Tangents] = {m: {} for direction in directions for m in direction}
+    for j, direction in enumerate(directions):
+        for number, rate in direction.items():
+            accumulate(tangents[number], j, rate)
+    for number in transmitting(graph, outputs, tangents):
+        if number in tangents:
+            continue
+        node = graph.nodes[number]
+        if node[0] == WHERE:
+            yes, no = (tangents.get(m, {}) for m in node[2:])
+            tangents[number] = chosen_tangents(graph, node[1], yes, no)
+        else:
+            tangents[number] = weighted_sum(tangents, dict(partials(graph, number)))
+    return [tangent_row(output, tangents, len(directions)) for output in outputs]
+
+
+def weighted_sum(tangents: Mapping[int, Tangents], coefficients: Mapping[int, Value]) -> Tangents:
+    """Tangents of other nodes, each times its coefficient, added up."""
+    total: Tangents = {}
+    for number, coefficient in coefficients.items():
+        for j, tangent in tangents.get(number, {}).items():
+            accumulate(total, j, tangent * coefficient)
+    return total
+
+
+def chosen_tangents(graph: Graph, condition: int, yes: Tangents, no: Tangents) -> Tangents:
+    """Tangents of a choice: those of the branch taken, whatever the other's are."""
+    chosen = {j: choose(graph, condition, yes.get(j, 0.0), no.get(j, 0.0)) for j in {**yes, **no}}
+    return {j: tangent for j, tangent in chosen.items() if not is_zero(tangent)}
+
+
+def tangent_row(output: Value, tangents: Mapping[int, Tangents], count: int) -> List[Value]:
+    """Derivatives of an output along all directions."""
+    if not isinstance(output, Symbol):
+        return [0.0] * count
+    found = tangents.get(output.number, {})
+    return [negative_if(output.negative, found.get(j, 0.0)) for j in range(count)]

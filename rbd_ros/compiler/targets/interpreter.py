@@ -1,0 +1,88 @@
+"""A graph run node by node on NumPy's numbers, real or complex, one state or arrays of them.
+
+For machines without a compiler, and an oracle for what else is made of a graph: on complex numbers
+it gives derivatives without truncation or cancellation, f'(x) = Im f(x + i h) / h.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Callable, Dict, List, Mapping, Sequence
+
+import numpy as np
+
+from rbd_ros.compiler.graph import (
+    ADD,
+    CONSTANT,
+    COS,
+    DIV,
+    Graph,
+    INPUT,
+    MUL,
+    SIN,
+    SQRT,
+    SUB,
+    Symbol,
+    Value,
+    WHERE,
+)
+
+Number = Any  # float, complex or an array of them
+
+
+def _where_positive(condition: Number, yes: Number, no: Number) -> Number:
+    """Choice by the sign of the real part: a complex step takes the branch of its state."""
+    return np.where(np.real(condition) > 0.0, yes, no)[()]
+
+
+_OPERATIONS: Dict[int, Callable[..., Number]] = {
+    ADD: operator.add,
+    SUB: operator.sub,
+    MUL: operator.mul,
+    DIV: operator.truediv,
+    SQRT: np.sqrt,
+    SIN: np.sin,
+    COS: np.cos,
+    WHERE: _where_positive,
+}
+
+
+def interpret(
+    graph: Graph, outputs: Sequence[Value], inputs: Mapping[str, Sequence[Number]]
+) -> List[Number]:
+    """Values of `outputs`, in the arithmetic of IEEE 754: division by zero raises nothing.
+
+    Unlike in a kernel, an input that is no number spoils only what depends on it.
+
+    :param inputs: elements of each input array by its name: numbers, or arrays of equal shape for
+        many states at once
+    :return: one number or array for each output; a constant stays a single number
+    :raises ValueError: if an input that the outputs depend on is missing
+    """
+    values: Dict[int, Number] = {}
+    with np.errstate(all='ignore'):  # what a branch not taken divides by may be zero
+        for number in graph.live(outputs):
+            node = graph.nodes[number]
+            if node[0] == INPUT:
+                values[number] = _element(inputs, node[1], node[2])
+            elif node[0] == CONSTANT:
+                values[number] = np.float64(node[1])
+            else:
+                operation = _OPERATIONS[node[0]]
+                values[number] = operation(*(values[operand] for operand in node[1:]))
+        return [_signed(output, values) for output in outputs]
+
+
+def _element(inputs: Mapping[str, Sequence[Number]], name: str, index: int) -> Number:
+    if name not in inputs or len(inputs[name]) <= index:
+        raise ValueError(f'the input {name}[{index}] is missing')
+    value = np.asarray(inputs[name][index])
+    # NumPy's scalars, unlike Python's floats, divide by zero without an exception
+    return (value if value.dtype.kind in 'fc' else value.astype(float))[()]
+
+
+def _signed(output: Value, values: Mapping[int, Number]) -> Number:
+    if not isinstance(output, Symbol):
+        return np.float64(output)
+    value = values[output.number]
+    return -value if output.negative else value
