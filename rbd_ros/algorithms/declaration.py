@@ -18,7 +18,7 @@ cache, the case of the benchmark and its peer, and the row of docs/python_api.md
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import inspect
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
@@ -50,6 +50,7 @@ class Declaration:
     result: Optional[type] = None
     check: Optional[Check] = None
     peer: Optional[str] = None
+    along: Tuple[str, ...] = ()
     arrays: Dict[str, Array] = field(init=False, repr=False)
     choices: Dict[str, Choice] = field(init=False, repr=False)
     takes_forces: bool = field(init=False, repr=False)
@@ -78,15 +79,26 @@ class Declaration:
             for name, kind in self.outputs.items():
                 if kind.from_tree is None:
                     raise TypeError(f'{self.name}: {name} cannot be had from tree coordinates')
-        if len(self.outputs) > 1 and self.result is None:
+        unknown = [symbol for symbol in self.along if symbol not in self.arrays]
+        if unknown:
+            raise TypeError(f'{self.name}: no inputs {unknown} to differentiate by')
+        names = [*self.outputs, *(name for name, _, _ in self.derivatives)]
+        if len(names) > 1 and self.result is None:
             raise TypeError(f'{self.name}: several outputs need a named tuple as result')
-        if self.result is not None and self.result._fields[: len(self.outputs)] != tuple(
-            self.outputs
-        ):
-            raise TypeError(f'{self.name}: {self.result.__name__} does not hold the outputs')
+        if self.result is not None and list(getattr(self.result, '_fields', ())) != names:
+            raise TypeError(f'{self.name}: the fields of {self.result.__name__} are not {names}')
+
+    @property
+    def derivatives(self) -> Tuple[Tuple[str, Array, Array], ...]:
+        """Name of each derivative, what is differentiated, and by what."""
+        return tuple(
+            (f'd{name}_d{symbol}', kind, self.arrays[symbol])
+            for name, kind in self.outputs.items()
+            for symbol in self.along
+        )
 
     def __call__(self, model: Model, arguments: Mapping[str, Any]) -> Tuple[Any, ...]:
-        """Run the text; flat lists of the outputs in independent coordinates.
+        """Run the text; flat lists of the outputs in independent coordinates, no derivatives.
 
         :param arguments: flat arrays by symbol, values chosen, and external forces by body number
         """
@@ -97,7 +109,7 @@ class Declaration:
                 value = kind.to_tree(model, value)
             given[parameter] = value
         returned = self.text(model, **given)
-        values = returned if self.result is not None else (returned,)
+        values = returned if len(self.outputs) > 1 else (returned,)
         if self.coordinates == TREE:
             return tuple(
                 kind.from_tree(model, value) for kind, value in zip(self.outputs.values(), values)
@@ -148,6 +160,26 @@ def algorithm(
         return text
 
     return declare
+
+
+def derivatives_of(
+    text: Callable[..., Any], name: str, *, by: Sequence[str], result: type
+) -> Declaration:
+    """Declaration of an algorithm together with the derivatives of all its outputs.
+
+    The derivative of an output x by an input y is called dx_dy and has the freedoms of y as its
+    last axis; by a configuration it is along the velocities (book 4.4).
+
+    :param text: declared algorithm
+    :param name: name of what is declared here
+    :param by: symbols of the inputs to differentiate by
+    :param result: named tuple of the outputs and their derivatives
+    :raises TypeError: if `text` is not declared, or the names do not agree
+    """
+    declared = declaration_of(text)
+    if declared is None:
+        raise TypeError(f'{text!r} is no declared algorithm: put @algorithm above it')
+    return replace(declared, name=name, along=tuple(by), result=result, peer=None)
 
 
 def declaration_of(value: Any) -> Optional[Declaration]:

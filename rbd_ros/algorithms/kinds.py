@@ -9,6 +9,7 @@ that is applied.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+import math
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from rbd_ros.model import Frame, Model
@@ -32,6 +33,8 @@ class Array:
     :param from_tree: the flat array, from the model and what a text on tree coordinates returns;
         None if such a text cannot give it
     :param flat: the flat array, from what a text on independent coordinates returns
+    :param tangents: rates of the elements along each freedom, (freedoms, size), from the model and
+        the array; None if each element is a freedom of its own
     :param default: an input that is a constant unless asked for; its value where none is chosen
     """
 
@@ -42,7 +45,12 @@ class Array:
     to_tree: Optional[Callable[[Model, Scalars], Any]] = None
     from_tree: Optional[Callable[[Model, Any], Scalars]] = None
     flat: Callable[[Any], Scalars] = list
+    tangents: Optional[Callable[[Model, Scalars], Sequence[Scalars]]] = None
     default: Optional[Callable[[Model], Tuple[float, ...]]] = None
+
+    def freedoms(self, model: Model) -> int:
+        """In how many independent ways the array can change."""
+        return math.prod(self.shape(model)) if self.tangents is None else model.nv
 
     def named(self, symbol: str) -> Array:
         """Return this kind under another name: two configurations are q0 and q1."""
@@ -164,9 +172,29 @@ def _motion_columns(model: Model, S: Mapping[int, Sequence[MotionVector]]) -> Sc
     return [x for i, _ in model.outward() for column in S[i] for x in column]
 
 
+def _position_rates(model: Model, q: Scalars) -> Sequence[Scalars]:
+    """Rate of the configuration at unit velocity of each freedom (book 4.4, eq 3.7)."""
+    rows: List[List[Scalar]] = []
+    for i, (at_q, _) in model.independent_slices.items():
+        joint = model.body(i).joint
+        for k in range(joint.nv):
+            row: List[Scalar] = [0.0] * model.nq
+            unit = [1.0 if j == k else 0.0 for j in range(joint.nv)]
+            row[at_q] = joint.position_rate(q[at_q], unit)
+            rows.append(row)
+    return rows
+
+
 # -- kinds of arrays in joint space
 
-CONFIGURATION = Array('q', 'configuration', '[rad, m]', _nq, to_tree=Model.tree_position)
+CONFIGURATION = Array(
+    'q',
+    'configuration',
+    '[rad, m]',
+    _nq,
+    to_tree=Model.tree_position,
+    tangents=_position_rates,
+)
 VELOCITY = Array(
     'v',
     'velocity',

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 import math
-from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.compiler.graph import Graph, Value
+from rbd_ros.compiler.passes import along, directional_derivatives
+from rbd_ros.compiler.targets.interpreter import interpret
 
 Scalars = Sequence[Any]
 
@@ -28,17 +31,23 @@ class Output(NamedTuple):
 
 
 class Tangent(NamedTuple):
-    """Ways in which an input array can move, to differentiate by.
+    """Directions in which an input array can move, to differentiate along.
 
     :param input: name of the input array
-    :param count: number of ways
-    :param rates: from the elements of the array to their derivatives along each way,
-        (count, size); None if each element is a way of its own
+    :param count: number of directions
+    :param rates: from the elements of the array to their rates along each direction,
+        (count, size); None if each element is a direction of its own
     """
 
     input: str
     count: int
     rates: Optional[Callable[[Scalars], Sequence[Scalars]]] = None
+
+    def directions(self, symbols: Scalars) -> List[Dict[int, Value]]:
+        """Rates of an array of symbols along each direction, as the passes want them."""
+        if self.rates is None:
+            return [along([symbol], [1.0]) for symbol in symbols]
+        return [along(symbols, rates) for rates in self.rates(symbols)]
 
 
 @dataclass(frozen=True)
@@ -53,8 +62,8 @@ class Definition:
     :param key: what decides the result of `evaluate`, as JSON values, for the cache on disk
     :param doc: documentation of the callable
     :param result: named tuple that holds the outputs if there are several
-    :param tangents: what the outputs are differentiated by; after the outputs of `evaluate` come
-        the derivatives of each of them by each of these, the ways as last axis
+    :param tangents: what the outputs are differentiated along; after the outputs of `evaluate`
+        come the derivatives of each of them along each of these, directions as last axis
     """
 
     name: str
@@ -93,11 +102,42 @@ class Definition:
         graph = Graph()
         symbols = {name: graph.inputs(name, size) for name, size in self.inputs}
         outputs = [tuple(values) for values in self.evaluate(*symbols.values())]
+        outputs += self._derivatives(graph, symbols, outputs)
         found = [len(values) for values in outputs]
         if found != [output.size for output in self.outputs]:
             raise AssertionError(f'{self.name}: outputs of {found} numbers, not {self.outputs}')
         return graph, tuple(outputs)
 
     def interpret(self, *arrays: Scalars) -> Sequence[Scalars]:
-        """Flat lists of the outputs, from scalars of any kind for the inputs."""
-        return self.evaluate(*arrays)
+        """Flat lists of the outputs, from lists of numbers for the inputs, without a compiler."""
+        if not self.tangents:
+            return self.evaluate(*arrays)
+        graph, outputs = self._traced
+        inputs = {name: values for (name, _), values in zip(self.inputs, arrays)}
+        return [interpret(graph, values, inputs) for values in outputs]
+
+    @cached_property
+    def _traced(self) -> Tuple[Graph, Tuple[Tuple[Value, ...], ...]]:
+        return self.trace()
+
+    def _derivatives(
+        self, graph: Graph, symbols: Dict[str, Any], outputs: Sequence[Tuple[Value, ...]]
+    ) -> List[Tuple[Value, ...]]:
+        """Flat derivatives of each output along each tangent, found all together."""
+        values = [value for each in outputs for value in each]
+        directions = [
+            direction
+            for tangent in self.tangents
+            for direction in tangent.directions(symbols[tangent.input])
+        ]
+        rows = directional_derivatives(graph, values, directions) if directions else []
+        found, first = [], 0
+        for each in outputs:
+            column = 0
+            for tangent in self.tangents:
+                columns = slice(column, column + tangent.count)
+                block = rows[first : first + len(each)]
+                found.append(tuple(x for row in block for x in row[columns]))
+                column += tangent.count
+            first += len(each)
+        return found

@@ -6,6 +6,7 @@ from typing import Dict, Iterable, Tuple
 
 from numpy.typing import ArrayLike
 
+from rbd_ros.algorithms.derivatives import InverseDynamicsDerivatives
 from rbd_ros.algorithms.hybrid_dynamics import HybridDynamics
 from rbd_ros.algorithms.loop_closure import LoopClosure
 from rbd_ros.robot.compiled import Compiled, computes, Forces, Outs
@@ -96,6 +97,26 @@ class Partition(Compiled):
     ) -> HybridDynamics:
         """See `HybridFunctions.dynamics`."""
         return self._call('dynamics', (q, v, known), external_forces, out)
+
+
+class DerivativeFunctions(Compiled):
+    """Dynamics together with its derivatives; those by q are along the velocities."""
+
+    @computes('inverse_dynamics_derivatives')
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        external_forces: Forces = None,
+        *,
+        out: Outs = None,
+    ) -> InverseDynamicsDerivatives:
+        """Generalized forces as `Robot.inverse_dynamics` gives them, and their derivatives.
+
+        :return: tau, (nv,), dtau_dq, dtau_dv and dtau_da, (nv, nv) each
+        """
+        return self._call('inverse_dynamics', (q, v, a), external_forces, out)
 
 
 class LoopFunctions(Compiled):

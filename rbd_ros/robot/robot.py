@@ -19,7 +19,7 @@ from rbd_ros.compiler import BaseKernel, OperationCount
 from rbd_ros.model import load_urdf, Model
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.configuration import difference, displacement, neutral, random_configuration
-from rbd_ros.robot.families import HybridFunctions, LoopFunctions
+from rbd_ros.robot.families import DerivativeFunctions, HybridFunctions, LoopFunctions
 from rbd_ros.robot.frame import RobotFrame
 from rbd_ros.robot.kernels import Algorithm, Kernels
 
@@ -360,6 +360,11 @@ class Robot(Compiled):
         First the angular momentum about the base origin, then the linear momentum.
         """
         return self._call('momentum', (q, v), None, out)
+
+    @cached_property
+    def derivatives(self) -> DerivativeFunctions:
+        """Dynamics together with its derivatives."""
+        return DerivativeFunctions(self._kernels)
 
     @cached_property
     def hybrid(self) -> HybridFunctions:

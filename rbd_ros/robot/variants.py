@@ -7,12 +7,13 @@ of the model is an input instead of a constant, the frame of a Jacobian, arrays 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 import math
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from rbd_ros.algorithms.declaration import Declaration, EQUIVALENT
 from rbd_ros.algorithms.kinds import Array, Choice, Wrenches
-from rbd_ros.compiler import Definition, Output
+from rbd_ros.compiler import Definition, Output, Tangent
 from rbd_ros.model import Model
 from rbd_ros.model.equivalent import equivalent_model
 from rbd_ros.robot.keys import model_key, source_key
@@ -52,9 +53,24 @@ class Variant:
         return inputs + [(key, 3 if key == 'gravity' else PARAMETER_COUNT) for key in self.runtime]
 
     def outputs(self, model: Model) -> Tuple[Output, ...]:
-        """Names and shapes of the output arrays."""
-        kinds = self.algorithm.outputs
-        return tuple(Output(name, kind.shape(model)) for name, kind in kinds.items())
+        """Names and shapes of the output arrays, derivatives last."""
+        declared = self.algorithm
+        outputs = [Output(name, kind.shape(model)) for name, kind in declared.outputs.items()]
+        for name, kind, by in declared.derivatives:
+            outputs.append(Output(name, (*kind.shape(model), by.freedoms(model))))
+        return tuple(outputs)
+
+    def tangents(self, model: Model) -> Tuple[Tangent, ...]:
+        """What the outputs are differentiated along."""
+        kinds = [self.algorithm.arrays[symbol] for symbol in self.algorithm.along]
+        return tuple(
+            Tangent(
+                kind.symbol,
+                kind.freedoms(model),
+                None if kind.tangents is None else partial(kind.tangents, model),
+            )
+            for kind in kinds
+        )
 
 
 def variant(model: Model, algorithm: Declaration, **options: Any) -> Variant:
@@ -105,6 +121,7 @@ def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
         },
         doc=doc,
         result=variant.algorithm.result,
+        tangents=variant.tangents(model),
     )
 
 
