@@ -109,7 +109,7 @@ class _Edges:
 
         Of the edges that vanish only those on the side with more of them count. That is a rule of
         thumb: of those tried on inverse dynamics by q and v it took the fewest operations for
-        Talos, and 2 % more than the best for a UR5.
+        Talos, and 2.5 % more than the best for a UR5.
         """
         before, after = self.before[vertex], self.after[vertex]
         there = sum(len(after & self.after[start]) for start in before)
