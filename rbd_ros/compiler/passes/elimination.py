@@ -2,9 +2,9 @@
 
 Griewank and Walther, Evaluating Derivatives, 2nd ed., chapters 9 and 10. The graph's edges carry
 the partial derivatives. A vertex is eliminated by edges past it, from each vertex before to each
-after it. In order of evaluation that is forward mode, backwards it is reverse mode. Cheaper than
-both for the dynamics of trees is to take what leaves the fewest edges behind: how the force of a
-subtree depends on its base's motion is then found once, and not anew for each joint.
+after it. In order of evaluation that is forward mode, backwards it is reverse mode. Taking out
+first what leaves the fewest edges behind is often cheaper than both, though not always: the best
+order is not known, and this one looks no further than one vertex.
 """
 
 from __future__ import annotations
@@ -107,8 +107,9 @@ class _Edges:
     def _cost(self, vertex: int) -> int:
         """New edges that eliminating a vertex makes, less those that it saves.
 
-        Of the edges that vanish only those on the side with more of them count: of all measures
-        tried, this one led to the fewest operations.
+        Of the edges that vanish only those on the side with more of them count. That is a rule of
+        thumb: of those tried on inverse dynamics by q and v it took the fewest operations for
+        Talos, and 2.5 % more than the best for a UR5.
         """
         before, after = self.before[vertex], self.after[vertex]
         there = sum(len(after & self.after[start]) for start in before)
