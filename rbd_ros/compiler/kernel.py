@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache, partial
 import logging
 import math
 import os
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -343,7 +343,9 @@ class Kernel(BaseKernel):
         return out[:rows]
 
 
-def make_kernel(definition: Definition, check: Optional[Callable[[], None]] = None) -> BaseKernel:
+def make_kernel(
+    definition: Definition, check: Optional[Callable[[], None]] = None
+) -> Union[Kernel, InterpretedKernel]:
     """Kernel of a definition: compiled if there is a compiler, else interpreted.
 
     :param check: raises if the definition has no sense; called before the algorithm is run for the
