@@ -367,7 +367,8 @@ class TorqueLaw:
         self._applied[:] = 0.0
 
     def _last(self, name: str) -> FloatArray:
-        return self._before[self._layout.at(name)].copy()
+        last: FloatArray = self._before[self._layout.at(name)].copy()
+        return last
 
     @property
     def integral(self) -> FloatArray:

@@ -178,7 +178,8 @@ class MotionVector(_SpatialVector):
 
     def cross_force_matrix(self) -> ScalarArray:
         """Matrix v x* of the cross product with forces, (6, 6) (the book's crf)."""
-        return -self.cross_matrix().T
+        matrix: ScalarArray = -self.cross_matrix().T
+        return matrix
 
 
 class ForceVector(_SpatialVector):
