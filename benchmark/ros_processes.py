@@ -7,10 +7,9 @@
     ros_processes.py bare_simulator FILE JOINT ...  bare loop in place of the simulator
 
 A bare loop takes and publishes the messages of the node, with the same quality of service and at
-the same rate, and does nothing else: what rclpy offers everybody, at the least cost that it can be
-had. Messages stay serialised, the executor is its quickest, and there are no parameters, services
-and rosout. The other side counts the cycles of the process it faces in the first eight bytes of
-FILE.
+the same rate, and does nothing else: the minimum cost of a node with rclpy. Messages stay
+serialised, the executor is the quickest one, and there are no parameters, services and rosout. The
+other side counts the cycles of the process it faces in the first eight bytes of FILE.
 """
 
 from __future__ import annotations

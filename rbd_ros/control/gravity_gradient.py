@@ -74,14 +74,14 @@ def needed_stiffness(kp: FloatArray, gradients: FloatArray, margin: float = MARG
     raised = np.zeros(len(size), dtype=bool)
     for _ in range(50 * len(size)):
         stiffness = scaled + np.diag(kept)
-        least = np.linalg.eigvalsh(stiffness)[:, 0]
-        weak = least < -1e-6
+        minimum = np.linalg.eigvalsh(stiffness)[:, 0]
+        weak = minimum < -1e-6
         if not weak.any():
             break
         # Raising one joint never makes a configuration worse that is stable already, so only the
         # others are looked at again.
         scaled = scaled[weak]
-        worst = stiffness[weak][np.argmin(least[weak])]
+        worst = stiffness[weak][np.argmin(minimum[weak])]
         values, vectors = np.linalg.eigh(worst)
         joint = int(np.argmax(np.abs(vectors[:, 0])))
         # By the Schur complement of the joint, this much makes the eigenvalue zero if no other one

@@ -14,7 +14,7 @@ import numpy as np
 from rbd_ros.control.arrays import FloatArray
 from rbd_ros.control.names import shown
 
-ABSURD = 1e9  # a position or velocity beyond this was not measured, but is garbage in a message
+MAXIMUM_MEASURABLE = 1e9  # a position or velocity beyond this is garbage, not a measurement
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class StateGuard:
         text = f'{what} of joint {shown(name)} is {value:g}'
         if not math.isfinite(value):
             return StateProblem('not_finite', name, f'{text}, not a number; check the publisher')
-        if abs(value) > ABSURD:
+        if abs(value) > MAXIMUM_MEASURABLE:
             return StateProblem(
                 'implausible', name, f'{text}, beyond what any joint can have; check the publisher'
             )

@@ -47,13 +47,14 @@ JOINT_NUMBERS = (
 )  # fmt: skip
 COMMON_NUMBERS = ('model', 'transition_rate', 'deadband')
 
-#: What comes out, in this order: vectors with one number a joint, and single numbers. The input
-#: 'before' is what came out last.
+#: Outputs, in this order: vectors with one number a joint, then single numbers: the time for which
+#: the desired motion has been at rest, and how many results are not finite. The input 'before' is
+#: the output of the call before.
 VECTORS = ('torque', 'model', 'feedback', 'friction', 'integral', 'next_integral')
-SINGLES = ('resting', 'absurd')
+SINGLES = ('resting', 'not_finite')
 
 #: A torque beyond this counts as not finite [N m or N].
-GREATEST = 1e300
+MAXIMUM_TORQUE = 1e300
 
 
 @dataclass(frozen=True)
@@ -208,7 +209,7 @@ def torque_law(
     result = [*torque, *model, *feedback, *friction, *integral, *following]
     result.append(where_positive(moving, 0.0, resting + dt))
     # Counts NaN, too, as comparisons with it are false.
-    result.append(sum(where_positive(GREATEST - absolute(x), 0.0, 1.0) for x in result))
+    result.append(sum(where_positive(MAXIMUM_TORQUE - absolute(x), 0.0, 1.0) for x in result))
     return result
 
 

@@ -48,7 +48,7 @@ TRANSITION_VELOCITY = {'desired': 3e-4, 'measured': 0.05, 'none': 0.05}
 INTEGRAL_DEADBAND = 8e-4
 
 #: Maximum values that a robot on this planet could need, by setting: more is a typing error.
-GREATEST = {
+MAXIMUM = {
     'kp': 1e9,
     'kd': 1e9,
     'ki': 1e9,
@@ -231,11 +231,11 @@ def _fastest_growth(
 
 
 def _for_joints(
-    robot: Robot, name: str, values: Any, greatest: Optional[float] = None
+    robot: Robot, name: str, values: Any, maximum: Optional[float] = None
 ) -> FloatArray:
     """Numbers for all joints, (nv,), from one for all or one for each."""
-    if greatest is None:
-        greatest = GREATEST[name]
+    if maximum is None:
+        maximum = MAXIMUM[name]
     try:
         result = np.broadcast_to(np.asarray(values, dtype=float), (robot.nv,)).copy()
     except (TypeError, ValueError):
@@ -244,10 +244,10 @@ def _for_joints(
             f'{_shape(values)}'
         ) from None
     # NaN fails both comparisons.
-    bad = ~((result >= 0.0) & (result <= greatest))
+    bad = ~((result >= 0.0) & (result <= maximum))
     if bad.any():
         i = int(np.flatnonzero(bad)[0])
-        most = '' if np.isinf(greatest) else f', from 0 to {greatest:g}'
+        most = '' if np.isinf(maximum) else f', from 0 to {maximum:g}'
         raise ValueError(
             f'{name} of joint {dof_names(robot)[i]!r} is {result[i]:g}; give a number that is '
             f'not negative{most}'
@@ -260,9 +260,9 @@ def _vector(name: str, values: Any) -> FloatArray:
         result = np.array(values, dtype=float)
     except (TypeError, ValueError):
         result = np.full(0, np.nan)
-    if result.shape != (3,) or not np.linalg.norm(result) <= GREATEST[name]:
+    if result.shape != (3,) or not np.linalg.norm(result) <= MAXIMUM[name]:
         raise ValueError(
-            f'{name} must be 3 numbers of at most {GREATEST[name]:g} m/s^2 together, got {values}'
+            f'{name} must be 3 numbers of at most {MAXIMUM[name]:g} m/s^2 together, got {values}'
         )
     return _frozen(result)
 
@@ -273,8 +273,8 @@ def _positive(name: str, value: Any, or_zero: bool = False) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if not (0.0 < number < np.inf or (or_zero and number == 0.0)):
-        least = 'not be negative' if or_zero else 'be positive'
-        raise ValueError(f'{name} must {least} and finite, got {value}')
+        requirement = 'not be negative' if or_zero else 'be positive'
+        raise ValueError(f'{name} must {requirement} and finite, got {value}')
     return number
 
 

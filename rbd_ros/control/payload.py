@@ -9,7 +9,7 @@ import numpy as np
 from rbd_ros.control.arrays import FloatArray
 
 #: Maximum mass [kg] and distance of the centre of mass [m]: more is a typing error.
-GREATEST_MASS, GREATEST_DISTANCE = 1e5, 100.0
+MAXIMUM_MASS, MAXIMUM_DISTANCE = 1e5, 100.0
 
 
 def payload_parameters(
@@ -54,9 +54,9 @@ def check_payload(parameters: Any) -> FloatArray:
             f'centre of mass and inertia; got {parameters}'
         )
     m = values[0]
-    if not 0.0 <= m <= GREATEST_MASS:
+    if not 0.0 <= m <= MAXIMUM_MASS:
         raise ValueError(
-            f'mass of the payload is {m:g} kg; give one between 0 and {GREATEST_MASS:g} kg'
+            f'mass of the payload is {m:g} kg; give one between 0 and {MAXIMUM_MASS:g} kg'
         )
     if m == 0.0:
         if values.any():
@@ -64,10 +64,10 @@ def check_payload(parameters: Any) -> FloatArray:
         return values
     c = values[1:4] / m
     distance = float(np.linalg.norm(c))
-    if not distance <= GREATEST_DISTANCE:
+    if not distance <= MAXIMUM_DISTANCE:
         raise ValueError(
             f'centre of mass of the payload is {distance:g} m from its link; give it in metres, '
-            f'at most {GREATEST_DISTANCE:g}'
+            f'at most {MAXIMUM_DISTANCE:g}'
         )
     about_origin = np.zeros((3, 3))
     about_origin[np.triu_indices(3)] = values[4:]

@@ -241,14 +241,14 @@ def _seeming_extreme(control: FloatArray, low: FloatArray, high: FloatArray) -> 
     """
     powers, m = control.shape
     downwards = low - control.min(axis=0) > control.max(axis=0) - high
-    greatest = np.where(downwards, -control, control).argmax(axis=0)
-    greatest = np.minimum(np.maximum(greatest, 1), powers - 2)
-    flat, at = control.reshape(-1), greatest * m + np.arange(m)
+    largest = np.where(downwards, -control, control).argmax(axis=0)
+    largest = np.minimum(np.maximum(largest, 1), powers - 2)
+    flat, at = control.reshape(-1), largest * m + np.arange(m)
     middle = flat.take(at)
     before, after = middle - flat.take(at - m), flat.take(at + m) - middle
     change = before - after
     part = before / np.where(change == 0.0, 1.0, change)
-    extreme: FloatArray = (greatest - 1 + part) / (powers - 2)
+    extreme: FloatArray = (largest - 1 + part) / (powers - 2)
     return extreme
 
 

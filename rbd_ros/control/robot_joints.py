@@ -47,11 +47,11 @@ def inertia_of_all_joints(robot: Robot, configurations: Any) -> FloatArray:
     :raises ValueError: if a joint moves no mass, naming it
     """
     H = robot.mass_matrix(np.atleast_2d(np.asarray(configurations, dtype=float)))
-    least = np.einsum('...ii->...i', H).min(axis=0)
-    light = [name for name, inertia in zip(dof_names(robot), least) if not inertia > 0.0]
+    minimum = np.einsum('...ii->...i', H).min(axis=0)
+    light = [name for name, inertia in zip(dof_names(robot), minimum) if not inertia > 0.0]
     if light:
         what, cure = 'no mass', 'inertia, the joint armature'
-        if any(inertia < 0.0 for inertia in least):
+        if any(inertia < 0.0 for inertia in minimum):
             what, cure = 'a negative mass', 'a positive mass'
         raise ValueError(
             f'joint {", ".join(light)} moves {what}: gains cannot follow from it; give its link '

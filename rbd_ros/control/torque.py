@@ -30,7 +30,7 @@ ELASTIC_SHARE = 0.5
 
 #: Bounds of the integral and of the position error's torque in place of infinite effort limits,
 #: which a kernel does not take [N m or N].
-GREATEST_INTEGRAL, GREATEST_SHARE = 1e6, 1e150
+MAXIMUM_INTEGRAL, MAXIMUM_SHARE = 1e6, 1e150
 
 TERMS = ('model', 'feedback', 'friction', 'integral')
 
@@ -76,9 +76,9 @@ class _Active:
         # stiffness to go with it.
         if computed and settings.friction != 'measured':
             stiffness = friction_stiffness(settings.viscous, settings.kp)
-        share = np.minimum(ELASTIC_SHARE * settings.effort_limits, GREATEST_SHARE)
+        share = np.minimum(ELASTIC_SHARE * settings.effort_limits, MAXIMUM_SHARE)
         #: Maximum integral torque, (nv,) [N m or N].
-        self.bound = np.minimum(settings.effort_limits, GREATEST_INTEGRAL)
+        self.bound = np.minimum(settings.effort_limits, MAXIMUM_INTEGRAL)
         friction = settings.friction != 'none'
         numbers = layout.numbers({
             'kp': settings.kp * has_errors,

@@ -24,7 +24,7 @@ SHORTEST_SEGMENT = 1e-6  # [s]
 # More than any joint does, in rad or m and s. A position of 1e308 would overflow in the
 # arithmetic.
 MOST_POSITION, MOST_VELOCITY, MOST_ACCELERATION = 1e5, 1e4, 1e7
-ABSURD = {
+MAXIMUM = {
     'positions': (MOST_POSITION, 'rad or m'),
     'velocities': (MOST_VELOCITY, 'rad/s or m/s'),
     'accelerations': (MOST_ACCELERATION, 'rad/s^2 or m/s^2'),
@@ -196,7 +196,7 @@ def checked_values(
         except (TypeError, ValueError) as error:
             raise TrajectoryError(f'{what} must be numbers: {str(error)[:200]}') from None
         # One comparison says all is well: NaN compares false.
-        if not np.abs(result[here]).max() <= ABSURD[what][0]:
+        if not np.abs(result[here]).max() <= MAXIMUM[what][0]:
             _refuse_values(what, result[here], here.start, names)
     return result
 
@@ -252,7 +252,7 @@ def _block(rows: Any, n: int) -> FloatArray:
 
 
 def _refuse_values(what: str, block: FloatArray, start: int, names: Sequence[str]) -> None:
-    most, unit = ABSURD[what]
+    most, unit = MAXIMUM[what]
     row, joint = (int(i) for i in np.argwhere(~(np.abs(block) <= most))[0])
     name, value, point = names[joint], block[row, joint], start + row
     if np.isfinite(value):

@@ -162,16 +162,16 @@ class _Builder:
 
     def _axis(self, joint: Any) -> Vector3:
         axis = tuple(joint.axis) if joint.axis is not None else (1.0, 0.0, 0.0)
-        greatest = max(map(abs, axis))
-        if greatest == 0.0:
+        largest = max(map(abs, axis))
+        if largest == 0.0:
             raise ModelError(
                 f'joint {quote(joint.name)}: <axis xyz="0 0 0"> has no direction; '
                 'give a unit vector such as "0 0 1"'
             )
-        scaled = tuple(x / greatest for x in axis)
+        scaled = tuple(x / largest for x in axis)
         scaled = tuple(0.0 if abs(x) < _AXIS_ROUNDING else x for x in scaled)
         length = math.sqrt(linear3.dot(scaled, scaled))
-        if abs(length * greatest - 1.0) > 1e-3:
+        if abs(length * largest - 1.0) > 1e-3:
             self._note('have an <axis> that is not a unit vector; it was normalised', joint.name)
         return tuple(x / length for x in scaled)
 

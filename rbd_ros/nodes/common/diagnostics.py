@@ -85,10 +85,11 @@ class Diagnostics:
         self._hooks: List[Callable[[], None]] = []
         self.hardware_id = ''
         self._publisher = publisher(node, DIAGNOSTICS_TOPIC)
-        self._publishing = threading.Lock()  # apart: who only notes something never waits for DDS
-        self._ticked = -PERIOD  # when that was last done for no other reason [s]
+        # A lock of its own: a thread that only notes something never waits for DDS.
+        self._publishing = threading.Lock()
+        self._ticked = -PERIOD  # time of the last periodic publication [s]
         self._credit = BURST  # publications that may follow at once
-        self._counted = time.monotonic()  # when that was worked out
+        self._counted = time.monotonic()  # when the credit was computed [s]
         self._waiting = False  # whether a change has not been published yet
         self._timer = node.create_timer(ANNOUNCEMENT_PERIOD, self._look, clock=STEADY_CLOCK)
 
