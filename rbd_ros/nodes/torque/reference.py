@@ -15,8 +15,8 @@ Motion = Tuple[np.ndarray, np.ndarray, np.ndarray]
 class Reference(Protocol):
     """Interface of a reference, which is created as `reference(node, robot)`.
 
-    `check`, `configure` and `every_second` are called on the executor, the others by the control
-    loop.
+    `check`, `configure` and `every_second` are called on the executor, `values` by the thread that
+    publishes diagnostics, and the others by the control loop.
     """
 
     def check(self, values: Mapping[str, Any]) -> None:
