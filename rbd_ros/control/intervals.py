@@ -12,7 +12,7 @@ from typing import Deque
 USUAL_INTERVALS = 5.0  # how many usual intervals a state may count for
 SHORTEST_BOUND = 0.01  # any state may advance the motion by this much, whatever is usual [s]
 LONGEST_DEBT = 1.0  # by how much the clocks of several publishers may disagree [s]
-REMEMBERED = 16
+REMEMBERED = 16  # last intervals whose mean is the usual one
 
 
 class StateIntervals:

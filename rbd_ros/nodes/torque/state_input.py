@@ -38,11 +38,11 @@ AGREEMENT = 0.02
 CONTRADICTION = 'publishers contradict each other'
 VELOCITY_FILTER = 0.005  # time constant of the filter of differentiated positions [s]
 LONGEST_DIFFERENCE = 0.5  # maximum time over which positions are differentiated [s]
-MOST_SOURCES = 64
+MOST_SOURCES = 64  # that are remembered
 LONELY = 3  # seconds without a publisher after which that is reported
 LEARNING_PERIOD = 1.0  # between two choices of the publisher whose layout machine code knows [s]
 READS_BEFORE_PATTERN = 3  # messages of a layout before machine code learns it
-INCOMPLETE_PATIENCE = 0.2  # parts of one state arrive one after another [s]
+INCOMPLETE_PATIENCE = 0.2  # parts of one state come one after another: reported if that lasts [s]
 
 
 @dataclass(slots=True)
