@@ -22,7 +22,7 @@ def update(path: Path, facts: Dict[str, Any]) -> None:
 
 
 def markdown(facts: Dict[str, Any]) -> List[str]:
-    """Lines of Markdown that tell the facts of benchmark/run.py."""
+    """Lines of Markdown with the facts of benchmark/run.py."""
     from run import notes, SECTIONS, text_row
 
     computer, made_by = facts['machine'], facts['versions']

@@ -33,7 +33,7 @@ EMBEDDED = ('six_axis_arm', 'two_link_arm', 'planar_3r', 'stanford_arm')
 REAL = ('panda', 'ur5_robot', 'xarm7', 'z1', 'so101')
 
 SETTLING = 0.5  # after the end of a motion, until the arm must rest where it should [s]
-FLOOR, FLOOR_WRONG = 1e-3, 0.02  # greatest error at rest [rad or m]
+FLOOR, FLOOR_WRONG = 1e-3, 0.02  # maximum error at rest, right model and wrong ones [rad or m]
 WRONG = 0.2  # error of each mass, inertia and friction of the wrong models
 
 BEGIN = '<!-- measured goals: written by benchmark/goals.py, do not edit -->'
@@ -46,13 +46,13 @@ HEAD = (
 
 @dataclass
 class Row:
-    """One robot; errors of the worst joint and motion [rad or m].
+    """Results of one robot; errors are those of the worst joint and motion [rad or m].
 
-    :param robot: its name
-    :param peak: greatest error during the motions, with the right model
-    :param rest: greatest error at rest, with the right model
-    :param peak_wrong: during the motions, with the worst of the wrong models
-    :param rest_wrong: at rest, likewise
+    :param robot: name of the robot
+    :param peak: maximum error during the motions, with the right model
+    :param rest: maximum error at rest, with the right model
+    :param peak_wrong: maximum error during the motions, with the worst of the wrong models
+    :param rest_wrong: maximum error at rest, with the worst of the wrong models
     """
 
     robot: str

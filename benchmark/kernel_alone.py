@@ -66,7 +66,7 @@ done:
 
 
 class Unavailable(Exception):
-    """Why the comparison cannot be made here."""
+    """The comparison cannot be made here; the message says why."""
 
 
 def build(announce=lambda text: None) -> Path:
@@ -219,7 +219,7 @@ def measure(
 
 
 def reason_against() -> Optional[str]:
-    """Why there is nothing of ours to measure; None if there is."""
+    """Why there is no machine code of ours to measure, in words; None if there is."""
     from rbd_ros.compiler import why_unavailable
 
     return why_unavailable()

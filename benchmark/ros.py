@@ -77,11 +77,11 @@ class Row:
 
     :param node: name of the node
     :param quantity: what was measured
-    :param value: of the node
-    :param bare: of the bare loop beside it
+    :param value: value of the node
+    :param bare: value of the bare loop beside it
     :param holds: whether the floor holds
     :param floor: the floor, as text
-    :param ratio: of the node to the bare loop, median over the rounds
+    :param ratio: ratio of the node to the bare loop, median over the rounds
     :param ratio_quartiles: its lower and upper quartile
     """
 
@@ -96,14 +96,14 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """PASS or BELOW."""
+        """Whether the floor holds, as PASS or BELOW."""
         return 'PASS' if self.holds else 'BELOW'
 
 
 class Usage(NamedTuple):
-    """What a process has used so far.
+    """Use of processors by a process so far.
 
-    :param processor: time of its threads, by thread [ns]
+    :param processor: processor time of each thread [ns]
     :param switches: how often each thread was given a processor
     """
 
@@ -112,7 +112,7 @@ class Usage(NamedTuple):
 
 
 def usage(pid: int) -> Usage:
-    """Read what a process has used."""
+    """Use of processors by the process `pid` so far."""
     processor, switches = {}, {}
     for task in Path(f'/proc/{pid}/task').iterdir():
         try:
@@ -124,7 +124,7 @@ def usage(pid: int) -> Usage:
 
 
 def resident(pid: int) -> float:
-    """Resident memory [MB]."""
+    """Resident memory of the process `pid` [MB]."""
     for line in Path(f'/proc/{pid}/status').read_text().splitlines():
         if line.startswith('VmRSS:'):
             return int(line.split()[1]) * 1024 / 1e6
@@ -138,9 +138,9 @@ class Pair:
 
     :param name: what is measured: a node, or the role of a bare loop
     :param domain: ROS domain
-    :param joints: joints of the robot
-    :param children: who starts and ends processes
-    :param folder: where files may be written
+    :param joints: names of the robot's joints
+    :param children: starts and ends the processes
+    :param folder: folder for files
     """
 
     def __init__(
@@ -178,7 +178,7 @@ class Pair:
 
     @property
     def cycles(self) -> int:
-        """Cycles so far."""
+        """Number of cycles so far."""
         return self._count[0]
 
     def send(self, number: int) -> None:
@@ -188,7 +188,7 @@ class Pair:
                 process.send_signal(number)
 
     def measure(self, seconds: float) -> None:
-        """Let both run for a while."""
+        """Let both run for `seconds`, and note what the measured one used."""
         pid = self._processes[0].pid
         self.send(signal.SIGCONT)
         time.sleep(SETTLING)
@@ -203,7 +203,7 @@ class Pair:
         self._idle = idle if self._idle is None else self._idle & idle
 
     def results(self) -> Dict[str, float]:
-        """What was measured, by quantity."""
+        """Results by quantity: medians over the rounds, memory and threads as they are now."""
         pid = self._processes[0].pid
         return {
             TIME: statistics.median(self.rounds) / 1e3,

@@ -7,10 +7,9 @@
     ros_processes.py bare_simulator FILE JOINT ...  bare loop in place of the simulator
 
 A bare loop takes and publishes the messages of the node, with the same quality of service and at
-the same rate, and does nothing else: what rclpy offers everybody, at the least cost that it can be
-had. Messages stay serialised, the executor is its quickest, and there are no parameters, services
-and rosout. The other side counts the cycles of the process it faces in the first eight bytes of
-FILE.
+the same rate, and does nothing else: the minimum cost of a node with rclpy. Messages stay
+serialised, the executor is the quickest one, and there are no parameters, services and rosout. The
+other side counts the cycles of the process it faces in the first eight bytes of FILE.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from rbd_ros.nodes.common.wire import (
 PERIOD = 0.001  # [s]
 PERIOD_NS = 1_000_000
 CLOCK_CYCLES = 10  # cycles between two messages on /clock
-LARGEST_LAG = 0.1  # a schedule that is further behind is begun anew [s]
+LARGEST_LAG = 0.1  # a schedule that is further behind starts again from the present [s]
 WAIT_NS = 1_000_000_000
 FOR_EVER = 1e6  # some builds of rclpy only wait well with an end [s]
 
@@ -61,21 +60,21 @@ def quality(depth: int = 1, reliable: bool = True) -> QoSProfile:
 
 
 def publish(node: Node, kind: type, topic: str) -> Callable[[bytes], None]:
-    """Make a publisher; return what publishes bytes.
+    """Create a publisher, and return the function of it that publishes bytes.
 
-    `Publisher.publish` does the same after asking twice which type it was given.
+    `Publisher.publish` does the same, but checks the type of its argument twice before.
     """
     return node.create_publisher(kind, topic, quality()).handle.publish_raw
 
 
 def subscribe(node: Node, kind: type, topic: str, profile: QoSProfile) -> Callable[[], object]:
-    """Subscribe; return what takes a message as bytes, or None where there is none."""
+    """Subscribe, and return a function that takes a message as bytes, or None if there is none."""
     handle = node.create_subscription(kind, topic, lambda message: None, profile, raw=True).handle
     return lambda: handle.take_message(kind, True)
 
 
 def every_millisecond(cycle: Callable[[int], None]) -> None:
-    """Call `cycle` with its number at absolute deadlines, for ever."""
+    """Call `cycle` with its number every millisecond, at absolute deadlines, for ever."""
     deadline, number = time.monotonic(), 0
     while True:
         deadline += PERIOD
@@ -118,7 +117,7 @@ def on_states(node: Node, use: Callable[[bytes], None]) -> None:
 
 
 class Commands:
-    """Publishes the two messages of a torque node, made beforehand."""
+    """Publisher of the two messages of a torque node, which are serialised beforehand."""
 
     def __init__(self, node: Node, joints: List[str]):
         self._by_name = node.create_publisher(JointState, 'joint_commands', quality()).publish

@@ -79,7 +79,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """PASS or BELOW where something was promised and measured."""
+        """PASS or BELOW, empty without a floor, skipped if nothing was measured."""
         if self.value is None:
             return 'skipped'
         if self.floor is None:
@@ -89,7 +89,7 @@ class Row:
 
 
 def plan(sections: List[str]) -> List[Row]:
-    """Rows of the table, nothing measured yet."""
+    """Rows of the table, with nothing measured yet."""
     rows = []
     for robot in robots.ALL:
         floor = 4.0 if robot in (robots.UR5, robots.PANDA) else 3.0
@@ -112,10 +112,10 @@ def plan(sections: List[str]) -> List[Row]:
 
 
 class Bench:
-    """Measures rows.
+    """Measurement of the rows of the table.
 
-    :param quick: whether to measure less carefully
-    :param progress: where to say what comes next
+    :param quick: whether to measure for a shorter time
+    :param progress: where to show what comes next
     """
 
     def __init__(self, quick: bool, progress: Progress):
@@ -251,7 +251,7 @@ def report(facts: Dict[str, Any]) -> Iterator[str]:
 
 
 def notes(facts: Dict[str, Any]) -> List[str]:
-    """What must be said beside the table."""
+    """Remarks below the table: models that differ, and what comes before a first call."""
     differing = {
         row['robot']: row['freedoms']
         for row in facts['rows']

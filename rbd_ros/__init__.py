@@ -34,5 +34,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Name the public face, loaded or not."""
+    """Names of the public interface, imported yet or not."""
     return sorted({*globals(), *__all__})

@@ -1,7 +1,8 @@
-"""Which robot somebody means: by path, package URI, xacro file or name, the same everywhere.
+"""Finding the description of a robot by path, package URI, xacro file or name.
 
-The command line and the launch files ask here. What a description says is not looked at; that is
-`rbd_ros.model`'s. Knows neither ROS nor anything else of the package but its files.
+The command line and the launch files both use this, so a name means the same everywhere. The
+content of a description is read in `rbd_ros.model`. Knows neither ROS nor anything else of the
+package but its files.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ MOST_SHOWN = 12  # names that an error message lists
 
 
 class RobotNotFoundError(ValueError):
-    """Nothing of that name, or nothing that can be read; the message says what there is."""
+    """There is no such robot, or it cannot be read; the message says what there is."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class RobotDescription:
 
     @property
     def source(self) -> str:
-        """What `Robot.from_urdf` takes: the path where that will do, as meshes are found by it."""
+        """Argument of `Robot.from_urdf`: the path if possible, since meshes are found by it."""
         return str(self.path) if self.expanded is None else self.expanded
 
     @property
@@ -171,7 +172,7 @@ def _example_folders() -> Iterator[Path]:
 
 
 def _beside(path: Path) -> str:
-    """What lies where the file was looked for and has a name like it."""
+    """Names of files beside the one that was looked for, and like it."""
     folder = path.parent
     if not folder.is_dir():
         return f' (nor a folder {os.path.abspath(folder)})'

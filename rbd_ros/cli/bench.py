@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class _description:
-    """Path of the description while it is needed: a fresh process reads it again."""
+    """Context manager with the path of a description, which fresh processes read again."""
 
     def __init__(self, robot: Optional[str]):
         self._robot, self._folder = robot, None
@@ -143,9 +143,11 @@ def measure(
     """Measure the functions of a robot.
 
     :param path: path of the URDF
+    :param floating_base: whether the root link moves freely
+    :param functions: names of the functions
     :param batch: number of states in a batch
-    :param quick: whether to measure less carefully, and no first calls
-    :param progress: whether to say what is being measured; None for only where a terminal shows it
+    :param quick: whether to measure for a shorter time, and no first calls
+    :param progress: whether to show what is being measured; None: only on a terminal
     :return: facts in the types of JSON; times per state in nanoseconds, first calls in seconds
     """
     robot = Robot.from_urdf(path, floating_base=floating_base)
@@ -235,7 +237,7 @@ def _operations(robot: Robot, function: str) -> Optional[Dict[str, int]]:
 
 
 def report(facts: Dict[str, Any]) -> List[str]:
-    """Lines of text that tell the facts of `measure`."""
+    """Lines of a report with the facts of `measure`."""
     robot, computer, made_by = facts['robot'], facts['machine'], facts['versions']
     lines = [
         f'{robot["name"]}: {robot["nv"]} degrees of freedom, {robot["links"]} links, '
@@ -301,7 +303,7 @@ def _text_row(row: Dict[str, Any]) -> Tuple[str, ...]:
 
 
 def number(value: Optional[float]) -> str:
-    """Text of a positive number with about three digits, - for none."""
+    """Text of a positive number with about three digits, or '-' for None."""
     if value is None:
         return '-'
     return f'{value:.0f}' if value >= 100.0 else f'{value:.1f}' if value >= 1.0 else f'{value:.2g}'

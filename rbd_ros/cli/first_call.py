@@ -1,9 +1,9 @@
-"""How long the first call of a function takes in a fresh process: nothing cached, then cached.
+"""Time of the first call of a function in a fresh process, without and with cached machine code.
 
     python -m rbd_ros.cli.first_call ROBOT FUNCTION [--floating-base] [--batch N]
 
 measures one process and prints JSON; `first_calls` runs it twice on an empty cache directory. The
-imports and the reading of the URDF come before the call and are stated beside it.
+imports and the reading of the URDF come before the call and are reported beside it.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ import tempfile
 import time
 from typing import Any, Callable, Dict
 
-_LIMIT = 600  # [s]
+_LIMIT = 600  # after which a process is given up [s]
 
 
 def first_calls(
     robot: str, function: str, floating_base: bool = False, batch: int = 64
 ) -> Dict[str, Dict[str, float]]:
-    """Measure in two fresh processes.
+    """Measure the first calls in two fresh processes; the second finds what the first has cached.
 
     :param robot: path of the URDF
+    :param function: name of the function
+    :param floating_base: whether the root link moves freely
     :param batch: number of states of the first call with a batch, 0 for none
-    :return: 'cold' and 'cached', each with the seconds of 'import', 'load', 'call', 'batch_call'
-        on the clock on the wall, and of the calls as 'call_processor', 'batch_call_processor'
-    :raises ValueError: if the process fails, with its last words
+    :return: 'cold' and 'cached', each with the wall-clock times of 'import', 'load', 'call' and
+        'batch_call', and the processor times 'call_processor' and 'batch_call_processor' [s]
+    :raises ValueError: if a process fails; the message has the end of its output
     """
     root = str(Path(__file__).resolve().parents[2])
     with tempfile.TemporaryDirectory(prefix='rbd_ros-bench-') as cache:
@@ -70,7 +72,14 @@ def _run(command: list, environment: Dict[str, str]) -> Dict[str, float]:
 
 
 def measure(robot: str, function: str, floating_base: bool, batch: int) -> Dict[str, Any]:
-    """Measure the first calls in this process, which must be a fresh one."""
+    """Measure the first calls in this process, which must be a fresh one.
+
+    :param robot: path of the URDF
+    :param function: name of the function
+    :param floating_base: whether the root link moves freely
+    :param batch: number of states of the first call with a batch, 0 for none
+    :return: facts in the types of JSON, times in seconds
+    """
     start = time.perf_counter()
     import numpy as np
 

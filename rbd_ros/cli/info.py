@@ -16,7 +16,7 @@ from rbd_ros.robot.singularity import singular_joints
 from rbd_ros.robots import load_robot
 
 _MAX_INDENT = 24
-_MAX_CHECKED = 1000  # freedoms; beyond, the mass matrix is not looked at
+_MAX_CHECKED = 1000  # degrees of freedom; for more, the mass matrix is not checked
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def summary(model: Model) -> Dict[str, Any]:
-    """Facts about a model in the types of JSON; a limit that does not exist is None."""
+    """Facts about a model in the types of JSON; a limit that is not given is None."""
     masses = [0.0] * (len(model.bodies) + 1)
     links: List[List[str]] = [[] for _ in masses]
     for link in model.links.values():
@@ -169,7 +169,7 @@ def _axis(joint: JointType) -> Union[List[float], None]:
 
 
 def report(facts: Dict[str, Any]) -> List[str]:
-    """Lines of text that tell the facts of `summary`."""
+    """Lines of a report with the facts of `summary`."""
     bodies = facts['bodies']
     floating = len(bodies) > 1 and bodies[1]['joint']['name'] == 'floating_base'
     lines = [

@@ -1,10 +1,10 @@
 """Machine code kept on disk between processes.
 
 An entry is one file named by the digest of everything that decides its content. Files are written
-beside their place and renamed into it, so several processes can share the cache; they carry a
-checksum, so a damaged one is made anew. Machine code is executed: a directory that others may
-write to, or files that are not ours, are not used. A cache that cannot be read or written is no
-error, only slower.
+under another name and then renamed, so several processes can share the cache; they carry a
+checksum, so a damaged one is written again. Machine code is executed: a directory that others may
+write to, and files of another owner, are not used. If the cache cannot be read or written, code is
+compiled again, without an error.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ import re
 import stat
 import tempfile
 import time
-from typing import Mapping, Optional, Tuple
+from typing import Any, Dict, Mapping, Optional, Set, Tuple
 
 _MAGIC = b'rbd_ros kernel 1\n'
 _ENTRY = re.compile(r'[a-z_]+-[a-z]+-[0-9a-f]{40}\.o')
 _TEMPORARY = '.rbd_ros-new-'
-_LARGEST = 512 * 2**20  # bytes of all entries together
-_ABANDONED = 3600.0  # seconds after which a temporary file has no writer any more
+_LARGEST = 512 * 2**20  # maximum size of all entries together [bytes]
+_ABANDONED = 3600.0  # age at which a temporary file surely has no writer any more [s]
 _log = logging.getLogger('rbd_ros')
-_noticed = set()
+_noticed: Set[Path] = set()  # directories that were refused, each of which is logged once
 
 
 def directory() -> Optional[Path]:
     """Cache directory: $RBD_ROS_CACHE_DIR, else $XDG_CACHE_HOME/rbd_ros, else ~/.cache/rbd_ros.
 
-    None if it cannot be made, or others may write to it, which one notice says.
+    :return: None if RBD_ROS_CACHE_DIR is empty, 'off' or 'none', if the directory cannot be
+        created, or if others may write to it, which is logged once
     """
     chosen = os.environ.get('RBD_ROS_CACHE_DIR')
     if chosen is not None and chosen.lower() in ('', 'off', 'none'):
@@ -58,22 +59,28 @@ def directory() -> Optional[Path]:
 
 
 def _ours(status: os.stat_result) -> bool:
+    """Whether a file belongs to this user, and nobody else may write to it."""
     mine = not hasattr(os, 'getuid') or status.st_uid == os.getuid()
     return mine and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def digest(key: Mapping) -> str:
-    """Digest of a key of JSON values; floats count to the last bit."""
+def digest(key: Mapping[str, Any]) -> str:
+    """SHA-256 digest of a key of JSON values, in which floats count to the last bit."""
     return hashlib.sha256(json.dumps(key, sort_keys=True, default=repr).encode()).hexdigest()
 
 
 def entry_name(function: str, part: str, key_digest: str) -> str:
-    """File name of an entry."""
+    """File name of an entry.
+
+    :param function: name of the robot's function
+    :param part: which part of its machine code, such as the code for one state or for a batch
+    :param key_digest: digest of everything else that decides its content
+    """
     return f'{function}-{part}-{key_digest[:40]}.o'
 
 
-def load(name: str) -> Optional[Tuple[dict, bytes]]:
-    """Header and object file of an entry; None if there is none that is whole and ours."""
+def load(name: str) -> Optional[Tuple[Dict[str, Any], bytes]]:
+    """Header and object file of an entry; None if there is none that is undamaged and ours."""
     root = directory()
     if root is None:
         return None
@@ -96,8 +103,13 @@ def load(name: str) -> Optional[Tuple[dict, bytes]]:
         return None
 
 
-def store(name: str, header: Mapping, object_file: bytes) -> None:
-    """Write an entry, all at once or not at all."""
+def store(name: str, header: Mapping[str, Any], object_file: bytes) -> None:
+    """Write an entry, all at once or not at all; a failure is not an error.
+
+    :param name: file name, see `entry_name`
+    :param header: what to know about the code before it is loaded, JSON values
+    :param object_file: object file
+    """
     root = directory()
     if root is None:
         return
@@ -118,9 +130,9 @@ def store(name: str, header: Mapping, object_file: bytes) -> None:
 
 
 def _prune(root: Path) -> None:
-    """Remove the entries longest unused when all together are too large.
+    """Remove the least recently used entries if all together are too large.
 
-    What interrupted writers left behind goes, too.
+    The temporary files that interrupted writers left behind are removed, too.
     """
     entries = []
     with os.scandir(root) as files:
@@ -133,7 +145,7 @@ def _prune(root: Path) -> None:
                 entries.append((status.st_mtime, status.st_size, file.path))
     excess = sum(size for _, size, _ in entries) - _LARGEST
     if excess > 0:
-        excess += _LARGEST // 4  # so that it is not done again at once
+        excess += _LARGEST // 4  # so that the next entry does not ask for it again
         for _, size, path in sorted(entries):
             if excess <= 0:
                 break

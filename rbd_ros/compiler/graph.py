@@ -10,32 +10,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 from numbers import Real
-from typing import Any, Dict, List, Sequence, Tuple, Union
+from typing import Any, Dict, List, Sequence, Set, Tuple, Union
 
 INPUT, CONSTANT, ADD, SUB, MUL, DIV, SQRT, SIN, COS, WHERE = range(10)
 
+# How often the argument of tanh is halved, and where its continued fraction ends: see `tanh`.
 _TANH_HALVINGS, _TANH_DEPTH = 5, 15
 
 Value = Union['Symbol', float]
+Node = Tuple[Any, ...]
 
 
 class Graph:
-    """Nodes (operation, operands) in order of creation, which is an order of evaluation.
+    """Expressions of one program, as nodes in order of creation, which is an order of evaluation.
 
-    `nodes[k]` is (INPUT, name), (CONSTANT, positive value), or an operation with the numbers of
-    its operands.
+    `nodes[k]` is (INPUT, name, index), (CONSTANT, value that is not negative), or an operation
+    with the numbers of its operands. A node is only created if there is no equal one.
     """
 
     def __init__(self) -> None:
-        self.nodes: List[tuple] = []
-        self._number: Dict[tuple, int] = {}
+        self.nodes: List[Node] = []
+        self._number: Dict[Node, int] = {}
 
     def inputs(self, name: str, size: int) -> List[Symbol]:
-        """Symbols for the elements of an input array."""
+        """Symbols for the `size` elements of the input array `name`."""
         return [Symbol(self, self.node((INPUT, name, k)), False) for k in range(size)]
 
-    def node(self, key: tuple) -> int:
-        """Number of the node, made if there is no equal one."""
+    def node(self, key: Node) -> int:
+        """Number of the node equal to `key`, which is created if there is none."""
         number = self._number.get(key)
         if number is None:
             number = self._number[key] = len(self.nodes)
@@ -43,13 +45,13 @@ class Graph:
         return number
 
     def constant(self, value: float) -> Symbol:
-        """Symbol of a constant."""
+        """Symbol of a constant; its sign is that of the symbol, so c and -c share a node."""
         negative = math.copysign(1.0, value) < 0.0
         return Symbol(self, self.node((CONSTANT, -value if negative else value)), negative)
 
     def live(self, outputs: Sequence[Value]) -> List[int]:
         """Numbers of the nodes that `outputs` depend on, in order of evaluation."""
-        needed = set()
+        needed: Set[int] = set()
         stack = [value.number for value in outputs if isinstance(value, Symbol)]
         while stack:
             number = stack.pop()
@@ -59,7 +61,7 @@ class Graph:
         return sorted(needed)
 
     def count(self, outputs: Sequence[Value]) -> OperationCount:
-        """Operations that it takes to evaluate `outputs`."""
+        """Number of operations of each kind that evaluating `outputs` takes."""
         ops = [self.nodes[number][0] for number in self.live(outputs)]
         angles = {self.nodes[n][1] for n in self.live(outputs) if self.nodes[n][0] in (SIN, COS)}
         return OperationCount(
@@ -74,9 +76,14 @@ class Graph:
 
 @dataclass(frozen=True)
 class OperationCount:
-    """Operations of a kernel, subtractions counted as additions as in the book.
+    """Number of operations of a kernel; subtractions count as additions, as in the book.
 
+    :param multiplications: products
+    :param additions: sums and differences
+    :param divisions: quotients
+    :param square_roots: square roots
     :param angles: angles of which the sine, the cosine or both are taken
+    :param selections: choices between two values by the sign of a third
     """
 
     multiplications: int
@@ -87,19 +94,24 @@ class OperationCount:
     selections: int = 0
 
 
-def operands(node: tuple) -> Tuple[int, ...]:
-    """Numbers of the operands of a node."""
+def operands(node: Node) -> Tuple[int, ...]:
+    """Numbers of the nodes that are operands of a node."""
     return () if node[0] in (INPUT, CONSTANT) else node[1:]
 
 
 class Symbol:
-    """A signed node of a graph; behaves like a number.
+    """A node of a graph with a sign, which behaves like a number.
 
-    Arithmetic returns a plain float where the result is a known constant.
+    Arithmetic returns a float where the result is known to be constant. What would need the value,
+    such as a comparison, raises TypeError.
+
+    :param graph: the graph
+    :param number: number of the node
+    :param negative: whether the value is the opposite of the node's
     """
 
     __slots__ = ('graph', 'number', 'negative')
-    __array_ufunc__ = None
+    __array_ufunc__ = None  # so that numpy.float64(2) * symbol asks the symbol
 
     def __init__(self, graph: Graph, number: int, negative: bool):
         self.graph, self.number, self.negative = graph, number, negative
@@ -183,11 +195,11 @@ class Symbol:
         return 0.0 if other == 0.0 else self.graph.constant(other) / self
 
     def sin(self) -> Symbol:
-        """Sine."""
+        """Sine; an odd function, so the sign is taken out of it."""
         return Symbol(self.graph, self.graph.node((SIN, self.number)), self.negative)
 
     def cos(self) -> Symbol:
-        """Cosine."""
+        """Cosine; an even function, so the sign is dropped."""
         return Symbol(self.graph, self.graph.node((COS, self.number)), False)
 
     def sqrt(self) -> Symbol:
@@ -199,8 +211,10 @@ class Symbol:
     def tanh(self) -> Value:
         """Hyperbolic tangent, from arithmetic alone, to a few units in the last place.
 
-        A continued fraction where the argument is small; the others are halved before it and
-        brought back by tanh 2x = 2 tanh x / (1 + tanh^2 x). Beyond 20 it is 1 to the last bit.
+        The argument is halved several times, then goes through the continued fraction
+        x/(1 + x^2/(3 + x^2/(5 + ...))), and the halving is undone by
+        tanh 2x = 2 tanh x / (1 + tanh^2 x). Beyond 20 the result is 1 to the last bit, so larger
+        arguments are replaced by 20.
         """
         small = (self - 20.0).where_positive(20.0, self)
         small = (-20.0 - small).where_positive(-20.0, small)
@@ -214,7 +228,7 @@ class Symbol:
         return result
 
     def where_positive(self, yes: Value, no: Value) -> Value:
-        """Choose `yes` where this is positive, `no` elsewhere."""
+        """Return `yes` where this value is positive, `no` where it is zero, negative or NaN."""
         chosen = [
             value if isinstance(value, Symbol) else self.graph.constant(float(value))
             for value in (yes, no)
@@ -230,10 +244,7 @@ class Symbol:
         )
 
     def _as_node(self) -> Symbol:
-        """The same value without an outer sign.
-
-        Operations other than arithmetic take nodes as they are.
-        """
+        """Symbol of the same value without a sign, for operations whose operands have none."""
         if not self.negative:
             return self
         zero = self.graph.node((CONSTANT, 0.0))
@@ -248,7 +259,7 @@ class Symbol:
         raise TypeError('symbols do not compare: use where_positive instead of a condition')
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_comparison
-    __hash__ = None
+    __hash__ = None  # what compares by raising cannot be the key of a dictionary
 
     def __float__(self) -> float:
         raise TypeError('a symbol has no value')

@@ -1,25 +1,34 @@
-"""Handles of interpreted kernels and loops, where there is no compiler to give them addresses."""
+"""Handles of interpreted kernels and loops, in place of addresses where there is no compiler."""
 
 from __future__ import annotations
 
-from typing import Callable, List
+from typing import Any, Callable, List
 
 import numpy as np
+from numpy.typing import NDArray
 
-_functions: List[Callable] = []
+_functions: List[Callable[..., Any]] = []
 
 
-def register(function: Callable) -> int:
-    """Handle by which `call` finds a function of packed inputs and outputs, or `loop` a loop."""
+def register(function: Callable[..., Any]) -> int:
+    """Handle of a function.
+
+    :param function: for `call`, a function of packed inputs and outputs; for `loop`, a loop
+    """
     _functions.append(function)
     return len(_functions) - 1
 
 
 def loop(handle: int) -> Callable[..., int]:
-    """Loop of a handle."""
+    """Loop that was registered with a handle."""
     return _functions[handle]
 
 
-def call(handle: int, inputs: np.ndarray, outputs: np.ndarray) -> None:
-    """Run the function of a handle."""
+def call(handle: int, inputs: NDArray[np.float64], outputs: NDArray[np.float64]) -> None:
+    """Run the function that was registered with a handle.
+
+    :param handle: what `register` returned
+    :param inputs: all inputs, one after another
+    :param outputs: room for all outputs
+    """
     _functions[handle](inputs, outputs)

@@ -378,7 +378,9 @@ class Kernel(BaseKernel):
             run(0, rows)
 
 
-def make_kernel(definition: Definition, check: Optional[Callable[[], None]] = None) -> BaseKernel:
+def make_kernel(
+    definition: Definition, check: Optional[Callable[[], None]] = None
+) -> Union[Kernel, InterpretedKernel]:
     """Kernel of a definition: compiled if there is a compiler, else interpreted.
 
     :param check: raises if the definition has no sense; called before the algorithm is run for the

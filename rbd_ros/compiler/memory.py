@@ -1,4 +1,4 @@
-"""Giving back the memory that compiling took, when it is done."""
+"""Giving memory back to the system when compiling is done."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _MAPPING = re.compile(r'([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+ *(.*)')
 
 
 def give_back_memory() -> None:
-    """Give back what the compiler took and will hardly use again, on Linux; else do nothing.
+    """Give back the memory that the compiler will hardly use again; only Linux can do that.
 
     LLVM is some hundred megabytes of code, of which loading a kernel touches a third. These pages
-    are those of the file, unchanged: the system reads them again if they are needed.
+    are those of its file, unchanged, so the system reads them again if they are needed.
     """
     if not sys.platform.startswith('linux'):
         return
     gc.collect()
     try:
         c = ctypes.CDLL(None)
-        if hasattr(c, 'malloc_trim'):
+        if hasattr(c, 'malloc_trim'):  # not every C library has it
             c.malloc_trim(0)
         for begin, size in _clean_pages_of_llvm():
             c.madvise(ctypes.c_void_p(begin), ctypes.c_size_t(size), _DONTNEED)
@@ -32,14 +32,15 @@ def give_back_memory() -> None:
 
 
 def _clean_pages_of_llvm() -> Iterator[Tuple[int, int]]:
-    """Mappings of LLVM's library without a page of its own: begin, and size [bytes]."""
+    """Mappings of LLVM's library none of whose pages was changed: address, and size [bytes]."""
     begin = end = 0
     with open('/proc/self/smaps', encoding='utf-8', errors='replace') as file:
         for line in file:
             mapping = _MAPPING.match(line)
             if mapping:
                 begin, end = int(mapping[1], 16), int(mapping[2], 16)
-                # What may be written is not looked at: it cannot be told from the file's.
+                # Dropping a changed page would lose the change, and a writable one may be changed
+                # at any time.
                 if 'w' in mapping[3] or not re.search(r'/lib(llvmlite|LLVM)[^/]*$', mapping[4]):
                     begin = end
             elif line.startswith('Anonymous:') and end > begin and line.split()[1] == '0':

@@ -1,6 +1,6 @@
-"""Control without ROS: trajectories, torque laws, payloads, and guards against bad states.
+"""Control without ROS: trajectories, torque laws, payloads, and checks of measured states.
 
-Pure functions and small classes; clocks are arguments, and nothing here knows messages.
+Pure functions and small classes. The time is always an argument, and nothing here knows messages.
 """
 
 from rbd_ros.control.friction import friction_torque

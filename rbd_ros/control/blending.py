@@ -4,8 +4,8 @@ An `Offset` is what is left of the old motion: the difference of position and ve
 moment of change, which decays to nothing while the new path is already followed. The new path is
 followed more slowly meanwhile, by just as much that both together keep the limits of velocity:
 with the path within limits L and followed at the rate r, |r v + dx/dt| <= r L + |dx/dt|, so
-r = 1 - max |dx/dt| / L over the joints. A `Ramp` starts or stops everything by a tempo between 0
-and 1.
+r = 1 - max |dx/dt| / L over the joints. A `Ramp` starts or stops everything by a factor between 0
+and 1 on the speed, the tempo (speed scaling).
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from typing import NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from rbd_ros.control.arrays import FloatArray, MotionSample
+
 # Share of the limit of velocity with which a distance is made up, 1.875 / 4 at the fastest. With
 # an offset that moves away at first, up to the limit, the velocity of its return stays within.
 DISTANCE_TIME = 4.0
-# A joint without a limit, or with one so low that it would take for ever, makes up a distance so.
+# Speed at which a joint makes up a distance if it has no limit, or one so low that it would take
+# for ever.
 USUAL_SPEED, LOWEST_SPEED = 1.0, 0.05  # [rad/s or m/s]
 NEGLIGIBLE = 1e-12  # offset not worth the effort [rad, m, rad/s or m/s]
-
-Vectors = Tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class Still:
@@ -32,17 +33,17 @@ class Still:
 
     end_time = 0.0
 
-    def __init__(self, q: np.ndarray):
+    def __init__(self, q: FloatArray):
         self._q = q
         self._rest = np.zeros_like(q)
 
-    def sample(self, t: float) -> Vectors:
+    def sample(self, t: float) -> MotionSample:
         """Position, velocity and acceleration, each (n,), at any time `t`."""
         return self._q, self._rest, self._rest
 
 
 class Ramp:
-    """Tempo of a motion that goes from 0 to 1 or from 1 to 0, smoothly.
+    """Speed scaling of a motion, `tempo`, that rises from 0 to 1 or falls from 1 to 0 smoothly.
 
     :param duration: time that it takes [s]
     :param begin: tempo at first
@@ -56,12 +57,16 @@ class Ramp:
 
     @classmethod
     def up(cls, duration: float) -> Ramp:
-        """From rest to full tempo."""
+        """Ramp from rest to full speed, in `duration` [s]."""
         return cls(duration, 0.0, 1.0)
 
     @classmethod
     def down(cls, present: Optional[Ramp], duration: float) -> Ramp:
-        """To rest, from the tempo of a ramp that this one replaces, None being full tempo."""
+        """Ramp to rest from wherever another ramp is.
+
+        :param present: the ramp that this one replaces; None: the motion has full speed
+        :param duration: time that it takes [s]
+        """
         if present is not None and present.stops:
             return present
         return cls(duration, 1.0 if present is None else present.tempo, 0.0)
@@ -73,11 +78,11 @@ class Ramp:
 
     @property
     def over(self) -> bool:
-        """Whether the last tempo is reached."""
+        """Whether the tempo has reached its last value."""
         return self._u >= 1.0
 
     def advance(self, step: float) -> Tuple[float, float, float]:
-        """Step of the motion [s] during `step` [s], then the tempo and its rate [1/s]."""
+        """Advance by `step` [s]: the motion's own step [s], the tempo, and its rate [1/s]."""
         before = self._area
         u = self._u + step / self._duration
         beyond = max(u - 1.0, 0.0)
@@ -91,23 +96,23 @@ class Ramp:
 
 
 class Bounds(NamedTuple):
-    """What a path keeps, and what path and offset together are to keep, each (n,).
+    """Limits that a path keeps, and that path and offset together are to keep, each (n,).
 
     :param lower: minimum positions [rad or m]
     :param upper: maximum positions
     :param velocity: maximum speeds [rad/s or m/s]
     """
 
-    lower: np.ndarray
-    upper: np.ndarray
-    velocity: np.ndarray
+    lower: FloatArray
+    upper: FloatArray
+    velocity: FloatArray
 
 
 class Offset:
     """Difference between an old motion and a new path, which decays in a certain time.
 
-    Each joint's is a quintic polynomial that begins without and ends with no acceleration. It
-    does not change; `after` gives that of a later time.
+    That of each joint is a quintic polynomial of time whose acceleration is zero at both ends. An
+    offset does not change; `after` gives the one of a later time.
 
     :param distance: difference of positions at first, (n,)
     :param velocity: its rate of change at first, (n,)
@@ -116,7 +121,7 @@ class Offset:
     """
 
     def __init__(
-        self, distance: np.ndarray, velocity: np.ndarray, bounds: Bounds, duration: float
+        self, distance: FloatArray, velocity: FloatArray, bounds: Bounds, duration: float
     ):
         self._terms = np.array([distance, duration * velocity])
         self._bounds, self._per_limit = bounds, 1.0 / bounds.velocity
@@ -126,8 +131,8 @@ class Offset:
     @classmethod
     def between(
         cls,
-        old: Tuple[np.ndarray, np.ndarray],
-        new: Tuple[np.ndarray, np.ndarray],
+        old: Tuple[FloatArray, FloatArray],
+        new: Tuple[FloatArray, FloatArray],
         bounds: Bounds,
         ramp_time: float,
     ) -> Optional[Offset]:
@@ -139,12 +144,13 @@ class Offset:
         :param ramp_time: time in which a joint reaches its limit of velocity, about [s]
         """
         (q0, v0), (q, v) = old, new
-        # Where the old motion or the path is beyond, it must be possible to go on from there.
+        # Where the old motion or the path is beyond the limits already, they are widened: it must
+        # be possible to go on from there.
         lower, upper = np.minimum(np.minimum(q0, q), bounds.lower), np.maximum(q0, q)
         upper = np.maximum(upper, bounds.upper)
         limits = np.maximum(np.maximum(bounds.velocity, LOWEST_SPEED), np.abs(v0))
         limits = np.maximum(limits, np.abs(v))
-        # The greatest rate r of the path for which |v0 - r v| <= (1 - r) L.
+        # The maximum rate r of the path for which |v0 - r v| <= (1 - r) L.
         with np.errstate(divide='ignore', invalid='ignore'):
             rates = np.concatenate([(limits - v0) / (limits - v), (limits + v0) / (limits + v)])
         rate = float(np.where(rates < 1.0, rates, 1.0).min(initial=1.0))
@@ -161,7 +167,7 @@ class Offset:
         return cls(distance, velocity, Bounds(lower, upper, limits), float(duration))
 
     def _set(self, u: float) -> None:
-        """Work out the offset, its rate and the rate of that at the part `u` of its duration."""
+        """Compute the offset and its two derivatives at the fraction `u` of its duration."""
         w, h = 1.0 - u, self._duration
         w2, u2 = w * w, u * u
         basis = np.array(
@@ -179,11 +185,11 @@ class Offset:
 
     @property
     def over(self) -> bool:
-        """Whether nothing is left of it."""
+        """Whether the offset has decayed to zero."""
         return self._u >= 1.0
 
     def after(self, step: float) -> Tuple[Offset, float]:
-        """Offset after a step [s], and by how much the path goes on meanwhile [s]."""
+        """Offset after `step` [s], and the time by which the path advances meanwhile [s]."""
         result = object.__new__(Offset)
         result._terms, result._duration = self._terms, self._duration
         result._bounds, result._per_limit = self._bounds, self._per_limit
@@ -192,7 +198,7 @@ class Offset:
         used = (np.abs(result._now[0] - self._now[0]) * self._per_limit).max()
         return result, max(step - float(used), 0.0)
 
-    def added_to(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Vectors:
+    def added_to(self, q: FloatArray, v: FloatArray, a: FloatArray) -> MotionSample:
         """Position, velocity and acceleration of path and offset together, each (n,).
 
         :param q: position of the path, (n,)

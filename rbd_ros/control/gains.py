@@ -1,11 +1,12 @@
-"""Gains that follow from the robot: its inertia, friction and gravity."""
+"""Default gains, computed from the robot's inertia, friction and gravity."""
 
 from __future__ import annotations
 
-from typing import Any, Tuple
+from typing import Any, Tuple, Union
 
 import numpy as np
 
+from rbd_ros.control.arrays import FloatArray
 from rbd_ros.control.gravity_gradient import gravity_gradient, needed_stiffness
 from rbd_ros.control.robot_joints import free_inertia, inertia_of_all_joints, workspace
 from rbd_ros.robot import Robot
@@ -23,18 +24,18 @@ def default_gains(
     feedback: str = 'computed_torque',
     natural_frequency: float = NATURAL_FREQUENCY,
     damping_ratio: float = DAMPING_RATIO,
-) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> Tuple[FloatArray, FloatArray, FloatArray]:
     """Gains of the position error, the velocity error and the integral: kp, kd, ki, each (nv,).
 
     With w the frequency and z the ratio, they are the coefficients of
-    (p^2 + 2 z w p + w^2)(p + w) = p^3 + kd p^2 + kp p + ki, with 'pd' times the least inertia of
-    each joint and raised where friction and gravity ask for it; docs/control.md tells how.
+    (p^2 + 2 z w p + w^2)(p + w) = p^3 + kd p^2 + kp p + ki, with 'pd' times the minimum inertia of
+    each joint and raised where friction and gravity require it; docs/control.md tells how.
 
     :param robot: the robot
     :param feedback: 'computed_torque' or 'pd'; of others, the gains are zero
     :param natural_frequency: frequency of the closed loop [rad/s]
     :param damping_ratio: damping of the closed loop as part of the critical one
-    :raises ValueError: for numbers that are none, or joints that move no mass
+    :raises ValueError: for numbers that are not positive and finite, or joints that move no mass
     """
     if feedback not in ('computed_torque', 'pd'):
         return np.zeros(robot.nv), np.zeros(robot.nv), np.zeros(robot.nv)
@@ -42,14 +43,14 @@ def default_gains(
     kp, kd, ki = (1.0 + 2.0 * z) * w**2, (1.0 + 2.0 * z) * w, w**3
     H = inertia_of_all_joints(robot, workspace(robot))
     if feedback == 'computed_torque':
-        return tuple(np.full(robot.nv, gain) for gain in (kp, kd, ki))
+        return np.full(robot.nv, kp), np.full(robot.nv, kd), np.full(robot.nv, ki)
     return _diagonal_gains(robot, H, kp, kd, ki, z)
 
 
 def _diagonal_gains(
-    robot: Robot, H: np.ndarray, kp: float, kd: float, ki: float, damping_ratio: float
-) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Gains of single joints, for all configurations, from those for unit inertia."""
+    robot: Robot, H: FloatArray, kp: float, kd: float, ki: float, damping_ratio: float
+) -> Tuple[FloatArray, FloatArray, FloatArray]:
+    """Gains of each joint alone, valid in all configurations, from those for unit inertia."""
     inertia = free_inertia(robot, workspace(robot)).min(axis=0)
     stiffness, damping = kp * inertia, kd * inertia
     raised = needed_stiffness(
@@ -63,8 +64,8 @@ def _diagonal_gains(
     return raised, damping, raised * min(ki / kp, 0.5 * slowest)
 
 
-def min_damping_rate(H: np.ndarray, damping: np.ndarray) -> float:
-    """Slowest rate at which damping alone brings the robot to rest, over all H [1/s].
+def min_damping_rate(H: FloatArray, damping: FloatArray) -> float:
+    """Minimum rate r at which damping alone brings the robot to rest, over all H [1/s].
 
     H p^3 + Kd p^2 + Kp p + Ki is stable if Ki < r Kp with this r: multiplied from both sides by
     an eigenvector, it is a polynomial of four positive numbers h, d, k, i with d > r h and
@@ -79,16 +80,17 @@ def min_damping_rate(H: np.ndarray, damping: np.ndarray) -> float:
     return float(1.0 / np.linalg.eigvalsh(H * scale[:, None] * scale)[:, -1].max())
 
 
-def friction_stiffness(viscous: np.ndarray, kp: Any) -> np.ndarray:
-    """Stiffness that goes with viscous friction, (nv,) [N m/rad or N/m].
+def friction_stiffness(viscous: FloatArray, kp: Union[float, FloatArray]) -> FloatArray:
+    """Stiffness to add because of viscous friction, D sqrt(kp), (nv,) [N m/rad or N/m].
 
-    Viscous friction damps as kd does. Where it is the greater of the two, kp alone would leave
-    the joint slow: a joint with nothing but friction gets the pole sqrt(kp).
+    Viscous friction D damps as kd does. Where it is the larger of the two, kp alone would leave
+    the joint slow; with this stiffness a joint with nothing but friction gets the pole sqrt(kp).
 
     :param viscous: viscous friction, (nv,) [N m s/rad or N s/m]
     :param kp: gain for unit inertia, one number or (nv,) [1/s^2]
     """
-    return viscous * np.sqrt(kp)
+    stiffness: FloatArray = viscous * np.sqrt(kp)
+    return stiffness
 
 
 def _positive(**values: float) -> Tuple[float, ...]:
@@ -100,8 +102,8 @@ def _positive(**values: float) -> Tuple[float, ...]:
 
 def pd_gains(
     robot: Robot, configurations: Any, natural_frequency: float, damping_ratio: float = 1.0
-) -> Tuple[np.ndarray, np.ndarray]:
-    """Stiffness and damping that give each joint one frequency and damping ratio.
+) -> Tuple[FloatArray, FloatArray]:
+    """Stiffness and damping that give all joints the same natural frequency and damping ratio.
 
     The inertia of joint i is 1 / (H^-1)_ii: what its motor feels when all other joints are free,
     which is less than H_ii. With it the coupled robot has no mode faster than sqrt(nv) times the
@@ -113,7 +115,8 @@ def pd_gains(
     :param natural_frequency: frequency of each joint [rad/s]
     :param damping_ratio: damping of each joint as part of the critical one
     :return: kp (nv,) [N m/rad or N/m] and kd (nv,) [N m s/rad or N s/m]
-    :raises ValueError: for a frequency or damping that is no gain, or a singular mass matrix
+    :raises ValueError: for a frequency or damping ratio that is negative or not finite, or joints
+        that move no mass
     """
     if not (np.isfinite(natural_frequency) and natural_frequency > 0.0):
         raise ValueError(f'natural_frequency must be positive, got {natural_frequency}')

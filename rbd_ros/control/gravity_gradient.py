@@ -1,4 +1,4 @@
-"""How gravity takes stiffness from a robot whose feedforward is taken at the desired position.
+"""Gradient of gravity torque, by which a feedforward at the desired position loses stiffness.
 
 The torque g(qd) - g(q) of an error e = qd - q is dg/dq e: feedback of stiffness kp then leaves
 the stiffness kp + dg/dq, which must be positive definite in all configurations, or the robot falls
@@ -11,12 +11,13 @@ from typing import Any, Optional
 
 import numpy as np
 
+from rbd_ros.control.arrays import FloatArray
 from rbd_ros.robot import Robot
 
-#: Part of the stiffness that must be left over, for what the model does not know.
+#: Share of the stiffness that must be left over, for what the model does not know.
 MARGIN = 0.2
 
-#: Rotation or displacement over which gravity torque is differenced [rad or m].
+#: Step of the central differences of gravity torque [rad or m].
 STEP = 1e-4
 
 
@@ -26,12 +27,14 @@ def gravity_gradient(
     gravity: Any = None,
     payload: Any = None,
     payload_link: Optional[str] = None,
-) -> np.ndarray:
-    """Derivative of gravity torque by position, dg/dq, (N, nv, nv).
+) -> FloatArray:
+    """Derivative of gravity torque by position, dg/dq, (N, nv, nv), by central differences.
 
-    It is symmetric but for differencing, as the second derivative of the potential energy.
+    As the second derivative of the potential energy it is symmetric; what the differences leave
+    of asymmetry is removed.
 
-    :param configurations: (N, nq)
+    :param robot: the robot
+    :param configurations: configurations, (N, nq)
     :param gravity: acceleration of gravity, (3,) [m/s^2]; None: that of the robot
     :param payload: ten inertial parameters, (10,); None: none
     :param payload_link: link that carries the payload
@@ -44,24 +47,26 @@ def gravity_gradient(
         runtime.append(f'payload:{payload_link}')
         inputs.append(np.asarray(payload, dtype=float))
     torque = robot.function('gravity_torque', runtime)
-    # All displacements of all configurations in one batch.
+    # All displacements of all configurations in one batch, which costs less than many calls.
     steps = STEP * np.concatenate([np.eye(nv), -np.eye(nv)])
     moved = robot.integrate(np.repeat(q, 2 * nv, axis=0), np.tile(steps, (count, 1)))
     g = torque(moved, *inputs).reshape(count, 2, nv, nv)
     gradient = (g[:, 0] - g[:, 1]).transpose(0, 2, 1) / (2.0 * STEP)
-    return 0.5 * (gradient + gradient.transpose(0, 2, 1))
+    symmetric: FloatArray = 0.5 * (gradient + gradient.transpose(0, 2, 1))
+    return symmetric
 
 
-def needed_stiffness(kp: np.ndarray, gradients: np.ndarray, margin: float = MARGIN) -> np.ndarray:
+def needed_stiffness(kp: FloatArray, gradients: FloatArray, margin: float = MARGIN) -> FloatArray:
     """Stiffness of at least kp that leaves (1 - margin) kp + dg/dq positive semidefinite, (nv,).
 
-    Only joints that matter are raised: where the least eigenvalue is negative, the joint that
+    Only joints that matter are raised: where the minimum eigenvalue is negative, the joint that
     moves most in its eigenvector gets what makes it zero.
 
     :param kp: gains, (nv,)
     :param gradients: dg/dq in several configurations, (N, nv, nv)
+    :param margin: share of the stiffness that must be left over
     """
-    # Joints have different units and sizes: each is scaled by the gravity that it knows.
+    # Joints have different units and sizes: each is scaled by its own part of the gradient.
     size = np.sqrt(np.abs(np.einsum('nii->ni', gradients)).max(axis=0, initial=0.0))
     size = np.maximum(size, 1e-6 * max(size.max(initial=0.0), 1e-12))
     scaled = gradients / (size[:, None] * size)
@@ -69,16 +74,18 @@ def needed_stiffness(kp: np.ndarray, gradients: np.ndarray, margin: float = MARG
     raised = np.zeros(len(size), dtype=bool)
     for _ in range(50 * len(size)):
         stiffness = scaled + np.diag(kept)
-        least = np.linalg.eigvalsh(stiffness)[:, 0]
-        weak = least < -1e-6
+        minimum = np.linalg.eigvalsh(stiffness)[:, 0]
+        weak = minimum < -1e-6
         if not weak.any():
             break
-        # Raising one joint never makes a configuration worse that is good already.
+        # Raising one joint never makes a configuration worse that is stable already, so only the
+        # others are looked at again.
         scaled = scaled[weak]
-        worst = stiffness[weak][np.argmin(least[weak])]
+        worst = stiffness[weak][np.argmin(minimum[weak])]
         values, vectors = np.linalg.eigh(worst)
         joint = int(np.argmax(np.abs(vectors[:, 0])))
-        # By this much (Schur) if no other eigenvalue is negative, by some part of it otherwise.
+        # By the Schur complement of the joint, this much makes the eigenvalue zero if no other one
+        # is negative; otherwise by part of it, and the loop goes on.
         reach = -np.einsum('ij,j,ij->i', vectors, 1.0 / values, vectors)[joint]
         raise_by = 1.0 / reach if reach > 0.0 else -values[0]
         kept[joint] += 1.001 * raise_by + 1e-6

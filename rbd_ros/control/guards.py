@@ -1,6 +1,6 @@
-"""Guards between measured states and torque: numbers that are none, time running back.
+"""Checks of measured states before a torque is computed from them: their numbers and their time.
 
-The clock is an argument everywhere, so that steady time, simulated time and tests all do.
+The time is an argument everywhere, so any clock will do: steady, simulated, or that of a test.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
+from rbd_ros.control.arrays import FloatArray
 from rbd_ros.control.names import shown
 
-ABSURD = 1e9  # a position or velocity beyond this is no number that anybody measured
+MAXIMUM_MEASURABLE = 1e9  # a position or velocity beyond this is garbage, not a measurement
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,13 @@ class StateGuard:
     repetition: `recover_after` older states, in order among themselves, make a new time line.
 
     :param joint_names: names for the messages, (n,)
-    :param max_position: greatest believable position [rad or m]
-    :param max_velocity: greatest believable speed [rad/s or m/s]
+    :param max_position: maximum plausible position [rad or m]
+    :param max_velocity: maximum plausible speed [rad/s or m/s]
+    :param backward_tolerance: by how much time may run back unnoticed, in the unit of the stamps
+    :param recover_after: how many older states in a row are a new time line
     :param lower: lower limits of the positions, (n,), -inf where none; None: no limits
     :param upper: upper limits, likewise
     :param limit_margin: how far beyond its limits a joint may be, one number or (n,) [rad or m]
-    :param backward_tolerance: by how much time may run back unnoticed, in the unit of the stamps
-    :param recover_after: how many older states in a row are a new time line
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class StateGuard:
         n = len(self.joint_names)
         self._most = {'position': max_position, 'velocity': max_velocity}
         self._lower, self._upper = _limits(lower, -math.inf, n), _limits(upper, math.inf, n)
-        # One pair of comparisons for both: what is beyond the limits and what no joint has.
+        # One pair of comparisons for both: positions beyond the limits, and implausible ones.
         margin = np.broadcast_to(np.asarray(limit_margin, dtype=float), (n,))
         if not (margin >= 0.0).all():
             raise ValueError(f'limit_margin must not be negative, got {limit_margin}')
@@ -80,24 +81,24 @@ class StateGuard:
         self.reset()
 
     @property
-    def bounds(self) -> Tuple[np.ndarray, np.ndarray, float]:
-        """Least and greatest believable position, each (n,), and the greatest believable speed."""
+    def bounds(self) -> Tuple[FloatArray, FloatArray, float]:
+        """Minimum and maximum plausible position, each (n,), and the maximum plausible speed."""
         low, high = self._bounds['position']
         return np.array(low), np.array(high), self._most['velocity']
 
     def reset(self) -> None:
-        """Forget the time of earlier states."""
+        """Forget the time of earlier states, so that the next one may have any time."""
         self._last: Optional[float] = None
         self._older: Optional[float] = None
         self._older_count = 0
         self.time_jumped = False
 
     def passed(self, stamp: float) -> None:
-        """Note a good state that was checked elsewhere, later than all before."""
+        """Note a good state, later than all before, that was checked elsewhere."""
         self._last, self._older, self._older_count = stamp, None, 0
 
-    def check(self, stamp: float, q: np.ndarray, v: np.ndarray) -> Optional[StateProblem]:
-        """Tell what is wrong with a state, or return None; only a good one advances the time.
+    def check(self, stamp: float, q: FloatArray, v: FloatArray) -> Optional[StateProblem]:
+        """Problem of a state, or None if it is usable; only a usable state advances the time.
 
         :param stamp: time of the state
         :param q: positions, (n,)
@@ -109,7 +110,7 @@ class StateGuard:
             self.passed(stamp)
         return problem
 
-    def _check_values(self, q: np.ndarray, v: np.ndarray) -> Optional[StateProblem]:
+    def _check_values(self, q: FloatArray, v: FloatArray) -> Optional[StateProblem]:
         n = len(self.joint_names)
         for (what, (low, high)), values in zip(self._bounds.items(), (q, v)):
             if len(values) != n:
@@ -119,13 +120,13 @@ class StateGuard:
                     return self._problem(what, j, values)
         return None
 
-    def _problem(self, what: str, j: int, values: np.ndarray) -> StateProblem:
-        """Say what is wrong with a value, and what is most likely the cause."""
+    def _problem(self, what: str, j: int, values: FloatArray) -> StateProblem:
+        """Describe what is wrong with a value, and its most likely cause."""
         name, value, most = self.joint_names[j], float(values[j]), self._most[what]
         text = f'{what} of joint {shown(name)} is {value:g}'
         if not math.isfinite(value):
             return StateProblem('not_finite', name, f'{text}, not a number; check the publisher')
-        if abs(value) > ABSURD:
+        if abs(value) > MAXIMUM_MEASURABLE:
             return StateProblem(
                 'implausible', name, f'{text}, beyond what any joint can have; check the publisher'
             )
@@ -164,7 +165,7 @@ class StateGuard:
         return StateProblem('time_backwards', None, f'time runs back from {last} to {stamp}')
 
 
-def _limits(values: Any, none: float, n: int) -> np.ndarray:
+def _limits(values: Any, none: float, n: int) -> FloatArray:
     result = np.full(n, none) if values is None else np.array(values, dtype=float)
     if result.shape != (n,) or np.isnan(result).any():
         raise ValueError(f'limits must be {n} numbers, one a joint')

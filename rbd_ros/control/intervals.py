@@ -1,4 +1,4 @@
-"""How far one state of the robot moves a motion on.
+"""How far a motion advances with one state of the robot.
 
 States are usually a millisecond apart. When the time between two of them is anything else, the
 clock or the network says so, not the robot.
@@ -9,26 +9,26 @@ from __future__ import annotations
 from collections import deque
 from typing import Deque
 
-USUAL_INTERVALS = 5.0  # how many of them a state may count for
-SHORTEST_BOUND = 0.01  # by this much any state may move the motion on [s]
-LONGEST_DEBT = 1.0  # time that states of several publishers may disagree about [s]
-REMEMBERED = 16
+USUAL_INTERVALS = 5.0  # how many usual intervals a state may count for
+SHORTEST_BOUND = 0.01  # any state may advance the motion by this much, whatever is usual [s]
+LONGEST_DEBT = 1.0  # by how much the clocks of several publishers may disagree [s]
+REMEMBERED = 16  # last intervals whose mean is the usual one
 
 
 class StateIntervals:
-    """Bounded steps from intervals that may be negative, huge or no numbers.
+    """Bounded steps from intervals that may be negative, huge or NaN.
 
     Publishers of parts of a state disagree about the time by a little, and their states come in
     turns, so that time runs back and forth. Time that ran back is made up for before the motion
     goes on, or it would run too fast.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._recent: Deque[float] = deque(maxlen=REMEMBERED)
         self._debt = 0.0
 
     def step(self, dt: float, largest: float) -> float:
-        """Time to move on by [s].
+        """Time by which the motion advances [s].
 
         :param dt: time since the state before [s]
         :param largest: longest step, whatever is usual [s]
@@ -57,5 +57,5 @@ class StateIntervals:
         return min(max(USUAL_INTERVALS * mean, SHORTEST_BOUND), largest)
 
     def forget_debt(self) -> None:
-        """Begin another time line."""
+        """Begin another time line, on which no time has run back yet."""
         self._debt = 0.0

@@ -19,6 +19,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from rbd_ros.compiler import Definition
+from rbd_ros.control.arrays import FloatArray
 from rbd_ros.model import Model
 from rbd_ros.robot.kernels import declared
 from rbd_ros.robot.keys import model_key, source_key
@@ -31,7 +32,7 @@ Scalars = Sequence[Scalar]
 #: part of it that counts before.
 SETTLING_TIME, NARROW = 2.0, 0.25
 
-#: Square of the desired velocity below which it is at rest, above rounding [(rad/s)^2].
+#: Square of the desired velocity below which the motion is at rest, above rounding [(rad/s)^2].
 REST = 1e-12
 
 #: What the law is called with, each an array: the state at which the model is taken, measured and
@@ -48,18 +49,19 @@ JOINT_NUMBERS = (
 )  # fmt: skip
 COMMON_NUMBERS = ('model', 'transition_rate', 'deadband')
 
-#: What comes out, in this order: vectors with one number a joint, and single numbers. The input
-#: 'before' is what came out last.
+#: Outputs, in this order: vectors with one number a joint, then single numbers: the time for which
+#: the desired motion has been at rest, and how many results are not finite. The input 'before' is
+#: the output of the call before.
 VECTORS = ('torque', 'model', 'feedback', 'friction', 'integral', 'next_integral')
-SINGLES = ('resting', 'absurd')
+SINGLES = ('resting', 'not_finite')
 
-#: A torque beyond this is none [N m or N].
-GREATEST = 1e300
+#: A torque beyond this counts as not finite [N m or N].
+MAXIMUM_TORQUE = 1e300
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where everything is in the arrays of a law.
+    """Where each quantity is in the arrays of a law.
 
     :param nq: number of position variables
     :param nv: degrees of freedom
@@ -89,17 +91,17 @@ class Layout:
         return len(VECTORS) * self.nv + len(SINGLES)
 
     def at(self, name: str) -> slice:
-        """Where a vector is in the output array."""
+        """Slice of the output array that holds the vector `name`, one of `VECTORS`."""
         k = VECTORS.index(name)
         return slice(k * self.nv, (k + 1) * self.nv)
 
-    def numbers(self, values: Dict[str, Any]) -> np.ndarray:
-        """Pack the numbers of the settings into one array."""
+    def numbers(self, values: Dict[str, Any]) -> FloatArray:
+        """Numbers of the settings, by name, packed into the input 'numbers'."""
         common = [values[name] for name in COMMON_NUMBERS]
         return np.concatenate([*(values[name] for name in JOINT_NUMBERS), common]).astype(float)
 
     def unpacked(self, numbers: Scalars) -> Dict[str, Any]:
-        """Vectors and single numbers of the settings by name."""
+        """Vectors and single numbers of the settings by name: the inverse of `numbers`."""
         n = self.nv
         values: Dict[str, Any] = {
             name: numbers[k * n : (k + 1) * n] for k, name in enumerate(JOINT_NUMBERS)
@@ -147,7 +149,7 @@ def torque_law(
 ) -> List[Scalar]:
     """Torque, its terms, and what the next call must know, in the order of the output.
 
-    :param layout: sizes
+    :param layout: where each quantity is in the arrays
     :param given: the inputs by name
     :param tau: inverse dynamics of the model, (nv,)
     :param H: mass matrix, flat (nv nv,); None without computed torque
@@ -163,6 +165,7 @@ def torque_law(
             return acceleration
         return [_dot(H[j * layout.nv : (j + 1) * layout.nv], acceleration) for j in joints]
 
+    error: Scalars
     if layout.nq == layout.nv:
         error = [given['q_desired'][j] - given['q'][j] for j in joints]
     else:
@@ -198,7 +201,7 @@ def torque_law(
     following = []
     for j in joints:
         step = outside[j] * change[j] * (settings['integral_rate'][j] * dt)
-        # What was cut off from above must not grow further, nor below.
+        # Anti-windup: the integral must not grow in the direction in which torque was cut off.
         lost = given['applied'][j] - before[j]
         step = where_positive(-(step * lost), 0.0, step)
         following.append(clip(integral[j] + step, settings['integral_bound'][j]))
@@ -206,25 +209,27 @@ def torque_law(
     feedback = [elastic[j] + damping[j] for j in joints]
     result = [*torque, *model, *feedback, *friction, *integral, *following]
     result.append(where_positive(moving, 0.0, resting + dt))
-    # Counts what is no number, too: comparisons with it are false.
-    result.append(sum(where_positive(GREATEST - absolute(x), 0.0, 1.0) for x in result))
+    # Counts NaN, too, as comparisons with it are false.
+    result.append(sum(where_positive(MAXIMUM_TORQUE - absolute(x), 0.0, 1.0) for x in result))
     return result
 
 
 def _affordable(
     inertial: Scalars, frictional: Scalars, settings: Dict[str, Any]
 ) -> Tuple[Scalars, Scalars]:
-    """Torque of the position error within its share of the effort limits.
+    """Torque of the position error, limited to its share of the effort limits.
 
-    What goes through the mass matrix is reduced at all joints alike: the torque of one joint
-    counts on the acceleration of all others, and would throw its own off if they could not
-    follow. The error decays at the speed whose damping is that torque, so there is torque left
-    to brake. What is for a joint's own friction is cut at this joint alone. A long way to go
-    is no error of the model: there the integral waits.
+    The part that goes through the mass matrix is scaled down by one factor for all joints: the
+    torque of one joint relies on the acceleration of all others, and they would be thrown off if
+    it could not follow. The error then decays at the speed at which damping cancels that torque,
+    so there is torque left to brake. The part for a joint's own friction is cut at that joint
+    alone. Where torque is short, the error is a long way to go and not an error of the model, so
+    the integral waits.
 
     :param inertial: H kp e, (nv,)
-    :param frictional: what is for friction, (nv,)
-    :return: the torque, and at which joints the integral waits: positive there, (nv,)
+    :param frictional: part of the torque for viscous friction, (nv,)
+    :param settings: the numbers of the settings by name
+    :return: the torque, (nv,), and numbers that are positive where the integral waits, (nv,)
     """
     share, inverse = settings['share'], settings['inverse_share']
     joints = range(len(inertial))

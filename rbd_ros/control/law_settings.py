@@ -7,6 +7,7 @@ from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
+from rbd_ros.control.arrays import BoolArray, FloatArray
 from rbd_ros.control.gains import default_gains, min_damping_rate
 from rbd_ros.control.payload import check_payload
 from rbd_ros.control.robot_joints import dof_names, workspace
@@ -39,15 +40,15 @@ TERM_DESCRIPTIONS = {
     },
 }
 
-#: Velocity at which 76 % of Coulomb friction are compensated [rad/s or m/s]. The desired velocity
+#: Velocity at which 76 % of Coulomb friction is compensated [rad/s or m/s]. The desired velocity
 #: is without noise and may switch it almost at once; the measured one would make it chatter.
 TRANSITION_VELOCITY = {'desired': 3e-4, 'measured': 0.05, 'none': 0.05}
 
 #: Position error below which the integral rests, so that stiction makes no limit cycle [rad or m].
 INTEGRAL_DEADBAND = 8e-4
 
-#: Greatest values that a robot on this planet could need, by setting.
-GREATEST = {
+#: Maximum values that a robot on this planet could need, by setting: more is a typing error.
+MAXIMUM = {
     'kp': 1e9,
     'kd': 1e9,
     'ki': 1e9,
@@ -59,7 +60,7 @@ GREATEST = {
 
 @dataclass(frozen=True, eq=False)
 class LawSettings:
-    """Settings of a `TorqueLaw`; make them with `for_robot`, which checks them.
+    """Settings of a `TorqueLaw`; create them with `for_robot`, which checks them.
 
     Arrays are read-only, so that a law may use them while another thread replaces the whole.
 
@@ -74,8 +75,8 @@ class LawSettings:
     :param payload: ten inertial parameters, see `payload_parameters`, (10,); None: no payload
     :param viscous: viscous friction of the joints, (nv,) [N m s/rad or N s/m]
     :param coulomb: Coulomb friction of the joints, (nv,) [N m or N]
-    :param transition_velocity: velocity at which 76 % of Coulomb friction act [rad/s or m/s]
-    :param effort_limits: greatest torques, beyond which the integral does not grow, (nv,) [N m
+    :param transition_velocity: velocity at which 76 % of Coulomb friction acts [rad/s or m/s]
+    :param effort_limits: maximum torques, beyond which the integral does not grow, (nv,) [N m
         or N], infinite where there is none
     :param integral_deadband: position error below which the integral rests once the desired motion
         has been at rest for a while; a quarter of it before [rad or m]
@@ -84,15 +85,15 @@ class LawSettings:
     feedforward: str
     feedback: str
     friction: str
-    kp: np.ndarray
-    kd: np.ndarray
-    ki: np.ndarray
-    gravity: np.ndarray
-    payload: Optional[np.ndarray]
-    viscous: np.ndarray
-    coulomb: np.ndarray
+    kp: FloatArray
+    kd: FloatArray
+    ki: FloatArray
+    gravity: FloatArray
+    payload: Optional[FloatArray]
+    viscous: FloatArray
+    coulomb: FloatArray
     transition_velocity: float
-    effort_limits: np.ndarray
+    effort_limits: FloatArray
     integral_deadband: float
 
     @classmethod
@@ -116,11 +117,12 @@ class LawSettings:
     ) -> LawSettings:
         """Complete and check settings for a robot.
 
-        Numbers for joints are one for all or one for each, (nv,). What is None is that of
-        `default_gains` or of the robot; if kp or kd is given but not ki, ki is zero.
+        A setting of the joints is one number for all of them or one for each, (nv,). Gains that
+        are None are those of `default_gains`, and everything else that is None is the robot's; if
+        kp or kd is given but not ki, ki is zero.
 
         :raises ValueError: for an unknown word or an impossible number; the message names the
-            setting, the joint and the cure
+            setting, the joint and what to do about it
         """
         given = {'feedforward': feedforward, 'feedback': feedback, 'friction': friction}
         for name, word in given.items():
@@ -131,8 +133,12 @@ class LawSettings:
         coulomb = robot.friction if coulomb is None else coulomb
         limits = robot.effort_limits if effort_limits is None else effort_limits
         settings = cls(
-            **given,
-            **gains,
+            feedforward=feedforward,
+            feedback=feedback,
+            friction=friction,
+            kp=gains['kp'],
+            kd=gains['kd'],
+            ki=gains['ki'],
             gravity=_vector('gravity', robot.gravity if gravity is None else gravity),
             payload=None if payload is None else _frozen(check_payload(payload)),
             viscous=_for_joints(robot, 'viscous', viscous),
@@ -151,8 +157,8 @@ class LawSettings:
         return settings
 
 
-def _gains(robot: Robot, feedback: str, given: Dict[str, Any]) -> Dict[str, np.ndarray]:
-    """Three gains from those given, the defaults and zeros."""
+def _gains(robot: Robot, feedback: str, given: Dict[str, Any]) -> Dict[str, FloatArray]:
+    """Gains kp, kd and ki: those given, the defaults, or zeros."""
     if all(values is None for values in given.values()):
         names = ('kp', 'kd', 'ki')
         if feedback in ('pd', 'computed_torque'):
@@ -171,7 +177,7 @@ def _gains(robot: Robot, feedback: str, given: Dict[str, Any]) -> Dict[str, np.n
 
 
 def check_integral(robot: Robot, settings: LawSettings) -> None:
-    """Refuse an integral that makes the robot of the model unstable.
+    """Refuse an integral gain with which the model of the robot is unstable.
 
     :raises ValueError: naming the joint
     """
@@ -198,7 +204,7 @@ def check_integral(robot: Robot, settings: LawSettings) -> None:
         _refuse_integral(robot, ki, bad, f'with ki below {most[bad][0]:.4g} it is surely stable')
 
 
-def _refuse_integral(robot: Robot, ki: np.ndarray, bad: np.ndarray, cure: str) -> None:
+def _refuse_integral(robot: Robot, ki: FloatArray, bad: BoolArray, cure: str) -> None:
     i = int(np.flatnonzero(bad)[0])
     raise ValueError(
         f'ki of joint {dof_names(robot)[i]!r} is {ki[i]:.6g}, with which it is unstable; {cure}'
@@ -206,11 +212,12 @@ def _refuse_integral(robot: Robot, ki: np.ndarray, bad: np.ndarray, cure: str) -
 
 
 def _fastest_growth(
-    H: np.ndarray, damping: np.ndarray, kp: np.ndarray, ki: np.ndarray
-) -> Tuple[float, np.ndarray]:
-    """Growth rate of H p^3 + Kd p^2 + Kp p + Ki that is greatest over all H, and its motion.
+    H: FloatArray, damping: FloatArray, kp: FloatArray, ki: FloatArray
+) -> Tuple[float, FloatArray]:
+    """Maximum growth rate of H p^3 + Kd p^2 + Kp p + Ki over all H, and the motion that grows.
 
     :param H: mass matrices, (N, nv, nv)
+    :return: real part of the rightmost pole [1/s], and its eigenvector, (nv,) complex
     """
     count, n = len(H), len(kp)
     inverse = np.linalg.inv(H)
@@ -223,8 +230,12 @@ def _fastest_growth(
     return float(values[k, i].real), vectors[k, :n, i]
 
 
-def _for_joints(robot: Robot, name: str, values: Any, greatest: Optional[float] = None) -> Any:
-    greatest = GREATEST.get(name) if greatest is None else greatest
+def _for_joints(
+    robot: Robot, name: str, values: Any, maximum: Optional[float] = None
+) -> FloatArray:
+    """Numbers for all joints, (nv,), from one for all or one for each."""
+    if maximum is None:
+        maximum = MAXIMUM[name]
     try:
         result = np.broadcast_to(np.asarray(values, dtype=float), (robot.nv,)).copy()
     except (TypeError, ValueError):
@@ -233,10 +244,10 @@ def _for_joints(robot: Robot, name: str, values: Any, greatest: Optional[float] 
             f'{_shape(values)}'
         ) from None
     # NaN fails both comparisons.
-    bad = ~((result >= 0.0) & (result <= greatest))
+    bad = ~((result >= 0.0) & (result <= maximum))
     if bad.any():
         i = int(np.flatnonzero(bad)[0])
-        most = '' if np.isinf(greatest) else f', from 0 to {greatest:g}'
+        most = '' if np.isinf(maximum) else f', from 0 to {maximum:g}'
         raise ValueError(
             f'{name} of joint {dof_names(robot)[i]!r} is {result[i]:g}; give a number that is '
             f'not negative{most}'
@@ -244,14 +255,14 @@ def _for_joints(robot: Robot, name: str, values: Any, greatest: Optional[float] 
     return _frozen(result)
 
 
-def _vector(name: str, values: Any) -> np.ndarray:
+def _vector(name: str, values: Any) -> FloatArray:
     try:
         result = np.array(values, dtype=float)
     except (TypeError, ValueError):
         result = np.full(0, np.nan)
-    if result.shape != (3,) or not np.linalg.norm(result) <= GREATEST[name]:
+    if result.shape != (3,) or not np.linalg.norm(result) <= MAXIMUM[name]:
         raise ValueError(
-            f'{name} must be 3 numbers of at most {GREATEST[name]:g} m/s^2 together, got {values}'
+            f'{name} must be 3 numbers of at most {MAXIMUM[name]:g} m/s^2 together, got {values}'
         )
     return _frozen(result)
 
@@ -262,12 +273,12 @@ def _positive(name: str, value: Any, or_zero: bool = False) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if not (0.0 < number < np.inf or (or_zero and number == 0.0)):
-        least = 'not be negative' if or_zero else 'be positive'
-        raise ValueError(f'{name} must {least} and finite, got {value}')
+        requirement = 'not be negative' if or_zero else 'be positive'
+        raise ValueError(f'{name} must {requirement} and finite, got {value}')
     return number
 
 
-def _frozen(array: np.ndarray) -> np.ndarray:
+def _frozen(array: FloatArray) -> FloatArray:
     array = np.array(array, dtype=float)
     array.flags.writeable = False
     return array

@@ -1,20 +1,22 @@
-"""Limits of torque: saturation at the effort limits, and of its rate of change in real time."""
+"""Limits of torque and of its rate of change in real time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
 import math
-from typing import Any, List, NamedTuple, Optional, Sequence
+from typing import Any, List, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
 from rbd_ros.compiler import Definition, make_kernel
-from rbd_ros.compiler.kernel import BaseKernel
+from rbd_ros.compiler.kernel import InterpretedKernel, Kernel
 from rbd_ros.compiler.source import source_digest
+from rbd_ros.control.arrays import BoolArray, FloatArray
 from rbd_ros.spatial.scalar import absolute, clip, Scalar, where_positive
 
-#: Stands for a torque, or a change of torque, without a limit [N m or N].
+#: In place of an infinite limit of a torque or of its change [N m or N]: one infinite input makes
+#: all results of a kernel NaN.
 UNLIMITED = 1e300
 
 
@@ -26,12 +28,13 @@ def limited(
 ) -> List[Scalar]:
     """Torque within its limits, and at how many joints it was beyond the effort limits, (nv + 1,).
 
-    Saturation has the last word, also when the limits have just been lowered.
+    The effort limits come last, so they hold even if they have just been lowered by more than the
+    maximum change.
 
-    :param torque: torque wanted, (nv,)
-    :param last: torque before, (nv,)
-    :param step: greatest change from there, (nv,)
-    :param limits: effort limits, (nv,)
+    :param torque: torque wanted, (nv,) [N m or N]
+    :param last: torque before, (nv,) [N m or N]
+    :param step: maximum change from there, (nv,) [N m or N]
+    :param limits: effort limits, (nv,) [N m or N]
     """
     result, beyond = [], 0.0
     for x, before, change, limit in zip(torque, last, step, limits):
@@ -43,8 +46,8 @@ def limited(
 
 
 @lru_cache(maxsize=None)
-def _kernel(n: int) -> BaseKernel:
-    """Machine code of `limited` for so many joints."""
+def _kernel(n: int) -> Union[Kernel, InterpretedKernel]:
+    """Machine code of `limited` for `n` joints."""
     inputs = tuple((name, n) for name in ('torque', 'last', 'step', 'limits'))
     key = {'source': source_digest('rbd_ros.compiler.kernel', limited)}
     return make_kernel(Definition.of_one_output('limited_torque', inputs, (n + 1,), limited, key))
@@ -52,18 +55,18 @@ def _kernel(n: int) -> BaseKernel:
 
 @dataclass(frozen=True, eq=False)
 class TorqueLimits:
-    """What a `TorqueLimiter` keeps to; the arrays are copied and read-only.
+    """Limits of a `TorqueLimiter`; the arrays are copied and read-only.
 
-    :param effort_limits: greatest torques, (nv,) [N m or N], inf where there is none
-    :param rate: greatest change of torque, one number or (nv,) [N m/s or N/s]; None: any
+    :param effort_limits: maximum torques, (nv,) [N m or N], inf where there is none
+    :param rate: maximum rate of change, one number or (nv,) [N m/s or N/s]; None: any
     :raises ValueError: for a wrong shape, NaN or a negative limit
     """
 
-    effort_limits: np.ndarray
-    rate: Optional[np.ndarray] = None
-    finite_limits: np.ndarray = field(init=False)  # a very great number where there is none
+    effort_limits: FloatArray
+    rate: Optional[FloatArray] = None
+    finite_limits: FloatArray = field(init=False)  # `effort_limits` with UNLIMITED for infinity
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         limits = np.array(self.effort_limits, dtype=float)
         if limits.ndim != 1 or not (limits >= 0.0).all():
             raise ValueError('effort limits must be one number a joint and not negative')
@@ -86,34 +89,34 @@ class TorqueLimits:
 
 
 class LimiterMemory(NamedTuple):
-    """What machine code needs to limit a torque by itself; it must do all that a call does.
+    """Memory of a `TorqueLimiter`, for machine code that does all that a call of it does.
 
-    :param address: of the kernel, for `call_kernel`
-    :param inputs: its inputs, packed: torque wanted, (nv,), and what follows
+    :param address: address of the kernel, for `call_kernel`
+    :param inputs: inputs of the kernel, packed, (4 nv,): torque wanted, `last`, `step`, limits
     :param last: part of the inputs: torque before, (nv,) [N m or N]
-    :param step: part of the inputs: greatest change from there, (nv,) [N m or N]
-    :param rate: greatest change in a second, (nv,) [N m/s or N/s]
-    :param result: room for what comes out, (nv + 1,)
-    :param unlimited: stands for a change without a limit [N m or N]
+    :param step: part of the inputs: maximum change from there, (nv,) [N m or N]
+    :param rate: maximum rate of change, (nv,) [N m/s or N/s]
+    :param result: room for the output of the kernel, (nv + 1,)
+    :param unlimited: what stands for a change without a limit [N m or N]
     """
 
     address: int
-    inputs: np.ndarray
-    last: np.ndarray
-    step: np.ndarray
-    rate: np.ndarray
-    result: np.ndarray
+    inputs: FloatArray
+    last: FloatArray
+    step: FloatArray
+    rate: FloatArray
+    result: FloatArray
     unlimited: float
 
 
 class TorqueLimiter:
-    """Cuts torques at effort limits, and their change per real time if a rate is given.
+    """Limiter of torques to the effort limits, and of their rate of change in real time.
 
-    No torque beyond the effort limits ever comes out, whatever the rate. One thread calls; others
-    may assign `limits` meanwhile.
+    The torque that it returns is never beyond the effort limits, whatever the rate. One thread
+    calls it; others may assign `limits` meanwhile.
 
-    :param effort_limits: greatest torques, (nv,) [N m or N], inf where none
-    :param rate: greatest change of torque, one number or (nv,) [N m/s or N/s]; None: any
+    :param effort_limits: maximum torques, (nv,) [N m or N], inf where none
+    :param rate: maximum rate of change, one number or (nv,) [N m/s or N/s]; None: any
     :raises ValueError: for a wrong shape, NaN or a negative limit
     """
 
@@ -125,7 +128,7 @@ class TorqueLimiter:
         # Packed, where machine code finds it: see `memory`.
         self._wanted, self._before, step, self._finite_limits = inputs
         self._rate = np.zeros(n)
-        #: For machine code that does what a call does, in the thread that calls
+        #: For machine code that does what a call does; only for the thread that calls.
         self.memory = LimiterMemory(
             int(kernel.address),
             inputs.ravel(),
@@ -143,13 +146,14 @@ class TorqueLimiter:
         self.saturating = False
 
     @property
-    def saturated(self) -> np.ndarray:
+    def saturated(self) -> BoolArray:
         """At which joints the last torque wanted was beyond the effort limits, (nv,) bool."""
-        return np.abs(self._wanted) > self._limits.effort_limits
+        beyond: BoolArray = np.abs(self._wanted) > self._limits.effort_limits
+        return beyond
 
     @property
     def limits(self) -> TorqueLimits:
-        """What it keeps to; assign others at any time, of the same number of joints.
+        """Limits in force; others, of the same number of joints, may be assigned at any time.
 
         :raises ValueError: for another number of joints
         """
@@ -170,19 +174,19 @@ class TorqueLimiter:
         self._limits = limits
 
     @property
-    def last(self) -> Optional[np.ndarray]:
-        """Last torque that came out, (nv,); None: none since the beginning or a reset."""
+    def last(self) -> Optional[FloatArray]:
+        """Last torque returned, (nv,) [N m or N]; None if there is none since a reset."""
         return self._before.copy() if self._started else None
 
-    def __call__(self, torque: np.ndarray, now: float) -> np.ndarray:
-        """Torque within the limits, (nv,); it is also what the next one is compared with.
+    def __call__(self, torque: FloatArray, now: float) -> FloatArray:
+        """Torque within the limits, (nv,) [N m or N].
 
-        Without a torque before, the rate limits nothing. Torques at the same time or an earlier
-        one than the last are that last one: no real time has passed in which to change.
+        The rate limits the change from the torque returned last; the first one may be any. If no
+        time has passed since then, or `now` is earlier, the last torque is returned again.
 
-        :param torque: torque wanted, (nv,)
+        :param torque: torque wanted, (nv,) [N m or N]
         :param now: time of a monotonic clock [s]
-        :raises FloatingPointError: if the torque is not a number; nothing is changed
+        :raises FloatingPointError: if the torque is NaN; nothing is changed
         """
         limits, step, elapsed = self._limits, self._any_step, self.elapsed(now)
         if elapsed >= 0.0 and limits.rate is not None:
@@ -212,7 +216,7 @@ class TorqueLimiter:
         return elapsed if elapsed > 0.0 else 0.0  # NaN is no time either
 
     def passed(self, now: float, beyond: float) -> None:
-        """Note that a torque has come out.
+        """Note that machine code has computed a torque with `memory`.
 
         :param now: time of a monotonic clock [s]
         :param beyond: at how many joints the torque wanted was beyond the effort limits
@@ -221,8 +225,8 @@ class TorqueLimiter:
         if now > self._time:
             self._time = now
 
-    def towards(self, target: np.ndarray, now: float) -> np.ndarray:
-        """Next torque on the way to a last command, as fast as the rate allows.
+    def towards(self, target: FloatArray, now: float) -> FloatArray:
+        """Next torque on the way to a final one, as fast as the rate allows, (nv,) [N m or N].
 
         Call it again until it returns the target within the effort limits; without a rate that
         is at once.
@@ -232,8 +236,8 @@ class TorqueLimiter:
         """
         return self(target, now)
 
-    def at(self, target: np.ndarray) -> bool:
-        """Whether the last torque that came out is this one, within the effort limits."""
+    def at(self, target: FloatArray) -> bool:
+        """Whether the torque returned last is `target` within the effort limits."""
         limits = self._limits.effort_limits
         return self._started and bool(
             (self._before == np.minimum(np.maximum(target, -limits), limits)).all()

@@ -19,6 +19,7 @@ from typing import Any, Deque, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
+from rbd_ros.control.arrays import FloatArray, MotionSample
 from rbd_ros.control.blending import Bounds, Offset, Ramp, Still
 from rbd_ros.control.intervals import StateIntervals
 from rbd_ros.control.names import shown
@@ -31,25 +32,25 @@ from rbd_ros.control.trajectory_checks import (
 )
 from rbd_ros.robot import Robot
 
-MOST_HELD = 1e6  # greatest position that may be held, as in StateGuard [rad or m]
+MOST_HELD = 1e6  # maximum position that may be held, as in StateGuard [rad or m]
 NANOSECONDS = 1_000_000_000
 LONGEST_DELAY = 3600.0  # a trajectory that begins later than this surely means another clock [s]
 GAP_POLICIES = ('resume', 'hold')
 
-Vectors = Tuple[np.ndarray, np.ndarray, np.ndarray]
 Path = Union[JointTrajectory, Still]
 
 
 @dataclass(frozen=True)
 class MotionOptions:
-    """What a desired motion does about pauses.
+    """How a desired motion behaves when states pause, and how fast it starts and stops.
 
     :param gap_policy: after states had failed, or their time began anew: 'resume' goes on smoothly
         from the measured position if the pause was short and the robot is near where it should be,
         and else does as 'hold', which drops the motion and holds the measured position
     :param longest_gap: longest pause after which a motion is resumed [s]
     :param resume_tolerance: how far any joint may then be from where it should be [rad or m]
-    :param largest_step: most by which one state moves the motion on, however rare states are [s]
+    :param largest_step: maximum time by which one state advances the motion, however rare states
+        are [s]
     :param ramp_time: time in which a motion is stopped, or set going after a pause [s]
     """
 
@@ -59,7 +60,7 @@ class MotionOptions:
     largest_step: float = 0.2
     ramp_time: float = 0.2
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.gap_policy not in GAP_POLICIES:
             raise ValueError(
                 f'gap_policy must be one of {", ".join(GAP_POLICIES)}, got {self.gap_policy!r}'
@@ -81,7 +82,7 @@ class MotionPlan(NamedTuple):
     :param clock: time of the motion's own clock at which it is to be entered [s]
     :param waits: whether it begins from rest, and therefore whenever it is taken up
     :param epoch: number of the motion that it continues
-    :param bounds: what the trajectory keeps
+    :param bounds: limits that the trajectory keeps
     :param text: what will be done, for the log
     """
 
@@ -102,12 +103,12 @@ class _Snapshot(NamedTuple):
     path: Path
     s: float
     offset: Optional[Offset]
-    q: np.ndarray
-    v: np.ndarray
+    q: FloatArray
+    v: FloatArray
 
 
 class DesiredMotion:
-    """Where the robot should be, such that it never jumps.
+    """Desired position, velocity and acceleration of a robot, which never jump.
 
     `advance`, `hold`, `interrupted`, `time_restarted` and `ended` are for one thread, that of the
     control loop. `plan` is slow and meant for another one, `follow` is for any.
@@ -137,7 +138,7 @@ class DesiredMotion:
         self._stamp: Optional[int] = None
         self._set_still(robot.neutral())
 
-    def _set_still(self, q: np.ndarray) -> None:
+    def _set_still(self, q: FloatArray) -> None:
         q = np.array(q, dtype=float)
         q.flags.writeable = False
         self._q, self._v, self._a = q, self._rest, self._rest
@@ -146,7 +147,7 @@ class DesiredMotion:
         self._path_bounds = self._limits
         self._s = 0.0
         self._offset: Optional[Offset] = None
-        self._tempo: Optional[Ramp] = None
+        self._ramp: Optional[Ramp] = None
         self._next: Optional[MotionPlan] = None
         self._holding = True
         self._ended = False
@@ -156,7 +157,7 @@ class DesiredMotion:
         """Show the present motion to other threads: one tuple, so that it is of one moment."""
         self._snapshot = (self._epoch, self._path, self._s, self._offset, self._q, self._v)
 
-    # -- what the motion is -----------------------------------------------------------------------
+    # -- the motion as it is ----------------------------------------------------------------------
 
     @property
     def following(self) -> bool:
@@ -172,7 +173,7 @@ class DesiredMotion:
         return max(self._end - self._s, 0.0)
 
     @property
-    def position(self) -> np.ndarray:
+    def position(self) -> FloatArray:
         """Desired position as of the last state, (n,)."""
         return self._q
 
@@ -196,11 +197,11 @@ class DesiredMotion:
         self._set_still(q)
         return True
 
-    def _plausible(self, q: np.ndarray) -> bool:
+    def _plausible(self, q: FloatArray) -> bool:
         return q.shape == self._q.shape and bool(np.abs(q).max(initial=0.0) <= MOST_HELD)
 
     def interrupted(self, q_measured: Any, gap: float) -> str:
-        """Go on after states had failed, and with them the torque.
+        """Continue after states were missing, and with them the torque.
 
         :param q_measured: where the robot is now, (n,)
         :param gap: how long there were no states [s]; inf if there never were any
@@ -212,7 +213,7 @@ class DesiredMotion:
         return self._resume(q_measured, 'states had failed')
 
     def time_restarted(self, q_measured: Any) -> str:
-        """Go on although the time of the states began anew (a simulation or bag restarted).
+        """Continue although the time of the states began anew (a simulation or bag restarted).
 
         A trajectory that was to begin at a certain time is dropped in any case.
 
@@ -233,12 +234,12 @@ class DesiredMotion:
         return text
 
     def _resume(self, q_measured: Any, event: str) -> str:
-        """Go on from the measured position if that is wanted and near."""
+        """Continue from the measured position if the options say so and it is near enough."""
         options = self.options
         if options.gap_policy != 'resume':
             return self._hold_measured(q_measured, event)
         q = np.array(q_measured, dtype=float)
-        if not self._plausible(q) or (self._tempo is not None and self._tempo.stops):
+        if not self._plausible(q) or (self._ramp is not None and self._ramp.stops):
             return self._hold_measured(q, event)
         away = np.abs(q - self._q)
         worst = int(np.argmax(away)) if len(away) else 0
@@ -263,7 +264,7 @@ class DesiredMotion:
 
     # -- the loop ---------------------------------------------------------------------------------
 
-    def advance(self, stamp: int, dt: float) -> Vectors:
+    def advance(self, stamp: int, dt: float) -> MotionSample:
         """Desired position, velocity and acceleration at the next state, each (n,).
 
         The arrays must not be written to.
@@ -280,7 +281,7 @@ class DesiredMotion:
         following = self._next
         if following is not None:
             late = self._late(following, stamp, step)
-            if late is not None:
+            if late is not None and following.begin is not None:
                 self._next = None
                 self._move(step - late)
                 # Later than it should by the motion's own time: it was planned for too long.
@@ -299,8 +300,11 @@ class DesiredMotion:
 
         A stamp that leaps says nothing: the next state shows whether it was right.
         """
-        before, late = self._stamp, (stamp - plan.begin) / NANOSECONDS
-        if late < 0.0 or step <= 0.0 or before is None:
+        before = self._stamp
+        if plan.begin is None or before is None:
+            return None
+        late = (stamp - plan.begin) / NANOSECONDS
+        if late < 0.0 or step <= 0.0:
             return None
         if (
             not 0.0
@@ -311,7 +315,7 @@ class DesiredMotion:
         return min(late, step)
 
     def _take(self) -> None:
-        """Take up what `follow` left."""
+        """Take up a plan that `follow` put into the inbox."""
         try:
             plan = self._inbox.popleft()
         except IndexError:
@@ -321,7 +325,7 @@ class DesiredMotion:
         self._next = None
         if plan.trajectory is None:
             if not self._holding:
-                self._tempo = Ramp.down(self._tempo, self.options.ramp_time)
+                self._ramp = Ramp.down(self._ramp, self.options.ramp_time)
         elif plan.begin is not None:
             self._next = plan
         else:
@@ -329,16 +333,17 @@ class DesiredMotion:
             self._begin(plan, plan.entry + (0.0 if waiting else self._clock - plan.clock))
 
     def _begin(self, plan: MotionPlan, s: float) -> None:
-        self._enter(plan.trajectory, s, plan.bounds)
+        if plan.trajectory is not None:
+            self._enter(plan.trajectory, s, plan.bounds)
 
     def _enter(self, path: Path, s: float, bounds: Bounds, at_rest: bool = False) -> None:
-        """Go on along another path from time `s` on, starting from where the motion is.
+        """Continue along another path from its time `s` on, starting from where the motion is.
 
-        Either with its velocity, or at rest with a tempo that rises from 0.
+        The motion keeps its velocity, or, `at_rest`, starts from rest with a `Ramp`.
         """
         q, v, _ = path.sample(s)
         ramp_time = self.options.ramp_time
-        self._tempo = Ramp.up(ramp_time) if at_rest else None
+        self._ramp = Ramp.up(ramp_time) if at_rest else None
         old = self._q, v if at_rest else self._v
         self._offset = Offset.between(old, (q, v), bounds, ramp_time)
         self._path_bounds = bounds
@@ -346,13 +351,13 @@ class DesiredMotion:
         self._holding = False
 
     def _move(self, step: float) -> None:
-        """Move on by `step` of the motion's own time."""
+        """Advance by `step` of the motion's own time [s]."""
         if self._holding or step <= 0.0:
             return
-        tempo = self._tempo
+        ramp = self._ramp
         g, dg = 1.0, 0.0
-        if tempo is not None:
-            step, g, dg = tempo.advance(step)
+        if ramp is not None:
+            step, g, dg = ramp.advance(step)
         offset = self._offset
         if offset is None:
             self._s += step
@@ -362,14 +367,14 @@ class DesiredMotion:
             self._s += step
             q, v, a = offset.added_to(*self._path.sample(self._s))
             self._offset = None if offset.over else offset
-        if tempo is not None:
+        if ramp is not None:
             v, a = g * v, g * g * a + dg * v
-            if tempo.over:
-                self._tempo = None
+            if ramp.over:
+                self._ramp = None
         self._q, self._v, self._a = q, v, a
-        if tempo is not None and tempo.over and tempo.stops:
+        if ramp is not None and ramp.over and ramp.stops:
             self._rest_here(ended=False)
-        elif self._offset is None and self._tempo is None and self._s >= self._end:
+        elif self._offset is None and self._ramp is None and self._s >= self._end:
             self._rest_here(ended=isinstance(self._path, JointTrajectory))
 
     def _rest_here(self, ended: bool) -> None:
@@ -395,7 +400,8 @@ class DesiredMotion:
     ) -> MotionPlan:
         """Prepare and check a trajectory that replaces the motion from its beginning on.
 
-        This takes long for long trajectories, and changes nothing. Without points it is a stop.
+        This may take long and does not change the motion; `follow` starts the result. A trajectory
+        without points is a stop.
 
         :param joint_names: names of the joints that it moves
         :param times: times of the points since `begin`, (P,) [s]
@@ -442,7 +448,7 @@ class DesiredMotion:
         return MotionPlan(trajectory, entry, later, clock, waits, base.epoch, bounds, text)
 
     def _checked_bounds(self, trajectory: JointTrajectory, check_limits: bool) -> Bounds:
-        """Bounds that a trajectory is sure to keep."""
+        """Limits that a trajectory keeps: those of the robot, or wider ones where it may."""
         limits, n = self._limits, len(self._names)
         if check_limits:
             speeds = np.minimum(limits.velocity, MOST_VELOCITY)
@@ -452,7 +458,7 @@ class DesiredMotion:
         trajectory.check_limits(-most, most, np.full(n, MOST_VELOCITY))
         return Bounds(-most, most, np.maximum(limits.velocity, trajectory.speed_bounds()))
 
-    def _check_start(self, jump: np.ndarray, tolerance: float) -> None:
+    def _check_start(self, jump: FloatArray, tolerance: float) -> None:
         worst = int(np.argmax(np.abs(jump)))
         if 0.0 < tolerance < abs(jump[worst]):
             raise TrajectoryError(
@@ -479,8 +485,8 @@ class DesiredMotion:
         return plan.text
 
 
-def _expected(base: _Snapshot, delay: float) -> Tuple[np.ndarray, np.ndarray]:
-    """Position and velocity that the motion will have after a delay [s], about."""
+def _expected(base: _Snapshot, delay: float) -> Tuple[FloatArray, FloatArray]:
+    """Estimate of position and velocity of the motion after a delay [s], each (n,)."""
     if delay == 0.0:
         return base.q, base.v
     q, v, a = base.path.sample(base.s + delay)

@@ -1,4 +1,4 @@
-"""Names of joints in messages to people: never longer, never more than a reader takes in."""
+"""Names of joints in messages, cut to a length and a number that a reader takes in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ten inertial parameters of a payload, from what a data sheet gives."""
+"""The ten inertial parameters of a payload, from the figures of a data sheet."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from typing import Any, Sequence
 
 import numpy as np
 
-#: Greatest mass [kg] and distance of the centre of mass [m] that are no slip of the keyboard.
-GREATEST_MASS, GREATEST_DISTANCE = 1e5, 100.0
+from rbd_ros.control.arrays import FloatArray
+
+#: Maximum mass [kg] and distance of the centre of mass [m]: more is a typing error.
+MAXIMUM_MASS, MAXIMUM_DISTANCE = 1e5, 100.0
 
 
 def payload_parameters(
     mass: float, com: Sequence[float] = (0.0, 0.0, 0.0), inertia: Any = None
-) -> np.ndarray:
+) -> FloatArray:
     """Inertial parameters of a payload as the kernels take them, (10,).
 
     :param mass: mass [kg]
@@ -20,7 +22,7 @@ def payload_parameters(
     :param inertia: inertia about the centre of mass along the axes of the link: (6,) ixx, ixy,
         ixz, iyy, iyz, izz, or (3, 3) [kg m^2]; None or empty: a point mass
     :return: m, m c (3), and Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the origin of the link
-    :raises ValueError: for numbers that no body can have
+    :raises ValueError: for an unphysical inertia, or more than any robot carries
     """
     m = float(mass)
     if not (np.isfinite(m) and m >= 0.0):
@@ -35,11 +37,12 @@ def payload_parameters(
     return check_payload(np.concatenate([[m], m * c, about_origin[np.triu_indices(3)]]))
 
 
-def check_payload(parameters: Any) -> np.ndarray:
-    """Ten inertial parameters that a body can have, as an array, (10,).
+def check_payload(parameters: Any) -> FloatArray:
+    """Check that ten inertial parameters are physical, and return them as an array, (10,).
 
     :param parameters: m, m c (3), and Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the origin of the link
-    :raises ValueError: for numbers that no body on a robot can have; the message says which
+    :raises ValueError: for an unphysical inertia, or more than any robot carries; the message
+        says what is wrong
     """
     try:
         values = np.array(parameters, dtype=float)
@@ -51,9 +54,9 @@ def check_payload(parameters: Any) -> np.ndarray:
             f'centre of mass and inertia; got {parameters}'
         )
     m = values[0]
-    if not 0.0 <= m <= GREATEST_MASS:
+    if not 0.0 <= m <= MAXIMUM_MASS:
         raise ValueError(
-            f'mass of the payload is {m:g} kg; give one between 0 and {GREATEST_MASS:g} kg'
+            f'mass of the payload is {m:g} kg; give one between 0 and {MAXIMUM_MASS:g} kg'
         )
     if m == 0.0:
         if values.any():
@@ -61,10 +64,10 @@ def check_payload(parameters: Any) -> np.ndarray:
         return values
     c = values[1:4] / m
     distance = float(np.linalg.norm(c))
-    if not distance <= GREATEST_DISTANCE:
+    if not distance <= MAXIMUM_DISTANCE:
         raise ValueError(
             f'centre of mass of the payload is {distance:g} m from its link; give it in metres, '
-            f'at most {GREATEST_DISTANCE:g}'
+            f'at most {MAXIMUM_DISTANCE:g}'
         )
     about_origin = np.zeros((3, 3))
     about_origin[np.triu_indices(3)] = values[4:]
@@ -75,7 +78,7 @@ def check_payload(parameters: Any) -> np.ndarray:
     return values
 
 
-def _inertia_matrix(inertia: Any) -> np.ndarray:
+def _inertia_matrix(inertia: Any) -> FloatArray:
     if inertia is None or np.size(inertia) == 0:
         return np.zeros((3, 3))
     given = np.asarray(inertia, dtype=float)
@@ -96,7 +99,7 @@ def _inertia_matrix(inertia: Any) -> np.ndarray:
     return matrix
 
 
-def _check_principal_moments(matrix: np.ndarray, tolerance: float) -> None:
+def _check_principal_moments(matrix: FloatArray, tolerance: float) -> None:
     principal = np.linalg.eigvalsh(matrix)
     tolerance = max(tolerance, 1e-9 * abs(principal).max())
     if principal[0] < -tolerance or principal[2] > principal[0] + principal[1] + tolerance:

@@ -1,29 +1,32 @@
 """Piecewise polynomials through points, and the values that they take between the points.
 
 Coefficients have shape (segments, 4 or 6, n), lowest power first, of the time since the segment
-began. Long arrays are worked off in slices, see slices.py; the time taken is linear in the points.
+began. Control values are the Bernstein coefficients of a polynomial, the ordinates of its Bezier
+control points. Long arrays are processed in slices, see slices.py; the time taken is linear in the
+points.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 from math import comb
-from typing import Optional, Tuple
+from typing import Optional, Tuple, Union
 
 import numpy as np
 
+from rbd_ros.control.arrays import BoolArray, FloatArray
 from rbd_ros.control.slices import slices
 
 # Distances over which the equations of a spline are uncoupled one after another. Each step squares
 # the ratio of coupling to diagonal, which is 1/2 at first: after six, nothing is left in a double.
 DISTANCES = (1, 2, 4, 8, 16, 32)
 REACH = sum(DISTANCES)
-# Into how many parts, one after another, a segment is cut that is doubtful.
+# How many times a segment that may exceed a limit is cut: at its extreme at first, then in halves.
 EXTREME_CUTS, MOST_CUTS = 8, 40
 UNDECIDED = 1e-9  # by so much a limit may be exceeded unnoticed [rad, m, rad/s or m/s]
 
 
-def quintic(times: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+def quintic(times: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray) -> FloatArray:
     """Coefficients of the quintics with given position, velocity and acceleration at the points.
 
     :param times: times of the points, (P,) [s]
@@ -47,7 +50,7 @@ def quintic(times: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> n
     return result
 
 
-def cubic(times: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+def cubic(times: FloatArray, q: FloatArray, v: FloatArray) -> FloatArray:
     """Coefficients of the cubic Hermite polynomials; arguments as those of `quintic`."""
     result = np.empty((len(q) - 1, 4, q.shape[1]))
     for here in slices(len(result), 4 * q.shape[1]):
@@ -63,8 +66,8 @@ def cubic(times: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def clamped_spline(
-    times: np.ndarray, q: np.ndarray, initial_velocity: Optional[np.ndarray] = None
-) -> np.ndarray:
+    times: FloatArray, q: FloatArray, initial_velocity: Optional[FloatArray] = None
+) -> FloatArray:
     """Coefficients of the twice differentiable cubic spline that ends at rest.
 
     :param initial_velocity: velocity at the first point, (n,); None: at rest
@@ -73,8 +76,8 @@ def clamped_spline(
 
 
 def spline_velocities(
-    times: np.ndarray, q: np.ndarray, initial_velocity: Optional[np.ndarray] = None
-) -> np.ndarray:
+    times: FloatArray, q: FloatArray, initial_velocity: Optional[FloatArray] = None
+) -> FloatArray:
     """Velocities at the points for which the cubic polynomials are twice differentiable, (P, n).
 
     With the durations h and the mean velocities d of the segments on either side of point i,
@@ -101,7 +104,7 @@ def spline_velocities(
     return v
 
 
-def _solve(lower: np.ndarray, upper: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _solve(lower: FloatArray, upper: FloatArray, right: FloatArray) -> FloatArray:
     """Solution of lower[i] x[i-1] + x[i] + upper[i] x[i+1] = right[i] by cyclic reduction.
 
     Each step expresses the neighbours by their own neighbours, twice as far away, for all rows at
@@ -127,14 +130,15 @@ def _solve(lower: np.ndarray, upper: np.ndarray, right: np.ndarray) -> np.ndarra
 
 
 # -- values between the points --------------------------------------------------------------------
-# From here on time is counted in durations of the segment, from 0 to 1, and powers come first.
+# From here on time is that of the segment divided by its duration, from 0 to 1, and powers are the
+# first axis of an array.
 
 
-def in_durations(segments: np.ndarray, durations: np.ndarray) -> np.ndarray:
-    """Coefficients in powers of the part of each segment that has passed, (powers, segments, n).
+def in_durations(segments: FloatArray, durations: FloatArray) -> FloatArray:
+    """Coefficients by time relative to the duration of each segment, (powers, segments, n).
 
-    :param segments: coefficients, (segments, powers, n)
-    :param durations: (segments,) [s]
+    :param segments: coefficients by time, (segments, powers, n)
+    :param durations: durations of the segments, (segments,) [s]
     """
     powers = segments.shape[1]
     result = np.empty((powers, len(segments), segments.shape[2]))
@@ -146,32 +150,31 @@ def in_durations(segments: np.ndarray, durations: np.ndarray) -> np.ndarray:
 
 
 @lru_cache(maxsize=None)
-def _bernstein(powers: int) -> np.ndarray:
+def _bernstein(powers: int) -> FloatArray:
     degree = powers - 1
     return np.array([[comb(i, k) / comb(degree, k) for k in range(powers)] for i in range(powers)])
 
 
-def control_values(c: np.ndarray) -> np.ndarray:
-    """Bernstein coefficients of polynomials, (powers, segments, n).
+def control_values(c: FloatArray) -> FloatArray:
+    """Control values of polynomials, (powers, segments, n), from coefficients of that shape.
 
-    The first and the last are values at the ends, and the polynomial stays between the least and
-    the greatest of them.
+    The first and the last are values at the ends, and the polynomial stays between the minimum and
+    the maximum of them.
     """
     return (_bernstein(len(c)) @ c.reshape(len(c), -1)).reshape(c.shape)
 
 
-def slope_control_values(control: np.ndarray) -> np.ndarray:
-    """Control values of the derivative, one fewer."""
+def slope_control_values(control: FloatArray) -> FloatArray:
+    """Control values of the derivative, (powers - 1, segments, n)."""
     return (control[1:] - control[:-1]) * (len(control) - 1)
 
 
-def cut(control: np.ndarray, u: np.ndarray) -> np.ndarray:
-    """Control values of both parts of all polynomials, (powers, 2 * M): all left ones, all right.
-
-    By de Casteljau's algorithm: no number comes in that does not lie between the old ones.
+def cut(control: FloatArray, u: Union[float, FloatArray]) -> FloatArray:
+    """Cut polynomials in two by de Casteljau's algorithm, which only interpolates.
 
     :param control: control values, (powers, M)
-    :param u: where to cut each, (M,)
+    :param u: where to cut, from 0 to 1, one number or (M,)
+    :return: control values of all left parts, then of all right ones, (powers, 2 M)
     """
     powers, m = control.shape
     result = np.empty((powers, 2 * m))
@@ -183,8 +186,8 @@ def cut(control: np.ndarray, u: np.ndarray) -> np.ndarray:
     return result
 
 
-def beyond(control: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Tell which polynomials really leave their limits somewhere from 0 to 1, (segments, n) bool.
+def beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
+    """Whether each polynomial leaves its limits somewhere from 0 to 1, (segments, n) bool.
 
     :param control: control values, (powers, segments, n)
     :param lower: lower limits, (n,)
@@ -203,11 +206,11 @@ def beyond(control: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndar
     return result.reshape(doubtful.shape)
 
 
-def _beyond(control: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Tell which of the columns leave their limits, (M,) bool; limits are (M,).
+def _beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
+    """Whether each of the columns leaves its limits, (M,) bool; limits are (M,).
 
-    Whatever is doubtful by its control values is cut in two where it seems to be extreme, until it
-    is not doubtful any more. Where the cut is just right, both parts rise or fall to their ends.
+    A column whose control values do not decide it is cut in two near its extreme, until they do.
+    Where the cut is exact, both parts are monotonic, and their ends decide.
     """
     result = np.zeros(control.shape[1], dtype=bool)
     column = np.arange(control.shape[1])
@@ -222,39 +225,44 @@ def _beyond(control: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.nda
         control, column = control.take(left, axis=1), column.take(left)
         # Usually three cuts or four are enough. If not, halves are sure to make progress.
         halves = count >= EXTREME_CUTS
-        u = 0.5 if halves else _seeming_extreme(control, low.take(left), high.take(left))
+        u: Union[float, FloatArray] = 0.5
+        if not halves:
+            u = _seeming_extreme(control, low.take(left), high.take(left))
         control, column = cut(control, u), np.concatenate([column, column])
     return result
 
 
-def _seeming_extreme(control: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Where polynomials with inner control values beyond their limits seem to be extreme, (M,).
+def _seeming_extreme(control: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Estimated places, from 0 to 1, of the extremes of polynomials that may exceed limits, (M,).
 
-    The control values of the derivative, joined by straight lines, change sign on both sides of
-    the greatest one of the polynomial. At an end this is the step of Newton's method.
+    The control values of the derivative change sign on both sides of the largest one of the
+    polynomial; joined by a straight line, they are zero at the estimate. At an end of the
+    polynomial this is the step of Newton's method.
     """
     powers, m = control.shape
     downwards = low - control.min(axis=0) > control.max(axis=0) - high
-    greatest = np.where(downwards, -control, control).argmax(axis=0)
-    greatest = np.minimum(np.maximum(greatest, 1), powers - 2)
-    flat, at = control.reshape(-1), greatest * m + np.arange(m)
+    largest = np.where(downwards, -control, control).argmax(axis=0)
+    largest = np.minimum(np.maximum(largest, 1), powers - 2)
+    flat, at = control.reshape(-1), largest * m + np.arange(m)
     middle = flat.take(at)
     before, after = middle - flat.take(at - m), flat.take(at + m) - middle
     change = before - after
     part = before / np.where(change == 0.0, 1.0, change)
-    return (greatest - 1 + part) / (powers - 2)
+    extreme: FloatArray = (largest - 1 + part) / (powers - 2)
+    return extreme
 
 
-def _doubtful(control: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    doubtful = control.min(axis=0) < lower - UNDECIDED
+def _doubtful(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
+    """Whether the control values allow a polynomial to leave its limits."""
+    doubtful: BoolArray = control.min(axis=0) < lower - UNDECIDED
     doubtful |= control.max(axis=0) > upper + UNDECIDED
     return doubtful
 
 
-def extremes(c: np.ndarray) -> Tuple[float, float]:
+def extremes(c: FloatArray) -> Tuple[float, float]:
     """Minimum and maximum of one polynomial, (powers,), from 0 to 1."""
     slope = c[1:] * np.arange(1.0, len(c))
-    # A power that cannot be felt would only send roots to infinity.
+    # A leading coefficient that is only rounding would send a root to infinity.
     felt = np.flatnonzero(np.abs(slope) > 1e-15 * np.abs(slope).max())
     slope = slope[: felt[-1] + 1] if len(felt) else slope[:0]
     roots = np.roots(slope[::-1]) if len(slope) > 1 else np.zeros(0)

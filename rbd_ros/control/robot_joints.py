@@ -1,4 +1,4 @@
-"""What control needs to know of a robot's joints: their names, workspace and inertia."""
+"""What control needs to know of a robot's joints: names, configurations and inertia."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any, Tuple
 
 import numpy as np
 
+from rbd_ros.control.arrays import FloatArray
 from rbd_ros.robot import Robot
 
 
@@ -16,37 +17,41 @@ def dof_names(robot: Robot) -> Tuple[str, ...]:
     return tuple(body.joint_name for body in bodies for _ in range(body.joint.nv))
 
 
-def workspace(robot: Robot, count: int = 100) -> np.ndarray:
-    """Configurations all over the workspace, the same in every call, (count, nq)."""
+def workspace(robot: Robot, count: int = 100) -> FloatArray:
+    """Random configurations within the joint limits, the same in every call, (count, nq)."""
     rng = np.random.default_rng(0)
     return np.array([robot.random_configuration(rng) for _ in range(count)])
 
 
-def free_inertia(robot: Robot, configurations: Any) -> np.ndarray:
-    """Inertia about each joint while the others are free, 1 / (H^-1)_ii, (N, nv).
+def free_inertia(robot: Robot, configurations: Any) -> FloatArray:
+    """Inertia about each joint while the others are free, 1 / (H^-1)_ii, (N, nv) [kg m^2 or kg].
 
-    :param configurations: (N, nq) or (nq,)
+    :param robot: the robot
+    :param configurations: configurations, (N, nq) or (nq,)
     :raises ValueError: if a joint moves no mass
     """
     H = inertia_of_all_joints(robot, configurations)
-    # Units differ among joints (kg m^2, kg): the scaled matrix tells whether H is regular.
+    # Units differ among joints (kg m^2, kg), so H is scaled to a unit diagonal first: then small
+    # eigenvalues are those of a singular matrix, not of a light joint.
     scale = 1.0 / np.sqrt(np.einsum('...ii->...i', H))
     inverse = np.linalg.pinv(H * scale[..., :, None] * scale[..., None, :], hermitian=True)
-    return 1.0 / (np.einsum('...ii->...i', inverse) * scale**2)
+    inertia: FloatArray = 1.0 / (np.einsum('...ii->...i', inverse) * scale**2)
+    return inertia
 
 
-def inertia_of_all_joints(robot: Robot, configurations: Any) -> np.ndarray:
-    """Mass matrices, (N, nv, nv), of a robot all of whose joints move mass.
+def inertia_of_all_joints(robot: Robot, configurations: Any) -> FloatArray:
+    """Mass matrices, (N, nv, nv), of a robot each of whose joints moves mass.
 
-    :param configurations: (N, nq) or (nq,)
+    :param robot: the robot
+    :param configurations: configurations, (N, nq) or (nq,)
     :raises ValueError: if a joint moves no mass, naming it
     """
     H = robot.mass_matrix(np.atleast_2d(np.asarray(configurations, dtype=float)))
-    least = np.einsum('...ii->...i', H).min(axis=0)
-    light = [name for name, inertia in zip(dof_names(robot), least) if not inertia > 0.0]
+    minimum = np.einsum('...ii->...i', H).min(axis=0)
+    light = [name for name, inertia in zip(dof_names(robot), minimum) if not inertia > 0.0]
     if light:
         what, cure = 'no mass', 'inertia, the joint armature'
-        if any(inertia < 0.0 for inertia in least):
+        if any(inertia < 0.0 for inertia in minimum):
             what, cure = 'a negative mass', 'a positive mass'
         raise ValueError(
             f'joint {", ".join(light)} moves {what}: gains cannot follow from it; give its link '

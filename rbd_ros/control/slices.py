@@ -2,7 +2,7 @@
 
 Python runs one thread at a time. A call into NumPy that does not let go of the interpreter stops
 the torque for as long as it lasts, and a thread that computes without a break is interrupted only
-every few milliseconds. So long arrays are worked off slice by slice, with pauses in between.
+every few milliseconds. So long arrays are processed slice by slice, with pauses in between.
 """
 
 from __future__ import annotations

@@ -7,35 +7,39 @@ and `TorqueLaw.applied` tells it what became of it.
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rbd_ros.compiler import compile_lock, make_kernel
-from rbd_ros.compiler.kernel import BaseKernel
+from rbd_ros.compiler.kernel import InterpretedKernel, Kernel
+from rbd_ros.control.arrays import FloatArray
 from rbd_ros.control.gains import friction_stiffness
 from rbd_ros.control.law import INPUTS, law_definition, Layout
 from rbd_ros.control.law_settings import LawSettings
 from rbd_ros.control.robot_joints import dof_names
 from rbd_ros.robot import Robot
 
-#: Longest time by which one call lets the integral advance [s].
+#: Maximum time by which one call advances the integral [s], whatever pause there was.
 LONGEST_STEP = 0.02
 
-#: Part of the effort limits that is for the position error with computed torque.
+#: Share of the effort limits for the position error with computed torque; the rest is left for the
+#: other terms, and to brake.
 ELASTIC_SHARE = 0.5
 
-#: Bounds in place of infinite effort limits, of the integral and of the position error [N m or N].
-GREATEST_INTEGRAL, GREATEST_SHARE = 1e6, 1e150
+#: Bounds of the integral and of the position error's torque in place of infinite effort limits,
+#: which a kernel does not take [N m or N].
+MAXIMUM_INTEGRAL, MAXIMUM_SHARE = 1e6, 1e150
 
 TERMS = ('model', 'feedback', 'friction', 'integral')
 
-# Kernels of laws, by robot.
-_kernels: WeakKeyDictionary = WeakKeyDictionary()
+# Kernels of laws, by robot and by the arguments of `law_definition`.
+LawKernel = Union[Kernel, InterpretedKernel]
+_kernels: WeakKeyDictionary[Robot, Dict[Tuple[Any, ...], LawKernel]] = WeakKeyDictionary()
 
 
-def _law_kernel(robot: Robot, *variant: Any) -> BaseKernel:
+def _law_kernel(robot: Robot, *variant: Any) -> LawKernel:
     """Machine code of a variant of the law, made once for a robot; see `law_definition`."""
     with compile_lock:
         known = _kernels.setdefault(robot, {})
@@ -45,35 +49,36 @@ def _law_kernel(robot: Robot, *variant: Any) -> BaseKernel:
 
 
 class _Active:
-    """What one call computes with, derived from settings and replaced with them as one.
+    """What one call computes with, derived from settings and replaced together with them.
 
     :param settings: the settings
-    :param kernel: the law
-    :param layout: of its arrays
-    :param inputs: gravity, and the payload if there is one
+    :param kernel: machine code of the law
+    :param layout: layout of its arrays
+    :param inputs: gravity, (3,), and the payload, (10,), if there is one
     """
 
     def __init__(
         self,
         settings: LawSettings,
-        kernel: BaseKernel,
+        kernel: LawKernel,
         layout: Layout,
-        inputs: Tuple[np.ndarray, ...],
+        inputs: Tuple[FloatArray, ...],
     ):
         n = layout.nv
         self.settings = settings
         self.kernel, self.address = kernel.function, int(kernel.address)
         computed = settings.feedback == 'computed_torque'
         has_errors = computed or settings.feedback == 'pd'
-        #: Whether there is an integral at each joint, (nv,) bool
+        #: Whether there is an integral at each joint, (nv,) bool.
         self.integrates = (settings.ki > 0.0) & (settings.kp > 0.0) & has_errors
         stiffness = np.zeros(n)
-        # Friction compensated at the measured velocity no longer damps.
+        # Friction that is compensated at the measured velocity no longer damps, and so needs no
+        # stiffness to go with it.
         if computed and settings.friction != 'measured':
             stiffness = friction_stiffness(settings.viscous, settings.kp)
-        share = np.minimum(ELASTIC_SHARE * settings.effort_limits, GREATEST_SHARE)
-        #: Greatest integral torque, (nv,) [N m or N]
-        self.bound = np.minimum(settings.effort_limits, GREATEST_INTEGRAL)
+        share = np.minimum(ELASTIC_SHARE * settings.effort_limits, MAXIMUM_SHARE)
+        #: Maximum integral torque, (nv,) [N m or N].
+        self.bound = np.minimum(settings.effort_limits, MAXIMUM_INTEGRAL)
         friction = settings.friction != 'none'
         numbers = layout.numbers({
             'kp': settings.kp * has_errors,
@@ -91,16 +96,16 @@ class _Active:
             'transition_rate': 1.0 / settings.transition_velocity,
             'deadband': settings.integral_deadband,
         })  # fmt: skip
-        #: The last arguments of the kernel, alike in all calls
+        #: The last arguments of the kernel, the same in all calls.
         self.constants = (numbers, *inputs)
-        #: Which of `SOURCES` the first arguments of the kernel are
+        #: Which of `SOURCES` the first arguments of the kernel are.
         self.sources = [SOURCES.index(name) for name in _sources(settings)]
-        #: Picks them
+        #: Selects these from the values of all sources.
         self.pick = itemgetter(*self.sources)
 
 
-#: What there is to be passed to a law; goal is the desired position, or how far away it is for
-#: joints whose positions cannot be subtracted, and still is a goal that has been reached.
+#: What may be passed to a law. `goal` is the desired position, or the difference to it for joints
+#: whose positions cannot be subtracted, and `still` is a goal that has been reached.
 SOURCES = ('q', 'v', 'q_desired', 'v_desired', 'a_desired', 'goal', 'still', 'neutral', 'rest')
 
 
@@ -125,28 +130,28 @@ def _sources(settings: LawSettings) -> Tuple[str, ...]:
 
 
 class LawMemory(NamedTuple):
-    """What machine code needs to compute the law by itself; it must do all that a call does.
+    """Memory of a `TorqueLaw`, for machine code that does all that a call of it does.
 
-    :param address: of the kernel, for `call_kernel`
-    :param inputs: its inputs, packed; all but motion and time is there
-    :param result: room for what comes out
-    :param motion: what is measured and desired, in the order of `SOURCES`, (9, nv); the first
-        five rows are to be filled in
-    :param sources: which rows the first inputs are, (8,)
+    :param address: address of the kernel, for `call_kernel`
+    :param inputs: inputs of the kernel, packed; all but the motion and the time are filled in
+    :param result: room for the output of the kernel
+    :param motion: measured and desired motion, in the order of `SOURCES`, (9, nv); the first five
+        rows are to be filled in
+    :param sources: which rows of `motion` the first inputs are, (8,)
     :param applied: part of the inputs: torque that was sent last, (nv,) [N m or N]
-    :param before: part of the inputs: what came out last
+    :param before: part of the inputs: last output of the kernel
     :param dt: part of the inputs: time since then, (1,) [s]
-    :param longest_step: greatest `dt` [s]
+    :param longest_step: maximum of `dt` [s]
     """
 
     address: int
-    inputs: np.ndarray
-    result: np.ndarray
-    motion: np.ndarray
-    sources: np.ndarray
-    applied: np.ndarray
-    before: np.ndarray
-    dt: np.ndarray
+    inputs: FloatArray
+    result: FloatArray
+    motion: FloatArray
+    sources: FloatArray
+    applied: FloatArray
+    before: FloatArray
+    dt: FloatArray
     longest_step: float
 
 
@@ -167,20 +172,20 @@ class TorqueLaw:
         self.payload_link = payload_link
         self._layout = Layout(robot.nq, robot.nv)
         self._neutral, self._rest = robot.neutral(), np.zeros(robot.nv)
-        # Where position and velocity are of one size, the law takes the difference itself.
+        # If positions have as many numbers as velocities, the law subtracts them itself.
         self._simple = robot.nq == robot.nv
         payload: Tuple[str, ...] = ()
         if payload_link is not None:
             robot.model.link(payload_link)
             payload = (f'payload:{payload_link}',)
-        # All of them, whatever the settings: then a change of words waits for no compiler.
+        # All variants, whatever the settings, so that no change of them waits for the compiler.
         self._laws = {c: _law_kernel(robot, c, payload_link) for c in (False, True)}
         self._gravity = robot.function('gravity_torque', ('gravity', *payload))
         self._torque = self._layout.at('torque')
         # Memory lies among the kernel's inputs, where machine code finds it: see `memory`.
         sizes = [*self._layout.input_sizes.values(), *(10 for _ in payload)]
         self._inputs = np.zeros(sum(sizes))
-        parts: List[np.ndarray] = np.split(self._inputs, np.cumsum(sizes[:-1]))
+        parts: List[FloatArray] = np.split(self._inputs, np.cumsum(sizes[:-1]))
         first = INPUTS.index('applied')
         self._applied, self._before, self._passed, *constants = parts[first:]
         self._constants = self._inputs[-sum(part.size for part in constants) :]
@@ -191,10 +196,10 @@ class TorqueLaw:
 
     @property
     def settings(self) -> LawSettings:
-        """All settings; assign others at any time, also from another thread.
+        """All settings; others may be assigned at any time, also from another thread.
 
-        The integral torque is kept as long as the feedback has an integral, and feedforward and
-        friction stay: it is what the model lacks, whichever the gains.
+        The integral torque is kept if the new feedback has an integral, and feedforward and
+        friction stay the same: it is what the model lacks, whatever the gains.
 
         :raises ValueError: for settings that are not for this robot; the old ones stay
         """
@@ -212,7 +217,7 @@ class TorqueLaw:
                     f'{name} has shape {getattr(settings, name).shape}, the robot needs ({nv},); '
                     'make settings with LawSettings.for_robot'
                 )
-        payload: Tuple[np.ndarray, ...] = ()
+        payload: Tuple[FloatArray, ...] = ()
         if self.payload_link is not None:
             given = settings.payload
             payload = (np.zeros(10) if given is None else given,)
@@ -225,7 +230,7 @@ class TorqueLaw:
         return active
 
     def _try(self, active: _Active) -> None:
-        """Refuse settings whose torque is not finite at some ordinary states."""
+        """Refuse settings whose torque is not finite at one of a few random states."""
         rng = np.random.default_rng(0)
         robot, rest = self.robot, self._rest
         before, passed, neutral = np.zeros(self._layout.size), np.zeros(1), self._neutral
@@ -246,13 +251,13 @@ class TorqueLaw:
 
     def __call__(
         self,
-        q: np.ndarray,
-        v: np.ndarray,
-        q_desired: Optional[np.ndarray] = None,
-        v_desired: Optional[np.ndarray] = None,
-        a_desired: Optional[np.ndarray] = None,
+        q: FloatArray,
+        v: FloatArray,
+        q_desired: Optional[FloatArray] = None,
+        v_desired: Optional[FloatArray] = None,
+        a_desired: Optional[FloatArray] = None,
         dt: Optional[float] = None,
-    ) -> np.ndarray:
+    ) -> FloatArray:
         """Torque before limits, (nv,) [N m or N].
 
         :param q: measured configuration, (nq,)
@@ -277,7 +282,7 @@ class TorqueLaw:
         goal, still = q_desired, neutral
         if not self._simple:
             goal, still = self.robot.difference(q, q_desired), rest
-        # NaN is no time either.
+        # `not dt > 0` is true of NaN, too.
         passed = 0.0 if dt is None or not dt > 0.0 else dt if dt < LONGEST_STEP else LONGEST_STEP
         self._passed[0] = passed
         result = active.kernel(
@@ -295,9 +300,9 @@ class TorqueLaw:
         return torque
 
     def _take_over(self, active: _Active) -> None:
-        """Begin to use other settings."""
+        """Change to other settings, at the beginning of a call."""
         before, after = self._current.settings, active.settings
-        # What a model lacks is no news about another one.
+        # The integral is what one model lacks, and tells nothing about another one.
         same_model = (before.feedforward, before.friction) == (after.feedforward, after.friction)
         kept = np.where(active.integrates & same_model, self.integral, 0.0)
         kept = np.clip(kept, -active.bound, active.bound)
@@ -310,9 +315,9 @@ class TorqueLaw:
         self._memory: Optional[LawMemory] = None
 
     def memory(self) -> LawMemory:
-        """Memory with the present settings, the same object as long as they stay.
+        """Memory with the present settings, the same object as long as they do not change.
 
-        Only for the thread that computes, and for robots of which positions can be subtracted.
+        Only for the thread that computes, and for robots whose positions can be subtracted.
         """
         active = self._active
         if active is not self._current:
@@ -334,42 +339,46 @@ class TorqueLaw:
             )
         return self._memory
 
-    def _which(self, result: np.ndarray) -> str:
+    def _which(self, result: FloatArray) -> str:
         names = dof_names(self.robot)
         torque = result[self._layout.at('torque')]
         bad = dict.fromkeys(names[i] for i in np.flatnonzero(~np.isfinite(torque)))
         return f'torque of joint {", ".join(bad or names)}'
 
-    def gravity(self, q: np.ndarray) -> np.ndarray:
+    def gravity(self, q: FloatArray) -> FloatArray:
         """Torque that holds the robot and its payload still against gravity, (nv,) [N m or N].
 
         :param q: configuration, (nq,)
         """
         return self._gravity(q, *self._active.constants[1:])
 
-    # -- what became of it ------------------------------------------------------------------------
+    # -- what became of the torque ----------------------------------------------------------------
 
-    def applied(self, torque: np.ndarray) -> None:
+    def applied(self, torque: FloatArray) -> None:
         """Tell what was sent instead of the last torque, so that the integral does not wind up.
 
-        :param torque: torque after limits, (nv,)
+        :param torque: torque after limits, (nv,) [N m or N]
         """
         self._applied[:] = torque
 
     def reset(self) -> None:
-        """Forget the integral and all that was before."""
+        """Forget the integral and everything else of earlier calls."""
         self._before[:] = 0.0
         self._applied[:] = 0.0
 
-    def _last(self, name: str) -> np.ndarray:
-        return self._before[self._layout.at(name)].copy()
+    def _last(self, name: str) -> FloatArray:
+        last: FloatArray = self._before[self._layout.at(name)].copy()
+        return last
 
     @property
-    def integral(self) -> np.ndarray:
-        """Integral torque that the next call begins with, (nv,) [N m or N]."""
+    def integral(self) -> FloatArray:
+        """Integral torque of the next call, (nv,) [N m or N]."""
         return self._last('next_integral')
 
     @property
-    def terms(self) -> Dict[str, np.ndarray]:
-        """Contributions to the last torque: 'model', 'feedback', 'friction', 'integral'."""
+    def terms(self) -> Dict[str, FloatArray]:
+        """Contributions to the last torque by name, each (nv,) [N m or N].
+
+        They are 'model', 'feedback', 'friction' and 'integral'.
+        """
         return {name: self._last(name) for name in TERMS}

@@ -1,14 +1,15 @@
-"""Joint trajectories: points in time, the smooth motion through them, sampled at 1 kHz."""
+"""Joint trajectories: points in time and the smooth motion through them, sampled at any time."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from typing import Any, Optional, Sequence, Tuple
+from typing import Any, Iterator, Optional, Sequence, Tuple
 
 import numpy as np
 
 from rbd_ros.control import polynomials
+from rbd_ros.control.arrays import FloatArray, MotionSample
 from rbd_ros.control.names import listed, shown
 from rbd_ros.control.slices import slices
 from rbd_ros.control.trajectory_checks import (
@@ -28,7 +29,8 @@ class JointTrajectory:
 
     With accelerations the points are joined by quintics, with velocities alone by cubic Hermite
     polynomials, and with positions alone by the cubic spline that is twice differentiable and at
-    rest at both ends. Before the first point the joints stand at it, after the last at that one.
+    rest at both ends. Before its first point a trajectory stands still there, and after its last
+    point there.
 
     :param joint_names: names of the n joints
     :param times: times of the P points since the start, strictly increasing, (P,) [s]
@@ -65,24 +67,28 @@ class JointTrajectory:
 
     def _set(
         self,
-        q: np.ndarray,
-        v: Optional[np.ndarray],
-        a: Optional[np.ndarray],
-        initial_velocity: Optional[np.ndarray] = None,
+        q: FloatArray,
+        v: Optional[FloatArray],
+        a: Optional[FloatArray],
+        initial_velocity: Optional[FloatArray] = None,
     ) -> None:
         self.positions, self.velocities, self.accelerations = q, v, a
         self._initial_velocity = initial_velocity
-        self._segments: Optional[np.ndarray] = None
-        self._knots: Optional[array] = None
+        self._segments: FloatArray = np.zeros((0, 4, q.shape[1]))
+        self._knots: Optional[array[float]] = None
 
     def prepare(self) -> None:
-        """Work the polynomials out, which otherwise happens when they are first needed."""
+        """Compute the polynomials now, which otherwise happens when they are first needed."""
+        self._prepared()
+
+    def _prepared(self) -> array[float]:
+        """Times of the points as an array that is quick to search, the polynomials computed."""
         if self._knots is not None:
-            return
+            return self._knots
         q, v, a = self.positions, self.velocities, self.accelerations
         if len(q) == 1:
             segments = np.zeros((0, 4, q.shape[1]))
-        elif a is not None:
+        elif v is not None and a is not None:
             segments = polynomials.quintic(self.times, q, v, a)
         elif v is not None:
             segments = polynomials.cubic(self.times, q, v)
@@ -92,7 +98,8 @@ class JointTrajectory:
         self._segments = segments
         knots = array('d')
         knots.frombytes(self.times.tobytes())
-        self._knots = knots
+        self._knots = knots  # last: another thread that sees it uses what was computed above
+        return knots
 
     # -- times and samples ------------------------------------------------------------------------
 
@@ -111,15 +118,15 @@ class JointTrajectory:
         """Time from the first to the last point [s]."""
         return self.end_time - self.start_time
 
-    def sample(self, t: float) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def sample(self, t: float) -> MotionSample:
         """Position, velocity and acceleration at time `t` [s], each (n,).
 
-        The first point at rest before it, the last at rest from its time on.
+        Before the first point and from the time of the last one on, velocity and acceleration are
+        zero.
         """
         knots = self._knots
         if knots is None:
-            self.prepare()
-            knots = self._knots
+            knots = self._prepared()
         if t >= knots[-1] or t < knots[0]:
             result = np.zeros((3, len(self.joint_names)))
             result[0] = self.positions[-1 if t >= knots[-1] else 0]
@@ -148,9 +155,10 @@ class JointTrajectory:
     def starting_from(
         self, positions: Any, velocities: Any = None, time: float = 0.0
     ) -> JointTrajectory:
-        """Trajectory that begins at `time` where the robot is, as ROS has it.
+        """Trajectory that begins at `time` where the robot is, as ros2_control's controller does.
 
-        Nothing is changed if the first point is not later than `time`; later points stay.
+        If the first point is not later than `time`, this is the trajectory itself; otherwise a
+        point is put in front of the others.
 
         :param positions: position of the joints, (n,)
         :param velocities: their velocity, (n,); None: at rest
@@ -164,9 +172,7 @@ class JointTrajectory:
         check_size(len(self.times) + 1, len(q))
         result.times = np.concatenate([[float(time)], self.times])
 
-        def after(first: np.ndarray, values: Optional[np.ndarray]) -> Optional[np.ndarray]:
-            if values is None:
-                return None
+        def after(first: FloatArray, values: FloatArray) -> FloatArray:
             longer = np.empty((len(values) + 1, len(first)))
             longer[0] = first
             for here in slices(*values.shape):
@@ -175,18 +181,20 @@ class JointTrajectory:
 
         result._set(
             after(q, self.positions),
-            after(v, self.velocities),
-            after(np.zeros_like(q), self.accelerations),
+            None if self.velocities is None else after(v, self.velocities),
+            None if self.accelerations is None else after(np.zeros_like(q), self.accelerations),
             initial_velocity=v,
         )
         return result
 
     def for_joints(self, joint_names: Sequence[str], hold: Any = None) -> JointTrajectory:
-        """Trajectory of other joints, or of the same in another order.
+        """Trajectory of more joints, or of the same ones in another order.
 
-        :param joint_names: names of the N joints wanted; all joints of the trajectory among them
-        :param hold: where joints stay that the trajectory leaves out, (N,); None: none may be
-        :raises TrajectoryError: for a joint not wanted, or one left out with nothing to hold
+        :param joint_names: names of the N joints wanted, all joints of the trajectory among them
+        :param hold: positions of all joints, (N,), at which those stay that the trajectory leaves
+            out; None: it must leave out none
+        :raises TrajectoryError: for a joint that is not wanted, or one that is left out without
+            `hold`
         """
         wanted = checked_names(joint_names)
         if wanted == self.joint_names:
@@ -203,9 +211,7 @@ class JointTrajectory:
         result.times = self.times
         check_size(len(self.times), len(wanted))
 
-        def spread(values: Optional[np.ndarray], base: np.ndarray) -> Optional[np.ndarray]:
-            if values is None:
-                return None
+        def spread(values: FloatArray, base: FloatArray) -> FloatArray:
             wide = np.empty((len(values), len(wanted)))
             for here in slices(*wide.shape):
                 wide[here] = base
@@ -216,8 +222,8 @@ class JointTrajectory:
         base = rest if hold is None else result._row('positions', hold)
         result._set(
             spread(self.positions, base),
-            spread(self.velocities, rest),
-            spread(self.accelerations, rest),
+            None if self.velocities is None else spread(self.velocities, rest),
+            None if self.accelerations is None else spread(self.accelerations, rest),
             None if initial is None else spread(initial[None], rest)[0],
         )
         return result
@@ -227,17 +233,21 @@ class JointTrajectory:
         result.joint_names = joint_names
         return result
 
-    def _row(self, what: str, values: Any) -> np.ndarray:
-        return checked_values(what, [np.asarray(values, dtype=float)], self.joint_names, 1)[0]
+    def _row(self, what: str, values: Any) -> FloatArray:
+        rows = checked_values(what, [np.asarray(values, dtype=float)], self.joint_names, 1)
+        if rows is None:
+            raise TrajectoryError(f'there are no {what}; give one a joint')
+        row: FloatArray = rows[0]
+        return row
 
     # -- limits -----------------------------------------------------------------------------------
 
     def check_limits(self, lower: Any, upper: Any, velocity: Any, tolerance: float = 1e-6) -> None:
-        """Refuse a trajectory beyond limits, at the points or between them.
+        """Refuse a trajectory that goes beyond limits, at the points or between them.
 
-        :param lower: least positions, (n,), -inf where none
-        :param upper: greatest positions, (n,), inf where none
-        :param velocity: greatest speeds, (n,), inf where none
+        :param lower: minimum positions, (n,) [rad or m], -inf where none
+        :param upper: maximum positions, (n,) [rad or m], inf where none
+        :param velocity: maximum speeds, (n,) [rad/s or m/s], inf where none
         :param tolerance: how far beyond is still accepted [rad, m, rad/s or m/s]
         :raises TrajectoryError: naming the joint, the point after which, the value and the limit
         """
@@ -253,8 +263,8 @@ class JointTrajectory:
                 k, j = (int(i) for i in np.argwhere(out)[0])
                 self._refuse_segment(here.start + k, j, lower, upper, velocity)
 
-    def speed_bounds(self) -> np.ndarray:
-        """Speeds that no joint exceeds, (n,), close to the greatest ones."""
+    def speed_bounds(self) -> FloatArray:
+        """Upper bounds of the joints' speeds, (n,) [rad/s or m/s], close to the maximum."""
         result = np.zeros(len(self.joint_names))
         for _, duration, control in self._pieces():
             slope = polynomials.slope_control_values(control) / duration[:, None]
@@ -263,7 +273,7 @@ class JointTrajectory:
             np.maximum(result, speed.max(axis=0), out=result)
         return result
 
-    def _pieces(self):
+    def _pieces(self) -> Iterator[Tuple[slice, FloatArray, FloatArray]]:
         """Parts of the trajectory: which segments, their durations, their control values."""
         self.prepare()
         durations = self.times[1:] - self.times[:-1]
@@ -272,7 +282,7 @@ class JointTrajectory:
             c = polynomials.in_durations(self._segments[here], duration)
             yield here, duration, polynomials.control_values(c)
 
-    def _check_points(self, lower: np.ndarray, upper: np.ndarray, velocity: np.ndarray) -> None:
+    def _check_points(self, lower: FloatArray, upper: FloatArray, velocity: FloatArray) -> None:
         for here in slices(*self.positions.shape):
             q = self.positions[here]
             beyond = (q < lower) | (q > upper)
@@ -288,7 +298,9 @@ class JointTrajectory:
                 point, joint = (int(i) for i in np.argwhere(speed > velocity)[0])
                 self._refuse_speed(here.start + point, joint, speed[point, joint], velocity, 'at')
 
-    def _refuse_segment(self, k, j, lower, upper, velocity) -> None:
+    def _refuse_segment(
+        self, k: int, j: int, lower: FloatArray, upper: FloatArray, velocity: FloatArray
+    ) -> None:
         duration = self.times[k + 1] - self.times[k]
         c = self._segments[k][:, j] * duration ** np.arange(self._segments.shape[1])
         low, high = polynomials.extremes(c)
@@ -298,7 +310,9 @@ class JointTrajectory:
         slowest, fastest = polynomials.extremes(c[1:] * np.arange(1, len(c)))
         self._refuse_speed(k, j, max(-slowest, fastest) / duration, velocity, 'after')
 
-    def _refuse_position(self, point, j, value, lower, upper, where: str) -> None:
+    def _refuse_position(
+        self, point: int, j: int, value: float, lower: FloatArray, upper: FloatArray, where: str
+    ) -> None:
         name = self.joint_names[j]
         raise TrajectoryError(
             f'{where} point {point}, joint {shown(name)} would be at {value:.6g}, beyond its '
@@ -307,7 +321,9 @@ class JointTrajectory:
             point,
         )
 
-    def _refuse_speed(self, point, j, value, velocity, where: str) -> None:
+    def _refuse_speed(
+        self, point: int, j: int, value: float, velocity: FloatArray, where: str
+    ) -> None:
         name = self.joint_names[j]
         raise TrajectoryError(
             f'{where} point {point}, joint {shown(name)} would move at {value:.6g}, its limit is '

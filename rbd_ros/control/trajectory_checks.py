@@ -1,4 +1,4 @@
-"""What makes a joint trajectory legal, and the error that says why one is not.
+"""Checks of a joint trajectory's names, times and numbers, and the error that they raise.
 
 Trajectories come from anybody: every check takes time linear in what was given, and the messages
 have a bounded length.
@@ -11,6 +11,7 @@ from typing import Any, Optional, Sequence, Tuple
 
 import numpy as np
 
+from rbd_ros.control.arrays import FloatArray
 from rbd_ros.control.names import listed, shown
 from rbd_ros.control.slices import slices
 
@@ -20,9 +21,10 @@ MOST_NUMBERS = 4_000_000  # points times joints
 MOST_NAMES = 100_000
 LONGEST_TIME = 1e6  # [s]
 SHORTEST_SEGMENT = 1e-6  # [s]
-# What no joint ever does, in rad or m and s. A position of 1e308 would overflow in the arithmetic.
+# More than any joint does, in rad or m and s. A position of 1e308 would overflow in the
+# arithmetic.
 MOST_POSITION, MOST_VELOCITY, MOST_ACCELERATION = 1e5, 1e4, 1e7
-ABSURD = {
+MAXIMUM = {
     'positions': (MOST_POSITION, 'rad or m'),
     'velocities': (MOST_VELOCITY, 'rad/s or m/s'),
     'accelerations': (MOST_ACCELERATION, 'rad/s^2 or m/s^2'),
@@ -32,7 +34,7 @@ ABSURD = {
 class TrajectoryError(ValueError):
     """A trajectory that cannot be followed.
 
-    :param message: what is wrong, where, and how to cure it
+    :param message: what is wrong, where, and what to do about it
     :param joint: name of the joint concerned, if one is
     :param point: number of the point concerned, from 0, if one is
     :param code: short kind of the error, for counting
@@ -103,7 +105,7 @@ def _similar(name: Any, wanted: Sequence[str]) -> Sequence[str]:
     return [beginnings[other] for other in close] or wanted
 
 
-def checked_times(times: Sequence[float]) -> np.ndarray:
+def checked_times(times: Sequence[float]) -> FloatArray:
     """Times of the points, (P,): finite, not negative, strictly increasing."""
     if not isinstance(times, np.ndarray) and not hasattr(times, '__len__'):
         times = list(times)
@@ -137,7 +139,7 @@ def checked_times(times: Sequence[float]) -> np.ndarray:
     return result
 
 
-def _check_durations(times: np.ndarray) -> None:
+def _check_durations(times: FloatArray) -> None:
     durations = times[1:] - times[:-1]
     short = durations < SHORTEST_SEGMENT
     if not short.any():
@@ -158,7 +160,7 @@ def _check_durations(times: np.ndarray) -> None:
 
 
 def check_size(points: int, joints: int) -> None:
-    """Refuse more points than can be worked off in a second or kept in memory."""
+    """Refuse more points than can be processed in a second or kept in memory."""
     if points > MOST_POINTS or points * joints > MOST_NUMBERS:
         raise TrajectoryError(
             f'the trajectory has {points} points for {joints} joints, more than {MOST_POINTS} '
@@ -169,13 +171,13 @@ def check_size(points: int, joints: int) -> None:
 
 def checked_values(
     what: str, values: Any, names: Sequence[str], points: int
-) -> Optional[np.ndarray]:
+) -> Optional[FloatArray]:
     """Values of all points as (P, n), or None where none are given.
 
     :param what: 'positions', 'velocities' or 'accelerations'
     :param values: an array (P, n), or P rows of any kind; the copy is made slice by slice
-    :raises TrajectoryError: for missing, surplus, non-finite or absurd numbers, or only some
-        points filled
+    :raises TrajectoryError: for missing, surplus, non-finite or implausible numbers, or if some
+        points have them and others have none
     """
     if values is None:
         return None
@@ -194,7 +196,7 @@ def checked_values(
         except (TypeError, ValueError) as error:
             raise TrajectoryError(f'{what} must be numbers: {str(error)[:200]}') from None
         # One comparison says all is well: NaN compares false.
-        if not np.abs(result[here]).max() <= ABSURD[what][0]:
+        if not np.abs(result[here]).max() <= MAXIMUM[what][0]:
             _refuse_values(what, result[here], here.start, names)
     return result
 
@@ -239,8 +241,8 @@ def _check_lengths(what: str, rows: Any, here: slice, n: int) -> None:
     raise TrajectoryError(text, point=point)
 
 
-def _block(rows: Any, n: int) -> np.ndarray:
-    """Rows of equal length as one array; arrays of doubles, as in messages, are just joined."""
+def _block(rows: Any, n: int) -> FloatArray:
+    """Rows of equal length as one array, (rows, n); arrays of doubles, as in messages, joined."""
     if isinstance(rows, np.ndarray):
         return rows
     # Sets instead of a loop: no call for each row.
@@ -249,8 +251,8 @@ def _block(rows: Any, n: int) -> np.ndarray:
     return np.array(rows, dtype=float)
 
 
-def _refuse_values(what: str, block: np.ndarray, start: int, names: Sequence[str]) -> None:
-    most, unit = ABSURD[what]
+def _refuse_values(what: str, block: FloatArray, start: int, names: Sequence[str]) -> None:
+    most, unit = MAXIMUM[what]
     row, joint = (int(i) for i in np.argwhere(~(np.abs(block) <= most))[0])
     name, value, point = names[joint], block[row, joint], start + row
     if np.isfinite(value):
@@ -263,7 +265,7 @@ def _refuse_values(what: str, block: np.ndarray, start: int, names: Sequence[str
     raise TrajectoryError(f'point {point}, joint {shown(name)}: {text}', name, point)
 
 
-def check_end_at_rest(names: Sequence[str], velocities: np.ndarray) -> None:
+def check_end_at_rest(names: Sequence[str], velocities: FloatArray) -> None:
     """Refuse a last point that still moves, since after it the robot is to stand still."""
     moving = np.flatnonzero(np.abs(velocities[-1]) > END_VELOCITY_TOLERANCE)
     if len(moving):

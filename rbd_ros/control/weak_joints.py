@@ -1,4 +1,4 @@
-"""Which joints' own gains are too weak for the gravity that the law does not see."""
+"""Joints whose gains are too low for the gradient of gravity that the law does not compensate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rbd_ros.robot import Robot
 class WeakJoint(NamedTuple):
     """A joint whose position gain does not hold against gravity.
 
-    :param joint: its name
+    :param joint: name of the joint
     :param kp: its gain [N m/rad or N/m]
     :param needed: gain with which, those of the other weak joints raised likewise, the robot is
         stable with the margin
@@ -38,8 +38,8 @@ def weak_joints(
 
     :param settings: settings of a law
     :param payload_link: link that carries the payload of the settings
-    :param margin: part of the stiffness that must be left over
-    :param count: number of configurations looked at
+    :param margin: share of the stiffness that must be left over
+    :param count: number of configurations that are examined
     """
     if settings.feedback != 'pd' or settings.feedforward == 'gravity':
         return ()

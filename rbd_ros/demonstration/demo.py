@@ -44,7 +44,7 @@ LAWS = (
     ),
 )
 OUTPUT_TIMEOUT = 30.0  # longest silence of the recorder [s]
-LAST_WORDS = 2.0  # for the recorder to end by itself [s]
+LAST_WORDS = 2.0  # time for the recorder to end by itself [s]
 BAR = 30
 DDS_PORT = 7400  # from which DDS counts the ports of all domains
 DDS_PARTICIPANTS = 10
@@ -122,11 +122,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def free_domain(first: Optional[int] = None) -> int:
-    """ROS domain that nobody on this machine uses, between 1 and 101.
+    """ROS domain between 1 and 101 that nobody on this machine uses.
 
-    DDS gives each participant of a domain a port that follows from the domain; where the ports of
-    the first ones are free, there are none. Domain 0 is the one everybody uses, those beyond 101
-    fall into the ephemeral ports of Linux.
+    DDS gives each participant of a domain a port that follows from the domain. If the ports of the
+    first participants are free, there are none. Domain 0 is the default, and domains beyond 101
+    would use the ephemeral ports of Linux.
 
     :param first: where to begin to look; None: where no other process is likely to begin
     :raises DemoError: if all are taken
@@ -150,7 +150,7 @@ def _is_free(port: int) -> bool:
 
 
 def _message(line: bytes) -> Optional[dict]:
-    """Read what the recorder reports; None for what its middleware says on the same stream.
+    """Report of the recorder, or None for what its middleware writes to the same stream.
 
     Fast DDS complains there of a /dev/shm that cannot be written, and works without.
     """
@@ -321,7 +321,7 @@ class _Demo:
                 self._show(titles[message['law']], message.get('part', 0.0))
 
     def _show(self, title: str, part: float) -> None:
-        """One line a law: a growing bar on a terminal, elsewhere its beginning alone."""
+        """Show the progress of a law by a growing bar; without a terminal, only its beginning."""
         if not self._bars:
             if part == 0.0 and title != self._shown:
                 self._say(title)
@@ -334,14 +334,14 @@ class _Demo:
         self._shown = title
 
     def _say_between(self, text: str) -> None:
-        """Say something between bars, after which the bar begins on a new line."""
+        """Print something between bars, after which the bar begins on a new line."""
         if self._bars:
             print()
         self._say(text)
         self._shown = ''
 
     def _failure(self, children: Children, name: str, what: str) -> str:
-        """Say what failed, with the last lines of all logs that have any."""
+        """Text of a failure, with the last lines of all logs that have any."""
         text = f'{name}: {what}'
         for log in (children.log(n) for n in ('simulator', 'inverse_dynamics', 'recorder')):
             lines = log.read_text(errors='replace').strip().splitlines() if log.is_file() else []

@@ -1,6 +1,6 @@
 """A tracking experiment as data: what to run, what was recorded, and how well the arm tracked.
 
-Files are NumPy archives, so that the process that records and the one that reports stay apart.
+Files are NumPy archives, by which the process that records and the one that reports communicate.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Plan:
 
     :param joint_names: names of the n joints
     :param times: times of the points, (P,) [s]
-    :param positions: (P, n) [rad or m]
-    :param velocities: (P, n)
-    :param accelerations: (P, n)
+    :param positions: positions, (P, n) [rad or m]
+    :param velocities: velocities, (P, n) [rad/s or m/s]
+    :param accelerations: accelerations, (P, n) [rad/s^2 or m/s^2]
     :param laws: the laws, in the order of the runs
     :param period: time between two states [s]
     :param lead: time between the reset of the arm and the start of the motion [s]
@@ -57,7 +57,7 @@ class Plan:
 
     @cached_property
     def trajectory(self) -> JointTrajectory:
-        """The motion."""
+        """Motion of the plan as a trajectory."""
         return JointTrajectory(
             self.joint_names, self.times, self.positions, self.velocities, self.accelerations
         )
@@ -92,20 +92,20 @@ _PLAN_ARRAYS = ('times', 'positions', 'velocities', 'accelerations')
 
 @dataclass(frozen=True)
 class Recording:
-    """What was seen on the topics during one run.
+    """Messages that were recorded during one run.
 
-    Stamps are simulated time, those of commands the stamp of the state they answer; `sent` is the
-    time at which the publisher sent the message, by the system's clock.
+    Stamps are simulated time; that of a command is the stamp of the state that it answers. Times
+    of sending are those at which the publisher sent a message, by the system's clock.
 
     :param start: stamp at which the motion started [ns]
     :param real_time_factor: speed of the simulation
-    :param state_stamps: (S,) [ns]
-    :param state_sent: (S,) [ns]
+    :param state_stamps: stamps of the states, (S,) [ns]
+    :param state_sent: times at which the states were sent, (S,) [ns]
     :param q: positions, (S, n) [rad or m]
-    :param v: velocities, (S, n)
+    :param v: velocities, (S, n) [rad/s or m/s]
     :param effort: torques that the simulator applied, (S, n) [N m or N]
-    :param command_stamps: (C,) [ns]
-    :param command_sent: (C,) [ns]
+    :param command_stamps: stamps of the commands, (C,) [ns]
+    :param command_sent: times at which the commands were sent, (C,) [ns]
     """
 
     start: int
@@ -133,16 +133,16 @@ class Recording:
 
 @dataclass(frozen=True)
 class Tracking:
-    """How one run went, from the start to the end of the motion.
+    """Result of one run, from the start to the end of the motion.
 
     :param times: time since the start, (S,) [s]
     :param desired: desired positions, (S, n) [rad or m]
-    :param q: actual positions, (S, n)
+    :param q: actual positions, (S, n) [rad or m]
     :param effort: torques applied, (S, n) [N m or N]
-    :param rms: root of the mean square of the position errors, (n,)
-    :param peak: greatest position errors, (n,)
-    :param overall: root of the mean over joints of (rms / swing)^2, a pure number
-    :param peak_effort: greatest torques, (n,)
+    :param rms: root mean square of the position errors, (n,) [rad or m]
+    :param peak: maximum position errors, (n,) [rad or m]
+    :param overall: root mean square over joints of rms / swing, a pure number
+    :param peak_effort: maximum torques, (n,) [N m or N]
     :param real_time_factor: speed of the simulation
     :param rate: commands sent in a second of real time [Hz]
     :param missed: states whose command was not sent within the period, or never
@@ -174,14 +174,14 @@ class Tracking:
         return self.q - self.desired
 
     def latency_percentiles(self, percentiles: Sequence[float]) -> np.ndarray:
-        """Percentiles of the latency [s]; NaN if no command came."""
+        """Percentiles of the latency, in the order asked for [s]; NaN if no command came."""
         if not len(self.latency):
             return np.full(len(percentiles), np.nan)
         return np.percentile(self.latency, percentiles)
 
 
 def evaluate(plan: Plan, recording: Recording) -> Tracking:
-    """Compare what was recorded with the motion planned.
+    """Compare what was recorded with the planned motion.
 
     :raises ValueError: if no state was recorded during the motion
     """
@@ -227,7 +227,7 @@ def longest_gap(plan: Plan, recording: Recording) -> float:
 
 
 def least_answered(plan: Plan, recording: Recording, window: float = 0.1) -> float:
-    """Part of the states answered by a command, in the worst `window` [s] of the motion."""
+    """Fraction of the states answered by a command, in the worst `window` [s] of the motion."""
     begin, end, stamps = _commands_during(plan, recording)
     width = round(window * NANOSECONDS)
     starts = np.concatenate([[begin], stamps[stamps <= end - width], [max(end - width, begin)]])

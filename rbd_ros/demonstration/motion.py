@@ -17,24 +17,24 @@ from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.robot import Robot
 
 SWINGS = (1, 2, 1, 2, 3, 2)  # swings of the first, second ... joint in one motion
-WIDE_RANGE = 2.0 * np.pi  # joints with more than this have no middle worth the name [rad]
-BENT = 0.5  # where those are bent to, away from the singular straight arm [rad]
-LARGEST_SWING = 1.0  # for one swing; of n each is that much smaller [rad]
-LARGEST_SLIDE = 0.15  # likewise [m]
-PART_OF_RANGE = 0.35  # swing as part of the joint's range; half would touch the limits
+WIDE_RANGE = 2.0 * np.pi  # the middle of a range beyond this is no typical position [rad]
+BENT = 0.5  # centre of such joints instead, away from the singular straight arm [rad]
+LARGEST_SWING = 1.0  # maximum amplitude of one swing; of n swings, each is n times smaller [rad]
+LARGEST_SLIDE = 0.15  # likewise, of a prismatic joint [m]
+PART_OF_RANGE = 0.35  # maximum amplitude by the joint's range; a half would touch the limits
 SAMPLES = 400
 SEARCH_STEPS = 40
 
 
 @dataclass(frozen=True)
 class Demonstration:
-    """A motion and what it asks of the arm.
+    """A motion and what it requires of the arm.
 
     :param trajectory: the motion, starting and ending at the centre of the swings
-    :param amplitude: swing of each joint, (nv,) [rad or m]
-    :param peak_velocity: greatest speed of each joint, (nv,)
-    :param peak_torque: greatest torque of each joint, friction included, (nv,)
-    :param limited_by: what keeps the motion from being shorter
+    :param amplitude: amplitude of each joint, (nv,) [rad or m]
+    :param peak_velocity: maximum speed of each joint, (nv,) [rad/s or m/s]
+    :param peak_torque: maximum torque of each joint, friction included, (nv,) [N m or N]
+    :param limited_by: what keeps the motion from being shorter, in words
     """
 
     trajectory: JointTrajectory
@@ -56,13 +56,13 @@ def demonstration(
 ) -> Demonstration:
     """Fastest motion of its kind within the limits of the robot.
 
-    If even `longest` is too short, the swings become smaller.
+    If even `longest` is too short, the amplitudes become smaller.
 
     :param robot: an arm whose joints all have one degree of freedom
-    :param shortest: least duration [s]
-    :param longest: greatest duration [s]
-    :param velocity_part: part of the velocity limits that may be used
-    :param torque_part: part of the effort limits that may be used
+    :param shortest: minimum duration [s]
+    :param longest: maximum duration [s]
+    :param velocity_part: fraction of the velocity limits that may be used
+    :param torque_part: fraction of the effort limits that may be used
     :param point_interval: time between the points of the trajectory [s]
     :param centre: configuration about which the joints swing, (nq,); None: chosen
     :raises ValueError: for joints with several degrees of freedom, a centre beyond the limits, or
@@ -86,7 +86,7 @@ def demonstration(
 def smooth_phase(part: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Phase from 0 to 1 and its first two derivatives, which are zero at both ends.
 
-    :param part: part of the duration that has passed, between 0 and 1
+    :param part: fraction of the duration that has passed, between 0 and 1
     """
     x = part
     return (
@@ -152,7 +152,7 @@ class _Planner:
         return np.abs(v).max(axis=0), np.abs(tau).max(axis=0)
 
     def violated(self, duration: float, amplitude: np.ndarray) -> Optional[str]:
-        """Say which limit a motion exceeds most, or return None."""
+        """Limit that a motion exceeds most, in words, or None if it keeps all of them."""
         velocity, torque = self.peaks(duration, amplitude)
         if not np.isfinite(torque).all():
             return f'torque of joint {self._names(~np.isfinite(torque))} is not finite'

@@ -13,7 +13,7 @@ from rbd_ros.demonstration.experiment import Plan, Tracking
 COLOURS = ('#d1495b', '#edae49', '#00798c', '#6a4c93')
 INK, FAINT = '#2b2d42', '#d9dce3'
 FLOOR = 1e-6  # smallest error shown [rad or m]
-MOST_POINTS = 1500  # of a curve; more are not seen
+MOST_POINTS = 1500  # of a curve; more cannot be told apart
 PANEL_HEIGHTS = (2.2, 1.3, 1.4)
 STYLE = {
     'font.size': 9,
@@ -47,9 +47,9 @@ def plot(
     :param title: heading
     :param subtitle: second line of the heading
     :param plan: the plan
-    :param runs: how its laws went, by key, in the order of the plan
+    :param runs: results of its laws by key, in the order of the plan
     :param units: units of position and torque of each joint
-    :param effort_limits: greatest torques, (n,)
+    :param effort_limits: maximum torques, (n,) [N m or N]
     """
     import matplotlib
 

@@ -20,7 +20,7 @@ from typing import Callable, Dict, Iterator, List, Optional, Sequence
 STOP_SIGNALS = tuple(
     getattr(signal, name) for name in ('SIGINT', 'SIGTERM', 'SIGHUP') if hasattr(signal, name)
 )
-GENTLE_TIMEOUT = 3.0  # for a node to publish its last command and end [s]
+GENTLE_TIMEOUT = 3.0  # time for a node to publish its last command and end [s]
 FIRM_TIMEOUT = 1.0
 POLL = 0.02
 PR_SET_PDEATHSIG = 1
@@ -28,7 +28,7 @@ URGENT = -10  # added to the niceness
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal asks this program to stop.
+    """Raised when a signal asks this program to stop.
 
     :param number: number of the signal
     """

@@ -33,16 +33,16 @@ from rbd_ros.nodes.common.communication import quality_of_service
 from rbd_ros.nodes.common.conversions import NANOSECONDS, nanoseconds, set_stamp
 from rbd_ros.nodes.inverse_dynamics import JOINT_TRAJECTORY
 
-DRAIN_INTERVAL = 0.002  # messages wait in the middleware; the times they carry do not suffer [s]
+DRAIN_INTERVAL = 0.002  # messages wait in the middleware, which has noted their times already [s]
 PROGRESS_INTERVAL = 0.1  # [s]
 QUEUE = 1000
 STARTUP_TIMEOUT = 180.0  # the first time of all, the simulation's loops are compiled [s]
 PATIENCE = 5.0  # after which the reader is told what is waited for [s]
 SERVICE_TIMEOUT = 5.0
 SILENCE_TIMEOUT = 2.0  # longest time without a state [s]
-WAY_PART = 0.8  # of the lead, for the way to the start of the motion
+WAY_PART = 0.8  # fraction of the lead for the way to the start of the motion
 SETTLING = 0.05  # recorded after the motion [s]
-LEAST_ANSWERED = 0.25  # part of the states answered in the worst 0.1 s; less disturbs a run
+LEAST_ANSWERED = 0.25  # fraction of states answered in the worst 0.1 s; less disturbs a run
 LONGEST_PAUSE = 0.5  # real time between states; more disturbs a run [s]
 MOST_REPEATS = 3  # of all runs together
 SLOW = 0.5  # speed of the simulation in repeated runs
@@ -52,17 +52,17 @@ Raw = Tuple[bytes, int]
 
 
 class ExperimentError(RuntimeError):
-    """The experiment cannot go on; the message says why."""
+    """The experiment cannot continue; the message says why."""
 
 
 def report(event: str, **values: Any) -> None:
-    """Tell the process that started this one."""
+    """Report an event to the process that started this one."""
     sys.stdout.write(json.dumps({'event': event, **values}) + '\n')
     sys.stdout.flush()
 
 
 class TrajectoryExperiment(Node):
-    """Runs a plan.
+    """Node that runs the laws of a plan and records states and commands.
 
     :param plan: the plan
     """

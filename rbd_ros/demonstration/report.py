@@ -25,9 +25,9 @@ def report(
     """All tables as text.
 
     :param plan: the plan
-    :param runs: how its laws went, by key, in the order of the plan
+    :param runs: results of its laws by key, in the order of the plan
     :param units: units of position and torque of each joint
-    :param effort_limits: greatest torques, (n,)
+    :param effort_limits: maximum torques, (n,) [N m or N]
     """
     return '\n\n'.join(
         [_errors(plan, runs, units), _torques(plan, runs, units, effort_limits), _loop(plan, runs)]

@@ -1,4 +1,4 @@
-"""What the launch files share; each of them is a few lines on top of this room.
+"""What the launch files share; each of them is a few lines on top of this package.
 
 Everything that can be wrong (arguments, robot, files, packages that are missing) is found before
 any process starts. Imports launch and launch_ros, but neither rclpy nor anything of numba.

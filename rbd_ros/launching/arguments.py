@@ -1,6 +1,6 @@
-"""Launch arguments as they are given: read and checked before anything starts.
+"""Values of launch arguments, read and checked before anything starts.
 
-What is given for a parameter of a node is taken as the node itself would take it.
+The value of a node's parameter is converted and checked just as the node itself does it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TOPIC = re.compile(r'/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*')
 
 
 class ArgumentError(RuntimeError):
-    """A launch argument that cannot be used; the message names it and says what can."""
+    """A launch argument cannot be used; the message names it and what may be given."""
 
 
 def parameter_value(parameter: Parameter, text: str) -> Any:
@@ -33,7 +33,9 @@ def parameter_value(parameter: Parameter, text: str) -> Any:
 
     Lists may be written with or without brackets: '[0.0, -1.57]', '0.0,-1.57', '0 -1.57'.
 
-    :raises ArgumentError: if it is not legal
+    :param parameter: declaration of the parameter
+    :param text: text of the argument
+    :raises ArgumentError: if the value is not legal
     """
     name = parameter.name
     if parameter.is_list:
@@ -93,9 +95,9 @@ def _unquoted(text: str) -> str:
 
 
 class Arguments:
-    """Launch arguments as they were given.
+    """Launch arguments of one launch file, by name.
 
-    :param context: of the launch
+    :param context: context of the launch
     :param file_name: name of the launch file
     :param known: names of all arguments that it declares
     :raises ArgumentError: if the command line gives one that is not known
@@ -123,7 +125,7 @@ class Arguments:
         return self._texts.get(name, '').strip()
 
     def choice(self, name: str, choices: Sequence[str]) -> str:
-        """One of several words.
+        """Value of an argument that is one of several words.
 
         :raises ArgumentError: if it is another one
         """
@@ -134,7 +136,7 @@ class Arguments:
         return self[name]
 
     def boolean(self, name: str, other: Sequence[str] = ()) -> str:
-        """'true', 'false', or one of the `other` words.
+        """Value of an argument that is 'true', 'false', or one of the `other` words.
 
         :raises ArgumentError: if it is none of these
         """
@@ -148,8 +150,9 @@ class Arguments:
         return word
 
     def parameters(self, parameters: Iterable[Parameter]) -> Dict[str, Any]:
-        """Values of those of `parameters` that were given, by name.
+        """Values of the parameters that were given as arguments, by name.
 
+        :param parameters: declarations of the parameters
         :raises ArgumentError: if a value is not legal
         """
         given = {}
@@ -166,7 +169,7 @@ class Arguments:
 
     @staticmethod
     def _located(parameter: Parameter, value: Any) -> Any:
-        """Value as launch takes it; paths absolute, as the caller knows what they are relative to.
+        """Value as launch takes it, with absolute paths: nodes have another working directory.
 
         :raises ArgumentError: if there is no such file
         """
@@ -180,7 +183,7 @@ class Arguments:
         return list(value) if isinstance(value, tuple) else value
 
     def parameter_file(self, name: str) -> str:
-        """Absolute path of a YAML file with parameters.
+        """Absolute path of the YAML file with parameters that argument `name` gives.
 
         :raises ArgumentError: if it cannot be read or holds no parameters
         """
@@ -212,7 +215,7 @@ class Arguments:
         return namespace
 
     def clock(self) -> str:
-        """Topic of simulated time, empty if there is none.
+        """Topic of simulated time, empty if there is no simulated time.
 
         :raises ArgumentError: if it cannot be a topic
         """

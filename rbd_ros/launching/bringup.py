@@ -1,4 +1,4 @@
-"""The launch file of a whole simulated robot: simulator, controller and what shows it."""
+"""Launch description of a simulated robot: simulator, controller, robot_state_publisher, RViz."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ PUBLISHER, RVIZ = 'robot_state_publisher', 'rviz2'
 
 
 class Request(NamedTuple):
-    """What was asked for.
+    """What the arguments of the launch file ask for.
 
-    :param context: of the launch
-    :param arguments: of the launch file
+    :param context: context of the launch
+    :param arguments: arguments of the launch file
     :param robot: the robot
-    :param namespace: of all nodes
+    :param namespace: namespace of all nodes
     :param clock: topic of simulated time, empty if there is none
-    :param frame_prefix: of the names of all frames
+    :param frame_prefix: prefix of the names of all frames
     """
 
     context: LaunchContext
@@ -50,7 +50,7 @@ class Request(NamedTuple):
 
 
 def bringup_launch_description() -> LaunchDescription:
-    """Describe how simulator, controller, robot_state_publisher and RViz are launched."""
+    """Launch description of simulator, controller, robot_state_publisher and RViz."""
     interfaces = {name: node_interface(name) for name in (SIMULATOR, *CONTROLLERS)}
     controllers = [interfaces[name] for name in CONTROLLERS]
     clear, ambiguous = shared_parameters(interfaces[SIMULATOR], controllers)
@@ -130,7 +130,7 @@ def _names_of_nodes(arguments: Arguments) -> List[str]:
 
 
 def _refuse_ambiguous(context: LaunchContext, ambiguous: Dict[str, dict]) -> None:
-    """Say of a parameter that nodes understand differently where it belongs."""
+    """Refuse an argument for a parameter that differs between nodes, and say where to set it."""
     for name in (word.partition(':=')[0] for word in context.argv):
         if name in ambiguous:
             raise ArgumentError(
@@ -233,5 +233,5 @@ def _rviz_configuration(frame_prefix: str) -> str:
 
 
 def _log_folder() -> Path:
-    """Folder of this launch's log, where a file is of use later and in nobody's way."""
+    """Folder of this launch's log, where a generated file is found later and disturbs nobody."""
     return Path(launch.logging.launch_config.log_dir)

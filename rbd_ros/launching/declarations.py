@@ -1,4 +1,4 @@
-"""Launch arguments as they are declared; those of nodes follow from the declarations of nodes."""
+"""Declarations of launch arguments; those of nodes follow from the nodes' interfaces."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Uses = Dict[str, Parameter]
 def node_interface(name: str) -> NodeInterface:
     """Interface of one of our nodes.
 
-    :param name: of the node, its module and its executable
+    :param name: name of the node, which is also that of its module and its executable
     """
     return import_module(f'rbd_ros.nodes.{name}').INTERFACE
 
@@ -35,11 +35,11 @@ def launch_parameters(interface: NodeInterface) -> Tuple[Parameter, ...]:
 def shared_parameters(
     always: NodeInterface, alternatives: List[NodeInterface]
 ) -> Tuple[Dict[str, Uses], Dict[str, Uses]]:
-    """Parameters of nodes that are started together, by name.
+    """Parameters of nodes that are started together, by name, each with its declarations by node.
 
     :param always: a node that is always started
     :param alternatives: nodes of which one may be started beside it
-    :return: those that mean one thing whatever is started, and those that do not: their type or
+    :return: parameters that one argument can set, and those that it cannot, because their type or
         legal values differ between nodes that run at the same time
     """
     uses: Dict[str, Uses] = {}
@@ -59,7 +59,7 @@ def _alike(a: Parameter, b: Parameter) -> bool:
 
 
 def declare_urdf() -> DeclareLaunchArgument:
-    """Declare which robot."""
+    """Declare the argument `urdf`, which says which robot is meant."""
     return DeclareLaunchArgument(
         'urdf',
         default_value=DEFAULT_ROBOT,
@@ -70,7 +70,7 @@ def declare_urdf() -> DeclareLaunchArgument:
 
 
 def declare_common() -> List[DeclareLaunchArgument]:
-    """Declare what all launch files have beside the robot."""
+    """Declare the arguments that all launch files have beside `urdf`."""
     return [
         DeclareLaunchArgument(
             'namespace', default_value='', description='Namespace of all nodes and topics.'
@@ -90,7 +90,7 @@ def declare_common() -> List[DeclareLaunchArgument]:
 
 
 def declare_parameter(uses: Mapping[str, Parameter]) -> DeclareLaunchArgument:
-    """Declare the argument that sets a parameter; empty, it leaves what the parameter file says.
+    """Declare the argument that sets a parameter; if it is empty, the parameter file decides.
 
     :param uses: declarations of the parameter by node, at least one
     """

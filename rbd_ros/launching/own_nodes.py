@@ -1,4 +1,4 @@
-"""How one of our nodes is started."""
+"""Starting one of our nodes."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def start_own_node(
 ) -> Action:
     """Action that starts one of our nodes, whose end ends the launch.
 
-    :param context: of the launch
-    :param arguments: of the launch file
-    :param interface: of the node
+    :param context: context of the launch
+    :param arguments: arguments of the launch file
+    :param interface: interface of the node
     :param parameter_file: path of the file with its parameters
     :param given: parameters that override the file
     :param use_sim_time: whether it follows simulated time, if there is any
@@ -55,5 +55,5 @@ def start_own_node(
 
 
 def clock_remapping(clock: str) -> Dict[str, str]:
-    """Remapping by which a node finds simulated time on a topic other than /clock."""
+    """Remapping by which a node takes simulated time from the topic `clock` instead of /clock."""
     return {} if clock in ('', '/clock') else {'/clock': clock}

@@ -18,11 +18,11 @@ DISPLAY_VARIABLES = ('DISPLAY', 'WAYLAND_DISPLAY', 'QT_QPA_PLATFORM')
 
 
 class MissingError(RuntimeError):
-    """Something that was asked for is not installed; the message says what to do."""
+    """A package or executable that is needed is not installed; the message says what to do."""
 
 
 def is_installed(package: str, executable: str) -> bool:
-    """Tell whether `ros2 run` would find an executable."""
+    """Whether `ros2 run` would find an executable."""
     try:
         prefix = get_package_prefix(package)
     except PackageNotFoundError:
@@ -31,11 +31,11 @@ def is_installed(package: str, executable: str) -> bool:
 
 
 def require(package: str, executable: str, cure: str = '') -> None:
-    """Make sure of an executable.
+    """Raise an error unless an executable is installed.
 
     :param package: its package
     :param executable: its name
-    :param cure: what to do if it is missing; otherwise, to install the package by apt
+    :param cure: what to do if it is missing, for the message; empty: install the package by apt
     :raises MissingError: if it is not there
     """
     if not is_installed(package, executable):
@@ -46,7 +46,7 @@ def require(package: str, executable: str, cure: str = '') -> None:
 
 
 def has_display() -> bool:
-    """Tell whether a window can be shown."""
+    """Whether there is a display to show a window on."""
     return any(os.environ.get(name) for name in DISPLAY_VARIABLES)
 
 
@@ -64,14 +64,14 @@ def start_node(
 ) -> Node:
     """Action that starts a node.
 
-    :param context: of the launch
-    :param package: its package
-    :param executable: its executable
-    :param name: of the node, None to leave it as it is
-    :param namespace: of the node
-    :param parameters: files and dictionaries, the last one counts
+    :param context: context of the launch
+    :param package: package of the executable
+    :param executable: name of the executable
+    :param name: name of the node, None to leave it as it is
+    :param namespace: namespace of the node
+    :param parameters: files and dictionaries of parameters, of which later ones take precedence
     :param remappings: new names of topics by their old ones
-    :param arguments: of the command line
+    :param arguments: arguments of the command line
     :param required: whether the launch ends when the process does
     """
     return Node(
@@ -97,9 +97,9 @@ def _ends_with_launch(context: LaunchContext) -> Optional[str]:
 
 
 def _end_of_required(event: ProcessExited, context: LaunchContext) -> Optional[List[Action]]:
-    """End the launch: with exit code 1, if the process failed.
+    """End the launch, with exit code 1 if the process failed.
 
-    :raises RuntimeError: which is how a launch comes to an exit code other than 0
+    :raises RuntimeError: if it failed; nothing else gives a launch an exit code other than 0
     """
     if context.is_shutdown:
         return None

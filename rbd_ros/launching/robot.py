@@ -16,7 +16,7 @@ from rbd_ros.robots import DEFAULT_ROBOT, load_robot, RobotNotFoundError
 class LaunchedRobot:
     """The robot of a launch.
 
-    :param parameters: those by which a node gets it
+    :param parameters: parameters that give a node the robot
     :param text: its URDF, None if it comes by the topic robot_description
     """
 
@@ -25,7 +25,7 @@ class LaunchedRobot:
 
     @property
     def root_link(self) -> Optional[str]:
-        """Link that is nobody's child, None if the robot is not known yet."""
+        """Name of the root link, None if the robot is not known yet."""
         if self.text is None:
             return None
         robot = ElementTree.fromstring(self.text.strip())
@@ -35,10 +35,10 @@ class LaunchedRobot:
 
 
 def launched_robot(urdf: str) -> LaunchedRobot:
-    """Robot that the argument means; a description that has no model is refused.
+    """Robot that the argument `urdf` means.
 
     :param urdf: text of the argument
-    :raises ArgumentError: if there is none
+    :raises ArgumentError: if there is no such robot, or its description cannot become a model
     """
     if urdf == FROM_TOPIC:
         return LaunchedRobot({'robot_description': '', 'robot_description_file': ''})

@@ -1,4 +1,4 @@
-"""The launch file of one node: every parameter of the node is an argument."""
+"""Launch description of one node, with an argument for every parameter of the node."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from rbd_ros.resources import resource_path
 
 
 def node_launch_description(name: str) -> LaunchDescription:
-    """Describe how one of our nodes is launched.
+    """Launch description of one of our nodes.
 
-    :param name: of the node, its module and its executable
+    :param name: name of the node, which is also that of its module and its executable
     """
     interface = node_interface(name)
     declared = [

@@ -1,13 +1,14 @@
-"""Dynamically equivalent models with fewer numbers (book 9.7): the same torques, less arithmetic.
+"""Dynamically equivalent models with fewer parameters (book 9.7): same torques, less arithmetic.
 
 Two freedoms of a model do not show in its equations of motion. A joint's axis may be described by
-any of its points, so the frame of a body can be moved along the axis to where its parent sees it
-best. And what a joint cannot excite of the inertia of the body beyond it (of a hinge: the mass,
-the first moment along the axis, and an equal inertia about both other axes) may as well be part of
-its parent. Parameters that become zero in this way cost nothing once the code is specialised.
+any of its points, so the frame of a body can be moved along the axis, to the point where the
+translation from the parent's frame is shortest. And what a joint cannot excite of the inertia of
+its body (for a revolute joint: the mass, the first moment along the axis, and an equal inertia
+about both other axes) may as well be part of its parent. Parameters that become zero in this way
+cost nothing once the code is specialised.
 
-The model that results is one to compute joint forces with. Its inertias may be those of no real
-body, its energy and momentum are not the robot's.
+The resulting model is for joint forces and accelerations only. Its inertias may be unphysical, and
+its energy and momentum are not the robot's.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ from rbd_ros.model.model import Frame, Model
 from rbd_ros.spatial import linear3, PluckerTransform
 from rbd_ros.spatial.linear3 import Vector3, ZERO3
 
+# A translation below this share of the lengths that it is the difference of is rounding, and is
+# made zero: only exact zeros save operations.
 _ROUNDING = 1e-15
 
 
 def equivalent_model(model: Model) -> Model:
     """Model with the same H(q), C(q, v) and gravity torques and as few parameters as it can have.
 
-    :param model: model with numbers for inertias
+    :param model: model whose inertias are floats, not symbols
     """
     return _with_inertias_moved_inward(_with_frames_moved_along_axes(model))
 
@@ -39,7 +42,7 @@ def _with_frames_moved_along_axes(model: Model) -> Model:
         moved[i] = body.joint.frame_shift(linear3.apply(E, r))
         r = linear3.add(r, linear3.apply_transpose(E, moved[i]))
         reach = _ROUNDING * max(map(abs, (*body.tree_transform.r, *moved[i], *moved[body.parent])))
-        r = tuple(0.0 if abs(x) <= reach else x for x in r)
+        r = linear3.vector3(0.0 if abs(x) <= reach else x for x in r)
         inertia = body.inertia.moved(moved[i])
         bodies.append(replace(body, tree_transform=PluckerTransform(E, r), inertia=inertia))
 
@@ -58,7 +61,7 @@ def _with_frames_moved_along_axes(model: Model) -> Model:
 
 
 def _with_inertias_moved_inward(model: Model) -> Model:
-    """Move to its parent, leaves first, what each joint cannot excite (table 9.7)."""
+    """Move what each joint cannot excite to the parent's inertia, leaves first (table 9.7)."""
     inertia = {i: body.inertia for i, body in model.outward()}
     for i, body in model.inward():
         delta = body.joint.not_excited(inertia[i])

@@ -1,6 +1,6 @@
-"""Errors of the model room.
+"""Errors about a robot's description.
 
-Every message names the element, link or joint at fault and the cure.
+Every message names the element, link or joint at fault and what to do about it.
 """
 
 
@@ -9,7 +9,7 @@ class ModelError(ValueError):
 
 
 class SingularMassMatrixError(ModelError):
-    """Forward dynamics asked of a model whose mass matrix is singular.
+    """Forward dynamics was asked of a model whose mass matrix is singular in any configuration.
 
-    The message names the joints.
+    The message names the joints that move no mass.
     """

@@ -1,4 +1,4 @@
-"""Shapes of links, kept for contact and for drawing; no algorithm of dynamics looks at them."""
+"""Shapes of links, for collision detection and for drawing; no dynamics algorithm uses them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from rbd_ros.spatial import PluckerTransform
 
 @dataclass(frozen=True)
 class Sphere:
-    """Ball about the origin of the geometry frame.
+    """Sphere centred at the origin of the geometry frame.
 
-    :param radius: [m]
+    :param radius: radius [m]
     """
 
     radius: float
@@ -32,7 +32,7 @@ class Box:
 class Cylinder:
     """Cylinder about the z axis, centred at the origin of the geometry frame.
 
-    :param radius: [m]
+    :param radius: radius [m]
     :param length: full length along z [m]
     """
 

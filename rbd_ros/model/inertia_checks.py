@@ -1,4 +1,4 @@
-"""Whether the inertia of a link can be that of a real body: mass and principal moments."""
+"""Whether a link's inertia is physical: its mass and its principal moments of inertia."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import List, Sequence
 import numpy as np
 
 # URDFs are written with few digits: an inequality counts as violated only beyond this share of the
-# greatest moment, or beyond the moment of the mass at this distance (a micrometre).
+# largest moment, or beyond the moment of the mass at this distance (a micrometre).
 RELATIVE_TOLERANCE = 1e-6
 TOLERANCE_LENGTH = 1e-6
 
@@ -17,7 +17,7 @@ def violated_conditions(
 ) -> List[str]:
     """Conditions of a physical inertia that are violated, in words; empty if there is none.
 
-    :param mass: [kg]
+    :param mass: mass [kg]
     :param centre: centre of mass, (3,) [m]
     :param inertia: rotational inertia about the centre of mass, (3, 3) symmetric [kg m^2]
     """
@@ -33,11 +33,11 @@ def violated_conditions(
     if not rotates:
         return found
     scale = max(abs(value) for row in inertia for value in row)
-    moments = scale * np.linalg.eigvalsh(np.array(inertia) / scale)
+    eigenvalues = scale * np.linalg.eigvalsh(np.array(inertia) / scale)
     tolerance = max(
-        RELATIVE_TOLERANCE * float(np.abs(moments).max()), abs(mass) * TOLERANCE_LENGTH**2
+        RELATIVE_TOLERANCE * float(np.abs(eigenvalues).max()), abs(mass) * TOLERANCE_LENGTH**2
     )
-    moments = [float(moment) for moment in moments]
+    moments = [float(moment) for moment in eigenvalues]
     words = ', '.join(f'{moment if abs(moment) > tolerance else 0.0:.6g}' for moment in moments)
     if moments[0] < -tolerance:
         found.append(

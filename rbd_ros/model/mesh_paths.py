@@ -39,13 +39,12 @@ class MeshPaths:
                 yield uri
             elif self._directory is not None:
                 yield os.path.join(self._directory, uri)
-        elif scheme == 'file':
+        elif scheme == 'file':  # some writers of URDF percent-encode such a path, some do not
             yield rest
             yield unquote(rest)
         elif scheme in ('package', 'model'):
-            package, _, inside = rest.lstrip('/').partition(
-                '/'
-            )  # package:///name is a common slip
+            # package:///name is a common slip, so leading slashes are dropped
+            package, _, inside = rest.lstrip('/').partition('/')
             if package not in ('', '.', '..'):
                 for root in self._package_directories(package):
                     yield os.path.join(root, inside)

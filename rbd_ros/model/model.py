@@ -16,7 +16,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Seque
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.geometry import Geometry
 from rbd_ros.model.joints import JointType
-from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
+from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar
 
 FLOATING_BASE_JOINT = 'floating_base'
@@ -24,14 +24,14 @@ FLOATING_BASE_JOINT = 'floating_base'
 
 @dataclass(frozen=True)
 class JointLimits:
-    """Limits of a joint, the same for each of its degrees of freedom.
+    """Limits of a joint, which hold for each of its degrees of freedom.
 
-    Infinite where the description gives none.
+    A limit that the description does not give is infinite.
 
-    :param lower: least position [rad or m]
-    :param upper: greatest position [rad or m]
-    :param velocity: greatest speed [rad/s or m/s]
-    :param effort: greatest generalized force [N m or N]
+    :param lower: minimum position [rad or m]
+    :param upper: maximum position [rad or m]
+    :param velocity: maximum speed [rad/s or m/s]
+    :param effort: maximum generalized force [N m or N]
     """
 
     lower: float = -math.inf
@@ -174,11 +174,15 @@ class Model:
         transforms that are zero or one but for rounding are made so, because what is known to be
         zero need not be computed.
 
+        :param name: name of the robot
+        :param bodies: bodies in regular order (parents first); `q`, `v` and `inertia` are set here
+        :param links: links on these bodies and on the base
+        :param others: further fields of the model
         :raises ModelError: if the numbering is not regular
         """
-        links = {link.name: replace(link, placement=_snapped(link.placement)) for link in links}
+        by_name = {link.name: replace(link, placement=_snapped(link.placement)) for link in links}
         inertia: Dict[int, RigidBodyInertia] = {}
-        for link in links.values():
+        for link in by_name.values():
             inertia[link.body] = inertia.get(
                 link.body, RigidBodyInertia.zero()
             ) + link.placement.inverse_apply(link.inertia)
@@ -198,7 +202,7 @@ class Model:
                 )
             )
             nq, nv = nq + body.joint.nq, nv + body.joint.nv
-        return cls(name, tuple(numbered), links, **others)
+        return cls(name, tuple(numbered), by_name, **others)
 
     # -- the tree
 
@@ -215,9 +219,9 @@ class Model:
         return reversed(list(enumerate(self.bodies, start=1)))
 
     def support(self, i: int) -> List[int]:
-        """Support kappa(i): the bodies on the path from body `i` to the base.
+        """Support kappa(i): the bodies on the path from body `i` to the base (book 4.1.4).
 
-        `i` first (book 4.1.4).
+        The list begins with `i`; the base is not in it.
         """
         path = []
         while i > 0:
@@ -226,7 +230,7 @@ class Model:
         return path
 
     def subtree(self, i: int) -> List[int]:
-        """Subtree nu(i): body `i` and all bodies it supports (book 4.1.4)."""
+        """Subtree nu(i): body `i` and all bodies it supports, in ascending order (book 4.1.4)."""
         return [
             j for j in range(max(i, 1), len(self.bodies) + 1) if i == 0 or i in self.support(j)
         ]
@@ -267,14 +271,14 @@ class Model:
 
     @cached_property
     def nv(self) -> int:
-        """Independent degrees of freedom."""
+        """Number of independent degrees of freedom."""
         return sum(self.body(i).joint.nv for i in self.independent)
 
     @cached_property
     def independent_slices(self) -> Dict[int, Tuple[slice, slice]]:
-        """Where each independent body's joint variables lie.
+        """Where the joint variables of each independent body lie in q and v.
 
-        Number -> (slice of q, slice of v).
+        The keys are the numbers of the bodies, the values a slice of q and a slice of v each.
         """
         result, nq, nv = {}, 0, 0
         for i in self.independent:
@@ -308,7 +312,7 @@ class Model:
 
     def tree_position(self, q: Sequence[Scalar]) -> List[Scalar]:
         """Positions of all joints, gamma(q), (tree_nq,), from the independent ones, (nq,)."""
-        result = []
+        result: List[Scalar] = []
         for i, _ in self.outward():
             master, ratio, offset = self._gears[i]
             positions = q[self.independent_slices[master][0]]
@@ -316,9 +320,10 @@ class Model:
         return result
 
     def tree_velocity(self, v: Sequence[Scalar]) -> List[Scalar]:
-        """Velocities (or accelerations) of all joints, G v, (tree_nv,).
+        """Velocities or accelerations of all joints, G v, from the independent ones.
 
-        From the independent ones, (nv,).
+        :param v: velocities or accelerations of the independent joints, (nv,)
+        :return: those of the tree, (tree_nv,)
         """
         return [
             v[k] if ratio == 1.0 else ratio * v[k]
@@ -330,21 +335,29 @@ class Model:
         return [v[k] for i in self.independent for k in range(self.tree_nv)[self.body(i).v]]
 
     def independent_force(self, tau: Sequence[Scalar]) -> List[Scalar]:
-        """Forces on the independent coordinates, G^T tau, (nv,), from those on all joints."""
+        """Forces on the independent coordinates, G^T tau, from those on all joints.
+
+        :param tau: generalized forces of the tree, (tree_nv,)
+        :return: generalized forces, (nv,)
+        """
         result = [0.0] * self.nv
         for value, k, ratio in zip(tau, self.tree_dof_index, self.tree_dof_ratio):
             result[k] = result[k] + ratio * value
         return result
 
     def independent_columns(self, J: Sequence[Sequence[Scalar]]) -> List[List[Scalar]]:
-        """Matrix J G with columns for the independent coordinates, (m, nv).
+        """Matrix J G with columns for the independent coordinates, from one for all joints.
 
-        From one for all joints, (m, tree_nv).
+        :param J: matrix of m rows, such as a Jacobian, (m, tree_nv)
+        :return: the same for the independent velocities, (m, nv)
         """
         return [self.independent_force(row) for row in J]
 
     def independent_matrix(self, H: Sequence[Sequence[Scalar]]) -> List[List[Scalar]]:
-        """Matrix G^T H G, (nv, nv), from one of the tree, (tree_nv, tree_nv)."""
+        """Matrix G^T H G of the independent coordinates, (nv, nv), from one of the tree.
+
+        :param H: matrix of the tree, such as its mass matrix, (tree_nv, tree_nv)
+        """
         columns = list(zip(*self.independent_columns(H)))
         return [list(row) for row in zip(*(self.independent_force(column) for column in columns))]
 
@@ -358,9 +371,9 @@ class Model:
     # -- frames
 
     def link(self, name: str) -> Link:
-        """Link by name.
+        """Link of the given name.
 
-        :raises ValueError: if there is none, with the names that come close
+        :raises ValueError: if there is none; the message lists similar names
         """
         if name not in self.links:
             raise ValueError(_unknown('link', name, self.links))
@@ -369,7 +382,7 @@ class Model:
     def frame(self, name: str) -> Frame:
         """Frame of a link, or of a joint if no link has that name.
 
-        :raises ValueError: if there is none, with the names that come close
+        :raises ValueError: if there is none; the message lists similar names
         """
         if name in self.links:
             return Frame(self.links[name].body, self.links[name].placement)
@@ -380,13 +393,20 @@ class Model:
     # -- variants
 
     def with_gravity(self, gravity: Sequence[Scalar]) -> Model:
-        """Return the model under another gravity, (3,) [m/s^2] in base coordinates."""
-        return replace(self, gravity=tuple(gravity))
+        """Return the model under another gravity.
+
+        :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
+        """
+        x, y, z = gravity
+        return replace(self, gravity=(x, y, z))
 
     def with_link_inertia(self, name: str, inertia: RigidBodyInertia, add: bool = False) -> Model:
-        """Return the model with the inertia of link `name` replaced (or increased).
+        """Return the model with another inertia of one link.
 
-        `inertia` is in link coordinates.
+        :param name: name of the link
+        :param inertia: inertia in link coordinates; its parameters may be symbols
+        :param add: whether it is added to the link's own inertia, as a payload is, or replaces it
+        :raises ValueError: if there is no such link
         """
         link = self.link(name)
         if add:
@@ -427,8 +447,10 @@ class Model:
         return replace(self, loops=loops)
 
     def with_armature(self, armature: Mapping[str, float]) -> Model:
-        """Return the model with the armatures of the joints named changed [kg m^2 or kg].
+        """Return the model with other armatures of some joints.
 
+        :param armature: reflected rotor inertia by joint name [kg m^2 or kg]; other joints keep
+            theirs
         :raises ModelError: for an unknown joint, or a value that is negative or not finite
         """
         known = {body.joint_name for body in self.bodies}
@@ -447,7 +469,10 @@ class Model:
 
 
 def _snapped(X: PluckerTransform) -> PluckerTransform:
-    """Transform without rounding noise: 1e-15 of a unit, or of the length of r."""
+    """Transform with rounding noise removed: what is 0, 1 or -1 to within 1e-15, exactly so.
+
+    For the translation, within 1e-15 of its largest element.
+    """
     reach = 1e-15 * max(abs(x) for x in X.r)
 
     def unit(x: float) -> float:
@@ -455,8 +480,8 @@ def _snapped(X: PluckerTransform) -> PluckerTransform:
         return float(nearest) if abs(x - nearest) < 1e-15 else x
 
     return PluckerTransform(
-        tuple(tuple(unit(x) for x in row) for row in X.E),
-        tuple(0.0 if abs(x) < reach else x for x in X.r),
+        linear3.matrix3((unit(x) for x in row) for row in X.E),
+        linear3.vector3(0.0 if abs(x) < reach else x for x in X.r),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Dict, Mapping, Optional, Union
+from typing import Any, Dict, Mapping, Optional, Union
 
 import yaml
 
@@ -19,28 +19,29 @@ def read_armature(armature: Armature) -> Dict[str, float]:
     """Armature by joint name [kg m^2, or kg for prismatic joints].
 
     :param armature: the mapping itself, or the path of a YAML file that holds it, alone or under
-        the key 'armature'
-    :raises ModelError: for an unreadable file, or an entry that is no number; naming the joint
+        the key 'armature'; None: no armature
+    :raises ModelError: for an unreadable file, or an entry that is not a number; naming the joint
     """
     if armature is None:
         return {}
     where = 'armature'
+    entries: object = armature
     if isinstance(armature, (str, os.PathLike)):
         where = f'armature file {shorten(os.fspath(armature), 200)}'
-        armature = _read_yaml(armature, where)
+        entries = _read_yaml(armature, where)
         if (
-            isinstance(armature, dict)
-            and set(armature) == {'armature'}
-            and isinstance(armature['armature'], dict)
+            isinstance(entries, dict)
+            and set(entries) == {'armature'}
+            and isinstance(entries['armature'], dict)
         ):
-            armature = armature['armature']
-    if not isinstance(armature, Mapping):
+            entries = entries['armature']
+    if not isinstance(entries, Mapping):
         raise ModelError(
             f'{where}: expected a mapping of joint names to numbers, got '
-            f'{type(armature).__name__}; write lines like "joint_1: 0.05"'
+            f'{type(entries).__name__}; write lines like "joint_1: 0.05"'
         )
     return {
-        _joint_name(joint, where): _value(joint, value, where) for joint, value in armature.items()
+        _joint_name(joint, where): _value(joint, value, where) for joint, value in entries.items()
     }
 
 
@@ -53,7 +54,7 @@ def _joint_name(joint: object, where: str) -> str:
     return joint
 
 
-def _value(joint: str, value: object, where: str) -> float:
+def _value(joint: str, value: Any, where: str) -> float:
     try:
         if isinstance(value, str):
             return parse_number(value)  # YAML 1.1 reads 1e-3 as a text
@@ -71,14 +72,17 @@ def _value(joint: str, value: object, where: str) -> float:
 
 
 class _Loader(yaml.SafeLoader):
-    """Loader that refuses a joint named twice, and aliases, which nothing here needs."""
+    """Loader that refuses a joint named twice, and aliases.
 
-    def compose_node(self, parent: Optional[yaml.Node], index: object) -> Optional[yaml.Node]:
+    Nothing here needs an alias, and a few of them can make a short file expand to gigabytes.
+    """
+
+    def compose_node(self, parent: Optional[yaml.Node], index: Any) -> Optional[yaml.Node]:
         if self.check_event(yaml.AliasEvent):
             raise yaml.YAMLError('aliases are not accepted')
         return super().compose_node(parent, index)
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Dict[Any, Any]:
         seen = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
@@ -88,7 +92,7 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def _read_yaml(path: Union[str, os.PathLike], where: str) -> object:
+def _read_yaml(path: Union[str, os.PathLike[str]], where: str) -> object:
     try:
         if not os.path.isfile(path):
             raise ModelError(f'{where}: there is no such file; check the path')

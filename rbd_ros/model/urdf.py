@@ -1,4 +1,4 @@
-"""A system model from a URDF: the tree, its joints, gears, inertias and shapes.
+"""The system model that a URDF describes: its tree, joints, gears, inertias and shapes.
 
 The document is read by `urdf_document`, checked by `urdf_description` and parsed by
 urdf_parser_py; here its links and joints become bodies. See docs/urdf.md for the conventions.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 import math
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Shape, Sphere
@@ -43,36 +43,36 @@ def load_urdf(
     :param floating_base: whether the root link moves freely, by a joint named 'floating_base'
         before all others
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
-    :param strict: whether an inertia that no real body can have is an error instead of a warning
+    :param strict: whether an unphysical inertia is an error instead of a warning
     :param armature: reflected rotor inertia by joint name [kg m^2 or kg], or the path of a YAML
         file with it
     :param package_paths: directories in which package:// names are looked for first
-    :raises ModelError: for whatever cannot become a model, naming link, joint or element and the
-        cure
+    :raises ModelError: for a description that cannot become a model; the message names the link,
+        joint or element and what to do about it
     :raises ValueError: if `gravity` is not three finite numbers
     """
-    gravity = _check_gravity(gravity)
+    checked_gravity = _check_gravity(gravity)
     rotors = read_armature(armature)
     description = read_description(source)
     model = _Builder(description, strict, MeshPaths(description.directory, package_paths)).build(
-        floating_base, gravity
+        floating_base, checked_gravity
     )
     return model.with_armature(rotors) if rotors else model
 
 
-def _check_gravity(gravity: Sequence[float]) -> tuple:
+def _check_gravity(gravity: Sequence[float]) -> Tuple[float, float, float]:
     try:
-        values = tuple(float(g) for g in gravity)
+        x, y, z = (float(g) for g in gravity)
     except (TypeError, ValueError):
-        values = ()
-    if len(values) != 3 or not all(map(math.isfinite, values)):
+        x = y = z = math.nan
+    if not all(map(math.isfinite, (x, y, z))):
         raise ValueError(f'gravity must be 3 finite numbers, got {quote(gravity)}')
-    return values
+    return x, y, z
 
 
 @dataclass
 class _Builder:
-    """The links and joints of one description on their way to a model."""
+    """What has been made so far of the links and joints of a description."""
 
     description: Description
     strict: bool
@@ -83,11 +83,10 @@ class _Builder:
     geometries: List[Geometry] = field(default_factory=list)
     warnings: List[str] = field(default_factory=list)
     unresolved: List[str] = field(default_factory=list)
-    notes: Dict[str, List[str]] = field(
-        default_factory=dict
-    )  # what was noticed -> joints it was noticed of
+    # What was noticed, and the joints of which it was: one warning names them all.
+    notes: Dict[str, List[str]] = field(default_factory=dict)
 
-    def build(self, floating_base: bool, gravity: tuple) -> Model:
+    def build(self, floating_base: bool, gravity: Tuple[float, float, float]) -> Model:
         """Model of the description."""
         links, joints = self.description.links, self.description.joints
         root = find_root(links, joints)
@@ -163,16 +162,16 @@ class _Builder:
 
     def _axis(self, joint: Any) -> Vector3:
         axis = tuple(joint.axis) if joint.axis is not None else (1.0, 0.0, 0.0)
-        greatest = max(map(abs, axis))
-        if greatest == 0.0:
+        largest = max(map(abs, axis))
+        if largest == 0.0:
             raise ModelError(
                 f'joint {quote(joint.name)}: <axis xyz="0 0 0"> has no direction; '
                 'give a unit vector such as "0 0 1"'
             )
-        scaled = tuple(x / greatest for x in axis)
+        scaled = tuple(x / largest for x in axis)
         scaled = tuple(0.0 if abs(x) < _AXIS_ROUNDING else x for x in scaled)
         length = math.sqrt(linear3.dot(scaled, scaled))
-        if abs(length * greatest - 1.0) > 1e-3:
+        if abs(length * largest - 1.0) > 1e-3:
             self._note('have an <axis> that is not a unit vector; it was normalised', joint.name)
         return tuple(x / length for x in scaled)
 

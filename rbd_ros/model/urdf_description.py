@@ -1,20 +1,21 @@
-"""From a clean document to the parsed links and joints of urdf_parser_py, in file order.
+"""Links and joints of a URDF, parsed by urdf_parser_py, in the order of the file.
 
-urdf_parser_py gets only elements it knows, with values already checked, so it has nothing to
-complain about and prints nothing.
+urdf_parser_py gets only elements that it knows, with values already checked, so it prints no
+complaints to the terminal.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Tuple
+from xml.etree.ElementTree import Element
 
 from urdf_parser_py import urdf as urdf_parser
 from urdf_parser_py.xml_reflection.core import Path as ParserPath
 
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.urdf_document import Document, Node, quote, read_document, Source
-from rbd_ros.model.urdf_schema import check_element, parse_number, ROBOT
+from rbd_ros.model.urdf_schema import check_element, line_of, parse_number, ROBOT
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.rotation import rpy_rotation
 
@@ -25,10 +26,12 @@ JOINT_TYPES = ('revolute', 'continuous', 'prismatic', 'planar', 'floating', 'fix
 class Description:
     """Parsed links and joints of a robot.
 
+    :param name: name of the robot
     :param links: links of urdf_parser_py by name, in file order
     :param joints: joints of urdf_parser_py by name, in file order
     :param missing_limits: for each joint whose <limit> lacks required attributes, their names
     :param directory: directory of the file, None for a string
+    :param warnings: what was left out or noticed, in words
     """
 
     name: str
@@ -51,16 +54,16 @@ def read_description(source: Source) -> Description:
             f'{document.label}: <robot> has no links; give a URDF with at least one <link>'
         )
     check_element(root, ROBOT, document.label, skip=('link', 'joint'))
-    description = Description(root.get('name'), document.directory)
+    description = Description(root.get('name', ''), document.directory)
     rules = {tag: child.rule for tag, child in ROBOT.children.items()}
     for node in root:
         owner = _owner(node, document)
         found = description.links if node.tag == 'link' else description.joints
         check_element(node, rules[node.tag], owner)
-        name = node.get('name')
+        name = node.get('name', '')
         if name in found:
             raise ModelError(
-                f'{owner} is defined twice (again in line {node.line}); rename or remove one'
+                f'{owner} is defined twice (again in line {line_of(node)}); rename or remove one'
             )
         if node.tag == 'link':
             _prepare_link(node, owner, description)
@@ -75,16 +78,16 @@ def read_description(source: Source) -> Description:
     return description
 
 
-def _owner(node: Node, document: Document) -> str:
+def _owner(node: Element, document: Document) -> str:
     name = node.get('name')
     return (
         f'{node.tag} {quote(name)}'
         if name
-        else f'{document.label}: nameless {node.tag} (line {node.line})'
+        else f'{document.label}: nameless {node.tag} (line {line_of(node)})'
     )
 
 
-def _parse(kind: type, node: Node, owner: str) -> Any:
+def _parse(kind: Any, node: Element, owner: str) -> Any:
     try:
         return kind.from_xml(node, ParserPath(node.tag))
     except Exception as error:  # whatever it may be, the user is to see a ModelError
@@ -92,8 +95,8 @@ def _parse(kind: type, node: Node, owner: str) -> Any:
         raise ModelError(f'{owner}: {reason}; correct the element') from error
 
 
-def _prepare_joint(node: Node, owner: str, description: Description) -> None:
-    kind = node.get('type')
+def _prepare_joint(node: Element, owner: str, description: Description) -> None:
+    kind = node.get('type', '')
     if kind not in JOINT_TYPES:
         hint = {
             'ball': 'three revolute joints',
@@ -112,26 +115,27 @@ def _prepare_joint(node: Node, owner: str, description: Description) -> None:
         for name in missing:
             limit.set(name, 'inf')
         if limit.get('lower') is None and limit.get('upper') is None:
-            # By the letter both are 0; files that give neither mean a joint that turns without
-            # end.
+            # By the letter of URDF both are 0, but files that give neither mean a joint that turns
+            # without end.
             limit.set('lower', '-inf')
             limit.set('upper', 'inf')
             if kind in ('revolute', 'prismatic'):
                 missing.append('lower and upper')
         if missing and kind != 'fixed':
-            description.missing_limits[node.get('name')] = tuple(missing)
+            description.missing_limits[node.get('name', '')] = tuple(missing)
 
 
-def _prepare_link(node: Node, owner: str, description: Description) -> None:
+def _prepare_link(node: Element, owner: str, description: Description) -> None:
     inertial = node.find('inertial')
     if inertial is not None:
         _refuse_quaternion(inertial, owner)
     for shape in [*node.findall('collision'), *node.findall('visual')]:
         _refuse_quaternion(shape, owner)
         geometry = shape.find('geometry')
+        assert geometry is not None  # check_element has seen to that
         if len(geometry) != 1:
             raise ModelError(
-                f'{owner}: <geometry> (line {geometry.line}) must hold one shape, it holds '
+                f'{owner}: <geometry> (line {line_of(geometry)}) must hold one shape, it holds '
                 f'{len(geometry)}; give each shape a <{shape.tag}> of its own'
             )
         tag = geometry[0].tag
@@ -144,18 +148,19 @@ def _prepare_link(node: Node, owner: str, description: Description) -> None:
             )
 
 
-def _refuse_quaternion(node: Node, owner: str) -> None:
+def _refuse_quaternion(node: Element, owner: str) -> None:
     origin = node.find('origin')
     if origin is not None and origin.get('quat_xyzw') is not None:
         raise ModelError(
-            f'{owner}: quat_xyzw (line {origin.line}) is not read; give the rotation as rpy="..."'
+            f'{owner}: quat_xyzw (line {line_of(origin)}) is not read; '
+            'give the rotation as rpy="..."'
         )
 
 
-def _split_capsule(link: Node, shape: Node, geometry: Node) -> None:
-    """Replace a capsule (URDF 1.1) by a cylinder and two balls at its ends."""
+def _split_capsule(link: Element, shape: Element, geometry: Element) -> None:
+    """Replace a capsule (URDF 1.1) by a cylinder and a sphere at each end."""
     capsule = geometry[0]
-    radius, length = capsule.get('radius'), parse_number(capsule.get('length'))
+    radius, length = capsule.get('radius', ''), parse_number(capsule.get('length', ''))
     capsule.tag = 'cylinder'
     origin = shape.find('origin')
     xyz, rpy = (
@@ -167,9 +172,9 @@ def _split_capsule(link: Node, shape: Node, geometry: Node) -> None:
     )
     axis = linear3.apply(rpy_rotation(*rpy), (0.0, 0.0, 1.0))
     for half in (0.5 * length, -0.5 * length):
-        ball = Node(shape.tag, {'name': shape.get('name')} if shape.get('name') else {})
-        end = linear3.add(tuple(xyz), linear3.scale(half, axis))
-        ball.append(Node('origin', {'xyz': ' '.join(map(repr, end))}))
-        ball.append(Node('geometry'))
-        ball[-1].append(Node('sphere', {'radius': radius}))
-        link.append(ball)
+        sphere = Node(shape.tag, {'name': shape.get('name', '')} if shape.get('name') else {})
+        end = linear3.add(linear3.vector3(xyz), linear3.scale(half, axis))
+        sphere.append(Node('origin', {'xyz': ' '.join(map(repr, end))}))
+        sphere.append(Node('geometry'))
+        sphere[-1].append(Node('sphere', {'radius': radius}))
+        link.append(sphere)

@@ -1,8 +1,8 @@
-"""Reading a URDF document that may be hostile: from a path or a string to a small, clean tree.
+"""Reading a URDF document, which may be hostile, into a small tree of the elements that are used.
 
-Only what `urdf_schema` lists survives; vendor elements and unknown attributes are dropped unread.
+Only what `urdf_schema` lists is kept; vendor elements and unknown attributes are dropped unread.
 Whatever is not a plain XML document with a <robot> root, of bounded size and depth and without
-DTD, raises ModelError.
+a document type definition, raises ModelError.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 import stat
-from typing import List, NamedTuple, Optional, Union
+from typing import Dict, List, NamedTuple, Optional, Tuple, Union
 from xml.etree import ElementTree
 from xml.parsers import expat
 
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.urdf_schema import ElementRule, ROBOT
 
+# Far above any robot's description, far below what exhausts memory or the stack: a description
+# may arrive on a topic, from anybody.
 MAX_BYTES = 16 * 1024 * 1024
 MAX_ELEMENTS = 100_000
 MAX_DEPTH = 64
@@ -32,7 +34,7 @@ class Node(ElementTree.Element):
 
 
 class Document(NamedTuple):
-    """What came out of a description.
+    """A URDF document that was read.
 
     :param root: the <robot> element with the elements of the schema only
     :param label: what to call the document in messages
@@ -85,7 +87,8 @@ def read_document(source: Source) -> Document:
     return Document(_parse(data, path), path, str(Path(path).resolve().parent))
 
 
-def _read_file(source: Union[str, os.PathLike]) -> tuple:
+def _read_file(source: Union[str, os.PathLike[str]]) -> Tuple[bytes, str]:
+    """Bytes of a file that is not too large, and its path as text."""
     path = os.fspath(source)
     if isinstance(path, bytes):
         path = os.fsdecode(path)
@@ -128,7 +131,7 @@ def _too_large(what: str, size: int) -> str:
 
 
 def _parse(data: Union[str, bytes], label: str) -> Node:
-    """Run expat over the document with a handler for each event that matters."""
+    """Root element of a document, from which `_Builder` has kept what is used."""
     data = data.lstrip()  # blanks before an XML declaration are a common slip
     if not data:
         raise ModelError(f'{label} is empty; give a URDF document with a <robot> element')
@@ -180,7 +183,7 @@ class _Builder:
         self.label = label
         self.root: Optional[Node] = None
         self.open_tags: List[str] = []
-        self._kept: List[tuple] = []  # (node, rule) of the open elements that are kept
+        self._kept: List[Tuple[Node, ElementRule]] = []  # the open elements that are kept
         self._skipped = 0  # depth below the outermost open element that is not kept
         self._elements = 0
         self.parser = parser = expat.ParserCreate()
@@ -188,13 +191,14 @@ class _Builder:
         parser.EndElementHandler = self._end
         parser.StartDoctypeDeclHandler = self._doctype
         parser.EntityDeclHandler = self._entity
+        # No external subset is fetched, whatever the document says.
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
 
     def _where(self) -> str:
         return f'{self.label}, line {self.parser.CurrentLineNumber}'
 
     def inside(self) -> str:
-        """Words for the innermost open element and the link or joint that it is part of."""
+        """Where the parser is: the innermost open element, and the link or joint around it."""
         if not self.open_tags:
             return ''
         owner = ''
@@ -212,7 +216,7 @@ class _Builder:
     def _entity(self, name: str, *details: object) -> None:
         raise ModelError(f'{self._where()}: entity {quote(name)} is refused; write its text out')
 
-    def _start(self, tag: str, attributes: dict) -> None:
+    def _start(self, tag: str, attributes: Dict[str, str]) -> None:
         self._elements += 1
         if self._elements > MAX_ELEMENTS:
             raise ModelError(
@@ -253,7 +257,7 @@ class _Builder:
         else:
             self._kept.pop()
 
-    def _keep(self, tag: str, attributes: dict, rule: ElementRule) -> Node:
+    def _keep(self, tag: str, attributes: Dict[str, str], rule: ElementRule) -> Node:
         kept = {}
         for name, value in attributes.items():
             if name in rule.attributes:

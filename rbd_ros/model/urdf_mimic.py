@@ -13,7 +13,7 @@ _SINGLE = ('revolute', 'continuous', 'prismatic')
 
 
 class _Gear(NamedTuple):
-    """q = ratio * q_master + offset; no master: fixed at the offset."""
+    """Gear q = ratio * q_master + offset; a joint without a master is fixed at the offset."""
 
     master: Optional[str]
     ratio: float
@@ -27,8 +27,8 @@ class Gears:
     `strict`.
 
     :param joints: parsed joints by name
-    :param strict: whether an unknown master is an error
-    :raises ModelError: for cycles and joints that are not of one degree of freedom
+    :param strict: whether it is an error to mimic a joint that does not exist
+    :raises ModelError: for cycles, and for joints that have not one degree of freedom
     """
 
     def __init__(self, joints: Mapping[str, Any], strict: bool = False):
@@ -51,12 +51,15 @@ class Gears:
                 self._resolve(name)
 
     def frozen(self, name: str) -> Optional[float]:
-        """Position at which a joint stands that mimics a fixed joint; None for all others."""
+        """Position of a joint that mimics a fixed one, and so cannot move; None for all others."""
         gear = self._gears.get(name)
         return gear.offset if gear is not None and gear.master is None else None
 
     def couplings(self, numbers: Mapping[str, int]) -> Tuple[Coupling, ...]:
-        """Gear constraints between the bodies whose numbers are given by joint name."""
+        """Gear constraints between bodies, in the order of their numbers.
+
+        :param numbers: number of the body of each joint that moves, by joint name
+        """
         return tuple(
             Coupling(numbers[name], numbers[gear.master], gear.ratio, gear.offset)
             for name, gear in sorted(self._gears.items(), key=lambda item: numbers.get(item[0], 0))
@@ -90,7 +93,7 @@ class Gears:
 
     def _master(self, name: str, chain: Mapping[str, None]) -> str:
         joint = self._joints[name]
-        master = joint.mimic.joint
+        master: str = joint.mimic.joint
         if joint.type not in _SINGLE:
             raise ModelError(
                 f'joint {quote(name)} is {joint.type} and cannot mimic another; remove its <mimic>'

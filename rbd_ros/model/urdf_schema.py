@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 import math
 import re
-from typing import Dict, Mapping
+from typing import Dict, Mapping, Sequence
 from xml.etree.ElementTree import Element
 
 from rbd_ros.model.errors import ModelError
 
 _NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?', re.ASCII)
 _INFINITE = re.compile(r'[+-]?inf(inity)?', re.ASCII | re.IGNORECASE)
+# Characters of a number; the longest double, written out without an exponent, has fewer.
 _MAX_NUMBER = 400
 # Beyond this, products of masses and lengths could overflow. Limits may be larger.
 MAX_MAGNITUDE = 1e30
@@ -136,13 +137,15 @@ def shorten(text: str, width: int = 60) -> str:
 
 
 class TooLargeError(ValueError):
-    """A number that is one, but not one of any robot."""
+    """A text is a number, but one larger than any robot needs."""
 
 
 def parse_number(text: str, infinite: bool = False) -> float:
-    """Number of a text in URDF's notation: ASCII digits, a point, an exponent.
+    """Number in URDF's notation: ASCII digits, a decimal point, an exponent.
 
-    :raises ValueError: saying what is wrong with it
+    :param infinite: whether 'inf' and numbers beyond MAX_MAGNITUDE are accepted
+    :raises ValueError: if the text is not a number; the message says what is wrong with it
+    :raises TooLargeError: if the number is beyond MAX_MAGNITUDE
     """
     text = text.strip()
     if len(text) > _MAX_NUMBER:
@@ -159,14 +162,20 @@ def parse_number(text: str, infinite: bool = False) -> float:
     return value
 
 
-def check_element(node: Element, rule: ElementRule, owner: str, skip: tuple = ()) -> None:
+def line_of(node: Element) -> int:
+    """Line of the document that an element came from, 0 if it came from none."""
+    line: int = getattr(node, 'line', 0)
+    return line
+
+
+def check_element(node: Element, rule: ElementRule, owner: str, skip: Sequence[str] = ()) -> None:
     """Refuse an element that breaks its rule, or one of its children that does.
 
     :param owner: what the element belongs to in messages, as "link 'tool'"
     :param skip: children that are not descended into
     :raises ModelError: naming owner, element and attribute
     """
-    where = f'{owner}: <{node.tag}> (line {getattr(node, "line", 0)})'
+    where = f'{owner}: <{node.tag}> (line {line_of(node)})'
     for name, attribute in rule.attributes.items():
         text = node.get(name)
         if text is None:
@@ -187,7 +196,7 @@ def check_element(node: Element, rule: ElementRule, owner: str, skip: tuple = ()
             continue
         if counts[child.tag] > 1 and not child_rule.many:
             raise ModelError(
-                f'{where} has more than one <{child.tag}> (line {child.line}); keep one'
+                f'{where} has more than one <{child.tag}> (line {line_of(child)}); keep one'
             )
         if child.tag not in skip:
             check_element(child, child_rule.rule, owner)

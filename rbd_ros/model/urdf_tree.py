@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping
+from typing import Any, Dict, List, Mapping, Set
 
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.urdf_document import quote
@@ -45,7 +45,7 @@ def find_root(links: Mapping[str, Any], joints: Mapping[str, Any]) -> str:
 
 
 def _refuse_cycles(links: Mapping[str, Any], parents: Mapping[str, Any]) -> None:
-    safe = set()
+    safe: Set[str] = set()  # links from which the way to a root is known to end
     for link in links:
         path: Dict[str, None] = {}
         while link in parents and link not in safe:

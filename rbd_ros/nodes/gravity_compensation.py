@@ -1,4 +1,4 @@
-"""Gravity compensation: torques that hold the robot against gravity where it is."""
+"""The node gravity_compensation: torques that hold the robot against gravity where it is."""
 
 from __future__ import annotations
 
@@ -37,7 +37,12 @@ INTERFACE = NodeInterface(
 
 
 def law_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
-    """Arguments of `LawSettings.for_robot`: gravity, with damping and friction if chosen."""
+    """Arguments of `LawSettings.for_robot`: gravity, with damping and friction if wanted.
+
+    :param robot: the robot
+    :param values: values of the node's parameters by name
+    :raises ValueError: for a wrong number of values
+    """
     from rbd_ros.nodes.torque.node import per_joint
 
     damping = values['damping']

@@ -1,4 +1,4 @@
-"""Inverse dynamics: torques that make the robot follow a trajectory."""
+"""The node inverse_dynamics: torques that make the robot follow a trajectory."""
 
 from __future__ import annotations
 
@@ -147,7 +147,13 @@ INTERFACE = NodeInterface(
 
 
 def law_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
-    """Arguments of `LawSettings.for_robot`: the words, and gains given or from a frequency."""
+    """Arguments of `LawSettings.for_robot`: the terms of the law and its gains.
+
+    :param robot: the robot
+    :param values: values of the node's parameters by name; gains that are empty follow from the
+        frequency and the damping ratio
+    :raises ValueError: for a wrong number of values
+    """
     from rbd_ros.control import default_gains
     from rbd_ros.nodes.torque.node import per_joint
 

@@ -1,6 +1,6 @@
 """Spatial vector algebra (book chapter 2, appendix A): typed, compact, generic over the scalar.
 
-Knows nothing else.
+Joints, bodies and algorithms are not here; nothing in this folder imports another one.
 """
 
 from rbd_ros.spatial.inertia import ArticulatedBodyInertia, RigidBodyInertia

@@ -1,28 +1,32 @@
-"""Rigid-body inertia (10 numbers) and articulated-body inertia (21 numbers).
+"""Inertia of a rigid body (10 numbers) and of an articulated body (21 numbers).
 
 Sources: book 2.13, 7.1, A.3 and A.4.
 """
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import overload, Sequence, Tuple
 
 import numpy as np
 
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.linear3 import Matrix3, Symmetric3, Vector3, ZERO3
-from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.spatial.scalar import Scalar, ScalarArray
 from rbd_ros.spatial.vectors import ForceVector, MotionVector, require_scalar, SpatialQuantity
 
-_ZERO_SYMMETRIC: Symmetric3 = (0,) * 6
+_ZERO_SYMMETRIC: Symmetric3 = (0, 0, 0, 0, 0, 0)
 
 
-def _add(a: tuple, b: tuple) -> tuple:
-    return tuple(x + y for x, y in zip(a, b))
+def _add(a: Symmetric3, b: Symmetric3) -> Symmetric3:
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]
 
 
-def _subtract(a: tuple, b: tuple) -> tuple:
-    return tuple(x - y for x, y in zip(a, b))
+def _subtract(a: Symmetric3, b: Symmetric3) -> Symmetric3:
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3], a[4] - b[4], a[5] - b[5]
+
+
+def _scale(s: Scalar, a: Symmetric3) -> Symmetric3:
+    return a[0] * s, a[1] * s, a[2] * s, a[3] * s, a[4] * s, a[5] * s
 
 
 class RigidBodyInertia(SpatialQuantity):
@@ -32,6 +36,7 @@ class RigidBodyInertia(SpatialQuantity):
     :param h: first moment of mass, m c with c the centre of mass, (3,) [kg m]
     :param I: lower triangle (xx, yx, yy, zx, zy, zz) of the rotational inertia about the ORIGIN,
         (6,) [kg m^2]
+    :raises ValueError: if `h` or `I` has another length
     """
 
     __slots__ = ('mass', 'h', 'I')
@@ -39,20 +44,24 @@ class RigidBodyInertia(SpatialQuantity):
     def __init__(self, mass: Scalar, h: Vector3, I: Symmetric3):
         self.mass = mass
         self.h = linear3.vector3(h, 'h')
-        self.I = tuple(I)
+        self.I: Symmetric3 = tuple(I)
         if len(self.I) != 6:
             raise ValueError(f'I must be the 6 numbers of a lower triangle, got {len(self.I)}')
 
     @classmethod
     def zero(cls) -> RigidBodyInertia:
-        """Inertia of nothing."""
+        """Inertia without mass."""
         return cls(0, ZERO3, _ZERO_SYMMETRIC)
 
     @classmethod
     def from_mass_centre(cls, mass: Scalar, centre: Vector3, I_C: Matrix3) -> RigidBodyInertia:
-        """Inertia of mass, centre of mass and rotational inertia about it, (3, 3).
+        """Inertia with a given mass, centre of mass and rotational inertia about it.
 
         The book's mcI (eq 2.62).
+
+        :param mass: mass [kg]
+        :param centre: centre of mass, (3,) [m]
+        :param I_C: rotational inertia about the centre of mass, symmetric, (3, 3) [kg m^2]
         """
         centre = linear3.vector3(centre, 'centre')
         h = linear3.scale(mass, centre)
@@ -63,16 +72,21 @@ class RigidBodyInertia(SpatialQuantity):
 
     @classmethod
     def from_parameters(cls, parameters: Sequence[Scalar]) -> RigidBodyInertia:
-        """Inertia of the ten parameters (m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz).
+        """Inertia with the ten parameters (m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz).
 
-        I about the origin.
+        The rotational inertia is that about the origin. The dynamics are linear in these ten.
+
+        :param parameters: (10,) [kg, kg m, kg m^2]
         """
         m, hx, hy, hz, xx, xy, xz, yy, yz, zz = parameters
         return cls(m, (hx, hy, hz), (xx, xy, yy, xz, yz, zz))
 
     @classmethod
-    def from_matrix(cls, M: np.ndarray) -> RigidBodyInertia:
-        """Inertia of its 6x6 matrix."""
+    def from_matrix(cls, M: ScalarArray) -> RigidBodyInertia:
+        """Inertia with a given matrix, (6, 6).
+
+        :raises ValueError: for another shape
+        """
         M = np.asarray(M)
         if M.shape != (6, 6):
             raise ValueError(f'a spatial inertia is 6x6, got {M.shape}')
@@ -82,29 +96,35 @@ class RigidBodyInertia(SpatialQuantity):
             linear3.symmetric(linear3.matrix3(M[:3, :3])),
         )
 
-    def parameters(self) -> tuple:
-        """Ten parameters, see `from_parameters`."""
+    def parameters(self) -> Tuple[Scalar, ...]:
+        """Ten inertial parameters, (10,), in the order of `from_parameters`."""
         xx, xy, yy, xz, yz, zz = self.I
         return (self.mass, *self.h, xx, xy, xz, yy, yz, zz)
 
-    def mass_centre(self) -> tuple:
+    def mass_centre(self) -> Tuple[Scalar, Vector3, Matrix3]:
         """Mass, centre of mass (3,) and rotational inertia about it (3, 3).
 
-        The inverse of `from_mass_centre`.
+        These are the arguments of `from_mass_centre`.
 
-        :raises ZeroDivisionError: for a massless body, which has no centre
+        :raises ZeroDivisionError: for a massless body, which has no centre of mass
         """
-        centre = tuple(h / self.mass for h in self.h)
+        centre = (self.h[0] / self.mass, self.h[1] / self.mass, self.h[2] / self.mass)
         about_centre = _add(self.I, linear3.lower_skew_skew(self.h, centre))
         return self.mass, centre, linear3.full(about_centre)
 
-    def matrix(self) -> np.ndarray:
-        """Matrix, (6, 6)."""
-        h = np.array(linear3.skew(self.h))
+    def matrix(self) -> ScalarArray:
+        """Matrix [[I, h x], [-h x, m 1]], (6, 6)."""
+        h: ScalarArray = np.array(linear3.skew(self.h))
         return np.block([[np.array(linear3.full(self.I)), h], [-h, self.mass * np.eye(3)]])
 
-    def __mul__(self, other):
-        """Momentum I v (24m + 18a) of a motion, or a multiple (10m) by a scalar."""
+    @overload
+    def __mul__(self, other: MotionVector) -> ForceVector: ...
+
+    @overload
+    def __mul__(self, other: Scalar) -> RigidBodyInertia: ...
+
+    def __mul__(self, other: Scalar) -> SpatialQuantity:
+        """Momentum I v of a velocity (24m + 18a), or the inertia times a scalar (10m)."""
         if isinstance(other, MotionVector):
             omega, v = other.angular, other.linear
             return ForceVector(
@@ -112,16 +132,25 @@ class RigidBodyInertia(SpatialQuantity):
                 linear3.subtract(linear3.scale(self.mass, v), linear3.cross(self.h, omega)),
             )
         require_scalar(other, 'inertia *')
-        return RigidBodyInertia(
-            self.mass * other, linear3.scale(other, self.h), tuple(x * other for x in self.I)
-        )
+        return self._times(other)
 
     def __rmul__(self, factor: Scalar) -> RigidBodyInertia:
         require_scalar(factor, '* inertia')
-        return self * factor
+        return self._times(factor)
 
-    def __add__(self, other):
-        """Inertia of two bodies joined rigidly (10a), or with an articulated one (15a)."""
+    def _times(self, factor: Scalar) -> RigidBodyInertia:
+        return RigidBodyInertia(
+            self.mass * factor, linear3.scale(factor, self.h), _scale(factor, self.I)
+        )
+
+    @overload
+    def __add__(self, other: RigidBodyInertia) -> RigidBodyInertia: ...
+
+    @overload
+    def __add__(self, other: ArticulatedBodyInertia) -> ArticulatedBodyInertia: ...
+
+    def __add__(self, other: object) -> SpatialQuantity:
+        """Inertia of two bodies joined rigidly (10a, with an articulated body 15a)."""
         if isinstance(other, ArticulatedBodyInertia):
             return other + self
         if not isinstance(other, RigidBodyInertia):
@@ -133,21 +162,21 @@ class RigidBodyInertia(SpatialQuantity):
         )
 
     def rotated(self, E: Matrix3) -> RigidBodyInertia:
-        """Inertia in coordinates rotated by E."""
+        """Inertia in coordinates rotated by `E`, (3, 3)."""
         return RigidBodyInertia(
             self.mass, linear3.apply(E, self.h), linear3.rotate_symmetric(E, self.I)
         )
 
     def moved(self, r: Vector3) -> RigidBodyInertia:
-        """Inertia in coordinates whose origin lies at `r`.
+        """Inertia in coordinates whose origin lies at `r`, (3,) [m].
 
-        I + r x h x + y x r x with y = h - m r (book A.3).
+        The first moment becomes y = h - m r and I becomes I + r x h x + y x r x (book A.3).
         """
         y = linear3.subtract(self.h, linear3.scale(self.mass, r))
         change = _add(linear3.lower_skew_skew(r, self.h), linear3.lower_skew_skew(y, r))
         return RigidBodyInertia(self.mass, y, _add(self.I, change))
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, RigidBodyInertia) and self.parameters() == other.parameters()
 
     def __hash__(self) -> int:
@@ -158,9 +187,9 @@ class RigidBodyInertia(SpatialQuantity):
 
 
 class ArticulatedBodyInertia(SpatialQuantity):
-    """Articulated-body inertia [[I, H], [H^T, M]].
+    """Articulated-body inertia [[I, H], [H^T, M]] (book 7.1).
 
-    The apparent inertia of a body in a mechanism (book 7.1).
+    It is the inertia that a body appears to have as part of a mechanism.
 
     :param M: lower triangle of the linear block, (6,) [kg]
     :param H: coupling block, (3, 3) [kg m]
@@ -170,40 +199,51 @@ class ArticulatedBodyInertia(SpatialQuantity):
     __slots__ = ('M', 'H', 'I')
 
     def __init__(self, M: Symmetric3, H: Matrix3, I: Symmetric3):
-        self.M, self.H, self.I = tuple(M), linear3.matrix3(H, 'H'), tuple(I)
+        self.M: Symmetric3 = tuple(M)
+        self.H: Matrix3 = linear3.matrix3(H, 'H')
+        self.I: Symmetric3 = tuple(I)
 
     @classmethod
     def zero(cls) -> ArticulatedBodyInertia:
-        """Zero inertia."""
-        return cls(_ZERO_SYMMETRIC, (ZERO3,) * 3, _ZERO_SYMMETRIC)
+        """Inertia without mass."""
+        return cls(_ZERO_SYMMETRIC, (ZERO3, ZERO3, ZERO3), _ZERO_SYMMETRIC)
 
     @classmethod
     def from_rigid(cls, inertia: RigidBodyInertia) -> ArticulatedBodyInertia:
-        """A rigid body as an articulated one without joints."""
+        """Inertia of an articulated body that is a single rigid one."""
         m = inertia.mass
         return cls((m, 0, m, 0, 0, m), linear3.skew(inertia.h), inertia.I)
 
     @classmethod
-    def from_matrix(cls, A: np.ndarray) -> ArticulatedBodyInertia:
-        """Inertia of its symmetric 6x6 matrix."""
+    def from_matrix(cls, A: ScalarArray) -> ArticulatedBodyInertia:
+        """Inertia with a given symmetric matrix, (6, 6).
+
+        :raises ValueError: for another shape
+        """
         A = np.asarray(A)
         if A.shape != (6, 6):
             raise ValueError(f'an articulated-body inertia is 6x6, got {A.shape}')
         return cls(
             linear3.symmetric(linear3.matrix3(A[3:, 3:])),
-            A[:3, 3:],
+            linear3.matrix3(A[:3, 3:]),
             linear3.symmetric(linear3.matrix3(A[:3, :3])),
         )
 
-    def matrix(self) -> np.ndarray:
-        """Matrix, (6, 6)."""
-        H = np.array(self.H)
+    def matrix(self) -> ScalarArray:
+        """Matrix [[I, H], [H^T, M]], (6, 6)."""
+        H: ScalarArray = np.array(self.H)
         return np.block(
             [[np.array(linear3.full(self.I)), H], [H.T, np.array(linear3.full(self.M))]]
         )
 
-    def __mul__(self, other):
-        """Force IA a (36m + 30a) of a motion, or a multiple by a scalar."""
+    @overload
+    def __mul__(self, other: MotionVector) -> ForceVector: ...
+
+    @overload
+    def __mul__(self, other: Scalar) -> ArticulatedBodyInertia: ...
+
+    def __mul__(self, other: Scalar) -> SpatialQuantity:
+        """Force IA a of an acceleration (36m + 30a), or the inertia times a scalar (21m)."""
         if isinstance(other, MotionVector):
             omega, v = other.angular, other.linear
             return ForceVector(
@@ -213,18 +253,19 @@ class ArticulatedBodyInertia(SpatialQuantity):
                 ),
             )
         require_scalar(other, 'inertia *')
-        return ArticulatedBodyInertia(
-            tuple(x * other for x in self.M),
-            tuple(linear3.scale(other, row) for row in self.H),
-            tuple(x * other for x in self.I),
-        )
+        return self._times(other)
 
     def __rmul__(self, factor: Scalar) -> ArticulatedBodyInertia:
         require_scalar(factor, '* inertia')
-        return self * factor
+        return self._times(factor)
 
-    def __add__(self, other):
-        """Inertia of two articulated bodies glued together (21a), or with a rigid one (15a)."""
+    def _times(self, factor: Scalar) -> ArticulatedBodyInertia:
+        x, y, z = self.H
+        H = (linear3.scale(factor, x), linear3.scale(factor, y), linear3.scale(factor, z))
+        return ArticulatedBodyInertia(_scale(factor, self.M), H, _scale(factor, self.I))
+
+    def __add__(self, other: object) -> ArticulatedBodyInertia:
+        """Inertia of two bodies joined rigidly (21a, with a rigid body 15a)."""
         if isinstance(other, ArticulatedBodyInertia):
             return ArticulatedBodyInertia(
                 _add(self.M, other.M), linear3.add_matrices(self.H, other.H), _add(self.I, other.I)
@@ -242,9 +283,10 @@ class ArticulatedBodyInertia(SpatialQuantity):
         )
 
     def minus_dyad(self, W: ForceVector, U: ForceVector) -> ArticulatedBodyInertia:
-        """Difference IA - W U^T, for dyads whose sum is symmetric.
+        """Difference IA - W U^T for dyads W U^T whose sum is symmetric, though each need not be.
 
-        Such is U D^-1 U^T of the articulated-body algorithm.
+        So are the dyads of U D^-1 U^T in the articulated-body algorithm (book table 7.1). Only one
+        triangle of the symmetric blocks is computed.
         """
         (a, b, c), (d, e, f) = W.couple, W.linear
         (p, q, r), (s, t, u) = U.couple, U.linear
@@ -257,7 +299,7 @@ class ArticulatedBodyInertia(SpatialQuantity):
         )
 
     def rotated(self, E: Matrix3) -> ArticulatedBodyInertia:
-        """Inertia in coordinates rotated by E."""
+        """Inertia in coordinates rotated by `E`, (3, 3)."""
         return ArticulatedBodyInertia(
             linear3.rotate_symmetric(E, self.M),
             linear3.rotate_general(E, self.H),
@@ -265,16 +307,16 @@ class ArticulatedBodyInertia(SpatialQuantity):
         )
 
     def moved(self, r: Vector3) -> ArticulatedBodyInertia:
-        """Inertia in coordinates whose origin lies at `r` (book A.3).
+        """Inertia in coordinates whose origin lies at `r`, (3,) [m].
 
-        H' = H - r x M, I' = I - r x H^T + H' r x.
+        H becomes H' = H - r x M, and I becomes I - r x H^T + H' r x (book A.3).
         """
         H = linear3.subtract_matrices(self.H, linear3.cross_matrix(r, linear3.full(self.M)))
         rH = linear3.symmetric(linear3.cross_matrix(r, linear3.transpose(self.H)))
         Hr = linear3.symmetric(linear3.matrix_cross(H, r))
         return ArticulatedBodyInertia(self.M, H, _add(_subtract(self.I, rH), Hr))
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, ArticulatedBodyInertia) and (self.M, self.H, self.I) == (
             other.M,
             other.H,

@@ -5,7 +5,7 @@ A vector is ``(x, y, z)``, a matrix a tuple of three rows, a symmetric matrix it
 few products, so that they work for any scalar and cost what the book's tables say.
 """
 
-from typing import Sequence, Tuple
+from typing import Iterable, Tuple
 
 import numpy as np
 
@@ -20,9 +20,10 @@ ZERO3: Vector3 = (0, 0, 0)
 IDENTITY3: Matrix3 = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
 
-def vector3(values: Sequence[Scalar], what: str = 'vector') -> Vector3:
+def vector3(values: Iterable[Scalar], what: str = 'vector') -> Vector3:
     """Three scalars as a tuple.
 
+    :param what: name of the vector in the message
     :raises ValueError: if there are not exactly three
     """
     result = tuple(_plain(value) for value in values)
@@ -31,9 +32,10 @@ def vector3(values: Sequence[Scalar], what: str = 'vector') -> Vector3:
     return result
 
 
-def matrix3(rows: Sequence[Sequence[Scalar]], what: str = 'matrix') -> Matrix3:
+def matrix3(rows: Iterable[Iterable[Scalar]], what: str = 'matrix') -> Matrix3:
     """Three rows of three scalars as nested tuples.
 
+    :param what: name of the matrix in the message
     :raises ValueError: if the shape is not 3x3
     """
     result = tuple(vector3(row, what) for row in rows)
@@ -43,7 +45,7 @@ def matrix3(rows: Sequence[Sequence[Scalar]], what: str = 'matrix') -> Matrix3:
 
 
 def _plain(value: Scalar) -> Scalar:
-    """Take NumPy's scalars as Python's own: they are faster and print better."""
+    """Turn NumPy's scalars into Python's own, which are faster and print better."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -103,21 +105,27 @@ def apply_transpose(A: Matrix3, b: Vector3) -> Vector3:
 
 def transpose(A: Matrix3) -> Matrix3:
     """Transpose A^T."""
-    return tuple(zip(*A))
+    (a, b, c), (d, e, f), (g, h, i) = A
+    return (a, d, g), (b, e, h), (c, f, i)
 
 
 def multiply(A: Matrix3, B: Matrix3) -> Matrix3:
     """Product A B."""
-    columns = transpose(B)
-    return tuple(tuple(dot(row, column) for column in columns) for row in A)
+    a, b, c = A
+    x, y, z = transpose(B)
+    return (
+        (dot(a, x), dot(a, y), dot(a, z)),
+        (dot(b, x), dot(b, y), dot(b, z)),
+        (dot(c, x), dot(c, y), dot(c, z)),
+    )
 
 
 def multiply_rotations(F: Matrix3, G: Matrix3) -> Matrix3:
-    """Product of two rotation matrices, 24m + 15a.
+    """Product F G of two rotation matrices, 24m + 15a.
 
-    Its third column is the cross product of the others (book A.5).
-
-    With a zero known in either (a turn about a coordinate axis) multiplying out is cheaper still.
+    Two columns are multiplied out, and the third is their cross product (book A.5). If a zero is
+    known in F or G, as in a rotation about a coordinate axis, the whole product takes still fewer
+    operations, so then it is multiplied out.
     """
     if has_known_zero(F) or has_known_zero(G):
         return multiply(F, G)
@@ -128,22 +136,23 @@ def multiply_rotations(F: Matrix3, G: Matrix3) -> Matrix3:
 
 def add_matrices(A: Matrix3, B: Matrix3) -> Matrix3:
     """Sum A + B."""
-    return tuple(add(a, b) for a, b in zip(A, B))
+    return add(A[0], B[0]), add(A[1], B[1]), add(A[2], B[2])
 
 
 def subtract_matrices(A: Matrix3, B: Matrix3) -> Matrix3:
     """Difference A - B."""
-    return tuple(subtract(a, b) for a, b in zip(A, B))
+    return subtract(A[0], B[0]), subtract(A[1], B[1]), subtract(A[2], B[2])
 
 
 def cross_matrix(r: Vector3, A: Matrix3) -> Matrix3:
     """Product (r x) A."""
-    return transpose(tuple(cross(r, column) for column in transpose(A)))
+    x, y, z = transpose(A)
+    return transpose((cross(r, x), cross(r, y), cross(r, z)))
 
 
 def matrix_cross(A: Matrix3, r: Vector3) -> Matrix3:
     """Product A (r x), row by row: a^T (r x) = (a x r)^T."""
-    return tuple(cross(row, r) for row in A)
+    return cross(A[0], r), cross(A[1], r), cross(A[2], r)
 
 
 def symmetric(A: Matrix3) -> Symmetric3:
@@ -169,7 +178,7 @@ def has_known_zero(A: Matrix3) -> bool:
 
 
 def rotate_symmetric(E: Matrix3, A: Symmetric3) -> Symmetric3:
-    """Congruence E A E^T of a symmetric matrix with a rotation matrix, 28m + 29a.
+    """Rotate a symmetric matrix: the congruence E A E^T with a rotation matrix E, 28m + 29a.
 
     Source: book A.5, "Rotation of a symmetric matrix": A = L + D + v x with D isotropic and two
     columns of L, so that only the first two columns of E matter to the product; the trace is
@@ -192,7 +201,7 @@ def rotate_symmetric(E: Matrix3, A: Symmetric3) -> Symmetric3:
 
 
 def rotate_general(E: Matrix3, A: Matrix3) -> Matrix3:
-    """Congruence E A E^T of a general matrix with a rotation matrix, 42m + 37a.
+    """Rotate a general matrix: the congruence E A E^T with a rotation matrix E, 42m + 37a.
 
     Source: book A.5, "Rotation of a general matrix", with Z11 calculated like the rest of Z (2m +
     1a instead of 3a), which is how the totals of table A.4 come about.

@@ -1,15 +1,19 @@
-"""Rotations: quaternions (w, x, y, z), roll-pitch-yaw, angle-axis.
+"""Rotation matrices from quaternions (w, x, y, z), from roll, pitch and yaw, from axis and angle.
 
-Matrices here are active (pose) rotations R = E^T.
+All matrices here are active rotations R, which turn a vector, as in a pose. The coordinate
+transforms E of the book are their transposes, E = R^T.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Sequence
+from typing import Sequence, Tuple
 
 from rbd_ros.spatial.linear3 import Matrix3, Vector3
 from rbd_ros.spatial.scalar import cos, Scalar, sin
+
+# (w, x, y, z)
+Quaternion = Tuple[Scalar, Scalar, Scalar, Scalar]
 
 
 def quaternion_to_rotation(quaternion: Sequence[Scalar]) -> Matrix3:
@@ -31,10 +35,11 @@ def quaternion_to_rotation(quaternion: Sequence[Scalar]) -> Matrix3:
     )
 
 
-def rotation_to_quaternion(R: Matrix3) -> tuple:
-    """Unit quaternion (w, x, y, z), w >= 0, of a rotation matrix of floats.
+def rotation_to_quaternion(R: Matrix3) -> Quaternion:
+    """Unit quaternion (w, x, y, z) with w >= 0 of a rotation matrix of floats.
 
-    The largest component is found first.
+    The largest component comes from the diagonal, and the others are divided by it, so nothing
+    is ever divided by a number near zero.
     """
     (a, b, c), (d, e, f), (g, h, i) = R
     candidates = (a + e + i, a - e - i, e - a - i, i - a - e)
@@ -48,12 +53,13 @@ def rotation_to_quaternion(R: Matrix3) -> tuple:
         q = ((c - g) / s, (b + d) / s, 0.25 * s, (f + h) / s)
     else:
         q = ((d - b) / s, (c + g) / s, (f + h) / s, 0.25 * s)
-    norm = math.copysign(math.sqrt(sum(x * x for x in q)), q[0] if q[0] != 0.0 else 1.0)
-    return tuple(x / norm for x in q)
+    w, x, y, z = q
+    norm = math.copysign(math.sqrt(sum(u * u for u in q)), w if w != 0.0 else 1.0)
+    return w / norm, x / norm, y / norm, z / norm
 
 
-def quaternion_product(p: Sequence[Scalar], q: Sequence[Scalar]) -> tuple:
-    """Product p q, so that R(p q) = R(p) R(q)."""
+def quaternion_product(p: Sequence[Scalar], q: Sequence[Scalar]) -> Quaternion:
+    """Product p q of two quaternions (w, x, y, z), so that R(p q) = R(p) R(q)."""
     pw, px, py, pz = p
     qw, qx, qy, qz = q
     return (
@@ -65,9 +71,10 @@ def quaternion_product(p: Sequence[Scalar], q: Sequence[Scalar]) -> tuple:
 
 
 def axis_rotation(axis: Vector3, angle: Scalar) -> Matrix3:
-    """Active rotation by `angle` about the unit vector `axis` (Rodrigues).
+    """Active rotation matrix by `angle` [rad] about the unit vector `axis` (Rodrigues' formula).
 
-    The zeros of a coordinate axis are kept.
+    About a coordinate axis, the elements that are always zero or one are written as such, so that
+    arithmetic with them is left out.
     """
     x, y, z = axis
     c, s = cos(angle), sin(angle)
@@ -92,8 +99,8 @@ def axis_rotation(axis: Vector3, angle: Scalar) -> Matrix3:
 def rpy_rotation(roll: float, pitch: float, yaw: float) -> Matrix3:
     """Active rotation of URDF's fixed-axis roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll).
 
-    Entries below 1e-15 are the rounding of a multiple of pi/2 and are made exactly zero (and their
-    partners one), so that a quarter turn is a permutation.
+    A sine or cosine below 1e-15 is the rounding of a multiple of pi/2. It is made exactly zero,
+    and the other of the two exactly one, so that a rotation by 90 degrees is a permutation.
     """
     (cr, sr), (cp, sp), (cy, sy) = (_exact_turn(angle) for angle in (roll, pitch, yaw))
     return (
@@ -103,7 +110,8 @@ def rpy_rotation(roll: float, pitch: float, yaw: float) -> Matrix3:
     )
 
 
-def _exact_turn(angle: float) -> tuple:
+def _exact_turn(angle: float) -> Tuple[float, float]:
+    """Cosine and sine of an angle [rad], exact at multiples of pi/2."""
     c, s = math.cos(angle), math.sin(angle)
     if abs(c) < 1e-15:
         return 0.0, math.copysign(1.0, s)

@@ -9,8 +9,12 @@ import math
 from typing import Any, Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
+# No type says "closed under + - * / with floats and integers", so a scalar is typed as anything.
 Scalar = Any
+# An array of scalars: of floats, or of objects where the scalars are symbols.
+ScalarArray = NDArray[Any]
 
 
 def sin(x: Scalar) -> Scalar:
@@ -54,16 +58,16 @@ def absolute(x: Scalar) -> Scalar:
 
 
 def maximum(values: Iterable[Scalar]) -> Scalar:
-    """Greatest of some values."""
+    """Maximum of some values, of which there must be at least one."""
     values = iter(values)
-    greatest = next(values)
+    result = next(values)
     for value in values:
-        greatest = where_positive(value - greatest, value, greatest)
-    return greatest
+        result = where_positive(value - result, value, result)
+    return result
 
 
 def clip(x: Scalar, bound: Scalar) -> Scalar:
-    """Cut `x` at `bound` and -`bound`; what is no number stays none."""
+    """Limit `x` to the range from -`bound` to `bound`; NaN stays NaN."""
     return where_positive(x - bound, bound, where_positive(-bound - x, -bound, x))
 
 
@@ -71,7 +75,7 @@ def _call(function: str, x: Scalar) -> Scalar:
     if type(x) is float:
         try:
             return getattr(math, function)(x)
-        except ValueError:  # sin(inf): no number, like every other arithmetic on floats
+        except ValueError:  # sin(inf) is NaN, as inf - inf is; math alone would raise
             return math.nan
     method = getattr(x, function, None)
     return method() if method is not None else getattr(np, function)(x)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Sequence, TypeVar
+from typing import overload, Sequence, TypeVar
 
 import numpy as np
 
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.inertia import ArticulatedBodyInertia, RigidBodyInertia
 from rbd_ros.spatial.linear3 import IDENTITY3, Matrix3, Vector3, ZERO3
-from rbd_ros.spatial.rotation import quaternion_to_rotation, rotation_to_quaternion
-from rbd_ros.spatial.scalar import cos, Scalar, sin
+from rbd_ros.spatial.rotation import Quaternion, quaternion_to_rotation, rotation_to_quaternion
+from rbd_ros.spatial.scalar import cos, Scalar, ScalarArray, sin
 from rbd_ros.spatial.vectors import ForceVector, MotionVector, SpatialQuantity
 
 Q = TypeVar('Q', MotionVector, ForceVector, RigidBodyInertia, ArticulatedBodyInertia)
@@ -39,61 +39,68 @@ class PluckerTransform(SpatialQuantity):
 
     @classmethod
     def rotation(cls, E: Matrix3) -> PluckerTransform:
-        """rot(E) of table 2.2."""
+        """Rotation of coordinates by `E`, (3, 3): rot(E) of table 2.2."""
         return cls(E, ZERO3)
 
     @classmethod
     def translation(cls, r: Vector3) -> PluckerTransform:
-        """xlt(r) of table 2.2."""
+        """Translation of the origin by `r`, (3,) [m]: xlt(r) of table 2.2."""
         return cls(IDENTITY3, r)
 
     @classmethod
     def rotation_x(cls, angle: Scalar) -> PluckerTransform:
-        """rotx(angle) of table 2.2."""
+        """Rotation of coordinates about x by `angle` [rad]: rotx of table 2.2."""
         c, s = cos(angle), sin(angle)
         return cls(((1, 0, 0), (0, c, s), (0, -s, c)), ZERO3)
 
     @classmethod
     def rotation_y(cls, angle: Scalar) -> PluckerTransform:
-        """roty(angle) of table 2.2."""
+        """Rotation of coordinates about y by `angle` [rad]: roty of table 2.2."""
         c, s = cos(angle), sin(angle)
         return cls(((c, 0, -s), (0, 1, 0), (s, 0, c)), ZERO3)
 
     @classmethod
     def rotation_z(cls, angle: Scalar) -> PluckerTransform:
-        """rotz(angle) of table 2.2."""
+        """Rotation of coordinates about z by `angle` [rad]: rotz of table 2.2."""
         c, s = cos(angle), sin(angle)
         return cls(((c, s, 0), (-s, c, 0), (0, 0, 1)), ZERO3)
 
     @classmethod
     def from_pose(cls, pose: Sequence[Sequence[Scalar]]) -> PluckerTransform:
-        """Transform from A to B of the pose of B in A, (4, 4) with p_A = pose p_B.
+        """Transform from A to B, given the pose of B in A as URDF and tf2 express it.
 
-        What URDF and tf2 speak of.
+        :param pose: homogeneous matrix with p_A = pose p_B, (4, 4)
         """
         rows = [tuple(row) for row in pose]
-        return cls(
-            linear3.transpose(tuple(row[:3] for row in rows[:3])),
-            tuple(row[3] for row in rows[:3]),
-        )
+        R = linear3.matrix3(row[:3] for row in rows[:3])
+        return cls(linear3.transpose(R), linear3.vector3(row[3] for row in rows[:3]))
 
     @classmethod
     def from_homogeneous(cls, T: Sequence[Sequence[Scalar]]) -> PluckerTransform:
-        """Transform of the homogeneous matrix BTA, (4, 4) with p_B = T p_A (book eq 2.28)."""
+        """Transform from A to B, given the homogeneous matrix BTA (book eq 2.28).
+
+        :param T: homogeneous matrix with p_B = T p_A, (4, 4)
+        """
         rows = [tuple(row) for row in T]
-        E = tuple(row[:3] for row in rows[:3])
-        return cls(
-            E, linear3.negate(linear3.apply_transpose(E, tuple(row[3] for row in rows[:3])))
-        )
+        E = linear3.matrix3(row[:3] for row in rows[:3])
+        p = linear3.vector3(row[3] for row in rows[:3])
+        return cls(E, linear3.negate(linear3.apply_transpose(E, p)))
 
     @classmethod
     def from_quaternion(cls, quaternion: Sequence[Scalar], r: Vector3 = ZERO3) -> PluckerTransform:
-        """Transform of the pose of B in A, a quaternion (w, x, y, z) and a position."""
+        """Transform from A to B, given the pose of B in A as a quaternion and a position.
+
+        :param quaternion: orientation of B in A, (w, x, y, z), of any length but zero
+        :param r: position of the origin of B in A coordinates, (3,) [m]
+        """
         return cls(linear3.transpose(quaternion_to_rotation(quaternion)), r)
 
     @classmethod
-    def from_matrix(cls, X: np.ndarray) -> PluckerTransform:
-        """Transform of its 6x6 matrix for motion vectors [[E, 0], [-E rx, E]]."""
+    def from_matrix(cls, X: ScalarArray) -> PluckerTransform:
+        """Transform with the given matrix for motion vectors [[E, 0], [-E r x, E]], (6, 6).
+
+        :raises ValueError: for another shape
+        """
         X = np.asarray(X)
         if X.shape != (6, 6):
             raise ValueError(f'a Pluecker transform is 6x6, got {X.shape}')
@@ -104,25 +111,25 @@ class PluckerTransform(SpatialQuantity):
 
     # -- conversions
 
-    def matrix(self) -> np.ndarray:
-        """Matrix X for motion vectors, (6, 6)."""
-        E = np.array(self.E)
+    def matrix(self) -> ScalarArray:
+        """Matrix X for motion vectors, [[E, 0], [-E r x, E]], (6, 6)."""
+        E: ScalarArray = np.array(self.E)
         return np.block([[E, np.zeros((3, 3))], [-E @ np.array(linear3.skew(self.r)), E]])
 
-    def force_matrix(self) -> np.ndarray:
-        """Matrix X* for force vectors, (6, 6)."""
-        E = np.array(self.E)
+    def force_matrix(self) -> ScalarArray:
+        """Matrix X* for force vectors, [[E, -E r x], [0, E]], (6, 6)."""
+        E: ScalarArray = np.array(self.E)
         return np.block([[E, -E @ np.array(linear3.skew(self.r))], [np.zeros((3, 3)), E]])
 
-    def homogeneous(self) -> np.ndarray:
-        """Homogeneous matrix with p_B = T p_A, (4, 4) (book eq 2.28)."""
+    def homogeneous(self) -> ScalarArray:
+        """Homogeneous matrix T with p_B = T p_A, (4, 4) (book eq 2.28)."""
         bottom = np.array([[0.0, 0.0, 0.0, 1.0]])
         return np.vstack(
             [np.column_stack([self.E, linear3.negate(linear3.apply(self.E, self.r))]), bottom]
         )
 
-    def pose(self) -> np.ndarray:
-        """Pose of B in A, (4, 4) with p_A = pose p_B."""
+    def pose(self) -> ScalarArray:
+        """Pose of B in A: the homogeneous matrix with p_A = pose p_B, (4, 4)."""
         return np.vstack(
             [
                 np.column_stack([linear3.transpose(self.E), self.r]),
@@ -130,14 +137,20 @@ class PluckerTransform(SpatialQuantity):
             ]
         )
 
-    def quaternion(self) -> tuple:
-        """Unit quaternion (w, x, y, z) with w >= 0 of the orientation of B in A."""
+    def quaternion(self) -> Quaternion:
+        """Orientation of B in A as the unit quaternion (w, x, y, z) with w >= 0; floats only."""
         return rotation_to_quaternion(linear3.transpose(self.E))
 
     # -- algebra
 
-    def __mul__(self, other):
-        """Compose (BXC = BXA AXC, 33m + 24a), or transform a motion vector."""
+    @overload
+    def __mul__(self, other: PluckerTransform) -> PluckerTransform: ...
+
+    @overload
+    def __mul__(self, other: MotionVector) -> MotionVector: ...
+
+    def __mul__(self, other: object) -> SpatialQuantity:
+        """Composition of two transforms (BXC = BXA AXC, 33m + 24a), or a motion transformed."""
         if isinstance(other, PluckerTransform):
             return PluckerTransform(
                 linear3.multiply_rotations(self.E, other.E),
@@ -151,15 +164,17 @@ class PluckerTransform(SpatialQuantity):
         )
 
     def inverse(self) -> PluckerTransform:
-        """Inverse transform AXB (9m + 6a)."""
+        """Inverse transform AXB, from B to A coordinates (9m + 6a)."""
         return PluckerTransform(
             linear3.transpose(self.E), linear3.negate(linear3.apply(self.E, self.r))
         )
 
     def apply(self, quantity: Q) -> Q:
-        """From A to B coordinates: X m, X* f, X* I X^-1, X* IA X^-1.
+        """Transform a motion, a force or an inertia from A to B coordinates (table A.4).
 
-        Which it is follows from the type of `quantity` (table A.4).
+        By the type of `quantity`, this is X m, X* f, X* I X^-1 or X* IA X^-1.
+
+        :raises TypeError: for anything else
         """
         E, r = self.E, self.r
         if isinstance(quantity, MotionVector):
@@ -178,9 +193,11 @@ class PluckerTransform(SpatialQuantity):
         raise TypeError(f'cannot transform a {type(quantity).__name__}')
 
     def inverse_apply(self, quantity: Q) -> Q:
-        """From B to A coordinates: X^-1 m, X^T f, X^T I X, X^T IA X.
+        """Transform a motion, a force or an inertia from B to A coordinates (table A.4).
 
-        Which it is follows from the type of `quantity` (table A.4).
+        By the type of `quantity`, this is X^-1 m, X^T f, X^T I X or X^T IA X.
+
+        :raises TypeError: for anything else
         """
         E, r = self.E, self.r
         if isinstance(quantity, MotionVector):
@@ -199,14 +216,14 @@ class PluckerTransform(SpatialQuantity):
         raise TypeError(f'cannot transform a {type(quantity).__name__}')
 
     def point(self, point: Vector3) -> Vector3:
-        """Coordinates in B of a point given in A."""
+        """Coordinates in B, (3,), of a point given in A."""
         return linear3.apply(self.E, linear3.subtract(linear3.vector3(point), self.r))
 
     def inverse_point(self, point: Vector3) -> Vector3:
-        """Coordinates in A of a point given in B."""
+        """Coordinates in A, (3,), of a point given in B."""
         return linear3.add(self.r, linear3.apply_transpose(self.E, linear3.vector3(point)))
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, PluckerTransform) and (self.E, self.r) == (other.E, other.r)
 
     def __hash__(self) -> int:

@@ -1,26 +1,26 @@
 """Motion vectors (space M6) and force vectors (space F6) in Pluecker coordinates.
 
-Angular part first (book 2.2 to 2.9).
-
-The two spaces are dual: a motion and a force have a scalar product (power), two motions have none.
-Whatever the book's rules of use (2.7) forbid raises TypeError here.
+The angular part comes first (book 2.2 to 2.9). The two spaces are dual: a motion and a force have
+a scalar product, the power, but two motions have none. Whatever the book's rules of use (2.7)
+forbid raises TypeError here.
 """
 
 from __future__ import annotations
 
-from typing import Iterator, NoReturn, Sequence, Tuple, Type, TypeVar
+from typing import Iterable, Iterator, List, NoReturn, Sequence, Tuple, Type, TypeVar
 
 import numpy as np
 
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.linear3 import Vector3, ZERO3
-from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.spatial.scalar import Scalar, ScalarArray
 
 V = TypeVar('V', bound='_SpatialVector')
+MotionOrForce = TypeVar('MotionOrForce', 'MotionVector', 'ForceVector')
 
 
 class SpatialQuantity:
-    """Common base, by which scalars are told from spatial quantities."""
+    """Base class of everything that is not a scalar: vectors, transforms, inertias."""
 
     __slots__ = ()
     __array_ufunc__ = None  # so that numpy.float64(2) * vector asks the vector
@@ -50,8 +50,8 @@ class _SpatialVector(SpatialQuantity):
         return cls(ZERO3, ZERO3)
 
     @classmethod
-    def from_array(cls: Type[V], values: Sequence[Scalar]) -> V:
-        """Vector of its six Pluecker coordinates, angular part first.
+    def from_array(cls: Type[V], values: Iterable[Scalar]) -> V:
+        """Vector with the given six Pluecker coordinates, (6,), angular part first.
 
         :raises ValueError: if there are not exactly six
         """
@@ -60,8 +60,8 @@ class _SpatialVector(SpatialQuantity):
             raise ValueError(f'{cls.__name__} takes 6 coordinates, got {len(values)}')
         return cls(linear3.vector3(values[:3]), linear3.vector3(values[3:]))
 
-    def to_array(self) -> np.ndarray:
-        """Six Pluecker coordinates, (6,)."""
+    def to_array(self) -> ScalarArray:
+        """Six Pluecker coordinates as an array, (6,), angular part first."""
         return np.array(tuple(self))
 
     def __iter__(self) -> Iterator[Scalar]:
@@ -70,36 +70,36 @@ class _SpatialVector(SpatialQuantity):
     def __len__(self) -> int:
         return 6
 
-    def _same_space(self, other, operation: str) -> None:
+    def _same_space(self, other: object, operation: str) -> None:
         if type(other) is not type(self):
             raise TypeError(
                 f'{type(self).__name__} {operation} {type(other).__name__}: only vectors of one '
                 'space can be combined'
             )
 
-    def __add__(self, other):
+    def __add__(self: V, other: V) -> V:
         self._same_space(other, '+')
         return type(self)(
             linear3.add(self._upper, other._upper), linear3.add(self._lower, other._lower)
         )
 
-    def __sub__(self, other):
+    def __sub__(self: V, other: V) -> V:
         self._same_space(other, '-')
         return type(self)(
             linear3.subtract(self._upper, other._upper),
             linear3.subtract(self._lower, other._lower),
         )
 
-    def __neg__(self):
+    def __neg__(self: V) -> V:
         return type(self)(linear3.negate(self._upper), linear3.negate(self._lower))
 
-    def __mul__(self, factor: Scalar):
+    def __mul__(self: V, factor: Scalar) -> V:
         require_scalar(factor, f'{type(self).__name__} *')
         return type(self)(linear3.scale(factor, self._upper), linear3.scale(factor, self._lower))
 
     __rmul__ = __mul__
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and tuple(self) == tuple(other)
 
     def __hash__(self) -> int:
@@ -110,7 +110,7 @@ class _SpatialVector(SpatialQuantity):
 
 
 class MotionVector(_SpatialVector):
-    """Element of M6: velocity, acceleration, joint axis.
+    """Element of M6: a spatial velocity, a spatial acceleration, a joint axis.
 
     :param angular: angular part omega, (3,) [rad/s, ...]
     :param linear: linear part v_O of the body-fixed point at the origin, (3,) [m/s, ...]
@@ -132,7 +132,10 @@ class MotionVector(_SpatialVector):
         return self._lower
 
     def dot(self, force: ForceVector) -> Scalar:
-        """Scalar product m . f, the power of `force` along this motion (6m + 5a, book eq 2.11)."""
+        """Scalar product m . f, the power of `force` along this motion (6m + 5a, book eq 2.11).
+
+        :raises TypeError: for anything but a force
+        """
         if not isinstance(force, ForceVector):
             raise TypeError(
                 f'motion . {type(force).__name__}: a motion vector has a scalar product with '
@@ -140,10 +143,12 @@ class MotionVector(_SpatialVector):
             )
         return linear3.dot(self._upper, force.couple) + linear3.dot(self._lower, force.linear)
 
-    def cross(self, other: V) -> V:
-        """Cross product v x m of a motion, or v x* f of a force (18m + 12a).
+    def cross(self, other: MotionOrForce) -> MotionOrForce:
+        """Cross product v x m with a motion or v x* f with a force (book eq 2.29 to 2.32).
 
-        Source: book eq 2.29 to 2.32.
+        Either takes 18m + 12a.
+
+        :raises TypeError: for anything else
         """
         omega, v = self._upper, self._lower
         if isinstance(other, MotionVector):
@@ -162,21 +167,23 @@ class MotionVector(_SpatialVector):
         )
 
     def velocity_at(self, point: Vector3) -> Vector3:
-        """Velocity of the body-fixed point at `point`, v_O + omega x OP (book eq 2.1)."""
+        """Velocity (3,) of the body-fixed point at `point`, v_O + omega x OP (book eq 2.1)."""
         return linear3.add(self._lower, linear3.cross(self._upper, linear3.vector3(point)))
 
-    def cross_matrix(self) -> np.ndarray:
+    def cross_matrix(self) -> ScalarArray:
         """Matrix v x of the cross product with motions, (6, 6) (the book's crm)."""
-        w, v = np.array(linear3.skew(self._upper)), np.array(linear3.skew(self._lower))
+        w: ScalarArray = np.array(linear3.skew(self._upper))
+        v: ScalarArray = np.array(linear3.skew(self._lower))
         return np.block([[w, np.zeros((3, 3))], [v, w]])
 
-    def cross_force_matrix(self) -> np.ndarray:
+    def cross_force_matrix(self) -> ScalarArray:
         """Matrix v x* of the cross product with forces, (6, 6) (the book's crf)."""
-        return -self.cross_matrix().T
+        matrix: ScalarArray = -self.cross_matrix().T
+        return matrix
 
 
 class ForceVector(_SpatialVector):
-    """Element of F6: force, momentum, impulse.
+    """Element of F6: a spatial force, a momentum, an impulse.
 
     :param couple: moment n_O about the coordinate origin, (3,) [N m, ...]
     :param linear: linear force f, (3,) [N, ...]
@@ -199,12 +206,20 @@ class ForceVector(_SpatialVector):
 
     @classmethod
     def at_point(cls, linear: Vector3, point: Vector3, couple: Vector3 = ZERO3) -> ForceVector:
-        """Spatial force of a linear force acting along a line through `point` plus a couple."""
+        """Spatial force of a linear force acting along a line through `point`, plus a couple.
+
+        :param linear: linear force, (3,) [N]
+        :param point: a point of its line of action, (3,) [m]
+        :param couple: couple added to it, (3,) [N m]
+        """
         linear, point = linear3.vector3(linear), linear3.vector3(point)
         return cls(linear3.add(linear3.vector3(couple), linear3.cross(point, linear)), linear)
 
     def dot(self, motion: MotionVector) -> Scalar:
-        """Scalar product f . m (6m + 5a)."""
+        """Scalar product f . m, the power along `motion` (6m + 5a, book eq 2.11).
+
+        :raises TypeError: for anything but a motion
+        """
         if not isinstance(motion, MotionVector):
             raise TypeError(
                 f'force . {type(motion).__name__}: a force vector has a scalar product with '
@@ -213,7 +228,7 @@ class ForceVector(_SpatialVector):
         return motion.dot(self)
 
     def cross(self, other: object) -> NoReturn:
-        """Refuse: nothing can be crossed with a force from the left.
+        """Raise TypeError: a force can be the right operand of a cross product only.
 
         :raises TypeError: always
         """
@@ -222,14 +237,16 @@ class ForceVector(_SpatialVector):
         )
 
     def moment_about(self, point: Vector3) -> Vector3:
-        """Moment about `point`, n_P = n_O + f x OP (book eq 2.6)."""
+        """Moment (3,) about `point`, n_P = n_O + f x OP (book eq 2.6)."""
         return linear3.add(self._upper, linear3.cross(self._lower, linear3.vector3(point)))
 
 
 class MotionSubspace(SpatialQuantity):
-    """Motion subspace matrix S (6 x n) as its columns.
+    """Motion subspace matrix S, 6 x n, as its n columns.
 
-    `S @ rates` is a motion, `S.T @ force` generalized forces.
+    ``S @ rates`` is a motion vector, ``S.T @ force`` is a list of n generalized forces.
+
+    :param columns: motion vectors that span the subspace
     """
 
     __slots__ = ('columns',)
@@ -259,5 +276,5 @@ class _TransposedSubspace(SpatialQuantity):
     def __init__(self, subspace: MotionSubspace):
         self._subspace = subspace
 
-    def __matmul__(self, force: ForceVector) -> list:
+    def __matmul__(self, force: ForceVector) -> List[Scalar]:
         return [column.dot(force) for column in self._subspace.columns]

@@ -1,4 +1,4 @@
-"""What `rbd_ros bench` and benchmark/ measure with: clocks, cases, the peer, the plot."""
+"""Measurement for `rbd_ros bench` and benchmark/: timing, cases, the peer, the plot."""
 
 from rbd_ros.cli.measurement.cases import Case, cases, FUNCTIONS, one_thread, random_states
 from rbd_ros.cli.measurement.machine import machine, versions

@@ -1,4 +1,4 @@
-"""What is measured: each function of a robot, one state a call and in batches."""
+"""The cases that are measured: each function of a robot, for one state a call and in batches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Case:
     """A function of a robot, ready to be measured.
 
     :param function: name of the method
-    :param label: what it is
+    :param label: name of the function for people
     :param single: our call for one state
     :param batch: our call for a batch
     :param peer_single: the peer's call for one state, if there is a peer
@@ -57,7 +57,11 @@ def cases(
 ) -> Iterator[Case]:
     """Cases of `functions`, each compiled when its turn comes.
 
+    :param robot: the robot
+    :param functions: names of the functions
     :param batch: number of states in a batch
+    :param peer: Pinocchio with the same robot, None to measure ours alone
+    :param seed: seed of the random states
     :raises ValueError: for an unknown function
     """
     rng = np.random.default_rng(seed)
@@ -122,7 +126,7 @@ def random_states(robot: Robot, count: int, rng: np.random.Generator) -> List[np
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Keep batches on one thread for a while."""
+    """Context in which batches run on one thread."""
     set_threads(1)
     try:
         yield

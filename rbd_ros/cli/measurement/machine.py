@@ -14,7 +14,7 @@ _PACKAGES = ('numpy', 'llvmlite', 'numba', 'pin')
 
 
 def machine() -> Dict[str, Any]:
-    """CPU, its cores and widest vectors, operating system."""
+    """Facts about this machine: CPU, number of cores, widest vectors, operating system."""
     return {
         'cpu': _cpu_model(),
         'architecture': platform.machine(),
@@ -27,7 +27,7 @@ def machine() -> Dict[str, Any]:
 
 
 def versions() -> Dict[str, Optional[str]]:
-    """Versions of Python, this package and what the measurement depends on; None if not there."""
+    """Versions of Python, this package and its dependencies by name; None if not installed."""
     found: Dict[str, Optional[str]] = {'python': platform.python_version(), 'rbd_ros': __version__}
     for package in _PACKAGES:
         try:

@@ -52,7 +52,7 @@ class PinocchioPeer:
 
     @property
     def nv(self) -> int:
-        """Degrees of freedom."""
+        """Number of degrees of freedom of Pinocchio's model."""
         return self.model.nv
 
     def states(self, count: int, rng: np.random.Generator) -> List[Tuple[np.ndarray, ...]]:
@@ -79,7 +79,7 @@ class PinocchioPeer:
     def loop(
         self, function: str, states: List[Tuple[np.ndarray, ...]], frame: str
     ) -> Optional[Call]:
-        """Call for one state after another, their arrays cut out beforehand."""
+        """Call for one state after another; None if there is no such function or frame."""
         prepared = self._prepared(function, frame)
         if prepared is None:
             return None

@@ -15,7 +15,7 @@ Row = Tuple[str, Dict[str, float], Dict[str, float]]
 
 
 def plot_bench(facts: Dict[str, Any], path: str) -> None:
-    """Draw the facts of `rbd_ros.cli.bench.measure` and write them to `path`."""
+    """Plot the facts of `rbd_ros.cli.bench.measure` and write the picture to `path`."""
     rows = [
         (
             row['label'],
@@ -37,10 +37,12 @@ def plot_bench(facts: Dict[str, Any], path: str) -> None:
 
 
 def plot_groups(groups: Sequence[Tuple[str, List[Row]]], path: str, caption: str) -> None:
-    """Draw rows of points on a common logarithmic axis of time, one panel a group.
+    """Plot rows of points on a common logarithmic axis of time, one panel a group.
 
     :param groups: title and rows of each; a row is a label, times by the keys of
         `SERIES` [ns], and how many times faster than the peer our own are
+    :param path: file to write
+    :param caption: text below the panels
     :raises ValueError: if the file cannot be written
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg

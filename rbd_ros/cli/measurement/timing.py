@@ -1,9 +1,9 @@
 """Interleaved timing of two calls: short blocks of one and the other in turn, medians, spread.
 
-The machine is rarely ours alone. Blocks of a few milliseconds in turn make both sides suffer
-alike, the median over many rounds forgets the rest, and a ratio is taken round by round, so that a
-change of clock rate between rounds cancels. On one core the clock is the processor time of the
-process, which does not run while somebody else has the core.
+The machine is rarely ours alone. Blocks of a few milliseconds in turn are disturbed alike on both
+sides, the median over many rounds is robust against the rest, and a ratio is taken round by round,
+so that a change of clock rate between rounds cancels. On one core the clock is the processor time
+of the process, which does not run while another process has the core.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import numpy as np
 
-BLOCK = 0.004  # [s]
-WARM_UP = 0.002  # [s]
+BLOCK = 0.004  # duration of a block that is timed [s]
+WARM_UP = 0.002  # calls before it that do not count, as the other side has filled the caches [s]
 _FEWEST_ROUNDS = 5
 
 
@@ -38,7 +38,7 @@ class Call:
     states: int = 1
 
     def timer(self, clock: Callable[[], float]) -> timeit.Timer:
-        """Loop around the call with nothing else in it, garbage collection off."""
+        """Timer of the call in a bare loop, with garbage collection off."""
         names = [f'x{k}' for k in range(len(self.arguments))]
         scope = {'f': self.function, **dict(zip(names, self.arguments))}
         if self.rows is None:
@@ -74,7 +74,7 @@ class Comparison:
     rounds: int
 
     def as_dict(self) -> Dict[str, Any]:
-        """Values for JSON."""
+        """Fields in the types of JSON, by name."""
         return {
             'ours_ns': self.ours,
             'ours_quartiles_ns': [self.ours_low, self.ours_high],
@@ -93,9 +93,10 @@ def compare(
 ) -> Comparison:
     """Measure two calls in turn.
 
+    :param ours: our call
     :param theirs: the peer's call, None to measure ours alone
-    :param seconds: about how long to measure; at least five rounds are made
-    :param clock: what tells the time [s]
+    :param seconds: about how long to measure [s]; at least five rounds are made
+    :param clock: returns the time [s]
     """
     calls = [call for call in (ours, theirs) if call is not None]
     blocks = [_Block(call, clock) for call in calls]
@@ -146,9 +147,10 @@ class _Block:
 
 
 class Progress:
-    """One line on standard error that says what is being measured.
+    """One line on standard error that shows what is being measured.
 
-    :param wanted: True or False; None for only where a terminal shows it
+    :param wanted: whether to show it; None: only on a terminal
+    :param steps: number of steps
     """
 
     def __init__(self, wanted: Optional[bool], steps: int):
@@ -157,7 +159,7 @@ class Progress:
         self._steps, self._done = steps, 0
 
     def step(self, what: str) -> None:
-        """Say what comes next."""
+        """Show the next step."""
         self._done += 1
         if self._shown:
             text = f'[{self._done}/{max(self._steps, self._done)}] {what}'

@@ -1,6 +1,6 @@
-"""Joint types and their jcalc (book 4.4, table 4.1): one file a type, all with the same verbs.
+"""Joint types and their jcalc (book 4.4, table 4.1): one file a type, all with the same methods.
 
-What the verbs mean: `joint_type.py`.
+What the methods mean is written in `joint_type.py`.
 """
 
 from rbd_ros.model.joints.floating import Floating

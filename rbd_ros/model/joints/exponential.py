@@ -1,6 +1,14 @@
-"""Quotients that exponentials and logarithms of motion groups are made of, regular at zero."""
+"""Quotients in the exponential maps and logarithms of SO(3), SE(2) and SE(3), regular at zero.
+
+Near zero they are power series, of as many terms as a double needs at the limit where the closed
+form takes over. Just above its limit, (x - sin x)/x^3 has lost three digits to cancellation, and
+(1 - (x/2) cot(x/2))/x^2 five. What they are multiplied with is smaller than the result by x^2,
+which brings the error down to that of rounding again.
+"""
 
 from __future__ import annotations
+
+from typing import Tuple
 
 import numpy as np
 
@@ -8,7 +16,7 @@ from rbd_ros.model.joints.joint_type import Scalars
 from rbd_ros.spatial.scalar import cos, Scalar, sin, sqrt, where_positive
 
 
-def rotation_vector(quaternion: Scalars) -> tuple:
+def rotation_vector(quaternion: Scalars) -> Tuple[Scalar, Scalar, Scalar]:
     """Rotation vector, of length at most pi, of a quaternion (w, x, y, z) of floats or arrays."""
     w, x, y, z = quaternion
     sine = np.sqrt(x * x + y * y + z * z)
@@ -18,15 +26,15 @@ def rotation_vector(quaternion: Scalars) -> tuple:
 
 
 def inverse_screw_quotient(angle2: Scalar) -> Scalar:
-    """(1 - (x/2) cot(x/2))/x^2 of the squared angle, by series near zero."""
+    """Quotient (1 - (x/2) cot(x/2))/x^2, given the squared angle x^2 [rad^2] as float or array."""
     safe = np.where(angle2 > 1e-4, angle2, 1.0)
     half = 0.5 * np.sqrt(safe)
     series = 1.0 / 12.0 + angle2 * (1.0 / 720.0) * (1.0 + angle2 * (1.0 / 42.0))
     return np.where(angle2 > 1e-4, (1.0 - half / np.tan(half)) / safe, series)
 
 
-def sine_quotients(angle: Scalar) -> tuple:
-    """sin(x)/x and (1 - cos(x))/x, by series near zero."""
+def sine_quotients(angle: Scalar) -> Tuple[Scalar, Scalar]:
+    """Quotients sin(x)/x and (1 - cos(x))/x of an angle x [rad]."""
     square = angle * angle
     safe = where_positive(1e-6 - square, 1.0, angle)
     half = sin(0.5 * safe)
@@ -38,8 +46,8 @@ def sine_quotients(angle: Scalar) -> tuple:
     )
 
 
-def half_angle(angle2: Scalar) -> tuple:
-    """sin(x/2)/x and cos(x/2) of the squared angle, by series near zero."""
+def half_angle(angle2: Scalar) -> Tuple[Scalar, Scalar]:
+    """Quotient sin(x/2)/x and cosine cos(x/2), given the squared angle x^2 [rad^2]."""
     safe = sqrt(where_positive(1e-6 - angle2, 1.0, angle2))
     series = 0.5 - angle2 * (1.0 / 48.0) * (1.0 - angle2 * (1.0 / 80.0))
     series_cosine = 1.0 - angle2 * (1.0 / 8.0) * (1.0 - angle2 * (1.0 / 48.0))
@@ -49,8 +57,8 @@ def half_angle(angle2: Scalar) -> tuple:
     )
 
 
-def screw_quotients(angle2: Scalar) -> tuple:
-    """(1 - cos x)/x^2 and (x - sin x)/x^3 of the squared angle, by series near zero."""
+def screw_quotients(angle2: Scalar) -> Tuple[Scalar, Scalar]:
+    """Quotients (1 - cos x)/x^2 and (x - sin x)/x^3, given the squared angle x^2 [rad^2]."""
     limit = 1e-3
     safe2 = where_positive(limit - angle2, 1.0, angle2)
     safe = sqrt(safe2)

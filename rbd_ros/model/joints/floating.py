@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Tuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rbd_ros.model.joints.exponential import (
     half_angle,
@@ -18,18 +19,17 @@ from rbd_ros.model.joints.quaternion import quaternion_rate, random_quaternion, 
 from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
 from rbd_ros.spatial.linear3 import IDENTITY3, ZERO3
 from rbd_ros.spatial.rotation import quaternion_product, quaternion_to_rotation
-from rbd_ros.spatial.scalar import sqrt
+from rbd_ros.spatial.scalar import Scalar, sqrt
 
 
 @dataclass(frozen=True)
 class Floating(JointType):
-    """Six degrees of freedom: velocity in successor coordinates.
-
-    q = (quaternion w, x, y, z; position x, y, z).
+    """Six degrees of freedom: q = (quaternion w, x, y, z; position x, y, z), v in the successor.
 
     The quaternion turns successor into predecessor coordinates (R = E^T); its length does not
     matter. The position is that of the successor's origin in predecessor coordinates (the variant
-    of book 4.5 that is accurate for spinning bodies).
+    of book 4.5 that is accurate for spinning bodies). The velocity is that of the successor in its
+    own coordinates, angular before linear, so it is not the derivative of q.
     """
 
     nq = 7
@@ -48,19 +48,20 @@ class Floating(JointType):
         )
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """None."""
+        """No forces, (6, 0): the joint does not constrain the motion."""
         return ()
 
     def neutral(self) -> Tuple[float, ...]:
         """Identity quaternion at the origin."""
         return 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 
-    def integrate(self, q: Scalars, step: Scalars) -> tuple:
-        """Exponential of SE(3): the exact screw motion of a constant body velocity.
+    def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
+        """Exponential map of SE(3): the exact screw motion at a constant body velocity.
 
-        The quaternion stays unit.
+        The quaternion that results has unit length, whatever the length of the one in `q`.
         """
-        omega, v = tuple(step[:3]), tuple(step[3:])
+        wx, wy, wz, vx, vy, vz = step
+        omega, v = (wx, wy, wz), (vx, vy, vz)
         angle2 = linear3.dot(omega, omega)
         half_sine, half_cosine = half_angle(angle2)
         turn = (half_cosine, *linear3.scale(half_sine, omega))
@@ -71,15 +72,17 @@ class Floating(JointType):
         shift = linear3.add(
             v, linear3.add(linear3.scale(b, wv), linear3.scale(c, linear3.cross(omega, wv)))
         )
-        position = linear3.add(tuple(q[4:]), linear3.apply(quaternion_to_rotation(q[:4]), shift))
+        x, y, z = linear3.apply(quaternion_to_rotation(q[:4]), shift)
+        position = (q[4] + x, q[5] + y, q[6] + z)
         return (*(norm * x for x in p), *position)
 
-    def difference(self, q0: Scalars, q1: Scalars) -> tuple:
-        """Logarithm of SE(3): the inverse of `integrate`, the shorter way round."""
+    def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
+        """Logarithm of SE(3), the inverse of `integrate`, by the shorter way round."""
         conjugate = (q0[0], -q0[1], -q0[2], -q0[3])
         omega = rotation_vector(quaternion_product(conjugate, q1[:4]))
         R0 = quaternion_to_rotation(q0[:4])
-        shift = linear3.apply_transpose(R0, linear3.subtract(tuple(q1[4:]), tuple(q0[4:])))
+        distance = (q1[4] - q0[4], q1[5] - q0[5], q1[6] - q0[6])
+        shift = linear3.apply_transpose(R0, distance)
         k = inverse_screw_quotient(linear3.dot(omega, omega))
         turn = linear3.cross(omega, shift)
         v = linear3.add(
@@ -88,27 +91,27 @@ class Floating(JointType):
         )
         return (*omega, *v)
 
-    def random(self, rng: np.random.Generator, lower: float, upper: float) -> np.ndarray:
+    def random(self, rng: np.random.Generator, lower: float, upper: float) -> NDArray[np.float64]:
         """Uniform on the rotation group, and in a cube of 2 m; it has no limits."""
         return np.array([*random_quaternion(rng), *rng.uniform(-1.0, 1.0, 3)])
 
     def normalize(self, q: Scalars) -> Tuple[float, ...]:
-        """Make the quaternion unit.
+        """Position with a unit quaternion.
 
-        :raises ValueError: if it is zero
+        :raises ValueError: if the quaternion is zero
         """
         return (*unit_quaternion(q[:4]), *q[4:])
 
-    def position_rate(self, q: Scalars, v: Scalars) -> tuple:
-        """Rate of the quaternion (book eq 4.13), and the linear velocity, turned."""
-        R = quaternion_to_rotation(q[:4])
-        return (*quaternion_rate(q[:4], v[:3]), *linear3.apply(R, tuple(v[3:])))
+    def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
+        """Derivatives of quaternion (book eq 4.13) and position (the linear velocity, turned)."""
+        R, linear = quaternion_to_rotation(q[:4]), (v[3], v[4], v[5])
+        return (*quaternion_rate(q[:4], v[:3]), *linear3.apply(R, linear))
 
-    def bracket(self, u: Scalars, v: Scalars) -> tuple:
+    def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
         """Product u x v of motion vectors (book 2.9)."""
         return tuple(MotionVector.from_array(u).cross(MotionVector.from_array(v)))
 
     @classmethod
     def examples(cls) -> Tuple[Floating, ...]:
-        """There is one."""
+        """The one joint of this type, which has no parameters."""
         return (cls(),)

@@ -1,4 +1,4 @@
-"""What a joint type is: the verbs that algorithms, configurations and integrators ask for.
+"""What a joint type is: the methods that algorithms, configurations and integrators call.
 
 A joint type knows kinematics only. A new type is one file with a class of its own: nothing else
 in the package asks which type a joint is, and test/model/test_joints.py tries every type it finds
@@ -12,6 +12,7 @@ import math
 from typing import NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rbd_ros.spatial import (
     ForceVector,
@@ -27,7 +28,13 @@ Scalars = Sequence[Scalar]
 
 
 class JointState(NamedTuple):
-    """What jcalc returns: X_J, S, v_J and c_J of a joint (book 4.4)."""
+    """What jcalc returns for a joint (book 4.4).
+
+    :param X: joint transform X_J, from predecessor to successor coordinates
+    :param S: motion subspace, (6, nv)
+    :param v: joint velocity v_J
+    :param c: velocity-product acceleration c_J
+    """
 
     X: PluckerTransform
     S: MotionSubspace
@@ -39,12 +46,12 @@ class JointType(ABC):
     """A type of joint with its parameters (book 4.4).
 
     Position variables q and velocity variables are those of the joint; the velocity need not be
-    the rate of the position. All spatial quantities are in successor coordinates. Scalars are
-    generic but where a verb says otherwise.
+    the derivative of the position. All spatial quantities are in successor coordinates. Scalars
+    are generic unless a method says otherwise.
 
     :cvar nq: number of position variables
-    :cvar nv: degrees of freedom
-    :cvar reach: how far from zero positions without limits are drawn, (nq,) [rad or m]
+    :cvar nv: number of degrees of freedom
+    :cvar reach: how far from zero `random` goes without limits, (nq,) [rad or m]
     """
 
     nq: int
@@ -81,11 +88,16 @@ class JointType(ABC):
     # -- configurations
 
     def neutral(self) -> Tuple[float, ...]:
-        """Position with X_J = 1, (nq,)."""
+        """Position at which the joint transform X_J is the identity, (nq,)."""
         return (0.0,) * self.nq
 
-    def random(self, rng: np.random.Generator, lower: float, upper: float) -> np.ndarray:
-        """Position drawn uniformly between limits, (nq,); without them, within `reach`."""
+    def random(self, rng: np.random.Generator, lower: float, upper: float) -> NDArray[np.float64]:
+        """Random position, (nq,), uniform between the limits, or within `reach` without them.
+
+        :param rng: where the random numbers come from
+        :param lower: lower limit of each variable, -inf if there is none [rad or m]
+        :param upper: upper limit, inf if there is none [rad or m]
+        """
         drawn = []
         for reach in self.reach:
             low, high = lower, upper
@@ -97,30 +109,38 @@ class JointType(ABC):
         return np.array(drawn)
 
     def normalize(self, q: Scalars) -> Tuple[float, ...]:
-        """Position that means the same, as `integrate` would give it, (nq,), of floats.
+        """Same position with any redundancy removed, such as the length of a quaternion, (nq,).
 
-        :raises ValueError: if it means nothing
+        :param q: position of floats, (nq,)
+        :raises ValueError: if it is no position of the joint, such as a zero quaternion
         """
         return tuple(q)
 
-    def position_rate(self, q: Scalars, v: Scalars) -> tuple:
-        """Rate of the position at velocity `v`, (nq,): dq/dt = Q(q) v (book 4.4, eq 3.7)."""
+    def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
+        """Derivative of the position by time at velocity `v`: dq/dt = Q(q) v (book 4.4, eq 3.7).
+
+        :param q: position, (nq,)
+        :param v: velocity, (nv,)
+        :return: rate of the position, (nq,)
+        """
         return tuple(v)
 
-    def integrate(self, q: Scalars, step: Scalars) -> tuple:
+    def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
         """Position reached from `q` by the constant velocity `step` in unit time, (nq,)."""
         return tuple(position + change for position, change in zip(q, step))
 
-    def difference(self, q0: Scalars, q1: Scalars) -> tuple:
-        """Constant velocity that leads from `q0` to `q1` in unit time, (nv,), of arrays.
+    def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
+        """Constant velocity that leads from `q0` to `q1` in unit time, the inverse of `integrate`.
 
-        The inverse of `integrate`.
+        :param q0: position at first, (nq,), of floats or arrays
+        :param q1: position at last, likewise
+        :return: velocity, (nv,)
         """
         return tuple(end - start for start, end in zip(q0, q1))
 
     @property
     def is_flat(self) -> bool:
-        """Whether positions add like numbers: `integrate` is a sum."""
+        """Whether positions form a vector space, so that `integrate` is a sum."""
         return type(self).integrate is JointType.integrate
 
     @property
@@ -128,23 +148,28 @@ class JointType(ABC):
         """Whether the motion subspace is constant: what can slide into itself."""
         return type(self).motion_subspace_rate is JointType.motion_subspace_rate
 
-    def bracket(self, u: Scalars, v: Scalars) -> tuple:
+    def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
         """Lie bracket of two velocities, (nv,): how far motions along them do not commute."""
         return (0.0,) * self.nv
 
     # -- dynamic equivalence (book 9.7)
 
     def frame_shift(self, r: Vector3) -> Vector3:
-        """Where the body's frame may move to, in its own coordinates, so that X_T is shortest.
+        """Where to move the body's frame without changing its motion, so that X_T is shortest.
 
-        :param r: translation of X_T, in the coordinates after its rotation [m]
+        :param r: translation of X_T, in the coordinates after its rotation, (3,) [m]
+        :return: new origin in the body's present coordinates, (3,) [m]
         """
         return ZERO3
 
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
-        """Part of an inertia that may as well be the parent's (table 9.7), None if there is none.
+        """Part of the body's inertia that may as well be the parent's (book table 9.7).
 
-        I_delta with I_delta S = 0 (up to a constant force) and X_J^T I_delta X_J = I_delta.
+        It is an I_delta with I_delta S = 0 (up to a constant force) and X_J^T I_delta X_J =
+        I_delta, so no motion of the joint shows whose it is.
+
+        :param inertia: inertia of the body in its own coordinates
+        :return: I_delta in the same coordinates, None if there is none
         """
         return None
 
@@ -153,16 +178,16 @@ class JointType(ABC):
     @classmethod
     @abstractmethod
     def examples(cls) -> Tuple[JointType, ...]:
-        """Joints of this type with parameters that leave nothing special, for the tests."""
+        """Joints of this type that the tests try, with parameters both simple and general."""
 
 
 def across(axis: Vector3) -> Tuple[Vector3, Vector3]:
-    """Two unit vectors that with the unit vector `axis` as third make a right-handed frame.
+    """Two unit vectors that complete the unit vector `axis` to a right-handed frame (u, v, axis).
 
-    The first is the x axis turned as little as possible.
+    They are the x and y axes after the smallest rotation that takes z to `axis`.
     """
     x, y, z = axis
-    if z < -1.0 + 1e-9:
+    if z < -1.0 + 1e-9:  # z is turned over: all half turns are equally small, and k is infinite
         return (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)
     k = 1.0 / (1.0 + z)
     return (1.0 - k * x * x, -k * x * y, -x), (-k * x * y, 1.0 - k * y * y, -y)

@@ -1,4 +1,4 @@
-"""Planar joint (book table 4.1, the variant of 4.4 and example 4.5 with steady positions)."""
+"""Planar joint (book table 4.1, in the variant of 4.4 and example 4.5 described below)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import math
 from typing import Tuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rbd_ros.model.joints.exponential import sine_quotients
 from rbd_ros.model.joints.joint_type import across, JointType, Scalars
 from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
 from rbd_ros.spatial.linear3 import Vector3, ZERO3
 from rbd_ros.spatial.rotation import axis_rotation
-from rbd_ros.spatial.scalar import cos, sin
+from rbd_ros.spatial.scalar import cos, Scalar, sin
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,9 @@ class Planar(JointType):
 
     @classmethod
     def about(cls, normal: Vector3) -> Planar:
-        """Plane with the unit vector `normal`.
+        """Planar joint in the plane with the unit normal `normal`, (3,) in joint coordinates.
 
-        Its x axis is the joint's x axis turned as little as possible.
+        The plane's axes are the joint's after the smallest rotation that takes z to the normal.
         """
         return cls((*across(normal), normal))
 
@@ -57,17 +58,17 @@ class Planar(JointType):
         x_axis, y_axis, normal = self.axes
         return ForceVector(x_axis, ZERO3), ForceVector(y_axis, ZERO3), ForceVector(ZERO3, normal)
 
-    def random(self, rng: np.random.Generator, lower: float, upper: float) -> np.ndarray:
+    def random(self, rng: np.random.Generator, lower: float, upper: float) -> NDArray[np.float64]:
         """Uniform within pi and a square of 2 m: limits of a URDF say nothing about a plane."""
         return super().random(rng, -math.inf, math.inf)
 
-    def position_rate(self, q: Scalars, v: Scalars) -> tuple:
+    def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
         """Turn the linear velocity into predecessor coordinates."""
         c, s = cos(q[0]), sin(q[0])
         return v[0], c * v[1] - s * v[2], s * v[1] + c * v[2]
 
-    def integrate(self, q: Scalars, step: Scalars) -> tuple:
-        """Exponential of the plane: the exact screw motion of a constant body velocity."""
+    def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
+        """Exponential map of SE(2): the exact motion at a constant body velocity."""
         theta, x, y = q
         omega, dx, dy = step
         a, b = sine_quotients(omega)
@@ -75,8 +76,8 @@ class Planar(JointType):
         c, s = cos(theta), sin(theta)
         return theta + omega, x + c * u - s * v, y + s * u + c * v
 
-    def difference(self, q0: Scalars, q1: Scalars) -> tuple:
-        """Logarithm of the plane: the inverse of `integrate`; the angle is not wrapped."""
+    def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
+        """Logarithm of SE(2), the inverse of `integrate`; the angle is not wrapped."""
         omega = q1[0] - q0[0]
         c, s = cos(q0[0]), sin(q0[0])
         dx, dy = q1[1] - q0[1], q1[2] - q0[2]
@@ -85,7 +86,7 @@ class Planar(JointType):
         k = 1.0 / (a * a + b * b)
         return omega, k * (a * u + b * v), k * (a * v - b * u)
 
-    def bracket(self, u: Scalars, v: Scalars) -> tuple:
+    def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
         """Product u x v of planar motion vectors (book 2.16)."""
         return 0.0, u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
 

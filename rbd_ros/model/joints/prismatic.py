@@ -42,14 +42,14 @@ class Prismatic(JointType):
         return (*couples, *(ForceVector(ZERO3, u) for u in across(self.axis)))
 
     def frame_shift(self, r: Vector3) -> Vector3:
-        """To the parent's origin: all points of a slider move alike."""
+        """Move to the parent's origin: all points of a sliding body move alike."""
         return linear3.negate(r)
 
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
-        """All rotational inertia."""
+        """All of the rotational inertia: a translation does not excite it."""
         return RigidBodyInertia(0.0, ZERO3, inertia.I)
 
     @classmethod
     def examples(cls) -> Tuple[Prismatic, ...]:
-        """Along z, and along an axis that is none of the frame's."""
+        """Joints along z, and along an axis that is none of the frame's."""
         return cls((0.0, 0.0, 1.0)), cls((0.48, -0.6, 0.64))

@@ -6,24 +6,31 @@ import math
 from typing import Tuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rbd_ros.model.joints.joint_type import Scalars
 from rbd_ros.spatial.rotation import quaternion_product
+from rbd_ros.spatial.scalar import Scalar
 
 
-def quaternion_rate(q: Scalars, w: Scalars) -> tuple:
-    """Rate at the angular velocity `w` in successor coordinates (book eq 4.13), (4,)."""
+def quaternion_rate(q: Scalars, w: Scalars) -> Tuple[Scalar, ...]:
+    """Derivative of a quaternion by time at an angular velocity (book eq 4.13), (4,).
+
+    :param q: quaternion (w, x, y, z)
+    :param w: angular velocity in successor coordinates, (3,) [rad/s]
+    """
     return tuple(0.5 * x for x in quaternion_product(q, (0.0, *w)))
 
 
-def random_quaternion(rng: np.random.Generator) -> np.ndarray:
+def random_quaternion(rng: np.random.Generator) -> NDArray[np.float64]:
     """Unit quaternion, uniform on the rotation group, (4,)."""
-    quaternion = rng.normal(size=4)
-    return quaternion / np.linalg.norm(quaternion)
+    quaternion = rng.normal(size=4)  # four normal numbers have no preferred direction
+    unit: NDArray[np.float64] = quaternion / np.linalg.norm(quaternion)
+    return unit
 
 
 def unit_quaternion(q: Scalars) -> Tuple[float, ...]:
-    """Quaternion of length one; one that is so to rounding stays, to the bit.
+    """Quaternion of floats divided by its length; one of unit length but for rounding is kept.
 
     :raises ValueError: if it is zero
     """

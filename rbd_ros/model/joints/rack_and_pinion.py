@@ -54,5 +54,5 @@ class RackAndPinion(JointType):
 
     @classmethod
     def examples(cls) -> Tuple[RackAndPinion, ...]:
-        """One that rolls, and one that does not."""
+        """Joints of a pinion that rolls, and of one without radius, which turns in place."""
         return cls(0.3), cls(0.0)

@@ -44,7 +44,7 @@ class Revolute(JointType):
         return (*couples, *(ForceVector(ZERO3, row) for row in IDENTITY3))
 
     def frame_shift(self, r: Vector3) -> Vector3:
-        """Along the axis, as near to the parent's origin as it goes."""
+        """Move along the axis to the point next to the parent's origin."""
         return linear3.scale(-linear3.dot(self.axis, r), self.axis)
 
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
@@ -68,5 +68,5 @@ class Revolute(JointType):
 
     @classmethod
     def examples(cls) -> Tuple[Revolute, ...]:
-        """About z, and about an axis that is none of the frame's."""
+        """Joints about z, and about an axis that is none of the frame's."""
         return cls((0.0, 0.0, 1.0)), cls((0.48, -0.6, 0.64))

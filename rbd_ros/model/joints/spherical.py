@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Tuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rbd_ros.model.joints.exponential import half_angle, rotation_vector
 from rbd_ros.model.joints.joint_type import JointType, Scalars
@@ -13,7 +14,7 @@ from rbd_ros.model.joints.quaternion import quaternion_rate, random_quaternion, 
 from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
 from rbd_ros.spatial.linear3 import IDENTITY3, ZERO3
 from rbd_ros.spatial.rotation import quaternion_product, quaternion_to_rotation
-from rbd_ros.spatial.scalar import sqrt
+from rbd_ros.spatial.scalar import Scalar, sqrt
 
 
 @dataclass(frozen=True)
@@ -43,40 +44,42 @@ class Spherical(JointType):
         """Identity quaternion."""
         return 1.0, 0.0, 0.0, 0.0
 
-    def random(self, rng: np.random.Generator, lower: float, upper: float) -> np.ndarray:
+    def random(self, rng: np.random.Generator, lower: float, upper: float) -> NDArray[np.float64]:
         """Uniform on the rotation group; it has no limits."""
         return random_quaternion(rng)
 
     def normalize(self, q: Scalars) -> Tuple[float, ...]:
-        """Make the quaternion unit.
+        """Position with a unit quaternion.
 
-        :raises ValueError: if it is zero
+        :raises ValueError: if the quaternion is zero
         """
         return unit_quaternion(q)
 
-    def position_rate(self, q: Scalars, v: Scalars) -> tuple:
-        """Rate of the quaternion (book eq 4.13)."""
+    def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
+        """Derivative of the quaternion by time (book eq 4.13)."""
         return quaternion_rate(q, v)
 
-    def integrate(self, q: Scalars, step: Scalars) -> tuple:
-        """Exponential of SO(3): the exact rotation of a constant angular velocity.
+    def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
+        """Exponential map of SO(3): the exact rotation at a constant angular velocity.
 
-        The quaternion stays unit.
+        The quaternion that results has unit length, whatever the length of the one in `q`.
         """
-        half_sine, half_cosine = half_angle(linear3.dot(tuple(step), tuple(step)))
-        p = quaternion_product(q, (half_cosine, *(half_sine * x for x in step)))
+        x, y, z = step
+        half_sine, half_cosine = half_angle(linear3.dot((x, y, z), (x, y, z)))
+        p = quaternion_product(q, (half_cosine, half_sine * x, half_sine * y, half_sine * z))
         norm = 1.0 / sqrt(sum(x * x for x in p))
         return tuple(norm * x for x in p)
 
-    def difference(self, q0: Scalars, q1: Scalars) -> tuple:
-        """Logarithm of SO(3): the inverse of `integrate`, the shorter way round."""
+    def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
+        """Logarithm of SO(3), the inverse of `integrate`, by the shorter way round."""
         return rotation_vector(quaternion_product((q0[0], -q0[1], -q0[2], -q0[3]), q1))
 
-    def bracket(self, u: Scalars, v: Scalars) -> tuple:
+    def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
         """Cross product of angular velocities."""
-        return linear3.cross(tuple(u), tuple(v))
+        (a, b, c), (d, e, f) = u, v
+        return linear3.cross((a, b, c), (d, e, f))
 
     @classmethod
     def examples(cls) -> Tuple[Spherical, ...]:
-        """There is one."""
+        """The one joint of this type, which has no parameters."""
         return (cls(),)

@@ -21,7 +21,7 @@ STEADY_CLOCK = Clock(clock_type=ClockType.STEADY_TIME)
 
 
 def create_executor() -> Executor:
-    """Executor with the least cost per message that this rclpy has."""
+    """Executor with the lowest cost per message that this rclpy has."""
     try:
         from rclpy.experimental import EventsExecutor
     except ImportError:
@@ -39,7 +39,7 @@ def message_type(kind: str) -> type:
 
 
 def quality_of_service(topic: Topic) -> QoSProfile:
-    """Quality of service that a topic is declared with."""
+    """Quality of service of a declared topic."""
     reliability = ReliabilityPolicy.RELIABLE if topic.reliable else ReliabilityPolicy.BEST_EFFORT
     durability = (
         DurabilityPolicy.TRANSIENT_LOCAL if topic.transient_local else DurabilityPolicy.VOLATILE
@@ -69,9 +69,9 @@ def publisher(node: Node, topic: Topic) -> Publisher:
 
 
 def raw(publisher: Publisher) -> Callable[[bytes], None]:
-    """Function that publishes a serialised message, with the least cost.
+    """Function that publishes a serialised message at the lowest cost.
 
-    `Publisher.publish` does the same after asking twice what it was given.
+    `Publisher.publish` does the same, but checks the type of its argument twice before.
     """
     return getattr(publisher.handle, 'publish_raw', publisher.publish)
 
@@ -94,7 +94,7 @@ def subscription(
 
 
 def service(node: Node, declaration: Service, callback: Callable[[Any, Any], Any]) -> RosService:
-    """Service as it is declared.
+    """Service server of a declared service.
 
     :raises ImportError: if its package is not installed
     """
@@ -102,7 +102,7 @@ def service(node: Node, declaration: Service, callback: Callable[[Any, Any], Any
 
 
 def flush(target: Publisher, timeout: float = 0.2) -> None:
-    """Wait until subscribers have what was published, `timeout` seconds at most."""
+    """Wait until subscribers have received what was published, for `timeout` [s] at most."""
     try:
         target.wait_for_all_acked(Duration(seconds=timeout))
     except Exception:  # not every middleware can tell; a short sleep is all that is left

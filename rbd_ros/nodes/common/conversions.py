@@ -1,4 +1,4 @@
-"""Between ROS messages and arrays: units of time, and orders of axes.
+"""Conversions between ROS messages and arrays: units of time, orders of axes.
 
 ROS puts linear before angular, quaternions as x, y, z, w and means classical acceleration; the
 rest of the package puts angular before linear, w first and means spatial acceleration. The change
@@ -36,7 +36,7 @@ def vector(message: Vector3) -> np.ndarray:
 
 
 def force_from_wrench(wrench: Wrench) -> np.ndarray:
-    """Spatial force (6,) [N m, N], moment first, about the origin and in axes of the frame."""
+    """Spatial force (6,) [N m, N], moment first, about the origin and in the axes of the frame."""
     return np.concatenate([vector(wrench.torque), vector(wrench.force)])
 
 

@@ -51,7 +51,7 @@ DIAGNOSTICS_TOPIC = Topic(
 
 
 def gravity_parameter(live: bool) -> Parameter:
-    """Declare the gravity vector."""
+    """Parameter `gravity`; `live` says whether it can be changed while the node runs."""
     return Parameter(
         'gravity',
         (0.0, 0.0, -9.81),

@@ -28,7 +28,7 @@ SUBJECT = 'robot_description'
 
 
 class RobotSource:
-    """Gets the robot and hands it over once.
+    """Loads the robot as soon as there is a usable description, and hands it over once.
 
     :param node: the node
     :param parameters: its parameters, with those of `DESCRIPTION_PARAMETERS`

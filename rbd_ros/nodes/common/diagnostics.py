@@ -1,6 +1,6 @@
-"""What a node says about itself on `/diagnostics`: once a second, and at once on a change.
+"""What a node reports about itself on `/diagnostics`: once a second, and at once on a change.
 
-Changes that come close together are shown ten times a second, the newest of each subject.
+If many changes come close together, the newest of each subject is published ten times a second.
 
 A *condition* lasts until it is replaced (robot description missing, states silent); an *event* is
 one occurrence (a message rejected) and stays visible for a while, so that nobody who looks once a
@@ -85,10 +85,11 @@ class Diagnostics:
         self._hooks: List[Callable[[], None]] = []
         self.hardware_id = ''
         self._publisher = publisher(node, DIAGNOSTICS_TOPIC)
-        self._publishing = threading.Lock()  # apart: who only notes something never waits for DDS
-        self._ticked = -PERIOD  # when that was last done for no other reason [s]
+        # A lock of its own: a thread that only notes something never waits for DDS.
+        self._publishing = threading.Lock()
+        self._ticked = -PERIOD  # time of the last periodic publication [s]
         self._credit = BURST  # publications that may follow at once
-        self._counted = time.monotonic()  # when that was worked out
+        self._counted = time.monotonic()  # when the credit was computed [s]
         self._waiting = False  # whether a change has not been published yet
         self._timer = node.create_timer(ANNOUNCEMENT_PERIOD, self._look, clock=STEADY_CLOCK)
 
@@ -105,10 +106,13 @@ class Diagnostics:
     def condition(
         self, subject: str, level: bytes, message: str, code: Optional[str] = None
     ) -> None:
-        """Set what holds for `subject` from now on.
+        """Set the condition of `subject`, which holds until it is replaced.
 
+        :param subject: what the condition is about
+        :param level: `OK`, `WARN`, `ERROR` or `STALE`
+        :param message: text for people
         :param code: identifies the condition when the text varies with numbers; a change of it is
-            announced, at once unless there were many
+            published, at once unless there were many
         """
         message = readable(message)
         code = message if code is None else code
@@ -123,7 +127,13 @@ class Diagnostics:
             self._announce()
 
     def event(self, subject: str, level: bytes, message: str, code: Optional[str] = None) -> None:
-        """Note an occurrence; `code` as in `condition`, counted under that name."""
+        """Report one occurrence of an event.
+
+        :param subject: what the event is about
+        :param level: `OK`, `WARN`, `ERROR` or `STALE`
+        :param message: text for people
+        :param code: name under which occurrences are counted; None: the text
+        """
         now = time.monotonic()
         code = readable(message) if code is None else code
         with self._lock:
@@ -151,7 +161,7 @@ class Diagnostics:
         self._announce()
 
     def level(self, subject: str) -> bytes:
-        """Present level of `subject`, with its visible events."""
+        """Present level of `subject`, that of its visible events included."""
         with self._lock:
             return self._subject(subject).summary()[0]
 
@@ -169,7 +179,7 @@ class Diagnostics:
                 pass
 
     def flush(self) -> None:
-        """Publish what has changed and still waits: the end of a node waits for no timer."""
+        """Publish changes that still wait for a timer, as the end of a node cannot."""
         if self._waiting:
             self.publish()
 
@@ -190,7 +200,7 @@ class Diagnostics:
         return self._subjects.setdefault(subject, _Topic())
 
     def _log(self, subject: str, level: bytes, message: str, code: str) -> None:
-        """Log, unless that was done a moment ago."""
+        """Log a message, unless the same was logged within `LOG_PERIOD`."""
         state, now = self._subject(subject), time.monotonic()
         state.logged = {c: t for c, t in state.logged.items() if now - t < LOG_PERIOD}
         if code in state.logged:

@@ -1,4 +1,4 @@
-"""Messages of one topic, for a thread that waits for nothing else."""
+"""Messages of one topic, taken by a thread of its own instead of an executor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rbd_ros.nodes.common.interface import Topic
 from rbd_ros.nodes.common.process import BREATH, Failures
 from rbd_ros.nodes.common.sturdy import by_hand
 
-LONGEST_WAIT = 50_000_000  # for a message, after which the end is looked for [ns]
+LONGEST_WAIT = 50_000_000  # for a message, before `close` is looked for again [ns]
 
 
 class Inbox:
@@ -22,8 +22,8 @@ class Inbox:
     What waits is rclpy's wait set, as in `rclpy.wait_for_message`: nothing is queued or looked up
     between the middleware and the callback.
 
-    :param node: whose subscription it is
-    :param topic: the topic as it is declared
+    :param node: node that subscribes
+    :param topic: declaration of the topic
     """
 
     def __init__(self, node: Node, topic: Topic):
@@ -37,9 +37,9 @@ class Inbox:
         self._closed = True
 
     def serve(self, use: Callable[[bytes], None]) -> None:
-        """Call `use` with each serialised message as it comes; returns after `close`.
+        """Call `use` with each serialised message as it comes, and return after `close`.
 
-        What raises is reported and costs one message.
+        An exception of `use` is reported and costs this one message.
         """
         failures = Failures(self._node)
         while not self._ended():

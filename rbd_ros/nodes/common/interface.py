@@ -1,4 +1,4 @@
-"""What a node shows to others, declared once: parameters, topics and services.
+"""Declarations of a node's interface: its parameters, topics and services.
 
 From one `NodeInterface` follow the parameter descriptors, the publishers and subscriptions with
 their quality of service, the configuration file, the arguments of the launch file and the tables
@@ -170,7 +170,7 @@ class Service:
 
 @dataclass(frozen=True)
 class NodeInterface:
-    """All that a node shows.
+    """Interface of a node: all that others see of it.
 
     :param name: name of the node, its executable, its configuration file and its page
     :param summary: what it does, in one sentence
@@ -213,6 +213,6 @@ def _by_name(declarations: Tuple[Any, ...], name: str) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Value as an error message repeats it: not longer than a reader takes in."""
+    """Text of a value for an error message, cut to `SHOWN` characters."""
     text = repr(value)
     return text if len(text) <= SHOWN else f'{text[:SHOWN]}...'

@@ -1,4 +1,4 @@
-"""How the joint names of a message fall on the joints of a robot."""
+"""How the joint names of a message map to the joints of a robot."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class MessageProblem(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Naming:
-    """How the names of one message fall on the robot's joints.
+    """How the names of one message map to the robot's joints.
 
     :param size: number of names in the message
     :param source: where in the message the robot's joints are, (k,)
@@ -32,7 +32,7 @@ class Naming:
     :param names: names of those joints, in the order of `target`
     :param place: `target` as an index, a slice if it is all joints in order
     :param unknown: names that are no joint of the robot
-    :param in_order: whether the message names just the robot's joints in the robot's order
+    :param in_order: whether the message names exactly the robot's joints, in the robot's order
     """
 
     size: int
@@ -58,7 +58,7 @@ class JointNames:
         self._ignored = frozenset(ignored)
 
     def naming(self, names: Sequence[str]) -> Naming:
-        """How `names` fall on the robot's joints, in time linear in their number.
+        """How `names` map to the robot's joints, in time linear in their number.
 
         :raises MessageProblem: if a name occurs twice
         """

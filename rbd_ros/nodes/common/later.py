@@ -1,7 +1,7 @@
-"""Answers of a service that come later, from another thread, while the executor goes on.
+"""Responses of a service that another thread gives later, while the executor goes on.
 
-Not all executors of rclpy can wait in a callback: what they have in common is that they hand its
-result to `Service.send_response`.
+Not all executors of rclpy can wait in a callback. What they have in common is that they hand its
+result to `Service.send_response`, so that is where a `Later` is recognised.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from rclpy.service import Service
 
 
 class Later:
-    """An outcome that another thread will tell."""
+    """A result that another thread will set: a future that calls back without an executor."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -21,7 +21,7 @@ class Later:
         self._uses: List[Callable[[Any], None]] = []
 
     def tell(self, outcome: Any) -> None:
-        """Make the outcome known; only the first one counts."""
+        """Set the result; only the first one counts."""
         with self._lock:
             if self._told:
                 return
@@ -31,7 +31,7 @@ class Later:
             use(outcome)
 
     def then(self, use: Callable[[Any], None]) -> None:
-        """Have `use` called with the outcome: where it is told, or at once if it is known."""
+        """Have `use` called with the result, in the thread that sets it, or at once."""
         with self._lock:
             if not self._told:
                 self._uses.append(use)
@@ -39,7 +39,7 @@ class Later:
         use(self._told[0])
 
     def mapped(self, change: Callable[[Any], Any]) -> Later:
-        """Outcome that is `change` of this one."""
+        """A later result, which is `change(result)` of this one."""
         result = Later()
         self.then(lambda outcome: result.tell(change(outcome)))
         return result

@@ -1,4 +1,4 @@
-"""A node's parameters at run time: declared from its interface, changed whole or not at all.
+"""A node's parameters at run time: declared from its interface, changed together or not at all.
 
 A change is prepared before it is accepted: `prepare` builds all that follows from the new values,
 and refuses by raising. What was accepted is then taken into use by `commit`, which cannot fail.
@@ -69,9 +69,10 @@ class ParameterTable:
 
     :param node: the node
     :param declarations: what to declare
-    :param prepare: builds what follows from a full set of values, by name; changes nothing; raises
-        ValueError with a reason to refuse them
-    :param commit: takes what `prepare` returned into use, with the changed values by name
+    :param prepare: builds what follows from a full set of values, by name, without side effects;
+        raises ValueError with a reason to refuse them
+    :param commit: takes what `prepare` returned into use, with the changed values by name; must
+        not raise
     :param refused: parameters of rclpy that cannot be changed while the node runs, with the reason
     :raises StartupError: for an illegal value given at start
     """
@@ -131,7 +132,7 @@ class ParameterTable:
         return value
 
     def _warn_of_unknown(self) -> None:
-        """Say which given parameters nobody declares: a typing error would go unnoticed."""
+        """Warn of given parameters that are not declared: a typing error would go unnoticed."""
         for name in getattr(self._node, '_parameter_overrides', {}):
             if name in self._declarations or name in OF_RCLPY or name.startswith('qos_overrides'):
                 continue

@@ -1,4 +1,4 @@
-"""Running a node as a process: signals first, then all that is heavy, and an orderly end.
+"""Running a node as a process: signals are caught first, and its end is orderly.
 
 SIGINT, SIGTERM and SIGHUP end a node with exit code 0 at any instant: while modules are imported
 and robots compiled nothing has been commanded, so it just ends; later its `stop()` sends the last
@@ -29,7 +29,7 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SPIN_TIMEOUT = 3600.0
 
 START_UP_PATIENCE = 5.0  # time that start-up has to end after a signal [s]
-BREATH = 1e-3  # pause after the executor failed: if it always did, others must get their turn [s]
+BREATH = 1e-3  # pause after the executor failed: if it always does, others must get their turn [s]
 REPORT_PERIOD = 5.0  # between two reports of the same failure of callbacks [s]
 
 #: How long the interpreter lets a thread run while others wait [s]: the control loop must not wait
@@ -57,7 +57,7 @@ class _Phase:
 class StopSignals:
     """Ends a node when a stop signal arrives.
 
-    The interpreter writes the numbers of signals into a pipe, and a thread reads them there: no
+    The interpreter writes the numbers of signals into a pipe, and a thread reads them there. So no
     handler ever interrupts a callback, and the ROS context is still alive when the node publishes
     its last command.
     """
@@ -118,7 +118,7 @@ class StopSignals:
             self._interruptible = before
 
     def ignore(self) -> None:
-        """Let nothing disturb the end of the process any more."""
+        """Ignore stop signals from now on, so that nothing disturbs the end of the process."""
         for number in self._numbers:
             signal.signal(number, signal.SIG_IGN)
 
@@ -138,15 +138,15 @@ def ending() -> bool:
 
 
 def hurry() -> threading.Event:
-    """Event that is set when a second stop signal asks for an end at once."""
+    """Event that is set when a second stop signal asks for an immediate end."""
     return _signals.hurry if _signals is not None else threading.Event()
 
 
 def run_node(load: Callable[[], Callable[[], Any]], args: Optional[Sequence[str]] = None) -> int:
     """Create a node, spin it until a stop signal or the end of its context, and stop it.
 
-    :param load: imports what the node needs and returns what makes it; of the node, `start()` is
-        called when signals reach it, and `stop()` before it is destroyed
+    :param load: imports what the node needs and returns a function that creates it; of the node,
+        `start()` is called when signals reach it, and `stop()` before it is destroyed
     :param args: command line as for `rclpy.init`
     :return: exit code
     """
@@ -223,7 +223,7 @@ def _run(create: Callable[[], Any], args: Any, signals: StopSignals, logger: Any
 
 
 def _end(work: Callable[[], Any], logger: Any) -> None:
-    """Do a part of the end; whatever goes wrong with it, the rest is done as well."""
+    """Do one step of the shutdown; if it fails, that is logged, and the other steps follow."""
     try:
         work()
     except Exception:
@@ -271,7 +271,7 @@ class Failures:
         self._reported: Dict[str, float] = {}
 
     def report(self, error: Exception) -> None:
-        """Report, unless that was done a moment ago."""
+        """Report a failure, unless the same was reported within `REPORT_PERIOD`."""
         now = time.monotonic()
         place = f'{type(error).__name__} in {_place(error)}'
         if now - self._reported.get(place, -REPORT_PERIOD) >= REPORT_PERIOD:

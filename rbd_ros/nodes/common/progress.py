@@ -1,4 +1,4 @@
-"""Tells in the log what takes long at start: the first compilation of a robot's machine code."""
+"""Progress of a slow start in the log: the first compilation of a robot's machine code."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import threading
 import time
 from typing import Any
 
-FIRST_WORD = 1.0  # nothing is said about what is quicker than this [s]
-PERIOD = 5.0  # between two words about the same stage [s]
+FIRST_WORD = 1.0  # time after which a stage is logged for the first time [s]
+PERIOD = 5.0  # time between two messages about the same stage [s]
 
 
 class Progress:
-    """Logs the present stage as long as it lasts; use as a context manager.
+    """Context manager that logs the present stage every few seconds, as long as it lasts.
 
     :param logger: logger of the node
     """

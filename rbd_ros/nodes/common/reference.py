@@ -1,4 +1,4 @@
-"""What is written about a node's interface: its configuration file and the tables of its page."""
+"""Text generated from a node's interface: its configuration file and the tables of its page."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def yaml_text(interface: NodeInterface) -> str:
 
 
 def legal(parameter: Parameter) -> str:
-    """Choices of a parameter as a sentence, empty if there are none."""
+    """Legal words of a parameter as a sentence, empty if it is not one of several words."""
     if not parameter.choices:
         return ''
     return f' One of: {", ".join(choice or repr("") for choice in parameter.choices)}.'
@@ -49,7 +49,7 @@ def literal(value: Any) -> str:
 
 
 def parameter_table(interface: NodeInterface) -> str:
-    """Table of the parameters."""
+    """Markdown table of the parameters."""
     rows = []
     for p in interface.parameters:
         limits = '' if p.choices else p.range
@@ -67,7 +67,7 @@ def parameter_table(interface: NodeInterface) -> str:
 
 
 def topic_table(interface: NodeInterface) -> str:
-    """Table of the topics."""
+    """Markdown table of the topics."""
     rows = []
     for t in interface.topics:
         kind = t.kind.replace('/msg/', '/')
@@ -77,7 +77,7 @@ def topic_table(interface: NodeInterface) -> str:
 
 
 def service_table(interface: NodeInterface) -> str:
-    """Table of the services."""
+    """Markdown table of the services."""
     rows = []
     for s in interface.services:
         when = f' Offered where the package `{s.optional}` is installed.' if s.optional else ''
@@ -92,7 +92,7 @@ def _table(titles: List[str], rows: List[List[str]]) -> str:
 
 
 def updated_page(page: str, interface: NodeInterface) -> str:
-    """Page of a node with its tables written anew between their marks.
+    """Markdown page of a node with the tables between its marks replaced.
 
     :raises ValueError: if the page lacks a mark
     """

@@ -1,8 +1,8 @@
-"""A node that no request and no message can end, disturb or make talkative.
+"""A node that survives its callbacks: an exception is reported, and the node goes on.
 
 Not all callbacks are ours: rclpy's own raise on some requests and times that are well-typed but
 make no sense. An exception that reaches an executor costs more than its callback: EventsExecutor
-writes a traceback each time, and leaves lying what came together with the bad request.
+writes a traceback each time, and does not serve what came together with the bad request.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from rbd_ros.nodes.common.text import readable
 
 
 def by_hand(message: Any) -> None:
-    """Stand where rclpy wants a callback: the messages of that subscription are taken by hand.
+    """Placeholder for the callback of a subscription whose messages are taken by hand.
 
-    Such a subscription belongs to its node, as everybody can see, but no executor is shown it.
+    Such a subscription belongs to its node, and tools list it there, but no executor serves it.
     """
 
 
@@ -82,7 +82,7 @@ class SturdyNode(Node):
 
 
 def _check_clock(message: Clock) -> None:
-    """Refuse a time that no message can carry on: every stamp of ours would raise from then on.
+    """Refuse a time that fits into no stamp: every message of ours would raise from then on.
 
     :raises ValueError: if it is negative or not normalised
     """

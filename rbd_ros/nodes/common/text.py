@@ -1,4 +1,4 @@
-"""Text for logs, diagnostics and answers that stays readable whatever names and values come in."""
+"""Text for logs, diagnostics and responses, kept short whatever names and values come in."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def short_name(name: Any) -> str:
 
 
 def shorten(names: Iterable[Any]) -> str:
-    """Names for a message, not more than a reader takes in."""
+    """Names for a message, the first `MAX_NAMES_SHOWN` of them."""
     names = list(names)
     shown = ', '.join(map(short_name, names[:MAX_NAMES_SHOWN]))
     rest = len(names) - MAX_NAMES_SHOWN
@@ -26,7 +26,7 @@ def shorten(names: Iterable[Any]) -> str:
 
 
 def readable(text: Any) -> str:
-    """One line without endless words or empty parentheses, of at most `LONGEST_TEXT`."""
+    """One line of at most `LONGEST_TEXT`, with long words cut and empty parentheses removed."""
     line = ' '.join(str(text)[: 20 * LONGEST_TEXT].split())
     line = re.sub(r' ?\(\)', '', line)
     line = re.sub(r'\S{%d,}' % (LONGEST_WORD + 1), lambda word: _shorter(word[0]), line)
@@ -34,7 +34,7 @@ def readable(text: Any) -> str:
 
 
 def _shorter(word: str) -> str:
-    """The end of a path, with the file's name; of any other endless word the beginning."""
+    """Long word cut: a path to its end, with the name of the file, any other to its beginning."""
     if '/' not in word:
         return f'{word[:LONGEST_NAME]}...'
     end = word[4 - LONGEST_WORD :]

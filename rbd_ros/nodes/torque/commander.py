@@ -14,11 +14,11 @@ from rbd_ros.nodes.torque.reference import Motion
 from rbd_ros.nodes.torque.state_input import MeasuredState
 from rbd_ros.nodes.torque.usual_answers import UsualAnswers
 
-RAMP_PERIOD = 0.005  # between two steps towards a last command whose rate is limited [s]
+RAMP_PERIOD = 0.005  # between two steps towards a last command when the rate is limited [s]
 
 
 class Commander:
-    """Sends torques within their limits.
+    """Sender of all torques, within their limits.
 
     The control loop, the watchdog and the end of the node ask for it, each in its own thread.
 
@@ -39,12 +39,12 @@ class Commander:
         self.saturated = 0
 
     def prepare(self, law: TorqueLaw) -> None:
-        """Have everything ready for a law before the first state comes."""
+        """Compile and allocate what a law needs, before the first state comes."""
         if self._usual is not None:
             self._usual.prepare(law)
 
     def answer(self, law: TorqueLaw, state: MeasuredState, motion: Motion) -> np.ndarray:
-        """Send the torque of the law, cut at the limits.
+        """Send the torque of the law, within the limits.
 
         :param law: the law
         :param state: measured state
@@ -70,9 +70,11 @@ class Commander:
         return applied
 
     def close(self) -> Optional[np.ndarray]:
-        """Let no last command go on but the final one: two of them would take turns for ever.
+        """End any last command that is under way, so that only the final one can follow.
 
-        :return: where one under way was to end, (n,), or None
+        Two of them, in two threads, would take turns for ever.
+
+        :return: torque at which the one under way was to end, (n,) [N m or N], or None
         """
         with self._lock:
             self._closed = True
@@ -85,13 +87,13 @@ class Commander:
         hurry: threading.Event,
         final: bool = False,
     ) -> bool:
-        """Send a last torque, step by step where its rate is limited.
+        """Send a last torque, in steps if its rate is limited.
 
-        :param torque: where to end, (n,) [N m or N]
-        :param stamp: present time [ns]
+        :param torque: torque to end with, (n,) [N m or N]
+        :param stamp: returns the present time [ns]
         :param hurry: when it is set, the last step is taken at once, whatever the rate
         :param final: whether it is the last of all, which `close` does not end
-        :return: whether it was reached; not if the control loop sent a torque in between
+        :return: whether the torque was reached; not if the control loop sent one in between
         """
         with self._lock:
             before = self.sent
@@ -112,5 +114,5 @@ class Commander:
             self._target = None
 
     def flush(self) -> None:
-        """Wait until what was sent has arrived."""
+        """Wait until subscribers have received what was sent."""
         self._output.flush()

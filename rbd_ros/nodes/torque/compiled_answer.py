@@ -1,4 +1,4 @@
-"""What an answer does in machine code: law, limits and messages, one after the other.
+"""Answer to a state in machine code: the law, the limits and the messages, one after the other.
 
 Once in a millisecond, most of what the interpreter needs has left the processor's caches: calling
 the law, calling the limiter and filling in messages there costs several times what they do.
@@ -16,18 +16,18 @@ from rbd_ros.control import LawMemory, LimiterMemory
 NANOSECONDS = 1_000_000_000
 LOW_HALF = 0xFFFFFFFF
 
-#: Answer of `answer` where law and limiter have to say what is wrong
+#: What `answer` returns if something is not finite; law and limiter then report what.
 DECLINED = -1
 
 
 class TorqueMessages(NamedTuple):
-    """The numbers of the messages that are published, in place.
+    """Views of the numbers in the messages that are published.
 
-    :param joints: which joints they are for, (m,)
-    :param stamp: of the message by name: seconds in the lower half of a word, nanoseconds in the
-        upper, (1,)
-    :param by_name: its efforts, (m,), or (0,) if it is not published [N m or N]
-    :param by_order: those of the message by order, likewise
+    :param joints: indices of the joints that are commanded, (m,)
+    :param stamp: time stamp of the message by name: seconds in the lower half of a word,
+        nanoseconds in the upper, (1,)
+    :param by_name: efforts of the message by name, (m,), or (0,) if it is not published [N m or N]
+    :param by_order: efforts of the message by order, likewise
     """
 
     joints: np.ndarray
@@ -45,13 +45,17 @@ def answer(
     elapsed: float,
     stamp: int,
 ) -> int:
-    """Compute the torque of a law, cut it at its limits, and write it into the messages.
+    """Compute the torque of a law, limit it, and write it into the messages.
 
+    :param law: memory of the law
+    :param limiter: memory of the limiter
+    :param messages: views of the messages' numbers
     :param dt: time since the state before [s]
-    :param elapsed: real time in which the torque may have changed; negative: it may be any [s]
+    :param elapsed: real time in which the torque may have changed [s]; negative: its change is
+        not limited
     :param stamp: time of the state [ns]
     :return: at how many joints the torque was beyond the effort limits; `DECLINED` if something
-        is not finite: then nothing has been changed
+        is not finite, and then nothing has been changed
     """
     n = law.motion.shape[1]
     at = 0
@@ -59,7 +63,7 @@ def answer(
         for j in range(n):
             law.inputs[at] = law.motion[law.sources[k], j]
             at += 1
-    # NaN is no time either.
+    # `not dt > 0` is true of NaN, too.
     law.dt[0] = min(dt, law.longest_step) if dt > 0.0 else 0.0
     call_kernel(law.address, law.inputs, law.result)
     if not law.result[len(law.result) - 1] == 0.0:

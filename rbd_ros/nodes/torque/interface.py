@@ -15,7 +15,7 @@ from rbd_ros.nodes.common.interface import Parameter, Topic
 FORMS = ('both', 'joint_state', 'array')
 LAST_COMMANDS = ('zero', 'gravity', 'none')
 
-# Beyond these no robot's numbers lie, and sums of a few of them stay far from overflow.
+# No robot needs more than these, and sums of products of them stay far from overflow.
 LARGEST_MASS = 1e5  # [kg]
 LARGEST_DISTANCE = 100.0  # [m]
 LARGEST_INERTIA = 1e7  # [kg m^2]

@@ -25,14 +25,14 @@ SUBJECT = 'torque'
 
 
 class ControlLoop:
-    """Answers joint states with torques.
+    """Thread that answers each joint state with a torque.
 
     :param node: the torque node, for names and logs
     :param states: input
-    :param reference: motion that is wanted
+    :param reference: desired motion
     :param law: torque law
     :param commander: limits and output
-    :param watchdog: what to feed with each torque published
+    :param watchdog: is fed with each torque that is published
     :param diagnostics: where to report
     """
 
@@ -60,11 +60,11 @@ class ControlLoop:
         )
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Begin to answer states."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End; no torque of the law is sent after this has returned."""
+        """Stop answering; no torque of the law is sent after this has returned."""
         self._states.attach(None)
         self._inbox.close()
         if self._thread.is_alive():
@@ -103,7 +103,7 @@ class ControlLoop:
         reference.done(state, motion, applied)
 
     def _continue(self, state: MeasuredState, law: TorqueLaw, now: float) -> None:
-        """Tell the reference, before it is asked, that this state does not just follow on."""
+        """Tell the reference if states were missing, or their time began anew, before this one."""
         if not self._begun:
             law.reset()
             self._reference.begin(state)

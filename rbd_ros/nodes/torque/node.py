@@ -39,7 +39,7 @@ LawOptions = Callable[[Robot, Values], Dict[str, Any]]
 
 
 def per_joint(name: str, values: Sequence[float], size: int) -> np.ndarray:
-    """One number a joint from one for all or one for each, (size,).
+    """Numbers for all joints, (size,), from one for all or one for each.
 
     :raises ValueError: for any other number of them
     """
@@ -52,7 +52,7 @@ class _Prepared(NamedTuple):
     """All that follows from a set of parameters, for a known robot.
 
     :param settings: settings of the law
-    :param law: the law, another one only if the payload is on another link
+    :param law: the law, a new one only if the payload is on another link
     :param payload_link: link that can carry a payload, or empty
     :param limits: limits of torque and of its rate
     """
@@ -66,10 +66,10 @@ class _Prepared(NamedTuple):
 class TorqueNode(SturdyNode):
     """A node that answers joint states with torques.
 
-    :param interface: what it shows
-    :param law_options: arguments of `LawSettings.for_robot` that follow from the node's own
-        parameters; raises ValueError for illegal ones
-    :param reference: makes the motion that is wanted, from the node and the robot
+    :param interface: interface of the node
+    :param law_options: returns arguments of `LawSettings.for_robot` that follow from the robot and
+        the node's own parameters; raises ValueError for illegal ones
+    :param reference: creates the reference, from the node and the robot
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class TorqueNode(SturdyNode):
     # -- parameters: whole, or not at all ---------------------------------------------------------
 
     def _prepare(self, values: Values) -> Optional[_Prepared]:
-        """All that follows from parameters; changes nothing.
+        """All that follows from parameters, built without side effects.
 
         :raises ValueError: if they cannot be used
         """
@@ -231,7 +231,7 @@ class TorqueNode(SturdyNode):
                 self.get_logger().warning(f'the robot description gives {text} for {names}')
 
     def _warn_of_weak_gains(self, prepared: _Prepared) -> None:
-        """Say by joint where stiffness does not even outweigh gravity."""
+        """Warn of joints whose stiffness is below the gradient of gravity."""
         weak = weak_joints(self.robot, prepared.settings, prepared.payload_link or None)
         if weak:
             self.diagnostics.condition(
@@ -288,7 +288,7 @@ class TorqueNode(SturdyNode):
             self.diagnostics.condition(SUBJECT, OK if final else WARN, text, code='stopped')
 
     def _last_torque(self, action: str) -> np.ndarray:
-        """Torque to end with; zero where that of `action` cannot be worked out, (n,)."""
+        """Torque to end with, (n,) [N m or N]; zero if that of `action` cannot be computed."""
         torque = np.zeros(self.robot.nv)
         if action != 'gravity':
             return torque

@@ -47,11 +47,11 @@ class TorqueOutput:
 
     @property
     def places(self) -> Tuple[np.ndarray, ...]:
-        """Where machine code finds and puts numbers: see `TorqueMessages`."""
+        """Views of the messages for machine code, see `TorqueMessages`."""
         return self._joints, self._by_name.stamp, self._by_name.effort, self._by_order.values
 
     def publish(self, torque: np.ndarray, stamp: int) -> None:
-        """Publish.
+        """Publish torques on the topics chosen.
 
         :param torque: torques of all joints of the robot, (n,) [N m or N]
         :param stamp: time of the state that they answer [ns]
@@ -68,6 +68,6 @@ class TorqueOutput:
             self._send_by_order(self._by_order.data())
 
     def flush(self) -> None:
-        """Wait until what was published has arrived."""
+        """Wait until subscribers have received what was published."""
         for each in self._publishers:
             flush(each)

@@ -1,4 +1,4 @@
-"""References: the motion that a torque node wants its robot to make."""
+"""References: the desired motion of a torque node's robot."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ Motion = Tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class Reference(Protocol):
-    """What a torque node asks its reference; all but `check` and `configure` in the control loop.
+    """Interface of a reference, which is created as `reference(node, robot)`.
 
-    It is made with the node and the robot: `reference(node, robot)`.
+    `check`, `configure` and `every_second` are called on the executor, `values` by the thread that
+    publishes diagnostics, and the others by the control loop.
     """
 
     def check(self, values: Mapping[str, Any]) -> None:
@@ -28,26 +29,26 @@ class Reference(Protocol):
         """Begin with the first usable state of all."""
 
     def interrupted(self, state: MeasuredState, gap: float) -> None:
-        """Go on after usable states had been absent for `gap` seconds."""
+        """Continue after usable states had been absent for `gap` [s]."""
 
     def time_restarted(self, state: MeasuredState) -> None:
-        """Go on although the robot's time began anew."""
+        """Continue although the time of the states began anew."""
 
     def desired(self, state: MeasuredState) -> Motion:
-        """Position, velocity and acceleration that are wanted now, each (n,)."""
+        """Desired position, velocity and acceleration at a measured state, each (n,)."""
 
     def done(self, state: MeasuredState, motion: Motion, torque: np.ndarray) -> None:
         """Note that `torque`, (n,), was sent for `motion`."""
 
     def every_second(self) -> None:
-        """Look after what needs no hurry, on the executor."""
+        """Do what is not urgent, once a second."""
 
     def values(self) -> Dict[str, Any]:
         """Key-value pairs for the diagnostics of the torque."""
 
 
 class MeasuredPosition:
-    """The robot may be where it is: desired position is the measured one, at rest."""
+    """Reference of gravity compensation: the desired position is the measured one, at rest."""
 
     def __init__(self, node: Any, robot: Robot):
         self._rest = np.zeros(robot.nv)

@@ -36,13 +36,13 @@ CONFLICT_WINDOW = 1.0  # seconds that a contradiction between publishers is reme
 # rad or m by which two publishers of the same joint may differ, beyond its motion in between
 AGREEMENT = 0.02
 CONTRADICTION = 'publishers contradict each other'
-VELOCITY_FILTER = 0.005  # time constant of velocities worked out from positions [s]
-LONGEST_DIFFERENCE = 0.5  # time over which velocities are worked out from positions [s]
-MOST_SOURCES = 64
+VELOCITY_FILTER = 0.005  # time constant of the filter of differentiated positions [s]
+LONGEST_DIFFERENCE = 0.5  # maximum time over which positions are differentiated [s]
+MOST_SOURCES = 64  # that are remembered
 LONELY = 3  # seconds without a publisher after which that is reported
-LEARNING_PERIOD = 1.0  # between two choices of the publisher whom machine code knows [s]
+LEARNING_PERIOD = 1.0  # between two choices of the publisher whose layout machine code knows [s]
 READS_BEFORE_PATTERN = 3  # messages of a layout before machine code learns it
-INCOMPLETE_PATIENCE = 0.2  # parts of one state arrive one after another [s]
+INCOMPLETE_PATIENCE = 0.2  # parts of one state come one after another: reported if that lasts [s]
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class MeasuredState:
 
 
 class _Source:
-    """What is remembered of the messages with one run of names, mostly one publisher's."""
+    """State of one source: the messages with one list of names, usually one publisher's."""
 
     def __init__(self, naming: Naming, leads: bool, guards: Sequence[StateGuard]):
         self.naming = naming
@@ -79,7 +79,9 @@ class _Source:
 
 
 class StateInput:
-    """Turns serialised JointState messages into the state of a robot of one-degree joints.
+    """Reader of serialised JointState messages, which returns the state of all joints.
+
+    Each joint of the robot must have one degree of freedom.
 
     The leading source, whose time is that of the state, is the one with the first joint that must
     be seen.
@@ -136,7 +138,7 @@ class StateInput:
         self._subscription: Optional[Subscription] = None
 
     def attach(self, subscription: Optional[Subscription]) -> None:
-        """Tell from which subscription the messages come; None: it is going to be destroyed."""
+        """Set the subscription that the messages come from; None before it is destroyed."""
         self._subscription = subscription
 
     @property
@@ -148,7 +150,7 @@ class StateInput:
     # -- one message ------------------------------------------------------------------------------
 
     def update(self, data: bytes, now: float) -> Optional[MeasuredState]:
-        """Take a message.
+        """Read and check one message.
 
         :param data: serialised JointState
         :param now: present time of a steady clock [s]
@@ -200,7 +202,7 @@ class StateInput:
         self._learned = -math.inf
 
     def _catch_up(self) -> None:
-        """Note what usual messages have brought since the last one that was not."""
+        """Note the states that machine code has taken since the last message read here."""
         source, seen = self._usual_source, self._usual_seen
         if seen == -math.inf:
             return
@@ -214,7 +216,7 @@ class StateInput:
         self.last = replace(self.last, q=self._q, v=self._v)
 
     def _expect_usual(self, now: float) -> None:
-        """Tell what the next usual message is measured by."""
+        """Set what the next usual message is compared with."""
         source = self._usual_source
         if source is not None:
             # While publishers contradict each other, nothing is usual.
@@ -299,7 +301,8 @@ class StateInput:
     def _guard(self, target: Any, names: Sequence[str]) -> StateGuard:
         """Guard of some joints.
 
-        :param target: which of the robot's joints they are
+        :param target: indices of these joints among the robot's
+        :param names: their names
         """
         lower, upper, margin = self._limits
         return StateGuard(names, lower=lower[target], upper=upper[target], limit_margin=margin)
@@ -316,7 +319,7 @@ class StateInput:
     def _check(
         self, source: _Source, stamp: int, position: np.ndarray, velocity: Optional[np.ndarray]
     ) -> bool:
-        """Refuse values and times that cannot be; tell whether the source's time began anew."""
+        """Refuse implausible values and times; return whether the source's time began anew."""
         # Stamp zero means that the publisher does not tell the time.
         guard = source.guard if stamp else source.unstamped
         at = stamp / NANOSECONDS if stamp else float(source.messages)
@@ -408,7 +411,7 @@ class StateInput:
     # -- what is said about it --------------------------------------------------------------------
 
     def every_second(self) -> None:
-        """Report publishers that are too many or too few."""
+        """Report that there are too many or too few publishers."""
         if self._subscription is None:
             return
         publishers, now = self.publishers, time.monotonic()

@@ -78,12 +78,12 @@ class TrajectoryReference:
             self._diagnostics.event(SUBJECT, WARN, text, code='interrupted')
 
     def desired(self, state: MeasuredState) -> Motion:
-        """Where the robot should be now."""
+        """Desired motion at a measured state."""
         self._time = state.time
         return self._motion.advance(state.time, state.dt)
 
     def done(self, state: MeasuredState, motion: Motion, torque: np.ndarray) -> None:
-        """Show what was wanted, and note the end of a trajectory."""
+        """Publish the desired state if somebody listens, and note the end of a trajectory."""
         if self._shown:
             self._show(state, motion, torque)
         if self._motion.ended():

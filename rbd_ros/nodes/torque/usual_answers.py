@@ -1,4 +1,7 @@
-"""What nearly all states are answered by: law, limits and messages as one call of machine code."""
+"""Fast path of the control loop: law, limits and messages in one call of machine code.
+
+It answers all states for which nothing goes wrong, with the same result as the way in Python.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,9 @@ from rbd_ros.nodes.torque.state_input import MeasuredState
 
 
 class UsualAnswers:
-    """Answers states as long as nothing goes wrong: as law and limiter would, to the bit.
+    """Answers states as law and limiter would, to the bit, as long as nothing goes wrong.
 
-    Calls of theirs may stand between its own.
+    It works on the memory of law and limiter, which may be called in between.
 
     :param limiter: limits
     :param output: messages
@@ -37,7 +40,7 @@ class UsualAnswers:
         return why_interpreted() is None
 
     def prepare(self, law: TorqueLaw) -> None:
-        """Use another law, or other settings of it."""
+        """Change to another law, or to other settings of the same one."""
         self._memory = memory = law.memory()
         self._q, self._v, self._q_desired, self._v_desired, self._a_desired, *_ = memory.motion
         self._run = answer.bind(Record(memory), *self._records, keep_lock=True)

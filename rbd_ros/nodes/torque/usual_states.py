@@ -1,4 +1,4 @@
-"""What nearly all states are, in machine code: like the last one of their publisher, a bit later.
+"""Fast path of joint states: machine code reads those that are like their publisher's last one.
 
 Once in a millisecond, most of what the interpreter needs has left the processor's caches: reading
 and checking a message there costs more than the whole torque law.
@@ -20,10 +20,10 @@ LOW_HALF = 0xFFFFFFFF
 
 
 class StatePattern(NamedTuple):
-    """How the messages of one publisher look; see nodes/common/wire/pattern.py.
+    """Layout of one publisher's messages; see nodes/common/wire/pattern.py.
 
-    :param smallest: bytes that a message has at least
-    :param largest: bytes that it has at most
+    :param smallest: minimum size of a message [bytes]
+    :param largest: maximum size [bytes]
     :param places: where its words begin, (k,) [bytes]
     :param masks: which of their bits count, (k,)
     :param words: what those bits are, (k,)
@@ -41,15 +41,15 @@ class StatePattern(NamedTuple):
 
 
 class LastState(NamedTuple):
-    """The state before, and what the next one is measured by.
+    """The state before, and what the next one is compared with.
 
     :param q: positions, (n,) [rad or m]
     :param v: velocities, (n,) [rad/s or m/s]
-    :param stamp: time; 0: the next state is not usual, whatever it is, (1,) [ns]
-    :param lower: least believable positions, (n,)
-    :param upper: greatest believable positions, (n,)
-    :param max_velocity: greatest believable speed [rad/s or m/s]
-    :param max_change: greatest usual change of position from state to state, all joints together
+    :param stamp: time [ns], (1,); 0: the next state is not usual, whatever it is
+    :param lower: minimum plausible positions, (n,) [rad or m]
+    :param upper: maximum plausible positions, (n,) [rad or m]
+    :param max_velocity: maximum plausible speed [rad/s or m/s]
+    :param max_change: maximum usual change of position from state to state, all joints together
         (root of the sum of squares) [rad or m]
     """
 
@@ -86,7 +86,7 @@ def take_state(pattern: StatePattern, last: LastState, data: bytes, size: int) -
     for j in range(len(last.q)):
         q = double_at(data, pattern.position + 8 * j)
         v = double_at(data, pattern.velocity + 8 * j)
-        # Comparisons with what is no number are false.
+        # Comparisons with NaN are false.
         if not (last.lower[j] <= q <= last.upper[j] and abs(v) <= last.max_velocity):
             return 0
         change += (q - last.q[j]) ** 2
@@ -101,16 +101,16 @@ def take_state(pattern: StatePattern, last: LastState, data: bytes, size: int) -
 
 
 def _take_nothing(data: bytes, size: int) -> int:
-    """Stand in for `take_state` until there is a usual message."""
+    """Stand-in for `take_state` until a layout has been learned: it takes no message."""
     return 0
 
 
 class UsualStates:
-    """Takes the messages of one publisher, as long as there is nothing odd about them.
+    """Reader of one publisher's messages, for as long as there is nothing odd about them.
 
     :param size: number of joints
-    :param bounds: least and greatest believable position, each (n,), and greatest believable speed
-    :param max_change: greatest usual change of position, see `LastState`
+    :param bounds: minimum and maximum plausible position, each (n,), and maximum plausible speed
+    :param max_change: maximum usual change of position, see `LastState`
     """
 
     def __init__(self, size: int, bounds: Tuple[np.ndarray, np.ndarray, float], max_change: float):
@@ -146,7 +146,7 @@ class UsualStates:
         self.take = _take_nothing
 
     def expect(self, q: np.ndarray, v: np.ndarray, stamp: int) -> None:
-        """Tell what the next message is measured by.
+        """Set what the next message is compared with.
 
         :param q: positions, (n,) [rad or m]
         :param v: velocities, (n,) [rad/s or m/s]

@@ -6,23 +6,24 @@ import threading
 import time
 from typing import Callable, Optional
 
-SHORTEST_PERIOD, LONGEST_PERIOD = 0.002, 0.05  # between two looks [s]
-SIMULATED_PATIENCE = 10.0  # real time-outs after which simulated time is not waited for any more
-LEAST_SIMULATED_PATIENCE = 2.0  # likewise [s]
+SHORTEST_PERIOD, LONGEST_PERIOD = 0.002, 0.05  # between two checks [s]
+# Real time after which it expires even if simulated time stands still: so many timeouts, and at
+# least so many seconds.
+SIMULATED_PATIENCE = 10.0
+LEAST_SIMULATED_PATIENCE = 2.0
 
 
 class Watchdog:
-    """Calls `expired` once when it has not been fed for `timeout` seconds.
+    """Calls `expired` once when it has not been fed for `timeout`.
 
-    A pause of the whole process (a busy machine, a stopped process) is not counted against the one
-    who feeds: after it he gets the time of one look to feed, since what he waits for may lie
-    there.
+    A pause of the whole process (a busy machine, a stopped process) does not count: after it there
+    is one more period in which to feed, since the state that is waited for may have arrived.
 
-    :param timeout: longest time between meals [s]; 0: never expires
+    :param timeout: maximum time between two feeds [s]; 0: never expires
     :param expired: called in the watchdog's thread; if it raises, it is called again at the next
-        look
-    :param simulated_time: present simulated time [s], None if there is none; it must have passed
-        as well, unless it stands still for very long
+        check
+    :param simulated_time: returns the present simulated time [s], None if there is none; it must
+        have passed as well, unless it stands still for very long
     """
 
     def __init__(
@@ -36,7 +37,7 @@ class Watchdog:
         self._simulated_time = simulated_time
         self._fed = time.monotonic()
         self._fed_simulated: Optional[float] = None
-        self._hungry = False  # nothing to watch before the first meal
+        self._armed = False  # nothing to watch before it is fed for the first time
         self.fired = False
         self._stopping = threading.Event()
         self._period = min(max(timeout / 8.0, SHORTEST_PERIOD), LONGEST_PERIOD)
@@ -44,32 +45,32 @@ class Watchdog:
         self._thread = threading.Thread(target=self._run, name='watchdog', daemon=True)
 
     def start(self) -> None:
-        """Begin to watch; nothing expires before the first meal."""
+        """Begin to watch; it does not expire before it is fed for the first time."""
         if self.timeout > 0.0:
             self._thread.start()
 
     def stop(self) -> None:
-        """End; returns when the thread has."""
+        """End the thread, and return when it has ended."""
         self._stopping.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(5.0)
 
     def feed(self, now: float) -> None:
-        """Note that all was well at a monotonic time [s]."""
+        """Note that a torque was sent at the monotonic time `now` [s]."""
         self._fed = now
         self._fed_simulated = None  # looked up by the watchdog, which has the time
-        self._hungry = True
+        self._armed = True
         self.fired = False
 
     def age(self, now: float) -> float:
-        """Real time since the last meal [s]."""
+        """Real time since it was fed last [s], at the monotonic time `now` [s]."""
         return now - self._fed
 
     def interrupted(self, now: float, elapsed: float) -> bool:
-        """Whether the time since the last meal was too long, be it noticed by a look or not.
+        """Whether it was not fed for too long, even if no check has noticed that yet.
 
         :param now: monotonic time [s]
-        :param elapsed: what has passed in the time of the states [s]
+        :param elapsed: time that has passed by the stamps of the states [s]
         """
         if self.fired or not 0.0 < self.timeout < now - self._fed:
             return self.fired
@@ -84,20 +85,20 @@ class Watchdog:
             now = time.monotonic()
             overslept = now - asleep_since - delay > self._period
             delay = self._period
-            if overslept or self.fired or not self._hungry:
+            if overslept or self.fired or not self._armed:
                 continue
             simulated = self._simulated_time()
-            if self._starved(now, simulated):
+            if self._is_overdue(now, simulated):
                 self.fired = True
                 try:
                     self._expired()
                 except Exception:  # it has reported that itself
                     self.fired = False
             elif simulated is None:
-                # Nothing can be wrong before: seldom is cheap.
+                # It cannot expire before, so it need not wake up before.
                 delay = max(self._fed + self.timeout - now, SHORTEST_PERIOD)
 
-    def _starved(self, now: float, simulated: Optional[float]) -> bool:
+    def _is_overdue(self, now: float, simulated: Optional[float]) -> bool:
         if self._fed_simulated is None:
             self._fed_simulated = simulated
         age = now - self._fed

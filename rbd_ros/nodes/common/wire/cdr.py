@@ -1,6 +1,6 @@
 """Plain CDR, field by field: a cursor that reads within bounds, and memory for a message to send.
 
-Padding is never looked at: middlewares leave in it whatever the memory held before.
+Padding is never compared or checked: middlewares leave in it whatever the memory held before.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 NANOSECONDS = 1_000_000_000
 HEADER = 4  # bytes of the encapsulation; alignment counts from here
-MAX_NAMES = 1024  # joint names in a message that are looked at
+MAX_NAMES = 1024  # joint names in a message; one with more is refused
 LITTLE_ENDIAN = b'\x00\x01\x00\x00'  # the encapsulation of what is written here
 
 UNSIGNED = {order: struct.Struct(f'{order}I').unpack_from for order in '<>'}
@@ -21,7 +21,7 @@ _PACK_STAMP = struct.Struct('<iI').pack
 
 
 class WireError(ValueError):
-    """The bytes are no message that can be used.
+    """The bytes are not a message of the expected type, or one that cannot be used.
 
     :param code: short kind of problem, for counting
     :param text: what is wrong, with numbers
@@ -52,7 +52,7 @@ class Cursor:
     """Reads a message from front to back, never beyond its end.
 
     :param data: the message with its encapsulation
-    :param largest: size that is looked at [bytes]
+    :param largest: maximum size [bytes]
     :raises WireError: if it is larger, or is not plain CDR
     """
 
@@ -103,8 +103,8 @@ class Cursor:
     def count(self, what: str, smallest: int) -> int:
         """Number of elements of a sequence.
 
-        :param smallest: bytes that an element takes at least
-        :raises WireError: if that many cannot be in the message
+        :param smallest: minimum size of an element [bytes]
+        :raises WireError: if the rest of the message is too short for that many
         """
         count = self.unsigned(what)
         if count * smallest > self.size - self.at:
@@ -125,7 +125,7 @@ class Cursor:
         return begin
 
     def array(self, what: str, count: int) -> np.ndarray:
-        """Floating-point numbers, (count,), aligned in memory and not writeable."""
+        """Floating-point numbers, (count,), aligned in memory and read-only."""
         begin = self.doubles(what, count)
         if not count:
             return np.zeros(0)
@@ -144,7 +144,7 @@ class Cursor:
         return self.data[begin : end - 1]
 
     def names(self, most: int = MAX_NAMES) -> Tuple[str, ...]:
-        """Joint names.
+        """Sequence of joint names.
 
         :raises WireError: if there are more than `most` of them, or they are not UTF-8
         """
@@ -230,7 +230,7 @@ class Memory:
         self._parts += bytes(8 * count)
 
     def finish(self) -> List[np.ndarray]:
-        """Lay the message out in memory; nothing can be appended any more.
+        """Lay the message out in memory, after which nothing can be appended.
 
         :return: views of the arrays, in the order in which they were appended
         """
@@ -270,5 +270,5 @@ class StampedMessage:
         self._stamp[:] = packed_stamp(time // NANOSECONDS, time % NANOSECONDS)
 
     def data(self) -> bytes:
-        """Return the message as it is now, to be published."""
+        """Bytes of the message as it is now, to be published."""
         return self._bytes.tobytes()

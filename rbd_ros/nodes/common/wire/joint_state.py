@@ -14,7 +14,7 @@ from rbd_ros.nodes.common.wire.pattern import make_pattern, Pattern
 FIELDS = ('position', 'velocity', 'effort')
 STAMP, FRAME = 4, 12  # where in a message the time stamp and the name of the frame are
 
-LARGEST = 1 << 18  # bytes of a message that is looked at; 1024 joints take some 90 000
+LARGEST = 1 << 18  # maximum size of a message [bytes]; 1024 joints take some 90 000
 MAX_LAYOUTS = 16  # a publisher that invents layouts must not fill the memory
 MAX_NAME_LISTS = 64
 
@@ -43,9 +43,9 @@ class JointStateData:
 
     :param stamp: time of the header [ns]
     :param names: joint names
-    :param position: [rad or m]
-    :param velocity: [rad/s or m/s]
-    :param effort: [N m or N]
+    :param position: positions [rad or m]
+    :param velocity: velocities [rad/s or m/s]
+    :param effort: efforts [N m or N]
     """
 
     __slots__ = ('stamp', 'names', 'position', 'velocity', 'effort')
@@ -63,7 +63,7 @@ class JointStateData:
 
 
 class _Layout:
-    """Where everything is in messages with one frame, one list of names and the same counts.
+    """Where each field is in messages with one frame, one list of names and the same counts.
 
     :param cursor: cursor at the beginning of a message
     :param names: known lists of names, by content
@@ -166,7 +166,7 @@ def _interned(names: Tuple[str, ...], known: Dict[Tuple[str, ...], NameList]) ->
 
 
 class JointStateReader:
-    """Reads JointState messages; those of publishers that it knows without looking at each name.
+    """Reader of JointState messages, which reads a known publisher's without decoding each name.
 
     Not for use by two threads at once.
     """

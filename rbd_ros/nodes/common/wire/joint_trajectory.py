@@ -17,7 +17,7 @@ FIELDS = ('positions', 'velocities', 'accelerations')  # that are read
 ALL_FIELDS = (*FIELDS, 'effort')  # in the order of the message
 _TIME = 2 * len(FIELDS)  # row of the table with the places of the times
 
-LARGEST = 1 << 26  # bytes of a message that is looked at
+LARGEST = 1 << 26  # maximum size of a message [bytes]
 MAX_POINTS = 250_000
 SMALLEST_POINT = 24  # bytes: four counts and a time
 
@@ -35,9 +35,9 @@ class JointTrajectoryData(NamedTuple):
     :param joint_names: names of the joints
     :param stamp: time of the header [ns]
     :param times: times from the start, (P,) [s]
-    :param positions: (P, n) [rad or m]
-    :param velocities: (P, n), or None if no point has any [rad/s or m/s]
-    :param accelerations: (P, n), or None if no point has any [rad/s^2 or m/s^2]
+    :param positions: positions, (P, n) [rad or m]
+    :param velocities: velocities, (P, n), or None if no point has any [rad/s or m/s]
+    :param accelerations: accelerations, (P, n), or None if no point has any [rad/s^2 or m/s^2]
     """
 
     joint_names: Tuple[str, ...]
@@ -49,10 +49,10 @@ class JointTrajectoryData(NamedTuple):
 
 
 class JointTrajectoryReader:
-    """Reads JointTrajectory messages."""
+    """Reader of JointTrajectory messages."""
 
     def read(self, data: bytes) -> JointTrajectoryData:
-        """Content of a message; efforts are passed over.
+        """Content of a message; its efforts are skipped.
 
         :raises WireError: if it cannot be used, or its points do not carry a number for each joint
         """

@@ -1,6 +1,6 @@
-"""How all messages of one publisher look, as words to compare: for compiled code that takes them.
+"""Layout of one publisher's messages, as words to compare, for compiled code that reads them.
 
-A reader learns the layout of a publisher's messages; a `Pattern` tells it to others.
+A reader learns the layout of a publisher's messages; a `Pattern` describes it to other code.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ WORD = 8  # bytes
 
 
 class Pattern(NamedTuple):
-    """Messages with these words are alike but for their time stamp and their numbers.
+    """Messages that contain these words differ in nothing but their time stamp and their numbers.
 
-    :param smallest: bytes that a message has at least
-    :param largest: bytes that it has at most
+    :param smallest: minimum size of a message [bytes]
+    :param largest: maximum size [bytes]
     :param places: where the words begin, (k,) [bytes]
     :param masks: which of their bits count, (k,)
     :param words: what those bits are, (k,)

@@ -11,8 +11,8 @@ import numpy as np
 from rbd_ros.nodes.common.wire.cdr import Cursor, Memory, StampedMessage, WireError
 from rbd_ros.nodes.common.wire.pattern import make_pattern, Pattern
 
-LARGEST = 1 << 18  # bytes of a message that is looked at
-MAX_DIMENSIONS = 16  # of a Float64MultiArray; their labels and sizes are passed over
+LARGEST = 1 << 18  # maximum size of a message [bytes]
+MAX_DIMENSIONS = 16  # of a Float64MultiArray; their labels and sizes are skipped
 
 # What everybody sends: little-endian, no dimensions, an offset that nobody uses, count, numbers.
 _PLAIN = struct.Struct('<Hxx I I I')
@@ -20,7 +20,7 @@ _PLAIN_DATA = 20
 
 
 class Float64MultiArrayReader:
-    """Reads the numbers of Float64MultiArray messages; what they say of dimensions is ignored."""
+    """Reader of the numbers of Float64MultiArray messages; their layout is ignored."""
 
     def read(self, data: bytes) -> np.ndarray:
         """Numbers of a message, (n,), not writeable.
@@ -72,7 +72,7 @@ class Float64MultiArrayWriter:
         self._bytes = memory.bytes
 
     def data(self) -> bytes:
-        """Return the message as it is now, to be published."""
+        """Bytes of the message as it is now, to be published."""
         return self._bytes.tobytes()
 
 
@@ -91,8 +91,8 @@ class WrenchStampedData(NamedTuple):
 
     :param stamp: time of the header [ns]
     :param frame_id: frame of the header
-    :param force: (3,) [N]
-    :param torque: (3,) [N m]
+    :param force: force, (3,) [N]
+    :param torque: torque, (3,) [N m]
     """
 
     stamp: int
@@ -105,7 +105,7 @@ class WrenchStampedReader:
     """Reads WrenchStamped messages."""
 
     def read(self, data: bytes) -> WrenchStampedData:
-        """Content of a message; its arrays are not writeable.
+        """Content of a message; its arrays are read-only.
 
         :raises WireError: if it cannot be used
         """
