@@ -8,11 +8,11 @@ import math
 import sys
 from typing import Any, Dict, List, Sequence, Union
 
+from rbd_ros.algorithms.singularity import singular_joints
 from rbd_ros.model import load_urdf, Model
 from rbd_ros.model.geometry import Mesh
 from rbd_ros.model.joints import JointType
 from rbd_ros.model.urdf_document import MAX_BYTES
-from rbd_ros.robot.singularity import singular_joints
 from rbd_ros.robots import load_robot
 
 _MAX_INDENT = 24

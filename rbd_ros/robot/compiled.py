@@ -62,19 +62,25 @@ class Compiled:
         :param external_forces: spatial force on each link named
         :param out: where the result goes
         """
-        unbound = getattr(type(self), method)
+        unbound = self._declared_method(method)
         options = self._options(unbound.algorithm)
         if external_forces is not None and not _is_empty(external_forces):
             links, forces = _checked(external_forces)
             kernel = self._kernels.get(unbound.algorithm, forces=links, **options)
             return kernel(*arrays, *forces, out=out)
         kernel = self._kernels.get(unbound.algorithm, **options)
-        if method not in self.__dict__:
+        refined = getattr(type(self), method) is not unbound
+        if method not in self.__dict__ and not refined:
             fallback = _BoundMethod(unbound, self)
             builtin = kernel.bind(fallback, method, _doc(unbound))
             if builtin is not fallback:
                 self.__dict__[method] = builtin
         return kernel(*arrays, out=out)
+
+    def _declared_method(self, name: str) -> Any:
+        """Method of this name that says what it computes; a subclass may have refined it."""
+        methods = (vars(base).get(name) for base in type(self).__mro__)
+        return next(method for method in methods if hasattr(method, 'algorithm'))
 
     def _options(self, algorithm: str) -> Dict[str, Any]:
         """What of the choices an algorithm has."""
