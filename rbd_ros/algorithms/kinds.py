@@ -10,14 +10,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 import math
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from rbd_ros.model import Frame, Model
 from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform
 from rbd_ros.spatial.scalar import Scalar
 
 Scalars = Sequence[Scalar]
-Shape = Callable[[Model], Tuple[int, ...]]
+
+#: Dimensions of arrays that depend on the model.
+DIMENSIONS: Mapping[str, Callable[[Model], int]] = {
+    'nq': lambda model: model.nq,
+    'nv': lambda model: model.nv,
+    'tree_nv': lambda model: model.tree_nv,
+    'links': lambda model: len(model.links),
+    'bodies': lambda model: len(model.bodies),
+    'bodies + 1': lambda model: len(model.bodies) + 1,
+    'constraints': lambda model: model.loop_constraints,
+}
 
 
 @dataclass(frozen=True)
@@ -27,7 +37,7 @@ class Array:
     :param symbol: name that a user knows it by
     :param meaning: what it is, in words
     :param unit: unit of its elements
-    :param shape: its shape for a model, in independent coordinates
+    :param dimensions: its shape in independent coordinates: numbers, and names of `DIMENSIONS`
     :param to_tree: what a text on tree coordinates is given, from the model and the flat array;
         None if such a text cannot have it
     :param from_tree: the flat array, from the model and what a text on tree coordinates returns;
@@ -41,12 +51,16 @@ class Array:
     symbol: str
     meaning: str
     unit: str
-    shape: Shape
+    dimensions: Tuple[Union[int, str], ...]
     to_tree: Optional[Callable[[Model, Scalars], Any]] = None
     from_tree: Optional[Callable[[Model, Any], Scalars]] = None
     flat: Callable[[Any], Scalars] = list
     tangents: Optional[Callable[[Model, Scalars], Sequence[Scalars]]] = None
     default: Optional[Callable[[Model], Tuple[float, ...]]] = None
+
+    def shape(self, model: Model) -> Tuple[int, ...]:
+        """Shape of the array for a model."""
+        return tuple(d if isinstance(d, int) else DIMENSIONS[d](model) for d in self.dimensions)
 
     def freedoms(self, model: Model) -> int:
         """In how many independent ways the array can change."""
@@ -96,27 +110,7 @@ class Wrenches:
         return total
 
 
-# -- shapes and layouts
-
-
-def _of_size(*size: int) -> Shape:
-    return lambda model: size
-
-
-def _nq(model: Model) -> Tuple[int, ...]:
-    return (model.nq,)
-
-
-def _nv(model: Model) -> Tuple[int, ...]:
-    return (model.nv,)
-
-
-def _nv_nv(model: Model) -> Tuple[int, ...]:
-    return model.nv, model.nv
-
-
-def _rows(count: int) -> Shape:
-    return lambda model: (count, model.nv)
+# -- layouts
 
 
 def _as_it_is(model: Model, value: Any) -> Any:
@@ -191,7 +185,7 @@ CONFIGURATION = Array(
     'q',
     'configuration',
     '[rad, m]',
-    _nq,
+    ('nq',),
     to_tree=Model.tree_position,
     tangents=_position_rates,
 )
@@ -199,64 +193,66 @@ VELOCITY = Array(
     'v',
     'velocity',
     '[rad/s, m/s]',
-    _nv,
+    ('nv',),
     to_tree=Model.tree_velocity,
     from_tree=Model.independent_velocity,
 )
 ACCELERATION = replace(VELOCITY, symbol='a', meaning='acceleration', unit='[rad/s^2, m/s^2]')
 DISPLACEMENT = replace(VELOCITY, symbol='step', meaning='velocity times time', unit='[rad, m]')
-FORCE = Array('tau', 'generalized force', '[N m, N]', _nv, from_tree=Model.independent_force)
+FORCE = Array('tau', 'generalized force', '[N m, N]', ('nv',), from_tree=Model.independent_force)
 INERTIA_MATRIX = Array(
     'H',
     'joint-space inertia matrix',
     '[kg m^2, kg m, kg]',
-    _nv_nv,
+    ('nv', 'nv'),
     from_tree=lambda model, H: _symmetric(model.independent_matrix(H)),
     flat=_symmetric,
 )
-MATRIX = Array('C', 'matrix over joint space', '', _nv_nv, from_tree=_square, flat=_row_by_row)
+MATRIX = Array(
+    'C', 'matrix over joint space', '', ('nv', 'nv'), from_tree=_square, flat=_row_by_row
+)
 DIAGONAL = Array(
     'diagonal',
     'constants added to the diagonal of the inertia matrix',
     '[kg m^2, kg]',
-    _nv,
+    ('nv',),
     default=lambda model: (0.0,) * model.nv,
 )
 KNOWN = Array(
     'known',
     'generalized force or acceleration, whichever is given',
     '[N m, N or rad/s^2, m/s^2]',
-    _nv,
+    ('nv',),
 )
 PARTITION = Array(
     'forward',
     'which freedoms have their force given and their acceleration found: 1, the others 0',
     '',
-    _nv,
+    ('nv',),
 )
 
 # -- kinds of arrays of points and frames
 
-POINT = Array('point', 'point in the coordinates of the frame', '[m]', _of_size(3), _as_it_is)
-POSITION = Array('p', 'point in base coordinates', '[m]', _of_size(3), _as_it_is, _listed)
+POINT = Array('point', 'point in the coordinates of the frame', '[m]', (3,), _as_it_is)
+POSITION = Array('p', 'point in base coordinates', '[m]', (3,), _as_it_is, _listed)
 JACOBIAN = Array(
     'J',
     'Jacobian of a spatial velocity, angular rows first',
     '',
-    _rows(6),
+    (6, 'nv'),
     from_tree=_columns,
     flat=_row_by_row,
 )
-POINT_JACOBIAN = replace(JACOBIAN, meaning='Jacobian of the velocity of a point', shape=_rows(3))
-SCALAR = Array('x', 'number', '', _of_size(), None, lambda model, x: [x], lambda x: [x])
-MOMENTUM = Array(
-    'h', 'spatial momentum in base coordinates', '[N m s, N s]', _of_size(6), None, _listed
+POINT_JACOBIAN = replace(
+    JACOBIAN, meaning='Jacobian of the velocity of a point', dimensions=(3, 'nv')
 )
+SCALAR = Array('x', 'number', '', (), None, lambda model, x: [x], lambda x: [x])
+MOMENTUM = Array('h', 'spatial momentum in base coordinates', '[N m s, N s]', (6,), None, _listed)
 SPATIAL_MATRIX = Array(
     'M',
     'matrix over spatial vectors',
     '',
-    _of_size(6, 6),
+    (6, 6),
     None,
     lambda model, rows: _row_by_row(rows),
     _row_by_row,
@@ -265,12 +261,10 @@ POSE = Array(
     'T',
     'pose in the base frame',
     '[1, m]',
-    _of_size(4, 4),
+    (4, 4),
     from_tree=lambda model, X: pose(X),
 )
-TWIST = Array(
-    'velocity', 'spatial velocity, angular first', '[rad/s, m/s]', _of_size(6), None, _listed
-)
+TWIST = Array('velocity', 'spatial velocity, angular first', '[rad/s, m/s]', (6,), None, _listed)
 TWIST_RATE = replace(
     TWIST, symbol='acceleration', meaning='rate of a spatial velocity', unit='[rad/s^2, m/s^2]'
 )
@@ -278,41 +272,41 @@ LOOP_RESIDUAL = Array(
     'residual',
     'how far each loop joint is from being closed, along its constraint forces',
     '[rad, m]',
-    lambda model: (model.loop_constraints,),
+    ('constraints',),
     from_tree=_listed,
 )
 LOOP_JACOBIAN = replace(
     JACOBIAN,
     symbol='K',
     meaning='velocity of the loop joints along their constraint forces per velocity',
-    shape=lambda model: (model.loop_constraints, model.nv),
+    dimensions=('constraints', 'nv'),
 )
 LINK_POSES = Array(
     'poses',
     'pose of each link in the base frame',
     '[1, m]',
-    lambda model: (len(model.links), 4, 4),
+    ('links', 4, 4),
     from_tree=_poses,
 )
 BODY_FRAMES = Array(
     'frames',
     'rotation by rows, and position, of each body in base coordinates, base first',
     '[1, m]',
-    lambda model: (len(model.bodies) + 1, 12),
+    ('bodies + 1', 12),
     from_tree=_body_frames,
 )
 MOTION_COLUMNS = Array(
     'columns',
     'columns of the motion subspaces of all joints of the tree in base coordinates',
     '',
-    lambda model: (model.tree_nv, 6),
+    ('tree_nv', 6),
     from_tree=_motion_columns,
 )
 BODY_WRENCHES = Array(
     'wrenches',
     'spatial force [n; f] for each body, in its coordinates',
     '[N m, N]',
-    lambda model: (len(model.bodies), 6),
+    ('bodies', 6),
     from_tree=_by_body,
 )
 

@@ -10,7 +10,8 @@ from rbd_ros.algorithms.declaration import algorithm
 from rbd_ros.algorithms.kinds import CONFIGURATION, LOOP_JACOBIAN, LOOP_RESIDUAL
 from rbd_ros.algorithms.kinematics import body_transforms, motion_columns
 from rbd_ros.model import Model
-from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform
+from rbd_ros.model.joints import JointType
+from rbd_ros.spatial import ForceVector, linear3, MotionVector, PluckerTransform
 from rbd_ros.spatial.scalar import Scalar
 
 
@@ -43,24 +44,34 @@ def loop_closure(model: Model, q: Sequence[Scalar]) -> LoopClosure:
     K: List[List[Scalar]] = []
     for loop in model.loops:
         Xp, Xs = (frame.placement * X0[frame.body] for frame in (loop.predecessor, loop.successor))
-        error = position_error(Xs * Xp.inverse())
+        error = position_error(Xs * Xp.inverse(), loop.joint)
         for T in loop.joint.constraint_forces(loop.joint.neutral()):
             residual.append(error.dot(T))
             K.append(_row(model, Xs.inverse_apply(T), S, loop))
     return LoopClosure(residual, K)
 
 
-def position_error(X: PluckerTransform) -> MotionVector:
-    """Small displacement from one frame to another, exact where the frames agree (table 8.1).
+def position_error(X: PluckerTransform, joint: JointType) -> MotionVector:
+    """Displacement from where a lower pair would be closed, to first order (table 8.1).
 
-    Of a lower pair, the components along T are zero where the pair is closed, whatever its
-    position.
+    Its components along T are what counts: they are zero where the pair is closed, in whatever
+    position, and change there by T^T times the relative velocity.
 
-    :param X: transform from the first to the second frame's coordinates
+    :param X: transform from predecessor to successor coordinates
+    :param joint: the pair
+    :return: in successor coordinates
     """
+    S = joint.motion_subspace(joint.neutral())
+    axes = [column.angular for column in S.columns if any(column.angular)]
     E = X.E
-    turned = (E[1][2] - E[2][1], E[2][0] - E[0][2], E[0][1] - E[1][0])
-    return MotionVector(tuple(0.5 * x for x in turned), X.r)
+    turned = linear3.ZERO3  # a pair that turns in all ways has no wrong orientation
+    if not axes:
+        turned = linear3.scale(0.5, (E[1][2] - E[2][1], E[2][0] - E[0][2], E[0][1] - E[1][0]))
+    elif len(axes) == 1:  # by how much the predecessor's axis is off
+        turned = linear3.cross(linear3.apply(E, axes[0]), axes[0])
+    # Translation along the predecessor's directions: a pair may have gone a long way along them.
+    r = linear3.apply(E, X.r)
+    return MotionVector(turned, linear3.add(r, linear3.cross(turned, r)))
 
 
 def _row(model: Model, T: ForceVector, S: Any, loop: Any) -> List[Scalar]:

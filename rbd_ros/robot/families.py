@@ -95,7 +95,7 @@ class Partition(Compiled):
         *,
         out: Outs = None,
     ) -> HybridDynamics:
-        """See `HybridFunctions.dynamics`."""
+        """Accelerations and forces of all joints, as `HybridFunctions.dynamics` gives them."""
         return self._call('dynamics', (q, v, known), external_forces, out)
 
 

@@ -1,0 +1,89 @@
+"""The table of functions of docs/python_api.md, from what methods and algorithms declare."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Callable, Iterator, NamedTuple, Tuple
+
+from rbd_ros.algorithms.declaration import Declaration
+from rbd_ros.algorithms.kinds import Array
+from rbd_ros.robot.compiled import Compiled
+from rbd_ros.robot.families import DerivativeFunctions, LoopFunctions, Partition
+from rbd_ros.robot.frame import RobotFrame
+from rbd_ros.robot.kernels import declared
+from rbd_ros.robot.robot import Robot
+
+#: How a user gets at the objects that have the functions.
+HOMES: Tuple[Tuple[str, type], ...] = (
+    ('', Robot),
+    ('frame(name, reference).', RobotFrame),
+    ('derivatives.', DerivativeFunctions),
+    ('hybrid.partition(forward_joints).', Partition),
+    ('loops.', LoopFunctions),
+)
+
+
+class PublicFunction(NamedTuple):
+    """A method that computes an algorithm.
+
+    :param home: how a user gets at the object, such as 'loops.'
+    :param method: the method
+    :param algorithm: declaration of what it computes
+    """
+
+    home: str
+    method: Callable[..., Any]
+    algorithm: Declaration
+
+    @property
+    def arguments(self) -> Tuple[str, ...]:
+        """Names of its arguments but `out`."""
+        return tuple(name for name in inspect.signature(self.method).parameters)[1:-1]
+
+    @property
+    def row(self) -> str:
+        """Row of the table."""
+        arguments = [x + '=None' * (x == 'external_forces') for x in self.arguments]
+        call = f'{self.home}{self.method.__name__}({", ".join(arguments)})'
+        outputs = [_described(name, kind) for name, kind in self.algorithm.outputs.items()]
+        for name, kind, by in self.algorithm.derivatives:
+            freedoms = by.dimensions if by.tangents is None else ('nv',)
+            outputs.append(f'`{name}` {_shape((*kind.dimensions, *freedoms))}')
+        summary = (inspect.getdoc(self.method) or '').partition('\n\n')[0].replace('\n', ' ')
+        return f'| `{call}` | {"; ".join(outputs)} | {summary} | {self.algorithm.source} |'
+
+
+def public_functions() -> Iterator[PublicFunction]:
+    """Methods of `Robot` and its families that compute an algorithm, in the order of the text."""
+    for home, kind in HOMES:
+        assert issubclass(kind, Compiled)
+        for method in vars(kind).values():
+            if hasattr(method, 'algorithm'):
+                yield PublicFunction(home, method, declared(method.algorithm))
+
+
+def table() -> str:
+    """Lines of the table."""
+    head = '| `robot.` | result | what | source |\n|---|---|---|---|\n'
+    return head + '\n'.join(function.row for function in public_functions()) + '\n'
+
+
+def updated_page(page: str) -> str:
+    """Text of a page with the table between its two marks made anew.
+
+    :raises ValueError: if the marks are missing
+    """
+    start, end = '<!-- functions: written by scripts/update_python_api -->\n', '<!-- end -->\n'
+    if start not in page or end not in page:
+        raise ValueError(f'the page lacks the marks {start.strip()} and {end.strip()}')
+    before, _, rest = page.partition(start)
+    return before + start + table() + end + rest.partition(end)[2]
+
+
+def _described(name: str, kind: Array) -> str:
+    shape = f' {_shape(kind.dimensions)}' if kind.dimensions else ''
+    return f'`{name}`{shape}{" " * bool(kind.unit)}{kind.unit}'
+
+
+def _shape(dimensions: Tuple[Any, ...]) -> str:
+    return f'({", ".join(map(str, dimensions))}{"," * (len(dimensions) == 1)})'

@@ -1,0 +1,49 @@
+"""Operational-space inertia, and its inverse, against their definition by dense matrices."""
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+from support import example_robots
+from support.states import every_robot, named_robot, random_state
+
+from rbd_ros import ModelError, Robot
+
+every_reference = pytest.mark.parametrize('reference', ['body', 'base', 'aligned'])
+
+
+@every_reference
+@every_robot
+def test_the_inverse_is_that_of_the_definition(name, reference):
+    robot = named_robot(name)
+    q = random_state(robot).q
+    frame = robot.frame(robot.link_names[-1], reference)
+    J = frame.jacobian(q)
+    expected = J @ np.linalg.solve(robot.mass_matrix(q), J.T)
+    found = frame.inverse_operational_inertia(q)
+    assert_allclose(found, expected, atol=1e-9 * max(1.0, np.abs(expected).max()))
+    assert np.array_equal(found, found.T)
+
+
+@every_reference
+@pytest.mark.parametrize('subject', ['panda', 'floating base'])
+def test_a_force_at_the_frame_accelerates_it_by_its_inertia(subject, reference):
+    robot = (
+        Robot.from_urdf(example_robots.path(subject))
+        if subject == 'panda'
+        else named_robot(subject)
+    )
+    q = random_state(robot).q
+    frame = robot.frame(robot.link_names[-1], reference)
+    inertia = frame.operational_inertia(q)
+    force = np.array([0.3, -0.2, 0.5, 2.0, -1.0, 0.7])
+    v = np.zeros(robot.nv)
+    rest = robot.gravity_torque(q)
+    a = robot.forward_dynamics(q, v, rest + frame.jacobian(q).T @ force)
+    assert_allclose(inertia @ frame.acceleration(q, v, a), force, atol=1e-6)
+
+
+def test_a_frame_with_too_few_freedoms_is_named():
+    robot = named_robot('gears')
+    name = robot.link_names[-1]
+    with pytest.raises(ModelError, match=f'{name}.* of the 6 freedoms'):
+        robot.frame(name).operational_inertia(robot.neutral())
