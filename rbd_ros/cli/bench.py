@@ -23,7 +23,7 @@ from rbd_ros.cli.measurement import (
     Progress,
     versions,
 )
-from rbd_ros.cli.measurement.cases import description as function_description
+from rbd_ros.cli.measurement.functions import inputs
 from rbd_ros.robots import DEFAULT_ROBOT
 
 FORMAT = 'rbd_ros bench 1'
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not functions:
         raise ValueError(f'--functions names none; there are {", ".join(FUNCTIONS)}')
     for name in functions:
-        function_description(name)
+        inputs(name)
     for path in (arguments.json, arguments.plot):
         if path not in (None, '-') and not Path(path).absolute().parent.is_dir():
             raise ValueError(f'the folder of {path} does not exist')
@@ -135,7 +135,7 @@ class _description:
 def measure(
     path: str,
     floating_base: bool = False,
-    functions: Sequence[str] = tuple(FUNCTIONS),
+    functions: Sequence[str] = FUNCTIONS,
     batch: int = 4096,
     quick: bool = False,
     progress: Optional[bool] = None,

@@ -90,15 +90,21 @@ def measure(robot: str, function: str, floating_base: bool, batch: int) -> Dict[
     loaded = time.perf_counter()
 
     # The cases, and with them the peer, are not loaded here: what a kernel needs must be paid for.
-    inputs = {'inverse_dynamics': 3, 'forward_dynamics': 3, 'bias_force': 2, 'coriolis_matrix': 2}
+    from rbd_ros.cli.measurement.functions import inputs
+
     zero = np.zeros(loaded_robot.nv)
-    arguments = [loaded_robot.neutral(), zero, zero][: inputs.get(function, 1)]
+    arguments = [[loaded_robot.neutral(), zero, zero][k] for k in inputs(function)]
     more = [loaded_robot.link_names[-1]] if function == 'jacobian' else []
+
+    def call(*arrays: Any) -> Any:
+        method = getattr(loaded_robot, function, None)
+        return (method or loaded_robot.kernel(function).function)(*arrays, *more)
+
     times = {'import': imported - start, 'load': loaded - imported}
-    _time(times, 'call', lambda: getattr(loaded_robot, function)(*arguments, *more))
+    _time(times, 'call', lambda: call(*arguments))
     if batch:
         arrays = [np.repeat(x[None], batch, axis=0) for x in arguments]
-        _time(times, 'batch_call', lambda: getattr(loaded_robot, function)(*arrays, *more))
+        _time(times, 'batch_call', lambda: call(*arrays))
     return times
 
 

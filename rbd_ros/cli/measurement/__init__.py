@@ -1,6 +1,7 @@
 """Measurement for `rbd_ros bench` and benchmark/: timing, cases, the peer, the plot."""
 
-from rbd_ros.cli.measurement.cases import Case, cases, FUNCTIONS, one_thread, random_states
+from rbd_ros.cli.measurement.cases import Case, cases, one_thread, random_states
+from rbd_ros.cli.measurement.functions import FUNCTIONS, label
 from rbd_ros.cli.measurement.machine import machine, versions
 from rbd_ros.cli.measurement.pinocchio_peer import PinocchioPeer
 from rbd_ros.cli.measurement.timing import Call, compare, Comparison, Progress
@@ -13,6 +14,7 @@ __all__ = [
     'PinocchioPeer',
     'Progress',
     'cases',
+    'label',
     'compare',
     'machine',
     'one_thread',

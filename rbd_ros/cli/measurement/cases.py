@@ -5,27 +5,16 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass
 import os
-from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Iterator, List, Optional, Sequence
 
 import numpy as np
 
 from rbd_ros import Robot
+from rbd_ros.cli.measurement.functions import inputs, label
 from rbd_ros.cli.measurement.pinocchio_peer import PinocchioPeer
 from rbd_ros.cli.measurement.timing import Call
 from rbd_ros.robot import set_threads
-
-# Functions in the order of the table: label, and how many of q, v, a they take.
-FUNCTIONS: Dict[str, Tuple[str, int]] = {
-    'inverse_dynamics': ('inverse dynamics (RNEA)', 3),
-    'mass_matrix': ('mass matrix (CRBA)', 1),
-    'forward_dynamics': ('forward dynamics (ABA)', 3),
-    'gravity_torque': ('gravity torque', 1),
-    'bias_force': ('bias force', 2),
-    'forward_kinematics': ('kinematics of all links', 1),
-    'jacobian': ('Jacobian of the last link', 1),
-}
-# Measured on request only.
-MORE_FUNCTIONS: Dict[str, Tuple[str, int]] = {'coriolis_matrix': ('Coriolis matrix', 2)}
+from rbd_ros.robot.kernels import declared
 
 
 @dataclass(frozen=True)
@@ -70,46 +59,28 @@ def cases(
     peer_states = [] if peer is None else peer.states(batch, rng)
     frame = last_link(robot)
     for function in functions:
-        label, inputs = description(function)
-        call, more = bound(robot, function, one[:inputs], frame)
+        arrays = inputs(function)
+        call = bound(robot, function, frame)
+        single, several = [one[k] for k in arrays], [states[k] for k in arrays]
+        call(*single)
         yield Case(
             function,
-            label,
-            Call(call, (*one[:inputs], *more)),
-            Call(call, (*states[:inputs], *more), states=batch),
+            label(function),
+            Call(call, tuple(single)),
+            Call(call, tuple(several), states=batch),
             None if peer is None else peer.single(function, peer_states[0], frame),
             None if peer is None else peer.loop(function, peer_states, frame),
         )
 
 
-def description(function: str) -> Tuple[str, int]:
-    """Label of a function, and how many of q, v, a it takes.
+def bound(robot: Robot, function: str, frame: str) -> Callable[..., Any]:
+    """Callable that a loop over states would hold on to: a builtin.
 
-    :raises ValueError: for an unknown one
+    The poses of all links come as one array, (links, 4, 4), as a loop that cares for speed would
+    take them; the method's dictionary of views costs more than the poses.
     """
-    known = {**FUNCTIONS, **MORE_FUNCTIONS}
-    if function not in known:
-        raise ValueError(f'unknown function {function!r}; there are {", ".join(known)}')
-    return known[function]
-
-
-def bound(
-    robot: Robot, function: str, arguments: Sequence[np.ndarray], frame: str
-) -> Tuple[Callable, tuple]:
-    """Callable that a loop over states would hold on to, and its further arguments.
-
-    The first call on a robot compiles and puts the builtin in place of the method, so the method
-    is looked up afterwards. The poses of all links are taken as one array, (links, 4, 4), as a
-    loop that cares for speed would; the method's dictionary of views costs more than the poses.
-    """
-    if function == 'forward_kinematics':
-        call, more = robot.function(function), ()
-    else:
-        more = (frame,) if function == 'jacobian' else ()
-        getattr(robot, function)(*arguments, *more)
-        call = getattr(robot, function)
-    call(*arguments, *more)
-    return call, more
+    chosen = {'frame': frame} if 'frame' in declared(function).choices else {}
+    return robot.kernel(function, **chosen).function
 
 
 def last_link(robot: Robot) -> str:

@@ -6,28 +6,13 @@ Pinocchio leaves mimic joints independent, so that it may have more degrees of f
 
 from __future__ import annotations
 
-from typing import List, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
 import numpy as np
 
+from rbd_ros.cli.measurement.functions import inputs
 from rbd_ros.cli.measurement.timing import Call
-
-_NAMES = {
-    'inverse_dynamics': 'rnea',
-    'mass_matrix': 'crba',
-    'forward_dynamics': 'aba',
-    'gravity_torque': 'computeGeneralizedGravity',
-    'bias_force': 'nonLinearEffects',
-    'coriolis_matrix': 'computeCoriolisMatrix',
-    'forward_kinematics': 'framesForwardKinematics',
-    'jacobian': 'computeFrameJacobian',
-}
-_INPUTS = {
-    'inverse_dynamics': 3,
-    'forward_dynamics': 3,
-    'bias_force': 2,
-    'coriolis_matrix': 2,
-}
+from rbd_ros.robot.kernels import declared
 
 
 class PinocchioPeer:
@@ -70,29 +55,33 @@ class PinocchioPeer:
 
     def single(self, function: str, state: Tuple[np.ndarray, ...], frame: str) -> Optional[Call]:
         """Call for one state; None if there is no such function or frame."""
-        prepared = self._prepared(function, frame)
-        if prepared is None:
+        call = self._call(function)
+        arguments = self._arguments(function, state, frame)
+        if call is None or arguments is None:
             return None
-        call, more = prepared
-        return Call(call, (self.model, self.data, *state[: _INPUTS.get(function, 1)], *more))
+        return Call(call, (self.model, self.data, *arguments))
 
     def loop(
         self, function: str, states: List[Tuple[np.ndarray, ...]], frame: str
     ) -> Optional[Call]:
         """Call for one state after another; None if there is no such function or frame."""
-        prepared = self._prepared(function, frame)
-        if prepared is None:
+        call = self._call(function)
+        rows = [self._arguments(function, state, frame) for state in states]
+        if call is None or None in rows:
             return None
-        call, more = prepared
-        rows = [(*state[: _INPUTS.get(function, 1)], *more) for state in states]
         return Call(call, (self.model, self.data), rows, len(rows))
 
-    def _prepared(self, function: str, frame: str) -> Optional[tuple]:
-        call = getattr(self.pin, _NAMES.get(function, ''), None)
-        if call is None:
-            return None
-        if function != 'jacobian':
-            return call, ()
+    def _call(self, function: str) -> Optional[Callable[..., Any]]:
+        """What the declaration of an algorithm names as its peer."""
+        return getattr(self.pin, declared(function).peer or '', None)
+
+    def _arguments(
+        self, function: str, state: Tuple[np.ndarray, ...], frame: str
+    ) -> Optional[Tuple[Any, ...]]:
+        """Arguments after model and data; None if there is no such frame."""
+        arrays = tuple(state[k] for k in inputs(function))
+        if 'frame' not in declared(function).choices:
+            return arrays
         if not self.model.existFrame(frame):
             return None
-        return call, (self.model.getFrameId(frame), self.pin.ReferenceFrame.LOCAL)
+        return (*arrays, self.model.getFrameId(frame), self.pin.ReferenceFrame.LOCAL)

@@ -1,0 +1,44 @@
+"""What can be measured: any declared algorithm of joint-space arrays."""
+
+from __future__ import annotations
+
+from typing import List
+
+from rbd_ros.robot.kernels import declared
+
+#: Functions that are measured where none are named; any algorithm can be.
+FUNCTIONS = (
+    'inverse_dynamics',
+    'mass_matrix',
+    'forward_dynamics',
+    'gravity_torque',
+    'bias_force',
+    'forward_kinematics',
+    'jacobian',
+)
+
+# Which of the random arrays q, v, a stands for an input.
+_STANDS_FOR = {'q': 0, 'v': 1, 'step': 1}
+
+
+def label(function: str) -> str:
+    """Name of a function in a table.
+
+    :raises ValueError: for an unknown one
+    """
+    return declared(function).name.replace('_', ' ')
+
+
+def inputs(function: str) -> List[int]:
+    """Which of q, v and a (or anything else of its size) a function takes, 0 to 2, in its order.
+
+    :raises ValueError: for an unknown one, or one that takes other arrays
+    """
+    algorithm = declared(function)
+    found = []
+    for symbol, kind in algorithm.arrays.items():
+        if kind.default is None:
+            if kind.dimensions not in (('nq',), ('nv',)):
+                raise ValueError(f'{function!r} cannot be measured: it takes a {symbol}')
+            found.append(_STANDS_FOR.get(symbol, 2))
+    return found
