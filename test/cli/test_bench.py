@@ -157,7 +157,7 @@ def test_first_calls_are_measured_in_fresh_processes(arm, tmp_path, capsys):
     [
         (
             ['--functions', 'mass_matricks'],
-            "unknown function 'mass_matricks'; there are inverse_dyn",
+            "unknown function 'mass_matricks'; there are bias_force",
         ),
         (['--functions', ','], '--functions names none'),
         (['--batch', '0'], '--batch must be from 1'),
