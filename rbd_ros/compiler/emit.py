@@ -8,6 +8,7 @@ of them is in straight_line.py and functions.py.
 
 from __future__ import annotations
 
+from itertools import count
 import struct
 from typing import Dict, List, Mapping, Sequence, Tuple
 
@@ -37,11 +38,17 @@ class Emitter:
     """
 
     def __init__(self, lanes: int, prefix: str = 'v'):
-        self.lanes, self.lines, self._prefix, self._count = lanes, [], prefix, 0
+        self.lanes, self.lines, self._prefix, self._numbers = lanes, [], prefix, count(1)
         self.type = 'double' if lanes == 1 else f'<{lanes} x double>'
         self.integer = 'i64' if lanes == 1 else f'<{lanes} x i64>'
         self.boolean = 'i1' if lanes == 1 else f'<{lanes} x i1>'
         self._suffix = 'f64' if lanes == 1 else f'v{lanes}f64'
+
+    def with_lanes(self, lanes: int) -> Emitter:
+        """Emitter that writes values of another width into the same function."""
+        other = Emitter(lanes, self._prefix)
+        other.lines, other._numbers = self.lines, self._numbers
+        return other
 
     def line(self, text: str) -> None:
         """Write an instruction without result."""
@@ -49,8 +56,7 @@ class Emitter:
 
     def value(self, text: str) -> str:
         """Write an instruction and return the name of its result."""
-        self._count += 1
-        name = f'%{self._prefix}{self._count}'
+        name = f'%{self._prefix}{next(self._numbers)}'
         self.lines.append(f'  {name} = {text}')
         return name
 
@@ -63,6 +69,23 @@ class Emitter:
         """Store a value as an element of an array."""
         pointer = self.value(f'getelementptr {self.type}, ptr {array}, i64 {index}')
         self.line(f'store {self.type} {value}, ptr {pointer}, align {8 * self.lanes}')
+
+    def load_packed(self, array: str, index: int) -> str:
+        """As many neighbouring elements of an array of doubles as there are lanes."""
+        pointer = self.value(f'getelementptr double, ptr {array}, i64 {index}')
+        return self.value(f'load {self.type}, ptr {pointer}, align 8')
+
+    def store_packed(self, value: str, array: str, index: int) -> None:
+        """Store the lanes as neighbouring elements of an array of doubles."""
+        pointer = self.value(f'getelementptr double, ptr {array}, i64 {index}')
+        self.line(f'store {self.type} {value}, ptr {pointer}, align 8')
+
+    def joined(self, scalars: Sequence[str]) -> str:
+        """Vector of at most as many scalars as there are lanes, filled up with zeros."""
+        vector = 'zeroinitializer'
+        for lane, scalar in enumerate(scalars):
+            vector = self.value(f'insertelement {self.type} {vector}, double {scalar}, i64 {lane}')
+        return vector
 
     def constant(self, value: float) -> str:
         """Operand for a constant, exact to the bit."""

@@ -8,6 +8,13 @@ from __future__ import annotations
 
 from typing import Dict, List, Sequence, Tuple
 
+from rbd_ros.compiler.angles import (
+    angle_groups,
+    AngleGroup,
+    angles_first,
+    angles_together,
+    emit_angle_group,
+)
 from rbd_ros.compiler.emit import emit_node, emit_poison, Emitter
 from rbd_ros.compiler.graph import CONSTANT, Graph, INPUT, operands, Symbol, Value
 
@@ -39,29 +46,42 @@ def straight_line(
     :param attributes: LLVM's attributes of it
     :param outputs: values of the output array
     """
-    parts = _parts(graph, outputs)
-    slots, length = _slots(graph, parts)
+    live = graph.live(outputs)
+    groups = angle_groups(graph, live, angles_together())
+    # One order and the same parts for any number of lanes: what is fused depends on the parts.
+    parts = _parts(graph, outputs, angles_first(graph, live, groups))
+    if lanes > 1:
+        groups = []
+    slots, length = _slots(graph, parts, groups)
     arguments = [f'ptr noalias readonly %in{k}' for k in range(len(inputs))] + ['ptr noalias %out']
     kept = [] if len(parts) == 1 else ['ptr noalias %kept']
+    align = 8 * max([lanes, *(group.lanes for group in groups)])
+    array = f'  %kept = alloca {Emitter(lanes).type}, i64 {length}, align {align}'
     names = [name] if len(parts) == 1 else [f'{name}_{k}' for k in range(len(parts))]
     texts = []
     for part, function in zip(parts, names):
         code = Emitter(lanes)
+        if groups and not kept:
+            code.lines.append(array)
         values = _Values(code, graph, inputs, slots)
         if part is parts[0]:
             values[_POISON] = emit_poison(code, values.of_inputs())
             if kept:
                 code.store(values[_POISON], '%kept', slots[_POISON])
-        _emit_part(code, graph, outputs, part, slots, values)
+        _emit_part(code, graph, outputs, part, slots, groups, values)
         head = f'define void @{function}({", ".join(arguments + kept)}) {attributes}'
         texts.append('\n'.join([f'{head} {{', *code.lines, '  ret void', '}\n']))
     if kept:
         passed = ', '.join([*(f'ptr %in{k}' for k in range(len(inputs))), 'ptr %out', 'ptr %kept'])
         head = f'define void @{name}({", ".join(arguments)}) {attributes}'
-        array = f'  %kept = alloca {code.type}, i64 {length}, align {8 * lanes}'
         calls = [f'  call void @{function}({passed})' for function in names]
         texts.append('\n'.join([f'{head} {{', array, *calls, '  ret void', '}\n']))
-    return ''.join(texts), code.declarations()
+    declarations = [
+        line
+        for width in sorted({lanes, *(group.lanes for group in groups)})
+        for line in Emitter(width).declarations()
+    ]
+    return ''.join(texts), declarations
 
 
 class _Part:
@@ -82,7 +102,7 @@ def _at_hand(graph: Graph, number: int) -> bool:
     return graph.nodes[number][0] in (INPUT, CONSTANT)
 
 
-def _parts(graph: Graph, outputs: Sequence[Value]) -> List[_Part]:
+def _parts(graph: Graph, outputs: Sequence[Value], order: Sequence[int]) -> List[_Part]:
     places: Dict[int, List[int]] = {}
     ready = []
     for place, value in enumerate(outputs):
@@ -90,7 +110,7 @@ def _parts(graph: Graph, outputs: Sequence[Value]) -> List[_Part]:
             places.setdefault(value.number, []).append(place)
         else:
             ready.append(place)
-    nodes = [number for number in graph.live(outputs) if not _at_hand(graph, number)]
+    nodes = [number for number in order if not _at_hand(graph, number)]
     count = len(nodes) + len(ready)
     much = len(outputs) > _MANY_OUTPUTS or len(nodes) > _MANY_NODES
     size = _NODES_PER_PART if much else max(count, 1)
@@ -103,17 +123,27 @@ def _parts(graph: Graph, outputs: Sequence[Value]) -> List[_Part]:
     return parts
 
 
-def _slots(graph: Graph, parts: Sequence[_Part]) -> Tuple[Dict[int, int], int]:
-    """Places in the array of what is kept from one part for later ones, and its length."""
+def _slots(
+    graph: Graph, parts: Sequence[_Part], groups: Sequence[AngleGroup]
+) -> Tuple[Dict[int, int], int]:
+    """Places in the array of what is kept, and its length.
+
+    Sines and cosines of groups have places of their own; others those of what one part keeps for
+    later ones, taken again when it is not needed any more.
+    """
     last_use: Dict[int, int] = {}
     for k, part in enumerate(parts):
         for number in part.nodes:
             last_use.update(dict.fromkeys(operands(graph.nodes[number]), k))
-    slots, length, free = {_POISON: 0}, 1, []
+    slots, length = {}, 0
+    for group in groups:
+        slots.update(group.slots(graph))
+        length += 2 * group.lanes
+    slots[_POISON], length, free = length, length + 1, []
     released: List[List[int]] = [[] for _ in parts]
     for k, part in enumerate(parts):
         for number in part.nodes:
-            if last_use.get(number, k) > k:
+            if last_use.get(number, k) > k and number not in slots:
                 if not free:
                     free.append(length)
                     length += 1
@@ -154,6 +184,7 @@ def _emit_part(
     outputs: Sequence[Value],
     part: _Part,
     slots: Dict[int, int],
+    groups: Sequence[AngleGroup],
     values: _Values,
 ) -> None:
     """Emit the evaluation of a part; outputs are stored as soon as they are known."""
@@ -169,10 +200,15 @@ def _emit_part(
 
     for place in part.places.get(_POISON, ()):
         store(place)
+    group_at = {group.nodes[0]: group for group in groups}
+    grouped = {number for group in groups for number in group.nodes}
     sine_cosine: Dict[int, Tuple[str, str]] = {}
     for number in part.nodes:
-        values[number] = emit_node(code, graph.nodes[number], values, sine_cosine)
-        if number in slots:
-            code.store(values[number], '%kept', slots[number])
+        if number in group_at:
+            emit_angle_group(code, group_at[number], values)
+        if number not in grouped:
+            values[number] = emit_node(code, graph.nodes[number], values, sine_cosine)
+            if number in slots:
+                code.store(values[number], '%kept', slots[number])
         for place in part.places[number]:
             store(place)

@@ -71,7 +71,7 @@ def parts_of(name):
     what = definition(Robot.from_urdf(TEXT).model, name, Options())
     graph = Graph()
     outputs = list(what.evaluate(*(graph.inputs(*pair) for pair in what.inputs)))
-    return graph, outputs, straight_line._parts(graph, outputs)
+    return graph, outputs, straight_line._parts(graph, outputs, graph.live(outputs))
 
 
 @pytest.mark.parametrize('name', NAMES)
@@ -88,7 +88,7 @@ def test_every_node_and_every_output_is_in_exactly_one_part(tiny_parts, name):
 @pytest.mark.parametrize('name', NAMES)
 def test_what_is_kept_is_not_overwritten_while_it_is_needed(tiny_parts, name):
     graph, _, parts = parts_of(name)
-    slots, length = straight_line._slots(graph, parts)
+    slots, length = straight_line._slots(graph, parts, ())
     held = {}
     for part in parts:
         here = set(part.nodes)
@@ -110,4 +110,4 @@ def test_a_function_with_many_outputs_is_cut():
     graph = Graph()
     x = graph.inputs('x', 3)
     outputs = [x[0] * float(k) + x[1] for k in range(2, 4000)]
-    assert len(straight_line._parts(graph, outputs)) > 2
+    assert len(straight_line._parts(graph, outputs, graph.live(outputs))) > 2
