@@ -15,16 +15,15 @@ from rbd_ros.compiler.angles import (
     angles_together,
     emit_angle_group,
 )
-from rbd_ros.compiler.emit import emit_node, emit_poison, Emitter
+from rbd_ros.compiler.emit import emit_node, Emitter
 from rbd_ros.compiler.graph import CONSTANT, Graph, INPUT, operands, Symbol, Value
-
-Inputs = Sequence[Tuple[str, int]]
+from rbd_ros.compiler.poison import emit_poisoning, Inputs, spoil_function
 
 # What counts as much; below, a single function runs faster, at least in batches.
 _MANY_OUTPUTS = 256
 _MANY_NODES = 20000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
-_POISON = -1  # stands for the poison among the numbers of nodes
+_START = -1  # stands for the start among the numbers of nodes
 
 
 def straight_line(
@@ -38,57 +37,50 @@ def straight_line(
     """Text and declarations of a function with a pointer for each input array and for the output.
 
     The arrays are arrays of vectors if there is more than one lane. A not-a-number (or infinity)
-    in any input makes every output not-a-number, so that a bad measurement never hides behind an
-    expression that happened not to need it: the sum of all inputs times zero, the poison, is added
-    to each output.
+    in any input makes every output not-a-number (poison.py).
 
     :param name: name of the function
     :param attributes: LLVM's attributes of it
     :param outputs: values of the output array
     """
     live = graph.live(outputs)
-    groups = angle_groups(graph, live, angles_together())
+    widest = angles_together()
+    groups = angle_groups(graph, live, widest)
     # One order and the same parts for any number of lanes: what is fused depends on the parts.
     parts = _parts(graph, outputs, angles_first(graph, live, groups))
     if lanes > 1:
         groups = []
     slots, length = _slots(graph, parts, groups)
     arguments = [f'ptr noalias readonly %in{k}' for k in range(len(inputs))] + ['ptr noalias %out']
-    kept = [] if len(parts) == 1 else ['ptr noalias %kept']
-    align = 8 * max([lanes, *(group.lanes for group in groups)])
-    array = f'  %kept = alloca {Emitter(lanes).type}, i64 {length}, align {align}'
-    names = [name] if len(parts) == 1 else [f'{name}_{k}' for k in range(len(parts))]
-    texts = []
-    for part, function in zip(parts, names):
-        code = Emitter(lanes)
-        if groups and not kept:
-            code.lines.append(array)
-        values = _Values(code, graph, inputs, slots)
-        if part is parts[0]:
-            values[_POISON] = emit_poison(code, values.of_inputs())
-            if kept:
-                code.store(values[_POISON], '%kept', slots[_POISON])
-        _emit_part(code, graph, outputs, part, slots, groups, values)
-        head = f'define void @{function}({", ".join(arguments + kept)}) {attributes}'
-        texts.append('\n'.join([f'{head} {{', *code.lines, '  ret void', '}\n']))
-    if kept:
-        passed = ', '.join([*(f'ptr %in{k}' for k in range(len(inputs))), 'ptr %out', 'ptr %kept'])
-        head = f'define void @{name}({", ".join(arguments)}) {attributes}'
-        calls = [f'  call void @{function}({passed})' for function in names]
-        texts.append('\n'.join([f'{head} {{', array, *calls, '  ret void', '}\n']))
+    code, texts = Emitter(lanes), []
+    if length or len(parts) > 1:
+        align = 8 * max([lanes, *(group.lanes for group in groups)])
+        code.line(f'%kept = alloca {code.type}, i64 {length}, align {align}')
+    for k, part in enumerate(parts):
+        own = code if len(parts) == 1 else Emitter(lanes)
+        _emit_part(own, graph, outputs, part, slots, groups, _Values(own, graph, inputs, slots))
+        if own is not code:
+            head = f'@{name}_{k}({", ".join([*arguments, "ptr noalias %kept"])}) {attributes}'
+            texts += [f'define void {head} {{', *own.lines, '  ret void', '}']
+            passed = [*(f'ptr %in{j}' for j in range(len(inputs))), 'ptr %out', 'ptr %kept']
+            code.line(f'call void @{name}_{k}({", ".join(passed)})')
+    emit_poisoning(code, inputs, len(outputs), f'{name}_spoil', widest)
+    head = f'@{name}({", ".join(arguments)}) {attributes}'
+    texts += [f'define void {head} {{', *code.lines, '  ret void', '}']
+    texts.append(spoil_function(f'{name}_spoil', lanes, attributes))
     declarations = [
         line
         for width in sorted({lanes, *(group.lanes for group in groups)})
         for line in Emitter(width).declarations()
     ]
-    return ''.join(texts), declarations
+    return '\n'.join(texts), declarations
 
 
 class _Part:
     """What one function evaluates and stores.
 
     :param nodes: numbers of the nodes, in order of evaluation
-    :param places: places of the outputs that are ready with a node; with `_POISON` those that are
+    :param places: places of the outputs that are ready with a node; with `_START` those that are
         ready from the start, constants and copies of inputs
     """
 
@@ -116,7 +108,7 @@ def _parts(graph: Graph, outputs: Sequence[Value], order: Sequence[int]) -> List
     size = _NODES_PER_PART if much else max(count, 1)
     parts = [_Part() for _ in range(0, max(count, 1), size)]
     for k, place in enumerate(ready):
-        parts[k // size].places.setdefault(_POISON, []).append(place)
+        parts[k // size].places.setdefault(_START, []).append(place)
     for k, number in enumerate(nodes, start=len(ready)):
         parts[k // size].nodes.append(number)
         parts[k // size].places[number] = places.get(number, [])
@@ -135,11 +127,12 @@ def _slots(
     for k, part in enumerate(parts):
         for number in part.nodes:
             last_use.update(dict.fromkeys(operands(graph.nodes[number]), k))
-    slots, length = {}, 0
+    slots: Dict[int, int] = {}
+    length = 0
     for group in groups:
         slots.update(group.slots(graph))
         length += 2 * group.lanes
-    slots[_POISON], length, free = length, length + 1, []
+    free: List[int] = []
     released: List[List[int]] = [[] for _ in parts]
     for k, part in enumerate(parts):
         for number in part.nodes:
@@ -161,13 +154,8 @@ class _Values(dict):
         self._code, self._graph, self._inputs, self._slots = code, graph, inputs, slots
         self._arrays = {name: f'%in{k}' for k, (name, _) in enumerate(inputs)}
 
-    def of_inputs(self) -> List[str]:
-        """Names of all inputs."""
-        node = self._graph.node
-        return [self[node((INPUT, name, k))] for name, size in self._inputs for k in range(size)]
-
     def __missing__(self, number: int) -> str:
-        node = (None,) if number == _POISON else self._graph.nodes[number]
+        node = self._graph.nodes[number]
         if node[0] == CONSTANT:
             value = self._code.constant(node[1])
         elif node[0] == INPUT:
@@ -190,15 +178,15 @@ def _emit_part(
     """Emit the evaluation of a part; outputs are stored as soon as they are known."""
 
     def store(place: int) -> None:
-        value, poison = outputs[place], values[_POISON]
+        value = outputs[place]
         if isinstance(value, Symbol):
             operation = code.fsub if value.negative else code.fadd
-            code.store(operation(poison, values[value.number]), '%out', place)
+            result = operation(code.constant(0.0), values[value.number])  # never -0.0
         else:
-            total = poison if value == 0 else code.fadd(poison, code.constant(float(value)))
-            code.store(total, '%out', place)
+            result = code.constant(float(value) + 0.0)
+        code.store(result, '%out', place)
 
-    for place in part.places.get(_POISON, ()):
+    for place in part.places.get(_START, ()):
         store(place)
     group_at = {group.nodes[0]: group for group in groups}
     grouped = {number for group in groups for number in group.nodes}

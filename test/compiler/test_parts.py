@@ -98,7 +98,7 @@ def test_what_is_kept_is_not_overwritten_while_it_is_needed(tiny_parts, name):
                 if operand not in here and graph.nodes[operand][0] > 1:
                     assert held[slots[operand]] == operand
         held.update({slots[number]: number for number in part.nodes if number in slots})
-    assert 0 not in held and all(slot < length for slot in slots.values())
+    assert held and all(slot < length for slot in slots.values())
 
 
 def test_a_short_function_is_one_part():
