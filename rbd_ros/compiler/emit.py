@@ -8,8 +8,9 @@ of them is in straight_line.py and functions.py.
 
 from __future__ import annotations
 
+from itertools import count
 import struct
-from typing import Dict, List, Mapping, Sequence, Tuple
+from typing import Dict, List, Mapping, Sequence, Tuple, Union
 
 from rbd_ros.compiler.graph import (
     ADD,
@@ -23,8 +24,6 @@ from rbd_ros.compiler.graph import (
 )
 from rbd_ros.compiler.trigonometry import emit_sine_cosine
 
-_POISON_CHAINS = 4
-
 _BINARY = {ADD: 'fadd contract', SUB: 'fsub contract', MUL: 'fmul contract', DIV: 'fdiv contract'}
 
 
@@ -37,11 +36,17 @@ class Emitter:
     """
 
     def __init__(self, lanes: int, prefix: str = 'v'):
-        self.lanes, self.lines, self._prefix, self._count = lanes, [], prefix, 0
+        self.lanes, self.lines, self._prefix, self._numbers = lanes, [], prefix, count(1)
         self.type = 'double' if lanes == 1 else f'<{lanes} x double>'
         self.integer = 'i64' if lanes == 1 else f'<{lanes} x i64>'
         self.boolean = 'i1' if lanes == 1 else f'<{lanes} x i1>'
         self._suffix = 'f64' if lanes == 1 else f'v{lanes}f64'
+
+    def with_lanes(self, lanes: int) -> Emitter:
+        """Emitter that writes values of another width into the same function."""
+        other = Emitter(lanes, self._prefix)
+        other.lines, other._numbers = self.lines, self._numbers
+        return other
 
     def line(self, text: str) -> None:
         """Write an instruction without result."""
@@ -49,20 +54,36 @@ class Emitter:
 
     def value(self, text: str) -> str:
         """Write an instruction and return the name of its result."""
-        self._count += 1
-        name = f'%{self._prefix}{self._count}'
+        name = f'%{self._prefix}{next(self._numbers)}'
         self.lines.append(f'  {name} = {text}')
         return name
 
-    def load(self, array: str, index: int) -> str:
+    def load(self, array: str, index: Union[int, str]) -> str:
         """Element of an array, such as '%out', of values of this type."""
         pointer = self.value(f'getelementptr {self.type}, ptr {array}, i64 {index}')
         return self.value(f'load {self.type}, ptr {pointer}, align {8 * self.lanes}')
 
-    def store(self, value: str, array: str, index: int) -> None:
+    def store(self, value: str, array: str, index: Union[int, str]) -> None:
         """Store a value as an element of an array."""
         pointer = self.value(f'getelementptr {self.type}, ptr {array}, i64 {index}')
         self.line(f'store {self.type} {value}, ptr {pointer}, align {8 * self.lanes}')
+
+    def load_packed(self, array: str, index: int) -> str:
+        """As many neighbouring elements of an array of doubles as there are lanes."""
+        pointer = self.value(f'getelementptr double, ptr {array}, i64 {index}')
+        return self.value(f'load {self.type}, ptr {pointer}, align 8')
+
+    def store_packed(self, value: str, array: str, index: int) -> None:
+        """Store the lanes as neighbouring elements of an array of doubles."""
+        pointer = self.value(f'getelementptr double, ptr {array}, i64 {index}')
+        self.line(f'store {self.type} {value}, ptr {pointer}, align 8')
+
+    def joined(self, scalars: Sequence[str]) -> str:
+        """Vector of at most as many scalars as there are lanes, filled up with zeros."""
+        vector = 'zeroinitializer'
+        for lane, scalar in enumerate(scalars):
+            vector = self.value(f'insertelement {self.type} {vector}, double {scalar}, i64 {lane}')
+        return vector
 
     def constant(self, value: float) -> str:
         """Operand for a constant, exact to the bit."""
@@ -122,6 +143,17 @@ class Emitter:
         size = self.value(f'call {self.type} @llvm.fabs.{self._suffix}({self.type} {a})')
         return self.value(f'fcmp ugt {self.type} {size}, {self.constant(limit)}')
 
+    def is_nan(self, a: str) -> str:
+        """Whether a value is not a number."""
+        return self.value(f'fcmp uno {self.type} {a}, {self.constant(0.0)}')
+
+    def any(self, truth: str) -> str:
+        """Whether it is true in any lane, as a scalar."""
+        if self.lanes == 1:
+            return truth
+        bits = self.value(f'bitcast {self.boolean} {truth} to i{self.lanes}')
+        return self.value(f'icmp ne i{self.lanes} {bits}, 0')
+
     def sqrt(self, a: str) -> str:
         """Square root."""
         return self.value(f'call {self.type} @llvm.sqrt.{self._suffix}({self.type} {a})')
@@ -160,22 +192,3 @@ def emit_node(
         positive = code.value(f'fcmp ogt {code.type} {values[node[1]]}, {code.constant(0.0)}')
         return code.select(positive, values[node[2]], values[node[3]])
     raise AssertionError(f'node {node} has no operation')
-
-
-def emit_poison(code: Emitter, names: Sequence[str]) -> str:
-    """Zero, or not-a-number if any of the values is not finite: the sum of all times zero.
-
-    Times zero first, so that large numbers do not overflow; a few chains of fused operations.
-    """
-    zero = code.constant(0.0)
-    chains = [code.fmul(name, zero) for name in names[:_POISON_CHAINS]]
-    for k, name in enumerate(names[_POISON_CHAINS:]):
-        product = code.value(f'fmul contract {code.type} {name}, {zero}')
-        chains[k % _POISON_CHAINS] = code.value(
-            f'fadd contract {code.type} {chains[k % _POISON_CHAINS]}, {product}'
-        )
-    while len(chains) > 1:
-        chains = [code.fadd(a, b) for a, b in zip(chains[::2], chains[1::2])] + chains[
-            len(chains) & ~1 :
-        ]
-    return chains[0] if chains else zero

@@ -8,17 +8,24 @@ from __future__ import annotations
 
 from typing import Dict, List, Sequence, Tuple
 
-from rbd_ros.compiler.emit import emit_node, emit_poison, Emitter
+from rbd_ros.compiler.angles import (
+    angle_groups,
+    AngleGroup,
+    angles_first,
+    angles_together,
+    emit_angle_group,
+)
+from rbd_ros.compiler.emit import emit_node, Emitter
 from rbd_ros.compiler.graph import CONSTANT, Graph, INPUT, operands, Symbol, Value
+from rbd_ros.compiler.poison import emit_poisoning, Inputs, spoil_function
 
-Inputs = Sequence[Tuple[str, int]]
 Outputs = Sequence[Sequence[Value]]
 
 # What counts as much; below, a single function runs faster, at least in batches.
 _MANY_OUTPUTS = 256
 _MANY_NODES = 20000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
-_POISON = -1  # stands for the poison among the numbers of nodes
+_START = -1  # stands for the start among the numbers of nodes
 
 
 def straight_line(
@@ -32,9 +39,7 @@ def straight_line(
     """Text and declarations of a function with a pointer for each input and each output array.
 
     The arrays are arrays of vectors if there is more than one lane. A not-a-number (or infinity)
-    in any input makes every output not-a-number, so that a bad measurement never hides behind an
-    expression that happened not to need it: the sum of all inputs times zero, the poison, is added
-    to each output.
+    in any input makes every output not-a-number (poison.py).
 
     :param name: name of the function
     :param attributes: LLVM's attributes of it
@@ -42,42 +47,49 @@ def straight_line(
     """
     outputs = [value for values in arrays for value in values]
     destinations = [(f'%out{k}', i) for k, values in enumerate(arrays) for i in range(len(values))]
-    parts = _parts(graph, outputs)
-    slots, length = _slots(graph, parts)
-    pointers = [
-        *(f'%in{k}' for k in range(len(inputs))),
-        *(f'%out{k}' for k in range(len(arrays))),
-    ]
+    live = graph.live(outputs)
+    widest = angles_together()
+    groups = angle_groups(graph, live, widest)
+    # One order and the same parts for any number of lanes: what is fused depends on the parts.
+    parts = _parts(graph, outputs, angles_first(graph, live, groups))
+    if lanes > 1:
+        groups = []
+    slots, length = _slots(graph, parts, groups)
+    pointers = [f'ptr %in{k}' for k in range(len(inputs))]
+    pointers += [f'ptr %out{k}' for k in range(len(arrays))]
     arguments = [
-        f'ptr noalias {"readonly " * pointer.startswith("%in")}{pointer}' for pointer in pointers
+        pointer.replace('ptr', 'ptr noalias readonly' if '%in' in pointer else 'ptr noalias')
+        for pointer in pointers
     ]
-    kept = [] if len(parts) == 1 else ['ptr noalias %kept']
-    names = [name] if len(parts) == 1 else [f'{name}_{k}' for k in range(len(parts))]
-    texts = []
-    for part, function in zip(parts, names):
-        code = Emitter(lanes)
-        values = _Values(code, graph, inputs, slots)
-        if part is parts[0]:
-            values[_POISON] = emit_poison(code, values.of_inputs())
-            if kept:
-                code.store(values[_POISON], '%kept', slots[_POISON])
-        _emit_part(code, graph, outputs, destinations, part, slots, values)
-        head = f'define void @{function}({", ".join(arguments + kept)}) {attributes}'
-        texts.append('\n'.join([f'{head} {{', *code.lines, '  ret void', '}\n']))
-    if kept:
-        passed = ', '.join(f'ptr {pointer}' for pointer in [*pointers, '%kept'])
-        head = f'define void @{name}({", ".join(arguments)}) {attributes}'
-        array = f'  %kept = alloca {code.type}, i64 {length}, align {8 * lanes}'
-        calls = [f'  call void @{function}({passed})' for function in names]
-        texts.append('\n'.join([f'{head} {{', array, *calls, '  ret void', '}\n']))
-    return ''.join(texts), code.declarations()
+    code, texts = Emitter(lanes), []
+    if length or len(parts) > 1:
+        align = 8 * max([lanes, *(group.lanes for group in groups)])
+        code.line(f'%kept = alloca {code.type}, i64 {length}, align {align}')
+    for k, part in enumerate(parts):
+        own = code if len(parts) == 1 else Emitter(lanes)
+        values = _Values(own, graph, inputs, slots)
+        _emit_part(own, graph, outputs, destinations, part, slots, groups, values)
+        if own is not code:
+            head = f'@{name}_{k}({", ".join([*arguments, "ptr noalias %kept"])}) {attributes}'
+            texts += [f'define void {head} {{', *own.lines, '  ret void', '}']
+            code.line(f'call void @{name}_{k}({", ".join([*pointers, "ptr %kept"])})')
+    emit_poisoning(code, inputs, [len(values) for values in arrays], f'{name}_spoil', widest)
+    head = f'@{name}({", ".join(arguments)}) {attributes}'
+    texts += [f'define void {head} {{', *code.lines, '  ret void', '}']
+    texts.append(spoil_function(f'{name}_spoil', lanes, attributes))
+    declarations = [
+        line
+        for width in sorted({lanes, *(group.lanes for group in groups)})
+        for line in Emitter(width).declarations()
+    ]
+    return '\n'.join(texts), declarations
 
 
 class _Part:
     """What one function evaluates and stores.
 
     :param nodes: numbers of the nodes, in order of evaluation
-    :param places: places of the outputs that are ready with a node; with `_POISON` those that are
+    :param places: places of the outputs that are ready with a node; with `_START` those that are
         ready from the start, constants and copies of inputs
     """
 
@@ -91,7 +103,7 @@ def _at_hand(graph: Graph, number: int) -> bool:
     return graph.nodes[number][0] in (INPUT, CONSTANT)
 
 
-def _parts(graph: Graph, outputs: Sequence[Value]) -> List[_Part]:
+def _parts(graph: Graph, outputs: Sequence[Value], order: Sequence[int]) -> List[_Part]:
     places: Dict[int, List[int]] = {}
     ready = []
     for place, value in enumerate(outputs):
@@ -99,30 +111,41 @@ def _parts(graph: Graph, outputs: Sequence[Value]) -> List[_Part]:
             places.setdefault(value.number, []).append(place)
         else:
             ready.append(place)
-    nodes = [number for number in graph.live(outputs) if not _at_hand(graph, number)]
+    nodes = [number for number in order if not _at_hand(graph, number)]
     count = len(nodes) + len(ready)
     much = len(outputs) > _MANY_OUTPUTS or len(nodes) > _MANY_NODES
     size = _NODES_PER_PART if much else max(count, 1)
     parts = [_Part() for _ in range(0, max(count, 1), size)]
     for k, place in enumerate(ready):
-        parts[k // size].places.setdefault(_POISON, []).append(place)
+        parts[k // size].places.setdefault(_START, []).append(place)
     for k, number in enumerate(nodes, start=len(ready)):
         parts[k // size].nodes.append(number)
         parts[k // size].places[number] = places.get(number, [])
     return parts
 
 
-def _slots(graph: Graph, parts: Sequence[_Part]) -> Tuple[Dict[int, int], int]:
-    """Places in the array of what is kept from one part for later ones, and its length."""
+def _slots(
+    graph: Graph, parts: Sequence[_Part], groups: Sequence[AngleGroup]
+) -> Tuple[Dict[int, int], int]:
+    """Places in the array of what is kept, and its length.
+
+    Sines and cosines of groups have places of their own; others those of what one part keeps for
+    later ones, taken again when it is not needed any more.
+    """
     last_use: Dict[int, int] = {}
     for k, part in enumerate(parts):
         for number in part.nodes:
             last_use.update(dict.fromkeys(operands(graph.nodes[number]), k))
-    slots, length, free = {_POISON: 0}, 1, []
+    slots: Dict[int, int] = {}
+    length = 0
+    for group in groups:
+        slots.update(group.slots(graph))
+        length += 2 * group.lanes
+    free: List[int] = []
     released: List[List[int]] = [[] for _ in parts]
     for k, part in enumerate(parts):
         for number in part.nodes:
-            if last_use.get(number, k) > k:
+            if last_use.get(number, k) > k and number not in slots:
                 if not free:
                     free.append(length)
                     length += 1
@@ -140,13 +163,8 @@ class _Values(dict):
         self._code, self._graph, self._inputs, self._slots = code, graph, inputs, slots
         self._arrays = {name: f'%in{k}' for k, (name, _) in enumerate(inputs)}
 
-    def of_inputs(self) -> List[str]:
-        """Names of all inputs."""
-        node = self._graph.node
-        return [self[node((INPUT, name, k))] for name, size in self._inputs for k in range(size)]
-
     def __missing__(self, number: int) -> str:
-        node = (None,) if number == _POISON else self._graph.nodes[number]
+        node = self._graph.nodes[number]
         if node[0] == CONSTANT:
             value = self._code.constant(node[1])
         elif node[0] == INPUT:
@@ -164,25 +182,31 @@ def _emit_part(
     destinations: Sequence[Tuple[str, int]],
     part: _Part,
     slots: Dict[int, int],
+    groups: Sequence[AngleGroup],
     values: _Values,
 ) -> None:
     """Emit the evaluation of a part; outputs are stored as soon as they are known."""
 
     def store(place: int) -> None:
-        value, poison = outputs[place], values[_POISON]
+        value = outputs[place]
         if isinstance(value, Symbol):
             operation = code.fsub if value.negative else code.fadd
-            code.store(operation(poison, values[value.number]), *destinations[place])
+            result = operation(code.constant(0.0), values[value.number])  # never -0.0
         else:
-            total = poison if value == 0 else code.fadd(poison, code.constant(float(value)))
-            code.store(total, *destinations[place])
+            result = code.constant(float(value) + 0.0)
+        code.store(result, *destinations[place])
 
-    for place in part.places.get(_POISON, ()):
+    for place in part.places.get(_START, ()):
         store(place)
+    group_at = {group.nodes[0]: group for group in groups}
+    grouped = {number for group in groups for number in group.nodes}
     sine_cosine: Dict[int, Tuple[str, str]] = {}
     for number in part.nodes:
-        values[number] = emit_node(code, graph.nodes[number], values, sine_cosine)
-        if number in slots:
-            code.store(values[number], '%kept', slots[number])
+        if number in group_at:
+            emit_angle_group(code, group_at[number], values)
+        if number not in grouped:
+            values[number] = emit_node(code, graph.nodes[number], values, sine_cosine)
+            if number in slots:
+                code.store(values[number], '%kept', slots[number])
         for place in part.places[number]:
             store(place)

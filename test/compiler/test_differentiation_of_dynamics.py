@@ -5,6 +5,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from support import derivatives, example_robots, lanes
+from support.definitions import definition_of
 from support.derivatives import at
 
 from rbd_ros import Robot
@@ -17,7 +18,6 @@ from rbd_ros.compiler.passes import (
     reverse_mode,
     vertex_elimination,
 )
-from rbd_ros.robot.definitions import definition, Options
 
 ARMS = ('ur5_robot', 'panda')
 ROBOTS = [*((name, False) for name in ARMS), ('talos_reduced', False), ('solo12', True)]
@@ -35,10 +35,11 @@ class Traced:
     """A function of a robot as a graph, and the directions that its inputs can move in."""
 
     def __init__(self, robot, name):
-        self.robot, self.definition = robot, definition(robot.model, name, Options())
+        self.robot, self.definition = robot, definition_of(robot.model, name)
         self.graph = Graph()
         self.inputs = {x: self.graph.inputs(x, n) for x, n in self.definition.inputs}
-        self.outputs = list(self.definition.evaluate(*self.inputs.values()))
+        arrays = self.definition.evaluate(*self.inputs.values())
+        self.outputs = [value for values in arrays for value in values]
         self.directions = []
         for x, symbols in self.inputs.items():
             size = robot.nv if x == 'q' else len(symbols)

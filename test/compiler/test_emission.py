@@ -184,4 +184,6 @@ def test_a_result_may_have_any_number_of_axes():
     np.testing.assert_array_equal(cube(np.ones(1)), np.arange(24.0).reshape(2, 3, 4))
     assert cube(np.ones((5, 1))).shape == (5, 2, 3, 4)
     number = kernel(lambda x: [x[0]], shape=())
-    assert number(np.array([2.0])).shape == () and number(np.ones((5, 1))).shape == (5,)
+    single = number(np.array([2.0]))
+    assert type(single) is float and single == 2.0 == number.function(np.array([2.0]))
+    assert number(np.ones((5, 1))).shape == (5,)

@@ -1,0 +1,112 @@
+"""Sines and cosines of one state, several angles side by side in a vector.
+
+Each costs some thirty operations in a row, and those of different joints do not depend on each
+other: in lanes, those of eight joints take as long as those of one, and every lane has the same
+bits as the scalar code. The results lie in memory, where the arithmetic that follows finds each
+as an operand; taking lanes out of registers costs more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Dict, Iterable, List, Mapping, Sequence, Tuple
+
+from rbd_ros.compiler.emit import Emitter
+from rbd_ros.compiler.graph import COS, Graph, operands, SIN
+from rbd_ros.compiler.native import processor
+from rbd_ros.compiler.trigonometry import emit_sine_cosine
+
+# Processors that lower their clock for vectors of four and eight doubles, and keep it low for a
+# while: long kernels, most of which are scalar, lose more by that (a tenth, a fifth) than they
+# gain. Later ones do so hardly, or not at all.
+_SLOWED_BY_WIDE_VECTORS = ('skylake-avx512', 'cascadelake', 'cooperlake')
+
+
+def angles_together() -> int:
+    """How many angles one group may have, a power of two."""
+    return 2 if processor().name in _SLOWED_BY_WIDE_VECTORS else processor().lanes
+
+
+@dataclass(frozen=True)
+class AngleGroup:
+    """Angles whose sines and cosines are evaluated together.
+
+    :param angles: numbers of the nodes of which sine or cosine is taken
+    :param nodes: numbers of the sines and cosines
+    :param lanes: doubles in the vector; those beyond the angles are idle
+    :param slot: place of the sines in the array of what is kept; the cosines follow
+    """
+
+    angles: Tuple[int, ...]
+    nodes: Tuple[int, ...]
+    lanes: int
+    slot: int
+
+    def slots(self, graph: Graph) -> Dict[int, int]:
+        """Places of the sines and cosines."""
+        places = {}
+        for number in self.nodes:
+            operation, angle = graph.nodes[number]
+            first = self.slot if operation == SIN else self.slot + self.lanes
+            places[number] = first + self.angles.index(angle)
+        return places
+
+
+def angle_groups(graph: Graph, live: Sequence[int], lanes: int) -> List[AngleGroup]:
+    """Groups of at most `lanes` angles each, such that a group needs no later one.
+
+    What is together in a group is ready at the same time: its angles depend on equally many sines
+    and cosines in a row, which for the angles of joints is none. An angle that is left alone is in
+    no group.
+
+    :param live: numbers of the nodes to be evaluated, in order
+    """
+    depth: Dict[int, int] = {}  # sines and cosines in a row on the way to a node, itself included
+    nodes: Dict[int, List[int]] = {}  # sines and cosines by angle
+    for number in live:
+        node = graph.nodes[number]
+        depth[number] = max((depth[k] for k in operands(node)), default=0)
+        if node[0] in (SIN, COS):
+            depth[number] += 1
+            nodes.setdefault(node[1], []).append(number)
+    groups: List[AngleGroup] = []
+    slot = 0
+    for level in sorted({depth[angle] for angle in nodes}):
+        angles = sorted(angle for angle in nodes if depth[angle] == level)
+        for first in range(0, len(angles), lanes):
+            some = tuple(angles[first : first + lanes])
+            if len(some) > 1:
+                width = 1 << (len(some) - 1).bit_length()
+                members = tuple(number for angle in some for number in nodes[angle])
+                groups.append(AngleGroup(some, members, width, slot))
+                slot += 2 * width
+    return groups
+
+
+def angles_first(graph: Graph, live: Sequence[int], groups: Iterable[AngleGroup]) -> List[int]:
+    """Order of evaluation in which the groups, and what they need, come as early as can be."""
+    order: Dict[int, None] = {}
+    for group in groups:
+        needed = set()
+        stack = list(group.angles)
+        while stack:
+            number = stack.pop()
+            if number not in needed and number not in order:
+                needed.add(number)
+                stack.extend(operands(graph.nodes[number]))
+        order.update(dict.fromkeys(sorted(needed)))
+        order.update(dict.fromkeys(group.nodes))
+    order.update(dict.fromkeys(live))
+    return list(order)
+
+
+def emit_angle_group(code: Emitter, group: AngleGroup, values: Mapping[int, str]) -> None:
+    """Emit the sines and cosines of a group, which are stored in the array `%kept`.
+
+    :param values: names of the values of the angles
+    """
+    vector = code.with_lanes(group.lanes)
+    angles = vector.joined([values[angle] for angle in group.angles])
+    sines, cosines = emit_sine_cosine(vector, angles)
+    vector.store_packed(sines, '%kept', group.slot)
+    vector.store_packed(cosines, '%kept', group.slot + group.lanes)
