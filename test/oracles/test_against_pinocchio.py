@@ -205,7 +205,7 @@ def random_forces(case):
 def test_inverse_dynamics_with_external_forces(case):
     links, forces = random_forces(case)
     ours = case.ours(
-        'inverse_dynamics', case.q, case.v, case.a, forces.reshape(STATES, -1), forces=links
+        'inverse_dynamics', case.q, case.v, case.a, *np.moveaxis(forces, 1, 0), forces=links
     )
     theirs = case.each(
         lambda q, v, a, f: case.bridge.inverse_dynamics(q, v, a, dict(zip(links, f))),
@@ -241,7 +241,7 @@ def test_forward_dynamics(case, loaded):
     tau = case.each(case.bridge.inverse_dynamics, case.q, case.v, case.a)
     if loaded:
         ours = case.ours(
-            'forward_dynamics', case.q, case.v, tau, forces.reshape(STATES, -1), forces=links
+            'forward_dynamics', case.q, case.v, tau, *np.moveaxis(forces, 1, 0), forces=links
         )
         theirs = case.each(
             lambda q, v, t, f: case.bridge.forward_dynamics(q, v, t, dict(zip(links, f))),
