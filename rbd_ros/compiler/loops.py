@@ -42,6 +42,8 @@ _SOURCES = (
     'compiler/builtin.py',
     'compiler/loops.py',
     'compiler/loop_compiler.py',
+    'compiler/native.py',
+    'compiler/typed_pointers.py',
 )
 _NUMBERS = {'int': ctypes.c_int64, 'float': ctypes.c_double, 'bytes': ctypes.c_char_p}
 _log = logging.getLogger('rbd_ros')
