@@ -107,7 +107,10 @@ def compiled(function: Callable) -> Callable:
 
 def merged(function: Callable) -> Callable:
     """Make a function part of its only caller, which saves compiling it twice (decorator)."""
-    return numba.njit(inline='always', **_options())(function) if _compiling else function
+    # Before, numba copied the whole scope with each statement: minutes for a long function.
+    if not _compiling or numba.version_info.short < (0, 59):
+        return compiled(function)
+    return numba.njit(inline='always', **_options())(function)
 
 
 def entry_point(function: Callable[..., int]) -> EntryPoint:

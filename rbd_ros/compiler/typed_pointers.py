@@ -1,12 +1,14 @@
-"""LLVM text with opaque pointers, written again with typed ones for LLVM before 15.
+"""LLVM text with opaque pointers, written again with typed ones for llvmlite before 0.45.
 
-The other modules write `ptr`, as LLVM reads it since version 15. Before, each pointer says what it
-points at. Here every `ptr` becomes `i8*`, and whatever touches memory gets a `bitcast` to the type
-that it needs, which costs no instruction of the processor. It is done line by line, for the forms
-of instruction that this package writes; any other form that concerns pointers is an error.
+The other modules write `ptr`, as the LLVM of llvmlite 0.45 and later reads it. Before, from LLVM 11
+to 15, each pointer says what it points at. Here every `ptr` becomes `i8*`, and whatever touches
+memory gets a `bitcast` to the type that it needs, which is no instruction of the processor. It is
+done line by line, for the forms of instruction that this package writes; any other form that
+concerns pointers is an error.
 
-LLVM 14 has a switch for opaque pointers. It is not used: it counts for the whole process, numba's
-code included, comes too late for a context that has seen a pointer, and LLVM 11 has none.
+LLVM 14 and 15 have a switch for opaque pointers. It is not used: it counts for the whole process,
+numba's code included, it comes too late for a context that has seen a pointer, and LLVM 11 has
+none.
 """
 
 from __future__ import annotations
