@@ -18,7 +18,7 @@ from rbd_ros.compiler import typed_pointers
 # Of code generation; the graph is simplified already, so no passes over the LLVM text are run, and
 # higher levels were measured to take longer and give the same code.
 _OPTIMISATION = 1
-_OLDEST_LLVMLITE = (0, 37)  # of Ubuntu 22.04
+_OLDEST_LLVMLITE = (0, 37)  # the oldest that was tried, with LLVM 11
 _OPAQUE_POINTERS = (0, 45)  # the first llvmlite whose LLVM reads `ptr` without being told to
 
 #: Held by whoever uses LLVM. A fork waits for it, so that a child finds neither it nor LLVM's own
