@@ -76,10 +76,10 @@ setup(
     zip_safe=False,
     python_requires='>=3.10',
     install_requires=[
-        'llvmlite>=0.44',
+        'llvmlite>=0.37',
         'matplotlib>=3.5',
-        'numba>=0.61',
-        'numpy>=1.23',
+        'numba>=0.55',
+        'numpy>=1.21',
         'pyyaml>=5.4',
         'scipy>=1.8',
         'urdf-parser-py>=0.0.4',

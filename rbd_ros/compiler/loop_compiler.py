@@ -39,7 +39,9 @@ _NUMBERS = {
     'bytes': (types.int64, 'i64'),  # where they are
 }
 
+# What numba's function is called with: places for the result and for what it raised.
 _ENTRY = """
+declare i32 @"{name}"({declared})
 define i64 @entry({parameters}) {{
   %result = alloca i64
   %error = alloca ptr
@@ -193,14 +195,16 @@ def compile_entry(entry: Any, kinds: Tuple[tuple, ...]) -> bytes:
     (compiled,) = entry.function.overloads.values()
     of_llvm = ['i64' for _ in kinds] + [_NUMBERS[kind][1] for kind in entry.numbers]
     arguments = [f'{kind} %a{k}' for k, kind in enumerate(of_llvm)]
-    text = entry.function.inspect_llvm(compiled.signature.args) + _ENTRY.format(
+    text = _ENTRY.format(
         name=compiled.fndesc.llvm_func_name,
+        declared=', '.join(['ptr', 'ptr', *of_llvm]),
         parameters=', '.join(arguments),
         arguments=''.join(f', {each}' for each in arguments),
         raised=RAISED,
     )
     text += builtin.loop_function(len(kinds), entry.numbers)
-    return native.assemble([(text, [])], _OPTIMISATION)
+    library = entry.function.inspect_llvm(compiled.signature.args)
+    return native.assemble([(text, [])], _OPTIMISATION, library)
 
 
 def _kind(value: Any) -> Any:

@@ -42,6 +42,8 @@ _SOURCES = (
     'compiler/builtin.py',
     'compiler/loops.py',
     'compiler/loop_compiler.py',
+    'compiler/native.py',
+    'compiler/typed_pointers.py',
 )
 _NUMBERS = {'int': ctypes.c_int64, 'float': ctypes.c_double, 'bytes': ctypes.c_char_p}
 _log = logging.getLogger('rbd_ros')
@@ -105,7 +107,10 @@ def compiled(function: Callable) -> Callable:
 
 def merged(function: Callable) -> Callable:
     """Make a function part of its only caller, which saves compiling it twice (decorator)."""
-    return numba.njit(inline='always', **_options())(function) if _compiling else function
+    # Before, numba copied the whole scope with each statement: minutes for a long function.
+    if not _compiling or numba.version_info.short < (0, 59):
+        return compiled(function)
+    return numba.njit(inline='always', **_options())(function)
 
 
 def entry_point(function: Callable[..., int]) -> EntryPoint:

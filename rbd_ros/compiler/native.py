@@ -13,10 +13,13 @@ try:  # with the package, so that the first call of a function need not wait for
 except ImportError:
     llvmlite = None
 
+from rbd_ros.compiler import typed_pointers
+
 # Of code generation; the graph is simplified already, so no passes over the LLVM text are run, and
 # higher levels were measured to take longer and give the same code.
 _OPTIMISATION = 1
-_OLDEST_LLVMLITE = (0, 44)  # the first with opaque pointers throughout
+_OLDEST_LLVMLITE = (0, 37)  # the oldest that was tried, with LLVM 11
+_OPAQUE_POINTERS = (0, 45)  # the first llvmlite whose LLVM reads `ptr` without being told to
 
 #: Held by whoever uses LLVM. A fork waits for it, so that a child finds neither it nor LLVM's own
 #: lock taken for ever.
@@ -35,10 +38,15 @@ def why_unavailable() -> Optional[str]:
         return 'RBD_ROS_COMPILER is off'
     if llvmlite is None:
         return 'llvmlite is not installed (pip install llvmlite)'
-    version = tuple(int(part) for part in llvmlite.__version__.split('.')[:2])
-    if version < _OLDEST_LLVMLITE:
-        return f'llvmlite {llvmlite.__version__} is too old (pip install "llvmlite>=0.44")'
+    if _llvmlite_version() < _OLDEST_LLVMLITE:
+        oldest = '.'.join(map(str, _OLDEST_LLVMLITE))
+        return f'llvmlite {llvmlite.__version__} is too old (pip install "llvmlite>={oldest}")'
     return None
+
+
+def _llvmlite_version() -> Tuple[int, int]:
+    major, minor = llvmlite.__version__.split('.')[:2]
+    return int(major), int(minor)
 
 
 @lru_cache(maxsize=1)
@@ -66,6 +74,13 @@ class Processor(NamedTuple):
     features: str
     lanes: int
 
+
+# Processors of the levels, by which LLVM before 12 has to call them
+_FIRST_OF_LEVEL = {
+    'x86-64-v2': 'nehalem',
+    'x86-64-v3': 'haswell',
+    'x86-64-v4': 'skylake-avx512',
+}
 
 # The levels of the x86-64 ABI: lanes, and what a processor must have to run the code
 _LEVELS = {
@@ -98,7 +113,8 @@ def processor() -> Processor:
         raise ValueError(
             f'RBD_ROS_CPU is {chosen!r}; here it may be {", ".join(["native", *possible])}'
         )
-    return Processor(chosen, '', _LEVELS[chosen][0])
+    name = chosen if llvm.llvm_version_info >= (12,) else _FIRST_OF_LEVEL.get(chosen, chosen)
+    return Processor(name, '', _LEVELS[chosen][0])
 
 
 def simd_lanes() -> int:
@@ -119,18 +135,37 @@ def _new_target(optimisation: int = _OPTIMISATION):
     )
 
 
-def assemble(
-    functions: Sequence[Tuple[str, Sequence[str]]], optimisation: int = _OPTIMISATION
-) -> bytes:
-    """Object file of a module.
+def module_text(functions: Sequence[Tuple[str, Sequence[str]]]) -> str:
+    """Text of a module, as the LLVM at hand reads it.
 
-    :param functions: text and declarations of each function
-    :param optimisation: level of code generation
+    :param functions: text and declarations of each function, with opaque pointers
     """
     declarations = sorted({line for _, lines in functions for line in lines})
     text = '\n'.join([*(text for text, _ in functions), *declarations])
+    return text if _llvmlite_version() >= _OPAQUE_POINTERS else typed_pointers.lower(text)
+
+
+def assemble(
+    functions: Sequence[Tuple[str, Sequence[str]]],
+    optimisation: int = _OPTIMISATION,
+    library: Optional[str] = None,
+) -> bytes:
+    """Object file of a module.
+
+    :param functions: text and declarations of each function, with opaque pointers
+    :param optimisation: level of code generation
+    :param library: module that these functions call, in the text of the LLVM at hand
+    """
+    text = module_text(functions)
     with compile_lock:
-        return _new_target(optimisation).emit_object(llvm.parse_assembly(text))
+        target = _new_target(optimisation)
+        module = llvm.parse_assembly(text)
+        if library is not None:
+            called = llvm.parse_assembly(library)
+            module.triple, module.data_layout = called.triple, called.data_layout
+            # Linked, not one text: what a pointer points at may be told differently in the two.
+            module.link_in(called)
+        return target.emit_object(module)
 
 
 class MachineCode:
@@ -175,6 +210,7 @@ __all__: List[str] = [
     'Processor',
     'assemble',
     'compile_lock',
+    'module_text',
     'processor',
     'simd_lanes',
     'versions',

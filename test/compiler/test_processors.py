@@ -107,10 +107,7 @@ def test_aarch64_code_is_emitted_without_calls_for_sine_and_fused_products(aarch
         functions.core_function(graph, what.inputs, outputs),
         functions.batch_function(graph, what.inputs, outputs, lanes=2),
     ]
-    declarations = sorted({line for _, lines in parts for line in lines})
-    text = '\n'.join(
-        ['target triple = "aarch64-linux-gnu"', *(t for t, _ in parts), *declarations]
-    )
+    text = f'target triple = "aarch64-linux-gnu"\n{native.module_text(parts)}'
     module = llvm.parse_assembly(text)
     assembly = aarch64.emit_assembly(module)
     assert aarch64.emit_object(module)[:4] == b'\x7fELF'

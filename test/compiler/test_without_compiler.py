@@ -23,7 +23,7 @@ sys.meta_path.insert(0, Blocked())
 """
 OLD = """
 import llvmlite
-llvmlite.__version__ = '0.43.0'
+llvmlite.__version__ = '0.36.0'
 """
 ALL = """
 import sys
@@ -77,7 +77,7 @@ assert (robot.operation_count('mass_matrix') is None) == (why_unavailable() is n
 WAYS = {
     'switched off': ('', {'RBD_ROS_COMPILER': 'off'}, 'RBD_ROS_COMPILER is off'),
     'missing': (BLOCK, {}, 'llvmlite is not installed'),
-    'too old': (OLD, {}, 'llvmlite 0.43.0 is too old'),
+    'too old': (OLD, {}, 'llvmlite 0.36.0 is too old'),
 }
 
 
