@@ -21,14 +21,21 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple
 import numpy as np
 
 from rbd_ros.compiler.definition import Output
+from rbd_ros.compiler.layouts import (
+    address,
+    DATA,
+    DESCR,
+    DIMENSIONS,
+    DOUBLE,
+    FLAGS,
+    ND,
+    numpy_function,
+    TUPLE_ITEMS,
+    TYPE,
+)
 
-# Offsets in PyObject (after the reference count) and in NumPy's PyArrayObject_fields, on 64-bit
-# CPython with a GIL.
-_TYPE, _DATA, _ND, _DIMENSIONS, _DESCR, _FLAGS = 8, 16, 24, 32, 56, 64
 _CONTIGUOUS_ALIGNED = 0x0001 | 0x0100
-_PYARRAY_NEW = 93  # number of PyArray_New in NumPy's table of C functions, part of its stable ABI
-_DOUBLE = 12
-_TUPLE_ITEMS = tuple.__basicsize__  # where the items of a tuple begin
+_PYARRAY_NEW = 93  # number of PyArray_New in NumPy's table of C functions
 _METH_FASTCALL = 0x0080
 _METH_FASTCALL_KEYWORDS = _METH_FASTCALL | 0x0002
 _BYTES_DATA = bytes.__basicsize__ - 1  # where the content of a bytes object begins
@@ -51,6 +58,8 @@ _CONTEXT = (
     'release',
     'vectorcall',
     'result_type',
+    'call',
+    'call_table',
 )
 
 
@@ -70,15 +79,15 @@ def builtin_function(inputs: Sequence[Tuple[str, int]], outputs: Sequence[Output
     for k, (_, size) in enumerate(inputs):
         lines.append(f'  %slot{k} = getelementptr ptr, ptr %args, i64 {k}')
         lines.append(f'  %a{k} = load ptr, ptr %slot{k}')
-        kind = field(f'%a{k}', f'type{k}', _TYPE, 'ptr')
+        kind = field(f'%a{k}', f'type{k}', TYPE, 'ptr')
         lines += [
             f'  %is_array{k} = icmp eq ptr {kind}, %ndarray',
             f'  br i1 %is_array{k}, label %array{k}, label %slow',
             f'array{k}:',
         ]
-        descr = field(f'%a{k}', f'descr{k}', _DESCR, 'ptr')
-        nd = field(f'%a{k}', f'nd{k}', _ND, 'i32')
-        flags = field(f'%a{k}', f'flags{k}', _FLAGS, 'i32')
+        descr = field(f'%a{k}', f'descr{k}', DESCR, 'ptr')
+        nd = field(f'%a{k}', f'nd{k}', ND, 'i32')
+        flags = field(f'%a{k}', f'flags{k}', FLAGS, 'i32')
         lines += [
             f'  %is_double{k} = icmp eq ptr {descr}, %float64',
             f'  %is_vector{k} = icmp eq i32 {nd}, 1',
@@ -89,14 +98,14 @@ def builtin_function(inputs: Sequence[Tuple[str, int]], outputs: Sequence[Output
             f'  br i1 %all{k}, label %vector{k}, label %slow',
             f'vector{k}:',
         ]
-        dimensions = field(f'%a{k}', f'dims{k}', _DIMENSIONS, 'ptr')
+        dimensions = field(f'%a{k}', f'dims{k}', DIMENSIONS, 'ptr')
         lines += [
             f'  %length{k} = load i64, ptr {dimensions}',
             f'  %fits{k} = icmp eq i64 %length{k}, {size}',
             f'  br i1 %fits{k}, label %next{k}, label %slow',
             f'next{k}:',
         ]
-        arrays.append(f'ptr {field(f"%a{k}", f"data{k}", _DATA, "ptr")}')
+        arrays.append(f'ptr {field(f"%a{k}", f"data{k}", DATA, "ptr")}')
 
     checks = '\n'.join(lines)
     made = _Results(outputs)
@@ -115,6 +124,14 @@ begin:
   call void @core({', '.join([*arrays, *made.destinations])})
 {made.after}
 slow:
+{_known('call', 'call_table')}
+  %unknown = icmp eq ptr %call, null
+  br i1 %unknown, label %python, label %routine
+routine:
+  %result_of_call = tail call ptr %call(ptr %call_table, ptr %self, ptr %args, i64 %nargs,
+                                        ptr %kwnames)
+  ret ptr %result_of_call
+python:
 {_known('vectorcall')}
   %answer = tail call ptr %vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)
   ret ptr %answer
@@ -170,11 +187,11 @@ class _Results:
         self.constants += f'@shape{k} = internal constant [{len(output.shape)} x i64] [{dims}]\n'
         self._before.append(
             f'  %result{k} = call ptr %new_array(ptr %ndarray, i32 {len(output.shape)}, '
-            f'ptr @shape{k}, i32 {_DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null)'
+            f'ptr @shape{k}, i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null)'
         )
         self._keep(k, self._before)
         self._before += [
-            f'  %out{k}_p = getelementptr i8, ptr %result{k}, i64 {_DATA}',
+            f'  %out{k}_p = getelementptr i8, ptr %result{k}, i64 {DATA}',
             f'  %out{k} = load ptr, ptr %out{k}_p',
         ]
         self.destinations.append(f'ptr %out{k}')
@@ -192,7 +209,7 @@ class _Results:
         """Check that an object was made, and give it to the tuple."""
         if self._in_tuple:
             lines += [
-                f'  %item{k} = getelementptr i8, ptr %tuple, i64 {_TUPLE_ITEMS + 8 * k}',
+                f'  %item{k} = getelementptr i8, ptr %tuple, i64 {TUPLE_ITEMS + 8 * k}',
                 f'  store ptr %result{k}, ptr %item{k}',
             ]
         lines += [
@@ -238,7 +255,7 @@ def loop_function(records: int, numbers: Sequence[str]) -> str:
             lines.append(f'  %n{k} = call double %as_float(ptr %a{k})')
         else:
             lines += [
-                f'  %type_p{k} = getelementptr i8, ptr %a{k}, i64 {_TYPE}',
+                f'  %type_p{k} = getelementptr i8, ptr %a{k}, i64 {TYPE}',
                 f'  %type{k} = load ptr, ptr %type_p{k}',
                 f'  %is_bytes{k} = icmp eq ptr %type{k}, %bytes',
                 f'  br i1 %is_bytes{k}, label %next{k}, label %wrong',
@@ -307,13 +324,13 @@ def supported() -> bool:
         return kind.from_address(id(array) + offset).value
 
     return (
-        read(_TYPE, ctypes.c_void_p) == id(np.ndarray)
-        and read(_DATA, ctypes.c_void_p) == array.ctypes.data
-        and read(_ND, ctypes.c_int) == 2
-        and read(_DESCR, ctypes.c_void_p) == id(np.dtype(np.float64))
-        and read(_FLAGS, ctypes.c_int) & _CONTIGUOUS_ALIGNED == _CONTIGUOUS_ALIGNED
+        read(TYPE, ctypes.c_void_p) == id(np.ndarray)
+        and read(DATA, ctypes.c_void_p) == array.ctypes.data
+        and read(ND, ctypes.c_int) == 2
+        and read(DESCR, ctypes.c_void_p) == id(np.dtype(np.float64))
+        and read(FLAGS, ctypes.c_int) & _CONTIGUOUS_ALIGNED == _CONTIGUOUS_ALIGNED
         # only now is it safe to follow a pointer
-        and ctypes.c_int64.from_address(read(_DIMENSIONS, ctypes.c_void_p)).value == 3
+        and ctypes.c_int64.from_address(read(DIMENSIONS, ctypes.c_void_p)).value == 3
     )
 
 
@@ -348,23 +365,13 @@ def make_loop_builtin(
 @lru_cache(maxsize=None)
 def _interpreter() -> Tuple[int, ...]:
     """The table `context` up to what depends on the kernel."""
-    table = (
-        np._core._multiarray_umath._ARRAY_API
-        if hasattr(np, '_core')
-        else np.core._multiarray_umath._ARRAY_API
-    )
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    new_array = ctypes.c_void_p.from_address(
-        get(table, None) + _PYARRAY_NEW * ctypes.sizeof(ctypes.c_void_p)
-    ).value
     api = ctypes.pythonapi
     functions = (api.PyFloat_FromDouble, api.PyType_GenericAlloc, api.Py_DecRef)
     return (
         id(np.ndarray),
         id(np.dtype(np.float64)),
-        new_array,
-        *(ctypes.cast(function, ctypes.c_void_p).value for function in functions),
+        numpy_function(_PYARRAY_NEW),
+        *map(address, functions),
     )
 
 
@@ -383,6 +390,7 @@ def make_builtin(
     context: int,
     fallback: Callable[..., Any],
     result: Optional[type] = None,
+    routine: Tuple[int, int] = (0, 0),
 ) -> Callable[..., Any]:
     """Builtin function object of the machine code at `address`.
 
@@ -390,8 +398,15 @@ def make_builtin(
     :param fallback: callable for all other arguments; the builtin keeps it alive, and it must keep
         the code alive, and `result`
     :param result: named tuple for several outputs
+    :param routine: addresses of what does the calls that are not plain (calls.py), and of its
+        table for this kernel
     """
-    values = (*_interpreter(), _vectorcall(fallback), 0 if result is None else id(result))
+    values = (
+        *_interpreter(),
+        _vectorcall(fallback),
+        0 if result is None else id(result),
+        *routine,
+    )
     for k, value in enumerate(values):
         ctypes.c_void_p.from_address(context + 8 * k).value = value
     return _new_builtin(

@@ -3,9 +3,11 @@
 * ``core(in0, in1, ..., out0, out1, ...)``: one state, a pointer for each array;
 * ``packed(in, out)``: one state, all inputs one after another in a single array, and so all
   outputs, for calls from compiled loops;
-* ``batch(ins, outs, scratch, first, last)``: rows `first` to `last` of a batch, W at a time.
+* ``table(ins, outs)``: one state, its pointers in two tables;
+* ``batch(ins, strides, outs, scratch, first, last)``: rows `first` to `last` of a batch, W at a
+  time; an input with stride 0 is the same for all rows.
 
-The first two live in one module with the builtin for Python (builtin.py), the last in another.
+The first three live in one module with the builtin for Python (builtin.py), the last in another.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from rbd_ros.compiler.straight_line import Inputs, Outputs, straight_line
 
 
 def core_function(graph: Graph, inputs: Inputs, outputs: Outputs) -> Tuple[str, List[str]]:
-    """Text and declarations of `core` and `packed`.
+    """Text and declarations of `core`, `packed` and `table`.
 
     :param inputs: names and sizes of the input arrays
     :param outputs: values of each output array
@@ -33,9 +35,20 @@ def core_function(graph: Graph, inputs: Inputs, outputs: Outputs) -> Tuple[str, 
             offset = sum(sizes[:k])
             lines.append(f'  %{array}{k} = getelementptr double, ptr %{array}, i64 {offset}')
             passed.append(f'ptr %{array}{k}')
+    call = f'  tail call void @core({", ".join(passed)})'
     text += (
         'define void @packed(ptr %in, ptr %out) nounwind {\n'
-        + '\n'.join([*lines, f'  tail call void @core({", ".join(passed)})'])
+        + '\n'.join([*lines, call])
+        + '\n  ret void\n}\n'
+    )
+    loads = []
+    for array, count in (('in', len(inputs)), ('out', len(outputs))):
+        for k in range(count):
+            loads.append(f'  %p_{array}{k} = getelementptr ptr, ptr %{array}s, i64 {k}')
+            loads.append(f'  %{array}{k} = load ptr, ptr %p_{array}{k}')
+    text += (
+        'define void @table(ptr %ins, ptr %outs) nounwind {\n'
+        + '\n'.join([*loads, call])
         + '\n  ret void\n}\n'
     )
     return text, declarations
@@ -75,14 +88,21 @@ def batch_function(
             f'  %array_{name} = load ptr, ptr %slot_{name}',
             f'  %scratch_{name} = getelementptr double, ptr %scratch, i64 {offset}',
         ]
+        stride = str(size)
+        if is_input:
+            entry += [
+                f'  %stride_p_{name} = getelementptr i64, ptr %strides, i64 {place}',
+                f'  %stride_{name} = load i64, ptr %stride_p_{name}',
+            ]
+            stride = f'%stride_{name}'
         (gathers if is_input else scatters).append(
             f'  call void @{"gather" if is_input else "scatter"}'
-            f'(ptr %array_{name}, ptr %scratch_{name}, i64 %row, i64 {size})'
+            f'(ptr %array_{name}, ptr %scratch_{name}, i64 %row, i64 {size}, i64 {stride})'
         )
         offset += lanes * size
     passed = ', '.join(f'ptr %scratch_{name}' for name in sizes)
     lines = '\n'
-    parameters = 'ptr %ins, ptr %outs, ptr %scratch, i64 %first, i64 %last'
+    parameters = 'ptr %ins, ptr %strides, ptr %outs, ptr %scratch, i64 %first, i64 %last'
     text = f"""define void @batch({parameters}) {attributes} {{
 entry:
 {lines.join(entry)}
@@ -119,12 +139,12 @@ def _transposition(name: str, lanes: int, attributes: str) -> str:
     single = Emitter(lanes, 's')
     (_load_pair if name == 'gather' else _store_pair)(code, rows)
     (_load_single if name == 'gather' else _store_single)(single, rows)
-    offsets = '\n'.join(f'  %offset{lane} = mul i64 %size, {lane}' for lane in range(lanes))
+    offsets = '\n'.join(f'  %offset{lane} = mul i64 %stride, {lane}' for lane in range(lanes))
     pointers = '\n'.join(code.lines[:lanes])
-    arguments = 'ptr %array, ptr %vectors, i64 %row, i64 %size'
+    arguments = 'ptr %array, ptr %vectors, i64 %row, i64 %size, i64 %stride'
     return f"""define internal void @{name}({arguments}) noinline {attributes} {{
 entry:
-  %start = mul i64 %row, %size
+  %start = mul i64 %row, %stride
   %first = getelementptr double, ptr %array, i64 %start
 {offsets}
 {pointers}

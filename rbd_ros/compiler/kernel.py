@@ -18,17 +18,16 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rbd_ros.compiler import builtin, cache, functions, handles, native
+from rbd_ros.compiler import builtin, cache, calls, functions, handles, native
 from rbd_ros.compiler.definition import Definition
 from rbd_ros.compiler.graph import Graph, OperationCount
 from rbd_ros.compiler.straight_line import Outputs
 
 _FLOAT64 = np.dtype(np.float64)
 _ROWS_PER_TASK = 256
+_ROWS_KEPT = 2 * _ROWS_PER_TASK - 1  # done without letting other threads run
 _ALIGNMENT = 64  # of the widest vectors
-_BATCH = ctypes.CFUNCTYPE(
-    None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64
-)
+_BATCH = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_int64)
 _log = logging.getLogger('rbd_ros')
 
 Array = NDArray[np.float64]
@@ -140,8 +139,7 @@ class BaseKernel:
             self._single(arguments, outputs)
             returned = [x if x.ndim or out is not None else float(x) for x in outputs]
         else:
-            several = [x if x.ndim == 2 else np.repeat(x[None], rows, axis=0) for x in arguments]
-            self._batch(several, rows, outputs)
+            self._batch(arguments, rows, outputs)
             returned = outputs
         result = self.definition.result
         return returned[0] if result is None else result(*returned)
@@ -151,7 +149,7 @@ class BaseKernel:
         raise NotImplementedError
 
     def _batch(self, arguments: Sequence[Array], rows: int, outputs: Sequence[Array]) -> None:
-        """Write the results of a batch into arrays."""
+        """Write the results of a batch into arrays; a single state counts for every row."""
         raise NotImplementedError
 
     def _destinations(self, out: Any, shapes: Sequence[Tuple[int, ...]]) -> List[Array]:
@@ -247,7 +245,8 @@ class InterpretedKernel(BaseKernel):
 
     def _batch(self, arguments: Sequence[Array], rows: int, outputs: Sequence[Array]) -> None:
         for k in range(rows):
-            self._single([x[k] for x in arguments], [array[k : k + 1] for array in outputs])
+            row = [x[k] if x.ndim == 2 else x for x in arguments]
+            self._single(row, [array[k : k + 1] for array in outputs])
 
 
 class Kernel(BaseKernel):
@@ -277,6 +276,9 @@ class Kernel(BaseKernel):
         self.address = self._single_code.address('packed')
         self._batch_code: Optional[native.MachineCode] = None
         self._run_rows: Optional[Callable[..., None]] = None
+        self._call_table: Optional[calls.CallTable] = None
+        if builtin.supported() and calls.CallTable.fits(definition):
+            self._call_table = calls.CallTable(definition, self._single_code.address('table'))
 
     def bind(
         self,
@@ -295,7 +297,17 @@ class Kernel(BaseKernel):
             code.global_address('context'),
             fallback,
             definition.result,
+            (calls.routine()[1], self._call_table.address) if self._call_table else (0, 0),
         )
+
+    def call_with_forces(self, links: Sequence[str], other: Kernel) -> None:
+        """Have builtins of this kernel hand calls with external forces on to another's.
+
+        :param links: links with forces, which the other takes after this one's inputs
+        """
+        if self._call_table is not None and builtin.supported():
+            code = other._single_code
+            self._call_table.allow_forces(links, code.address('builtin'), other.function.__self__)
 
     def _trace(self) -> Tuple[Graph, Outputs]:
         if self._check is not None:
@@ -339,6 +351,11 @@ class Kernel(BaseKernel):
                     ],
                 )
                 self._run_rows = _BATCH(self._batch_code.address('batch'))
+                if self._call_table is not None:
+                    self._scratch = self._new_scratch()
+                    self._call_table.allow_batches(
+                        self._batch_code.address('batch'), _aligned(self._scratch), _ROWS_KEPT
+                    )
         return self._run_rows
 
     def _single(self, arguments: Sequence[Array], outputs: Sequence[Array]) -> None:
@@ -348,24 +365,23 @@ class Kernel(BaseKernel):
         lanes = native.simd_lanes()
         if rows < lanes:
             for k in range(rows):
-                self._single([x[k] for x in arguments], [array[k : k + 1] for array in outputs])
+                row = [x[k] if x.ndim == 2 else x for x in arguments]
+                self._single(row, [array[k : k + 1] for array in outputs])
             return
         function = self._run_rows or self._compile_batch()
-        scratch_bytes = 8 * functions.scratch_size(
-            self.definition.inputs, self.definition.size, lanes
-        )
+        strides = np.array([x.shape[1] if x.ndim == 2 else 0 for x in arguments], dtype=np.int64)
         ins = np.array([x.ctypes.data for x in arguments], dtype=np.uintp)
         outs = np.array([x.ctypes.data for x in outputs], dtype=np.uintp)
         kept = (*arguments, *outputs)
 
         def run(first: int, last: int, _keep: Sequence[Array] = kept) -> None:
             # `_keep`: an interrupted caller drops its arrays while threads still use them
-            scratch = np.empty(scratch_bytes + _ALIGNMENT, dtype=np.uint8)
-            start = scratch.ctypes.data
+            scratch = self._new_scratch()
             function(
                 ins.ctypes.data,
+                strides.ctypes.data,
                 outs.ctypes.data,
-                start + -start % _ALIGNMENT,
+                _aligned(scratch),
                 first,
                 last,
             )
@@ -376,6 +392,18 @@ class Kernel(BaseKernel):
             list(_pool().map(run, bounds[:-1], bounds[1:]))
         else:
             run(0, rows)
+
+    def _new_scratch(self) -> NDArray[np.uint8]:
+        """Room for the vectors of a group of rows."""
+        size = functions.scratch_size(
+            self.definition.inputs, self.definition.size, native.simd_lanes()
+        )
+        return np.empty(8 * size + _ALIGNMENT, dtype=np.uint8)
+
+
+def _aligned(scratch: NDArray[np.uint8]) -> int:
+    """First address in an array that vectors may lie at."""
+    return int(scratch.ctypes.data + -scratch.ctypes.data % _ALIGNMENT)
 
 
 def make_kernel(

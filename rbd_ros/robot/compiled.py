@@ -14,6 +14,7 @@ from typing import Any, Callable, Dict, Mapping, Optional, Sequence, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rbd_ros.compiler.kernel import Kernel
 from rbd_ros.robot.kernels import declared, Kernels
 
 Array = NDArray[np.float64]
@@ -66,8 +67,11 @@ class Compiled:
         options = self._options(unbound.algorithm)
         if external_forces is not None and not _is_empty(external_forces):
             links, forces = _checked(external_forces)
-            kernel = self._kernels.get(unbound.algorithm, forces=links, **options)
-            return kernel(*arrays, *forces, out=out)
+            loaded = self._kernels.get(unbound.algorithm, forces=links, **options)
+            kernel = self._kernels.get(unbound.algorithm, **options)
+            if isinstance(kernel, Kernel) and isinstance(loaded, Kernel):
+                kernel.call_with_forces(links, loaded)
+            return loaded(*arrays, *forces, out=out)
         kernel = self._kernels.get(unbound.algorithm, **options)
         refined = getattr(type(self), method) is not unbound
         if method not in self.__dict__ and not refined:

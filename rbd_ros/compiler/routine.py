@@ -1,0 +1,132 @@
+"""A writer of LLVM routines with variables, loops and conditions, for code that is not arithmetic.
+
+Variables live in memory, and are set apart at the entry; so a routine reads like one in C.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import Iterator, List
+
+
+class Routine:
+    """Text of one function, written statement by statement.
+
+    :param head: its type, name and parameters, such as 'i64 @f(ptr %a)'
+    """
+
+    def __init__(self, head: str):
+        self._head = head
+        self._entry: List[str] = []
+        self._lines: List[str] = []
+        self._count = 0
+
+    def text(self) -> str:
+        """Text of the whole function."""
+        body = '\n'.join(['entry:', *self._entry, *self._lines])
+        return f'define {self._head} nounwind {{\n{body}\n}}\n'
+
+    def do(self, text: str) -> None:
+        """Write an instruction without result."""
+        self._lines.append(f'  {text}')
+
+    def value(self, text: str) -> str:
+        """Write an instruction and return the name of its result."""
+        name = self._name('v')
+        self.do(f'{name} = {text}')
+        return name
+
+    def _name(self, kind: str) -> str:
+        self._count += 1
+        return f'%{kind}{self._count}'
+
+    # -- memory
+
+    def array(self, kind: str, size: int) -> str:
+        """Room for `size` values of a kind, 'i64', 'double' or 'ptr'."""
+        name = self._name('a')
+        self._entry.append(f'  {name} = alloca {kind}, i64 {size}, align 8')
+        return name
+
+    def variable(self, kind: str, initial: str) -> str:
+        """Room for one value, set at the entry."""
+        name = self.array(kind, 1)
+        self._entry.append(f'  store {kind} {initial}, ptr {name}')
+        return name
+
+    def get(self, pointer: str, kind: str, index: str = '0') -> str:
+        """Element of an array, or the value of a variable."""
+        return self.value(f'load {kind}, ptr {self.at(pointer, kind, index)}')
+
+    def put(self, pointer: str, kind: str, value: str, index: str = '0') -> None:
+        """Set an element of an array, or a variable."""
+        self.do(f'store {kind} {value}, ptr {self.at(pointer, kind, index)}')
+
+    def at(self, pointer: str, kind: str, index: str) -> str:
+        """Address of an element."""
+        if index == '0':
+            return pointer
+        return self.value(f'getelementptr {kind}, ptr {pointer}, i64 {index}')
+
+    def field(self, pointer: str, offset: int, kind: str) -> str:
+        """Field of a structure, so many bytes from its beginning."""
+        return self.value(f'load {kind}, ptr {self.at(pointer, "i8", str(offset))}')
+
+    # -- control
+
+    def label(self, name: str) -> None:
+        """Name the place for `when`, `unless` and `go`; it is reached from above, too."""
+        self.go(name)
+        self._lines.append(f'{name}:')
+
+    def go(self, label: str) -> None:
+        """Go on at a label."""
+        if not self._lines or not self._lines[-1].lstrip().startswith(('br ', 'ret ')):
+            self.do(f'br label %{label}')
+
+    def when(self, condition: str, label: str) -> None:
+        """Go to a label if a condition holds."""
+        after = self._name('l')[1:]
+        self.do(f'br i1 {condition}, label %{label}, label %{after}')
+        self._lines.append(f'{after}:')
+
+    def unless(self, condition: str, label: str) -> None:
+        """Go to a label if a condition does not hold."""
+        after = self._name('l')[1:]
+        self.do(f'br i1 {condition}, label %{after}, label %{label}')
+        self._lines.append(f'{after}:')
+
+    def new_label(self) -> str:
+        """Label that is not in use."""
+        return self._name('l')[1:]
+
+    @contextmanager
+    def loop(self, count: str) -> Iterator[str]:
+        """Do what follows `count` times; gives the index, from 0."""
+        counter, head, end = self.array('i64', 1), self.new_label(), self.new_label()
+        self.put(counter, 'i64', '0')
+        self.label(head)
+        index = self.get(counter, 'i64')
+        self.unless(self.value(f'icmp slt i64 {index}, {count}'), end)
+        yield index
+        self.put(counter, 'i64', self.value(f'add i64 {index}, 1'))
+        self.go(head)
+        self._lines.append(f'{end}:')
+
+    @contextmanager
+    def only_if(self, condition: str) -> Iterator[None]:
+        """Do what follows if a condition holds."""
+        end = self.new_label()
+        self.unless(condition, end)
+        yield
+        self.label(end)
+
+    # -- comparisons
+
+    def same(self, a: str, b: str, kind: str = 'ptr') -> str:
+        """Whether two values are equal."""
+        return self.value(f'icmp eq {kind} {a}, {b}')
+
+    def both(self, a: str, b: str) -> str:
+        """Whether two conditions hold."""
+        return self.value(f'and i1 {a}, {b}')
