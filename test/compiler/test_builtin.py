@@ -294,7 +294,7 @@ def test_other_interpreters_get_the_same_without_builtins(unsupported, two_links
 
 
 @pytest.mark.parametrize(
-    'attribute, value', [('_TYPE', 16), ('_DATA', 24), ('_ND', 28), ('_DESCR', 48), ('_FLAGS', 24)]
+    'attribute, value', [('TYPE', 16), ('DATA', 24), ('ND', 28), ('DESCR', 48), ('FLAGS', 24)]
 )
 def test_a_different_layout_of_arrays_is_noticed(monkeypatch, attribute, value):
     monkeypatch.setattr(builtin, attribute, value)
