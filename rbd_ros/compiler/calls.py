@@ -428,6 +428,12 @@ def _run(r: _Texts, n: str, m: str, ins: str, strides: str, outs: str, rows: str
     r.label(done)
 
 
+def text() -> str:
+    """Text of the routine and what belongs to it."""
+    table = f'@api = global [{len(_API)} x ptr] zeroinitializer\n'
+    return table + _take_function() + _call_function()
+
+
 @lru_cache(maxsize=1)
 def routine() -> Tuple[native.MachineCode, int]:
     """Machine code of the routine and its address, from disk or made anew."""
@@ -442,8 +448,7 @@ def routine() -> Tuple[native.MachineCode, int]:
         except RuntimeError:  # what cannot be read is as good as none
             pass
     if code is None:
-        table = f'@api = global [{len(_API)} x ptr] zeroinitializer\n'
-        object_file = native.assemble([(table + _take_function() + _call_function(), [])])
+        object_file = native.assemble([(text(), [])])
         cache.store(name, {}, object_file)
         code = native.MachineCode(object_file)
     for k, value in enumerate(_api_values()):

@@ -81,16 +81,16 @@ def _times_zero(code: Emitter, values: Iterable[str]) -> str:
 
 
 def spoil_function(name: str, lanes: int, attributes: str) -> str:
-    """Text of the function that makes every element not-a-number where `%poison` is.
+    """Text of the function that makes every element not-a-number where the sum `%sum` is.
 
     :param name: name of the function
     :param lanes: 1, or states that are computed at once
     """
     code = Emitter(lanes)
-    bad, value = code.is_nan('%poison'), code.load('%out', '%k')
+    bad, value = code.is_nan('%sum'), code.load('%out', '%k')
     code.store(code.select(bad, code.constant(float('nan')), value), '%out', '%k')
     body = '\n'.join(code.lines)
-    parameters = f'ptr %out, i64 %count, {code.type} %poison'
+    parameters = f'ptr %out, i64 %count, {code.type} %sum'
     return f"""define internal void @{name}({parameters}) cold noinline {attributes} {{
 entry:
   br label %loop

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rbd_ros.compiler import builtin, functions, Graph
+from rbd_ros.compiler import builtin, calls, functions, Graph, Output
 from rbd_ros.compiler.typed_pointers import lower
 from rbd_ros.spatial.scalar import cos, sin, sqrt, where_positive
 
@@ -182,11 +182,15 @@ def graph_and_outputs(size):
 def test_types_agree_in_the_code_of_kernels(size, lanes):
     graph, inputs, outputs = graph_and_outputs(size)
     if lanes == 1:
-        text, declarations = functions.core_function(graph, inputs, outputs)
-        text += builtin.builtin_function(inputs, (size,))
+        text, declarations = functions.core_function(graph, inputs, [outputs])
+        text += builtin.builtin_function(inputs, [Output('y', (size,))])
     else:
-        text, declarations = functions.batch_function(graph, inputs, outputs, lanes)
+        text, declarations = functions.batch_function(graph, inputs, [outputs], lanes)
     assert check_types(lower('\n'.join([text, *declarations]))) > 10
+
+
+def test_types_agree_in_the_code_that_does_calls():
+    assert check_types(lower(calls.text())) > 100
 
 
 @pytest.mark.parametrize('numbers', [(), ('int',), ('bytes', 'float', 'int')])
