@@ -85,6 +85,10 @@ class Emitter:
             vector = self.value(f'insertelement {self.type} {vector}, double {scalar}, i64 {lane}')
         return vector
 
+    def spread(self, scalar: str) -> str:
+        """Vector with a scalar in every lane."""
+        return self.joined([scalar] * self.lanes)
+
     def constant(self, value: float) -> str:
         """Operand for a constant, exact to the bit."""
         return self._splat('double', '0x' + struct.pack('>d', value).hex().upper())

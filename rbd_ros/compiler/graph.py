@@ -7,10 +7,12 @@ negation is free. What an algorithm computes but never returns is never compiled
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import compress
 import math
 from numbers import Real
-from typing import Any, Dict, List, Sequence, Set, Tuple, Union
+from typing import Any, Dict, List, Sequence, Tuple, Union
 
 INPUT, CONSTANT, ADD, SUB, MUL, DIV, SQRT, SIN, COS, WHERE = range(10)
 
@@ -51,26 +53,27 @@ class Graph:
 
     def live(self, outputs: Sequence[Value]) -> List[int]:
         """Numbers of the nodes that `outputs` depend on, in order of evaluation."""
-        needed: Set[int] = set()
-        stack = [value.number for value in outputs if isinstance(value, Symbol)]
-        while stack:
-            number = stack.pop()
-            if number not in needed:
-                needed.add(number)
-                stack.extend(operands(self.nodes[number]))
-        return sorted(needed)
+        needed = bytearray(len(self.nodes))
+        for value in outputs:
+            if isinstance(value, Symbol):
+                needed[value.number] = True
+        for number in reversed(range(len(needed))):  # operands are older than what needs them
+            if needed[number]:
+                for operand in operands(self.nodes[number]):
+                    needed[operand] = True
+        return list(compress(range(len(needed)), needed))
 
     def count(self, outputs: Sequence[Value]) -> OperationCount:
         """Number of operations of each kind that evaluating `outputs` takes."""
-        ops = [self.nodes[number][0] for number in self.live(outputs)]
-        angles = {self.nodes[n][1] for n in self.live(outputs) if self.nodes[n][0] in (SIN, COS)}
+        live = [self.nodes[number] for number in self.live(outputs)]
+        ops = Counter(node[0] for node in live)
         return OperationCount(
-            multiplications=ops.count(MUL),
-            additions=ops.count(ADD) + ops.count(SUB),
-            divisions=ops.count(DIV),
-            square_roots=ops.count(SQRT),
-            angles=len(angles),
-            selections=ops.count(WHERE),
+            multiplications=ops[MUL],
+            additions=ops[ADD] + ops[SUB],
+            divisions=ops[DIV],
+            square_roots=ops[SQRT],
+            angles=len({node[1] for node in live if node[0] in (SIN, COS)}),
+            selections=ops[WHERE],
         )
 
 

@@ -18,12 +18,14 @@ from rbd_ros.compiler.angles import (
 from rbd_ros.compiler.emit import emit_node, Emitter
 from rbd_ros.compiler.graph import CONSTANT, Graph, INPUT, operands, Symbol, Value
 from rbd_ros.compiler.poison import emit_poisoning, Inputs, spoil_function
+from rbd_ros.compiler.rolled import rolled
 
 Outputs = Sequence[Sequence[Value]]
 
 # What counts as much; below, a single function runs faster, at least in batches.
 _MANY_OUTPUTS = 256
 _MANY_NODES = 20000
+_MANY_MORE_NODES = 100000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
 _START = -1  # stands for the start among the numbers of nodes
 
@@ -49,6 +51,8 @@ def straight_line(
     destinations = [(f'%out{k}', i) for k, values in enumerate(arrays) for i in range(len(values))]
     live = graph.live(outputs)
     widest = angles_together()
+    if len(live) > _MANY_MORE_NODES and len(arrays) == 1:
+        return rolled(name, lanes, attributes, graph, live, inputs, outputs, widest)
     groups = angle_groups(graph, live, widest)
     # One order and the same parts for any number of lanes: what is fused depends on the parts.
     parts = _parts(graph, outputs, angles_first(graph, live, groups))

@@ -161,6 +161,8 @@ def check_types(text):
             name, operation, kind = made.groups()
             if operation == 'bitcast':
                 kind = line.rsplit(' to ', 1)[1]
+            elif operation == 'select':
+                kind = line.split(', ')[1].split()[0]
             types[name] = f'{kind}*' if operation in ('getelementptr', 'alloca') else kind
     return uses
 
