@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from support import random_trees
+from support.definitions import definition_of
 from support.errors import relative_error
 from support.small_kernels import kernel
 
 from rbd_ros import Robot
 from rbd_ros.compiler import Graph, native, rolled, straight_line
 from rbd_ros.compiler.functions import core_function
-from rbd_ros.robot.definitions import definition, Options
 
 NAMES = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'forward_kinematics', 'integrate']
 TEXT = random_trees.tree(8, bodies=3, types=('revolute', 'prismatic', 'floating'))
@@ -118,9 +118,9 @@ def test_places_beyond_sixteen_bits_are_found(always_rolled):
 
 
 def table_of(name):
-    what = definition(Robot.from_urdf(TEXT).model, name, Options())
+    what = definition_of(Robot.from_urdf(TEXT).model, name)
     graph = Graph()
-    outputs = list(what.evaluate(*(graph.inputs(*pair) for pair in what.inputs)))
+    (outputs,) = what.evaluate(*(graph.inputs(*pair) for pair in what.inputs))
     return graph, what.inputs, outputs
 
 
@@ -145,6 +145,6 @@ def test_no_operation_of_a_run_needs_another_of_it_or_a_later_one(name):
 
 def test_short_graphs_are_not_rolled(monkeypatch):
     graph, inputs, outputs = table_of('inverse_dynamics')
-    assert '_table' not in core_function(graph, inputs, outputs)[0]
+    assert '_table' not in core_function(graph, inputs, [outputs])[0]
     monkeypatch.setattr(straight_line, '_MANY_MORE_NODES', len(graph.live(outputs)) - 1)
-    assert '_table' in core_function(graph, inputs, outputs)[0]
+    assert '_table' in core_function(graph, inputs, [outputs])[0]
