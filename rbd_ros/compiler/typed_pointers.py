@@ -1,7 +1,7 @@
 """LLVM text with opaque pointers, written again with typed ones for llvmlite before 0.45.
 
-The other modules write `ptr`, as the LLVM of llvmlite 0.45 and later reads it. Before, from LLVM 11
-to 15, each pointer says what it points at. Here every `ptr` becomes `i8*`, and whatever touches
+The other modules write `ptr`, as the LLVM of llvmlite 0.45 and later reads it. Before, from LLVM
+11 to 15, each pointer says what it points at. Here every `ptr` becomes `i8*`, and whatever touches
 memory gets a `bitcast` to the type that it needs, which is no instruction of the processor. It is
 done line by line, for the forms of instruction that this package writes; any other form that
 concerns pointers is an error.
