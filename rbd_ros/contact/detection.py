@@ -1,13 +1,19 @@
-"""Which points of the robot are at the ground, or may get there within a step."""
+"""Collision detection: contact points at the ground, or that may get there within a step.
+
+What the shapes of a robot are made into is in shapes.py.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from rbd_ros.compiler.loops import compiled, vector
-from rbd_ros.contact.shapes import BALL, ContactShapes, FIXED_POINTS
+
+#: Kinds of shapes.
+FIXED_POINTS, BALL, RIMS = 0, 1, 2
 
 #: Points nearer to the ground than this after a step without forces are looked at more closely
 #: [m].
@@ -16,6 +22,29 @@ MARGIN = 1e-3
 #: Angle between a cylinder's axis and the normal below which its caps count as parallel to the
 #: plane [rad].
 FLAT = 1e-9
+
+
+class ContactShapes(NamedTuple):
+    """Shapes as arrays for compiled loops, all in coordinates of the bodies that carry them.
+
+    :param kind: FIXED_POINTS, BALL or RIMS, (G,)
+    :param body: number of the body, (G,)
+    :param centre: centre of the shape, and of a ball around it, (G, 3) [m]
+    :param reach: radius of that ball, (G,) [m]
+    :param first: number of the first contact point of each shape; one more at the end, (G + 1,)
+    :param points: points of FIXED_POINTS; unused rows for the others, (P, 3) [m]
+    :param size: radius, half length and nothing, (G, 3) [m]
+    :param axes: rows are the axis of a cylinder and two normals to it, (G, 3, 3)
+    """
+
+    kind: np.ndarray
+    body: np.ndarray
+    centre: np.ndarray
+    reach: np.ndarray
+    first: np.ndarray
+    points: np.ndarray
+    size: np.ndarray
+    axes: np.ndarray
 
 
 @compiled
