@@ -46,6 +46,7 @@ def bilateral_force(
     :param deformation: z at the beginning [m]
     """
     end = gap + timestep * rate
+    # Where the surface was left behind, it first has to catch up with the body.
     surface_rate = rate + (gap - deformation) / timestep
     return -stiffness * end - damping * surface_rate
 
@@ -112,6 +113,7 @@ def contact_force(
     K, D, K_t, D_t, mu = parameters[0], parameters[1], parameters[2], parameters[3], parameters[4]
     for r in range(3):
         force[r] = slope[r, 0] = slope[r, 1] = slope[r, 2] = 0.0
+    # Normal first: friction follows it, and never the other way round.
     f_n = normal_force(rate[0], gap, z, K, D, timestep)
     if not f_n > 0.0:
         return OPEN

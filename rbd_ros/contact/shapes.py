@@ -104,6 +104,7 @@ def hull_points(vertices: np.ndarray, most: int = MAX_HULL_POINTS) -> np.ndarray
 
     :param vertices: points, (M, 3); may be flat, in a line, or all the same
     """
+    # Mesh files repeat a vertex for each facet that it belongs to.
     vertices = np.unique(vertices, axis=0)
     hull = vertices[_hull_indices(vertices)]
     if len(hull) <= most:
@@ -120,6 +121,7 @@ def _hull_indices(vertices: np.ndarray) -> np.ndarray:
     """Indices of the vertices of the hull, in whatever dimension the vertices span."""
     from scipy.spatial import ConvexHull
 
+    # Flat and straight meshes exist (a plate, a wire); qhull refuses them in three dimensions.
     offsets = vertices - vertices.mean(axis=0)
     _, spread, directions = np.linalg.svd(offsets, full_matrices=False)
     spanned = (

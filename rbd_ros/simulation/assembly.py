@@ -55,7 +55,7 @@ def make_plant(
     return Plant(
         has_ground=len(shapes.kind) > 0,
         has_free_bases=len(free_bases) > 0,
-        has_external_forces=False,
+        has_external_forces=False,  # until one is applied, or announced
         is_flat=all(body.joint.is_flat for body in model.bodies),
         runge_kutta=bool(runge_kutta),
         frictional=int(np.any(robot.friction)),
@@ -125,6 +125,7 @@ def _by_degree_of_freedom(robot: Robot, speed_limit: float) -> Tuple[np.ndarray,
         if joint.nv == 1:
             position[at_v] = at_q.start
             lower[at_v], upper[at_v] = robot.lower_limits[at_q], robot.upper_limits[at_q]
+    # Whether a variable turns or slides is the same everywhere, though S may depend on q.
     neutral = model.tree_position(robot.neutral())
     for _, body in model.outward():
         S = body.joint.motion_subspace(neutral[body.q])
@@ -143,6 +144,7 @@ def _sparsity(model: Model) -> Tuple[np.ndarray, np.ndarray]:
         moving = {model.tree_dof_index[k] for k in model.support_dofs(i)}
         for k in moving:
             rows[k].update(j for j in moving if j < k)
+    # Gears couple branches, so that the factorisation fills in entries which H does not have.
     for k in reversed(range(model.nv)):
         for i in rows[k]:
             rows[i].update(j for j in rows[k] if j < i)
@@ -156,11 +158,11 @@ def _stiff_damping(robot: Robot, timestep: float, damping: np.ndarray) -> np.nda
     stiff = np.zeros(robot.nv, dtype=bool)
     if not damping.any():
         return stiff
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(0)  # the same simulation whenever it is made
     for q in [robot.neutral()] + [robot.random_configuration(rng) for _ in range(8)]:
         try:
             mobility = np.diag(np.linalg.inv(robot.mass_matrix(q)))
-        except np.linalg.LinAlgError:
+        except np.linalg.LinAlgError:  # no inertia at all there: any damping is stiff
             return damping > 0.0
         stiff |= ~(timestep * damping * mobility <= 1.0) & (damping > 0.0)
     return stiff

@@ -114,7 +114,7 @@ def find_torque(
         find_servo_accelerations(state, drives)
         add_servos(plant, state, dynamics, problem, drives, tau, duration)
     for i in range(len(tau)):
-        if not abs(tau[i]) < math.inf:
+        if not abs(tau[i]) < math.inf:  # also false for what is no number
             clear(tau)
             return False
     return True
@@ -152,6 +152,7 @@ def add_servos(
     call_kernel(plant.mass_matrix, state.packed, dynamics.mass)
     call_kernel(plant.bias_force, state.packed, dynamics.bias)
     H, C = dynamics.mass, dynamics.bias
+    # Damping is a part of what the servo has to overcome; the kernel knows the rigid body alone.
     for i in range(n):
         C[i] += plant.damping[i] * v[i]
     find_free_accelerations(H, problem.system, C, tau, servo, problem.solution, acceleration)
@@ -192,6 +193,8 @@ def find_free_accelerations(
                     x[i] -= H[i, k] * acceleration[k]
     if free == 0:
         return
+    # Joints under servo stay in the system, as rows of the identity: smaller ones would need an
+    # index for each row.
     for i in range(n):
         for k in range(n):
             A[i, k] = H[i, k] if servo[i] + servo[k] == 0 else 0.0

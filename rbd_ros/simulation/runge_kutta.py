@@ -62,7 +62,7 @@ def runge_kutta_step(
         if held < 0:
             return False
     else:
-        clear(work.problem.impulse)
+        clear(work.problem.impulse)  # what `settle` reports as force of constraints
     travel(plant, state, external_forces, work, held, h)
     copy(stages.q, state.q)
     copy(stages.v, state.v)
@@ -163,6 +163,8 @@ def accelerate(
         return
     call_kernel(plant.mass_matrix, state.packed, dynamics.mass)
     call_kernel(plant.bias_force, state.packed, dynamics.bias)
+    # Rows of joints that are held become those of the identity: their acceleration is zero, and
+    # the others move as if they were welded.
     A = dynamics.mass
     for i in range(n):
         a[i] = state.torque[i] - dynamics.bias[i]

@@ -117,8 +117,7 @@ class Simulator:
         self._handles: Dict[int, int] = {}
         self._next_handle = 1
         self.reset()
-        if robot.nv:
-            _ = self._world.steps  # compiled now, not in the first step
+        _ = self._world.steps  # compiled now, not in the first step
 
     def __repr__(self) -> str:
         return (
@@ -245,6 +244,7 @@ class Simulator:
         """
         robot = self.robot
         if q is None:
+            # Zero is outside the limits of many an elbow.
             q = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
         else:
             q = self._with_unit_quaternions(_finite_array('q', q, robot.nq))
@@ -306,6 +306,7 @@ class Simulator:
         free = next((w for w in range(MAX_FORCES) if use[w, 2] == 0), None)
         if free is None:
             raise ValueError(f'{MAX_FORCES} external wrenches act already; clear some first')
+        # Rounded up, but not by rounding errors: 0.01 s are ten steps of a millisecond.
         steps = -1 if duration == math.inf else math.ceil(duration / self.timestep - 1e-6)
         forces.moment[free] = wrench[:3]
         forces.force[free] = wrench[3:]
@@ -348,6 +349,7 @@ class Simulator:
             name: array.shape for name, array in snapshot.arrays.items()
         }:
             raise ValueError(f'the snapshot is that of another simulation, of {snapshot.robot!r}')
+        # Into the arrays, not instead of them: machine code knows where they are.
         for name, array in arrays.items():
             array[...] = snapshot.arrays[name]
         self._world.start_time = snapshot.start_time

@@ -63,6 +63,7 @@ def parts_of_step(plant: Plant, v: np.ndarray) -> int:
     turn = 0.0
     for i in range(len(plant.turning)):
         turn = max(turn, plant.turning[i] * abs(v[i]))
+    # The error of a step grows with the angle, so it is the angle that is bounded, not the speed.
     turn *= plant.timestep
     if turn <= TURN_PER_PART:
         return 1
@@ -103,6 +104,7 @@ def step_part(
     h: float,
 ) -> bool:
     """Advance by h; returns False, with q and v unchanged, if the velocity is not finite."""
+    # Most steps of most robots violate nothing: they are tried without the solver first.
     count = find_forces(plant, state, external_forces, contacts, work, h)
     constrained = plant.frictional == 1 or count > 0
     done = False
@@ -187,6 +189,7 @@ def advance(world: WorldRecord, count: int) -> int:
     plant, state = world.plant, world.state
     if not are_finite(world.commands):
         return REFUSED
+    # Commands are the same in all steps, and so is what is left of them.
     cut = saturate(plant, world.commands, state)
     for step in range(count):
         if not step_once(plant, state, world.external_forces, world.contacts, world.work):

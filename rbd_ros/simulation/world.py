@@ -91,7 +91,12 @@ class World:
         self.external_forces, self.contacts = self.fields.external_forces, self.fields.contacts
         self.record = Record(self.fields)
         self.start_time = 0.0
+        self._torque = self.commands.torque
+        self._forget_steps()
+
+    def _forget_steps(self) -> None:
         self._steps: Optional[Steps] = None
+        self._step_alone = lambda count: self.steps.alone(count)  # until there is the loop itself
 
     @property
     def time(self) -> float:
@@ -104,18 +109,26 @@ class World:
             self.plant = with_external_forces(self.plant, self.robot)
             self.fields = self.fields._replace(plant=self.plant)
             self.record = Record(self.fields)
-            self._steps = None
+            self._forget_steps()
 
     @property
     def steps(self) -> Steps:
         """The loop that takes steps; compiled when it is first asked for."""
-        if self._steps is None:
+        if self._steps is None and not self.robot.nv:
+            self._steps = Steps(self._let_time_pass, self._let_time_pass, 0)
+        elif self._steps is None:
             self._steps = Steps(
                 advance.bind(self.record, keep_lock=True),
                 advance.bind(self.record),
                 advance.address(self.record),
             )
+        self._step_alone = self._steps.alone
         return self._steps
+
+    def _let_time_pass(self, count: int) -> int:
+        """Stand in for the loop where nothing can move."""
+        self.state.counters[STEPS] += count
+        return count
 
     def step(self, torque: np.ndarray, count: int = 1) -> State:
         """Take time steps under a constant torque.
@@ -127,13 +140,9 @@ class World:
         :raises FloatingPointError: if the dynamics are not finite; the state is that before the
             step concerned
         """
-        if not len(self.state.v):
-            self.state.counters[STEPS] += count
-            return self.state
-        self.commands.torque[:] = torque
-        steps = self._steps or self.steps
+        self._torque[:] = torque
         # A step takes microseconds: less than it takes to let go of Python's lock and get it back.
-        taken = steps.alone(1) if count == 1 else steps.aside(count)
+        taken = self._step_alone(1) if count == 1 else self.steps.aside(count)
         if taken != count:
             raise self.failure(taken)
         return self.state
