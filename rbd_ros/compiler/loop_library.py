@@ -18,6 +18,7 @@ from numba.core import cgutils, codegen, event, typed_passes, types, untyped_pas
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import PassManager
 from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
 
 from rbd_ros.compiler import loop_sources, native
 
@@ -76,8 +77,12 @@ class _CollectedLibrary(codegen.CPUCodeLibrary):
         self.texts.append(cgutils.normalize_ir_text(str(ir_module)))
 
     def add_linking_library(self, library: _CollectedLibrary) -> None:
-        """Note the library of a function that is called."""
-        self.callees.append(library)
+        """Note the library of a function that is called.
+
+        Numba names that of its runtime too, which loops without memory of their own never call.
+        """
+        if library is not rtsys.library:
+            self.callees.append(library)
 
     def finalize(self) -> None:
         """Do nothing: see `object_file`."""
