@@ -4,6 +4,9 @@ An entry point is what Python calls. The first time on a machine, it is compiled
 it calls, by a process of its own (loop_compiler.py): numba and what it leaves behind would be two
 thirds of the memory of a node. Here, only the finished machine code is loaded from the disk. It
 works on records (records.py) and numbers, allocates nothing, and never calls the interpreter.
+
+Compiled is only what can be reached: where `if record.flag:` asks for a field that is a bool, its
+value is known then, and the other branch is not even read (loop_sources.py).
 """
 
 from __future__ import annotations
@@ -25,92 +28,69 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.compiler import builtin, cache, handles, native
+from rbd_ros.compiler import builtin, cache, handles, loop_sources, native
 from rbd_ros.compiler.records import Record
-
-#: Set in the process that compiles, before anything is imported there.
-COMPILING_VARIABLE = 'RBD_ROS_COMPILING_LOOPS'
-_compiling = os.environ.pop(COMPILING_VARIABLE, None) is not None
 
 #: What an entry point returns if its machine code raised, which it has no reason to.
 RAISED = -(2**63)
 
 _ROOT = Path(__file__).resolve().parent.parent
-_SOURCES = (
-    'contact',
-    'simulation',
-    'compiler/builtin.py',
-    'compiler/loops.py',
-    'compiler/loop_compiler.py',
-    'compiler/native.py',
-    'compiler/typed_pointers.py',
+_OWN_SOURCES = (
+    'builtin',
+    'loop_compiler',
+    'loop_library',
+    'loop_sources',
+    'loop_types',
+    'loops',
+    'native',
+    'typed_pointers',
 )
 _NUMBERS = {'int': ctypes.c_int64, 'float': ctypes.c_double, 'bytes': ctypes.c_char_p}
 _log = logging.getLogger('rbd_ros')
 
-if _compiling:
-    import numba
 
-    from rbd_ros.compiler.loop_compiler import (
-        call_loop,
-        double_at,
-        matrix,
-        vector,
-        word_at,
-    )
-    from rbd_ros.compiler.numba_call import call_kernel
-else:
-
-    def call_kernel(address: int, inputs: np.ndarray, outputs: np.ndarray) -> None:
-        """Run a robot's kernel on packed arrays; see numba_call.py."""
-        if native.why_unavailable() is not None:
-            handles.call(address, inputs, outputs)
-        else:
-            function = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)
-            function(inputs.ctypes.data, outputs.ctypes.data)
-
-    def call_loop(address: int, first: Any, second: Any, count: int) -> int:
-        """Run an entry point of two records and a number, by its address."""
-        return handles.loop(address)(first, second, count)
-
-    def vector(size: int) -> np.ndarray:
-        """Room for intermediate results, on the stack in machine code: the size is a literal."""
-        return np.empty(size)
-
-    def matrix(rows: int, columns: int) -> np.ndarray:
-        """Likewise, with two dimensions."""
-        return np.empty((rows, columns))
-
-    def word_at(data: bytes, at: int) -> int:
-        """Eight bytes as an integer, aligned or not; nothing guards the bounds in machine code."""
-        return struct.unpack_from('=q', data, at)[0]
-
-    def double_at(data: bytes, at: int) -> float:
-        """Eight bytes as a floating-point number, likewise."""
-        return struct.unpack_from('=d', data, at)[0]
+def call_kernel(address: int, inputs: np.ndarray, outputs: np.ndarray) -> None:
+    """Run a robot's kernel: all inputs one after another, and room for the outputs."""
+    inputs, outputs = inputs.reshape(-1), outputs.reshape(-1)
+    if native.why_unavailable() is not None:
+        handles.call(address, inputs, outputs)
+    else:
+        function = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)
+        function(inputs.ctypes.data, outputs.ctypes.data)
 
 
-def _options() -> Dict[str, bool]:
-    return {
-        'nogil': True,
-        'error_model': 'numpy',
-        'no_cfunc_wrapper': True,
-        'no_cpython_wrapper': True,
-        '_nrt': False,  # what would need memory of its own does not compile
-    }
+def call_loop(address: int, record: Any, count: int) -> int:
+    """Run an entry point of one record and a number, by its address."""
+    return handles.loop(address)(record, count)
+
+
+def vector(size: int) -> np.ndarray:
+    """Room for intermediate results, on the stack in machine code: the size is a literal."""
+    return np.empty(size)
+
+
+def matrix(rows: int, columns: int) -> np.ndarray:
+    """Likewise, with two dimensions."""
+    return np.empty((rows, columns))
+
+
+def word_at(data: bytes, at: int) -> int:
+    """Eight bytes as an integer, aligned or not; nothing guards the bounds in machine code."""
+    return struct.unpack_from('=q', data, at)[0]
+
+
+def double_at(data: bytes, at: int) -> float:
+    """Eight bytes as a floating-point number, likewise."""
+    return struct.unpack_from('=d', data, at)[0]
 
 
 def compiled(function: Callable) -> Callable:
-    """Compile a function that only compiled loops call (decorator)."""
-    return numba.njit(**_options())(function) if _compiling else function
+    """Make a function part of the entry points that call it; Python itself may call it too.
 
-
-def merged(function: Callable) -> Callable:
-    """Make a function part of its only caller, which saves compiling it twice (decorator)."""
-    # Before, numba copied the whole scope with each statement: minutes for a long function.
-    if not _compiling or numba.version_info.short < (0, 59):
-        return compiled(function)
-    return numba.njit(inline='always', **_options())(function)
+    Numba compiles it once, and LLVM merges it into its callers if it is small.
+    """
+    function.is_compiled = True
+    return function
 
 
 def entry_point(function: Callable[..., int]) -> EntryPoint:
@@ -192,7 +172,9 @@ class EntryPoint:
         key = {
             'loop': [self._module, self.__name__],
             'kinds': kinds,
-            'sources': _digest_of_sources(self._module),
+            'text': loop_sources.digest(self.function),
+            'compiler': _digest_of_compiler(),
+            'python': sys.version_info[:2],
             'numba': importlib.metadata.version('numba'),
             **native.versions(),
         }
@@ -232,7 +214,6 @@ def _compile_aside(module: str, name: str, kinds: Sequence[tuple]) -> bytes:
     """
     environment = {
         **os.environ,
-        COMPILING_VARIABLE: '1',
         'PYTHONPATH': os.pathsep.join([str(_ROOT.parent), *filter(None, sys.path)]),
     }
     request = json.dumps({'module': module, 'name': name, 'kinds': kinds})
@@ -266,13 +247,11 @@ def _compile_aside(module: str, name: str, kinds: Sequence[tuple]) -> bytes:
 
 
 @lru_cache(maxsize=None)
-def _digest_of_sources(module: str) -> str:
-    """Digest of all sources that the entry points of a module may be made of."""
+def _digest_of_compiler() -> str:
+    """Digest of the modules that make machine code of loops."""
     digest = hashlib.sha256()
-    for name in sorted({*_SOURCES, '/'.join(module.split('.')[1:-1])}):
-        path = _ROOT / name
-        for file in sorted(path.glob('*.py')) if path.is_dir() else (path,):
-            digest.update(file.read_bytes())
+    for name in _OWN_SOURCES:
+        digest.update((_ROOT / 'compiler' / f'{name}.py').read_bytes())
     return digest.hexdigest()
 
 
@@ -284,7 +263,6 @@ __all__: Tuple[str, ...] = (
     'double_at',
     'entry_point',
     'matrix',
-    'merged',
     'vector',
     'why_interpreted',
     'word_at',

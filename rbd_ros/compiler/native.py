@@ -122,8 +122,11 @@ def simd_lanes() -> int:
     return processor().lanes
 
 
-def _new_target(optimisation: int = _OPTIMISATION):
-    """LLVM target machine; an engine owns the one it is given, so each needs its own."""
+def new_target(optimisation: int = _OPTIMISATION) -> llvm.TargetMachine:
+    """LLVM target machine; an engine owns the one it is given, so each needs its own.
+
+    :param optimisation: level of code generation
+    """
     _initialise()
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=processor().name,
@@ -145,27 +148,14 @@ def module_text(functions: Sequence[Tuple[str, Sequence[str]]]) -> str:
     return text if _llvmlite_version() >= _OPAQUE_POINTERS else typed_pointers.lower(text)
 
 
-def assemble(
-    functions: Sequence[Tuple[str, Sequence[str]]],
-    optimisation: int = _OPTIMISATION,
-    library: Optional[str] = None,
-) -> bytes:
+def assemble(functions: Sequence[Tuple[str, Sequence[str]]]) -> bytes:
     """Object file of a module.
 
     :param functions: text and declarations of each function, with opaque pointers
-    :param optimisation: level of code generation
-    :param library: module that these functions call, in the text of the LLVM at hand
     """
     text = module_text(functions)
     with compile_lock:
-        target = _new_target(optimisation)
-        module = llvm.parse_assembly(text)
-        if library is not None:
-            called = llvm.parse_assembly(library)
-            module.triple, module.data_layout = called.triple, called.data_layout
-            # Linked, not one text: what a pointer points at may be told differently in the two.
-            module.link_in(called)
-        return target.emit_object(module)
+        return new_target().emit_object(llvm.parse_assembly(text))
 
 
 class MachineCode:
@@ -176,7 +166,7 @@ class MachineCode:
 
     def __init__(self, object_file: bytes):
         with compile_lock:
-            target = _new_target()
+            target = new_target()
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(''), target)
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
             self._engine.finalize_object()
@@ -211,6 +201,7 @@ __all__: List[str] = [
     'assemble',
     'compile_lock',
     'module_text',
+    'new_target',
     'processor',
     'simd_lanes',
     'versions',

@@ -4,25 +4,97 @@ A record is a small table in memory: numbers, and addresses and shapes of arrays
 reads `fields.name` from that table; the arrays it gets are borrowed, so the record must outlive
 the call. Passing a hundred arrays one by one would cost a call microseconds, and a compilation
 minutes. In plain Python, loops take the named tuple itself.
+
+The class of a record may declare the shape of an array beside its field (`floats`, `integers`,
+`buffer`); `allocate` makes such a record.
 """
 
 from __future__ import annotations
 
-from typing import List, NamedTuple
+import math
+from typing import Any, Dict, List, NamedTuple, Tuple, Type, TypeVar, Union
 
 import numpy as np
+
+AnyRecord = TypeVar('AnyRecord', bound=tuple)
+
+
+class _Array(NamedTuple):
+    """Declaration of an array.
+
+    :param dtype: of its numbers
+    :param shape: lengths, as numbers or names of sizes
+    :param within: field with the memory that it is a part of, '' if it has its own
+    """
+
+    dtype: type
+    shape: Tuple[Union[int, str], ...]
+    within: str
+
+
+def floats(*shape: Union[int, str], within: str = '') -> Any:
+    """Declare an array of float64.
+
+    :param shape: lengths, as numbers or names of sizes
+    :param within: name of a `buffer` declared before; its parts follow each other in memory
+    """
+    return _Array(np.float64, shape, within)
+
+
+def integers(*shape: Union[int, str]) -> Any:
+    """Declare an array of int64."""
+    return _Array(np.int64, shape, '')
+
+
+def buffer() -> Any:
+    """Declare an array in one dimension that is made of the parts which name it."""
+    return _Array(np.float64, (), 'itself')
+
+
+def allocate(kind: Type[AnyRecord], **sizes: int) -> AnyRecord:
+    """Record with all its arrays zero.
+
+    :param kind: its class, a named tuple of declared arrays and of such records
+    :param sizes: the lengths that the declarations name
+    """
+    declared: Dict[str, Any] = kind._field_defaults
+    shapes = {
+        name: tuple(sizes[n] if isinstance(n, str) else n for n in array.shape)
+        for name, array in declared.items()
+        if isinstance(array, _Array)
+    }
+    made: Dict[str, Any] = {}
+    used: Dict[str, int] = {}
+    for name, array in declared.items():
+        if not isinstance(array, _Array):
+            made[name] = allocate(array, **sizes)
+        elif array.within == 'itself':
+            parts = [shapes[each] for each, a in declared.items() if _is_within(a, name)]
+            made[name], used[name] = np.zeros(sum(map(math.prod, parts))), 0
+        elif array.within:
+            first = used[array.within]
+            used[array.within] = last = first + math.prod(shapes[name])
+            made[name] = made[array.within][first:last].reshape(shapes[name])
+        else:
+            made[name] = np.zeros(shapes[name], dtype=array.dtype)
+    return kind(**made)
+
+
+def _is_within(array: Any, name: str) -> bool:
+    return isinstance(array, _Array) and array.within == name
 
 
 class Record:
     """Table of a named tuple, kept together with the arrays that it points at.
 
-    :param fields: the named tuple; its arrays must not be replaced, its numbers are copied
+    :param fields: the named tuple; its arrays must not be replaced, its numbers are copied; its
+        bools are known to the compiler, see loop_sources.py
     :raises TypeError: for a field that is no array, number or such a tuple
     """
 
     def __init__(self, fields: NamedTuple):
         self.fields = fields
-        words: List[np.ndarray] = []
+        words: List[np.ndarray] = [np.empty(0, dtype=np.int64)]
         kinds: List[tuple] = []
         self._nested = []
         for name, value in zip(fields._fields, fields):
@@ -36,6 +108,8 @@ class Record:
                     raise TypeError(f'{name} must be a contiguous array of float64 or int64')
                 kinds.append((name, value.dtype.name, value.ndim))
                 words.append(np.array([value.ctypes.data, *value.shape]))
+            elif isinstance(value, bool):
+                kinds.append((name, 'constant', value))
             elif isinstance(value, (int, float)):
                 number = np.array([value])
                 kinds.append((name, number.dtype.name, 0))

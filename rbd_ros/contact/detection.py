@@ -1,13 +1,19 @@
-"""Which points of the robot are at the ground, or may get there within a step."""
+"""Collision detection: contact points at the ground, or that may get there within a step.
+
+What the shapes of a robot are made into is in shapes.py.
+"""
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from rbd_ros.compiler.loops import compiled, vector
-from rbd_ros.contact.shapes import BALL, ContactShapes, FIXED_POINTS
+
+#: Kinds of shapes.
+FIXED_POINTS, BALL, RIMS = 0, 1, 2
 
 #: Points nearer to the ground than this after a step without forces are looked at more closely
 #: [m].
@@ -16,6 +22,29 @@ MARGIN = 1e-3
 #: Angle between a cylinder's axis and the normal below which its caps count as parallel to the
 #: plane [rad].
 FLAT = 1e-9
+
+
+class ContactShapes(NamedTuple):
+    """Shapes as arrays for compiled loops, all in coordinates of the bodies that carry them.
+
+    :param kind: FIXED_POINTS, BALL or RIMS, (G,)
+    :param body: number of the body, (G,)
+    :param centre: centre of the shape, and of a ball around it, (G, 3) [m]
+    :param reach: radius of that ball, (G,) [m]
+    :param first: number of the first contact point of each shape; one more at the end, (G + 1,)
+    :param points: points of FIXED_POINTS; unused rows for the others, (P, 3) [m]
+    :param size: radius, half length and nothing, (G, 3) [m]
+    :param axes: rows are the axis of a cylinder and two normals to it, (G, 3, 3)
+    """
+
+    kind: np.ndarray
+    body: np.ndarray
+    centre: np.ndarray
+    reach: np.ndarray
+    first: np.ndarray
+    points: np.ndarray
+    size: np.ndarray
+    axes: np.ndarray
 
 
 @compiled
@@ -37,6 +66,7 @@ def body_velocities(
     :param v: velocity, (nv,)
     :param velocities: the result, (N + 1, 6) [rad/s, m/s]
     """
+    # In base coordinates, a velocity needs no transform from body to body: it simply adds up.
     for i in range(1, len(parent)):
         for r in range(6):
             velocities[i, r] = velocities[parent[i], r]
@@ -100,6 +130,7 @@ def add_rim(
     :param size: radius and half length [m]
     :param point: the centre, moved to the contact point, (3,) [m]
     """
+    # Straight down, less what of it is along the axis: the lowest point of a rim is that way.
     along = dot(axis, normal)
     down = vector(3)
     for r in range(3):
@@ -136,6 +167,7 @@ def contact_point(
         return
     place(pose, shapes.centre[shape], point)
     if shapes.kind[shape] == BALL:
+        # The point slides over the surface of the ball, so that it rolls without a bump.
         for r in range(3):
             point[r] -= shapes.size[shape, 0] * normal[r]
         return
@@ -178,13 +210,16 @@ def near_ground(
         body = shapes.body[s]
         place(poses[body], shapes.centre[s], point)
         turning = math.sqrt(dot(velocities[body], velocities[body]))
+        # A ball around the shape first: most shapes of a robot are far from the ground.
         fall = max(0.0, turning * shapes.reach[s] - point_rate(velocities[body], point, normal))
         lowest = dot(normal, point) - offset - shapes.reach[s]
+        # Half a step more than the velocity says, for forces that pull it down in the meantime.
         if lowest > MARGIN + 1.5 * timestep * fall:
             continue
         height_functions(poses[body], velocities[body], normal, offset, height, rate)
         for number in range(shapes.first[s], shapes.first[s + 1]):
             if shapes.kind[s] == FIXED_POINTS:
+                # A mesh has hundreds of points: six multiplications decide about most of them.
                 local = shapes.points[number]
                 h = height[3] + dot(height, local)
                 r = rate[3] + dot(rate, local)
@@ -196,7 +231,7 @@ def near_ground(
             if h > MARGIN and h + 1.5 * timestep * r > MARGIN:
                 continue
             if count == len(found_point):
-                dropped += 1
+                dropped += 1  # counted and reported: forces would silently be too small
                 continue
             found_point[count] = number
             found_shape[count] = s
@@ -258,6 +293,7 @@ def contact_jacobian(
     for r in range(3):
         for i in range(J.shape[1]):
             J[r, i] = 0.0
+    # Added to, not set: with gears, several joints of the tree move with one degree of freedom.
     for at in range(first, last):
         k = support[at]
         for r in range(3):

@@ -29,7 +29,7 @@ class HalfSpace:
             )
         if not math.isfinite(self.offset):
             raise ValueError(f'the offset of the ground must be finite, got {self.offset}')
-        normal = normal / np.abs(normal).max()
+        normal = normal / np.abs(normal).max()  # so that no square overflows or vanishes
         object.__setattr__(
             self, 'normal', tuple(float(x) for x in normal / np.linalg.norm(normal))
         )
@@ -38,6 +38,7 @@ class HalfSpace:
     def axes(self) -> np.ndarray:
         """Normal and two tangents as rows, right-handed, in base coordinates, (3, 3)."""
         normal = np.array(self.normal)
+        # Any axis that is not nearly parallel will do; friction is the same in all directions.
         helper = np.eye(3)[0 if abs(normal[0]) < 0.9 else 1]
         first = helper - (helper @ normal) * normal
         first /= np.linalg.norm(first)

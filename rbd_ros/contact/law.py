@@ -1,7 +1,8 @@
-"""Soft contact of a massless surface patch (book 11.8), discretised implicitly in time.
+"""Soft contact with a massless compliant surface (book 11.8), discretised implicitly in time.
 
-The patch is a spring K and a damper D without mass; z is its displacement, p the gap of the body
-above the undeformed surface, negative when it is pressed in. The book's law in continuous time is
+At each contact point the surface is a spring K and a damper D without mass; z is its deformation,
+p the gap of the body above the undeformed surface, negative when it is pressed in. The book's law
+in continuous time is
 
     touching (p = z):  f_n = max(0, -K z - D dp/dt)          (11.75)
     always:            dz/dt = -(K z + f_n)/D                (11.76)
@@ -10,7 +11,7 @@ above the undeformed surface, negative when it is pressed in. The book's law in 
                        dx/dt = -(K_t x + f_t)/D_t            (11.77)
 
 Over a time step h everything on the right is taken at its end (implicit Euler), where the gap is p
-+ h r_n and the tangent displacement of a sticking patch is x + h r_t, with r the velocity of the
++ h r_n and the tangent deformation of a sticking contact is x + h r_t, with r the velocity of the
 body's point at the end of the step. The force is then a function of r alone, which the velocity
 solve of the simulation determines together with r. So a step is stable for any stiffness, a
 resting body sinks by exactly f/K, and the limit h -> 0 is the book's law.
@@ -29,37 +30,61 @@ OPEN, STICKING, SLIDING = 0, 1, 2
 
 
 @compiled
-def normal_force(
-    rate: float, gap: float, patch: float, stiffness: float, damping: float, timestep: float
+def force_slope(stiffness: float, damping: float, timestep: float) -> float:
+    """Return how the normal force, or one of a sticking contact, changes with the velocity."""
+    return -(timestep * stiffness + damping)
+
+
+@compiled
+def bilateral_force(
+    rate: float, gap: float, deformation: float, stiffness: float, damping: float, timestep: float
 ) -> float:
-    """Return f_n (11.75): what brings the patch to the body's new gap, if that takes a push.
+    """Return what brings the surface to the body's new gap; negative if that takes a pull.
 
     :param rate: normal velocity of the body's point at the end of the step [m/s]
     :param gap: p at the beginning [m]
-    :param patch: z at the beginning [m]
+    :param deformation: z at the beginning [m]
     """
     end = gap + timestep * rate
-    patch_rate = rate + (gap - patch) / timestep
-    return max(0.0, -stiffness * end - damping * patch_rate)
+    # Where the surface was left behind, it first has to catch up with the body.
+    surface_rate = rate + (gap - deformation) / timestep
+    return -stiffness * end - damping * surface_rate
+
+
+@compiled
+def normal_force(
+    rate: float, gap: float, deformation: float, stiffness: float, damping: float, timestep: float
+) -> float:
+    """Return f_n (11.75): as `bilateral_force`, but the ground cannot pull."""
+    return max(0.0, bilateral_force(rate, gap, deformation, stiffness, damping, timestep))
 
 
 @compiled
 def stick_force(
-    rate: float, patch: float, stiffness: float, damping: float, timestep: float
+    rate: float, deformation: float, stiffness: float, damping: float, timestep: float
 ) -> float:
     """Return f_stick at the end of the step (11.78), one tangent component."""
-    return -stiffness * (patch + timestep * rate) - damping * rate
+    return -stiffness * (deformation + timestep * rate) - damping * rate
 
 
 @compiled
-def relaxed_patch(
-    patch: float, force: float, stiffness: float, damping: float, timestep: float
+def within_cone(f_1: float, f_2: float, longest: float) -> tuple:
+    """Return a tangent force of the same direction, but no longer than friction can be (11.79)."""
+    length = math.sqrt(f_1 * f_1 + f_2 * f_2)
+    if length <= longest:
+        return f_1, f_2
+    return longest * (f_1 / length), longest * (f_2 / length)
+
+
+@compiled
+def relaxed_deformation(
+    deformation: float, force: float, stiffness: float, damping: float, timestep: float
 ) -> float:
-    """Return where the patch is at the end of the step under a force (11.76, 11.77).
+    """Return where the surface is at the end of the step under a force (11.76, 11.77).
 
     Solves D (z' - z)/h = -(K z' + f) for z'.
     """
-    return (damping * patch - timestep * force) / (damping + timestep * stiffness)
+    return (damping * deformation - timestep * force) / (damping + timestep * stiffness)
 
 
 @compiled
@@ -78,8 +103,8 @@ def contact_force(
     :param rate: velocity of the body's point at the end of the step: normal, two tangents, (3,)
         [m/s]
     :param gap: gap p at the beginning of the step [m]
-    :param z: normal displacement of the patch at the beginning [m]
-    :param x: tangent displacements at the beginning, (2,) [m]
+    :param z: normal deformation of the surface at the beginning [m]
+    :param x: tangent deformations at the beginning, (2,) [m]
     :param parameters: K_n, D_n, K_t, D_t [N/m, N s/m], mu, (5,)
     :param force: the result, (3,) [N]
     :param slope: derivative of `force` with respect to `rate`, (3, 3) [N s/m]; a result
@@ -88,24 +113,23 @@ def contact_force(
     K, D, K_t, D_t, mu = parameters[0], parameters[1], parameters[2], parameters[3], parameters[4]
     for r in range(3):
         force[r] = slope[r, 0] = slope[r, 1] = slope[r, 2] = 0.0
+    # Normal first: friction follows it, and never the other way round.
     f_n = normal_force(rate[0], gap, z, K, D, timestep)
     if not f_n > 0.0:
         return OPEN
     force[0] = f_n
-    slope[0, 0] = -(timestep * K + D)
+    slope[0, 0] = force_slope(K, D, timestep)
     f_1 = stick_force(rate[1], x[0], K_t, D_t, timestep)
     f_2 = stick_force(rate[2], x[1], K_t, D_t, timestep)
-    tangent_slope = -(timestep * K_t + D_t)
+    tangent_slope = force_slope(K_t, D_t, timestep)
     longest, length = mu * f_n, math.sqrt(f_1 * f_1 + f_2 * f_2)
+    force[1], force[2] = within_cone(f_1, f_2, longest)
     if length <= longest:
-        force[1], force[2] = f_1, f_2
         slope[1, 1] = slope[2, 2] = tangent_slope
         return STICKING
-    d_1, d_2 = (
-        f_1 / length,
-        f_2 / length,
-    )  # the direction of friction; its length follows the normal force
-    force[1], force[2] = longest * d_1, longest * d_2
+    # The direction of friction turns with the velocity; its length follows the normal force, so
+    # that the slope is not symmetric.
+    d_1, d_2 = f_1 / length, f_2 / length
     turning = tangent_slope * longest / length
     slope[1, 0], slope[2, 0] = mu * d_1 * slope[0, 0], mu * d_2 * slope[0, 0]
     slope[1, 1] = turning * (1.0 - d_1 * d_1)

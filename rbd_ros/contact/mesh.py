@@ -46,6 +46,7 @@ def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> np.nda
 def _read_stl(path: str) -> np.ndarray:
     data = Path(path).read_bytes()
     count = int.from_bytes(data[80:84], 'little') if len(data) >= 84 else 0
+    # Binary files may begin with "solid" too; their length gives them away.
     text = data.lstrip()[:5].lower() == b'solid' and len(data) != 84 + 50 * count
     if text:
         words = data.split()
@@ -70,6 +71,7 @@ def _read_obj(path: str) -> np.ndarray:
         if words[:1] == [b'v']:
             vertices.append([float(x) for x in words[1:4]])
         elif words[:1] == [b'f']:
+            # Numbers count from 1; negative ones from the end of what has been read so far.
             corners = [int(word.split(b'/')[0]) for word in words[1:]]
             used.update(k - 1 if k > 0 else len(vertices) + k for k in corners)
     return np.array([vertices[k] for k in sorted(used)] if used else vertices)

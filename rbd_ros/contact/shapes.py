@@ -9,45 +9,20 @@ move round the rim with it. A mesh touches by the vertices of its convex hull, a
 from __future__ import annotations
 
 from itertools import product
-from typing import List, NamedTuple, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from rbd_ros.contact.detection import BALL, ContactShapes, FIXED_POINTS, RIMS
 from rbd_ros.contact.mesh import mesh_vertices, MeshError
 from rbd_ros.model import Model
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Sphere
-
-#: Kinds of shapes in compiled loops.
-FIXED_POINTS, BALL, RIMS = 0, 1, 2
 
 #: Hulls with more vertices are thinned out, each vertex being chosen as far as possible from those
 #: already there.
 MAX_HULL_POINTS = 256
 
 POINTS_OF_CYLINDER = 8
-
-
-class ContactShapes(NamedTuple):
-    """Shapes as arrays for compiled loops, all in coordinates of the bodies that carry them.
-
-    :param kind: FIXED_POINTS, BALL or RIMS, (G,)
-    :param body: number of the body, (G,)
-    :param centre: centre of the shape, and of a ball around it, (G, 3) [m]
-    :param reach: radius of that ball, (G,) [m]
-    :param first: number of the first contact point of each shape; one more at the end, (G + 1,)
-    :param points: points of FIXED_POINTS; unused rows for the others, (P, 3) [m]
-    :param size: radius, half length and nothing, (G, 3) [m]
-    :param axes: rows are the axis of a cylinder and two normals to it, (G, 3, 3)
-    """
-
-    kind: np.ndarray
-    body: np.ndarray
-    centre: np.ndarray
-    reach: np.ndarray
-    first: np.ndarray
-    points: np.ndarray
-    size: np.ndarray
-    axes: np.ndarray
 
 
 def contact_shapes(
@@ -129,6 +104,7 @@ def hull_points(vertices: np.ndarray, most: int = MAX_HULL_POINTS) -> np.ndarray
 
     :param vertices: points, (M, 3); may be flat, in a line, or all the same
     """
+    # Mesh files repeat a vertex for each facet that it belongs to.
     vertices = np.unique(vertices, axis=0)
     hull = vertices[_hull_indices(vertices)]
     if len(hull) <= most:
@@ -145,6 +121,7 @@ def _hull_indices(vertices: np.ndarray) -> np.ndarray:
     """Indices of the vertices of the hull, in whatever dimension the vertices span."""
     from scipy.spatial import ConvexHull
 
+    # Flat and straight meshes exist (a plate, a wire); qhull refuses them in three dimensions.
     offsets = vertices - vertices.mean(axis=0)
     _, spread, directions = np.linalg.svd(offsets, full_matrices=False)
     spanned = (

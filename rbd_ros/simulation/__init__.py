@@ -1,5 +1,23 @@
-"""Simulation: a robot under torques, gravity, joint friction, limits and contact."""
+"""Simulation: a robot under torques, gravity, joint friction, limits and contact.
 
-from rbd_ros.simulation.simulator import Contact, SimulationStatus, Simulator, Snapshot
+The names below are loaded on first use: compiling a loop of this room takes none of them.
+"""
 
-__all__ = ['Contact', 'SimulationStatus', 'Simulator', 'Snapshot']
+from __future__ import annotations
+
+from typing import Any, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rbd_ros.simulation.simulator import Contact, SimulationStatus, Simulator, Snapshot
+    from rbd_ros.simulation.world import World
+
+__all__ = ['Contact', 'SimulationStatus', 'Simulator', 'Snapshot', 'World']
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for (PEP 562)."""
+    if name in __all__:
+        from rbd_ros.simulation import simulator, world
+
+        return getattr(world if name == 'World' else simulator, name)
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -1,4 +1,4 @@
-"""Making the arrays of plant.py for a robot, a ground and numerical choices."""
+"""Making the records of a simulation for a robot, a ground and numerical choices."""
 
 from __future__ import annotations
 
@@ -6,11 +6,31 @@ from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from rbd_ros.compiler.records import allocate
 from rbd_ros.contact import ContactParameters, ContactShapes, HalfSpace
 from rbd_ros.model import Model
-from rbd_ros.model.joints import Floating
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.plant import COUNTER_COUNT, MAX_CONTACTS, MAX_WRENCHES, Memory, Plant
+from rbd_ros.simulation.plant import Ground, Plant, Tree
+from rbd_ros.simulation.state import Contacts, ExternalForces, MAX_CONTACTS, State
+from rbd_ros.simulation.workspace import Commands, Workspace, WorldRecord
+
+
+def make_world(plant: Plant, nq: int) -> WorldRecord:
+    """Room for a simulation, all zero."""
+    nv, points = len(plant.damping), len(plant.ground.shapes.points)
+    near = min(points, MAX_CONTACTS)
+    sizes = {
+        'nq': nq,
+        'nv': nv,
+        'points': points,
+        'near': near,
+        'bodies': len(plant.tree.parent),
+        'freedoms': len(plant.tree.index),
+        'free': len(plant.free_bases),
+        'rows': nv + 3 * near,
+    }
+    records = (Commands, State, ExternalForces, Contacts, Workspace)
+    return WorldRecord(plant, *(allocate(kind, **sizes) for kind in records))
 
 
 def make_plant(
@@ -29,23 +49,24 @@ def make_plant(
     diagonal = timestep * damping
     implicit = {'diagonal': tuple(diagonal.tolist())} if diagonal.any() else {}
     position, lower, upper, speed, turning = _by_degree_of_freedom(robot, speed_limit)
-    row_first, row_index = _sparsity(model)
-    supports = [model.support_dofs(i) if i else () for i in range(len(model.bodies) + 1)]
-    free_flyers, free_gravity = _free_flyers(robot)
+    free_bases, free_gravity = _free_bases(robot)
     bracket_index, bracket_value = _brackets(model)
     ground = ground or HalfSpace()
     return Plant(
+        has_ground=len(shapes.kind) > 0,
+        has_free_bases=len(free_bases) > 0,
+        has_external_forces=False,  # until one is applied, or announced
+        is_flat=all(body.joint.is_flat for body in model.bodies),
+        runge_kutta=bool(runge_kutta),
+        frictional=int(np.any(robot.friction)),
+        stiff=int(stiff.any()),
         timestep=float(timestep),
         forward_dynamics=_address(robot, 'forward_dynamics', **implicit),
         smooth_dynamics=_address(robot, 'forward_dynamics') if runge_kutta else 0,
         mass_matrix=_address(robot, 'mass_matrix'),
         bias_force=_address(robot, 'bias_force'),
-        contact_kinematics=_address(robot, 'contact_kinematics'),
+        contact_kinematics=_address(robot, 'contact_kinematics') if len(shapes.kind) else 0,
         integrate=_address(robot, 'integrate'),
-        runge_kutta=int(runge_kutta),
-        simple=int(all(body.joint.is_flat for body in model.bodies)),
-        frictional=int(np.any(robot.friction)),
-        stiff=int(stiff.any()),
         position=position,
         lower=lower,
         upper=upper,
@@ -55,86 +76,34 @@ def make_plant(
         effort=np.array(robot.effort_limits, dtype=float),
         speed=speed,
         turning=turning,
-        row_first=row_first,
-        row_index=row_index,
-        parent=_integers([0] + [body.parent for body in model.bodies]),
-        dof_first=_integers([0, 0] + [body.v.stop for body in model.bodies]),
-        tree_index=_integers(model.tree_dof_index),
-        tree_ratio=np.array(model.tree_dof_ratio, dtype=float),
-        support_first=_integers(np.concatenate([[0], np.cumsum([len(x) for x in supports])])),
-        support=_integers([k for x in supports for k in x]),
-        free_flyers=free_flyers,
+        free_bases=free_bases,
         free_gravity=free_gravity,
         bracket_index=bracket_index,
         bracket_value=bracket_value,
-        shapes=shapes,
-        plane=ground.axes(),
-        offset=float(ground.offset),
-        contact=contact.array(),
+        tree=_tree(model),
+        ground=Ground(shapes, ground.axes(), float(ground.offset), contact.array()),
     )
 
 
-def make_memory(plant: Plant, nq: int) -> Memory:
-    """Room for a simulation, all zero."""
-    nv, bodies = len(plant.damping), len(plant.parent)
-    points, flyers = len(plant.shapes.points), len(plant.free_flyers)
-    found, freedoms = min(points, MAX_CONTACTS), len(plant.tree_index)
-    sizes = dict.fromkeys(Memory._fields, (nv,))
-    sizes.update(
-        state=(nq + 2 * nv,),
-        patch_z=(points,),
-        patch_x=(points, 2),
-        found_position=(found, 3),
-        gap=(found,),
-        contact_force=(found, 3),
-        jacobian=(found, 3, nv),
-        intercept=(found, 3),
-        slope=(found, 3, 3),
-        inertia=(nv, nv),
-        factor=(nv, nv),
-        system=(nv, nv),
-        next_q=(nq,),
-        kinematics=(12 * bodies + 6 * freedoms,),
-        velocities=(bodies, 6),
-        wrenches=(bodies, 6),
-        move=(nq + nv,),
-        mass=(nv, nv),
-        flight_spin=(flyers, 3),
-        flight_push=(flyers, 3),
-        flight_centre=(flyers, 3),
-        stages=(8, nv),
-        response=(nv + 3 * found, nv),
-        product=(3, nv),
-        start_q=(nq,),
-        part_q=(nq,),
-        **dict.fromkeys(('wrench_moment', 'wrench_force', 'wrench_point'), (MAX_WRENCHES, 3)),
+def with_external_forces(plant: Plant, robot: Robot) -> Plant:
+    """Same constants, for a simulation in which external forces may act."""
+    address = _address(robot, 'contact_kinematics')
+    return plant._replace(has_external_forces=True, contact_kinematics=address)
+
+
+def _tree(model: Model) -> Tree:
+    supports = [model.support_dofs(i) if i else () for i in range(len(model.bodies) + 1)]
+    row_first, row_index = _sparsity(model)
+    return Tree(
+        parent=_integers([0] + [body.parent for body in model.bodies]),
+        dof_first=_integers([0, 0] + [body.v.stop for body in model.bodies]),
+        index=_integers(model.tree_dof_index),
+        ratio=np.array(model.tree_dof_ratio, dtype=float),
+        support_first=_integers(np.concatenate([[0], np.cumsum([len(x) for x in supports])])),
+        support=_integers([k for x in supports for k in x]),
+        row_first=row_first,
+        row_index=row_index,
     )
-    integers = {
-        'segment': (nv,),
-        'found_segment': (nv,),
-        'touching': (points,),
-        'wrench_use': (MAX_WRENCHES, 3),
-        'counters': (COUNTER_COUNT,),
-        'saturated': (nv,),
-        'found_point': (found,),
-        'found_shape': (found,),
-    }
-    arrays = {
-        name: np.zeros(integers[name], dtype=np.int64) if name in integers else np.zeros(size)
-        for name, size in sizes.items()
-    }
-    state, kinematics, move = arrays['state'], arrays['kinematics'], arrays['move']
-    arrays.update(
-        q=state[:nq],
-        v=state[nq : nq + nv],
-        torque=state[nq + nv :],
-        poses=kinematics[: 12 * bodies].reshape(bodies, 12),
-        columns=kinematics[12 * bodies :].reshape(freedoms, 6),
-        move_q=move[:nq],
-        move_v=move[nq:],
-        mass_flat=arrays['mass'].reshape(-1),
-    )
-    return Memory(**arrays)
 
 
 def _integers(values: Sequence[int]) -> np.ndarray:
@@ -156,6 +125,7 @@ def _by_degree_of_freedom(robot: Robot, speed_limit: float) -> Tuple[np.ndarray,
         if joint.nv == 1:
             position[at_v] = at_q.start
             lower[at_v], upper[at_v] = robot.lower_limits[at_q], robot.upper_limits[at_q]
+    # Whether a variable turns or slides is the same everywhere, though S may depend on q.
     neutral = model.tree_position(robot.neutral())
     for _, body in model.outward():
         S = body.joint.motion_subspace(neutral[body.q])
@@ -174,6 +144,7 @@ def _sparsity(model: Model) -> Tuple[np.ndarray, np.ndarray]:
         moving = {model.tree_dof_index[k] for k in model.support_dofs(i)}
         for k in moving:
             rows[k].update(j for j in moving if j < k)
+    # Gears couple branches, so that the factorisation fills in entries which H does not have.
     for k in reversed(range(model.nv)):
         for i in rows[k]:
             rows[i].update(j for j in rows[k] if j < i)
@@ -187,26 +158,28 @@ def _stiff_damping(robot: Robot, timestep: float, damping: np.ndarray) -> np.nda
     stiff = np.zeros(robot.nv, dtype=bool)
     if not damping.any():
         return stiff
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(0)  # the same simulation whenever it is made
     for q in [robot.neutral()] + [robot.random_configuration(rng) for _ in range(8)]:
         try:
             mobility = np.diag(np.linalg.inv(robot.mass_matrix(q)))
-        except np.linalg.LinAlgError:
+        except np.linalg.LinAlgError:  # no inertia at all there: any damping is stiff
             return damping > 0.0
         stiff |= ~(timestep * damping * mobility <= 1.0) & (damping > 0.0)
     return stiff
 
 
-def _free_flyers(robot: Robot) -> Tuple[np.ndarray, np.ndarray]:
-    """Floating joints on the base, whose flight flight.py knows, and gravity in their frames."""
+def _free_bases(robot: Robot) -> Tuple[np.ndarray, np.ndarray]:
+    """Joints on the base whose pose is free (free_base.py), and gravity in their frames."""
     model = robot.model
-    flyers, gravity = [], []
+    bases, gravity = [], []
     for i, (at_q, at_v) in model.independent_slices.items():
         body = model.body(i)
-        if isinstance(body.joint, Floating) and body.parent == 0 and body.armature == 0.0:
-            flyers.append((at_q.start, at_v.start))
+        pose = body.joint.pose_variables()
+        # Rotors (armature) have momentum of their own, which the mass matrix does not tell apart.
+        if pose is not None and body.parent == 0 and body.armature == 0.0:
+            bases.append([at_q.start + first for first in pose] + [at_v.start])
             gravity.append(np.array(body.tree_transform.E) @ robot.gravity)
-    return _integers(flyers).reshape(-1, 2), np.array(gravity, dtype=float).reshape(-1, 3)
+    return _integers(bases).reshape(-1, 3), np.array(gravity, dtype=float).reshape(-1, 3)
 
 
 def _brackets(model: Model) -> Tuple[np.ndarray, np.ndarray]:

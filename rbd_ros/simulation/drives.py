@@ -8,14 +8,18 @@ of that torque. Effort limits apply to it like to everything else.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.robot import Robot
 from rbd_ros.simulation.linear import clear, solve_dense
-from rbd_ros.simulation.plant import Memory, Plant
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.state import State
+from rbd_ros.simulation.workspace import Commands, Dynamics, Problem
+
+if TYPE_CHECKING:
+    from rbd_ros.robot import Robot
 
 #: What drives a joint; plain numbers, for they are stored in arrays.
 ZERO, GRAVITY, EFFORT, POSITION, VELOCITY = range(5)
@@ -76,13 +80,24 @@ def make_drives(robot: Robot, at_q: np.ndarray, at_v: np.ndarray, bandwidth: flo
 
 
 @compiled
-def find_torque(plant: Plant, memory: Memory, drives: Drives, duration: float) -> bool:
-    """Find `wanted`, the torques of all drives at the present state.
+def find_torque(
+    plant: Plant,
+    state: State,
+    dynamics: Dynamics,
+    problem: Problem,
+    drives: Drives,
+    commands: Commands,
+    duration: float,
+) -> bool:
+    """Find the torques of all drives at the present state; they are then what is commanded.
 
+    :param dynamics: room for the mass matrix and the bias force
+    :param problem: room for a linear system
+    :param commands: the result
     :param duration: how long they will act [s]
     :return: whether they are finite; if not, they are zero
     """
-    tau, mode, at_v = memory.wanted, drives.mode, drives.at_v
+    tau, mode, at_v = commands.torque, drives.mode, drives.at_v
     clear(tau)
     falling, servos = False, False
     for j in range(len(mode)):
@@ -91,39 +106,56 @@ def find_torque(plant: Plant, memory: Memory, drives: Drives, duration: float) -
         falling = falling or mode[j] == GRAVITY
         servos = servos or mode[j] >= POSITION
     if falling:
-        call_kernel(drives.gravity_torque, memory.state, drives.gravity)
+        call_kernel(drives.gravity_torque, state.packed, drives.gravity)
         for j in range(len(mode)):
             if mode[j] == GRAVITY:
                 tau[at_v[j]] = drives.gravity[at_v[j]]
     if servos:
-        add_servos(plant, memory, drives, duration)
+        find_servo_accelerations(state, drives)
+        add_servos(plant, state, dynamics, problem, drives, tau, duration)
     for i in range(len(tau)):
-        if not abs(tau[i]) < math.inf:
+        if not abs(tau[i]) < math.inf:  # also false for what is no number
             clear(tau)
             return False
     return True
 
 
 @compiled
-def add_servos(plant: Plant, memory: Memory, drives: Drives, duration: float) -> None:
-    """Find the torques of joints under servo, given those of all others (hybrid dynamics)."""
-    n, tau, v = len(memory.v), memory.wanted, memory.v
-    servo, acceleration, w = drives.servo, drives.acceleration, drives.bandwidth
-    clear(servo)
+def find_servo_accelerations(state: State, drives: Drives) -> None:
+    """Find which degrees of freedom are under servo, and the accelerations they are to have."""
+    w = drives.bandwidth
+    clear(drives.servo)
     for j in range(len(drives.mode)):
         if drives.mode[j] >= POSITION:
             i = drives.at_v[j]
             error = 0.0
             if drives.mode[j] == POSITION:
-                error = drives.position[j] - memory.q[drives.at_q[j]]
-            servo[i] = 1
-            acceleration[i] = w * w * error + 2.0 * w * (drives.velocity[j] - v[i])
-    call_kernel(plant.mass_matrix, memory.state, memory.mass_flat)
-    call_kernel(plant.bias_force, memory.state, memory.bias)
-    H, A, C = memory.mass, memory.system, memory.bias
+                error = drives.position[j] - state.q[drives.at_q[j]]
+            drives.servo[i] = 1
+            # Critically damped: it arrives as fast as can be without overshoot.
+            drives.acceleration[i] = w * w * error + 2.0 * w * (drives.velocity[j] - state.v[i])
+
+
+@compiled
+def add_servos(
+    plant: Plant,
+    state: State,
+    dynamics: Dynamics,
+    problem: Problem,
+    drives: Drives,
+    tau: np.ndarray,
+    duration: float,
+) -> None:
+    """Find the torques of joints under servo, given those of all others (hybrid dynamics)."""
+    n, v = len(tau), state.v
+    servo, acceleration = drives.servo, drives.acceleration
+    call_kernel(plant.mass_matrix, state.packed, dynamics.mass)
+    call_kernel(plant.bias_force, state.packed, dynamics.bias)
+    H, C = dynamics.mass, dynamics.bias
+    # Damping is a part of what the servo has to overcome; the kernel knows the rigid body alone.
     for i in range(n):
         C[i] += plant.damping[i] * v[i]
-    find_free_accelerations(H, A, C, tau, servo, memory.solution, acceleration)
+    find_free_accelerations(H, problem.system, C, tau, servo, problem.solution, acceleration)
     for i in range(n):
         if servo[i] == 1:
             tau[i] = C[i]
@@ -161,6 +193,8 @@ def find_free_accelerations(
                     x[i] -= H[i, k] * acceleration[k]
     if free == 0:
         return
+    # Joints under servo stay in the system, as rows of the identity: smaller ones would need an
+    # index for each row.
     for i in range(n):
         for k in range(n):
             A[i, k] = H[i, k] if servo[i] + servo[k] == 0 else 0.0

@@ -70,6 +70,8 @@ def next_segment(
     :param box: impulse of friction F h
     :param slack: impulse by which a held joint may leave its part of the law because of rounding
     """
+    # A joint that sticks stays where it is unless its law is clearly left: near the edge of the
+    # box, rounding would otherwise let Newton's method go to and fro between two segments.
     slack += BREAKAWAY * box
     if segment == STICK and box > 0.0 and abs(p) <= box + slack:
         return STICK
@@ -77,6 +79,7 @@ def next_segment(
         return LOWER
     if segment == UPPER and p <= slack - box:
         return UPPER
+    # Along the line from (v, p) to p = 0, where the corners of the law are at +-mobility * box.
     u = v - mobility * p
     if u + mobility * box < low:
         return LOWER
@@ -99,4 +102,5 @@ def law_impulse(u: float, mobility: float, box: float, low: float, high: float) 
         v = u + mobility * box
     else:
         v = 0.0
+    # Limits last: they overrule friction, and stop a joint without rebound.
     return (min(max(v, low), high) - u) / mobility

@@ -16,6 +16,8 @@ def factorise(H: np.ndarray, row_first: np.ndarray, row_index: np.ndarray) -> No
         1,)
     :param row_index: their columns, in descending order
     """
+    # From the tips to the base, so that nothing is filled in: where a body has nothing in common
+    # with another branch, its row stays zero (book 6.3).
     for k in range(len(H) - 1, -1, -1):
         scale = 1.0 / H[k, k]
         for at in range(row_first[k], row_first[k + 1]):
@@ -24,6 +26,7 @@ def factorise(H: np.ndarray, row_first: np.ndarray, row_index: np.ndarray) -> No
             for further in range(at, row_first[k + 1]):
                 j = row_index[further]
                 H[i, j] -= a * H[k, j]
+        # Only now: the elimination above needs the row as it was.
         for at in range(row_first[k], row_first[k + 1]):
             H[k, row_index[at]] *= scale
 
@@ -60,7 +63,7 @@ def solve_dense(A: np.ndarray, x: np.ndarray) -> None:
         scale = 1.0 / A[k, k]
         for i in range(k + 1, n):
             a = A[i, k] * scale
-            if a != 0.0:
+            if a != 0.0:  # held joints leave rows that are zero but for the diagonal
                 for j in range(k + 1, n):
                     A[i, j] -= a * A[k, j]
                 x[i] -= a * x[k]

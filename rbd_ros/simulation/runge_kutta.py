@@ -16,7 +16,8 @@ import math
 
 import numpy as np
 
-from rbd_ros.compiler.loops import call_kernel, compiled, merged
+from rbd_ros.compiler.loops import call_kernel, compiled
+from rbd_ros.simulation.external_forces import find_drive
 from rbd_ros.simulation.joint_law import (
     BACKWARD,
     FORWARD,
@@ -31,153 +32,179 @@ from rbd_ros.simulation.linear import (
     factorise,
     solve_factorised,
 )
-from rbd_ros.simulation.plant import Memory, Plant
+from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.semi_implicit import move
-from rbd_ros.simulation.surroundings import find_drive
+from rbd_ros.simulation.state import ExternalForces, State
+from rbd_ros.simulation.workspace import Dynamics, Motion, Problem, Stages, Workspace
 
 
 @compiled
-def runge_kutta_step(plant: Plant, memory: Memory, solved: bool, h: float) -> bool:
+def runge_kutta_step(
+    plant: Plant,
+    state: State,
+    external_forces: ExternalForces,
+    work: Workspace,
+    solved: bool,
+    h: float,
+) -> bool:
     """Find `next_q` and `next_v` at the end of a step from the present state.
 
     :param solved: whether the implicit solve has been done; if not, no force jumps
     :return: whether the step is valid; if not, it is to be done in another way
     """
-    copy(memory.q, memory.part_q)
-    copy(memory.v, memory.part_v)
-    solution, held = memory.stages[5], 0
-    clear(memory.held_force)
+    stages, motion, held = work.stages, work.motion, 0
+    copy(state.q, stages.q)
+    copy(state.v, stages.v)
+    clear(stages.held_force)
     if solved:
-        copy(memory.next_v, solution)
-        held = hold_forces(plant, memory, h)
+        copy(motion.next_v, stages.implicit_v)
+        held = hold_forces(plant, state, work.problem, stages, h)
         if held < 0:
             return False
     else:
-        clear(memory.impulse)
-    travel(plant, memory, held, h)
-    copy(memory.part_q, memory.q)
-    copy(memory.part_v, memory.v)
-    if is_allowed(plant, memory, held):
+        clear(work.problem.impulse)  # what `settle` reports as force of constraints
+    travel(plant, state, external_forces, work, held, h)
+    copy(stages.q, state.q)
+    copy(stages.v, state.v)
+    if is_allowed(plant, state, motion, held):
         return True
-    copy(solution, memory.next_v)
+    copy(stages.implicit_v, motion.next_v)
     return False
 
 
 @compiled
-def is_at_limit(plant: Plant, memory: Memory) -> bool:
+def is_at_limit(plant: Plant, state: State) -> bool:
     """Return whether any joint is at a limit or beyond."""
     for i in range(len(plant.position)):
         if plant.position[i] >= 0:
-            q = memory.q[plant.position[i]]
+            q = state.q[plant.position[i]]
             if q <= plant.lower[i] or q >= plant.upper[i]:
                 return True
     return False
 
 
-@merged
-def hold_forces(plant: Plant, memory: Memory, h: float) -> int:
+@compiled
+def hold_forces(plant: Plant, state: State, problem: Problem, stages: Stages, h: float) -> int:
     """Find `held_force` from the solution of the implicit solve.
 
     :return: number of joints that are held; -1 if a joint stops or reverses in this step
     """
-    held, v = 0, memory.v
+    held, v = 0, state.v
     for i in range(len(v)):
-        segment, box = memory.segment[i], h * plant.friction[i]
-        force = memory.contact_impulse[i] / h
+        segment, box = state.segment[i], h * plant.friction[i]
+        force = problem.contact_impulse[i] / h
         if is_held(segment):
             held += 1
-            if v[i] != held_velocity(segment, memory.low[i], memory.high[i]):
+            if v[i] != held_velocity(segment, problem.low[i], problem.high[i]):
                 return -1
         elif box > 0.0:
+            # Friction that would turn round within the step is no constant force.
             if (segment == FORWARD and v[i] < 0.0) or (segment == BACKWARD and v[i] > 0.0):
                 return -1
             force += friction_impulse(segment, box) / h
-        force -= (plant.damping[i] - plant.explicit_damping[i]) * memory.next_v[i]
-        memory.held_force[i] = force
+        force -= (plant.damping[i] - plant.explicit_damping[i]) * stages.implicit_v[i]
+        stages.held_force[i] = force
     return held
 
 
-@merged
-def travel(plant: Plant, memory: Memory, held: int, h: float) -> None:
-    """Take the four stages from `part_q` and `part_v`; leaves `next_q` and `next_v`."""
-    n = len(memory.v)
-    u, a, rate = memory.stages[0], memory.stages[1], memory.stages[2]
-    total_rate, total_a = memory.stages[3], memory.stages[4]
+@compiled
+def travel(
+    plant: Plant,
+    state: State,
+    external_forces: ExternalForces,
+    work: Workspace,
+    held: int,
+    h: float,
+) -> None:
+    """Take the four stages from where `stages` begins; leaves `next_q` and `next_v`."""
+    motion, stages = work.motion, work.stages
+    u, a, rate = stages.displacement, stages.acceleration, stages.rate
     clear(u)
-    clear(total_rate)
-    clear(total_a)
-    for stage in range(5):
+    clear(stages.total_rate)
+    clear(stages.total_acceleration)
+    for stage in range(5):  # the fifth is the end of the step
         if stage > 0:
             part = 0.5 * h if stage < 3 else h
-            for i in range(n):
-                u[i] = part * rate[i] if stage < 4 else total_rate[i]
-                memory.move_v[i] = u[i]
-                change = part * a[i] if stage < 4 else total_a[i]
-                memory.next_v[i] = memory.part_v[i] + change
-            move(plant, memory, memory.part_q)
+            for i in range(len(u)):
+                u[i] = part * rate[i] if stage < 4 else stages.total_rate[i]
+                motion.displacement[i] = u[i]
+                change = part * a[i] if stage < 4 else stages.total_acceleration[i]
+                motion.next_v[i] = stages.v[i] + change
+            move(plant, motion, stages.q)
         if stage == 4:
             break
         if stage > 0:
-            copy(memory.next_q, memory.q)
-            copy(memory.next_v, memory.v)
-            find_drive(plant, memory)
-        displacement_rate(plant, memory, u, rate)
-        accelerate(plant, memory, held, a)
+            copy(motion.next_q, state.q)
+            copy(motion.next_v, state.v)
+            find_drive(plant, state, external_forces, work.dynamics)
+        displacement_rate(plant, state.v, u, stages, rate)
+        accelerate(plant, state, work.dynamics, stages.held_force, held, a)
         weight = h / 6.0 if stage == 0 or stage == 3 else h / 3.0
-        add_scaled(weight, rate, total_rate)
-        add_scaled(weight, a, total_a)
+        add_scaled(weight, rate, stages.total_rate)
+        add_scaled(weight, a, stages.total_acceleration)
 
 
 @compiled
-def accelerate(plant: Plant, memory: Memory, held: int, a: np.ndarray) -> None:
+def accelerate(
+    plant: Plant,
+    state: State,
+    dynamics: Dynamics,
+    held_force: np.ndarray,
+    held: int,
+    a: np.ndarray,
+) -> None:
     """Acceleration at the state of a stage; joints that are held have none."""
-    n = len(memory.v)
+    n = len(state.v)
     for i in range(n):
-        memory.torque[i] = (
-            memory.drive[i] + memory.held_force[i] - plant.explicit_damping[i] * memory.v[i]
-        )
+        damping = plant.explicit_damping[i] * state.v[i]
+        state.torque[i] = dynamics.drive[i] + held_force[i] - damping
     if held == 0:
-        call_kernel(plant.smooth_dynamics, memory.state, a)
+        call_kernel(plant.smooth_dynamics, state.packed, a)
         return
-    call_kernel(plant.mass_matrix, memory.state, memory.mass_flat)
-    call_kernel(plant.bias_force, memory.state, memory.bias)
-    A = memory.mass
+    call_kernel(plant.mass_matrix, state.packed, dynamics.mass)
+    call_kernel(plant.bias_force, state.packed, dynamics.bias)
+    # Rows of joints that are held become those of the identity: their acceleration is zero, and
+    # the others move as if they were welded.
+    A = dynamics.mass
     for i in range(n):
-        a[i] = memory.torque[i] - memory.bias[i]
+        a[i] = state.torque[i] - dynamics.bias[i]
     for i in range(n):
-        if is_held(memory.segment[i]):
+        if is_held(state.segment[i]):
             for j in range(n):
                 A[i, j] = 0.0
                 A[j, i] = 0.0
             A[i, i] = 1.0
             a[i] = 0.0
-    factorise(A, plant.row_first, plant.row_index)
-    solve_factorised(A, plant.row_first, plant.row_index, a)
+    factorise(A, plant.tree.row_first, plant.tree.row_index)
+    solve_factorised(A, plant.tree.row_first, plant.tree.row_index, a)
 
 
-@merged
-def is_allowed(plant: Plant, memory: Memory, held: int) -> bool:
+@compiled
+def is_allowed(plant: Plant, state: State, motion: Motion, held: int) -> bool:
     """Return whether the end of the step is finite, within the limits and not too fast."""
     for i in range(len(plant.position)):
-        v = memory.next_v[i]
+        v = motion.next_v[i]
         if not (abs(v) <= plant.speed[i] and abs(v) < math.inf):
             return False
-        resting = held > 0 and is_held(memory.segment[i])
+        # A joint that rests at its limit may be beyond it by rounding.
+        resting = held > 0 and is_held(state.segment[i])
         if plant.position[i] >= 0 and not resting:
-            q = memory.next_q[plant.position[i]]
+            q = motion.next_q[plant.position[i]]
             if not plant.lower[i] <= q <= plant.upper[i]:
                 return False
     return True
 
 
 @compiled
-def displacement_rate(plant: Plant, memory: Memory, u: np.ndarray, rate: np.ndarray) -> None:
-    """Rate of the displacement u from the start of a step, at the present velocity, (nv,).
+def displacement_rate(
+    plant: Plant, v: np.ndarray, u: np.ndarray, stages: Stages, rate: np.ndarray
+) -> None:
+    """Rate of the displacement u from the start of a step, at the velocity v, (nv,).
 
     The derivative of the exponential, inverted to third order, for velocities in the moving body:
     v + [u, v] / 2 + [u, [u, v]] / 12 (Munthe-Kaas 1998).
     """
-    v, first, second = memory.v, memory.stages[6], memory.stages[7]
+    first, second = stages.first_bracket, stages.second_bracket
     copy(v, rate)
     if len(plant.bracket_value) == 0:
         return

@@ -11,94 +11,109 @@ import math
 
 import numpy as np
 
-from rbd_ros.compiler.loops import call_kernel, compiled, merged
-from rbd_ros.simulation.flight import forecast_flight, land_flight
+from rbd_ros.compiler.loops import call_kernel, compiled
+from rbd_ros.simulation.free_base import correct_free_bases, forecast_free_bases
 from rbd_ros.simulation.joint_law import LOWER, UPPER
-from rbd_ros.simulation.linear import copy, dot
-from rbd_ros.simulation.plant import GUARDED, LIMITED, Memory, Plant, UNCONVERGED
+from rbd_ros.simulation.linear import clear, copy, dot
+from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.solver import solve_velocity
+from rbd_ros.simulation.state import Contacts, GUARDED, LIMITED, State, UNCONVERGED
+from rbd_ros.simulation.workspace import Dynamics, Motion, Problem, Workspace
 
 
-@merged
-def step_freely(plant: Plant, memory: Memory, h: float) -> bool:
+@compiled
+def step_freely(plant: Plant, state: State, work: Workspace, h: float) -> bool:
     """Find `next_v` without friction, limits and contacts; returns whether it violates nothing."""
-    n = len(memory.v)
-    a = memory.bias
+    dynamics, next_v = work.dynamics, work.motion.next_v
+    n = len(state.v)
+    a = dynamics.acceleration
     for i in range(n):
-        memory.torque[i] = memory.drive[i] - plant.damping[i] * memory.v[i]
-    call_kernel(plant.forward_dynamics, memory.state, a)
+        state.torque[i] = dynamics.drive[i] - plant.damping[i] * state.v[i]
+    call_kernel(plant.forward_dynamics, state.packed, a)
+    clear(work.problem.impulse)
     allowed = True
     for i in range(n):
-        v = memory.v[i] + h * a[i]
-        memory.next_v[i] = v
-        memory.impulse[i] = 0.0
+        v = state.v[i] + h * a[i]
+        next_v[i] = v
         allowed = allowed and abs(v) <= plant.speed[i] and abs(v) < math.inf
         if plant.position[i] >= 0:
-            q = memory.q[plant.position[i]] + h * v
+            q = state.q[plant.position[i]] + h * v
             allowed = allowed and plant.lower[i] <= q <= plant.upper[i]
-    if allowed and len(plant.free_flyers) > 0:
-        call_kernel(plant.mass_matrix, memory.state, memory.mass_flat)
+    if plant.has_free_bases:
+        # A constrained step has it already; `forecast_free_bases` needs it in both cases.
+        if allowed:
+            call_kernel(plant.mass_matrix, state.packed, dynamics.mass)
     return allowed
 
 
 @compiled
-def step_constrained(plant: Plant, memory: Memory, count: int, h: float) -> bool:
-    """Find `next_v` with friction, limits and contacts; returns whether it is finite."""
-    n = len(memory.v)
-    prepare(plant, memory, h)
-    copy(memory.v, memory.next_v)
-    if not solve_velocity(plant, memory, count, h):
-        memory.counters[UNCONVERGED] += 1
+def step_constrained(
+    plant: Plant, state: State, contacts: Contacts, work: Workspace, count: int, h: float
+) -> bool:
+    """Find `next_v` with friction, limits and contacts; returns whether it is finite.
+
+    :param count: number of contact points near the ground
+    """
+    problem, next_v, counters = work.problem, work.motion.next_v, state.counters
+    prepare(plant, state, work.dynamics, problem, h)
+    copy(state.v, next_v)
+    if not solve_velocity(plant, state, contacts, problem, next_v, count, h):
+        counters[UNCONVERGED] += 1
     limited, guarded, finite = False, False, True
-    for i in range(n):
-        finite = finite and abs(memory.next_v[i]) < math.inf
-        if memory.segment[i] == LOWER or memory.segment[i] == UPPER:
-            if abs(memory.next_v[i]) >= plant.speed[i]:
+    for i in range(len(next_v)):
+        finite = finite and abs(next_v[i]) < math.inf
+        if state.segment[i] == LOWER or state.segment[i] == UPPER:
+            # The guard on the speed is one more pair of limits, counted apart from the others.
+            if abs(next_v[i]) >= plant.speed[i]:
                 guarded = True
             else:
                 limited = True
-    memory.counters[LIMITED] += limited
-    memory.counters[GUARDED] += guarded
+    counters[LIMITED] += limited
+    counters[GUARDED] += guarded
     return finite
 
 
 @compiled
-def prepare(plant: Plant, memory: Memory, h: float) -> None:
+def prepare(plant: Plant, state: State, dynamics: Dynamics, problem: Problem, h: float) -> None:
     """Find `inertia`, `momentum`, `low` and `high`: the linear part of the solver's equation."""
-    n = len(memory.v)
-    q, v = memory.q, memory.v
-    call_kernel(plant.mass_matrix, memory.state, memory.mass_flat)
-    call_kernel(plant.bias_force, memory.state, memory.bias)
-    for i in range(n):
-        copy(memory.mass[i], memory.inertia[i])
-        memory.momentum[i] = dot(memory.inertia[i], v) + h * (memory.drive[i] - memory.bias[i])
-        memory.inertia[i, i] += h * plant.damping[i]
-        memory.low[i], memory.high[i] = -plant.speed[i], plant.speed[i]
+    q, v, H = state.q, state.v, problem.inertia
+    call_kernel(plant.mass_matrix, state.packed, dynamics.mass)
+    call_kernel(plant.bias_force, state.packed, dynamics.bias)
+    for i in range(len(v)):
+        copy(dynamics.mass[i], H[i])
+        problem.momentum[i] = dot(H[i], v) + h * (dynamics.drive[i] - dynamics.bias[i])
+        # After the momentum, which is that of the robot: damping acts at the end of the step.
+        H[i, i] += h * plant.damping[i]
+        problem.low[i], problem.high[i] = -plant.speed[i], plant.speed[i]
         if plant.position[i] >= 0:
             at = q[plant.position[i]]
-            memory.low[i] = max(memory.low[i], min(0.0, (plant.lower[i] - at) / h))
-            memory.high[i] = min(memory.high[i], max(0.0, (plant.upper[i] - at) / h))
-
-
-@merged
-def follow_velocity(plant: Plant, memory: Memory, h: float) -> None:
-    """Find `next_q` at the end of the step from `next_v`; corrects the velocity of free flyers."""
-    n = len(memory.v)
-    if len(plant.free_flyers) > 0:
-        forecast_flight(plant, memory, h)
-    for i in range(n):
-        memory.move_v[i] = h * memory.next_v[i]
-    move(plant, memory, memory.q)
-    if len(plant.free_flyers) > 0:
-        land_flight(plant, memory)
+            # A joint that is outside its limits already may stay there: `settle` moves it back
+            # without giving it any speed.
+            problem.low[i] = max(problem.low[i], min(0.0, (plant.lower[i] - at) / h))
+            problem.high[i] = min(problem.high[i], max(0.0, (plant.upper[i] - at) / h))
 
 
 @compiled
-def move(plant: Plant, memory: Memory, q: np.ndarray) -> None:
-    """Find `next_q`, reached from q by the displacement `move_v`."""
-    if plant.simple == 1:
+def follow_velocity(plant: Plant, state: State, work: Workspace, h: float) -> None:
+    """Find `next_q` at the end of the step from `next_v`; corrects the velocity of free bases."""
+    motion, next_v = work.motion, work.motion.next_v
+    if plant.has_free_bases:
+        forecast_free_bases(
+            plant, state, work.dynamics, work.problem.impulse, next_v, work.free_bases, h
+        )
+    for i in range(len(next_v)):
+        motion.displacement[i] = h * next_v[i]
+    move(plant, motion, state.q)
+    if plant.has_free_bases:
+        correct_free_bases(plant, work.dynamics, motion, work.free_bases)
+
+
+@compiled
+def move(plant: Plant, motion: Motion, q: np.ndarray) -> None:
+    """Find `next_q`, reached from q by `displacement`."""
+    if plant.is_flat:
         for k in range(len(q)):
-            memory.next_q[k] = q[k] + memory.move_v[k]
+            motion.next_q[k] = q[k] + motion.displacement[k]
     else:
-        copy(q, memory.move_q)
-        call_kernel(plant.integrate, memory.move, memory.next_q)
+        copy(q, motion.from_q)
+        call_kernel(plant.integrate, motion.packed, motion.next_q)

@@ -1,4 +1,4 @@
-"""A simulated robot: what a user holds. The physics is in the modules beside this one."""
+"""A simulated robot: what a user holds. The physics is in `World` and the modules beside it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,13 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from rbd_ros.compiler.records import Record
-from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
+from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.robot import Robot
-from rbd_ros.simulation import plant as layout
-from rbd_ros.simulation.assembly import make_memory, make_plant
-from rbd_ros.simulation.plant import MAX_WRENCHES, PERSISTENT
-from rbd_ros.simulation.stepping import advance, place_on_ground
+from rbd_ros.simulation import state as layout
+from rbd_ros.simulation.state import MAX_FORCES
+from rbd_ros.simulation.world import SPEED_LIMIT, World
 
-#: Names of the integrators.
-INTEGRATORS = ('semi_implicit', 'rk4')
-
-#: Guard on the speed of joints [rad/s or m/s].
-SPEED_LIMIT = 2000.0
+_FLOAT64 = np.dtype(np.float64)
 
 #: Depth in the ground at a reset that is worth a warning [m].
 DEEP = 2e-3
@@ -89,6 +83,8 @@ class Simulator:
     :param contact: parameters of soft contact; None for the defaults of `ContactParameters`
     :param contact_links: links that can touch the ground; None for all that move
     :param speed_limit: last guard on the speed of joints, reported in `status` [rad/s or m/s]
+    :param external_forces: whether the first call of `apply_wrench` is to find everything ready;
+        otherwise it compiles what external forces need
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
     """
@@ -102,124 +98,111 @@ class Simulator:
         contact: Optional[ContactParameters] = None,
         contact_links: Optional[Sequence[str]] = None,
         speed_limit: float = SPEED_LIMIT,
+        external_forces: bool = False,
     ):
         if not isinstance(robot, Robot):
             raise ValueError(f'robot must be a Robot, got {type(robot).__name__}')
-        if integrator not in INTEGRATORS:
-            raise ValueError(
-                f'unknown integrator {integrator!r}; there are {", ".join(INTEGRATORS)}'
-            )
-        for name, value in (('timestep', timestep), ('speed_limit', speed_limit)):
-            if not 0.0 < float(value) < math.inf:
-                raise ValueError(f'{name} must be positive and finite, got {value}')
         if ground is True:
             ground = HalfSpace()
         if not (ground is None or ground is False or isinstance(ground, HalfSpace)):
             raise ValueError(f'ground must be None, True or a HalfSpace, got {ground!r}')
-        self._robot, self._integrator = robot, integrator
-        self._ground = ground or None
-        shapes, self._geometries, self._shape_warnings = contact_shapes(
-            robot.model, contact_links if self._ground else ()
+        self._world = World(
+            robot, timestep, integrator, ground or None, contact, contact_links, speed_limit
         )
+        if external_forces:
+            self._world.allow_external_forces()
         self._start_warnings: List[str] = []
-        self._plant = make_plant(
-            robot,
-            timestep,
-            self._ground,
-            contact or ContactParameters(),
-            shapes,
-            float(speed_limit),
-            integrator == 'rk4',
-        )
-        self._memory = make_memory(self._plant, robot.nq)
-        self._records = Record(self._plant), Record(self._memory)
         self._nothing = np.zeros(robot.nv)
-        self._start_time = 0.0
+        self._shape = (robot.nv,)
         self._handles: Dict[int, int] = {}
         self._next_handle = 1
         self.reset()
-        if robot.nv:
-            self._advance = advance.bind(*self._records)  # compiled now, not in the first step
+        _ = self._world.steps  # compiled now, not in the first step
 
     def __repr__(self) -> str:
         return (
-            f'<Simulator of {self._robot.name!r}: {self._integrator}, '
+            f'<Simulator of {self.robot.name!r}: {self.integrator}, '
             f'{self.timestep:g} s steps, time {self.time:g} s>'
         )
 
     # -- state ----------------------------------------------------------------------------------
 
     @property
+    def world(self) -> World:
+        """The physics, for compiled loops that step this simulation themselves."""
+        return self._world
+
+    @property
     def robot(self) -> Robot:
         """The robot."""
-        return self._robot
+        return self._world.robot
 
     @property
     def timestep(self) -> float:
         """Time step [s]."""
-        return self._plant.timestep
+        return self._world.plant.timestep
 
     @property
     def integrator(self) -> str:
         """Name of the integrator."""
-        return self._integrator
+        return self._world.integrator
 
     @property
     def ground(self) -> Optional[HalfSpace]:
         """The ground, None if there is none."""
-        return self._ground
+        return self._world.ground
 
     @property
     def time(self) -> float:
         """Simulated time [s]."""
-        return self._start_time + int(self._memory.counters[layout.STEPS]) * self._plant.timestep
+        return self._world.time
 
     @property
     def q(self) -> np.ndarray:
         """Configuration, (nq,) [rad, m]."""
-        return self._memory.q.copy()
+        return self._world.state.q.copy()
 
     @property
     def v(self) -> np.ndarray:
         """Velocity, (nv,) [rad/s, m/s]."""
-        return self._memory.v.copy()
+        return self._world.state.v.copy()
 
     @property
     def a(self) -> np.ndarray:
         """Mean acceleration of the last step, (nv,) [rad/s^2, m/s^2]."""
-        return self._memory.acceleration.copy()
+        return self._world.state.acceleration.copy()
 
     @property
     def tau(self) -> np.ndarray:
         """Torque applied in the last step, after saturation, (nv,) [N m, N]."""
-        return self._memory.applied.copy()
+        return self._world.state.applied.copy()
 
     @property
     def saturated(self) -> np.ndarray:
         """Which torques were cut at the effort limit in the last call of `step`, (nv,) of bool."""
-        return self._memory.saturated.astype(bool)
+        return self._world.state.saturated.astype(bool)
 
     @property
     def constraint_force(self) -> np.ndarray:
         """Force of joint friction, limits and contacts in the last step, (nv,) [N m, N]."""
-        return self._memory.constraint.copy()
+        return self._world.state.constraint_force.copy()
 
     @property
     def contacts(self) -> Tuple[Contact, ...]:
         """Points at which the robot touched the ground in the last step."""
-        memory, plane = self._memory, self._plant.plane
+        contacts, plane = self._world.contacts, self._world.plant.ground.plane
         result: List[Contact] = []
-        for c in range(int(memory.counters[layout.FOUND])):
-            if memory.contact_force[c, 0] > 0.0:
-                geometry = self._geometries[int(memory.found_shape[c])]
+        for c in range(int(self._world.state.counters[layout.NEAR])):
+            if contacts.force[c, 0] > 0.0:
+                geometry = self._world.geometries[int(contacts.shape[c])]
                 result.append(
                     Contact(
                         geometry.link,
                         geometry.name,
-                        memory.found_position[c].copy(),
+                        contacts.position[c].copy(),
                         plane[0].copy(),
-                        memory.contact_force[c] @ plane,
-                        -float(memory.gap[c]),
+                        contacts.force[c] @ plane,
+                        -float(contacts.gap[c]),
                     )
                 )
         return tuple(result)
@@ -227,7 +210,7 @@ class Simulator:
     @property
     def status(self) -> SimulationStatus:
         """What happened since the last reset."""
-        counters = self._memory.counters
+        counters = self._world.state.counters
         return SimulationStatus(
             *(
                 int(counters[k])
@@ -245,19 +228,9 @@ class Simulator:
         )
 
     @property
-    def records(self) -> Tuple[Record, Record]:
-        """Plant and memory (plant.py), for compiled loops that step this simulation themselves."""
-        return self._records
-
-    @property
-    def advance_address(self) -> int:
-        """Address of the loop that takes steps (`stepping.advance`), for `call_loop`."""
-        return advance.address(*self._records)
-
-    @property
     def warnings(self) -> Tuple[str, ...]:
         """What is odd about the collision shapes, and about the start at the last reset."""
-        return (*self._shape_warnings, *self._start_warnings)
+        return (*self._world.shape_warnings, *self._start_warnings)
 
     # -- verbs ----------------------------------------------------------------------------------
 
@@ -269,21 +242,18 @@ class Simulator:
         :param time: time that it is now [s]
         :raises ValueError: for a wrong shape or dtype, or what is not finite; nothing is changed
         """
-        robot = self._robot
+        robot = self.robot
         if q is None:
+            # Zero is outside the limits of many an elbow.
             q = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
         else:
             q = self._with_unit_quaternions(_finite_array('q', q, robot.nq))
         v = np.zeros(robot.nv) if v is None else _finite_array('v', v, robot.nv)
         if not math.isfinite(time):
             raise ValueError(f'time must be finite, got {time}')
-        for array in self._memory:
-            array[...] = 0
-        self._memory.q[:] = q
-        self._memory.v[:] = v
+        deepest = self._world.reset(q, v, time)
         self._handles.clear()
-        self._start_time = float(time)
-        self._begin(q, v)
+        self._warn_of_start(q, v, deepest)
 
     def step(self, tau: Any = None, n: int = 1) -> None:
         """Take `n` time steps under constant torque; other Python threads run meanwhile.
@@ -295,15 +265,15 @@ class Simulator:
         :raises FloatingPointError: if the dynamics are not finite; the state is that before the
             step concerned
         """
-        tau = self._nothing if tau is None else _finite_array('tau', tau, self._robot.nv)
+        if tau is None:
+            tau = self._nothing
+        # What a controller passes all day is told by its header alone. Whether it is finite, the
+        # world finds out; anything else is converted, or refused in words.
+        elif not (type(tau) is np.ndarray and tau.dtype is _FLOAT64 and tau.shape == self._shape):
+            tau = _finite_array('tau', tau, self.robot.nv)
         if n < 0:
             raise ValueError(f'n must not be negative, got {n}')
-        if self._robot.nv == 0:
-            self._memory.counters[layout.STEPS] += n
-            return
-        self._memory.wanted[:] = tau
-        if self._advance(n) < n:
-            raise FloatingPointError(self.why_not_finite())
+        self._world.step(tau, n)
 
     def apply_wrench(
         self, link: str, wrench: Any, duration: float = math.inf, point: Any = None
@@ -320,7 +290,7 @@ class Simulator:
         :raises ValueError: for an unknown link, a wrong shape, what is not finite, or too many
             wrenches
         """
-        frame = self._robot.model.link(link)
+        frame = self.robot.model.link(link)
         wrench = _finite_array('wrench', wrench, 6)
         at = (
             np.zeros(3)
@@ -329,17 +299,20 @@ class Simulator:
         )
         if not duration > 0.0:
             raise ValueError(f'duration must be positive, got {duration}')
-        use = self._memory.wrench_use
+        self._world.allow_external_forces()
+        forces, counters = self._world.external_forces, self._world.state.counters
+        use = forces.use
         self._handles = {handle: w for handle, w in self._handles.items() if use[w, 2] != 0}
-        free = next((w for w in range(MAX_WRENCHES) if use[w, 2] == 0), None)
+        free = next((w for w in range(MAX_FORCES) if use[w, 2] == 0), None)
         if free is None:
-            raise ValueError(f'{MAX_WRENCHES} external wrenches act already; clear some first')
+            raise ValueError(f'{MAX_FORCES} external wrenches act already; clear some first')
+        # Rounded up, but not by rounding errors: 0.01 s are ten steps of a millisecond.
         steps = -1 if duration == math.inf else math.ceil(duration / self.timestep - 1e-6)
-        self._memory.wrench_moment[free] = wrench[:3]
-        self._memory.wrench_force[free] = wrench[3:]
-        self._memory.wrench_point[free] = at
+        forces.moment[free] = wrench[:3]
+        forces.force[free] = wrench[3:]
+        forces.point[free] = at
         use[free] = (frame.body, 0 if point is None else 1, max(steps, 1) if steps >= 0 else -1)
-        self._memory.counters[layout.WRENCHES] += 1
+        counters[layout.FORCES] += 1
         handle, self._next_handle = self._next_handle, self._next_handle + 1
         self._handles[handle] = free
         return handle
@@ -349,19 +322,19 @@ class Simulator:
 
         :param handle: which one; one that has ended already is ignored; None for all
         """
-        use = self._memory.wrench_use
+        use = self._world.external_forces.use
         if handle is None:
             use[:] = 0
             self._handles.clear()
         elif handle in self._handles:
             use[self._handles.pop(handle)] = 0
-        self._memory.counters[layout.WRENCHES] = int(np.count_nonzero(use[:, 2]))
+        self._world.state.counters[layout.FORCES] = int(np.count_nonzero(use[:, 2]))
 
     def snapshot(self) -> Snapshot:
         """State of everything at this instant."""
-        arrays = {name: getattr(self._memory, name).copy() for name in PERSISTENT}
+        arrays = {name: array.copy() for name, array in self._world.arrays().items()}
         return Snapshot(
-            self._robot.name, self._start_time, arrays, dict(self._handles), self._next_handle
+            self.robot.name, self._world.start_time, arrays, dict(self._handles), self._next_handle
         )
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -369,14 +342,17 @@ class Simulator:
 
         :raises ValueError: if it is that of another simulation; nothing is changed
         """
-        for name in PERSISTENT:
-            if snapshot.arrays[name].shape != getattr(self._memory, name).shape:
-                raise ValueError(
-                    f'the snapshot is that of another simulation, of {snapshot.robot!r}'
-                )
-        for name in PERSISTENT:
-            getattr(self._memory, name)[...] = snapshot.arrays[name]
-        self._start_time = snapshot.start_time
+        if snapshot.handles:
+            self._world.allow_external_forces()
+        arrays = self._world.arrays()
+        if {name: array.shape for name, array in arrays.items()} != {
+            name: array.shape for name, array in snapshot.arrays.items()
+        }:
+            raise ValueError(f'the snapshot is that of another simulation, of {snapshot.robot!r}')
+        # Into the arrays, not instead of them: machine code knows where they are.
+        for name, array in arrays.items():
+            array[...] = snapshot.arrays[name]
+        self._world.start_time = snapshot.start_time
         self._handles = dict(snapshot.handles)
         self._next_handle = snapshot.next_handle
 
@@ -384,7 +360,7 @@ class Simulator:
 
     def _with_unit_quaternions(self, q: np.ndarray) -> np.ndarray:
         q = q.copy()
-        model = self._robot.model
+        model = self.robot.model
         for i, (at_q, _) in model.independent_slices.items():
             body = model.body(i)
             try:
@@ -393,48 +369,33 @@ class Simulator:
                 raise ValueError(f'position of joint {body.joint_name!r}: {error}') from None
         return q
 
-    def _begin(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Give contacts their memory, and warn of what is odd about the start."""
-        robot, plant, warn = self._robot, self._plant, self._start_warnings.append
+    def _warn_of_start(self, q: np.ndarray, v: np.ndarray, deepest: int) -> None:
+        """Collect what is odd about the start.
+
+        :param deepest: contact point that is deepest in the ground, -1 if there is none
+        """
+        world, plant, warn = self._world, self._world.plant, self._start_warnings.append
         self._start_warnings.clear()
-        if len(plant.shapes.kind):
-            point = place_on_ground(*self._records)
-            depth = -self._memory.patch_z[point] if point >= 0 else 0.0
-            if depth > DEEP:
-                shape = int(np.searchsorted(plant.shapes.first, point, side='right')) - 1
-                warn(
-                    f'link {self._geometries[shape].link!r} starts {1e3 * depth:.1f} mm deep in '
-                    'the ground; contact_links chooses which links touch it'
-                )
-        for i in range(robot.nv):
+        depth = -world.state.normal_deformation[deepest] if deepest >= 0 else 0.0
+        if depth > DEEP:
+            first = plant.ground.shapes.first
+            shape = int(np.searchsorted(first, deepest, side='right')) - 1
+            warn(
+                f'link {world.geometries[shape].link!r} starts {1e3 * depth:.1f} mm deep in '
+                'the ground; contact_links chooses which links touch it'
+            )
+        for i in range(self.robot.nv):
             at = plant.position[i]
             if at >= 0 and not plant.lower[i] <= q[at] <= plant.upper[i]:
                 warn(
-                    f'joint {self._joint_of(i)!r} starts at {q[at]:g}, outside its limits '
+                    f'joint {world.joint_of(i)!r} starts at {q[at]:g}, outside its limits '
                     f'[{plant.lower[i]:g}, {plant.upper[i]:g}]; it is moved back slowly'
                 )
             if abs(v[i]) > plant.speed[i]:
                 warn(
-                    f'joint {self._joint_of(i)!r} starts at speed {v[i]:g}, above the guard of '
+                    f'joint {world.joint_of(i)!r} starts at speed {v[i]:g}, above the guard of '
                     f'{plant.speed[i]:g}'
                 )
-
-    def _joint_of(self, i: int) -> str:
-        model = self._robot.model
-        return next(
-            model.body(k).joint_name
-            for k, (_, at_v) in model.independent_slices.items()
-            if at_v.start <= i < at_v.stop
-        )
-
-    def why_not_finite(self) -> str:
-        """Say which joints' velocities stopped being finite in the last step."""
-        robot, memory = self._robot, self._memory
-        bad = {self._joint_of(i) for i in range(robot.nv) if not math.isfinite(memory.next_v[i])}
-        return (
-            f'the dynamics of {robot.name!r} are not finite at time {self.time:g} s, joints '
-            f'{", ".join(sorted(bad)) or "unknown"}: is there enough inertia behind each joint?'
-        )
 
 
 def _finite_array(name: str, given: Any, size: int) -> np.ndarray:

@@ -15,20 +15,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from rbd_ros.compiler.loops import compiled, matrix, merged, vector
-from rbd_ros.contact.law import contact_force
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.simulation.ground_contact import add_contacts, linearise_contacts
 from rbd_ros.simulation.joint_law import friction_impulse, held_velocity, is_held, next_segment
-from rbd_ros.simulation.linear import (
-    add_scaled,
-    clear,
-    copy,
-    dot,
-    factorise,
-    solve_dense,
-    solve_factorised,
-)
-from rbd_ros.simulation.plant import Memory, Plant
+from rbd_ros.simulation.linear import copy, dot, factorise, solve_dense, solve_factorised
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.state import Contacts, State
 from rbd_ros.simulation.sweeps import sweep_to_rest
+from rbd_ros.simulation.workspace import Problem
 
 #: Newton steps before and after the sweeps.
 MAX_NEWTON = 12
@@ -37,54 +31,78 @@ MAX_NEWTON = 12
 ROUNDING = 1e-12
 
 
-@merged
-def solve_velocity(plant: Plant, memory: Memory, count: int, h: float) -> bool:
-    """Solve for `next_v`, `contact_force`, `impulse` and `segment`, beginning with what is there.
+@compiled
+def solve_velocity(
+    plant: Plant,
+    state: State,
+    contacts: Contacts,
+    problem: Problem,
+    v: np.ndarray,
+    count: int,
+    h: float,
+) -> bool:
+    """Solve for v, the contact forces, `impulse` and `segment`, beginning with what is there.
 
-    :param count: number of contact points near the ground; their data are in the memory
+    :param v: velocity at the end of the step, (nv,)
+    :param count: number of contact points near the ground
     :param h: time step [s]
     :return: whether it is exact; else it is what the sweeps arrived at
     """
-    velocity, segment = memory.found_v, memory.found_segment
     for attempt in range(3):
-        if newton(plant, memory, count, h, MAX_NEWTON if attempt < 2 else 0):
+        # Almost always the first attempt does it, in as many solves as parts change. Sweeps are
+        # slower but steady, and Newton makes their result exact; if it cannot, they have the last
+        # word, and the steps of the third attempt are none: it only finds the forces.
+        steps = MAX_NEWTON if attempt < 2 else 0
+        if newton(plant, state, contacts, problem, v, count, h, steps):
             return True
         if attempt == 0:
-            sweep_to_rest(plant, memory, count, h)
-            copy(memory.next_v, velocity)
-            copy(memory.segment, segment)
+            sweep_to_rest(plant, state, contacts, problem, v, count, h)
+            copy(v, problem.swept_velocity)
+            copy(state.segment, problem.swept_segment)
         else:
-            copy(velocity, memory.next_v)
-            copy(segment, memory.segment)
+            copy(problem.swept_velocity, v)
+            copy(problem.swept_segment, state.segment)
     return False
 
 
-@merged
-def newton(plant: Plant, memory: Memory, count: int, h: float, steps: int) -> bool:
-    """Newton steps from `memory.next_v` and `memory.segment`; returns whether they arrived.
+@compiled
+def newton(
+    plant: Plant,
+    state: State,
+    contacts: Contacts,
+    problem: Problem,
+    v: np.ndarray,
+    count: int,
+    h: float,
+    steps: int,
+) -> bool:
+    """Newton steps from v and `segment`; returns whether they arrived.
 
     Without steps it only finds the forces at that velocity.
     """
-    v, segment = memory.next_v, memory.segment
+    segment = state.segment
     slack = 0.0
     for i in range(len(v)):
-        slack = max(slack, ROUNDING * abs(memory.momentum[i]))
+        slack = max(slack, ROUNDING * abs(problem.momentum[i]))
     for step in range(steps + 1):
         if step > 0:
-            solve_linear(plant, memory, count, h)
-        settled = linearise(plant, memory, count, h) <= ROUNDING
-        find_impulse(memory)
+            solve_linear(plant, segment, problem, v, count, h)
+        settled = True
+        if plant.has_ground:
+            change = linearise_contacts(plant.ground, state, contacts, problem, v, count, h)
+            settled = change <= ROUNDING
+        find_impulse(problem, v)
         if step == 0:
             continue
         for i in range(len(v)):
             found = next_segment(
                 segment[i],
                 v[i],
-                memory.impulse[i] - memory.contact_impulse[i],
-                1.0 / memory.inertia[i, i],
+                problem.impulse[i] - problem.contact_impulse[i],
+                1.0 / problem.inertia[i, i],
                 h * plant.friction[i],
-                memory.low[i],
-                memory.high[i],
+                problem.low[i],
+                problem.high[i],
                 slack,
             )
             if found != segment[i]:
@@ -96,60 +114,22 @@ def newton(plant: Plant, memory: Memory, count: int, h: float, steps: int) -> bo
 
 
 @compiled
-def linearise(plant: Plant, memory: Memory, count: int, h: float) -> float:
-    """Find contact forces at `next_v`, their generalized impulse, and a linear forecast of them.
-
-    :return: greatest error of the forecast made before, relative to the greatest force
-    """
-    largest, error = 0.0, 0.0
-    rate, force, slope = vector(3), vector(3), matrix(3, 3)
-    clear(memory.contact_impulse)
-    for c in range(count):
-        J, point = memory.jacobian[c], memory.found_point[c]
-        for r in range(3):
-            rate[r] = dot(J[r], memory.next_v)
-        contact_force(
-            rate,
-            memory.gap[c],
-            memory.patch_z[point],
-            memory.patch_x[point],
-            plant.contact,
-            h,
-            force,
-            slope,
-        )
-        for r in range(3):
-            forecast = memory.intercept[c, r] + dot(memory.slope[c, r], rate)
-            largest = max(largest, abs(force[r]))
-            error = max(error, abs(force[r] - forecast))
-        for r in range(3):
-            memory.contact_force[c, r] = force[r]
-            copy(slope[r], memory.slope[c, r])
-            memory.intercept[c, r] = force[r] - dot(slope[r], rate)
-            if force[r] != 0.0:
-                add_scaled(h * force[r], J[r], memory.contact_impulse)
-    return error / largest if error > 0.0 and largest > 0.0 else error
-
-
-@compiled
-def solve_linear(plant: Plant, memory: Memory, count: int, h: float) -> None:
-    """Solve for `memory.next_v` with the laws replaced by their segments and slopes."""
-    v, segment = memory.next_v, memory.segment
+def solve_linear(
+    plant: Plant, segment: np.ndarray, problem: Problem, v: np.ndarray, count: int, h: float
+) -> None:
+    """Solve for v with the laws replaced by their segments and slopes."""
     n = len(v)
-    A, x = memory.system, memory.solution
+    A, x = problem.system, problem.solution
     for i in range(n):
-        copy(memory.inertia[i], A[i])
-        x[i] = memory.momentum[i]
+        copy(problem.inertia[i], A[i])
+        x[i] = problem.momentum[i]
     pressed = False
-    for c in range(count):
-        if memory.slope[c, 0, 0] != 0.0:
-            pressed = True
-            add_contact(
-                memory.jacobian[c], memory.intercept[c], memory.slope[c], h, A, x, memory.product
-            )
+    if plant.has_ground:
+        pressed = add_contacts(problem, count, h)
     for i in range(n):
         if is_held(segment[i]):
-            held = held_velocity(segment[i], memory.low[i], memory.high[i])
+            # The row says v_i = held; the column goes to the right-hand side.
+            held = held_velocity(segment[i], problem.low[i], problem.high[i])
             for j in range(n):
                 if held != 0.0 and not is_held(segment[j]):
                     x[j] -= A[j, i] * held
@@ -160,46 +140,19 @@ def solve_linear(plant: Plant, memory: Memory, count: int, h: float) -> None:
         else:
             x[i] += friction_impulse(segment[i], h * plant.friction[i])
     if pressed:
+        # Contacts couple branches of the tree, and friction that slides is not even symmetric.
         solve_dense(A, x)
     else:
-        factorise(A, plant.row_first, plant.row_index)
-        solve_factorised(A, plant.row_first, plant.row_index, x)
+        factorise(A, plant.tree.row_first, plant.tree.row_index)
+        solve_factorised(A, plant.tree.row_first, plant.tree.row_index, x)
     copy(x, v)
     for i in range(n):
-        if is_held(segment[i]):
-            v[i] = held_velocity(segment[i], memory.low[i], memory.high[i])
+        if is_held(segment[i]):  # to the last bit: a joint that sticks must not creep
+            v[i] = held_velocity(segment[i], problem.low[i], problem.high[i])
 
 
 @compiled
-def add_contact(
-    J: np.ndarray,
-    intercept: np.ndarray,
-    slope: np.ndarray,
-    h: float,
-    A: np.ndarray,
-    x: np.ndarray,
-    product: np.ndarray,
-) -> None:
-    """Add the forecast of one contact to the system: A -= h J^T slope J, x += h J^T intercept.
-
-    :param product: room for h slope J, (3, nv)
-    """
-    n = len(x)
-    for i in range(n):
-        for r in range(3):
-            product[r, i] = h * (
-                slope[r, 0] * J[0, i] + slope[r, 1] * J[1, i] + slope[r, 2] * J[2, i]
-            )
-    for i in range(n):
-        a, b, c = J[0, i], J[1, i], J[2, i]
-        if a != 0.0 or b != 0.0 or c != 0.0:
-            x[i] += h * (a * intercept[0] + b * intercept[1] + c * intercept[2])
-            for j in range(n):
-                A[i, j] -= a * product[0, j] + b * product[1, j] + c * product[2, j]
-
-
-@compiled
-def find_impulse(memory: Memory) -> None:
-    """Generalized impulse that the velocity takes: `impulse` = H v' - b."""
-    for i in range(len(memory.next_v)):
-        memory.impulse[i] = dot(memory.inertia[i], memory.next_v) - memory.momentum[i]
+def find_impulse(problem: Problem, v: np.ndarray) -> None:
+    """Generalized impulse that the velocity takes: `impulse` = H v - b."""
+    for i in range(len(v)):
+        problem.impulse[i] = dot(problem.inertia[i], v) - problem.momentum[i]

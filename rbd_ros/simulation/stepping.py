@@ -2,145 +2,206 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from rbd_ros.compiler.loops import entry_point, merged
-from rbd_ros.simulation.linear import copy
-from rbd_ros.simulation.plant import (
-    MAX_PARTS,
-    Memory,
-    Plant,
-    SATURATED,
-    STEPS,
-    SUBSTEPS,
-    TURN_PER_PART,
-    WRENCHES,
+from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
+from rbd_ros.simulation.external_forces import age_external_forces, find_drive
+from rbd_ros.simulation.ground_contact import (
+    detect_contacts,
+    start_contacts,
+    update_deformations,
 )
+from rbd_ros.simulation.linear import copy
+from rbd_ros.simulation.plant import MAX_PARTS, Plant, TURN_PER_PART
 from rbd_ros.simulation.runge_kutta import is_at_limit, runge_kutta_step
 from rbd_ros.simulation.semi_implicit import follow_velocity, step_constrained, step_freely
-from rbd_ros.simulation.surroundings import let_patches_follow, press_patches, survey
+from rbd_ros.simulation.state import (
+    Contacts,
+    ExternalForces,
+    FORCES,
+    NEAR,
+    SATURATED,
+    State,
+    STEPS,
+    SUBSTEPS,
+)
+from rbd_ros.simulation.workspace import Commands, Motion, Workspace, WorldRecord
 
 #: Speed at which a joint that begins outside its limits is moved back [rad/s or m/s].
 RETURN_SPEED = 0.5
 
+#: Answer of `advance` to commands that are not finite.
+REFUSED = -1
 
-@merged
-def saturate(plant: Plant, memory: Memory) -> bool:
-    """Find `applied`, `wanted` within the effort limits; returns whether any was cut."""
+
+@compiled
+def are_finite(commands: Commands) -> bool:
+    """Return whether all commands are finite."""
+    for i in range(len(commands.torque)):
+        if not abs(commands.torque[i]) < math.inf:
+            return False
+    return True
+
+
+@compiled
+def saturate(plant: Plant, commands: Commands, state: State) -> bool:
+    """Find `applied`, the torque within the effort limits; returns whether any was cut."""
     cut = False
-    for i in range(len(memory.wanted)):
-        wanted = memory.wanted[i]
-        memory.applied[i] = min(max(wanted, -plant.effort[i]), plant.effort[i])
-        memory.saturated[i] = 1 if memory.applied[i] != wanted else 0
-        cut = cut or memory.saturated[i] == 1
+    for i in range(len(commands.torque)):
+        wanted = commands.torque[i]
+        state.applied[i] = min(max(wanted, -plant.effort[i]), plant.effort[i])
+        state.saturated[i] = 1 if state.applied[i] != wanted else 0
+        cut = cut or state.saturated[i] == 1
     return cut
 
 
-@merged
-def parts_of_step(plant: Plant, memory: Memory) -> int:
+@compiled
+def parts_of_step(plant: Plant, v: np.ndarray) -> int:
     """Into how many parts to divide the step, so that no joint turns far in one of them."""
     turn = 0.0
     for i in range(len(plant.turning)):
-        turn = max(turn, plant.turning[i] * abs(memory.v[i]))
+        turn = max(turn, plant.turning[i] * abs(v[i]))
+    # The error of a step grows with the angle, so it is the angle that is bounded, not the speed.
     turn *= plant.timestep
     if turn <= TURN_PER_PART:
         return 1
     return int(min(np.ceil(turn / TURN_PER_PART), MAX_PARTS))
 
 
-@merged
-def age_wrenches(memory: Memory) -> None:
-    """Count down the steps that the external wrenches last."""
-    acting = 0
-    for w in range(len(memory.wrench_use)):
-        if memory.wrench_use[w, 2] > 0:
-            memory.wrench_use[w, 2] -= 1
-        if memory.wrench_use[w, 2] != 0:
-            acting += 1
-    memory.counters[WRENCHES] = acting
+@compiled
+def find_forces(
+    plant: Plant,
+    state: State,
+    external_forces: ExternalForces,
+    contacts: Contacts,
+    work: Workspace,
+    h: float,
+) -> int:
+    """Find `drive` and the contact points near the ground at the present state.
+
+    :return: number of contact points near the ground
+    """
+    dynamics = work.dynamics
+    placed = find_drive(plant, state, external_forces, dynamics)
+    state.counters[NEAR] = 0
+    count = 0
+    if plant.has_ground:
+        if not placed:
+            call_kernel(plant.contact_kinematics, state.packed, dynamics.kinematics)
+        count = detect_contacts(plant, state, dynamics, contacts, work.problem, h)
+    return count
 
 
-@merged
-def step_part(plant: Plant, memory: Memory, h: float) -> bool:
+@compiled
+def step_part(
+    plant: Plant,
+    state: State,
+    external_forces: ExternalForces,
+    contacts: Contacts,
+    work: Workspace,
+    h: float,
+) -> bool:
     """Advance by h; returns False, with q and v unchanged, if the velocity is not finite."""
-    count = survey(plant, memory, h)
+    # Most steps of most robots violate nothing: they are tried without the solver first.
+    count = find_forces(plant, state, external_forces, contacts, work, h)
     constrained = plant.frictional == 1 or count > 0
     done = False
-    if plant.runge_kutta == 1:
-        constrained = constrained or plant.stiff == 1 or is_at_limit(plant, memory)
-    elif not constrained:
-        constrained = not step_freely(plant, memory, h)
-    for _ in range(2):
-        if constrained and not step_constrained(plant, memory, count, h):
+    if plant.runge_kutta:
+        constrained = constrained or plant.stiff == 1 or is_at_limit(plant, state)
+        for _ in range(2):
+            if constrained and not step_constrained(plant, state, contacts, work, count, h):
+                return False
+            done = runge_kutta_step(plant, state, external_forces, work, constrained, h)
+            # A step that no force interrupts is tried first. If it ends beyond a limit, the
+            # implicit solve shows what the limit does, and the second round begins with that.
+            if done or constrained:
+                break
+            constrained = True
+    else:
+        constrained = constrained or not step_freely(plant, state, work, h)
+        if constrained and not step_constrained(plant, state, contacts, work, count, h):
             return False
-        if plant.runge_kutta == 0:
-            break
-        done = runge_kutta_step(plant, memory, constrained, h)
-        if done or constrained:
-            break
-        constrained = True
     if not done:
-        follow_velocity(plant, memory, h)
-    settle(plant, memory, count, h)
+        follow_velocity(plant, state, work, h)
+    settle(plant, state, work.motion, work.problem.impulse, h)
+    if plant.has_ground:
+        update_deformations(plant.ground, state, contacts, count, h)
     return True
 
 
-@merged
-def settle(plant: Plant, memory: Memory, count: int, h: float) -> None:
-    """Make `next_q` and `next_v` the state, and let the surroundings follow."""
-    for i in range(len(memory.v)):
+@compiled
+def settle(plant: Plant, state: State, motion: Motion, impulse: np.ndarray, h: float) -> None:
+    """Make `next_q` and `next_v` the state.
+
+    :param impulse: generalized impulse of friction, limits and contacts, (nv,)
+    """
+    for i in range(len(state.v)):
         at = plant.position[i]
         if at >= 0:  # joints outside their limits return, those beyond by rounding at once
-            q = memory.next_q[at]
+            q = motion.next_q[at]
             if q < plant.lower[i]:
-                memory.next_q[at] = min(plant.lower[i], q + RETURN_SPEED * h)
+                motion.next_q[at] = min(plant.lower[i], q + RETURN_SPEED * h)
             elif q > plant.upper[i]:
-                memory.next_q[at] = max(plant.upper[i], q - RETURN_SPEED * h)
-        memory.constraint[i] = memory.impulse[i] / h
-    copy(memory.next_v, memory.v)
-    copy(memory.next_q, memory.q)
-    let_patches_follow(plant, memory, count, h)
+                motion.next_q[at] = max(plant.upper[i], q - RETURN_SPEED * h)
+        state.constraint_force[i] = impulse[i] / h
+    copy(motion.next_v, state.v)
+    copy(motion.next_q, state.q)
 
 
-@merged
-def step_once(plant: Plant, memory: Memory) -> bool:
+@compiled
+def step_once(
+    plant: Plant,
+    state: State,
+    external_forces: ExternalForces,
+    contacts: Contacts,
+    work: Workspace,
+) -> bool:
     """Advance by one step; returns False, with q and v unchanged, if it is not finite."""
-    copy(memory.q, memory.start_q)
-    copy(memory.v, memory.start_v)
-    parts = parts_of_step(plant, memory)
+    motion = work.motion
+    copy(state.q, motion.start_q)
+    copy(state.v, motion.start_v)
+    parts = parts_of_step(plant, state.v)
     h = plant.timestep if parts == 1 else plant.timestep / parts
     for _ in range(parts):
-        if not step_part(plant, memory, h):
-            copy(memory.start_q, memory.q)
-            copy(memory.start_v, memory.v)
+        if not step_part(plant, state, external_forces, contacts, work, h):
+            copy(motion.start_q, state.q)
+            copy(motion.start_v, state.v)
             return False
-    for i in range(len(memory.v)):
-        memory.acceleration[i] = (memory.v[i] - memory.start_v[i]) / plant.timestep
-    if memory.counters[WRENCHES] > 0:
-        age_wrenches(memory)
-    memory.counters[STEPS] += 1
-    memory.counters[SUBSTEPS] += parts - 1
+    for i in range(len(state.v)):
+        state.acceleration[i] = (state.v[i] - motion.start_v[i]) / plant.timestep
+    if plant.has_external_forces:
+        if state.counters[FORCES] > 0:
+            age_external_forces(external_forces, state)
+    state.counters[STEPS] += 1
+    state.counters[SUBSTEPS] += parts - 1
     return True
 
 
 @entry_point
-def advance(plant: Plant, memory: Memory, count: int) -> int:
-    """Take `count` steps under the torque `wanted`.
+def advance(world: WorldRecord, count: int) -> int:
+    """Take `count` steps under the commands.
 
-    :return: how many were taken; fewer than `count` if the dynamics stopped being finite
+    :return: how many were taken; fewer than `count` if the dynamics stopped being finite;
+        `REFUSED` if the commands are not: then nothing has been changed
     """
-    cut = saturate(plant, memory)
+    plant, state = world.plant, world.state
+    if not are_finite(world.commands):
+        return REFUSED
+    # Commands are the same in all steps, and so is what is left of them.
+    cut = saturate(plant, world.commands, state)
     for step in range(count):
-        if not step_once(plant, memory):
+        if not step_once(plant, state, world.external_forces, world.contacts, world.work):
             return step
-        memory.counters[SATURATED] += cut
+        state.counters[SATURATED] += cut
     return count
 
 
 @entry_point
-def place_on_ground(plant: Plant, memory: Memory) -> int:
+def place_on_ground(world: WorldRecord) -> int:
     """Begin contact at the present configuration.
 
     :return: the contact point that is deepest in the ground, -1 if there is none
     """
-    return press_patches(plant, memory)
+    return start_contacts(world.plant, world.state, world.work.dynamics)

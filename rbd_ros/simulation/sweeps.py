@@ -7,52 +7,46 @@ each law is monotone and the effect of an impulse on its own velocity is positiv
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from rbd_ros.compiler.loops import compiled
+from rbd_ros.contact.law import bilateral_force, force_slope, stick_force, within_cone
 from rbd_ros.simulation.joint_law import law_impulse, next_segment, NOWHERE
 from rbd_ros.simulation.linear import clear, copy, dot, factorise, solve_factorised
-from rbd_ros.simulation.plant import Memory, Plant
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.state import Contacts, State
+from rbd_ros.simulation.workspace import Problem
 
-#: Largest number of sweeps.
+#: Maximum number of sweeps.
 MAX_SWEEPS = 200
 
-#: Change of velocity in a sweep, relative to the greatest velocity, that ends the sweeps.
+#: Change of velocity in a sweep, relative to the maximum velocity, that ends the sweeps.
 SMALL_CHANGE = 1e-12
 
 
 @compiled
-def sweep_to_rest(plant: Plant, memory: Memory, count: int, h: float) -> None:
-    """Sweep until nothing changes any more; leaves `next_v` and `segment` in the memory.
+def sweep_to_rest(
+    plant: Plant,
+    state: State,
+    contacts: Contacts,
+    problem: Problem,
+    v: np.ndarray,
+    count: int,
+    h: float,
+) -> None:
+    """Sweep until nothing changes any more; finds v and `segment`.
 
+    :param v: velocity at the end of the step, a result, (nv,)
     :param count: number of contact points near the ground
     :param h: time step [s]
     """
-    v = memory.next_v
     n = len(v)
-    factor = memory.factor
-    for i in range(n):
-        copy(memory.inertia[i], factor[i])
-    factorise(factor, plant.row_first, plant.row_index)
-    response = memory.response
-    for i in range(n):
-        clear(response[i])
-        response[i, i] = 1.0
-    for c in range(count):
-        for r in range(3):
-            copy(memory.jacobian[c, r], response[n + 3 * c + r])
-    for row in range(n + 3 * count):
-        solve_factorised(factor, plant.row_first, plant.row_index, response[row])
-    copy(memory.momentum, v)
-    solve_factorised(factor, plant.row_first, plant.row_index, v)
-
-    p = memory.swept_impulse
+    find_response(plant, problem, v, count)
+    response, p = problem.response, problem.swept_impulse
     clear(p)
-    force = memory.contact_force
-    for c in range(count):
-        clear(force[c])
+    if plant.has_ground:
+        for c in range(count):
+            clear(contacts.force[c])
     for _ in range(MAX_SWEEPS):
         change = 0.0
         for i in range(n):
@@ -61,82 +55,99 @@ def sweep_to_rest(plant: Plant, memory: Memory, count: int, h: float) -> None:
                 v[i] - mobility * p[i],
                 mobility,
                 h * plant.friction[i],
-                memory.low[i],
-                memory.high[i],
+                problem.low[i],
+                problem.high[i],
             )
-            change = max(change, push(response[i], new - p[i], v))
+            change = max(change, apply_impulse(response[i], new - p[i], v))
             p[i] = new
-        for c in range(count):
-            change = max(change, sweep_contact(plant, memory, c, h, response, v, force[c]))
+        if plant.has_ground:
+            for c in range(count):
+                change = max(change, sweep_contact(plant, state, contacts, problem, v, c, h))
         fastest = 0.0
         for i in range(n):
             fastest = max(fastest, abs(v[i]))
         if change <= SMALL_CHANGE * fastest:
             break
     for i in range(n):
-        memory.segment[i] = next_segment(
+        state.segment[i] = next_segment(
             NOWHERE,
             v[i],
             p[i],
             response[i, i],
             h * plant.friction[i],
-            memory.low[i],
-            memory.high[i],
+            problem.low[i],
+            problem.high[i],
             0.0,
         )
 
 
 @compiled
+def find_response(plant: Plant, problem: Problem, v: np.ndarray, count: int) -> None:
+    """Find `response`, H^-1 times each unit impulse, and the velocity v without any impulse."""
+    n = len(v)
+    factor, response, tree = problem.factor, problem.response, plant.tree
+    for i in range(n):
+        copy(problem.inertia[i], factor[i])
+    factorise(factor, tree.row_first, tree.row_index)
+    for i in range(n):
+        clear(response[i])
+        response[i, i] = 1.0
+    for c in range(count):
+        for r in range(3):
+            copy(problem.jacobian[c, r], response[n + 3 * c + r])
+    for row in range(n + 3 * count):
+        solve_factorised(factor, tree.row_first, tree.row_index, response[row])
+    copy(problem.momentum, v)
+    solve_factorised(factor, tree.row_first, tree.row_index, v)
+
+
+@compiled
 def sweep_contact(
     plant: Plant,
-    memory: Memory,
+    state: State,
+    contacts: Contacts,
+    problem: Problem,
+    v: np.ndarray,
     c: int,
     h: float,
-    response: np.ndarray,
-    v: np.ndarray,
-    force: np.ndarray,
 ) -> float:
-    """Give one contact point the force of its law; returns the greatest change of a velocity.
+    """Give one contact point the force of its law; returns the maximum change of a velocity.
 
-    :param c: number of the contact point
-    :param response: velocities that unit impulses cause, (nv + 3 C, nv)
+    A force f at the point changes its velocity by `mobility` f, and the law's force changes by
+    its slope times that: f = f(without) / (1 - slope mobility), where the law is a line.
+
     :param v: velocity, changed, (nv,)
-    :param force: force at the point, changed, (3,) [N]
+    :param c: number of the contact point, whose force is changed
     """
-    K, D, K_t, D_t, mu = (
-        plant.contact[0],
-        plant.contact[1],
-        plant.contact[2],
-        plant.contact[3],
-        plant.contact[4],
-    )
+    parameters = plant.ground.contact
+    K, D, K_t, D_t = parameters[0], parameters[1], parameters[2], parameters[3]
     first = len(v) + 3 * c
-    J, point, gap = memory.jacobian[c], memory.found_point[c], memory.gap[c]
-    x = memory.patch_x[point]
+    response, J, point = problem.response, problem.jacobian[c], contacts.point[c]
+    force, x = contacts.force[c], state.tangent_deformation[point]
 
     mobility = h * dot(J[0], response[first])
     rate = dot(J[0], v) - mobility * force[0]  # normal velocity without this force
-    at_rest = -K * gap - D * (gap - memory.patch_z[point]) / h
-    new = max(0.0, (at_rest - (h * K + D) * rate) / (1.0 + (h * K + D) * mobility))
-    change = push(response[first], h * (new - force[0]), v)
+    pull = bilateral_force(rate, contacts.gap[c], state.normal_deformation[point], K, D, h)
+    new = max(0.0, pull / (1.0 - force_slope(K, D, h) * mobility))
+    change = apply_impulse(response[first], h * (new - force[0]), v)
     force[0] = new
 
+    # Both tangents at once, as if either moved the point in both directions: less than the full
+    # way, but towards the same fixed point, and the friction cone stays round.
     mobility = h * (dot(J[1], response[first + 1]) + dot(J[2], response[first + 2]))
-    step = 1.0 / (1.0 + (h * K_t + D_t) * mobility)
-    wanted_1 = force[1] + step * (-K_t * x[0] - (h * K_t + D_t) * dot(J[1], v) - force[1])
-    wanted_2 = force[2] + step * (-K_t * x[1] - (h * K_t + D_t) * dot(J[2], v) - force[2])
-    length, longest = math.sqrt(wanted_1 * wanted_1 + wanted_2 * wanted_2), mu * force[0]
-    if length > longest:
-        wanted_1, wanted_2 = wanted_1 * (longest / length), wanted_2 * (longest / length)
-    change = max(change, push(response[first + 1], h * (wanted_1 - force[1]), v))
-    change = max(change, push(response[first + 2], h * (wanted_2 - force[2]), v))
-    force[1], force[2] = wanted_1, wanted_2
+    part = 1.0 / (1.0 - force_slope(K_t, D_t, h) * mobility)
+    f_1 = force[1] + part * (stick_force(dot(J[1], v), x[0], K_t, D_t, h) - force[1])
+    f_2 = force[2] + part * (stick_force(dot(J[2], v), x[1], K_t, D_t, h) - force[2])
+    new_1, new_2 = within_cone(f_1, f_2, parameters[4] * force[0])
+    change = max(change, apply_impulse(response[first + 1], h * (new_1 - force[1]), v))
+    change = max(change, apply_impulse(response[first + 2], h * (new_2 - force[2]), v))
+    force[1], force[2] = new_1, new_2
     return change
 
 
 @compiled
-def push(response: np.ndarray, impulse: float, v: np.ndarray) -> float:
-    """Apply an impulse; returns the greatest change of a velocity."""
+def apply_impulse(response: np.ndarray, impulse: float, v: np.ndarray) -> float:
+    """Apply an impulse; returns the maximum change of a velocity."""
     largest = 0.0
     if impulse != 0.0:
         for i in range(len(v)):

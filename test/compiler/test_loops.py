@@ -7,8 +7,17 @@ import numpy as np
 import pytest
 from support import fresh_python
 
-from rbd_ros.compiler.loops import double_at, entry_point, matrix, vector, why_interpreted, word_at
-from rbd_ros.compiler.records import Record
+from rbd_ros.compiler.loop_sources import digest
+from rbd_ros.compiler.loops import (
+    compiled,
+    double_at,
+    entry_point,
+    matrix,
+    vector,
+    why_interpreted,
+    word_at,
+)
+from rbd_ros.compiler.records import allocate, buffer, floats, integers, Record
 
 
 class Numbers(NamedTuple):
@@ -141,3 +150,96 @@ print(before, after)
 def test_memory_of_the_compiler_is_given_back_and_the_compiler_still_works():
     before, after = map(int, fresh_python.run(MEMORY).stdout.split())
     assert after < before - 20_000  # [KiB]; it is some 60 000
+
+
+class Choice(NamedTuple):
+    flag: bool
+    values: np.ndarray
+
+
+@compiled
+def unknown_to_numba(values: np.ndarray) -> float:
+    """What numba could not compile."""
+    return sum(float(str(value)) for value in values)
+
+
+@entry_point
+def choose(choice: Choice, number: int) -> int:
+    """Compile only the branch that the record's bool takes."""
+    if choice.flag and number >= 0:
+        choice.values[0] = min(number, 3, 7) + max(0.5, choice.values[1])
+    if not choice.flag:
+        return int(unknown_to_numba(choice.values))
+    total = 0
+    for k in range(number, 0, -2):
+        if k == 4:
+            continue
+        total += k
+    return total
+
+
+def test_a_bool_decides_what_is_compiled(caplog):
+    values = np.array([0.0, 0.25])
+    bound = choose.bind(Record(Choice(True, values)))
+    assert [bound(n) for n in (8, 5, 0)] == [
+        choose.function(Choice(True, values), n) for n in (8, 5, 0)
+    ]
+    assert bound(8) == 8 + 6 + 2 and values[0] == 3.5
+    assert not caplog.records  # which would tell that it is interpreted
+    assert choose.bind(Record(Choice(False, values)))(1) == 3  # nor can it be compiled
+    assert 'choose cannot be compiled, and is slow' in caplog.text
+
+
+def with_text(text, **names):
+    """Entry point and helper made of a text, as if from a file of their own."""
+    made = {'__name__': 'somewhere', 'compiled': compiled, **names}
+    exec(compile(text, 'somewhere.py', 'exec'), made)
+    return made['top']
+
+
+TOP = """
+LIMIT = 3
+def helper(x):
+    '''Says.'''
+    return x + LIMIT
+def top(x):
+    return helper(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'matters'),
+    [
+        ('Says.', 'Says it in other words.', False),
+        ('def top', '# a comment\n\n\ndef top', False),
+        ('def top', 'def other(x):\n    return 7\ndef top', False),
+        ('x + LIMIT', 'x - LIMIT', True),
+        ('LIMIT = 3', 'LIMIT = 4', True),
+        ('return helper(x)', 'return helper(x) + 1', True),
+    ],
+)
+def test_machine_code_depends_on_what_is_computed_alone(old, new, matters):
+    changed = TOP.replace(old, new)
+    assert changed != TOP
+    same = digest(with_text(TOP)) == digest(with_text(changed))
+    assert same == (not matters)
+
+
+class Parts(NamedTuple):
+    packed: np.ndarray = buffer()
+    first: np.ndarray = floats('n', within='packed')
+    second: np.ndarray = floats(2, 'n', within='packed')
+    apart: np.ndarray = integers('n', 3)
+
+
+class Whole(NamedTuple):
+    parts: Parts = Parts
+
+
+def test_arrays_have_the_shapes_that_are_declared_beside_them():
+    parts = allocate(Whole, n=4).parts
+    assert parts.packed.shape == (12,) and parts.apart.shape == (4, 3)
+    assert parts.apart.dtype == np.int64
+    parts.first[:], parts.second[:] = 1.0, [[2.0], [3.0]]
+    np.testing.assert_array_equal(parts.packed, np.repeat([1.0, 2.0, 3.0], 4))
+    Record(parts)  # contiguous, all of them

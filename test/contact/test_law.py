@@ -7,7 +7,7 @@ from rbd_ros.contact.law import (
     contact_force,
     normal_force,
     OPEN,
-    relaxed_patch,
+    relaxed_deformation,
     SLIDING,
     stick_force,
     STICKING,
@@ -50,7 +50,7 @@ def test_patch_and_force_obey_the_equation_of_motion_of_the_patch():
     """11.76 at the end of the step, and the patch that carries a force is where the body is."""
     h, z, gap, rate = 1e-3, -0.003, -0.003, -0.7
     force = normal_force(rate, gap, z, K, D, h)
-    end = relaxed_patch(z, force, K, D, h)
+    end = relaxed_deformation(z, force, K, D, h)
     assert (end - z) / h == pytest.approx(-(K * end + force) / D)
     assert end == pytest.approx(gap + h * rate)
 
@@ -59,7 +59,7 @@ def test_patch_and_force_obey_the_equation_of_motion_of_the_patch():
 def test_a_free_patch_relaxes_exponentially_in_the_limit():
     z, h = -0.01, 1e-6
     for _ in range(10000):
-        z = relaxed_patch(z, 0.0, K, D, h)
+        z = relaxed_deformation(z, 0.0, K, D, h)
     assert z == pytest.approx(-0.01 * np.exp(-K * 0.01 / D), rel=1e-3)
 
 

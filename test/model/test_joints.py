@@ -212,3 +212,18 @@ def test_planes_are_right_handed():
         axes = np.array(Planar.about(normal).axes)
         assert_allclose(axes @ axes.T, np.eye(3), atol=1e-15)
         assert np.linalg.det(axes) == pytest.approx(1.0)
+
+
+@every_joint
+def test_pose_variables_are_the_pose_of_a_body_that_moves_freely(joint):
+    q, _, _ = state(joint, 0)
+    free = joint.pose_variables()
+    assert (free is not None) == (np.array_equal(S_of(joint, q), np.eye(6)))
+    if free is not None:
+        w, x, y, z = q[free[0] : free[0] + 4]
+        position = q[free[1] : free[1] + 3]
+        X = joint.transform(q.tolist())
+        skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+        R = np.eye(3) + 2 * w * skew + 2 * skew @ skew  # Rodrigues, of a unit quaternion
+        assert_allclose(np.array(X.E, dtype=float).T, R, atol=1e-14)
+        assert_allclose(np.array(X.r, dtype=float), position, atol=1e-14)

@@ -21,16 +21,20 @@ from rbd_ros.simulation.drives import (
     VELOCITY,
     ZERO,
 )
-from rbd_ros.simulation.plant import Memory, Plant
+from rbd_ros.simulation.workspace import WorldRecord
 
 BANDWIDTH = 40.0
 TIMESTEP = 1e-3
 
 
 @entry_point
-def torque_of_drives(plant: Plant, memory: Memory, drives: Drives, duration: float) -> int:
+def torque_of_drives(world: WorldRecord, drives: Drives, duration: float) -> int:
     """Find the torques of the drives; return whether they are finite."""
-    return 1 if find_torque(plant, memory, drives, duration) else 0
+    work = world.work
+    finite = find_torque(
+        world.plant, world.state, work.dynamics, work.problem, drives, world.commands, duration
+    )
+    return 1 if finite else 0
 
 
 class Driven:
@@ -43,12 +47,12 @@ class Driven:
         n = subject.nv
         self.simulator = Simulator(subject, TIMESTEP)
         self.drives = make_drives(subject, np.arange(n), np.arange(n), BANDWIDTH)
-        self._find = torque_of_drives.bind(*self.simulator.records, Record(self.drives))
+        self._find = torque_of_drives.bind(self.simulator.world.record, Record(self.drives))
 
     def torque(self):
         """Torques now, and whether they are finite."""
         finite = self._find(TIMESTEP)
-        return self.simulator.records[1].fields.wanted.copy(), bool(finite)
+        return self.simulator.world.commands.torque.copy(), bool(finite)
 
     def run(self, steps):
         """Take steps; return the greatest velocity of each joint on the way."""

@@ -112,7 +112,7 @@ def test_a_free_patch_returns_exponentially():
     simulator.reset(q=at((0, 0, 0.1 - 0.004)), v=[0, 0, 0, 0, 0, 3.0])
     simulator.step(n=500)
     assert not simulator.contacts
-    z = simulator.snapshot().arrays['patch_z'][0]
+    z = simulator.snapshot().arrays['state.normal_deformation'][0]
     # torn off at once: the patch starts at -4 mm
     assert z == pytest.approx(-0.004 * np.exp(-2000.0 / 10.0 * 0.005), rel=5e-3)
 
@@ -148,7 +148,12 @@ def test_contact_never_creates_energy(rng, damping):
         def energy(simulator=simulator, robot=robot):
             arrays = simulator.snapshot().arrays
             springs = (
-                0.5 * 5000.0 * (np.sum(arrays['patch_z'] ** 2) + np.sum(arrays['patch_x'] ** 2))
+                0.5
+                * 5000.0
+                * (
+                    np.sum(arrays['state.normal_deformation'] ** 2)
+                    + np.sum(arrays['state.tangent_deformation'] ** 2)
+                )
             )
             return robot.energy(simulator.q, simulator.v).total + springs
 

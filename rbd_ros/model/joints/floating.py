@@ -111,6 +111,10 @@ class Floating(JointType):
         """Product u x v of motion vectors (book 2.9)."""
         return tuple(MotionVector.from_array(u).cross(MotionVector.from_array(v)))
 
+    def pose_variables(self) -> Tuple[int, int]:
+        """Quaternion first, then the position."""
+        return 0, 4
+
     @classmethod
     def examples(cls) -> Tuple[Floating, ...]:
         """The one joint of this type, which has no parameters."""

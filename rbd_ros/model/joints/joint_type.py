@@ -152,6 +152,14 @@ class JointType(ABC):
         """Lie bracket of two velocities, (nv,): how far motions along them do not commute."""
         return (0.0,) * self.nv
 
+    def pose_variables(self) -> Optional[Tuple[int, int]]:
+        """Where q holds the pose of a body that moves freely; None if the joint constrains it.
+
+        :return: the first variable of the unit quaternion (w, x, y, z) of R = E^T, and the first
+            of the position in predecessor coordinates; S is then the identity
+        """
+        return None
+
     # -- dynamic equivalence (book 9.7)
 
     def frame_shift(self, r: Vector3) -> Vector3:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rbd_ros.compiler.loops import call_loop, compiled, double_at, entry_point, word_at
 from rbd_ros.simulation.drives import Drives, EFFORT, find_torque, POSITION, VELOCITY
-from rbd_ros.simulation.plant import Memory, Plant
+from rbd_ros.simulation.workspace import WorldRecord
 
 NANOSECONDS = 1_000_000_000
 
@@ -77,7 +77,7 @@ class Steps(NamedTuple):
 
 @entry_point
 def run_cycle(
-    plant: Plant, memory: Memory, drives: Drives, message: StateMessage, steps: Steps, time: int
+    world: WorldRecord, drives: Drives, message: StateMessage, steps: Steps, time: int
 ) -> int:
     """Take the steps of a cycle under what drives the joints; write the state.
 
@@ -85,13 +85,17 @@ def run_cycle(
     :return: number of steps taken, fewer than asked for if the dynamics stopped being finite;
         minus one more than that, if the drives lead to torques without limit: they are zero then
     """
-    finite = find_torque(plant, memory, drives, steps.count * plant.timestep)
-    taken = call_loop(steps.advance, plant, memory, steps.count)
+    plant, state, work = world.plant, world.state, world.work
+    duration = steps.count * plant.timestep
+    finite = find_torque(
+        plant, state, work.dynamics, work.problem, drives, world.commands, duration
+    )
+    taken = call_loop(steps.advance, world, steps.count)
     for j in range(len(drives.at_v)):
         i = drives.at_v[j]
-        message.position[j] = memory.q[drives.at_q[j]]
-        message.velocity[j] = memory.v[i]
-        message.effort[j] = memory.applied[i]
+        message.position[j] = state.q[drives.at_q[j]]
+        message.velocity[j] = state.v[i]
+        message.effort[j] = state.applied[i]
     message.stamp[0] = ((time % NANOSECONDS) << 32) | (time // NANOSECONDS)
     return taken if finite else -1 - taken
 

@@ -1,40 +1,27 @@
 """One cycle of the simulated robot: commands in, a step of the physics, state and clock out.
 
-Everything here runs in the thread of the simulation loop. Commands are taken by hand, right before
-they are needed, so that no callback ever stands between two steps.
+Nothing here needs a node: messages come and go as bytes through `Ports`, which are topics in the
+simulator node (ports.py), and those of a test or a recorder elsewhere. All runs in the thread
+of the simulation loop. Commands are taken by hand, right before they are needed.
 """
 
 from __future__ import annotations
 
-from functools import partial
 from time import monotonic
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Mapping, Optional, Protocol, Tuple
 
-from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
-from rclpy.node import Node
-from rclpy.qos import ReliabilityPolicy
-from rclpy.subscription import Subscription
 
 from rbd_ros.compiler.records import Record
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.model.model import FLOATING_BASE_JOINT
-from rbd_ros.nodes.common.communication import publisher, raw, subscription
-from rbd_ros.nodes.common.conversions import (
-    NANOSECONDS,
-    pose_from_floating_joint,
-    set_stamp,
-    twist_from_motion,
-)
+from rbd_ros.nodes.common.conversions import NANOSECONDS
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
 from rbd_ros.nodes.common.joint_names import JointNames
-from rbd_ros.nodes.common.parameters import ParameterTable
-from rbd_ros.nodes.common.sturdy import by_hand
 from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.common.wire import ClockWriter, JointStateWriter
 from rbd_ros.nodes.simulator.commands import CHECKS_A_TIMEOUT, Commands, SUBJECT as COMMANDS
 from rbd_ros.nodes.simulator.compiled_cycle import run_cycle, StateMessage, Steps
-from rbd_ros.nodes.simulator.interface import INTERFACE
 from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
@@ -46,21 +33,53 @@ CYCLES_BETWEEN_WRENCHES = 4  # looking costs, and a wrench is no control loop
 MOST_MESSAGES_A_CYCLE = 50  # a flood of commands must not stop the simulation
 
 
+Message = Optional[Tuple[bytes, Any]]  # serialised, and something about it; None: there is none
+
+
+class Ports(Protocol):
+    """Where messages come from and go to, all serialised but the pose of the base."""
+
+    def take_by_name(self) -> Message:
+        """Take the oldest JointState with commands."""
+
+    def take_by_order(self) -> Message:
+        """Take the oldest Float64MultiArray with commands."""
+
+    def take_wrench(self) -> Message:
+        """Take the oldest WrenchStamped."""
+
+    def send_state(self, data: bytes) -> None:
+        """Send a JointState."""
+
+    def send_clock(self, data: bytes) -> None:
+        """Send a Clock."""
+
+    def send_base(self, q: np.ndarray, v: np.ndarray, time: int) -> None:
+        """Send position, (7,), and velocity, (6,), of the floating joint at a time [ns]."""
+
+
 class SimulationCycle:
     """The simulated robot with its inputs and outputs.
 
-    :param node: the simulator node
     :param robot: the robot
-    :param parameters: parameters of the node
+    :param parameters: values of the simulator's parameters (interface.py)
     :param diagnostics: where to report
+    :param ports: where messages come from and go to
+    :param warn: told what is odd about the robot and its start
     :raises ValueError: for parameters that do not fit the robot
     """
 
     def __init__(
-        self, node: Node, robot: Robot, parameters: ParameterTable, diagnostics: Diagnostics
+        self,
+        robot: Robot,
+        parameters: Mapping[str, Any],
+        diagnostics: Diagnostics,
+        ports: Ports,
+        warn: Callable[[str], Any],
     ):
-        self._node, self._parameters, self._diagnostics = node, parameters, diagnostics
-        self.robot = robot
+        self._parameters, self._diagnostics = parameters, diagnostics
+        self._ports, self._warn = ports, warn
+        self.robot, self._has_base = robot, has_floating_base(robot)
         self.substeps = parameters['substeps']
         self.timestep = parameters['timestep']
         self._timestep_ns = round(self.timestep * NANOSECONDS)
@@ -68,6 +87,7 @@ class SimulationCycle:
             robot,
             self.timestep / self.substeps,
             integrator=parameters['integrator'],
+            external_forces=True,
             **self._contact_options(),
         )
         self.commands = Commands(
@@ -81,8 +101,13 @@ class SimulationCycle:
         self._next_state = self._next_clock = self._until_wrenches = 0
         self._last_state_at = self._last_clock_at = 0.0
         self._next_check = 0.0
-        self._create_outputs()
-        self._create_inputs()
+        self._state = JointStateWriter(self.commands.names, ('position', 'velocity', 'effort'))
+        self._clock = ClockWriter()
+        # By name and in parts: two controllers may answer within one cycle, and both count.
+        self._commands_in = (
+            (ports.take_by_order, self.commands.take_array),
+            (ports.take_by_name, self.commands.take_joint_state),
+        )
         self._run = self._compiled_run()
         self.reset()
 
@@ -92,9 +117,10 @@ class SimulationCycle:
             return self._run_nothing
         state = self._state
         message = StateMessage(state.stamp, state.position, state.velocity, state.effort)
-        steps = Steps(self.substeps, self.simulator.advance_address)
+        world = self.simulator.world
+        steps = Steps(self.substeps, world.steps.address)
         return run_cycle.bind(
-            *self.simulator.records,
+            world.record,
             self.commands.record,
             Record(message),
             Record(steps),
@@ -138,7 +164,7 @@ class SimulationCycle:
                     f'{order.size} joints {shorten(names or self.commands.names)}'
                 )
             q[self.commands.at_q[order.target]] = np.array(positions)[order.source]
-        if self._has_floating_base:
+        if self._has_base:
             x, y, z, *quaternion = self._parameters['initial_base_pose']
             qx, qy, qz, qw = np.array(quaternion) / np.linalg.norm(quaternion)
             q[:7] = qw, qx, qy, qz, x, y, z
@@ -150,53 +176,6 @@ class SimulationCycle:
             return self._timestep_ns if rate == 'state_publish_rate' else float('inf')
         return max(NANOSECONDS / self._parameters[rate], self._timestep_ns)
 
-    @property
-    def _has_floating_base(self) -> bool:
-        return self.robot.joint_names[:1] == (FLOATING_BASE_JOINT,)
-
-    def _create_outputs(self) -> None:
-        def create(topic: str) -> Any:
-            return publisher(self._node, INTERFACE.topic(topic))
-
-        self._state = JointStateWriter(self.commands.names, ('position', 'velocity', 'effort'))
-        self._clock = ClockWriter()
-        self._state_publisher = create('joint_states')
-        self._send_state = raw(self._state_publisher)
-        self._clock_publisher = self._pose_publisher = None
-        if self._clock_period != float('inf'):
-            self._clock_publisher = create('/clock')
-        if self._has_floating_base:
-            self._pose_publisher = create('base_pose')
-            self._twist_publisher = create('base_twist')
-
-    def _create_inputs(self) -> None:
-        # By name and in parts: two controllers may answer within one cycle, and both count.
-        self._by_name = self._subscribe('joint_commands', raw=True)
-        self._by_order = self._subscribe('effort_commands', raw=True)
-        self._wrench = self._subscribe('external_wrench', raw=True)
-        self._commands_in = [
-            (source.handle.take_message, source.msg_type, use)
-            for source, use in (
-                (self._by_order, self.commands.take_array),
-                (self._by_name, self.commands.take_joint_state),
-            )
-        ]
-        self._take_wrench = partial(self._wrench.handle.take_message, self._wrench.msg_type, True)
-
-    def _subscribe(self, topic: str, raw: bool = False) -> Subscription:
-        return subscription(self._node, INTERFACE.topic(topic), by_hand, raw=raw)
-
-    @property
-    def command_topics(self) -> List[str]:
-        """Full names of the topics with commands."""
-        return [self._by_name.topic_name, self._by_order.topic_name]
-
-    @property
-    def output_topics(self) -> List[str]:
-        """Full names of the topics that nobody else should publish."""
-        publishers = (self._state_publisher, self._clock_publisher)
-        return [each.topic_name for each in publishers if each is not None]
-
     # -- verbs ------------------------------------------------------------------------------------
 
     def reset(self) -> None:
@@ -204,7 +183,7 @@ class SimulationCycle:
         self._forget_inputs()
         self.simulator.reset(self._initial_q)
         for warning in self.simulator.warnings:
-            self._node.get_logger().warning(warning)
+            self._warn(warning)
         self.wrenches.clear()
         action = self._parameters['initial_command']
         self.commands.stand_in(action, self.simulator.q)
@@ -238,9 +217,8 @@ class SimulationCycle:
         if time >= self._next_state:
             self._next_state = max(self._next_state + self._state_period, time)
             self._last_state_at = now
-            self._send_state(self._state.data())
-            if self._pose_publisher is not None:
-                self._publish_base()
+            self._ports.send_state(self._state.data())
+            self._send_base()
         if time >= self._next_clock:
             self._next_clock = max(self._next_clock + self._clock_period, time)
             self._publish_clock()
@@ -257,19 +235,6 @@ class SimulationCycle:
         """Count the age of commands from now: simulated time stood still."""
         self.commands.refresh(monotonic())
 
-    def unreliable_publishers(self) -> Dict[str, int]:
-        """Publishers that cannot be heard because they are best effort: how many, by topic."""
-        result = {}
-        for each in (self._by_name, self._by_order, self._wrench):
-            topic = each.topic_name
-            count = sum(
-                info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT
-                for info in self._node.get_publishers_info_by_topic(topic)
-            )
-            if count:
-                result[topic] = count
-        return result
-
     def publish(self) -> None:
         """Publish state and clock now."""
         self._publish_state()
@@ -279,27 +244,28 @@ class SimulationCycle:
 
     def _take_inputs(self, now: float) -> None:
         """Take the messages that have arrived, oldest first: the newest has the last word."""
-        for take, kind, use in self._commands_in:
-            taken, room = take(kind, True), MOST_MESSAGES_A_CYCLE
+        for take, use in self._commands_in:
+            taken, room = take(), MOST_MESSAGES_A_CYCLE
             while taken is not None:
                 if use(taken[0], now):
                     self._locked = False
                 room -= 1
-                taken = take(kind, True) if room else None
+                taken = take() if room else None
         self._until_wrenches -= 1
         if self._until_wrenches <= 0:
             self._until_wrenches = CYCLES_BETWEEN_WRENCHES
-            taken, room = self._take_wrench(), MOST_MESSAGES_A_CYCLE
+            taken, room = self._ports.take_wrench(), MOST_MESSAGES_A_CYCLE
             while taken is not None:
                 self.wrenches.take(taken[0], self._parameters['external_wrench_duration'])
                 room -= 1
-                taken = self._take_wrench() if room else None
+                taken = self._ports.take_wrench() if room else None
 
     def _forget_inputs(self) -> None:
         """Drop the messages that have arrived."""
-        for source in (self._by_name, self._by_order, self._wrench):
+        ports = self._ports
+        for take in (ports.take_by_name, ports.take_by_order, ports.take_wrench):
             for _ in range(MOST_MESSAGES_A_CYCLE):
-                if source.handle.take_message(source.msg_type, True) is None:
+                if take() is None:
                     break
 
     def _look_at_old_commands(self, now: float) -> None:
@@ -321,7 +287,7 @@ class SimulationCycle:
             )
             taken = -1 - taken
         if taken < self.substeps:
-            raise FloatingPointError(self.simulator.why_not_finite())
+            raise self.simulator.world.failure(taken)
 
     def _write_state(self) -> None:
         """Fill in the message from the simulation."""
@@ -335,21 +301,19 @@ class SimulationCycle:
     def _publish_state(self) -> None:
         self._last_state_at = monotonic()
         self._write_state()
-        self._send_state(self._state.data())
-        if self._pose_publisher is not None:
-            self._publish_base()
+        self._ports.send_state(self._state.data())
+        self._send_base()
 
-    def _publish_base(self) -> None:
-        pose = PoseStamped(pose=pose_from_floating_joint(self.simulator.q[:7]))
-        twist = TwistStamped(twist=twist_from_motion(self.simulator.v[:6]))
-        for message, frame in ((pose, 'world'), (twist, self.robot.model.body(1).name)):
-            set_stamp(message.header.stamp, self.time_ns)
-            message.header.frame_id = frame
-        self._pose_publisher.publish(pose)
-        self._twist_publisher.publish(twist)
+    def _send_base(self) -> None:
+        if self._has_base:
+            self._ports.send_base(self.simulator.q[:7], self.simulator.v[:6], self.time_ns)
 
     def _publish_clock(self) -> None:
         self._last_clock_at = monotonic()
-        if self._clock_publisher is not None:
-            self._clock.set_stamp_ns(self.time_ns)
-            raw(self._clock_publisher)(self._clock.data())
+        self._clock.set_stamp_ns(self.time_ns)
+        self._ports.send_clock(self._clock.data())
+
+
+def has_floating_base(robot: Robot) -> bool:
+    """Return whether the root link moves freely by the robot's own floating joint."""
+    return robot.joint_names[:1] == (FLOATING_BASE_JOINT,)

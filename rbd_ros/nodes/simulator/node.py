@@ -15,9 +15,10 @@ from rbd_ros.nodes.common.parameters import ParameterTable
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.text import readable
-from rbd_ros.nodes.simulator.cycle import SimulationCycle
+from rbd_ros.nodes.simulator.cycle import has_floating_base, SimulationCycle
 from rbd_ros.nodes.simulator.interface import check_simulator_parameters, INTERFACE
 from rbd_ros.nodes.simulator.loop import SimulationLoop, Steps
+from rbd_ros.nodes.simulator.ports import RosPorts
 from rbd_ros.nodes.simulator.rivals import Rivals
 from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
 from rbd_ros.robot import Robot
@@ -45,6 +46,7 @@ class SimulatorNode(SturdyNode):
         self.diagnostics.add_values(SUBJECT, self._values)
         self.diagnostics.every_second(self._watch)
         self._rivals = Rivals(self, self.diagnostics)
+        self.ports: Optional[RosPorts] = None
         self.cycle: Optional[SimulationCycle] = None
         self.loop: Optional[SimulationLoop] = None
         self._running = False
@@ -76,7 +78,14 @@ class SimulatorNode(SturdyNode):
 
     def _use_robot(self, robot: Robot, progress: Progress) -> None:
         progress.stage('compiling the simulation')
-        self.cycle = SimulationCycle(self, robot, self.parameters, self.diagnostics)
+        self.ports = RosPorts(
+            self,
+            clock=self.parameters['clock_publish_rate'] > 0.0,
+            base=robot.model.body(1).name if has_floating_base(robot) else '',
+        )
+        self.cycle = SimulationCycle(
+            robot, self.parameters, self.diagnostics, self.ports, self.get_logger().warning
+        )
         self.loop = SimulationLoop(
             self.cycle.timestep,
             self.cycle.run,
@@ -227,8 +236,10 @@ class SimulatorNode(SturdyNode):
         if self.loop is None:
             return
         cycle = self.cycle
-        self._rivals.look_for_simulators(cycle.output_topics)
-        self._rivals.look_for_controllers(*cycle.command_topics, cycle.commands.heard_lately())
+        self._rivals.look_for_simulators(self.ports.output_topics)
+        self._rivals.look_for_controllers(
+            *self.ports.command_topics, cycle.commands.heard_lately()
+        )
         loop, now = self.loop, self.get_clock().now().nanoseconds * 1e-9
         cycles, overruns, then = self._seen
         self._seen = (loop.cycles, loop.overruns, now)
@@ -246,7 +257,7 @@ class SimulatorNode(SturdyNode):
                 'use a larger timestep, a lower real_time_factor or a faster machine',
                 code='over-run',
             )
-        for topic, count in self.cycle.unreliable_publishers().items():
+        for topic, count in self.ports.unreliable_publishers().items():
             self.diagnostics.event(
                 SUBJECT,
                 WARN,

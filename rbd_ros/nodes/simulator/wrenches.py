@@ -11,7 +11,7 @@ from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
 from rbd_ros.nodes.common.text import short_name
 from rbd_ros.nodes.common.wire import WireError, WrenchStampedReader
 from rbd_ros.simulation import Simulator
-from rbd_ros.simulation.plant import MAX_WRENCHES
+from rbd_ros.simulation.state import MAX_FORCES
 
 SUBJECT = 'external_wrench'
 
@@ -71,9 +71,9 @@ class ExternalWrenches:
                 f'{np.abs(force).max():g} N or N m is beyond {LARGEST_FORCE:g}',
                 'too large',
             )
-        if link not in self._forces and len(self._forces) >= MAX_WRENCHES:
+        if link not in self._forces and len(self._forces) >= MAX_FORCES:
             return (
-                f'{MAX_WRENCHES} links have one already; let some end (external_wrench_duration, '
+                f'{MAX_FORCES} links have one already; let some end (external_wrench_duration, '
                 'or a wrench of zero and ~/reset)',
                 'too many',
             )

@@ -1,0 +1,100 @@
+"""Topics of the simulator: what the simulation cycle takes from ROS and gives to it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from geometry_msgs.msg import PoseStamped, TwistStamped
+import numpy as np
+from rclpy.node import Node
+from rclpy.qos import ReliabilityPolicy
+from rclpy.subscription import Subscription
+
+from rbd_ros.nodes.common.communication import publisher, raw, subscription
+from rbd_ros.nodes.common.conversions import (
+    pose_from_floating_joint,
+    set_stamp,
+    twist_from_motion,
+)
+from rbd_ros.nodes.common.sturdy import by_hand
+from rbd_ros.nodes.simulator.interface import INTERFACE
+
+
+class RosPorts:
+    """The ports of a `SimulationCycle` as topics of a node.
+
+    Messages stay bytes, and wait in subscriptions that no executor is shown until the cycle takes
+    them: no callback ever stands between two steps.
+
+    :param node: the simulator node
+    :param clock: whether /clock is published
+    :param base: name of the link that moves freely; '' if the root link is fixed
+    """
+
+    def __init__(self, node: Node, clock: bool, base: str):
+        self._node, self._base = node, base
+        self._by_name = self._subscribe('joint_commands')
+        self._by_order = self._subscribe('effort_commands')
+        self._wrench = self._subscribe('external_wrench')
+        self.take_by_name = _taker(self._by_name)
+        self.take_by_order = _taker(self._by_order)
+        self.take_wrench = _taker(self._wrench)
+        self._state_publisher = self._publish('joint_states')
+        self.send_state: Callable[[bytes], None] = raw(self._state_publisher)
+        self._clock_publisher = self._publish('/clock') if clock else None
+        self.send_clock = raw(self._clock_publisher) if clock else _send_nothing
+        self.send_base = _send_nothing
+        if base:
+            self._pose_publisher = self._publish('base_pose')
+            self._twist_publisher = self._publish('base_twist')
+            self.send_base = self._send_base
+
+    def _subscribe(self, topic: str) -> Subscription:
+        return subscription(self._node, INTERFACE.topic(topic), by_hand, raw=True)
+
+    def _publish(self, topic: str) -> Any:
+        return publisher(self._node, INTERFACE.topic(topic))
+
+    def _send_base(self, q: np.ndarray, v: np.ndarray, time: int) -> None:
+        pose = PoseStamped(pose=pose_from_floating_joint(q))
+        twist = TwistStamped(twist=twist_from_motion(v))
+        for message, frame in ((pose, 'world'), (twist, self._base)):
+            set_stamp(message.header.stamp, time)
+            message.header.frame_id = frame
+        self._pose_publisher.publish(pose)
+        self._twist_publisher.publish(twist)
+
+    # -- about the topics -------------------------------------------------------------------------
+
+    @property
+    def command_topics(self) -> List[str]:
+        """Full names of the topics with commands."""
+        return [self._by_name.topic_name, self._by_order.topic_name]
+
+    @property
+    def output_topics(self) -> List[str]:
+        """Full names of the topics that nobody else should publish."""
+        publishers = (self._state_publisher, self._clock_publisher)
+        return [each.topic_name for each in publishers if each is not None]
+
+    def unreliable_publishers(self) -> Dict[str, int]:
+        """Publishers that cannot be heard because they are best effort: how many, by topic."""
+        result = {}
+        for each in (self._by_name, self._by_order, self._wrench):
+            topic = each.topic_name
+            count = sum(
+                info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT
+                for info in self._node.get_publishers_info_by_topic(topic)
+            )
+            if count:
+                result[topic] = count
+        return result
+
+
+def _taker(source: Subscription) -> Callable[[], Optional[Tuple[bytes, Any]]]:
+    return partial(source.handle.take_message, source.msg_type, True)
+
+
+def _send_nothing(*_: Any) -> None:
+    """Stand in for a topic that is not published."""

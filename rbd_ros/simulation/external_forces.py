@@ -1,0 +1,63 @@
+"""External forces on bodies, and the generalized force that they and the torques make together."""
+
+from __future__ import annotations
+
+from rbd_ros.compiler.loops import call_kernel, compiled, vector
+from rbd_ros.contact.detection import place
+from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
+from rbd_ros.simulation.plant import Plant, Tree
+from rbd_ros.simulation.state import ExternalForces, FORCES, State
+from rbd_ros.simulation.workspace import Dynamics
+
+
+@compiled
+def find_drive(
+    plant: Plant, state: State, external_forces: ExternalForces, dynamics: Dynamics
+) -> bool:
+    """Find `drive` at the present state; returns whether `kinematics` was found on the way."""
+    copy(state.applied, dynamics.drive)
+    if plant.has_external_forces:
+        if state.counters[FORCES] > 0:
+            call_kernel(plant.contact_kinematics, state.packed, dynamics.kinematics)
+            add_external_forces(plant.tree, external_forces, dynamics)
+            return True
+    return False
+
+
+@compiled
+def add_external_forces(tree: Tree, external_forces: ExternalForces, dynamics: Dynamics) -> None:
+    """Add the generalized force J^T f of all external forces to `drive`."""
+    total, point, use = dynamics.body_forces, vector(3), external_forces.use
+    for i in range(len(total)):
+        clear(total[i])
+    for w in range(len(use)):
+        body = use[w, 0]
+        if use[w, 2] == 0:
+            continue
+        moment, force = external_forces.moment[w], external_forces.force[w]
+        clear(point)
+        if use[w, 1] == 1:
+            place(dynamics.poses[body], external_forces.point[w], point)
+        for r in range(3):
+            s, t = (r + 1) % 3, (r + 2) % 3
+            total[body, r] += moment[r] + point[s] * force[t] - point[t] * force[s]
+            total[body, 3 + r] += force[r]
+    # From the tips to the base, each body hands on to its parent what its joint does not take:
+    # all forces are in base coordinates, so that they simply add.
+    for i in range(len(tree.parent) - 1, 0, -1):
+        for k in range(tree.dof_first[i], tree.dof_first[i + 1]):
+            along = tree.ratio[k] * dot(dynamics.columns[k], total[i])
+            dynamics.drive[tree.index[k]] += along
+        add_scaled(1.0, total[i], total[tree.parent[i]])
+
+
+@compiled
+def age_external_forces(external_forces: ExternalForces, state: State) -> None:
+    """Count down the steps that the external forces last."""
+    acting, use = 0, external_forces.use
+    for w in range(len(use)):
+        if use[w, 2] > 0:
+            use[w, 2] -= 1
+        if use[w, 2] != 0:
+            acting += 1
+    state.counters[FORCES] = acting

@@ -1,0 +1,123 @@
+"""Momentum of robots whose base is free, conserved to rounding.
+
+Euler steps of the velocity of a floating base, which is in the coordinates of a body that turns,
+let the momentum of a tumbling robot grow. So after each step the velocity of the base is set to
+the one at which the robot's total momentum is what it was plus the impulse of all external
+forces, and the base is moved by the tiny way that puts the centre of mass where this momentum
+takes it: on an exact parabola in free fall. Both corrections are of second order in h.
+
+The six rows of the mass matrix that belong to the base's joint are all that is needed: times v
+they are the momentum of the robot [n; p] in body coordinates about the origin of that body, and
+their own six columns are its inertia [[I, m c x], [-m c x, m]].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbd_ros.compiler.loops import call_kernel, compiled, matrix, vector
+from rbd_ros.simulation.linear import clear, dot, solve_dense
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.state import State
+from rbd_ros.simulation.workspace import Dynamics, FreeBases, Motion
+
+
+@compiled
+def forecast_free_bases(
+    plant: Plant,
+    state: State,
+    dynamics: Dynamics,
+    impulse: np.ndarray,
+    next_v: np.ndarray,
+    free_bases: FreeBases,
+    h: float,
+) -> None:
+    """Find momentum and centre of mass at the end of the step, from `mass` and the forces.
+
+    :param impulse: generalized impulse of friction, limits and contacts, (nv,)
+    :param next_v: velocity at the end of the step, which damping acts on, (nv,)
+    """
+    R, c = matrix(3, 3), vector(3)
+    angular, linear, moment, force = vector(3), vector(3), vector(3), vector(3)
+    mass, drive, damping = dynamics.mass, dynamics.drive, plant.damping
+    for base in range(len(plant.free_bases)):
+        orientation, position = plant.free_bases[base, 0], plant.free_bases[base, 1]
+        first = plant.free_bases[base, 2]
+        rotation(state.q, orientation, R)
+        m = centre_of_mass(mass, first, c)
+        for r in range(3):
+            i, j = first + r, first + 3 + r
+            angular[r] = dot(mass[i], state.v)
+            linear[r] = dot(mass[j], state.v)
+            # External forces without gravity, which is added below in coordinates that rest.
+            moment[r] = drive[i] + impulse[i] / h - damping[i] * next_v[i]
+            force[r] = drive[j] + impulse[j] / h - damping[j] * next_v[j]
+        for r in range(3):  # the moments are about the centre of mass from here on
+            s, t = (r + 1) % 3, (r + 2) % 3
+            angular[r] -= c[s] * linear[t] - c[t] * linear[s]
+            angular[r] += h * (moment[r] - c[s] * force[t] + c[t] * force[s])
+        for r in range(3):
+            linear[r] += h * force[r]
+        for r in range(3):
+            free_bases.angular_momentum[base, r] = dot(R[r], angular)
+            total = dot(R[r], linear) + h * m * plant.free_gravity[base, r]
+            free_bases.linear_momentum[base, r] = total
+            way = h * total / m if m > 0.0 else 0.0
+            free_bases.centre_of_mass[base, r] = state.q[position + r] + dot(R[r], c) + way
+
+
+@compiled
+def correct_free_bases(
+    plant: Plant, dynamics: Dynamics, motion: Motion, free_bases: FreeBases
+) -> None:
+    """Correct `next_v` and `next_q` of the free bases to what was forecast."""
+    # The kernel reads q alone, so that it may be that of the end of the step.
+    call_kernel(plant.mass_matrix, motion.next_q, dynamics.mass)
+    R, c, A, x = matrix(3, 3), vector(3), matrix(6, 6), vector(6)
+    mass, next_q, next_v = dynamics.mass, motion.next_q, motion.next_v
+    for base in range(len(plant.free_bases)):
+        orientation, position = plant.free_bases[base, 0], plant.free_bases[base, 1]
+        first = plant.free_bases[base, 2]
+        m = centre_of_mass(mass, first, c)
+        if not m > 0.0:
+            continue
+        rotation(next_q, orientation, R)
+        clear(x)
+        for r in range(3):
+            for k in range(3):
+                x[r] += R[k, r] * free_bases.angular_momentum[base, k]
+                x[3 + r] += R[k, r] * free_bases.linear_momentum[base, k]
+        for r in range(3):
+            s, t = (r + 1) % 3, (r + 2) % 3
+            x[r] += c[s] * x[3 + t] - c[t] * x[3 + s]
+            next_q[position + r] = free_bases.centre_of_mass[base, r] - dot(R[r], c)
+        # The other joints keep their velocities: what they contribute goes to the right.
+        for r in range(6):
+            for k in range(len(next_v)):
+                if first <= k < first + 6:
+                    A[r, k - first] = mass[first + r, k]
+                else:
+                    x[r] -= mass[first + r, k] * next_v[k]
+        solve_dense(A, x)
+        for r in range(6):
+            next_v[first + r] = x[r]
+
+
+@compiled
+def centre_of_mass(mass: np.ndarray, first: int, c: np.ndarray) -> float:
+    """Mass, and centre of mass (3,) in body coordinates, from the rows of a base's joint."""
+    m = mass[first + 5, first + 5]
+    scale = 1.0 / m if m > 0.0 else 0.0
+    c[0] = scale * mass[first + 2, first + 4]
+    c[1] = scale * mass[first, first + 5]
+    c[2] = scale * mass[first + 1, first + 3]
+    return m
+
+
+@compiled
+def rotation(q: np.ndarray, at: int, R: np.ndarray) -> None:
+    """Rotation matrix, (3, 3), of the unit quaternion (w, x, y, z) that begins at q[at]."""
+    w, x, y, z = q[at], q[at + 1], q[at + 2], q[at + 3]
+    R[0, 0], R[0, 1], R[0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
+    R[1, 0], R[1, 1], R[1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
+    R[2, 0], R[2, 1], R[2, 2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)

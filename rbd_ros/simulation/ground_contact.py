@@ -1,0 +1,237 @@
+"""Contact with the ground in a step: detection, forces for the solver, deformation of the surface.
+
+The law of one contact point is in contact/law.py. Only a simulation with ground is compiled with
+what is here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rbd_ros.compiler.loops import call_kernel, compiled, matrix, vector
+from rbd_ros.contact.detection import (
+    body_velocities,
+    contact_jacobian,
+    contact_point,
+    near_ground,
+)
+from rbd_ros.contact.law import contact_force, relaxed_deformation
+from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
+from rbd_ros.simulation.plant import Ground, Plant
+from rbd_ros.simulation.state import CONTACTS, Contacts, DEFORMED, DROPPED, NEAR, State
+from rbd_ros.simulation.workspace import Dynamics, Problem
+
+#: Deformation of a surface that nothing touches, below which it is taken to be at rest [m].
+AT_REST = 1e-12
+
+#: Added to `touching` of points that have been dealt with.
+DONE = 2
+
+
+@compiled
+def detect_contacts(
+    plant: Plant, state: State, dynamics: Dynamics, contacts: Contacts, problem: Problem, h: float
+) -> int:
+    """Find the contact points near the ground, and their Jacobians, from `kinematics`.
+
+    :param h: time step [s]
+    :return: how many there are
+    """
+    tree, ground = plant.tree, plant.ground
+    body_velocities(
+        dynamics.columns,
+        tree.parent,
+        tree.dof_first,
+        tree.index,
+        tree.ratio,
+        state.v,
+        dynamics.velocities,
+    )
+    count, dropped = near_ground(
+        ground.shapes,
+        dynamics.poses,
+        dynamics.velocities,
+        ground.plane,
+        ground.offset,
+        h,
+        contacts.point,
+        contacts.shape,
+        contacts.position,
+        contacts.gap,
+    )
+    state.counters[DROPPED] += dropped
+    state.counters[NEAR] = count
+    for c in range(count):
+        point, body = contacts.point[c], ground.shapes.body[contacts.shape[c]]
+        contact_jacobian(
+            dynamics.columns,
+            tree.support,
+            tree.support_first[body],
+            tree.support_first[body + 1],
+            tree.index,
+            tree.ratio,
+            contacts.position[c],
+            ground.plane,
+            problem.jacobian[c],
+        )
+        if state.touching[point] == 1:
+            # Touching means z = p. The gap follows from q, which errors of integration have moved
+            # away from z by a little; the force is to depend on where the body is.
+            state.normal_deformation[point] = contacts.gap[c]
+    return count
+
+
+@compiled
+def linearise_contacts(
+    ground: Ground,
+    state: State,
+    contacts: Contacts,
+    problem: Problem,
+    v: np.ndarray,
+    count: int,
+    h: float,
+) -> float:
+    """Find contact forces at the velocity v, their generalized impulse, and a linear forecast.
+
+    :return: maximum error of the forecast made before, relative to the maximum force
+    """
+    largest, error = 0.0, 0.0
+    rate, force, slope = vector(3), vector(3), matrix(3, 3)
+    clear(problem.contact_impulse)
+    for c in range(count):
+        J, point = problem.jacobian[c], contacts.point[c]
+        for r in range(3):
+            rate[r] = dot(J[r], v)
+        contact_force(
+            rate,
+            contacts.gap[c],
+            state.normal_deformation[point],
+            state.tangent_deformation[point],
+            ground.contact,
+            h,
+            force,
+            slope,
+        )
+        for r in range(3):
+            forecast = problem.intercept[c, r] + dot(problem.slope[c, r], rate)
+            largest = max(largest, abs(force[r]))
+            error = max(error, abs(force[r] - forecast))
+        for r in range(3):
+            contacts.force[c, r] = force[r]
+            copy(slope[r], problem.slope[c, r])
+            problem.intercept[c, r] = force[r] - dot(slope[r], rate)
+            if force[r] != 0.0:
+                add_scaled(h * force[r], J[r], problem.contact_impulse)
+    return error / largest if error > 0.0 and largest > 0.0 else error
+
+
+@compiled
+def add_contacts(problem: Problem, count: int, h: float) -> bool:
+    """Add the forecasts of contact forces to the linear system; returns whether any presses."""
+    pressed = False
+    for c in range(count):
+        if problem.slope[c, 0, 0] != 0.0:
+            pressed = True
+            add_contact(
+                problem.jacobian[c],
+                problem.intercept[c],
+                problem.slope[c],
+                h,
+                problem.system,
+                problem.solution,
+                problem.product,
+            )
+    return pressed
+
+
+@compiled
+def add_contact(
+    J: np.ndarray,
+    intercept: np.ndarray,
+    slope: np.ndarray,
+    h: float,
+    A: np.ndarray,
+    x: np.ndarray,
+    product: np.ndarray,
+) -> None:
+    """Add the forecast of one contact to the system: A -= h J^T slope J, x += h J^T intercept.
+
+    :param product: room for h slope J, (3, nv)
+    """
+    n = len(x)
+    for i in range(n):
+        for r in range(3):
+            product[r, i] = h * (
+                slope[r, 0] * J[0, i] + slope[r, 1] * J[1, i] + slope[r, 2] * J[2, i]
+            )
+    for i in range(n):
+        a, b, c = J[0, i], J[1, i], J[2, i]
+        # Most of a legged robot does not move a given foot: its rows stay as they are.
+        if a != 0.0 or b != 0.0 or c != 0.0:
+            x[i] += h * (a * intercept[0] + b * intercept[1] + c * intercept[2])
+            for j in range(n):
+                A[i, j] -= a * product[0, j] + b * product[1, j] + c * product[2, j]
+
+
+@compiled
+def update_deformations(
+    ground: Ground, state: State, contacts: Contacts, count: int, h: float
+) -> None:
+    """Move the surface at all contact points to the end of the step (11.76, 11.77)."""
+    counters, z, x = state.counters, state.normal_deformation, state.tangent_deformation
+    touching = state.touching
+    counters[CONTACTS] = 0
+    if counters[DEFORMED] == 0 and count == 0:
+        return
+    K, D, K_t, D_t = ground.contact[0], ground.contact[1], ground.contact[2], ground.contact[3]
+    counters[DEFORMED] = 0
+    for c in range(count):
+        point, force = contacts.point[c], contacts.force[c]
+        z[point] = relaxed_deformation(z[point], force[0], K, D, h)
+        x[point, 0] = relaxed_deformation(x[point, 0], force[1], K_t, D_t, h)
+        x[point, 1] = relaxed_deformation(x[point, 1], force[2], K_t, D_t, h)
+        touching[point] = DONE + (1 if force[0] > 0.0 else 0)
+    for point in range(len(z)):
+        if touching[point] >= DONE:
+            touching[point] -= DONE
+            counters[CONTACTS] += touching[point]
+        elif touching[point] == 1 or z[point] != 0.0 or x[point, 0] != 0.0 or x[point, 1] != 0.0:
+            touching[point] = 0
+            z[point] = relaxed_deformation(z[point], 0.0, K, D, h)
+            x[point, 0] = relaxed_deformation(x[point, 0], 0.0, K_t, D_t, h)
+            x[point, 1] = relaxed_deformation(x[point, 1], 0.0, K_t, D_t, h)
+        # An exponential never arrives: without an end of it, every point that was ever touched
+        # would be looked at in every step.
+        if (
+            touching[point] == 0
+            and max(abs(z[point]), abs(x[point, 0]), abs(x[point, 1])) < AT_REST
+        ):
+            z[point] = x[point, 0] = x[point, 1] = 0.0
+        else:
+            counters[DEFORMED] += 1
+
+
+@compiled
+def start_contacts(plant: Plant, state: State, dynamics: Dynamics) -> int:
+    """Let contact points inside the ground touch its surface there; elsewhere it is at rest.
+
+    :return: the contact point that is deepest, -1 if none is inside
+    """
+    call_kernel(plant.contact_kinematics, state.packed, dynamics.kinematics)
+    ground, shapes = plant.ground, plant.ground.shapes
+    state.counters[DEFORMED] = 0
+    deepest, at = 0.0, -1
+    point = vector(3)
+    for s in range(len(shapes.kind)):
+        for number in range(shapes.first[s], shapes.first[s + 1]):
+            contact_point(shapes, s, number, dynamics.poses, ground.plane[0], point)
+            gap = dot(ground.plane[0], point) - ground.offset
+            state.normal_deformation[number] = min(gap, 0.0)
+            state.tangent_deformation[number, 0] = state.tangent_deformation[number, 1] = 0.0
+            state.touching[number] = 0
+            if gap < 0.0:
+                state.touching[number] = 1
+                state.counters[DEFORMED] += 1
+            if gap < deepest:
+                deepest, at = gap, number
+    return at

@@ -1,0 +1,101 @@
+"""What a simulation is at one instant: all of this is in a snapshot, and nothing else.
+
+The sizes in the declarations are nq and nv of the robot, the number of its contact `points`, and
+of those that can be `near` the ground at once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rbd_ros.compiler.records import buffer, floats, integers
+
+#: Order of the counters in `State.counters`.
+(
+    STEPS,
+    SUBSTEPS,
+    SATURATED,
+    GUARDED,
+    LIMITED,
+    UNCONVERGED,
+    DROPPED,
+    CONTACTS,
+    DEFORMED,
+    FORCES,
+    NEAR,
+) = range(11)
+COUNTERS = 11
+
+#: Contact points treated at once; more are dropped and counted.
+MAX_CONTACTS = 512
+
+#: External forces acting at once.
+MAX_FORCES = 64
+
+
+class State(NamedTuple):
+    """Positions, velocities, and whatever else the next step depends on.
+
+    :param packed: q, v and torque one after another, as kernels want them
+    :param q: configuration [rad, m]
+    :param v: velocity [rad/s, m/s]
+    :param torque: input of forward dynamics [N m, N]
+    :param segment: on which segment of its law each joint was found last (joint_law.py)
+    :param normal_deformation: z of the surface at each contact point (contact/law.py) [m]
+    :param tangent_deformation: x of the surface [m]
+    :param touching: 1 where the robot touched the ground at the end of the last step
+    :param counters: see STEPS ...
+    :param saturated: 1 where torque was cut at the effort limit
+    :param applied: torque after saturation [N m, N]
+    :param acceleration: mean acceleration of the last step [rad/s^2, m/s^2]
+    :param constraint_force: mean generalized force of friction, limits and contacts in the last
+        (part of a) step [N m, N]
+    """
+
+    packed: np.ndarray = buffer()
+    q: np.ndarray = floats('nq', within='packed')
+    v: np.ndarray = floats('nv', within='packed')
+    torque: np.ndarray = floats('nv', within='packed')
+    segment: np.ndarray = integers('nv')
+    normal_deformation: np.ndarray = floats('points')
+    tangent_deformation: np.ndarray = floats('points', 2)
+    touching: np.ndarray = integers('points')
+    counters: np.ndarray = integers(COUNTERS)
+    saturated: np.ndarray = integers('nv')
+    applied: np.ndarray = floats('nv')
+    acceleration: np.ndarray = floats('nv')
+    constraint_force: np.ndarray = floats('nv')
+
+
+class ExternalForces(NamedTuple):
+    """Forces on bodies from outside, each in a row of its own.
+
+    :param moment: moment [N m]
+    :param force: force [N]
+    :param point: point it acts at, in base or body coordinates [m]
+    :param use: body; 1 if the point moves with it; remaining steps, negative: for ever, 0: none
+    """
+
+    moment: np.ndarray = floats(MAX_FORCES, 3)
+    force: np.ndarray = floats(MAX_FORCES, 3)
+    point: np.ndarray = floats(MAX_FORCES, 3)
+    use: np.ndarray = integers(MAX_FORCES, 3)
+
+
+class Contacts(NamedTuple):
+    """The contact points near the ground in the last (part of a) step: the first `NEAR` rows.
+
+    :param point: their numbers among all contact points
+    :param shape: the shapes they belong to
+    :param position: where they were at the beginning [m]
+    :param gap: their heights above the ground [m]
+    :param force: force on the robot at each, along normal and tangents [N]
+    """
+
+    point: np.ndarray = integers('near')
+    shape: np.ndarray = integers('near')
+    position: np.ndarray = floats('near', 3)
+    gap: np.ndarray = floats('near')
+    force: np.ndarray = floats('near', 3)

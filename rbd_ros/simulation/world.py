@@ -1,0 +1,202 @@
+"""The physics of a simulation: commands in, a step, the state out.
+
+A `World` knows nothing of who drives it: `Simulator` is its face for people (checked arguments,
+names of links, warnings), the simulator node its face for ROS. Recording, lockstep and fault
+injection are written around `step` in the same way.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Callable, Dict, NamedTuple, Optional, Sequence
+
+import numpy as np
+
+from rbd_ros.compiler.records import Record
+from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
+from rbd_ros.robot import Robot
+from rbd_ros.simulation.assembly import make_plant, make_world, with_external_forces
+from rbd_ros.simulation.state import State, STEPS
+from rbd_ros.simulation.stepping import advance, place_on_ground, REFUSED
+
+#: Guard on the speed of joints [rad/s or m/s].
+SPEED_LIMIT = 2000.0
+
+#: Names of the integrators.
+INTEGRATORS = ('semi_implicit', 'rk4')
+
+# What a snapshot keeps, of the fields of `WorldRecord`.
+_KEPT = ('state', 'external_forces', 'contacts')
+
+
+class Steps(NamedTuple):
+    """The loop that takes steps, `stepping.advance`, for whoever has records of their own.
+
+    :param alone: function of the number of steps; other Python threads wait meanwhile
+    :param aside: likewise, but other Python threads run meanwhile, which costs a microsecond
+    :param address: for `call_loop`
+    """
+
+    alone: Callable[[int], int]
+    aside: Callable[[int], int]
+    address: int
+
+
+class World:
+    """A robot, the ground and the laws of physics, stepped in time.
+
+    :param robot: the robot
+    :param timestep: h [s]
+    :param integrator: one of `INTEGRATORS`
+    :param ground: what there is to touch, None for nothing
+    :param contact: parameters of soft contact; None for the defaults of `ContactParameters`
+    :param contact_links: links that can touch the ground; None for all that move
+    :param speed_limit: guard on the speed of joints [rad/s or m/s]
+    :raises ValueError: if an argument is not valid, or a link is unknown
+    :raises SingularMassMatrixError: if joints move no mass
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        timestep: float = 1e-3,
+        integrator: str = 'semi_implicit',
+        ground: Optional[HalfSpace] = None,
+        contact: Optional[ContactParameters] = None,
+        contact_links: Optional[Sequence[str]] = None,
+        speed_limit: float = SPEED_LIMIT,
+    ):
+        if integrator not in INTEGRATORS:
+            raise ValueError(
+                f'unknown integrator {integrator!r}; there are {", ".join(INTEGRATORS)}'
+            )
+        for name, value in (('timestep', timestep), ('speed_limit', speed_limit)):
+            if not 0.0 < float(value) < math.inf:
+                raise ValueError(f'{name} must be positive and finite, got {value}')
+        self.robot, self.integrator, self.ground = robot, integrator, ground
+        shapes, self.geometries, self.shape_warnings = contact_shapes(
+            robot.model, contact_links if ground else ()
+        )
+        self.plant = make_plant(
+            robot,
+            timestep,
+            ground,
+            contact or ContactParameters(),
+            shapes,
+            float(speed_limit),
+            integrator == 'rk4',
+        )
+        self.fields = make_world(self.plant, robot.nq)
+        self.commands, self.state = self.fields.commands, self.fields.state
+        self.external_forces, self.contacts = self.fields.external_forces, self.fields.contacts
+        self.record = Record(self.fields)
+        self.start_time = 0.0
+        self._torque = self.commands.torque
+        self._forget_steps()
+
+    def _forget_steps(self) -> None:
+        self._steps: Optional[Steps] = None
+        self._step_alone = lambda count: self.steps.alone(count)  # until there is the loop itself
+
+    @property
+    def time(self) -> float:
+        """Simulated time, counted in steps so that it does not drift [s]."""
+        return self.start_time + int(self.state.counters[STEPS]) * self.plant.timestep
+
+    def allow_external_forces(self) -> None:
+        """Have the loop that takes steps look at `external_forces`, which it then is made for."""
+        if not self.plant.has_external_forces:
+            self.plant = with_external_forces(self.plant, self.robot)
+            self.fields = self.fields._replace(plant=self.plant)
+            self.record = Record(self.fields)
+            self._forget_steps()
+
+    @property
+    def steps(self) -> Steps:
+        """The loop that takes steps; compiled when it is first asked for."""
+        if self._steps is None and not self.robot.nv:
+            self._steps = Steps(self._let_time_pass, self._let_time_pass, 0)
+        elif self._steps is None:
+            self._steps = Steps(
+                advance.bind(self.record, keep_lock=True),
+                advance.bind(self.record),
+                advance.address(self.record),
+            )
+        self._step_alone = self._steps.alone
+        return self._steps
+
+    def _let_time_pass(self, count: int) -> int:
+        """Stand in for the loop where nothing can move."""
+        self.state.counters[STEPS] += count
+        return count
+
+    def step(self, torque: np.ndarray, count: int = 1) -> State:
+        """Take time steps under a constant torque.
+
+        :param torque: (nv,) [N m, N], cut at the effort limits
+        :param count: number of steps
+        :return: the state after them; the arrays in it change with the next step
+        :raises ValueError: if a torque is not finite; nothing is changed
+        :raises FloatingPointError: if the dynamics are not finite; the state is that before the
+            step concerned
+        """
+        self._torque[:] = torque
+        # A step takes microseconds: less than it takes to let go of Python's lock and get it back.
+        taken = self._step_alone(1) if count == 1 else self.steps.aside(count)
+        if taken != count:
+            raise self.failure(taken)
+        return self.state
+
+    def failure(self, taken: int) -> Exception:
+        """Return why fewer steps were taken than asked for.
+
+        :param taken: what `advance` returned
+        """
+        if taken == REFUSED:
+            return ValueError(f'tau must be finite, got {self.commands.torque}')
+        v = self.fields.work.motion.next_v
+        bad = {self.joint_of(i) for i in range(len(v)) if not math.isfinite(v[i])}
+        return FloatingPointError(
+            f'the dynamics of {self.robot.name!r} are not finite at time {self.time:g} s, joints '
+            f'{", ".join(sorted(bad)) or "unknown"}: is there enough inertia behind each joint?'
+        )
+
+    def reset(self, q: np.ndarray, v: np.ndarray, time: float = 0.0) -> int:
+        """Start anew: external forces, counters and the deformation of the ground are cleared.
+
+        :param q: configuration, valid, (nq,)
+        :param v: velocity, (nv,)
+        :param time: time that it is now [s]
+        :return: the contact point that is deepest in the ground, -1 if there is none
+        """
+        for record in self.fields[1:]:  # all but the constants
+            _clear(record)
+        self.state.q[:] = q
+        self.state.v[:] = v
+        self.start_time = float(time)
+        return place_on_ground(self.record) if self.plant.has_ground else -1
+
+    def arrays(self) -> Dict[str, np.ndarray]:
+        """All that the next steps depend on, by name; not copied."""
+        return {
+            f'{name}.{field}': array
+            for name in _KEPT
+            for field, array in getattr(self.fields, name)._asdict().items()
+        }
+
+    def joint_of(self, i: int) -> str:
+        """Name of the joint that a degree of freedom belongs to."""
+        model = self.robot.model
+        return next(
+            model.body(k).joint_name
+            for k, (_, at_v) in model.independent_slices.items()
+            if at_v.start <= i < at_v.stop
+        )
+
+
+def _clear(record: tuple) -> None:
+    for each in record:
+        if isinstance(each, tuple):
+            _clear(each)
+        else:
+            each[...] = 0

@@ -1,0 +1,89 @@
+"""The simulation cycle without a node: bytes in, steps of the physics, bytes out."""
+
+from collections import deque
+
+import numpy as np
+import pytest
+from support import outside
+from support.simulated_robots import ball, turntable
+
+outside.load('rclpy')
+
+from node_harness import joint_state
+from rclpy.serialization import deserialize_message, serialize_message
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+
+from rbd_ros.nodes.simulator.cycle import SimulationCycle
+from rbd_ros.nodes.simulator.interface import SIMULATOR_PARAMETERS
+
+
+class Recorder:
+    """Ports that keep what is sent, and give what they were given."""
+
+    def __init__(self):
+        self.by_name, self.by_order, self.wrenches = deque(), deque(), deque()
+        self.states, self.clocks, self.bases = [], [], []
+
+    @staticmethod
+    def _next(waiting):
+        return (waiting.popleft(), None) if waiting else None
+
+    def take_by_name(self):
+        return self._next(self.by_name)
+
+    def take_by_order(self):
+        return self._next(self.by_order)
+
+    def take_wrench(self):
+        return self._next(self.wrenches)
+
+    def send_state(self, data):
+        self.states.append(deserialize_message(bytes(data), JointState))
+
+    def send_clock(self, data):
+        self.clocks.append(deserialize_message(bytes(data), Clock))
+
+    def send_base(self, q, v, time):
+        self.bases.append((q, v, time))
+
+
+class Told:
+    """Stands in for diagnostics."""
+
+    def event(self, *args, **options):
+        raise AssertionError(args)
+
+    def condition(self, *args, **options):
+        pass
+
+
+def make(robot, **parameters):
+    values = {each.name: each.default for each in SIMULATOR_PARAMETERS if hasattr(each, 'default')}
+    ports, warnings = Recorder(), []
+    cycle = SimulationCycle(robot, {**values, **parameters}, Told(), ports, warnings.append)
+    return cycle, ports
+
+
+def test_commands_move_the_robot_and_every_cycle_sends_its_state():
+    cycle, ports = make(turntable(0.2), command_timeout=0.0)
+    sent = len(ports.states)
+    cycle.run()
+    assert ports.states[-1].velocity[0] == 0.0  # locked until the first command
+    command = joint_state(list(ports.states[-1].name), effort=[1.0])
+    for _ in range(10):  # read at first, then taken by machine code
+        ports.by_name.append(serialize_message(command))
+        cycle.run()
+    assert len(ports.states) == sent + 11
+    assert ports.states[-1].velocity[0] == pytest.approx(10 * 1e-3 / 0.2)
+    stamps = [each.header.stamp.sec * 10**9 + each.header.stamp.nanosec for each in ports.states]
+    assert np.all(np.diff(stamps[sent:]) == 10**6)
+
+
+def test_a_free_base_is_sent_too():
+    cycle, ports = make(ball(), initial_command='zero')
+    for _ in range(5):
+        cycle.run()
+    q, v, time = ports.bases[-1]
+    assert v[5] == pytest.approx(-9.81 * 5e-3) and time == cycle.time_ns
+    assert len(q) == 7 and ports.clocks

@@ -1,0 +1,75 @@
+"""The physics apart from whoever drives it: commands in, state out, compiled for what is used."""
+
+import numpy as np
+import pytest
+from support.simulated_robots import at, ball, body, joint, link, robot, turntable
+
+from rbd_ros import Simulator
+from rbd_ros.contact import HalfSpace
+from rbd_ros.simulation import World
+from rbd_ros.simulation.state import STEPS
+
+
+def started(subject, **options):
+    world = World(subject, **options)
+    world.reset(subject.neutral(), np.zeros(subject.nv))
+    return world
+
+
+def test_a_step_returns_the_state_that_the_commands_lead_to():
+    world = started(turntable(0.2), timestep=1e-3)
+    state = world.step(np.array([1.0]))
+    assert state is world.state
+    assert state.v == pytest.approx([1e-3 / 0.2])
+    assert state.counters[STEPS] == 1 and world.time == 1e-3
+
+
+def test_a_simulator_is_a_face_of_the_world():
+    subject = ball()
+    world, simulator = started(subject, ground=HalfSpace()), Simulator(subject, ground=True)
+    start = np.array(at((0, 0, 0.105)))
+    world.reset(start, np.zeros(6))
+    simulator.reset(start)
+    world.step(np.zeros(6), 200)
+    simulator.step(n=200)
+    assert np.array_equal(world.state.q, simulator.q) and simulator.contacts
+
+
+@pytest.mark.parametrize('count', [1, 7])
+def test_commands_that_are_not_finite_are_refused_and_change_nothing(count):
+    world = started(turntable())
+    world.step(np.array([0.5]), 3)
+    before = {name: array.copy() for name, array in world.arrays().items()}
+    with pytest.raises(ValueError, match='finite'):
+        world.step(np.array([np.inf]), count)
+    for name, array in world.arrays().items():
+        assert np.array_equal(array, before[name]), name
+
+
+def test_what_cannot_be_used_is_not_compiled():
+    """Ground, free bases, external forces and Runge-Kutta are known when the loop is compiled."""
+    flags = ('has_ground', 'has_free_bases', 'has_external_forces', 'runge_kutta', 'is_flat')
+    arm = World(turntable())
+    assert [getattr(arm.plant, flag) for flag in flags] == [False, False, False, False, True]
+    flying = World(body(), integrator='rk4', ground=HalfSpace())
+    assert [getattr(flying.plant, flag) for flag in flags] == [False, True, False, True, False]
+    kinds = {name: detail for name, _, detail in arm.record.kind[1]}
+    fields = {name: what for name, what, _ in kinds['plant'][1]}
+    assert {fields[flag] for flag in flags} == {'constant'}
+
+
+def test_external_forces_are_compiled_in_when_the_first_is_applied():
+    subject = robot(
+        link('base'), link('a', 2.0, (1.0,) * 3), joint('slide', 'base', 'a', 'prismatic')
+    )
+    late, early = (
+        Simulator(subject, external_forces=external_forces) for external_forces in (False, True)
+    )
+    axis = subject.jacobian(subject.neutral(), 'a')[:, 0]
+    for simulator in (late, early):
+        simulator.step(n=10)
+        simulator.apply_wrench('a', 3.0 * axis)
+        simulator.step(n=10)
+    assert not np.array_equal(late.v, [0.0])
+    assert np.array_equal(late.q, early.q) and np.array_equal(late.v, early.v)
+    assert late.snapshot().arrays.keys() == early.snapshot().arrays.keys()
