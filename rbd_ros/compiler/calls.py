@@ -11,12 +11,23 @@ from __future__ import annotations
 import ctypes
 from functools import lru_cache
 import sys
-from typing import Any, Sequence, Tuple
+from typing import Sequence, Tuple
 
 import numpy as np
 
 from rbd_ros.compiler import cache, native
-from rbd_ros.compiler.definition import Definition
+from rbd_ros.compiler.call_table import (
+    AT,
+    KEYS,
+    MOST_AXES,
+    MOST_INPUTS,
+    MOST_LINKS,
+    MOST_OUTPUTS,
+    NAMES,
+    SHAPE,
+    SHAPES,
+    SIZES,
+)
 from rbd_ros.compiler.layouts import (
     address,
     DATA,
@@ -46,25 +57,6 @@ _API = (
     'error_occurred', 'clear_error', 'dict_get', 'dict_size', 'vectorcall',
 )  # fmt: skip
 
-# Most arrays, results, axes of a result and links with forces; with more the routine is not used.
-_INPUTS, _OUTPUTS, _AXES, _LINKS = 16, 8, 4, 8
-
-
-# What the routine is told about a kernel, in a table of 64-bit words: single numbers, sizes of the
-# inputs, names of the arguments (inputs, external forces, out), number of axes and shape of each
-# output, and links of the kernel with forces.
-_WORDS = (
-    'inputs', 'outputs', 'one', 'batch', 'scratch', 'lanes', 'most_rows', 'result_type', 'links',
-    'forced', 'forced_self', 'out_name', 'total',
-)  # fmt: skip
-_AT = {name: k for k, name in enumerate(_WORDS)}
-_SIZES = len(_WORDS)
-_NAMES = _SIZES + _INPUTS
-_SHAPES = _NAMES + _INPUTS + 2
-_SHAPE = _AXES + 2  # axes, elements, then the shape
-_KEYS = _SHAPES + _OUTPUTS * _SHAPE
-_LENGTH = _KEYS + _LINKS
-
 
 class _Texts(Routine):
     """The routine's two functions have these in common."""
@@ -75,7 +67,7 @@ class _Texts(Routine):
 
     def word(self, name: str, kind: str = 'i64') -> str:
         """Number of the kernel's table."""
-        return self.get('%d', kind, str(_AT[name]))
+        return self.get('%d', kind, str(AT[name]))
 
     def element(self, first: int, index: str, kind: str = 'i64') -> str:
         """Element of a part of the kernel's table."""
@@ -168,9 +160,9 @@ def _call_function() -> str:
     """Text of `call`: the whole way from arguments to the result."""
     r = _Texts('ptr @call(ptr %d, ptr %self, ptr %args, i64 %nargs, ptr %kwnames)')
     n, m = r.word('inputs'), r.word('outputs')
-    slots = r.array('ptr', _INPUTS + 2)
-    ins, strides = r.array('ptr', _INPUTS), r.array('i64', _INPUTS)
-    outs, numbers = r.array('ptr', _OUTPUTS), r.array('double', _OUTPUTS)
+    slots = r.array('ptr', MOST_INPUTS + 2)
+    ins, strides = r.array('ptr', MOST_INPUTS), r.array('i64', MOST_INPUTS)
+    outs, numbers = r.array('ptr', MOST_OUTPUTS), r.array('double', MOST_OUTPUTS)
     rows = r.variable('i64', '-1')
     _arrange(r, n, slots)
     _with_forces(r, n, slots)
@@ -227,7 +219,7 @@ def _arrange(r: _Texts, n: str, slots: str) -> None:
             place = r.variable('i64', '-1')
             r.put(place, 'i64', '-1')
             with r.loop(known) as k:
-                with r.only_if(r.same(r.element(_NAMES, k, 'ptr'), name)):
+                with r.only_if(r.same(r.element(NAMES, k, 'ptr'), name)):
                     r.put(place, 'i64', k)
             at = r.get(place, 'i64')
             r.when(r.value(f'icmp slt i64 {at}, 0'), 'slow')
@@ -245,13 +237,13 @@ def _with_forces(r: _Texts, n: str, slots: str) -> None:
     count = r.value(f'call i64 {r.api("dict_size")}(ptr {forces})')
     r.when(r.same(count, '0', 'i64'), end)
     r.unless(r.same(count, r.word('links'), 'i64'), 'slow')
-    passed = r.array('ptr', _INPUTS + _LINKS + 1)
+    passed = r.array('ptr', MOST_INPUTS + MOST_LINKS + 1)
     with r.loop(n) as k:
         argument = r.get(slots, 'ptr', k)
         r.when(r.same(argument, 'null'), 'slow')
         r.put(passed, 'ptr', argument, k)
     with r.loop(count) as j:
-        key = r.element(_KEYS, j, 'ptr')
+        key = r.element(KEYS, j, 'ptr')
         force = r.value(f'call ptr {r.api("dict_get")}(ptr {forces}, ptr {key})')
         r.when(r.same(force, 'null'), 'slow')
         r.put(passed, 'ptr', force, r.value(f'add i64 {n}, {j}'))
@@ -272,7 +264,7 @@ def _take_inputs(r: _Texts, n: str, slots: str, ins: str, strides: str, rows: st
     with r.loop(n) as k:
         argument = r.get(slots, 'ptr', k)
         r.when(r.same(argument, 'null'), 'slow')
-        size = r.element(_SIZES, k)
+        size = r.element(SIZES, k)
         room = r.at(buffer, 'double', r.get(used, 'i64'))
         found = r.value(
             f'call i64 @take(ptr {argument}, i64 {size}, ptr {room}, '
@@ -291,7 +283,7 @@ def _take_inputs(r: _Texts, n: str, slots: str, ins: str, strides: str, rows: st
 
 def _shape(r: _Texts, j: str) -> str:
     """Index of an output's part of the table: axes, elements, shape."""
-    return r.value(f'mul i64 {j}, {_SHAPE}')
+    return r.value(f'mul i64 {j}, {SHAPE}')
 
 
 def _new_outputs(
@@ -303,10 +295,10 @@ def _new_outputs(
         made = r.value(f'call ptr {r.api("new_tuple")}(ptr {kind}, i64 {m})')
         r.when(r.same(made, 'null'), 'nothing')
         r.put(result, 'ptr', made)
-    dims = r.array('i64', _AXES + 1)
+    dims = r.array('i64', MOST_AXES + 1)
     with r.loop(m) as j:
         shape, done = _shape(r, j), r.new_label()
-        axes = r.element(_SHAPES, shape)
+        axes = r.element(SHAPES, shape)
         count = r.get(rows, 'i64')
         single = r.value(f'icmp slt i64 {count}, 0')
         r.put(outs, 'ptr', r.at(numbers, 'double', j), j)
@@ -314,7 +306,7 @@ def _new_outputs(
         lead = r.value(f'select i1 {single}, i64 0, i64 1')
         r.put(dims, 'i64', count)
         with r.loop(axes) as a:
-            size = r.element(_SHAPES + 2, r.value(f'add i64 {shape}, {a}'))
+            size = r.element(SHAPES + 2, r.value(f'add i64 {shape}, {a}'))
             r.put(dims, 'i64', size, r.value(f'add i64 {a}, {lead}'))
         total = r.value(f'trunc i64 {r.value(f"add i64 {axes}, {lead}")} to i32')
         made = r.value(
@@ -361,22 +353,22 @@ def _given_outputs(
         r.unless(r.is_type(given, 'ndarray'), 'slow')
         r.unless(r.is_plain(given, _CONTIGUOUS_ALIGNED | _WRITEABLE), 'slow')
         shape = _shape(r, j)
-        axes = r.element(_SHAPES, shape)
+        axes = r.element(SHAPES, shape)
         found = r.value(f'zext i32 {r.field(given, ND, "i32")} to i64')
         r.unless(r.same(found, r.value(f'add i64 {axes}, {lead}'), 'i64'), 'slow')
         dims = r.field(given, DIMENSIONS, 'ptr')
         with r.only_if(r.same(lead, '1', 'i64')):
             r.unless(r.same(r.get(dims, 'i64'), count, 'i64'), 'slow')
         with r.loop(axes) as a:
-            wanted = r.element(_SHAPES + 2, r.value(f'add i64 {shape}, {a}'))
+            wanted = r.element(SHAPES + 2, r.value(f'add i64 {shape}, {a}'))
             has = r.get(dims, 'i64', r.value(f'add i64 {a}, {lead}'))
             r.unless(r.same(has, wanted, 'i64'), 'slow')
         data = r.field(given, DATA, 'ptr')
-        elements = r.element(_SHAPES + 1, shape)
+        elements = r.element(SHAPES + 1, shape)
         end = r.at(data, 'double', r.value(f'mul i64 {elements}, {lines}'))
         with r.loop(n) as k:
             source = r.get(ins, 'ptr', k)
-            size = r.element(_SIZES, k)
+            size = r.element(SIZES, k)
             height = r.value(
                 f'select i1 {r.same(r.get(strides, "i64", k), "0", "i64")}, i64 1, i64 {lines}'
             )
@@ -409,13 +401,13 @@ def _run(r: _Texts, n: str, m: str, ins: str, strides: str, outs: str, rows: str
     r.go(done)
     r.label(batch)
     r.unless(r.value(f'icmp slt i64 {count}, {r.word("lanes")}'), many)
-    row_ins, row_outs = r.array('ptr', _INPUTS), r.array('ptr', _OUTPUTS)
+    row_ins, row_outs = r.array('ptr', MOST_INPUTS), r.array('ptr', MOST_OUTPUTS)
     with r.loop(count) as i:
         with r.loop(n) as k:
             offset = r.value(f'mul i64 {r.get(strides, "i64", k)}, {i}')
             r.put(row_ins, 'ptr', r.at(r.get(ins, 'ptr', k), 'double', offset), k)
         with r.loop(m) as j:
-            elements = r.element(_SHAPES + 1, _shape(r, j))
+            elements = r.element(SHAPES + 1, _shape(r, j))
             offset = r.value(f'mul i64 {elements}, {i}')
             r.put(row_outs, 'ptr', r.at(r.get(outs, 'ptr', j), 'double', offset), j)
         r.do(f'call void {one}(ptr {row_ins}, ptr {row_outs})')
@@ -470,81 +462,3 @@ def _api_values() -> Sequence[int]:
         numpy_function(_FROM_ANY),
         *map(address, functions),
     ]
-
-
-class CallTable:
-    """What the routine is told about one kernel, and what must live as long as its builtins.
-
-    :param definition: the kernel's
-    :param one: address of `table`, the kernel for one state
-    """
-
-    def __init__(self, definition: Definition, one: int):
-        self._words = (ctypes.c_int64 * _LENGTH)()
-        self._kept: list[Any] = [routine()]
-        inputs, outputs = definition.inputs, definition.outputs
-        self._set('inputs', len(inputs))
-        self._set('outputs', len(outputs))
-        self._set('one', one)
-        self._set('lanes', native.simd_lanes())
-        self._set('total', max(1, sum(size for _, size in inputs)))
-        if definition.result is not None:
-            self._set('result_type', self._object(definition.result))
-        self._set('out_name', self._object((sys.intern('out'),)))
-        for k, (_, size) in enumerate(inputs):
-            self._words[_SIZES + k] = size
-        names = [*(name for name, _ in inputs), 'external_forces', 'out']
-        for k, name in enumerate(names):
-            self._words[_NAMES + k] = self._object(sys.intern(name))
-        for j, output in enumerate(outputs):
-            first = _SHAPES + j * _SHAPE
-            for k, value in enumerate((len(output.shape), output.size, *output.shape)):
-                self._words[first + k] = value
-
-    @staticmethod
-    def fits(definition: Definition) -> bool:
-        """Whether the routine can do calls of a kernel."""
-        return (
-            len(definition.inputs) <= _INPUTS
-            and len(definition.outputs) <= _OUTPUTS
-            and all(len(output.shape) <= _AXES for output in definition.outputs)
-        )
-
-    @property
-    def address(self) -> int:
-        """Address of the table."""
-        return ctypes.addressof(self._words)
-
-    def allow_batches(self, batch: int, scratch: int, most_rows: int) -> None:
-        """Let batches be done without Python.
-
-        :param batch: address of `batch`
-        :param scratch: address of its scratch array
-        :param most_rows: most rows of one call; the interpreter's lock is kept meanwhile
-        """
-        self._set('scratch', scratch)
-        self._set('most_rows', most_rows)
-        self._set('batch', batch)
-
-    def allow_forces(self, links: Sequence[str], function: int, bound: Any) -> None:
-        """Let calls with forces on these links be done without Python, instead of others.
-
-        :param links: names of the links in the order of the kernel's inputs
-        :param function: address of the builtin's machine code of the kernel with forces
-        :param bound: what that builtin is bound to
-        """
-        if len(links) > _LINKS:
-            return
-        self._set('links', 0)  # nobody else runs while the interpreter's lock is ours
-        for k, link in enumerate(links):
-            self._words[_KEYS + k] = self._object(sys.intern(link))
-        self._set('forced', function)
-        self._set('forced_self', self._object(bound))
-        self._set('links', len(links))
-
-    def _set(self, name: str, value: int) -> None:
-        self._words[_AT[name]] = value
-
-    def _object(self, value: Any) -> int:
-        self._kept.append(value)
-        return id(value)

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rbd_ros.compiler import builtin, cache, calls, functions, handles, native
+from rbd_ros.compiler.call_table import CallTable
 from rbd_ros.compiler.definition import Definition
 from rbd_ros.compiler.graph import Graph, OperationCount
 from rbd_ros.compiler.straight_line import Outputs
@@ -276,9 +277,10 @@ class Kernel(BaseKernel):
         self.address = self._single_code.address('packed')
         self._batch_code: Optional[native.MachineCode] = None
         self._run_rows: Optional[Callable[..., None]] = None
-        self._call_table: Optional[calls.CallTable] = None
-        if builtin.supported() and calls.CallTable.fits(definition):
-            self._call_table = calls.CallTable(definition, self._single_code.address('table'))
+        self._call_table: Optional[CallTable] = None
+        if builtin.supported() and CallTable.fits(definition):
+            one = self._single_code.address('table')
+            self._call_table = CallTable(definition, one, calls.routine())
 
     def bind(
         self,

@@ -1,0 +1,110 @@
+"""What the routine that does calls (calls.py) is told about a kernel, as a table in memory."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import Any, List, Sequence
+
+from rbd_ros.compiler import native
+from rbd_ros.compiler.definition import Definition
+
+# Most arrays, results, axes of a result and links with forces; with more the routine is not used.
+MOST_INPUTS, MOST_OUTPUTS, MOST_AXES, MOST_LINKS = 16, 8, 4, 8
+
+
+# What the routine is told about a kernel, in a table of 64-bit words: single numbers, sizes of the
+# inputs, names of the arguments (inputs, external forces, out), number of axes and shape of each
+# output, and links of the kernel with forces.
+_WORDS = (
+    'inputs', 'outputs', 'one', 'batch', 'scratch', 'lanes', 'most_rows', 'result_type', 'links',
+    'forced', 'forced_self', 'out_name', 'total',
+)  # fmt: skip
+AT = {name: k for k, name in enumerate(_WORDS)}
+SIZES = len(_WORDS)
+NAMES = SIZES + MOST_INPUTS
+SHAPES = NAMES + MOST_INPUTS + 2
+SHAPE = MOST_AXES + 2  # axes, elements, then the shape
+KEYS = SHAPES + MOST_OUTPUTS * SHAPE
+_LENGTH = KEYS + MOST_LINKS
+
+
+class CallTable:
+    """What the routine is told about one kernel, and what must live as long as its builtins.
+
+    :param definition: the kernel's
+    :param one: address of `table`, the kernel for one state
+    :param routine: what the calls are done by
+    """
+
+    def __init__(self, definition: Definition, one: int, routine: object):
+        self._words = (ctypes.c_int64 * _LENGTH)()
+        self._kept: List[Any] = [routine]
+        inputs, outputs = definition.inputs, definition.outputs
+        self._set('inputs', len(inputs))
+        self._set('outputs', len(outputs))
+        self._set('one', one)
+        self._set('lanes', native.simd_lanes())
+        self._set('total', max(1, sum(size for _, size in inputs)))
+        if definition.result is not None:
+            self._set('result_type', self._object(definition.result))
+        self._set('out_name', self._object((sys.intern('out'),)))
+        for k, (_, size) in enumerate(inputs):
+            self._words[SIZES + k] = size
+        names = [*(name for name, _ in inputs), 'external_forces', 'out']
+        for k, name in enumerate(names):
+            self._words[NAMES + k] = self._object(sys.intern(name))
+        for j, output in enumerate(outputs):
+            first = SHAPES + j * SHAPE
+            for k, value in enumerate((len(output.shape), output.size, *output.shape)):
+                self._words[first + k] = value
+
+    @staticmethod
+    def fits(definition: Definition) -> bool:
+        """Whether the routine can do calls of a kernel."""
+        return (
+            len(definition.inputs) <= MOST_INPUTS
+            and len(definition.outputs) <= MOST_OUTPUTS
+            and all(len(output.shape) <= MOST_AXES for output in definition.outputs)
+        )
+
+    @property
+    def address(self) -> int:
+        """Address of the table."""
+        return ctypes.addressof(self._words)
+
+    def allow_batches(self, batch: int, scratch: int, most_rows: int) -> None:
+        """Let batches be done without Python.
+
+        :param batch: address of `batch`
+        :param scratch: address of its scratch array
+        :param most_rows: most rows of one call; the interpreter's lock is kept meanwhile
+        """
+        self._set('scratch', scratch)
+        self._set('most_rows', most_rows)
+        self._set('batch', batch)
+
+    def allow_forces(self, links: Sequence[str], function: int, bound: Any) -> None:
+        """Let calls with forces on these links be done without Python, instead of others.
+
+        :param links: names of the links in the order of the kernel's inputs
+        :param function: address of the builtin's machine code of the kernel with forces
+        :param bound: what that builtin is bound to
+        """
+        if len(links) > MOST_LINKS:
+            return
+        keys = [sys.intern(link) for link in links]
+        self._set('links', 0)
+        for k, key in enumerate(keys):
+            self._words[KEYS + k] = id(key)
+        self._set('forced', function)
+        self._set('forced_self', id(bound))
+        self._set('links', len(links))
+        self._kept_for_forces = (keys, bound)  # what was kept before is not needed any more
+
+    def _set(self, name: str, value: int) -> None:
+        self._words[AT[name]] = value
+
+    def _object(self, value: Any) -> int:
+        self._kept.append(value)
+        return id(value)
