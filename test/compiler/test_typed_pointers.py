@@ -144,7 +144,7 @@ def test_another_form_is_refused_with_its_line(line):
 def check_types(text):
     """Assert that each pointer is used with the type that it was made with; count the uses."""
     types, uses = {}, 0
-    assert not re.search(r'\bptr\b|\bpoison\b', text)
+    assert not re.search(r'(?<![%\w])(?:ptr|poison)\b', text)
     for line in text.splitlines():
         if line.startswith('define'):
             types = {name: kind for kind, name in re.findall(r'(i8\*)[ \w]* (%\w+)', line)}
@@ -179,15 +179,27 @@ def graph_and_outputs(size):
     return graph, [('x', 2), ('y', 3)], outputs
 
 
-@pytest.mark.parametrize('size', [1, 3, 300])  # the last in several parts
+SPLITS = {  # into arrays and numbers, and how the result of one state is declared
+    'a number': lambda x: ([x[:1]], [Output('first', ())]),
+    'an array': lambda x: ([x], [Output('all', (len(x),))]),
+    'several': lambda x: (
+        [x[:1], x[1:]],
+        [Output('first', ()), Output('others', (1, len(x) - 1))],
+    ),
+}
+
+
+@pytest.mark.parametrize('split', SPLITS)
+@pytest.mark.parametrize('size', [2, 3, 300])  # the last in several parts
 @pytest.mark.parametrize('lanes', [1, 2, 4, 8])
-def test_types_agree_in_the_code_of_kernels(size, lanes):
-    graph, inputs, outputs = graph_and_outputs(size)
+def test_types_agree_in_the_code_of_kernels(size, lanes, split):
+    graph, inputs, results = graph_and_outputs(size)
+    arrays, outputs = SPLITS[split](results)
     if lanes == 1:
-        text, declarations = functions.core_function(graph, inputs, [outputs])
-        text += builtin.builtin_function(inputs, [Output('y', (size,))])
+        text, declarations = functions.core_function(graph, inputs, arrays)
+        text += builtin.builtin_function(inputs, outputs)
     else:
-        text, declarations = functions.batch_function(graph, inputs, [outputs], lanes)
+        text, declarations = functions.batch_function(graph, inputs, arrays, lanes)
     assert check_types(lower('\n'.join([text, *declarations]))) > 10
 
 
