@@ -18,7 +18,7 @@ MOST_INPUTS, MOST_OUTPUTS, MOST_AXES, MOST_LINKS = 16, 8, 4, 8
 # output, and links of the kernel with forces.
 _WORDS = (
     'inputs', 'outputs', 'one', 'batch', 'scratch', 'lanes', 'most_rows', 'result_type', 'links',
-    'forced', 'forced_self', 'out_name', 'total',
+    'forced', 'forced_self', 'out_name', 'total', 'by_place',
 )  # fmt: skip
 AT = {name: k for k, name in enumerate(_WORDS)}
 SIZES = len(_WORDS)
@@ -51,9 +51,11 @@ class CallTable:
         self._set('out_name', self._object((sys.intern('out'),)))
         for k, (_, size) in enumerate(inputs):
             self._words[SIZES + k] = size
-        names = [*(name for name, _ in inputs), 'external_forces', 'out']
+        self._set('by_place', len(inputs) + bool(definition.mapping))
+        names = [*(name for name, _ in inputs), definition.mapping, 'out']
         for k, name in enumerate(names):
-            self._words[NAMES + k] = self._object(sys.intern(name))
+            if name:
+                self._words[NAMES + k] = self._object(sys.intern(name))
         for j, output in enumerate(outputs):
             first = SHAPES + j * SHAPE
             for k, value in enumerate((len(output.shape), output.size, *output.shape)):

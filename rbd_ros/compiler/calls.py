@@ -209,7 +209,7 @@ def _arrange(r: _Texts, n: str, slots: str) -> None:
     known = r.value(f'add i64 {n}, 2')
     with r.loop(known) as k:
         r.put(slots, 'ptr', 'null', k)
-    r.when(r.value(f'icmp sge i64 %nargs, {known}'), 'slow')  # `out` goes by name only
+    r.when(r.value(f'icmp sgt i64 %nargs, {r.word("by_place")}'), 'slow')
     with r.loop('%nargs') as k:
         r.put(slots, 'ptr', r.get('%args', 'ptr', k), k)
     named = r.value('icmp ne ptr %kwnames, null')
@@ -375,6 +375,13 @@ def _given_outputs(
             source_end = r.at(source, 'double', r.value(f'mul i64 {size}, {height}'))
             before = r.value(f'icmp ult ptr {source}, {end}')
             after = r.value(f'icmp ult ptr {data}, {source_end}')
+            r.when(r.both(before, after), 'slow')
+        with r.loop(j) as i:
+            other = r.get(outs, 'ptr', i)
+            size = r.element(SHAPES + 1, _shape(r, i))
+            other_end = r.at(other, 'double', r.value(f'mul i64 {size}, {lines}'))
+            before = r.value(f'icmp ult ptr {other}, {end}')
+            after = r.value(f'icmp ult ptr {data}, {other_end}')
             r.when(r.both(before, after), 'slow')
         r.put(outs, 'ptr', data, j)
     with r.only_if(several):

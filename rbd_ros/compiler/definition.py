@@ -61,6 +61,7 @@ class Definition:
         (without the derivatives)
     :param key: what decides the result of `evaluate`, as JSON values, for the cache on disk
     :param doc: documentation of the callable
+    :param mapping: name of an argument that callers of the kernel may take besides, '' for none
     :param result: named tuple that holds the outputs if there are several
     :param tangents: what the outputs are differentiated along; after the outputs of `evaluate`
         come the derivatives of each of them along each of these, directions as last axis
@@ -72,6 +73,7 @@ class Definition:
     evaluate: Callable[..., Sequence[Scalars]]
     key: Dict[str, Any]
     doc: str = ''
+    mapping: str = ''
     result: Optional[type] = None
     tangents: Tuple[Tangent, ...] = ()
 

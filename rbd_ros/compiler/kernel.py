@@ -79,7 +79,6 @@ class BaseKernel:
 
     def __init__(self, definition: Definition):
         self.definition = definition
-        self._sizes = [output.size for output in definition.outputs]
         self._shapes = [output.shape for output in definition.outputs]
         self.__name__ = definition.name
         self.__doc__ = definition.doc
@@ -159,7 +158,7 @@ class BaseKernel:
         given = [out] if self.definition.result is None else list(out)
         if len(given) != len(declared):
             raise ValueError(f'{name}(): out must hold {len(declared)} arrays, got {len(given)}')
-        for array, output, shape in zip(given, declared, shapes):
+        for k, (array, output, shape) in enumerate(zip(given, declared, shapes)):
             if type(array) is not np.ndarray or array.shape != shape or array.dtype != _FLOAT64:
                 kind = type(array).__name__
                 if isinstance(array, np.ndarray):
@@ -172,6 +171,8 @@ class BaseKernel:
                 raise ValueError(
                     f'{name}(): out for {output.name} must be contiguous, aligned and writeable'
                 )
+            if any(np.may_share_memory(array, other) for other in given[:k]):
+                raise ValueError(f'{name}(): out for {output.name} shares memory with another')
         return given
 
     def _arguments(self, arrays: Sequence[Any]) -> Tuple[List[Array], Optional[int]]:

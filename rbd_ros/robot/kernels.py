@@ -69,8 +69,8 @@ class Kernels:
         """Documentation of a builtin, headed by its signature as `inspect` wants it."""
         name = chosen.algorithm.name
         arguments = [re.sub(r'\W', '_', key) for key, _ in chosen.inputs(self.model)]
-        if chosen.algorithm.takes_forces and not chosen.forces and not chosen.runtime:
-            arguments.append('external_forces=None')
+        if chosen.mapping:
+            arguments.append(f'{chosen.mapping}=None')
         text = inspect.getdoc(chosen.algorithm.text) or ''
         return f'{name}({", ".join(arguments)})\n--\n\n{text}'
 

@@ -52,6 +52,12 @@ class Variant:
         inputs += [(f'{Wrenches.symbol}:{link}', 6) for link in self.forces]
         return inputs + [(key, 3 if key == 'gravity' else PARAMETER_COUNT) for key in self.runtime]
 
+    @property
+    def mapping(self) -> str:
+        """Name of the argument by which forces can be given that are not chosen here, or ''."""
+        open_to_forces = self.algorithm.takes_forces and not self.forces and not self.runtime
+        return Wrenches.symbol if open_to_forces else ''
+
     def outputs(self, model: Model) -> Tuple[Output, ...]:
         """Names and shapes of the output arrays, derivatives last."""
         declared = self.algorithm
@@ -120,6 +126,7 @@ def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
             'source': source_key(model, variant.algorithm),
         },
         doc=doc,
+        mapping=variant.mapping,
         result=variant.algorithm.result,
         tangents=variant.tangents(model),
     )

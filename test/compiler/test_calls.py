@@ -194,6 +194,24 @@ def test_what_is_wrong_is_said_by_python(function, state, call, error):
     assert function(*state).shape == state[0].shape  # no error is left behind
 
 
+def test_methods_without_forces_take_none(robot, state):
+    for _ in range(3):
+        with pytest.raises(TypeError):
+            robot.gravity_torque(state[0], None)
+        with pytest.raises(TypeError):
+            robot.gravity_torque(state[0], external_forces={})
+        robot.gravity_torque(state[0])
+
+
+@pytest.mark.parametrize('rows', [4, 40])
+def test_two_results_do_not_go_to_one_place(robot, state, rows):
+    q, room = np.tile(state[0], (rows, 1)), np.empty(rows + 1)
+    robot.energy(q, state[1])
+    for out in ((room[1:], room[1:]), (room[:-1], room[1:])):
+        with pytest.raises(ValueError, match='shares memory'):
+            robot.energy(q, state[1], out=out)
+
+
 def test_nothing_leaks_on_any_way(robot, function, state):
     q, v, a = state
     link = robot.link_names[-1]
