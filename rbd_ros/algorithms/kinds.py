@@ -198,7 +198,6 @@ VELOCITY = Array(
     from_tree=Model.independent_velocity,
 )
 ACCELERATION = replace(VELOCITY, symbol='a', meaning='acceleration', unit='[rad/s^2, m/s^2]')
-DISPLACEMENT = replace(VELOCITY, symbol='step', meaning='velocity times time', unit='[rad, m]')
 FORCE = Array('tau', 'generalized force', '[N m, N]', ('nv',), from_tree=Model.independent_force)
 INERTIA_MATRIX = Array(
     'H',
@@ -246,6 +245,7 @@ JACOBIAN = Array(
 POINT_JACOBIAN = replace(
     JACOBIAN, meaning='Jacobian of the velocity of a point', dimensions=(3, 'nv')
 )
+TIME = Array('dt', 'time', '[s]', ())
 SCALAR = Array('x', 'number', '', (), None, lambda model, x: [x], lambda x: [x])
 MOMENTUM = Array('h', 'spatial momentum in base coordinates', '[N m s, N s]', (6,), None, _listed)
 SPATIAL_MATRIX = Array(

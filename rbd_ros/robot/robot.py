@@ -18,7 +18,7 @@ from rbd_ros.algorithms.singularity import singular_joints, singularity
 from rbd_ros.compiler import BaseKernel, OperationCount
 from rbd_ros.model import load_urdf, Model
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
-from rbd_ros.robot.configuration import difference, displacement, neutral, random_configuration
+from rbd_ros.robot.configuration import neutral, random_configuration
 from rbd_ros.robot.families import DerivativeFunctions, HybridFunctions, LoopFunctions
 from rbd_ros.robot.frame import RobotFrame
 from rbd_ros.robot.kernels import Algorithm, Kernels
@@ -224,7 +224,10 @@ class Robot(Compiled):
         """
         return random_configuration(self._model, np.random.default_rng() if rng is None else rng)
 
-    def integrate(self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0) -> np.ndarray:
+    @computes('integrate')
+    def integrate(
+        self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0, *, out: Out = None
+    ) -> Array:
         """Configuration reached from `q` at the constant velocity `v` in time `dt`, (nq,).
 
         Quaternions stay unit.
@@ -233,14 +236,12 @@ class Robot(Compiled):
         :param v: velocity, (nv,)
         :param dt: time [s], a number, or one for each state of a batch, (N,)
         """
-        return self.kernel('integrate')(q, displacement(self._model, v, dt))
+        return self._call('integrate', (q, v, dt), None, out)
 
-    def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
-        """Velocity that leads from `q0` to `q1` in unit time, (nv,).
-
-        The inverse of `integrate`.
-        """
-        return difference(self._model, q0, q1)
+    @computes('difference')
+    def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Out = None) -> Array:
+        """Velocity that leads from `q0` to `q1` in unit time, (nv,): `integrate` backwards."""
+        return self._call('difference', (q0, q1), None, out)
 
     # -- dynamics
 

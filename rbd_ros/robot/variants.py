@@ -52,6 +52,11 @@ class Variant:
         inputs += [(f'{Wrenches.symbol}:{link}', 6) for link in self.forces]
         return inputs + [(key, 3 if key == 'gravity' else PARAMETER_COUNT) for key in self.runtime]
 
+    def numbers(self) -> Tuple[str, ...]:
+        """Names of the inputs that are single numbers."""
+        arrays, chosen = self.algorithm.arrays, dict(self.chosen)
+        return tuple(s for s, kind in arrays.items() if not kind.dimensions and s not in chosen)
+
     def outputs(self, model: Model) -> Tuple[Output, ...]:
         """Names and shapes of the output arrays, derivatives last."""
         declared = self.algorithm
@@ -120,6 +125,7 @@ def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
             'source': source_key(model, variant.algorithm),
         },
         doc=doc,
+        numbers=variant.numbers(),
         result=variant.algorithm.result,
         tangents=variant.tangents(model),
     )

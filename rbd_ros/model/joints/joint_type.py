@@ -132,7 +132,7 @@ class JointType(ABC):
     def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
         """Constant velocity that leads from `q0` to `q1` in unit time, the inverse of `integrate`.
 
-        :param q0: position at first, (nq,), of floats or arrays
+        :param q0: position at first, (nq,)
         :param q1: position at last, likewise
         :return: velocity, (nv,)
         """
