@@ -322,6 +322,8 @@ def _reference(model: Model, name: str) -> str:
 
 
 def _frame(model: Model, name: str) -> Frame:
+    if name is None:
+        raise ValueError('a frame is needed: the name of a link or of a joint')
     return model.frame(name)
 
 
