@@ -3,7 +3,7 @@
 from typing import List, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
-from rbd_ros.algorithms.kinds import CONFIGURATION, TIME, VELOCITY
+from rbd_ros.algorithms.kinds import CONFIGURATION, TIME, UNIFORM, VELOCITY
 from rbd_ros.model import Model
 from rbd_ros.spatial.scalar import Scalar
 
@@ -49,4 +49,26 @@ def difference(model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> List
     result: List[Scalar] = []
     for i, (at_q, _) in model.independent_slices.items():
         result.extend(model.body(i).joint.difference(q0[at_q], q1[at_q]))
+    return result
+
+
+@algorithm(
+    'random_configuration',
+    inputs={'u': UNIFORM},
+    outputs={'q': CONFIGURATION},
+    coordinates=INDEPENDENT,
+    source='Shoemake, Graphics Gems III, for orientations',
+)
+def random_configuration(model: Model, u: Sequence[Scalar]) -> List[Scalar]:
+    """Configuration within the limits of all joints, (nq,).
+
+    :param u: numbers uniform in [0, 1), as many as the joints take together
+    """
+    result: List[Scalar] = []
+    first = 0
+    for i in model.independent_slices:
+        body = model.body(i)
+        last = first + body.joint.uniforms
+        result.extend(body.joint.sample(u[first:last], body.limits.lower, body.limits.upper))
+        first = last
     return result

@@ -1,4 +1,4 @@
-"""Configurations of a robot: the neutral one, random ones."""
+"""Configurations of a robot: the neutral one."""
 
 from __future__ import annotations
 
@@ -12,16 +12,3 @@ def neutral(model: Model) -> np.ndarray:
     return np.array(
         [x for i in model.independent for x in model.body(i).joint.neutral()], dtype=float
     )
-
-
-def random_configuration(model: Model, rng: np.random.Generator) -> np.ndarray:
-    """Configuration drawn uniformly, (nq,).
-
-    Between the limits of a joint; without limits, within pi for a rotation and 1 m for a
-    translation. Orientations are uniform on the rotation group.
-    """
-    q = np.empty(model.nq)
-    for i, (at_q, _) in model.independent_slices.items():
-        body = model.body(i)
-        q[at_q] = body.joint.random(rng, body.limits.lower, body.limits.upper)
-    return q

@@ -5,7 +5,7 @@ Every algorithm is specialised to it and compiled on first use.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 import os
 from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
 
@@ -18,7 +18,7 @@ from rbd_ros.algorithms.singularity import singular_joints, singularity
 from rbd_ros.compiler import BaseKernel, OperationCount
 from rbd_ros.model import load_urdf, Model
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
-from rbd_ros.robot.configuration import neutral, random_configuration
+from rbd_ros.robot.configuration import neutral
 from rbd_ros.robot.families import DerivativeFunctions, HybridFunctions, LoopFunctions
 from rbd_ros.robot.frame import RobotFrame
 from rbd_ros.robot.kernels import Algorithm, Kernels
@@ -217,12 +217,33 @@ class Robot(Compiled):
         """Configuration with all joints at zero (identity quaternions), (nq,)."""
         return neutral(self._model)
 
-    def random_configuration(self, rng: Optional[np.random.Generator] = None) -> np.ndarray:
-        """Random configuration within the limits, (nq,); see `rbd_ros.robot.configuration`.
+    def random_configuration(
+        self, rng: Optional[np.random.Generator] = None, *, out: Out = None
+    ) -> Array:
+        """Configuration drawn uniformly, (nq,).
 
-        :param rng: source of randomness; a new one if None
+        Between the limits of a joint; without limits, within pi for a rotation and 1 m for a
+        translation. Orientations are uniform on the rotation group.
+
+        :param rng: source of randomness; one of this process if None
         """
-        return random_configuration(self._model, np.random.default_rng() if rng is None else rng)
+        return self._sample((rng or _generator()).random(self._uniforms), out=out)
+
+    def random_configurations(
+        self, count: int, rng: Optional[np.random.Generator] = None, *, out: Out = None
+    ) -> Array:
+        """Batch of configurations, each drawn as by `random_configuration`, (count, nq)."""
+        u = (rng or _generator()).random((count, self._uniforms))
+        return self._sample(u, out=out)
+
+    @cached_property
+    def _uniforms(self) -> int:
+        """How many random numbers a configuration takes."""
+        return sum(self._model.body(i).joint.uniforms for i in self._model.independent)
+
+    @cached_property
+    def _sample(self) -> Callable[..., Array]:
+        return self.kernel('random_configuration').function
 
     @computes('integrate')
     def integrate(
@@ -480,3 +501,9 @@ class Robot(Compiled):
     def operation_count(self, name: Algorithm, **options: Any) -> Optional[OperationCount]:
         """Operations of a function's machine code; None where there is no compiler."""
         return self.kernel(name, **options).count
+
+
+@lru_cache(maxsize=1)
+def _generator() -> np.random.Generator:
+    """Source of randomness of this process."""
+    return np.random.default_rng()
