@@ -22,6 +22,7 @@ from rbd_ros.robot.configuration import neutral
 from rbd_ros.robot.families import DerivativeFunctions, HybridFunctions, LoopFunctions
 from rbd_ros.robot.frame import RobotFrame
 from rbd_ros.robot.kernels import Algorithm, Kernels
+from rbd_ros.robot.link_poses import LinkPoses
 
 
 class Robot(Compiled):
@@ -400,15 +401,19 @@ class Robot(Compiled):
 
     # -- kinematics
 
-    def forward_kinematics(self, q: ArrayLike) -> Dict[str, Array]:
+    def forward_kinematics(self, q: ArrayLike, *, out: Out = None) -> LinkPoses:
         """Pose of every link in the base frame, (4, 4) each, by link name: p_base = T p_link.
 
-        The poses are views of one array.
+        :param out: array for all poses, (links, 4, 4)
+        :return: mapping of views of one array, `LinkPoses.array`
         """
-        poses = self.kernel('forward_kinematics')(q)
-        if poses.ndim == 3:
-            return dict(zip(self._model.links, poses))
-        return {name: poses[:, k] for k, name in enumerate(self._model.links)}
+        poses, places = self._all_poses
+        return LinkPoses(poses(q) if out is None else poses(q, out=out), places)
+
+    @cached_property
+    def _all_poses(self) -> Tuple[Callable[..., Array], Dict[str, int]]:
+        places = {name: k for k, name in enumerate(self._model.links)}
+        return self.kernel('forward_kinematics').function, places
 
     def frame(self, name: str, reference: str = 'body') -> RobotFrame:
         """Functions of a link or joint frame, for one who calls them often.
