@@ -18,6 +18,8 @@ import re
 from typing import Dict, List, Tuple
 
 _NAME = r'(?:[\w.$-]+|"[^"]*")'
+# What a line has that concerns pointers; a call may be through one that no argument shows.
+_TOUCHES_POINTERS = re.compile(r'i8\*|@|\balloca\b|\bgetelementptr\b|\bcall\b')
 _SYMBOL = re.compile(rf'@{_NAME}')
 # A word of the language: no part of a name, a label or a string.
 _POINTER = re.compile(r'"[^"]*"|(?<![\w%@.$-])ptr(?![\w.$:-])')
@@ -177,7 +179,7 @@ class _Lowering:
             self.lines.append(self._intrinsic_names(line, line))
         elif line.startswith('@'):
             self._global(line)
-        elif 'i8*' in line or '@' in line or 'alloca' in line or 'getelementptr' in line:
+        elif _TOUCHES_POINTERS.search(line):
             self._instruction(line)
         else:
             self.lines.append(line)

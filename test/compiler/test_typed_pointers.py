@@ -67,6 +67,7 @@ FORMS = {
         '%v = insertelement <2 x double> undef, double %ptr, i64 0'
     ],
     '%v = fadd contract double %a, %b': ['%v = fadd contract double %a, %b'],
+    'call void %f()': ['%typed.1 = bitcast i8* %f to void ()*', 'call void %typed.1()'],
 }
 KIND = r'(?:i\d+|double|<\d+ x \w+>|\[\d+ x \S+\])'
 MODULE = """@table = internal global [2 x ptr] zeroinitializer, align 8
