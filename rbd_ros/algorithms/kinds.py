@@ -23,6 +23,7 @@ DIMENSIONS: Mapping[str, Callable[[Model], int]] = {
     'nq': lambda model: model.nq,
     'nv': lambda model: model.nv,
     'tree_nv': lambda model: model.tree_nv,
+    'uniforms': lambda model: sum(model.body(i).joint.uniforms for i in model.independent),
     'links': lambda model: len(model.links),
     'bodies': lambda model: len(model.bodies),
     'bodies + 1': lambda model: len(model.bodies) + 1,
@@ -198,7 +199,6 @@ VELOCITY = Array(
     from_tree=Model.independent_velocity,
 )
 ACCELERATION = replace(VELOCITY, symbol='a', meaning='acceleration', unit='[rad/s^2, m/s^2]')
-DISPLACEMENT = replace(VELOCITY, symbol='step', meaning='velocity times time', unit='[rad, m]')
 FORCE = Array('tau', 'generalized force', '[N m, N]', ('nv',), from_tree=Model.independent_force)
 INERTIA_MATRIX = Array(
     'H',
@@ -246,6 +246,8 @@ JACOBIAN = Array(
 POINT_JACOBIAN = replace(
     JACOBIAN, meaning='Jacobian of the velocity of a point', dimensions=(3, 'nv')
 )
+TIME = Array('dt', 'time', '[s]', ())
+UNIFORM = Array('u', 'uniform random numbers', '', ('uniforms',))
 SCALAR = Array('x', 'number', '', (), None, lambda model, x: [x], lambda x: [x])
 MOMENTUM = Array('h', 'spatial momentum in base coordinates', '[N m s, N s]', (6,), None, _listed)
 SPATIAL_MATRIX = Array(

@@ -12,7 +12,7 @@ from rbd_ros.algorithms.singularity import singular_joints
 from rbd_ros.model import load_urdf, Model
 from rbd_ros.model.geometry import Mesh
 from rbd_ros.model.joints import JointType
-from rbd_ros.model.urdf_document import MAX_BYTES
+from rbd_ros.model.urdf.document import MAX_BYTES
 from rbd_ros.robots import load_robot
 
 _MAX_INDENT = 24

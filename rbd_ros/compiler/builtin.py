@@ -63,11 +63,14 @@ _CONTEXT = (
 )
 
 
-def builtin_function(inputs: Sequence[Tuple[str, int]], outputs: Sequence[Output]) -> str:
+def builtin_function(
+    inputs: Sequence[Tuple[str, int]], outputs: Sequence[Output], numbers: Sequence[str] = ()
+) -> str:
     """Text of the function `builtin` that calls `core`, and of its table `context`.
 
     :param inputs: names and sizes of the input arrays
     :param outputs: names and shapes of the output arrays
+    :param numbers: names of the inputs that are single numbers, arrays without an axis
     """
     lines, n, arrays = [], len(inputs), []
 
@@ -76,7 +79,8 @@ def builtin_function(inputs: Sequence[Tuple[str, int]], outputs: Sequence[Output
         lines.append(f'  %{name} = load {kind}, ptr %{name}_p')
         return f'%{name}'
 
-    for k, (_, size) in enumerate(inputs):
+    for k, (name, size) in enumerate(inputs):
+        axes = 0 if name in numbers else 1
         lines.append(f'  %slot{k} = getelementptr ptr, ptr %args, i64 {k}')
         lines.append(f'  %a{k} = load ptr, ptr %slot{k}')
         kind = field(f'%a{k}', f'type{k}', TYPE, 'ptr')
@@ -90,7 +94,7 @@ def builtin_function(inputs: Sequence[Tuple[str, int]], outputs: Sequence[Output
         flags = field(f'%a{k}', f'flags{k}', FLAGS, 'i32')
         lines += [
             f'  %is_double{k} = icmp eq ptr {descr}, %float64',
-            f'  %is_vector{k} = icmp eq i32 {nd}, 1',
+            f'  %is_vector{k} = icmp eq i32 {nd}, {axes}',
             f'  %good{k} = and i32 {flags}, {_CONTIGUOUS_ALIGNED}',
             f'  %is_plain{k} = icmp eq i32 %good{k}, {_CONTIGUOUS_ALIGNED}',
             f'  %both{k} = and i1 %is_double{k}, %is_vector{k}',
@@ -98,13 +102,14 @@ def builtin_function(inputs: Sequence[Tuple[str, int]], outputs: Sequence[Output
             f'  br i1 %all{k}, label %vector{k}, label %slow',
             f'vector{k}:',
         ]
-        dimensions = field(f'%a{k}', f'dims{k}', DIMENSIONS, 'ptr')
-        lines += [
-            f'  %length{k} = load i64, ptr {dimensions}',
-            f'  %fits{k} = icmp eq i64 %length{k}, {size}',
-            f'  br i1 %fits{k}, label %next{k}, label %slow',
-            f'next{k}:',
-        ]
+        if axes:
+            dimensions = field(f'%a{k}', f'dims{k}', DIMENSIONS, 'ptr')
+            lines += [
+                f'  %length{k} = load i64, ptr {dimensions}',
+                f'  %fits{k} = icmp eq i64 %length{k}, {size}',
+                f'  br i1 %fits{k}, label %next{k}, label %slow',
+                f'next{k}:',
+            ]
         arrays.append(f'ptr {field(f"%a{k}", f"data{k}", DATA, "ptr")}')
 
     checks = '\n'.join(lines)

@@ -14,15 +14,16 @@ MOST_INPUTS, MOST_OUTPUTS, MOST_AXES, MOST_LINKS = 16, 8, 4, 8
 
 
 # What the routine is told about a kernel, in a table of 64-bit words: single numbers, sizes of the
-# inputs, names of the arguments (inputs, external forces, out), number of axes and shape of each
-# output, and links of the kernel with forces.
+# inputs and whether they are numbers, names of the arguments (inputs, external forces, out),
+# number of axes, elements and shape of each output, and links of the kernel with forces.
 _WORDS = (
     'inputs', 'outputs', 'one', 'batch', 'scratch', 'lanes', 'most_rows', 'result_type', 'links',
     'forced', 'forced_self', 'out_name', 'total', 'by_place',
 )  # fmt: skip
 AT = {name: k for k, name in enumerate(_WORDS)}
 SIZES = len(_WORDS)
-NAMES = SIZES + MOST_INPUTS
+NUMBERS = SIZES + MOST_INPUTS
+NAMES = NUMBERS + MOST_INPUTS
 SHAPES = NAMES + MOST_INPUTS + 2
 SHAPE = MOST_AXES + 2  # axes, elements, then the shape
 KEYS = SHAPES + MOST_OUTPUTS * SHAPE
@@ -49,8 +50,9 @@ class CallTable:
         if definition.result is not None:
             self._set('result_type', self._object(definition.result))
         self._set('out_name', self._object((sys.intern('out'),)))
-        for k, (_, size) in enumerate(inputs):
+        for k, (name, size) in enumerate(inputs):
             self._words[SIZES + k] = size
+            self._words[NUMBERS + k] = name in definition.numbers
         self._set('by_place', len(inputs) + bool(definition.mapping))
         names = [*(name for name, _ in inputs), definition.mapping, 'out']
         for k, name in enumerate(names):

@@ -24,6 +24,7 @@ from rbd_ros.compiler.call_table import (
     MOST_LINKS,
     MOST_OUTPUTS,
     NAMES,
+    NUMBERS,
     SHAPE,
     SHAPES,
     SIZES,
@@ -86,8 +87,10 @@ class _Texts(Routine):
 
 def _take_function() -> str:
     """Text of `take`: where the numbers of an argument are; 0 no, 1 a state, 2 a batch."""
-    r = _Texts('internal i64 @take(ptr %obj, i64 %size, ptr %buffer, ptr %data, ptr %rows)')
+    parameters = 'ptr %obj, i64 %size, i64 %number, ptr %buffer, ptr %data, ptr %rows'
+    r = _Texts(f'internal i64 @take({parameters})')
     r.when(r.is_type('%obj', 'ndarray'), 'array')
+    r.when(r.same('%number', '1', 'i64'), 'alone')
     items = r.variable('ptr', 'null')
     r.when(r.is_type('%obj', 'list'), 'list')
     r.unless(r.is_type('%obj', 'tuple'), 'no')
@@ -99,18 +102,11 @@ def _take_function() -> str:
     r.unless(r.same(r.field('%obj', SIZE, 'i64'), '%size', 'i64'), 'no')
     with r.loop('%size') as k:
         item = r.get(r.get(items, 'ptr'), 'ptr', k)
-        number = r.variable('double', '0.0')
-        whole, done = r.new_label(), r.new_label()
-        is_float = r.value(f'or i1 {r.is_type(item, "float")}, {r.is_type(item, "float64_type")}')
-        r.unless(is_float, whole)
-        r.put(number, 'double', r.field(item, _FLOAT_VALUE, 'double'))
-        r.go(done)
-        r.label(whole)
-        r.unless(r.is_type(item, 'int'), 'no')
-        r.put(number, 'double', r.value(f'call double {r.api("int_as_double")}(ptr {item})'))
-        r.unless(r.same(r.value(f'call ptr {r.api("error_occurred")}()'), 'null'), 'error')
-        r.label(done)
-        r.put('%buffer', 'double', r.get(number, 'double'), k)
+        r.put('%buffer', 'double', _number(r, item), k)
+    r.put('%data', 'ptr', '%buffer')
+    r.do('ret i64 1')
+    r.label('alone')
+    r.put('%buffer', 'double', _number(r, '%obj'))
     r.put('%data', 'ptr', '%buffer')
     r.do('ret i64 1')
 
@@ -118,6 +114,7 @@ def _take_function() -> str:
     axes, shape = r.field('%obj', ND, 'i32'), r.field('%obj', DIMENSIONS, 'ptr')
     r.unless(r.is_plain('%obj', _CONTIGUOUS_ALIGNED), 'converted')
     r.put('%data', 'ptr', r.field('%obj', DATA, 'ptr'))
+    r.when(r.same('%number', '1', 'i64'), 'numbers')
     r.when(r.same(axes, '2', 'i32'), 'matrix')
     r.unless(r.same(axes, '1', 'i32'), 'no')
     r.unless(r.same(r.get(shape, 'i64'), '%size', 'i64'), 'no')
@@ -127,14 +124,20 @@ def _take_function() -> str:
     r.put('%rows', 'i64', r.get(shape, 'i64'))
     r.do('ret i64 2')
 
+    r.label('numbers')
+    r.unless(r.same(axes, '1', 'i32'), 'no')
+    r.put('%rows', 'i64', r.get(shape, 'i64'))
+    r.do('ret i64 2')
+
     r.label('converted')
+    r.when(r.same('%number', '1', 'i64'), 'no')
     r.unless(r.same(axes, '1', 'i32'), 'no')
     r.unless(r.same(r.get(shape, 'i64'), '%size', 'i64'), 'no')
     kind = r.field(r.field('%obj', DESCR, 'ptr'), _DESCR_KIND, 'i8')
     for letter in 'fiu':
-        r.when(r.same(kind, str(ord(letter)), 'i8'), 'number')
+        r.when(r.same(kind, str(ord(letter)), 'i8'), 'numeric')
     r.go('no')
-    r.label('number')
+    r.label('numeric')
     float64 = r.api('float64')
     r.do(f'call void {r.api("retain")}(ptr {float64})')  # which the next call takes
     array = r.value(
@@ -154,6 +157,22 @@ def _take_function() -> str:
     r.label('no')
     r.do('ret i64 0')
     return r.text()
+
+
+def _number(r: _Texts, obj: str) -> str:
+    """Value of an object that is exactly a float or an integer."""
+    number = r.variable('double', '0.0')
+    whole, done = r.new_label(), r.new_label()
+    is_float = r.value(f'or i1 {r.is_type(obj, "float")}, {r.is_type(obj, "float64_type")}')
+    r.unless(is_float, whole)
+    r.put(number, 'double', r.field(obj, _FLOAT_VALUE, 'double'))
+    r.go(done)
+    r.label(whole)
+    r.unless(r.is_type(obj, 'int'), 'no')
+    r.put(number, 'double', r.value(f'call double {r.api("int_as_double")}(ptr {obj})'))
+    r.unless(r.same(r.value(f'call ptr {r.api("error_occurred")}()'), 'null'), 'error')
+    r.label(done)
+    return r.get(number, 'double')
 
 
 def _call_function() -> str:
@@ -266,8 +285,9 @@ def _take_inputs(r: _Texts, n: str, slots: str, ins: str, strides: str, rows: st
         r.when(r.same(argument, 'null'), 'slow')
         size = r.element(SIZES, k)
         room = r.at(buffer, 'double', r.get(used, 'i64'))
+        number = r.element(NUMBERS, k)
         found = r.value(
-            f'call i64 @take(ptr {argument}, i64 {size}, ptr {room}, '
+            f'call i64 @take(ptr {argument}, i64 {size}, i64 {number}, ptr {room}, '
             f'ptr {r.at(ins, "ptr", k)}, ptr {own_rows})'
         )
         r.when(r.same(found, '0', 'i64'), 'slow')

@@ -62,6 +62,7 @@ class Definition:
     :param key: what decides the result of `evaluate`, as JSON values, for the cache on disk
     :param doc: documentation of the callable
     :param mapping: name of an argument that callers of the kernel may take besides, '' for none
+    :param numbers: names of the inputs that are a single number each, (N,) for a batch
     :param result: named tuple that holds the outputs if there are several
     :param tangents: what the outputs are differentiated along; after the outputs of `evaluate`
         come the derivatives of each of them along each of these, directions as last axis
@@ -74,6 +75,7 @@ class Definition:
     key: Dict[str, Any]
     doc: str = ''
     mapping: str = ''
+    numbers: Tuple[str, ...] = ()
     result: Optional[type] = None
     tangents: Tuple[Tangent, ...] = ()
 

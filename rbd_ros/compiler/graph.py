@@ -18,6 +18,7 @@ INPUT, CONSTANT, ADD, SUB, MUL, DIV, SQRT, SIN, COS, WHERE = range(10)
 
 # How often the argument of tanh is halved, and where its continued fraction ends: see `tanh`.
 _TANH_HALVINGS, _TANH_DEPTH = 5, 15
+_ARCTANGENT_HALVINGS, _ARCTANGENT_TERMS = 2, 21
 
 Value = Union['Symbol', float]
 Node = Tuple[Any, ...]
@@ -229,6 +230,23 @@ class Symbol:
         for _ in range(_TANH_HALVINGS):
             result = 2.0 * result / (1.0 + result * result)
         return result
+
+    def arctan2(self, x: Value) -> Value:
+        """Angle of the point (x, y) of the first quadrant, y this.
+
+        From arithmetic alone, to a few units in the last place: the quotient of the smaller by the
+        larger belongs to an angle of at most pi/4, which is halved twice before the series.
+        """
+        steep = self - x
+        small, large = steep.where_positive(x, self), steep.where_positive(self, x)
+        quotient = small / large.where_positive(large, 1.0)
+        for _ in range(_ARCTANGENT_HALVINGS):
+            quotient = quotient / (1.0 + (1.0 + quotient * quotient).sqrt())
+        square, series = quotient * quotient, 0.0
+        for odd in range(_ARCTANGENT_TERMS, 0, -2):
+            series = 1.0 / odd - square * series
+        angle = quotient * series * 2.0**_ARCTANGENT_HALVINGS
+        return steep.where_positive(0.5 * math.pi - angle, angle)
 
     def where_positive(self, yes: Value, no: Value) -> Value:
         """Return `yes` where this value is positive, `no` where it is zero, negative or NaN."""

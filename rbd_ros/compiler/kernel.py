@@ -186,6 +186,14 @@ class BaseKernel:
         rows, first = None, ''
         for (name, size), given in zip(inputs, arrays):
             array = self._float_array(name, given)
+            if name in self.definition.numbers:
+                axes = np.ndim(given)  # of one, a contiguous array has made an axis
+                if axes > 1:
+                    raise ValueError(
+                        f'{self.definition.name}(): {name} must be a number or have shape (N,), '
+                        f'got {np.shape(given)}'
+                    )
+                array = array.reshape((-1, 1)) if axes else array.reshape(1)
             if array.ndim not in (1, 2) or array.shape[-1] != size:
                 raise ValueError(
                     f'{self.definition.name}(): {name} must have shape ({size},) or (N, {size}), '
@@ -264,6 +272,7 @@ class Kernel(BaseKernel):
                 'function': definition.name,
                 'inputs': definition.inputs,
                 'outputs': definition.outputs,
+                'numbers': definition.numbers,
                 'tangents': [(tangent.input, tangent.count) for tangent in definition.tangents],
                 **native.versions(),
             }
@@ -272,7 +281,12 @@ class Kernel(BaseKernel):
             'one',
             lambda graph, outputs: [
                 functions.core_function(graph, definition.inputs, outputs),
-                (builtin.builtin_function(definition.inputs, definition.outputs), []),
+                (
+                    builtin.builtin_function(
+                        definition.inputs, definition.outputs, definition.numbers
+                    ),
+                    [],
+                ),
             ],
         )
         self.address = self._single_code.address('packed')

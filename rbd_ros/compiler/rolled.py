@@ -52,7 +52,8 @@ _NAMES = {
 # Operands of each; a row of the table is the place of the result and those of the operands.
 _OPERANDS = {
     **dict.fromkeys((ADD, SUB, MUL, DIV), 2),
-    **dict.fromkeys((SQRT, SIN, COS, _PUT, _PUT_NEGATED), 1),
+    **dict.fromkeys((SQRT, SIN, COS), 1),
+    **dict.fromkeys((_PUT, _PUT_NEGATED), 2),  # the output array, and what is stored in it
     **dict.fromkeys((WHERE, _MUL_ADD, _MUL_SUB, _SUB_MUL), 3),
 }
 
@@ -74,17 +75,16 @@ def rolled(
     graph: Graph,
     live: Sequence[int],
     inputs: Inputs,
-    outputs: Sequence[Value],
+    arrays: Sequence[Sequence[Value]],
     widest: int,
 ) -> Tuple[str, List[str]]:
     """Text and declarations of a function as `straight_line` makes it, for very long graphs.
 
-    It has one output array.
-
+    :param arrays: values of each output array
     :param live: numbers of the nodes that the outputs depend on
     :param widest: see `rbd_ros.compiler.poison.emit_poisoning`
     """
-    constants, runs, size = _table(graph, live, inputs, outputs)
+    constants, runs, size = _table(graph, live, inputs, arrays)
     code, entry = Emitter(lanes), 0
     code.line(f'%values = alloca {code.type}, i64 {size}, align {8 * lanes}')
     for k, (_, length) in enumerate(inputs):
@@ -93,11 +93,16 @@ def rolled(
         entry += length
     to = code.value(f'getelementptr {code.type}, ptr %values, i64 {entry}')
     code.line(f'call void @{name}_spread(ptr @{name}_constants, ptr {to}, i64 {len(constants)})')
-    code.line(f'call void @{name}_run(ptr %values, ptr %out0)')
-    emit_poisoning(code, inputs, [len(outputs)], f'{name}_spoil', widest)
-    arguments = ', '.join([*(f'ptr %in{k}' for k in range(len(inputs))), 'ptr %out0'])
+    code.line(f'%outs = alloca ptr, i64 {max(1, len(arrays))}, align 8')
+    for k in range(len(arrays)):
+        slot = code.value(f'getelementptr ptr, ptr %outs, i64 {k}')
+        code.line(f'store ptr %out{k}, ptr {slot}, align 8')
+    code.line(f'call void @{name}_run(ptr %values, ptr %outs)')
+    emit_poisoning(code, inputs, [len(values) for values in arrays], f'{name}_spoil', widest)
+    pointers = [f'ptr %in{k}' for k in range(len(inputs))]
+    arguments = ', '.join([*pointers, *(f'ptr %out{k}' for k in range(len(arrays)))])
     kinds = sorted({run.kind for run in runs})
-    bits = 16 if max(size, len(outputs)) < 2**16 else 32
+    bits = 16 if max(size, *map(len, arrays)) < 2**16 else 32
     order = np.array([(kinds.index(run.kind), len(run.rows)) for run in runs], dtype=np.int32)
     table = np.concatenate([np.zeros(0, np.int32), *(run.rows.ravel() for run in runs)])
     texts = [
@@ -121,14 +126,20 @@ def rolled(
 
 
 def _table(
-    graph: Graph, live: Sequence[int], inputs: Inputs, outputs: Sequence[Value]
+    graph: Graph, live: Sequence[int], inputs: Inputs, arrays: Sequence[Sequence[Value]]
 ) -> Tuple[List[float], List[_Run], int]:
     """Constants, runs in order, and the size of the array of values.
 
     The array of values begins with the inputs and the constants. Each result takes a place after
     them, which is free again at the depth after its last use.
     """
-    signed = [x if isinstance(x, Symbol) else graph.constant(float(x) + 0.0) for x in outputs]
+    signed = [
+        x if isinstance(x, Symbol) else graph.constant(float(x) + 0.0)
+        for values in arrays
+        for x in values
+    ]
+    owners = np.repeat(np.arange(len(arrays)), [len(values) for values in arrays])
+    indices = np.concatenate([np.zeros(0, int), *(np.arange(len(values)) for values in arrays)])
     results = np.array([x.number for x in signed], dtype=np.int64)
     needed = np.zeros(len(graph.nodes), dtype=bool)
     needed[np.asarray(live, dtype=np.int64)] = True
@@ -151,15 +162,17 @@ def _table(
     negated = np.array([x.negative for x in signed], dtype=bool)
     kinds = np.concatenate([kinds[inner], np.where(negated, _PUT_NEGATED, _PUT)])
     depths = np.concatenate([depths[inner], depths[results] + 1])
-    to = np.concatenate([places[inner], np.arange(len(results))])
+    to = np.concatenate([places[inner], indices])
     operands = np.concatenate([operands[inner], np.full((len(results), 3), -1)])
-    operands[len(inner) :, 0] = results
+    operands[len(inner) :, 1] = results
     order = np.lexsort((kinds, depths))
     ends = np.flatnonzero(np.diff(kinds[order]) | np.diff(depths[order])) + 1
     runs = []
     for some in np.split(order, ends) if len(order) else ():
         kind = int(kinds[some[0]])
         values = places[operands[some, : _OPERANDS[kind]]]
+        if kind in (_PUT, _PUT_NEGATED):
+            values[:, 0] = owners[some - len(inner)]
         runs.append(_Run(kind, np.column_stack([to[some], values])))
     return constants, runs, size
 
@@ -300,16 +313,16 @@ def _run_all(name: str, kinds: Sequence[int], runs: int, bits: int, attributes: 
         cases.append(f'    i32 {k}, label %k{k}')
         blocks += [
             f'k{k}:',
-            f'  call void @{name}_{_NAMES[kind]}(ptr %rows, ptr %values, ptr %out, i64 %length)',
+            f'  call void @{name}_{_NAMES[kind]}(ptr %rows, ptr %values, ptr %outs, i64 %length)',
             f'  %size{k} = mul i64 %length, {1 + _OPERANDS[kind]}',
             '  br label %after',
         ]
         rows.append(f'[ %size{k}, %k{k} ]')
     if not kinds:
-        return f'define internal void @{name}_run(ptr %values, ptr %out) {{\n  ret void\n}}\n'
+        return f'define internal void @{name}_run(ptr %values, ptr %outs) {{\n  ret void\n}}\n'
     return '\n'.join(
         [
-            f'define internal void @{name}_run(ptr %values, ptr %out) {attributes} {{',
+            f'define internal void @{name}_run(ptr %values, ptr %outs) {attributes} {{',
             'entry:',
             '  br label %before',
             'before:',
@@ -347,10 +360,14 @@ def _loop(name: str, kind: int, lanes: int, bits: int, attributes: str) -> str:
         pointer = code.value(f'getelementptr i{bits}, ptr %rows, i64 {index}')
         short = code.value(f'load i{bits}, ptr {pointer}, align {bits // 8}')
         places.append(code.value(f'zext i{bits} {short} to i64'))
+    array = '%values'
+    if kind in (_PUT, _PUT_NEGATED):
+        owner = places.pop(1)
+        pointer = code.value(f'getelementptr ptr, ptr %outs, i64 {owner}')
+        array = code.value(f'load ptr, ptr {pointer}, align 8')
     x = [code.load('%values', place) for place in places[1:]]
-    array = '%out' if kind in (_PUT, _PUT_NEGATED) else '%values'
     code.store(_emit(code, kind, x), array, places[0])
-    arguments = 'ptr noalias readonly %rows, ptr noalias %values, ptr noalias %out'
+    arguments = 'ptr noalias readonly %rows, ptr noalias %values, ptr noalias %outs'
     return _counting(f'{name}_{_NAMES[kind]}', arguments, code, attributes)
 
 

@@ -51,8 +51,8 @@ def straight_line(
     destinations = [(f'%out{k}', i) for k, values in enumerate(arrays) for i in range(len(values))]
     live = graph.live(outputs)
     widest = angles_together()
-    if len(live) > _MANY_MORE_NODES and len(arrays) == 1:
-        return rolled(name, lanes, attributes, graph, live, inputs, outputs, widest)
+    if len(live) > _MANY_MORE_NODES:
+        return rolled(name, lanes, attributes, graph, live, inputs, arrays, widest)
     groups = angle_groups(graph, live, widest)
     # One order and the same parts for any number of lanes: what is fused depends on the parts.
     parts = _parts(graph, outputs, angles_first(graph, live, groups))

@@ -9,7 +9,7 @@ from typing import Any, Dict, Mapping, Optional, Union
 import yaml
 
 from rbd_ros.model.errors import ModelError
-from rbd_ros.model.urdf_schema import MAX_MAGNITUDE, parse_number, shorten
+from rbd_ros.model.urdf.schema import MAX_MAGNITUDE, parse_number, shorten
 
 _MAX_BYTES = 1024 * 1024
 Armature = Union[Mapping[str, float], str, 'os.PathLike[str]', None]

@@ -33,6 +33,7 @@ def model_key(model: Model) -> List[Any]:
             placement(body.tree_transform),
             exact([body.armature]),
             body.name,
+            exact([body.limits.lower, body.limits.upper]),
         ]
         for body in model.bodies
     ]

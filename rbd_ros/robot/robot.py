@@ -5,7 +5,7 @@ Every algorithm is specialised to it and compiled on first use.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 import os
 from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
 
@@ -18,10 +18,11 @@ from rbd_ros.algorithms.singularity import singular_joints, singularity
 from rbd_ros.compiler import BaseKernel, OperationCount
 from rbd_ros.model import load_urdf, Model
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
-from rbd_ros.robot.configuration import difference, displacement, neutral, random_configuration
+from rbd_ros.robot.configuration import neutral
 from rbd_ros.robot.families import DerivativeFunctions, HybridFunctions, LoopFunctions
 from rbd_ros.robot.frame import RobotFrame
 from rbd_ros.robot.kernels import Algorithm, Kernels
+from rbd_ros.robot.link_poses import LinkPoses
 
 
 class Robot(Compiled):
@@ -217,14 +218,38 @@ class Robot(Compiled):
         """Configuration with all joints at zero (identity quaternions), (nq,)."""
         return neutral(self._model)
 
-    def random_configuration(self, rng: Optional[np.random.Generator] = None) -> np.ndarray:
-        """Random configuration within the limits, (nq,); see `rbd_ros.robot.configuration`.
+    def random_configuration(
+        self, rng: Optional[np.random.Generator] = None, *, out: Out = None
+    ) -> Array:
+        """Configuration drawn uniformly, (nq,).
 
-        :param rng: source of randomness; a new one if None
+        Between the limits of a joint; without limits, within pi for a rotation and 1 m for a
+        translation. Orientations are uniform on the rotation group.
+
+        :param rng: source of randomness; one of this process if None
         """
-        return random_configuration(self._model, np.random.default_rng() if rng is None else rng)
+        return self._sample((rng or _generator()).random(self._uniforms), out=out)
 
-    def integrate(self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0) -> np.ndarray:
+    def random_configurations(
+        self, count: int, rng: Optional[np.random.Generator] = None, *, out: Out = None
+    ) -> Array:
+        """Batch of configurations, each drawn as by `random_configuration`, (count, nq)."""
+        u = (rng or _generator()).random((count, self._uniforms))
+        return self._sample(u, out=out)
+
+    @cached_property
+    def _uniforms(self) -> int:
+        """How many random numbers a configuration takes."""
+        return sum(self._model.body(i).joint.uniforms for i in self._model.independent)
+
+    @cached_property
+    def _sample(self) -> Callable[..., Array]:
+        return self.kernel('random_configuration').function
+
+    @computes('integrate')
+    def integrate(
+        self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0, *, out: Out = None
+    ) -> Array:
         """Configuration reached from `q` at the constant velocity `v` in time `dt`, (nq,).
 
         Quaternions stay unit.
@@ -233,14 +258,12 @@ class Robot(Compiled):
         :param v: velocity, (nv,)
         :param dt: time [s], a number, or one for each state of a batch, (N,)
         """
-        return self.kernel('integrate')(q, displacement(self._model, v, dt))
+        return self._call('integrate', (q, v, dt), None, out)
 
-    def difference(self, q0: ArrayLike, q1: ArrayLike) -> np.ndarray:
-        """Velocity that leads from `q0` to `q1` in unit time, (nv,).
-
-        The inverse of `integrate`.
-        """
-        return difference(self._model, q0, q1)
+    @computes('difference')
+    def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Out = None) -> Array:
+        """Velocity that leads from `q0` to `q1` in unit time, (nv,): `integrate` backwards."""
+        return self._call('difference', (q0, q1), None, out)
 
     # -- dynamics
 
@@ -378,15 +401,19 @@ class Robot(Compiled):
 
     # -- kinematics
 
-    def forward_kinematics(self, q: ArrayLike) -> Dict[str, Array]:
+    def forward_kinematics(self, q: ArrayLike, *, out: Out = None) -> LinkPoses:
         """Pose of every link in the base frame, (4, 4) each, by link name: p_base = T p_link.
 
-        The poses are views of one array.
+        :param out: array for all poses, (links, 4, 4)
+        :return: mapping of views of one array, `LinkPoses.array`
         """
-        poses = self.kernel('forward_kinematics')(q)
-        if poses.ndim == 3:
-            return dict(zip(self._model.links, poses))
-        return {name: poses[:, k] for k, name in enumerate(self._model.links)}
+        poses, places = self._all_poses
+        return LinkPoses(poses(q) if out is None else poses(q, out=out), places)
+
+    @cached_property
+    def _all_poses(self) -> Tuple[Callable[..., Array], Dict[str, int]]:
+        places = {name: k for k, name in enumerate(self._model.links)}
+        return self.kernel('forward_kinematics').function, places
 
     def frame(self, name: str, reference: str = 'body') -> RobotFrame:
         """Functions of a link or joint frame, for one who calls them often.
@@ -479,3 +506,9 @@ class Robot(Compiled):
     def operation_count(self, name: Algorithm, **options: Any) -> Optional[OperationCount]:
         """Operations of a function's machine code; None where there is no compiler."""
         return self.kernel(name, **options).count
+
+
+@lru_cache(maxsize=1)
+def _generator() -> np.random.Generator:
+    """Source of randomness of this process."""
+    return np.random.default_rng()

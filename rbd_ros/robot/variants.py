@@ -58,6 +58,12 @@ class Variant:
         open_to_forces = self.algorithm.takes_forces and not self.forces and not self.runtime
         return Wrenches.symbol if open_to_forces else ''
 
+    @property
+    def numbers(self) -> Tuple[str, ...]:
+        """Names of the inputs that are single numbers."""
+        arrays, chosen = self.algorithm.arrays, dict(self.chosen)
+        return tuple(s for s, kind in arrays.items() if not kind.dimensions and s not in chosen)
+
     def outputs(self, model: Model) -> Tuple[Output, ...]:
         """Names and shapes of the output arrays, derivatives last."""
         declared = self.algorithm
@@ -127,6 +133,7 @@ def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
         },
         doc=doc,
         mapping=variant.mapping,
+        numbers=variant.numbers,
         result=variant.algorithm.result,
         tangents=variant.tangents(model),
     )

@@ -66,7 +66,7 @@ def make_plant(
         mass_matrix=_address(robot, 'mass_matrix'),
         bias_force=_address(robot, 'bias_force'),
         contact_kinematics=_address(robot, 'contact_kinematics') if len(shapes.kind) else 0,
-        integrate=_address(robot, 'integrate'),
+        integrate=_address(robot, 'integrate', dt=(1.0,)),
         position=position,
         lower=lower,
         upper=upper,

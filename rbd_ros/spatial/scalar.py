@@ -37,6 +37,12 @@ def tanh(x: Scalar) -> Scalar:
     return _call('tanh', x)
 
 
+def arctan2(y: Scalar, x: Scalar) -> Scalar:
+    """Angle of the point (x, y) of the first quadrant, 0 to pi/2 [rad]."""
+    method = getattr(y, 'arctan2', None)
+    return method(x) if method is not None else np.arctan2(y, x)
+
+
 def is_zero(x: Scalar) -> bool:
     """Whether `x` is known to be zero; an unknown (a symbol, an array) is not."""
     return isinstance(x, (int, float)) and x == 0

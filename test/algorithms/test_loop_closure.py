@@ -73,7 +73,7 @@ def test_a_closed_pair_has_no_residual_and_one_that_moves_on_its_jacobian(joint)
     robot = Robot.from_urdf(random_trees.tree(9, bodies=4, types=('revolute',)))
     model, rng = robot.model, np.random.default_rng(5)
     q = robot.random_configuration(rng)
-    position = joint.random(rng, -0.7, 0.7).tolist()
+    position = list(joint.sample(rng.random(joint.uniforms).tolist(), -0.7, 0.7))
     # The loop joint's frames are put where it is closed at q, in this position of its own.
     one, other = robot.frame(robot.body_names[1]), robot.frame(robot.body_names[-1])
     X1, X2 = (PluckerTransform.from_homogeneous(f.pose(q)).inverse() for f in (one, other))

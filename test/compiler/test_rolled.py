@@ -12,6 +12,7 @@ from rbd_ros.compiler import Graph, native, rolled, straight_line
 from rbd_ros.compiler.functions import core_function
 
 NAMES = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'forward_kinematics', 'integrate']
+SEVERAL = ['equations_of_motion', 'energy', 'contact_kinematics']
 TEXT = random_trees.tree(8, bodies=3, types=('revolute', 'prismatic', 'floating'))
 
 
@@ -19,7 +20,7 @@ def evaluate(name):
     """Results of a function for one state and for eleven."""
     robot, rng = Robot.from_urdf(TEXT), np.random.default_rng(1)
     q, v = robot.random_configuration(rng), rng.normal(size=robot.nv)
-    call = robot.kernel(name)
+    call = robot.kernel(name, dt=(1.0,) if name == 'integrate' else None)
     one = [q if key == 'q' else v for key, _ in call.definition.inputs]
     return call(*one), call(*(np.tile(x, (11, 1)) for x in one))
 
@@ -39,6 +40,16 @@ def test_loops_give_the_results_of_the_straight_line(name, request):
     one, many = evaluate(name)
     assert relative_error(one, straight) < 1e-12
     np.testing.assert_array_equal(many, np.broadcast_to(one, many.shape))
+
+
+@pytest.mark.parametrize('name', SEVERAL)
+def test_several_outputs_are_kept_apart(name, request):
+    straight, _ = evaluate(name)
+    request.getfixturevalue('always_rolled')
+    one, many = evaluate(name)
+    for ours, rows, theirs in zip(one, many, straight):
+        assert relative_error(np.asarray(ours), np.asarray(theirs)) < 1e-12
+        np.testing.assert_array_equal(rows, np.broadcast_to(ours, rows.shape))
 
 
 def everything(x):
@@ -127,11 +138,12 @@ def table_of(name):
 @pytest.mark.parametrize('name', NAMES)
 def test_no_operation_of_a_run_needs_another_of_it_or_a_later_one(name):
     graph, inputs, outputs = table_of(name)
-    constants, runs, size = rolled._table(graph, graph.live(outputs), inputs, outputs)
+    constants, runs, size = rolled._table(graph, graph.live(outputs), inputs, [outputs])
     filled = set(range(sum(length for _, length in inputs) + len(constants)))
     stored = []
     for run in runs:
-        read = set(run.rows[:, 1:].ravel().tolist())
+        first = 2 if run.kind in (rolled._PUT, rolled._PUT_NEGATED) else 1
+        read = set(run.rows[:, first:].ravel().tolist())
         written = run.rows[:, 0].tolist()
         assert read <= filled
         if run.kind in (rolled._PUT, rolled._PUT_NEGATED):

@@ -48,7 +48,7 @@ def key(name='inverse_dynamics'):
 @pytest.mark.parametrize(
     ('file', 'old', 'new'),
     [
-        ('model/urdf.py', '"""', '"""Edited. '),
+        ('model/urdf/reader.py', '"""', '"""Edited. '),
         ('model/__init__.py', '"""', '"""Edited. '),
         ('model/joints/spherical.py', 'return', 'return  # edited'),
         ('algorithms/aba.py', 'return', 'return  # edited'),
@@ -141,7 +141,7 @@ def statements(text):
 def test_names_are_followed_to_the_module_that_defines_them():
     modules = closure(['rbd_ros.algorithms.crba'])
     assert {'rbd_ros.spatial.inertia', 'rbd_ros.model.model'} <= modules
-    assert not {'rbd_ros.model.urdf', 'rbd_ros.model', 'rbd_ros.spatial'} & modules
+    assert not {'rbd_ros.model.urdf.reader', 'rbd_ros.model', 'rbd_ros.spatial'} & modules
 
 
 def test_functions_from_elsewhere_count_by_their_file(tmp_path):

@@ -22,7 +22,7 @@ every_seed = pytest.mark.parametrize('seed', SEEDS)
 def state(joint, seed, size=1.0):
     """Position, and two velocities."""
     rng = np.random.default_rng(seed)
-    q = joint.random(rng, -math.inf, math.inf)
+    q = np.array(joint.sample(rng.random(joint.uniforms), -math.inf, math.inf))
     return q, *rng.normal(scale=size, size=(2, joint.nv))
 
 
@@ -167,11 +167,11 @@ def test_bracket_is_what_is_left_of_motions_there_and_back(joint, seed):
 @every_seed
 def test_random_positions_are_normal_and_keep_limits(joint, seed):
     rng = np.random.default_rng(seed)
-    q = joint.random(rng, -math.inf, math.inf)
+    q = np.array(joint.sample(rng.random(joint.uniforms), -math.inf, math.inf))
     assert_allclose(joint.normalize(q.tolist()), q, rtol=0, atol=1e-15)
     if joint.nq == 1:
         for lower, upper in ((-0.3, 0.2), (1.0, math.inf), (-math.inf, -1.0)):
-            drawn = [joint.random(rng, lower, upper)[0] for _ in range(50)]
+            drawn = [joint.sample(rng.random(joint.uniforms), lower, upper)[0] for _ in range(50)]
             assert lower <= min(drawn) and max(drawn) <= upper
             assert np.ptp(drawn) > 0.3 * min(upper - lower, 1.0)
 

@@ -268,9 +268,12 @@ def test_two_arms_move_at_the_same_time(ros, tmp_path, clocks):
 
         ros.until(lambda: all(map(arrived, goals)), 'both arms at their goals')
         # Each simulator publishes on the clock it was given, and on no other.
-        infos = ros.node.get_publishers_info_by_topic('/clock')
-        names = {f'{i.node_namespace}/{i.node_name}' for i in infos}
-        assert names == (set() if clocks[0] else {'/left/simulator'})
+        def publishers():
+            infos = ros.node.get_publishers_info_by_topic('/clock')
+            return {f'{i.node_namespace}/{i.node_name}' for i in infos}
+
+        wanted = set() if clocks[0] else {'/left/simulator'}
+        ros.until(lambda: publishers() == wanted, 'who publishes the clock')
         assert bool(ticks[0]) == (not clocks[0])
         assert bool(ticks[1]) == bool(ticks[2]) == bool(clocks[0])
         for launch in launches.values():
@@ -290,11 +293,14 @@ def test_launch_file_of_the_page_starts_two_arms(ros, tmp_path):
     with Launch(ros, tmp_path, file) as launch:
         for received in commands:
             until_running(ros, launch, received)
-        names = {
-            f'{namespace}/{name}' for name, namespace in ros.node.get_node_names_and_namespaces()
-        }
+
+        def names():
+            named = ros.node.get_node_names_and_namespaces()
+            return {f'{namespace}/{name}' for name, namespace in named}
+
         for side in ('left', 'right'):
-            assert {f'/{side}/simulator', f'/{side}/inverse_dynamics'} <= names
+            wanted = {f'/{side}/simulator', f'/{side}/inverse_dynamics'}
+            ros.until(lambda wanted=wanted: wanted <= names(), f'both nodes in /{side}')
         launch.signal(signal.SIGINT)
         assert launch.wait() == 0, launch.output
         assert not launch.survivors()

@@ -97,11 +97,17 @@ def test_a_node_shows_what_it_declares_and_nothing_else(ros, node):
         }
         for direction in ('in', 'out')
     }
-    ros.until(lambda: shown(ros, node)[0] >= expected['in'], 'all subscriptions')
+    services = {s.name.replace('~', f'/{node}') for s in interface.services if not s.optional}
+
+    def all_told():
+        subscribed, published, offered = shown(ros, node)
+        inputs, outputs = subscribed >= expected['in'], published >= expected['out']
+        return inputs and outputs and offered >= services
+
+    ros.until(all_told, 'all topics and services')
     subscribed, published, offered = shown(ros, node)
     assert subscribed - TOPICS_OF_RCLPY == expected['in'] - TOPICS_OF_RCLPY
     assert published - TOPICS_OF_RCLPY == expected['out'] - TOPICS_OF_RCLPY
-    services = {s.name.replace('~', f'/{node}') for s in interface.services if not s.optional}
     assert {s for s in offered if not SERVICES_OF_RCLPY.search(s)} == services
     assert process.stop() == 0
 

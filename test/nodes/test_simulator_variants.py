@@ -125,12 +125,24 @@ def test_a_velocity_command_moves_a_joint_with_dry_friction(ros, start):
 def test_everything_belongs_to_the_node_that_was_asked_for(ros, start):
     start({'start_paused': True})
     graph = ros.node
-    names = [name for name, _ in graph.get_node_names_and_namespaces()]
-    assert [name for name in names if 'simulator' in name] == ['simulator']
-    topics = dict(graph.get_subscriber_names_and_types_by_node('simulator', '/'))
-    assert {'/joint_commands', '/effort_commands', '/external_wrench'} <= set(topics)
-    services = dict(graph.get_service_names_and_types_by_node('simulator', '/'))
-    assert {'/simulator/step', '/simulator/pause', '/simulator/reset'} <= set(services)
+
+    def named():
+        names = [name for name, _ in graph.get_node_names_and_namespaces()]
+        return [name for name in names if 'simulator' in name]
+
+    def topics():
+        return dict(graph.get_subscriber_names_and_types_by_node('simulator', '/'))
+
+    def services():
+        return dict(graph.get_service_names_and_types_by_node('simulator', '/'))
+
+    # States may come before what the middleware tells of nodes.
+    ros.until(lambda: named() == ['simulator'], 'one node, the simulator')
+    topics_wanted = {'/joint_commands', '/effort_commands', '/external_wrench'}
+    ros.until(lambda: topics_wanted <= set(topics()), 'its topics')
+    services_wanted = {'/simulator/step', '/simulator/pause', '/simulator/reset'}
+    ros.until(lambda: services_wanted <= set(services()), 'its services')
+    assert named() == ['simulator']
 
 
 def test_the_process_is_small_and_has_no_idle_pools(ros, start):

@@ -56,7 +56,9 @@ def test_packed_kernel_gives_the_bits_of_the_method(subject, name, inputs):
 
 def test_integrate_takes_velocity_times_time(subject):
     robot, (q, v, _), _ = subject
-    assert np.array_equal(run(robot.kernel('integrate'), q, 0.1 * v), robot.integrate(q, v, 0.1))
+    assert np.array_equal(
+        run(robot.kernel('integrate', dt=(1.0,)), q, 0.1 * v), robot.integrate(q, 0.1 * v)
+    )
 
 
 @pytest.mark.seed('GR03', 'BL12')

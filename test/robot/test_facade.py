@@ -16,7 +16,7 @@ from rbd_ros.robot.reference import public_functions
 INTERNAL = {
     'contact_kinematics',
     'forward_kinematics',  # Robot.forward_kinematics gives its array by link name
-    'integrate',  # Robot.integrate takes a velocity and a time
+    'random_configuration',  # Robot.random_configuration takes a source of randomness
     'rnea',
 }
 FUNCTIONS = list(public_functions())

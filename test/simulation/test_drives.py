@@ -30,10 +30,7 @@ TIMESTEP = 1e-3
 @entry_point
 def torque_of_drives(world: WorldRecord, drives: Drives, duration: float) -> int:
     """Find the torques of the drives; return whether they are finite."""
-    work = world.work
-    finite = find_torque(
-        world.plant, world.state, work.dynamics, work.problem, drives, world.commands, duration
-    )
+    finite = find_torque(world.plant, world.state, drives, world.commands, duration)
     return 1 if finite else 0
 
 

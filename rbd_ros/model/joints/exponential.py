@@ -10,27 +10,28 @@ from __future__ import annotations
 
 from typing import Tuple
 
-import numpy as np
-
 from rbd_ros.model.joints.joint_type import Scalars
-from rbd_ros.spatial.scalar import cos, Scalar, sin, sqrt, where_positive
+from rbd_ros.spatial.scalar import absolute, arctan2, cos, Scalar, sin, sqrt, where_positive
 
 
 def rotation_vector(quaternion: Scalars) -> Tuple[Scalar, Scalar, Scalar]:
-    """Rotation vector, of length at most pi, of a quaternion (w, x, y, z) of floats or arrays."""
+    """Rotation vector, of length at most pi, of a quaternion (w, x, y, z)."""
     w, x, y, z = quaternion
-    sine = np.sqrt(x * x + y * y + z * z)
-    angle = 2.0 * np.arctan2(np.where(w < 0, -sine, sine), np.abs(w))
-    scale = np.where(sine > 0, angle / np.where(sine > 0, sine, 1.0), 2.0 / w)
+    square = x * x + y * y + z * z
+    sine = sqrt(where_positive(square, square, 1.0))
+    cosine = absolute(w)
+    turned = where_positive(square, 2.0 * arctan2(sine, cosine) / sine, 2.0 / cosine)
+    scale = where_positive(-w, -turned, turned)
     return scale * x, scale * y, scale * z
 
 
 def inverse_screw_quotient(angle2: Scalar) -> Scalar:
-    """Quotient (1 - (x/2) cot(x/2))/x^2, given the squared angle x^2 [rad^2] as float or array."""
-    safe = np.where(angle2 > 1e-4, angle2, 1.0)
-    half = 0.5 * np.sqrt(safe)
+    """Quotient (1 - (x/2) cot(x/2))/x^2, given the squared angle x^2 [rad^2]."""
+    safe = where_positive(angle2 - 1e-4, angle2, 1.0)
+    half = 0.5 * sqrt(safe)
     series = 1.0 / 12.0 + angle2 * (1.0 / 720.0) * (1.0 + angle2 * (1.0 / 42.0))
-    return np.where(angle2 > 1e-4, (1.0 - half / np.tan(half)) / safe, series)
+    closed = (1.0 - half * cos(half) / sin(half)) / safe
+    return where_positive(angle2 - 1e-4, closed, series)
 
 
 def sine_quotients(angle: Scalar) -> Tuple[Scalar, Scalar]:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Tuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rbd_ros.model.joints.exponential import (
     half_angle,
     inverse_screw_quotient,
@@ -15,7 +12,7 @@ from rbd_ros.model.joints.exponential import (
     screw_quotients,
 )
 from rbd_ros.model.joints.joint_type import JointType, Scalars
-from rbd_ros.model.joints.quaternion import quaternion_rate, random_quaternion, unit_quaternion
+from rbd_ros.model.joints.quaternion import quaternion_rate, uniform_quaternion, unit_quaternion
 from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
 from rbd_ros.spatial.linear3 import IDENTITY3, ZERO3
 from rbd_ros.spatial.rotation import quaternion_product, quaternion_to_rotation
@@ -91,9 +88,14 @@ class Floating(JointType):
         )
         return (*omega, *v)
 
-    def random(self, rng: np.random.Generator, lower: float, upper: float) -> NDArray[np.float64]:
+    @property
+    def uniforms(self) -> int:
+        """Three for the orientation, three for the position."""
+        return 6
+
+    def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
         """Uniform on the rotation group, and in a cube of 2 m; it has no limits."""
-        return np.array([*random_quaternion(rng), *rng.uniform(-1.0, 1.0, 3)])
+        return (*uniform_quaternion(u[:3]), *(2.0 * x - 1.0 for x in u[3:]))
 
     def normalize(self, q: Scalars) -> Tuple[float, ...]:
         """Position with a unit quaternion.

@@ -11,9 +11,6 @@ from abc import ABC, abstractmethod
 import math
 from typing import NamedTuple, Optional, Sequence, Tuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rbd_ros.spatial import (
     ForceVector,
     MotionSubspace,
@@ -91,22 +88,27 @@ class JointType(ABC):
         """Position at which the joint transform X_J is the identity, (nq,)."""
         return (0.0,) * self.nq
 
-    def random(self, rng: np.random.Generator, lower: float, upper: float) -> NDArray[np.float64]:
-        """Random position, (nq,), uniform between the limits, or within `reach` without them.
+    @property
+    def uniforms(self) -> int:
+        """How many uniform numbers `sample` takes."""
+        return self.nq
 
-        :param rng: where the random numbers come from
+    def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
+        """Position that is uniform between the limits, or within `reach` without them, (nq,).
+
+        :param u: numbers uniform in [0, 1), (uniforms,)
         :param lower: lower limit of each variable, -inf if there is none [rad or m]
         :param upper: upper limit, inf if there is none [rad or m]
         """
         drawn = []
-        for reach in self.reach:
+        for reach, x in zip(self.reach, u):
             low, high = lower, upper
             if math.isinf(low):
                 low = -reach if math.isinf(high) else high - 2.0 * reach
             if math.isinf(high):
                 high = reach if math.isinf(lower) else low + 2.0 * reach
-            drawn.append(rng.uniform(low, high))
-        return np.array(drawn)
+            drawn.append(low + (high - low) * x)
+        return tuple(drawn)
 
     def normalize(self, q: Scalars) -> Tuple[float, ...]:
         """Same position with any redundancy removed, such as the length of a quaternion, (nq,).
@@ -132,7 +134,7 @@ class JointType(ABC):
     def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
         """Constant velocity that leads from `q0` to `q1` in unit time, the inverse of `integrate`.
 
-        :param q0: position at first, (nq,), of floats or arrays
+        :param q0: position at first, (nq,)
         :param q1: position at last, likewise
         :return: velocity, (nv,)
         """

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 import math
 from typing import Tuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rbd_ros.model.joints.exponential import sine_quotients
 from rbd_ros.model.joints.joint_type import across, JointType, Scalars
 from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
@@ -58,9 +55,9 @@ class Planar(JointType):
         x_axis, y_axis, normal = self.axes
         return ForceVector(x_axis, ZERO3), ForceVector(y_axis, ZERO3), ForceVector(ZERO3, normal)
 
-    def random(self, rng: np.random.Generator, lower: float, upper: float) -> NDArray[np.float64]:
+    def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
         """Uniform within pi and a square of 2 m: limits of a URDF say nothing about a plane."""
-        return super().random(rng, -math.inf, math.inf)
+        return super().sample(u, -math.inf, math.inf)
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
         """Turn the linear velocity into predecessor coordinates."""

@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from typing import Tuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rbd_ros.model.joints.joint_type import Scalars
 from rbd_ros.spatial.rotation import quaternion_product
-from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.spatial.scalar import cos, Scalar, sin, sqrt
 
 
 def quaternion_rate(q: Scalars, w: Scalars) -> Tuple[Scalar, ...]:
@@ -22,11 +19,14 @@ def quaternion_rate(q: Scalars, w: Scalars) -> Tuple[Scalar, ...]:
     return tuple(0.5 * x for x in quaternion_product(q, (0.0, *w)))
 
 
-def random_quaternion(rng: np.random.Generator) -> NDArray[np.float64]:
-    """Unit quaternion, uniform on the rotation group, (4,)."""
-    quaternion = rng.normal(size=4)  # four normal numbers have no preferred direction
-    unit: NDArray[np.float64] = quaternion / np.linalg.norm(quaternion)
-    return unit
+def uniform_quaternion(u: Scalars) -> Tuple[Scalar, ...]:
+    """Unit quaternion, uniform on the rotation group, (4,) (Shoemake, Graphics Gems III, 1992).
+
+    :param u: numbers uniform in [0, 1), (3,)
+    """
+    a, b, c = sqrt(1.0 - u[0]), 2.0 * math.pi * u[1], 2.0 * math.pi * u[2]
+    d = sqrt(u[0])
+    return d * cos(c), a * sin(b), a * cos(b), d * sin(c)
 
 
 def unit_quaternion(q: Scalars) -> Tuple[float, ...]:

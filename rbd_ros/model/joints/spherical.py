@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Tuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rbd_ros.model.joints.exponential import half_angle, rotation_vector
 from rbd_ros.model.joints.joint_type import JointType, Scalars
-from rbd_ros.model.joints.quaternion import quaternion_rate, random_quaternion, unit_quaternion
+from rbd_ros.model.joints.quaternion import quaternion_rate, uniform_quaternion, unit_quaternion
 from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
 from rbd_ros.spatial.linear3 import IDENTITY3, ZERO3
 from rbd_ros.spatial.rotation import quaternion_product, quaternion_to_rotation
@@ -44,9 +41,14 @@ class Spherical(JointType):
         """Identity quaternion."""
         return 1.0, 0.0, 0.0, 0.0
 
-    def random(self, rng: np.random.Generator, lower: float, upper: float) -> NDArray[np.float64]:
+    @property
+    def uniforms(self) -> int:
+        """Three for an orientation."""
+        return 3
+
+    def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
         """Uniform on the rotation group; it has no limits."""
-        return random_quaternion(rng)
+        return uniform_quaternion(u)
 
     def normalize(self, q: Scalars) -> Tuple[float, ...]:
         """Position with a unit quaternion.

@@ -85,11 +85,8 @@ def run_cycle(
     :return: number of steps taken, fewer than asked for if the dynamics stopped being finite;
         minus one more than that, if the drives lead to torques without limit: they are zero then
     """
-    plant, state, work = world.plant, world.state, world.work
-    duration = steps.count * plant.timestep
-    finite = find_torque(
-        plant, state, work.dynamics, work.problem, drives, world.commands, duration
-    )
+    plant, state = world.plant, world.state
+    finite = find_torque(plant, state, drives, world.commands, steps.count * plant.timestep)
     taken = call_loop(steps.advance, world, steps.count)
     for j in range(len(drives.at_v)):
         i = drives.at_v[j]

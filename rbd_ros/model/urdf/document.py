@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 from xml.parsers import expat
 
 from rbd_ros.model.errors import ModelError
-from rbd_ros.model.urdf_schema import ElementRule, ROBOT
+from rbd_ros.model.urdf.schema import ElementRule, ROBOT
 
 # Far above any robot's description, far below what exhausts memory or the stack: a description
 # may arrive on a topic, from anybody.

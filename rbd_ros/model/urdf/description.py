@@ -14,8 +14,8 @@ from urdf_parser_py import urdf as urdf_parser
 from urdf_parser_py.xml_reflection.core import Path as ParserPath
 
 from rbd_ros.model.errors import ModelError
-from rbd_ros.model.urdf_document import Document, Node, quote, read_document, Source
-from rbd_ros.model.urdf_schema import check_element, line_of, parse_number, ROBOT
+from rbd_ros.model.urdf.document import Document, Node, quote, read_document, Source
+from rbd_ros.model.urdf.schema import check_element, line_of, parse_number, ROBOT
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.rotation import rpy_rotation
 

@@ -1,7 +1,7 @@
 """The system model that a URDF describes: its tree, joints, gears, inertias and shapes.
 
-The document is read by `urdf_document`, checked by `urdf_description` and parsed by
-urdf_parser_py; here its links and joints become bodies. See docs/urdf.md for the conventions.
+The document is read by document.py, checked by description.py and parsed by urdf_parser_py; here
+its links and joints become bodies. See docs/urdf.md for the conventions.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from rbd_ros.model.joints import Floating, JointType, Planar, Prismatic, Revolut
 from rbd_ros.model.mesh_paths import MeshPaths
 from rbd_ros.model.model import Body, FLOATING_BASE_JOINT, Frame, JointLimits, Link, Model
 from rbd_ros.model.side_file import Armature, read_armature
-from rbd_ros.model.urdf_description import Description, read_description
-from rbd_ros.model.urdf_document import quote, Source
-from rbd_ros.model.urdf_mimic import Gears
-from rbd_ros.model.urdf_tree import depth_first_joints, find_root
+from rbd_ros.model.urdf.description import Description, read_description
+from rbd_ros.model.urdf.document import quote, Source
+from rbd_ros.model.urdf.mimic import Gears
+from rbd_ros.model.urdf.tree import depth_first_joints, find_root
 from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.linear3 import Vector3
 from rbd_ros.spatial.rotation import rpy_rotation
