@@ -267,6 +267,7 @@ def test_two_arms_move_at_the_same_time(ros, tmp_path, clocks):
             return max(error) < 0.01
 
         ros.until(lambda: all(map(arrived, goals)), 'both arms at their goals')
+
         # Each simulator publishes on the clock it was given, and on no other.
         def publishers():
             infos = ros.node.get_publishers_info_by_topic('/clock')
