@@ -68,11 +68,11 @@ KNOW_ROS = {'nodes', 'demonstration'}
 IMPORT_BY_NAME = {
     'rbd_ros.algorithms',
     'rbd_ros.nodes.common.communication',
-    'rbd_ros.compiler.loop_compiler',
+    'rbd_ros.compiler.loops.compile_entry',
 }
 
-# How loops over data become machine code, and what they work on; neither knows a robot.
-LOOPS = {'rbd_ros.compiler.loops', 'rbd_ros.compiler.records'}
+# How loops over data become machine code, and what they work on; it knows no robot.
+LOOPS = {'rbd_ros.compiler.loops'}
 SINGLE_MODULES = {'contact': LOOPS, 'simulation': LOOPS, 'nodes': LOOPS}
 
 # What launch files may know of nodes: their declarations, which import nothing heavy.
@@ -175,7 +175,7 @@ def test_allowed_imports_have_no_cycle():
         ('rbd_ros.robot.robot', 'from rbd_ros.simulation import Simulator'),
         ('rbd_ros.contact.ground', 'from rbd_ros.simulation import Simulator'),
         ('rbd_ros.contact.ground', 'from rbd_ros.compiler import Kernel'),
-        ('rbd_ros.contact.ground', 'from rbd_ros.compiler.kernel import Kernel'),
+        ('rbd_ros.contact.ground', 'from rbd_ros.compiler.runtime.kernel import Kernel'),
         ('rbd_ros.control.torque', 'from rbd_ros.simulation import Simulator'),
         ('rbd_ros.simulation.world', 'from rbd_ros.nodes import simulator'),
         ('rbd_ros.simulation.world', 'import rclpy'),

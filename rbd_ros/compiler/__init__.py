@@ -2,8 +2,8 @@
 
 from rbd_ros.compiler.definition import Definition, Output, Tangent
 from rbd_ros.compiler.graph import Graph, OperationCount, Symbol
-from rbd_ros.compiler.kernel import BaseKernel, make_kernel, set_threads
-from rbd_ros.compiler.native import compile_lock, why_unavailable
+from rbd_ros.compiler.runtime.kernel import BaseKernel, make_kernel, set_threads
+from rbd_ros.compiler.targets.llvm.native import compile_lock, why_unavailable
 
 __all__ = [
     'BaseKernel',

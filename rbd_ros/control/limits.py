@@ -10,7 +10,7 @@ from typing import Any, List, NamedTuple, Optional, Sequence, Union
 import numpy as np
 
 from rbd_ros.compiler import Definition, make_kernel
-from rbd_ros.compiler.kernel import InterpretedKernel, Kernel
+from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
 from rbd_ros.compiler.source import source_digest
 from rbd_ros.control.arrays import BoolArray, FloatArray
 from rbd_ros.spatial.scalar import absolute, clip, Scalar, where_positive
@@ -49,7 +49,7 @@ def limited(
 def _kernel(n: int) -> Union[Kernel, InterpretedKernel]:
     """Machine code of `limited` for `n` joints."""
     inputs = tuple((name, n) for name in ('torque', 'last', 'step', 'limits'))
-    key = {'source': source_digest('rbd_ros.compiler.kernel', limited)}
+    key = {'source': source_digest('rbd_ros.compiler.runtime.kernel', limited)}
     return make_kernel(Definition.of_one_output('limited_torque', inputs, (n + 1,), limited, key))
 
 

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rbd_ros.compiler import compile_lock, make_kernel
-from rbd_ros.compiler.kernel import InterpretedKernel, Kernel
+from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
 from rbd_ros.control.arrays import FloatArray
 from rbd_ros.control.gains import friction_stiffness
 from rbd_ros.control.law import INPUTS, law_definition, Layout

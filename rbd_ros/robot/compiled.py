@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, Mapping, Optional, Sequence, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rbd_ros.compiler.kernel import Kernel
+from rbd_ros.compiler.runtime.kernel import Kernel
 from rbd_ros.robot.kernels import declared, Kernels
 
 Array = NDArray[np.float64]

@@ -10,7 +10,7 @@ from rbd_ros.model import Model
 from rbd_ros.spatial import PluckerTransform
 
 # What turns a declared algorithm into a kernel; what these import counts as well.
-_MAKERS = ('rbd_ros.robot.variants', 'rbd_ros.compiler.kernel')
+_MAKERS = ('rbd_ros.robot.variants', 'rbd_ros.compiler.runtime.kernel')
 
 
 def model_key(model: Model) -> List[Any]:

@@ -6,7 +6,7 @@ from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.compiler.records import allocate
+from rbd_ros.compiler.loops import allocate
 from rbd_ros.contact import ContactParameters, ContactShapes, HalfSpace
 from rbd_ros.model import Model
 from rbd_ros.robot import Robot

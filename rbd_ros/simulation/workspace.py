@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbd_ros.compiler.records import buffer, floats, integers
+from rbd_ros.compiler.loops import buffer, floats, integers
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import Contacts, ExternalForces, State
 

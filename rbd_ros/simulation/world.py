@@ -12,7 +12,7 @@ from typing import Callable, Dict, NamedTuple, Optional, Sequence
 
 import numpy as np
 
-from rbd_ros.compiler.records import Record
+from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.assembly import make_plant, make_world, with_external_forces

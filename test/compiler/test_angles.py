@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from support.small_kernels import kernel
 
-from rbd_ros.compiler import Graph, straight_line
-from rbd_ros.compiler.angles import angle_groups, angles_first
+from rbd_ros.compiler import Graph
 from rbd_ros.compiler.graph import COS, operands, SIN
+from rbd_ros.compiler.targets.llvm import straight_line
+from rbd_ros.compiler.targets.llvm.angles import angle_groups, angles_first
 
 COUNTS = [1, 2, 3, 4, 5, 8, 9, 17]
 

@@ -15,7 +15,7 @@ from support import fresh_python
 from support.small_kernels import kernel
 
 from rbd_ros import Robot
-from rbd_ros.compiler import builtin
+from rbd_ros.compiler.runtime import builtin
 
 pytestmark = pytest.mark.skipif(not builtin.supported(), reason='other kind of interpreter')
 MANY = 1_000_000

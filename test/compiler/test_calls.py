@@ -9,7 +9,7 @@ import pytest
 from support import random_trees
 
 from rbd_ros import Robot
-from rbd_ros.compiler.kernel import BaseKernel, Kernel
+from rbd_ros.compiler.runtime.kernel import BaseKernel, Kernel
 from rbd_ros.robot.compiled import Compiled
 
 SPECIAL = {

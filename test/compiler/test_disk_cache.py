@@ -13,8 +13,9 @@ import pytest
 from support import fresh_python, urdf_text
 
 from rbd_ros import Robot
-from rbd_ros.compiler import cache, native
-from rbd_ros.compiler.kernel import Kernel
+from rbd_ros.compiler import cache
+from rbd_ros.compiler.runtime.kernel import Kernel
+from rbd_ros.compiler.targets.llvm import native
 from rbd_ros.robot import variants
 
 Q = np.array([0.3, -0.2])
@@ -71,7 +72,7 @@ def test_another_process_finds_what_this_one_wrote(two_links, own_cache):
 import sys
 import numpy as np
 from rbd_ros import Robot
-from rbd_ros.compiler.kernel import Kernel
+from rbd_ros.compiler.runtime.kernel import Kernel
 Kernel._trace = None
 q = np.array([0.3, -0.2])
 print(*Robot.from_urdf(sys.argv[1]).inverse_dynamics(q, q, q).tolist())

@@ -7,17 +7,21 @@ import numpy as np
 import pytest
 from support import fresh_python
 
-from rbd_ros.compiler.loop_sources import digest
 from rbd_ros.compiler.loops import (
+    allocate,
+    buffer,
     compiled,
     double_at,
     entry_point,
+    floats,
+    integers,
     matrix,
+    Record,
     vector,
     why_interpreted,
     word_at,
 )
-from rbd_ros.compiler.records import allocate, buffer, floats, integers, Record
+from rbd_ros.compiler.loops.sources import digest
 
 
 class Numbers(NamedTuple):

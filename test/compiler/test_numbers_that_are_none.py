@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.small_kernels import kernel
 
-from rbd_ros.compiler import straight_line
+from rbd_ros.compiler.targets.llvm import straight_line
 
 BAD = [np.nan, np.inf, -np.inf]
 

@@ -8,7 +8,8 @@ from support.errors import relative_error
 from support.small_kernels import kernel
 
 from rbd_ros import Robot
-from rbd_ros.compiler import Graph, native, straight_line
+from rbd_ros.compiler import Graph
+from rbd_ros.compiler.targets.llvm import native, straight_line
 
 NAMES = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'forward_kinematics', 'integrate']
 

@@ -8,8 +8,9 @@ from support.errors import relative_error
 from support.small_kernels import kernel
 
 from rbd_ros import Robot
-from rbd_ros.compiler import Graph, native, rolled, straight_line
-from rbd_ros.compiler.functions import core_function
+from rbd_ros.compiler import Graph
+from rbd_ros.compiler.targets.llvm import native, rolled, straight_line
+from rbd_ros.compiler.targets.llvm.functions import core_function
 
 NAMES = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'forward_kinematics', 'integrate']
 SEVERAL = ['equations_of_motion', 'energy', 'contact_kinematics']

@@ -7,7 +7,7 @@ import pytest
 from support import fresh_python, outside
 from support.small_kernels import kernel
 
-from rbd_ros.compiler.trigonometry import LARGEST_ANGLE
+from rbd_ros.compiler.targets.llvm.trigonometry import LARGEST_ANGLE
 
 mpmath = outside.load('mpmath')
 LIMIT = 2.0  # ulp promised; 1.26 is the worst that was found
@@ -119,7 +119,7 @@ def test_beyond_the_largest_angle_there_is_no_number(sine_cosine, angle):
 ON_ANOTHER_PROCESSOR = """
 import sys
 import numpy as np
-from rbd_ros.compiler.native import simd_lanes
+from rbd_ros.compiler.targets.llvm.native import simd_lanes
 from support.small_kernels import kernel
 both = kernel(lambda x: [x[0].sin(), x[0].cos()], shape=(2,))
 angles = np.load(sys.argv[1])

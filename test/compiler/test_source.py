@@ -78,9 +78,9 @@ def test_an_edit_elsewhere_invalidates_nothing(package, file, old, new):
         'spatial/linear3.py',
         'robot/variants.py',
         'compiler/graph.py',
-        'compiler/emit.py',
-        'compiler/trigonometry.py',
-        'compiler/builtin.py',
+        'compiler/targets/llvm/emit.py',
+        'compiler/targets/llvm/trigonometry.py',
+        'compiler/runtime/builtin.py',
     ],
 )
 def test_an_edit_that_matters_invalidates(package, file):

@@ -9,7 +9,8 @@ import pytest
 from support import fresh_python
 from support.small_kernels import kernel
 
-from rbd_ros.compiler import kernel as kernel_module, set_threads
+from rbd_ros.compiler import set_threads
+from rbd_ros.compiler.runtime import kernel as kernel_module
 
 
 @pytest.fixture
@@ -49,7 +50,9 @@ def test_the_number_of_threads_is_positive(threads_restored, count):
     'text, threads', [('3', 3), ('', None), ('0', None), ('many', None), ('-2', None)]
 )
 def test_the_environment_may_give_the_number_of_threads(text, threads):
-    code = 'from rbd_ros.compiler import kernel; print(kernel._threads, kernel._processors())'
+    code = (
+        'from rbd_ros.compiler.runtime import kernel; print(kernel._threads, kernel._processors())'
+    )
     given, processors = map(int, fresh_python.run(code, RBD_ROS_NUM_THREADS=text).stdout.split())
     assert given == (threads or processors)
 

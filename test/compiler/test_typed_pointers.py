@@ -4,8 +4,10 @@ import re
 
 import pytest
 
-from rbd_ros.compiler import builtin, calls, functions, Graph, Output
-from rbd_ros.compiler.typed_pointers import lower
+from rbd_ros.compiler import Graph, Output
+from rbd_ros.compiler.runtime import builtin, calls
+from rbd_ros.compiler.targets.llvm import functions
+from rbd_ros.compiler.targets.llvm.typed_pointers import lower
 from rbd_ros.spatial.scalar import cos, sin, sqrt, where_positive
 
 FORMS = {

@@ -113,11 +113,11 @@ def test_everything_works_on_floats_with_one_notice(compiled, tmp_path, way):
 PACKED = """
 import numpy as np, sys
 from rbd_ros import Robot
-from rbd_ros.compiler.numba_call import call_kernel
+from rbd_ros.compiler.loops.numba_call import call_kernel
 robot = Robot.from_urdf(sys.argv[1])
 kernel = robot.kernel('integrate')
 q, out = robot.neutral(), np.empty(robot.nq)
-call_kernel(kernel.address, np.concatenate([q, np.full(robot.nv, 0.1)]), out)
+call_kernel(kernel.address, np.concatenate([q, np.full(robot.nv, 0.1), [1.0]]), out)
 assert np.allclose(out, robot.integrate(q, np.full(robot.nv, 0.1)), atol=1e-15)
 print('alive')
 """

@@ -12,7 +12,7 @@ from support import layout, random_trees
 from support.errors import relative_error
 
 from rbd_ros import Robot
-from rbd_ros.compiler.numba_call import call_kernel
+from rbd_ros.compiler.loops.numba_call import call_kernel
 
 TEXT = random_trees.tree(21, 6, ('revolute', 'prismatic', 'floating', 'planar', 'fixed'), 1, 0.7)
 

@@ -8,7 +8,7 @@ from support.errors import relative_error
 
 from rbd_ros import Robot
 from rbd_ros.algorithms import catalogue
-from rbd_ros.compiler.kernel import InterpretedKernel
+from rbd_ros.compiler.runtime.kernel import InterpretedKernel
 
 # Links: pedestal is fixed to the base, tool to a moving link, finger follows a mimic joint
 JOINTS = [

@@ -9,8 +9,7 @@ from support import random_trees
 from support.simulated_robots import joint, link, robot, turntable
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.compiler.loops import entry_point
-from rbd_ros.compiler.records import Record
+from rbd_ros.compiler.loops import entry_point, Record
 from rbd_ros.simulation.drives import (
     Drives,
     EFFORT,

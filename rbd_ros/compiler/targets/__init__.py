@@ -1,4 +1,4 @@
-"""Targets: what runs a graph. Here is the interpreter, which needs no compiler."""
+"""Targets: what a graph becomes. llvm is machine code, the interpreter needs no compiler."""
 
 from rbd_ros.compiler.targets.interpreter import interpret
 

@@ -12,7 +12,7 @@ from typing import Any, Callable, Mapping, Optional, Protocol, Tuple
 
 import numpy as np
 
-from rbd_ros.compiler.records import Record
+from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.model.model import FLOATING_BASE_JOINT
 from rbd_ros.nodes.common.conversions import NANOSECONDS

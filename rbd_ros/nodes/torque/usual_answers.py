@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Callable, Optional
 
-from rbd_ros.compiler.loops import why_interpreted
-from rbd_ros.compiler.records import Record
+from rbd_ros.compiler.loops import Record, why_interpreted
 from rbd_ros.control import LawMemory, TorqueLaw, TorqueLimiter
 from rbd_ros.nodes.common.conversions import EARLIEST, LATEST, representable
 from rbd_ros.nodes.torque.compiled_answer import answer, TorqueMessages

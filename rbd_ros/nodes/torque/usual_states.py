@@ -10,8 +10,7 @@ from typing import Callable, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.compiler.loops import double_at, entry_point, word_at
-from rbd_ros.compiler.records import Record
+from rbd_ros.compiler.loops import double_at, entry_point, Record, word_at
 from rbd_ros.nodes.common.wire import make_pattern, Pattern
 
 STAMP = 4  # where the time stamp of a JointState is [bytes]

@@ -22,7 +22,7 @@ from rbd_ros.compiler.graph import (
     SUB,
     WHERE,
 )
-from rbd_ros.compiler.trigonometry import emit_sine_cosine
+from rbd_ros.compiler.targets.llvm.trigonometry import emit_sine_cosine
 
 _BINARY = {ADD: 'fadd contract', SUB: 'fsub contract', MUL: 'fmul contract', DIV: 'fdiv contract'}
 

@@ -14,7 +14,6 @@ from typing import List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.compiler.emit import emit_node, Emitter
 from rbd_ros.compiler.graph import (
     ADD,
     CONSTANT,
@@ -30,7 +29,8 @@ from rbd_ros.compiler.graph import (
     Value,
     WHERE,
 )
-from rbd_ros.compiler.poison import emit_poisoning, Inputs, spoil_function
+from rbd_ros.compiler.targets.llvm.emit import emit_node, Emitter
+from rbd_ros.compiler.targets.llvm.poison import emit_poisoning, Inputs, spoil_function
 
 # Kinds of loops beside the graph's operations: x y + z, x y - z, z - x y; storing x, -x
 _MUL_ADD, _MUL_SUB, _SUB_MUL, _PUT, _PUT_NEGATED = range(100, 105)

@@ -18,11 +18,13 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rbd_ros.compiler import builtin, cache, calls, functions, handles, native
-from rbd_ros.compiler.call_table import CallTable
+from rbd_ros.compiler import cache
 from rbd_ros.compiler.definition import Definition
 from rbd_ros.compiler.graph import Graph, OperationCount
-from rbd_ros.compiler.straight_line import Outputs
+from rbd_ros.compiler.runtime import builtin, calls, handles
+from rbd_ros.compiler.runtime.call_table import CallTable
+from rbd_ros.compiler.targets.llvm import functions, native
+from rbd_ros.compiler.targets.llvm.straight_line import Outputs
 
 _FLOAT64 = np.dtype(np.float64)
 _ROWS_PER_TASK = 256
@@ -232,7 +234,7 @@ class InterpretedKernel(BaseKernel):
 
     @cached_property
     def address(self) -> int:
-        """Handle for `rbd_ros.compiler.numba_call.call_kernel`."""
+        """Handle for `rbd_ros.compiler.loops.numba_call.call_kernel`."""
         splits = np.cumsum(self.input_sizes)[:-1]
 
         def run(packed: np.ndarray, out: np.ndarray) -> None:

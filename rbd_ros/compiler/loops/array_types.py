@@ -6,7 +6,7 @@ and contiguous, and loops count from 0. A `View` is therefore an address and the
 one multiplication and one load, and a loop a tenth of the LLVM text, which is what the time of a
 compilation is spent on.
 
-Imported only by the process that compiles (loop_compiler.py).
+Imported only by the process that compiles (compile_entry.py).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class RecordType(types.Type):
         self.places = {}
         word = 0
         for name, what, detail in kind[1]:
-            if what == 'constant':  # known to loop_sources.py, which has put it in its place
+            if what == 'constant':  # known to sources.py, which has put it in its place
                 continue
             self.places[name] = word, self._field_type(what, detail)
             word += 1 if what == 'record' else 1 + detail
@@ -237,7 +237,7 @@ def _shape(context: Any, builder: Any, view: View, value: Any) -> Any:
     return cgutils.pack_array(builder, _parts(context, builder, view, value)[1])
 
 
-# -- what loops.py offers -------------------------------------------------------------------------
+# -- what entry_points.py offers ------------------------------------------------------------------
 
 
 def _on_stack(sizes: Tuple[Any, ...]) -> Any:
@@ -257,13 +257,13 @@ def _on_stack(sizes: Tuple[Any, ...]) -> Any:
 
 @intrinsic(prefer_literal=True)
 def vector(typing_context: Any, size: Any) -> Any:
-    """See loops.py."""
+    """See entry_points.py."""
     return _on_stack((size,))
 
 
 @intrinsic(prefer_literal=True)
 def matrix(typing_context: Any, rows: Any, columns: Any) -> Any:
-    """See loops.py."""
+    """See entry_points.py."""
     return _on_stack((rows, columns))
 
 
@@ -311,7 +311,7 @@ double_at = _reading(types.float64, ir.DoubleType())
 
 @intrinsic
 def call_kernel(typing_context: Any, address: Any, inputs: Any, outputs: Any) -> Any:
-    """See loops.py."""
+    """See entry_points.py."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         data = [_parts(context, builder, *pair)[0] for pair in zip(sig.args[1:], args[1:])]
@@ -324,7 +324,7 @@ def call_kernel(typing_context: Any, address: Any, inputs: Any, outputs: Any) ->
 
 @intrinsic
 def call_loop(typing_context: Any, address: Any, record: Any, count: Any) -> Any:
-    """See loops.py."""
+    """See entry_points.py."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         function = ir.FunctionType(WORD, [WORD, WORD])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Dict, Iterable, List, Sequence, Tuple
 
-from rbd_ros.compiler.emit import Emitter
+from rbd_ros.compiler.targets.llvm.emit import Emitter
 
 Inputs = Sequence[Tuple[str, int]]
 

@@ -13,7 +13,7 @@ try:  # with the package, so that the first call of a function need not wait for
 except ImportError:
     llvmlite = None
 
-from rbd_ros.compiler import typed_pointers
+from rbd_ros.compiler.targets.llvm import typed_pointers
 
 # Of code generation; the graph is simplified already, so no passes over the LLVM text are run, and
 # higher levels were measured to take longer and give the same code.

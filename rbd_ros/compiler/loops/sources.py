@@ -18,7 +18,7 @@ from typing import Any, Dict, List, Sequence, Set
 # Of the process that compiles: values of the bools, by class of record and name of field.
 _constants: Dict[str, Dict[str, bool]] = {}
 
-# Names of what takes the place of functions, which loop_types.py has.
+# Names of what takes the place of functions, which array_types.py has.
 _OF_TWO = {'min': 'minimum', 'max': 'maximum'}
 
 

@@ -15,8 +15,8 @@ from typing import Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.compiler import cache, native
-from rbd_ros.compiler.call_table import (
+from rbd_ros.compiler import cache
+from rbd_ros.compiler.runtime.call_table import (
     AT,
     KEYS,
     MOST_AXES,
@@ -29,7 +29,7 @@ from rbd_ros.compiler.call_table import (
     SHAPES,
     SIZES,
 )
-from rbd_ros.compiler.layouts import (
+from rbd_ros.compiler.runtime.layouts import (
     address,
     DATA,
     DESCR,
@@ -42,8 +42,9 @@ from rbd_ros.compiler.layouts import (
     TUPLE_ITEMS,
     TYPE,
 )
-from rbd_ros.compiler.routine import Routine
 from rbd_ros.compiler.source import source_digest
+from rbd_ros.compiler.targets.llvm import native
+from rbd_ros.compiler.targets.llvm.routine import Routine
 
 _CONTIGUOUS_ALIGNED, _WRITEABLE = 0x0001 | 0x0100, 0x0400
 _LIST_ITEMS = 24  # of a list: pointer to its items
@@ -456,8 +457,13 @@ def text() -> str:
 @lru_cache(maxsize=1)
 def routine() -> Tuple[native.MachineCode, int]:
     """Machine code of the routine and its address, from disk or made anew."""
-    key = cache.digest({'source': source_digest('rbd_ros.compiler.calls'), **native.versions(),
-                        'python': sys.version_info[:2], 'layout': [TUPLE_ITEMS]})  # fmt: skip
+    parts = {
+        'source': source_digest(__name__),
+        **native.versions(),
+        'python': sys.version_info[:2],
+        'layout': [TUPLE_ITEMS],
+    }
+    key = cache.digest(parts)
     name = cache.entry_name('call', 'any', key)
     entry = cache.load(name)
     code = None

@@ -1,6 +1,6 @@
-"""Compiles one entry point of loops.py: a process of its own, the only one that imports numba.
+"""Compiles one entry point of a loop: a process of its own, the only one that imports numba.
 
-    python -m rbd_ros.compiler.loop_compiler < request > object file
+    python -m rbd_ros.compiler.loops.compile_entry < request > object file
 
 The request is a line of JSON: module and name of the entry point, kinds of its records. The end of
 the input before the end of the work ends the process: nobody waits for the result any more.
@@ -18,7 +18,9 @@ from typing import Any, Tuple
 
 from numba import types
 
-from rbd_ros.compiler import builtin, loop_library, loop_sources, loop_types, loops
+from rbd_ros.compiler import loops
+from rbd_ros.compiler.loops import array_types, library, sources
+from rbd_ros.compiler.runtime import builtin
 
 _NUMBERS = {
     'int': (types.int64, 'i64'),
@@ -42,12 +44,12 @@ define i64 @entry({parameters}) {{
 """
 
 
-# What is more than Python to machine code: functions of loops.py, and two of Python's own.
+# What is more than Python to machine code: functions of entry_points.py, and two of Python's own.
 _INTRINSICS = {
-    getattr(loops, name): getattr(loop_types, name)
+    getattr(loops, name): getattr(array_types, name)
     for name in ('call_kernel', 'call_loop', 'double_at', 'matrix', 'vector', 'word_at')
 }
-_CHOICES = {'minimum': loop_types.minimum, 'maximum': loop_types.maximum}
+_CHOICES = {'minimum': array_types.minimum, 'maximum': array_types.maximum}
 
 
 def compile_entry(entry: loops.EntryPoint, kinds: Tuple[tuple, ...]) -> bytes:
@@ -56,9 +58,9 @@ def compile_entry(entry: loops.EntryPoint, kinds: Tuple[tuple, ...]) -> bytes:
     :param entry: the entry point
     :param kinds: kinds of its records
     """
-    loop_sources.specialise(kinds)
-    dispatcher = loop_library.Loops(_INTRINSICS, _CHOICES).dispatcher(entry.function)
-    records = map(loop_types.RecordType, kinds)
+    sources.specialise(kinds)
+    dispatcher = library.Loops(_INTRINSICS, _CHOICES).dispatcher(entry.function)
+    records = map(array_types.RecordType, kinds)
     dispatcher.compile((*records, *(_NUMBERS[kind][0] for kind in entry.numbers)))
     (compiled,) = dispatcher.overloads.values()
     of_llvm = ['i64' for _ in kinds] + [_NUMBERS[kind][1] for kind in entry.numbers]
@@ -71,7 +73,7 @@ def compile_entry(entry: loops.EntryPoint, kinds: Tuple[tuple, ...]) -> bytes:
         raised=loops.RAISED,
     )
     text += builtin.loop_function(len(kinds), entry.numbers)
-    return loop_library.object_file(compiled.library, text, ['entry', 'builtin', 'context'])
+    return library.object_file(compiled.library, text, ['entry', 'builtin', 'context'])
 
 
 def _kind(value: Any) -> Any:

@@ -4,7 +4,7 @@ Numba optimises, links and loads each function together with all that it calls, 
 up to the one at the top: for the loops of a simulation that was half of the time. Here a function
 is ready when its text is there; what it calls is found by name in the end.
 
-Imported only by the process that compiles (loop_compiler.py).
+Imported only by the process that compiles (compile_entry.py).
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from numba.core.compiler_machinery import PassManager
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 
-from rbd_ros.compiler import loop_sources, native
+from rbd_ros.compiler.loops import sources
+from rbd_ros.compiler.targets.llvm import native
 
 _OPTIONS = {
     'nogil': True,
@@ -115,8 +116,8 @@ def _remembering(resolve: Callable[..., Any]) -> Callable[..., Any]:
 class Loops:
     """The functions of one entry point, made known to numba as far as they can be reached.
 
-    :param intrinsics: what takes the place of functions of loops.py, by those functions
-    :param further: names that specialised functions use besides (loop_sources.py)
+    :param intrinsics: what takes the place of functions of entry_points.py, by those functions
+    :param further: names that specialised functions use besides (sources.py)
     """
 
     def __init__(self, intrinsics: Mapping[Callable, Any], further: Mapping[str, Any]):
@@ -127,7 +128,7 @@ class Loops:
     def dispatcher(self, function: FunctionType) -> Any:
         """Return what numba compiles a function by, and calls it by in others."""
         if function not in self._known:
-            made = loop_sources.specialised(function)
+            made = sources.specialised(function)
             names = made.__globals__
             names.update(self._further)
             for name in made.__code__.co_names:

@@ -6,8 +6,8 @@ import ctypes
 import sys
 from typing import Any, List, Sequence
 
-from rbd_ros.compiler import native
 from rbd_ros.compiler.definition import Definition
+from rbd_ros.compiler.targets.llvm import native
 
 # Most arrays, results, axes of a result and links with forces; with more the routine is not used.
 MOST_INPUTS, MOST_OUTPUTS, MOST_AXES, MOST_LINKS = 16, 8, 4, 8

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import List, Tuple
 
-from rbd_ros.compiler.emit import Emitter
 from rbd_ros.compiler.graph import Graph
-from rbd_ros.compiler.straight_line import Inputs, Outputs, straight_line
+from rbd_ros.compiler.targets.llvm.emit import Emitter
+from rbd_ros.compiler.targets.llvm.straight_line import Inputs, Outputs, straight_line
 
 
 def core_function(graph: Graph, inputs: Inputs, outputs: Outputs) -> Tuple[str, List[str]]:

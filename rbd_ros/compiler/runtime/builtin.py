@@ -16,12 +16,11 @@ import ctypes
 from functools import lru_cache
 import struct
 import sys
-from typing import Any, Callable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, List, Optional, Sequence, Tuple, TYPE_CHECKING
 
 import numpy as np
 
-from rbd_ros.compiler.definition import Output
-from rbd_ros.compiler.layouts import (
+from rbd_ros.compiler.runtime.layouts import (
     address,
     DATA,
     DESCR,
@@ -33,6 +32,9 @@ from rbd_ros.compiler.layouts import (
     TUPLE_ITEMS,
     TYPE,
 )
+
+if TYPE_CHECKING:
+    from rbd_ros.compiler.definition import Output
 
 _CONTIGUOUS_ALIGNED = 0x0001 | 0x0100
 _PYARRAY_NEW = 93  # number of PyArray_New in NumPy's table of C functions

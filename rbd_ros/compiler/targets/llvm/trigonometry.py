@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Callable, Tuple, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rbd_ros.compiler.emit import Emitter
+    from rbd_ros.compiler.targets.llvm.emit import Emitter
 
 # pi/2 = HALF_PI[0] + HALF_PI[1] + HALF_PI[2] to 159 bits, each part the nearest double of what is
 # left

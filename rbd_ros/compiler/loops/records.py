@@ -88,7 +88,7 @@ class Record:
     """Table of a named tuple, kept together with the arrays that it points at.
 
     :param fields: the named tuple; its arrays must not be replaced, its numbers are copied; its
-        bools are known to the compiler, see loop_sources.py
+        bools are known to the compiler, see sources.py
     :raises TypeError: for a field that is no array, number or such a tuple
     """
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Dict, Iterable, List, Mapping, Sequence, Tuple
 
-from rbd_ros.compiler.emit import Emitter
 from rbd_ros.compiler.graph import COS, Graph, operands, SIN
-from rbd_ros.compiler.native import processor
-from rbd_ros.compiler.trigonometry import emit_sine_cosine
+from rbd_ros.compiler.targets.llvm.emit import Emitter
+from rbd_ros.compiler.targets.llvm.native import processor
+from rbd_ros.compiler.targets.llvm.trigonometry import emit_sine_cosine
 
 # Processors that lower their clock for vectors of four and eight doubles, and keep it low for a
 # while: long kernels, most of which are scalar, lose more by that (a tenth, a fifth) than they

@@ -11,7 +11,8 @@ import ctypes
 
 import numpy as np
 
-from rbd_ros.compiler import handles, native
+from rbd_ros.compiler.runtime import handles
+from rbd_ros.compiler.targets.llvm import native
 
 try:
     from numba import njit, types

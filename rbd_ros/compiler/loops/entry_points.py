@@ -1,19 +1,18 @@
 """Loops over data (contacts, solver sweeps, steps): machine code made by numba, used without it.
 
 An entry point is what Python calls. The first time on a machine, it is compiled together with all
-it calls, by a process of its own (loop_compiler.py): numba and what it leaves behind would be two
+it calls, by a process of its own (compile_entry.py): numba and what it leaves behind would be two
 thirds of the memory of a node. Here, only the finished machine code is loaded from the disk. It
 works on records (records.py) and numbers, allocates nothing, and never calls the interpreter.
 
 Compiled is only what can be reached: where `if record.flag:` asks for a field that is a bool, its
-value is known then, and the other branch is not even read (loop_sources.py).
+value is known then, and the other branch is not even read (sources.py).
 """
 
 from __future__ import annotations
 
 import ctypes
 from functools import lru_cache, partial
-import hashlib
 import importlib.metadata
 import importlib.util
 import json
@@ -24,27 +23,22 @@ import struct
 import subprocess
 import sys
 import tempfile
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import numpy as np
 
-from rbd_ros.compiler import builtin, cache, handles, loop_sources, native
-from rbd_ros.compiler.records import Record
+from rbd_ros.compiler import cache
+from rbd_ros.compiler.loops import sources
+from rbd_ros.compiler.loops.records import Record
+from rbd_ros.compiler.runtime import builtin, handles
+from rbd_ros.compiler.source import source_digest
+from rbd_ros.compiler.targets.llvm import native
 
 #: What an entry point returns if its machine code raised, which it has no reason to.
 RAISED = -(2**63)
 
-_ROOT = Path(__file__).resolve().parent.parent
-_OWN_SOURCES = (
-    'builtin',
-    'loop_compiler',
-    'loop_library',
-    'loop_sources',
-    'loop_types',
-    'loops',
-    'native',
-    'typed_pointers',
-)
+_FOLDER_OF_PACKAGE = Path(__file__).resolve().parents[3]
+_COMPILER = 'rbd_ros.compiler.loops.compile_entry'
 _NUMBERS = {'int': ctypes.c_int64, 'float': ctypes.c_double, 'bytes': ctypes.c_char_p}
 _log = logging.getLogger('rbd_ros')
 
@@ -172,8 +166,8 @@ class EntryPoint:
         key = {
             'loop': [self._module, self.__name__],
             'kinds': kinds,
-            'text': loop_sources.digest(self.function),
-            'compiler': _digest_of_compiler(),
+            'text': sources.digest(self.function),
+            'compiler': source_digest(_COMPILER),
             'python': sys.version_info[:2],
             'numba': importlib.metadata.version('numba'),
             **native.versions(),
@@ -214,10 +208,10 @@ def _compile_aside(module: str, name: str, kinds: Sequence[tuple]) -> bytes:
     """
     environment = {
         **os.environ,
-        'PYTHONPATH': os.pathsep.join([str(_ROOT.parent), *filter(None, sys.path)]),
+        'PYTHONPATH': os.pathsep.join([str(_FOLDER_OF_PACKAGE), *filter(None, sys.path)]),
     }
     request = json.dumps({'module': module, 'name': name, 'kinds': kinds})
-    command = [sys.executable, '-m', 'rbd_ros.compiler.loop_compiler']
+    command = [sys.executable, '-m', _COMPILER]
     pipe = subprocess.PIPE
     with (
         tempfile.TemporaryFile() as complaints,
@@ -244,26 +238,3 @@ def _compile_aside(module: str, name: str, kinds: Sequence[tuple]) -> bytes:
             last: List[str] = complaints.read().decode(errors='replace').strip().splitlines()
             raise ValueError(last[-1] if last else f'exit code {status}')
     return object_file
-
-
-@lru_cache(maxsize=None)
-def _digest_of_compiler() -> str:
-    """Digest of the modules that make machine code of loops."""
-    digest = hashlib.sha256()
-    for name in _OWN_SOURCES:
-        digest.update((_ROOT / 'compiler' / f'{name}.py').read_bytes())
-    return digest.hexdigest()
-
-
-__all__: Tuple[str, ...] = (
-    'EntryPoint',
-    'call_kernel',
-    'call_loop',
-    'compiled',
-    'double_at',
-    'entry_point',
-    'matrix',
-    'vector',
-    'why_interpreted',
-    'word_at',
-)

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import Dict, List, Sequence, Tuple
 
-from rbd_ros.compiler.angles import (
+from rbd_ros.compiler.graph import CONSTANT, Graph, INPUT, operands, Symbol, Value
+from rbd_ros.compiler.targets.llvm.angles import (
     angle_groups,
     AngleGroup,
     angles_first,
     angles_together,
     emit_angle_group,
 )
-from rbd_ros.compiler.emit import emit_node, Emitter
-from rbd_ros.compiler.graph import CONSTANT, Graph, INPUT, operands, Symbol, Value
-from rbd_ros.compiler.poison import emit_poisoning, Inputs, spoil_function
-from rbd_ros.compiler.rolled import rolled
+from rbd_ros.compiler.targets.llvm.emit import emit_node, Emitter
+from rbd_ros.compiler.targets.llvm.poison import emit_poisoning, Inputs, spoil_function
+from rbd_ros.compiler.targets.llvm.rolled import rolled
 
 Outputs = Sequence[Sequence[Value]]
 
