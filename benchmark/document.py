@@ -6,11 +6,19 @@ from pathlib import Path
 from typing import Any, Dict, List
 
 from marked import replace, row as text_line
+from rows import SHORT
+from sections.batches import BATCH
 
 from rbd_ros.cli.measurement.plot import plot_groups
 
 BEGIN = '<!-- measured table: written by benchmark/run.py, do not edit -->'
 END = '<!-- end of the measured table -->'
+HEAD = (
+    'Robot', 'Function', 'rbd_ros [ns]', 'Pinocchio [ns]', 'Measured', 'Middle half of the rounds',
+    'Floor', 'Verdict',
+)  # fmt: skip
+
+_MARKS = {'single_calls': 'single', 'batches': 'batch'}  # in the plot, by section
 
 
 def update(path: Path, facts: Dict[str, Any]) -> None:
@@ -23,7 +31,8 @@ def update(path: Path, facts: Dict[str, Any]) -> None:
 
 def markdown(facts: Dict[str, Any]) -> List[str]:
     """Lines of Markdown with the facts of benchmark/run.py."""
-    from run import notes, SECTIONS, text_row
+    from run import cells, notes
+    from sections import SECTIONS
 
     computer, made_by = facts['machine'], facts['versions']
     lines = [
@@ -31,36 +40,11 @@ def markdown(facts: Dict[str, Any]) -> List[str]:
         f'{computer["vectors"]}), {computer["system"]}, Python {made_by["python"]}, NumPy '
         f'{made_by["numpy"]}, llvmlite {made_by["llvmlite"]}, Pinocchio {made_by["pin"]}.'
     ]
-    for section, title in SECTIONS.items():
+    rule = [':---' if k < 2 else '---:' for k in range(len(HEAD))]
+    for section in facts['sections']:
         rows = [row for row in facts['rows'] if row['section'] == section]
-        if not rows:
-            continue
-        if section == 'first':
-            head = (
-                'Robot',
-                'Cache',
-                'Slowest function',
-                'Time',
-                'By the wall',
-                'Floor',
-                'Verdict',
-            )
-            left = 3
-        else:
-            head = (
-                'Robot',
-                'Function',
-                'rbd_ros [ns]',
-                'Pinocchio [ns]',
-                'Ratio',
-                'Middle half of the rounds',
-                'Floor',
-                'Verdict',
-            )
-            left = 2
-        rule = [':---' if k < left else '---:' for k in range(len(head))]
-        lines += ['', f'**{title}**', '', text_line(head), text_line(rule)]
-        lines += [text_line(text_row(each)) for each in rows]
+        lines += ['', f'**{SECTIONS[section].title}**', '', text_line(HEAD), text_line(rule)]
+        lines += [text_line(cells(each)) for each in rows]
         lines += [
             f'\nSkipped: {reason}'
             for reason in sorted({row['skipped'] for row in rows if row['skipped']})
@@ -70,18 +54,16 @@ def markdown(facts: Dict[str, Any]) -> List[str]:
 
 def plot(facts: Dict[str, Any], path: str) -> None:
     """Plot the time per state of each robot and function."""
-    from run import SHORT
-
     groups: Dict[str, Dict[str, tuple]] = {}
     titles: Dict[str, str] = {}
     for row in facts['rows']:
-        if row['section'] not in ('single', 'batch') or row['value'] is None:
+        if row['section'] not in _MARKS or row['value'] is None:
             continue
         name = SHORT[row['function']]
         times, factors = groups.setdefault(row['robot'], {}).setdefault(name, ({}, {}))
-        times[row['section']] = row['detail']['ours_ns']
-        factors[row['section']] = row['value']
-        if row['section'] == 'single':
+        mark = _MARKS[row['section']]
+        times[mark], factors[mark] = row['detail']['ours_ns'], row['value']
+        if mark == 'single':
             times['theirs'] = row['detail']['theirs_ns']
         titles[row['robot']] = f'{row["robot"]}, {row["freedoms"][0]} degrees of freedom'
     if not groups:
@@ -92,6 +74,6 @@ def plot(facts: Dict[str, Any], path: str) -> None:
             for name, rows in groups.items()
         ],
         path,
-        f'batches of {facts["batch"]} states; {facts["machine"]["cpu"]}; factors against '
+        f'batches of {BATCH} states; {facts["machine"]["cpu"]}; factors against '
         'Pinocchio called from Python, for a batch in a loop',
     )

@@ -29,7 +29,9 @@ G1 = RealRobot('Unitree G1', 'g1_description/urdf/g1_29dof_rev_1_0.urdf', floati
 TALOS_REDUCED = RealRobot(
     'Talos reduced', 'talos_data/robots/talos_reduced.urdf', floating_base=True
 )
+GO1 = RealRobot('Unitree Go1', 'go1_description/urdf/go1.urdf', floating_base=True)
 ALL = (UR5, PANDA, TALOS, TALOS_REDUCED, G1)
+EVERY = (*ALL, GO1)
 
 
 def cmeel_prefix() -> Optional[Path]:

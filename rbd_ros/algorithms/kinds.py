@@ -47,6 +47,7 @@ class Array:
     :param tangents: rates of the elements along each freedom, (freedoms, size), from the model and
         the array; None if each element is a freedom of its own
     :param default: an input that is a constant unless asked for; its value where none is chosen
+    :param usual: of a number, what it is in calls that do not give it
     """
 
     symbol: str
@@ -58,6 +59,7 @@ class Array:
     flat: Callable[[Any], Scalars] = list
     tangents: Optional[Callable[[Model, Scalars], Sequence[Scalars]]] = None
     default: Optional[Callable[[Model], Tuple[float, ...]]] = None
+    usual: Optional[float] = None
 
     def shape(self, model: Model) -> Tuple[int, ...]:
         """Shape of the array for a model."""
@@ -246,7 +248,7 @@ JACOBIAN = Array(
 POINT_JACOBIAN = replace(
     JACOBIAN, meaning='Jacobian of the velocity of a point', dimensions=(3, 'nv')
 )
-TIME = Array('dt', 'time', '[s]', ())
+TIME = Array('dt', 'time', '[s]', (), usual=1.0)
 UNIFORM = Array('u', 'uniform random numbers', '', ('uniforms',))
 SCALAR = Array('x', 'number', '', (), None, lambda model, x: [x], lambda x: [x])
 MOMENTUM = Array('h', 'spatial momentum in base coordinates', '[N m s, N s]', (6,), None, _listed)

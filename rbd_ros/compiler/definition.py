@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 import math
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.compiler.graph import Graph, Value
 from rbd_ros.compiler.passes import along, directional_derivatives
@@ -62,7 +62,9 @@ class Definition:
     :param key: what decides the result of `evaluate`, as JSON values, for the cache on disk
     :param doc: documentation of the callable
     :param mapping: name of an argument that callers of the kernel may take besides, '' for none
-    :param numbers: names of the inputs that are a single number each, (N,) for a batch
+    :param numbers: names of the inputs that are a single number each, (N,) for a batch, and what
+        they are where they are not given, None if they must be; only the last inputs may be absent
+    :param drawn: names of the inputs that are uniform random numbers, drawn where not given
     :param result: named tuple that holds the outputs if there are several
     :param tangents: what the outputs are differentiated along; after the outputs of `evaluate`
         come the derivatives of each of them along each of these, directions as last axis
@@ -75,7 +77,8 @@ class Definition:
     key: Dict[str, Any]
     doc: str = ''
     mapping: str = ''
-    numbers: Tuple[str, ...] = ()
+    numbers: Mapping[str, Optional[float]] = field(default_factory=dict)
+    drawn: Tuple[str, ...] = ()
     result: Optional[type] = None
     tangents: Tuple[Tangent, ...] = ()
 

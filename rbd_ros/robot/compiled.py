@@ -7,13 +7,13 @@ is not plain: the first call of another kind, arguments to be refused, an array 
 
 from __future__ import annotations
 
-from functools import partial
 import inspect
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rbd_ros.compiler.runtime.builtin import Fallback
 from rbd_ros.compiler.runtime.kernel import Kernel
 from rbd_ros.robot.kernels import declared, Kernels
 
@@ -55,6 +55,7 @@ class Compiled:
         arrays: Sequence[Any],
         external_forces: Optional[Mapping[str, Any]] = None,
         out: Any = None,
+        holder: Optional[type] = None,
     ) -> Any:
         """Run the algorithm of a method; from now on its name on this object is the builtin.
 
@@ -62,6 +63,7 @@ class Compiled:
         :param arrays: its array arguments
         :param external_forces: spatial force on each link named
         :param out: where the result goes
+        :param holder: what the result is put into, a type with one slot (`Fallback`)
         """
         unbound = self._declared_method(method)
         options = self._options(unbound.algorithm)
@@ -76,10 +78,13 @@ class Compiled:
         refined = getattr(type(self), method) is not unbound
         if method not in self.__dict__ and not refined:
             fallback = _BoundMethod(unbound, self)
+            if holder is not None:
+                fallback.holder = holder
             builtin = kernel.bind(fallback, method, _doc(unbound))
             if builtin is not fallback:
                 self.__dict__[method] = builtin
-        return kernel(*arrays, out=out)
+        result = kernel(*arrays, out=out)
+        return result if holder is None else holder(result)
 
     def _declared_method(self, name: str) -> Any:
         """Method of this name that says what it computes; a subclass may have refined it."""
@@ -93,7 +98,7 @@ class Compiled:
         return {symbol: value for symbol, value in self._chosen.items() if symbol in known}
 
 
-class _BoundMethod(partial):  # type: ignore[type-arg]
+class _BoundMethod(Fallback):
     """Method of an object that its builtin falls back on.
 
     A builtin is pickled as an attribute of this object.

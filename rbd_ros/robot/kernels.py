@@ -68,7 +68,9 @@ class Kernels:
     def _doc(self, chosen: Variant) -> str:
         """Documentation of a builtin, headed by its signature as `inspect` wants it."""
         name = chosen.algorithm.name
-        arguments = [re.sub(r'\W', '_', key) for key, _ in chosen.inputs(self.model)]
+        usual = {key: f'={x:g}' for key, x in chosen.numbers.items() if x is not None}
+        inputs = [key for key, _ in chosen.inputs(self.model)]
+        arguments = [re.sub(r'\W', '_', key) + usual.get(key, '') for key in inputs]
         if chosen.mapping:
             arguments.append(f'{chosen.mapping}=None')
         text = inspect.getdoc(chosen.algorithm.text) or ''

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, ClassVar, Dict, Iterator, Mapping, Tuple, Type
 
 from rbd_ros.robot.compiled import Array
 
@@ -13,13 +14,14 @@ class LinkPoses(Mapping[str, Array]):
     The poses are views of one array: `poses['tool0']` costs nothing that is not asked for.
 
     :param array: all poses, (links, 4, 4) or (N, links, 4, 4)
-    :param places: place of each link in it
     """
 
-    __slots__ = ('array', '_places')
+    # One slot and nothing else: machine code makes these objects (compiler/runtime/builtin.py).
+    __slots__ = ('array',)
+    _places: ClassVar[Dict[str, int]] = {}
 
-    def __init__(self, array: Array, places: Mapping[str, int]):
-        self.array, self._places = array, places
+    def __init__(self, array: Array):
+        self.array = array
 
     def __getitem__(self, link: str) -> Array:
         pose: Array = self.array[..., self._places[link], :, :]
@@ -35,4 +37,16 @@ class LinkPoses(Mapping[str, Array]):
         return f'<LinkPoses of {len(self)} links, {self.array.shape}>'
 
     def __reduce__(self) -> Any:
-        return type(self), (self.array, dict(self._places))
+        return _made, (tuple(self._places), self.array)
+
+
+@lru_cache(maxsize=None)
+def link_poses(links: Tuple[str, ...]) -> Type[LinkPoses]:
+    """Class of the poses of these links."""
+    places = {name: k for k, name in enumerate(links)}
+    names = {'__slots__': (), '__module__': __name__, '_places': places}
+    return type('LinkPoses', (LinkPoses,), names)
+
+
+def _made(links: Tuple[str, ...], array: Array) -> LinkPoses:
+    return link_poses(links)(array)

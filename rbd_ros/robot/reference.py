@@ -43,7 +43,12 @@ class PublicFunction(NamedTuple):
     @property
     def row(self) -> str:
         """Row of the table."""
-        arguments = [x + '=None' * (x == 'external_forces') for x in self.arguments]
+        parameters = inspect.signature(self.method).parameters
+        defaults = {name: parameters[name].default for name in self.arguments}
+        arguments = [
+            name if default is inspect.Parameter.empty else f'{name}={default}'
+            for name, default in defaults.items()
+        ]
         call = f'{self.home}{self.method.__name__}({", ".join(arguments)})'
         outputs = [_described(name, kind) for name, kind in self.algorithm.outputs.items()]
         for name, kind, by in self.algorithm.derivatives:

@@ -5,7 +5,7 @@ Every algorithm is specialised to it and compiled on first use.
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import cached_property
 import os
 from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
 
@@ -16,13 +16,14 @@ from rbd_ros.algorithms.energy import Energy
 from rbd_ros.algorithms.equations_of_motion import EquationsOfMotion
 from rbd_ros.algorithms.singularity import singular_joints, singularity
 from rbd_ros.compiler import BaseKernel, OperationCount
+from rbd_ros.compiler.runtime.randomness import generator
 from rbd_ros.model import load_urdf, Model
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.configuration import neutral
 from rbd_ros.robot.families import DerivativeFunctions, HybridFunctions, LoopFunctions
 from rbd_ros.robot.frame import RobotFrame
 from rbd_ros.robot.kernels import Algorithm, Kernels
-from rbd_ros.robot.link_poses import LinkPoses
+from rbd_ros.robot.link_poses import link_poses, LinkPoses
 
 
 class Robot(Compiled):
@@ -218,6 +219,7 @@ class Robot(Compiled):
         """Configuration with all joints at zero (identity quaternions), (nq,)."""
         return neutral(self._model)
 
+    @computes('random_configuration')
     def random_configuration(
         self, rng: Optional[np.random.Generator] = None, *, out: Out = None
     ) -> Array:
@@ -228,23 +230,20 @@ class Robot(Compiled):
 
         :param rng: source of randomness; one of this process if None
         """
-        return self._sample((rng or _generator()).random(self._uniforms), out=out)
+        u = (rng or generator()).random(self._uniforms)
+        return self._call('random_configuration', (u,), None, out)
 
     def random_configurations(
         self, count: int, rng: Optional[np.random.Generator] = None, *, out: Out = None
     ) -> Array:
         """Batch of configurations, each drawn as by `random_configuration`, (count, nq)."""
-        u = (rng or _generator()).random((count, self._uniforms))
-        return self._sample(u, out=out)
+        u = (rng or generator()).random((count, self._uniforms))
+        return self.kernel('random_configuration').function(u, out=out)
 
     @cached_property
     def _uniforms(self) -> int:
         """How many random numbers a configuration takes."""
         return sum(self._model.body(i).joint.uniforms for i in self._model.independent)
-
-    @cached_property
-    def _sample(self) -> Callable[..., Array]:
-        return self.kernel('random_configuration').function
 
     @computes('integrate')
     def integrate(
@@ -401,19 +400,17 @@ class Robot(Compiled):
 
     # -- kinematics
 
+    @computes('forward_kinematics')
     def forward_kinematics(self, q: ArrayLike, *, out: Out = None) -> LinkPoses:
         """Pose of every link in the base frame, (4, 4) each, by link name: p_base = T p_link.
 
         :param out: array for all poses, (links, 4, 4)
         :return: mapping of views of one array, `LinkPoses.array`
         """
-        poses, places = self._all_poses
-        return LinkPoses(poses(q) if out is None else poses(q, out=out), places)
-
-    @cached_property
-    def _all_poses(self) -> Tuple[Callable[..., Array], Dict[str, int]]:
-        places = {name: k for k, name in enumerate(self._model.links)}
-        return self.kernel('forward_kinematics').function, places
+        poses: LinkPoses = self._call(
+            'forward_kinematics', (q,), None, out, link_poses(self.link_names)
+        )
+        return poses
 
     def frame(self, name: str, reference: str = 'body') -> RobotFrame:
         """Functions of a link or joint frame, for one who calls them often.
@@ -439,7 +436,8 @@ class Robot(Compiled):
             (the geometric Jacobian)
         :raises ValueError: for an unknown frame or reference
         """
-        return self.frame(frame, reference).jacobian(q, out=out)
+        found = self._frames.get((frame, reference)) or self.frame(frame, reference)
+        return found.jacobian(q) if out is None else found.jacobian(q, out=out)
 
     def jacobian_derivative(
         self, q: ArrayLike, v: ArrayLike, frame: str, reference: str = 'body', *, out: Out = None
@@ -506,9 +504,3 @@ class Robot(Compiled):
     def operation_count(self, name: Algorithm, **options: Any) -> Optional[OperationCount]:
         """Operations of a function's machine code; None where there is no compiler."""
         return self.kernel(name, **options).count
-
-
-@lru_cache(maxsize=1)
-def _generator() -> np.random.Generator:
-    """Source of randomness of this process."""
-    return np.random.default_rng()

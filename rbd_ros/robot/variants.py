@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 import math
-from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from rbd_ros.algorithms.declaration import Declaration, EQUIVALENT
-from rbd_ros.algorithms.kinds import Array, Choice, Wrenches
+from rbd_ros.algorithms.kinds import Array, Choice, UNIFORM, Wrenches
 from rbd_ros.compiler import Definition, Output, Tangent
 from rbd_ros.model import Model
 from rbd_ros.model.equivalent import equivalent_model
@@ -59,10 +59,19 @@ class Variant:
         return Wrenches.symbol if open_to_forces else ''
 
     @property
-    def numbers(self) -> Tuple[str, ...]:
-        """Names of the inputs that are single numbers."""
+    def numbers(self) -> Dict[str, Optional[float]]:
+        """Inputs that are single numbers, and what they are where they are not given."""
         arrays, chosen = self.algorithm.arrays, dict(self.chosen)
-        return tuple(s for s, kind in arrays.items() if not kind.dimensions and s not in chosen)
+        return {
+            symbol: kind.usual
+            for symbol, kind in arrays.items()
+            if not kind.dimensions and symbol not in chosen
+        }
+
+    @property
+    def drawn(self) -> Tuple[str, ...]:
+        """Names of the inputs that are random numbers."""
+        return tuple(s for s, kind in self.algorithm.arrays.items() if kind == UNIFORM)
 
     def outputs(self, model: Model) -> Tuple[Output, ...]:
         """Names and shapes of the output arrays, derivatives last."""
@@ -134,6 +143,7 @@ def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
         doc=doc,
         mapping=variant.mapping,
         numbers=variant.numbers,
+        drawn=variant.drawn,
         result=variant.algorithm.result,
         tangents=variant.tangents(model),
     )

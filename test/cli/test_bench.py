@@ -274,7 +274,7 @@ def test_benchmark_prints_every_row_with_its_floor(tmp_path):
         '--robots',
         'UR5',
         '--only',
-        'single,batch,first',
+        'single_calls,batches,small_batches,first_calls',
         '--json',
         str(path),
         '--plot',
@@ -284,12 +284,13 @@ def test_benchmark_prints_every_row_with_its_floor(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     facts = json.loads(path.read_text())
-    assert facts['format'] == 'rbd_ros benchmark 1'
+    assert facts['format'] == 'rbd_ros benchmark 2'
     found = {(row['section'], row['function']): row for row in facts['rows']}
-    assert found['single', 'forward_dynamics']['floor'] == 4.0
-    assert found['batch', 'inverse_dynamics']['floor'] == 40.0
-    assert found['first', 'nothing cached']['floor'] == 0.5
-    assert found['first', 'cached on disk']['floor'] == 0.05
+    assert found['single_calls', 'forward_dynamics']['floor'] == 12.0
+    assert found['batches', 'inverse_dynamics']['floor'] == 70.0
+    assert found['small_batches', 'mass_matrix']['floor'] == 1.0
+    assert found['first_calls', 'nothing cached']['floor'] == 0.5
+    assert found['first_calls', 'cached on disk']['floor'] == 0.05
     assert all(row['value'] > 0.0 for row in facts['rows'])
     assert all(row['verdict'] in ('PASS', 'BELOW', '') for row in facts['rows'])
     assert plot.read_bytes().startswith(b'\x89PNG')
@@ -317,7 +318,7 @@ def test_benchmark_names_what_it_skips(tmp_path):
 @pytest.mark.parametrize(
     ('arguments', 'message'),
     [
-        (['--only', 'single,double'], "unknown section 'double'; there are single, batch"),
+        (['--only', 'batches,double'], "unknown section 'double'; there are single_calls, "),
         (['--robots', 'R2D2'], "unknown robot 'R2D2'; there are UR5, Panda"),
     ],
 )

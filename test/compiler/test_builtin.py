@@ -173,15 +173,16 @@ def test_a_robot_that_nobody_holds_is_freed_with_its_kernels(two_links, q):
 
 
 BIND_TWICE = """
-import functools, gc, sys
+import gc, sys
 import numpy as np
 from rbd_ros import Robot
+from rbd_ros.compiler.runtime.builtin import Fallback
 robot = Robot.from_urdf(sys.argv[1])
 q = np.zeros(2)
 functions = [robot.function('gravity_torque') for _ in range(5)]
 robot.gravity_torque(q)
 kernels = robot.kernel('gravity_torque')
-functions += [kernels.bind(functools.partial(kernels)) for _ in range(50)]
+functions += [kernels.bind(Fallback(kernels)) for _ in range(50)]
 rubbish = [bytes([1]) * 30 + bytes(k % 7) for k in range(200000)]
 for function in functions:
     assert function.__name__ == 'gravity_torque' and function(q).shape == (2,)

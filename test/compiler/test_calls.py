@@ -1,12 +1,14 @@
 """Calls that are not plain are done in machine code: by name, lists, batches, forces, results."""
 
 import gc
+import os
+import pickle
 import sys
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
-from support import random_trees
+from support import fresh_python, random_trees
 
 from rbd_ros import Robot
 from rbd_ros.compiler.runtime.kernel import BaseKernel, Kernel
@@ -77,6 +79,68 @@ def test_other_numbers_are_converted(function, state, kind, place, no_python):
     expected = function(*plain)
     no_python()
     assert_array_equal(function(*state[:place], given, *state[place + 1 :]), expected)
+
+
+def test_a_number_that_is_not_given_is_the_usual_one(robot, state, no_python):
+    q, v, _ = state
+    by_all = robot.integrate(q, v, 1.0)
+    no_python()
+    assert_array_equal(robot.integrate(q, v), by_all)
+    assert_array_equal(robot.integrate(q, v=v), by_all)
+    assert_array_equal(robot.integrate(q, v, 0.0), q)
+    assert_array_equal(robot.integrate(np.array([q, q]), v), [by_all, by_all])
+    assert 'dt=1' in robot.kernel('integrate').function.__text_signature__
+
+
+def test_kernels_know_the_usual_number_without_a_builtin(robot, state):
+    q, v, _ = state
+    kernel = robot.kernel('integrate')
+    assert_array_equal(kernel(q, v), kernel(q, v, 1.0))
+    assert_array_equal(kernel(np.array([q, q]), v)[1], kernel(q, v))
+    with pytest.raises(TypeError, match='takes 3 arrays'):
+        kernel(q)
+
+
+def test_random_numbers_that_are_not_given_are_drawn(robot, no_python):
+    robot.random_configuration()
+    no_python()
+    drawn = np.array([robot.random_configuration() for _ in range(2000)])
+    assert len(np.unique(drawn[:, 0])) == len(drawn)
+    # Uniform in the limits of these joints, or within pi where there are none.
+    lower = np.where(np.isfinite(robot.lower_limits), robot.lower_limits, -np.pi)
+    upper = np.where(np.isfinite(robot.upper_limits), robot.upper_limits, np.pi)
+    unit = (drawn - lower) / (upper - lower)
+    assert unit.min() >= 0.0 and unit.max() < 1.0
+    assert_allclose(unit.mean(axis=0), 0.5, atol=5 / np.sqrt(12 * len(drawn)))
+    assert_allclose(unit.std(axis=0), np.sqrt(1 / 12), rtol=0.1)
+    out = np.empty(robot.nq)
+    assert robot.random_configuration(out=out) is out
+
+
+def test_a_source_of_randomness_may_be_given(robot):
+    first = robot.random_configuration(np.random.default_rng(3))
+    assert_array_equal(robot.random_configuration(rng=np.random.default_rng(3)), first)
+    assert_array_equal(robot.random_configurations(2, np.random.default_rng(3))[0], first)
+
+
+@pytest.mark.skipif(not hasattr(os, 'fork'), reason='needs fork')
+def test_a_forked_process_draws_numbers_of_its_own(robot):
+    code = (
+        'import os, sys, numpy as np\n'
+        'from rbd_ros import Robot\n'
+        'robot = Robot.from_urdf(sys.argv[1])\n'
+        'robot.random_configuration(), robot.random_configurations(1)\n'
+        'reading, writing = os.pipe()\n'
+        'child = os.fork()\n'
+        'q = np.append(robot.random_configuration(), robot.random_configurations(2))\n'
+        'if not child:\n'
+        '    os.write(writing, q.tobytes()); os._exit(0)\n'
+        'os.waitpid(child, 0)\n'
+        'other = np.frombuffer(os.read(reading, q.nbytes))\n'
+        'print(len(other) == len(q), not np.intersect1d(q, other).size)'
+    )
+    text = random_trees.tree(5, bodies=4, types=('revolute', 'prismatic'))
+    assert fresh_python.run(code, text).stdout.split() == ['True', 'True']
 
 
 @pytest.mark.parametrize('rows', [0, 1, 2, 7, 8, 9, 16, 33, 500])
@@ -252,3 +316,52 @@ def test_kernels_with_very_many_arrays_work_the_slow_way(robot, monkeypatch):
     ones = [np.ones(1)] * 20
     assert total.function(*ones) == 20.0
     assert total.function(*ones[:-1], [1]) == 20.0
+
+
+# -- results in a holder --------------------------------------------------------------------------
+
+
+def test_poses_of_links_come_by_name_from_machine_code(robot, state, no_python):
+    q = state[0]
+    array = robot.kernel('forward_kinematics').function(q)
+    assert type(array) is np.ndarray
+    by_python = robot.forward_kinematics(q)
+    batch = np.array([q, 2 * q])
+    no_python()
+    for poses in (
+        robot.forward_kinematics(q),
+        robot.forward_kinematics(q=q),
+        robot.forward_kinematics(q.tolist()),
+    ):
+        assert type(poses) is type(by_python)
+        assert_array_equal(poses.array, array)
+        assert dict(poses).keys() == by_python.keys() == set(robot.link_names)
+    poses = robot.forward_kinematics(batch)
+    assert poses.array.shape == (2, len(robot.link_names), 4, 4)
+    last = robot.link_names[-1]
+    assert_array_equal(poses[last][0], array[-1])
+    out = np.empty_like(array)
+    assert robot.forward_kinematics(q, out=out).array is out
+    assert type(robot.kernel('forward_kinematics').function(q)) is np.ndarray
+
+
+def test_poses_survive_pickling_and_leak_nothing(robot, state):
+    q = state[0]
+    robot.forward_kinematics(q)
+    poses = robot.forward_kinematics(q)
+    copy = pickle.loads(pickle.dumps(poses))
+    assert type(copy) is type(poses)
+    assert_array_equal(copy.array, poses.array)
+    assert gc.is_tracked(poses)
+    kind, array = type(poses), poses.array
+    gc.collect()
+    before = sys.getrefcount(kind)
+    for _ in range(100):
+        robot.forward_kinematics(q)
+        robot.forward_kinematics(q=q)
+        with pytest.raises(ValueError, match='shape'):
+            robot.forward_kinematics(q[:1])
+    gc.collect()
+    assert sys.getrefcount(kind) == before
+    del poses
+    assert sys.getrefcount(array) == 2

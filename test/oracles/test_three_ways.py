@@ -46,7 +46,8 @@ def test_scalar_kernel_batch_kernel_and_plain_floats_agree(robot_and_state, name
     robot, link, state = robot_and_state
     arrays = state.of(name)
     batch = call(robot, name, arrays, link)
-    evaluate = kernel(robot, name, link).definition.evaluate
+    definition = kernel(robot, name, link).definition
+    usual = [[value] for value in definition.numbers.values()]  # that are not given
     tolerance = TOLERANCE
     if (
         name == 'forward_dynamics'
@@ -57,7 +58,8 @@ def test_scalar_kernel_batch_kernel_and_plain_floats_agree(robot_and_state, name
     for k in range(N):
         row = [array[k] for array in arrays]
         single = call(robot, name, row, link)
-        flat = [x for values in evaluate(*(x.tolist() for x in row)) for x in values]
+        outputs = definition.evaluate(*(x.tolist() for x in row), *usual)
+        flat = [x for values in outputs for x in values]
         plain = np.array(flat, dtype=float).reshape(single.shape)
         for way, other in (('single', single), ('plain floats', plain)):
             error = relative_error(batch[k], other)

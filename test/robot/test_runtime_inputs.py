@@ -111,7 +111,10 @@ def flat(result):
 def state(robot, inputs, rng):
     q = robot.random_configuration(rng)
     special = {'q': q, 'forward': rng.integers(0, 2, robot.nv).astype(float)}
-    return [special.get(name, rng.normal(size=size)) for name, size in inputs]
+    return [
+        rng.random(size) if name == 'u' else special.get(name, rng.normal(size=size))
+        for name, size in inputs
+    ]
 
 
 # Each input alone where it acts in its own way, and all at once for every algorithm there is.

@@ -8,12 +8,12 @@ of the process, which does not run while another process has the core.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import math
 import sys
 import time
 import timeit
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
 
@@ -30,19 +30,23 @@ class Call:
     :param arguments: its arguments; with `rows`, those before the row's
     :param rows: argument tuples, gone through in a loop; None for a single call
     :param states: how many states one measured call handles
+    :param keywords: arguments by name, for a single call
     """
 
     function: Callable[..., Any]
     arguments: Sequence[Any] = ()
     rows: Optional[Sequence[Sequence[Any]]] = None
     states: int = 1
+    keywords: Mapping[str, Any] = field(default_factory=dict)
 
     def timer(self, clock: Callable[[], float]) -> timeit.Timer:
         """Timer of the call in a bare loop, with garbage collection off."""
         names = [f'x{k}' for k in range(len(self.arguments))]
         scope = {'f': self.function, **dict(zip(names, self.arguments))}
         if self.rows is None:
-            statement = f'f({", ".join(names)})'
+            named = [f'{name}=z_{name}' for name in self.keywords]
+            scope.update({f'z_{name}': value for name, value in self.keywords.items()})
+            statement = f'f({", ".join(names + named)})'
         else:
             row = [f'y{k}' for k in range(len(self.rows[0]))]
             scope['rows'] = self.rows

@@ -13,7 +13,7 @@ callable is used alone.
 from __future__ import annotations
 
 import ctypes
-from functools import lru_cache
+from functools import lru_cache, partial
 import struct
 import sys
 from typing import Any, Callable, List, Optional, Sequence, Tuple, TYPE_CHECKING
@@ -62,6 +62,7 @@ _CONTEXT = (
     'result_type',
     'call',
     'call_table',
+    'holder_at',
 )
 
 
@@ -135,9 +136,10 @@ slow:
   %unknown = icmp eq ptr %call, null
   br i1 %unknown, label %python, label %routine
 routine:
-  %result_of_call = tail call ptr %call(ptr %call_table, ptr %self, ptr %args, i64 %nargs,
-                                        ptr %kwnames)
-  ret ptr %result_of_call
+  %result_of_call = {'' if made.holds else 'tail '}call ptr %call(ptr %call_table, ptr %self,
+                                        ptr %args, i64 %nargs, ptr %kwnames)
+  {'br label %hold' if made.holds else 'ret ptr %result_of_call'}
+{_HOLD if made.holds else ''}
 python:
 {_known('vectorcall')}
   %answer = tail call ptr %vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)
@@ -155,6 +157,39 @@ def _known(*names: str) -> str:
     )
 
 
+# An array comes into a new object of the fallback's holder; what Python has returned is in one.
+_HOLD = f"""
+hold:
+  %array = phi ptr [ %result0, %got0 ], [ %result_of_call, %routine ]
+{_known('holder_at', 'new_tuple', 'release')}
+  %offset = ptrtoint ptr %holder_at to i64
+  %holder_p = getelementptr i8, ptr %self, i64 %offset
+  %holder = load ptr, ptr %holder_p
+  %free = icmp eq ptr %holder, null
+  %failed = icmp eq ptr %array, null
+  %done = or i1 %free, %failed
+  br i1 %done, label %as_it_is, label %look
+look:
+  %type_p = getelementptr i8, ptr %array, i64 {TYPE}
+  %type = load ptr, ptr %type_p
+  %is_array = icmp eq ptr %type, %ndarray
+  br i1 %is_array, label %holding, label %as_it_is
+as_it_is:
+  ret ptr %array
+holding:
+  %held = call ptr %new_tuple(ptr %holder, i64 0)
+  %none_held = icmp eq ptr %held, null
+  br i1 %none_held, label %drop, label %fill
+fill:
+  %place = getelementptr i8, ptr %held, i64 {object.__basicsize__}
+  store ptr %array, ptr %place
+  ret ptr %held
+drop:
+  call void %release(ptr %array)
+  ret ptr null
+"""
+
+
 class _Results:
     """Code that makes the result of one state: an array, a number, or a named tuple of these.
 
@@ -164,11 +199,12 @@ class _Results:
     :param outputs: names and shapes of the output arrays
 
     Its attributes are texts: `constants`; `before` and `after` the kernel runs; `destinations`,
-    where the kernel is to write.
+    where the kernel is to write. And `holds`: whether it is an array, which something may hold.
     """
 
     def __init__(self, outputs: Sequence[Output]):
         self._in_tuple = len(outputs) > 1
+        self.holds = len(outputs) == 1 and bool(outputs[0].shape)
         self.constants, self.destinations = '', []
         self._before, self._after = [_known('new_array')], []
         if self._in_tuple:
@@ -235,7 +271,7 @@ class _Results:
                 '  br label %nothing',
             ]
         else:
-            self._after.append('  ret ptr %result0')
+            self._after.append('  br label %hold' if self.holds else '  ret ptr %result0')
         self._after += ['nothing:', '  ret ptr null']
 
 
@@ -325,7 +361,10 @@ def supported() -> bool:
     """Whether this interpreter lays its objects out as the builtin assumes."""
     if sys.implementation.name != 'cpython' or object.__basicsize__ != 16 or sys.maxsize < 2**32:
         return False
-    array = np.zeros((3, 2))
+    array, fallback = np.zeros((3, 2)), Fallback(len)
+    fallback.holder = type(array)
+    if ctypes.c_void_p.from_address(id(fallback) + _HOLDER_AT).value != id(np.ndarray):
+        return False
 
     def read(offset: int, kind):
         return kind.from_address(id(array) + offset).value
@@ -382,7 +421,7 @@ def _interpreter() -> Tuple[int, ...]:
     )
 
 
-def _vectorcall(fallback: Callable[..., Any]) -> int:
+def _vectorcall(fallback: Fallback) -> int:
     """What PyObject_Vectorcall calls, which CPython 3.10 does not export: a slot of the object."""
     if hasattr(ctypes.pythonapi, 'PyObject_Vectorcall'):
         return ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
@@ -390,12 +429,26 @@ def _vectorcall(fallback: Callable[..., Any]) -> int:
     return ctypes.c_void_p.from_address(id(fallback) + offset).value
 
 
+class Fallback(partial):
+    """What a builtin is bound to, and calls where it cannot do a call by itself.
+
+    :param holder: type of objects with one slot; each array that the builtin returns is put into
+        the slot of a new one, and that returned. What the fallback returns must be such already
+    """
+
+    __slots__ = ('holder',)
+
+
+# The only slot comes last in the object.
+_HOLDER_AT = Fallback.__basicsize__ - 8
+
+
 def make_builtin(
     name: str,
     doc: str,
     address: int,
     context: int,
-    fallback: Callable[..., Any],
+    fallback: Fallback,
     result: Optional[type] = None,
     routine: Tuple[int, int] = (0, 0),
 ) -> Callable[..., Any]:
@@ -413,6 +466,7 @@ def make_builtin(
         _vectorcall(fallback),
         0 if result is None else id(result),
         *routine,
+        _HOLDER_AT,
     )
     for k, value in enumerate(values):
         ctypes.c_void_p.from_address(context + 8 * k).value = value

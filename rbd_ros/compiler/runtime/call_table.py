@@ -13,9 +13,10 @@ from rbd_ros.compiler.targets.llvm import native
 MOST_INPUTS, MOST_OUTPUTS, MOST_AXES, MOST_LINKS = 16, 8, 4, 8
 
 
-# What the routine is told about a kernel, in a table of 64-bit words: single numbers, sizes of the
-# inputs and whether they are numbers, names of the arguments (inputs, external forces, out),
-# number of axes, elements and shape of each output, and links of the kernel with forces.
+# What the routine is told about a kernel, in a table of 64-bit words: single numbers; of each
+# input its size, whether it is a number, its value if it is not given, whether it is drawn then;
+# names of the arguments (inputs, external forces, out); number of axes, elements and shape of each
+# output; links of the kernel with forces.
 _WORDS = (
     'inputs', 'outputs', 'one', 'batch', 'scratch', 'lanes', 'most_rows', 'result_type', 'links',
     'forced', 'forced_self', 'out_name', 'total', 'by_place',
@@ -23,7 +24,9 @@ _WORDS = (
 AT = {name: k for k, name in enumerate(_WORDS)}
 SIZES = len(_WORDS)
 NUMBERS = SIZES + MOST_INPUTS
-NAMES = NUMBERS + MOST_INPUTS
+USUAL = NUMBERS + MOST_INPUTS
+DRAWN = USUAL + MOST_INPUTS
+NAMES = DRAWN + MOST_INPUTS
 SHAPES = NAMES + MOST_INPUTS + 2
 SHAPE = MOST_AXES + 2  # axes, elements, then the shape
 KEYS = SHAPES + MOST_OUTPUTS * SHAPE
@@ -53,6 +56,10 @@ class CallTable:
         for k, (name, size) in enumerate(inputs):
             self._words[SIZES + k] = size
             self._words[NUMBERS + k] = name in definition.numbers
+            self._words[DRAWN + k] = name in definition.drawn
+            usual = definition.numbers.get(name)
+            if usual is not None:
+                self._words[USUAL + k] = self._object(float(usual))
         self._set('by_place', len(inputs) + bool(definition.mapping))
         names = [*(name for name, _ in inputs), definition.mapping, 'out']
         for k, name in enumerate(names):

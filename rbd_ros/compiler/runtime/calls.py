@@ -18,6 +18,7 @@ import numpy as np
 from rbd_ros.compiler import cache
 from rbd_ros.compiler.runtime.call_table import (
     AT,
+    DRAWN,
     KEYS,
     MOST_AXES,
     MOST_INPUTS,
@@ -28,6 +29,7 @@ from rbd_ros.compiler.runtime.call_table import (
     SHAPE,
     SHAPES,
     SIZES,
+    USUAL,
 )
 from rbd_ros.compiler.runtime.layouts import (
     address,
@@ -42,6 +44,7 @@ from rbd_ros.compiler.runtime.layouts import (
     TUPLE_ITEMS,
     TYPE,
 )
+from rbd_ros.compiler.runtime.randomness import next_double
 from rbd_ros.compiler.source import source_digest
 from rbd_ros.compiler.targets.llvm import native
 from rbd_ros.compiler.targets.llvm.routine import Routine
@@ -56,7 +59,8 @@ _NEW, _FROM_ANY = 93, 69  # NumPy's PyArray_New and PyArray_FromAny
 _API = (
     'ndarray', 'float64', 'list', 'tuple', 'dict', 'float', 'int', 'float64_type', 'none',
     'new_array', 'array_from_any', 'new_float', 'new_tuple', 'retain', 'release', 'int_as_double',
-    'error_occurred', 'clear_error', 'dict_get', 'dict_size', 'vectorcall',
+    'error_occurred', 'clear_error', 'dict_get', 'dict_size', 'vectorcall', 'next_double',
+    'randomness',
 )  # fmt: skip
 
 
@@ -245,6 +249,9 @@ def _arrange(r: _Texts, n: str, slots: str) -> None:
             r.when(r.value(f'icmp slt i64 {at}, 0'), 'slow')
             r.unless(r.same(r.get(slots, 'ptr', at), 'null'), 'slow')
             r.put(slots, 'ptr', r.get('%args', 'ptr', r.value(f'add i64 %nargs, {j}')), at)
+    with r.loop(n) as k:
+        with r.only_if(r.same(r.get(slots, 'ptr', k), 'null')):
+            r.put(slots, 'ptr', r.element(USUAL, k, 'ptr'), k)  # null if there is none
 
 
 def _with_forces(r: _Texts, n: str, slots: str) -> None:
@@ -283,23 +290,32 @@ def _take_inputs(r: _Texts, n: str, slots: str, ins: str, strides: str, rows: st
     used, own_rows = r.variable('i64', '0'), r.variable('i64', '0')
     with r.loop(n) as k:
         argument = r.get(slots, 'ptr', k)
-        r.when(r.same(argument, 'null'), 'slow')
         size = r.element(SIZES, k)
         room = r.at(buffer, 'double', r.get(used, 'i64'))
+        r.put(used, 'i64', r.value(f'add i64 {r.get(used, "i64")}, {size}'))
+        r.put(strides, 'i64', '0', k)
+        given, taken = r.new_label(), r.new_label()
+        r.unless(r.same(argument, 'null'), given)
+        r.unless(r.same(r.element(DRAWN, k), '1', 'i64'), 'slow')
+        with r.loop(size) as i:
+            draw, state = r.api('next_double'), r.api('randomness')
+            r.put(room, 'double', r.value(f'call double {draw}(ptr {state})'), i)
+        r.put(ins, 'ptr', room, k)
+        r.go(taken)
+        r.label(given)
         number = r.element(NUMBERS, k)
         found = r.value(
             f'call i64 @take(ptr {argument}, i64 {size}, i64 {number}, ptr {room}, '
             f'ptr {r.at(ins, "ptr", k)}, ptr {own_rows})'
         )
         r.when(r.same(found, '0', 'i64'), 'slow')
-        r.put(used, 'i64', r.value(f'add i64 {r.get(used, "i64")}, {size}'))
-        r.put(strides, 'i64', '0', k)
         with r.only_if(r.same(found, '2', 'i64')):
             r.put(strides, 'i64', size, k)
             first = r.value(f'icmp slt i64 {r.get(rows, "i64")}, 0')
             with r.only_if(first):
                 r.put(rows, 'i64', r.get(own_rows, 'i64'))
             r.unless(r.same(r.get(own_rows, 'i64'), r.get(rows, 'i64'), 'i64'), 'slow')
+        r.label(taken)
 
 
 def _shape(r: _Texts, j: str) -> str:
@@ -494,4 +510,5 @@ def _api_values() -> Sequence[int]:
         numpy_function(_NEW),
         numpy_function(_FROM_ANY),
         *map(address, functions),
+        *next_double(),
     ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 import ctypes
 from dataclasses import asdict
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 import logging
 import os
 from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
@@ -23,6 +23,7 @@ from rbd_ros.compiler.definition import Definition
 from rbd_ros.compiler.graph import Graph, OperationCount
 from rbd_ros.compiler.runtime import builtin, calls, handles
 from rbd_ros.compiler.runtime.call_table import CallTable
+from rbd_ros.compiler.runtime.randomness import generator
 from rbd_ros.compiler.targets.llvm import functions, native
 from rbd_ros.compiler.targets.llvm.straight_line import Outputs
 
@@ -98,18 +99,18 @@ class BaseKernel:
     @cached_property
     def function(self) -> Callable[..., Result]:
         """This kernel as a function of arrays, a builtin where possible."""
-        return self.bind(partial(type(self).__call__, self))
+        return self.bind(builtin.Fallback(type(self).__call__, self))
 
     def bind(
         self,
-        fallback: Callable[..., Result],
+        fallback: builtin.Fallback,
         name: Optional[str] = None,
         doc: Optional[str] = None,
     ) -> Callable[..., Result]:
         """Function that runs the kernel as fast as can be; what is not plain arrays, `fallback`.
 
-        :param fallback: callable that keeps this kernel alive, always of one type, since the
-            machine code has one way to call it
+        :param fallback: callable that keeps this kernel alive; its holder, if it has one, gets
+            what is a single array
         :param name: name of the function, that of the kernel if None
         :param doc: its documentation, that of the kernel if None
         :return: a builtin of machine code where possible, else `fallback` itself
@@ -178,17 +179,22 @@ class BaseKernel:
         return given
 
     def _arguments(self, arrays: Sequence[Any]) -> Tuple[List[Array], Optional[int]]:
-        inputs = self.definition.inputs
-        if len(arrays) != len(inputs):
+        inputs, numbers = self.definition.inputs, self.definition.numbers
+        drawn = self.definition.drawn
+        absent = [
+            generator().random(size) if name in drawn else numbers.get(name)
+            for name, size in inputs[len(arrays) :]
+        ]
+        if len(arrays) > len(inputs) or any(x is None for x in absent):
             names = ', '.join(name for name, _ in inputs)
             raise TypeError(
                 f'{self.definition.name}() takes {len(inputs)} arrays ({names}), got {len(arrays)}'
             )
         arguments: List[Array] = []
         rows, first = None, ''
-        for (name, size), given in zip(inputs, arrays):
+        for (name, size), given in zip(inputs, [*arrays, *absent]):
             array = self._float_array(name, given)
-            if name in self.definition.numbers:
+            if name in numbers:
                 axes = np.ndim(given)  # of one, a contiguous array has made an axis
                 if axes > 1:
                     raise ValueError(
@@ -301,7 +307,7 @@ class Kernel(BaseKernel):
 
     def bind(
         self,
-        fallback: Callable[..., Result],
+        fallback: builtin.Fallback,
         name: Optional[str] = None,
         doc: Optional[str] = None,
     ) -> Callable[..., Result]:

@@ -1,0 +1,48 @@
+"""A row of the benchmark: what was measured, and what was promised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Optional
+
+SHORT = {'inverse_dynamics': 'RNEA', 'mass_matrix': 'CRBA', 'forward_dynamics': 'ABA'}
+
+
+@dataclass
+class Row:
+    """One line of the table.
+
+    :param section: what it belongs to
+    :param robot: name of the robot, or of a node
+    :param function: what is measured
+    :param unit: 'x' for a ratio, of which more is better; else that of a quantity, less is better
+    :param floor: what was promised, None for nothing
+    :param value: what was measured
+    :param skipped: why nothing was measured
+    :param freedoms: degrees of freedom of our model and of the peer's
+    :param detail: what the value follows from; ours_ns, theirs_ns and ratio_quartiles are shown
+    """
+
+    section: str
+    robot: str
+    function: str
+    unit: str
+    floor: Optional[float]
+    value: Optional[float] = None
+    skipped: str = ''
+    freedoms: Optional[List[int]] = None
+    detail: Dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> str:
+        """PASS or BELOW, empty without a floor, skipped if nothing was measured."""
+        if self.value is None:
+            return 'skipped'
+        if self.floor is None:
+            return ''
+        good = self.value >= self.floor if self.unit == 'x' else self.value <= self.floor
+        return 'PASS' if good else 'BELOW'
+
+    def fill(self, comparison: Any) -> None:
+        """Take over the ratio of a `Comparison`."""
+        self.value, self.detail = comparison.ratio, comparison.as_dict()

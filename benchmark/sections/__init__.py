@@ -1,0 +1,26 @@
+"""What benchmark/run.py measures: a section is a file, found by its name in the list here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Dict
+
+from sections.section import Section
+
+_FILES = (
+    'single_calls',
+    'every_call',
+    'batches',
+    'small_batches',
+    'threads',
+    'out',
+    'first_calls',
+    'kernels',
+    'long_chains',
+    'simulators',
+    'resting',
+    'nodes',
+)
+
+#: Sections by name, in the order of the table.
+SECTIONS: Dict[str, Section] = {name: import_module(f'sections.{name}').SECTION for name in _FILES}

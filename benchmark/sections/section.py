@@ -1,0 +1,69 @@
+"""What a section of the benchmark is, and what all sections use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Callable, List, Tuple
+
+import robots
+from rows import Row
+
+from rbd_ros import Robot
+from rbd_ros.cli.measurement import PinocchioPeer, Progress
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What a measurement works with.
+
+    :param quick: whether to measure for a shorter time
+    :param progress: where to show what comes next
+    """
+
+    quick: bool
+    progress: Progress
+
+    @property
+    def seconds(self) -> float:
+        """How long to measure a row [s]."""
+        return 0.02 if self.quick else 1.0
+
+    def step(self, row: Row, what: str = '') -> None:
+        """Say which row comes next."""
+        self.progress.step(' '.join(filter(None, (row.section, row.robot, row.function, what))))
+
+
+@dataclass(frozen=True)
+class Section:
+    """Part of the table.
+
+    :param title: what is measured, for people
+    :param rows: makes the rows, with nothing measured yet
+    :param measure: measures one row; raises FileNotFoundError, ImportError, ValueError or
+        RuntimeError if it cannot, which is the reason that is shown
+    :param long: whether it is measured only when asked for by name or with --all
+    """
+
+    title: str
+    rows: Callable[[], List[Row]]
+    measure: Callable[[Row, Tools], None]
+    long: bool = False
+
+
+@lru_cache(maxsize=None)
+def load(name: str) -> Tuple[robots.RealRobot, Path, Robot, PinocchioPeer]:
+    """Return a robot of robots.py: what it is, its URDF, ours and the peer's model."""
+    robot = next(each for each in robots.ALL if each.name == name)
+    path = robots.find(robot)
+    ours = Robot.from_urdf(path, floating_base=robot.floating_base)
+    peer = PinocchioPeer(path.read_text(encoding='utf-8'), robot.floating_base)
+    return robot, path, ours, peer
+
+
+def load_both(row: Row) -> Tuple[Robot, PinocchioPeer]:
+    """Our model and the peer's; their degrees of freedom are entered in the row."""
+    _, _, ours, peer = load(row.robot)
+    row.freedoms = [ours.nv, peer.nv]
+    return ours, peer

@@ -1,0 +1,112 @@
+"""The simulator: what a call costs besides the step, and how soon the first one is ready."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+import subprocess
+import sys
+import tempfile
+from typing import Dict, List, Tuple
+
+import numpy as np
+import robots
+from rows import Row
+
+from rbd_ros import Robot, Simulator
+from rbd_ros.cli.measurement import Call, compare
+from rbd_ros.contact import HalfSpace
+from sections.section import Section, Tools
+
+NAME = 'simulators'
+_STEP, _NEW, _LATER = 'call besides the step', 'first ever', 'later ones'
+_FLOORS = {robots.UR5: 3.0, robots.GO1: 8.0}
+_STEPS = 64
+
+_FIRST = """
+import json, sys, time
+path, floating = sys.argv[1], sys.argv[2] == 'floating'
+from rbd_ros import Robot, Simulator
+from rbd_ros.contact import HalfSpace
+robot = Robot.from_urdf(path, floating_base=floating)
+simulator = Simulator(robot, ground=HalfSpace() if floating else None)
+simulator.step()
+import os
+times = os.times()
+print(json.dumps(times.user + times.system + times.children_user + times.children_system))
+"""
+
+
+def _rows() -> List[Row]:
+    rows = []
+    for robot, first in _FLOORS.items():
+        rows += [
+            Row(NAME, robot.name, _STEP, 'µs', 1.0),
+            Row(NAME, robot.name, _NEW, 's', first),
+            Row(NAME, robot.name, _LATER, 's', 0.3),
+        ]
+    return rows
+
+
+def _measure(row: Row, tools: Tools) -> None:
+    robot = next(each for each in _FLOORS if each.name == row.robot)
+    if row.function == _STEP:
+        row.value, row.detail = _call(robot, tools)
+    else:
+        row.value = _start(robot)[row.function]
+
+
+def _call(robot: robots.RealRobot, tools: Tools) -> Tuple[float, Dict[str, float]]:
+    ours = Robot.from_urdf(robots.find(robot), floating_base=robot.floating_base)
+    # In the air, where each step takes as long as the next.
+    simulator = Simulator(ours, ground=HalfSpace(offset=-1e6) if robot.floating_base else None)
+    start, tau = simulator.snapshot(), np.zeros(ours.nv)
+
+    def one_by_one() -> None:
+        simulator.restore(start)
+        for _ in range(_STEPS):
+            simulator.step(tau)
+
+    def at_once() -> None:
+        simulator.restore(start)
+        simulator.step(tau, _STEPS)
+
+    one, many = (
+        compare(Call(function, states=_STEPS), seconds=tools.seconds).ours
+        for function in (one_by_one, at_once)
+    )
+    return 1e-3 * (one - many), {'call_ns': one, 'step_ns': many}
+
+
+_starts: Dict[str, Dict[str, float]] = {}
+
+
+def _start(robot: robots.RealRobot) -> Dict[str, float]:
+    """Processor time of a whole process that takes one step, children included [s]."""
+    if robot.name not in _starts:
+        kind = 'floating' if robot.floating_base else 'fixed'
+        command = [sys.executable, '-c', _FIRST, str(robots.find(robot)), kind]
+        with tempfile.TemporaryDirectory(prefix='rbd_ros-bench-') as cache:
+            environment = {
+                **os.environ,
+                'RBD_ROS_CACHE_DIR': cache,
+                'PYTHONPATH': str(Path(__file__).resolve().parents[2]),
+            }
+            times = [
+                json.loads(
+                    subprocess.run(
+                        command, env=environment, check=True, capture_output=True, text=True
+                    ).stdout
+                )
+                for _ in range(2)
+            ]
+        _starts[robot.name] = dict(zip((_NEW, _LATER), times))
+    return _starts[robot.name]
+
+
+SECTION = Section(
+    'Simulator.step(tau), and processor time until the first step is done, imports included',
+    _rows,
+    _measure,
+)

@@ -1,0 +1,38 @@
+"""Random numbers for inputs that are not given: NumPy's, for Python and for machine code."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+import os
+from typing import Tuple
+
+import numpy as np
+
+
+@lru_cache(maxsize=1)
+def generator() -> np.random.Generator:
+    """Source of randomness of this process."""
+    return np.random.default_rng()
+
+
+@lru_cache(maxsize=1)
+def _of_machine_code() -> np.random.Generator:
+    # One of its own: machine code holds Python's lock, but not that of a generator.
+    return np.random.default_rng()
+
+
+def next_double() -> Tuple[int, int]:
+    """Address of a C function that draws a number uniform in [0, 1), and of what it is passed."""
+    interface = _of_machine_code().bit_generator.ctypes
+    return ctypes.cast(interface.next_double, ctypes.c_void_p).value or 0, interface.state_address
+
+
+def _draw_anew() -> None:
+    """Have a forked process draw numbers of its own, not its parent's once more."""
+    for of_parent in (generator(), _of_machine_code()):
+        of_parent.bit_generator.state = np.random.default_rng().bit_generator.state
+
+
+if hasattr(os, 'register_at_fork'):
+    os.register_at_fork(after_in_child=_draw_anew)
