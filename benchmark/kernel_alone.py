@@ -65,7 +65,7 @@ done:
 """
 
 
-class Unavailable(Exception):
+class Unavailable(RuntimeError):
     """The comparison cannot be made here; the message says why."""
 
 

@@ -284,11 +284,22 @@ def test_ill_conditioned_forward_dynamics_keeps_as_many_digits_as_pinocchio(name
     )
     assert exact.dtype == np.longdouble
     exact = exact.astype(float)
-    ours = worst_relative_error(case.ours('forward_dynamics', case.q, case.v, tau), exact)
-    pinocchio = worst_relative_error(
-        case.each(case.bridge.forward_dynamics, case.q, case.v, tau), exact
-    )
-    record('algorithm - long double', 'forward_dynamics', case.name, ours)
-    record('Pinocchio - long double', 'forward_dynamics', case.name, pinocchio)
-    # Within one digit of Pinocchio's: with so many digits lost, the last ones are chance.
-    assert ours < max(TOLERANCE, 10 * pinocchio)
+
+    def errors(accelerations):
+        return np.array(
+            [worst_relative_error(a[None], b[None]) for a, b in zip(accelerations, exact)]
+        )
+
+    ours = errors(case.ours('forward_dynamics', case.q, case.v, tau))
+    pinocchio = errors(case.each(case.bridge.forward_dynamics, case.q, case.v, tau))
+    record('algorithm - long double', 'forward_dynamics', case.name, ours.max())
+    record('Pinocchio - long double', 'forward_dynamics', case.name, pinocchio.max())
+    # Half and nine tenths of the states have at most twice Pinocchio's error; usually, less.
+    for part in (0.5, 0.9):
+        bound = max(4 * np.finfo(float).eps, 2 * np.quantile(pinocchio, part))
+        assert np.quantile(ours, part) < bound, part
+    # The worst of all states is the one that is nearest to a singularity, and chance: the icub's
+    # is 0.45 times Pinocchio's on a fixed base and 5.8 times on a floating one, where the condition
+    # allows 200 times more than either has. So each is held to its own condition.
+    H = case.each(case.bridge.mass_matrix, case.q)
+    assert (ours < np.finfo(float).eps * np.array([np.linalg.cond(M) for M in H])).all()
