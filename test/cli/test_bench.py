@@ -302,7 +302,7 @@ def test_benchmark_names_what_it_skips(tmp_path):
     code = (
         'import sys; sys.path.insert(0, sys.argv[1]); import run, robots\n'
         'robots.cmeel_prefix = lambda: None\n'
-        'sys.exit(run.main(["--quick", "--json", sys.argv[2]]))'
+        'sys.exit(run.main(["--quick", "--only", "single_calls,out", "--json", sys.argv[2]]))'
     )
     done = subprocess.run(
         [sys.executable, '-c', code, str(ROOT / 'benchmark'), str(path)],

@@ -298,8 +298,8 @@ def test_ill_conditioned_forward_dynamics_keeps_as_many_digits_as_pinocchio(name
     for part in (0.5, 0.9):
         bound = max(4 * np.finfo(float).eps, 2 * np.quantile(pinocchio, part))
         assert np.quantile(ours, part) < bound, part
-    # The worst of all states is the one that is nearest to a singularity, and chance: the icub's
-    # is 0.45 times Pinocchio's on a fixed base and 5.8 times on a floating one, where the condition
-    # allows 200 times more than either has. So each is held to its own condition.
+    # The worst of all states is the one nearest to a singularity, and chance: the icub's is 0.45
+    # times Pinocchio's on a fixed base and 5.8 times on a floating one, where the condition allows
+    # 200 times more than either has. So each is held to its own condition.
     H = case.each(case.bridge.mass_matrix, case.q)
     assert (ours < np.finfo(float).eps * np.array([np.linalg.cond(M) for M in H])).all()
