@@ -242,11 +242,7 @@ class Commands:
         heard = np.zeros(1, dtype=np.int64)
         values = pattern.values
         command = CommandPattern(
-            smallest=pattern.smallest,
-            largest=pattern.largest,
-            places=pattern.places,
-            masks=pattern.masks,
-            words=pattern.words,
+            layout=pattern.layout,
             joints=joints,
             effort=values.get('effort', values.get('data', 0)),
             position=values.get('position', 0),

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbd_ros.compiler.loops import call_loop, compiled, double_at, entry_point, word_at
+from rbd_ros.compiler.loops import call_loop, compiled, double_at, entry_point
+from rbd_ros.nodes.common.wire import has_layout, Layout
 from rbd_ros.simulation.drives import Drives, EFFORT, find_torque, POSITION, VELOCITY
 from rbd_ros.simulation.workspace import WorldRecord
 
@@ -38,13 +39,9 @@ class StateMessage(NamedTuple):
 
 
 class CommandPattern(NamedTuple):
-    """How the command messages of one publisher look; see nodes/common/wire/pattern.py.
+    """How the command messages of one publisher look.
 
-    :param smallest: bytes that a message has at least
-    :param largest: bytes that it has at most
-    :param places: where its words begin, (k,) [bytes]
-    :param masks: which of their bits count, (k,)
-    :param words: what those bits are, (k,)
+    :param layout: words that they contain
     :param joints: which joint each number is for, -1 for none, (m,)
     :param effort: where the efforts begin, 0 if it has none [bytes]
     :param position: where the positions begin, 0 if it has none [bytes]
@@ -52,11 +49,7 @@ class CommandPattern(NamedTuple):
     :param heard: 1 if such a message was taken since this was last cleared, (1,)
     """
 
-    smallest: int
-    largest: int
-    places: np.ndarray
-    masks: np.ndarray
-    words: np.ndarray
+    layout: Layout
     joints: np.ndarray
     effort: int
     position: int
@@ -108,11 +101,8 @@ def take_command(
     :param now: present time of a steady clock [s]
     :return: 1 if it was taken; if not, nothing has been changed
     """
-    if size < command.smallest or size > command.largest:
+    if not has_layout(command.layout, data, size):
         return 0
-    for k in range(len(command.places)):
-        if (word_at(data, command.places[k]) ^ command.words[k]) & command.masks[k] != 0:
-            return 0
     count = len(command.joints)
     if not (
         are_within(data, command.effort, count, LARGEST_EFFORT)

@@ -11,7 +11,7 @@ from typing import Callable, NamedTuple, Optional, Tuple
 import numpy as np
 
 from rbd_ros.compiler.loops import double_at, entry_point, Record, word_at
-from rbd_ros.nodes.common.wire import make_pattern, Pattern
+from rbd_ros.nodes.common.wire import has_layout, Layout, make_pattern, Pattern
 
 STAMP = 4  # where the time stamp of a JointState is [bytes]
 NANOSECONDS = 1_000_000_000
@@ -19,22 +19,14 @@ LOW_HALF = 0xFFFFFFFF
 
 
 class StatePattern(NamedTuple):
-    """Layout of one publisher's messages; see nodes/common/wire/pattern.py.
+    """What the messages of one publisher look like.
 
-    :param smallest: minimum size of a message [bytes]
-    :param largest: maximum size [bytes]
-    :param places: where its words begin, (k,) [bytes]
-    :param masks: which of their bits count, (k,)
-    :param words: what those bits are, (k,)
+    :param layout: words that they contain
     :param position: where the positions begin, in the order of the robot [bytes]
     :param velocity: where the velocities begin, likewise [bytes]
     """
 
-    smallest: int
-    largest: int
-    places: np.ndarray
-    masks: np.ndarray
-    words: np.ndarray
+    layout: Layout
     position: int
     velocity: int
 
@@ -70,11 +62,8 @@ def take_state(pattern: StatePattern, last: LastState, data: bytes, size: int) -
     :return: time since the state before [ns], always positive; 0 if the message was not taken:
         then nothing has been changed
     """
-    if size < pattern.smallest or size > pattern.largest:
+    if not has_layout(pattern.layout, data, size):
         return 0
-    for k in range(len(pattern.places)):
-        if (word_at(data, pattern.places[k]) ^ pattern.words[k]) & pattern.masks[k] != 0:
-            return 0
     time = word_at(data, STAMP)
     seconds, nanoseconds = time & LOW_HALF, (time >> 32) & LOW_HALF
     stamp = seconds * NANOSECONDS + nanoseconds
@@ -130,7 +119,7 @@ class UsualStates:
         if pattern is None or not {'position', 'velocity'} <= set(pattern.values):
             return False
         own = StatePattern(
-            *pattern[:-1],
+            pattern.layout,
             position=pattern.values['position'],
             velocity=pattern.values['velocity'],
         )

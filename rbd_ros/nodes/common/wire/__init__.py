@@ -14,7 +14,7 @@ from rbd_ros.nodes.common.wire.joint_state import (
     NameList,
 )
 from rbd_ros.nodes.common.wire.joint_trajectory import JointTrajectoryData, JointTrajectoryReader
-from rbd_ros.nodes.common.wire.pattern import make_pattern, Pattern
+from rbd_ros.nodes.common.wire.pattern import has_layout, Layout, make_pattern, Pattern
 from rbd_ros.nodes.common.wire.small_messages import (
     ClockWriter,
     Float64MultiArrayReader,
@@ -35,7 +35,9 @@ __all__ = [
     'JointTrajectoryReader',
     'MAX_NAMES',
     'NameList',
+    'Layout',
     'Pattern',
+    'has_layout',
     'WireError',
     'WrenchStampedData',
     'WrenchStampedReader',

@@ -9,18 +9,19 @@ from typing import Mapping, NamedTuple
 
 import numpy as np
 
+from rbd_ros.compiler.loops import compiled, word_at
+
 WORD = 8  # bytes
 
 
-class Pattern(NamedTuple):
-    """Messages that contain these words differ in nothing but their time stamp and their numbers.
+class Layout(NamedTuple):
+    """Words that a message must contain.
 
     :param smallest: minimum size of a message [bytes]
     :param largest: maximum size [bytes]
     :param places: where the words begin, (k,) [bytes]
     :param masks: which of their bits count, (k,)
     :param words: what those bits are, (k,)
-    :param values: where the numbers of each field begin, by field [bytes]; little-endian doubles
     """
 
     smallest: int
@@ -28,7 +29,32 @@ class Pattern(NamedTuple):
     places: np.ndarray
     masks: np.ndarray
     words: np.ndarray
+
+
+class Pattern(NamedTuple):
+    """Messages of one layout differ in nothing but their time stamp and their numbers.
+
+    :param layout: words that they contain
+    :param values: where the numbers of each field begin, by field [bytes]; little-endian doubles
+    """
+
+    layout: Layout
     values: Mapping[str, int]
+
+
+@compiled
+def has_layout(layout: Layout, data: bytes, size: int) -> bool:
+    """Whether a message contains the words of a layout.
+
+    :param data: the serialised message
+    :param size: its number of bytes
+    """
+    if size < layout.smallest or size > layout.largest:
+        return False
+    for k in range(len(layout.places)):
+        if (word_at(data, layout.places[k]) ^ layout.words[k]) & layout.masks[k] != 0:
+            return False
+    return True
 
 
 def make_pattern(content: bytes, mask: bytes, largest: int, values: Mapping[str, int]) -> Pattern:
@@ -46,11 +72,11 @@ def make_pattern(content: bytes, mask: bytes, largest: int, values: Mapping[str,
         return np.frombuffer(b''.join(pieces), np.int64)
 
     masks = words(mask)
-    return Pattern(
+    layout = Layout(
         smallest=size,
         largest=largest,
         places=np.array(places, dtype=np.int64),
         masks=masks,
         words=words(content) & masks,
-        values=dict(values),
     )
+    return Pattern(layout, dict(values))
