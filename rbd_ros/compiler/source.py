@@ -17,6 +17,7 @@ from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
 
 _PACKAGE = __name__.partition('.')[0]
 _ROOT = Path(__file__).resolve().parents[1]
+# Regular expressions, since each first call waits for this: a parser takes far longer.
 _FOR_TYPES = re.compile(r'^if TYPE_CHECKING:\n(?:[ \t].*\n|\n)+', re.MULTILINE)
 _IMPORT = re.compile(
     rf'^[ \t]*from[ \t]+({_PACKAGE}(?:\.\w+)*)[ \t]+import[ \t]+(?:\(([^)]*)\)|(.+))$',
@@ -46,6 +47,7 @@ def source_digest(*roots: Any) -> str:
 def _digest(modules: Iterable[str], more: Iterable[Tuple[str, str]]) -> str:
     digest = hashlib.sha256(repr(more).encode())
     for name in sorted(closure(modules)):
+        # Whole files, docstrings included: cheap to tell, and what is compiled anew is a second.
         digest.update(name.encode() + b'\0' + _text(name).encode() + b'\0')
     return digest.hexdigest()
 
@@ -112,7 +114,7 @@ def _foreign(value: Any) -> Tuple[str, str]:
     try:
         text = Path(inspect.getfile(value)).read_text(encoding='utf-8')
         return text, hashlib.sha256(text.encode()).hexdigest()
-    except (OSError, TypeError):
+    except (OSError, TypeError):  # typed into an interpreter: there is no file
         functions = [value, *(f for _, f in sorted(vars(value).items()))]
         codes = [marshal.dumps(f.__code__) for f in functions if hasattr(f, '__code__')]
         return '', hashlib.sha256(b''.join(codes)).hexdigest()

@@ -86,6 +86,7 @@ class RecordType(types.Type):
 
 @register_model(RecordType)
 class _RecordModel(models.PrimitiveModel):
+    # A word, the address of the table: as an argument it costs one register, whatever it holds.
     def __init__(self, data_model_manager: Any, record: RecordType):
         super().__init__(data_model_manager, record, WORD)
 
@@ -150,6 +151,7 @@ def _indices(view: types.Type, index: types.Type) -> Optional[Tuple[types.Type, 
         return None
     if isinstance(index, types.Integer):
         return types.int64, 1
+    # Fewer indices than dimensions give a part of the array, which is contiguous too.
     if isinstance(index, types.BaseTuple) and 1 <= len(index) <= view.ndim:
         if all(isinstance(each, types.Integer) for each in index):
             return types.UniTuple(types.int64, len(index)), len(index)
@@ -204,6 +206,7 @@ def _get_item(context: Any, builder: Any, sig: Any, args: tuple) -> Any:
 @lower_builtin(operator.setitem, View, types.Integer, types.Any)
 @lower_builtin(operator.setitem, View, types.BaseTuple, types.Any)
 def _set_item(context: Any, builder: Any, sig: Any, args: tuple) -> Any:
+    # Without a check of bounds: tests run the same text in Python, which has them.
     view, index, _ = sig.args
     pointer, _ = _element(context, builder, view, args[0], index, args[1])
     builder.store(args[2], pointer)
@@ -247,6 +250,7 @@ def _on_stack(sizes: Tuple[Any, ...]) -> Any:
     numbers = [size.literal_value for size in sizes]
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        # Once, at the entry of the function: in a loop, each round would take more of the stack.
         memory = cgutils.alloca_once(builder, ir.ArrayType(ir.DoubleType(), math.prod(numbers)))
         address = builder.bitcast(memory, ir.DoubleType().as_pointer())
         shape = [ir.Constant(WORD, number) for number in numbers]
@@ -298,6 +302,7 @@ def _reading(number_type: types.Type, llvm_type: ir.Type) -> Any:
     def read(typing_context: Any, data: Any, at: Any) -> Any:
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
             address = builder.add(*args)
+            # Numbers in a message lie where its strings let them.
             return builder.load(builder.inttoptr(address, llvm_type.as_pointer()), align=1)
 
         return number_type(types.int64, types.int64), generate
@@ -315,6 +320,7 @@ def call_kernel(typing_context: Any, address: Any, inputs: Any, outputs: Any) ->
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         data = [_parts(context, builder, *pair)[0] for pair in zip(sig.args[1:], args[1:])]
+        # By its address, which is data: the same loop serves every robot.
         function = ir.FunctionType(ir.VoidType(), [pointer.type for pointer in data])
         builder.call(builder.inttoptr(args[0], function.as_pointer()), data)
         return context.get_dummy_value()

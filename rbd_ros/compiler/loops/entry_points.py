@@ -131,6 +131,7 @@ class EntryPoint:
         """
         code = self._machine_code(records) if why_interpreted() is None else None
         if code is None:
+            # The very same text, in the interpreter.
             return partial(self.function, *(each.fields for each in records))
         if keep_lock and builtin.supported():
             return builtin.make_loop_builtin(
@@ -141,6 +142,7 @@ class EntryPoint:
                 [each.address for each in records],
                 (code, records),
             )
+        # A CFUNCTYPE lets go of Python's lock and takes it back, a PYFUNCTYPE does not.
         make = ctypes.PYFUNCTYPE if keep_lock else ctypes.CFUNCTYPE
         numbers = [_NUMBERS[kind] for kind in self.numbers]
         function = make(ctypes.c_int64, *[ctypes.c_int64] * len(records), *numbers)(
@@ -182,6 +184,7 @@ class EntryPoint:
         try:
             object_file = _compile_aside(self._module, self.__name__, kinds)
         except (OSError, ValueError) as error:
+            # Slow is better than dead, for a node that holds an arm.
             _log.warning('%s cannot be compiled, and is slow: %s', self.__name__, error)
             return None
         cache.store(name, {}, object_file)
@@ -206,6 +209,7 @@ def _compile_aside(module: str, name: str, kinds: Sequence[tuple]) -> bytes:
 
     :raises OSError, ValueError: if that fails
     """
+    # With our own path: the entry point may be a user's, from a folder that no one else knows.
     environment = {
         **os.environ,
         'PYTHONPATH': os.pathsep.join([str(_FOLDER_OF_PACKAGE), *filter(None, sys.path)]),

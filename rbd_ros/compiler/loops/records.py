@@ -69,6 +69,7 @@ def allocate(kind: Type[AnyRecord], **sizes: int) -> AnyRecord:
         if not isinstance(array, _Array):
             made[name] = allocate(array, **sizes)
         elif array.within == 'itself':
+            # Parts follow each other as a kernel takes or gives them: no copies for a call.
             parts = [shapes[each] for each, a in declared.items() if _is_within(a, name)]
             made[name], used[name] = np.zeros(sum(map(math.prod, parts))), 0
         elif array.within:
@@ -100,7 +101,7 @@ class Record:
         for name, value in zip(fields._fields, fields):
             if isinstance(value, tuple):
                 nested = Record(value)
-                self._nested.append(nested)
+                self._nested.append(nested)  # its table must live as long as this one
                 kinds.append((name, 'record', nested.kind))
                 words.append(np.array([nested.address]))
             elif isinstance(value, np.ndarray):
@@ -108,6 +109,7 @@ class Record:
                     raise TypeError(f'{name} must be a contiguous array of float64 or int64')
                 kinds.append((name, value.dtype.name, value.ndim))
                 words.append(np.array([value.ctypes.data, *value.shape]))
+            # Before numbers: to Python, a bool is one.
             elif isinstance(value, bool):
                 kinds.append((name, 'constant', value))
             elif isinstance(value, (int, float)):
@@ -117,5 +119,6 @@ class Record:
             else:
                 raise TypeError(f'{name} must be an array or a number, got {type(value).__name__}')
         self._table = np.concatenate(words).astype(np.int64)
+        # What machine code depends on: names and kinds, but neither sizes nor addresses.
         self.kind = (type(fields).__name__, tuple(kinds))
         self.address = int(self._table.ctypes.data)

@@ -60,6 +60,7 @@ class _Specialisation(ast.NodeTransformer):
         text += f'while {following} {">" if step.startswith("-") else "<"} {last}:\n'
         text += f'    {ast.unparse(node.target)} = {following}\n    {following} += {step}\n'
         setting, loop = ast.parse(text).body
+        # Numba reports the line of whatever it does not like.
         for made in (setting, loop):
             for each in ast.walk(made):
                 ast.copy_location(each, node)
@@ -135,7 +136,7 @@ def specialised(function: FunctionType) -> FunctionType:
     }
     code = function.__code__
     definition = _definitions(code.co_filename)[code.co_firstlineno]
-    definition.decorator_list = []
+    definition.decorator_list = []  # marks, which have done their work
     module = ast.Module([_Specialisation(classes).visit(definition)], [])
     ast.fix_missing_locations(module)
     made: Dict[str, Any] = {}
@@ -167,11 +168,13 @@ def _gather(function: FunctionType, seen: Set[FunctionType], parts: List[str]) -
     seen.add(function)
     own = function.__module__.split('.')[0]
     code = function.__code__
+    # Byte code, not text: comments, line numbers and names of files are not in it.
     constants = [each for each in code.co_consts if each != function.__doc__]
     parts.append(
         f'{function.__qualname__} {function.__annotations__} {code.co_code.hex()} {constants} '
         f'{code.co_names} {code.co_varnames}'
     )
+    # Names that a function uses but does not define: what it calls, and constants of its module.
     for name in code.co_names:
         value = function.__globals__.get(name)
         if isinstance(value, FunctionType) and value.__module__.split('.')[0] == own:

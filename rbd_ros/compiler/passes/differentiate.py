@@ -55,11 +55,14 @@ def directional_derivatives(
     """
     independent = sorted({number for direction in directions for number in direction})
     order = transmitting(graph, outputs, independent)
+    # Products are counted, not made: only the cheaper of the two sweeps is worth its time.
     if _forward_products(graph, order, directions) <= _reverse_products(graph, order, outputs):
         sweep = forward_mode(graph, outputs, directions)
     else:
+        # Reverse mode gives derivatives by single nodes, which a direction then sums up.
         by_node = reverse_mode(graph, outputs, [Symbol(graph, n, False) for n in independent])
         sweep = [_along_directions(dict(zip(independent, row)), directions) for row in by_node]
+    # With one output or one direction a plain sweep has no product that could be saved.
     if len(order) > _LONG or min(len(outputs), len(directions)) <= 1:
         return sweep
     return _cheaper(graph, outputs, sweep, vertex_elimination(graph, outputs, directions))
@@ -77,6 +80,7 @@ def _along_directions(gradient: Direction, directions: Sequence[Direction]) -> L
 def _cheaper(graph: Graph, outputs: Sequence[Value], *ways: Rows) -> Rows:
     """Whichever takes fewer operations together with the outputs themselves."""
 
+    # With the outputs: a derivative that uses what the function computes anyway is cheaper.
     def operations(rows: Rows) -> int:
         return sum(astuple(graph.count([*outputs, *(value for row in rows for value in row)])))
 

@@ -36,6 +36,8 @@ def vertex_elimination(
     independent = {number for direction in directions for number in direction}
     order = transmitting(graph, outputs, independent)
     choices = {n for n in order if graph.nodes[n][0] == WHERE and n not in independent}
+    # A product past a choice would hold the derivative of the branch not taken, times zero where
+    # it is not: and zero times infinity is not zero.
     kept = choices | {m for n in choices for m in graph.nodes[n][2:]}.intersection(order)
     # vertices, in order of evaluation: directions (-1, -2 ...), nodes, outputs
     first_output = len(graph.nodes)
@@ -48,6 +50,7 @@ def vertex_elimination(
         if number not in choices and number not in independent:
             for operand, derivative in partials(graph, number):
                 edges.add(operand, number, derivative)
+    # Outputs are vertices of their own: two may be the same node, or one another's operand.
     for vertex, output in enumerate(outputs, start=first_output):
         if isinstance(output, Symbol):
             edges.add(output.number, vertex, -1.0 if output.negative else 1.0)
@@ -90,6 +93,8 @@ class _Edges:
     def eliminate(self, vertices: Set[int]) -> None:
         """Eliminate vertices, the cheapest of those that are left first."""
         costs = {vertex: self._cost(vertex) for vertex in vertices}
+        # A queue cannot be told that a cost has changed: the vertex is queued once more, and what
+        # is out of date is passed over. Ties go to the lower number, so that results repeat.
         queue = [(cost, vertex) for vertex, cost in costs.items()]
         heapq.heapify(queue)
         while queue:
@@ -117,6 +122,7 @@ class _Edges:
 
     def _take_out(self, vertex: int) -> Tuple[int, ...]:
         """Replace the edges of a vertex by edges past it; returns its neighbours."""
+        # Sorted: the order of additions decides the last bit, and a set's order is chance.
         before, after = self.before.pop(vertex), sorted(self.after.pop(vertex))
         for start in before:
             self.after[start].remove(vertex)

@@ -37,7 +37,7 @@ def forward_mode(
             accumulate(tangents[number], j, rate)
     for number in transmitting(graph, outputs, tangents):
         if number in tangents:
-            continue
+            continue  # independent, whatever it is computed from
         node = graph.nodes[number]
         if node[0] == WHERE:
             yes, no = (tangents.get(m, {}) for m in node[2:])
@@ -58,6 +58,7 @@ def weighted_sum(tangents: Mapping[int, Tangents], coefficients: Mapping[int, Va
 
 def chosen_tangents(graph: Graph, condition: int, yes: Tangents, no: Tangents) -> Tangents:
     """Tangents of a choice: those of the branch taken, whatever the other's are."""
+    # A direction in which only one branch changes counts as well: the other's tangent is zero.
     chosen = {j: choose(graph, condition, yes.get(j, 0.0), no.get(j, 0.0)) for j in {**yes, **no}}
     return {j: tangent for j, tangent in chosen.items() if not is_zero(tangent)}
 

@@ -44,15 +44,19 @@ class Guards:
 
     def union(self, guards: Iterable[int], exact: bool) -> int:
         """Guard that holds wherever any of these does, and nowhere else if `exact`."""
+        # What holds with a condition and without it holds without asking: up to the parent.
         left = set(guards)
         while (both := self._both_ways(left)) is not None:
             yes, no, parent, _ = both
             left = left - {yes, no} | {parent}
+        # What holds within another adds nothing.
         left = {guard for guard in left if left.isdisjoint(self._ancestors(guard))}
         if len(left) == 1:
             return left.pop()
         if not exact:
             return ALWAYS
+        # Guards are a tree, and this is no branch of it: a condition made for the purpose, the sum
+        # of their indicators, which are 1 or 0.
         any_holds = sum(self._indicators[guard] for guard in sorted(left))
         return self.within(ALWAYS, any_holds.number, True)
 
@@ -64,6 +68,7 @@ class Guards:
         :return: a value that counts only where `at` holds
         """
         values = dict(guarded)
+        # Values from both branches of a choice meet in one choice between them, deepest first.
         while (both := self._both_ways(values)) is not None:
             yes, no, parent, condition = both
             either = choose(self._graph, condition, values.pop(yes), values.pop(no))
@@ -76,6 +81,7 @@ class Guards:
     def _if_holds(self, guard: int, value: Value, at: int) -> Value:
         """A value where its guard holds, zero elsewhere."""
         parent, _, condition, positive = self._guards[guard]
+        # One condition is enough where the rest of the guard is known to hold.
         if parent in (at, ALWAYS):
             branches = (value, 0.0) if positive else (0.0, value)
             return choose(self._graph, condition, *branches)

@@ -61,6 +61,7 @@ def partials(graph: Graph, number: int) -> List[Tuple[int, Value]]:
     elif op == DIV:
         a, b = node[1:]
         reciprocal = 1.0 / Symbol(graph, b, False)
+        # -a / b^2 by the quotient that is there: no square, and no second division.
         by_operand = [(a, reciprocal), (b, -(this * reciprocal))]
     elif op == SQRT:
         # not 0.5 / this: what is normalised is multiplied by the reciprocal, which is then shared
@@ -89,6 +90,7 @@ def transmitting(graph: Graph, outputs: Sequence[Value], independent: Iterable[i
     varying: Set[int] = set()
     reached = {value.number for value in outputs if isinstance(value, Symbol)}
     live = graph.live(outputs)
+    # Forwards what changes, then backwards what matters: both, or it needs no derivative.
     for number in live:
         if number in independent or any(m in varying for m in changed_by(graph, number)):
             varying.add(number)

@@ -26,6 +26,8 @@ def reverse_mode(
     """
     independent = {x.number for x in inputs if isinstance(x, Symbol)}
     order = transmitting(graph, outputs, independent)
+    # Only nodes between the inputs and the outputs: adjoints of others would be computed for
+    # nobody, and those of constants are not even asked for.
     known, singular, guards = set(order), may_be_singular(graph, outputs), Guards(graph)
     adjoints: Dict[int, Adjoints] = {number: {} for number in order}
     gradients: Dict[int, Dict[int, Value]] = {number: {} for number in independent}
@@ -43,9 +45,10 @@ def reverse_mode(
         terms = [] if is_choice or number in independent else partials(graph, number)
         for row, guarded in by_row.items():
             if not guarded:
-                continue
+                continue  # the ways to this node cancel
             guard = ALWAYS
             if number not in independent:
+                # A loose guard saves choices, where nothing can become infinite on the way.
                 guard = guards.union(guarded, exact=number in singular)
             adjoint = guards.join(guarded, guard)
             if number in independent:
