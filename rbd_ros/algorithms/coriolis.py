@@ -86,11 +86,12 @@ class _VelocityFactor:
         sigma = linear3.full((half_trace - xx, -yx, half_trace - yy, -zx, -zy, half_trace - zz))
         rotation = linear3.cross_matrix(w, sigma)
         hv = linear3.dot(h, v)
-        P = tuple(
-            tuple((hv if i == j else 0.0) - rotation[i][j] - v[i] * h[j] for j in range(3))
-            for i in range(3)
-        )
-        return cls(P, (inertia * velocity).linear)
+
+        def row(i: int) -> linear3.Vector3:
+            x, y, z = ((hv if i == j else 0.0) - rotation[i][j] - v[i] * h[j] for j in range(3))
+            return x, y, z
+
+        return cls((row(0), row(1), row(2)), (inertia * velocity).linear)
 
     def __add__(self, other: _VelocityFactor) -> _VelocityFactor:
         return _VelocityFactor(linear3.add_matrices(self.P, other.P), linear3.add(self.f, other.f))

@@ -4,8 +4,8 @@ from typing import Dict, List, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
 from rbd_ros.algorithms.kinds import CONFIGURATION, INERTIA_MATRIX
-from rbd_ros.model import Model
-from rbd_ros.spatial import RigidBodyInertia
+from rbd_ros.model import Body, Model
+from rbd_ros.spatial import ForceVector, MotionSubspace, RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar
 
 
@@ -58,7 +58,9 @@ def composite_inertias(model: Model, q: Sequence[Scalar]) -> Dict[int, RigidBody
     return Ic
 
 
-def _store(H, body, S, column, F) -> None:
+def _store(
+    H: List[List[Scalar]], body: Body, S: MotionSubspace, column: int, F: ForceVector
+) -> None:
     """H_ji = S_j^T F and its transpose."""
     for row, value in zip(range(len(H))[body.v], S.T @ F):
         if row <= column:

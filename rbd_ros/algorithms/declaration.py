@@ -105,16 +105,17 @@ class Declaration:
         given = {}
         for parameter, kind in self.inputs.items():
             value = arguments[kind.symbol]
-            if isinstance(kind, Array) and self.coordinates == TREE:
+            if isinstance(kind, Array) and kind.to_tree and self.coordinates == TREE:
                 value = kind.to_tree(model, value)
             given[parameter] = value
         returned = self.text(model, **given)
         values = returned if len(self.outputs) > 1 else (returned,)
-        if self.coordinates == TREE:
-            return tuple(
-                kind.from_tree(model, value) for kind, value in zip(self.outputs.values(), values)
-            )
-        return tuple(kind.flat(value) for kind, value in zip(self.outputs.values(), values))
+        return tuple(
+            kind.from_tree(model, value)
+            if kind.from_tree and self.coordinates == TREE
+            else kind.flat(value)
+            for kind, value in zip(self.outputs.values(), values)
+        )
 
 
 def algorithm(

@@ -149,7 +149,7 @@ def articulated_body_hybrid_dynamics(
             IA[body.parent] = IA[body.parent] + X[i].inverse_apply(Ia)
             pA[body.parent] = pA[body.parent] + X[i].inverse_apply(pa)
 
-    a: dict = {0: -gravity_acceleration(model)}
+    a = {0: -gravity_acceleration(model)}
     qdd: List[Scalar] = [0.0] * model.nv
     tau: List[Scalar] = [0.0] * model.nv
     for i, body in model.outward():

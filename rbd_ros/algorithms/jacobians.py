@@ -1,6 +1,6 @@
 """Jacobians of bodies and points and their time derivatives (book examples 4.1 and 4.2, 2.5)."""
 
-from typing import List, Sequence, Tuple
+from typing import Callable, List, Sequence, Tuple
 
 from rbd_ros.algorithms.declaration import algorithm
 from rbd_ros.algorithms.kinds import (
@@ -19,7 +19,7 @@ from rbd_ros.algorithms.kinematics import (
     motion_columns,
 )
 from rbd_ros.model import Frame, Model
-from rbd_ros.spatial import linear3, MotionVector
+from rbd_ros.spatial import linear3, MotionVector, PluckerTransform
 from rbd_ros.spatial.linear3 import Vector3
 from rbd_ros.spatial.scalar import Scalar
 
@@ -121,11 +121,11 @@ def point_jacobian_derivative(
     return jacobian_derivative(model, q, qd, at_point, 'aligned')[3:]
 
 
-def _moved(frame: Frame, point: Vector3):
-    return type(frame.placement).translation(point) * frame.placement
+def _moved(frame: Frame, point: Vector3) -> PluckerTransform:
+    return PluckerTransform.translation(point) * frame.placement
 
 
-def _express(s: MotionVector, XF, reference: str) -> MotionVector:
+def _express(s: MotionVector, XF: PluckerTransform, reference: str) -> MotionVector:
     if reference == 'body':
         return XF.apply(s)
     if reference == 'base':
@@ -133,7 +133,7 @@ def _express(s: MotionVector, XF, reference: str) -> MotionVector:
     return MotionVector(s.angular, s.velocity_at(XF.r))
 
 
-def _assemble(model: Model, frame: Frame, column) -> Matrix:
+def _assemble(model: Model, frame: Frame, column: Callable[[int, int], MotionVector]) -> Matrix:
     """Rows of the matrix whose columns for the support of the frame's body are `column(body, k)`.
 
     The others are zero.

@@ -3,7 +3,7 @@
 from typing import Any, List, Mapping, Sequence
 
 from rbd_ros.algorithms.crba import crba
-from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
+from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT, Kind
 from rbd_ros.algorithms.factorisation import ltdl
 from rbd_ros.algorithms.jacobians import jacobian
 from rbd_ros.algorithms.kinds import CONFIGURATION, FRAME, REFERENCE, SPATIAL_MATRIX
@@ -13,7 +13,7 @@ from rbd_ros.spatial.scalar import Scalar
 
 Matrix = List[List[Scalar]]
 
-_INPUTS = {'q': CONFIGURATION, 'frame': FRAME, 'reference': REFERENCE}
+_INPUTS: Mapping[str, Kind] = {'q': CONFIGURATION, 'frame': FRAME, 'reference': REFERENCE}
 
 
 @algorithm(

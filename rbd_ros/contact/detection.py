@@ -6,11 +6,10 @@ What the shapes of a robot are made into is in shapes.py.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
-
-import numpy as np
+from typing import NamedTuple, Tuple
 
 from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.contact.arrays import FloatArray, IntArray
 
 #: Kinds of shapes.
 FIXED_POINTS, BALL, RIMS = 0, 1, 2
@@ -37,25 +36,25 @@ class ContactShapes(NamedTuple):
     :param axes: rows are the axis of a cylinder and two normals to it, (G, 3, 3)
     """
 
-    kind: np.ndarray
-    body: np.ndarray
-    centre: np.ndarray
-    reach: np.ndarray
-    first: np.ndarray
-    points: np.ndarray
-    size: np.ndarray
-    axes: np.ndarray
+    kind: IntArray
+    body: IntArray
+    centre: FloatArray
+    reach: FloatArray
+    first: IntArray
+    points: FloatArray
+    size: FloatArray
+    axes: FloatArray
 
 
 @compiled
 def body_velocities(
-    columns: np.ndarray,
-    parent: np.ndarray,
-    dof_first: np.ndarray,
-    tree_index: np.ndarray,
-    tree_ratio: np.ndarray,
-    v: np.ndarray,
-    velocities: np.ndarray,
+    columns: FloatArray,
+    parent: IntArray,
+    dof_first: IntArray,
+    tree_index: IntArray,
+    tree_ratio: FloatArray,
+    v: FloatArray,
+    velocities: FloatArray,
 ) -> None:
     """Spatial velocity of every body in base coordinates, from parents to children.
 
@@ -77,7 +76,7 @@ def body_velocities(
 
 
 @compiled
-def turn(pose: np.ndarray, local: np.ndarray, direction: np.ndarray) -> None:
+def turn(pose: FloatArray, local: FloatArray, direction: FloatArray) -> None:
     """Direction in base coordinates of one given in those of a body, (3,).
 
     :param pose: rotation of the body row by row, and its position, (12,)
@@ -89,7 +88,7 @@ def turn(pose: np.ndarray, local: np.ndarray, direction: np.ndarray) -> None:
 
 
 @compiled
-def place(pose: np.ndarray, local: np.ndarray, point: np.ndarray) -> None:
+def place(pose: FloatArray, local: FloatArray, point: FloatArray) -> None:
     """Position in base coordinates of a point given in those of a body, (3,)."""
     turn(pose, local, point)
     for r in range(3):
@@ -97,29 +96,31 @@ def place(pose: np.ndarray, local: np.ndarray, point: np.ndarray) -> None:
 
 
 @compiled
-def dot(a: np.ndarray, b: np.ndarray) -> float:
+def dot(a: FloatArray, b: FloatArray) -> float:
     """Scalar product of two vectors, (3,)."""
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    product: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return product
 
 
 @compiled
-def point_rate(velocity: np.ndarray, point: np.ndarray, direction: np.ndarray) -> float:
+def point_rate(velocity: FloatArray, point: FloatArray, direction: FloatArray) -> float:
     """Velocity along a direction of the point of a body with this spatial velocity [m/s]."""
-    return (
+    rate: float = (
         direction[0] * (velocity[3] + velocity[1] * point[2] - velocity[2] * point[1])
         + direction[1] * (velocity[4] + velocity[2] * point[0] - velocity[0] * point[2])
         + direction[2] * (velocity[5] + velocity[0] * point[1] - velocity[1] * point[0])
     )
+    return rate
 
 
 @compiled
 def add_rim(
-    axis: np.ndarray,
-    first: np.ndarray,
-    normal: np.ndarray,
-    size: np.ndarray,
+    axis: FloatArray,
+    first: FloatArray,
+    normal: FloatArray,
+    size: FloatArray,
     number: int,
-    point: np.ndarray,
+    point: FloatArray,
 ) -> None:
     """From the centre of a cylinder to a contact point: 0 to 3 on one rim, 4 to 7 on the other.
 
@@ -152,9 +153,9 @@ def contact_point(
     shapes: ContactShapes,
     shape: int,
     number: int,
-    poses: np.ndarray,
-    normal: np.ndarray,
-    point: np.ndarray,
+    poses: FloatArray,
+    normal: FloatArray,
+    point: FloatArray,
 ) -> None:
     """Position of one contact point in base coordinates, (3,) [m].
 
@@ -180,16 +181,16 @@ def contact_point(
 @compiled
 def near_ground(
     shapes: ContactShapes,
-    poses: np.ndarray,
-    velocities: np.ndarray,
-    plane: np.ndarray,
+    poses: FloatArray,
+    velocities: FloatArray,
+    plane: FloatArray,
     offset: float,
     timestep: float,
-    found_point: np.ndarray,
-    found_shape: np.ndarray,
-    position: np.ndarray,
-    gap: np.ndarray,
-) -> tuple:
+    found_point: IntArray,
+    found_shape: IntArray,
+    position: FloatArray,
+    gap: FloatArray,
+) -> Tuple[int, int]:
     """Contact points that touch the ground or may reach it within the step.
 
     :param shapes: shapes of the robot
@@ -244,12 +245,12 @@ def near_ground(
 
 @compiled
 def height_functions(
-    pose: np.ndarray,
-    velocity: np.ndarray,
-    normal: np.ndarray,
+    pose: FloatArray,
+    velocity: FloatArray,
+    normal: FloatArray,
     offset: float,
-    height: np.ndarray,
-    rate: np.ndarray,
+    height: FloatArray,
+    rate: FloatArray,
 ) -> None:
     """Height of a body's point above the plane, and its rate, as linear functions of the point.
 
@@ -272,15 +273,15 @@ def height_functions(
 
 @compiled
 def contact_jacobian(
-    columns: np.ndarray,
-    support: np.ndarray,
+    columns: FloatArray,
+    support: IntArray,
     first: int,
     last: int,
-    tree_index: np.ndarray,
-    tree_ratio: np.ndarray,
-    point: np.ndarray,
-    plane: np.ndarray,
-    J: np.ndarray,
+    tree_index: IntArray,
+    tree_ratio: FloatArray,
+    point: FloatArray,
+    plane: FloatArray,
+    J: FloatArray,
 ) -> None:
     """Velocity of a body's point along normal and tangents as a matrix times v, (3, nv).
 

@@ -8,6 +8,8 @@ from typing import Optional, Tuple
 
 import numpy as np
 
+from rbd_ros.contact.arrays import FloatArray
+
 
 @dataclass(frozen=True)
 class HalfSpace:
@@ -21,7 +23,7 @@ class HalfSpace:
     normal: Tuple[float, float, float] = (0.0, 0.0, 1.0)
     offset: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         normal = np.asarray(self.normal, dtype=float)
         if normal.shape != (3,) or not np.isfinite(normal).all() or not normal.any():
             raise ValueError(
@@ -35,7 +37,7 @@ class HalfSpace:
         )
         object.__setattr__(self, 'offset', float(self.offset))
 
-    def axes(self) -> np.ndarray:
+    def axes(self) -> FloatArray:
         """Normal and two tangents as rows, right-handed, in base coordinates, (3, 3)."""
         normal = np.array(self.normal)
         # Any axis that is not nearly parallel will do; friction is the same in all directions.
@@ -64,7 +66,7 @@ class ContactParameters:
     tangential_stiffness: Optional[float] = None
     tangential_damping: Optional[float] = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ('stiffness', 'tangential_stiffness'):
             value = getattr(self, name)
             if value is not None and not 0.0 < value < math.inf:
@@ -74,7 +76,7 @@ class ContactParameters:
             if value is not None and not 0.0 <= value < math.inf:
                 raise ValueError(f'contact {name} must not be negative, and finite, got {value}')
 
-    def array(self) -> np.ndarray:
+    def array(self) -> FloatArray:
         """K_n, D_n, K_t, D_t, mu, (5,)."""
         K_t = self.stiffness if self.tangential_stiffness is None else self.tangential_stiffness
         D_t = self.damping if self.tangential_damping is None else self.tangential_damping

@@ -20,10 +20,10 @@ resting body sinks by exactly f/K, and the limit h -> 0 is the book's law.
 from __future__ import annotations
 
 import math
-
-import numpy as np
+from typing import Tuple
 
 from rbd_ros.compiler.loops import compiled
+from rbd_ros.contact.arrays import FloatArray
 
 #: States of a contact point.
 OPEN, STICKING, SLIDING = 0, 1, 2
@@ -56,7 +56,8 @@ def normal_force(
     rate: float, gap: float, deformation: float, stiffness: float, damping: float, timestep: float
 ) -> float:
     """Return f_n (11.75): as `bilateral_force`, but the ground cannot pull."""
-    return max(0.0, bilateral_force(rate, gap, deformation, stiffness, damping, timestep))
+    f: float = bilateral_force(rate, gap, deformation, stiffness, damping, timestep)
+    return max(0.0, f)
 
 
 @compiled
@@ -68,7 +69,7 @@ def stick_force(
 
 
 @compiled
-def within_cone(f_1: float, f_2: float, longest: float) -> tuple:
+def within_cone(f_1: float, f_2: float, longest: float) -> Tuple[float, float]:
     """Return a tangent force of the same direction, but no longer than friction can be (11.79)."""
     length = math.sqrt(f_1 * f_1 + f_2 * f_2)
     if length <= longest:
@@ -89,14 +90,14 @@ def relaxed_deformation(
 
 @compiled
 def contact_force(
-    rate: np.ndarray,
+    rate: FloatArray,
     gap: float,
     z: float,
-    x: np.ndarray,
-    parameters: np.ndarray,
+    x: FloatArray,
+    parameters: FloatArray,
     timestep: float,
-    force: np.ndarray,
-    slope: np.ndarray,
+    force: FloatArray,
+    slope: FloatArray,
 ) -> int:
     """Force on the body at one contact point, and how it depends on the velocity of that point.
 

@@ -13,6 +13,7 @@ from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from rbd_ros.contact.arrays import AnyArray, FloatArray
 from rbd_ros.contact.detection import BALL, ContactShapes, FIXED_POINTS, RIMS
 from rbd_ros.contact.mesh import mesh_vertices, MeshError
 from rbd_ros.model import Model
@@ -49,7 +50,7 @@ def contact_shapes(
                 f'link {geometry.link!r} will not touch anything: its collision mesh {error}'
             )
             continue
-        E = np.array(geometry.placement.E)  # from body to geometry coordinates
+        E: FloatArray = np.array(geometry.placement.E)  # from body to geometry coordinates
         origin = np.array(geometry.placement.r)
         rows.append(
             (kind, geometry.body, origin + centre @ E, reach, len(own), size, E[[2, 0, 1]])
@@ -71,7 +72,9 @@ def contact_shapes(
     return shapes, geometries, warnings
 
 
-def _shape(geometry: Geometry) -> tuple:
+def _shape(
+    geometry: Geometry,
+) -> Tuple[int, FloatArray, float, FloatArray, Tuple[float, float, float]]:
     """Kind, centre, reach, contact points and size of a shape, in its own coordinates."""
     shape, nowhere = geometry.shape, np.zeros(3)
     if isinstance(shape, Sphere):
@@ -99,14 +102,14 @@ def _shape(geometry: Geometry) -> tuple:
     return FIXED_POINTS, centre, reach, points, (0.0, 0.0, 0.0)
 
 
-def hull_points(vertices: np.ndarray, most: int = MAX_HULL_POINTS) -> np.ndarray:
+def hull_points(vertices: FloatArray, most: int = MAX_HULL_POINTS) -> FloatArray:
     """Vertices of the convex hull, at most `most` of them, (N, 3).
 
     :param vertices: points, (M, 3); may be flat, in a line, or all the same
     """
     # Mesh files repeat a vertex for each facet that it belongs to.
     vertices = np.unique(vertices, axis=0)
-    hull = vertices[_hull_indices(vertices)]
+    hull: FloatArray = vertices[_hull_indices(vertices)]
     if len(hull) <= most:
         return hull
     chosen = [int(np.argmax(np.linalg.norm(hull - hull.mean(axis=0), axis=1)))]
@@ -114,10 +117,11 @@ def hull_points(vertices: np.ndarray, most: int = MAX_HULL_POINTS) -> np.ndarray
     while len(chosen) < most:
         chosen.append(int(np.argmax(distance)))
         distance = np.minimum(distance, np.linalg.norm(hull - hull[chosen[-1]], axis=1))
-    return hull[np.sort(chosen)]
+    thinned: FloatArray = hull[np.sort(chosen)]
+    return thinned
 
 
-def _hull_indices(vertices: np.ndarray) -> np.ndarray:
+def _hull_indices(vertices: FloatArray) -> AnyArray:
     """Indices of the vertices of the hull, in whatever dimension the vertices span."""
     from scipy.spatial import ConvexHull
 

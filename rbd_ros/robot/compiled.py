@@ -24,6 +24,7 @@ Out = Optional[Array]
 Outs = Optional[Sequence[Array]]
 
 Method = TypeVar('Method', bound=Callable[..., Any])
+Result = TypeVar('Result')
 
 
 def computes(algorithm: str) -> Callable[[Method], Method]:
@@ -49,13 +50,15 @@ class Compiled:
     def __init__(self, kernels: Kernels, **chosen: Any):
         self._kernels, self._chosen = kernels, chosen
 
+    # What comes back, an array or a named tuple, is for the method that calls to say: kernels of
+    # either kind have one type.
     def _call(
         self,
         method: str,
         arrays: Sequence[Any],
-        external_forces: Optional[Mapping[str, Any]] = None,
+        external_forces: Forces = None,
         out: Any = None,
-    ) -> Any:
+    ) -> Result:  # type: ignore[type-var]
         """Run the algorithm of a method; from now on its name on this object is the builtin.
 
         :param method: name of the method
@@ -71,7 +74,7 @@ class Compiled:
             kernel = self._kernels.get(unbound.algorithm, **options)
             if isinstance(kernel, Kernel) and isinstance(loaded, Kernel):
                 kernel.call_with_forces(links, loaded)
-            return loaded(*arrays, *forces, out=out)
+            return loaded(*arrays, *forces, out=out)  # type: ignore[return-value]
         kernel = self._kernels.get(unbound.algorithm, **options)
         refined = getattr(type(self), method) is not unbound
         if method not in self.__dict__ and not refined:
@@ -79,7 +82,7 @@ class Compiled:
             builtin = kernel.bind(fallback, method, _doc(unbound))
             if builtin is not fallback:
                 self.__dict__[method] = builtin
-        return kernel(*arrays, out=out)
+        return kernel(*arrays, out=out)  # type: ignore[return-value]
 
     def _declared_method(self, name: str) -> Any:
         """Method of this name that says what it computes; a subclass may have refined it."""

@@ -59,6 +59,7 @@ def source_key(model: Model, *makers: Any) -> str:
 
     :param makers: declarations of algorithms; functions and modules whose text counts as well
     """
-    joints = {type(each.joint) for each in (*model.bodies, *model.loops)}
+    joints = {type(body.joint) for body in model.bodies}
+    joints |= {type(loop.joint) for loop in model.loops}
     texts = [maker.text if isinstance(maker, Declaration) else maker for maker in makers]
     return source_digest(*_MAKERS, *sorted(joints, key=repr), *texts)

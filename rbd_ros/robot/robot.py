@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cached_property, lru_cache
 import os
-from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, cast, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike
 from rbd_ros.algorithms.energy import Energy
 from rbd_ros.algorithms.equations_of_motion import EquationsOfMotion
 from rbd_ros.algorithms.singularity import singular_joints, singularity
-from rbd_ros.compiler import BaseKernel, OperationCount
-from rbd_ros.model import load_urdf, Model
+from rbd_ros.compiler import OperationCount
+from rbd_ros.model import Body, load_urdf, Model
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.configuration import neutral
 from rbd_ros.robot.families import DerivativeFunctions, HybridFunctions, LoopFunctions
 from rbd_ros.robot.frame import RobotFrame
-from rbd_ros.robot.kernels import Algorithm, Kernels
+from rbd_ros.robot.kernels import Algorithm, AnyKernel, Kernels
 from rbd_ros.robot.link_poses import LinkPoses
 
 
@@ -57,12 +57,12 @@ class Robot(Compiled):
     @classmethod
     def from_urdf(
         cls,
-        path_or_xml: Union[str, os.PathLike],
+        path_or_xml: Union[str, os.PathLike[str]],
         floating_base: bool = False,
         gravity: Sequence[float] = (0.0, 0.0, -9.81),
         strict: bool = False,
-        armature: Optional[Union[Mapping[str, float], str, os.PathLike]] = None,
-        package_paths: Iterable[Union[str, os.PathLike]] = (),
+        armature: Optional[Union[Mapping[str, float], str, os.PathLike[str]]] = None,
+        package_paths: Iterable[Union[str, os.PathLike[str]]] = (),
     ) -> Robot:
         """Load a robot from a URDF.
 
@@ -94,7 +94,7 @@ class Robot(Compiled):
             f'<Robot {self.name!r}: {self.nv} degrees of freedom, {len(self._model.links)} links>'
         )
 
-    def __reduce__(self):
+    def __reduce__(self) -> Tuple[Any, ...]:
         return type(self), (self._model,)
 
     # -- what it is
@@ -153,12 +153,12 @@ class Robot(Compiled):
         return self._model.warnings
 
     @property
-    def gravity(self) -> np.ndarray:
+    def gravity(self) -> Array:
         """Acceleration of gravity in base coordinates, (3,) [m/s^2]."""
         return np.array(self._model.gravity, dtype=float)
 
     @property
-    def effort_limits(self) -> np.ndarray:
+    def effort_limits(self) -> Array:
         """Greatest generalized forces, (nv,) [N m or N].
 
         Infinite where the description gives none.
@@ -166,46 +166,48 @@ class Robot(Compiled):
         return self._effort_limits
 
     @property
-    def velocity_limits(self) -> np.ndarray:
+    def velocity_limits(self) -> Array:
         """Greatest speeds, (nv,) [rad/s or m/s]; infinite where the description gives none."""
         return self._velocity_limits
 
     @property
-    def lower_limits(self) -> np.ndarray:
+    def lower_limits(self) -> Array:
         """Least positions, (nq,) [rad or m]; infinite where there is none."""
         return self._lower
 
     @property
-    def upper_limits(self) -> np.ndarray:
+    def upper_limits(self) -> Array:
         """Greatest positions, (nq,) [rad or m]; infinite where there is none."""
         return self._upper
 
     @property
-    def damping(self) -> np.ndarray:
+    def damping(self) -> Array:
         """Viscous damping, that of mimic joints reflected, (nv,) [N m s/rad or N s/m]."""
         return self._reflected(lambda body, ratio: body.damping * ratio * ratio)
 
     @property
-    def friction(self) -> np.ndarray:
+    def friction(self) -> Array:
         """Coulomb friction, that of mimic joints reflected, (nv,) [N m or N]."""
         return self._reflected(lambda body, ratio: body.friction * abs(ratio))
 
     @property
-    def armature(self) -> np.ndarray:
+    def armature(self) -> Array:
         """Rotor inertia on the diagonal of the mass matrix, that of mimic joints reflected.
 
         (nv,) [kg m^2 or kg].
         """
         return self._reflected(lambda body, ratio: body.armature * ratio * ratio)
 
-    def _for_each_dof(self, value: Callable, independent: Sequence[tuple]) -> np.ndarray:
+    def _for_each_dof(
+        self, value: Callable[[Body], float], independent: Sequence[Tuple[Body, slice]]
+    ) -> Array:
         result = np.zeros(self._model.nv)
         for body, at_v in independent:
             result[at_v] = value(body)
         result.flags.writeable = False
         return result
 
-    def _reflected(self, value: Callable) -> np.ndarray:
+    def _reflected(self, value: Callable[[Body, float], float]) -> Array:
         model, result = self._model, np.zeros(self._model.nv)
         for _, body in model.outward():
             for k in range(model.tree_nv)[body.v]:
@@ -214,7 +216,7 @@ class Robot(Compiled):
 
     # -- configurations
 
-    def neutral(self) -> np.ndarray:
+    def neutral(self) -> Array:
         """Configuration with all joints at zero (identity quaternions), (nq,)."""
         return neutral(self._model)
 
@@ -244,7 +246,7 @@ class Robot(Compiled):
 
     @cached_property
     def _sample(self) -> Callable[..., Array]:
-        return self.kernel('random_configuration').function
+        return cast(Callable[..., Array], self.kernel('random_configuration').function)
 
     @computes('integrate')
     def integrate(
@@ -413,7 +415,8 @@ class Robot(Compiled):
     @cached_property
     def _all_poses(self) -> Tuple[Callable[..., Array], Dict[str, int]]:
         places = {name: k for k, name in enumerate(self._model.links)}
-        return self.kernel('forward_kinematics').function, places
+        poses = cast(Callable[..., Array], self.kernel('forward_kinematics').function)
+        return poses, places
 
     def frame(self, name: str, reference: str = 'body') -> RobotFrame:
         """Functions of a link or joint frame, for one who calls them often.
@@ -477,7 +480,7 @@ class Robot(Compiled):
 
     # -- kernels
 
-    def function(self, name: str, runtime: Sequence[str] = ()) -> Callable[..., np.ndarray]:
+    def function(self, name: str, runtime: Sequence[str] = ()) -> Callable[..., Any]:
         """Variant of a method with more inputs.
 
         Constants of the robot that are given with each call.
@@ -492,7 +495,7 @@ class Robot(Compiled):
         """
         return self.kernel(name, runtime=runtime).function
 
-    def kernel(self, algorithm: Algorithm, **options: Any) -> BaseKernel:
+    def kernel(self, algorithm: Algorithm, **options: Any) -> AnyKernel:
         """Kernel of an algorithm, compiled on first use.
 
         :param algorithm: name of an algorithm of `rbd_ros.algorithms`, or any function declared to

@@ -13,6 +13,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 
 from rbd_ros.compiler.loops import call_kernel, compiled
+from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.simulation.linear import clear
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import State
@@ -52,21 +53,21 @@ class Drives(NamedTuple):
     bandwidth: float
     gravity_torque: int
     hybrid_dynamics: int
-    at_q: np.ndarray
-    at_v: np.ndarray
-    mode: np.ndarray
-    effort: np.ndarray
-    position: np.ndarray
-    velocity: np.ndarray
-    received: np.ndarray
-    gravity: np.ndarray
-    given: np.ndarray
-    known: np.ndarray
-    forward: np.ndarray
-    found: np.ndarray
+    at_q: IntArray
+    at_v: IntArray
+    mode: IntArray
+    effort: FloatArray
+    position: FloatArray
+    velocity: FloatArray
+    received: FloatArray
+    gravity: FloatArray
+    given: FloatArray
+    known: FloatArray
+    forward: FloatArray
+    found: FloatArray
 
 
-def make_drives(robot: Robot, at_q: np.ndarray, at_v: np.ndarray, bandwidth: float) -> Drives:
+def make_drives(robot: Robot, at_q: IntArray, at_v: IntArray, bandwidth: float) -> Drives:
     """Drives of a robot, all ZERO."""
     n, nv = len(at_q), robot.nv
     given = np.zeros(robot.nq + 3 * nv)
@@ -123,7 +124,7 @@ def find_torque(
 
 @compiled
 def add_servos(
-    plant: Plant, state: State, drives: Drives, tau: np.ndarray, duration: float
+    plant: Plant, state: State, drives: Drives, tau: FloatArray, duration: float
 ) -> None:
     """Find the torques of joints under servo, given those of all others (hybrid dynamics)."""
     n, nq, v = len(tau), len(state.q), state.v
@@ -168,7 +169,7 @@ def servo_only(drives: Drives) -> None:
 
 
 @compiled
-def is_finite(values: np.ndarray) -> bool:
+def is_finite(values: FloatArray) -> bool:
     """Whether all of an array are finite."""
     for k in range(len(values)):
         if not abs(values[k]) < math.inf:

@@ -46,8 +46,8 @@ def add_external_forces(tree: Tree, external_forces: ExternalForces, dynamics: D
     # all forces are in base coordinates, so that they simply add.
     for i in range(len(tree.parent) - 1, 0, -1):
         for k in range(tree.dof_first[i], tree.dof_first[i + 1]):
-            along = tree.ratio[k] * dot(dynamics.columns[k], total[i])
-            dynamics.drive[tree.index[k]] += along
+            along = tree.dof_ratio[k] * dot(dynamics.columns[k], total[i])
+            dynamics.drive[tree.dof_index[k]] += along
         add_scaled(1.0, total[i], total[tree.parent[i]])
 
 

@@ -13,9 +13,8 @@ their own six columns are its inertia [[I, m c x], [-m c x, m]].
 
 from __future__ import annotations
 
-import numpy as np
-
 from rbd_ros.compiler.loops import call_kernel, compiled, matrix, vector
+from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import clear, dot, solve_dense
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import State
@@ -27,8 +26,8 @@ def forecast_free_bases(
     plant: Plant,
     state: State,
     dynamics: Dynamics,
-    impulse: np.ndarray,
-    next_v: np.ndarray,
+    impulse: FloatArray,
+    next_v: FloatArray,
     free_bases: FreeBases,
     h: float,
 ) -> None:
@@ -104,9 +103,9 @@ def correct_free_bases(
 
 
 @compiled
-def centre_of_mass(mass: np.ndarray, first: int, c: np.ndarray) -> float:
+def centre_of_mass(mass: FloatArray, first: int, c: FloatArray) -> float:
     """Mass, and centre of mass (3,) in body coordinates, from the rows of a base's joint."""
-    m = mass[first + 5, first + 5]
+    m: float = mass[first + 5, first + 5]
     scale = 1.0 / m if m > 0.0 else 0.0
     c[0] = scale * mass[first + 2, first + 4]
     c[1] = scale * mass[first, first + 5]
@@ -115,7 +114,7 @@ def centre_of_mass(mass: np.ndarray, first: int, c: np.ndarray) -> float:
 
 
 @compiled
-def rotation(q: np.ndarray, at: int, R: np.ndarray) -> None:
+def rotation(q: FloatArray, at: int, R: FloatArray) -> None:
     """Rotation matrix, (3, 3), of the unit quaternion (w, x, y, z) that begins at q[at]."""
     w, x, y, z = q[at], q[at + 1], q[at + 2], q[at + 3]
     R[0, 0], R[0, 1], R[0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)

@@ -6,9 +6,8 @@ what is here.
 
 from __future__ import annotations
 
-import numpy as np
-
 from rbd_ros.compiler.loops import call_kernel, compiled, matrix, vector
+from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import (
     body_velocities,
     contact_jacobian,
@@ -42,11 +41,12 @@ def detect_contacts(
         dynamics.columns,
         tree.parent,
         tree.dof_first,
-        tree.index,
-        tree.ratio,
+        tree.dof_index,
+        tree.dof_ratio,
         state.v,
         dynamics.velocities,
     )
+    count: int
     count, dropped = near_ground(
         ground.shapes,
         dynamics.poses,
@@ -68,8 +68,8 @@ def detect_contacts(
             tree.support,
             tree.support_first[body],
             tree.support_first[body + 1],
-            tree.index,
-            tree.ratio,
+            tree.dof_index,
+            tree.dof_ratio,
             contacts.position[c],
             ground.plane,
             problem.jacobian[c],
@@ -87,7 +87,7 @@ def linearise_contacts(
     state: State,
     contacts: Contacts,
     problem: Problem,
-    v: np.ndarray,
+    v: FloatArray,
     count: int,
     h: float,
 ) -> float:
@@ -146,13 +146,13 @@ def add_contacts(problem: Problem, count: int, h: float) -> bool:
 
 @compiled
 def add_contact(
-    J: np.ndarray,
-    intercept: np.ndarray,
-    slope: np.ndarray,
+    J: FloatArray,
+    intercept: FloatArray,
+    slope: FloatArray,
     h: float,
-    A: np.ndarray,
-    x: np.ndarray,
-    product: np.ndarray,
+    A: FloatArray,
+    x: FloatArray,
+    product: FloatArray,
 ) -> None:
     """Add the forecast of one contact to the system: A -= h J^T slope J, x += h J^T intercept.
 

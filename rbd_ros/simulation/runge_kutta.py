@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from rbd_ros.compiler.loops import call_kernel, compiled
+from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.external_forces import find_drive
 from rbd_ros.simulation.joint_law import (
     BACKWARD,
@@ -149,9 +148,9 @@ def accelerate(
     plant: Plant,
     state: State,
     dynamics: Dynamics,
-    held_force: np.ndarray,
+    held_force: FloatArray,
     held: int,
-    a: np.ndarray,
+    a: FloatArray,
 ) -> None:
     """Acceleration at the state of a stage; joints that are held have none."""
     n = len(state.v)
@@ -197,7 +196,7 @@ def is_allowed(plant: Plant, state: State, motion: Motion, held: int) -> bool:
 
 @compiled
 def displacement_rate(
-    plant: Plant, v: np.ndarray, u: np.ndarray, stages: Stages, rate: np.ndarray
+    plant: Plant, v: FloatArray, u: FloatArray, stages: Stages, rate: FloatArray
 ) -> None:
     """Rate of the displacement u from the start of a step, at the velocity v, (nv,).
 
@@ -215,7 +214,7 @@ def displacement_rate(
 
 
 @compiled
-def bracket(plant: Plant, u: np.ndarray, v: np.ndarray, result: np.ndarray) -> None:
+def bracket(plant: Plant, u: FloatArray, v: FloatArray, result: FloatArray) -> None:
     """Lie bracket of two velocities, (nv,)."""
     clear(result)
     for t in range(len(plant.bracket_value)):

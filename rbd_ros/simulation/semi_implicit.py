@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from rbd_ros.compiler.loops import call_kernel, compiled
+from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.free_base import correct_free_bases, forecast_free_bases
 from rbd_ros.simulation.joint_law import LOWER, UPPER
 from rbd_ros.simulation.linear import clear, copy, dot
@@ -109,7 +108,7 @@ def follow_velocity(plant: Plant, state: State, work: Workspace, h: float) -> No
 
 
 @compiled
-def move(plant: Plant, motion: Motion, q: np.ndarray) -> None:
+def move(plant: Plant, motion: Motion, q: FloatArray) -> None:
     """Find `next_q`, reached from q by `displacement`."""
     if plant.is_flat:
         for k in range(len(q)):

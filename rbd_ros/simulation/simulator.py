@@ -9,6 +9,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from rbd_ros.contact import ContactParameters, HalfSpace
+from rbd_ros.contact.arrays import AnyArray, BoolArray, FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import state as layout
 from rbd_ros.simulation.state import MAX_FORCES
@@ -33,9 +34,9 @@ class Contact(NamedTuple):
 
     link: str
     geometry: str
-    position: np.ndarray
-    normal: np.ndarray
-    force: np.ndarray
+    position: FloatArray
+    normal: FloatArray
+    force: FloatArray
     depth: float
 
 
@@ -68,7 +69,7 @@ class Snapshot:
 
     robot: str
     start_time: float
-    arrays: Dict[str, np.ndarray]
+    arrays: Dict[str, AnyArray]
     handles: Dict[int, int]
     next_handle: int
 
@@ -158,32 +159,32 @@ class Simulator:
         return self._world.time
 
     @property
-    def q(self) -> np.ndarray:
+    def q(self) -> FloatArray:
         """Configuration, (nq,) [rad, m]."""
         return self._world.state.q.copy()
 
     @property
-    def v(self) -> np.ndarray:
+    def v(self) -> FloatArray:
         """Velocity, (nv,) [rad/s, m/s]."""
         return self._world.state.v.copy()
 
     @property
-    def a(self) -> np.ndarray:
+    def a(self) -> FloatArray:
         """Mean acceleration of the last step, (nv,) [rad/s^2, m/s^2]."""
         return self._world.state.acceleration.copy()
 
     @property
-    def tau(self) -> np.ndarray:
+    def tau(self) -> FloatArray:
         """Torque applied in the last step, after saturation, (nv,) [N m, N]."""
         return self._world.state.applied.copy()
 
     @property
-    def saturated(self) -> np.ndarray:
+    def saturated(self) -> BoolArray:
         """Which torques were cut at the effort limit in the last call of `step`, (nv,) of bool."""
         return self._world.state.saturated.astype(bool)
 
     @property
-    def constraint_force(self) -> np.ndarray:
+    def constraint_force(self) -> FloatArray:
         """Force of joint friction, limits and contacts in the last step, (nv,) [N m, N]."""
         return self._world.state.constraint_force.copy()
 
@@ -358,18 +359,18 @@ class Simulator:
 
     # -- details --------------------------------------------------------------------------------
 
-    def _with_unit_quaternions(self, q: np.ndarray) -> np.ndarray:
+    def _with_unit_quaternions(self, q: FloatArray) -> FloatArray:
         q = q.copy()
         model = self.robot.model
         for i, (at_q, _) in model.independent_slices.items():
             body = model.body(i)
             try:
-                q[at_q] = body.joint.normalize(q[at_q])
+                q[at_q] = body.joint.normalize(q[at_q].tolist())
             except ValueError as error:
                 raise ValueError(f'position of joint {body.joint_name!r}: {error}') from None
         return q
 
-    def _warn_of_start(self, q: np.ndarray, v: np.ndarray, deepest: int) -> None:
+    def _warn_of_start(self, q: FloatArray, v: FloatArray, deepest: int) -> None:
         """Collect what is odd about the start.
 
         :param deepest: contact point that is deepest in the ground, -1 if there is none
@@ -398,7 +399,7 @@ class Simulator:
                 )
 
 
-def _finite_array(name: str, given: Any, size: int) -> np.ndarray:
+def _finite_array(name: str, given: Any, size: int) -> FloatArray:
     """Array of finite floats, (size,), or a ValueError that says what is wrong."""
     try:
         array = np.asarray(given)

@@ -13,9 +13,8 @@ Gauss-Seidel sweeps (sweeps.py) find the parts first.
 
 from __future__ import annotations
 
-import numpy as np
-
 from rbd_ros.compiler.loops import compiled
+from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.simulation.ground_contact import add_contacts, linearise_contacts
 from rbd_ros.simulation.joint_law import friction_impulse, held_velocity, is_held, next_segment
 from rbd_ros.simulation.linear import copy, dot, factorise, solve_dense, solve_factorised
@@ -37,7 +36,7 @@ def solve_velocity(
     state: State,
     contacts: Contacts,
     problem: Problem,
-    v: np.ndarray,
+    v: FloatArray,
     count: int,
     h: float,
 ) -> bool:
@@ -71,7 +70,7 @@ def newton(
     state: State,
     contacts: Contacts,
     problem: Problem,
-    v: np.ndarray,
+    v: FloatArray,
     count: int,
     h: float,
     steps: int,
@@ -115,7 +114,7 @@ def newton(
 
 @compiled
 def solve_linear(
-    plant: Plant, segment: np.ndarray, problem: Problem, v: np.ndarray, count: int, h: float
+    plant: Plant, segment: IntArray, problem: Problem, v: FloatArray, count: int, h: float
 ) -> None:
     """Solve for v with the laws replaced by their segments and slopes."""
     n = len(v)
@@ -152,7 +151,7 @@ def solve_linear(
 
 
 @compiled
-def find_impulse(problem: Problem, v: np.ndarray) -> None:
+def find_impulse(problem: Problem, v: FloatArray) -> None:
     """Generalized impulse that the velocity takes: `impulse` = H v - b."""
     for i in range(len(v)):
         problem.impulse[i] = dot(problem.inertia[i], v) - problem.momentum[i]

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from rbd_ros.compiler.loops import buffer, floats, integers
+from rbd_ros.contact.arrays import FloatArray, IntArray
 
 #: Order of the counters in `State.counters`.
 (
@@ -54,19 +53,19 @@ class State(NamedTuple):
         (part of a) step [N m, N]
     """
 
-    packed: np.ndarray = buffer()
-    q: np.ndarray = floats('nq', within='packed')
-    v: np.ndarray = floats('nv', within='packed')
-    torque: np.ndarray = floats('nv', within='packed')
-    segment: np.ndarray = integers('nv')
-    normal_deformation: np.ndarray = floats('points')
-    tangent_deformation: np.ndarray = floats('points', 2)
-    touching: np.ndarray = integers('points')
-    counters: np.ndarray = integers(COUNTERS)
-    saturated: np.ndarray = integers('nv')
-    applied: np.ndarray = floats('nv')
-    acceleration: np.ndarray = floats('nv')
-    constraint_force: np.ndarray = floats('nv')
+    packed: FloatArray = buffer()
+    q: FloatArray = floats('nq', within='packed')
+    v: FloatArray = floats('nv', within='packed')
+    torque: FloatArray = floats('nv', within='packed')
+    segment: IntArray = integers('nv')
+    normal_deformation: FloatArray = floats('points')
+    tangent_deformation: FloatArray = floats('points', 2)
+    touching: IntArray = integers('points')
+    counters: IntArray = integers(COUNTERS)
+    saturated: IntArray = integers('nv')
+    applied: FloatArray = floats('nv')
+    acceleration: FloatArray = floats('nv')
+    constraint_force: FloatArray = floats('nv')
 
 
 class ExternalForces(NamedTuple):
@@ -78,10 +77,10 @@ class ExternalForces(NamedTuple):
     :param use: body; 1 if the point moves with it; remaining steps, negative: for ever, 0: none
     """
 
-    moment: np.ndarray = floats(MAX_FORCES, 3)
-    force: np.ndarray = floats(MAX_FORCES, 3)
-    point: np.ndarray = floats(MAX_FORCES, 3)
-    use: np.ndarray = integers(MAX_FORCES, 3)
+    moment: FloatArray = floats(MAX_FORCES, 3)
+    force: FloatArray = floats(MAX_FORCES, 3)
+    point: FloatArray = floats(MAX_FORCES, 3)
+    use: IntArray = integers(MAX_FORCES, 3)
 
 
 class Contacts(NamedTuple):
@@ -94,8 +93,8 @@ class Contacts(NamedTuple):
     :param force: force on the robot at each, along normal and tangents [N]
     """
 
-    point: np.ndarray = integers('near')
-    shape: np.ndarray = integers('near')
-    position: np.ndarray = floats('near', 3)
-    gap: np.ndarray = floats('near')
-    force: np.ndarray = floats('near', 3)
+    point: IntArray = integers('near')
+    shape: IntArray = integers('near')
+    position: FloatArray = floats('near', 3)
+    gap: FloatArray = floats('near')
+    force: FloatArray = floats('near', 3)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
+from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.external_forces import age_external_forces, find_drive
 from rbd_ros.simulation.ground_contact import (
     detect_contacts,
@@ -58,7 +59,7 @@ def saturate(plant: Plant, commands: Commands, state: State) -> bool:
 
 
 @compiled
-def parts_of_step(plant: Plant, v: np.ndarray) -> int:
+def parts_of_step(plant: Plant, v: FloatArray) -> int:
     """Into how many parts to divide the step, so that no joint turns far in one of them."""
     turn = 0.0
     for i in range(len(plant.turning)):
@@ -132,7 +133,7 @@ def step_part(
 
 
 @compiled
-def settle(plant: Plant, state: State, motion: Motion, impulse: np.ndarray, h: float) -> None:
+def settle(plant: Plant, state: State, motion: Motion, impulse: FloatArray, h: float) -> None:
     """Make `next_q` and `next_v` the state.
 
     :param impulse: generalized impulse of friction, limits and contacts, (nv,)
@@ -204,4 +205,5 @@ def place_on_ground(world: WorldRecord) -> int:
 
     :return: the contact point that is deepest in the ground, -1 if there is none
     """
-    return start_contacts(world.plant, world.state, world.work.dynamics)
+    deepest: int = start_contacts(world.plant, world.state, world.work.dynamics)
+    return deepest

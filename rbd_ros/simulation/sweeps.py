@@ -7,9 +7,8 @@ each law is monotone and the effect of an impulse on its own velocity is positiv
 
 from __future__ import annotations
 
-import numpy as np
-
 from rbd_ros.compiler.loops import compiled
+from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.law import bilateral_force, force_slope, stick_force, within_cone
 from rbd_ros.simulation.joint_law import law_impulse, next_segment, NOWHERE
 from rbd_ros.simulation.linear import clear, copy, dot, factorise, solve_factorised
@@ -30,7 +29,7 @@ def sweep_to_rest(
     state: State,
     contacts: Contacts,
     problem: Problem,
-    v: np.ndarray,
+    v: FloatArray,
     count: int,
     h: float,
 ) -> None:
@@ -82,7 +81,7 @@ def sweep_to_rest(
 
 
 @compiled
-def find_response(plant: Plant, problem: Problem, v: np.ndarray, count: int) -> None:
+def find_response(plant: Plant, problem: Problem, v: FloatArray, count: int) -> None:
     """Find `response`, H^-1 times each unit impulse, and the velocity v without any impulse."""
     n = len(v)
     factor, response, tree = problem.factor, problem.response, plant.tree
@@ -107,7 +106,7 @@ def sweep_contact(
     state: State,
     contacts: Contacts,
     problem: Problem,
-    v: np.ndarray,
+    v: FloatArray,
     c: int,
     h: float,
 ) -> float:
@@ -129,7 +128,7 @@ def sweep_contact(
     rate = dot(J[0], v) - mobility * force[0]  # normal velocity without this force
     pull = bilateral_force(rate, contacts.gap[c], state.normal_deformation[point], K, D, h)
     new = max(0.0, pull / (1.0 - force_slope(K, D, h) * mobility))
-    change = apply_impulse(response[first], h * (new - force[0]), v)
+    change: float = apply_impulse(response[first], h * (new - force[0]), v)
     force[0] = new
 
     # Both tangents at once, as if either moved the point in both directions: less than the full
@@ -146,7 +145,7 @@ def sweep_contact(
 
 
 @compiled
-def apply_impulse(response: np.ndarray, impulse: float, v: np.ndarray) -> float:
+def apply_impulse(response: FloatArray, impulse: float, v: FloatArray) -> float:
     """Apply an impulse; returns the maximum change of a velocity."""
     largest = 0.0
     if impulse != 0.0:

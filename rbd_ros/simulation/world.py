@@ -8,12 +8,11 @@ injection are written around `step` in the same way.
 from __future__ import annotations
 
 import math
-from typing import Callable, Dict, NamedTuple, Optional, Sequence
-
-import numpy as np
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
+from rbd_ros.contact.arrays import AnyArray, FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.assembly import make_plant, make_world, with_external_forces
 from rbd_ros.simulation.state import State, STEPS
@@ -96,7 +95,8 @@ class World:
 
     def _forget_steps(self) -> None:
         self._steps: Optional[Steps] = None
-        self._step_alone = lambda count: self.steps.alone(count)  # until there is the loop itself
+        # Until there is the loop itself.
+        self._step_alone: Callable[[int], int] = lambda count: self.steps.alone(count)
 
     @property
     def time(self) -> float:
@@ -130,7 +130,7 @@ class World:
         self.state.counters[STEPS] += count
         return count
 
-    def step(self, torque: np.ndarray, count: int = 1) -> State:
+    def step(self, torque: FloatArray, count: int = 1) -> State:
         """Take time steps under a constant torque.
 
         :param torque: (nv,) [N m, N], cut at the effort limits
@@ -161,7 +161,7 @@ class World:
             f'{", ".join(sorted(bad)) or "unknown"}: is there enough inertia behind each joint?'
         )
 
-    def reset(self, q: np.ndarray, v: np.ndarray, time: float = 0.0) -> int:
+    def reset(self, q: FloatArray, v: FloatArray, time: float = 0.0) -> int:
         """Start anew: external forces, counters and the deformation of the ground are cleared.
 
         :param q: configuration, valid, (nq,)
@@ -176,7 +176,7 @@ class World:
         self.start_time = float(time)
         return place_on_ground(self.record) if self.plant.has_ground else -1
 
-    def arrays(self) -> Dict[str, np.ndarray]:
+    def arrays(self) -> Dict[str, AnyArray]:
         """All that the next steps depend on, by name; not copied."""
         return {
             f'{name}.{field}': array
@@ -194,7 +194,7 @@ class World:
         )
 
 
-def _clear(record: tuple) -> None:
+def _clear(record: Tuple[Any, ...]) -> None:
     for each in record:
         if isinstance(each, tuple):
             _clear(each)
