@@ -18,7 +18,9 @@ from rbd_ros.spatial.scalar import Scalar
     peer='crba',
 )
 def crba(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
-    """Joint-space inertia matrix H, rotor inertia included; zero where branches do not meet.
+    """Joint-space inertia matrix H, rotor inertia included (book table 6.2, eq 9.28).
+
+    Elements that couple joints of different branches are zero.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg]
@@ -61,7 +63,10 @@ def composite_inertias(model: Model, q: Sequence[Scalar]) -> Dict[int, RigidBody
 def _store(
     H: List[List[Scalar]], body: Body, S: MotionSubspace, column: int, F: ForceVector
 ) -> None:
-    """H_ji = S_j^T F and its transpose."""
+    """Enter H_ji = S_j^T F and its transpose H_ij, for one column of joint i.
+
+    A block on the diagonal is symmetric to the last bit: one triangle of it is mirrored.
+    """
     for row, value in zip(range(len(H))[body.v], S.T @ F):
         if row <= column:
             H[row][column] = H[column][row] = value

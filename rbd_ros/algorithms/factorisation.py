@@ -16,7 +16,7 @@ class LTDL:
         self.L, self.D_inverse = L, D_inverse
 
     def solve(self, b: Sequence[Scalar]) -> List[Scalar]:
-        """X of H x = b, by L^-T, D^-1 and L^-1 in turn (book table 6.5).
+        """Solution x of H x = b, (n,), by L^-T, D^-1 and L^-1 in turn (book table 6.5).
 
         :param b: right-hand side, (n,)
         """

@@ -99,6 +99,8 @@ def require_open_chains(
 ) -> None:
     """Check that the tree is all there is.
 
+    :param given_later: bodies that get inertia at run time
+    :param chosen: what is chosen
     :raises ModelError: if there are loops, which forces on the tree would have to keep closed
     """
     if model.loops:

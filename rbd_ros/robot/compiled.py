@@ -99,7 +99,7 @@ class Compiled:
 class _BoundMethod(partial):  # type: ignore[type-arg]
     """Method of an object that its builtin falls back on.
 
-    A builtin is pickled as an attribute of this object.
+    Its attributes are those of the object, of which the builtin is pickled as one.
     """
 
     def __getattr__(self, name: str) -> Any:

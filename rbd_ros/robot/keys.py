@@ -14,10 +14,7 @@ _MAKERS = ('rbd_ros.robot.variants', 'rbd_ros.compiler.runtime.kernel')
 
 
 def model_key(model: Model) -> List[Any]:
-    """Everything of a model that its functions depend on, as JSON values.
-
-    Floats exact to the bit.
-    """
+    """Everything of a model that its functions depend on, as JSON values, floats to the bit."""
 
     def exact(values: Sequence[Any]) -> List[str]:
         return [float(x).hex() for x in values]

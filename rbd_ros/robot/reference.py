@@ -42,7 +42,7 @@ class PublicFunction(NamedTuple):
 
     @property
     def row(self) -> str:
-        """Row of the table."""
+        """Row of the table: call, outputs with shape and unit, summary, source."""
         arguments = [x + '=None' * (x == 'external_forces') for x in self.arguments]
         call = f'{self.home}{self.method.__name__}({", ".join(arguments)})'
         outputs = [_described(name, kind) for name, kind in self.algorithm.outputs.items()]
@@ -63,7 +63,7 @@ def public_functions() -> Iterator[PublicFunction]:
 
 
 def table() -> str:
-    """Lines of the table."""
+    """Table of all public functions, in Markdown."""
     head = '| `robot.` | result | what | source |\n|---|---|---|---|\n'
     return head + '\n'.join(function.row for function in public_functions()) + '\n'
 
