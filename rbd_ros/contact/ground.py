@@ -1,4 +1,4 @@
-"""What the robot can touch, and how it feels: a half-space, parameters of soft contact."""
+"""The ground that a robot can touch: a half-space, and parameters of soft contact with it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ class HalfSpace:
 
 @dataclass(frozen=True)
 class ContactParameters:
-    """Soft contact of one contact point (book 11.8); a face on several points has their sum.
+    """Parameters of soft contact at one contact point (book 11.8).
+
+    A body that rests on several points has as many springs and dampers side by side.
 
     :param stiffness: K_n [N/m]
     :param damping: D_n [N s/m]
@@ -60,6 +62,8 @@ class ContactParameters:
         finite
     """
 
+    # 10 kg on four points sink by 0.5 mm, and the surface recovers with a time constant D/K of
+    # 10 ms: ten steps of the usual length.
     stiffness: float = 5e4
     damping: float = 5e2
     friction: float = 0.8
@@ -77,7 +81,7 @@ class ContactParameters:
                 raise ValueError(f'contact {name} must not be negative, and finite, got {value}')
 
     def array(self) -> FloatArray:
-        """K_n, D_n, K_t, D_t, mu, (5,)."""
+        """Numbers as compiled loops take them: K_n, D_n, K_t, D_t, mu, (5,) [N/m, N s/m, 1]."""
         K_t = self.stiffness if self.tangential_stiffness is None else self.tangential_stiffness
         D_t = self.damping if self.tangential_damping is None else self.tangential_damping
         return np.array([self.stiffness, self.damping, K_t, D_t, self.friction], dtype=float)

@@ -9,8 +9,8 @@ import numpy as np
 
 from rbd_ros.contact.arrays import FloatArray
 
-#: Meshes above this size are not read [bytes].
-LARGEST_FILE = 500_000_000
+#: Maximum size of a mesh file: reading takes several times its size of memory [bytes].
+MAX_FILE_SIZE = 500_000_000
 
 
 class MeshError(ValueError):
@@ -26,8 +26,8 @@ def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatA
     """
     readers = {'.stl': _read_stl, '.obj': _read_obj}
     try:
-        if Path(path).stat().st_size > LARGEST_FILE:
-            raise MeshError(f'{path} has more than {LARGEST_FILE} bytes')
+        if Path(path).stat().st_size > MAX_FILE_SIZE:
+            raise MeshError(f'{path} has more than {MAX_FILE_SIZE} bytes')
         read = readers.get(Path(path).suffix.lower(), _read_with_coal)
         factors = np.asarray(scale, dtype=float)
         vertices: FloatArray = np.asarray(read(path), dtype=float).reshape(-1, 3) * factors

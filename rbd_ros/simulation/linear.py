@@ -34,7 +34,13 @@ def factorise(H: FloatArray, row_first: IntArray, row_index: IntArray) -> None:
 def solve_factorised(
     factor: FloatArray, row_first: IntArray, row_index: IntArray, x: FloatArray
 ) -> None:
-    """Replace the right-hand side x by the solution of L^T D L x' = x (book table 6.5)."""
+    """Replace the right-hand side x by the solution of L^T D L x' = x (book table 6.5).
+
+    :param factor: what `factorise` left of H, (n, n)
+    :param row_first: as for `factorise`, (n + 1,)
+    :param row_index: as for `factorise`
+    :param x: right-hand side, then solution, (n,)
+    """
     n = len(x)
     for i in range(n - 1, -1, -1):
         for at in range(row_first[i], row_first[i + 1]):
@@ -48,7 +54,11 @@ def solve_factorised(
 
 @compiled
 def solve_dense(A: FloatArray, x: FloatArray) -> None:
-    """Replace x by the solution of A x' = x; A is destroyed (Gauss, partial pivoting)."""
+    """Replace x by the solution of A x' = x (Gaussian elimination with partial pivoting).
+
+    :param A: matrix, (n, n), which is destroyed; it need not be symmetric
+    :param x: right-hand side, then solution, (n,)
+    """
     n = len(x)
     for k in range(n):
         pivot = k

@@ -10,11 +10,13 @@ from typing import NamedTuple
 from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.contact.detection import ContactShapes
 
-#: Rotation of a joint in one step above which the step is divided into parts [rad].
-TURN_PER_PART = 0.125
+#: Rotation of a joint in one step above which the step is divided [rad]: the directions of all
+#: axes beyond the joint are taken as constant while it turns so far.
+TURN_PER_SUBSTEP = 0.125
 
-#: Largest number of parts of a step; the guard on speed keeps it lower for ordinary time steps.
-MAX_PARTS = 1000
+#: Maximum number of substeps, so that a step takes bounded time; the guard on speed keeps the
+#: number lower for ordinary time steps.
+MAX_SUBSTEPS = 1000
 
 
 class Tree(NamedTuple):
@@ -71,7 +73,7 @@ class Plant(NamedTuple):
         time step
     :param timestep: h [s]
     :param forward_dynamics: address of the kernel with implicit damping, h d on the diagonal
-    :param smooth_dynamics: address of the kernel without damping, 0 if it is not needed
+    :param smooth_dynamics: address of that kernel without damping, 0 if it is not needed
     :param mass_matrix: address of the kernel
     :param bias_force: address of the kernel
     :param contact_kinematics: address of the kernel

@@ -17,7 +17,7 @@ from rbd_ros.simulation.world import SPEED_LIMIT, World
 
 _FLOAT64 = np.dtype(np.float64)
 
-#: Depth in the ground at a reset that is worth a warning [m].
+#: Penetration depth at a reset that is worth a warning [m].
 DEEP = 2e-3
 
 
@@ -26,10 +26,10 @@ class Contact(NamedTuple):
 
     :param link: name of the link
     :param geometry: name of the collision geometry, '' if it has none
-    :param position: where it touched at the beginning of the last step, (3,) [m]
-    :param normal: outward normal of the ground, (3,)
-    :param force: force on the robot, (3,) [N]
-    :param depth: how deep the point was in the ground [m]
+    :param position: contact point at the beginning of the last step, (3,) [m]
+    :param normal: contact normal, out of the ground, (3,)
+    :param force: contact force on the robot, (3,) [N]
+    :param depth: penetration depth at the beginning of the last step [m]
     """
 
     link: str
@@ -44,11 +44,11 @@ class SimulationStatus(NamedTuple):
     """What happened since the last reset, in numbers of steps unless it says otherwise.
 
     :param steps: steps taken
-    :param substeps: parts added by dividing steps in which joints turn far
+    :param substeps: substeps added by dividing steps in which joints turn far
     :param saturated_steps: steps in which a torque was cut at its effort limit
-    :param speed_guard_steps: (parts of) steps in which the guard on speed held a joint back
-    :param limit_steps: (parts of) steps in which a joint was at a limit
-    :param unconverged_steps: (parts of) steps whose forces are those of the sweeps, not exact
+    :param speed_guard_steps: substeps in which the guard on speed held a joint back
+    :param limit_steps: substeps in which a joint was at a limit
+    :param unconverged_steps: substeps whose forces are those of the sweeps, not exact
     :param dropped_contacts: contact points for which there was no room
     :param contacts: points that touch the ground now
     """
@@ -65,7 +65,7 @@ class SimulationStatus(NamedTuple):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """State of a simulation at one instant; opaque, can be pickled."""
+    """State of a simulation at one instant, for `Simulator.restore`; opaque, can be pickled."""
 
     robot: str
     start_time: float
@@ -332,7 +332,7 @@ class Simulator:
         self._world.state.counters[layout.FORCES] = int(np.count_nonzero(use[:, 2]))
 
     def snapshot(self) -> Snapshot:
-        """State of everything at this instant."""
+        """State of the simulation at this instant: all that the next steps depend on."""
         arrays = {name: array.copy() for name, array in self._world.arrays().items()}
         return Snapshot(
             self.robot.name, self._world.start_time, arrays, dict(self._handles), self._next_handle
@@ -341,6 +341,7 @@ class Simulator:
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot, exactly.
 
+        :param snapshot: what `snapshot` returned, of a simulation of the same robot and shapes
         :raises ValueError: if it is that of another simulation; nothing is changed
         """
         if snapshot.handles:

@@ -23,10 +23,12 @@ from rbd_ros.simulation.state import Contacts, State
 from rbd_ros.simulation.sweeps import sweep_to_rest
 from rbd_ros.simulation.workspace import Problem
 
-#: Newton steps before and after the sweeps.
+#: Maximum number of Newton steps, before the sweeps and again after them. Newton's method arrives
+#: in a few, or goes round in circles, as it may where the active parts change with every step.
 MAX_NEWTON = 12
 
-#: Relative change of forces and impulses that counts as rounding.
+#: Relative change of forces and impulses that counts as rounding: some thousands of units in the
+#: last place, as sums over many joints and contacts have.
 ROUNDING = 1e-12
 
 
@@ -75,12 +77,17 @@ def newton(
     h: float,
     steps: int,
 ) -> bool:
-    """Newton steps from v and `segment`; returns whether they arrived.
+    """Newton steps from v and `segment`; without steps, only the forces at that velocity.
 
-    Without steps it only finds the forces at that velocity.
+    :param v: velocity at the end of the step, (nv,)
+    :param count: number of contact points near the ground
+    :param h: time step [s]
+    :param steps: maximum number of steps
+    :return: whether the solution was found
     """
     segment = state.segment
     slack = 0.0
+    # A held joint's impulse is what is left of sums of this size.
     for i in range(len(v)):
         slack = max(slack, ROUNDING * abs(problem.momentum[i]))
     for step in range(steps + 1):
@@ -97,7 +104,9 @@ def newton(
             found = next_segment(
                 segment[i],
                 v[i],
+                # What contacts take of the impulse is not the joint's.
                 problem.impulse[i] - problem.contact_impulse[i],
+                # An estimate will do: it decides where to try next, not what the solution is.
                 1.0 / problem.inertia[i, i],
                 h * plant.friction[i],
                 problem.low[i],

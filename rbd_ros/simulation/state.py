@@ -11,7 +11,8 @@ from typing import NamedTuple
 from rbd_ros.compiler.loops import buffer, floats, integers
 from rbd_ros.contact.arrays import FloatArray, IntArray
 
-#: Order of the counters in `State.counters`.
+#: Places of the counters in `State.counters`. Those after CONTACTS are for the loops themselves:
+#: how many points have a deformed surface, how many forces act from outside, how many are near.
 (
     STEPS,
     SUBSTEPS,
@@ -27,17 +28,19 @@ from rbd_ros.contact.arrays import FloatArray, IntArray
 ) = range(11)
 COUNTERS = 11
 
-#: Contact points treated at once; more are dropped and counted.
+#: Maximum number of contact points in a step; more are dropped and counted. Memory for the
+#: solver's response grows with it times the degrees of freedom.
 MAX_CONTACTS = 512
 
-#: External forces acting at once.
+#: Maximum number of external forces that act at once.
 MAX_FORCES = 64
 
 
 class State(NamedTuple):
     """Positions, velocities, and whatever else the next step depends on.
 
-    :param packed: q, v and torque one after another, as kernels want them
+    :param packed: q, v and torque one after another, the inputs of forward dynamics; kernels of q,
+        or of q and v, read its beginning
     :param q: configuration [rad, m]
     :param v: velocity [rad/s, m/s]
     :param torque: input of forward dynamics [N m, N]
@@ -50,7 +53,7 @@ class State(NamedTuple):
     :param applied: torque after saturation [N m, N]
     :param acceleration: mean acceleration of the last step [rad/s^2, m/s^2]
     :param constraint_force: mean generalized force of friction, limits and contacts in the last
-        (part of a) step [N m, N]
+        substep [N m, N]
     """
 
     packed: FloatArray = buffer()
@@ -84,7 +87,7 @@ class ExternalForces(NamedTuple):
 
 
 class Contacts(NamedTuple):
-    """The contact points near the ground in the last (part of a) step: the first `NEAR` rows.
+    """The contact points near the ground in the last substep: the first `NEAR` rows.
 
     :param point: their numbers among all contact points
     :param shape: the shapes they belong to

@@ -20,12 +20,13 @@ class Dynamics(NamedTuple):
     :param bias: bias force [N m, N]
     :param acceleration: forward dynamics [rad/s^2, m/s^2]
     :param mass: mass matrix
-    :param kinematics: output of the kernel contact_kinematics
+    :param kinematics: outputs of the kernel contact_kinematics one after another
     :param poses: of it, rotation row by row and position of each body
     :param columns: of it, motion columns of the tree in base coordinates
     :param velocities: spatial velocities of the bodies in base coordinates [rad/s, m/s]
     :param body_forces: total external force on each body [N m, N]
-    :param drive: torque after saturation with the generalized force of external forces [N m, N]
+    :param applied_force: torque after saturation, and the generalized force of external forces
+        [N m, N]
     """
 
     bias: FloatArray = floats('nv')
@@ -36,7 +37,7 @@ class Dynamics(NamedTuple):
     columns: FloatArray = floats('freedoms', 6, within='kinematics')
     velocities: FloatArray = floats('bodies', 6)
     body_forces: FloatArray = floats('bodies', 6)
-    drive: FloatArray = floats('nv')
+    applied_force: FloatArray = floats('nv')
 
 
 class Problem(NamedTuple):
@@ -47,8 +48,8 @@ class Problem(NamedTuple):
     :param low: minimum velocity
     :param high: maximum velocity
     :param jacobian: velocity of each contact point along normal and tangents, per v
-    :param intercept: linear forecast of the contact forces: at no velocity [N]
-    :param slope: linear forecast of the contact forces: per velocity of the point [N s/m]
+    :param intercept: linearised contact forces: at no velocity [N]
+    :param slope: linearised contact forces: per velocity of the point [N s/m]
     :param impulse: generalized impulse of friction, limits and contacts
     :param contact_impulse: generalized impulse of all contacts
     :param system: matrix of a linear system
@@ -86,9 +87,9 @@ class Motion(NamedTuple):
 
     :param start_q: q at the beginning of the step
     :param start_v: v at the beginning of the step
-    :param next_q: q at the end of a part of the step
-    :param next_v: v at the end of a part of the step
-    :param packed: input of the kernel integrate
+    :param next_q: q at the end of a substep
+    :param next_v: v at the end of a substep
+    :param packed: inputs of the kernel integrate one after another
     :param from_q: of it, where from
     :param displacement: of it, the displacement, in velocity variables
     """
@@ -118,9 +119,9 @@ class FreeBases(NamedTuple):
 class Stages(NamedTuple):
     """The Runge-Kutta method (runge_kutta.py).
 
-    :param q: q at the beginning of a part of the step
-    :param v: v at the beginning of a part of the step
-    :param held_force: generalized force that is constant over the part [N m, N]
+    :param q: q at the beginning of a substep
+    :param v: v at the beginning of a substep
+    :param held_force: generalized force that is constant over the substep [N m, N]
     :param implicit_v: velocity at its end that the implicit solve found
     :param displacement: u at a stage
     :param rate: du/dt at a stage
@@ -150,7 +151,7 @@ def _nested(kind: type) -> Any:
 
 
 class Workspace(NamedTuple):
-    """All of it, by what it is for."""
+    """All intermediate results of a step, by what they are for."""
 
     dynamics: Dynamics = _nested(Dynamics)
     problem: Problem = _nested(Problem)

@@ -29,7 +29,7 @@ _KEPT = ('state', 'external_forces', 'contacts')
 
 
 class Steps(NamedTuple):
-    """The loop that takes steps, `stepping.advance`, for whoever has records of their own.
+    """The loop that takes steps, `stepping.advance`, bound to the records of one simulation.
 
     :param alone: function of the number of steps; other Python threads wait meanwhile
     :param aside: likewise, but other Python threads run meanwhile, which costs a microsecond
@@ -104,7 +104,7 @@ class World:
         return self.start_time + int(self.state.counters[STEPS]) * self.plant.timestep
 
     def allow_external_forces(self) -> None:
-        """Have the loop that takes steps look at `external_forces`, which it then is made for."""
+        """Let external forces act from now on: the loop that takes steps is made anew for them."""
         if not self.plant.has_external_forces:
             self.plant = with_external_forces(self.plant, self.robot)
             self.fields = self.fields._replace(plant=self.plant)
@@ -148,7 +148,7 @@ class World:
         return self.state
 
     def failure(self, taken: int) -> Exception:
-        """Return why fewer steps were taken than asked for.
+        """Return the error that says why fewer steps were taken than asked for.
 
         :param taken: what `advance` returned
         """
@@ -169,7 +169,8 @@ class World:
         :param time: time that it is now [s]
         :return: the contact point that is deepest in the ground, -1 if there is none
         """
-        for record in self.fields[1:]:  # all but the constants
+        # All but the constants, in place: machine code knows where the arrays are.
+        for record in self.fields[1:]:
             _clear(record)
         self.state.q[:] = q
         self.state.v[:] = v
@@ -185,7 +186,10 @@ class World:
         }
 
     def joint_of(self, i: int) -> str:
-        """Name of the joint that a degree of freedom belongs to."""
+        """Name of the joint that a degree of freedom belongs to.
+
+        :param i: place of the degree of freedom in v
+        """
         model = self.robot.model
         return next(
             model.body(k).joint_name
