@@ -104,11 +104,13 @@ setup(
             'hypothesis',
             'mpmath',
             'mujoco',
+            'mypy',
             'pin',
             'pytest',
             'pytest-xdist',
             'ruff',
             'setuptools',
+            'types-pyyaml',
         ],
     },
     entry_points={

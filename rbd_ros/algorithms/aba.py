@@ -18,7 +18,10 @@ def aba(
     external_forces: Optional[Mapping[int, ForceVector]] = None,
     diagonal: Optional[Sequence[Scalar]] = None,
 ) -> List[Scalar]:
-    """Accelerations that the joint forces `tau` cause, rotor inertia included, joint friction not.
+    """Accelerations that joint forces cause, by the articulated-body algorithm (book table 7.1).
+
+    Rotor inertia is included (book eq 9.28), joint friction is not. Each body's inertia IA and
+    bias force pA are those of the body with all that it carries, free to move at its joints.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -26,6 +29,7 @@ def aba(
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     :param diagonal: added to the diagonal of the inertia matrix, (tree_nv,) [kg m^2, kg]
     :return: qdd = FD(q, qd, tau, fx), (tree_nv,) [rad/s^2, m/s^2]
+    :raises ZeroDivisionError: if a joint is known to move no inertia
     """
     X, S, v, c, IA, pA, U, D, u = {}, {}, {0: MotionVector.zero()}, {}, {}, {}, {}, {}, {}
     extra = [0.0] * model.tree_nv if diagonal is None else diagonal
@@ -65,11 +69,19 @@ def aba(
 
 
 def plus_diagonal(D: List[List[Scalar]], extra: Sequence[Scalar]) -> List[List[Scalar]]:
-    """D with something on its diagonal, such as the inertia of rotors (book eq 9.28)."""
+    """Sum of a square matrix and a diagonal one, such as the inertia of rotors (book eq 9.28).
+
+    :param D: square matrix, (n, n)
+    :param extra: the diagonal, (n,)
+    """
     return [[x + extra[i] if i == j else x for j, x in enumerate(row)] for i, row in enumerate(D)]
 
 
 def times_inverse(U: List[ForceVector], D: LTDL) -> List[ForceVector]:
-    """Columns of U D^-1."""
+    """Columns of U D^-1.
+
+    :param U: columns of a 6 by n matrix
+    :param D: factors of a symmetric matrix, (n, n)
+    """
     rows = [D.solve(row) for row in zip(*(tuple(column) for column in U))]
     return [ForceVector.from_array(column) for column in zip(*rows)]

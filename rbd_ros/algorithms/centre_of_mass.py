@@ -1,4 +1,4 @@
-"""Centre of mass of the moving bodies and its Jacobian (seed rows BL07, SV19)."""
+"""Centre of mass of the moving bodies and its Jacobian (book 2.13)."""
 
 import math
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
@@ -27,7 +27,7 @@ def require_mass(model: Model, given_later: Sequence[int], chosen: Mapping[str, 
     'centre_of_mass',
     inputs={'q': CONFIGURATION},
     outputs={'p': POSITION},
-    source='seed row BL07',
+    source='RBDA 2.13',
     check=require_mass,
     peer='centerOfMass',
 )
@@ -46,14 +46,15 @@ def centre_of_mass(model: Model, q: Sequence[Scalar]) -> Vector3:
     'centre_of_mass_jacobian',
     inputs={'q': CONFIGURATION},
     outputs={'J': POINT_JACOBIAN},
-    source='seed row SV19',
+    source='RBDA 2.13, example 4.2',
     check=require_mass,
     peer='jacobianCenterOfMass',
 )
 def centre_of_mass_jacobian(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
-    """Jacobian of the centre of mass.
+    """Jacobian of the velocity of the centre of mass in base coordinates, (3, tree_nv).
 
-    A unit of joint velocity moves the subtree's moment of mass, (3, tree_nv).
+    A joint moves the bodies that it carries and no others: its column is the rate of their first
+    moment of mass, m v + w x h with [w; v] its motion in base coordinates, over the total mass.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     """
@@ -77,9 +78,10 @@ def _subtree_moments(
     model: Model,
     X0: Dict[int, PluckerTransform],
 ) -> Tuple[Dict[int, Scalar], Dict[int, Vector3]]:
-    """Mass and first moment of mass about the base origin of each subtree, by body number.
+    """Mass [kg] and first moment of mass about the base origin [kg m] of each subtree.
 
-    0 is all that moves.
+    :param X0: transforms from base to body coordinates, by body number
+    :return: both by the number of the subtree's root; number 0 has those of all that moves
     """
     mass: Dict[int, Scalar] = {0: 0.0}
     moment: Dict[int, Vector3] = {0: ZERO3}

@@ -19,7 +19,10 @@ from rbd_ros.spatial.scalar import Scalar
 def integrate(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], dt: Sequence[Scalar]
 ) -> List[Scalar]:
-    """Configuration reached at constant velocity; quaternions stay unit, (nq,).
+    """Configuration reached by moving at constant velocity for some time, (nq,) [rad, m].
+
+    Joint by joint, the exponential map: exact for rotations too, and quaternions come out with
+    unit length.
 
     :param q: configuration, (nq,) [rad, m]
     :param qd: velocity, (nv,) [rad/s, m/s]
@@ -41,7 +44,9 @@ def integrate(
     peer='difference',
 )
 def difference(model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> List[Scalar]:
-    """Velocity that leads from one configuration to another in unit time, (nv,).
+    """Velocity that leads from one configuration to another in unit time, (nv,) [rad/s, m/s].
+
+    Joint by joint, the logarithm, which `integrate` undoes. Orientations take the shorter way.
 
     :param q0: configuration at first, (nq,) [rad, m]
     :param q1: configuration at last, (nq,) [rad, m]
@@ -60,7 +65,7 @@ def difference(model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> List
     source='Shoemake, Graphics Gems III, for orientations',
 )
 def random_configuration(model: Model, u: Sequence[Scalar]) -> List[Scalar]:
-    """Configuration within the limits of all joints, (nq,).
+    """Configuration within the limits of all joints, (nq,) [rad, m].
 
     :param u: numbers uniform in [0, 1), as many as the joints take together
     """

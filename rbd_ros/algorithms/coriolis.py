@@ -1,6 +1,6 @@
-"""Coriolis matrix, consistent with the Christoffel symbols.
+"""Coriolis matrix of the Christoffel symbols: C qd is the velocity-product force.
 
-C qd is the velocity-product force, Hdot - 2 C is skew.
+Of all matrices with that product, it is one that makes Hdot - 2 C skew-symmetric.
 
 Sources: book eq 5.4 for what it is; the recursion over bodies is that of Echeandia and Wensing,
 "Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body systems"
@@ -29,11 +29,11 @@ from rbd_ros.spatial.scalar import Scalar
     peer='computeCoriolisMatrix',
 )
 def coriolis_matrix(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> List[List[Scalar]]:
-    """Coriolis matrix C(q, qd).
+    """Coriolis matrix C(q, qd): C qd is the force of Coriolis and centrifugal effects.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
-    :return: C, (tree_nv, tree_nv)
+    :return: C, (tree_nv, tree_nv) [kg m^2/s, kg m/s, kg/s]
     """
     X0, v_body = body_velocities(model, q, qd)
     S = motion_columns(model, q, X0)
@@ -61,12 +61,11 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> 
 
 
 class _VelocityFactor:
-    """Matrix B = 1/2 (v x* I - I v x + (I v) xbar*), with (f xbar*) m = m x* f, of one body.
+    """Matrix B = 1/2 (v x* I - I v x + (I v) xbar*), with (f xbar*) m = m x* f.
 
-    Summed, it is that of a subtree.
-
-    By the Jacobi identity it is B = [[P, 0], [-f x, 0]] with f = m v - h x w the linear momentum,
-    P = -w x Sigma - v h^T + (h . v) 1, and Sigma = tr(I)/2 1 - I the second moment of mass.
+    That of a subtree is the sum over its bodies, in common coordinates. By the Jacobi identity it
+    is B = [[P, 0], [-f x, 0]] with f = m v - h x w the linear momentum, P = -w x Sigma - v h^T +
+    (h . v) 1, and Sigma = tr(I)/2 1 - I the second moment of mass.
 
     :param P: upper left block, (3, 3)
     :param f: linear momentum, (3,)
@@ -86,21 +85,22 @@ class _VelocityFactor:
         sigma = linear3.full((half_trace - xx, -yx, half_trace - yy, -zx, -zy, half_trace - zz))
         rotation = linear3.cross_matrix(w, sigma)
         hv = linear3.dot(h, v)
-        P = tuple(
-            tuple((hv if i == j else 0.0) - rotation[i][j] - v[i] * h[j] for j in range(3))
-            for i in range(3)
-        )
-        return cls(P, (inertia * velocity).linear)
+
+        def row(i: int) -> linear3.Vector3:
+            x, y, z = ((hv if i == j else 0.0) - rotation[i][j] - v[i] * h[j] for j in range(3))
+            return x, y, z
+
+        return cls((row(0), row(1), row(2)), (inertia * velocity).linear)
 
     def __add__(self, other: _VelocityFactor) -> _VelocityFactor:
         return _VelocityFactor(linear3.add_matrices(self.P, other.P), linear3.add(self.f, other.f))
 
     def apply(self, m: MotionVector) -> ForceVector:
-        """B m."""
+        """Product B m, a force."""
         return ForceVector(linear3.apply(self.P, m.angular), linear3.cross(m.angular, self.f))
 
     def apply_transpose(self, m: MotionVector) -> linear3.Vector3:
-        """Angular part of B^T m; the linear part is zero."""
+        """Angular part of the product B^T m, (3,); its linear part is zero."""
         return linear3.add(
             linear3.apply_transpose(self.P, m.angular), linear3.cross(self.f, m.linear)
         )

@@ -4,8 +4,8 @@ from typing import Dict, List, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
 from rbd_ros.algorithms.kinds import CONFIGURATION, INERTIA_MATRIX
-from rbd_ros.model import Model
-from rbd_ros.spatial import RigidBodyInertia
+from rbd_ros.model import Body, Model
+from rbd_ros.spatial import ForceVector, MotionSubspace, RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar
 
 
@@ -18,7 +18,9 @@ from rbd_ros.spatial.scalar import Scalar
     peer='crba',
 )
 def crba(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
-    """Joint-space inertia matrix H, rotor inertia included; zero where branches do not meet.
+    """Joint-space inertia matrix H, rotor inertia included (book table 6.2, eq 9.28).
+
+    Elements that couple joints of different branches are zero.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg]
@@ -58,8 +60,13 @@ def composite_inertias(model: Model, q: Sequence[Scalar]) -> Dict[int, RigidBody
     return Ic
 
 
-def _store(H, body, S, column, F) -> None:
-    """H_ji = S_j^T F and its transpose."""
+def _store(
+    H: List[List[Scalar]], body: Body, S: MotionSubspace, column: int, F: ForceVector
+) -> None:
+    """Enter H_ji = S_j^T F and its transpose H_ij, for one column of joint i.
+
+    A block on the diagonal is symmetric to the last bit: one triangle of it is mirrored.
+    """
     for row, value in zip(range(len(H))[body.v], S.T @ F):
         if row <= column:
             H[row][column] = H[column][row] = value

@@ -38,7 +38,15 @@ EQUIVALENT, AS_IT_IS = 'equivalent', 'as it is'
 
 @dataclass(frozen=True, eq=False)
 class Declaration:
-    """What an algorithm is; see `algorithm`."""
+    """What an algorithm says of itself: the arguments of `algorithm`, and what follows from them.
+
+    :param text: the function declared
+    :param along: symbols of the inputs to differentiate by, none as a rule; see `derivatives_of`
+    :param arrays: the inputs that are arrays, by symbol
+    :param choices: the inputs that are chosen when it is compiled, by symbol
+    :param takes_forces: whether external forces are among the inputs
+    :raises TypeError: if function and declaration contradict each other
+    """
 
     name: str
     text: Callable[..., Any]
@@ -101,20 +109,22 @@ class Declaration:
         """Run the text; flat lists of the outputs in independent coordinates, no derivatives.
 
         :param arguments: flat arrays by symbol, values chosen, and external forces by body number
+        :return: one list for each output, its elements row by row
         """
         given = {}
         for parameter, kind in self.inputs.items():
             value = arguments[kind.symbol]
-            if isinstance(kind, Array) and self.coordinates == TREE:
+            if isinstance(kind, Array) and kind.to_tree and self.coordinates == TREE:
                 value = kind.to_tree(model, value)
             given[parameter] = value
         returned = self.text(model, **given)
         values = returned if len(self.outputs) > 1 else (returned,)
-        if self.coordinates == TREE:
-            return tuple(
-                kind.from_tree(model, value) for kind, value in zip(self.outputs.values(), values)
-            )
-        return tuple(kind.flat(value) for kind, value in zip(self.outputs.values(), values))
+        return tuple(
+            kind.from_tree(model, value)
+            if kind.from_tree and self.coordinates == TREE
+            else kind.flat(value)
+            for kind, value in zip(self.outputs.values(), values)
+        )
 
 
 def algorithm(
@@ -171,7 +181,7 @@ def derivatives_of(
     last axis; by a configuration it is along the velocities (book 4.4).
 
     :param text: declared algorithm
-    :param name: name of what is declared here
+    :param name: name of what is declared here, for `Robot.kernel`
     :param by: symbols of the inputs to differentiate by
     :param result: named tuple of the outputs and their derivatives
     :raises TypeError: if `text` is not declared, or the names do not agree
@@ -183,6 +193,9 @@ def derivatives_of(
 
 
 def declaration_of(value: Any) -> Optional[Declaration]:
-    """What was declared of a function (or a declaration itself); None if nothing was."""
+    """What was declared of a function; None if nothing was.
+
+    :param value: anything: a function, or a declaration, which is returned itself
+    """
     found = value if isinstance(value, Declaration) else getattr(value, 'declaration', None)
     return found if isinstance(found, Declaration) else None

@@ -22,7 +22,7 @@ class Energy(NamedTuple):
 
     @property
     def total(self) -> Any:
-        """Sum of both."""
+        """Kinetic and potential energy together [J]."""
         return self.kinetic + self.potential
 
 
@@ -34,7 +34,9 @@ class Energy(NamedTuple):
     source='RBDA 2.12',
 )
 def energy(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Energy:
-    """Kinetic energy, rotors included, and potential energy, zero for a mass at the base origin.
+    """Kinetic energy, rotors included, and potential energy of all moving bodies.
+
+    The potential energy is zero where all mass is at the height of the base's origin.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -62,9 +64,10 @@ def energy(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Energy:
     peer='computeCentroidalMomentum',
 )
 def momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> ForceVector:
-    """Spatial momentum of all moving bodies in base coordinates.
+    """Spatial momentum of all moving bodies in base coordinates, (6,) [N m s, N s].
 
-    Angular about the base origin, linear.
+    First the angular momentum about the base's origin, then the linear momentum. Rotors that
+    armature stands for turn within their bodies, and are not counted.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]

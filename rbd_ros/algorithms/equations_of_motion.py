@@ -42,10 +42,11 @@ def equations_of_motion(
     qd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> EquationsOfMotion:
-    """Inertia matrix and bias force of the tree, what both need computed once.
+    """Inertia matrix and bias force of the tree; what both need is computed once.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
+    :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg], and C, (tree_nv,) [N m, N]
     """
     return EquationsOfMotion(crba(model, q), bias_force(model, q, qd, external_forces))

@@ -1,6 +1,6 @@
 """Factorisation H = L^T D L, which keeps branch-induced sparsity (book 6.5)."""
 
-from typing import List, Sequence
+from typing import Dict, List, Sequence
 
 from rbd_ros.spatial.scalar import is_zero, Scalar
 
@@ -12,11 +12,11 @@ class LTDL:
     :param D_inverse: reciprocals of the diagonal of D
     """
 
-    def __init__(self, L: List[dict], D_inverse: List[Scalar]):
+    def __init__(self, L: List[Dict[int, Scalar]], D_inverse: List[Scalar]):
         self.L, self.D_inverse = L, D_inverse
 
     def solve(self, b: Sequence[Scalar]) -> List[Scalar]:
-        """X of H x = b, by L^-T, D^-1 and L^-1 in turn (book table 6.5).
+        """Solution x of H x = b, (n,), by L^-T, D^-1 and L^-1 in turn (book table 6.5).
 
         :param b: right-hand side, (n,)
         """
@@ -41,16 +41,16 @@ def ltdl(H: Sequence[Sequence[Scalar]]) -> LTDL:
     :param H: symmetric matrix, (n, n), of which the lower triangle is read
     :raises ZeroDivisionError: if a pivot is known to be zero, i.e. the matrix is singular
     """
-    H = [list(row) for row in H]
-    L: List[dict] = [{} for _ in H]
-    D_inverse: List[Scalar] = [0.0] * len(H)
-    for k in reversed(range(len(H))):
-        D_inverse[k] = 1.0 / H[k][k]
-        columns = [i for i in range(k) if not is_zero(H[k][i])]
+    A = [list(row) for row in H]
+    L: List[Dict[int, Scalar]] = [{} for _ in A]
+    D_inverse: List[Scalar] = [0.0] * len(A)
+    for k in reversed(range(len(A))):
+        D_inverse[k] = 1.0 / A[k][k]
+        columns = [i for i in range(k) if not is_zero(A[k][i])]
         for i in reversed(columns):
-            a = H[k][i] * D_inverse[k]
+            a = A[k][i] * D_inverse[k]
             for j in columns:
                 if j <= i:
-                    H[i][j] = H[i][j] - a * H[k][j]
+                    A[i][j] = A[i][j] - a * A[k][j]
             L[k][i] = a
     return LTDL(L, D_inverse)

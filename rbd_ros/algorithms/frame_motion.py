@@ -26,9 +26,10 @@ from rbd_ros.spatial.scalar import Scalar
     source='RBDA example 4.3',
 )
 def frame_pose(model: Model, q: Sequence[Scalar], frame: Frame) -> PluckerTransform:
-    """Transform from base to frame coordinates.
+    """Pose of a frame, as the transform from base to frame coordinates.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param frame: the frame, with its place on its body
     """
     return frame.placement * body_transforms(model, q)[frame.body]
 
@@ -42,11 +43,13 @@ def frame_pose(model: Model, q: Sequence[Scalar], frame: Frame) -> PluckerTransf
 def frame_velocity(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], frame: Frame, reference: str
 ) -> MotionVector:
-    """Velocity of a frame, J qd with the Jacobian of the same reference.
+    """Spatial velocity of a frame: J qd with the Jacobian of the same reference.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    :param frame: the frame, with its place on its body
     :param reference: what it is expressed in; see `rbd_ros.algorithms.jacobians.jacobian`
+    :return: angular part first, (6,) [rad/s, m/s]
     """
     X0, v = body_velocities(model, q, qd)
     return express(frame.placement * v[frame.body], frame.placement * X0[frame.body], reference)
@@ -72,15 +75,17 @@ def frame_acceleration(
     frame: Frame,
     reference: str,
 ) -> MotionVector:
-    """Rate of `frame_velocity`, component by component: J qdd + dJ/dt qd. Without gravity.
+    """Rate of `frame_velocity`, component by component: J qdd + dJ/dt qd.
 
-    So it is the spatial acceleration for 'body' and 'base', and for 'aligned' the ordinary one of
-    the frame's origin.
+    That is the spatial acceleration for 'body' and 'base', and for 'aligned' the classical
+    acceleration of the frame's origin (book 2.11). Gravity is not part of it.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
     :param qdd: acceleration of the tree, (tree_nv,) [rad/s^2, m/s^2]
+    :param frame: the frame, with its place on its body
     :param reference: what it is expressed in; see `rbd_ros.algorithms.jacobians.jacobian`
+    :return: angular part first, (6,) [rad/s^2, m/s^2]
     """
     X0, v, a = {0: PluckerTransform.identity()}, {0: MotionVector.zero()}, {0: MotionVector.zero()}
     for i, body in model.outward():
@@ -99,9 +104,11 @@ def frame_acceleration(
 
 
 def express(m: MotionVector, XF: PluckerTransform, reference: str) -> MotionVector:
-    """Motion vector of a frame's own coordinates in those of a reference.
+    """Motion vector given in the coordinates of a frame, in those of a reference.
 
+    :param m: motion vector in frame coordinates
     :param XF: transform from base to frame coordinates
+    :param reference: see `rbd_ros.algorithms.jacobians.jacobian`
     """
     if reference == 'body':
         return m

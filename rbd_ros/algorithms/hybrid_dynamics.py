@@ -66,13 +66,14 @@ def hybrid_dynamics(
     forward: Scalars,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> HybridDynamics:
-    """Accelerations and forces, by whichever algorithm suits the model.
+    """Accelerations and forces of all freedoms, by whichever algorithm suits the model.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
     :param known: force where `forward` is 1, acceleration where it is 0, (nv,)
     :param forward: 1 where the force is given, else 0, (nv,)
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
+    :return: both for all freedoms, what was given included
     """
     solve = by_inertia_matrix if model.couplings else articulated_body_hybrid_dynamics
     return solve(model, q, qd, known, forward, external_forces)
@@ -149,7 +150,7 @@ def articulated_body_hybrid_dynamics(
             IA[body.parent] = IA[body.parent] + X[i].inverse_apply(Ia)
             pA[body.parent] = pA[body.parent] + X[i].inverse_apply(pa)
 
-    a: dict = {0: -gravity_acceleration(model)}
+    a = {0: -gravity_acceleration(model)}
     qdd: List[Scalar] = [0.0] * model.nv
     tau: List[Scalar] = [0.0] * model.nv
     for i, body in model.outward():

@@ -1,6 +1,6 @@
 """Jacobians of bodies and points and their time derivatives (book examples 4.1 and 4.2, 2.5)."""
 
-from typing import List, Sequence, Tuple
+from typing import Callable, List, Sequence, Tuple
 
 from rbd_ros.algorithms.declaration import algorithm
 from rbd_ros.algorithms.kinds import (
@@ -19,7 +19,7 @@ from rbd_ros.algorithms.kinematics import (
     motion_columns,
 )
 from rbd_ros.model import Frame, Model
-from rbd_ros.spatial import linear3, MotionVector
+from rbd_ros.spatial import linear3, MotionVector, PluckerTransform
 from rbd_ros.spatial.linear3 import Vector3
 from rbd_ros.spatial.scalar import Scalar
 
@@ -34,9 +34,10 @@ Matrix = List[List[Scalar]]
     peer='computeFrameJacobian',
 )
 def jacobian(model: Model, q: Sequence[Scalar], frame: Frame, reference: str) -> Matrix:
-    """Jacobian J with v = J qd, the velocity of `frame`.
+    """Jacobian J of the spatial velocity v = J qd of a frame.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param frame: the frame, with its place on its body
     :param reference: what v is expressed in: 'body' (the frame's own coordinates), 'base' (base
         coordinates), or 'aligned' (at the frame's origin, along the axes of the base)
     :return: J, angular rows first, (6, tree_nv)
@@ -62,7 +63,10 @@ def jacobian_derivative(
 ) -> Matrix:
     """Time derivative of `jacobian`, so that dv/dt = J qdd + Jdot qd, component by component.
 
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    :param frame: the frame, with its place on its body
+    :param reference: what v is expressed in; see `jacobian`
     :return: Jdot, angular rows first, (6, tree_nv)
     """
     X0, v = body_velocities(model, q, qd)
@@ -93,11 +97,12 @@ def jacobian_derivative(
     source='RBDA example 4.2',
 )
 def point_jacobian(model: Model, q: Sequence[Scalar], frame: Frame, point: Vector3) -> Matrix:
-    """Jacobian of the velocity, along the axes of the base, of a point fixed to `frame`.
+    """Jacobian of the velocity, along the axes of the base, of a point fixed to a frame.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
-    :param point: coordinates of the point in `frame`, (3,) [m]
-    :return: (3, tree_nv)
+    :param frame: the frame, with its place on its body
+    :param point: coordinates of the point in the frame, (3,) [m]
+    :return: J, (3, tree_nv)
     """
     at_point = Frame(frame.body, _moved(frame, point))
     return jacobian(model, q, at_point, 'aligned')[3:]
@@ -116,16 +121,22 @@ def point_jacobian_derivative(
     frame: Frame,
     point: Vector3,
 ) -> Matrix:
-    """Time derivative of `point_jacobian`, (3, tree_nv)."""
+    """Time derivative of `point_jacobian`, element by element, (3, tree_nv).
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    :param frame: the frame, with its place on its body
+    :param point: coordinates of the point in the frame, (3,) [m]
+    """
     at_point = Frame(frame.body, _moved(frame, point))
     return jacobian_derivative(model, q, qd, at_point, 'aligned')[3:]
 
 
-def _moved(frame: Frame, point: Vector3):
-    return type(frame.placement).translation(point) * frame.placement
+def _moved(frame: Frame, point: Vector3) -> PluckerTransform:
+    return PluckerTransform.translation(point) * frame.placement
 
 
-def _express(s: MotionVector, XF, reference: str) -> MotionVector:
+def _express(s: MotionVector, XF: PluckerTransform, reference: str) -> MotionVector:
     if reference == 'body':
         return XF.apply(s)
     if reference == 'base':
@@ -133,10 +144,10 @@ def _express(s: MotionVector, XF, reference: str) -> MotionVector:
     return MotionVector(s.angular, s.velocity_at(XF.r))
 
 
-def _assemble(model: Model, frame: Frame, column) -> Matrix:
-    """Rows of the matrix whose columns for the support of the frame's body are `column(body, k)`.
+def _assemble(model: Model, frame: Frame, column: Callable[[int, int], MotionVector]) -> Matrix:
+    """Rows of a matrix of six rows: `column(j, k)` for freedom k of the joint of body j.
 
-    The others are zero.
+    Joints that do not move the frame have columns of zeros.
     """
     columns: List[Tuple[Scalar, ...]] = [(0.0,) * 6] * model.tree_nv
     for j in model.support(frame.body):

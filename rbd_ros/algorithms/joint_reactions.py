@@ -43,6 +43,7 @@ def joint_reactions(
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
     :param qdd: acceleration of the tree, (tree_nv,) [rad/s^2, m/s^2]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
+    :return: [n; f], the couple n about the origin of the body's frame [N m, N]
     """
     _, f = transmitted_forces(model, q, qd, qdd, external_forces)
     return f

@@ -70,7 +70,10 @@ class Array:
         return math.prod(self.shape(model)) if self.tangents is None else model.nv
 
     def named(self, symbol: str) -> Array:
-        """Return this kind under another name: two configurations are q0 and q1."""
+        """Return this kind under another name: two configurations are q0 and q1.
+
+        :param symbol: the name
+        """
         return replace(self, symbol=symbol)
 
 
@@ -104,7 +107,11 @@ class Wrenches:
     def on_bodies(
         self, model: Model, links: Sequence[str], arrays: Sequence[Scalars]
     ) -> Dict[int, ForceVector]:
-        """Total force on each body, by body number."""
+        """Total force on each body in base coordinates, by body number.
+
+        :param links: names of links, which may be fixed to one body
+        :param arrays: force on each of them, (6,) [N m, N]
+        """
         total: Dict[int, ForceVector] = {}
         for name, values in zip(links, arrays):
             force = ForceVector.from_array(values)
@@ -142,7 +149,10 @@ def _columns(model: Model, J: Sequence[Scalars]) -> Scalars:
 
 
 def pose(X: PluckerTransform) -> List[Scalar]:
-    """Homogeneous matrix T, row by row, with p_base = T p_frame, of a transform base to frame."""
+    """Homogeneous matrix T with p_base = T p_frame, row by row, (16,).
+
+    :param X: transform from base to frame coordinates
+    """
     values: List[Scalar] = []
     for k in range(3):
         values.extend((X.E[0][k], X.E[1][k], X.E[2][k], X.r[k]))

@@ -42,7 +42,11 @@ def body_velocities(
 def motion_columns(
     model: Model, q: Sequence[Scalar], X0: Dict[int, PluckerTransform]
 ) -> Dict[int, Tuple[MotionVector, ...]]:
-    """Columns of the motion subspaces in base coordinates, by body number."""
+    """Columns of the motion subspaces in base coordinates, by body number (book example 4.2).
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param X0: transforms from base to body coordinates, by body number
+    """
     return {
         i: tuple(X0[i].inverse_apply(s) for s in body.joint.motion_subspace(q[body.q]).columns)
         for i, body in model.outward()
@@ -52,10 +56,15 @@ def motion_columns(
 def apparent_column_rates(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], X0: Dict[int, PluckerTransform]
 ) -> Dict[int, Tuple[MotionVector, ...]]:
-    """How the columns of the motion subspaces change within their bodies, in base coordinates.
+    """Apparent rates of the columns of the motion subspaces, in base coordinates, by body number.
 
-    Zero for joints whose S does not depend on q. The columns turn with their bodies besides:
-    d/dt 0S_i = 0v_i x 0S_i + 0X_i Sring_i (book eq 2.45, 4.5).
+    That is how the columns change within their bodies: not at all for joints whose S does not
+    depend on q. The columns move with their bodies besides, d/dt 0S_i = 0v_i x 0S_i + 0X_i Sring_i
+    (book eq 2.45, 4.5).
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    :param X0: transforms from base to body coordinates, by body number
     """
     return {
         i: tuple(
@@ -74,7 +83,7 @@ def apparent_column_rates(
     peer='framesForwardKinematics',
 )
 def forward_kinematics(model: Model, q: Sequence[Scalar]) -> Dict[str, PluckerTransform]:
-    """Transform from base to link coordinates of each link, by name.
+    """Pose of each link, as the transform from base to link coordinates, by name.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     """
@@ -83,10 +92,11 @@ def forward_kinematics(model: Model, q: Sequence[Scalar]) -> Dict[str, PluckerTr
 
 
 class BodyKinematics(NamedTuple):
-    """What contact needs to know of a configuration.
+    """Kinematics of all bodies, as contact and external forces need them.
 
-    :param frames: pose of each body, base first
-    :param columns: columns of the motion subspaces in base coordinates
+    :param frames: rotation row by row, and position, of each body in base coordinates, base first,
+        (bodies + 1, 12) [1, m]
+    :param columns: columns of the motion subspaces in base coordinates, (tree_nv, 6)
     """
 
     frames: Any

@@ -34,9 +34,10 @@ class LoopClosure(NamedTuple):
     source='RBDA eq 8.9 and table 8.1',
 )
 def loop_closure(model: Model, q: Sequence[Scalar]) -> LoopClosure:
-    """Position errors and constraint Jacobian of the loops.
+    """Position errors and constraint Jacobian of the loops (book eq 8.9, table 8.1).
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :return: (n,) [rad, m] and (n, tree_nv), a row for each constraint force of each loop joint
     """
     X0 = body_transforms(model, q)
     S = motion_columns(model, q, X0)
@@ -54,12 +55,12 @@ def loop_closure(model: Model, q: Sequence[Scalar]) -> LoopClosure:
 def position_error(X: PluckerTransform, joint: JointType) -> MotionVector:
     """Displacement from where a lower pair would be closed, to first order (table 8.1).
 
-    Its components along T are what counts: they are zero where the pair is closed, in whatever
-    position, and change there by T^T times the relative velocity.
+    Only its components along the constraint forces T mean anything: they are zero where the pair
+    is closed, in whatever position, and change there at the rate T^T times the relative velocity.
 
     :param X: transform from predecessor to successor coordinates
-    :param joint: the pair
-    :return: in successor coordinates
+    :param joint: type of the pair
+    :return: the displacement in successor coordinates [rad, m]
     """
     S = joint.motion_subspace(joint.neutral())
     axes = [column.angular for column in S.columns if any(column.angular)]

@@ -1,10 +1,10 @@
 """Newton-Euler equations without linear velocities: the inverse dynamics that kernels are made of.
 
 Mathematically the same as rnea.py, which is the book's text and the one to read; a third fewer
-operations. Two things make the difference. Accelerations are the ordinary ones of the point at the
-body's origin instead of spatial ones (a' = a + [0; w x v], book 2.11), so that no linear velocity
-is ever needed; so did the algorithm begin (book 5.4, table 5.2). And the two ways in which
-rotation accelerates a point at r, alpha x r and w x (w x r), are one matrix,
+operations. Two things make the difference. Accelerations are the classical ones of the point at
+the body's origin instead of spatial ones (a' = a + [0; w x v], book 2.11), so that no linear
+velocity is ever needed, as in the original version of the algorithm (book 5.4, table 5.2). And the
+two ways in which rotation accelerates a point at r, alpha x r and w x (w x r), are one matrix,
 Omega = alpha x + (w x)(w x): the point's acceleration is A + Omega r, the body's force
 m A + Omega h, and its couple h x A plus the axial vector of Omega P - (Omega P)^T, with
 P = tr(I)/2 1 - I the second moments of its mass.
@@ -120,7 +120,12 @@ def bias_force(
     qd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
-    """Bias force C of H qdd + C = tau: ID(q, qd, 0, fx), (tree_nv,) [N m, N]."""
+    """Bias force C of H qdd + C = tau: ID(q, qd, 0, fx), (tree_nv,) [N m, N] (book eq 6.2).
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    :param external_forces: force on each body in base coordinates, by body number [N m, N]
+    """
     return newton_euler(model, q, qd, [0.0] * model.tree_nv, external_forces)
 
 
@@ -133,13 +138,20 @@ def bias_force(
     peer='computeGeneralizedGravity',
 )
 def gravity_torque(model: Model, q: Sequence[Scalar]) -> List[Scalar]:
-    """Joint forces that hold the tree still against gravity: ID(q, 0, 0), (tree_nv,) [N m, N]."""
+    """Joint forces that hold the tree still against gravity: ID(q, 0, 0), (tree_nv,) [N m, N].
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    """
     zero = [0.0] * model.tree_nv
     return newton_euler(model, q, zero, zero)
 
 
 def rotation_rates(w: Vector3, alpha: Vector3) -> Matrix3:
-    """Matrix Omega = alpha x + (w x)(w x): with it, a point at r accelerates by Omega r."""
+    """Matrix Omega = alpha x + (w x)(w x), (3, 3): a point at r accelerates by Omega r.
+
+    :param w: angular velocity, (3,) [rad/s]
+    :param alpha: angular acceleration, (3,) [rad/s^2]
+    """
     x, y, z = w
     a, b, c = alpha
     xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
@@ -151,7 +163,12 @@ def rotation_rates(w: Vector3, alpha: Vector3) -> Matrix3:
 
 
 def body_force(inertia: RigidBodyInertia, A: Vector3, Omega: Matrix3) -> ForceVector:
-    """Force on a body whose origin accelerates by `A`, in body coordinates."""
+    """Force [n; f] that accelerates a body, in body coordinates [N m, N].
+
+    :param inertia: inertia of the body
+    :param A: classical acceleration of the body's origin, (3,) [m/s^2]
+    :param Omega: `rotation_rates` of the body, (3, 3) [1/s^2]
+    """
     P = second_moments(inertia)
     OP = linear3.multiply(Omega, P)
     couple = (OP[2][1] - OP[1][2], OP[0][2] - OP[2][0], OP[1][0] - OP[0][1])
@@ -162,7 +179,10 @@ def body_force(inertia: RigidBodyInertia, A: Vector3, Omega: Matrix3) -> ForceVe
 
 
 def second_moments(inertia: RigidBodyInertia) -> Matrix3:
-    """Second moments of mass about the origin, P = integral of r r^T = tr(I)/2 1 - I."""
+    """Second moments of mass about the origin, P = integral of r r^T = tr(I)/2 1 - I, (3, 3).
+
+    :param inertia: inertia of a body; P is in its coordinates [kg m^2]
+    """
     xx, xy, yy, xz, yz, zz = inertia.I
     half = 0.5 * (xx + yy + zz)
     return ((half - xx, -xy, -xz), (-xy, half - yy, -yz), (-xz, -yz, half - zz))

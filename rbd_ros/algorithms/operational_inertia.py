@@ -3,7 +3,7 @@
 from typing import Any, List, Mapping, Sequence
 
 from rbd_ros.algorithms.crba import crba
-from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
+from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT, Kind
 from rbd_ros.algorithms.factorisation import ltdl
 from rbd_ros.algorithms.jacobians import jacobian
 from rbd_ros.algorithms.kinds import CONFIGURATION, FRAME, REFERENCE, SPATIAL_MATRIX
@@ -13,7 +13,7 @@ from rbd_ros.spatial.scalar import Scalar
 
 Matrix = List[List[Scalar]]
 
-_INPUTS = {'q': CONFIGURATION, 'frame': FRAME, 'reference': REFERENCE}
+_INPUTS: Mapping[str, Kind] = {'q': CONFIGURATION, 'frame': FRAME, 'reference': REFERENCE}
 
 
 @algorithm(
@@ -27,12 +27,13 @@ _INPUTS = {'q': CONFIGURATION, 'frame': FRAME, 'reference': REFERENCE}
 def inverse_operational_inertia(
     model: Model, q: Sequence[Scalar], frame: Frame, reference: str
 ) -> Matrix:
-    """Acceleration of a frame that a force on it causes: J H^-1 J^T, (6, 6).
+    """Acceleration of a frame that a unit of spatial force on it causes: J H^-1 J^T, (6, 6).
 
-    Of a rank below six where the robot cannot move in all directions.
+    Its rank is below six where the robot cannot move the frame in all directions.
 
     :param q: independent configuration, (nq,) [rad, m]
-    :param reference: what motion and force are expressed in
+    :param frame: the frame, with its place on its body
+    :param reference: what motion and force are expressed in; see `jacobian`
     """
     tree_q = model.tree_position(q)
     H = model.independent_matrix(crba(model, tree_q))
@@ -75,12 +76,13 @@ def require_six_freedoms(
     check=require_six_freedoms,
 )
 def operational_inertia(model: Model, q: Sequence[Scalar], frame: Frame, reference: str) -> Matrix:
-    """Force on a frame per acceleration of it: (J H^-1 J^T)^-1, (6, 6).
+    """Spatial force on a frame that causes a unit of acceleration: (J H^-1 J^T)^-1, (6, 6).
 
-    Without bound where the Jacobian loses rank.
+    It grows without bound where the Jacobian loses rank.
 
     :param q: independent configuration, (nq,) [rad, m]
-    :param reference: what motion and force are expressed in
+    :param frame: the frame, with its place on its body
+    :param reference: what motion and force are expressed in; see `jacobian`
     """
     factors = ltdl(inverse_operational_inertia(model, q, frame, reference))
     columns = [factors.solve([1.0 if i == j else 0.0 for i in range(6)]) for j in range(6)]

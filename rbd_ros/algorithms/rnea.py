@@ -36,9 +36,9 @@ def rnea(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
-    """Joint forces that make the tree accelerate by `qdd`, rotor inertia included.
+    """Joint forces that make the tree accelerate by `qdd` (book table 5.1).
 
-    Joint friction is not.
+    Rotor inertia is included (book eq 9.28), joint friction is not.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -67,8 +67,9 @@ def rnea(
 
 
 def gravity_acceleration(model: Model) -> MotionVector:
-    """Acceleration a_g of gravity as a motion vector.
+    """Acceleration a_g of gravity in base coordinates, as a motion vector [m/s^2].
 
-    The base's fictitious acceleration is its opposite.
+    Algorithms let the base accelerate by its opposite instead of applying a weight to each body
+    (book 5.3).
     """
     return MotionVector((0.0, 0.0, 0.0), tuple(model.gravity))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from rbd_ros.algorithms.crba import composite_inertias, crba
 from rbd_ros.model import Model, ModelError, SingularMassMatrixError
@@ -36,7 +37,7 @@ def massless_joints(model: Model) -> Tuple[str, ...]:
     return _joints_of(model, found)
 
 
-def singular_joints(model: Model, q: Optional[Sequence[float]] = None) -> Tuple[str, ...]:
+def singular_joints(model: Model, q: Optional[ArrayLike] = None) -> Tuple[str, ...]:
     """Joints that take part in a motion which stores no kinetic energy, at any configuration.
 
     These are the massless joints and those that share a freedom, as two joints on one axis with
@@ -98,6 +99,8 @@ def require_open_chains(
 ) -> None:
     """Check that the tree is all there is.
 
+    :param given_later: bodies that get inertia at run time
+    :param chosen: what is chosen
     :raises ModelError: if there are loops, which forces on the tree would have to keep closed
     """
     if model.loops:
@@ -108,7 +111,7 @@ def require_open_chains(
         )
 
 
-def _joints_of(model: Model, freedoms: np.ndarray) -> Tuple[str, ...]:
+def _joints_of(model: Model, freedoms: NDArray[np.bool_]) -> Tuple[str, ...]:
     return tuple(
         model.body(i).joint_name
         for i, (_, v) in model.independent_slices.items()
@@ -116,19 +119,23 @@ def _joints_of(model: Model, freedoms: np.ndarray) -> Tuple[str, ...]:
     )
 
 
-def _configurations(model: Model) -> List[np.ndarray]:
+def _configurations(model: Model) -> List[NDArray[np.float64]]:
     """Random configurations, the same at every call; quaternions need not be unit."""
     rng = np.random.default_rng(1)
     return [rng.uniform(0.3, 1.3, model.nq) for _ in range(_SAMPLES)]
 
 
-def _mass_matrix(model: Model, q: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
+def _mass_matrix(
+    model: Model, q: NDArray[np.float64]
+) -> Tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mass matrix, (nv, nv), and for each freedom the size of the inertia that it moves, (nv,)."""
     positions = model.tree_position(q.tolist())
     H = np.array(model.independent_matrix(crba(model, positions)), dtype=float)
     size = np.zeros(model.tree_nv)
     for i, inertia in composite_inertias(model, positions).items():
         size[model.body(i).v] = np.abs(inertia.matrix()).max()
-    squares = [ratio * ratio for ratio in model.tree_dof_ratio]
-    scale = np.bincount(model.tree_dof_index, squares * size, minlength=model.nv)
+    # A joint and those that mimic it share a freedom.
+    scale = np.zeros(model.nv)
+    index = np.array(model.tree_dof_index, dtype=np.int64)
+    np.add.at(scale, index, np.square(model.tree_dof_ratio) * size)
     return H.reshape(model.nv, model.nv), scale

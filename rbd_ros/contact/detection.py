@@ -6,56 +6,55 @@ What the shapes of a robot are made into is in shapes.py.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
-
-import numpy as np
+from typing import NamedTuple, Tuple
 
 from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.contact.arrays import FloatArray, IntArray
 
 #: Kinds of shapes.
-FIXED_POINTS, BALL, RIMS = 0, 1, 2
+FIXED_POINTS, SPHERE, RIMS = 0, 1, 2
 
-#: Points nearer to the ground than this after a step without forces are looked at more closely
-#: [m].
+#: Height that a point may have after a step without forces, and still count as one that may touch
+#: the ground [m]. A point too many costs a row of the solver, one too few a step of penetration.
 MARGIN = 1e-3
 
 #: Angle between a cylinder's axis and the normal below which its caps count as parallel to the
-#: plane [rad].
+#: plane [rad]: the direction of the lowest point of a rim would be made of rounding errors.
 FLAT = 1e-9
 
 
 class ContactShapes(NamedTuple):
     """Shapes as arrays for compiled loops, all in coordinates of the bodies that carry them.
 
-    :param kind: FIXED_POINTS, BALL or RIMS, (G,)
+    :param kind: FIXED_POINTS, SPHERE or RIMS (of a cylinder), (G,)
     :param body: number of the body, (G,)
-    :param centre: centre of the shape, and of a ball around it, (G, 3) [m]
-    :param reach: radius of that ball, (G,) [m]
+    :param centre: centre of the shape and of its bounding sphere, (G, 3) [m]
+    :param reach: radius of the bounding sphere, (G,) [m]
     :param first: number of the first contact point of each shape; one more at the end, (G + 1,)
     :param points: points of FIXED_POINTS; unused rows for the others, (P, 3) [m]
     :param size: radius, half length and nothing, (G, 3) [m]
     :param axes: rows are the axis of a cylinder and two normals to it, (G, 3, 3)
     """
 
-    kind: np.ndarray
-    body: np.ndarray
-    centre: np.ndarray
-    reach: np.ndarray
-    first: np.ndarray
-    points: np.ndarray
-    size: np.ndarray
-    axes: np.ndarray
+    kind: IntArray
+    body: IntArray
+    centre: FloatArray
+    reach: FloatArray
+    first: IntArray
+    points: FloatArray
+    size: FloatArray
+    axes: FloatArray
 
 
 @compiled
 def body_velocities(
-    columns: np.ndarray,
-    parent: np.ndarray,
-    dof_first: np.ndarray,
-    tree_index: np.ndarray,
-    tree_ratio: np.ndarray,
-    v: np.ndarray,
-    velocities: np.ndarray,
+    columns: FloatArray,
+    parent: IntArray,
+    dof_first: IntArray,
+    tree_index: IntArray,
+    tree_ratio: FloatArray,
+    v: FloatArray,
+    velocities: FloatArray,
 ) -> None:
     """Spatial velocity of every body in base coordinates, from parents to children.
 
@@ -63,7 +62,9 @@ def body_velocities(
     :param parent: number of each body's parent, (N + 1,)
     :param dof_first: first degree of freedom of the tree of each body, and one past the last
         one's, (N + 2,)
-    :param v: velocity, (nv,)
+    :param tree_index: independent degree of freedom behind each one of the tree, (tree_nv,)
+    :param tree_ratio: transmission ratio of each one of the tree, (tree_nv,)
+    :param v: velocity, (nv,) [rad/s, m/s]
     :param velocities: the result, (N + 1, 6) [rad/s, m/s]
     """
     # In base coordinates, a velocity needs no transform from body to body: it simply adds up.
@@ -77,10 +78,12 @@ def body_velocities(
 
 
 @compiled
-def turn(pose: np.ndarray, local: np.ndarray, direction: np.ndarray) -> None:
+def direction_in_base(pose: FloatArray, local: FloatArray, direction: FloatArray) -> None:
     """Direction in base coordinates of one given in those of a body, (3,).
 
     :param pose: rotation of the body row by row, and its position, (12,)
+    :param local: the direction in body coordinates, (3,)
+    :param direction: the result, (3,)
     """
     for r in range(3):
         direction[r] = (
@@ -89,47 +92,65 @@ def turn(pose: np.ndarray, local: np.ndarray, direction: np.ndarray) -> None:
 
 
 @compiled
-def place(pose: np.ndarray, local: np.ndarray, point: np.ndarray) -> None:
-    """Position in base coordinates of a point given in those of a body, (3,)."""
-    turn(pose, local, point)
+def point_in_base(pose: FloatArray, local: FloatArray, point: FloatArray) -> None:
+    """Position in base coordinates of a point given in those of a body, (3,) [m].
+
+    :param pose: rotation of the body row by row, and its position, (12,)
+    :param local: the point in body coordinates, (3,) [m]
+    :param point: the result, (3,) [m]
+    """
+    direction_in_base(pose, local, point)
     for r in range(3):
         point[r] += pose[9 + r]
 
 
 @compiled
-def dot(a: np.ndarray, b: np.ndarray) -> float:
-    """Scalar product of two vectors, (3,)."""
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+def dot(a: FloatArray, b: FloatArray) -> float:
+    """Scalar product of the first three components of two vectors."""
+    product: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return product
 
 
 @compiled
-def point_rate(velocity: np.ndarray, point: np.ndarray, direction: np.ndarray) -> float:
-    """Velocity along a direction of the point of a body with this spatial velocity [m/s]."""
-    return (
+def point_rate(velocity: FloatArray, point: FloatArray, direction: FloatArray) -> float:
+    """Velocity along a direction of a point of a body: n . (v + w x p) [m/s].
+
+    :param velocity: spatial velocity [w; v] of the body in base coordinates, (6,) [rad/s, m/s]
+    :param point: the point in base coordinates, (3,) [m]
+    :param direction: unit vector n, (3,)
+    """
+    rate: float = (
         direction[0] * (velocity[3] + velocity[1] * point[2] - velocity[2] * point[1])
         + direction[1] * (velocity[4] + velocity[2] * point[0] - velocity[0] * point[2])
         + direction[2] * (velocity[5] + velocity[0] * point[1] - velocity[1] * point[0])
     )
+    return rate
 
 
 @compiled
 def add_rim(
-    axis: np.ndarray,
-    first: np.ndarray,
-    normal: np.ndarray,
-    size: np.ndarray,
+    axis: FloatArray,
+    first: FloatArray,
+    normal: FloatArray,
+    size: FloatArray,
     number: int,
-    point: np.ndarray,
+    point: FloatArray,
 ) -> None:
-    """From the centre of a cylinder to a contact point: 0 to 3 on one rim, 4 to 7 on the other.
+    """Move a point from the centre of a cylinder to one of its contact points.
 
-    Number 0 (4) is the lowest point of the rim; the others follow at quarter turns. If the cap is
-    parallel to the plane, the body's `first` normal to the axis takes the place of the direction
-    down.
+    Numbers 0 to 3 are on one rim, 4 to 7 on the other. Number 0 (4) is the lowest point of its
+    rim; the others follow at quarter turns. If the caps are parallel to the plane, `first` takes
+    the place of the direction down.
 
+    :param axis: axis of the cylinder in base coordinates, (3,)
+    :param first: a normal to the axis that is fixed to the body, (3,)
+    :param normal: normal of the plane, (3,)
     :param size: radius and half length [m]
+    :param number: number of the contact point
     :param point: the centre, moved to the contact point, (3,) [m]
     """
+    # The lowest point, exact in every pose, lets a cylinder roll without a bump; the points at
+    # quarter turns are what one that stands on its cap is supported by.
     # Straight down, less what of it is along the axis: the lowest point of a rim is that way.
     along = dot(axis, normal)
     down = vector(3)
@@ -152,44 +173,48 @@ def contact_point(
     shapes: ContactShapes,
     shape: int,
     number: int,
-    poses: np.ndarray,
-    normal: np.ndarray,
-    point: np.ndarray,
+    poses: FloatArray,
+    normal: FloatArray,
+    point: FloatArray,
 ) -> None:
     """Position of one contact point in base coordinates, (3,) [m].
 
+    :param shapes: shapes of the robot
     :param shape: number of the shape
     :param number: number of the point among those of all shapes
+    :param poses: rotation row by row and position of the bodies, (N + 1, 12)
+    :param normal: normal of the plane, (3,)
+    :param point: the result, (3,) [m]
     """
     pose = poses[shapes.body[shape]]
     if shapes.kind[shape] == FIXED_POINTS:
-        place(pose, shapes.points[number], point)
+        point_in_base(pose, shapes.points[number], point)
         return
-    place(pose, shapes.centre[shape], point)
-    if shapes.kind[shape] == BALL:
-        # The point slides over the surface of the ball, so that it rolls without a bump.
+    point_in_base(pose, shapes.centre[shape], point)
+    if shapes.kind[shape] == SPHERE:
+        # The point slides over the surface of the sphere, which rolls without a bump.
         for r in range(3):
             point[r] -= shapes.size[shape, 0] * normal[r]
         return
     axis, first = vector(3), vector(3)
-    turn(pose, shapes.axes[shape, 0], axis)
-    turn(pose, shapes.axes[shape, 1], first)
+    direction_in_base(pose, shapes.axes[shape, 0], axis)
+    direction_in_base(pose, shapes.axes[shape, 1], first)
     add_rim(axis, first, normal, shapes.size[shape], number - shapes.first[shape], point)
 
 
 @compiled
 def near_ground(
     shapes: ContactShapes,
-    poses: np.ndarray,
-    velocities: np.ndarray,
-    plane: np.ndarray,
+    poses: FloatArray,
+    velocities: FloatArray,
+    plane: FloatArray,
     offset: float,
     timestep: float,
-    found_point: np.ndarray,
-    found_shape: np.ndarray,
-    position: np.ndarray,
-    gap: np.ndarray,
-) -> tuple:
+    found_point: IntArray,
+    found_shape: IntArray,
+    position: FloatArray,
+    gap: FloatArray,
+) -> Tuple[int, int]:
     """Contact points that touch the ground or may reach it within the step.
 
     :param shapes: shapes of the robot
@@ -197,6 +222,7 @@ def near_ground(
     :param velocities: spatial velocities of the bodies in base coordinates, (N + 1, 6)
     :param plane: normal and tangents, (3, 3)
     :param offset: distance of the plane from the origin [m]
+    :param timestep: h [s]
     :param found_point: numbers of the points found; a result, (C,)
     :param found_shape: their shapes; a result, (C,)
     :param position: their positions; a result, (C, 3) [m]
@@ -208,9 +234,11 @@ def near_ground(
     point, height, rate = vector(3), vector(4), vector(4)
     for s in range(len(shapes.kind)):
         body = shapes.body[s]
-        place(poses[body], shapes.centre[s], point)
+        point_in_base(poses[body], shapes.centre[s], point)
+        # Angular speed: `dot` takes the first three components. No point of the bounding sphere
+        # falls faster than its centre does, plus that times the radius.
         turning = math.sqrt(dot(velocities[body], velocities[body]))
-        # A ball around the shape first: most shapes of a robot are far from the ground.
+        # The bounding sphere first: most shapes of a robot are far from the ground.
         fall = max(0.0, turning * shapes.reach[s] - point_rate(velocities[body], point, normal))
         lowest = dot(normal, point) - offset - shapes.reach[s]
         # Half a step more than the velocity says, for forces that pull it down in the meantime.
@@ -223,6 +251,7 @@ def near_ground(
                 local = shapes.points[number]
                 h = height[3] + dot(height, local)
                 r = rate[3] + dot(rate, local)
+                # Left out is what is high now and still is at the end of the step.
                 if h > MARGIN and h + 1.5 * timestep * r > MARGIN:
                     continue
             contact_point(shapes, s, number, poses, normal, point)
@@ -231,7 +260,7 @@ def near_ground(
             if h > MARGIN and h + 1.5 * timestep * r > MARGIN:
                 continue
             if count == len(found_point):
-                dropped += 1  # counted and reported: forces would silently be too small
+                dropped += 1  # counted and reported: without it, forces are too small
                 continue
             found_point[count] = number
             found_shape[count] = s
@@ -244,16 +273,23 @@ def near_ground(
 
 @compiled
 def height_functions(
-    pose: np.ndarray,
-    velocity: np.ndarray,
-    normal: np.ndarray,
+    pose: FloatArray,
+    velocity: FloatArray,
+    normal: FloatArray,
     offset: float,
-    height: np.ndarray,
-    rate: np.ndarray,
+    height: FloatArray,
+    rate: FloatArray,
 ) -> None:
     """Height of a body's point above the plane, and its rate, as linear functions of the point.
 
     For a point x in body coordinates: height[3] + height[:3] . x and rate[3] + rate[:3] . x.
+
+    :param pose: rotation of the body row by row, and its position, (12,)
+    :param velocity: spatial velocity of the body in base coordinates, (6,) [rad/s, m/s]
+    :param normal: normal of the plane, (3,)
+    :param offset: distance of the plane from the origin [m]
+    :param height: the result, (4,) [1, m]
+    :param rate: the result, (4,) [1/s, m/s]
     """
     height[3], rate[3] = -offset, 0.0
     for k in range(3):
@@ -272,22 +308,26 @@ def height_functions(
 
 @compiled
 def contact_jacobian(
-    columns: np.ndarray,
-    support: np.ndarray,
+    columns: FloatArray,
+    support: IntArray,
     first: int,
     last: int,
-    tree_index: np.ndarray,
-    tree_ratio: np.ndarray,
-    point: np.ndarray,
-    plane: np.ndarray,
-    J: np.ndarray,
+    tree_index: IntArray,
+    tree_ratio: FloatArray,
+    point: FloatArray,
+    plane: FloatArray,
+    J: FloatArray,
 ) -> None:
-    """Velocity of a body's point along normal and tangents as a matrix times v, (3, nv).
+    """Jacobian of the velocity of a contact point along normal and tangents, (3, nv).
 
     :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
     :param support: degrees of freedom of the tree that move each body, one body after another
     :param first: where those of the body begin in `support`
     :param last: where they end
+    :param tree_index: independent degree of freedom behind each one of the tree, (tree_nv,)
+    :param tree_ratio: transmission ratio of each one of the tree, (tree_nv,)
+    :param point: the contact point in base coordinates, (3,) [m]
+    :param plane: normal and tangents, (3, 3)
     :param J: the result, (3, nv)
     """
     for r in range(3):

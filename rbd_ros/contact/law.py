@@ -20,18 +20,26 @@ resting body sinks by exactly f/K, and the limit h -> 0 is the book's law.
 from __future__ import annotations
 
 import math
-
-import numpy as np
+from typing import Tuple
 
 from rbd_ros.compiler.loops import compiled
+from rbd_ros.contact.arrays import FloatArray
 
-#: States of a contact point.
+#: What a contact point does.
 OPEN, STICKING, SLIDING = 0, 1, 2
 
 
 @compiled
 def force_slope(stiffness: float, damping: float, timestep: float) -> float:
-    """Return how the normal force, or one of a sticking contact, changes with the velocity."""
+    """Return how the normal force, or one of a sticking contact, changes with the velocity.
+
+    It is negative: in the solver's equation a contact adds h (h K + D) to the inertia along it.
+
+    :param stiffness: K [N/m]
+    :param damping: D [N s/m]
+    :param timestep: h [s]
+    :return: -(h K + D) [N s/m]
+    """
     return -(timestep * stiffness + damping)
 
 
@@ -39,14 +47,18 @@ def force_slope(stiffness: float, damping: float, timestep: float) -> float:
 def bilateral_force(
     rate: float, gap: float, deformation: float, stiffness: float, damping: float, timestep: float
 ) -> float:
-    """Return what brings the surface to the body's new gap; negative if that takes a pull.
+    """Return the force that takes the surface to the body's new gap; negative if it must pull.
 
     :param rate: normal velocity of the body's point at the end of the step [m/s]
     :param gap: p at the beginning [m]
     :param deformation: z at the beginning [m]
+    :param stiffness: K_n [N/m]
+    :param damping: D_n [N s/m]
+    :param timestep: h [s]
     """
     end = gap + timestep * rate
-    # Where the surface was left behind, it first has to catch up with the body.
+    # Where the surface was left behind, it first has to catch up with the body: within the step it
+    # goes from z to the body's new gap, and D feels that velocity.
     surface_rate = rate + (gap - deformation) / timestep
     return -stiffness * end - damping * surface_rate
 
@@ -55,48 +67,73 @@ def bilateral_force(
 def normal_force(
     rate: float, gap: float, deformation: float, stiffness: float, damping: float, timestep: float
 ) -> float:
-    """Return f_n (11.75): as `bilateral_force`, but the ground cannot pull."""
-    return max(0.0, bilateral_force(rate, gap, deformation, stiffness, damping, timestep))
+    """Return the normal force f_n (11.75): `bilateral_force`, but the ground cannot pull.
+
+    Arguments are those of `bilateral_force`.
+    """
+    f: float = bilateral_force(rate, gap, deformation, stiffness, damping, timestep)
+    return max(0.0, f)
 
 
 @compiled
 def stick_force(
     rate: float, deformation: float, stiffness: float, damping: float, timestep: float
 ) -> float:
-    """Return f_stick at the end of the step (11.78), one tangent component."""
+    """Return one tangent component of f_stick (11.78) at the end of the step.
+
+    :param rate: tangent velocity of the body's point at the end of the step [m/s]
+    :param deformation: x at the beginning [m]
+    :param stiffness: K_t [N/m]
+    :param damping: D_t [N s/m]
+    :param timestep: h [s]
+    """
     return -stiffness * (deformation + timestep * rate) - damping * rate
 
 
 @compiled
-def within_cone(f_1: float, f_2: float, longest: float) -> tuple:
-    """Return a tangent force of the same direction, but no longer than friction can be (11.79)."""
+def within_cone(f_1: float, f_2: float, maximum: float) -> Tuple[float, float]:
+    """Return a tangent force of the same direction, shortened to what friction can be (11.79).
+
+    :param f_1: force along the first tangent [N]
+    :param f_2: force along the second tangent [N]
+    :param maximum: mu f_n [N]
+    """
+    # Both tangents together: the friction cone is round, not a pyramid with four edges. A force of
+    # zero is always within it, so that no direction is made of nothing.
     length = math.sqrt(f_1 * f_1 + f_2 * f_2)
-    if length <= longest:
+    if length <= maximum:
         return f_1, f_2
-    return longest * (f_1 / length), longest * (f_2 / length)
+    return maximum * (f_1 / length), maximum * (f_2 / length)
 
 
 @compiled
 def relaxed_deformation(
     deformation: float, force: float, stiffness: float, damping: float, timestep: float
 ) -> float:
-    """Return where the surface is at the end of the step under a force (11.76, 11.77).
+    """Return the deformation of the surface at the end of the step under a force (11.76, 11.77).
 
-    Solves D (z' - z)/h = -(K z' + f) for z'.
+    It is the z' that solves D (z' - z)/h = -(K z' + f).
+
+    :param deformation: z, or a component of x, at the beginning [m]
+    :param force: f [N]
+    :param stiffness: K [N/m]
+    :param damping: D [N s/m]
+    :param timestep: h [s]
     """
+    # The implicit rule never overshoots, and without damping it is the spring's -f/K.
     return (damping * deformation - timestep * force) / (damping + timestep * stiffness)
 
 
 @compiled
 def contact_force(
-    rate: np.ndarray,
+    rate: FloatArray,
     gap: float,
     z: float,
-    x: np.ndarray,
-    parameters: np.ndarray,
+    x: FloatArray,
+    parameters: FloatArray,
     timestep: float,
-    force: np.ndarray,
-    slope: np.ndarray,
+    force: FloatArray,
+    slope: FloatArray,
 ) -> int:
     """Force on the body at one contact point, and how it depends on the velocity of that point.
 
@@ -106,6 +143,7 @@ def contact_force(
     :param z: normal deformation of the surface at the beginning [m]
     :param x: tangent deformations at the beginning, (2,) [m]
     :param parameters: K_n, D_n, K_t, D_t [N/m, N s/m], mu, (5,)
+    :param timestep: h [s]
     :param force: the result, (3,) [N]
     :param slope: derivative of `force` with respect to `rate`, (3, 3) [N s/m]; a result
     :return: OPEN, STICKING or SLIDING
@@ -122,15 +160,16 @@ def contact_force(
     f_1 = stick_force(rate[1], x[0], K_t, D_t, timestep)
     f_2 = stick_force(rate[2], x[1], K_t, D_t, timestep)
     tangent_slope = force_slope(K_t, D_t, timestep)
-    longest, length = mu * f_n, math.sqrt(f_1 * f_1 + f_2 * f_2)
-    force[1], force[2] = within_cone(f_1, f_2, longest)
-    if length <= longest:
+    maximum, length = mu * f_n, math.sqrt(f_1 * f_1 + f_2 * f_2)
+    force[1], force[2] = within_cone(f_1, f_2, maximum)
+    if length <= maximum:
         slope[1, 1] = slope[2, 2] = tangent_slope
         return STICKING
-    # The direction of friction turns with the velocity; its length follows the normal force, so
-    # that the slope is not symmetric.
+    # Sliding, f_t = mu f_n d with the unit vector d along f_stick: its length follows the normal
+    # force, whence the slope is not symmetric, and only its direction follows the tangent
+    # velocity, by (1 - d d^T), which has nothing along d.
     d_1, d_2 = f_1 / length, f_2 / length
-    turning = tangent_slope * longest / length
+    turning = tangent_slope * maximum / length
     slope[1, 0], slope[2, 0] = mu * d_1 * slope[0, 0], mu * d_2 * slope[0, 0]
     slope[1, 1] = turning * (1.0 - d_1 * d_1)
     slope[2, 2] = turning * (1.0 - d_2 * d_2)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Sequence
+from typing import List, Sequence, Set
 
 import numpy as np
 
-#: Meshes above this size are not read [bytes].
-LARGEST_FILE = 500_000_000
+from rbd_ros.contact.arrays import FloatArray
+
+#: Maximum size of a mesh file: reading takes several times its size of memory [bytes].
+MAX_FILE_SIZE = 500_000_000
 
 
 class MeshError(ValueError):
     """A mesh that cannot be read; the message says why and what to do."""
 
 
-def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> np.ndarray:
+def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatArray:
     """Vertices of a mesh, scaled, (N, 3) [m].
 
     :param path: file in STL (binary or text), OBJ, or a format that coal reads, such as DAE
@@ -24,12 +26,11 @@ def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> np.nda
     """
     readers = {'.stl': _read_stl, '.obj': _read_obj}
     try:
-        if Path(path).stat().st_size > LARGEST_FILE:
-            raise MeshError(f'{path} has more than {LARGEST_FILE} bytes')
-        vertices = readers.get(Path(path).suffix.lower(), _read_with_coal)(path)
-        vertices = np.asarray(vertices, dtype=float).reshape(-1, 3) * np.asarray(
-            scale, dtype=float
-        )
+        if Path(path).stat().st_size > MAX_FILE_SIZE:
+            raise MeshError(f'{path} has more than {MAX_FILE_SIZE} bytes')
+        read = readers.get(Path(path).suffix.lower(), _read_with_coal)
+        factors = np.asarray(scale, dtype=float)
+        vertices: FloatArray = np.asarray(read(path), dtype=float).reshape(-1, 3) * factors
     except OSError as error:
         raise MeshError(f'{path} cannot be read: {error.strerror or error}') from error
     except (ValueError, IndexError) as error:
@@ -43,7 +44,7 @@ def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> np.nda
     return vertices
 
 
-def _read_stl(path: str) -> np.ndarray:
+def _read_stl(path: str) -> FloatArray:
     data = Path(path).read_bytes()
     count = int.from_bytes(data[80:84], 'little') if len(data) >= 84 else 0
     # Binary files may begin with "solid" too; their length gives them away.
@@ -64,8 +65,9 @@ def _read_stl(path: str) -> np.ndarray:
     )
 
 
-def _read_obj(path: str) -> np.ndarray:
-    vertices, used = [], set()
+def _read_obj(path: str) -> FloatArray:
+    vertices: List[List[float]] = []
+    used: Set[int] = set()
     for line in Path(path).read_bytes().splitlines():
         words = line.split()
         if words[:1] == [b'v']:
@@ -77,7 +79,7 @@ def _read_obj(path: str) -> np.ndarray:
     return np.array([vertices[k] for k in sorted(used)] if used else vertices)
 
 
-def _read_with_coal(path: str) -> np.ndarray:
+def _read_with_coal(path: str) -> FloatArray:
     try:
         import coal
     except ImportError:

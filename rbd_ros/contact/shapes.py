@@ -13,23 +13,26 @@ from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.contact.detection import BALL, ContactShapes, FIXED_POINTS, RIMS
+from rbd_ros.contact.arrays import AnyArray, FloatArray
+from rbd_ros.contact.detection import ContactShapes, FIXED_POINTS, RIMS, SPHERE
 from rbd_ros.contact.mesh import mesh_vertices, MeshError
 from rbd_ros.model import Model
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Sphere
 
-#: Hulls with more vertices are thinned out, each vertex being chosen as far as possible from those
-#: already there.
+#: Maximum number of contact points of a mesh: of larger hulls only so many vertices are used, each
+#: chosen as far as possible from those already there, so that they cover the hull evenly.
 MAX_HULL_POINTS = 256
 
+#: Contact points of a cylinder, four on each rim.
 POINTS_OF_CYLINDER = 8
 
 
 def contact_shapes(
     model: Model, links: Optional[Sequence[str]] = None
 ) -> Tuple[ContactShapes, List[Geometry], List[str]]:
-    """Shapes of a robot that can touch something, those of the immovable base left out.
+    """Collision shapes of a robot's moving links, with their contact points.
 
+    :param model: system model
     :param links: links that may touch; None for all
     :return: the shapes, the geometries they came from, and warnings about those that could not be
         used
@@ -49,8 +52,10 @@ def contact_shapes(
                 f'link {geometry.link!r} will not touch anything: its collision mesh {error}'
             )
             continue
-        E = np.array(geometry.placement.E)  # from body to geometry coordinates
+        E: FloatArray = np.array(geometry.placement.E)  # from body to geometry coordinates
         origin = np.array(geometry.placement.r)
+        # x_body = E^T x + r, which is x @ E + r for rows of points. The axis of a cylinder is its
+        # z axis, the third row of E.
         rows.append(
             (kind, geometry.body, origin + centre @ E, reach, len(own), size, E[[2, 0, 1]])
         )
@@ -71,11 +76,17 @@ def contact_shapes(
     return shapes, geometries, warnings
 
 
-def _shape(geometry: Geometry) -> tuple:
-    """Kind, centre, reach, contact points and size of a shape, in its own coordinates."""
+def _shape(
+    geometry: Geometry,
+) -> Tuple[int, FloatArray, float, FloatArray, Tuple[float, float, float]]:
+    """Fields of `ContactShapes` for one shape, in its own coordinates.
+
+    :return: kind, centre, (3,), radius of the bounding sphere, contact points, (P, 3), size
+    :raises MeshError: for a mesh that cannot be used
+    """
     shape, nowhere = geometry.shape, np.zeros(3)
     if isinstance(shape, Sphere):
-        return BALL, nowhere, shape.radius, np.zeros((1, 3)), (shape.radius, 0.0, 0.0)
+        return SPHERE, nowhere, shape.radius, np.zeros((1, 3)), (shape.radius, 0.0, 0.0)
     if isinstance(shape, Cylinder):
         half = 0.5 * shape.length
         size = (shape.radius, half, 0.0)
@@ -99,25 +110,28 @@ def _shape(geometry: Geometry) -> tuple:
     return FIXED_POINTS, centre, reach, points, (0.0, 0.0, 0.0)
 
 
-def hull_points(vertices: np.ndarray, most: int = MAX_HULL_POINTS) -> np.ndarray:
-    """Vertices of the convex hull, at most `most` of them, (N, 3).
+def hull_points(vertices: FloatArray, maximum: int = MAX_HULL_POINTS) -> FloatArray:
+    """Vertices of the convex hull, evenly spread ones of it if there are too many, (N, 3) [m].
 
-    :param vertices: points, (M, 3); may be flat, in a line, or all the same
+    :param vertices: points, (M, 3) [m]; may be flat, in a line, or all the same
+    :param maximum: maximum number of points
     """
     # Mesh files repeat a vertex for each facet that it belongs to.
     vertices = np.unique(vertices, axis=0)
-    hull = vertices[_hull_indices(vertices)]
-    if len(hull) <= most:
+    hull: FloatArray = vertices[_hull_indices(vertices)]
+    if len(hull) <= maximum:
         return hull
+    # Farthest-point sampling (Gonzalez 1985), from the vertex farthest from the middle.
     chosen = [int(np.argmax(np.linalg.norm(hull - hull.mean(axis=0), axis=1)))]
     distance = np.linalg.norm(hull - hull[chosen[0]], axis=1)
-    while len(chosen) < most:
+    while len(chosen) < maximum:
         chosen.append(int(np.argmax(distance)))
         distance = np.minimum(distance, np.linalg.norm(hull - hull[chosen[-1]], axis=1))
-    return hull[np.sort(chosen)]
+    thinned: FloatArray = hull[np.sort(chosen)]
+    return thinned
 
 
-def _hull_indices(vertices: np.ndarray) -> np.ndarray:
+def _hull_indices(vertices: FloatArray) -> AnyArray:
     """Indices of the vertices of the hull, in whatever dimension the vertices span."""
     from scipy.spatial import ConvexHull
 

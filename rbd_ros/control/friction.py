@@ -26,4 +26,5 @@ def friction_torque(
         number or (nv,) [rad/s or m/s]
     :return: torque, (..., nv) [N m or N]
     """
-    return viscous * v + coulomb * np.tanh(v / transition_velocity)
+    torque: FloatArray = viscous * v + coulomb * np.tanh(v / transition_velocity)
+    return torque

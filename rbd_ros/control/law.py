@@ -98,7 +98,9 @@ class Layout:
     def numbers(self, values: Dict[str, Any]) -> FloatArray:
         """Numbers of the settings, by name, packed into the input 'numbers'."""
         common = [values[name] for name in COMMON_NUMBERS]
-        return np.concatenate([*(values[name] for name in JOINT_NUMBERS), common]).astype(float)
+        own = [values[name] for name in JOINT_NUMBERS]
+        numbers: FloatArray = np.concatenate([*own, common]).astype(float)
+        return numbers
 
     def unpacked(self, numbers: Scalars) -> Dict[str, Any]:
         """Vectors and single numbers of the settings by name: the inverse of `numbers`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 import math
-from typing import Any, List, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, cast, List, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
@@ -124,7 +124,8 @@ class TorqueLimiter:
         limits = TorqueLimits(effort_limits, rate)
         n = limits.effort_limits.size
         kernel, inputs = _kernel(n), np.zeros((4, n))
-        self._limited, self._any_step = kernel.function, np.full(n, UNLIMITED)
+        self._limited = cast(Callable[..., FloatArray], kernel.function)
+        self._any_step: FloatArray = np.full(n, UNLIMITED)
         # Packed, where machine code finds it: see `memory`.
         self._wanted, self._before, step, self._finite_limits = inputs
         self._rate = np.zeros(n)

@@ -129,7 +129,7 @@ class DesiredMotion:
                 for limits in (robot.lower_limits, robot.upper_limits, robot.velocity_limits)
             )
         )
-        self._rest = np.zeros(robot.nv)
+        self._rest: FloatArray = np.zeros(robot.nv)
         self._rest.flags.writeable = False
         self._inbox: Deque[MotionPlan] = deque(maxlen=1)
         self._intervals = StateIntervals()

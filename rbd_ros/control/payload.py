@@ -69,7 +69,7 @@ def check_payload(parameters: Any) -> FloatArray:
             f'centre of mass of the payload is {distance:g} m from its link; give it in metres, '
             f'at most {MAXIMUM_DISTANCE:g}'
         )
-    about_origin = np.zeros((3, 3))
+    about_origin: FloatArray = np.zeros((3, 3))
     about_origin[np.triu_indices(3)] = values[4:]
     about_origin = about_origin + np.triu(about_origin, 1).T
     about_com = about_origin - m * (c @ c * np.eye(3) - np.outer(c, c))
@@ -81,9 +81,9 @@ def check_payload(parameters: Any) -> FloatArray:
 def _inertia_matrix(inertia: Any) -> FloatArray:
     if inertia is None or np.size(inertia) == 0:
         return np.zeros((3, 3))
-    given = np.asarray(inertia, dtype=float)
+    given: FloatArray = np.asarray(inertia, dtype=float)
     if given.shape == (6,):
-        matrix = np.zeros((3, 3))
+        matrix: FloatArray = np.zeros((3, 3))
         matrix[np.triu_indices(3)] = given
         matrix = matrix + np.triu(matrix, 1).T
     elif given.shape == (3, 3):

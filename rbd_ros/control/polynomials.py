@@ -13,6 +13,7 @@ from math import comb
 from typing import Optional, Tuple, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rbd_ros.control.arrays import BoolArray, FloatArray
 from rbd_ros.control.slices import slices
@@ -166,7 +167,8 @@ def control_values(c: FloatArray) -> FloatArray:
 
 def slope_control_values(control: FloatArray) -> FloatArray:
     """Control values of the derivative, (powers - 1, segments, n)."""
-    return (control[1:] - control[:-1]) * (len(control) - 1)
+    slopes: FloatArray = (control[1:] - control[:-1]) * float(len(control) - 1)
+    return slopes
 
 
 def cut(control: FloatArray, u: Union[float, FloatArray]) -> FloatArray:
@@ -213,7 +215,7 @@ def _beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolAr
     Where the cut is exact, both parts are monotonic, and their ends decide.
     """
     result = np.zeros(control.shape[1], dtype=bool)
-    column = np.arange(control.shape[1])
+    column: NDArray[np.intp] = np.arange(control.shape[1])
     for count in range(MOST_CUTS):
         low, high = lower.take(column), upper.take(column)
         first, last = control[0], control[-1]
@@ -268,5 +270,5 @@ def extremes(c: FloatArray) -> Tuple[float, float]:
     roots = np.roots(slope[::-1]) if len(slope) > 1 else np.zeros(0)
     turning = roots[np.abs(roots.imag) < 1e-9].real
     u = np.concatenate([[0.0, 1.0], turning[(turning > 0.0) & (turning < 1.0)]])
-    values = np.polynomial.polynomial.polyval(u, c)
+    values = np.polyval(c[::-1], u)
     return float(values.min()), float(values.max())

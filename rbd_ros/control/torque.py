@@ -7,7 +7,7 @@ and `TorqueLaw.applied` tells it what became of it.
 from __future__ import annotations
 
 from operator import itemgetter
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, cast, Dict, List, NamedTuple, Optional, Tuple, Union
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -66,12 +66,13 @@ class _Active:
     ):
         n = layout.nv
         self.settings = settings
-        self.kernel, self.address = kernel.function, int(kernel.address)
+        self.kernel = cast(Callable[..., FloatArray], kernel.function)
+        self.address = int(kernel.address)
         computed = settings.feedback == 'computed_torque'
         has_errors = computed or settings.feedback == 'pd'
         #: Whether there is an integral at each joint, (nv,) bool.
         self.integrates = (settings.ki > 0.0) & (settings.kp > 0.0) & has_errors
-        stiffness = np.zeros(n)
+        stiffness: FloatArray = np.zeros(n)
         # Friction that is compensated at the measured velocity no longer damps, and so needs no
         # stiffness to go with it.
         if computed and settings.friction != 'measured':
@@ -180,7 +181,9 @@ class TorqueLaw:
             payload = (f'payload:{payload_link}',)
         # All variants, whatever the settings, so that no change of them waits for the compiler.
         self._laws = {c: _law_kernel(robot, c, payload_link) for c in (False, True)}
-        self._gravity = robot.function('gravity_torque', ('gravity', *payload))
+        self._gravity: Callable[..., FloatArray] = robot.function(
+            'gravity_torque', ('gravity', *payload)
+        )
         self._torque = self._layout.at('torque')
         # Memory lies among the kernel's inputs, where machine code finds it: see `memory`.
         sizes = [*self._layout.input_sizes.values(), *(10 for _ in payload)]

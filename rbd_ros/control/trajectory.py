@@ -87,7 +87,7 @@ class JointTrajectory:
             return self._knots
         q, v, a = self.positions, self.velocities, self.accelerations
         if len(q) == 1:
-            segments = np.zeros((0, 4, q.shape[1]))
+            segments: FloatArray = np.zeros((0, 4, q.shape[1]))
         elif v is not None and a is not None:
             segments = polynomials.quintic(self.times, q, v, a)
         elif v is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Dict, Iterator, List, Optional, Sequence
+from typing import Dict, Iterable, Iterator, List, Optional, Union
 from urllib.parse import unquote
 
 
@@ -19,7 +19,9 @@ class MeshPaths:
     :param package_paths: further roots
     """
 
-    def __init__(self, directory: Optional[str], package_paths: Sequence[str] = ()):
+    def __init__(
+        self, directory: Optional[str], package_paths: Iterable[Union[str, os.PathLike[str]]] = ()
+    ):
         self._directory = directory
         if isinstance(package_paths, (str, os.PathLike)):
             package_paths = (package_paths,)

@@ -24,6 +24,7 @@ Out = Optional[Array]
 Outs = Optional[Sequence[Array]]
 
 Method = TypeVar('Method', bound=Callable[..., Any])
+Result = TypeVar('Result')
 
 
 def computes(algorithm: str) -> Callable[[Method], Method]:
@@ -49,14 +50,16 @@ class Compiled:
     def __init__(self, kernels: Kernels, **chosen: Any):
         self._kernels, self._chosen = kernels, chosen
 
+    # What comes back, an array or a named tuple, is for the method that calls to say: kernels of
+    # either kind have one type.
     def _call(
         self,
         method: str,
         arrays: Sequence[Any],
-        external_forces: Optional[Mapping[str, Any]] = None,
+        external_forces: Forces = None,
         out: Any = None,
         holder: Optional[type] = None,
-    ) -> Any:
+    ) -> Result:  # type: ignore[type-var]
         """Run the algorithm of a method; from now on its name on this object is the builtin.
 
         :param method: name of the method
@@ -73,7 +76,7 @@ class Compiled:
             kernel = self._kernels.get(unbound.algorithm, **options)
             if isinstance(kernel, Kernel) and isinstance(loaded, Kernel):
                 kernel.call_with_forces(links, loaded)
-            return loaded(*arrays, *forces, out=out)
+            return loaded(*arrays, *forces, out=out)  # type: ignore[return-value]
         kernel = self._kernels.get(unbound.algorithm, **options)
         refined = getattr(type(self), method) is not unbound
         if method not in self.__dict__ and not refined:
@@ -84,7 +87,7 @@ class Compiled:
             if builtin is not fallback:
                 self.__dict__[method] = builtin
         result = kernel(*arrays, out=out)
-        return result if holder is None else holder(result)
+        return result if holder is None else holder(result)  # type: ignore[return-value]
 
     def _declared_method(self, name: str) -> Any:
         """Method of this name that says what it computes; a subclass may have refined it."""
@@ -101,7 +104,7 @@ class Compiled:
 class _BoundMethod(Fallback):
     """Method of an object that its builtin falls back on.
 
-    A builtin is pickled as an attribute of this object.
+    Its attributes are those of the object, of which the builtin is pickled as one.
     """
 
     def __getattr__(self, name: str) -> Any:

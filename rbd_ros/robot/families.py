@@ -47,14 +47,14 @@ class HybridFunctions:
     ) -> HybridDynamics:
         """Accelerations and forces of all joints, from the one or the other of each.
 
-        :param q: configuration, (nq,)
-        :param v: velocity, (nv,)
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
         :param known: generalized forces of the joints named, accelerations of the others, (nv,)
         :param forward_joints: names of the joints whose forces are given
         :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
             [N m, N]
         :param out: arrays for a and tau
-        :return: a, (nv,), and tau, (nv,), what was given included
+        :return: a, (nv,) [rad/s^2, m/s^2], and tau, (nv,) [N m, N], what was given included
         :raises ValueError: for a wrong shape or dtype, or an unknown joint or link
         """
         partition = self.partition(forward_joints)
@@ -95,7 +95,10 @@ class Partition(Compiled):
         *,
         out: Outs = None,
     ) -> HybridDynamics:
-        """Accelerations and forces of all joints, as `HybridFunctions.dynamics` gives them."""
+        """Accelerations and forces of all joints, as `HybridFunctions.dynamics` gives them.
+
+        Arguments are those of `HybridFunctions.dynamics` without the names of the joints.
+        """
         return self._call('dynamics', (q, v, known), external_forces, out)
 
 
@@ -114,7 +117,16 @@ class DerivativeFunctions(Compiled):
     ) -> InverseDynamicsDerivatives:
         """Generalized forces as `Robot.inverse_dynamics` gives them, and their derivatives.
 
-        :return: tau, (nv,), dtau_dq, dtau_dv and dtau_da, (nv, nv) each
+        The derivative by q is along the velocities (book 4.4), so that a quaternion counts as the
+        three freedoms that it has.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param a: acceleration, (nv,) [rad/s^2, m/s^2]
+        :param external_forces: as for `Robot.inverse_dynamics`
+        :param out: arrays for all four
+        :return: tau, (nv,) [N m, N], dtau_dq, dtau_dv and dtau_da, (nv, nv) each
+        :raises ValueError: for a wrong shape or dtype, or an unknown link
         """
         return self._call('inverse_dynamics', (q, v, a), external_forces, out)
 
@@ -126,7 +138,10 @@ class LoopFunctions(Compiled):
     def closure(self, q: ArrayLike, *, out: Outs = None) -> LoopClosure:
         """Position errors of the loops and the Jacobian of their constraints.
 
-        :return: residual, (n,), zero where the loops are closed, and K, (n, nv): K v is the
-            velocity of the errors there
+        :param q: configuration, (nq,) [rad, m]
+        :param out: arrays for both
+        :return: residual, (n,) [rad, m], zero where the loops are closed, and K, (n, nv): K v is
+            the velocity of the errors there
+        :raises ValueError: for a wrong shape or dtype
         """
         return self._call('closure', (q,), None, out)

@@ -10,7 +10,11 @@ from rbd_ros.robot.kernels import Kernels
 
 
 class RobotFrame(Compiled):
-    """Functions of a link or joint frame; `Robot.frame` gives one.
+    """Motion of a link or joint frame, and the inertia felt there; `Robot.frame` gives one.
+
+    Arguments of the methods are the configuration q, (nq,) [rad, m], the velocity v, (nv,) [rad/s,
+    m/s], the acceleration a, (nv,) [rad/s^2, m/s^2], and `out`, an array for the result. A wrong
+    shape or dtype raises ValueError.
 
     :param kernels: kernels of the robot
     :param name: name of the link or joint
@@ -42,8 +46,8 @@ class RobotFrame(Compiled):
     def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Out = None) -> Array:
         """Rate of `velocity`, component by component, (6,) [rad/s^2, m/s^2]; without gravity.
 
-        The spatial acceleration for the references 'body' and 'base', and for 'aligned' the
-        ordinary acceleration of the frame's origin.
+        That is the spatial acceleration for the references 'body' and 'base', and for 'aligned'
+        the classical acceleration of the frame's origin (book 2.11).
         """
         return self._call('acceleration', (q, v, a), None, out)
 
@@ -69,7 +73,10 @@ class RobotFrame(Compiled):
     def point_jacobian_derivative(
         self, q: ArrayLike, v: ArrayLike, point: ArrayLike, *, out: Out = None
     ) -> Array:
-        """Time derivative of `point_jacobian`, element by element, (3, nv)."""
+        """Time derivative of `point_jacobian`, element by element, (3, nv).
+
+        :param point: coordinates of the point in the frame, (3,) [m]
+        """
         return self._call('point_jacobian_derivative', (q, v, point), None, out)
 
     @computes('inverse_operational_inertia')
@@ -87,5 +94,6 @@ class RobotFrame(Compiled):
         It grows without bound where the Jacobian loses rank.
 
         :raises ModelError: if fewer than six freedoms move the frame
+        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
         """
         return self._call('operational_inertia', (q,), None, out)

@@ -10,11 +10,13 @@ from typing import Any, Callable, Dict, Optional, Tuple, Union
 
 from rbd_ros.algorithms import catalogue
 from rbd_ros.algorithms.declaration import Declaration, declaration_of
-from rbd_ros.compiler import BaseKernel, compile_lock, make_kernel, why_unavailable
+from rbd_ros.compiler import compile_lock, make_kernel, why_unavailable
+from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
 from rbd_ros.model import Model
 from rbd_ros.robot.variants import check, definition, Variant, variant
 
 Algorithm = Union[str, Declaration, Callable[..., Any]]
+AnyKernel = Union[Kernel, InterpretedKernel]
 
 _log = logging.getLogger('rbd_ros')
 _noticed = False
@@ -28,28 +30,29 @@ class Kernels:
 
     def __init__(self, model: Model):
         self.model = model
-        self._by_variant: Dict[Variant, BaseKernel] = {}
-        self._by_options: Dict[Tuple[Any, ...], BaseKernel] = {}
+        self._by_variant: Dict[Variant, AnyKernel] = {}
+        self._by_options: Dict[Tuple[Any, ...], AnyKernel] = {}
 
-    def get(self, algorithm: Algorithm, **options: Any) -> BaseKernel:
+    def get(self, algorithm: Algorithm, **options: Any) -> AnyKernel:
         """Kernel of an algorithm, made if there is none yet.
 
         :param algorithm: name in the catalogue, or a declared function
         :param options: see `rbd_ros.robot.variants.variant`
         :raises ValueError: for an unknown algorithm or option
         """
+        key = (algorithm, *options.items())
         try:
-            return self._by_options[(algorithm, *options.items())]
+            return self._by_options[key]
         except (KeyError, TypeError):  # unknown so far, or an option that is no key, as a list
             pass
         kernel = self._of_variant(variant(self.model, declared(algorithm), **options))
         try:
-            self._by_options[(algorithm, *options.items())] = kernel
+            self._by_options[key] = kernel
         except TypeError:
             pass
         return kernel
 
-    def _of_variant(self, chosen: Variant) -> BaseKernel:
+    def _of_variant(self, chosen: Variant) -> AnyKernel:
         kernel = self._by_variant.get(chosen)
         if kernel is None:
             with compile_lock:
@@ -58,7 +61,7 @@ class Kernels:
                     kernel = self._by_variant[chosen] = self._make(chosen)
         return kernel
 
-    def _make(self, chosen: Variant) -> BaseKernel:
+    def _make(self, chosen: Variant) -> AnyKernel:
         _notice_missing_compiler()
         return make_kernel(
             definition(self.model, chosen, self._doc(chosen)),

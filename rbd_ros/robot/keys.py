@@ -14,10 +14,7 @@ _MAKERS = ('rbd_ros.robot.variants', 'rbd_ros.compiler.runtime.kernel')
 
 
 def model_key(model: Model) -> List[Any]:
-    """Everything of a model that its functions depend on, as JSON values.
-
-    Floats exact to the bit.
-    """
+    """Everything of a model that its functions depend on, as JSON values, floats to the bit."""
 
     def exact(values: Sequence[Any]) -> List[str]:
         return [float(x).hex() for x in values]
@@ -59,6 +56,7 @@ def source_key(model: Model, *makers: Any) -> str:
 
     :param makers: declarations of algorithms; functions and modules whose text counts as well
     """
-    joints = {type(each.joint) for each in (*model.bodies, *model.loops)}
+    joints = {type(body.joint) for body in model.bodies}
+    joints |= {type(loop.joint) for loop in model.loops}
     texts = [maker.text if isinstance(maker, Declaration) else maker for maker in makers]
     return source_digest(*_MAKERS, *sorted(joints, key=repr), *texts)

@@ -42,7 +42,7 @@ class PublicFunction(NamedTuple):
 
     @property
     def row(self) -> str:
-        """Row of the table."""
+        """Row of the table: call, outputs with shape and unit, summary, source."""
         parameters = inspect.signature(self.method).parameters
         defaults = {name: parameters[name].default for name in self.arguments}
         arguments = [
@@ -68,7 +68,7 @@ def public_functions() -> Iterator[PublicFunction]:
 
 
 def table() -> str:
-    """Lines of the table."""
+    """Table of all public functions, in Markdown."""
     head = '| `robot.` | result | what | source |\n|---|---|---|---|\n'
     return head + '\n'.join(function.row for function in public_functions()) + '\n'
 

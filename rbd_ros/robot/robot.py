@@ -1,13 +1,10 @@
-"""What a user holds: a robot from a URDF.
-
-Every algorithm is specialised to it and compiled on first use.
-"""
+"""What a user holds: a robot from a URDF, with its dynamics compiled for it on first use."""
 
 from __future__ import annotations
 
 from functools import cached_property
 import os
-from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, cast, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,14 +12,14 @@ from numpy.typing import ArrayLike
 from rbd_ros.algorithms.energy import Energy
 from rbd_ros.algorithms.equations_of_motion import EquationsOfMotion
 from rbd_ros.algorithms.singularity import singular_joints, singularity
-from rbd_ros.compiler import BaseKernel, OperationCount
+from rbd_ros.compiler import OperationCount
 from rbd_ros.compiler.runtime.randomness import generator
-from rbd_ros.model import load_urdf, Model
+from rbd_ros.model import Body, load_urdf, Model
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.configuration import neutral
 from rbd_ros.robot.families import DerivativeFunctions, HybridFunctions, LoopFunctions
 from rbd_ros.robot.frame import RobotFrame
-from rbd_ros.robot.kernels import Algorithm, Kernels
+from rbd_ros.robot.kernels import Algorithm, AnyKernel, Kernels
 from rbd_ros.robot.link_poses import link_poses, LinkPoses
 
 
@@ -58,12 +55,12 @@ class Robot(Compiled):
     @classmethod
     def from_urdf(
         cls,
-        path_or_xml: Union[str, os.PathLike],
+        path_or_xml: Union[str, os.PathLike[str]],
         floating_base: bool = False,
         gravity: Sequence[float] = (0.0, 0.0, -9.81),
         strict: bool = False,
-        armature: Optional[Union[Mapping[str, float], str, os.PathLike]] = None,
-        package_paths: Iterable[Union[str, os.PathLike]] = (),
+        armature: Optional[Union[Mapping[str, float], str, os.PathLike[str]]] = None,
+        package_paths: Iterable[Union[str, os.PathLike[str]]] = (),
     ) -> Robot:
         """Load a robot from a URDF.
 
@@ -95,7 +92,7 @@ class Robot(Compiled):
             f'<Robot {self.name!r}: {self.nv} degrees of freedom, {len(self._model.links)} links>'
         )
 
-    def __reduce__(self):
+    def __reduce__(self) -> Tuple[Any, ...]:
         return type(self), (self._model,)
 
     # -- what it is
@@ -122,9 +119,9 @@ class Robot(Compiled):
 
     @property
     def joint_names(self) -> Tuple[str, ...]:
-        """Names of the joints in the order of q and v.
+        """Names of the joints in the order of q and v, mimic joints left out.
 
-        Depth first, siblings in file order, mimic joints left out.
+        The order is depth first along the tree of the description, siblings as in the file.
         """
         return self._model.joint_names
 
@@ -135,12 +132,12 @@ class Robot(Compiled):
 
     @property
     def body_names(self) -> Tuple[str, ...]:
-        """Names of the moving bodies: of the link that gives each its frame."""
+        """Names of the moving bodies, each called by the link that gives it its frame."""
         return tuple(body.name for body in self._model.bodies)
 
     @property
     def warnings(self) -> Tuple[str, ...]:
-        """What is odd about the description, each naming link or joint."""
+        """What is odd about the description, each warning naming a link or joint."""
         singular = singularity(self._model)
         if singular:
             return (*self._model.warnings, f'forward dynamics is impossible: {singular}')
@@ -154,59 +151,64 @@ class Robot(Compiled):
         return self._model.warnings
 
     @property
-    def gravity(self) -> np.ndarray:
+    def gravity(self) -> Array:
         """Acceleration of gravity in base coordinates, (3,) [m/s^2]."""
         return np.array(self._model.gravity, dtype=float)
 
     @property
-    def effort_limits(self) -> np.ndarray:
-        """Greatest generalized forces, (nv,) [N m or N].
-
-        Infinite where the description gives none.
-        """
+    def effort_limits(self) -> Array:
+        """Maximum generalized forces, (nv,) [N m or N]; infinite where the URDF gives none."""
         return self._effort_limits
 
     @property
-    def velocity_limits(self) -> np.ndarray:
-        """Greatest speeds, (nv,) [rad/s or m/s]; infinite where the description gives none."""
+    def velocity_limits(self) -> Array:
+        """Maximum speeds, (nv,) [rad/s or m/s]; infinite where the URDF gives none."""
         return self._velocity_limits
 
     @property
-    def lower_limits(self) -> np.ndarray:
-        """Least positions, (nq,) [rad or m]; infinite where there is none."""
+    def lower_limits(self) -> Array:
+        """Minimum positions, (nq,) [rad or m]; infinite where the URDF gives none."""
         return self._lower
 
     @property
-    def upper_limits(self) -> np.ndarray:
-        """Greatest positions, (nq,) [rad or m]; infinite where there is none."""
+    def upper_limits(self) -> Array:
+        """Maximum positions, (nq,) [rad or m]; infinite where the URDF gives none."""
         return self._upper
 
     @property
-    def damping(self) -> np.ndarray:
-        """Viscous damping, that of mimic joints reflected, (nv,) [N m s/rad or N s/m]."""
+    def damping(self) -> Array:
+        """Viscous damping, (nv,) [N m s/rad or N s/m].
+
+        That of mimic joints is reflected to the joints that they follow.
+        """
         return self._reflected(lambda body, ratio: body.damping * ratio * ratio)
 
     @property
-    def friction(self) -> np.ndarray:
-        """Coulomb friction, that of mimic joints reflected, (nv,) [N m or N]."""
+    def friction(self) -> Array:
+        """Coulomb friction, (nv,) [N m or N].
+
+        That of mimic joints is reflected to the joints that they follow.
+        """
         return self._reflected(lambda body, ratio: body.friction * abs(ratio))
 
     @property
-    def armature(self) -> np.ndarray:
-        """Rotor inertia on the diagonal of the mass matrix, that of mimic joints reflected.
+    def armature(self) -> Array:
+        """Rotor inertia, part of the diagonal of the mass matrix, (nv,) [kg m^2 or kg].
 
-        (nv,) [kg m^2 or kg].
+        That of mimic joints is reflected to the joints that they follow.
         """
         return self._reflected(lambda body, ratio: body.armature * ratio * ratio)
 
-    def _for_each_dof(self, value: Callable, independent: Sequence[tuple]) -> np.ndarray:
+    def _for_each_dof(
+        self, value: Callable[[Body], float], independent: Sequence[Tuple[Body, slice]]
+    ) -> Array:
         result = np.zeros(self._model.nv)
         for body, at_v in independent:
             result[at_v] = value(body)
         result.flags.writeable = False
         return result
 
-    def _reflected(self, value: Callable) -> np.ndarray:
+    def _reflected(self, value: Callable[[Body, float], float]) -> Array:
         model, result = self._model, np.zeros(self._model.nv)
         for _, body in model.outward():
             for k in range(model.tree_nv)[body.v]:
@@ -215,20 +217,21 @@ class Robot(Compiled):
 
     # -- configurations
 
-    def neutral(self) -> np.ndarray:
-        """Configuration with all joints at zero (identity quaternions), (nq,)."""
+    def neutral(self) -> Array:
+        """Configuration with all joints at zero, quaternions at the identity, (nq,) [rad, m]."""
         return neutral(self._model)
 
     @computes('random_configuration')
     def random_configuration(
         self, rng: Optional[np.random.Generator] = None, *, out: Out = None
     ) -> Array:
-        """Configuration drawn uniformly, (nq,).
+        """Random configuration, uniform between the joint limits, (nq,) [rad, m].
 
-        Between the limits of a joint; without limits, within pi for a rotation and 1 m for a
-        translation. Orientations are uniform on the rotation group.
+        A joint without limits is drawn within pi of zero if it turns and within 1 m if it slides;
+        orientations are uniform on the rotation group.
 
         :param rng: source of randomness; one of this process if None
+        :param out: array for the result
         """
         u = (rng or generator()).random(self._uniforms)
         return self._call('random_configuration', (u,), None, out)
@@ -236,13 +239,19 @@ class Robot(Compiled):
     def random_configurations(
         self, count: int, rng: Optional[np.random.Generator] = None, *, out: Out = None
     ) -> Array:
-        """Batch of configurations, each drawn as by `random_configuration`, (count, nq)."""
+        """Batch of configurations, each drawn as by `random_configuration`, (count, nq).
+
+        :param count: number of configurations
+        :param rng: source of randomness; one of this process if None
+        :param out: array for the result
+        """
         u = (rng or generator()).random((count, self._uniforms))
-        return self.kernel('random_configuration').function(u, out=out)
+        sample = cast(Callable[..., Array], self.kernel('random_configuration').function)
+        return sample(u, out=out)
 
     @cached_property
     def _uniforms(self) -> int:
-        """How many random numbers a configuration takes."""
+        """Number of random numbers that a configuration takes."""
         return sum(self._model.body(i).joint.uniforms for i in self._model.independent)
 
     @computes('integrate')
@@ -251,17 +260,26 @@ class Robot(Compiled):
     ) -> Array:
         """Configuration reached from `q` at the constant velocity `v` in time `dt`, (nq,).
 
-        Quaternions stay unit.
+        Rotations are exact (book 4.4), and the quaternions of the result have unit length.
 
-        :param q: configuration, (nq,)
-        :param v: velocity, (nv,)
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
         :param dt: time [s], a number, or one for each state of a batch, (N,)
+        :param out: array for the result
+        :raises ValueError: for a wrong shape or dtype
         """
         return self._call('integrate', (q, v, dt), None, out)
 
     @computes('difference')
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Out = None) -> Array:
-        """Velocity that leads from `q0` to `q1` in unit time, (nv,): `integrate` backwards."""
+        """Velocity that leads from `q0` to `q1` in unit time, (nv,): `integrate` backwards.
+
+        :param q0: configuration at first, (nq,) [rad, m]
+        :param q1: configuration at last, (nq,) [rad, m]
+        :param out: array for the result
+        :return: velocity [rad/s, m/s]; orientations take the shorter way
+        :raises ValueError: for a wrong shape or dtype
+        """
         return self._call('difference', (q0, q1), None, out)
 
     # -- dynamics
@@ -280,9 +298,9 @@ class Robot(Compiled):
 
         Joint friction is not part of them.
 
-        :param q: configuration, (nq,)
-        :param v: velocity, (nv,)
-        :param a: acceleration, (nv,)
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param a: acceleration, (nv,) [rad/s^2, m/s^2]
         :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
             [N m, N]
         :param out: array for the result
@@ -303,13 +321,13 @@ class Robot(Compiled):
     ) -> Array:
         """Acceleration that generalized forces cause, without joint friction (ABA, book 7.3).
 
-        :param q: configuration, (nq,)
-        :param v: velocity, (nv,)
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
         :param tau: generalized forces, (nv,) [N m, N]
         :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
             [N m, N]
         :param out: array for the result
-        :return: acceleration, (nv,)
+        :return: acceleration, (nv,) [rad/s^2, m/s^2]
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
         :raises ValueError: for a wrong shape or dtype, or an unknown link
         """
@@ -321,7 +339,14 @@ class Robot(Compiled):
     ) -> Array:
         """Bias force C of H a + C = tau, (nv,) [N m, N] (book 6.1).
 
-        It holds Coriolis, centrifugal, gravity and external forces.
+        It is the force that makes the acceleration zero: against Coriolis and centrifugal effects,
+        gravity and external forces.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param external_forces: as for `inverse_dynamics`
+        :param out: array for the result
+        :raises ValueError: for a wrong shape or dtype, or an unknown link
         """
         return self._call('bias_force', (q, v), external_forces, out)
 
@@ -341,7 +366,12 @@ class Robot(Compiled):
     ) -> EquationsOfMotion:
         """Inertia matrix and bias force of H a + C = tau, in one pass.
 
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param external_forces: as for `inverse_dynamics`
+        :param out: arrays for H and C
         :return: H, (nv, nv), and C, (nv,), as `mass_matrix` and `bias_force` give them
+        :raises ValueError: for a wrong shape or dtype, or an unknown link
         """
         return self._call('equations_of_motion', (q, v), external_forces, out)
 
@@ -350,6 +380,11 @@ class Robot(Compiled):
         """Coriolis matrix C(q, v) of the Christoffel symbols, (nv, nv).
 
         C v is the bias force without gravity, and dH/dt - 2 C is skew-symmetric.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param out: array for the result
+        :raises ValueError: for a wrong shape or dtype
         """
         return self._call('coriolis_matrix', (q, v), None, out)
 
@@ -365,21 +400,42 @@ class Robot(Compiled):
     ) -> Array:
         """Spatial force [n; f] that each body gets from its parent across its joint (book 5.3).
 
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param a: acceleration, (nv,) [rad/s^2, m/s^2]
+        :param external_forces: as for `inverse_dynamics`
+        :param out: array for the result
         :return: in the coordinates of the bodies, whose names are `body_names`, (bodies, 6)
             [N m, N]
+        :raises ValueError: for a wrong shape or dtype, or an unknown link
         """
         return self._call('reactions', (q, v, a), external_forces, out)
 
     @computes('energy')
     def energy(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> Energy:
-        """Kinetic and potential energy [J] of all that moves."""
+        """Kinetic and potential energy [J] of all that moves.
+
+        Rotors count as kinetic energy; the potential energy is zero with all mass at the height of
+        the base's origin.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param out: arrays, (), for both
+        :return: two numbers, or arrays, (N,), for a batch; `total` is their sum
+        :raises ValueError: for a wrong shape or dtype
+        """
         return self._call('energy', (q, v), None, out)
 
     @computes('momentum')
     def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
         """Spatial momentum in base coordinates, (6,) [N m s, N s].
 
-        First the angular momentum about the base origin, then the linear momentum.
+        First the angular momentum about the base's origin, then the linear momentum.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param out: array for the result
+        :raises ValueError: for a wrong shape or dtype
         """
         return self._call('momentum', (q, v), None, out)
 
@@ -404,6 +460,7 @@ class Robot(Compiled):
     def forward_kinematics(self, q: ArrayLike, *, out: Out = None) -> LinkPoses:
         """Pose of every link in the base frame, (4, 4) each, by link name: p_base = T p_link.
 
+        :param q: configuration, (nq,) [rad, m]
         :param out: array for all poses, (links, 4, 4)
         :return: mapping of views of one array, `LinkPoses.array`
         """
@@ -429,12 +486,14 @@ class Robot(Compiled):
     ) -> Array:
         """Jacobian of the velocity of a link or joint frame, angular rows first, (6, nv).
 
+        :param q: configuration, (nq,) [rad, m]
         :param frame: name of a link, or of a joint
         :param reference: what the velocity is expressed in: 'body', the frame's own coordinates
             (the book's); 'base', base coordinates, the linear part being that of the point at the
             base origin; 'aligned', the velocity of the frame's origin along the axes of the base
             (the geometric Jacobian)
-        :raises ValueError: for an unknown frame or reference
+        :param out: array for the result
+        :raises ValueError: for an unknown frame or reference, or a wrong shape or dtype
         """
         found = self._frames.get((frame, reference)) or self.frame(frame, reference)
         return found.jacobian(q) if out is None else found.jacobian(q, out=out)
@@ -442,7 +501,10 @@ class Robot(Compiled):
     def jacobian_derivative(
         self, q: ArrayLike, v: ArrayLike, frame: str, reference: str = 'body', *, out: Out = None
     ) -> Array:
-        """Time derivative of `jacobian`, element by element, (6, nv)."""
+        """Time derivative of `jacobian`, element by element, (6, nv).
+
+        Arguments are those of `jacobian`, and the velocity `v`, (nv,) [rad/s, m/s].
+        """
         return self.frame(frame, reference).jacobian_derivative(q, v, out=out)
 
     def point_jacobian(
@@ -450,14 +512,21 @@ class Robot(Compiled):
     ) -> Array:
         """Jacobian of the velocity, along the axes of the base, of a point of a frame, (3, nv).
 
+        :param q: configuration, (nq,) [rad, m]
+        :param frame: name of a link, or of a joint
         :param point: coordinates of the point in the frame, (3,) [m]
+        :param out: array for the result
+        :raises ValueError: for an unknown frame, or a wrong shape or dtype
         """
         return self.frame(frame).point_jacobian(q, point, out=out)
 
     def point_jacobian_derivative(
         self, q: ArrayLike, v: ArrayLike, frame: str, point: ArrayLike, *, out: Out = None
     ) -> Array:
-        """Time derivative of `point_jacobian`, element by element, (3, nv)."""
+        """Time derivative of `point_jacobian`, element by element, (3, nv).
+
+        Arguments are those of `point_jacobian`, and the velocity `v`, (nv,) [rad/s, m/s].
+        """
         return self.frame(frame).point_jacobian_derivative(q, v, point, out=out)
 
     @computes('centre_of_mass')
@@ -465,20 +534,29 @@ class Robot(Compiled):
         """Centre of mass of all moving links in base coordinates, (3,) [m].
 
         Links fixed to the world do not count.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param out: array for the result
+        :raises ModelError: if nothing that moves has mass
+        :raises ValueError: for a wrong shape or dtype
         """
         return self._call('centre_of_mass', (q,), None, out)
 
     @computes('centre_of_mass_jacobian')
     def centre_of_mass_jacobian(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Jacobian of the velocity of `centre_of_mass`, (3, nv)."""
+        """Jacobian of the velocity of `centre_of_mass`, (3, nv).
+
+        :param q: configuration, (nq,) [rad, m]
+        :param out: array for the result
+        :raises ModelError: if nothing that moves has mass
+        :raises ValueError: for a wrong shape or dtype
+        """
         return self._call('centre_of_mass_jacobian', (q,), None, out)
 
     # -- kernels
 
-    def function(self, name: str, runtime: Sequence[str] = ()) -> Callable[..., np.ndarray]:
-        """Variant of a method with more inputs.
-
-        Constants of the robot that are given with each call.
+    def function(self, name: str, runtime: Sequence[str] = ()) -> Callable[..., Any]:
+        """Variant of a method that takes constants of the robot, such as gravity, as inputs.
 
         :param name: name of the method, such as 'gravity_torque'
         :param runtime: the additional inputs, passed as arrays after the method's own, in this
@@ -487,10 +565,11 @@ class Robot(Compiled):
             cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz, in link coordinates, the inertia about the
             link's origin.
         :return: callable taking arrays; forward_kinematics gives one array, (links, 4, 4)
+        :raises ValueError: for an unknown method or link
         """
         return self.kernel(name, runtime=runtime).function
 
-    def kernel(self, algorithm: Algorithm, **options: Any) -> BaseKernel:
+    def kernel(self, algorithm: Algorithm, **options: Any) -> AnyKernel:
         """Kernel of an algorithm, compiled on first use.
 
         :param algorithm: name of an algorithm of `rbd_ros.algorithms`, or any function declared to
@@ -502,5 +581,8 @@ class Robot(Compiled):
         return self._kernels.get(algorithm, **options)
 
     def operation_count(self, name: Algorithm, **options: Any) -> Optional[OperationCount]:
-        """Operations of a function's machine code; None where there is no compiler."""
+        """Number of operations of an algorithm's machine code, by kind; None without a compiler.
+
+        Arguments are those of `kernel`.
+        """
         return self.kernel(name, **options).count

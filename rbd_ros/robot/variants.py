@@ -97,6 +97,7 @@ class Variant:
 def variant(model: Model, algorithm: Declaration, **options: Any) -> Variant:
     """Variant of an algorithm for a model.
 
+    :param algorithm: declaration of the algorithm
     :param options: `forces` and `runtime` (see `Variant`), choices and constants by symbol; what
         is None counts as not given
     :raises ValueError: for an unknown option, link, frame or run-time input, or a wrong size
@@ -129,7 +130,11 @@ def variant(model: Model, algorithm: Declaration, **options: Any) -> Variant:
 
 
 def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
-    """Definition of a variant for a model, ready to be compiled."""
+    """Definition of a variant for a model, ready to be compiled.
+
+    :param variant: the algorithm, and what is chosen of it
+    :param doc: documentation of the function that is made of it
+    """
     return Definition(
         name=variant.algorithm.name,
         inputs=tuple(variant.inputs(model)),
@@ -152,6 +157,7 @@ def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
 def evaluate(model: Model, variant: Variant, *arrays: Scalars) -> Tuple[Scalars, ...]:
     """Run an algorithm on scalars of any kind; flat lists of its outputs.
 
+    :param variant: the algorithm, and what is chosen of it
     :param arrays: one for each of `Variant.inputs`
     """
     algorithm, links = variant.algorithm, variant.forces
@@ -204,7 +210,7 @@ def _check_runtime(model: Model, runtime: Sequence[str]) -> None:
 
 
 def _cheapest(model: Model, variant: Variant) -> Model:
-    """Model with the least arithmetic that gives the same results."""
+    """Model that takes the fewest operations to the same results."""
     constant_inertia = all(key == 'gravity' for key in variant.runtime)
     if variant.algorithm.model == EQUIVALENT and constant_inertia:
         return equivalent_model(model)

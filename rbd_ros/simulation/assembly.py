@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import List, Optional, Sequence, Tuple
+from typing import Any, List, Optional, Set, Tuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.contact import ContactParameters, ContactShapes, HalfSpace
+from rbd_ros.contact.arrays import BoolArray, FloatArray, IntArray
 from rbd_ros.model import Model
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.plant import Ground, Plant, Tree
@@ -16,7 +18,10 @@ from rbd_ros.simulation.workspace import Commands, Workspace, WorldRecord
 
 
 def make_world(plant: Plant, nq: int) -> WorldRecord:
-    """Room for a simulation, all zero."""
+    """Room for a simulation, all zero.
+
+    :param nq: number of position variables of the robot
+    """
     nv, points = len(plant.damping), len(plant.ground.shapes.points)
     near = min(points, MAX_CONTACTS)
     sizes = {
@@ -25,12 +30,18 @@ def make_world(plant: Plant, nq: int) -> WorldRecord:
         'points': points,
         'near': near,
         'bodies': len(plant.tree.parent),
-        'freedoms': len(plant.tree.index),
+        'freedoms': len(plant.tree.dof_index),
         'free': len(plant.free_bases),
         'rows': nv + 3 * near,
     }
-    records = (Commands, State, ExternalForces, Contacts, Workspace)
-    return WorldRecord(plant, *(allocate(kind, **sizes) for kind in records))
+    return WorldRecord(
+        plant,
+        allocate(Commands, **sizes),
+        allocate(State, **sizes),
+        allocate(ExternalForces, **sizes),
+        allocate(Contacts, **sizes),
+        allocate(Workspace, **sizes),
+    )
 
 
 def make_plant(
@@ -42,10 +53,22 @@ def make_plant(
     speed_limit: float,
     runge_kutta: bool,
 ) -> Plant:
-    """Arrays for a simulation of `robot`; see `Plant`."""
+    """Constants of a simulation, and addresses of the kernels that it calls; see `Plant`.
+
+    :param robot: the robot
+    :param timestep: h [s]
+    :param ground: what there is to touch, None for nothing
+    :param contact: parameters of soft contact
+    :param shapes: collision shapes, none if there is nothing to touch
+    :param speed_limit: guard on the speed of joints [rad/s or m/s]
+    :param runge_kutta: whether the integrator is rk4
+    :raises SingularMassMatrixError: if joints move no mass
+    """
     model = robot.model
     damping = np.array(robot.damping, dtype=float)
     stiff = _stiff_damping(robot, timestep, damping)
+    # Damping at the velocity of the end, d (v + h a), is d v and a part of the inertia: stable
+    # however large d is, at no cost.
     diagonal = timestep * damping
     implicit = {'diagonal': tuple(diagonal.tolist())} if diagonal.any() else {}
     position, lower, upper, speed, turning = _by_degree_of_freedom(robot, speed_limit)
@@ -66,6 +89,7 @@ def make_plant(
         mass_matrix=_address(robot, 'mass_matrix'),
         bias_force=_address(robot, 'bias_force'),
         contact_kinematics=_address(robot, 'contact_kinematics') if len(shapes.kind) else 0,
+        # What it is given is a displacement, h v: a velocity for unit time.
         integrate=_address(robot, 'integrate', dt=(1.0,)),
         position=position,
         lower=lower,
@@ -86,19 +110,24 @@ def make_plant(
 
 
 def with_external_forces(plant: Plant, robot: Robot) -> Plant:
-    """Same constants, for a simulation in which external forces may act."""
+    """Same constants, for a simulation in which external forces may act.
+
+    Simulations without them, which are most, are compiled without the code for them.
+    """
     address = _address(robot, 'contact_kinematics')
     return plant._replace(has_external_forces=True, contact_kinematics=address)
 
 
 def _tree(model: Model) -> Tree:
+    # Lists of different lengths one behind the other, with their beginnings: compiled loops have
+    # arrays only.
     supports = [model.support_dofs(i) if i else () for i in range(len(model.bodies) + 1)]
     row_first, row_index = _sparsity(model)
     return Tree(
         parent=_integers([0] + [body.parent for body in model.bodies]),
         dof_first=_integers([0, 0] + [body.v.stop for body in model.bodies]),
-        index=_integers(model.tree_dof_index),
-        ratio=np.array(model.tree_dof_ratio, dtype=float),
+        dof_index=_integers(model.tree_dof_index),
+        dof_ratio=np.array(model.tree_dof_ratio, dtype=float),
         support_first=_integers(np.concatenate([[0], np.cumsum([len(x) for x in supports])])),
         support=_integers([k for x in supports for k in x]),
         row_first=row_first,
@@ -106,15 +135,17 @@ def _tree(model: Model) -> Tree:
     )
 
 
-def _integers(values: Sequence[int]) -> np.ndarray:
+def _integers(values: ArrayLike) -> IntArray:
     return np.array(values, dtype=np.int64)
 
 
-def _address(robot: Robot, name: str, **options) -> int:
+def _address(robot: Robot, name: str, **options: Any) -> int:
     return int(robot.kernel(name, **options).address)
 
 
-def _by_degree_of_freedom(robot: Robot, speed_limit: float) -> Tuple[np.ndarray, ...]:
+def _by_degree_of_freedom(
+    robot: Robot, speed_limit: float
+) -> Tuple[IntArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """Position variable, limits, guard on the speed and rotation, of each degree of freedom."""
     model, nv = robot.model, robot.nv
     position = np.full(nv, -1, dtype=np.int64)
@@ -126,7 +157,7 @@ def _by_degree_of_freedom(robot: Robot, speed_limit: float) -> Tuple[np.ndarray,
             position[at_v] = at_q.start
             lower[at_v], upper[at_v] = robot.lower_limits[at_q], robot.upper_limits[at_q]
     # Whether a variable turns or slides is the same everywhere, though S may depend on q.
-    neutral = model.tree_position(robot.neutral())
+    neutral = model.tree_position(robot.neutral().tolist())
     for _, body in model.outward():
         S = body.joint.motion_subspace(neutral[body.q])
         for k, column in zip(range(model.tree_nv)[body.v], S.columns):
@@ -137,9 +168,9 @@ def _by_degree_of_freedom(robot: Robot, speed_limit: float) -> Tuple[np.ndarray,
     return position, lower, upper, speed, turning
 
 
-def _sparsity(model: Model) -> Tuple[np.ndarray, np.ndarray]:
+def _sparsity(model: Model) -> Tuple[IntArray, IntArray]:
     """Nonzero entries of the factor L of H = L^T D L (book 6.3, 6.5), with those of gears."""
-    rows: List[set] = [set() for _ in range(model.nv)]
+    rows: List[Set[int]] = [set() for _ in range(model.nv)]
     for i, _ in model.outward():
         moving = {model.tree_dof_index[k] for k in model.support_dofs(i)}
         for k in moving:
@@ -153,22 +184,28 @@ def _sparsity(model: Model) -> Tuple[np.ndarray, np.ndarray]:
     return _integers(first), _integers([j for row in ordered for j in row])
 
 
-def _stiff_damping(robot: Robot, timestep: float, damping: np.ndarray) -> np.ndarray:
-    """Whether h d / (inertia that a joint feels) exceeds 1 in any of a few configurations."""
+def _stiff_damping(robot: Robot, timestep: float, damping: FloatArray) -> BoolArray:
+    """Whether h d / (inertia that a joint feels) exceeds 1 in any of a few configurations, (nv,).
+
+    The classical Runge-Kutta method is stable up to 2.78 there, and right to 1 % of the velocity
+    up to 1.
+    """
     stiff = np.zeros(robot.nv, dtype=bool)
     if not damping.any():
         return stiff
     rng = np.random.default_rng(0)  # the same simulation whenever it is made
     for q in [robot.neutral()] + [robot.random_configuration(rng) for _ in range(8)]:
         try:
+            # With all other joints free to move, a joint feels the minimum of inertia.
             mobility = np.diag(np.linalg.inv(robot.mass_matrix(q)))
         except np.linalg.LinAlgError:  # no inertia at all there: any damping is stiff
             return damping > 0.0
+        # The negation: what is no number is stiff.
         stiff |= ~(timestep * damping * mobility <= 1.0) & (damping > 0.0)
     return stiff
 
 
-def _free_bases(robot: Robot) -> Tuple[np.ndarray, np.ndarray]:
+def _free_bases(robot: Robot) -> Tuple[IntArray, FloatArray]:
     """Joints on the base whose pose is free (free_base.py), and gravity in their frames."""
     model = robot.model
     bases, gravity = [], []
@@ -182,7 +219,7 @@ def _free_bases(robot: Robot) -> Tuple[np.ndarray, np.ndarray]:
     return _integers(bases).reshape(-1, 3), np.array(gravity, dtype=float).reshape(-1, 3)
 
 
-def _brackets(model: Model) -> Tuple[np.ndarray, np.ndarray]:
+def _brackets(model: Model) -> Tuple[IntArray, FloatArray]:
     """Lie bracket of velocities as terms c u_j v_k of its element i: the (i, j, k) and the c."""
     index, value = [], []
     for i, (_, at_v) in model.independent_slices.items():

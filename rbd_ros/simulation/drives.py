@@ -13,6 +13,7 @@ from typing import NamedTuple, TYPE_CHECKING
 import numpy as np
 
 from rbd_ros.compiler.loops import call_kernel, compiled
+from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.simulation.linear import clear
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import State
@@ -33,17 +34,18 @@ class Drives(NamedTuple):
     """Drives of the joints with one degree of freedom; the others have none.
 
     :param bandwidth: natural frequency of the servo [rad/s]
-    :param gravity_torque: address of the kernel
-    :param hybrid_dynamics: address of the kernel
+    :param gravity_torque: address of that kernel
+    :param hybrid_dynamics: address of that kernel
     :param at_q: position variable of each joint, (n,)
     :param at_v: degree of freedom of each joint, (n,)
-    :param mode: what drives it, (n,)
+    :param mode: what drives it, ZERO to VELOCITY, (n,)
     :param effort: torque, (n,) [N m, N]
     :param position: desired position, (n,) [rad, m]
     :param velocity: desired velocity, (n,) [rad/s, m/s]
     :param received: when the last command came; infinite: none is awaited, (n,) [s]
     :param gravity: room for gravity torques, (nv,)
-    :param given: what hybrid dynamics is given: q, v, `known`, `forward`, (nq + 3 nv,)
+    :param given: inputs of hybrid dynamics one after another: q, v, `known` and `forward`,
+        (nq + 3 nv,)
     :param known: of it, accelerations under servo, forces elsewhere, (nv,)
     :param forward: of it, 0 under servo, 1 elsewhere, (nv,)
     :param found: room for what it finds: accelerations, forces, (2 nv,)
@@ -52,22 +54,27 @@ class Drives(NamedTuple):
     bandwidth: float
     gravity_torque: int
     hybrid_dynamics: int
-    at_q: np.ndarray
-    at_v: np.ndarray
-    mode: np.ndarray
-    effort: np.ndarray
-    position: np.ndarray
-    velocity: np.ndarray
-    received: np.ndarray
-    gravity: np.ndarray
-    given: np.ndarray
-    known: np.ndarray
-    forward: np.ndarray
-    found: np.ndarray
+    at_q: IntArray
+    at_v: IntArray
+    mode: IntArray
+    effort: FloatArray
+    position: FloatArray
+    velocity: FloatArray
+    received: FloatArray
+    gravity: FloatArray
+    given: FloatArray
+    known: FloatArray
+    forward: FloatArray
+    found: FloatArray
 
 
-def make_drives(robot: Robot, at_q: np.ndarray, at_v: np.ndarray, bandwidth: float) -> Drives:
-    """Drives of a robot, all ZERO."""
+def make_drives(robot: Robot, at_q: IntArray, at_v: IntArray, bandwidth: float) -> Drives:
+    """Drives of a robot, all ZERO.
+
+    :param at_q: position variable of each joint with one degree of freedom, (n,)
+    :param at_v: degree of freedom of each of these joints, (n,)
+    :param bandwidth: natural frequency of the servo [rad/s]
+    """
     n, nv = len(at_q), robot.nv
     given = np.zeros(robot.nq + 3 * nv)
     return Drives(
@@ -93,7 +100,7 @@ def make_drives(robot: Robot, at_q: np.ndarray, at_v: np.ndarray, bandwidth: flo
 def find_torque(
     plant: Plant, state: State, drives: Drives, commands: Commands, duration: float
 ) -> bool:
-    """Find the torques of all drives at the present state; they are then what is commanded.
+    """Find the torques of all drives at the present state, and command them.
 
     :param commands: the result
     :param duration: how long they will act [s]
@@ -101,17 +108,18 @@ def find_torque(
     """
     tau, mode, at_v = commands.torque, drives.mode, drives.at_v
     clear(tau)
-    falling, servos = False, False
+    gravity, servos = False, False
     for j in range(len(mode)):
         if mode[j] == EFFORT:
             tau[at_v[j]] = drives.effort[j]
-        falling = falling or mode[j] == GRAVITY
-        servos = servos or mode[j] >= POSITION
-    if falling:
+        gravity = gravity or mode[j] == GRAVITY
+        servos = servos or mode[j] >= POSITION  # or VELOCITY, the last two
+    if gravity:
         call_kernel(drives.gravity_torque, state.packed, drives.gravity)
         for j in range(len(mode)):
             if mode[j] == GRAVITY:
                 tau[at_v[j]] = drives.gravity[at_v[j]]
+    # Last: a servo's torque depends on those of all other joints.
     if servos:
         add_servos(plant, state, drives, tau, duration)
     for i in range(len(tau)):
@@ -123,16 +131,21 @@ def find_torque(
 
 @compiled
 def add_servos(
-    plant: Plant, state: State, drives: Drives, tau: np.ndarray, duration: float
+    plant: Plant, state: State, drives: Drives, tau: FloatArray, duration: float
 ) -> None:
-    """Find the torques of joints under servo, given those of all others (hybrid dynamics)."""
+    """Find the torques of joints under servo, given those of all others (hybrid dynamics).
+
+    :param tau: torques of the others, (nv,); those of the servos are entered
+    :param duration: how long they will act [s]
+    """
     n, nq, v = len(tau), len(state.q), state.v
     known, forward, found = drives.known, drives.forward, drives.found
     for k in range(nq):
         drives.given[k] = state.q[k]
     for i in range(n):
         drives.given[nq + i] = v[i]
-    # Damping is a part of what the servo has to overcome; the kernel knows the rigid body alone.
+    # The kernel knows the rigid bodies alone: damping is taken off the torques of joints that are
+    # free, and added to those of the servos below.
     for i in range(n):
         forward[i] = 1.0
         known[i] = tau[i] - plant.damping[i] * v[i]
@@ -162,13 +175,13 @@ def add_servos(
 
 @compiled
 def servo_only(drives: Drives) -> None:
-    """Find the forces for given accelerations of all joints."""
+    """Find the forces for given accelerations of all joints: inverse dynamics."""
     clear(drives.forward)
     call_kernel(drives.hybrid_dynamics, drives.given, drives.found)
 
 
 @compiled
-def is_finite(values: np.ndarray) -> bool:
+def is_finite(values: FloatArray) -> bool:
     """Whether all of an array are finite."""
     for k in range(len(values)):
         if not abs(values[k]) < math.inf:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbd_ros.compiler.loops import call_kernel, compiled, vector
-from rbd_ros.contact.detection import place
+from rbd_ros.contact.detection import point_in_base
 from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
 from rbd_ros.simulation.plant import Plant, Tree
 from rbd_ros.simulation.state import ExternalForces, FORCES, State
@@ -11,11 +11,14 @@ from rbd_ros.simulation.workspace import Dynamics
 
 
 @compiled
-def find_drive(
+def find_applied_force(
     plant: Plant, state: State, external_forces: ExternalForces, dynamics: Dynamics
 ) -> bool:
-    """Find `drive` at the present state; returns whether `kinematics` was found on the way."""
-    copy(state.applied, dynamics.drive)
+    """Find `applied_force` at the present state.
+
+    :return: whether `kinematics` was found on the way, so that contact need not find it again
+    """
+    copy(state.applied, dynamics.applied_force)
     if plant.has_external_forces:
         if state.counters[FORCES] > 0:
             call_kernel(plant.contact_kinematics, state.packed, dynamics.kinematics)
@@ -26,7 +29,7 @@ def find_drive(
 
 @compiled
 def add_external_forces(tree: Tree, external_forces: ExternalForces, dynamics: Dynamics) -> None:
-    """Add the generalized force J^T f of all external forces to `drive`."""
+    """Add the generalized force J^T f of all external forces to `applied_force`."""
     total, point, use = dynamics.body_forces, vector(3), external_forces.use
     for i in range(len(total)):
         clear(total[i])
@@ -37,7 +40,9 @@ def add_external_forces(tree: Tree, external_forces: ExternalForces, dynamics: D
         moment, force = external_forces.moment[w], external_forces.force[w]
         clear(point)
         if use[w, 1] == 1:
-            place(dynamics.poses[body], external_forces.point[w], point)
+            point_in_base(dynamics.poses[body], external_forces.point[w], point)
+        # About the origin of the base, whatever the point: only so do moments add. Component r of
+        # the cross product p x f is p_s f_t - p_t f_s, with s and t the next ones round.
         for r in range(3):
             s, t = (r + 1) % 3, (r + 2) % 3
             total[body, r] += moment[r] + point[s] * force[t] - point[t] * force[s]
@@ -46,14 +51,14 @@ def add_external_forces(tree: Tree, external_forces: ExternalForces, dynamics: D
     # all forces are in base coordinates, so that they simply add.
     for i in range(len(tree.parent) - 1, 0, -1):
         for k in range(tree.dof_first[i], tree.dof_first[i + 1]):
-            along = tree.ratio[k] * dot(dynamics.columns[k], total[i])
-            dynamics.drive[tree.index[k]] += along
+            along = tree.dof_ratio[k] * dot(dynamics.columns[k], total[i])
+            dynamics.applied_force[tree.dof_index[k]] += along
         add_scaled(1.0, total[i], total[tree.parent[i]])
 
 
 @compiled
 def age_external_forces(external_forces: ExternalForces, state: State) -> None:
-    """Count down the steps that the external forces last."""
+    """Count down the steps that the external forces last, and how many forces still act."""
     acting, use = 0, external_forces.use
     for w in range(len(use)):
         if use[w, 2] > 0:

@@ -13,9 +13,8 @@ their own six columns are its inertia [[I, m c x], [-m c x, m]].
 
 from __future__ import annotations
 
-import numpy as np
-
 from rbd_ros.compiler.loops import call_kernel, compiled, matrix, vector
+from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import clear, dot, solve_dense
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import State
@@ -23,23 +22,27 @@ from rbd_ros.simulation.workspace import Dynamics, FreeBases, Motion
 
 
 @compiled
-def forecast_free_bases(
+def predict_free_bases(
     plant: Plant,
     state: State,
     dynamics: Dynamics,
-    impulse: np.ndarray,
-    next_v: np.ndarray,
+    impulse: FloatArray,
+    next_v: FloatArray,
     free_bases: FreeBases,
     h: float,
 ) -> None:
-    """Find momentum and centre of mass at the end of the step, from `mass` and the forces.
+    """Predict momentum and centre of mass at the end of the step, from `mass` and the forces.
+
+    The prediction is in coordinates that rest, where momentum changes by impulses alone.
 
     :param impulse: generalized impulse of friction, limits and contacts, (nv,)
     :param next_v: velocity at the end of the step, which damping acts on, (nv,)
+    :param free_bases: the result
+    :param h: time step [s]
     """
     R, c = matrix(3, 3), vector(3)
     angular, linear, moment, force = vector(3), vector(3), vector(3), vector(3)
-    mass, drive, damping = dynamics.mass, dynamics.drive, plant.damping
+    mass, drive, damping = dynamics.mass, dynamics.applied_force, plant.damping
     for base in range(len(plant.free_bases)):
         orientation, position = plant.free_bases[base, 0], plant.free_bases[base, 1]
         first = plant.free_bases[base, 2]
@@ -49,7 +52,8 @@ def forecast_free_bases(
             i, j = first + r, first + 3 + r
             angular[r] = dot(mass[i], state.v)
             linear[r] = dot(mass[j], state.v)
-            # External forces without gravity, which is added below in coordinates that rest.
+            # Gravity comes below. It has no moment about the centre of mass, and its direction is
+            # constant only in coordinates that rest.
             moment[r] = drive[i] + impulse[i] / h - damping[i] * next_v[i]
             force[r] = drive[j] + impulse[j] / h - damping[j] * next_v[j]
         for r in range(3):  # the moments are about the centre of mass from here on
@@ -62,6 +66,7 @@ def forecast_free_bases(
             free_bases.angular_momentum[base, r] = dot(R[r], angular)
             total = dot(R[r], linear) + h * m * plant.free_gravity[base, r]
             free_bases.linear_momentum[base, r] = total
+            # With the momentum of the end, as all positions (semi-implicit Euler).
             way = h * total / m if m > 0.0 else 0.0
             free_bases.centre_of_mass[base, r] = state.q[position + r] + dot(R[r], c) + way
 
@@ -70,7 +75,7 @@ def forecast_free_bases(
 def correct_free_bases(
     plant: Plant, dynamics: Dynamics, motion: Motion, free_bases: FreeBases
 ) -> None:
-    """Correct `next_v` and `next_q` of the free bases to what was forecast."""
+    """Correct `next_v` and `next_q` of the free bases to what `predict_free_bases` found."""
     # The kernel reads q alone, so that it may be that of the end of the step.
     call_kernel(plant.mass_matrix, motion.next_q, dynamics.mass)
     R, c, A, x = matrix(3, 3), vector(3), matrix(6, 6), vector(6)
@@ -98,15 +103,23 @@ def correct_free_bases(
                     A[r, k - first] = mass[first + r, k]
                 else:
                     x[r] -= mass[first + r, k] * next_v[k]
+        # A is the inertia of the whole robot about the body's origin, as of one rigid body.
         solve_dense(A, x)
         for r in range(6):
             next_v[first + r] = x[r]
 
 
 @compiled
-def centre_of_mass(mass: np.ndarray, first: int, c: np.ndarray) -> float:
-    """Mass, and centre of mass (3,) in body coordinates, from the rows of a base's joint."""
-    m = mass[first + 5, first + 5]
+def centre_of_mass(mass: FloatArray, first: int, c: FloatArray) -> float:
+    """Mass of a robot and its centre of mass, from the rows of its base's joint.
+
+    :param mass: mass matrix, (nv, nv)
+    :param first: degree of freedom at which the velocity of the base begins
+    :param c: the centre of mass in body coordinates; a result, (3,) [m]
+    :return: m [kg]
+    """
+    # From the block m c x at the upper right of the inertia (book eq 2.63).
+    m: float = mass[first + 5, first + 5]
     scale = 1.0 / m if m > 0.0 else 0.0
     c[0] = scale * mass[first + 2, first + 4]
     c[1] = scale * mass[first, first + 5]
@@ -115,7 +128,7 @@ def centre_of_mass(mass: np.ndarray, first: int, c: np.ndarray) -> float:
 
 
 @compiled
-def rotation(q: np.ndarray, at: int, R: np.ndarray) -> None:
+def rotation(q: FloatArray, at: int, R: FloatArray) -> None:
     """Rotation matrix, (3, 3), of the unit quaternion (w, x, y, z) that begins at q[at]."""
     w, x, y, z = q[at], q[at + 1], q[at + 2], q[at + 3]
     R[0, 0], R[0, 1], R[0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)

@@ -6,9 +6,8 @@ what is here.
 
 from __future__ import annotations
 
-import numpy as np
-
 from rbd_ros.compiler.loops import call_kernel, compiled, matrix, vector
+from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import (
     body_velocities,
     contact_jacobian,
@@ -21,10 +20,11 @@ from rbd_ros.simulation.plant import Ground, Plant
 from rbd_ros.simulation.state import CONTACTS, Contacts, DEFORMED, DROPPED, NEAR, State
 from rbd_ros.simulation.workspace import Dynamics, Problem
 
-#: Deformation of a surface that nothing touches, below which it is taken to be at rest [m].
+#: Deformation of a surface that nothing touches, below which it is taken to be at rest: far less
+#: than anything can be felt by, and some twenty time constants after contact [m].
 AT_REST = 1e-12
 
-#: Added to `touching` of points that have been dealt with.
+#: Added to `touching` of points that have been dealt with, until all have been looked at.
 DONE = 2
 
 
@@ -38,15 +38,17 @@ def detect_contacts(
     :return: how many there are
     """
     tree, ground = plant.tree, plant.ground
+    # Velocities decide which points may arrive within the step.
     body_velocities(
         dynamics.columns,
         tree.parent,
         tree.dof_first,
-        tree.index,
-        tree.ratio,
+        tree.dof_index,
+        tree.dof_ratio,
         state.v,
         dynamics.velocities,
     )
+    count: int
     count, dropped = near_ground(
         ground.shapes,
         dynamics.poses,
@@ -68,8 +70,8 @@ def detect_contacts(
             tree.support,
             tree.support_first[body],
             tree.support_first[body + 1],
-            tree.index,
-            tree.ratio,
+            tree.dof_index,
+            tree.dof_ratio,
             contacts.position[c],
             ground.plane,
             problem.jacobian[c],
@@ -87,13 +89,16 @@ def linearise_contacts(
     state: State,
     contacts: Contacts,
     problem: Problem,
-    v: np.ndarray,
+    v: FloatArray,
     count: int,
     h: float,
 ) -> float:
-    """Find contact forces at the velocity v, their generalized impulse, and a linear forecast.
+    """Find contact forces at the velocity v, their generalized impulse, and their linearisation.
 
-    :return: maximum error of the forecast made before, relative to the maximum force
+    :param v: velocity at the end of the step, (nv,)
+    :param count: number of contact points near the ground
+    :param h: time step [s]
+    :return: maximum error of the linearisation made before, relative to the maximum force
     """
     largest, error = 0.0, 0.0
     rate, force, slope = vector(3), vector(3), matrix(3, 3)
@@ -112,24 +117,28 @@ def linearise_contacts(
             force,
             slope,
         )
+        # Before it is replaced: where the last linearisation holds at the velocity that came of
+        # it, Newton's method has arrived.
         for r in range(3):
-            forecast = problem.intercept[c, r] + dot(problem.slope[c, r], rate)
+            linear = problem.intercept[c, r] + dot(problem.slope[c, r], rate)
             largest = max(largest, abs(force[r]))
-            error = max(error, abs(force[r] - forecast))
+            error = max(error, abs(force[r] - linear))
         for r in range(3):
             contacts.force[c, r] = force[r]
             copy(slope[r], problem.slope[c, r])
             problem.intercept[c, r] = force[r] - dot(slope[r], rate)
             if force[r] != 0.0:
                 add_scaled(h * force[r], J[r], problem.contact_impulse)
+    # Without any force the error itself: relative to nothing, everything would be large.
     return error / largest if error > 0.0 and largest > 0.0 else error
 
 
 @compiled
 def add_contacts(problem: Problem, count: int, h: float) -> bool:
-    """Add the forecasts of contact forces to the linear system; returns whether any presses."""
+    """Add the linearised contact forces to the linear system; returns whether any presses."""
     pressed = False
     for c in range(count):
+        # A contact that is open has no slope, and leaves the system with the tree's sparsity.
         if problem.slope[c, 0, 0] != 0.0:
             pressed = True
             add_contact(
@@ -146,16 +155,22 @@ def add_contacts(problem: Problem, count: int, h: float) -> bool:
 
 @compiled
 def add_contact(
-    J: np.ndarray,
-    intercept: np.ndarray,
-    slope: np.ndarray,
+    J: FloatArray,
+    intercept: FloatArray,
+    slope: FloatArray,
     h: float,
-    A: np.ndarray,
-    x: np.ndarray,
-    product: np.ndarray,
+    A: FloatArray,
+    x: FloatArray,
+    product: FloatArray,
 ) -> None:
-    """Add the forecast of one contact to the system: A -= h J^T slope J, x += h J^T intercept.
+    """Add one linearised contact to the system: A -= h J^T slope J, x += h J^T intercept.
 
+    :param J: Jacobian of the contact point, (3, nv)
+    :param intercept: force at no velocity, (3,) [N]
+    :param slope: force per velocity of the point, (3, 3) [N s/m]
+    :param h: time step [s]
+    :param A: matrix of the system, (nv, nv)
+    :param x: right-hand side of the system, (nv,)
     :param product: room for h slope J, (3, nv)
     """
     n = len(x)
@@ -181,6 +196,7 @@ def update_deformations(
     counters, z, x = state.counters, state.normal_deformation, state.tangent_deformation
     touching = state.touching
     counters[CONTACTS] = 0
+    # In free flight over ground at rest, a step looks at no point at all.
     if counters[DEFORMED] == 0 and count == 0:
         return
     K, D, K_t, D_t = ground.contact[0], ground.contact[1], ground.contact[2], ground.contact[3]
@@ -191,6 +207,7 @@ def update_deformations(
         x[point, 0] = relaxed_deformation(x[point, 0], force[1], K_t, D_t, h)
         x[point, 1] = relaxed_deformation(x[point, 1], force[2], K_t, D_t, h)
         touching[point] = DONE + (1 if force[0] > 0.0 else 0)
+    # The surface recovers wherever nothing is near any more.
     for point in range(len(z)):
         if touching[point] >= DONE:
             touching[point] -= DONE
@@ -214,6 +231,9 @@ def update_deformations(
 @compiled
 def start_contacts(plant: Plant, state: State, dynamics: Dynamics) -> int:
     """Let contact points inside the ground touch its surface there; elsewhere it is at rest.
+
+    With its surface at rest, ground that a robot starts in by a millimetre would throw it out: the
+    surface would have to follow within one step, against D.
 
     :return: the contact point that is deepest, -1 if none is inside
     """

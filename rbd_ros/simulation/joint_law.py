@@ -23,7 +23,7 @@ LOWER, BACKWARD, STICK, FORWARD, UPPER = -2, -1, 0, 1, 2
 NOWHERE = 9
 
 #: Relative amount by which the impulse must exceed that of friction before a joint that sticks
-#: breaks away.
+#: breaks away: far above rounding, far below what anybody knows of friction.
 BREAKAWAY = 1e-9
 
 
@@ -60,14 +60,18 @@ def next_segment(
     high: float,
     slack: float,
 ) -> int:
-    """Segment where the line of slope -1/`mobility` through (v, p) meets the law.
+    """Segment where the line of slope 1/`mobility` through (v, p) meets the law.
 
     It is the segment itself if (v, p) lies on the law, whatever the mobility. Without friction
     everything between the limits is FORWARD.
 
     :param segment: where (v, p) was computed
+    :param v: velocity at the end of the step
+    :param p: impulse of the joint's friction and limits
     :param mobility: change of velocity per impulse, a positive estimate
     :param box: impulse of friction F h
+    :param low: minimum velocity
+    :param high: maximum velocity
     :param slack: impulse by which a held joint may leave its part of the law because of rounding
     """
     # A joint that sticks stays where it is unless its law is clearly left: near the edge of the
@@ -79,7 +83,8 @@ def next_segment(
         return LOWER
     if segment == UPPER and p <= slack - box:
         return UPPER
-    # Along the line from (v, p) to p = 0, where the corners of the law are at +-mobility * box.
+    # The line rises and the law falls, so that they meet once. Where, its point at p = 0 tells:
+    # the lines through the corners of the law at v = 0 have theirs at +-mobility * box.
     u = v - mobility * p
     if u + mobility * box < low:
         return LOWER
@@ -95,6 +100,10 @@ def law_impulse(u: float, mobility: float, box: float, low: float, high: float) 
     """Impulse of the law for a joint that moves at u + mobility p: exact for one joint.
 
     :param u: velocity without the impulse
+    :param mobility: change of velocity per impulse
+    :param box: impulse of friction F h
+    :param low: minimum velocity
+    :param high: maximum velocity
     """
     if u > mobility * box:
         v = u - mobility * box

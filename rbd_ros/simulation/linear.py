@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from rbd_ros.compiler.loops import compiled
+from rbd_ros.contact.arrays import AnyArray, FloatArray, IntArray
 
 
 @compiled
-def factorise(H: np.ndarray, row_first: np.ndarray, row_index: np.ndarray) -> None:
+def factorise(H: FloatArray, row_first: IntArray, row_index: IntArray) -> None:
     """Replace H by its factors: D on the diagonal, L below it (book table 6.4).
 
     :param H: symmetric and positive definite, (n, n)
@@ -33,9 +32,15 @@ def factorise(H: np.ndarray, row_first: np.ndarray, row_index: np.ndarray) -> No
 
 @compiled
 def solve_factorised(
-    factor: np.ndarray, row_first: np.ndarray, row_index: np.ndarray, x: np.ndarray
+    factor: FloatArray, row_first: IntArray, row_index: IntArray, x: FloatArray
 ) -> None:
-    """Replace the right-hand side x by the solution of L^T D L x' = x (book table 6.5)."""
+    """Replace the right-hand side x by the solution of L^T D L x' = x (book table 6.5).
+
+    :param factor: what `factorise` left of H, (n, n)
+    :param row_first: as for `factorise`, (n + 1,)
+    :param row_index: as for `factorise`
+    :param x: right-hand side, then solution, (n,)
+    """
     n = len(x)
     for i in range(n - 1, -1, -1):
         for at in range(row_first[i], row_first[i + 1]):
@@ -48,8 +53,12 @@ def solve_factorised(
 
 
 @compiled
-def solve_dense(A: np.ndarray, x: np.ndarray) -> None:
-    """Replace x by the solution of A x' = x; A is destroyed (Gauss, partial pivoting)."""
+def solve_dense(A: FloatArray, x: FloatArray) -> None:
+    """Replace x by the solution of A x' = x (Gaussian elimination with partial pivoting).
+
+    :param A: matrix, (n, n), which is destroyed; it need not be symmetric
+    :param x: right-hand side, then solution, (n,)
+    """
     n = len(x)
     for k in range(n):
         pivot = k
@@ -75,7 +84,7 @@ def solve_dense(A: np.ndarray, x: np.ndarray) -> None:
 
 
 @compiled
-def dot(a: np.ndarray, b: np.ndarray) -> float:
+def dot(a: FloatArray, b: FloatArray) -> float:
     """Scalar product."""
     total = 0.0
     for i in range(len(a)):
@@ -84,21 +93,21 @@ def dot(a: np.ndarray, b: np.ndarray) -> float:
 
 
 @compiled
-def copy(x: np.ndarray, y: np.ndarray) -> None:
+def copy(x: AnyArray, y: AnyArray) -> None:
     """Copy x to y."""
     for i in range(len(x)):
         y[i] = x[i]
 
 
 @compiled
-def clear(x: np.ndarray) -> None:
+def clear(x: AnyArray) -> None:
     """Set x to zero."""
     for i in range(len(x)):
         x[i] = 0
 
 
 @compiled
-def add_scaled(scale: float, x: np.ndarray, y: np.ndarray) -> None:
+def add_scaled(scale: float, x: FloatArray, y: FloatArray) -> None:
     """Add `scale` x to y."""
     for i in range(len(x)):
         y[i] += scale * x[i]

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
+from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.contact.detection import ContactShapes
 
-#: Rotation of a joint in one step above which the step is divided into parts [rad].
-TURN_PER_PART = 0.125
+#: Rotation of a joint in one step above which the step is divided [rad]: the directions of all
+#: axes beyond the joint are taken as constant while it turns so far.
+TURN_PER_SUBSTEP = 0.125
 
-#: Largest number of parts of a step; the guard on speed keeps it lower for ordinary time steps.
-MAX_PARTS = 1000
+#: Maximum number of substeps, so that a step takes bounded time; the guard on speed keeps the
+#: number lower for ordinary time steps.
+MAX_SUBSTEPS = 1000
 
 
 class Tree(NamedTuple):
@@ -23,8 +24,8 @@ class Tree(NamedTuple):
 
     :param parent: parent of each body, (N + 1,)
     :param dof_first: first degree of freedom of the tree of each body, (N + 2,)
-    :param index: independent degree of freedom behind each one of the tree, (tree_nv,)
-    :param ratio: transmission ratio of each degree of freedom of the tree, (tree_nv,)
+    :param dof_index: independent degree of freedom behind each one of the tree, (tree_nv,)
+    :param dof_ratio: transmission ratio of each degree of freedom of the tree, (tree_nv,)
     :param support_first: where the support of each body begins in `support`, (N + 2,)
     :param support: degrees of freedom of the tree that move each body, one body after another
     :param row_first: where the entries left of the diagonal of each row of H begin in `row_index`,
@@ -33,14 +34,14 @@ class Tree(NamedTuple):
         in
     """
 
-    parent: np.ndarray
-    dof_first: np.ndarray
-    index: np.ndarray
-    ratio: np.ndarray
-    support_first: np.ndarray
-    support: np.ndarray
-    row_first: np.ndarray
-    row_index: np.ndarray
+    parent: IntArray
+    dof_first: IntArray
+    dof_index: IntArray
+    dof_ratio: FloatArray
+    support_first: IntArray
+    support: IntArray
+    row_first: IntArray
+    row_index: IntArray
 
 
 class Ground(NamedTuple):
@@ -53,9 +54,9 @@ class Ground(NamedTuple):
     """
 
     shapes: ContactShapes
-    plane: np.ndarray
+    plane: FloatArray
     offset: float
-    contact: np.ndarray
+    contact: FloatArray
 
 
 class Plant(NamedTuple):
@@ -72,7 +73,7 @@ class Plant(NamedTuple):
         time step
     :param timestep: h [s]
     :param forward_dynamics: address of the kernel with implicit damping, h d on the diagonal
-    :param smooth_dynamics: address of the kernel without damping, 0 if it is not needed
+    :param smooth_dynamics: address of that kernel without damping, 0 if it is not needed
     :param mass_matrix: address of the kernel
     :param bias_force: address of the kernel
     :param contact_kinematics: address of the kernel
@@ -110,18 +111,18 @@ class Plant(NamedTuple):
     bias_force: int
     contact_kinematics: int
     integrate: int
-    position: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    friction: np.ndarray
-    damping: np.ndarray
-    explicit_damping: np.ndarray
-    effort: np.ndarray
-    speed: np.ndarray
-    turning: np.ndarray
-    free_bases: np.ndarray
-    free_gravity: np.ndarray
-    bracket_index: np.ndarray
-    bracket_value: np.ndarray
+    position: IntArray
+    lower: FloatArray
+    upper: FloatArray
+    friction: FloatArray
+    damping: FloatArray
+    explicit_damping: FloatArray
+    effort: FloatArray
+    speed: FloatArray
+    turning: FloatArray
+    free_bases: IntArray
+    free_gravity: FloatArray
+    bracket_index: IntArray
+    bracket_value: FloatArray
     tree: Tree
     ground: Ground

@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.simulation.external_forces import find_drive
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.external_forces import find_applied_force
 from rbd_ros.simulation.joint_law import (
     BACKWARD,
     FORWARD,
@@ -64,10 +63,12 @@ def runge_kutta_step(
     else:
         clear(work.problem.impulse)  # what `settle` reports as force of constraints
     travel(plant, state, external_forces, work, held, h)
+    # The stages were taken in `state` itself, which is where the kernels look.
     copy(stages.q, state.q)
     copy(stages.v, state.v)
     if is_allowed(plant, state, motion, held):
         return True
+    # The caller takes the step in another way, from the velocity of the implicit solve.
     copy(stages.implicit_v, motion.next_v)
     return False
 
@@ -95,6 +96,7 @@ def hold_forces(plant: Plant, state: State, problem: Problem, stages: Stages, h:
         force = problem.contact_impulse[i] / h
         if is_held(segment):
             held += 1
+            # Only a joint that has this velocity already keeps it smoothly.
             if v[i] != held_velocity(segment, problem.low[i], problem.high[i]):
                 return -1
         elif box > 0.0:
@@ -102,6 +104,7 @@ def hold_forces(plant: Plant, state: State, problem: Problem, stages: Stages, h:
             if (segment == FORWARD and v[i] < 0.0) or (segment == BACKWARD and v[i] > 0.0):
                 return -1
             force += friction_impulse(segment, box) / h
+        # Of damping, only what is too stiff: the rest acts at each stage.
         force -= (plant.damping[i] - plant.explicit_damping[i]) * stages.implicit_v[i]
         stages.held_force[i] = force
     return held
@@ -116,7 +119,11 @@ def travel(
     held: int,
     h: float,
 ) -> None:
-    """Take the four stages from where `stages` begins; leaves `next_q` and `next_v`."""
+    """Take the four stages from where `stages` begins; leaves `next_q` and `next_v`.
+
+    :param held: number of joints that are held
+    :param h: time step [s]
+    """
     motion, stages = work.motion, work.stages
     u, a, rate = stages.displacement, stages.acceleration, stages.rate
     clear(u)
@@ -133,12 +140,14 @@ def travel(
             move(plant, motion, stages.q)
         if stage == 4:
             break
+        # The forces at the beginning of the step have been found by whoever takes it.
         if stage > 0:
             copy(motion.next_q, state.q)
             copy(motion.next_v, state.v)
-            find_drive(plant, state, external_forces, work.dynamics)
+            find_applied_force(plant, state, external_forces, work.dynamics)
         displacement_rate(plant, state.v, u, stages, rate)
         accelerate(plant, state, work.dynamics, stages.held_force, held, a)
+        # 1/6, 1/3, 1/3, 1/6: the two stages in the middle count twice.
         weight = h / 6.0 if stage == 0 or stage == 3 else h / 3.0
         add_scaled(weight, rate, stages.total_rate)
         add_scaled(weight, a, stages.total_acceleration)
@@ -149,15 +158,20 @@ def accelerate(
     plant: Plant,
     state: State,
     dynamics: Dynamics,
-    held_force: np.ndarray,
+    held_force: FloatArray,
     held: int,
-    a: np.ndarray,
+    a: FloatArray,
 ) -> None:
-    """Acceleration at the state of a stage; joints that are held have none."""
+    """Acceleration at the state of a stage; joints that are held have none.
+
+    :param held_force: generalized force that is constant over the step, (nv,) [N m, N]
+    :param held: number of joints that are held
+    :param a: the result, (nv,) [rad/s^2, m/s^2]
+    """
     n = len(state.v)
     for i in range(n):
         damping = plant.explicit_damping[i] * state.v[i]
-        state.torque[i] = dynamics.drive[i] + held_force[i] - damping
+        state.torque[i] = dynamics.applied_force[i] + held_force[i] - damping
     if held == 0:
         call_kernel(plant.smooth_dynamics, state.packed, a)
         return
@@ -184,6 +198,7 @@ def is_allowed(plant: Plant, state: State, motion: Motion, held: int) -> bool:
     """Return whether the end of the step is finite, within the limits and not too fast."""
     for i in range(len(plant.position)):
         v = motion.next_v[i]
+        # The negation: what is no number is not allowed.
         if not (abs(v) <= plant.speed[i] and abs(v) < math.inf):
             return False
         # A joint that rests at its limit may be beyond it by rounding.
@@ -197,7 +212,7 @@ def is_allowed(plant: Plant, state: State, motion: Motion, held: int) -> bool:
 
 @compiled
 def displacement_rate(
-    plant: Plant, v: np.ndarray, u: np.ndarray, stages: Stages, rate: np.ndarray
+    plant: Plant, v: FloatArray, u: FloatArray, stages: Stages, rate: FloatArray
 ) -> None:
     """Rate of the displacement u from the start of a step, at the velocity v, (nv,).
 
@@ -206,7 +221,7 @@ def displacement_rate(
     """
     first, second = stages.first_bracket, stages.second_bracket
     copy(v, rate)
-    if len(plant.bracket_value) == 0:
+    if len(plant.bracket_value) == 0:  # revolute and prismatic joints commute with themselves
         return
     bracket(plant, u, v, first)
     bracket(plant, u, first, second)
@@ -215,8 +230,8 @@ def displacement_rate(
 
 
 @compiled
-def bracket(plant: Plant, u: np.ndarray, v: np.ndarray, result: np.ndarray) -> None:
-    """Lie bracket of two velocities, (nv,)."""
+def bracket(plant: Plant, u: FloatArray, v: FloatArray, result: FloatArray) -> None:
+    """Lie bracket of two velocities, (nv,): the sparse sum of its terms c u_j v_k."""
     clear(result)
     for t in range(len(plant.bracket_value)):
         i, j, k = plant.bracket_index[t, 0], plant.bracket_index[t, 1], plant.bracket_index[t, 2]

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.simulation.free_base import correct_free_bases, forecast_free_bases
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.free_base import correct_free_bases, predict_free_bases
 from rbd_ros.simulation.joint_law import LOWER, UPPER
 from rbd_ros.simulation.linear import clear, copy, dot
 from rbd_ros.simulation.plant import Plant
@@ -23,12 +22,18 @@ from rbd_ros.simulation.workspace import Dynamics, Motion, Problem, Workspace
 
 @compiled
 def step_freely(plant: Plant, state: State, work: Workspace, h: float) -> bool:
-    """Find `next_v` without friction, limits and contacts; returns whether it violates nothing."""
+    """Find `next_v` without friction, limits and contacts.
+
+    :param h: time step [s]
+    :return: whether it is finite, within the guard on speed, and within the limits after the step
+    """
     dynamics, next_v = work.dynamics, work.motion.next_v
     n = len(state.v)
     a = dynamics.acceleration
+    # Damping at the velocity of the beginning; how it changes over the step, h d a, is on the
+    # diagonal of the kernel's inertia matrix.
     for i in range(n):
-        state.torque[i] = dynamics.drive[i] - plant.damping[i] * state.v[i]
+        state.torque[i] = dynamics.applied_force[i] - plant.damping[i] * state.v[i]
     call_kernel(plant.forward_dynamics, state.packed, a)
     clear(work.problem.impulse)
     allowed = True
@@ -36,11 +41,12 @@ def step_freely(plant: Plant, state: State, work: Workspace, h: float) -> bool:
         v = state.v[i] + h * a[i]
         next_v[i] = v
         allowed = allowed and abs(v) <= plant.speed[i] and abs(v) < math.inf
+        # Limits are those of joints with one position, to which a displacement simply adds.
         if plant.position[i] >= 0:
             q = state.q[plant.position[i]] + h * v
             allowed = allowed and plant.lower[i] <= q <= plant.upper[i]
     if plant.has_free_bases:
-        # A constrained step has it already; `forecast_free_bases` needs it in both cases.
+        # A constrained step has it already; `predict_free_bases` needs it in both cases.
         if allowed:
             call_kernel(plant.mass_matrix, state.packed, dynamics.mass)
     return allowed
@@ -53,9 +59,11 @@ def step_constrained(
     """Find `next_v` with friction, limits and contacts; returns whether it is finite.
 
     :param count: number of contact points near the ground
+    :param h: time step [s]
     """
     problem, next_v, counters = work.problem, work.motion.next_v, state.counters
     prepare(plant, state, work.dynamics, problem, h)
+    # The solver begins with the velocity and the segments of the last step, which rarely change.
     copy(state.v, next_v)
     if not solve_velocity(plant, state, contacts, problem, next_v, count, h):
         counters[UNCONVERGED] += 1
@@ -81,7 +89,7 @@ def prepare(plant: Plant, state: State, dynamics: Dynamics, problem: Problem, h:
     call_kernel(plant.bias_force, state.packed, dynamics.bias)
     for i in range(len(v)):
         copy(dynamics.mass[i], H[i])
-        problem.momentum[i] = dot(H[i], v) + h * (dynamics.drive[i] - dynamics.bias[i])
+        problem.momentum[i] = dot(H[i], v) + h * (dynamics.applied_force[i] - dynamics.bias[i])
         # After the momentum, which is that of the robot: damping acts at the end of the step.
         H[i, i] += h * plant.damping[i]
         problem.low[i], problem.high[i] = -plant.speed[i], plant.speed[i]
@@ -97,8 +105,9 @@ def prepare(plant: Plant, state: State, dynamics: Dynamics, problem: Problem, h:
 def follow_velocity(plant: Plant, state: State, work: Workspace, h: float) -> None:
     """Find `next_q` at the end of the step from `next_v`; corrects the velocity of free bases."""
     motion, next_v = work.motion, work.motion.next_v
+    # Before anything moves: `mass` is that of the beginning, and q is needed with it.
     if plant.has_free_bases:
-        forecast_free_bases(
+        predict_free_bases(
             plant, state, work.dynamics, work.problem.impulse, next_v, work.free_bases, h
         )
     for i in range(len(next_v)):
@@ -109,8 +118,11 @@ def follow_velocity(plant: Plant, state: State, work: Workspace, h: float) -> No
 
 
 @compiled
-def move(plant: Plant, motion: Motion, q: np.ndarray) -> None:
-    """Find `next_q`, reached from q by `displacement`."""
+def move(plant: Plant, motion: Motion, q: FloatArray) -> None:
+    """Find `next_q`, reached from q by `displacement`.
+
+    :param q: configuration to move from, (nq,)
+    """
     if plant.is_flat:
         for k in range(len(q)):
             motion.next_q[k] = q[k] + motion.displacement[k]

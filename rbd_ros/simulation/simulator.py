@@ -9,6 +9,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from rbd_ros.contact import ContactParameters, HalfSpace
+from rbd_ros.contact.arrays import AnyArray, BoolArray, FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import state as layout
 from rbd_ros.simulation.state import MAX_FORCES
@@ -16,7 +17,7 @@ from rbd_ros.simulation.world import SPEED_LIMIT, World
 
 _FLOAT64 = np.dtype(np.float64)
 
-#: Depth in the ground at a reset that is worth a warning [m].
+#: Penetration depth at a reset that is worth a warning [m].
 DEEP = 2e-3
 
 
@@ -25,17 +26,17 @@ class Contact(NamedTuple):
 
     :param link: name of the link
     :param geometry: name of the collision geometry, '' if it has none
-    :param position: where it touched at the beginning of the last step, (3,) [m]
-    :param normal: outward normal of the ground, (3,)
-    :param force: force on the robot, (3,) [N]
-    :param depth: how deep the point was in the ground [m]
+    :param position: contact point at the beginning of the last step, (3,) [m]
+    :param normal: contact normal, out of the ground, (3,)
+    :param force: contact force on the robot, (3,) [N]
+    :param depth: penetration depth at the beginning of the last step [m]
     """
 
     link: str
     geometry: str
-    position: np.ndarray
-    normal: np.ndarray
-    force: np.ndarray
+    position: FloatArray
+    normal: FloatArray
+    force: FloatArray
     depth: float
 
 
@@ -43,11 +44,11 @@ class SimulationStatus(NamedTuple):
     """What happened since the last reset, in numbers of steps unless it says otherwise.
 
     :param steps: steps taken
-    :param substeps: parts added by dividing steps in which joints turn far
+    :param substeps: substeps added by dividing steps in which joints turn far
     :param saturated_steps: steps in which a torque was cut at its effort limit
-    :param speed_guard_steps: (parts of) steps in which the guard on speed held a joint back
-    :param limit_steps: (parts of) steps in which a joint was at a limit
-    :param unconverged_steps: (parts of) steps whose forces are those of the sweeps, not exact
+    :param speed_guard_steps: substeps in which the guard on speed held a joint back
+    :param limit_steps: substeps in which a joint was at a limit
+    :param unconverged_steps: substeps whose forces are those of the sweeps, not exact
     :param dropped_contacts: contact points for which there was no room
     :param contacts: points that touch the ground now
     """
@@ -64,11 +65,11 @@ class SimulationStatus(NamedTuple):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """State of a simulation at one instant; opaque, can be pickled."""
+    """State of a simulation at one instant, for `Simulator.restore`; opaque, can be pickled."""
 
     robot: str
     start_time: float
-    arrays: Dict[str, np.ndarray]
+    arrays: Dict[str, AnyArray]
     handles: Dict[int, int]
     next_handle: int
 
@@ -158,32 +159,32 @@ class Simulator:
         return self._world.time
 
     @property
-    def q(self) -> np.ndarray:
+    def q(self) -> FloatArray:
         """Configuration, (nq,) [rad, m]."""
         return self._world.state.q.copy()
 
     @property
-    def v(self) -> np.ndarray:
+    def v(self) -> FloatArray:
         """Velocity, (nv,) [rad/s, m/s]."""
         return self._world.state.v.copy()
 
     @property
-    def a(self) -> np.ndarray:
+    def a(self) -> FloatArray:
         """Mean acceleration of the last step, (nv,) [rad/s^2, m/s^2]."""
         return self._world.state.acceleration.copy()
 
     @property
-    def tau(self) -> np.ndarray:
+    def tau(self) -> FloatArray:
         """Torque applied in the last step, after saturation, (nv,) [N m, N]."""
         return self._world.state.applied.copy()
 
     @property
-    def saturated(self) -> np.ndarray:
+    def saturated(self) -> BoolArray:
         """Which torques were cut at the effort limit in the last call of `step`, (nv,) of bool."""
         return self._world.state.saturated.astype(bool)
 
     @property
-    def constraint_force(self) -> np.ndarray:
+    def constraint_force(self) -> FloatArray:
         """Force of joint friction, limits and contacts in the last step, (nv,) [N m, N]."""
         return self._world.state.constraint_force.copy()
 
@@ -331,7 +332,7 @@ class Simulator:
         self._world.state.counters[layout.FORCES] = int(np.count_nonzero(use[:, 2]))
 
     def snapshot(self) -> Snapshot:
-        """State of everything at this instant."""
+        """State of the simulation at this instant: all that the next steps depend on."""
         arrays = {name: array.copy() for name, array in self._world.arrays().items()}
         return Snapshot(
             self.robot.name, self._world.start_time, arrays, dict(self._handles), self._next_handle
@@ -340,6 +341,7 @@ class Simulator:
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot, exactly.
 
+        :param snapshot: what `snapshot` returned, of a simulation of the same robot and shapes
         :raises ValueError: if it is that of another simulation; nothing is changed
         """
         if snapshot.handles:
@@ -358,18 +360,18 @@ class Simulator:
 
     # -- details --------------------------------------------------------------------------------
 
-    def _with_unit_quaternions(self, q: np.ndarray) -> np.ndarray:
+    def _with_unit_quaternions(self, q: FloatArray) -> FloatArray:
         q = q.copy()
         model = self.robot.model
         for i, (at_q, _) in model.independent_slices.items():
             body = model.body(i)
             try:
-                q[at_q] = body.joint.normalize(q[at_q])
+                q[at_q] = body.joint.normalize(q[at_q].tolist())
             except ValueError as error:
                 raise ValueError(f'position of joint {body.joint_name!r}: {error}') from None
         return q
 
-    def _warn_of_start(self, q: np.ndarray, v: np.ndarray, deepest: int) -> None:
+    def _warn_of_start(self, q: FloatArray, v: FloatArray, deepest: int) -> None:
         """Collect what is odd about the start.
 
         :param deepest: contact point that is deepest in the ground, -1 if there is none
@@ -398,7 +400,7 @@ class Simulator:
                 )
 
 
-def _finite_array(name: str, given: Any, size: int) -> np.ndarray:
+def _finite_array(name: str, given: Any, size: int) -> FloatArray:
     """Array of finite floats, (size,), or a ValueError that says what is wrong."""
     try:
         array = np.asarray(given)

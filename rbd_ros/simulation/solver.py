@@ -13,9 +13,8 @@ Gauss-Seidel sweeps (sweeps.py) find the parts first.
 
 from __future__ import annotations
 
-import numpy as np
-
 from rbd_ros.compiler.loops import compiled
+from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.simulation.ground_contact import add_contacts, linearise_contacts
 from rbd_ros.simulation.joint_law import friction_impulse, held_velocity, is_held, next_segment
 from rbd_ros.simulation.linear import copy, dot, factorise, solve_dense, solve_factorised
@@ -24,10 +23,12 @@ from rbd_ros.simulation.state import Contacts, State
 from rbd_ros.simulation.sweeps import sweep_to_rest
 from rbd_ros.simulation.workspace import Problem
 
-#: Newton steps before and after the sweeps.
+#: Maximum number of Newton steps, before the sweeps and again after them. Newton's method arrives
+#: in a few, or goes round in circles, as it may where the active parts change with every step.
 MAX_NEWTON = 12
 
-#: Relative change of forces and impulses that counts as rounding.
+#: Relative change of forces and impulses that counts as rounding: some thousands of units in the
+#: last place, as sums over many joints and contacts have.
 ROUNDING = 1e-12
 
 
@@ -37,7 +38,7 @@ def solve_velocity(
     state: State,
     contacts: Contacts,
     problem: Problem,
-    v: np.ndarray,
+    v: FloatArray,
     count: int,
     h: float,
 ) -> bool:
@@ -71,17 +72,22 @@ def newton(
     state: State,
     contacts: Contacts,
     problem: Problem,
-    v: np.ndarray,
+    v: FloatArray,
     count: int,
     h: float,
     steps: int,
 ) -> bool:
-    """Newton steps from v and `segment`; returns whether they arrived.
+    """Newton steps from v and `segment`; without steps, only the forces at that velocity.
 
-    Without steps it only finds the forces at that velocity.
+    :param v: velocity at the end of the step, (nv,)
+    :param count: number of contact points near the ground
+    :param h: time step [s]
+    :param steps: maximum number of steps
+    :return: whether the solution was found
     """
     segment = state.segment
     slack = 0.0
+    # A held joint's impulse is what is left of sums of this size.
     for i in range(len(v)):
         slack = max(slack, ROUNDING * abs(problem.momentum[i]))
     for step in range(steps + 1):
@@ -98,7 +104,9 @@ def newton(
             found = next_segment(
                 segment[i],
                 v[i],
+                # What contacts take of the impulse is not the joint's.
                 problem.impulse[i] - problem.contact_impulse[i],
+                # An estimate will do: it decides where to try next, not what the solution is.
                 1.0 / problem.inertia[i, i],
                 h * plant.friction[i],
                 problem.low[i],
@@ -115,7 +123,7 @@ def newton(
 
 @compiled
 def solve_linear(
-    plant: Plant, segment: np.ndarray, problem: Problem, v: np.ndarray, count: int, h: float
+    plant: Plant, segment: IntArray, problem: Problem, v: FloatArray, count: int, h: float
 ) -> None:
     """Solve for v with the laws replaced by their segments and slopes."""
     n = len(v)
@@ -152,7 +160,7 @@ def solve_linear(
 
 
 @compiled
-def find_impulse(problem: Problem, v: np.ndarray) -> None:
+def find_impulse(problem: Problem, v: FloatArray) -> None:
     """Generalized impulse that the velocity takes: `impulse` = H v - b."""
     for i in range(len(v)):
         problem.impulse[i] = dot(problem.inertia[i], v) - problem.momentum[i]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from rbd_ros.compiler.loops import buffer, floats, integers
+from rbd_ros.contact.arrays import FloatArray, IntArray
 
-#: Order of the counters in `State.counters`.
+#: Places of the counters in `State.counters`. Those after CONTACTS are for the loops themselves:
+#: how many points have a deformed surface, how many forces act from outside, how many are near.
 (
     STEPS,
     SUBSTEPS,
@@ -28,17 +28,19 @@ from rbd_ros.compiler.loops import buffer, floats, integers
 ) = range(11)
 COUNTERS = 11
 
-#: Contact points treated at once; more are dropped and counted.
+#: Maximum number of contact points in a step; more are dropped and counted. Memory for the
+#: solver's response grows with it times the degrees of freedom.
 MAX_CONTACTS = 512
 
-#: External forces acting at once.
+#: Maximum number of external forces that act at once.
 MAX_FORCES = 64
 
 
 class State(NamedTuple):
     """Positions, velocities, and whatever else the next step depends on.
 
-    :param packed: q, v and torque one after another, as kernels want them
+    :param packed: q, v and torque one after another, the inputs of forward dynamics; kernels of q,
+        or of q and v, read its beginning
     :param q: configuration [rad, m]
     :param v: velocity [rad/s, m/s]
     :param torque: input of forward dynamics [N m, N]
@@ -51,22 +53,22 @@ class State(NamedTuple):
     :param applied: torque after saturation [N m, N]
     :param acceleration: mean acceleration of the last step [rad/s^2, m/s^2]
     :param constraint_force: mean generalized force of friction, limits and contacts in the last
-        (part of a) step [N m, N]
+        substep [N m, N]
     """
 
-    packed: np.ndarray = buffer()
-    q: np.ndarray = floats('nq', within='packed')
-    v: np.ndarray = floats('nv', within='packed')
-    torque: np.ndarray = floats('nv', within='packed')
-    segment: np.ndarray = integers('nv')
-    normal_deformation: np.ndarray = floats('points')
-    tangent_deformation: np.ndarray = floats('points', 2)
-    touching: np.ndarray = integers('points')
-    counters: np.ndarray = integers(COUNTERS)
-    saturated: np.ndarray = integers('nv')
-    applied: np.ndarray = floats('nv')
-    acceleration: np.ndarray = floats('nv')
-    constraint_force: np.ndarray = floats('nv')
+    packed: FloatArray = buffer()
+    q: FloatArray = floats('nq', within='packed')
+    v: FloatArray = floats('nv', within='packed')
+    torque: FloatArray = floats('nv', within='packed')
+    segment: IntArray = integers('nv')
+    normal_deformation: FloatArray = floats('points')
+    tangent_deformation: FloatArray = floats('points', 2)
+    touching: IntArray = integers('points')
+    counters: IntArray = integers(COUNTERS)
+    saturated: IntArray = integers('nv')
+    applied: FloatArray = floats('nv')
+    acceleration: FloatArray = floats('nv')
+    constraint_force: FloatArray = floats('nv')
 
 
 class ExternalForces(NamedTuple):
@@ -78,14 +80,14 @@ class ExternalForces(NamedTuple):
     :param use: body; 1 if the point moves with it; remaining steps, negative: for ever, 0: none
     """
 
-    moment: np.ndarray = floats(MAX_FORCES, 3)
-    force: np.ndarray = floats(MAX_FORCES, 3)
-    point: np.ndarray = floats(MAX_FORCES, 3)
-    use: np.ndarray = integers(MAX_FORCES, 3)
+    moment: FloatArray = floats(MAX_FORCES, 3)
+    force: FloatArray = floats(MAX_FORCES, 3)
+    point: FloatArray = floats(MAX_FORCES, 3)
+    use: IntArray = integers(MAX_FORCES, 3)
 
 
 class Contacts(NamedTuple):
-    """The contact points near the ground in the last (part of a) step: the first `NEAR` rows.
+    """The contact points near the ground in the last substep: the first `NEAR` rows.
 
     :param point: their numbers among all contact points
     :param shape: the shapes they belong to
@@ -94,8 +96,8 @@ class Contacts(NamedTuple):
     :param force: force on the robot at each, along normal and tangents [N]
     """
 
-    point: np.ndarray = integers('near')
-    shape: np.ndarray = integers('near')
-    position: np.ndarray = floats('near', 3)
-    gap: np.ndarray = floats('near')
-    force: np.ndarray = floats('near', 3)
+    point: IntArray = integers('near')
+    shape: IntArray = integers('near')
+    position: FloatArray = floats('near', 3)
+    gap: FloatArray = floats('near')
+    force: FloatArray = floats('near', 3)

@@ -7,14 +7,15 @@ import math
 import numpy as np
 
 from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
-from rbd_ros.simulation.external_forces import age_external_forces, find_drive
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.external_forces import age_external_forces, find_applied_force
 from rbd_ros.simulation.ground_contact import (
     detect_contacts,
     start_contacts,
     update_deformations,
 )
 from rbd_ros.simulation.linear import copy
-from rbd_ros.simulation.plant import MAX_PARTS, Plant, TURN_PER_PART
+from rbd_ros.simulation.plant import MAX_SUBSTEPS, Plant, TURN_PER_SUBSTEP
 from rbd_ros.simulation.runge_kutta import is_at_limit, runge_kutta_step
 from rbd_ros.simulation.semi_implicit import follow_velocity, step_constrained, step_freely
 from rbd_ros.simulation.state import (
@@ -29,7 +30,8 @@ from rbd_ros.simulation.state import (
 )
 from rbd_ros.simulation.workspace import Commands, Motion, Workspace, WorldRecord
 
-#: Speed at which a joint that begins outside its limits is moved back [rad/s or m/s].
+#: Speed at which a joint that begins outside its limits is moved back: slow enough that nothing is
+#: thrown, since its velocity stays zero meanwhile [rad/s or m/s].
 RETURN_SPEED = 0.5
 
 #: Answer of `advance` to commands that are not finite.
@@ -51,6 +53,7 @@ def saturate(plant: Plant, commands: Commands, state: State) -> bool:
     cut = False
     for i in range(len(commands.torque)):
         wanted = commands.torque[i]
+        # Joints without an effort limit have an infinite one.
         state.applied[i] = min(max(wanted, -plant.effort[i]), plant.effort[i])
         state.saturated[i] = 1 if state.applied[i] != wanted else 0
         cut = cut or state.saturated[i] == 1
@@ -58,16 +61,19 @@ def saturate(plant: Plant, commands: Commands, state: State) -> bool:
 
 
 @compiled
-def parts_of_step(plant: Plant, v: np.ndarray) -> int:
-    """Into how many parts to divide the step, so that no joint turns far in one of them."""
+def count_substeps(plant: Plant, v: FloatArray) -> int:
+    """Number of substeps that keep every joint from turning far in one of them.
+
+    :param v: velocity at the beginning of the step, (nv,)
+    """
     turn = 0.0
     for i in range(len(plant.turning)):
         turn = max(turn, plant.turning[i] * abs(v[i]))
     # The error of a step grows with the angle, so it is the angle that is bounded, not the speed.
     turn *= plant.timestep
-    if turn <= TURN_PER_PART:
+    if turn <= TURN_PER_SUBSTEP:
         return 1
-    return int(min(np.ceil(turn / TURN_PER_PART), MAX_PARTS))
+    return int(min(np.ceil(turn / TURN_PER_SUBSTEP), MAX_SUBSTEPS))
 
 
 @compiled
@@ -79,12 +85,13 @@ def find_forces(
     work: Workspace,
     h: float,
 ) -> int:
-    """Find `drive` and the contact points near the ground at the present state.
+    """Find `applied_force` and the contact points near the ground at the present state.
 
     :return: number of contact points near the ground
     """
     dynamics = work.dynamics
-    placed = find_drive(plant, state, external_forces, dynamics)
+    placed = find_applied_force(plant, state, external_forces, dynamics)
+    # Contacts of the step before are over, also where there is nothing to be detected.
     state.counters[NEAR] = 0
     count = 0
     if plant.has_ground:
@@ -95,7 +102,7 @@ def find_forces(
 
 
 @compiled
-def step_part(
+def take_substep(
     plant: Plant,
     state: State,
     external_forces: ExternalForces,
@@ -126,20 +133,23 @@ def step_part(
     if not done:
         follow_velocity(plant, state, work, h)
     settle(plant, state, work.motion, work.problem.impulse, h)
+    # Last: the forces of this step follow from the deformations at its beginning.
     if plant.has_ground:
         update_deformations(plant.ground, state, contacts, count, h)
     return True
 
 
 @compiled
-def settle(plant: Plant, state: State, motion: Motion, impulse: np.ndarray, h: float) -> None:
-    """Make `next_q` and `next_v` the state.
+def settle(plant: Plant, state: State, motion: Motion, impulse: FloatArray, h: float) -> None:
+    """Make `next_q` and `next_v` the state, joints outside their limits moved back.
 
     :param impulse: generalized impulse of friction, limits and contacts, (nv,)
     """
     for i in range(len(state.v)):
         at = plant.position[i]
-        if at >= 0:  # joints outside their limits return, those beyond by rounding at once
+        # Positions are moved, not velocities: a joint that is beyond its limit by rounding returns
+        # at once, one that was put there slowly, and neither gains energy by it.
+        if at >= 0:
             q = motion.next_q[at]
             if q < plant.lower[i]:
                 motion.next_q[at] = min(plant.lower[i], q + RETURN_SPEED * h)
@@ -160,12 +170,14 @@ def step_once(
 ) -> bool:
     """Advance by one step; returns False, with q and v unchanged, if it is not finite."""
     motion = work.motion
+    # For the mean acceleration, and to go back to if a substep fails.
     copy(state.q, motion.start_q)
     copy(state.v, motion.start_v)
-    parts = parts_of_step(plant, state.v)
-    h = plant.timestep if parts == 1 else plant.timestep / parts
-    for _ in range(parts):
-        if not step_part(plant, state, external_forces, contacts, work, h):
+    # By the speed at its beginning: what speeds up in this step is divided in the next one.
+    count = count_substeps(plant, state.v)
+    h = plant.timestep if count == 1 else plant.timestep / count
+    for _ in range(count):
+        if not take_substep(plant, state, external_forces, contacts, work, h):
             copy(motion.start_q, state.q)
             copy(motion.start_v, state.v)
             return False
@@ -175,7 +187,7 @@ def step_once(
         if state.counters[FORCES] > 0:
             age_external_forces(external_forces, state)
     state.counters[STEPS] += 1
-    state.counters[SUBSTEPS] += parts - 1
+    state.counters[SUBSTEPS] += count - 1
     return True
 
 
@@ -204,4 +216,5 @@ def place_on_ground(world: WorldRecord) -> int:
 
     :return: the contact point that is deepest in the ground, -1 if there is none
     """
-    return start_contacts(world.plant, world.state, world.work.dynamics)
+    deepest: int = start_contacts(world.plant, world.state, world.work.dynamics)
+    return deepest

@@ -7,9 +7,8 @@ each law is monotone and the effect of an impulse on its own velocity is positiv
 
 from __future__ import annotations
 
-import numpy as np
-
 from rbd_ros.compiler.loops import compiled
+from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.law import bilateral_force, force_slope, stick_force, within_cone
 from rbd_ros.simulation.joint_law import law_impulse, next_segment, NOWHERE
 from rbd_ros.simulation.linear import clear, copy, dot, factorise, solve_factorised
@@ -17,7 +16,7 @@ from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import Contacts, State
 from rbd_ros.simulation.workspace import Problem
 
-#: Maximum number of sweeps.
+#: Maximum number of sweeps: they converge linearly, and slowly where many contacts share a body.
 MAX_SWEEPS = 200
 
 #: Change of velocity in a sweep, relative to the maximum velocity, that ends the sweeps.
@@ -30,7 +29,7 @@ def sweep_to_rest(
     state: State,
     contacts: Contacts,
     problem: Problem,
-    v: np.ndarray,
+    v: FloatArray,
     count: int,
     h: float,
 ) -> None:
@@ -43,6 +42,7 @@ def sweep_to_rest(
     n = len(v)
     find_response(plant, problem, v, count)
     response, p = problem.response, problem.swept_impulse
+    # From no impulse at all: what Newton's method left behind when it failed is no better guess.
     clear(p)
     if plant.has_ground:
         for c in range(count):
@@ -51,6 +51,7 @@ def sweep_to_rest(
         change = 0.0
         for i in range(n):
             mobility = response[i, i]
+            # The law sees the velocity without the joint's own impulse.
             new = law_impulse(
                 v[i] - mobility * p[i],
                 mobility,
@@ -68,6 +69,7 @@ def sweep_to_rest(
             fastest = max(fastest, abs(v[i]))
         if change <= SMALL_CHANGE * fastest:
             break
+    # Where on its law each joint has come to rest: Newton's method takes it up from there.
     for i in range(n):
         state.segment[i] = next_segment(
             NOWHERE,
@@ -82,8 +84,13 @@ def sweep_to_rest(
 
 
 @compiled
-def find_response(plant: Plant, problem: Problem, v: np.ndarray, count: int) -> None:
-    """Find `response`, H^-1 times each unit impulse, and the velocity v without any impulse."""
+def find_response(plant: Plant, problem: Problem, v: FloatArray, count: int) -> None:
+    """Find `response`, H^-1 times each unit impulse, and the velocity v without any impulse.
+
+    :param v: the velocity, a result, (nv,)
+    :param count: number of contact points near the ground
+    """
+    # All of it once: in the sweeps, an impulse then costs one multiplication for each joint.
     n = len(v)
     factor, response, tree = problem.factor, problem.response, plant.tree
     for i in range(n):
@@ -107,7 +114,7 @@ def sweep_contact(
     state: State,
     contacts: Contacts,
     problem: Problem,
-    v: np.ndarray,
+    v: FloatArray,
     c: int,
     h: float,
 ) -> float:
@@ -118,6 +125,7 @@ def sweep_contact(
 
     :param v: velocity, changed, (nv,)
     :param c: number of the contact point, whose force is changed
+    :param h: time step [s]
     """
     parameters = plant.ground.contact
     K, D, K_t, D_t = parameters[0], parameters[1], parameters[2], parameters[3]
@@ -129,11 +137,12 @@ def sweep_contact(
     rate = dot(J[0], v) - mobility * force[0]  # normal velocity without this force
     pull = bilateral_force(rate, contacts.gap[c], state.normal_deformation[point], K, D, h)
     new = max(0.0, pull / (1.0 - force_slope(K, D, h) * mobility))
-    change = apply_impulse(response[first], h * (new - force[0]), v)
+    change: float = apply_impulse(response[first], h * (new - force[0]), v)
     force[0] = new
 
-    # Both tangents at once, as if either moved the point in both directions: less than the full
-    # way, but towards the same fixed point, and the friction cone stays round.
+    # After the normal force, which says how large friction may be. Both tangents at once, as if
+    # either moved the point in both directions: less than the full way, but towards the same fixed
+    # point, and the friction cone stays round.
     mobility = h * (dot(J[1], response[first + 1]) + dot(J[2], response[first + 2]))
     part = 1.0 / (1.0 - force_slope(K_t, D_t, h) * mobility)
     f_1 = force[1] + part * (stick_force(dot(J[1], v), x[0], K_t, D_t, h) - force[1])
@@ -146,8 +155,12 @@ def sweep_contact(
 
 
 @compiled
-def apply_impulse(response: np.ndarray, impulse: float, v: np.ndarray) -> float:
-    """Apply an impulse; returns the maximum change of a velocity."""
+def apply_impulse(response: FloatArray, impulse: float, v: FloatArray) -> float:
+    """Apply an impulse; returns the maximum change of a velocity.
+
+    :param response: change of velocity per impulse, (nv,)
+    :param v: velocity, changed, (nv,)
+    """
     largest = 0.0
     if impulse != 0.0:
         for i in range(len(v)):

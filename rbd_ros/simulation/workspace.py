@@ -6,11 +6,10 @@ tree, `free` bases.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from rbd_ros.compiler.loops import buffer, floats, integers
+from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import Contacts, ExternalForces, State
 
@@ -21,23 +20,24 @@ class Dynamics(NamedTuple):
     :param bias: bias force [N m, N]
     :param acceleration: forward dynamics [rad/s^2, m/s^2]
     :param mass: mass matrix
-    :param kinematics: output of the kernel contact_kinematics
+    :param kinematics: outputs of the kernel contact_kinematics one after another
     :param poses: of it, rotation row by row and position of each body
     :param columns: of it, motion columns of the tree in base coordinates
     :param velocities: spatial velocities of the bodies in base coordinates [rad/s, m/s]
     :param body_forces: total external force on each body [N m, N]
-    :param drive: torque after saturation with the generalized force of external forces [N m, N]
+    :param applied_force: torque after saturation, and the generalized force of external forces
+        [N m, N]
     """
 
-    bias: np.ndarray = floats('nv')
-    acceleration: np.ndarray = floats('nv')
-    mass: np.ndarray = floats('nv', 'nv')
-    kinematics: np.ndarray = buffer()
-    poses: np.ndarray = floats('bodies', 12, within='kinematics')
-    columns: np.ndarray = floats('freedoms', 6, within='kinematics')
-    velocities: np.ndarray = floats('bodies', 6)
-    body_forces: np.ndarray = floats('bodies', 6)
-    drive: np.ndarray = floats('nv')
+    bias: FloatArray = floats('nv')
+    acceleration: FloatArray = floats('nv')
+    mass: FloatArray = floats('nv', 'nv')
+    kinematics: FloatArray = buffer()
+    poses: FloatArray = floats('bodies', 12, within='kinematics')
+    columns: FloatArray = floats('freedoms', 6, within='kinematics')
+    velocities: FloatArray = floats('bodies', 6)
+    body_forces: FloatArray = floats('bodies', 6)
+    applied_force: FloatArray = floats('nv')
 
 
 class Problem(NamedTuple):
@@ -48,8 +48,8 @@ class Problem(NamedTuple):
     :param low: minimum velocity
     :param high: maximum velocity
     :param jacobian: velocity of each contact point along normal and tangents, per v
-    :param intercept: linear forecast of the contact forces: at no velocity [N]
-    :param slope: linear forecast of the contact forces: per velocity of the point [N s/m]
+    :param intercept: linearised contact forces: at no velocity [N]
+    :param slope: linearised contact forces: per velocity of the point [N s/m]
     :param impulse: generalized impulse of friction, limits and contacts
     :param contact_impulse: generalized impulse of all contacts
     :param system: matrix of a linear system
@@ -63,23 +63,23 @@ class Problem(NamedTuple):
     :param swept_segment: segments that the sweeps found
     """
 
-    inertia: np.ndarray = floats('nv', 'nv')
-    momentum: np.ndarray = floats('nv')
-    low: np.ndarray = floats('nv')
-    high: np.ndarray = floats('nv')
-    jacobian: np.ndarray = floats('near', 3, 'nv')
-    intercept: np.ndarray = floats('near', 3)
-    slope: np.ndarray = floats('near', 3, 3)
-    impulse: np.ndarray = floats('nv')
-    contact_impulse: np.ndarray = floats('nv')
-    system: np.ndarray = floats('nv', 'nv')
-    solution: np.ndarray = floats('nv')
-    product: np.ndarray = floats(3, 'nv')
-    factor: np.ndarray = floats('nv', 'nv')
-    response: np.ndarray = floats('rows', 'nv')
-    swept_impulse: np.ndarray = floats('nv')
-    swept_velocity: np.ndarray = floats('nv')
-    swept_segment: np.ndarray = integers('nv')
+    inertia: FloatArray = floats('nv', 'nv')
+    momentum: FloatArray = floats('nv')
+    low: FloatArray = floats('nv')
+    high: FloatArray = floats('nv')
+    jacobian: FloatArray = floats('near', 3, 'nv')
+    intercept: FloatArray = floats('near', 3)
+    slope: FloatArray = floats('near', 3, 3)
+    impulse: FloatArray = floats('nv')
+    contact_impulse: FloatArray = floats('nv')
+    system: FloatArray = floats('nv', 'nv')
+    solution: FloatArray = floats('nv')
+    product: FloatArray = floats(3, 'nv')
+    factor: FloatArray = floats('nv', 'nv')
+    response: FloatArray = floats('rows', 'nv')
+    swept_impulse: FloatArray = floats('nv')
+    swept_velocity: FloatArray = floats('nv')
+    swept_segment: IntArray = integers('nv')
 
 
 class Motion(NamedTuple):
@@ -87,20 +87,20 @@ class Motion(NamedTuple):
 
     :param start_q: q at the beginning of the step
     :param start_v: v at the beginning of the step
-    :param next_q: q at the end of a part of the step
-    :param next_v: v at the end of a part of the step
-    :param packed: input of the kernel integrate
+    :param next_q: q at the end of a substep
+    :param next_v: v at the end of a substep
+    :param packed: inputs of the kernel integrate one after another
     :param from_q: of it, where from
     :param displacement: of it, the displacement, in velocity variables
     """
 
-    start_q: np.ndarray = floats('nq')
-    start_v: np.ndarray = floats('nv')
-    next_q: np.ndarray = floats('nq')
-    next_v: np.ndarray = floats('nv')
-    packed: np.ndarray = buffer()
-    from_q: np.ndarray = floats('nq', within='packed')
-    displacement: np.ndarray = floats('nv', within='packed')
+    start_q: FloatArray = floats('nq')
+    start_v: FloatArray = floats('nv')
+    next_q: FloatArray = floats('nq')
+    next_v: FloatArray = floats('nv')
+    packed: FloatArray = buffer()
+    from_q: FloatArray = floats('nq', within='packed')
+    displacement: FloatArray = floats('nv', within='packed')
 
 
 class FreeBases(NamedTuple):
@@ -111,17 +111,17 @@ class FreeBases(NamedTuple):
     :param centre_of_mass: in predecessor coordinates [m]
     """
 
-    angular_momentum: np.ndarray = floats('free', 3)
-    linear_momentum: np.ndarray = floats('free', 3)
-    centre_of_mass: np.ndarray = floats('free', 3)
+    angular_momentum: FloatArray = floats('free', 3)
+    linear_momentum: FloatArray = floats('free', 3)
+    centre_of_mass: FloatArray = floats('free', 3)
 
 
 class Stages(NamedTuple):
     """The Runge-Kutta method (runge_kutta.py).
 
-    :param q: q at the beginning of a part of the step
-    :param v: v at the beginning of a part of the step
-    :param held_force: generalized force that is constant over the part [N m, N]
+    :param q: q at the beginning of a substep
+    :param v: v at the beginning of a substep
+    :param held_force: generalized force that is constant over the substep [N m, N]
     :param implicit_v: velocity at its end that the implicit solve found
     :param displacement: u at a stage
     :param rate: du/dt at a stage
@@ -132,27 +132,32 @@ class Stages(NamedTuple):
     :param second_bracket: [u, [u, v]]
     """
 
-    q: np.ndarray = floats('nq')
-    v: np.ndarray = floats('nv')
-    held_force: np.ndarray = floats('nv')
-    implicit_v: np.ndarray = floats('nv')
-    displacement: np.ndarray = floats('nv')
-    rate: np.ndarray = floats('nv')
-    acceleration: np.ndarray = floats('nv')
-    total_rate: np.ndarray = floats('nv')
-    total_acceleration: np.ndarray = floats('nv')
-    first_bracket: np.ndarray = floats('nv')
-    second_bracket: np.ndarray = floats('nv')
+    q: FloatArray = floats('nq')
+    v: FloatArray = floats('nv')
+    held_force: FloatArray = floats('nv')
+    implicit_v: FloatArray = floats('nv')
+    displacement: FloatArray = floats('nv')
+    rate: FloatArray = floats('nv')
+    acceleration: FloatArray = floats('nv')
+    total_rate: FloatArray = floats('nv')
+    total_acceleration: FloatArray = floats('nv')
+    first_bracket: FloatArray = floats('nv')
+    second_bracket: FloatArray = floats('nv')
+
+
+def _nested(kind: type) -> Any:
+    """Declare a record within a record, as `floats` declares an array."""
+    return kind
 
 
 class Workspace(NamedTuple):
-    """All of it, by what it is for."""
+    """All intermediate results of a step, by what they are for."""
 
-    dynamics: Dynamics = Dynamics
-    problem: Problem = Problem
-    motion: Motion = Motion
-    free_bases: FreeBases = FreeBases
-    stages: Stages = Stages
+    dynamics: Dynamics = _nested(Dynamics)
+    problem: Problem = _nested(Problem)
+    motion: Motion = _nested(Motion)
+    free_bases: FreeBases = _nested(FreeBases)
+    stages: Stages = _nested(Stages)
 
 
 class Commands(NamedTuple):
@@ -161,7 +166,7 @@ class Commands(NamedTuple):
     :param torque: before saturation [N m, N]
     """
 
-    torque: np.ndarray = floats('nv')
+    torque: FloatArray = floats('nv')
 
 
 class WorldRecord(NamedTuple):

@@ -8,12 +8,11 @@ injection are written around `step` in the same way.
 from __future__ import annotations
 
 import math
-from typing import Callable, Dict, NamedTuple, Optional, Sequence
-
-import numpy as np
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
+from rbd_ros.contact.arrays import AnyArray, FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.assembly import make_plant, make_world, with_external_forces
 from rbd_ros.simulation.state import State, STEPS
@@ -30,7 +29,7 @@ _KEPT = ('state', 'external_forces', 'contacts')
 
 
 class Steps(NamedTuple):
-    """The loop that takes steps, `stepping.advance`, for whoever has records of their own.
+    """The loop that takes steps, `stepping.advance`, bound to the records of one simulation.
 
     :param alone: function of the number of steps; other Python threads wait meanwhile
     :param aside: likewise, but other Python threads run meanwhile, which costs a microsecond
@@ -96,7 +95,8 @@ class World:
 
     def _forget_steps(self) -> None:
         self._steps: Optional[Steps] = None
-        self._step_alone = lambda count: self.steps.alone(count)  # until there is the loop itself
+        # Until there is the loop itself.
+        self._step_alone: Callable[[int], int] = lambda count: self.steps.alone(count)
 
     @property
     def time(self) -> float:
@@ -104,7 +104,7 @@ class World:
         return self.start_time + int(self.state.counters[STEPS]) * self.plant.timestep
 
     def allow_external_forces(self) -> None:
-        """Have the loop that takes steps look at `external_forces`, which it then is made for."""
+        """Let external forces act from now on: the loop that takes steps is made anew for them."""
         if not self.plant.has_external_forces:
             self.plant = with_external_forces(self.plant, self.robot)
             self.fields = self.fields._replace(plant=self.plant)
@@ -130,7 +130,7 @@ class World:
         self.state.counters[STEPS] += count
         return count
 
-    def step(self, torque: np.ndarray, count: int = 1) -> State:
+    def step(self, torque: FloatArray, count: int = 1) -> State:
         """Take time steps under a constant torque.
 
         :param torque: (nv,) [N m, N], cut at the effort limits
@@ -148,7 +148,7 @@ class World:
         return self.state
 
     def failure(self, taken: int) -> Exception:
-        """Return why fewer steps were taken than asked for.
+        """Return the error that says why fewer steps were taken than asked for.
 
         :param taken: what `advance` returned
         """
@@ -161,7 +161,7 @@ class World:
             f'{", ".join(sorted(bad)) or "unknown"}: is there enough inertia behind each joint?'
         )
 
-    def reset(self, q: np.ndarray, v: np.ndarray, time: float = 0.0) -> int:
+    def reset(self, q: FloatArray, v: FloatArray, time: float = 0.0) -> int:
         """Start anew: external forces, counters and the deformation of the ground are cleared.
 
         :param q: configuration, valid, (nq,)
@@ -169,14 +169,15 @@ class World:
         :param time: time that it is now [s]
         :return: the contact point that is deepest in the ground, -1 if there is none
         """
-        for record in self.fields[1:]:  # all but the constants
+        # All but the constants, in place: machine code knows where the arrays are.
+        for record in self.fields[1:]:
             _clear(record)
         self.state.q[:] = q
         self.state.v[:] = v
         self.start_time = float(time)
         return place_on_ground(self.record) if self.plant.has_ground else -1
 
-    def arrays(self) -> Dict[str, np.ndarray]:
+    def arrays(self) -> Dict[str, AnyArray]:
         """All that the next steps depend on, by name; not copied."""
         return {
             f'{name}.{field}': array
@@ -185,7 +186,10 @@ class World:
         }
 
     def joint_of(self, i: int) -> str:
-        """Name of the joint that a degree of freedom belongs to."""
+        """Name of the joint that a degree of freedom belongs to.
+
+        :param i: place of the degree of freedom in v
+        """
         model = self.robot.model
         return next(
             model.body(k).joint_name
@@ -194,7 +198,7 @@ class World:
         )
 
 
-def _clear(record: tuple) -> None:
+def _clear(record: Tuple[Any, ...]) -> None:
     for each in record:
         if isinstance(each, tuple):
             _clear(each)

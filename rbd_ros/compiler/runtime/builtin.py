@@ -437,6 +437,7 @@ class Fallback(partial):
     """
 
     __slots__ = ('holder',)
+    holder: type
 
 
 # The only slot comes last in the object.

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 import math
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+import os
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Shape, Sphere
@@ -35,7 +36,7 @@ def load_urdf(
     gravity: Sequence[float] = (0.0, 0.0, -9.81),
     strict: bool = False,
     armature: Armature = None,
-    package_paths: Sequence[str] = (),
+    package_paths: Iterable[Union[str, os.PathLike[str]]] = (),
 ) -> Model:
     """Model of the robot that a URDF describes.
 

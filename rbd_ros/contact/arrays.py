@@ -1,0 +1,12 @@
+"""Types of the arrays that the functions of contact and simulation take and return."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+#: Of any of them.
+AnyArray = NDArray[Any]
