@@ -119,7 +119,7 @@ class BatchFunction:
 
     :param address: of the function `batch` (targets/llvm/functions.py)
     :param scratch: numbers in its scratch array
-    :param seconds: estimate of the time that a row takes, see `estimated_seconds`
+    :param seconds: estimate of the time that a row takes, positive, see `estimated_seconds`
     """
 
     def __init__(self, address: int, scratch: int, seconds: float):
@@ -179,7 +179,8 @@ def estimated_seconds(count: OperationCount, numbers: int) -> float:
     :param numbers: how many numbers go in and come out
     """
     operations = (
-        count.multiplications
+        1  # whatever a row without numbers takes
+        + count.multiplications
         + count.additions
         + count.selections
         + _ANGLE * count.angles
