@@ -1,4 +1,7 @@
-"""Symmetric results packed: the lower triangle, row by row, with the bits of the whole matrix."""
+"""Symmetric results packed: the lower triangle, row by row.
+
+A kernel of its own may fuse other products and sums than that of the whole matrix.
+"""
 
 from collections import namedtuple
 import inspect
@@ -24,6 +27,12 @@ def q(robot):
     return robot.random_configurations(41, np.random.default_rng(2))
 
 
+def assert_same(found, expected):
+    assert found.shape == expected.shape
+    scale = np.abs(expected).max(initial=0.0)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13 * scale)
+
+
 def packed(H):
     rows, columns = np.tril_indices(H.shape[-1])
     return H[..., rows, columns]
@@ -33,10 +42,16 @@ def packed(H):
 def test_packed_is_the_lower_triangle_row_by_row(robot, q, rows):
     states = q[0] if rows is None else q[:rows]
     expected = packed(robot.mass_matrix(states))
-    assert_array_equal(robot.mass_matrix(states, storage='packed'), expected)
-    out = np.empty_like(expected)
+    found = robot.mass_matrix(states, storage='packed')
+    assert_same(found, expected)
+    out = np.empty(expected.shape)
     assert robot.mass_matrix(states, storage='packed', out=out) is out
-    assert_array_equal(out, expected)
+    assert_array_equal(out, found)
+
+
+def test_rows_of_a_packed_batch_are_the_single_states(robot, q):
+    rows = robot.mass_matrix(q, storage='packed')
+    assert_array_equal(rows, [robot.mass_matrix(x, storage='packed') for x in q])
 
 
 @pytest.mark.parametrize('name', ['mass_matrix', 'equations_of_motion'])
@@ -48,9 +63,9 @@ def test_every_algorithm_with_an_inertia_matrix_can_pack_it(robot, q, name):
     for arguments in (arrays, [x[0] for x in arrays]):
         expected, result = whole(*arguments), half(*arguments)
         if name == 'equations_of_motion':
-            assert_array_equal(result.C, expected.C)
+            assert_same(result.C, expected.C)
             expected, result = expected.H, result.H
-        assert_array_equal(result, packed(expected))
+        assert_same(result, packed(expected))
 
 
 def test_derivatives_of_a_packed_matrix_are_packed(q):
@@ -61,7 +76,7 @@ def test_derivatives_of_a_packed_matrix_are_packed(q):
     whole = robot.kernel(declared)(state)
     half = robot.kernel(declared, storage='packed')(state)
     assert half.dH_dq.shape == (robot.nv * (robot.nv + 1) // 2, robot.nv)
-    assert_array_equal(half.dH_dq, packed(np.moveaxis(whole.dH_dq, -1, 0)).T)
+    assert_same(half.dH_dq, packed(np.moveaxis(whole.dH_dq, -1, 0)).T)
 
 
 def test_a_state_that_is_no_number_spoils_its_row_alone(robot, q):
