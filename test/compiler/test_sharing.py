@@ -91,12 +91,12 @@ def test_a_batch_of_one_chunk_and_any_with_one_thread_stay_with_the_caller():
 
 def test_a_batch_that_finds_another_one_shared_is_done_alone():
     use_threads(2)
-    inner = []
+    caller, inner = threading.current_thread(), []
 
     class Outer(Recorder):
         def _run(self, *arguments):
             super()._run(*arguments)
-            if not inner:
+            if threading.current_thread() is caller and not inner:
                 inner.append(Recorder())
                 inner[0].run(100, 10)
 

@@ -16,7 +16,11 @@ from typing import Dict, List, Tuple
 
 from rbd_ros.compiler.graph import Graph, Symbol
 from rbd_ros.compiler.targets.llvm.straight_line import Inputs, Outputs, straight_line
-from rbd_ros.compiler.targets.llvm.transposition import gather_function, scatter_function
+from rbd_ros.compiler.targets.llvm.transposition import (
+    gather_function,
+    PREFETCH,
+    scatter_function,
+)
 
 
 def core_function(graph: Graph, inputs: Inputs, outputs: Outputs) -> Tuple[str, List[str]]:
@@ -136,7 +140,7 @@ done:
         for k, some in enumerate(slots)
         if some
     ]
-    return group + text + ''.join(moving), declarations
+    return group + text + ''.join(moving), [*declarations, PREFETCH]
 
 
 def _shared_slots(outputs: Outputs) -> List[List[int]]:

@@ -16,8 +16,16 @@ from rbd_ros.compiler.targets.llvm.emit import Emitter
 # processor does one at a time; loads find their halves in memory for nothing, stores do not.
 _COLUMNS_LOADED, _COLUMNS_STORED = 4, 8
 _UNROLLED = 12  # blocks in a row before a loop is worth it
+# Results go to memory that the caches do not hold, and the processor foresees that badly for so
+# many rows at once: each place is asked for in advance. In long rows that is so many columns
+# ahead; short rows are asked for while the states before them are computed.
+_AHEAD = 16
+_LINE = 8  # numbers in a line of the cache
 
 Index = Union[int, str]
+
+#: Declaration of what the functions call.
+PREFETCH = 'declare void @llvm.prefetch.p0(ptr, i32, i32, i32)'
 
 
 def gather_function(name: str, size: int, lanes: int, attributes: str) -> str:
@@ -57,12 +65,17 @@ def scatter_function(name: str, slots: Sequence[int], lanes: int, attributes: st
     code, size, table = Emitter(lanes), len(slots), f'{name}_slots'
     start = code.value(f'mul i64 %row, {size}')
     base = code.value(f'getelementptr double, ptr %array, i64 {start}')
+    if not _is_long(size, min(lanes, _COLUMNS_STORED)):
+        for number in range(size * lanes, 2 * size * lanes, _LINE):
+            _prefetch(code, base, number)
 
     def move(first: Index, width: int) -> None:
         columns = [_slot(code, table, slots, first, k) for k in range(width)]
         vectors = _transposed(code, [code.load('%vectors', column) for column in columns])
         pointer = code.value(f'getelementptr double, ptr {base}, i64 {first}')
         for row in range(lanes):
+            if isinstance(first, str):
+                _prefetch(code, pointer, row * size + _AHEAD)
             part = _part(code, width, vectors[row % width], row // width)
             place = code.value(f'getelementptr double, ptr {pointer}, i64 {row * size}')
             code.line(f'store <{width} x double> {part}, ptr {place}, align 8')
@@ -92,7 +105,7 @@ def _function(
     :param move: writes the code that moves the block with this first column and width
     """
     whole, rest = size - size % width, size % width
-    if size > _UNROLLED * width:
+    if _is_long(size, width):
         code.line('br label %loop')
         code.lines.append('loop:')
         code.line('%j = phi i64 [ 0, %entry ], [ %next, %loop ]')
@@ -113,6 +126,16 @@ def _function(
     return (
         f'define internal void {head} noinline {attributes} {{\nentry:\n{body}\n  ret void\n}}\n'
     )
+
+
+def _is_long(size: int, width: int) -> bool:
+    return size > _UNROLLED * width
+
+
+def _prefetch(code: Emitter, array: str, index: int) -> None:
+    """Ask for a place of an array that will be written; it may lie behind the end."""
+    pointer = code.value(f'getelementptr double, ptr {array}, i64 {index}')
+    code.line(f'call void @llvm.prefetch.p0(ptr {pointer}, i32 1, i32 3, i32 1)')
 
 
 def _slot(code: Emitter, table: str, slots: Sequence[int], first: Index, k: int) -> Index:
