@@ -48,6 +48,7 @@ class Array:
         the array; None if each element is a freedom of its own
     :param default: an input that is a constant unless asked for; its value where none is chosen
     :param usual: of a number, what it is in calls that do not give it
+    :param symmetric: a matrix that equals its transpose, so that one triangle says it all
     """
 
     symbol: str
@@ -60,10 +61,26 @@ class Array:
     tangents: Optional[Callable[[Model, Scalars], Sequence[Scalars]]] = None
     default: Optional[Callable[[Model], Tuple[float, ...]]] = None
     usual: Optional[float] = None
+    symmetric: bool = False
 
     def shape(self, model: Model) -> Tuple[int, ...]:
         """Shape of the array for a model."""
         return tuple(d if isinstance(d, int) else DIMENSIONS[d](model) for d in self.dimensions)
+
+    def packed_shape(self, model: Model) -> Tuple[int, ...]:
+        """Shape of what `packed` returns."""
+        shape = self.shape(model)
+        return (shape[0] * (shape[0] + 1) // 2,) if self.symmetric else shape
+
+    def packed(self, model: Model, values: Scalars) -> Scalars:
+        """Lower triangle of a symmetric matrix, row by row; any other array as it is.
+
+        :param values: the flat array
+        """
+        if not self.symmetric:
+            return values
+        n = self.shape(model)[0]
+        return [values[n * i + j] for i in range(n) for j in range(i + 1)]
 
     def freedoms(self, model: Model) -> int:
         """In how many independent ways the array can change."""
@@ -219,6 +236,7 @@ INERTIA_MATRIX = Array(
     ('nv', 'nv'),
     from_tree=lambda model, H: _symmetric(model.independent_matrix(H)),
     flat=_symmetric,
+    symmetric=True,
 )
 MATRIX = Array(
     'C', 'matrix over joint space', '', ('nv', 'nv'), from_tree=_square, flat=_row_by_row

@@ -2,7 +2,8 @@
 
 from rbd_ros.compiler.definition import Definition, Output, Tangent
 from rbd_ros.compiler.graph import Graph, OperationCount, Symbol
-from rbd_ros.compiler.runtime.kernel import BaseKernel, make_kernel, set_threads
+from rbd_ros.compiler.runtime.batches import set_threads
+from rbd_ros.compiler.runtime.kernel import BaseKernel, make_kernel
 from rbd_ros.compiler.targets.llvm.native import compile_lock, why_unavailable
 
 __all__ = [

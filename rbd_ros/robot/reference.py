@@ -37,8 +37,9 @@ class PublicFunction(NamedTuple):
 
     @property
     def arguments(self) -> Tuple[str, ...]:
-        """Names of its arguments but `out`."""
-        return tuple(name for name in inspect.signature(self.method).parameters)[1:-1]
+        """Names of its arguments but those by name only, such as `out`."""
+        parameters = list(inspect.signature(self.method).parameters.values())[1:]
+        return tuple(x.name for x in parameters if x.kind is not x.KEYWORD_ONLY)
 
     @property
     def row(self) -> str:

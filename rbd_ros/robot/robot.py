@@ -21,6 +21,7 @@ from rbd_ros.robot.families import DerivativeFunctions, HybridFunctions, LoopFun
 from rbd_ros.robot.frame import RobotFrame
 from rbd_ros.robot.kernels import Algorithm, AnyKernel, Kernels
 from rbd_ros.robot.link_poses import link_poses, LinkPoses
+from rbd_ros.robot.variants import FULL
 
 
 class Robot(Compiled):
@@ -356,8 +357,21 @@ class Robot(Compiled):
         return self._call('gravity_torque', (q,), None, out)
 
     @computes('mass_matrix')
-    def mass_matrix(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Joint-space inertia matrix H(q), rotors included (CRBA, book 6.2), (nv, nv)."""
+    def mass_matrix(self, q: ArrayLike, *, storage: str = 'full', out: Out = None) -> Array:
+        """Joint-space inertia matrix H(q), rotors included (CRBA, book 6.2), (nv, nv).
+
+        :param q: configuration, (nq,)
+        :param storage: 'full', or 'packed' for the lower triangle alone, row by row, as
+            `H[numpy.tril_indices(nv)]`: half the memory, which is what large batches wait for
+        :param out: array for the result
+        :return: H, (nv, nv), or (nv (nv + 1) / 2,) if packed [kg m^2, kg m, kg]
+        :raises ValueError: for a wrong shape or dtype, or an unknown storage
+        """
+        if storage != FULL:
+            packed = cast(
+                Callable[..., Array], self.kernel('mass_matrix', storage=storage).function
+            )
+            return packed(q, out=out)
         return self._call('mass_matrix', (q,), None, out)
 
     @computes('equations_of_motion')
@@ -575,7 +589,8 @@ class Robot(Compiled):
         :param algorithm: name of an algorithm of `rbd_ros.algorithms`, or any function declared to
             be one (rbd_ros/algorithms/declaration.py)
         :param options: `runtime` as in `function`; `forces`, the links with an external force;
-            what the algorithm lets one choose, such as `frame`; inputs that are to be constants
+            what the algorithm lets one choose, such as `frame`; inputs that are to be constants;
+            `storage`, 'packed' for the lower triangle of symmetric results, row by row
         :raises ValueError: for an unknown algorithm or option
         """
         return self._kernels.get(algorithm, **options)

@@ -1,7 +1,8 @@
 """From a declared algorithm and a model to a definition that the compiler takes.
 
 A variant is an algorithm with what is chosen when it is compiled: links with external forces, what
-of the model is an input instead of a constant, the frame of a Jacobian, arrays that are constants.
+of the model is an input instead of a constant, the frame of a Jacobian, arrays that are constants,
+how symmetric results are stored.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ Scalars = Sequence[Any]
 #: Numbers of a rigid body's inertia.
 PARAMETER_COUNT = 10
 
+#: How symmetric matrices are stored: whole, or the lower triangle row by row.
+FULL, PACKED = 'full', 'packed'
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -34,12 +38,14 @@ class Variant:
     :param runtime: what of the model is an input instead of a constant: 'gravity',
         'inertia:<link>', 'payload:<link>'
     :param chosen: values of choices, and of arrays that are constants, by symbol
+    :param storage: `FULL` or `PACKED`
     """
 
     algorithm: Declaration
     forces: Tuple[str, ...] = ()
     runtime: Tuple[str, ...] = ()
     chosen: Tuple[Tuple[str, Any], ...] = ()
+    storage: str = FULL
 
     def inputs(self, model: Model) -> List[Tuple[str, int]]:
         """Names and sizes of the input arrays."""
@@ -76,10 +82,13 @@ class Variant:
     def outputs(self, model: Model) -> Tuple[Output, ...]:
         """Names and shapes of the output arrays, derivatives last."""
         declared = self.algorithm
-        outputs = [Output(name, kind.shape(model)) for name, kind in declared.outputs.items()]
+        outputs = [Output(name, self._shape(model, x)) for name, x in declared.outputs.items()]
         for name, kind, by in declared.derivatives:
-            outputs.append(Output(name, (*kind.shape(model), by.freedoms(model))))
+            outputs.append(Output(name, (*self._shape(model, kind), by.freedoms(model))))
         return tuple(outputs)
+
+    def _shape(self, model: Model, kind: Array) -> Tuple[int, ...]:
+        return kind.packed_shape(model) if self.storage == PACKED else kind.shape(model)
 
     def tangents(self, model: Model) -> Tuple[Tangent, ...]:
         """What the outputs are differentiated along."""
@@ -98,11 +107,13 @@ def variant(model: Model, algorithm: Declaration, **options: Any) -> Variant:
     """Variant of an algorithm for a model.
 
     :param algorithm: declaration of the algorithm
-    :param options: `forces` and `runtime` (see `Variant`), choices and constants by symbol; what
-        is None counts as not given
-    :raises ValueError: for an unknown option, link, frame or run-time input, or a wrong size
+    :param options: `forces`, `runtime` and `storage` (see `Variant`), choices and constants by
+        symbol; what is None counts as not given
+    :raises ValueError: for an unknown option, link, frame, run-time input or storage, or a wrong
+        size
     """
     given = {name: value for name, value in options.items() if value is not None}
+    storage = _storage(algorithm, given.pop('storage', FULL))
     forces, runtime = (tuple(given.pop(name, ())) for name in ('forces', 'runtime'))
     if forces and not algorithm.takes_forces:
         raise ValueError(f'{algorithm.name} takes no external forces')
@@ -122,11 +133,11 @@ def variant(model: Model, algorithm: Declaration, **options: Any) -> Variant:
             chosen[symbol] = kind.default(model)
     if given:
         known = ['forces'] * algorithm.takes_forces + ['runtime', *algorithm.choices]
-        known += algorithm.arrays
+        known += [*algorithm.arrays, *['storage'] * _has_symmetric_output(algorithm)]
         raise ValueError(
             f'unknown option {", ".join(given)} of {algorithm.name}; there are {", ".join(known)}'
         )
-    return Variant(algorithm, forces, runtime, tuple(sorted(chosen.items())))
+    return Variant(algorithm, forces, runtime, tuple(sorted(chosen.items())), storage)
 
 
 def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
@@ -142,7 +153,7 @@ def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
         evaluate=lambda *arrays: evaluate(model, variant, *arrays),
         key={
             'model': model_key(model),
-            'variant': [variant.forces, variant.runtime, repr(variant.chosen)],
+            'variant': [variant.forces, variant.runtime, repr(variant.chosen), variant.storage],
             'source': source_key(model, variant.algorithm),
         },
         doc=doc,
@@ -173,7 +184,11 @@ def evaluate(model: Model, variant: Variant, *arrays: Scalars) -> Tuple[Scalars,
             given[kind.symbol] = kind.resolve(model, given[kind.symbol])
         elif isinstance(kind, Wrenches):
             given[kind.symbol] = kind.on_bodies(model, links, wrenches) if links else None
-    return algorithm(model, given)
+    results = algorithm(model, given)
+    if variant.storage == PACKED:
+        kinds = algorithm.outputs.values()
+        results = tuple(kind.packed(model, values) for kind, values in zip(kinds, results))
+    return results
 
 
 def check(model: Model, variant: Variant) -> None:
@@ -185,6 +200,18 @@ def check(model: Model, variant: Variant) -> None:
         return
     later = [model.link(key.partition(':')[2]).body for key in variant.runtime if ':' in key]
     variant.algorithm.check(model, later, dict(variant.chosen))
+
+
+def _has_symmetric_output(algorithm: Declaration) -> bool:
+    return any(kind.symmetric for kind in algorithm.outputs.values())
+
+
+def _storage(algorithm: Declaration, storage: str) -> str:
+    if storage not in (FULL, PACKED):
+        raise ValueError(f'unknown storage {storage!r}; there are {FULL!r} and {PACKED!r}')
+    if storage == PACKED and not _has_symmetric_output(algorithm):
+        raise ValueError(f'{algorithm.name} has no symmetric matrix that could be packed')
+    return storage
 
 
 def _constants(model: Model, symbol: str, kind: Array, given: Any) -> Tuple[float, ...]:

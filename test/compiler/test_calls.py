@@ -1,5 +1,6 @@
 """Calls that are not plain are done in machine code: by name, lists, batches, forces, results."""
 
+from functools import partial
 import gc
 import os
 import pickle
@@ -11,6 +12,8 @@ import pytest
 from support import fresh_python, random_trees
 
 from rbd_ros import Robot
+from rbd_ros.compiler import set_threads
+from rbd_ros.compiler.runtime import batches
 from rbd_ros.compiler.runtime.kernel import BaseKernel, Kernel
 from rbd_ros.robot.compiled import Compiled
 
@@ -156,6 +159,20 @@ def test_batches_are_what_their_rows_are(function, robot, rows, no_python):
         for k in range(rows):
             state = [x if x.ndim == 1 else x[k].copy() for x in given]
             assert_array_equal(result[k], function(*state))
+
+
+@pytest.mark.parametrize('threads', [1, 2])
+def test_long_batches_take_no_python_either(function, robot, threads, no_python, request):
+    request.addfinalizer(partial(set_threads, batches.threads()))
+    set_threads(threads)
+    q, v, a = np.random.default_rng(1).normal(size=(3, 30000, robot.nv))
+    expected = np.concatenate([function(*x) for x in zip(*(np.split(x, 100) for x in (q, v, a)))])
+    function(q, v, a)  # provides the helpers
+    no_python()
+    assert_array_equal(function(q, v, a), expected)
+    out = np.empty_like(expected)
+    assert function(q, v, a=a, out=out) is out
+    assert_array_equal(out, expected)
 
 
 def test_forces_on_links_that_were_there_before_take_no_python(function, robot, state, no_python):

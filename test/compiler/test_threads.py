@@ -10,13 +10,13 @@ from support import fresh_python
 from support.small_kernels import kernel
 
 from rbd_ros.compiler import set_threads
-from rbd_ros.compiler.runtime import kernel as kernel_module
+from rbd_ros.compiler.runtime import batches
 
 
 @pytest.fixture
 def threads_restored():
     """Number of threads as it was, afterwards."""
-    before = kernel_module._threads
+    before = batches.threads()
     yield
     set_threads(before)
 
@@ -29,15 +29,34 @@ def busy(x):
     return [value]
 
 
-@pytest.mark.parametrize('rows', [511, 512, 513, 3000])
-def test_the_number_of_threads_does_not_change_a_bit(threads_restored, rows, rng):
-    compiled = kernel(lambda x: [x[0].sin() * x[1], x[0] / x[1]], [('x', 2)], (2,))
-    x = rng.normal(size=(rows, 2))
-    set_threads(1)
-    alone = compiled(x)
-    for count in (2, 3, 7):
-        set_threads(count)
-        np.testing.assert_array_equal(compiled(x), alone)
+def test_the_number_of_threads_does_not_change_a_bit(threads_restored, rng):
+    compiled = kernel(busy)
+    compiled(np.zeros((20, 1)))
+    alone_rows = compiled._rows.alone_rows
+    for rows in (alone_rows, alone_rows + 1, 3 * alone_rows + 5):
+        x = rng.normal(size=(rows, 1))
+        set_threads(1)
+        alone = compiled(x)
+        for count in (2, 3, 7):
+            set_threads(count)
+            np.testing.assert_array_equal(compiled(x), alone)
+            np.testing.assert_array_equal(compiled.function(x), alone)
+
+
+def test_the_longer_a_row_takes_the_fewer_rows_are_done_alone():
+    def rows_alone(times):
+        def evaluate(x):
+            value = x[0]
+            for _ in range(times):
+                value = (value * 1.1).sin()
+            return [value]
+
+        compiled = kernel(evaluate)
+        compiled(np.zeros((20, 1)))
+        return compiled._rows.alone_rows
+
+    few, many = rows_alone(40), rows_alone(4)
+    assert 5 * few < many < 20 * few
 
 
 @pytest.mark.parametrize('count', [0, -1])
@@ -51,17 +70,21 @@ def test_the_number_of_threads_is_positive(threads_restored, count):
 )
 def test_the_environment_may_give_the_number_of_threads(text, threads):
     code = (
-        'from rbd_ros.compiler.runtime import kernel; print(kernel._threads, kernel._processors())'
+        'from rbd_ros.compiler.runtime import batches; '
+        'print(batches.threads(), batches.processors())'
     )
     given, processors = map(int, fresh_python.run(code, RBD_ROS_NUM_THREADS=text).stdout.split())
     assert given == (threads or processors)
 
 
-def test_other_threads_run_while_a_batch_is_computed(threads_restored):
+@pytest.mark.parametrize('builtin', [False, True])
+def test_other_threads_run_while_a_batch_is_computed(threads_restored, builtin):
     set_threads(1)
     compiled = kernel(busy)
+    if builtin:
+        compiled = compiled.function
     x = np.linspace(-1.0, 1.0, 300000)[:, None]
-    compiled(x[:8])
+    compiled(x)
     ticks, stop = [], threading.Event()
 
     def tick():
@@ -117,7 +140,7 @@ from rbd_ros import Robot
 from rbd_ros.compiler import set_threads
 set_threads(2)
 robot = Robot.from_urdf(sys.argv[1])
-q = np.full((2048, robot.nv), 0.2)
+q = np.full((200000, robot.nv), 0.2)
 expected = robot.inverse_dynamics(q, q, q)  # starts the threads, of which a child has none
 other = Robot.from_urdf(sys.argv[1], floating_base=True)
 state = other.neutral(), np.zeros(other.nv)

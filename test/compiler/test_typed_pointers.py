@@ -193,7 +193,7 @@ SPLITS = {  # into arrays and numbers, and how the result of one state is declar
 
 
 @pytest.mark.parametrize('split', SPLITS)
-@pytest.mark.parametrize('size', [2, 3, 300])  # the last in several parts
+@pytest.mark.parametrize('size', [2, 3, 300])  # the last in several parts, and moved in loops
 @pytest.mark.parametrize('lanes', [1, 2, 4, 8])
 def test_types_agree_in_the_code_of_kernels(size, lanes, split):
     graph, inputs, results = graph_and_outputs(size)

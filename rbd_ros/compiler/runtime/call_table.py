@@ -7,6 +7,8 @@ import sys
 from typing import Any, List, Sequence
 
 from rbd_ros.compiler.definition import Definition
+from rbd_ros.compiler.runtime.batches import BatchFunction
+from rbd_ros.compiler.runtime.sharing import sharing
 from rbd_ros.compiler.targets.llvm import native
 
 # Most arrays, results, axes of a result and links with forces; with more the routine is not used.
@@ -18,8 +20,9 @@ MOST_INPUTS, MOST_OUTPUTS, MOST_AXES, MOST_LINKS = 16, 8, 4, 8
 # names of the arguments (inputs, external forces, out); number of axes, elements and shape of each
 # output; links of the kernel with forces.
 _WORDS = (
-    'inputs', 'outputs', 'one', 'batch', 'scratch', 'lanes', 'most_rows', 'result_type', 'links',
-    'forced', 'forced_self', 'out_name', 'total', 'by_place',
+    'inputs', 'outputs', 'one', 'lanes', 'result_type', 'links', 'forced', 'forced_self',
+    'out_name', 'total', 'by_place', 'batch', 'run', 'scratch', 'scratch_size', 'kept_rows',
+    'alone_rows', 'chunk', 'ready',
 )  # fmt: skip
 AT = {name: k for k, name in enumerate(_WORDS)}
 SIZES = len(_WORDS)
@@ -84,16 +87,18 @@ class CallTable:
         """Address of the table."""
         return ctypes.addressof(self._words)
 
-    def allow_batches(self, batch: int, scratch: int, most_rows: int) -> None:
-        """Let batches be done without Python.
+    def allow_batches(self, rows: BatchFunction) -> None:
+        """Let batches be done without Python, but for the first long one, which needs helpers.
 
-        :param batch: address of `batch`
-        :param scratch: address of its scratch array
-        :param most_rows: most rows of one call; the interpreter's lock is kept meanwhile
+        :param rows: what does them
         """
-        self._set('scratch', scratch)
-        self._set('most_rows', most_rows)
-        self._set('batch', batch)
+        self._set('run', sharing().run_address)
+        self._set('scratch', rows.kept_scratch)
+        self._set('scratch_size', rows.scratch_size)
+        for name in ('kept_rows', 'alone_rows', 'chunk'):
+            self._set(name, getattr(rows, name))
+        self._set('ready', sharing().ready_address)
+        self._set('batch', rows.address)
 
     def allow_forces(self, links: Sequence[str], function: int, bound: Any) -> None:
         """Let calls with forces on these links be done without Python, instead of others.

@@ -15,7 +15,6 @@ from typing import Sequence, Tuple
 
 import numpy as np
 
-from rbd_ros.compiler import cache
 from rbd_ros.compiler.runtime.call_table import (
     AT,
     DRAWN,
@@ -45,6 +44,8 @@ from rbd_ros.compiler.runtime.layouts import (
     TYPE,
 )
 from rbd_ros.compiler.runtime.randomness import next_double
+from rbd_ros.compiler.runtime.routines import load_routine
+from rbd_ros.compiler.runtime.sharing import JOB, JOB_SIZE
 from rbd_ros.compiler.source import source_digest
 from rbd_ros.compiler.targets.llvm import native
 from rbd_ros.compiler.targets.llvm.routine import Routine
@@ -59,8 +60,8 @@ _NEW, _FROM_ANY = 93, 69  # NumPy's PyArray_New and PyArray_FromAny
 _API = (
     'ndarray', 'float64', 'list', 'tuple', 'dict', 'float', 'int', 'float64_type', 'none',
     'new_array', 'array_from_any', 'new_float', 'new_tuple', 'retain', 'release', 'int_as_double',
-    'error_occurred', 'clear_error', 'dict_get', 'dict_size', 'vectorcall', 'next_double',
-    'randomness',
+    'error_occurred', 'clear_error', 'dict_get', 'dict_size', 'vectorcall', 'give_up_lock',
+    'take_lock', 'no_memory', 'next_double', 'randomness',
 )  # fmt: skip
 
 
@@ -194,9 +195,12 @@ def _call_function() -> str:
     batch = r.value(f'icmp sge i64 {r.get(rows, "i64")}, 0')
     with r.only_if(batch):
         few = r.value(f'icmp slt i64 {r.get(rows, "i64")}, {r.word("lanes")}')
-        ready = r.value(f'icmp ne i64 {r.word("batch")}, 0')
-        fits = r.value(f'icmp sle i64 {r.get(rows, "i64")}, {r.word("most_rows")}')
-        r.unless(r.value(f'or i1 {few}, {r.both(ready, fits)}'), 'slow')
+        known = r.new_label()
+        r.when(few, known)
+        r.when(r.same(r.word('batch'), '0', 'i64'), 'slow')
+        r.unless(r.value(f'icmp sgt i64 {r.get(rows, "i64")}, {r.word("alone_rows")}'), known)
+        r.when(r.same(r.get(r.word('ready', 'ptr'), 'i64'), '0', 'i64'), 'slow')
+        r.label(known)
     out = r.get(slots, 'ptr', r.value(f'add i64 {n}, 1'))
     absent = r.value(f'or i1 {r.same(out, "null")}, {r.same(out, r.api("none"))}')
     result = r.variable('ptr', 'null')  # named tuple, or the only output
@@ -220,6 +224,10 @@ def _call_function() -> str:
     r.do(f'call void {r.api("release")}(ptr {r.get(result, "ptr")})')
     r.label('nothing')
     r.do('ret ptr null')
+    r.label('no_memory')
+    r.value(f'call ptr {r.api("no_memory")}()')
+    r.do(f'call void {r.api("release")}(ptr {r.get(result, "ptr")})')
+    r.go('nothing')
     r.label('slow')
     r.do(
         f'%answer = call ptr {r.api("vectorcall")}(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)'
@@ -274,12 +282,22 @@ def _with_forces(r: _Texts, n: str, slots: str) -> None:
         force = r.value(f'call ptr {r.api("dict_get")}(ptr {forces}, ptr {key})')
         r.when(r.same(force, 'null'), 'slow')
         r.put(passed, 'ptr', force, r.value(f'add i64 {n}, {j}'))
+    # Others may run during a long batch: what only a dictionary or a table holds must stay.
+    bound = r.word('forced_self', 'ptr')
+    r.do(f'call void {r.api("retain")}(ptr {bound})')
+    with r.loop(count) as j:
+        force = r.get(passed, 'ptr', r.value(f'add i64 {n}, {j}'))
+        r.do(f'call void {r.api("retain")}(ptr {force})')
     total = r.value(f'add i64 {n}, {count}')
     out = r.get(slots, 'ptr', r.value(f'add i64 {n}, 1'))
     r.put(passed, 'ptr', out, total)
     names = r.value(f'select i1 {r.same(out, "null")}, ptr null, ptr {r.word("out_name", "ptr")}')
-    called, bound = r.word('forced', 'ptr'), r.word('forced_self', 'ptr')
+    called = r.word('forced', 'ptr')
     answer = r.value(f'call ptr {called}(ptr {bound}, ptr {passed}, i64 {total}, ptr {names})')
+    with r.loop(count) as j:
+        force = r.get(passed, 'ptr', r.value(f'add i64 {n}, {j}'))
+        r.do(f'call void {r.api("release")}(ptr {force})')
+    r.do(f'call void {r.api("release")}(ptr {bound})')
     r.do(f'ret ptr {answer}')
     r.label(end)
 
@@ -457,11 +475,33 @@ def _run(r: _Texts, n: str, m: str, ins: str, strides: str, outs: str, rows: str
         r.do(f'call void {one}(ptr {row_ins}, ptr {row_outs})')
     r.go(done)
     r.label(many)
+    long = r.new_label()
+    r.unless(r.value(f'icmp sle i64 {count}, {r.word("kept_rows")}'), long)
     r.do(
         f'call void {r.word("batch", "ptr")}(ptr {ins}, ptr {strides}, ptr {outs}, '
         f'ptr {r.word("scratch", "ptr")}, i64 0, i64 {count})'
     )
+    r.go(done)
+    r.label(long)
+    _run_long(r, ins, strides, outs, count)
     r.label(done)
+
+
+def _run_long(r: _Texts, ins: str, strides: str, outs: str, count: str) -> None:
+    """Do a batch, with help or without, while other threads of the interpreter may run."""
+    job = r.array('i64', JOB_SIZE)
+    for name, array in (('ins', ins), ('strides', strides), ('outs', outs)):
+        r.put(job, 'ptr', array, str(JOB[name]))
+    r.put(job, 'i64', r.word('batch'), str(JOB['batch']))
+    r.put(job, 'i64', r.word('scratch_size'), str(JOB['scratch']))
+    r.put(job, 'i64', count, str(JOB['rows']))
+    alone = r.value(f'icmp sle i64 {count}, {r.word("alone_rows")}')
+    chunk = r.value(f'select i1 {alone}, i64 {count}, i64 {r.word("chunk")}')
+    r.put(job, 'i64', chunk, str(JOB['chunk']))
+    state = r.value(f'call ptr {r.api("give_up_lock")}()')
+    complete = r.value(f'call i64 {r.word("run", "ptr")}(ptr {job})')
+    r.do(f'call void {r.api("take_lock")}(ptr {state})')
+    r.when(r.same(complete, '0', 'i64'), 'no_memory')
 
 
 def text() -> str:
@@ -473,25 +513,12 @@ def text() -> str:
 @lru_cache(maxsize=1)
 def routine() -> Tuple[native.MachineCode, int]:
     """Machine code of the routine and its address, from disk or made anew."""
-    parts = {
+    key = {
         'source': source_digest(__name__),
-        **native.versions(),
         'python': sys.version_info[:2],
         'layout': [TUPLE_ITEMS],
     }
-    key = cache.digest(parts)
-    name = cache.entry_name('call', 'any', key)
-    entry = cache.load(name)
-    code = None
-    if entry is not None:
-        try:
-            code = native.MachineCode(entry[1])
-        except RuntimeError:  # what cannot be read is as good as none
-            pass
-    if code is None:
-        object_file = native.assemble([(text(), [])])
-        cache.store(name, {}, object_file)
-        code = native.MachineCode(object_file)
+    code = load_routine('call', text(), key)
     for k, value in enumerate(_api_values()):
         ctypes.c_void_p.from_address(code.global_address('api') + 8 * k).value = value
     return code, code.address('call')
@@ -502,7 +529,8 @@ def _api_values() -> Sequence[int]:
     functions = (
         api.PyFloat_FromDouble, api.PyType_GenericAlloc, api.Py_IncRef, api.Py_DecRef,
         api.PyLong_AsDouble, api.PyErr_Occurred, api.PyErr_Clear, api.PyDict_GetItem,
-        api.PyDict_Size, api.PyObject_Vectorcall,
+        api.PyDict_Size, api.PyObject_Vectorcall, api.PyEval_SaveThread, api.PyEval_RestoreThread,
+        api.PyErr_NoMemory,
     )  # fmt: skip
     objects = (np.ndarray, np.dtype(np.float64), list, tuple, dict, float, int, np.float64, None)
     return [

@@ -7,12 +7,9 @@ functions.py, made when they are first needed and kept on disk (cache.py). Witho
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 import ctypes
 from dataclasses import asdict
-from functools import cached_property, lru_cache
-import logging
-import os
+from functools import cached_property
 from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -22,59 +19,17 @@ from rbd_ros.compiler import cache
 from rbd_ros.compiler.definition import Definition
 from rbd_ros.compiler.graph import Graph, OperationCount
 from rbd_ros.compiler.runtime import builtin, calls, handles
+from rbd_ros.compiler.runtime.batches import BatchFunction, estimated_seconds
 from rbd_ros.compiler.runtime.call_table import CallTable
 from rbd_ros.compiler.runtime.randomness import generator
 from rbd_ros.compiler.targets.llvm import functions, native
 from rbd_ros.compiler.targets.llvm.straight_line import Outputs
 
 _FLOAT64 = np.dtype(np.float64)
-_ROWS_PER_TASK = 256
-_ROWS_KEPT = 2 * _ROWS_PER_TASK - 1  # done without letting other threads run
-_ALIGNMENT = 64  # of the widest vectors
-_BATCH = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_int64)
-_log = logging.getLogger('rbd_ros')
 
 Array = NDArray[np.float64]
 #: What a kernel returns: an array, a number, or a named tuple of such.
 Result = Union[Array, float, Tuple[Any, ...]]
-
-
-def _processors() -> int:
-    """Processors that this process may use."""
-    return (
-        len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count() or 1
-    )
-
-
-def _initial_threads() -> int:
-    text = os.environ.get('RBD_ROS_NUM_THREADS', '')
-    if text.isdecimal() and int(text) > 0:
-        return int(text)
-    if text not in ('', '0'):
-        _log.warning('RBD_ROS_NUM_THREADS is %r, which is no number: it is ignored', text)
-    return _processors()
-
-
-_threads = _initial_threads()
-
-
-def set_threads(count: int) -> None:
-    """Choose how many threads share a large batch; 1 keeps everything on the caller's.
-
-    :raises ValueError: if not positive
-    """
-    global _threads
-    if count < 1:
-        raise ValueError(f'the number of threads must be positive, got {count}')
-    _threads = int(count)
-
-
-@lru_cache(maxsize=1)
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=_processors(), thread_name_prefix='rbd_ros')
-
-
-os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
 
 
 class BaseKernel:
@@ -299,7 +254,7 @@ class Kernel(BaseKernel):
         )
         self.address = self._single_code.address('packed')
         self._batch_code: Optional[native.MachineCode] = None
-        self._run_rows: Optional[Callable[..., None]] = None
+        self._rows: Optional[BatchFunction] = None
         self._call_table: Optional[CallTable] = None
         if builtin.supported() and CallTable.fits(definition):
             one = self._single_code.address('table')
@@ -365,23 +320,25 @@ class Kernel(BaseKernel):
         pointers = [ctypes.c_void_p] * (len(self.definition.inputs) + len(self._shapes))
         return ctypes.PYFUNCTYPE(None, *pointers)(self._single_code.address('core'))
 
-    def _compile_batch(self) -> Callable:
+    def _compile_batch(self) -> BatchFunction:
         with native.compile_lock:
-            if self._run_rows is None:
-                lanes = native.simd_lanes()
-                self._batch_code, _ = self._code(
+            if self._rows is None:
+                definition, lanes = self.definition, native.simd_lanes()
+                self._batch_code, count = self._code(
                     'batch',
                     lambda graph, outputs: [
-                        functions.batch_function(graph, self.definition.inputs, outputs, lanes)
+                        functions.batch_function(graph, definition.inputs, outputs, lanes)
                     ],
                 )
-                self._run_rows = _BATCH(self._batch_code.address('batch'))
+                rows = BatchFunction(
+                    self._batch_code.address('batch'),
+                    functions.scratch_size(definition.inputs, definition.size, lanes),
+                    estimated_seconds(count, sum(self.input_sizes) + definition.size),
+                )
                 if self._call_table is not None:
-                    self._scratch = self._new_scratch()
-                    self._call_table.allow_batches(
-                        self._batch_code.address('batch'), _aligned(self._scratch), _ROWS_KEPT
-                    )
-        return self._run_rows
+                    self._call_table.allow_batches(rows)
+                self._rows = rows
+        return self._rows
 
     def _single(self, arguments: Sequence[Array], outputs: Sequence[Array]) -> None:
         self._core(*(x.ctypes.data for x in (*arguments, *outputs)))
@@ -393,42 +350,7 @@ class Kernel(BaseKernel):
                 row = [x[k] if x.ndim == 2 else x for x in arguments]
                 self._single(row, [array[k : k + 1] for array in outputs])
             return
-        function = self._run_rows or self._compile_batch()
-        strides = np.array([x.shape[1] if x.ndim == 2 else 0 for x in arguments], dtype=np.int64)
-        ins = np.array([x.ctypes.data for x in arguments], dtype=np.uintp)
-        outs = np.array([x.ctypes.data for x in outputs], dtype=np.uintp)
-        kept = (*arguments, *outputs)
-
-        def run(first: int, last: int, _keep: Sequence[Array] = kept) -> None:
-            # `_keep`: an interrupted caller drops its arrays while threads still use them
-            scratch = self._new_scratch()
-            function(
-                ins.ctypes.data,
-                strides.ctypes.data,
-                outs.ctypes.data,
-                _aligned(scratch),
-                first,
-                last,
-            )
-
-        tasks = min(_threads, rows // _ROWS_PER_TASK)
-        if tasks > 1:
-            bounds = [rows * k // tasks for k in range(tasks + 1)]
-            list(_pool().map(run, bounds[:-1], bounds[1:]))
-        else:
-            run(0, rows)
-
-    def _new_scratch(self) -> NDArray[np.uint8]:
-        """Room for the vectors of a group of rows."""
-        size = functions.scratch_size(
-            self.definition.inputs, self.definition.size, native.simd_lanes()
-        )
-        return np.empty(8 * size + _ALIGNMENT, dtype=np.uint8)
-
-
-def _aligned(scratch: NDArray[np.uint8]) -> int:
-    """First address in an array that vectors may lie at."""
-    return int(scratch.ctypes.data + -scratch.ctypes.data % _ALIGNMENT)
+        (self._rows or self._compile_batch())(arguments, outputs, rows)
 
 
 def make_kernel(

@@ -12,11 +12,15 @@ The first three live in one module with the builtin for Python (builtin.py), the
 
 from __future__ import annotations
 
-from typing import List, Tuple
+from typing import Dict, List, Tuple
 
-from rbd_ros.compiler.graph import Graph
-from rbd_ros.compiler.targets.llvm.emit import Emitter
+from rbd_ros.compiler.graph import Graph, Symbol
 from rbd_ros.compiler.targets.llvm.straight_line import Inputs, Outputs, straight_line
+from rbd_ros.compiler.targets.llvm.transposition import (
+    gather_function,
+    PREFETCH,
+    scatter_function,
+)
 
 
 def core_function(graph: Graph, inputs: Inputs, outputs: Outputs) -> Tuple[str, List[str]]:
@@ -67,40 +71,44 @@ def batch_function(
 ) -> Tuple[str, List[str]]:
     """Text and declarations of `batch` for `lanes` states at once.
 
-    The rows of a group are turned into vectors of lanes in a scratch array, by small loops, and
-    the results back into rows. The batch must have at least `lanes` rows: a last group that is not
-    full starts earlier and computes some rows again, so a row's result never depends on its place
-    in the batch.
+    The rows of a group are turned into vectors of lanes in a scratch array, and the results from
+    there back into rows (transposition.py). Results that are equal, such as the two halves of a
+    symmetric matrix and its zeros, share a vector. The batch must have at least `lanes` rows: a
+    last group that is not full starts earlier and computes some rows again, so a row's result
+    never depends on its place in the batch.
     """
     attributes = 'nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512"'
-    group, declarations = straight_line('group', lanes, attributes, graph, inputs, outputs)
-    sizes = {f'in{k}': size for k, (_, size) in enumerate(inputs)}
-    sizes.update({f'out{k}': len(values) for k, values in enumerate(outputs)})
-    entry: List[str] = []
-    gathers: List[str] = []
-    scatters: List[str] = []
-    offset = 0
-    for k, (name, size) in enumerate(sizes.items()):
-        is_input = k < len(inputs)
-        table, place = ('%ins', k) if is_input else ('%outs', k - len(inputs))
+    slots = _shared_slots(outputs)
+    every_slot = [slot for some in slots for slot in some]
+    group, declarations = straight_line(
+        'group', lanes, attributes, graph, inputs, outputs, every_slot
+    )
+    entry, gathers, scatters, offset = [], [], [], 0
+    for k, (_, size) in enumerate(inputs):
         entry += [
-            f'  %slot_{name} = getelementptr ptr, ptr {table}, i64 {place}',
-            f'  %array_{name} = load ptr, ptr %slot_{name}',
-            f'  %scratch_{name} = getelementptr double, ptr %scratch, i64 {offset}',
+            f'  %slot_in{k} = getelementptr ptr, ptr %ins, i64 {k}',
+            f'  %array_in{k} = load ptr, ptr %slot_in{k}',
+            f'  %slot_stride{k} = getelementptr i64, ptr %strides, i64 {k}',
+            f'  %stride{k} = load i64, ptr %slot_stride{k}',
+            f'  %scratch_in{k} = getelementptr double, ptr %scratch, i64 {offset}',
         ]
-        stride = str(size)
-        if is_input:
-            entry += [
-                f'  %stride_p_{name} = getelementptr i64, ptr %strides, i64 {place}',
-                f'  %stride_{name} = load i64, ptr %stride_p_{name}',
-            ]
-            stride = f'%stride_{name}'
-        (gathers if is_input else scatters).append(
-            f'  call void @{"gather" if is_input else "scatter"}'
-            f'(ptr %array_{name}, ptr %scratch_{name}, i64 %row, i64 {size}, i64 {stride})'
-        )
+        if size:
+            gathers.append(
+                f'  call void @gather_{size}(ptr %array_in{k}, ptr %scratch_in{k}, i64 %row, '
+                f'i64 %stride{k})'
+            )
         offset += lanes * size
-    passed = ', '.join(f'ptr %scratch_{name}' for name in sizes)
+    entry.append(f'  %scratch_out = getelementptr double, ptr %scratch, i64 {offset}')
+    for k, some in enumerate(slots):
+        entry += [
+            f'  %slot_out{k} = getelementptr ptr, ptr %outs, i64 {k}',
+            f'  %array_out{k} = load ptr, ptr %slot_out{k}',
+        ]
+        if some:
+            scatters.append(
+                f'  call void @scatter_{k}(ptr %array_out{k}, ptr %scratch_out, i64 %row)'
+            )
+    passed = ', '.join([*(f'ptr %scratch_in{k}' for k in range(len(inputs))), 'ptr %scratch_out'])
     lines = '\n'
     parameters = 'ptr %ins, ptr %strides, ptr %outs, ptr %scratch, i64 %first, i64 %last'
     text = f"""define void @batch({parameters}) {attributes} {{
@@ -123,122 +131,30 @@ done:
   ret void
 }}
 """
-    gather, scatter = (_transposition(name, lanes, attributes) for name in ('gather', 'scatter'))
-    return group + text + gather + scatter, declarations
-
-
-def _transposition(name: str, lanes: int, attributes: str) -> str:
-    """Text of `gather` (rows to lanes) or `scatter` (lanes to rows).
-
-    Pairs of columns in a loop, then an odd one.
-    """
-    code = Emitter(lanes, 'p')
-    rows = [
-        code.value(f'getelementptr double, ptr %first, i64 %offset{lane}') for lane in range(lanes)
+    moving = [
+        gather_function(f'gather_{size}', size, lanes, attributes)
+        for size in sorted({size for _, size in inputs if size})
     ]
-    single = Emitter(lanes, 's')
-    (_load_pair if name == 'gather' else _store_pair)(code, rows)
-    (_load_single if name == 'gather' else _store_single)(single, rows)
-    offsets = '\n'.join(f'  %offset{lane} = mul i64 %stride, {lane}' for lane in range(lanes))
-    pointers = '\n'.join(code.lines[:lanes])
-    arguments = 'ptr %array, ptr %vectors, i64 %row, i64 %size, i64 %stride'
-    return f"""define internal void @{name}({arguments}) noinline {attributes} {{
-entry:
-  %start = mul i64 %row, %stride
-  %first = getelementptr double, ptr %array, i64 %start
-{offsets}
-{pointers}
-  %even = and i64 %size, -2
-  %some = icmp sgt i64 %even, 0
-  br i1 %some, label %pair, label %rest
-pair:
-  %j = phi i64 [ 0, %entry ], [ %j2, %pair ]
-  %j1 = add i64 %j, 1
-{chr(10).join(code.lines[lanes:])}
-  %j2 = add i64 %j, 2
-  %more = icmp slt i64 %j2, %even
-  br i1 %more, label %pair, label %rest
-rest:
-  %odd = icmp ne i64 %even, %size
-  br i1 %odd, label %single, label %done
-single:
-{chr(10).join(single.lines)}
-  br label %done
-done:
-  ret void
-}}
-"""
-
-
-def _vector_pointer(code: Emitter, index: str) -> str:
-    return code.value(f'getelementptr {code.type}, ptr %vectors, i64 {index}')
-
-
-def _load_pair(code: Emitter, rows: List[str]) -> None:
-    """Columns j and j + 1 of the rows: pairs of elements are loaded together and unzipped."""
-    lanes, halves = code.lanes, []
-    for some in (rows[::2], rows[1::2]):
-        pairs = []
-        for row in some:
-            pointer = code.value(f'getelementptr double, ptr {row}, i64 %j')
-            pairs.append(code.value(f'load <2 x double>, ptr {pointer}, align 8'))
-        halves.append(_concatenate(code, pairs, 2))
-    for k, index in enumerate(('%j', '%j1')):
-        column = _shuffle(code, lanes, halves[0], halves[1], _interleaved(lanes, k))
-        code.line(
-            f'store {code.type} {column}, ptr {_vector_pointer(code, index)}, align {8 * lanes}'
-        )
-
-
-def _store_pair(code: Emitter, rows: List[str]) -> None:
-    lanes = code.lanes
-    columns = [
-        code.value(f'load {code.type}, ptr {_vector_pointer(code, index)}, align {8 * lanes}')
-        for index in ('%j', '%j1')
+    moving += [
+        scatter_function(f'scatter_{k}', some, lanes, attributes)
+        for k, some in enumerate(slots)
+        if some
     ]
-    for k in (0, 1):
-        zipped = _shuffle(code, lanes, *columns, _interleaved(lanes, k))
-        for pair, row in enumerate(rows[k::2]):
-            element = _shuffle(code, lanes, zipped, 'poison', [2 * pair, 2 * pair + 1])
-            pointer = code.value(f'getelementptr double, ptr {row}, i64 %j')
-            code.line(f'store <2 x double> {element}, ptr {pointer}, align 8')
+    return group + text + ''.join(moving), [*declarations, PREFETCH]
 
 
-def _load_single(code: Emitter, rows: List[str]) -> None:
-    vector = 'poison'
-    for lane, row in enumerate(rows):
-        pointer = code.value(f'getelementptr double, ptr {row}, i64 %even')
-        element = code.value(f'load double, ptr {pointer}, align 8')
-        vector = code.value(f'insertelement {code.type} {vector}, double {element}, i64 {lane}')
-    code.line(
-        f'store {code.type} {vector}, ptr {_vector_pointer(code, "%even")}, align {8 * code.lanes}'
-    )
-
-
-def _store_single(code: Emitter, rows: List[str]) -> None:
-    vector = code.value(
-        f'load {code.type}, ptr {_vector_pointer(code, "%even")}, align {8 * code.lanes}'
-    )
-    for lane, row in enumerate(rows):
-        element = code.value(f'extractelement {code.type} {vector}, i64 {lane}')
-        pointer = code.value(f'getelementptr double, ptr {row}, i64 %even')
-        code.line(f'store double {element}, ptr {pointer}, align 8')
-
-
-def _interleaved(lanes: int, k: int) -> List[int]:
-    """Shuffle that takes element `k` of each pair of two vectors in turn."""
-    return [index for pair in range(0, lanes, 2) for index in (pair + k, lanes + pair + k)]
-
-
-def _concatenate(code: Emitter, vectors: List[str], width: int) -> str:
-    while len(vectors) > 1:
-        mask = list(range(2 * width))
-        vectors = [_shuffle(code, width, a, b, mask) for a, b in zip(vectors[::2], vectors[1::2])]
-        width *= 2
-    return vectors[0]
-
-
-def _shuffle(code: Emitter, width: int, a: str, b: str, mask: List[int]) -> str:
-    kind = f'<{width} x double>'
-    indices = ', '.join(f'i32 {index}' for index in mask)
-    return code.value(f'shufflevector {kind} {a}, {kind} {b}, <{len(mask)} x i32> <{indices}>')
+def _shared_slots(outputs: Outputs) -> List[List[int]]:
+    """Places of the elements of each output in one array that has equal ones only once."""
+    places: Dict[Tuple[object, ...], int] = {}
+    return [
+        [
+            places.setdefault(
+                (value.number, value.negative)
+                if isinstance(value, Symbol)
+                else (float(value) + 0.0,),  # never -0.0
+                len(places),
+            )
+            for value in values
+        ]
+        for values in outputs
+    ]

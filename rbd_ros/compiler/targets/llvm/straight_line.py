@@ -6,7 +6,7 @@ each a function of its own; what a later part needs is kept in an array meanwhil
 
 from __future__ import annotations
 
-from typing import Dict, List, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Tuple
 
 from rbd_ros.compiler.graph import CONSTANT, Graph, INPUT, operands, Symbol, Value
 from rbd_ros.compiler.targets.llvm.angles import (
@@ -37,6 +37,7 @@ def straight_line(
     graph: Graph,
     inputs: Inputs,
     arrays: Outputs,
+    slots: Optional[Sequence[int]] = None,
 ) -> Tuple[str, List[str]]:
     """Text and declarations of a function with a pointer for each input and each output array.
 
@@ -46,9 +47,14 @@ def straight_line(
     :param name: name of the function
     :param attributes: LLVM's attributes of it
     :param arrays: values of each output array
+    :param slots: where each output goes if all go to one array; equal ones may share a place.
+        Places are numbered as they first come
     """
     outputs = [value for values in arrays for value in values]
-    destinations = [(f'%out{k}', i) for k, values in enumerate(arrays) for i in range(len(values))]
+    if slots is not None:
+        arrays = [list(dict(zip(slots, outputs)).values())]
+    wanted = [(f'%out{k}', i) for k, values in enumerate(arrays) for i in range(len(values))]
+    destinations = _destinations(wanted, slots if slots is not None else range(len(outputs)))
     live = graph.live(outputs)
     widest = angles_together()
     if len(live) > _MANY_MORE_NODES:
@@ -87,6 +93,18 @@ def straight_line(
         for line in Emitter(width).declarations()
     ]
     return '\n'.join(texts), declarations
+
+
+def _destinations(
+    places: Sequence[Tuple[str, int]], slots: Sequence[int]
+) -> List[Optional[Tuple[str, int]]]:
+    """Where each output is stored, None if another one that comes first is stored there."""
+    found: List[Optional[Tuple[str, int]]] = []
+    taken = 0
+    for slot in slots:
+        found.append(places[slot] if slot == taken else None)
+        taken += slot == taken
+    return found
 
 
 class _Part:
@@ -183,7 +201,7 @@ def _emit_part(
     code: Emitter,
     graph: Graph,
     outputs: Sequence[Value],
-    destinations: Sequence[Tuple[str, int]],
+    destinations: Sequence[Optional[Tuple[str, int]]],
     part: _Part,
     slots: Dict[int, int],
     groups: Sequence[AngleGroup],
@@ -192,13 +210,15 @@ def _emit_part(
     """Emit the evaluation of a part; outputs are stored as soon as they are known."""
 
     def store(place: int) -> None:
-        value = outputs[place]
+        value, destination = outputs[place], destinations[place]
+        if destination is None:
+            return
         if isinstance(value, Symbol):
             operation = code.fsub if value.negative else code.fadd
             result = operation(code.constant(0.0), values[value.number])  # never -0.0
         else:
             result = code.constant(float(value) + 0.0)
-        code.store(result, *destinations[place])
+        code.store(result, *destination)
 
     for place in part.places.get(_START, ()):
         store(place)

@@ -1,0 +1,189 @@
+"""Batches of states: which thread computes which rows.
+
+A batch that takes less than about two tenths of a millisecond stays on the caller's thread: waking
+another one costs some microseconds, and it finds its caches cold. A longer one is shared. The
+caller begins at once and takes chunks of rows; helpers do the same from when they have woken up
+(sharing.py), so a batch never waits for a thread that is late. How long a batch takes is estimated
+from the operations of the kernel and the numbers that are read and written.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import signal
+import threading
+from typing import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbd_ros.compiler.graph import OperationCount
+from rbd_ros.compiler.runtime.sharing import job, Sharing, sharing
+from rbd_ros.compiler.targets.llvm import native
+
+_ALIGNMENT = 64  # of the widest vectors
+_log = logging.getLogger('rbd_ros')
+
+# Estimates [s], on the slow side of what was measured on a processor of 2.5 GHz: an operation in
+# all lanes, and a number read or written. An angle is as many operations as its polynomials.
+_OPERATION, _NUMBER = 0.3e-9, 0.3e-9
+_ANGLE, _DIVISION = 45, 10  # operations
+# Batches below the first are done without letting other threads of the interpreter run, those
+# below the second without help; chunks of the third are taken of longer ones.
+_KEPT, _ALONE, _CHUNK = 20e-6, 200e-6, 5e-6
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    return (
+        len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count() or 1
+    )
+
+
+def _initial_threads() -> int:
+    text = os.environ.get('RBD_ROS_NUM_THREADS', '')
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    if text not in ('', '0'):
+        _log.warning('RBD_ROS_NUM_THREADS is %r, which is no number: it is ignored', text)
+    return processors()
+
+
+_threads = _initial_threads()
+_helpers = 0  # threads that were started
+_starting = threading.Lock()
+
+
+def threads() -> int:
+    """How many threads share a large batch, the caller's included."""
+    return _threads
+
+
+def set_threads(count: int) -> None:
+    """Choose how many threads share a large batch; 1 keeps everything on the caller's.
+
+    :raises ValueError: if not positive
+    """
+    global _threads
+    if count < 1:
+        raise ValueError(f'the number of threads must be positive, got {count}')
+    with _starting:
+        _threads = int(count)
+        if sharing.cache_info().currsize and sharing().ready:
+            _provide_helpers()
+
+
+def provide_helpers() -> None:
+    """Have as many helpers as are wanted, from now on; those that are not needed sleep."""
+    with _starting:
+        _provide_helpers()
+
+
+def _provide_helpers() -> None:
+    global _helpers
+    shared = sharing()
+    while _helpers < _threads - 1:
+        thread = threading.Thread(
+            target=_help, args=(shared,), name=f'rbd_ros {_helpers + 1}', daemon=True
+        )
+        try:
+            thread.start()
+        except RuntimeError:  # the system gives no more threads, or the interpreter is ending
+            break
+        _helpers += 1
+    shared.threads = min(_threads, 1 + _helpers)
+
+
+def _help(shared: Sharing) -> None:
+    """Life of a helper: in machine code, where it needs no interpreter and sees no signals."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    shared.help()
+
+
+def _after_fork() -> None:
+    """Forget the helpers: a child has none of its parent's threads, and locks of its own."""
+    global _helpers, _starting
+    _starting = threading.Lock()
+    if sharing.cache_info().currsize:
+        sharing().reset()
+    _helpers = 0
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+class BatchFunction:
+    """Machine code for the rows of a batch, and how they are shared.
+
+    :param address: of the function `batch` (targets/llvm/functions.py)
+    :param scratch: numbers in its scratch array
+    :param seconds: estimate of the time that a row takes, positive, see `estimated_seconds`
+    """
+
+    def __init__(self, address: int, scratch: int, seconds: float):
+        lanes = native.simd_lanes()
+        self.address, self.scratch_size = address, 8 * scratch
+        #: Rows of a batch up to which it is done without letting other threads run, up to which
+        #: it is done alone, and of a chunk otherwise.
+        self.kept_rows = max(lanes, int(_KEPT / seconds))
+        self.alone_rows = max(2 * lanes, int(_ALONE / seconds))
+        self.chunk = lanes * max(1, round(_CHUNK / seconds / lanes))
+        self._kept = np.empty(self.scratch_size + _ALIGNMENT, dtype=np.uint8)
+
+    @property
+    def kept_scratch(self) -> int:
+        """Address of a scratch array for whoever keeps the interpreter's lock."""
+        start: int = self._kept.ctypes.data
+        return start + -start % _ALIGNMENT
+
+    def __call__(
+        self,
+        arguments: Sequence[NDArray[np.float64]],
+        outputs: Sequence[NDArray[np.float64]],
+        rows: int,
+    ) -> None:
+        """Do a batch of at least as many rows as there are lanes.
+
+        Other threads of the interpreter run meanwhile.
+
+        :param arguments: arrays (rows, n), or (n,) for a single state that counts for every row
+        :param outputs: arrays for the results, (rows, ...)
+        :raises MemoryError: if there is none for the scratch array
+        """
+        alone = rows <= self.alone_rows
+        if not alone and not sharing().ready:
+            provide_helpers()
+        n, m = len(arguments), len(outputs)
+        ins = (ctypes.c_void_p * n)(*(x.ctypes.data for x in arguments))
+        strides = (ctypes.c_int64 * n)(*(x.shape[1] if x.ndim == 2 else 0 for x in arguments))
+        outs = (ctypes.c_void_p * m)(*(x.ctypes.data for x in outputs))
+        words = job(
+            batch=self.address,
+            ins=ctypes.addressof(ins),
+            strides=ctypes.addressof(strides),
+            outs=ctypes.addressof(outs),
+            scratch=self.scratch_size,
+            rows=rows,
+            chunk=rows if alone else self.chunk,
+        )
+        if not sharing().run(ctypes.addressof(words)):
+            raise MemoryError
+
+
+def estimated_seconds(count: OperationCount, numbers: int) -> float:
+    """How long a row of a batch takes, about.
+
+    :param count: operations of the kernel
+    :param numbers: how many numbers go in and come out
+    """
+    operations = (
+        1  # whatever a row without numbers takes
+        + count.multiplications
+        + count.additions
+        + count.selections
+        + _ANGLE * count.angles
+        + _DIVISION * (count.divisions + count.square_roots)
+    )
+    return operations * _OPERATION / native.simd_lanes() + numbers * _NUMBER

@@ -1,0 +1,27 @@
+"""Machine code that is the same for all kernels: loaded once, from disk or made anew."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping
+
+from rbd_ros.compiler import cache
+from rbd_ros.compiler.targets.llvm import native
+
+
+def load_routine(name: str, text: str, key: Mapping[str, Any]) -> native.MachineCode:
+    """Machine code of a module's text.
+
+    :param name: name of it on disk
+    :param text: LLVM text, with opaque pointers
+    :param key: what decides the text, beside the versions of the tools
+    """
+    entry_name = cache.entry_name(name, 'any', cache.digest({**key, **native.versions()}))
+    entry = cache.load(entry_name)
+    if entry is not None:
+        try:
+            return native.MachineCode(entry[1])
+        except RuntimeError:  # what cannot be read is as good as none
+            pass
+    object_file = native.assemble([(text, [])])
+    cache.store(entry_name, {}, object_file)
+    return native.MachineCode(object_file)

@@ -1,0 +1,261 @@
+"""Sharing the rows of a batch among threads, in machine code that needs no interpreter.
+
+A job says what is to be done, in words of 64 bit. Whoever has one calls `run`, which hangs it out
+for the helpers and begins itself at once. All take chunks of rows until none is left, so a helper
+that comes late, or never, is not waited for; only for a chunk that it has begun. The helpers are
+threads that sleep in `help` for ever. One job hangs out at a time: who finds another one there
+does all of its own rows alone.
+
+What the threads have in common is changed under a mutex of the C library only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+
+from rbd_ros.compiler.runtime.layouts import address
+from rbd_ros.compiler.runtime.routines import load_routine
+from rbd_ros.compiler.source import source_digest
+from rbd_ros.compiler.targets.llvm.routine import Routine
+
+#: Words of a job: the batch function and its arguments; bytes of its scratch array; rows in all,
+#: and in a chunk; then what the routine itself keeps: the next row, and helpers at work.
+_WORDS = ('batch', 'ins', 'strides', 'outs', 'scratch', 'rows', 'chunk', 'next', 'helpers')
+JOB = {name: k for k, name in enumerate(_WORDS)}
+JOB_SIZE = len(_WORDS)
+
+_ALIGNMENT = 64  # of the widest vectors
+_ROOM = 128  # bytes, more than a mutex or a condition variable takes on any system
+_LOCKS = ('mutex', 'arrived', 'finished')  # the conditions: a job hangs out; its helpers are done
+_LIBRARY = {
+    'lock': 'pthread_mutex_lock',
+    'unlock': 'pthread_mutex_unlock',
+    'wait': 'pthread_cond_wait',
+    'tell': 'pthread_cond_broadcast',
+    'malloc': 'malloc',
+    'free': 'free',
+}
+_POOL = (*_LOCKS, *_LIBRARY, 'job')
+_HELP = ctypes.CFUNCTYPE(None)  # which releases the interpreter's lock
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+
+
+class _Text(Routine):
+    """A function of the module; all of them use the table `pool`."""
+
+    def pool(self, name: str) -> str:
+        """Entry of the pool."""
+        return self.get('@pool', 'ptr', str(_POOL.index(name)))
+
+    def hang_out(self, job: str) -> None:
+        """Set the job that helpers find, or null."""
+        self.put('@pool', 'ptr', job, str(_POOL.index('job')))
+
+    def word(self, name: str, kind: str = 'i64') -> str:
+        """Word of the job."""
+        return self.get('%job', kind, str(JOB[name]))
+
+    def set_word(self, name: str, value: str) -> None:
+        """Set a word of the job."""
+        self.put('%job', 'i64', value, str(JOB[name]))
+
+    def lock(self) -> None:
+        """Take the mutex."""
+        self.value(f'call i32 {self.pool("lock")}(ptr {self.pool("mutex")})')
+
+    def unlock(self) -> None:
+        """Give the mutex back."""
+        self.value(f'call i32 {self.pool("unlock")}(ptr {self.pool("mutex")})')
+
+    def wait(self, condition: str) -> None:
+        """Sleep until a condition is told; the mutex is free meanwhile."""
+        condition, mutex = self.pool(condition), self.pool('mutex')
+        self.value(f'call i32 {self.pool("wait")}(ptr {condition}, ptr {mutex})')
+
+    def tell(self, condition: str) -> None:
+        """Wake up who waits for a condition."""
+        self.value(f'call i32 {self.pool("tell")}(ptr {self.pool(condition)})')
+
+    def room(self) -> str:
+        """Memory for a scratch array, or null."""
+        size = self.value(f'add i64 {self.word("scratch")}, {_ALIGNMENT}')
+        return self.value(f'call ptr {self.pool("malloc")}(i64 {size})')
+
+    def batch(self, room: str, first: str, last: str) -> None:
+        """Do some rows."""
+        number = self.value(f'ptrtoint ptr {room} to i64')
+        number = self.value(f'add i64 {number}, {_ALIGNMENT - 1}')
+        number = self.value(f'and i64 {number}, {-_ALIGNMENT}')
+        scratch = self.value(f'inttoptr i64 {number} to ptr')
+        arrays = ', '.join(f'ptr {self.word(name, "ptr")}' for name in ('ins', 'strides', 'outs'))
+        self.do(
+            f'call void {self.word("batch", "ptr")}({arrays}, ptr {scratch}, i64 {first}, '
+            f'i64 {last})'
+        )
+
+
+def _take_function() -> str:
+    """Text of `take`: do chunks of a job until none is left."""
+    r = _Text('internal void @take(ptr %job, ptr %room)')
+    rows, chunk = r.word('rows'), r.word('chunk')
+    r.label('more')
+    r.lock()
+    first = r.word('next')
+    after = r.value(f'add i64 {first}, {chunk}')
+    # what is less than a chunk at the end goes with the last one: no chunk may be very short
+    left = r.value(f'sub i64 {rows}, {after}')
+    is_last = r.value(f'icmp slt i64 {left}, {chunk}')
+    last = r.value(f'select i1 {is_last}, i64 {rows}, i64 {after}')
+    r.set_word('next', last)
+    r.unlock()
+    r.unless(r.value(f'icmp slt i64 {first}, {rows}'), 'end')
+    r.batch('%room', first, last)
+    r.go('more')
+    r.label('end')
+    r.do('ret void')
+    return r.text()
+
+
+def _run_function() -> str:
+    """Text of `run`: do a job, with helpers if it is long enough; 0 if memory is short."""
+    r = _Text('i64 @run(ptr %job)')
+    room, rows = r.room(), r.word('rows')
+    r.when(r.same(room, 'null'), 'no_memory')
+    r.unless(r.value(f'icmp slt i64 {r.word("chunk")}, {rows}'), 'alone')
+    r.when(r.value(f'icmp slt i64 {r.get("@threads", "i64")}, 2'), 'alone')
+    r.set_word('next', '0')
+    r.set_word('helpers', '0')
+    r.lock()
+    r.unless(r.same(r.pool('job'), 'null'), 'busy')
+    r.hang_out('%job')
+    r.tell('arrived')
+    r.unlock()
+    r.do(f'call void @take(ptr %job, ptr {room})')
+    r.lock()
+    with r.only_if(r.same(r.pool('job'), '%job')):
+        r.hang_out('null')
+    r.label('check')
+    r.when(r.same(r.word('helpers'), '0', 'i64'), 'complete')
+    r.wait('finished')
+    r.go('check')
+    r.label('complete')
+    r.unlock()
+    r.go('end')
+    r.label('busy')
+    r.unlock()
+    r.label('alone')
+    r.batch(room, '0', rows)
+    r.label('end')
+    r.do(f'call void {r.pool("free")}(ptr {room})')
+    r.do('ret i64 1')
+    r.label('no_memory')
+    r.do('ret i64 0')
+    return r.text()
+
+
+def _help_function() -> str:
+    """Text of `help`: help with every job that comes, for ever."""
+    r = _Text('void @help()')
+    r.lock()
+    r.label('look')
+    found = r.pool('job')
+    r.unless(r.same(found, 'null'), 'job')
+    r.label('sleep')
+    r.wait('arrived')
+    r.go('look')
+    r.label('job')
+    r.do(f'call void @help_with(ptr {found})')
+    r.go('look')
+    return r.text() + _help_with_function()
+
+
+def _help_with_function() -> str:
+    """Text of `help_with`, which has the mutex when it begins and when it ends."""
+    r = _Text('internal void @help_with(ptr %job)')
+    others = r.value(f'sub i64 {r.get("@threads", "i64")}, 1')  # all but who has the job
+    enough = r.value(f'icmp sge i64 {r.word("helpers")}, {others}')
+    r.when(enough, 'enough')
+    r.set_word('helpers', r.value(f'add i64 {r.word("helpers")}, 1'))
+    r.unlock()
+    room = r.room()
+    with r.only_if(r.value(f'icmp ne ptr {room}, null')):
+        r.do(f'call void @take(ptr %job, ptr {room})')
+        r.do(f'call void {r.pool("free")}(ptr {room})')
+    r.lock()
+    with r.only_if(r.same(r.pool('job'), '%job')):
+        r.hang_out('null')
+    remaining = r.value(f'sub i64 {r.word("helpers")}, 1')
+    r.set_word('helpers', remaining)
+    with r.only_if(r.same(remaining, '0', 'i64')):
+        r.tell('finished')
+    r.do('ret void')
+    r.label('enough')
+    r.wait('arrived')
+    r.do('ret void')
+    return r.text()
+
+
+def text() -> str:
+    """Text of the functions, and what the threads have in common."""
+    pool = f'@pool = global [{len(_POOL)} x ptr] zeroinitializer\n'
+    pool += '@threads = global i64 1\n@ready = global i64 0\n'
+    return pool + _take_function() + _run_function() + _help_function()
+
+
+class Sharing:
+    """The routine in memory, and the locks and sleepers of this process."""
+
+    def __init__(self) -> None:
+        self._code = load_routine('share', text(), {'source': source_digest(__name__)})
+        self._threads = ctypes.c_int64.from_address(self._code.global_address('threads'))
+        self.ready_address = self._code.global_address('ready')
+        self._ready = ctypes.c_int64.from_address(self.ready_address)
+        self.run_address = self._code.address('run')
+        self.run = _RUN(self.run_address)
+        self.help = _HELP(self._code.address('help'))
+        self.reset()
+
+    def reset(self) -> None:
+        """Make new locks, and forget helpers: a forked process has none of its parent's."""
+        library = ctypes.CDLL(None)
+        self._locks = {name: ctypes.create_string_buffer(_ROOM) for name in _LOCKS}
+        values = dict.fromkeys(_POOL, 0)
+        values.update({name: ctypes.addressof(lock) for name, lock in self._locks.items()})
+        for name, function in _LIBRARY.items():
+            values[name] = address(getattr(library, function))
+        library.pthread_mutex_init(self._locks['mutex'], None)
+        library.pthread_cond_init(self._locks['arrived'], None)
+        library.pthread_cond_init(self._locks['finished'], None)
+        pool = self._code.global_address('pool')
+        for k, name in enumerate(_POOL):
+            ctypes.c_void_p.from_address(pool + 8 * k).value = values[name]
+        self._threads.value, self._ready.value = 1, 0
+
+    @property
+    def ready(self) -> bool:
+        """Whether it was said how many threads there are."""
+        return bool(self._ready.value)
+
+    @property
+    def threads(self) -> int:
+        """How many threads may share a batch, the caller's included."""
+        return self._threads.value
+
+    @threads.setter
+    def threads(self, count: int) -> None:
+        self._threads.value, self._ready.value = count, 1
+
+
+@lru_cache(maxsize=1)
+def sharing() -> Sharing:
+    """What batches are shared by in this process."""
+    return Sharing()
+
+
+def job(**words: int) -> ctypes.Array[ctypes.c_int64]:
+    """Job with these words; the others are 0."""
+    made = (ctypes.c_int64 * JOB_SIZE)()
+    for name, value in words.items():
+        made[JOB[name]] = value
+    return made
