@@ -91,14 +91,17 @@ def test_a_batch_of_one_chunk_and_any_with_one_thread_stay_with_the_caller():
 
 def test_a_batch_that_finds_another_one_shared_is_done_alone():
     use_threads(2)
-    caller, inner = threading.current_thread(), []
+    caller, inner, done = threading.current_thread(), [], threading.Event()
 
     class Outer(Recorder):
         def _run(self, *arguments):
             super()._run(*arguments)
-            if threading.current_thread() is caller and not inner:
+            if threading.current_thread() is not caller:
+                done.wait(PATIENCE)  # the helper still has rows to do
+            elif not inner:
                 inner.append(Recorder())
                 inner[0].run(100, 10)
+                done.set()
 
     Outer(meet=2).run(50, 1)
     assert inner[0].chunks == [(0, 100)]
