@@ -2,6 +2,10 @@
 
 import ctypes
 from itertools import pairwise
+import os
+from pathlib import Path
+import re
+import signal
 import threading
 
 import pytest
@@ -140,3 +144,16 @@ def test_the_caller_waits_for_rows_that_a_helper_has_begun():
     slow = Slow(meet=2)
     slow.run(2, 1)
     assert len(finished) == 1 and len(slow.chunks) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, 'SCHED_BATCH'), reason='only Linux has such a policy')
+def test_helpers_interrupt_nobody_and_see_no_signals():
+    use_threads(3)
+    Recorder(meet=3).run(100, 1)  # all are in machine code by now
+    helpers = [x for x in threading.enumerate() if x.name in ('rbd_ros 1', 'rbd_ros 2')]
+    assert len(helpers) == 2
+    for helper in helpers:
+        assert helper.daemon and os.sched_getscheduler(helper.native_id) == os.SCHED_BATCH
+        status = Path(f'/proc/self/task/{helper.native_id}/status').read_text(encoding='ascii')
+        blocked = int(re.search(r'SigBlk:\s*(\w+)', status)[1], 16)
+        assert all(blocked >> (number - 1) & 1 for number in (signal.SIGINT, signal.SIGTERM))
