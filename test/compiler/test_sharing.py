@@ -2,6 +2,10 @@
 
 import ctypes
 from itertools import pairwise
+import os
+from pathlib import Path
+import re
+import signal
 import threading
 
 import pytest
@@ -91,14 +95,17 @@ def test_a_batch_of_one_chunk_and_any_with_one_thread_stay_with_the_caller():
 
 def test_a_batch_that_finds_another_one_shared_is_done_alone():
     use_threads(2)
-    caller, inner = threading.current_thread(), []
+    caller, inner, done = threading.current_thread(), [], threading.Event()
 
     class Outer(Recorder):
         def _run(self, *arguments):
             super()._run(*arguments)
-            if threading.current_thread() is caller and not inner:
+            if threading.current_thread() is not caller:
+                done.wait(PATIENCE)  # the helper still has rows to do
+            elif not inner:
                 inner.append(Recorder())
                 inner[0].run(100, 10)
+                done.set()
 
     Outer(meet=2).run(50, 1)
     assert inner[0].chunks == [(0, 100)]
@@ -137,3 +144,16 @@ def test_the_caller_waits_for_rows_that_a_helper_has_begun():
     slow = Slow(meet=2)
     slow.run(2, 1)
     assert len(finished) == 1 and len(slow.chunks) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, 'SCHED_BATCH'), reason='only Linux has such a policy')
+def test_helpers_interrupt_nobody_and_see_no_signals():
+    use_threads(3)
+    Recorder(meet=3).run(100, 1)  # all are in machine code by now
+    helpers = [x for x in threading.enumerate() if x.name in ('rbd_ros 1', 'rbd_ros 2')]
+    assert len(helpers) == 2
+    for helper in helpers:
+        assert helper.daemon and os.sched_getscheduler(helper.native_id) == os.SCHED_BATCH
+        status = Path(f'/proc/self/task/{helper.native_id}/status').read_text(encoding='ascii')
+        blocked = int(re.search(r'SigBlk:\s*(\w+)', status)[1], 16)
+        assert all(blocked >> (number - 1) & 1 for number in (signal.SIGINT, signal.SIGTERM))

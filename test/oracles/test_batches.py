@@ -67,9 +67,7 @@ def test_a_row_does_not_depend_on_its_place(robot, state, results, name, rng):
 
 def sizes():
     lanes = simd_lanes()
-    return sorted(
-        {0, 1, 2, 3, lanes - 1, lanes, lanes + 1, 2 * lanes - 1, 2 * lanes + 1, 511, 512, 513, BIG}
-    )
+    return sorted({*range(3 * lanes + 2), 511, 512, 513, BIG})
 
 
 @pytest.mark.parametrize('size', sizes())
@@ -106,6 +104,18 @@ def test_one_state_is_repeated_for_a_batch(robot, state, name):
         mixed = [x if i != k else x[0] for i, x in enumerate(arrays)]
         repeated = [x if i != k else np.repeat(x[:1], 9, axis=0) for i, x in enumerate(arrays)]
         assert equal_bits(call(robot, name, mixed, LINK), call(robot, name, repeated, LINK))
+
+
+@pytest.mark.parametrize('rows', [1, 7, 8, 9, 30])
+def test_a_number_may_be_one_for_each_row(robot, state, rows):
+    q, v = state.q[:rows], state.v[:rows]
+    dt = np.linspace(-0.2, 0.3, rows)
+    expected = [robot.integrate(*row) for row in zip(q, v, dt)]
+    found = robot.integrate(q, v, dt)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
+    # one number counts for every row, one configuration as well
+    assert equal_bits(robot.integrate(q, v, dt[-1]), robot.integrate(q, v, np.full(rows, dt[-1])))
+    assert equal_bits(robot.integrate(q[0], v, dt), robot.integrate(q[:1].repeat(rows, 0), v, dt))
 
 
 LAYOUTS = {

@@ -9,6 +9,7 @@ from the operations of the kernel and the numbers that are read and written.
 
 from __future__ import annotations
 
+from contextlib import suppress
 import ctypes
 import logging
 import os
@@ -99,6 +100,10 @@ def _provide_helpers() -> None:
 def _help(shared: Sharing) -> None:
     """Life of a helper: in machine code, where it needs no interpreter and sees no signals."""
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    if hasattr(os, 'SCHED_BATCH'):
+        # Where no processor is idle, helping must not interrupt anybody, least of all the caller.
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     shared.help()
 
 
