@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 import pytest
 from support.errors import record, worst_relative_error
 
-
 # rounding of some hundred operations on numbers of size 1 to 1000; measured 1e-13 to 1e-15
 TOLERANCE = 1e-12
 

@@ -2,8 +2,10 @@
 
 Each costs some thirty operations in a row, and those of different joints do not depend on each
 other: in lanes, those of eight joints take as long as those of one, and every lane has the same
-bits as the scalar code. The results lie in memory, where the arithmetic that follows finds each
-as an operand; taking lanes out of registers costs more.
+bits as the scalar code. Where one vector does not hold them all, the operations of several are
+written in turn, so that the processor need not look far ahead for something to do. The results lie
+in memory, where the arithmetic that follows finds each as an operand; taking lanes out of
+registers costs more.
 """
 
 from __future__ import annotations
@@ -27,6 +29,10 @@ def angles_together() -> int:
     return 2 if processor().name in _SLOWED_BY_WIDE_VECTORS else processor().lanes
 
 
+# Groups whose operations are written in turn
+_IN_TURN = 4
+
+
 @dataclass(frozen=True)
 class AngleGroup:
     """Angles whose sines and cosines are evaluated together.
@@ -35,12 +41,14 @@ class AngleGroup:
     :param nodes: numbers of the sines and cosines
     :param lanes: doubles in the vector; those beyond the angles are idle
     :param slot: place of the sines in the array of what is kept; the cosines follow
+    :param level: sines and cosines in a row that the angles depend on
     """
 
     angles: Tuple[int, ...]
     nodes: Tuple[int, ...]
     lanes: int
     slot: int
+    level: int = 0
 
     def slots(self, graph: Graph) -> Dict[int, int]:
         """Places of the sines and cosines."""
@@ -56,8 +64,8 @@ def angle_groups(graph: Graph, live: Sequence[int], lanes: int) -> List[AngleGro
     """Groups of at most `lanes` angles each, such that a group needs no later one.
 
     What is together in a group is ready at the same time: its angles depend on equally many sines
-    and cosines in a row, which for the angles of joints is none. An angle that is left alone is in
-    no group.
+    and cosines in a row, which for the angles of joints is none. An angle that is left alone
+    shares a vector of two with nothing.
 
     :param live: numbers of the nodes to be evaluated, in order
     """
@@ -75,38 +83,54 @@ def angle_groups(graph: Graph, live: Sequence[int], lanes: int) -> List[AngleGro
         angles = sorted(angle for angle in nodes if depth[angle] == level)
         for first in range(0, len(angles), lanes):
             some = tuple(angles[first : first + lanes])
-            if len(some) > 1:
-                width = 1 << (len(some) - 1).bit_length()
-                members = tuple(number for angle in some for number in nodes[angle])
-                groups.append(AngleGroup(some, members, width, slot))
-                slot += 2 * width
+            width = max(2, 1 << (len(some) - 1).bit_length())
+            members = tuple(number for angle in some for number in nodes[angle])
+            groups.append(AngleGroup(some, members, width, slot, level))
+            slot += 2 * width
     return groups
+
+
+def in_turn(groups: Iterable[AngleGroup]) -> List[List[AngleGroup]]:
+    """Groups that are evaluated at one place, their operations in turn."""
+    sets: List[List[AngleGroup]] = []
+    for group in groups:
+        if not sets or len(sets[-1]) == _IN_TURN or sets[-1][0].level != group.level:
+            sets.append([])
+        sets[-1].append(group)
+    return sets
 
 
 def angles_first(graph: Graph, live: Sequence[int], groups: Iterable[AngleGroup]) -> List[int]:
     """Order of evaluation in which the groups, and what they need, come as early as can be."""
     order: Dict[int, None] = {}
-    for group in groups:
+    for some in in_turn(groups):
         needed = set()
-        stack = list(group.angles)
+        stack = [angle for group in some for angle in group.angles]
         while stack:
             number = stack.pop()
             if number not in needed and number not in order:
                 needed.add(number)
                 stack.extend(operands(graph.nodes[number]))
         order.update(dict.fromkeys(sorted(needed)))
-        order.update(dict.fromkeys(group.nodes))
+        order.update(dict.fromkeys(number for group in some for number in group.nodes))
     order.update(dict.fromkeys(live))
     return list(order)
 
 
-def emit_angle_group(code: Emitter, group: AngleGroup, values: Mapping[int, str]) -> None:
-    """Emit the sines and cosines of a group, which are stored in the array `%kept`.
+def emit_angle_groups(
+    code: Emitter, groups: Sequence[AngleGroup], values: Mapping[int, str]
+) -> None:
+    """Emit the sines and cosines of groups in turn, which are stored in the array `%kept`.
 
     :param values: names of the values of the angles
     """
-    vector = code.with_lanes(group.lanes)
-    angles = vector.joined([values[angle] for angle in group.angles])
-    sines, cosines = emit_sine_cosine(vector, angles)
-    vector.store_packed(sines, '%kept', group.slot)
-    vector.store_packed(cosines, '%kept', group.slot + group.lanes)
+    texts = []
+    for group in groups:
+        vector = code.with_lanes(group.lanes)
+        angles = vector.joined([values[angle] for angle in group.angles])
+        vector.lines = []
+        sines, cosines = emit_sine_cosine(vector, angles)
+        vector.store_packed(sines, '%kept', group.slot)
+        vector.store_packed(cosines, '%kept', group.slot + group.lanes)
+        texts.append(vector.lines)
+    code.lines += [line for lines in zip(*texts) for line in lines]

@@ -22,9 +22,10 @@ from rbd_ros.compiler.graph import (
     SUB,
     WHERE,
 )
+from rbd_ros.compiler.targets.llvm.fusion import MUL_ADD, MUL_SUB, SUB_MUL
 from rbd_ros.compiler.targets.llvm.trigonometry import emit_sine_cosine
 
-_BINARY = {ADD: 'fadd contract', SUB: 'fsub contract', MUL: 'fmul contract', DIV: 'fdiv contract'}
+_BINARY = {ADD: 'fadd', SUB: 'fsub', MUL: 'fmul', DIV: 'fdiv'}
 
 
 class Emitter:
@@ -98,7 +99,7 @@ class Emitter:
             return text
         return '<' + ', '.join([f'{element} {text}'] * self.lanes) + '>'
 
-    # -- exactly rounded operations (for trigonometry.py): no `contract`, so nothing is fused
+    # -- exactly rounded operations
 
     def fadd(self, a: str, b: str) -> str:
         """A + b."""
@@ -120,6 +121,11 @@ class Emitter:
         """A b + c, rounded once."""
         t = self.type
         return self.value(f'call {t} @llvm.fma.{self._suffix}({t} {a}, {t} {b}, {t} {c})')
+
+    def mul_add(self, a: str, b: str, c: str) -> str:
+        """A b + c, rounded once if the processor can do so."""
+        t = self.type
+        return self.value(f'call {t} @llvm.fmuladd.{self._suffix}({t} {a}, {t} {b}, {t} {c})')
 
     def low_bits(self, a: str) -> str:
         """Bit pattern of a double as an integer."""
@@ -167,6 +173,7 @@ class Emitter:
         t, s = self.type, self._suffix
         return [
             f'declare {t} @llvm.fma.{s}({t}, {t}, {t})',
+            f'declare {t} @llvm.fmuladd.{s}({t}, {t}, {t})',
             f'declare {t} @llvm.fabs.{s}({t})',
             f'declare {t} @llvm.sqrt.{s}({t})',
         ]
@@ -186,6 +193,11 @@ def emit_node(
     op = node[0]
     if op in _BINARY:
         return code.value(f'{_BINARY[op]} {code.type} {values[node[1]]}, {values[node[2]]}')
+    if op in (MUL_ADD, MUL_SUB, SUB_MUL):
+        a, b, c = (values[number] for number in node[1:])
+        if op == SUB_MUL:  # a may be a constant, which others share as it is
+            b = code.fneg(b)
+        return code.mul_add(a, b, code.fneg(c) if op == MUL_SUB else c)
     if op == SQRT:
         return code.sqrt(values[node[1]])
     if op in (SIN, COS):

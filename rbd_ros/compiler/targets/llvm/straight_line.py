@@ -6,7 +6,7 @@ each a function of its own; what a later part needs is kept in an array meanwhil
 
 from __future__ import annotations
 
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Dict, List, Optional, Sequence, Set, Tuple
 
 from rbd_ros.compiler.graph import CONSTANT, Graph, INPUT, operands, Symbol, Value
 from rbd_ros.compiler.targets.llvm.angles import (
@@ -14,9 +14,11 @@ from rbd_ros.compiler.targets.llvm.angles import (
     AngleGroup,
     angles_first,
     angles_together,
-    emit_angle_group,
+    emit_angle_groups,
+    in_turn,
 )
 from rbd_ros.compiler.targets.llvm.emit import emit_node, Emitter
+from rbd_ros.compiler.targets.llvm.fusion import fused
 from rbd_ros.compiler.targets.llvm.poison import emit_poisoning, Inputs, spoil_function
 from rbd_ros.compiler.targets.llvm.rolled import rolled
 
@@ -59,8 +61,8 @@ def straight_line(
     widest = angles_together()
     if len(live) > _MANY_MORE_NODES:
         return rolled(name, lanes, attributes, graph, live, inputs, arrays, widest)
+    graph, live, outputs, settled = fused(graph, live, outputs)
     groups = angle_groups(graph, live, widest)
-    # One order and the same parts for any number of lanes: what is fused depends on the parts.
     parts = _parts(graph, outputs, angles_first(graph, live, groups))
     if lanes > 1:
         groups = []
@@ -78,7 +80,7 @@ def straight_line(
     for k, part in enumerate(parts):
         own = code if len(parts) == 1 else Emitter(lanes)
         values = _Values(own, graph, inputs, slots)
-        _emit_part(own, graph, outputs, destinations, part, slots, groups, values)
+        _emit_part(own, graph, outputs, destinations, part, slots, groups, values, settled)
         if own is not code:
             head = f'@{name}_{k}({", ".join([*arguments, "ptr noalias %kept"])}) {attributes}'
             texts += [f'define void {head} {{', *own.lines, '  ret void', '}']
@@ -206,28 +208,35 @@ def _emit_part(
     slots: Dict[int, int],
     groups: Sequence[AngleGroup],
     values: _Values,
+    settled: Set[int],
 ) -> None:
-    """Emit the evaluation of a part; outputs are stored as soon as they are known."""
+    """Emit the evaluation of a part; outputs are stored as soon as they are known, never as -0.0.
+
+    :param settled: numbers of the nodes that are never -0.0 themselves
+    """
 
     def store(place: int) -> None:
         value, destination = outputs[place], destinations[place]
         if destination is None:
             return
         if isinstance(value, Symbol):
-            operation = code.fsub if value.negative else code.fadd
-            result = operation(code.constant(0.0), values[value.number])  # never -0.0
+            result = values[value.number]
+            if value.negative:
+                result = code.fsub(code.constant(0.0), result)
+            elif value.number not in settled:
+                result = code.fadd(code.constant(0.0), result)
         else:
             result = code.constant(float(value) + 0.0)
         code.store(result, *destination)
 
     for place in part.places.get(_START, ()):
         store(place)
-    group_at = {group.nodes[0]: group for group in groups}
+    groups_at = {some[0].nodes[0]: some for some in in_turn(groups)}
     grouped = {number for group in groups for number in group.nodes}
     sine_cosine: Dict[int, Tuple[str, str]] = {}
     for number in part.nodes:
-        if number in group_at:
-            emit_angle_group(code, group_at[number], values)
+        if number in groups_at:
+            emit_angle_groups(code, groups_at[number], values)
         if number not in grouped:
             values[number] = emit_node(code, graph.nodes[number], values, sine_cosine)
             if number in slots:

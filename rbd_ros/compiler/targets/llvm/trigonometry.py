@@ -50,28 +50,29 @@ def emit_sine_cosine(code: Emitter, angle: str) -> Tuple[str, str]:
     :return: names of sine and cosine
     """
     c: Callable[[float], str] = code.constant
-    angle = code.select(code.exceeds(angle, LARGEST_ANGLE), c(float('nan')), angle)
     shifted = code.fma(angle, c(TWO_OVER_PI), c(MAGIC))
     n = code.fsub(shifted, c(MAGIC))
     minus_n = code.fneg(n)
 
     # r + tail = angle - n pi/2. The first difference is exact and a multiple of 2**-53, hence of
-    # the last bit of p, which is what the fast two-sum asks for: its error term is exact, too.
+    # the last bit of p, so that first - r is exact, too (fast two-sum), and what is left of the
+    # product without its rounding is rounded once. An angle that is too large spoils the tail,
+    # which nothing waits for.
     first = code.fma(minus_n, c(HALF_PI[0]), angle)
     p = code.fmul(n, c(HALF_PI[1]))
-    p_error = code.fma(n, c(HALF_PI[1]), code.fneg(p))
     r = code.fsub(first, p)
-    r_error = code.fsub(code.fsub(first, r), p)
-    tail = code.fma(minus_n, c(HALF_PI[2]), code.fsub(r_error, p_error))
+    rest = code.fma(minus_n, c(HALF_PI[1]), code.fsub(first, r))
+    least = code.select(code.exceeds(angle, LARGEST_ANGLE), c(float('nan')), c(HALF_PI[2]))
+    tail = code.fma(minus_n, least, rest)
 
     z = code.fmul(r, r)
-    w = code.fma(z, c(-0.5), c(1.0))
-    # sin(r + tail) = r + (r z poly(z) + tail (1 - z/2))
-    poly = _horner(code, z, SINE)
-    sine = code.fadd(r, code.fma(code.fmul(z, r), poly, code.fmul(tail, w)))
-    # cos(r + tail) = (1 - z/2) + (z z poly(z) - tail r)
-    poly = _horner(code, z, COSINE)
-    cosine = code.fadd(w, code.fma(code.fmul(z, z), poly, code.fneg(code.fmul(r, tail))))
+    zz, zr = code.fmul(z, z), code.fmul(z, r)
+    # sin(r + tail) = r + (r z poly(z) + tail), but for tail z/2, which is below the rounding
+    sine = code.fadd(r, code.fma(zr, _polynomial(code, z, zz, SINE), tail))
+    # cos(r + tail) = (1 - r r/2) + r (r z poly(z) - tail); the bracket is rounded once
+    w = code.fma(code.fmul(r, c(-0.5)), r, c(1.0))
+    correction = code.fma(zr, _polynomial(code, z, zz, COSINE), code.fneg(tail))
+    cosine = code.fma(r, correction, w)
 
     quadrant = code.low_bits(shifted)
     odd, half_turn = code.bit(quadrant, 0), code.bit(quadrant, 1)
@@ -81,8 +82,16 @@ def emit_sine_cosine(code: Emitter, angle: str) -> Tuple[str, str]:
     )
 
 
-def _horner(code: Emitter, z: str, coefficients: Tuple[float, ...]) -> str:
-    total = code.constant(coefficients[-1])
-    for coefficient in reversed(coefficients[:-1]):
-        total = code.fma(z, total, code.constant(coefficient))
+def _polynomial(code: Emitter, z: str, zz: str, coefficients: Tuple[float, ...]) -> str:
+    """Sum of coefficients times powers of z, pairs of them at once (Estrin's scheme).
+
+    It waits for three operations in a row; Horner's scheme, which is no more exact here, for five.
+    """
+    pairs = [
+        code.fma(z, code.constant(odd), code.constant(even))
+        for even, odd in zip(coefficients[::2], coefficients[1::2])
+    ]
+    total = pairs[-1]
+    for pair in reversed(pairs[:-1]):
+        total = code.fma(zz, total, pair)
     return total

@@ -1,0 +1,92 @@
+"""Products taken into sums: which ones, and that no value but the rounding changes by it."""
+
+import math
+
+import numpy as np
+import pytest
+from support.small_kernels import kernel
+
+from rbd_ros.compiler import Graph
+from rbd_ros.compiler.graph import ADD, operands, SUB
+from rbd_ros.compiler.targets.llvm.fusion import fused, MUL_ADD, MUL_SUB, SUB_MUL
+
+
+def kinds(outputs, graph):
+    """Kinds of the operations that are left, sorted."""
+    result = fused(graph, graph.live(outputs), outputs)
+    return sorted(result.graph.nodes[k][0] for k in result.live if operands(result.graph.nodes[k]))
+
+
+@pytest.fixture
+def graph():
+    return Graph()
+
+
+def test_a_product_that_one_sum_needs_is_taken_into_it(graph):
+    a, b, c = graph.inputs('x', 3)
+    assert kinds([a * b + c], graph) == [MUL_ADD]
+    assert kinds([a * b - c], graph) == [MUL_SUB]
+    assert kinds([c - a * b], graph) == [SUB_MUL]
+
+
+def test_a_product_that_several_sums_need_is_taken_into_all_or_none(graph):
+    a, b, c, d = graph.inputs('x', 4)
+    xy = a * b
+    assert kinds([xy + c, xy - c, d - xy], graph) == [MUL_ADD, MUL_SUB, SUB_MUL]
+    # here the product itself is needed; 0.0 is added to what is put out
+    assert kinds([xy, xy + c], graph) == [ADD, MUL_ADD]
+    assert kinds([xy * d, xy + c], graph) == [ADD, MUL_ADD, MUL_ADD]
+
+
+def test_of_two_products_the_later_one_is_taken_in(graph):
+    a, b, c, d = graph.inputs('x', 4)
+    early, late = a * b, (c * d) * d
+    result = fused(graph, graph.live([early + late]), [early + late])
+    last = result.graph.nodes[result.live[-1]]
+    assert last[0] == MUL_ADD and last[3] == early.number
+
+
+def test_the_sign_of_a_result_is_taken_into_its_operation(graph):
+    a, b, c = graph.inputs('x', 3)
+    assert kinds([-(a - b)], graph) == [SUB]
+    assert kinds([-(a * b - c)], graph) == [SUB_MUL]
+    assert kinds([-(a * b)], graph) == [SUB_MUL]
+    both = a * b - c
+    result = fused(graph, graph.live([both, -both]), [both, -both])
+    assert {value.negative for value in result.outputs} == {False, True}  # it cannot be both
+
+
+def test_what_is_computed_stays_the_same_but_for_rounding():
+    def evaluate(x):
+        rng, values = np.random.default_rng(5), list(x)
+        for _ in range(200):
+            a, b, c = (values[k] for k in rng.integers(0, len(values), 3))
+            choices = (a * b + c, a * b - c, c - a * b, a * 0.5 - b, a * a, a * b)
+            values.append(choices[rng.integers(6)] * 0.3)
+        return [value if k % 2 else -value for k, value in enumerate(values)]
+
+    x = np.random.default_rng(6).uniform(-1, 1, 6)
+    compiled = kernel(evaluate, [('x', 6)], (206,))(x)
+    np.testing.assert_allclose(compiled, evaluate(x.tolist()), rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize('rows', [1, 9])
+def test_results_are_never_negative_zeros(rows):
+    def evaluate(x):
+        a, b, c, d = x
+        return [a, -a, a * b, -(a * b), a + b, a - b, -(a - b), a * b + c, a * b - c, c - a * b,
+                a * b + c * d, -(a * b + c * d), a * b - c * d, (a + b) * c + d, a.sin(), a.cos(),
+                -(a.sin()), a.where_positive(b, c), a / 2.0, a / (b + 1.0)]  # fmt: skip
+
+    compiled = kernel(evaluate, [('x', 4)], (20,))
+    for signs in np.ndindex(2, 2, 2, 2):
+        x = np.where(signs, -0.0, 0.0)
+        results = compiled(x) if rows == 1 else compiled(np.repeat([x], rows, axis=0))
+        assert not np.signbit(results).any()
+
+
+def test_very_long_sums_are_looked_through_without_end():
+    terms = 5000
+    compiled = kernel(lambda x: [sum((x[0] + k for k in range(terms)), x[1])], [('x', 2)])
+    expected = terms * 0.5 + terms * (terms - 1) / 2 + 0.25
+    assert math.isclose(compiled(np.array([0.5, 0.25])).item(), expected, rel_tol=1e-12)
