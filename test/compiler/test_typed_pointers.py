@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from support.programs import program
 
 from rbd_ros.compiler import Graph, Output
 from rbd_ros.compiler.runtime import builtin, calls
@@ -170,8 +171,8 @@ def check_types(text):
     return uses
 
 
-def graph_and_outputs(size):
-    """A graph with every operation, and as many outputs."""
+def everything(size):
+    """A graph with every operation, and as many values of it."""
     graph = Graph()
     x, y = graph.inputs('x', 2), graph.inputs('y', 3)
     total = sqrt(x[0] * x[0] + 1) / y[1] + where_positive(y[0], sin(x[1]), cos(y[2] - x[0]))
@@ -179,7 +180,7 @@ def graph_and_outputs(size):
     for k in range(size):
         total = total * y[k % 3] + sin(total) * x[k % 2]
         outputs.append(total)
-    return graph, [('x', 2), ('y', 3)], outputs
+    return graph, outputs
 
 
 SPLITS = {  # into arrays and numbers, and how the result of one state is declared
@@ -196,13 +197,14 @@ SPLITS = {  # into arrays and numbers, and how the result of one state is declar
 @pytest.mark.parametrize('size', [2, 3, 300])  # the last in several parts
 @pytest.mark.parametrize('lanes', [1, 2, 4, 8])
 def test_types_agree_in_the_code_of_kernels(size, lanes, split):
-    graph, inputs, results = graph_and_outputs(size)
+    graph, results = everything(size)
     arrays, outputs = SPLITS[split](results)
+    what = program(graph, *arrays)
     if lanes == 1:
-        text, declarations = functions.core_function(graph, inputs, arrays)
-        text += builtin.builtin_function(inputs, outputs)
+        text, declarations = functions.core_function(what)
+        text += builtin.builtin_function(what.inputs, outputs)
     else:
-        text, declarations = functions.batch_function(graph, inputs, arrays, lanes)
+        text, declarations = functions.batch_function(what, lanes)
     assert check_types(lower('\n'.join([text, *declarations]))) > 10
 
 

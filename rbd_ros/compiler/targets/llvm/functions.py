@@ -14,18 +14,16 @@ from __future__ import annotations
 
 from typing import List, Tuple
 
-from rbd_ros.compiler.graph import Graph
+from rbd_ros.compiler.program import Program
 from rbd_ros.compiler.targets.llvm.emit import Emitter
-from rbd_ros.compiler.targets.llvm.straight_line import Inputs, Outputs, straight_line
+from rbd_ros.compiler.targets.llvm.poison import Inputs
+from rbd_ros.compiler.targets.llvm.straight_line import straight_line
 
 
-def core_function(graph: Graph, inputs: Inputs, outputs: Outputs) -> Tuple[str, List[str]]:
-    """Text and declarations of `core`, `packed` and `table`.
-
-    :param inputs: names and sizes of the input arrays
-    :param outputs: values of each output array
-    """
-    text, declarations = straight_line('core', 1, 'nounwind', graph, inputs, outputs)
+def core_function(program: Program) -> Tuple[str, List[str]]:
+    """Text and declarations of `core`, `packed` and `table`."""
+    inputs, outputs = program.inputs, program.values
+    text, declarations = straight_line('core', 1, 'nounwind', program)
     lines, passed = [], []
     for array, sizes in (
         ('in', [size for _, size in inputs]),
@@ -62,9 +60,7 @@ def scratch_size(inputs: Inputs, outputs: int, lanes: int) -> int:
     return lanes * (sum(size for _, size in inputs) + outputs)
 
 
-def batch_function(
-    graph: Graph, inputs: Inputs, outputs: Outputs, lanes: int
-) -> Tuple[str, List[str]]:
+def batch_function(program: Program, lanes: int) -> Tuple[str, List[str]]:
     """Text and declarations of `batch` for `lanes` states at once.
 
     The rows of a group are turned into vectors of lanes in a scratch array, by small loops, and
@@ -73,7 +69,8 @@ def batch_function(
     in the batch.
     """
     attributes = 'nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512"'
-    group, declarations = straight_line('group', lanes, attributes, graph, inputs, outputs)
+    inputs, outputs = program.inputs, program.values
+    group, declarations = straight_line('group', lanes, attributes, program)
     sizes = {f'in{k}': size for k, (_, size) in enumerate(inputs)}
     sizes.update({f'out{k}': len(values) for k, values in enumerate(outputs)})
     entry: List[str] = []

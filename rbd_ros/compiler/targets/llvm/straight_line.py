@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Dict, List, Sequence, Tuple
 
-from rbd_ros.compiler.graph import CONSTANT, Graph, INPUT, operands, Symbol, Value
+from rbd_ros.compiler.graph import CONSTANT, Graph, INPUT, Symbol
+from rbd_ros.compiler.parts import cut, keep, Part, START
+from rbd_ros.compiler.program import Program
 from rbd_ros.compiler.targets.llvm.angles import (
     angle_groups,
     AngleGroup,
@@ -20,23 +22,15 @@ from rbd_ros.compiler.targets.llvm.emit import emit_node, Emitter
 from rbd_ros.compiler.targets.llvm.poison import emit_poisoning, Inputs, spoil_function
 from rbd_ros.compiler.targets.llvm.rolled import rolled
 
-Outputs = Sequence[Sequence[Value]]
-
 # What counts as much; below, a single function runs faster, at least in batches.
 _MANY_OUTPUTS = 256
 _MANY_NODES = 20000
 _MANY_MORE_NODES = 100000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
-_START = -1  # stands for the start among the numbers of nodes
 
 
 def straight_line(
-    name: str,
-    lanes: int,
-    attributes: str,
-    graph: Graph,
-    inputs: Inputs,
-    arrays: Outputs,
+    name: str, lanes: int, attributes: str, program: Program
 ) -> Tuple[str, List[str]]:
     """Text and declarations of a function with a pointer for each input and each output array.
 
@@ -45,22 +39,22 @@ def straight_line(
 
     :param name: name of the function
     :param attributes: LLVM's attributes of it
-    :param arrays: values of each output array
     """
-    outputs = [value for values in arrays for value in values]
-    destinations = [(f'%out{k}', i) for k, values in enumerate(arrays) for i in range(len(values))]
-    live = graph.live(outputs)
+    graph, inputs, live = program.graph, program.inputs, program.live
     widest = angles_together()
     if len(live) > _MANY_MORE_NODES:
-        return rolled(name, lanes, attributes, graph, live, inputs, arrays, widest)
+        return rolled(name, lanes, attributes, program, widest)
     groups = angle_groups(graph, live, widest)
     # One order and the same parts for any number of lanes: what is fused depends on the parts.
-    parts = _parts(graph, outputs, angles_first(graph, live, groups))
+    order = angles_first(graph, live, groups)
+    parts = cut(program, order, _nodes_per_part(program))
     if lanes > 1:
         groups = []
-    slots, length = _slots(graph, parts, groups)
+    # sines and cosines of groups have places of their own in the array of what is kept
+    taken = {number: slot for group in groups for number, slot in group.slots(graph).items()}
+    slots, length = keep(graph, parts, taken, sum(2 * group.lanes for group in groups))
     pointers = [f'ptr %in{k}' for k in range(len(inputs))]
-    pointers += [f'ptr %out{k}' for k in range(len(arrays))]
+    pointers += [f'ptr %out{k}' for k in range(len(program.outputs))]
     arguments = [
         pointer.replace('ptr', 'ptr noalias readonly' if '%in' in pointer else 'ptr noalias')
         for pointer in pointers
@@ -71,13 +65,14 @@ def straight_line(
         code.line(f'%kept = alloca {code.type}, i64 {length}, align {align}')
     for k, part in enumerate(parts):
         own = code if len(parts) == 1 else Emitter(lanes)
-        values = _Values(own, graph, inputs, slots)
-        _emit_part(own, graph, outputs, destinations, part, slots, groups, values)
+        _emit_part(own, program, part, slots, groups)
         if own is not code:
             head = f'@{name}_{k}({", ".join([*arguments, "ptr noalias %kept"])}) {attributes}'
             texts += [f'define void {head} {{', *own.lines, '  ret void', '}']
             code.line(f'call void @{name}_{k}({", ".join([*pointers, "ptr %kept"])})')
-    emit_poisoning(code, inputs, [len(values) for values in arrays], f'{name}_spoil', widest)
+    emit_poisoning(
+        code, inputs, [output.size for output in program.outputs], f'{name}_spoil', widest
+    )
     head = f'@{name}({", ".join(arguments)}) {attributes}'
     texts += [f'define void {head} {{', *code.lines, '  ret void', '}']
     texts.append(spoil_function(f'{name}_spoil', lanes, attributes))
@@ -89,74 +84,9 @@ def straight_line(
     return '\n'.join(texts), declarations
 
 
-class _Part:
-    """What one function evaluates and stores.
-
-    :param nodes: numbers of the nodes, in order of evaluation
-    :param places: places of the outputs that are ready with a node; with `_START` those that are
-        ready from the start, constants and copies of inputs
-    """
-
-    def __init__(self) -> None:
-        self.nodes: List[int] = []
-        self.places: Dict[int, List[int]] = {}
-
-
-def _at_hand(graph: Graph, number: int) -> bool:
-    """Whether a node's value can be had anywhere: an input or a constant."""
-    return graph.nodes[number][0] in (INPUT, CONSTANT)
-
-
-def _parts(graph: Graph, outputs: Sequence[Value], order: Sequence[int]) -> List[_Part]:
-    places: Dict[int, List[int]] = {}
-    ready = []
-    for place, value in enumerate(outputs):
-        if isinstance(value, Symbol) and not _at_hand(graph, value.number):
-            places.setdefault(value.number, []).append(place)
-        else:
-            ready.append(place)
-    nodes = [number for number in order if not _at_hand(graph, number)]
-    count = len(nodes) + len(ready)
-    much = len(outputs) > _MANY_OUTPUTS or len(nodes) > _MANY_NODES
-    size = _NODES_PER_PART if much else max(count, 1)
-    parts = [_Part() for _ in range(0, max(count, 1), size)]
-    for k, place in enumerate(ready):
-        parts[k // size].places.setdefault(_START, []).append(place)
-    for k, number in enumerate(nodes, start=len(ready)):
-        parts[k // size].nodes.append(number)
-        parts[k // size].places[number] = places.get(number, [])
-    return parts
-
-
-def _slots(
-    graph: Graph, parts: Sequence[_Part], groups: Sequence[AngleGroup]
-) -> Tuple[Dict[int, int], int]:
-    """Places in the array of what is kept, and its length.
-
-    Sines and cosines of groups have places of their own; others those of what one part keeps for
-    later ones, taken again when it is not needed any more.
-    """
-    last_use: Dict[int, int] = {}
-    for k, part in enumerate(parts):
-        for number in part.nodes:
-            last_use.update(dict.fromkeys(operands(graph.nodes[number]), k))
-    slots: Dict[int, int] = {}
-    length = 0
-    for group in groups:
-        slots.update(group.slots(graph))
-        length += 2 * group.lanes
-    free: List[int] = []
-    released: List[List[int]] = [[] for _ in parts]
-    for k, part in enumerate(parts):
-        for number in part.nodes:
-            if last_use.get(number, k) > k and number not in slots:
-                if not free:
-                    free.append(length)
-                    length += 1
-                slots[number] = free.pop()
-                released[last_use[number]].append(slots[number])
-        free += released[k]  # what this part reads may be overwritten by the next
-    return slots, length
+def _nodes_per_part(program: Program) -> int:
+    many = len(program.flat) > _MANY_OUTPUTS or len(program.live) > _MANY_NODES
+    return _NODES_PER_PART if many else max(len(program.live) + len(program.flat), 1)
 
 
 class _Values(dict):
@@ -181,26 +111,26 @@ class _Values(dict):
 
 def _emit_part(
     code: Emitter,
-    graph: Graph,
-    outputs: Sequence[Value],
-    destinations: Sequence[Tuple[str, int]],
-    part: _Part,
+    program: Program,
+    part: Part,
     slots: Dict[int, int],
     groups: Sequence[AngleGroup],
-    values: _Values,
 ) -> None:
     """Emit the evaluation of a part; outputs are stored as soon as they are known."""
+    graph = program.graph
+    values = _Values(code, graph, program.inputs, slots)
+    destinations = program.destinations
 
     def store(place: int) -> None:
-        value = outputs[place]
+        value, (array, index) = program.flat[place], destinations[place]
         if isinstance(value, Symbol):
             operation = code.fsub if value.negative else code.fadd
             result = operation(code.constant(0.0), values[value.number])  # never -0.0
         else:
             result = code.constant(float(value) + 0.0)
-        code.store(result, *destinations[place])
+        code.store(result, f'%out{array}', index)
 
-    for place in part.places.get(_START, ()):
+    for place in part.places.get(START, ()):
         store(place)
     group_at = {group.nodes[0]: group for group in groups}
     grouped = {number for group in groups for number in group.nodes}
