@@ -19,14 +19,18 @@ from rbd_ros.compiler.targets.llvm import native, straight_line
 NAMES = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'forward_kinematics', 'integrate']
 
 
-@pytest.fixture(params=[1, 2, 7, 100])
+@pytest.fixture(params=[1, 2, 7, 100, 'not optimised'])
 def tiny_parts(request, monkeypatch):
     """Parts of so many nodes for every function."""
+    size = request.param
+    if size == 'not optimised':
+        size = 30
+        monkeypatch.setattr(straight_line, '_HURRIED_NODES', 0)
     monkeypatch.setattr(straight_line, '_MANY_NODES', 0)
-    monkeypatch.setattr(straight_line, '_NODES_PER_PART', request.param)
+    monkeypatch.setattr(straight_line, '_NODES_PER_PART', size)
     versions = {**native.versions(), 'parts': request.param}
     monkeypatch.setattr(native, 'versions', lambda: versions)
-    return request.param
+    return size
 
 
 @pytest.fixture(scope='module')
@@ -111,6 +115,26 @@ def test_places_that_are_taken_stay_so():
     slots, length = keep(program.graph, parts, {first: 2}, 5)
     assert slots.pop(first) == 2 and length > 5
     assert min(slots.values()) == 5
+
+
+def test_what_parts_say_is_not_changed_is_not(monkeypatch):
+    """A load that no store of its function may concern is one of what no store writes."""
+    monkeypatch.setattr(straight_line, '_MANY_NODES', 0)
+    monkeypatch.setattr(straight_line, '_NODES_PER_PART', 20)
+    text, _ = straight_line.straight_line('f', 1, '', parts_of('forward_dynamics', 1)[0])
+    lasting = 0
+    for function in re.findall(r'^define void @f_\d.*?^}', text, re.DOTALL | re.MULTILINE):
+        pointers = re.findall(r'(%\w+) = getelementptr double, ptr (%\w+), i64 (\d+)', function)
+        places = {name: (array, int(index)) for name, array, index in pointers}
+        written = {places[p] for p in re.findall(r'store double \S+, ptr (%v\d+)', function)}
+        vectors = re.findall(r'store <(\d+) x double> \S+, ptr (%v\d+)', function)
+        for lanes, pointer in vectors:
+            array, first = places[pointer]
+            written |= {(array, first + lane) for lane in range(int(lanes))}
+        loads = re.findall(r'load double, ptr (%\w+), .*invariant', function)
+        assert not written & {places[p] for p in loads}
+        lasting += len(loads)
+    assert lasting > 100
 
 
 def functions_of(program):

@@ -6,9 +6,9 @@ each a function of its own; what a later part needs is kept in an array meanwhil
 
 from __future__ import annotations
 
-from typing import Dict, List, Sequence, Tuple
+from typing import Dict, List, Sequence, Set, Tuple
 
-from rbd_ros.compiler.graph import CONSTANT, Graph, INPUT, Symbol
+from rbd_ros.compiler.graph import CONSTANT, INPUT, Symbol
 from rbd_ros.compiler.parts import cut, keep, Part, START
 from rbd_ros.compiler.program import Program
 from rbd_ros.compiler.targets.llvm.angles import (
@@ -19,14 +19,17 @@ from rbd_ros.compiler.targets.llvm.angles import (
     emit_angle_group,
 )
 from rbd_ros.compiler.targets.llvm.emit import emit_node, Emitter
-from rbd_ros.compiler.targets.llvm.poison import emit_poisoning, Inputs, spoil_function
+from rbd_ros.compiler.targets.llvm.poison import emit_poisoning, spoil_function
 from rbd_ros.compiler.targets.llvm.rolled import rolled
 
 # What counts as much; below, a single function runs faster, at least in batches.
 _MANY_OUTPUTS = 256
 _MANY_NODES = 20000
 _MANY_MORE_NODES = 100000
+# From here on parts are not optimised: half the time to compile, a third more to run.
+_HURRIED_NODES = 50000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
+_NOTHING = '!0 = !{}'  # what LLVM wants beside the word invariant.load
 
 
 def straight_line(
@@ -59,6 +62,8 @@ def straight_line(
         pointer.replace('ptr', 'ptr noalias readonly' if '%in' in pointer else 'ptr noalias')
         for pointer in pointers
     ]
+    hurried = len(live) > _HURRIED_NODES
+    of_parts = f'{attributes} noinline optnone' if hurried else attributes
     code, texts = Emitter(lanes), []
     if length or len(parts) > 1:
         align = 8 * max([lanes, *(group.lanes for group in groups)])
@@ -67,7 +72,9 @@ def straight_line(
         own = code if len(parts) == 1 else Emitter(lanes)
         _emit_part(own, program, part, slots, groups)
         if own is not code:
-            head = f'@{name}_{k}({", ".join([*arguments, "ptr noalias %kept"])}) {attributes}'
+            if hurried:  # what is fused then would depend on the number of lanes
+                own.lines = [line.replace(' contract ', ' ') for line in own.lines]
+            head = f'@{name}_{k}({", ".join([*arguments, "ptr noalias %kept"])}) {of_parts}'
             texts += [f'define void {head} {{', *own.lines, '  ret void', '}']
             code.line(f'call void @{name}_{k}({", ".join([*pointers, "ptr %kept"])})')
     emit_poisoning(
@@ -81,7 +88,7 @@ def straight_line(
         for width in sorted({lanes, *(group.lanes for group in groups)})
         for line in Emitter(width).declarations()
     ]
-    return '\n'.join(texts), declarations
+    return '\n'.join(texts), [*declarations, _NOTHING]
 
 
 def _nodes_per_part(program: Program) -> int:
@@ -90,22 +97,37 @@ def _nodes_per_part(program: Program) -> int:
 
 
 class _Values(dict):
-    """Names of values by number of their node; those that another part kept are loaded."""
+    """Names of values by number of their node; those that are in memory are loaded.
 
-    def __init__(self, code: Emitter, graph: Graph, inputs: Inputs, slots: Dict[int, int]):
+    :param here: numbers of the nodes that this function evaluates
+    """
+
+    def __init__(self, code: Emitter, program: Program, slots: Dict[int, int], here: Set[int]):
         super().__init__()
-        self._code, self._graph, self._inputs, self._slots = code, graph, inputs, slots
-        self._arrays = {name: f'%in{k}' for k, (name, _) in enumerate(inputs)}
+        self._code, self._nodes, self._slots, self._here = code, program.graph.nodes, slots, here
+        self._arrays = {name: f'%in{k}' for k, (name, _) in enumerate(program.inputs)}
 
     def __missing__(self, number: int) -> str:
-        node = self._graph.nodes[number]
+        node = self._nodes[number]
         if node[0] == CONSTANT:
             value = self._code.constant(node[1])
         elif node[0] == INPUT:
-            value = self._code.load(self._arrays[node[1]], node[2])
-        else:
+            value = self._lasting(self._arrays[node[1]], node[2])
+        elif number in self._here:  # the sine or cosine of a group
             value = self._code.load('%kept', self._slots[number])
+        else:
+            value = self._lasting('%kept', self._slots[number])
         self[number] = value
+        return value
+
+    def _lasting(self, array: str, index: int) -> str:
+        """Load what this function does not change, and say so.
+
+        LLVM's code generation looks at one function at a time. If it must find out by itself that
+        none of the stores before a load concerns it, that takes most of its time.
+        """
+        value = self._code.load(array, index)
+        self._code.lines[-1] += f', !invariant.load {_NOTHING[:2]}'
         return value
 
 
@@ -118,7 +140,7 @@ def _emit_part(
 ) -> None:
     """Emit the evaluation of a part; outputs are stored as soon as they are known."""
     graph = program.graph
-    values = _Values(code, graph, program.inputs, slots)
+    values = _Values(code, program, slots, set(part.nodes))
     destinations = program.destinations
 
     def store(place: int) -> None:
