@@ -24,8 +24,8 @@ from rbd_ros.compiler.targets.llvm.rolled import rolled
 
 # What counts as much; below, a single function runs faster, at least in batches.
 _MANY_OUTPUTS = 256
-_MANY_NODES = 20000
-_MANY_MORE_NODES = 100000
+_MANY_NODES = 15000
+_MANY_MORE_NODES = 100000  # outputs included
 # From here on parts are not optimised: half the time to compile, a third more to run.
 _HURRIED_NODES = 50000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
@@ -45,7 +45,7 @@ def straight_line(
     """
     graph, inputs, live = program.graph, program.inputs, program.live
     widest = angles_together()
-    if len(live) > _MANY_MORE_NODES:
+    if len(live) + len(program.flat) > _MANY_MORE_NODES:
         return rolled(name, lanes, attributes, program, widest)
     groups = angle_groups(graph, live, widest)
     # One order and the same parts for any number of lanes: what is fused depends on the parts.
