@@ -1,6 +1,7 @@
 """The text of the repository passes ruff: style, import order, pep257, typed public functions."""
 
 import ast
+import re
 import subprocess
 import sys
 
@@ -49,6 +50,27 @@ def public_functions(node, names):
 def test_public_functions_are_typed(path):
     untyped = list(untyped_arguments(path.read_text(encoding='utf-8')))
     assert not untyped, '\n'.join(untyped)
+
+
+def examples():
+    """Files that CONTRIBUTING.md shows."""
+    page = (ROOT / 'CONTRIBUTING.md').read_text(encoding='utf-8')
+    return re.findall(r'^```python\n(.*?)^```', page, re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize('text', examples(), ids=lambda text: text[3:].partition(':')[0])
+def test_examples_of_contributions_pass_like_the_package(text):
+    pytest.importorskip('ruff')
+    assert not list(untyped_arguments(text))
+    for command in ('check', '--quiet'), ('format', '--check', '--quiet'):
+        run = subprocess.run(
+            [sys.executable, '-m', 'ruff', *command, '--stdin-filename', 'rbd_ros/it.py', '-'],
+            input=text,
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+        )
+        assert run.returncode == 0, run.stdout + run.stderr
 
 
 def test_untyped_argument_is_noticed():

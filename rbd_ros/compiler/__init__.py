@@ -1,7 +1,8 @@
 """Compiler: symbol graph, LLVM back end, kernels and their cache. Knows no robot."""
 
-from rbd_ros.compiler.definition import Definition, Output, Tangent
+from rbd_ros.compiler.definition import Definition, Tangent
 from rbd_ros.compiler.graph import Graph, OperationCount, Symbol
+from rbd_ros.compiler.program import Output, Program
 from rbd_ros.compiler.runtime.batches import set_threads
 from rbd_ros.compiler.runtime.kernel import BaseKernel, make_kernel
 from rbd_ros.compiler.targets.llvm.native import compile_lock, why_unavailable
@@ -12,6 +13,7 @@ __all__ = [
     'Graph',
     'OperationCount',
     'Output',
+    'Program',
     'Symbol',
     'Tangent',
     'compile_lock',

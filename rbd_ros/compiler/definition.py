@@ -4,30 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-import math
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.compiler.graph import Graph, Value
 from rbd_ros.compiler.passes import along, directional_derivatives
+from rbd_ros.compiler.program import Output, Program
 from rbd_ros.compiler.targets.interpreter import interpret
 
 Scalars = Sequence[Any]
-
-
-class Output(NamedTuple):
-    """An array that a kernel returns.
-
-    :param name: name of the array
-    :param shape: its shape for one state; () is a number
-    """
-
-    name: str
-    shape: Tuple[int, ...]
-
-    @property
-    def size(self) -> int:
-        """How many numbers it holds."""
-        return math.prod(self.shape)
 
 
 class Tangent(NamedTuple):
@@ -104,28 +88,25 @@ class Definition:
         """How many numbers come out."""
         return sum(output.size for output in self.outputs)
 
-    def trace(self) -> Tuple[Graph, Tuple[Tuple[Value, ...], ...]]:
-        """Graph and values of each output array, from running the text on symbols."""
+    def program(self) -> Program:
+        """What targets take: the text, run on symbols, and the derivatives of what it returns."""
         graph = Graph()
         symbols = {name: graph.inputs(name, size) for name, size in self.inputs}
-        outputs = [tuple(values) for values in self.evaluate(*symbols.values())]
-        outputs += self._derivatives(graph, symbols, outputs)
-        found = [len(values) for values in outputs]
-        if found != [output.size for output in self.outputs]:
-            raise AssertionError(f'{self.name}: outputs of {found} numbers, not {self.outputs}')
-        return graph, tuple(outputs)
+        values = [tuple(values) for values in self.evaluate(*symbols.values())]
+        values += self._derivatives(graph, symbols, values)
+        summary = self.doc.partition('\n--\n\n')[2] or self.doc  # without the signature
+        summary = summary.strip().partition('\n')[0]
+        return Program(self.name, self.inputs, self.outputs, graph, tuple(values), summary)
 
     def interpret(self, *arrays: Scalars) -> Sequence[Scalars]:
         """Flat lists of the outputs, from lists of numbers for the inputs, without a compiler."""
         if not self.tangents:
             return self.evaluate(*arrays)
-        graph, outputs = self._traced
-        inputs = {name: values for (name, _), values in zip(self.inputs, arrays)}
-        return [interpret(graph, values, inputs) for values in outputs]
+        return interpret(self._program, {name: x for (name, _), x in zip(self.inputs, arrays)})
 
     @cached_property
-    def _traced(self) -> Tuple[Graph, Tuple[Tuple[Value, ...], ...]]:
-        return self.trace()
+    def _program(self) -> Program:
+        return self.program()
 
     def _derivatives(
         self, graph: Graph, symbols: Dict[str, Any], outputs: Sequence[Tuple[Value, ...]]

@@ -66,7 +66,11 @@ class Graph:
 
     def count(self, outputs: Sequence[Value]) -> OperationCount:
         """Number of operations of each kind that evaluating `outputs` takes."""
-        live = [self.nodes[number] for number in self.live(outputs)]
+        return self.count_of(self.live(outputs))
+
+    def count_of(self, numbers: Sequence[int]) -> OperationCount:
+        """Number of operations of each kind among the nodes of these numbers."""
+        live = [self.nodes[number] for number in numbers]
         ops = Counter(node[0] for node in live)
         return OperationCount(
             multiplications=ops[MUL],

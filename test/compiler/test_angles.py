@@ -92,10 +92,10 @@ def test_whatever_a_node_needs_comes_before_it(count, lanes):
 
 @pytest.mark.parametrize('count', COUNTS)
 def test_waves_of_a_group_have_places_of_their_own(count):
-    graph, outputs, live = graph_of_waves(count)
+    graph, _, live = graph_of_waves(count)
     groups = angle_groups(graph, live, 4)
-    parts = straight_line._parts(graph, outputs, angles_first(graph, live, groups))
-    slots, length = straight_line._slots(graph, parts, groups)
+    slots = {number: slot for group in groups for number, slot in group.slots(graph).items()}
+    length = sum(2 * group.lanes for group in groups)
     places = [slots[number] for group in groups for number in group.nodes]
     assert len(set(places)) == len(places)
     for group in groups:

@@ -17,6 +17,7 @@ from support.derivatives import (
     units,
     WAYS,
 )
+from support.programs import values_of
 
 from rbd_ros.compiler import Graph, Symbol
 from rbd_ros.compiler.graph import CONSTANT
@@ -29,7 +30,6 @@ from rbd_ros.compiler.passes import (
     vertex_elimination,
 )
 from rbd_ros.compiler.passes.partials import partials
-from rbd_ros.compiler.targets import interpret
 from rbd_ros.spatial.scalar import cos, sin, where_positive
 
 
@@ -60,7 +60,7 @@ def test_branches_taken_elsewhere_are_differentiated_as_well(seed):
     graph, x, outputs = trace(lambda x: run(program, x), 5)
     for way in WAYS.values():
         rows = way(graph, outputs, x)
-        flat = interpret(graph, [value for row in rows for value in row], {'x': states})
+        flat = values_of(graph, [value for row in rows for value in row], {'x': states})
         found = np.array([np.broadcast_to(value, 50) for value in flat]).reshape(-1, 5, 50)
         for k, state in enumerate(states.T):
             expected = complex_step(lambda x: run(program, x), state)
@@ -77,7 +77,7 @@ def test_second_derivatives_by_differentiating_twice(seed):
     expected = np.empty((4, 4))
     for k in range(4):  # complex steps through the interpreter, which its own tests hold
         stepped = state + 1e-30j * np.eye(4)[k]
-        expected[:, k] = np.imag(interpret(graph, first, {'x': stepped})) / 1e-30
+        expected[:, k] = np.imag(values_of(graph, first, {'x': stepped})) / 1e-30
     for way in WAYS.values():
         assert_close(at(graph, way(graph, first, x), x=state), expected)
     assert_close(expected, expected.T)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from support.programs import program as program_of
 from support.small_kernels import kernel
 
 from rbd_ros.compiler import Graph
@@ -13,8 +14,9 @@ from rbd_ros.compiler.targets.llvm.fusion import fused, MUL_ADD, MUL_SUB, SUB_MU
 
 def kinds(outputs, graph):
     """Kinds of the operations that are left, sorted."""
-    result = fused(graph, graph.live(outputs), outputs)
-    return sorted(result.graph.nodes[k][0] for k in result.live if operands(result.graph.nodes[k]))
+    result = fused(program_of(graph, outputs))
+    nodes = [result.program.graph.nodes[k] for k in result.live]
+    return sorted(node[0] for node in nodes if operands(node))
 
 
 @pytest.fixture
@@ -41,8 +43,8 @@ def test_a_product_that_several_sums_need_is_taken_into_all_or_none(graph):
 def test_of_two_products_the_later_one_is_taken_in(graph):
     a, b, c, d = graph.inputs('x', 4)
     early, late = a * b, (c * d) * d
-    result = fused(graph, graph.live([early + late]), [early + late])
-    last = result.graph.nodes[result.live[-1]]
+    result = fused(program_of(graph, [early + late]))
+    last = result.program.graph.nodes[result.live[-1]]
     assert last[0] == MUL_ADD and last[3] == early.number
 
 
@@ -52,8 +54,8 @@ def test_the_sign_of_a_result_is_taken_into_its_operation(graph):
     assert kinds([-(a * b - c)], graph) == [SUB_MUL]
     assert kinds([-(a * b)], graph) == [SUB_MUL]
     both = a * b - c
-    result = fused(graph, graph.live([both, -both]), [both, -both])
-    assert {value.negative for value in result.outputs} == {False, True}  # it cannot be both
+    result = fused(program_of(graph, [both, -both]))
+    assert {value.negative for value in result.program.flat} == {False, True}  # it cannot be both
 
 
 def test_what_is_computed_stays_the_same_but_for_rounding():

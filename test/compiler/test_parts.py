@@ -1,27 +1,36 @@
 """Long graphs are cut into several functions, which changes nothing but rounding."""
 
+import re
+
 import numpy as np
 import pytest
 from support import random_trees
 from support.definitions import definition_of
 from support.errors import relative_error
+from support.programs import program
 from support.small_kernels import kernel
 
 from rbd_ros import Robot
 from rbd_ros.compiler import Graph
+from rbd_ros.compiler.graph import operands
+from rbd_ros.compiler.parts import cut, keep
 from rbd_ros.compiler.targets.llvm import native, straight_line
 
 NAMES = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'forward_kinematics', 'integrate']
 
 
-@pytest.fixture(params=[1, 2, 7, 100])
+@pytest.fixture(params=[1, 2, 7, 100, 'not optimised'])
 def tiny_parts(request, monkeypatch):
     """Parts of so many nodes for every function."""
+    size = request.param
+    if size == 'not optimised':
+        size = 30
+        monkeypatch.setattr(straight_line, '_HURRIED_NODES', 0)
     monkeypatch.setattr(straight_line, '_MANY_NODES', 0)
-    monkeypatch.setattr(straight_line, '_NODES_PER_PART', request.param)
+    monkeypatch.setattr(straight_line, '_NODES_PER_PART', size)
     versions = {**native.versions(), 'parts': request.param}
     monkeypatch.setattr(native, 'versions', lambda: versions)
-    return request.param
+    return size
 
 
 @pytest.fixture(scope='module')
@@ -68,46 +77,79 @@ def test_parts_poison_like_the_whole(tiny_parts):
         assert np.isnan(results[13]).all() and np.isfinite(np.delete(results, 13, 0)).all()
 
 
-def parts_of(name):
-    what = definition_of(Robot.from_urdf(TEXT).model, name)
-    graph, (outputs,) = what.trace()
-    return graph, outputs, straight_line._parts(graph, outputs, graph.live(outputs))
+def parts_of(name, size):
+    program = definition_of(Robot.from_urdf(TEXT).model, name).program()
+    return program, cut(program, program.live, size)
 
 
+@pytest.mark.parametrize('size', [1, 7, 100])
 @pytest.mark.parametrize('name', NAMES)
-def test_every_node_and_every_output_is_in_exactly_one_part(tiny_parts, name):
-    graph, outputs, parts = parts_of(name)
+def test_every_node_and_every_output_is_in_exactly_one_part(size, name):
+    program, parts = parts_of(name, size)
     nodes = [number for part in parts for number in part.nodes]
-    live = [number for number in graph.live(outputs) if graph.nodes[number][0] > 1]
-    assert nodes == live
+    assert nodes == [number for number in program.live if program.graph.nodes[number][0] > 1]
     places = [place for part in parts for at in part.places.values() for place in at]
-    assert sorted(places) == list(range(len(outputs)))
-    assert all(len(part.nodes) <= tiny_parts for part in parts)
+    assert sorted(places) == list(range(len(program.flat)))
+    assert all(len(part.nodes) <= size for part in parts)
 
 
+@pytest.mark.parametrize('size', [1, 7, 100])
 @pytest.mark.parametrize('name', NAMES)
-def test_what_is_kept_is_not_overwritten_while_it_is_needed(tiny_parts, name):
-    graph, _, parts = parts_of(name)
-    slots, length = straight_line._slots(graph, parts, ())
+def test_what_is_kept_is_not_overwritten_while_it_is_needed(size, name):
+    program, parts = parts_of(name, size)
+    slots, length = keep(program.graph, parts, {})
     held = {}
     for part in parts:
         here = set(part.nodes)
         for number in part.nodes:
-            operands = graph.nodes[number][1:] if graph.nodes[number][0] > 1 else ()
-            for operand in operands:
-                if operand not in here and graph.nodes[operand][0] > 1:
+            for operand in operands(program.graph.nodes[number]):
+                if operand not in here and program.graph.nodes[operand][0] > 1:
                     assert held[slots[operand]] == operand
         held.update({slots[number]: number for number in part.nodes if number in slots})
     assert held and all(slot < length for slot in slots.values())
 
 
+def test_places_that_are_taken_stay_so():
+    program, parts = parts_of('mass_matrix', 7)
+    first = next(number for part in parts for number in part.nodes)
+    slots, length = keep(program.graph, parts, {first: 2}, 5)
+    assert slots.pop(first) == 2 and length > 5
+    assert min(slots.values()) == 5
+
+
+def test_what_parts_say_is_not_changed_is_not(monkeypatch):
+    """A load that no store of its function may concern is one of what no store writes."""
+    monkeypatch.setattr(straight_line, '_MANY_NODES', 0)
+    monkeypatch.setattr(straight_line, '_NODES_PER_PART', 20)
+    text, _ = straight_line.straight_line('f', 1, '', parts_of('forward_dynamics', 1)[0])
+    lasting = 0
+    for function in re.findall(r'^define void @f_\d.*?^}', text, re.DOTALL | re.MULTILINE):
+        pointers = re.findall(r'(%\w+) = getelementptr double, ptr (%\w+), i64 (\d+)', function)
+        places = {name: (array, int(index)) for name, array, index in pointers}
+        written = {places[p] for p in re.findall(r'store double \S+, ptr (%v\d+)', function)}
+        vectors = re.findall(r'store <(\d+) x double> \S+, ptr (%v\d+)', function)
+        for lanes, pointer in vectors:
+            array, first = places[pointer]
+            written |= {(array, first + lane) for lane in range(int(lanes))}
+        loads = re.findall(r'load double, ptr (%\w+), .*invariant', function)
+        assert not written & {places[p] for p in loads}
+        lasting += len(loads)
+    assert lasting > 100
+
+
+def functions_of(program):
+    text, _ = straight_line.straight_line('f', 1, '', program)
+    return len(re.findall(r'^define void @f(?:_\d+)?\(', text, re.MULTILINE))
+
+
 def test_a_short_function_is_one_part():
-    _, _, parts = parts_of('inverse_dynamics')
-    assert len(parts) == 1
+    assert (
+        functions_of(definition_of(Robot.from_urdf(TEXT).model, 'integrate', dt=(1.0,)).program())
+        == 1
+    )
 
 
 def test_a_function_with_many_outputs_is_cut():
     graph = Graph()
     x = graph.inputs('x', 3)
-    outputs = [x[0] * float(k) + x[1] for k in range(2, 4000)]
-    assert len(straight_line._parts(graph, outputs, graph.live(outputs))) > 2
+    assert functions_of(program(graph, [x[0] * float(k) + x[1] for k in range(2, 4000)])) > 2

@@ -102,12 +102,8 @@ def aarch64():
 def test_aarch64_code_is_emitted_without_calls_for_sine_and_fused_products(aarch64, name):
     import llvmlite.binding as llvm
 
-    what = definition_of(Robot.from_urdf(TEXT).model, name)
-    graph, outputs = what.trace()
-    parts = [
-        functions.core_function(graph, what.inputs, outputs),
-        functions.batch_function(graph, what.inputs, outputs, lanes=2),
-    ]
+    program = definition_of(Robot.from_urdf(TEXT).model, name).program()
+    parts = [functions.core_function(program), functions.batch_function(program, lanes=2)]
     text = f'target triple = "aarch64-linux-gnu"\n{native.module_text(parts)}'
     module = llvm.parse_assembly(text)
     assembly = aarch64.emit_assembly(module)

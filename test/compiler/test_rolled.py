@@ -8,7 +8,6 @@ from support.errors import relative_error
 from support.small_kernels import kernel
 
 from rbd_ros import Robot
-from rbd_ros.compiler import Graph
 from rbd_ros.compiler.targets.llvm import native, rolled, straight_line
 from rbd_ros.compiler.targets.llvm.functions import core_function
 
@@ -129,18 +128,15 @@ def test_places_beyond_sixteen_bits_are_found(always_rolled):
     np.testing.assert_array_equal(compiled(np.array([0.5])), np.arange(count) + 0.5)
 
 
-def table_of(name):
-    what = definition_of(Robot.from_urdf(TEXT).model, name)
-    graph = Graph()
-    (outputs,) = what.evaluate(*(graph.inputs(*pair) for pair in what.inputs))
-    return graph, what.inputs, outputs
+def program_of(name):
+    return definition_of(Robot.from_urdf(TEXT).model, name).program()
 
 
 @pytest.mark.parametrize('name', NAMES)
 def test_no_operation_of_a_run_needs_another_of_it_or_a_later_one(name):
-    graph, inputs, outputs = table_of(name)
-    constants, runs, size = rolled._table(graph, graph.live(outputs), inputs, [outputs])
-    filled = set(range(sum(length for _, length in inputs) + len(constants)))
+    program = program_of(name)
+    constants, runs, size = rolled._table(program)
+    filled = set(range(sum(length for _, length in program.inputs) + len(constants)))
     stored = []
     for run in runs:
         first = 2 if run.kind in (rolled._PUT, rolled._PUT_NEGATED) else 1
@@ -152,12 +148,12 @@ def test_no_operation_of_a_run_needs_another_of_it_or_a_later_one(name):
         else:
             assert len(set(written)) == len(written) and not read & set(written)
             filled.update(written)
-    assert sorted(stored) == list(range(len(outputs)))
+    assert sorted(stored) == list(range(len(program.flat)))
     assert max(filled) < size
 
 
-def test_short_graphs_are_not_rolled(monkeypatch):
-    graph, inputs, outputs = table_of('inverse_dynamics')
-    assert '_table' not in core_function(graph, inputs, [outputs])[0]
-    monkeypatch.setattr(straight_line, '_MANY_MORE_NODES', len(graph.live(outputs)) - 1)
-    assert '_table' in core_function(graph, inputs, [outputs])[0]
+def test_short_programs_are_not_rolled(monkeypatch):
+    program = program_of('inverse_dynamics')
+    assert '_table' not in core_function(program)[0]
+    monkeypatch.setattr(straight_line, '_MANY_MORE_NODES', len(program.live) - 1)
+    assert '_table' in core_function(program)[0]

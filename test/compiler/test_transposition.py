@@ -6,7 +6,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from rbd_ros.compiler.definition import Definition, Output
+from rbd_ros.compiler import Definition, Output
 from rbd_ros.compiler.targets.llvm import functions, native
 
 BATCH = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_int64)
@@ -30,10 +30,8 @@ def run(lanes, sizes, shapes, evaluate, inputs, rows=None):
         key={},
         result=namedtuple('Result', [f'y{k}' for k in range(len(shapes))]),
     )
-    graph, outputs = definition.trace()
-    code = native.MachineCode(
-        native.assemble([functions.batch_function(graph, definition.inputs, outputs, lanes)])
-    )
+    program = definition.program()
+    code = native.MachineCode(native.assemble([functions.batch_function(program, lanes)]))
     count = next(len(x) for x in inputs if x.ndim == 2)
     results = [np.full((count + 2, *shape), SURROUNDED) for shape in shapes]
     scratch = np.empty(functions.scratch_size(definition.inputs, definition.size, lanes) + 8)

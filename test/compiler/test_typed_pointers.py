@@ -3,10 +3,11 @@
 import re
 
 import pytest
+from support.programs import program
 
 from rbd_ros.compiler import Graph, Output
 from rbd_ros.compiler.runtime import builtin, calls
-from rbd_ros.compiler.targets.llvm import functions
+from rbd_ros.compiler.targets.llvm import functions, straight_line
 from rbd_ros.compiler.targets.llvm.typed_pointers import lower
 from rbd_ros.spatial.scalar import cos, sin, sqrt, where_positive
 
@@ -67,6 +68,16 @@ FORMS = {
     '%v = inttoptr i64 %c to ptr': ['%v = inttoptr i64 %c to i8*'],
     '%v = insertelement <2 x double> poison, double %ptr, i64 0': [
         '%v = insertelement <2 x double> undef, double %ptr, i64 0'
+    ],
+    'switch i32 %c, label %done [ i32 0, label %a ]': [
+        'switch i32 %c, label %done [ i32 0, label %a ]'
+    ],
+    '%v = phi ptr [ @table, %a ], [ %in, %b ]': [
+        '%v = phi i8* [ bitcast ([2 x i8*]* @table to i8*), %a ], [ %in, %b ]'
+    ],
+    '%v = load double, ptr %in, align 8, !invariant.load !0': [
+        '%typed.1 = bitcast i8* %in to double*',
+        '%v = load double, double* %typed.1, align 8, !invariant.load !0',
     ],
     '%v = fadd contract double %a, %b': ['%v = fadd contract double %a, %b'],
     'call void %f()': ['%typed.1 = bitcast i8* %f to void ()*', 'call void %typed.1()'],
@@ -170,8 +181,8 @@ def check_types(text):
     return uses
 
 
-def graph_and_outputs(size):
-    """A graph with every operation, and as many outputs."""
+def everything(size):
+    """A graph with every operation, and as many values of it."""
     graph = Graph()
     x, y = graph.inputs('x', 2), graph.inputs('y', 3)
     total = sqrt(x[0] * x[0] + 1) / y[1] + where_positive(y[0], sin(x[1]), cos(y[2] - x[0]))
@@ -179,7 +190,7 @@ def graph_and_outputs(size):
     for k in range(size):
         total = total * y[k % 3] + sin(total) * x[k % 2]
         outputs.append(total)
-    return graph, [('x', 2), ('y', 3)], outputs
+    return graph, outputs
 
 
 SPLITS = {  # into arrays and numbers, and how the result of one state is declared
@@ -192,18 +203,37 @@ SPLITS = {  # into arrays and numbers, and how the result of one state is declar
 }
 
 
+def check_kernel(size, lanes, split):
+    graph, results = everything(size)
+    arrays, outputs = SPLITS[split](results)
+    what = program(graph, *arrays)
+    if lanes == 1:
+        text, declarations = functions.core_function(what)
+        text += builtin.builtin_function(what.inputs, outputs)
+    else:
+        text, declarations = functions.batch_function(what, lanes)
+    assert check_types(lower('\n'.join([text, *declarations]))) > 10
+    return text
+
+
 @pytest.mark.parametrize('split', SPLITS)
 @pytest.mark.parametrize('size', [2, 3, 300])  # the last in several parts, and moved in loops
 @pytest.mark.parametrize('lanes', [1, 2, 4, 8])
 def test_types_agree_in_the_code_of_kernels(size, lanes, split):
-    graph, inputs, results = graph_and_outputs(size)
-    arrays, outputs = SPLITS[split](results)
-    if lanes == 1:
-        text, declarations = functions.core_function(graph, inputs, arrays)
-        text += builtin.builtin_function(inputs, outputs)
-    else:
-        text, declarations = functions.batch_function(graph, inputs, arrays, lanes)
-    assert check_types(lower('\n'.join([text, *declarations]))) > 10
+    check_kernel(size, lanes, split)
+
+
+@pytest.mark.parametrize('split', SPLITS)
+@pytest.mark.parametrize('lanes', [1, 2, 8])
+def test_types_agree_in_loops_over_tables(lanes, split, monkeypatch):
+    monkeypatch.setattr(straight_line, '_MANY_MORE_NODES', -1)
+    text = check_kernel(30, lanes, split)
+    assert 'switch' in text and 'phi ptr [ @' in text
+
+
+def test_types_agree_in_parts_that_are_not_optimised(monkeypatch):
+    monkeypatch.setattr(straight_line, '_HURRIED_NODES', -1)
+    assert 'optnone' in check_kernel(300, 2, 'an array')
 
 
 def test_types_agree_in_the_code_that_does_calls():

@@ -21,10 +21,12 @@ INTERNAL = {
 FUNCTIONS = list(public_functions())
 
 
-def test_every_algorithm_has_a_method_and_one_only():
+def test_every_method_has_an_algorithm_and_one_only():
+    """An algorithm without a method is a file of its own, and called by `Robot.kernel`."""
     found = [function.algorithm.name for function in FUNCTIONS]
     assert len(found) == len(set(found))
-    assert set(found) == set(catalogue()) - INTERNAL
+    assert set(found) <= set(catalogue()) - INTERNAL
+    assert INTERNAL <= set(catalogue())
 
 
 @pytest.mark.parametrize('function', FUNCTIONS, ids=lambda f: f.home + f.method.__name__)

@@ -15,9 +15,9 @@ from rbd_ros.compiler.passes import (
     reverse_mode,
     vertex_elimination,
 )
-from rbd_ros.compiler.targets import interpret
 from rbd_ros.spatial.scalar import cos, sin, sqrt, where_positive
 from support.lanes import Lanes
+from support.programs import values_of
 
 H = 1e-30
 
@@ -88,7 +88,7 @@ def trace(function, size):
 
 def at(graph, rows, **inputs):
     """Numbers of a matrix of values, (rows, columns)."""
-    flat = interpret(graph, [value for row in rows for value in row], inputs)
+    flat = values_of(graph, [value for row in rows for value in row], inputs)
     return np.array(flat).reshape(len(rows), -1)
 
 

@@ -34,7 +34,7 @@ from rbd_ros.compiler.runtime.layouts import (
 )
 
 if TYPE_CHECKING:
-    from rbd_ros.compiler.definition import Output
+    from rbd_ros.compiler.program import Output
 
 _CONTIGUOUS_ALIGNED = 0x0001 | 0x0100
 _PYARRAY_NEW = 93  # number of PyArray_New in NumPy's table of C functions

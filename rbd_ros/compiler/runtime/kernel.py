@@ -17,13 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from rbd_ros.compiler import cache
 from rbd_ros.compiler.definition import Definition
-from rbd_ros.compiler.graph import Graph, OperationCount
+from rbd_ros.compiler.graph import OperationCount
+from rbd_ros.compiler.program import Program
 from rbd_ros.compiler.runtime import builtin, calls, handles
 from rbd_ros.compiler.runtime.batches import BatchFunction, estimated_seconds
 from rbd_ros.compiler.runtime.call_table import CallTable
 from rbd_ros.compiler.runtime.randomness import generator
 from rbd_ros.compiler.targets.llvm import functions, native
-from rbd_ros.compiler.targets.llvm.straight_line import Outputs
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -242,8 +242,8 @@ class Kernel(BaseKernel):
         )
         self._single_code, self.count = self._code(
             'one',
-            lambda graph, outputs: [
-                functions.core_function(graph, definition.inputs, outputs),
+            lambda program: [
+                functions.core_function(program),
                 (
                     builtin.builtin_function(
                         definition.inputs, definition.outputs, definition.numbers
@@ -289,15 +289,15 @@ class Kernel(BaseKernel):
             code = other._single_code
             self._call_table.allow_forces(links, code.address('builtin'), other.function.__self__)
 
-    def _trace(self) -> Tuple[Graph, Outputs]:
+    def _trace(self) -> Program:
         if self._check is not None:
             self._check()
-        return self.definition.trace()
+        return self.definition.program()
 
     def _code(
         self,
         part: str,
-        build: Callable[[Graph, Outputs], list],
+        build: Callable[[Program], list],
     ) -> Tuple[native.MachineCode, OperationCount]:
         """Machine code of a part and its operations, from disk or made anew."""
         name = cache.entry_name(self.definition.name, part, self._digest)
@@ -309,11 +309,10 @@ class Kernel(BaseKernel):
             except (KeyError, TypeError, RuntimeError):  # what cannot be read is as good as none
                 pass
         with native.compile_lock:
-            graph, outputs = self._trace()
-            count = graph.count([value for values in outputs for value in values])
-            object_file = native.assemble(build(graph, outputs))
-        cache.store(name, {'count': asdict(count)}, object_file)
-        return native.MachineCode(object_file), count
+            program = self._trace()
+            object_file = native.assemble(build(program))
+        cache.store(name, {'count': asdict(program.count)}, object_file)
+        return native.MachineCode(object_file), program.count
 
     @cached_property
     def _core(self) -> Callable:
@@ -326,9 +325,7 @@ class Kernel(BaseKernel):
                 definition, lanes = self.definition, native.simd_lanes()
                 self._batch_code, count = self._code(
                     'batch',
-                    lambda graph, outputs: [
-                        functions.batch_function(graph, definition.inputs, outputs, lanes)
-                    ],
+                    lambda program: [functions.batch_function(program, lanes)],
                 )
                 rows = BatchFunction(
                     self._batch_code.address('batch'),

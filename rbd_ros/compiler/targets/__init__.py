@@ -1,4 +1,8 @@
-"""Targets: what a graph becomes. llvm is machine code, the interpreter needs no compiler."""
+"""Targets: what a program becomes, one file or folder each.
+
+llvm/ is machine code for this processor, c99.py a function in C, interpreter.py a run on numbers
+without a compiler. Whatever takes a `Program` is one more.
+"""
 
 from rbd_ros.compiler.targets.interpreter import interpret
 

@@ -1,4 +1,4 @@
-"""A graph run node by node on NumPy's numbers, real or complex, one state or arrays of them.
+"""A program run node by node on NumPy's numbers, real or complex, one state or arrays of them.
 
 For machines without a compiler, and an oracle for what else is made of a graph: on complex numbers
 it gives derivatives without truncation or cancellation, f'(x) = Im f(x + i h) / h.
@@ -16,7 +16,6 @@ from rbd_ros.compiler.graph import (
     CONSTANT,
     COS,
     DIV,
-    Graph,
     INPUT,
     MUL,
     SIN,
@@ -26,6 +25,7 @@ from rbd_ros.compiler.graph import (
     Value,
     WHERE,
 )
+from rbd_ros.compiler.program import Program
 
 Number = Any  # float, complex or an array of them
 
@@ -47,22 +47,21 @@ _OPERATIONS: Dict[int, Callable[..., Number]] = {
 }
 
 
-def interpret(
-    graph: Graph, outputs: Sequence[Value], inputs: Mapping[str, Sequence[Number]]
-) -> List[Number]:
-    """Values of `outputs`, in the arithmetic of IEEE 754: division by zero raises nothing.
+def interpret(program: Program, inputs: Mapping[str, Sequence[Number]]) -> List[List[Number]]:
+    """Values of a program's outputs, in the arithmetic of IEEE 754: nothing raises.
 
     Unlike in a kernel, an input that is no number spoils only what depends on it.
 
     :param inputs: elements of each input array by its name: numbers, or arrays of equal shape for
         many states at once
-    :return: one number or array for each output; a constant stays a single number
+    :return: for each output array its elements, row by row, each a number or an array; a constant
+        stays a single number
     :raises ValueError: if an input that the outputs depend on is missing
     """
     values: Dict[int, Number] = {}
     with np.errstate(all='ignore'):  # what a branch not taken divides by may be zero
-        for number in graph.live(outputs):
-            node = graph.nodes[number]
+        for number in program.live:
+            node = program.graph.nodes[number]
             if node[0] == INPUT:
                 values[number] = _element(inputs, node[1], node[2])
             elif node[0] == CONSTANT:
@@ -70,7 +69,7 @@ def interpret(
             else:
                 operation = _OPERATIONS[node[0]]
                 values[number] = operation(*(values[operand] for operand in node[1:]))
-        return [_signed(output, values) for output in outputs]
+        return [[_signed(value, values) for value in output] for output in program.values]
 
 
 def _element(inputs: Mapping[str, Sequence[Number]], name: str, index: int) -> Number:

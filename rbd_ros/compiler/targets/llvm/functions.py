@@ -12,10 +12,13 @@ The first three live in one module with the builtin for Python (builtin.py), the
 
 from __future__ import annotations
 
-from typing import Dict, List, Tuple
+from dataclasses import replace
+from typing import Dict, Hashable, List, Tuple
 
-from rbd_ros.compiler.graph import Graph, Symbol
-from rbd_ros.compiler.targets.llvm.straight_line import Inputs, Outputs, straight_line
+from rbd_ros.compiler.graph import Value
+from rbd_ros.compiler.program import identity, Output, Program
+from rbd_ros.compiler.targets.llvm.poison import Inputs
+from rbd_ros.compiler.targets.llvm.straight_line import straight_line
 from rbd_ros.compiler.targets.llvm.transposition import (
     gather_function,
     PREFETCH,
@@ -23,13 +26,10 @@ from rbd_ros.compiler.targets.llvm.transposition import (
 )
 
 
-def core_function(graph: Graph, inputs: Inputs, outputs: Outputs) -> Tuple[str, List[str]]:
-    """Text and declarations of `core`, `packed` and `table`.
-
-    :param inputs: names and sizes of the input arrays
-    :param outputs: values of each output array
-    """
-    text, declarations = straight_line('core', 1, 'nounwind', graph, inputs, outputs)
+def core_function(program: Program) -> Tuple[str, List[str]]:
+    """Text and declarations of `core`, `packed` and `table`."""
+    inputs, outputs = program.inputs, program.values
+    text, declarations = straight_line('core', 1, 'nounwind', program)
     lines, passed = [], []
     for array, sizes in (
         ('in', [size for _, size in inputs]),
@@ -66,9 +66,7 @@ def scratch_size(inputs: Inputs, outputs: int, lanes: int) -> int:
     return lanes * (sum(size for _, size in inputs) + outputs)
 
 
-def batch_function(
-    graph: Graph, inputs: Inputs, outputs: Outputs, lanes: int
-) -> Tuple[str, List[str]]:
+def batch_function(program: Program, lanes: int) -> Tuple[str, List[str]]:
     """Text and declarations of `batch` for `lanes` states at once.
 
     The rows of a group are turned into vectors of lanes in a scratch array, and the results from
@@ -78,11 +76,12 @@ def batch_function(
     never depends on its place in the batch.
     """
     attributes = 'nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512"'
-    slots = _shared_slots(outputs)
-    every_slot = [slot for some in slots for slot in some]
-    group, declarations = straight_line(
-        'group', lanes, attributes, graph, inputs, outputs, every_slot
+    inputs = program.inputs
+    slots, values = _shared(program)
+    results = replace(
+        program, outputs=(Output('results', (len(values),)),), values=(tuple(values),)
     )
+    group, declarations = straight_line('group', lanes, attributes, results)
     entry, gathers, scatters, offset = [], [], [], 0
     for k, (_, size) in enumerate(inputs):
         entry += [
@@ -143,18 +142,16 @@ done:
     return group + text + ''.join(moving), [*declarations, PREFETCH]
 
 
-def _shared_slots(outputs: Outputs) -> List[List[int]]:
-    """Places of the elements of each output in one array that has equal ones only once."""
-    places: Dict[Tuple[object, ...], int] = {}
-    return [
-        [
-            places.setdefault(
-                (value.number, value.negative)
-                if isinstance(value, Symbol)
-                else (float(value) + 0.0,),  # never -0.0
-                len(places),
-            )
-            for value in values
-        ]
-        for values in outputs
-    ]
+def _shared(program: Program) -> Tuple[List[List[int]], List[Value]]:
+    """Places of the elements of each output in one array with equal ones only once, and that."""
+    places: Dict[Hashable, int] = {}
+    values: List[Value] = []
+    slots: List[List[int]] = []
+    for array in program.values:
+        slots.append([])
+        for value in array:
+            place = places.setdefault(identity(value), len(values))
+            if place == len(values):
+                values.append(value)
+            slots[-1].append(place)
+    return slots, values

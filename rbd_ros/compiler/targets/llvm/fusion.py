@@ -7,6 +7,8 @@ decision for one state and for many, scalars and vectors, so that all of them ha
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import islice
 from typing import Dict, List, NamedTuple, Sequence, Set
 
 from rbd_ros.compiler.graph import (
@@ -22,6 +24,7 @@ from rbd_ros.compiler.graph import (
     Value,
     WHERE,
 )
+from rbd_ros.compiler.program import Program
 
 #: Operations of three operands: a b + c, a b - c, c - a b
 MUL_ADD, MUL_SUB, SUB_MUL = range(10, 13)
@@ -33,23 +36,19 @@ _DEPTH = 20  # of sums within sums that are looked through for a product
 class Fused(NamedTuple):
     """What is to be evaluated.
 
-    :param graph: graph in which products are taken into sums; nodes have the numbers they had
+    :param program: program whose graph has products in sums; nodes have the numbers they had
     :param live: numbers of the nodes that the outputs depend on, in order of evaluation
-    :param outputs: values of the outputs
     :param settled: numbers of nodes that are never -0.0 (unless a product underflows)
     """
 
-    graph: Graph
+    program: Program
     live: List[int]
-    outputs: List[Value]
     settled: Set[int]
 
 
-def fused(graph: Graph, live: Sequence[int], outputs: Sequence[Value]) -> Fused:
-    """Take the products of a graph into sums.
-
-    :param live: numbers of the nodes that the outputs depend on, in order of evaluation
-    """
+def fused(program: Program) -> Fused:
+    """Take the products of a program into sums."""
+    graph, live, outputs = program.graph, program.live, program.flat
     result = Graph()
     result.nodes = list(graph.nodes)
     users: Dict[int, List[int]] = {number: [] for number in live}
@@ -73,7 +72,10 @@ def fused(graph: Graph, live: Sequence[int], outputs: Sequence[Value]) -> Fused:
         if number in needed:
             needed.update(operands(result.nodes[number]))
     first = range(len(graph.nodes), len(result.nodes))  # zero, if it was no constant before
-    return Fused(result, [*first, *(k for k in live if k in needed)], turned, settled)
+    remaining = iter(turned)
+    values = tuple(tuple(islice(remaining, len(array))) for array in program.values)
+    changed = replace(program, graph=result, values=values)
+    return Fused(changed, [*first, *(k for k in live if k in needed)], settled)
 
 
 def _fusions(

@@ -26,9 +26,9 @@ from rbd_ros.compiler.graph import (
     SQRT,
     SUB,
     Symbol,
-    Value,
     WHERE,
 )
+from rbd_ros.compiler.program import Program
 from rbd_ros.compiler.targets.llvm.emit import emit_node, Emitter
 from rbd_ros.compiler.targets.llvm.poison import emit_poisoning, Inputs, spoil_function
 
@@ -69,22 +69,14 @@ class _Run(NamedTuple):
 
 
 def rolled(
-    name: str,
-    lanes: int,
-    attributes: str,
-    graph: Graph,
-    live: Sequence[int],
-    inputs: Inputs,
-    arrays: Sequence[Sequence[Value]],
-    widest: int,
+    name: str, lanes: int, attributes: str, program: Program, widest: int
 ) -> Tuple[str, List[str]]:
-    """Text and declarations of a function as `straight_line` makes it, for very long graphs.
+    """Text and declarations of a function as `straight_line` makes it, for very long programs.
 
-    :param arrays: values of each output array
-    :param live: numbers of the nodes that the outputs depend on
-    :param widest: see `rbd_ros.compiler.poison.emit_poisoning`
+    :param widest: see `rbd_ros.compiler.targets.llvm.poison.emit_poisoning`
     """
-    constants, runs, size = _table(graph, live, inputs, arrays)
+    inputs, sizes = program.inputs, [output.size for output in program.outputs]
+    constants, runs, size = _table(program)
     code, entry = Emitter(lanes), 0
     code.line(f'%values = alloca {code.type}, i64 {size}, align {8 * lanes}')
     for k, (_, length) in enumerate(inputs):
@@ -93,16 +85,16 @@ def rolled(
         entry += length
     to = code.value(f'getelementptr {code.type}, ptr %values, i64 {entry}')
     code.line(f'call void @{name}_spread(ptr @{name}_constants, ptr {to}, i64 {len(constants)})')
-    code.line(f'%outs = alloca ptr, i64 {max(1, len(arrays))}, align 8')
-    for k in range(len(arrays)):
+    code.line(f'%outs = alloca ptr, i64 {max(1, len(sizes))}, align 8')
+    for k in range(len(sizes)):
         slot = code.value(f'getelementptr ptr, ptr %outs, i64 {k}')
         code.line(f'store ptr %out{k}, ptr {slot}, align 8')
     code.line(f'call void @{name}_run(ptr %values, ptr %outs)')
-    emit_poisoning(code, inputs, [len(values) for values in arrays], f'{name}_spoil', widest)
+    emit_poisoning(code, inputs, sizes, f'{name}_spoil', widest)
     pointers = [f'ptr %in{k}' for k in range(len(inputs))]
-    arguments = ', '.join([*pointers, *(f'ptr %out{k}' for k in range(len(arrays)))])
+    arguments = ', '.join([*pointers, *(f'ptr %out{k}' for k in range(len(sizes)))])
     kinds = sorted({run.kind for run in runs})
-    bits = 16 if max(size, *map(len, arrays)) < 2**16 else 32
+    bits = 16 if max(size, *sizes) < 2**16 else 32
     order = np.array([(kinds.index(run.kind), len(run.rows)) for run in runs], dtype=np.int32)
     table = np.concatenate([np.zeros(0, np.int32), *(run.rows.ravel() for run in runs)])
     texts = [
@@ -125,24 +117,18 @@ def rolled(
 # -- from the graph to the table ------------------------------------------------------------------
 
 
-def _table(
-    graph: Graph, live: Sequence[int], inputs: Inputs, arrays: Sequence[Sequence[Value]]
-) -> Tuple[List[float], List[_Run], int]:
+def _table(program: Program) -> Tuple[List[float], List[_Run], int]:
     """Constants, runs in order, and the size of the array of values.
 
     The array of values begins with the inputs and the constants. Each result takes a place after
     them, which is free again at the depth after its last use.
     """
-    signed = [
-        x if isinstance(x, Symbol) else graph.constant(float(x) + 0.0)
-        for values in arrays
-        for x in values
-    ]
-    owners = np.repeat(np.arange(len(arrays)), [len(values) for values in arrays])
-    indices = np.concatenate([np.zeros(0, int), *(np.arange(len(values)) for values in arrays)])
+    graph = program.graph
+    signed = [x if isinstance(x, Symbol) else graph.constant(float(x) + 0.0) for x in program.flat]
+    owners, indices = np.array(program.destinations, dtype=np.int64).reshape(-1, 2).T
     results = np.array([x.number for x in signed], dtype=np.int64)
     needed = np.zeros(len(graph.nodes), dtype=bool)
-    needed[np.asarray(live, dtype=np.int64)] = True
+    needed[np.asarray(program.live, dtype=np.int64)] = True
     needed[results] = True
     kinds, operands = _operations(graph, needed, results)
     inner = np.flatnonzero(needed & (kinds > CONSTANT))
@@ -150,7 +136,7 @@ def _table(
 
     places = np.full(len(kinds) + 1, -1)  # the last is that of no operand, -1
     constants, size = _place_leaves(
-        graph, np.flatnonzero(needed & (kinds <= CONSTANT)), inputs, places
+        graph, np.flatnonzero(needed & (kinds <= CONSTANT)), program.inputs, places
     )
     last = np.zeros(len(places), dtype=np.int64)
     for column in operands[inner].T:

@@ -6,9 +6,11 @@ each a function of its own; what a later part needs is kept in an array meanwhil
 
 from __future__ import annotations
 
-from typing import Dict, List, Optional, Sequence, Set, Tuple
+from typing import Dict, List, Sequence, Set, Tuple
 
-from rbd_ros.compiler.graph import CONSTANT, Graph, INPUT, operands, Symbol, Value
+from rbd_ros.compiler.graph import CONSTANT, INPUT, Symbol
+from rbd_ros.compiler.parts import cut, keep, Part, START
+from rbd_ros.compiler.program import Program
 from rbd_ros.compiler.targets.llvm.angles import (
     angle_groups,
     AngleGroup,
@@ -19,27 +21,21 @@ from rbd_ros.compiler.targets.llvm.angles import (
 )
 from rbd_ros.compiler.targets.llvm.emit import emit_node, Emitter
 from rbd_ros.compiler.targets.llvm.fusion import fused
-from rbd_ros.compiler.targets.llvm.poison import emit_poisoning, Inputs, spoil_function
+from rbd_ros.compiler.targets.llvm.poison import emit_poisoning, spoil_function
 from rbd_ros.compiler.targets.llvm.rolled import rolled
-
-Outputs = Sequence[Sequence[Value]]
 
 # What counts as much; below, a single function runs faster, at least in batches.
 _MANY_OUTPUTS = 256
-_MANY_NODES = 20000
-_MANY_MORE_NODES = 100000
+_MANY_NODES = 15000
+_MANY_MORE_NODES = 100000  # outputs included
+# From here on parts are not optimised: half the time to compile, a third more to run.
+_HURRIED_NODES = 50000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
-_START = -1  # stands for the start among the numbers of nodes
+_NOTHING = '!0 = !{}'  # what LLVM wants beside the word invariant.load
 
 
 def straight_line(
-    name: str,
-    lanes: int,
-    attributes: str,
-    graph: Graph,
-    inputs: Inputs,
-    arrays: Outputs,
-    slots: Optional[Sequence[int]] = None,
+    name: str, lanes: int, attributes: str, program: Program
 ) -> Tuple[str, List[str]]:
     """Text and declarations of a function with a pointer for each input and each output array.
 
@@ -48,44 +44,41 @@ def straight_line(
 
     :param name: name of the function
     :param attributes: LLVM's attributes of it
-    :param arrays: values of each output array
-    :param slots: where each output goes if all go to one array; equal ones may share a place.
-        Places are numbered as they first come
     """
-    outputs = [value for values in arrays for value in values]
-    if slots is not None:
-        arrays = [list(dict(zip(slots, outputs)).values())]
-    wanted = [(f'%out{k}', i) for k, values in enumerate(arrays) for i in range(len(values))]
-    destinations = _destinations(wanted, slots if slots is not None else range(len(outputs)))
-    live = graph.live(outputs)
     widest = angles_together()
-    if len(live) > _MANY_MORE_NODES:
-        return rolled(name, lanes, attributes, graph, live, inputs, arrays, widest)
-    graph, live, outputs, settled = fused(graph, live, outputs)
+    if len(program.live) + program.different > _MANY_MORE_NODES:
+        return rolled(name, lanes, attributes, program, widest)
+    size, hurried = _nodes_per_part(program), len(program.live) > _HURRIED_NODES
+    program, live, settled = fused(program)
+    graph, inputs = program.graph, program.inputs
     groups = angle_groups(graph, live, widest)
-    parts = _parts(graph, outputs, angles_first(graph, live, groups))
+    parts = cut(program, angles_first(graph, live, groups), size)
     if lanes > 1:
         groups = []
-    slots, length = _slots(graph, parts, groups)
+    # sines and cosines of groups have places of their own in the array of what is kept
+    taken = {number: slot for group in groups for number, slot in group.slots(graph).items()}
+    slots, length = keep(graph, parts, taken, sum(2 * group.lanes for group in groups))
     pointers = [f'ptr %in{k}' for k in range(len(inputs))]
-    pointers += [f'ptr %out{k}' for k in range(len(arrays))]
+    pointers += [f'ptr %out{k}' for k in range(len(program.outputs))]
     arguments = [
         pointer.replace('ptr', 'ptr noalias readonly' if '%in' in pointer else 'ptr noalias')
         for pointer in pointers
     ]
+    of_parts = f'{attributes} noinline optnone' if hurried else attributes
     code, texts = Emitter(lanes), []
     if length or len(parts) > 1:
         align = 8 * max([lanes, *(group.lanes for group in groups)])
         code.line(f'%kept = alloca {code.type}, i64 {length}, align {align}')
     for k, part in enumerate(parts):
         own = code if len(parts) == 1 else Emitter(lanes)
-        values = _Values(own, graph, inputs, slots)
-        _emit_part(own, graph, outputs, destinations, part, slots, groups, values, settled)
+        _emit_part(own, program, part, slots, groups, settled)
         if own is not code:
-            head = f'@{name}_{k}({", ".join([*arguments, "ptr noalias %kept"])}) {attributes}'
+            head = f'@{name}_{k}({", ".join([*arguments, "ptr noalias %kept"])}) {of_parts}'
             texts += [f'define void {head} {{', *own.lines, '  ret void', '}']
             code.line(f'call void @{name}_{k}({", ".join([*pointers, "ptr %kept"])})')
-    emit_poisoning(code, inputs, [len(values) for values in arrays], f'{name}_spoil', widest)
+    emit_poisoning(
+        code, inputs, [output.size for output in program.outputs], f'{name}_spoil', widest
+    )
     head = f'@{name}({", ".join(arguments)}) {attributes}'
     texts += [f'define void {head} {{', *code.lines, '  ret void', '}']
     texts.append(spoil_function(f'{name}_spoil', lanes, attributes))
@@ -94,131 +87,67 @@ def straight_line(
         for width in sorted({lanes, *(group.lanes for group in groups)})
         for line in Emitter(width).declarations()
     ]
-    return '\n'.join(texts), declarations
+    return '\n'.join(texts), [*declarations, _NOTHING]
 
 
-def _destinations(
-    places: Sequence[Tuple[str, int]], slots: Sequence[int]
-) -> List[Optional[Tuple[str, int]]]:
-    """Where each output is stored, None if another one that comes first is stored there."""
-    found: List[Optional[Tuple[str, int]]] = []
-    taken = 0
-    for slot in slots:
-        found.append(places[slot] if slot == taken else None)
-        taken += slot == taken
-    return found
-
-
-class _Part:
-    """What one function evaluates and stores.
-
-    :param nodes: numbers of the nodes, in order of evaluation
-    :param places: places of the outputs that are ready with a node; with `_START` those that are
-        ready from the start, constants and copies of inputs
-    """
-
-    def __init__(self) -> None:
-        self.nodes: List[int] = []
-        self.places: Dict[int, List[int]] = {}
-
-
-def _at_hand(graph: Graph, number: int) -> bool:
-    """Whether a node's value can be had anywhere: an input or a constant."""
-    return graph.nodes[number][0] in (INPUT, CONSTANT)
-
-
-def _parts(graph: Graph, outputs: Sequence[Value], order: Sequence[int]) -> List[_Part]:
-    places: Dict[int, List[int]] = {}
-    ready = []
-    for place, value in enumerate(outputs):
-        if isinstance(value, Symbol) and not _at_hand(graph, value.number):
-            places.setdefault(value.number, []).append(place)
-        else:
-            ready.append(place)
-    nodes = [number for number in order if not _at_hand(graph, number)]
-    count = len(nodes) + len(ready)
-    much = len(outputs) > _MANY_OUTPUTS or len(nodes) > _MANY_NODES
-    size = _NODES_PER_PART if much else max(count, 1)
-    parts = [_Part() for _ in range(0, max(count, 1), size)]
-    for k, place in enumerate(ready):
-        parts[k // size].places.setdefault(_START, []).append(place)
-    for k, number in enumerate(nodes, start=len(ready)):
-        parts[k // size].nodes.append(number)
-        parts[k // size].places[number] = places.get(number, [])
-    return parts
-
-
-def _slots(
-    graph: Graph, parts: Sequence[_Part], groups: Sequence[AngleGroup]
-) -> Tuple[Dict[int, int], int]:
-    """Places in the array of what is kept, and its length.
-
-    Sines and cosines of groups have places of their own; others those of what one part keeps for
-    later ones, taken again when it is not needed any more.
-    """
-    last_use: Dict[int, int] = {}
-    for k, part in enumerate(parts):
-        for number in part.nodes:
-            last_use.update(dict.fromkeys(operands(graph.nodes[number]), k))
-    slots: Dict[int, int] = {}
-    length = 0
-    for group in groups:
-        slots.update(group.slots(graph))
-        length += 2 * group.lanes
-    free: List[int] = []
-    released: List[List[int]] = [[] for _ in parts]
-    for k, part in enumerate(parts):
-        for number in part.nodes:
-            if last_use.get(number, k) > k and number not in slots:
-                if not free:
-                    free.append(length)
-                    length += 1
-                slots[number] = free.pop()
-                released[last_use[number]].append(slots[number])
-        free += released[k]  # what this part reads may be overwritten by the next
-    return slots, length
+def _nodes_per_part(program: Program) -> int:
+    many = program.different > _MANY_OUTPUTS or len(program.live) > _MANY_NODES
+    return _NODES_PER_PART if many else max(len(program.live) + len(program.flat), 1)
 
 
 class _Values(dict):
-    """Names of values by number of their node; those that another part kept are loaded."""
+    """Names of values by number of their node; those that are in memory are loaded.
 
-    def __init__(self, code: Emitter, graph: Graph, inputs: Inputs, slots: Dict[int, int]):
+    :param here: numbers of the nodes that this function evaluates
+    """
+
+    def __init__(self, code: Emitter, program: Program, slots: Dict[int, int], here: Set[int]):
         super().__init__()
-        self._code, self._graph, self._inputs, self._slots = code, graph, inputs, slots
-        self._arrays = {name: f'%in{k}' for k, (name, _) in enumerate(inputs)}
+        self._code, self._nodes, self._slots, self._here = code, program.graph.nodes, slots, here
+        self._arrays = {name: f'%in{k}' for k, (name, _) in enumerate(program.inputs)}
 
     def __missing__(self, number: int) -> str:
-        node = self._graph.nodes[number]
+        node = self._nodes[number]
         if node[0] == CONSTANT:
             value = self._code.constant(node[1])
         elif node[0] == INPUT:
-            value = self._code.load(self._arrays[node[1]], node[2])
-        else:
+            value = self._lasting(self._arrays[node[1]], node[2])
+        elif number in self._here:  # the sine or cosine of a group
             value = self._code.load('%kept', self._slots[number])
+        else:
+            value = self._lasting('%kept', self._slots[number])
         self[number] = value
+        return value
+
+    def _lasting(self, array: str, index: int) -> str:
+        """Load what this function does not change, and say so.
+
+        LLVM's code generation looks at one function at a time. If it must find out by itself that
+        none of the stores before a load concerns it, that takes most of its time.
+        """
+        value = self._code.load(array, index)
+        self._code.lines[-1] += f', !invariant.load {_NOTHING[:2]}'
         return value
 
 
 def _emit_part(
     code: Emitter,
-    graph: Graph,
-    outputs: Sequence[Value],
-    destinations: Sequence[Optional[Tuple[str, int]]],
-    part: _Part,
+    program: Program,
+    part: Part,
     slots: Dict[int, int],
     groups: Sequence[AngleGroup],
-    values: _Values,
     settled: Set[int],
 ) -> None:
     """Emit the evaluation of a part; outputs are stored as soon as they are known, never as -0.0.
 
     :param settled: numbers of the nodes that are never -0.0 themselves
     """
+    graph = program.graph
+    values = _Values(code, program, slots, set(part.nodes))
+    destinations = program.destinations
 
     def store(place: int) -> None:
-        value, destination = outputs[place], destinations[place]
-        if destination is None:
-            return
+        value, (array, index) = program.flat[place], destinations[place]
         if isinstance(value, Symbol):
             result = values[value.number]
             if value.negative:
@@ -227,9 +156,9 @@ def _emit_part(
                 result = code.fadd(code.constant(0.0), result)
         else:
             result = code.constant(float(value) + 0.0)
-        code.store(result, *destination)
+        code.store(result, f'%out{array}', index)
 
-    for place in part.places.get(_START, ()):
+    for place in part.places.get(START, ()):
         store(place)
     groups_at = {some[0].nodes[0]: some for some in in_turn(groups)}
     grouped = {number for group in groups for number in group.nodes}

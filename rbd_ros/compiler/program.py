@@ -1,0 +1,88 @@
+"""A program: what a definition becomes, and what every target takes.
+
+Arrays with names go in, arrays with names come out, and between them stands a graph, derivatives
+and all. No target needs to know more, and none changes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+import math
+from typing import Hashable, List, NamedTuple, Tuple
+
+from rbd_ros.compiler.graph import Graph, OperationCount, Symbol, Value
+
+
+class Output(NamedTuple):
+    """An array that a kernel returns.
+
+    :param name: name of the array
+    :param shape: its shape for one state; () is a number
+    """
+
+    name: str
+    shape: Tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """How many numbers it holds."""
+        return math.prod(self.shape)
+
+
+def identity(value: Value) -> Hashable:
+    """What tells the value of an output from all others; zero has no sign."""
+    if isinstance(value, Symbol):
+        return value.number, value.negative
+    return float(value) + 0.0
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function of arrays, written out for one state.
+
+    :param name: name of the function
+    :param inputs: names and sizes of the input arrays; those of the nodes (INPUT, name, index)
+    :param outputs: names and shapes of the output arrays
+    :param graph: the graph, in which there may be more than this program needs
+    :param values: values of each output array, row by row: symbols of the graph, or floats
+    :param doc: what the function computes, in one line, for whoever reads what a target writes
+    :raises ValueError: if the values do not fill the outputs
+    """
+
+    name: str
+    inputs: Tuple[Tuple[str, int], ...]
+    outputs: Tuple[Output, ...]
+    graph: Graph
+    values: Tuple[Tuple[Value, ...], ...]
+    doc: str = ''
+
+    def __post_init__(self) -> None:
+        found = [len(values) for values in self.values]
+        if found != [output.size for output in self.outputs]:
+            raise ValueError(f'{self.name}: outputs of {found} numbers, not {self.outputs}')
+
+    @cached_property
+    def flat(self) -> List[Value]:
+        """Values of all outputs, one array after another."""
+        return [value for values in self.values for value in values]
+
+    @cached_property
+    def different(self) -> int:
+        """How many different values there are among those of all outputs."""
+        return len({identity(value) for value in self.flat})
+
+    @cached_property
+    def destinations(self) -> List[Tuple[int, int]]:
+        """For each of `flat` the number of its output array, and its index in it."""
+        return [(k, i) for k, values in enumerate(self.values) for i in range(len(values))]
+
+    @cached_property
+    def live(self) -> List[int]:
+        """Numbers of the nodes that the outputs depend on, in order of evaluation."""
+        return self.graph.live(self.flat)
+
+    @cached_property
+    def count(self) -> OperationCount:
+        """How many operations it takes."""
+        return self.graph.count_of(self.live)
