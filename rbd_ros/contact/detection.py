@@ -260,7 +260,7 @@ def near_ground(
             if h > MARGIN and h + 1.5 * timestep * r > MARGIN:
                 continue
             if count == len(found_point):
-                dropped += 1  # counted and reported: without it, forces are too small
+                dropped += 1  # counted and reported: without such points, forces are too small
                 continue
             found_point[count] = number
             found_shape[count] = s

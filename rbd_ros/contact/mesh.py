@@ -34,7 +34,7 @@ def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatA
     except OSError as error:
         raise MeshError(f'{path} cannot be read: {error.strerror or error}') from error
     except (ValueError, IndexError) as error:
-        if isinstance(error, MeshError):
+        if isinstance(error, MeshError):  # a ValueError that says already what is wrong
             raise
         raise MeshError(f'{path} is damaged: {error}') from error
     if not len(vertices) or not np.isfinite(vertices).all():
@@ -76,6 +76,7 @@ def _read_obj(path: str) -> FloatArray:
             # Numbers count from 1; negative ones from the end of what has been read so far.
             corners = [int(word.split(b'/')[0]) for word in words[1:]]
             used.update(k - 1 if k > 0 else len(vertices) + k for k in corners)
+    # Vertices that no face uses, as construction points of a drawing, are not of the surface.
     return np.array([vertices[k] for k in sorted(used)] if used else vertices)
 
 

@@ -67,14 +67,14 @@ def make_plant(
     model = robot.model
     damping = np.array(robot.damping, dtype=float)
     stiff = _stiff_damping(robot, timestep, damping)
-    # Damping at the velocity of the end, d (v + h a), is d v and a part of the inertia: stable
-    # however large d is, at no cost.
+    # Damping is taken at the velocity of the end, d (v + h a). What depends on a is a part of the
+    # inertia, so that a step is stable however large d is.
     diagonal = timestep * damping
     implicit = {'diagonal': tuple(diagonal.tolist())} if diagonal.any() else {}
     position, lower, upper, speed, turning = _by_degree_of_freedom(robot, speed_limit)
     free_bases, free_gravity = _free_bases(robot)
     bracket_index, bracket_value = _brackets(model)
-    ground = ground or HalfSpace()
+    ground = ground or HalfSpace()  # a plane there must be, though nothing asks for it
     return Plant(
         has_ground=len(shapes.kind) > 0,
         has_free_bases=len(free_bases) > 0,
@@ -200,7 +200,7 @@ def _stiff_damping(robot: Robot, timestep: float, damping: FloatArray) -> BoolAr
             mobility = np.diag(np.linalg.inv(robot.mass_matrix(q)))
         except np.linalg.LinAlgError:  # no inertia at all there: any damping is stiff
             return damping > 0.0
-        # The negation: what is no number is stiff.
+        # Negated, so that what is no number counts as stiff.
         stiff |= ~(timestep * damping * mobility <= 1.0) & (damping > 0.0)
     return stiff
 

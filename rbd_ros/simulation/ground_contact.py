@@ -232,8 +232,8 @@ def update_deformations(
 def start_contacts(plant: Plant, state: State, dynamics: Dynamics) -> int:
     """Let contact points inside the ground touch its surface there; elsewhere it is at rest.
 
-    With its surface at rest, ground that a robot starts in by a millimetre would throw it out: the
-    surface would have to follow within one step, against D.
+    If all of it were at rest, a robot that starts a millimetre deep would be thrown out: D would
+    oppose the velocity that takes the surface to the body within one step.
 
     :return: the contact point that is deepest, -1 if none is inside
     """

@@ -23,7 +23,7 @@ LOWER, BACKWARD, STICK, FORWARD, UPPER = -2, -1, 0, 1, 2
 NOWHERE = 9
 
 #: Relative amount by which the impulse must exceed that of friction before a joint that sticks
-#: breaks away: far above rounding, far below what anybody knows of friction.
+#: breaks away: far above rounding, far below what is known of any friction.
 BREAKAWAY = 1e-9
 
 

@@ -97,20 +97,24 @@ class Plant(NamedTuple):
     :param ground: the ground
     """
 
+    # What is compiled.
     has_ground: bool
     has_free_bases: bool
     has_external_forces: bool
     is_flat: bool
     runge_kutta: bool
+    # Numbers, not bools: one machine code does for both.
     frictional: int
     stiff: int
     timestep: float
+    # Kernels of the robot, which compiled loops call by their addresses.
     forward_dynamics: int
     smooth_dynamics: int
     mass_matrix: int
     bias_force: int
     contact_kinematics: int
     integrate: int
+    # By degree of freedom.
     position: IntArray
     lower: FloatArray
     upper: FloatArray

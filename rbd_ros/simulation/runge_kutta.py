@@ -198,7 +198,7 @@ def is_allowed(plant: Plant, state: State, motion: Motion, held: int) -> bool:
     """Return whether the end of the step is finite, within the limits and not too fast."""
     for i in range(len(plant.position)):
         v = motion.next_v[i]
-        # The negation: what is no number is not allowed.
+        # Negated, so that what is no number is not allowed.
         if not (abs(v) <= plant.speed[i] and abs(v) < math.inf):
             return False
         # A joint that rests at its limit may be beyond it by rounding.

@@ -361,6 +361,7 @@ class Simulator:
     # -- details --------------------------------------------------------------------------------
 
     def _with_unit_quaternions(self, q: FloatArray) -> FloatArray:
+        # Kernels take quaternions of any length, free_base.py needs unit ones; steps keep them so.
         q = q.copy()
         model = self.robot.model
         for i, (at_q, _) in model.independent_slices.items():

@@ -56,6 +56,7 @@ class State(NamedTuple):
         substep [N m, N]
     """
 
+    # What the next step begins with.
     packed: FloatArray = buffer()
     q: FloatArray = floats('nq', within='packed')
     v: FloatArray = floats('nv', within='packed')
@@ -65,6 +66,7 @@ class State(NamedTuple):
     tangent_deformation: FloatArray = floats('points', 2)
     touching: IntArray = integers('points')
     counters: IntArray = integers(COUNTERS)
+    # What the last step was like, for whoever asks: after a snapshot is restored, too.
     saturated: IntArray = integers('nv')
     applied: FloatArray = floats('nv')
     acceleration: FloatArray = floats('nv')

@@ -174,9 +174,9 @@ def step_once(
     copy(state.q, motion.start_q)
     copy(state.v, motion.start_v)
     # By the speed at its beginning: what speeds up in this step is divided in the next one.
-    count = count_substeps(plant, state.v)
-    h = plant.timestep if count == 1 else plant.timestep / count
-    for _ in range(count):
+    substeps = count_substeps(plant, state.v)
+    h = plant.timestep if substeps == 1 else plant.timestep / substeps
+    for _ in range(substeps):
         if not take_substep(plant, state, external_forces, contacts, work, h):
             copy(motion.start_q, state.q)
             copy(motion.start_v, state.v)
@@ -187,7 +187,7 @@ def step_once(
         if state.counters[FORCES] > 0:
             age_external_forces(external_forces, state)
     state.counters[STEPS] += 1
-    state.counters[SUBSTEPS] += count - 1
+    state.counters[SUBSTEPS] += substeps - 1
     return True
 
 

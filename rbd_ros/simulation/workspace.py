@@ -63,6 +63,7 @@ class Problem(NamedTuple):
     :param swept_segment: segments that the sweeps found
     """
 
+    # The equation H v' = b + h J^T f + p.
     inertia: FloatArray = floats('nv', 'nv')
     momentum: FloatArray = floats('nv')
     low: FloatArray = floats('nv')
@@ -72,9 +73,11 @@ class Problem(NamedTuple):
     slope: FloatArray = floats('near', 3, 3)
     impulse: FloatArray = floats('nv')
     contact_impulse: FloatArray = floats('nv')
+    # The linear system of one Newton step. H is needed again in the next one, so this is a copy.
     system: FloatArray = floats('nv', 'nv')
     solution: FloatArray = floats('nv')
     product: FloatArray = floats(3, 'nv')
+    # The sweeps. Most steps never come here, but memory is had once and for all.
     factor: FloatArray = floats('nv', 'nv')
     response: FloatArray = floats('rows', 'nv')
     swept_impulse: FloatArray = floats('nv')

@@ -74,7 +74,8 @@ class World:
                 raise ValueError(f'{name} must be positive and finite, got {value}')
         self.robot, self.integrator, self.ground = robot, integrator, ground
         shapes, self.geometries, self.shape_warnings = contact_shapes(
-            robot.model, contact_links if ground else ()
+            robot.model,
+            contact_links if ground else (),  # meshes are not read for nothing
         )
         self.plant = make_plant(
             robot,
