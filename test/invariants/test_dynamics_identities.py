@@ -8,8 +8,6 @@ from numpy.testing import assert_allclose
 import pytest
 from support.errors import record, worst_relative_error
 
-from rbd_ros import Robot
-
 # rounding of some hundred operations on numbers of size 1 to 1000; measured 1e-13 to 1e-15
 TOLERANCE = 1e-12
 
@@ -156,26 +154,6 @@ def test_coriolis_force_is_quadratic_in_velocity(subject):
     )
     check('C(q, -v) = C(q, v)', robot.bias_force(q, -v) - robot.gravity_torque(q), coriolis)
     check('C(q, v) is linear', robot.coriolis_matrix(q, 3 * v), 3 * robot.coriolis_matrix(q, v))
-
-
-@pytest.mark.seed('ID02', 'BL02')
-def test_coriolis_matrix_holds_the_christoffel_symbols():
-    """C_ij = sum_k (dH_ij/dq_k + dH_ik/dq_j - dH_jk/dq_i) v_k / 2 where v is the rate of q."""
-    from support import layout, random_trees
-    from support.plain import Plain
-
-    text = random_trees.tree(3, 7, ('revolute', 'prismatic', 'continuous'), 1, 0.4)
-    places = layout.read(text)
-    robot = Plain(Robot.from_urdf(text), places)
-    q, v, _ = places.random_states(np.random.default_rng(2), 5)
-    dH = np.stack(
-        [robot.rate('mass_matrix', q, np.zeros_like(v) + unit) for unit in np.eye(places.nv)],
-        axis=-1,
-    )
-    gamma = 0.5 * (dH + np.swapaxes(dH, 2, 3) - np.moveaxis(dH, 3, 1))
-    check(
-        'C = Christoffel symbols', robot.coriolis_matrix(q, v), np.einsum('nijk,nk->nij', gamma, v)
-    )
 
 
 @pytest.mark.seed('ID05', 'BL06')

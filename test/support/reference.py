@@ -12,6 +12,8 @@ import numpy as np
 from support import layout as urdf_layout
 from support.dense import skew
 
+STEP = 1e-30  # of complex steps: f'(x) = Im f(x + i h) / h
+
 
 def _vector(element, name, default):
     return (
@@ -83,7 +85,7 @@ class Reference:
         out = {}
         for link in self.layout.links:
             if link not in self.joints:
-                R, p, J = np.eye(3), np.zeros(3), np.zeros((6, self.layout.nv))
+                R, p, J = np.eye(3), np.zeros(3), np.zeros((6, self.layout.nv), np.result_type(q))
                 if 'floating_base' in self.places:
                     R, p, J = self._move(R, p, J, 'floating_base', 'floating', None, q)
             else:
@@ -166,18 +168,15 @@ class Reference:
             h += np.concatenate([I @ omega + np.cross(c, m * velocity), m * velocity])
         return h
 
-    def coriolis_force(self, q, v, step=1e-5):
+    def coriolis_force(self, q, v):
         """Velocity-product force.
 
-        Sum J_t^T m Jdot_t v + J_R^T (I Jdot_R v + omega x I omega), Jdot by differences.
+        Sum J_t^T m Jdot_t v + J_R^T (I Jdot_R v + omega x I omega), Jdot by a complex step, which
+        neither truncates nor cancels.
         """
-        rates = self.layout.position_rates(q, v)
-        ahead, behind = (
-            list(self._at_centres(q + step * rates)),
-            list(self._at_centres(q - step * rates)),
-        )
+        moved = q + 1j * STEP * self.layout.position_rates(q, v)
         total = np.zeros(self.layout.nv)
-        for (m, I, _, J), (_, _, _, J1), (_, _, _, J0) in zip(self._at_centres(q), ahead, behind):
-            a, omega = (J1 - J0) @ v / (2 * step), J[:3] @ v
+        for (m, I, _, J), (_, _, _, ahead) in zip(self._at_centres(q), self._at_centres(moved)):
+            a, omega = ahead.imag @ v / STEP, J[:3] @ v
             total += J[3:].T @ (m * a[3:]) + J[:3].T @ (I @ a[:3] + np.cross(omega, I @ omega))
         return total

@@ -1,15 +1,23 @@
-"""Configurations.
+"""Configurations against matrix exponentials, and against each other.
 
 Integrate and difference are inverses, follow constant velocities, and keep quaternions unit.
 """
 
+import itertools
+
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
+from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
 from support import layout, random_trees
+from support.dense import skew
 from support.random_trees import chain
+from support.textbook_trees import check, every_tree, named_tree, run
 
 from rbd_ros import Robot
+from rbd_ros.algorithms.configurations import difference, integrate, random_configuration
+from rbd_ros.model import load_urdf
 
 TEXT = random_trees.mixed_tree(0, plain_planar=False)
 PLACES = layout.read(TEXT, floating_base=True)
@@ -20,6 +28,105 @@ FREE = random_trees.tree(1, 1, ('floating',))
 def robot():
     """Floating base, planar, floating and simple joints."""
     return Robot.from_urdf(TEXT, floating_base=True)
+
+
+def pose(joint, q):
+    """Homogeneous matrix of a planar or floating joint's position."""
+    T = np.eye(4)
+    if joint.type == 'planar':
+        T[:3, :3], T[:2, 3] = Rotation.from_euler('z', q[0]).as_matrix(), q[1:]
+    else:
+        T[:3, :3], T[:3, 3] = Rotation.from_quat(np.roll(q[:4], -1)).as_matrix(), q[4:]
+    return T
+
+
+def turned(joint, q, step):
+    """Pose after a step of constant body velocity: T exp([w x, v; 0, 0])."""
+    if joint.type == 'planar':
+        step = np.array([0.0, 0.0, step[0], step[1], step[2], 0.0])
+    twist = np.zeros((4, 4))
+    twist[:3, :3], twist[:3, 3] = skew(step[:3]), step[3:]
+    return pose(joint, q) @ expm(twist)
+
+
+@pytest.mark.seed('JM05', 'JM08')
+@every_tree
+def test_integrate_is_the_exponential_of_the_velocity(name):
+    """Of independent joints alone: those that mimic have no place in q."""
+    tree = named_tree(name)
+    for q, v, _ in tree.states:
+        for dt in (0.4, -1.3):
+            found = run(integrate, tree.model, q=q, v=v, dt=np.array([dt]))
+            for joint in tree.book.layout.joints:
+                q0, q1, step = q[joint.q], found[joint.q], dt * v[joint.v]
+                if joint.type in ('planar', 'floating'):
+                    check('integrate', name, pose(joint, q1), turned(joint, q0, step))
+                else:
+                    check('integrate', name, q1, q0 + step)
+                if joint.type == 'floating':
+                    assert abs(np.linalg.norm(q1[:4]) - 1.0) < 1e-15
+
+
+@pytest.mark.seed('JM05', 'JM08')
+@every_tree
+def test_difference_is_the_logarithm_of_the_way(name):
+    """Its exponential leads there, and turns by no more than half a revolution."""
+    tree = named_tree(name)
+    (q0, *_), (q1, *_) = tree.states
+    found = run(difference, tree.model, q0=q0, q1=q1)
+    for joint in tree.book.layout.joints:
+        step = found[joint.v]
+        if joint.type in ('planar', 'floating'):
+            reached = turned(joint, q0[joint.q], step)
+            check('difference', name, reached, pose(joint, q1[joint.q]))
+        else:
+            check('difference', name, step, q1[joint.q] - q0[joint.q])
+        if joint.type == 'floating':
+            assert np.linalg.norm(step[:3]) <= np.pi
+        if joint.type == 'planar':  # the angle counts revolutions
+            check('difference', name, step[0], q1[joint.q][0] - q0[joint.q][0])
+
+
+@every_tree
+def test_random_configuration_spends_its_numbers_joint_by_joint(name, rng):
+    tree = named_tree(name)
+    u = rng.uniform(size=sum(tree.model.body(i).joint.uniforms for i in tree.model.independent))
+    q, left = run(random_configuration, tree.model, u=u), u
+    for joint in tree.book.layout.joints:
+        used, left = np.split(left, [len(q[joint.v])])  # as many as it has freedoms
+        limits = tree.model.body(tree.model.frame(joint.name).body).limits
+        if joint.type == 'floating':
+            assert abs(np.linalg.norm(q[joint.q][:4]) - 1.0) < 1e-14
+            expected, at = 2.0 * used[3:] - 1.0, slice(joint.q.start + 4, joint.q.stop)
+        elif joint.type == 'planar':
+            expected, at = (2.0 * used - 1.0) * [np.pi, 1.0, 1.0], joint.q
+        elif np.isfinite(limits.lower):
+            expected, at = -3.0 + 6.0 * used, joint.q  # the limits of random_trees
+        else:
+            expected, at = np.pi * (2.0 * used - 1.0), joint.q
+        check('random_configuration', name, q[at], expected)
+    assert not len(left)
+
+
+def test_random_configuration_goes_from_the_lower_to_the_upper_limit():
+    text = chain([{'type': 'revolute', 'mass': 1.0, 'inertia': [1, 0, 0, 1, 0, 1]}] * 3).replace(
+        'lower="-10" upper="10"', 'lower="-0.5" upper="0.25"'
+    )
+    q = run(random_configuration, load_urdf(text), u=np.array([0.0, 0.5, 1.0]))
+    assert_allclose(q, [-0.5, -0.125, 0.25], rtol=1e-15)
+
+
+@pytest.mark.seed('JM06')
+def test_random_orientations_are_uniform_to_the_fourth_moment():
+    """On the unit sphere of four dimensions, the means of w^2, w^4, w^2 x^2: 1/4, 1/8, 1/24."""
+    model, n = load_urdf(FREE), 12
+    grid = itertools.product((np.arange(n) + 0.5) / n, repeat=3)
+    rows = np.array([run(random_configuration, model, u=np.r_[u, 0, 0, 0])[:4] for u in grid])
+    assert_allclose(rows.T @ rows / len(rows), np.eye(4) / 4, atol=1e-14)
+    squares = rows**2
+    expected = (np.ones((4, 4)) + 2 * np.eye(4)) / 24
+    # the mean of u^2 over the midpoints of n cells is less than 1/3 by 1/12 n^2
+    assert_allclose(squares.T @ squares / len(rows), expected, atol=1 / n**2)
 
 
 @pytest.mark.seed('JM05', 'JM08')

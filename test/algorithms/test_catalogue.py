@@ -1,0 +1,47 @@
+"""Every algorithm has tests where a stranger looks for them: under its file's name."""
+
+import ast
+from importlib import import_module
+from pathlib import Path
+import pkgutil
+
+import pytest
+
+from rbd_ros import algorithms
+from rbd_ros.algorithms.declaration import Declaration, declaration_of
+
+HERE = Path(__file__).parent
+
+
+def declares(module):
+    """Names of the algorithms that a module declares, not of those that it imports."""
+    return [
+        declaration_of(value).name
+        for value in vars(module).values()
+        if declaration_of(value)
+        and (isinstance(value, Declaration) or value.__module__ == module.__name__)
+    ]
+
+
+FOLDER = f'{algorithms.__name__}.'
+MODULES = {
+    found.name[len(FOLDER) :]: declares(import_module(found.name))
+    for found in pkgutil.walk_packages(algorithms.__path__, FOLDER)
+}
+
+
+@pytest.mark.parametrize('name', [name for name, declared in MODULES.items() if declared])
+def test_a_file_that_declares_an_algorithm_has_its_file_of_tests(name):
+    *folders, last = name.split('.')
+    path = HERE.joinpath(*folders, f'test_{last}.py')
+    assert path.is_file(), f'rbd_ros/algorithms/{"/".join([*folders, last])}.py needs {path.name}'
+    tree = ast.parse(path.read_text(encoding='utf-8'))
+    assert any(
+        isinstance(node, ast.FunctionDef) and node.name.startswith('test_')
+        for node in ast.walk(tree)
+    ), f'{path.name} tests nothing'
+
+
+def test_no_declared_algorithm_is_overlooked():
+    found = sorted(name for declared in MODULES.values() for name in declared)
+    assert found == sorted(algorithms.catalogue())
