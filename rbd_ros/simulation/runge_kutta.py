@@ -68,8 +68,10 @@ def runge_kutta_step(
     copy(stages.v, state.v)
     if is_allowed(plant, state, motion, held):
         return True
-    # The caller takes the step in another way, from the velocity of the implicit solve.
+    # The caller takes the step in another way, from the velocity of the implicit solve or with the
+    # forces at its beginning, which the stages have replaced by their own.
     copy(stages.implicit_v, motion.next_v)
+    find_applied_force(plant, state, external_forces, work.dynamics)
     return False
 
 

@@ -131,6 +131,30 @@ def test_a_limit_stops_a_joint_without_rebound_and_holds_it(integrator):
     assert simulator.status.limit_steps > 1000
 
 
+def test_a_step_that_a_limit_ends_is_taken_with_the_forces_at_its_beginning():
+    """A Runge-Kutta step that a limit interrupts becomes a semi-implicit one, forces and all."""
+    limit = '<limit lower="-2" upper="1" effort="100" velocity="100"/>'
+
+    def arm_after_the_step(integrator):
+        arm = robot(
+            link('base'),
+            link('upper', 2.0, (0.02, 0.02, 0.02), (0.3, 0, 0)),
+            link('lower', 1.0, (0.01, 0.01, 0.01), (0.2, 0, 0)),
+            joint('shoulder', 'base', 'upper', 'revolute', (0, 0, 1), inside=limit),
+            joint('elbow', 'upper', 'lower', 'revolute', (0, 0, 1), (0.5, 0, 0), limit),
+        )
+        simulator = Simulator(arm, 1e-2, integrator)
+        simulator.reset(q=[0.995, 0.3], v=[1.0, -2.0])
+        # Its torques turn with the arm, from stage to stage.
+        simulator.apply_wrench('lower', [0, 0, 0, 0, 60.0, 0], point=[0.4, 0, 0])
+        simulator.step()
+        return [*simulator.q, *simulator.v]
+
+    found = arm_after_the_step('rk4')
+    assert found[0] == 1.0
+    assert found == arm_after_the_step('semi_implicit')
+
+
 @pytest.mark.parametrize('integrator', INTEGRATORS)
 def test_a_joint_can_rest_at_its_limit_against_gravity_with_friction(integrator):
     simulator = Simulator(pendulum(friction=0.5, limit=LIMIT, kind='revolute'), 1e-3, integrator)
