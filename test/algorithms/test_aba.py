@@ -25,12 +25,12 @@ def accelerations(tree, state, forces=True, diagonal=None):
     )
     given = tree.forces if forces else {}
     extra = 0.0 if diagonal is None else diagonal
-    return ours, tree.loose.forward_dynamics(q, v, tau, given, extra)
+    return ours, tree.ungeared.forward_dynamics(q, v, tau, given, extra)
 
 
 def tolerance(tree, q):
     """Rounding of H moves the solution of H a = b by cond(H) eps."""
-    return max(1e-13, 4 * np.finfo(float).eps * np.linalg.cond(tree.loose.mass_matrix(q)))
+    return max(1e-13, 4 * np.finfo(float).eps * np.linalg.cond(tree.ungeared.mass_matrix(q)))
 
 
 @pytest.mark.seed('AB08', 'FO05', 'GR03')
@@ -38,7 +38,7 @@ def tolerance(tree, q):
 def test_acceleration_solves_the_equation_of_motion(name):
     """H a = tau - C - g + J^T f, with rotors and forces on links."""
     tree = named_tree(name)
-    for state in tree.loose_states:
+    for state in tree.ungeared_states:
         check('aba', name, *accelerations(tree, state), tolerance(tree, state.q))
 
 

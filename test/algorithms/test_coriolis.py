@@ -49,7 +49,7 @@ def test_matrix_and_its_transpose_are_the_rate_of_the_mass_matrix(name):
 def test_text_counts_every_joint_of_the_tree(name):
     """Gears are no matter of the text; and what joins no branches is zero to the bit."""
     tree = named_tree(name)
-    for q, v, _ in tree.loose_states:
+    for q, v, _ in tree.ungeared_states:
         C = np.array(coriolis_matrix(tree.model, q.tolist(), v.tolist()))
-        check('coriolis matrix', name, C, tree.loose.coriolis_matrix(q, v))
+        check('coriolis matrix', name, C, tree.ungeared.coriolis_matrix(q, v))
         assert not np.any(C[unrelated(tree.model)])

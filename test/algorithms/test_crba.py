@@ -24,9 +24,9 @@ def test_mass_matrix_is_the_sum_over_link_jacobians(name):
 def test_text_counts_every_joint_of_the_tree(name):
     """Gears are no matter of the text; and what joins no branches is zero to the bit."""
     tree = named_tree(name)
-    for q, _, _ in tree.loose_states:
+    for q, _, _ in tree.ungeared_states:
         H = np.array(crba(tree.model, q.tolist()))
-        check('crba', name, H, tree.loose.mass_matrix(q))
+        check('crba', name, H, tree.ungeared.mass_matrix(q))
         assert not np.any(H[unrelated(tree.model)])
 
 
@@ -34,13 +34,13 @@ def test_text_counts_every_joint_of_the_tree(name):
 def test_composite_inertia_is_that_of_all_that_a_body_carries(name):
     """Links moved to the body that carries them, as dense matrices: X^T I X."""
     tree = named_tree(name)
-    q = tree.loose_states[0].q
-    poses = {link: pose[:2] for link, pose in tree.loose.kinematics(q).items()}
+    q = tree.ungeared_states[0].q
+    poses = {link: pose[:2] for link, pose in tree.ungeared.kinematics(q).items()}
     found = composite_inertias(tree.model, q.tolist())
     for i, body in tree.model.outward():
         R0, p0 = poses[body.name]
         total = np.zeros((6, 6))
-        for link, (mass, centre, about_centre) in tree.loose.inertials.items():
+        for link, (mass, centre, about_centre) in tree.ungeared.inertials.items():
             if i in tree.model.support(tree.model.link(link).body):
                 R, p = poses[link]
                 X = motion_transform((R0.T @ R).T, R0.T @ (p - p0))

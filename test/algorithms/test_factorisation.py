@@ -35,8 +35,8 @@ def check(H, factors, rng):
 def test_inertia_matrices_of_trees(name, rng):
     """What joins no branches is zero in L too: nothing fills in (book 6.5)."""
     tree = named_tree(name)
-    for q, _, _ in tree.loose_states:
-        H = np.where(unrelated(tree.model), 0.0, tree.loose.mass_matrix(q))
+    for q, _, _ in tree.ungeared_states:
+        H = np.where(unrelated(tree.model), 0.0, tree.ungeared.mass_matrix(q))
         factors = ltdl(H.tolist())
         check(H, factors, rng)
         stored = np.zeros(H.shape, dtype=bool)

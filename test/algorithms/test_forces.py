@@ -12,7 +12,7 @@ from rbd_ros.spatial import ForceVector
 @every_tree
 def test_force_is_turned_and_its_moment_taken_about_the_body_s_origin(name, rng):
     tree = named_tree(name)
-    model, q = tree.model, tree.loose_states[0].q
+    model, q = tree.model, tree.ungeared_states[0].q
     X = {
         i: body.joint.transform(q[body.q].tolist()) * body.tree_transform
         for i, body in model.outward()
@@ -22,7 +22,7 @@ def test_force_is_turned_and_its_moment_taken_about_the_body_s_origin(name, rng)
         model, X, {i: ForceVector.from_array(f) for i, f in forces.items()}
     )
     assert sorted(found) == sorted(forces)
-    poses = tree.loose.kinematics(q)
+    poses = tree.ungeared.kinematics(q)
     for i, body in model.outward():
         R, p, _ = poses[body.name]
         moment, force = np.split(forces[i], 2)

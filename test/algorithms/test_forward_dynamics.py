@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.textbook_trees import check, every_tree, FREE, GEARED, named_tree, run
+from support.textbook_trees import check, every_tree, FREE, named_tree, run
 
 from rbd_ros.algorithms.aba import aba
 from rbd_ros.algorithms.forward_dynamics import (
@@ -51,7 +51,7 @@ def test_inertia_matrix_serves_with_gears_and_without(name, rng):
             check('by inertia matrix', name, found, expected, tolerance(tree, q))
 
 
-@pytest.mark.parametrize('name', FREE + GEARED)
+@every_tree
 def test_only_gears_send_it_around_the_articulated_body_algorithm(name):
     """To the bit: which text ran is known by its rounding."""
     tree = named_tree(name)

@@ -62,9 +62,9 @@ def test_point_jacobian_and_its_rate(name):
 def test_columns_are_zero_to_the_bit_off_the_way_to_the_link(name):
     """The texts' own coordinates: every joint of the tree, gears or no gears."""
     tree = named_tree(name)
-    model, q = tree.model, tree.loose_states[0].q
+    model, q = tree.model, tree.ungeared_states[0].q
     for link in links(tree):
         J = np.array(jacobian(model, q.tolist(), model.frame(link), 'aligned'))
-        check('jacobian', name, J, tree.loose.jacobian(q, link, 'aligned'))
+        check('jacobian', name, J, tree.ungeared.jacobian(q, link, 'aligned'))
         others = np.delete(J, model.support_dofs(model.link(link).body), axis=1)
         assert not np.any(others)

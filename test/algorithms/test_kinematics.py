@@ -31,14 +31,14 @@ def test_poses_of_links(name):
 def test_transforms_and_velocities_of_bodies(name):
     """In the coordinates of each body, which are those of the link that gives it its frame."""
     tree = named_tree(name)
-    q, v, _ = tree.loose_states[0]
+    q, v, _ = tree.ungeared_states[0]
     X0, velocities = body_velocities(tree.model, q.tolist(), v.tolist())
-    poses = tree.loose.kinematics(q)
+    poses = tree.ungeared.kinematics(q)
     for i, body in tree.model.outward():
         R, p, _ = poses[body.name]
         pose = np.column_stack([np.transpose(X0[i].E), X0[i].r])
         check('transform', name, pose, np.column_stack([R, p]))
-        expected = tree.loose.jacobian(q, body.name, 'body') @ v
+        expected = tree.ungeared.jacobian(q, body.name, 'body') @ v
         check('body velocity', name, list(velocities[i]), expected)
     assert body_transforms(tree.model, q.tolist()) == X0
     assert not np.any(list(velocities[0]))
@@ -49,17 +49,17 @@ def test_transforms_and_velocities_of_bodies(name):
 def test_motion_columns_are_those_of_the_jacobian_and_change_with_it(name):
     """d/dt S = v x S + what it changes within its body."""
     tree = named_tree(name)
-    q, v, _ = tree.loose_states[0]
+    q, v, _ = tree.ungeared_states[0]
     X0, velocities = body_velocities(tree.model, q.tolist(), v.tolist())
     columns = motion_columns(tree.model, q.tolist(), X0)
     rings = apparent_column_rates(tree.model, q.tolist(), v.tolist(), X0)
     for i, body in tree.model.outward():
-        expected = tree.loose.jacobian(q, body.name, 'base')[:, body.v]
+        expected = tree.ungeared.jacobian(q, body.name, 'base')[:, body.v]
         check('motion columns', name, np.transpose([list(s) for s in columns[i]]), expected)
         v0 = X0[i].inverse_apply(velocities[i])
         rates = [list(v0.cross(s) + ring) for s, ring in zip(columns[i], rings[i])]
-        expected = tree.loose.rate(
-            lambda x, at=body.name: tree.loose.jacobian(x, at, 'base'), q, v
+        expected = tree.ungeared.rate(
+            lambda x, at=body.name: tree.ungeared.jacobian(x, at, 'base'), q, v
         )
         check('their rates', name, np.transpose(rates), expected[:, body.v])
 
@@ -72,13 +72,13 @@ def test_frames_and_columns_for_contact(name):
     for q, _, _ in tree.states:
         frames, columns = run(body_kinematics, tree.model, q=q)
         q = np.array(tree.model.tree_position(q.tolist()))
-        poses = tree.loose.kinematics(q)
+        poses = tree.ungeared.kinematics(q)
         expected = [np.r_[np.eye(3).ravel(), np.zeros(3)]]
         expected += [
             np.r_[poses[body.name][0].ravel(), poses[body.name][1]] for body in tree.model.bodies
         ]
         check('frames', name, frames, np.array(expected))
         expected = [
-            tree.loose.jacobian(q, body.name, 'base')[:, body.v].T for body in tree.model.bodies
+            tree.ungeared.jacobian(q, body.name, 'base')[:, body.v].T for body in tree.model.bodies
         ]
         check('columns', name, columns, np.vstack(expected))

@@ -21,10 +21,10 @@ def test_force_is_that_of_the_equation_of_motion(name):
 def test_text_counts_every_joint_of_the_tree(name):
     """Gears are no matter of the text: what it is given and returns are numbers of the tree."""
     tree = named_tree(name)
-    for state in tree.loose_states:
+    for state in tree.ungeared_states:
         q, v, a = (x.tolist() for x in state)
         tau = rnea(tree.model, q, v, a, tree.forces_on_bodies)
-        check('rnea', name, tau, tree.loose.inverse_dynamics(*state, tree.forces))
+        check('rnea', name, tau, tree.ungeared.inverse_dynamics(*state, tree.forces))
 
 
 @pytest.mark.seed('ID05', 'BL06')

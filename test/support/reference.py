@@ -82,10 +82,11 @@ class Reference:
 
         Pose and Jacobian (6, nv) of its origin, angular rows first, in base coordinates.
         """
+        dtype = np.result_type(float, np.asarray(q))  # complex where a derivative is taken
         out = {}
         for link in self.layout.links:
             if link not in self.joints:
-                R, p, J = np.eye(3), np.zeros(3), np.zeros((6, self.layout.nv), np.result_type(q))
+                R, p, J = np.eye(3), np.zeros(3), np.zeros((6, self.layout.nv), dtype)
                 if 'floating_base' in self.places:
                     R, p, J = self._move(R, p, J, 'floating_base', 'floating', None, q)
             else:

@@ -55,13 +55,13 @@ class Tree(NamedTuple):
 
     :param model: the model
     :param book: its textbook
-    :param loose: textbook of the tree without gears, whose coordinates are those of all joints
+    :param ungeared: textbook of the tree without gears, whose coordinates are those of all joints
     :param forces: forces [n; f] in base coordinates by link
     """
 
     model: Model
     book: Textbook
-    loose: Textbook
+    ungeared: Textbook
     forces: dict
 
     @property
@@ -79,9 +79,9 @@ class Tree(NamedTuple):
         return _states(self.book)
 
     @property
-    def loose_states(self):
+    def ungeared_states(self):
         """Random states of all joints, gears or no gears."""
-        return _states(self.loose)
+        return _states(self.ungeared)
 
 
 def _states(book):
@@ -105,11 +105,11 @@ def named_tree(name):
         texts = [with_rolling_joint(each, joint, RADIUS) for each in texts]
         model = with_pinion(model, joint)
     assert bool(model.couplings) == bool(gears)
-    book, loose = (Textbook(each, floating, GRAVITY, armature) for each in texts)
-    assert [body.joint_name for body in model.bodies] == [x.name for x in loose.layout.joints]
+    book, ungeared = (Textbook(each, floating, GRAVITY, armature) for each in texts)
+    assert [body.joint_name for body in model.bodies] == [x.name for x in ungeared.layout.joints]
     links = [link for link in book.layout.links if link in model.links]
     forces = {link: rng.uniform(-9.0, 9.0, 6) for link in (links[0], links[2], links[-1])}
-    return Tree(model, book, loose, forces)
+    return Tree(model, book, ungeared, forces)
 
 
 def with_pinion(model, joint):
