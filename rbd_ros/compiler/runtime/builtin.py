@@ -421,8 +421,11 @@ def _interpreter() -> Tuple[int, ...]:
     )
 
 
-def _vectorcall(fallback: Fallback) -> int:
-    """What PyObject_Vectorcall calls, which CPython 3.10 does not export: a slot of the object."""
+def vectorcall(fallback: Fallback) -> int:
+    """Address by which a fallback is called, and every other one.
+
+    That of PyObject_Vectorcall, or what it would call: CPython 3.10 does not export it.
+    """
     if hasattr(ctypes.pythonapi, 'PyObject_Vectorcall'):
         return ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
     offset = ctypes.c_ssize_t.from_address(id(type(fallback)) + _TYPE_VECTORCALL_OFFSET).value
@@ -464,7 +467,7 @@ def make_builtin(
     """
     values = (
         *_interpreter(),
-        _vectorcall(fallback),
+        vectorcall(fallback),
         0 if result is None else id(result),
         *routine,
         _HOLDER_AT,

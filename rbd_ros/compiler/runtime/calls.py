@@ -15,6 +15,7 @@ from typing import Sequence, Tuple
 
 import numpy as np
 
+from rbd_ros.compiler.runtime.builtin import Fallback, vectorcall
 from rbd_ros.compiler.runtime.call_table import (
     AT,
     DRAWN,
@@ -529,14 +530,16 @@ def _api_values() -> Sequence[int]:
     functions = (
         api.PyFloat_FromDouble, api.PyType_GenericAlloc, api.Py_IncRef, api.Py_DecRef,
         api.PyLong_AsDouble, api.PyErr_Occurred, api.PyErr_Clear, api.PyDict_GetItem,
-        api.PyDict_Size, api.PyObject_Vectorcall, api.PyEval_SaveThread, api.PyEval_RestoreThread,
-        api.PyErr_NoMemory,
+        api.PyDict_Size,
     )  # fmt: skip
+    of_threads = (api.PyEval_SaveThread, api.PyEval_RestoreThread, api.PyErr_NoMemory)
     objects = (np.ndarray, np.dtype(np.float64), list, tuple, dict, float, int, np.float64, None)
     return [
         *map(id, objects),
         numpy_function(_NEW),
         numpy_function(_FROM_ANY),
         *map(address, functions),
+        vectorcall(Fallback(len)),
+        *map(address, of_threads),
         *next_double(),
     ]
