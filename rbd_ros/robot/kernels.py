@@ -12,7 +12,7 @@ from rbd_ros.algorithms import catalogue
 from rbd_ros.algorithms.declaration import Declaration, declaration_of
 from rbd_ros.compiler import compile_lock, make_kernel, why_unavailable
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
-from rbd_ros.model import Model
+from rbd_ros.model import Model, ModelError
 from rbd_ros.robot.variants import check, definition, Variant, variant
 
 Algorithm = Union[str, Declaration, Callable[..., Any]]
@@ -63,10 +63,17 @@ class Kernels:
 
     def _make(self, chosen: Variant) -> AnyKernel:
         _notice_missing_compiler()
-        return make_kernel(
-            definition(self.model, chosen, self._doc(chosen)),
-            partial(check, self.model, chosen),
-        )
+        try:
+            return make_kernel(
+                definition(self.model, chosen, self._doc(chosen)),
+                partial(check, self.model, chosen),
+            )
+        except ZeroDivisionError:  # of constants, while the text ran on symbols
+            options = ', '.join(f'{symbol} {value!r}' for symbol, value in chosen.chosen)
+            raise ModelError(
+                f'{chosen.algorithm.name} of {self.model.name!r} does not exist in any '
+                f'configuration: it divides by zero ({options or "no options"})'
+            ) from None
 
     def _doc(self, chosen: Variant) -> str:
         """Documentation of a builtin, headed by its signature as `inspect` wants it."""

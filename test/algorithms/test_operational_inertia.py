@@ -47,3 +47,19 @@ def test_a_frame_with_too_few_freedoms_is_named():
     name = robot.link_names[-1]
     with pytest.raises(ModelError, match=f'{name}.* of the 6 freedoms'):
         robot.frame(name).operational_inertia(robot.neutral())
+
+
+def test_a_frame_that_moves_in_a_plane_has_no_inertia_and_is_named():
+    """Seven freedoms about parallel axes: enough in number, but not in direction."""
+    inertial = (
+        '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    )
+    links = ''.join(f'<link name="l{k}">{inertial}</inertial></link>' for k in range(8))
+    joints = ''.join(
+        f'<joint name="j{k}" type="continuous"><parent link="l{k}"/><child link="l{k + 1}"/>'
+        '<origin xyz="0.3 0 0"/><axis xyz="0 0 1"/></joint>'
+        for k in range(7)
+    )
+    robot = Robot.from_urdf(f'<robot name="planar">{links}{joints}</robot>')
+    with pytest.raises(ModelError, match="operational_inertia of 'planar' does not exist.*'l7'"):
+        robot.frame('l7').operational_inertia(robot.neutral())
