@@ -15,7 +15,7 @@ POINT = np.array([0.3, -0.1, 0.7])
 
 
 def links(tree):
-    """The base, and links with joints of every type on the way there."""
+    """The base, moving links, and one that is fixed to another: those that forces act on."""
     return tree.forces
 
 

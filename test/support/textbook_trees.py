@@ -1,8 +1,8 @@
 """Random trees with their `Textbook`: what the tests named after an algorithm try its text on.
 
 Half of them have no gears at all, because gears send some functions another way. All have rotors,
-a gravity of no special direction, and forces on links, the base among them. Of each kind, one has
-a joint whose motion subspace depends on its position.
+a gravity of no special direction, and forces on links, the base and fixed ones among them. Some
+have a joint whose motion subspace depends on its position.
 """
 
 from dataclasses import replace
@@ -108,7 +108,8 @@ def named_tree(name):
     book, ungeared = (Textbook(each, floating, GRAVITY, armature) for each in texts)
     assert [body.joint_name for body in model.bodies] == [x.name for x in ungeared.layout.joints]
     links = [link for link in book.layout.links if link in model.links]
-    forces = {link: rng.uniform(-9.0, 9.0, 6) for link in (links[0], links[2], links[-1])}
+    welded = [link for link in links if link not in {body.name for body in model.bodies}]
+    forces = {link: rng.uniform(-9.0, 9.0, 6) for link in (links[0], links[2], links[-1], *welded)}
     return Tree(model, book, ungeared, forces)
 
 
