@@ -7,7 +7,7 @@ import pytest
 from support.small_kernels import kernel
 
 from rbd_ros.compiler import Graph
-from rbd_ros.compiler.graph import ADD, operands, SUB
+from rbd_ros.compiler.graph import ADD, INPUT, MUL, operands, SIN, SUB
 from rbd_ros.compiler.targets.llvm.fusion import fused, MUL_ADD, MUL_SUB, SUB_MUL
 
 
@@ -43,7 +43,23 @@ def test_of_two_products_the_later_one_is_taken_in(graph):
     early, late = a * b, (c * d) * d
     result = fused(graph, graph.live([early + late]), [early + late])
     last = result.graph.nodes[result.live[-1]]
-    assert last[0] == MUL_ADD and last[3] == early.number
+    assert last[0] == MUL_ADD
+    assert [result.graph.nodes[k][0] for k in last[1:]] == [INPUT, MUL, MUL_ADD]
+
+
+def test_terms_are_added_as_they_become_ready(graph):
+    a, b, c, d = graph.inputs('x', 4)
+    late = (a.sin() * b).sin()
+    for total in ((late + a * b) + (c + d), a * b + (c + (d + late)), c - (late - d) + a * b):
+        result = fused(graph, graph.live([total]), [total])
+        last = result.graph.nodes[result.live[-1]]
+        assert last[0] in (ADD, SUB) and SIN in [result.graph.nodes[k][0] for k in last[1:]]
+
+
+def test_sums_that_others_need_are_shared(graph):
+    a, b, c, d = graph.inputs('x', 4)
+    shared = a + b
+    assert kinds([shared + c, shared + d, shared * c], graph).count(ADD) == 3
 
 
 def test_the_sign_of_a_result_is_taken_into_its_operation(graph):
