@@ -8,14 +8,14 @@ from support.programs import program as program_of
 from support.small_kernels import kernel
 
 from rbd_ros.compiler import Graph
-from rbd_ros.compiler.graph import ADD, operands, SUB
+from rbd_ros.compiler.graph import ADD, INPUT, MUL, operands, SIN, SUB
 from rbd_ros.compiler.targets.llvm.fusion import fused, MUL_ADD, MUL_SUB, SUB_MUL
 
 
 def kinds(outputs, graph):
     """Kinds of the operations that are left, sorted."""
-    result = fused(program_of(graph, outputs))
-    nodes = [result.program.graph.nodes[k] for k in result.live]
+    result = fused(program_of(graph, outputs)).program
+    nodes = [result.graph.nodes[k] for k in result.live]
     return sorted(node[0] for node in nodes if operands(node))
 
 
@@ -43,9 +43,25 @@ def test_a_product_that_several_sums_need_is_taken_into_all_or_none(graph):
 def test_of_two_products_the_later_one_is_taken_in(graph):
     a, b, c, d = graph.inputs('x', 4)
     early, late = a * b, (c * d) * d
-    result = fused(program_of(graph, [early + late]))
-    last = result.program.graph.nodes[result.live[-1]]
-    assert last[0] == MUL_ADD and last[3] == early.number
+    result = fused(program_of(graph, [early + late])).program
+    last = result.graph.nodes[result.live[-1]]
+    assert last[0] == MUL_ADD
+    assert [result.graph.nodes[k][0] for k in last[1:]] == [INPUT, MUL, MUL_ADD]
+
+
+def test_terms_are_added_as_they_become_ready(graph):
+    a, b, c, d = graph.inputs('x', 4)
+    late = (a.sin() * b).sin()
+    for total in ((late + a * b) + (c + d), a * b + (c + (d + late)), c - (late - d) + a * b):
+        result = fused(program_of(graph, [total])).program
+        last = result.graph.nodes[result.live[-1]]
+        assert last[0] in (ADD, SUB) and SIN in [result.graph.nodes[k][0] for k in last[1:]]
+
+
+def test_sums_that_others_need_are_shared(graph):
+    a, b, c, d = graph.inputs('x', 4)
+    shared = a + b
+    assert kinds([shared + c, shared + d, shared * c], graph).count(ADD) == 3
 
 
 def test_the_sign_of_a_result_is_taken_into_its_operation(graph):
@@ -54,8 +70,8 @@ def test_the_sign_of_a_result_is_taken_into_its_operation(graph):
     assert kinds([-(a * b - c)], graph) == [SUB_MUL]
     assert kinds([-(a * b)], graph) == [SUB_MUL]
     both = a * b - c
-    result = fused(program_of(graph, [both, -both]))
-    assert {value.negative for value in result.program.flat} == {False, True}  # it cannot be both
+    result = fused(program_of(graph, [both, -both])).program
+    assert {value.negative for value in result.flat} == {False, True}  # it cannot be both
 
 
 def test_what_is_computed_stays_the_same_but_for_rounding():

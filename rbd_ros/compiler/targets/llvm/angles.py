@@ -73,7 +73,7 @@ def angle_groups(graph: Graph, live: Sequence[int], lanes: int) -> List[AngleGro
     nodes: Dict[int, List[int]] = {}  # sines and cosines by angle
     for number in live:
         node = graph.nodes[number]
-        depth[number] = max((depth[k] for k in operands(node)), default=0)
+        depth[number] = max([depth[k] for k in operands(node)], default=0)
         if node[0] in (SIN, COS):
             depth[number] += 1
             nodes.setdefault(node[1], []).append(number)

@@ -194,7 +194,7 @@ def emit_node(
     if op in _BINARY:
         return code.value(f'{_BINARY[op]} {code.type} {values[node[1]]}, {values[node[2]]}')
     if op in (MUL_ADD, MUL_SUB, SUB_MUL):
-        a, b, c = (values[number] for number in node[1:])
+        a, b, c = values[node[1]], values[node[2]], values[node[3]]
         if op == SUB_MUL:  # a may be a constant, which others share as it is
             b = code.fneg(b)
         return code.mul_add(a, b, code.fneg(c) if op == MUL_SUB else c)

@@ -49,8 +49,8 @@ def straight_line(
     if len(program.live) + program.different > _MANY_MORE_NODES:
         return rolled(name, lanes, attributes, program, widest)
     size, hurried = _nodes_per_part(program), len(program.live) > _HURRIED_NODES
-    program, live, settled = fused(program)
-    graph, inputs = program.graph, program.inputs
+    program, settled = fused(program)
+    graph, inputs, live = program.graph, program.inputs, program.live
     groups = angle_groups(graph, live, widest)
     parts = cut(program, angles_first(graph, live, groups), size)
     if lanes > 1:
