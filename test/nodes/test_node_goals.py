@@ -35,8 +35,10 @@ class Rig:
 
     def __init__(self, ros, description, robot, arm):
         self._ros, self._robot = ros, robot
+        # By default, but for one: a machine that keeps this process waiting ends no motion.
         self._process = ros.start(
-            'inverse_dynamics', {'robot_description': description, 'use_sim_time': True}
+            'inverse_dynamics',
+            {'robot_description': description, 'use_sim_time': True, 'state_timeout': 1.0},
         )
         arm.reset(np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits))
         self._lockstep = LockstepArm(ros, arm, robot.joint_names)
