@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 import robots
@@ -240,16 +240,21 @@ def _rows() -> List[Row]:
 def _measure(row: Row, tools: Tools) -> None:
     robot, peer = load_both(row)
     rng = np.random.default_rng(0)
-    q, q1 = robot.random_configurations(2, rng)
-    state = _State(q.copy(), *rng.normal(size=(2, robot.nv)), q1.copy(), last_link(robot))
-    if peer.model.nq != robot.nq or not peer.model.existFrame(state.link):
-        raise ValueError(f'Pinocchio has other variables or no frame {state.link!r}')
-    state = state._replace(v=state.v.copy(), a=state.a.copy())
-    pair: Optional[_Pair] = _PAIRS[row.function][1]
-    ours, theirs = pair(robot, _Peer(peer, state), state)
-    ours.function(*ours.arguments, **ours.keywords)
+    link = last_link(robot)
+    if not peer.model.existFrame(link):
+        raise ValueError(f'Pinocchio has no frame {link!r}')
+    q, q1 = (x.copy() for x in robot.random_configurations(2, rng))
+    v, a = (x.copy() for x in rng.normal(size=(2, robot.nv)))
+    (their_q, their_v, their_a), (their_q1, _, _) = peer.states(2, rng)
+    # Where mimic joints are independent joints of the peer's, it has more variables.
+    our_state = _State(q, v, a, q1, link)
+    their_state = _State(their_q, their_v, their_a, their_q1, link)
+    pair, pin = _PAIRS[row.function][1], _Peer(peer, their_state)
+    first, _ = pair(robot, pin, our_state)
+    first.function(*first.arguments, **first.keywords)
     # The method is bound to machine code by its first call: looked up anew, as a caller would.
-    ours, theirs = pair(robot, _Peer(peer, state), state)
+    ours, _ = pair(robot, pin, our_state)
+    _, theirs = pair(robot, pin, their_state)
     row.fill(compare(ours, theirs, tools.seconds))
 
 
