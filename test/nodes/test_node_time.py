@@ -186,12 +186,7 @@ def test_a_stopped_controller_does_not_leap_when_it_goes_on(ros, timeout, pause)
 @pytest.mark.parametrize('policy', ['resume', 'hold'])
 def test_after_a_gap_the_trajectory_is_resumed_or_dropped_without_a_leap(ros, policy):
     follower = Follower(
-        # Longer than a busy machine keeps this process waiting between two states.
-        ros,
-        f'/gap_{policy}',
-        state_timeout=0.6,
-        after_gap=policy,
-        longest_gap=100.0,
+        ros, f'/gap_{policy}', state_timeout=0.2, after_gap=policy, longest_gap=100.0
     )
     follower.begin()
     ros.until(lambda: follower.step() or np.abs(follower.position - POSE).max() > 0.3, 'motion')
