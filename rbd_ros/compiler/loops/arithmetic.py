@@ -43,8 +43,8 @@ _COMPARISONS = {
     ast.NotEq: ('une', 'ne'),
 }
 
-#: Powers up to this one are products.
-_LARGEST_POWER = 64
+# Of 2, the largest power that 64 bits hold
+_LARGEST_POWER = 62
 
 
 def binary(code: Routine, operation: ast.operator, a: Value, b: Value) -> Value:
@@ -110,21 +110,17 @@ def _floor_division(code: Routine, a: Value, b: Value) -> Tuple[str, str]:
 
 
 def _power(code: Routine, a: Value, b: Value) -> Value:
-    """Power with a literal exponent: products, by repeated squaring."""
-    if b.kind != INT or b.known is None or not 1 <= b.known <= _LARGEST_POWER:
-        raise Refused(
-            f'** is compiled for literal exponents from 1 to {_LARGEST_POWER}; else math.pow'
-        )
-    if a.kind == BOOL:
-        a = convert(code, a, INT, 'the base of a power')
-    square, exponent, result = a, b.known, None
-    while True:
-        if exponent & 1:
-            result = square if result is None else binary(code, ast.Mult(), result, square)
-        exponent >>= 1
-        if not exponent:
-            return result
-        square = binary(code, ast.Mult(), square, square)
+    """Power: of integers a product, else that of the C library, as in Python."""
+    if joined(a, b) == FLOAT or b.known is not None and b.known < 0:
+        base, exponent = (convert(code, each, FLOAT, 'an operand') for each in (a, b))
+        return Value(FLOAT, (code.call('pow', base.text, exponent.text),))
+    if b.kind != INT or b.known is None or b.known > _LARGEST_POWER:
+        raise Refused(f'powers of integers have literal exponents up to {_LARGEST_POWER}')
+    a = convert(code, a, INT, 'the base of a power')
+    result = constant(1)
+    for _ in range(b.known):
+        result = binary(code, ast.Mult(), result, a)
+    return result
 
 
 def compare(code: Routine, operation: ast.cmpop, a: Value, b: Value) -> Value:
@@ -180,9 +176,9 @@ def unary(code: Routine, operation: ast.unaryop, value: Value) -> Value:
 
 
 def absolute(code: Routine, value: Value) -> Value:
-    """Return `abs(value)`; the caller declares `llvm.fabs.f64`."""
+    """Return `abs(value)`."""
     if number_type(value, 'the argument of abs') == FLOAT:
-        return Value(FLOAT, (code.value(f'call double @llvm.fabs.f64(double {value.text})'),))
+        return Value(FLOAT, (code.call('llvm.fabs.f64', value.text),))
     value = convert(code, value, INT, 'the argument of abs')
     negative = unary(code, ast.USub(), value)
     is_negative = compare(code, ast.Lt(), value, constant(0))

@@ -9,7 +9,6 @@ from typing import Any, Callable, Dict, Sequence
 import numpy as np
 
 from rbd_ros.compiler.loops import arithmetic, vocabulary
-from rbd_ros.compiler.loops.instances import Instances
 from rbd_ros.compiler.loops.values import (
     BOOL,
     Bytes,
@@ -26,15 +25,13 @@ from rbd_ros.compiler.loops.values import (
 )
 from rbd_ros.compiler.targets.llvm.routine import Routine
 
-_Handler = Callable[[Instances, Routine, Sequence[Value]], Value]
+_Handler = Callable[[Routine, Sequence[Value]], Value]
 
 #: By the function that is called: how many arguments it takes, and what makes code of it.
 _HANDLERS: Dict[Any, Any] = {}
 
 
-def call_builtin(
-    instances: Instances, code: Routine, function: Any, arguments: Sequence[Value], name: str
-) -> Value:
+def call_builtin(code: Routine, function: Any, arguments: Sequence[Value], name: str) -> Value:
     """Value of a call.
 
     :param name: how the caller names the function
@@ -46,7 +43,7 @@ def call_builtin(
     minimum, maximum, handler = _HANDLERS[function]
     if not minimum <= len(arguments) <= maximum:
         raise Refused(f'{name} is compiled with {minimum} arguments')
-    return handler(instances, code, arguments)
+    return handler(code, arguments)
 
 
 def _handles(*functions: Any, count: int = 1, at_most: int = 0) -> Callable[[_Handler], _Handler]:
@@ -62,7 +59,7 @@ def _handles(*functions: Any, count: int = 1, at_most: int = 0) -> Callable[[_Ha
 
 
 @_handles(len)
-def _length(instances: Instances, code: Routine, arguments: Sequence[Value]) -> Value:
+def _length(code: Routine, arguments: Sequence[Value]) -> Value:
     (array,) = arguments
     if not isinstance(array.kind, View):
         raise Refused(f'{array.kind} has no length')
@@ -70,47 +67,44 @@ def _length(instances: Instances, code: Routine, arguments: Sequence[Value]) -> 
 
 
 @_handles(abs)
-def _absolute(instances: Instances, code: Routine, arguments: Sequence[Value]) -> Value:
-    instances.declare('declare double @llvm.fabs.f64(double)')
+def _absolute(code: Routine, arguments: Sequence[Value]) -> Value:
     return arithmetic.absolute(code, arguments[0])
 
 
 @_handles(min, count=2, at_most=99)
-def _minimum(instances: Instances, code: Routine, arguments: Sequence[Value]) -> Value:
+def _minimum(code: Routine, arguments: Sequence[Value]) -> Value:
     return arithmetic.extreme(code, ast.Lt(), *arguments)
 
 
 @_handles(max, count=2, at_most=99)
-def _maximum(instances: Instances, code: Routine, arguments: Sequence[Value]) -> Value:
+def _maximum(code: Routine, arguments: Sequence[Value]) -> Value:
     return arithmetic.extreme(code, ast.Gt(), *arguments)
 
 
 @_handles(int, math.trunc)
-def _integer(instances: Instances, code: Routine, arguments: Sequence[Value]) -> Value:
+def _integer(code: Routine, arguments: Sequence[Value]) -> Value:
     return arithmetic.to_integer(code, arguments[0])
 
 
 @_handles(float)
-def _float(instances: Instances, code: Routine, arguments: Sequence[Value]) -> Value:
+def _float(code: Routine, arguments: Sequence[Value]) -> Value:
     return convert(code, arguments[0], FLOAT, 'the argument of float')
 
 
 @_handles(bool)
-def _bool(instances: Instances, code: Routine, arguments: Sequence[Value]) -> Value:
+def _bool(code: Routine, arguments: Sequence[Value]) -> Value:
     return arithmetic.truth(code, arguments[0])
 
 
 # -- of floats
 
 
-def _function_of_floats(symbol: str, count: int = 1) -> _Handler:
+def _function_of_floats(symbol: str) -> _Handler:
     """Handler of a function of LLVM or of the C library that takes and gives float."""
 
-    def handler(instances: Instances, code: Routine, arguments: Sequence[Value]) -> Value:
-        instances.declare(f'declare double @{symbol}({", ".join(["double"] * count)})')
+    def handler(code: Routine, arguments: Sequence[Value]) -> Value:
         numbers = [convert(code, each, FLOAT, 'an argument') for each in arguments]
-        texts = ', '.join(each.typed for each in numbers)
-        return Value(FLOAT, (code.value(f'call double @{symbol}({texts})'),))
+        return Value(FLOAT, (code.call(symbol, *(each.text for each in numbers)),))
 
     return handler
 
@@ -120,21 +114,21 @@ _handles(math.sqrt, np.sqrt)(_function_of_floats('llvm.sqrt.f64'))
 _handles(math.fabs, np.abs)(_function_of_floats('llvm.fabs.f64'))
 _handles(np.floor)(_function_of_floats('llvm.floor.f64'))
 _handles(np.ceil)(_function_of_floats('llvm.ceil.f64'))
-_handles(math.copysign, np.copysign, count=2)(_function_of_floats('llvm.copysign.f64', 2))
+_handles(math.copysign, np.copysign, count=2)(_function_of_floats('llvm.copysign.f64'))
 
 # The very functions of the C library that Python calls.
 for _name in ('sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'exp', 'log', 'sinh', 'cosh', 'tanh'):
     _handles(getattr(math, _name))(_function_of_floats(_name))
 for _name in ('atan2', 'pow', 'fmod'):
-    _handles(getattr(math, _name), count=2)(_function_of_floats(_name, 2))
+    _handles(getattr(math, _name), count=2)(_function_of_floats(_name))
 
 
 def _rounded(symbol: str) -> _Handler:
     """Handler of a function that rounds a float to an int."""
     round_it = _function_of_floats(symbol)
 
-    def handler(instances: Instances, code: Routine, arguments: Sequence[Value]) -> Value:
-        return arithmetic.to_integer(code, round_it(instances, code, arguments))
+    def handler(code: Routine, arguments: Sequence[Value]) -> Value:
+        return arithmetic.to_integer(code, round_it(code, arguments))
 
     return handler
 
@@ -144,13 +138,13 @@ _handles(math.ceil)(_rounded('llvm.ceil.f64'))
 
 
 @_handles(math.isfinite, np.isfinite)
-def _is_finite(instances: Instances, code: Routine, arguments: Sequence[Value]) -> Value:
-    size = _absolute(instances, code, [convert(code, arguments[0], FLOAT, 'an argument')])
+def _is_finite(code: Routine, arguments: Sequence[Value]) -> Value:
+    size = _absolute(code, [convert(code, arguments[0], FLOAT, 'an argument')])
     return arithmetic.compare(code, ast.Lt(), size, constant(math.inf))
 
 
 @_handles(math.isnan, np.isnan)
-def _is_nan(instances: Instances, code: Routine, arguments: Sequence[Value]) -> Value:
+def _is_nan(code: Routine, arguments: Sequence[Value]) -> Value:
     number = convert(code, arguments[0], FLOAT, 'an argument')
     return arithmetic.compare(code, ast.NotEq(), number, number)
 
@@ -158,7 +152,7 @@ def _is_nan(instances: Instances, code: Routine, arguments: Sequence[Value]) -> 
 # -- vocabulary.py
 
 
-def _room(instances: Instances, code: Routine, arguments: Sequence[Value]) -> Value:
+def _room(code: Routine, arguments: Sequence[Value]) -> Value:
     sizes = [each.known for each in arguments if each.kind == INT]
     if len(sizes) < len(arguments) or any(size is None or size < 1 for size in sizes):
         raise Refused('the size of an array on the stack is a literal, 1 or more')
@@ -174,7 +168,7 @@ _handles(vocabulary.matrix, count=2)(_room)
 def _reading(kind: Number) -> _Handler:
     """Handler of what reads a number at any place."""
 
-    def handler(instances: Instances, code: Routine, arguments: Sequence[Value]) -> Value:
+    def handler(code: Routine, arguments: Sequence[Value]) -> Value:
         data, at = arguments
         if not isinstance(data.kind, Bytes) or at.kind != INT:
             raise Refused('it takes bytes and an int')
@@ -191,7 +185,7 @@ _handles(vocabulary.double_at, count=2)(_reading(FLOAT))
 
 
 @_handles(vocabulary.call_kernel, count=3)
-def _call_kernel(instances: Instances, code: Routine, arguments: Sequence[Value]) -> Value:
+def _call_kernel(code: Routine, arguments: Sequence[Value]) -> Value:
     address, *arrays = arguments
     if address.kind != INT or any(
         not isinstance(each.kind, View) or each.kind.number != FLOAT for each in arrays
@@ -204,7 +198,7 @@ def _call_kernel(instances: Instances, code: Routine, arguments: Sequence[Value]
 
 
 @_handles(vocabulary.call_loop, count=3)
-def _call_loop(instances: Instances, code: Routine, arguments: Sequence[Value]) -> Value:
+def _call_loop(code: Routine, arguments: Sequence[Value]) -> Value:
     address, record, count = arguments
     if address.kind != INT or not isinstance(record.kind, Record) or count.kind not in (INT, BOOL):
         raise Refused('call_loop takes an int, a record and an int')

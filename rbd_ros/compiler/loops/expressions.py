@@ -299,7 +299,7 @@ class Expressions:
         arguments = [self.value(each) for each in node.args]
         if getattr(function, 'is_compiled', False):
             return self._call_compiled(function, arguments)
-        return call_builtin(self.instances, self.code, function, arguments, ast.unparse(node.func))
+        return call_builtin(self.code, function, arguments, ast.unparse(node.func))
 
     def _call_compiled(self, function: Callable, arguments: Sequence[Value]) -> Value:
         parameters = self.instances.parameters(function)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Set, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from rbd_ros.compiler.loops import sources
 from rbd_ros.compiler.loops.values import (
@@ -48,17 +48,7 @@ class Instances:
         self.waiting: List[Instance] = []
         self._instances: Dict[tuple, Instance] = {}
         self._functions: Dict[Callable, Tuple[List[_Parameter], Type]] = {}
-        self._declarations: Set[str] = set()
         self._trees: Dict[str, Mapping[int, ast.FunctionDef]] = {}
-
-    @property
-    def declarations(self) -> List[str]:
-        """Functions that are called and are defined elsewhere."""
-        return sorted(self._declarations)
-
-    def declare(self, text: str) -> None:
-        """Have a function declared."""
-        self._declarations.add(text)
 
     def definition(self, function: Callable) -> ast.FunctionDef:
         """Syntax tree of a function.

@@ -46,8 +46,10 @@ class _Loop(NamedTuple):
     at_breaks: List[Set[str]]
 
 
-def function_text(instances: Instances, instance: Instance, large: int) -> str:
-    """LLVM text of a function.
+def function_text(
+    instances: Instances, instance: Instance, large: int
+) -> Tuple[str, Sequence[str]]:
+    """LLVM text of a function, and declarations of what it calls from elsewhere.
 
     :param instances: where the functions come from that it calls
     :param instance: the function, and the types of its arguments
@@ -93,8 +95,8 @@ class _Function(Expressions):
         for name, value in zip(parameters, values):
             self._assign(name, value)
 
-    def text(self, large: int) -> str:
-        """Text of the function."""
+    def text(self, large: int) -> Tuple[str, Sequence[str]]:
+        """Text of the function, and declarations."""
         body = self._definition.body
         self._block(body)
         if not self.code.ended:
@@ -103,7 +105,9 @@ class _Function(Expressions):
                 refusal.line = body[-1].lineno
                 raise refusal
             self.code.do('ret void')
-        return self.code.text('noinline' if self.code.size > large else '')
+        return self.code.text('noinline' if self.code.size > large else ''), [
+            *self.code.declarations
+        ]
 
     # -- variables
 

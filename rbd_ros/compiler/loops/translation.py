@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, List, Sequence
+from typing import Any, Callable, List, Sequence, Tuple
 
 import llvmlite.binding as llvm
 
@@ -20,7 +20,7 @@ _PASSES = 2
 
 # Functions with more instructions, before any pass, stay functions: a call costs them nothing, and
 # LLVM's passes take longer for one large function than for many small ones.
-_LARGE = 60
+_LARGE = 80
 
 
 def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[str]) -> str:
@@ -39,12 +39,12 @@ def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
     while instances.waiting:
         instance = instances.waiting.pop()
         texts.append(_text(instances, instance))
-    texts += [_entry(top), builtin.loop_function(len(kinds), numbers), '!0 = !{}']
-    return native.module_text([('\n'.join(texts), instances.declarations)])
+    whole = [_entry(top), builtin.loop_function(len(kinds), numbers), '!0 = !{}']
+    return native.module_text([*texts, *((text, []) for text in whole)])
 
 
-def _text(instances: Instances, instance: Instance) -> str:
-    """Text of a function, or the reason why there is none."""
+def _text(instances: Instances, instance: Instance) -> Tuple[str, Sequence[str]]:
+    """Text of a function and its declarations, or the reason why there is none."""
     try:
         return function_text(instances, instance, _LARGE)
     except Refused as refusal:

@@ -6,7 +6,7 @@ Variables live in memory, and are set apart at the entry; so a routine reads lik
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Iterator, List
+from typing import Iterator, List, Set
 
 
 class Routine:
@@ -22,6 +22,8 @@ class Routine:
         self._count = 0
         #: Label of the block that is being written
         self.here = 'entry'
+        #: Declarations of the functions that `call` calls
+        self.declarations: Set[str] = set()
 
     def text(self, attribute: str = '') -> str:
         """Text of the whole function.
@@ -59,6 +61,13 @@ class Routine:
     def _name(self, kind: str) -> str:
         self._count += 1
         return f'%{kind}{self._count}'
+
+    def call(self, name: str, *arguments: str) -> str:
+        """Result of a function from elsewhere, of floats and to a float."""
+        kinds = ', '.join('double' for _ in arguments)
+        self.declarations.add(f'declare double @{name}({kinds})')
+        passed = ', '.join(f'double {each}' for each in arguments)
+        return self.value(f'call double @{name}({passed})')
 
     # -- memory
 
