@@ -120,14 +120,14 @@ def test_what_is_on_disk_needs_no_compiler_unless_it_is_damaged(tmp_path):
         assert len(list(tmp_path.glob('gather-loop-*'))) == 1
 
 
-FAILING = '''
+FAILING = """
 from rbd_ros.compiler.loops import translation
 
 def _optimise(module, target):
     raise RuntimeError('LLVM is broken')
 
 translation._optimise = _optimise
-'''
+"""
 
 
 def test_where_llvm_fails_loops_run_in_the_interpreter_and_say_so():
