@@ -105,7 +105,7 @@ def operators_of_integers(data: Data, a: float, b: float, i: int, j: int) -> int
     out[23] = (i > j) ^ (small > 3) | (i == j)
     out[24] = i // 1 - i // -1 * (small < 0)
     out[25] = 7 // small + 7 % small + -7 // small + -7 % small
-    return 2 * 3 - 4 + small
+    return 2 * 3 - 4 + (1 + 1) + small
 
 
 @entry_point

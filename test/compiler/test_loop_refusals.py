@@ -234,3 +234,11 @@ def test_what_is_refused_runs_in_the_interpreter_and_the_reason_is_logged(tmp_pa
         assert top.bind(record())(1.0, 40, b'') == 42
     (logged,) = caplog.records
     assert f'{path}:{first}: in top: List ([i, 2]) is not compiled' in logged.getMessage()
+
+
+def test_a_file_that_has_changed_since_it_was_imported_is_refused(tmp_path):
+    top, path, _ = made(tmp_path, 'y = 1.0')
+    # Another function is where this one was.
+    path.write_text(path.read_text().replace('def top(', 'def other('))
+    with pytest.raises(ValueError, match='top is not defined at the top level'):
+        module_text(top.function, (record().kind,), top.numbers)

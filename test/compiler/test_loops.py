@@ -240,6 +240,19 @@ def test_machine_code_depends_on_what_is_computed_alone(old, new, matters):
     assert same == (not matters)
 
 
+@pytest.mark.parametrize(('new', 'matters'), [('x + 1', True), ('x  +  0', False)])
+def test_machine_code_depends_on_what_other_packages_have_marked(new, matters):
+    text = 'def helper(x):\n    return x + 0\n'
+    helpers = []
+    for each in (text, text.replace('x + 0', new)):
+        made = {'__name__': 'elsewhere'}
+        exec(compile(each, 'elsewhere.py', 'exec'), made)
+        helpers.append(compiled(made['helper']))
+    top = 'def top(x):\n    return helper(x)\n'
+    first, second = (digest(with_text(top, helper=each)) for each in helpers)
+    assert (first != second) == matters
+
+
 class Parts(NamedTuple):
     packed: np.ndarray = buffer()
     first: np.ndarray = floats('n', within='packed')

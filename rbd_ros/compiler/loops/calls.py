@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from typing import Any, Callable, Dict, Sequence
+from typing import Any, Callable, Dict, Hashable, Sequence
 
 import numpy as np
 
@@ -37,8 +37,7 @@ def call_builtin(code: Routine, function: Any, arguments: Sequence[Value], name:
     :param name: how the caller names the function
     :raises Refused: if it is not known, or not with such arguments
     """
-    # What has no hash is no function.
-    if not callable(function) or function not in _HANDLERS:
+    if not isinstance(function, Hashable) or function not in _HANDLERS:
         raise Refused(f'{name} is not known to loops; a function of yours is marked @compiled')
     minimum, maximum, handler = _HANDLERS[function]
     if not minimum <= len(arguments) <= maximum:

@@ -21,9 +21,9 @@ from rbd_ros.compiler.loops.values import (
     BOOL,
     constant,
     convert,
-    FLOAT,
     INT,
     joined,
+    llvm_types,
     Number,
     number_type,
     Record,
@@ -100,7 +100,7 @@ class Expressions:
             return getattr(builtins, node.id, None)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             owner = None if node.value.id in self.variables else self.names.get(node.value.id)
-            if owner in (math, np):
+            if owner is math or owner is np:
                 return getattr(owner, node.attr, None)
             if isinstance(owner, ModuleType):
                 raise Refused(f'import {node.attr} from {node.value.id} by its name')
@@ -130,17 +130,9 @@ class Expressions:
         key = record.text, name
         if key not in self._fields:
             word, kind = place
-            count = 1 + kind.ndim if isinstance(kind, View) else 1
-            first = 'double' if kind == FLOAT else 'i64'
-            if isinstance(kind, (View, Record)):
-                first = 'ptr'
-            self._fields[key] = Value(
-                kind,
-                tuple(
-                    self._word(record.text, word + k, first if k == 0 else 'i64')
-                    for k in range(count)
-                ),
-            )
+            words = enumerate(llvm_types(kind), start=word)
+            parts = [self._word(record.text, at, llvm_type) for at, llvm_type in words]
+            self._fields[key] = Value(kind, tuple(parts))
         return self._fields[key]
 
     def _word(self, table: str, word: int, llvm_type: str) -> str:

@@ -59,7 +59,8 @@ class Instances:
         if path not in self._trees:
             self._trees[path] = sources.definitions(path)
         found = self._trees[path].get(function.__code__.co_firstlineno)
-        if found is None:
+        # By its name as well: the file may have been changed since it was imported.
+        if found is None or found.name != function.__name__:
             raise Refused(f'{function.__name__} is not defined at the top level of a file')
         return found
 

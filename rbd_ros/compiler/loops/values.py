@@ -177,7 +177,7 @@ def constant(number: Union[bool, int, float]) -> Value:
     if isinstance(number, int):
         if not -(2**63) <= number < 2**63:
             raise Refused(f'{number} has more than 64 bits')
-        return Value(INT, (str(number),), number)
+        return Value(INT, (str(int(number)),), int(number))
     # By its bits: the only way that is exact for all.
     bits = struct.unpack('>Q', struct.pack('>d', number))[0]
     return Value(FLOAT, (f'0x{bits:016X}',), number)
