@@ -46,10 +46,10 @@ class Data(NamedTuple):
     k: np.ndarray
     table: np.ndarray
     cube: np.ndarray
+    inner: Inner
     scale: float
     count: int
     flag: bool
-    inner: Inner
 
 
 def make_data(seed: int) -> Data:
@@ -212,12 +212,12 @@ def loops(data: Data, a: float, b: float, i: int, j: int) -> int:
             if r + c == 5:
                 break
             out[6] = 7 * out[6] + r - c
-    left = n
+    left = n + 6
     while left > 0:
-        left -= 2
-        if left == 3:
+        left -= 1
+        if left == 4:
             continue
-        out[7] += left
+        out[7] += left * left
         if left == 2:
             break
     rounds = 0
@@ -287,6 +287,9 @@ def variables(data: Data, a: float, b: float, i: int, j: int) -> int:
         row[0] += r
         row = data.table[r]
     out[7] = row[0]
+    for j in range(3):
+        out[8] += j
+    out[9] = j
     return whole[0]
 
 

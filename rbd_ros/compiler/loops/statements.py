@@ -359,12 +359,8 @@ def _assignments(tree: ast.FunctionDef) -> Tuple[Counter, Set[str]]:
     found: Counter = Counter()
     counted: Counter = Counter()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            if isinstance(node.ctx, ast.Store):
-                found[node.id] += 1
-        # Its target is one that is stored to, but it reads the variable as well.
-        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            found[node.target.id] += 1
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found[node.id] += 1
         elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
             counted[node.target.id] += 1
     return found, {name for name, count in counted.items() if count == found[name]}
