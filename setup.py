@@ -78,7 +78,6 @@ setup(
     install_requires=[
         'llvmlite>=0.37',
         'matplotlib>=3.5',
-        'numba>=0.55',
         'numpy>=1.21',
         'pyyaml>=5.4',
         'scipy>=1.8',
@@ -105,6 +104,7 @@ setup(
             'mpmath',
             'mujoco',
             'mypy',
+            'numba',
             'pin',
             'pytest',
             'pytest-xdist',

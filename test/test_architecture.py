@@ -63,12 +63,11 @@ MAY_IMPORT = {
 }
 KNOW_ROS = {'nodes', 'demonstration'}
 
-# Classes of messages are found by the names that topics are declared with; what is to be compiled,
-# by the name in a request; algorithms, in their folder.
+# Classes of messages are found by the names that topics are declared with; algorithms, in their
+# folder.
 IMPORT_BY_NAME = {
     'rbd_ros.algorithms',
     'rbd_ros.nodes.common.communication',
-    'rbd_ros.compiler.loops.compile_entry',
 }
 
 # How loops over data become machine code, and what they work on; it knows no robot.

@@ -18,9 +18,8 @@ setuptools = pytest.importorskip('setuptools')
 # Import name -> (name for pip, key for rosdep). What the package imports must be listed here,
 # and so be declared in setup.py and package.xml. '' where the other side brings it along.
 LIBRARIES = {
-    'llvmlite': ('llvmlite', ''),  # with python3-numba
+    'llvmlite': ('llvmlite', 'python3-numba'),  # which brings it along
     'matplotlib': ('matplotlib', 'python3-matplotlib'),
-    'numba': ('numba', 'python3-numba'),
     'numpy': ('numpy', 'python3-numpy'),
     'scipy': ('scipy', 'python3-scipy'),
     'urdf_parser_py': ('urdf-parser-py', 'urdfdom_py'),
@@ -40,7 +39,7 @@ ROS_LIBRARIES = {
     'visualization_msgs': ('ros-jazzy-visualization-msgs', 'visualization_msgs'),
 }
 # Used when present; the package works without.
-OPTIONAL = {'coal', 'control_msgs', 'pinocchio', 'simulation_interfaces', 'xacro'}
+OPTIONAL = {'coal', 'control_msgs', 'numba', 'pinocchio', 'simulation_interfaces', 'xacro'}
 LAUNCH_LIBRARIES = {'ament_index_python', 'launch', 'launch_ros'}
 
 

@@ -1,7 +1,7 @@
 """What the launch files share; each of them is a few lines on top of this package.
 
 Everything that can be wrong (arguments, robot, files, packages that are missing) is found before
-any process starts. Imports launch and launch_ros, but neither rclpy nor anything of numba.
+any process starts. Imports launch and launch_ros, but neither rclpy nor anything that compiles.
 """
 
 from rbd_ros.launching.bringup import bringup_launch_description

@@ -1,4 +1,7 @@
-"""Loops that numba compiles: by a process of its own, kept on disk, used without numba."""
+"""Entry points: what is compiled of them and when, what they are called with, where it is kept.
+
+What they can be written in is in test_loop_language.py and test_loop_refusals.py.
+"""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -93,6 +96,7 @@ def test_wrong_arguments_raise(wrong):
         gather.bind(arguments()[1], keep_lock=True)(*wrong)
 
 
+COMPILER = 'rbd_ros.compiler.loops.translation'
 GATHER = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
@@ -100,31 +104,38 @@ import test_loops
 inner, record = test_loops.arguments()
 bound = test_loops.gather.bind(record, keep_lock=True)
 print(bound(test_loops.DATA, len(test_loops.DATA), 2.0), inner.values.tolist())
-print(type(bound).__name__, sorted({{'numba', 'scipy'}} & set(sys.modules)))
+print(type(bound).__name__, sorted({{{COMPILER!r}, 'numba', 'scipy'}} & set(sys.modules)))
 """
 
 
-def test_what_is_compiled_needs_no_numba(tmp_path):
-    """Neither where it is compiled first, nor where it is found on disk, damaged or not."""
+def test_what_is_on_disk_needs_no_compiler_unless_it_is_damaged(tmp_path):
     result, values = expected()
-    for damage in (False, False, True):
+    for damage, compilers in ((False, [COMPILER]), (False, []), (True, [COMPILER])):
         for entry in tmp_path.glob('gather-loop-*') if damage else ():
             entry.write_bytes(entry.read_bytes()[:-1000])
         done = fresh_python.run(GATHER, RBD_ROS_CACHE_DIR=tmp_path)
-        assert done.stdout == f'{result} {values.tolist()}\nbuiltin_function_or_method []\n'
+        wanted = f'{result} {values.tolist()}\nbuiltin_function_or_method {compilers}\n'
+        assert done.stdout == wanted
         assert not done.stderr
         assert len(list(tmp_path.glob('gather-loop-*'))) == 1
 
 
-def test_what_cannot_be_compiled_runs_in_the_interpreter_and_says_so(tmp_path):
-    (tmp_path / 'numba').mkdir()
-    (tmp_path / 'numba' / '__init__.py').write_text("raise ImportError('numba is broken')")
-    code = f'import sys; sys.path.insert(0, {str(tmp_path)!r})\n' + GATHER
-    done = fresh_python.run(code, RBD_ROS_CACHE_DIR=tmp_path / 'cache')
+FAILING = """
+from rbd_ros.compiler.loops import translation
+
+def _optimise(module, target):
+    raise RuntimeError('LLVM is broken')
+
+translation._optimise = _optimise
+"""
+
+
+def test_where_llvm_fails_loops_run_in_the_interpreter_and_say_so():
+    done = fresh_python.run(FAILING + GATHER, RBD_ROS_CACHE_DIR='off')
     result, values = expected()
     assert done.stdout.splitlines()[0] == f'{result} {values.tolist()}'
     assert 'gather cannot be compiled, and is slow' in done.stderr
-    assert 'numba is broken' in done.stderr
+    assert 'LLVM is broken' in done.stderr
 
 
 def test_no_place_on_disk_is_needed():
@@ -162,8 +173,8 @@ class Choice(NamedTuple):
 
 
 @compiled
-def unknown_to_numba(values: np.ndarray) -> float:
-    """What numba could not compile."""
+def of_texts(values: np.ndarray) -> float:
+    """What only the interpreter can do."""
     return sum(float(str(value)) for value in values)
 
 
@@ -173,7 +184,7 @@ def choose(choice: Choice, number: int) -> int:
     if choice.flag and number >= 0:
         choice.values[0] = min(number, 3, 7) + max(0.5, choice.values[1])
     if not choice.flag:
-        return int(unknown_to_numba(choice.values))
+        return int(of_texts(choice.values))
     total = 0
     for k in range(number, 0, -2):
         if k == 4:
@@ -227,6 +238,19 @@ def test_machine_code_depends_on_what_is_computed_alone(old, new, matters):
     assert changed != TOP
     same = digest(with_text(TOP)) == digest(with_text(changed))
     assert same == (not matters)
+
+
+@pytest.mark.parametrize(('new', 'matters'), [('x + 1', True), ('x  +  0', False)])
+def test_machine_code_depends_on_what_other_packages_have_marked(new, matters):
+    text = 'def helper(x):\n    return x + 0\n'
+    helpers = []
+    for each in (text, text.replace('x + 0', new)):
+        made = {'__name__': 'elsewhere'}
+        exec(compile(each, 'elsewhere.py', 'exec'), made)
+        helpers.append(compiled(made['helper']))
+    top = 'def top(x):\n    return helper(x)\n'
+    first, second = (digest(with_text(top, helper=each)) for each in helpers)
+    assert (first != second) == matters
 
 
 class Parts(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, Dict, Optional
 
 from rbd_ros import __version__
 
-_PACKAGES = ('numpy', 'llvmlite', 'numba', 'pin')
+_PACKAGES = ('numpy', 'llvmlite', 'pin')
 
 
 def machine() -> Dict[str, Any]:

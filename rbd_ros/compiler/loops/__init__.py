@@ -1,28 +1,25 @@
 """Loops over data (contacts, solver sweeps, steps), as machine code: marks, records, entry points.
 
-entry_points.py marks functions and calls what was made of them; compile_entry.py makes it, in a
-process of its own, with library.py, array_types.py and sources.py. numba_call.py, which imports
-numba, is for users' own compiled loops.
+vocabulary.py is what loops are written with besides Python, records.py what they work on, and
+entry_points.py what Python calls. The compiler is translation.py, which takes the functions of
+instances.py one by one, statements.py, expressions.py, calls.py, arithmetic.py and values.py.
+numba_call.py is for users' own loops that numba compiles.
 """
 
-from rbd_ros.compiler.loops.entry_points import (
+from rbd_ros.compiler.loops.entry_points import entry_point, EntryPoint, why_interpreted
+from rbd_ros.compiler.loops.records import allocate, buffer, floats, integers, Record
+from rbd_ros.compiler.loops.vocabulary import (
     call_kernel,
     call_loop,
     compiled,
     double_at,
-    entry_point,
-    EntryPoint,
     matrix,
-    RAISED,
     vector,
-    why_interpreted,
     word_at,
 )
-from rbd_ros.compiler.loops.records import allocate, buffer, floats, integers, Record
 
 __all__ = [
     'EntryPoint',
-    'RAISED',
     'Record',
     'allocate',
     'buffer',

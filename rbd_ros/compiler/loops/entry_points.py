@@ -1,90 +1,32 @@
-"""Loops over data (contacts, solver sweeps, steps): machine code made by numba, used without it.
+"""Loops over data (contacts, solver sweeps, steps): what Python calls of them.
 
-An entry point is what Python calls. The first time on a machine, it is compiled together with all
-it calls, by a process of its own (compile_entry.py): numba and what it leaves behind would be two
-thirds of the memory of a node. Here, only the finished machine code is loaded from the disk. It
-works on records (records.py) and numbers, allocates nothing, and never calls the interpreter.
+An entry point is compiled the first time on a machine, together with all it calls, and then only
+loaded from the disk. It works on records (records.py) and numbers, allocates nothing, and never
+calls the interpreter.
 
 Compiled is only what can be reached: where `if record.flag:` asks for a field that is a bool, its
-value is known then, and the other branch is not even read (sources.py).
+value is known then, and the other branch is not even read.
 """
 
 from __future__ import annotations
 
 import ctypes
-from functools import lru_cache, partial
-import importlib.metadata
-import importlib.util
-import json
+from functools import partial
 import logging
-import os
-from pathlib import Path
-import struct
-import subprocess
 import sys
-import tempfile
-from typing import Any, Callable, Dict, List, Optional, Sequence
-
-import numpy as np
+from typing import Any, Callable, Dict, Optional, Sequence
 
 from rbd_ros.compiler import cache
 from rbd_ros.compiler.loops import sources
 from rbd_ros.compiler.loops.records import Record
+from rbd_ros.compiler.loops.vocabulary import compiled
 from rbd_ros.compiler.runtime import builtin, handles
 from rbd_ros.compiler.source import source_digest
 from rbd_ros.compiler.targets.llvm import native
 
-#: What an entry point returns if its machine code raised, which it has no reason to.
-RAISED = -(2**63)
-
-_FOLDER_OF_PACKAGE = Path(__file__).resolve().parents[3]
-_COMPILER = 'rbd_ros.compiler.loops.compile_entry'
+_COMPILER = 'rbd_ros.compiler.loops.translation'
 _NUMBERS = {'int': ctypes.c_int64, 'float': ctypes.c_double, 'bytes': ctypes.c_char_p}
 _log = logging.getLogger('rbd_ros')
-
-
-def call_kernel(address: int, inputs: np.ndarray, outputs: np.ndarray) -> None:
-    """Run a robot's kernel: all inputs one after another, and room for the outputs."""
-    inputs, outputs = inputs.reshape(-1), outputs.reshape(-1)
-    if native.why_unavailable() is not None:
-        handles.call(address, inputs, outputs)
-    else:
-        function = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)
-        function(inputs.ctypes.data, outputs.ctypes.data)
-
-
-def call_loop(address: int, record: Any, count: int) -> int:
-    """Run an entry point of one record and a number, by its address."""
-    return handles.loop(address)(record, count)
-
-
-def vector(size: int) -> np.ndarray:
-    """Room for intermediate results, on the stack in machine code: the size is a literal."""
-    return np.empty(size)
-
-
-def matrix(rows: int, columns: int) -> np.ndarray:
-    """Likewise, with two dimensions."""
-    return np.empty((rows, columns))
-
-
-def word_at(data: bytes, at: int) -> int:
-    """Eight bytes as an integer, aligned or not; nothing guards the bounds in machine code."""
-    return struct.unpack_from('=q', data, at)[0]
-
-
-def double_at(data: bytes, at: int) -> float:
-    """Eight bytes as a floating-point number, likewise."""
-    return struct.unpack_from('=d', data, at)[0]
-
-
-def compiled(function: Callable) -> Callable:
-    """Make a function part of the entry points that call it; Python itself may call it too.
-
-    Numba compiles it once, and LLVM merges it into its callers if it is small.
-    """
-    function.is_compiled = True
-    return function
 
 
 def entry_point(function: Callable[..., int]) -> EntryPoint:
@@ -96,7 +38,7 @@ def entry_point(function: Callable[..., int]) -> EntryPoint:
 
 
 class EntryPoint:
-    """A compiled loop; without numba, or without a compiler, the same in the interpreter.
+    """A compiled loop; without a compiler, the same in the interpreter.
 
     :param function: the loop
     """
@@ -117,10 +59,7 @@ class EntryPoint:
         :param arguments: records, then numbers
         """
         count = len(arguments) - len(self.numbers)
-        result = self.bind(*arguments[:count])(*arguments[count:])
-        if result == RAISED:
-            raise RuntimeError(f'the machine code of {self.__name__} failed')
-        return result
+        return self.bind(*arguments[:count])(*arguments[count:])
 
     def bind(self, *records: Record, keep_lock: bool = False) -> Callable[..., int]:
         """Return a function of the numbers alone.
@@ -171,7 +110,6 @@ class EntryPoint:
             'text': sources.digest(self.function),
             'compiler': source_digest(_COMPILER),
             'python': sys.version_info[:2],
-            'numba': importlib.metadata.version('numba'),
             **native.versions(),
         }
         name = cache.entry_name(self.__name__, 'loop', cache.digest(key))
@@ -182,63 +120,18 @@ class EntryPoint:
             except RuntimeError:  # what cannot be read is as good as none
                 pass
         try:
-            object_file = _compile_aside(self._module, self.__name__, kinds)
-        except (OSError, ValueError) as error:
+            # Here, not above: whoever finds machine code on the disk has no need of a compiler.
+            from rbd_ros.compiler.loops.translation import object_file
+
+            code = object_file(self.function, kinds, self.numbers)
+        except (OSError, RuntimeError, ValueError) as error:
             # Slow is better than dead, for a node that holds an arm.
             _log.warning('%s cannot be compiled, and is slow: %s', self.__name__, error)
             return None
-        cache.store(name, {}, object_file)
-        return native.MachineCode(object_file)
+        cache.store(name, {}, code)
+        return native.MachineCode(code)
 
 
-@lru_cache(maxsize=1)
 def why_interpreted() -> Optional[str]:
     """Reason why loops run in the interpreter, None if they do not."""
-    reason = native.why_unavailable()
-    if reason is None:
-        try:
-            if importlib.util.find_spec('numba') is None:
-                reason = 'numba is not installed (pip install numba)'
-        except ImportError as error:
-            reason = str(error)
-    return reason
-
-
-def _compile_aside(module: str, name: str, kinds: Sequence[tuple]) -> bytes:
-    """Object file of an entry point, from a process that ends with its compilation.
-
-    :raises OSError, ValueError: if that fails
-    """
-    # With our own path: the entry point may be a user's, from a folder that no one else knows.
-    environment = {
-        **os.environ,
-        'PYTHONPATH': os.pathsep.join([str(_FOLDER_OF_PACKAGE), *filter(None, sys.path)]),
-    }
-    request = json.dumps({'module': module, 'name': name, 'kinds': kinds})
-    command = [sys.executable, '-m', _COMPILER]
-    pipe = subprocess.PIPE
-    with (
-        tempfile.TemporaryFile() as complaints,
-        # In a session of its own: an interrupt from the terminal is for the one who waits.
-        subprocess.Popen(
-            command,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=complaints,
-            env=environment,
-            start_new_session=True,
-        ) as process,
-    ):
-        try:
-            process.stdin.write(f'{request}\n'.encode())
-            process.stdin.flush()  # not closed: its end would tell that nobody waits any more
-            object_file = process.stdout.read()
-            status = process.wait()
-        except BaseException:
-            process.kill()
-            raise
-        if status or not object_file:
-            complaints.seek(0)
-            last: List[str] = complaints.read().decode(errors='replace').strip().splitlines()
-            raise ValueError(last[-1] if last else f'exit code {status}')
-    return object_file
+    return native.why_unavailable()

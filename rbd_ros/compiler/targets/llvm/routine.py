@@ -6,7 +6,7 @@ Variables live in memory, and are set apart at the entry; so a routine reads lik
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Iterator, List
+from typing import Iterator, List, Set
 
 
 class Routine:
@@ -20,11 +20,23 @@ class Routine:
         self._entry: List[str] = []
         self._lines: List[str] = []
         self._count = 0
+        #: Label of the block that is being written
+        self.here = 'entry'
+        #: Declarations of the functions that `call` calls
+        self.declarations: Set[str] = set()
 
-    def text(self) -> str:
-        """Text of the whole function."""
+    def text(self, attribute: str = '') -> str:
+        """Text of the whole function.
+
+        :param attribute: one more attribute of it in LLVM
+        """
         body = '\n'.join(['entry:', *self._entry, *self._lines])
-        return f'define {self._head} nounwind {{\n{body}\n}}\n'
+        return f'define {self._head} nounwind {attribute} {{\n{body}\n}}\n'
+
+    @property
+    def size(self) -> int:
+        """Number of lines of its body."""
+        return len(self._entry) + len(self._lines)
 
     def do(self, text: str) -> None:
         """Write an instruction without result."""
@@ -36,9 +48,26 @@ class Routine:
         self.do(f'{name} = {text}')
         return name
 
+    def first(self, text: str) -> str:
+        """Write an instruction at the entry, for all of the function, and return its result."""
+        name = self._name('v')
+        self._entry.append(f'  {name} = {text}')
+        return name
+
+    def new_name(self) -> str:
+        """Name that is not in use, for a result that is used before it is written."""
+        return self._name('v')
+
     def _name(self, kind: str) -> str:
         self._count += 1
         return f'%{kind}{self._count}'
+
+    def call(self, name: str, *arguments: str) -> str:
+        """Result of a function from elsewhere, of floats and to a float."""
+        kinds = ', '.join('double' for _ in arguments)
+        self.declarations.add(f'declare double @{name}({kinds})')
+        passed = ', '.join(f'double {each}' for each in arguments)
+        return self.value(f'call double @{name}({passed})')
 
     # -- memory
 
@@ -77,28 +106,41 @@ class Routine:
     def label(self, name: str) -> None:
         """Name the place for `when`, `unless` and `go`; it is reached from above, too."""
         self.go(name)
-        self._lines.append(f'{name}:')
+        self._begin(name)
+
+    def _begin(self, label: str) -> None:
+        self._lines.append(f'{label}:')
+        self.here = label
+
+    @property
+    def ended(self) -> bool:
+        """Whether what is written now would never be reached."""
+        return bool(self._lines) and self._lines[-1].lstrip().startswith(('br ', 'ret '))
 
     def go(self, label: str) -> None:
         """Go on at a label."""
-        if not self._lines or not self._lines[-1].lstrip().startswith(('br ', 'ret ')):
+        if not self.ended:
             self.do(f'br label %{label}')
 
     def when(self, condition: str, label: str) -> None:
         """Go to a label if a condition holds."""
         after = self._name('l')[1:]
         self.do(f'br i1 {condition}, label %{label}, label %{after}')
-        self._lines.append(f'{after}:')
+        self._begin(after)
 
     def unless(self, condition: str, label: str) -> None:
         """Go to a label if a condition does not hold."""
         after = self._name('l')[1:]
         self.do(f'br i1 {condition}, label %{after}, label %{label}')
-        self._lines.append(f'{after}:')
+        self._begin(after)
 
     def new_label(self) -> str:
         """Label that is not in use."""
         return self._name('l')[1:]
+
+    def choose(self, condition: str, label: str, other: str) -> None:
+        """Go to the first label if a condition holds, else to the other."""
+        self.do(f'br i1 {condition}, label %{label}, label %{other}')
 
     @contextmanager
     def loop(self, count: str) -> Iterator[str]:
@@ -111,7 +153,7 @@ class Routine:
         yield index
         self.put(counter, 'i64', self.value(f'add i64 {index}, 1'))
         self.go(head)
-        self._lines.append(f'{end}:')
+        self._begin(end)
 
     @contextmanager
     def only_if(self, condition: str) -> Iterator[None]:

@@ -7,8 +7,8 @@ done line by line, for the forms of instruction that this package writes; any ot
 concerns pointers is an error.
 
 LLVM 14 and 15 have a switch for opaque pointers. It is not used: it counts for the whole process,
-numba's code included, it comes too late for a context that has seen a pointer, and LLVM 11 has
-none.
+that of numba included, which users may have, it comes too late for a context that has seen a
+pointer, and LLVM 11 has none.
 """
 
 from __future__ import annotations

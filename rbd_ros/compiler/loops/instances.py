@@ -1,0 +1,140 @@
+"""The functions that are reached from an entry point, each for the types it is called with."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
+
+from rbd_ros.compiler.loops import sources
+from rbd_ros.compiler.loops.values import (
+    BOOL,
+    FLOAT,
+    INT,
+    NOTHING,
+    Number,
+    Record,
+    Refused,
+    Several,
+    Type,
+)
+
+_NUMBERS = {bool: BOOL, int: INT, float: FLOAT}
+_Parameter = Tuple[str, Optional[Number]]
+
+
+class Instance(NamedTuple):
+    """A function for arguments of certain types.
+
+    :param name: its name in LLVM
+    :param function: the function
+    :param arguments: types of its arguments
+    :param result: type of its result
+    """
+
+    name: str
+    function: Callable
+    arguments: Tuple[Type, ...]
+    result: Type
+
+
+class Instances:
+    """What is to be compiled, and what of it is to be done yet."""
+
+    def __init__(self) -> None:
+        #: Types of records, by their kind
+        self.records: Dict[tuple, Record] = {}
+        #: Instances that are called and whose text is to be written
+        self.waiting: List[Instance] = []
+        self._instances: Dict[tuple, Instance] = {}
+        self._functions: Dict[Callable, Tuple[List[_Parameter], Type]] = {}
+        self._trees: Dict[str, Mapping[int, ast.FunctionDef]] = {}
+
+    def definition(self, function: Callable) -> ast.FunctionDef:
+        """Syntax tree of a function.
+
+        :raises Refused: if there is none
+        """
+        path = function.__code__.co_filename
+        if path not in self._trees:
+            self._trees[path] = sources.definitions(path)
+        found = self._trees[path].get(function.__code__.co_firstlineno)
+        # By its name as well: the file may have been changed since it was imported.
+        if found is None or found.name != function.__name__:
+            raise Refused(f'{function.__name__} is not defined at the top level of a file')
+        return found
+
+    def parameters(self, function: Callable) -> List[_Parameter]:
+        """Names of a function's parameters, and the types of those that are annotated as numbers.
+
+        :raises Refused: if it has others than plain ones
+        """
+        return self._signature(function)[0]
+
+    def of(self, function: Callable, arguments: Tuple[Type, ...]) -> Instance:
+        """Return the function for arguments of certain types; it will be compiled.
+
+        :raises Refused: if the type of its result is not annotated
+        """
+        key = function, arguments
+        if key not in self._instances:
+            name = f'{function.__name__}.{len(self._instances)}'
+            made = Instance(name, function, arguments, self._signature(function)[1])
+            self._instances[key] = made
+            self.waiting.append(made)
+        return self._instances[key]
+
+    def _signature(self, function: Callable) -> Tuple[List[_Parameter], Type]:
+        if function not in self._functions:
+            tree = self.definition(function)
+            names, arguments = function.__globals__, tree.args
+            others = arguments.posonlyargs + arguments.kwonlyargs + arguments.defaults
+            if others or arguments.vararg or arguments.kwarg:
+                raise Refused(f'{function.__name__} has other than plain parameters')
+            parameters = [(each.arg, _number(each.annotation, names)) for each in arguments.args]
+            self._functions[function] = parameters, _result(function.__name__, tree, names)
+        return self._functions[function]
+
+
+def _meaning(annotation: Optional[ast.expr], names: Mapping[str, Any]) -> Any:
+    """Object that an annotation names, None if it is something else."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        annotation = ast.parse(annotation.value, mode='eval').body
+    if isinstance(annotation, ast.Name):
+        return names.get(annotation.id, getattr(builtins, annotation.id, None))
+    return None
+
+
+def _number(annotation: Optional[ast.expr], names: Mapping[str, Any]) -> Optional[Number]:
+    meaning = _meaning(annotation, names)
+    return _NUMBERS.get(meaning) if isinstance(meaning, type) else None
+
+
+def number_of(annotation: ast.expr, names: Mapping[str, Any]) -> Number:
+    """Type of number that an annotation names.
+
+    :raises Refused: if it names none
+    """
+    number = _number(annotation, names)
+    if number is None:
+        raise Refused(
+            f'a variable is annotated as int, float or bool, not {ast.unparse(annotation)}'
+        )
+    return number
+
+
+def _result(name: str, tree: ast.FunctionDef, names: Mapping[str, Any]) -> Type:
+    """Type of a function's result, by its annotation."""
+    annotation = tree.returns
+    if isinstance(annotation, ast.Constant) and annotation.value is None:
+        return NOTHING
+    number = _number(annotation, names)
+    if number is not None:
+        return number
+    if isinstance(annotation, ast.Subscript) and isinstance(annotation.slice, ast.Tuple):
+        items = [_number(each, names) for each in annotation.slice.elts]
+        if ast.unparse(annotation.value).split('.')[-1] in ('Tuple', 'tuple') and all(items):
+            return Several(tuple(items))
+    raise Refused(
+        f'{name} must be annotated to return None, numbers of type int, float or bool, or a tuple'
+    )

@@ -1,0 +1,111 @@
+"""From an entry point to the object file with its machine code: text, LLVM's passes, code."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, List, Sequence, Tuple
+
+import llvmlite.binding as llvm
+
+from rbd_ros.compiler.loops.instances import Instance, Instances
+from rbd_ros.compiler.loops.statements import function_text
+from rbd_ros.compiler.loops.values import Bytes, FLOAT, INT, record_type, Refused, Type
+from rbd_ros.compiler.runtime import builtin
+from rbd_ros.compiler.targets.llvm import native
+from rbd_ros.compiler.targets.llvm.routine import Routine
+
+_NUMBERS = {'int': INT, 'float': FLOAT, 'bytes': Bytes()}
+
+_OPTIMISATION = 3  # of code generation
+_PASSES = 2
+
+# Functions with more instructions, before any pass, stay functions: a call costs them nothing, and
+# LLVM's passes take longer for one large function than for many small ones.
+_LARGE = 80
+
+
+def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[str]) -> str:
+    """LLVM text of an entry point: the functions `entry` and `builtin`, and all they call.
+
+    :param function: the entry point
+    :param kinds: kinds of its records
+    :param numbers: kinds of its other arguments: int, float or bytes
+    :raises ValueError: if it cannot be compiled; it tells function and line
+    """
+    instances = Instances()
+    types: List[Type] = [record_type(kind, instances.records) for kind in kinds]
+    types += [_NUMBERS[kind] for kind in numbers]
+    top = instances.of(function, tuple(types))
+    texts = []
+    while instances.waiting:
+        instance = instances.waiting.pop()
+        texts.append(_text(instances, instance))
+    whole = [_entry(top), builtin.loop_function(len(kinds), numbers), '!0 = !{}']
+    return native.module_text([*texts, *((text, []) for text in whole)])
+
+
+def _text(instances: Instances, instance: Instance) -> Tuple[str, Sequence[str]]:
+    """Text of a function and its declarations, or the reason why there is none."""
+    try:
+        return function_text(instances, instance, _LARGE)
+    except Refused as refusal:
+        code = instance.function.__code__
+        line = refusal.line or code.co_firstlineno
+        where = f'{code.co_filename}:{line}: in {instance.function.__name__}'
+        raise ValueError(f'{where}: {refusal}') from None
+
+
+def _entry(top: Instance) -> str:
+    """Text of the function that is called from outside: records are addresses to it."""
+    kinds = ['double' if kind == FLOAT else 'i64' for kind in top.arguments]
+    if top.result != INT:
+        raise ValueError(
+            f'{top.function.__name__}, an entry point, must be annotated to return int'
+        )
+    code = Routine(f'i64 @entry({", ".join(f"{kind} %a{k}" for k, kind in enumerate(kinds))})')
+    passed = []
+    for k, kind in enumerate(top.arguments):
+        if kind in (INT, FLOAT, Bytes()):
+            passed.append(f'{kinds[k]} %a{k}')
+        else:
+            passed.append(f'ptr {code.value(f"inttoptr i64 %a{k} to ptr")}')
+    result = code.value(f'call i64 @{top.name}({", ".join(passed)})')
+    code.do(f'ret i64 {result}')
+    return code.text()
+
+
+def object_file(function: Callable, kinds: Sequence[tuple], numbers: Sequence[str]) -> bytes:
+    """Object file with the functions `entry` and `builtin`; arguments are those of `module_text`.
+
+    :raises ValueError: if it cannot be compiled; it tells function and line
+    """
+    text = module_text(function, kinds, numbers)
+    with native.compile_lock:
+        target = native.new_target(_OPTIMISATION)
+        module = llvm.parse_assembly(text)
+        module.triple, module.data_layout = target.triple, str(target.target_data)
+        _optimise(module, target)
+        return target.emit_object(module)
+
+
+def _optimise(module: Any, target: Any) -> None:
+    """Run LLVM's passes, by the interface that this llvmlite has."""
+    if hasattr(llvm, 'create_pass_builder'):
+        options = llvm.create_pipeline_tuning_options(speed_level=_PASSES)
+        # Loops are as long as a robot has joints. Unrolled they are faster; in vectors they are
+        # not, and take longer to compile.
+        options.loop_unrolling = True
+        options.loop_vectorization = options.slp_vectorization = False
+        options.loop_interleaving = False
+        builder = llvm.create_pass_builder(target, options)
+        builder.getModulePassManager().run(module, builder)
+        return
+    builder = llvm.create_pass_manager_builder()
+    builder.opt_level = _PASSES
+    builder.inlining_threshold = 225  # LLVM's own; without it, nothing is merged
+    passes = llvm.create_module_pass_manager()
+    target.add_analysis_passes(passes)
+    builder.populate(passes)
+    passes.run(module)
+
+
+__all__ = ['module_text', 'object_file']

@@ -1,0 +1,61 @@
+"""Words that loops have besides Python's own: in machine code each is an instruction or two.
+
+Here they are as the interpreter takes them, where loops run without a compiler; what the compiler
+makes of them is in calls.py.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from typing import Any, Callable
+
+import numpy as np
+
+from rbd_ros.compiler.runtime import handles
+from rbd_ros.compiler.targets.llvm import native
+
+
+def compiled(function: Callable) -> Callable:
+    """Make a function part of the entry points that call it; Python itself may call it too.
+
+    It is compiled once for each kind of records and arrays that it is called with, and LLVM merges
+    it into its callers if it is small. Parameters that are numbers, and the result, are annotated.
+    """
+    function.is_compiled = True
+    return function
+
+
+def call_kernel(address: int, inputs: np.ndarray, outputs: np.ndarray) -> None:
+    """Run a robot's kernel: all inputs one after another, and room for the outputs."""
+    inputs, outputs = inputs.reshape(-1), outputs.reshape(-1)
+    if native.why_unavailable() is not None:
+        handles.call(address, inputs, outputs)
+    else:
+        function = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)
+        function(inputs.ctypes.data, outputs.ctypes.data)
+
+
+def call_loop(address: int, record: Any, count: int) -> int:
+    """Run an entry point of one record and a number, by its address."""
+    return handles.loop(address)(record, count)
+
+
+def vector(size: int) -> np.ndarray:
+    """Room for intermediate results, on the stack in machine code: the size is a literal."""
+    return np.empty(size)
+
+
+def matrix(rows: int, columns: int) -> np.ndarray:
+    """Likewise, with two dimensions."""
+    return np.empty((rows, columns))
+
+
+def word_at(data: bytes, at: int) -> int:
+    """Eight bytes as an integer, aligned or not; nothing guards the bounds in machine code."""
+    return struct.unpack_from('=q', data, at)[0]
+
+
+def double_at(data: bytes, at: int) -> float:
+    """Eight bytes as a floating-point number, likewise."""
+    return struct.unpack_from('=d', data, at)[0]
