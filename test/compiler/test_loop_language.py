@@ -440,7 +440,7 @@ EXAMPLES = [
     mathematics,
     what_is_known,
 ]
-FLOATS = [0.0, -0.0, 1.0, -1.0, 2.5, math.inf, -math.inf, math.nan, 5e-324, 1e300, -3.7]
+FLOATS = [0.0, -0.0, 1.0, -1.0, 2.5, math.inf, -math.inf, math.nan, 5e-324, 1e300, 1.7e308, -3.7]
 INTEGERS = [0, 1, -1, 2, -7, 12, 2**31, -(2**40), 2**53 + 1, 2**62, -(2**62)]
 
 

@@ -20,6 +20,7 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple, TYPE_CHECKING
 
 import numpy as np
 
+from rbd_ros.compiler.runtime import reuse
 from rbd_ros.compiler.runtime.layouts import (
     address,
     DATA,
@@ -118,7 +119,7 @@ def builtin_function(
     checks = '\n'.join(lines)
     made = _Results(outputs)
     return f"""
-@context = global [{len(_CONTEXT)} x ptr] zeroinitializer
+@context = global [{len(_CONTEXT) + made.own_arrays} x ptr] zeroinitializer
 {made.constants}
 define ptr @builtin(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) nounwind {{
 {_known('ndarray', 'float64')}
@@ -199,13 +200,14 @@ class _Results:
     :param outputs: names and shapes of the output arrays
 
     Its attributes are texts: `constants`; `before` and `after` the kernel runs; `destinations`,
-    where the kernel is to write. And `holds`: whether it is an array, which something may hold.
+    where the kernel is to write. And `holds`: whether it is an array, which something may hold;
+    `own_arrays`: how many arrays there are that are used again, at the end of the table `context`.
     """
 
     def __init__(self, outputs: Sequence[Output]):
         self._in_tuple = len(outputs) > 1
         self.holds = len(outputs) == 1 and bool(outputs[0].shape)
-        self.constants, self.destinations = '', []
+        self.constants, self.destinations, self.own_arrays = '', [], 0
         self._before, self._after = [_known('new_array')], []
         if self._in_tuple:
             self._before += [
@@ -228,10 +230,29 @@ class _Results:
     def _array(self, k: int, output: Output) -> None:
         dims = ', '.join(f'i64 {d}' for d in output.shape)
         self.constants += f'@shape{k} = internal constant [{len(output.shape)} x i64] [{dims}]\n'
-        self._before.append(
-            f'  %result{k} = call ptr %new_array(ptr %ndarray, i32 {len(output.shape)}, '
+        new = (
+            f'call ptr %new_array(ptr %ndarray, i32 {len(output.shape)}, '
             f'ptr @shape{k}, i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null)'
         )
+        if reuse.has_own_arrays(output):
+            self.constants += reuse.search_function(f'search{k}', output.shape)
+            place = len(_CONTEXT) + self.own_arrays
+            self.own_arrays += reuse.COUNT
+            self._before += [
+                f'  %own{k} = getelementptr ptr, ptr @context, i64 {place}',
+                f'  br label %search{k}',
+                f'search{k}:',
+                f'  %found{k} = call ptr @search{k}(ptr %own{k}, ptr %float64)',
+                f'  %none{k} = icmp eq ptr %found{k}, null',
+                f'  br i1 %none{k}, label %make{k}, label %have{k}',
+                f'make{k}:',
+                f'  %new{k} = {new}',
+                f'  br label %have{k}',
+                f'have{k}:',
+                f'  %result{k} = phi ptr [ %found{k}, %search{k} ], [ %new{k}, %make{k} ]',
+            ]
+        else:
+            self._before.append(f'  %result{k} = {new}')
         self._keep(k, self._before)
         self._before += [
             f'  %out{k}_p = getelementptr i8, ptr %result{k}, i64 {DATA}',
@@ -455,6 +476,7 @@ def make_builtin(
     fallback: Fallback,
     result: Optional[type] = None,
     routine: Tuple[int, int] = (0, 0),
+    own_arrays: Sequence[int] = (),
 ) -> Callable[..., Any]:
     """Builtin function object of the machine code at `address`.
 
@@ -464,6 +486,8 @@ def make_builtin(
     :param result: named tuple for several outputs
     :param routine: addresses of what does the calls that are not plain (calls.py), and of its
         table for this kernel
+    :param own_arrays: addresses of arrays that are used again (reuse.py); `fallback` must keep
+        them alive, too
     """
     values = (
         *_interpreter(),
@@ -471,6 +495,7 @@ def make_builtin(
         0 if result is None else id(result),
         *routine,
         _HOLDER_AT,
+        *own_arrays,
     )
     for k, value in enumerate(values):
         ctypes.c_void_p.from_address(context + 8 * k).value = value

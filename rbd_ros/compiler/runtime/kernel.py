@@ -19,7 +19,7 @@ from rbd_ros.compiler import cache
 from rbd_ros.compiler.definition import Definition
 from rbd_ros.compiler.graph import OperationCount
 from rbd_ros.compiler.program import Program
-from rbd_ros.compiler.runtime import builtin, calls, handles
+from rbd_ros.compiler.runtime import builtin, calls, handles, reuse
 from rbd_ros.compiler.runtime.batches import BatchFunction, estimated_seconds
 from rbd_ros.compiler.runtime.call_table import CallTable
 from rbd_ros.compiler.runtime.randomness import generator
@@ -253,6 +253,7 @@ class Kernel(BaseKernel):
             ],
         )
         self.address = self._single_code.address('packed')
+        self._own_arrays = reuse.own_arrays(definition.outputs)
         self._batch_code: Optional[native.MachineCode] = None
         self._rows: Optional[BatchFunction] = None
         self._call_table: Optional[CallTable] = None
@@ -278,6 +279,7 @@ class Kernel(BaseKernel):
             fallback,
             definition.result,
             (calls.routine()[1], self._call_table.address) if self._call_table else (0, 0),
+            reuse.addresses(self._own_arrays),
         )
 
     def call_with_forces(self, links: Sequence[str], other: Kernel) -> None:

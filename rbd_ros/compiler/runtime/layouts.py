@@ -6,10 +6,9 @@ import ctypes
 
 import numpy as np
 
-# Offsets in PyObject (after the reference count), in objects of variable size, and in NumPy's
-# PyArrayObject_fields
-TYPE, SIZE = 8, 16
-DATA, ND, DIMENSIONS, DESCR, FLAGS = 16, 24, 32, 56, 64
+# Offsets in PyObject, in objects of variable size, and in NumPy's PyArrayObject_fields
+REFERENCES, TYPE, SIZE = 0, 8, 16
+DATA, ND, DIMENSIONS, DESCR, FLAGS, WEAK_REFERENCES = 16, 24, 32, 56, 64, 72
 DOUBLE = 12  # NumPy's number of float64
 TUPLE_ITEMS = tuple.__basicsize__  # where the items of a tuple begin
 
