@@ -20,7 +20,7 @@ from rbd_ros.compiler import cache
 from rbd_ros.compiler.loops import sources
 from rbd_ros.compiler.loops.records import Record
 from rbd_ros.compiler.loops.vocabulary import compiled
-from rbd_ros.compiler.runtime import builtin, handles
+from rbd_ros.compiler.runtime import builtin, handles, loop_builtin
 from rbd_ros.compiler.source import source_digest
 from rbd_ros.compiler.targets.llvm import native
 
@@ -73,7 +73,7 @@ class EntryPoint:
             # The very same text, in the interpreter.
             return partial(self.function, *(each.fields for each in records))
         if keep_lock and builtin.supported():
-            return builtin.make_loop_builtin(
+            return loop_builtin.make_loop_builtin(
                 self.__name__,
                 self.__doc__ or '',
                 code.address('builtin'),

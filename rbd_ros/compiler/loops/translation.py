@@ -9,7 +9,7 @@ import llvmlite.binding as llvm
 from rbd_ros.compiler.loops.instances import Instance, Instances
 from rbd_ros.compiler.loops.statements import function_text
 from rbd_ros.compiler.loops.values import Bytes, FLOAT, INT, record_type, Refused, Type
-from rbd_ros.compiler.runtime import builtin
+from rbd_ros.compiler.runtime.loop_builtin import loop_function
 from rbd_ros.compiler.targets.llvm import native
 from rbd_ros.compiler.targets.llvm.routine import Routine
 
@@ -39,7 +39,7 @@ def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
     while instances.waiting:
         instance = instances.waiting.pop()
         texts.append(_text(instances, instance))
-    whole = [_entry(top), builtin.loop_function(len(kinds), numbers), '!0 = !{}']
+    whole = [_entry(top), loop_function(len(kinds), numbers), '!0 = !{}']
     return native.module_text([*texts, *((text, []) for text in whole)])
 
 

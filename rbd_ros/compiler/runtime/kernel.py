@@ -19,7 +19,7 @@ from rbd_ros.compiler import cache
 from rbd_ros.compiler.definition import Definition
 from rbd_ros.compiler.graph import OperationCount
 from rbd_ros.compiler.program import Program
-from rbd_ros.compiler.runtime import builtin, calls, handles
+from rbd_ros.compiler.runtime import builtin, calls, handles, kernel_builtin
 from rbd_ros.compiler.runtime.batches import BatchFunction, estimated_seconds
 from rbd_ros.compiler.runtime.call_table import CallTable
 from rbd_ros.compiler.runtime.randomness import generator
@@ -245,7 +245,7 @@ class Kernel(BaseKernel):
             lambda program: [
                 functions.core_function(program),
                 (
-                    builtin.builtin_function(
+                    kernel_builtin.builtin_function(
                         definition.inputs, definition.outputs, definition.numbers
                     ),
                     [],
@@ -270,7 +270,7 @@ class Kernel(BaseKernel):
         if not builtin.supported():
             return fallback
         code, definition = self._single_code, self.definition
-        return builtin.make_builtin(
+        return kernel_builtin.make_builtin(
             name or definition.name,
             doc or definition.doc,
             code.address('builtin'),

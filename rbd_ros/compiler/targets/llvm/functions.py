@@ -7,7 +7,8 @@
 * ``batch(ins, strides, outs, scratch, first, last)``: rows `first` to `last` of a batch, W at a
   time; an input with stride 0 is the same for all rows.
 
-The first three live in one module with the builtin for Python (builtin.py), the last in another.
+The first three live in one module with the builtin for Python (runtime/kernel_builtin.py), the
+last in another.
 """
 
 from __future__ import annotations
