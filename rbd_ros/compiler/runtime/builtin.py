@@ -49,8 +49,11 @@ HOLDER_AT = Fallback.__basicsize__ - 8
 @lru_cache(maxsize=None)
 def supported() -> bool:
     """Whether this interpreter lays its objects out as the builtin assumes."""
+    # 16 bytes: a reference count and a type. Without a GIL there is more, and where references are
+    # traced.
     if sys.implementation.name != 'cpython' or object.__basicsize__ != 16 or sys.maxsize < 2**32:
         return False
+    # Two axes of different lengths, so that no field passes for another.
     array, fallback = np.zeros((3, 2)), Fallback(len)
     fallback.holder = type(array)
     if ctypes.c_void_p.from_address(id(fallback) + HOLDER_AT).value != id(np.ndarray):
@@ -75,6 +78,7 @@ def vectorcall(fallback: Fallback) -> int:
 
     That of PyObject_Vectorcall, or what it would call: CPython 3.10 does not export it.
     """
+    # Looked up once: all fallbacks are of one kind, and so are called by one function.
     if hasattr(ctypes.pythonapi, 'PyObject_Vectorcall'):
         return ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
     offset = ctypes.c_ssize_t.from_address(id(type(fallback)) + _TYPE_VECTORCALL_OFFSET).value
@@ -95,6 +99,7 @@ class _MethodDef(ctypes.Structure):
 _definitions: List[_MethodDef] = []
 
 
+# Kept for ever, like the definitions that point at it.
 @lru_cache(maxsize=None)
 def _text(text: str) -> bytes:
     return text.encode()
@@ -115,4 +120,5 @@ def new_builtin(
         ctypes.py_object,
         [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p],
     )
+    # By `py_object`, so that ctypes takes over the new reference, and raises what is to be raised.
     return new(ctypes.addressof(definition), bound, None)

@@ -36,8 +36,10 @@ from rbd_ros.compiler.runtime.layouts import (
 def arrange(r: CallWriter, n: str, slots: str) -> None:
     """Put each argument into its slot, by place or by name."""
     known = r.value(f'add i64 {n}, 2')
+    # Absent arguments are null pointers. A variable of the stack is not cleared by itself.
     with r.loop(known) as k:
         r.put(slots, 'ptr', 'null', k)
+    # `out` is by name only, and so the last slot is not filled by position.
     r.when(r.value(f'icmp sgt i64 %nargs, {r.word("by_place")}'), 'slow')
     with r.loop('%nargs') as k:
         r.put(slots, 'ptr', r.get('%args', 'ptr', k), k)
@@ -46,12 +48,16 @@ def arrange(r: CallWriter, n: str, slots: str) -> None:
         with r.loop(r.field('%kwnames', SIZE, 'i64')) as j:
             name = r.get(r.at('%kwnames', 'i8', str(TUPLE_ITEMS)), 'ptr', j)
             place = r.variable('i64', '-1')
+            # Again for every name: what `variable` sets, it sets at the entry.
             r.put(place, 'i64', '-1')
             with r.loop(known) as k:
+                # By identity: names in calls are interned, as are those of the table. A name made
+                # otherwise goes to Python, which compares letters.
                 with r.only_if(r.same(r.element(NAMES, k, 'ptr'), name)):
                     r.put(place, 'i64', k)
             at = r.get(place, 'i64')
             r.when(r.value(f'icmp slt i64 {at}, 0'), 'slow')
+            # Given twice: Python says so.
             r.unless(r.same(r.get(slots, 'ptr', at), 'null'), 'slow')
             r.put(slots, 'ptr', r.get('%args', 'ptr', r.value(f'add i64 %nargs, {j}')), at)
     with r.loop(n) as k:
@@ -75,6 +81,7 @@ def with_forces(r: CallWriter, n: str, slots: str) -> None:
         r.when(r.same(argument, 'null'), 'slow')
         r.put(passed, 'ptr', argument, k)
     with r.loop(count) as j:
+        # As many forces as links, and one for each of them: so there is no other link.
         key = r.element(KEYS, j, 'ptr')
         force = r.value(f'call ptr {r.api("dict_get")}(ptr {forces}, ptr {key})')
         r.when(r.same(force, 'null'), 'slow')
@@ -88,6 +95,7 @@ def with_forces(r: CallWriter, n: str, slots: str) -> None:
     total = r.value(f'add i64 {n}, {count}')
     out = r.get(slots, 'ptr', r.value(f'add i64 {n}, 1'))
     r.put(passed, 'ptr', out, total)
+    # The vectorcall protocol: values of named arguments follow the others.
     names = r.value(f'select i1 {r.same(out, "null")}, ptr null, ptr {r.word("out_name", "ptr")}')
     called = r.word('forced', 'ptr')
     answer = r.value(f'call ptr {called}(ptr {bound}, ptr {passed}, i64 {total}, ptr {names})')
@@ -101,6 +109,8 @@ def with_forces(r: CallWriter, n: str, slots: str) -> None:
 
 def take_inputs(r: CallWriter, n: str, slots: str, ins: str, strides: str, rows: str) -> None:
     """Find the numbers of each input; a single state among batches counts for every row."""
+    # Not at the entry with the others, since its size is read from the table; and outside of all
+    # loops, in which it would take more of the stack each time.
     buffer = r.value(f'alloca double, i64 {r.word("total")}, align 8')
     used, own_rows = r.variable('i64', '0'), r.variable('i64', '0')
     with r.loop(n) as k:
@@ -108,9 +118,11 @@ def take_inputs(r: CallWriter, n: str, slots: str, ins: str, strides: str, rows:
         size = r.element(SIZES, k)
         room = r.at(buffer, 'double', r.get(used, 'i64'))
         r.put(used, 'i64', r.value(f'add i64 {r.get(used, "i64")}, {size}'))
+        # A stride of 0 has every row of a batch read the same state.
         r.put(strides, 'i64', '0', k)
         given, taken = r.new_label(), r.new_label()
         r.unless(r.same(argument, 'null'), given)
+        # Missing, without a usual value and not drawn: Python says what is missing.
         r.unless(r.same(r.element(DRAWN, k), '1', 'i64'), 'slow')
         with r.loop(size) as i:
             draw, state = r.api('next_double'), r.api('randomness')
@@ -135,8 +147,11 @@ def take_inputs(r: CallWriter, n: str, slots: str, ins: str, strides: str, rows:
 
 def take_function() -> str:
     """Text of `take`: where the numbers of an argument are; 0 no, 1 a state, 2 a batch."""
+    # `%number` is 1 for an input that is a single number: a float or an int for a state, an array
+    # with one axis for a batch.
     parameters = 'ptr %obj, i64 %size, i64 %number, ptr %buffer, ptr %data, ptr %rows'
     r = CallWriter(f'internal i64 @take({parameters})')
+    # Types are compared by identity: a subclass may mean something else by its items.
     r.when(r.is_type('%obj', 'ndarray'), 'array')
     r.when(r.same('%number', '1', 'i64'), 'alone')
     items = r.variable('ptr', 'null')
@@ -182,17 +197,20 @@ def take_function() -> str:
     r.unless(r.same(axes, '1', 'i32'), 'no')
     r.unless(r.same(r.get(shape, 'i64'), '%size', 'i64'), 'no')
     kind = r.field(r.field('%obj', DESCR, 'ptr'), DESCR_KIND, 'i8')
+    # Real numbers; for complex ones, texts and objects Python has the right words.
     for letter in 'fiu':
         r.when(r.same(kind, str(ord(letter)), 'i8'), 'numeric')
     r.go('no')
     r.label('numeric')
     float64 = r.api('float64')
+    # PyArray_FromAny steals the reference to the descriptor.
     r.do(f'call void {r.api("retain")}(ptr {float64})')  # which the next call takes
     array = r.value(
         f'call ptr {r.api("array_from_any")}(ptr %obj, ptr {float64}, i32 1, i32 1, '
         f'i32 {CONTIGUOUS_ALIGNED}, ptr null)'
     )
     r.when(r.same(array, 'null'), 'error')
+    # Copied: the array that is new here ends before the kernel runs.
     source = r.field(array, DATA, 'ptr')
     with r.loop('%size') as k:
         r.put('%buffer', 'double', r.get(source, 'double', k), k)
@@ -201,6 +219,7 @@ def take_function() -> str:
     r.do('ret i64 1')
 
     r.label('error')
+    # Python must not be called with an error set. It meets the same one, and says more about it.
     r.do(f'call void {r.api("clear_error")}()')
     r.label('no')
     r.do('ret i64 0')
@@ -210,6 +229,8 @@ def take_function() -> str:
 def _number(r: CallWriter, obj: str) -> str:
     """Value of an object that is exactly a float or an integer."""
     number = r.variable('double', '0.0')
+    # Labels of its own, as it is written into a function twice; `no` and `error` are the
+    # function's.
     whole, done = r.new_label(), r.new_label()
     is_float = r.value(f'or i1 {r.is_type(obj, "float")}, {r.is_type(obj, "float64_type")}')
     r.unless(is_float, whole)
@@ -218,6 +239,7 @@ def _number(r: CallWriter, obj: str) -> str:
     r.label(whole)
     r.unless(r.is_type(obj, 'int'), 'no')
     r.put(number, 'double', r.value(f'call double {r.api("int_as_double")}(ptr {obj})'))
+    # An integer beyond all doubles, of which -1.0 is returned, as of -1.
     r.unless(r.same(r.value(f'call ptr {r.api("error_occurred")}()'), 'null'), 'error')
     r.label(done)
     return r.get(number, 'double')

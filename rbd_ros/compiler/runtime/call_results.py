@@ -31,6 +31,7 @@ def new_outputs(
         made = r.value(f'call ptr {r.api("new_tuple")}(ptr {kind}, i64 {m})')
         r.when(r.same(made, 'null'), 'nothing')
         r.put(result, 'ptr', made)
+    # Rows of a batch come before the axes of one state.
     dims = r.array('i64', MOST_AXES + 1)
     with r.loop(m) as j:
         shape, done = r.shape(j), r.new_label()
@@ -38,6 +39,7 @@ def new_outputs(
         count = r.get(rows, 'i64')
         single = r.value(f'icmp slt i64 {count}, 0')
         r.put(outs, 'ptr', r.at(numbers, 'double', j), j)
+        # The kernel writes such a number to the stack; afterwards it becomes a float.
         r.when(r.both(single, r.same(axes, '0', 'i64')), done)
         lead = r.value(f'select i1 {single}, i64 0, i64 1')
         r.put(dims, 'i64', count)
@@ -57,8 +59,10 @@ def new_outputs(
 def keep(r: CallWriter, several: str, result: str, j: str, made: str) -> None:
     """Make an object part of the result, which owns it."""
     alone, kept = r.new_label(), r.new_label()
+    # Memory is short, and the error is set: all that is left is to let go of what there is.
     r.when(r.same(made, 'null'), 'give_up')
     r.unless(several, alone)
+    # A named tuple has the layout of a tuple.
     items = r.at(r.get(result, 'ptr'), 'i8', str(TUPLE_ITEMS))
     r.put(items, 'ptr', made, j)
     r.go(kept)
@@ -87,6 +91,7 @@ def given_outputs(
             r.put(array, 'ptr', r.get(r.at(out, 'i8', str(TUPLE_ITEMS)), 'ptr', j))
         given = r.get(array, 'ptr')
         r.unless(r.is_type(given, 'ndarray'), 'slow')
+        # Nothing is converted: the copy would not be the caller's array.
         r.unless(r.is_plain(given, CONTIGUOUS_ALIGNED | WRITEABLE), 'slow')
         shape = r.shape(j)
         axes = r.element(SHAPES, shape)
@@ -101,6 +106,8 @@ def given_outputs(
             r.unless(r.same(has, wanted, 'i64'), 'slow')
         data = r.field(given, DATA, 'ptr')
         elements = r.element(SHAPES + 1, shape)
+        # Two ranges of memory meet if each begins before the other ends. Python copies inputs
+        # then.
         end = r.at(data, 'double', r.value(f'mul i64 {elements}, {lines}'))
         with r.loop(n) as k:
             source = r.get(ins, 'ptr', k)
@@ -112,6 +119,7 @@ def given_outputs(
             before = r.value(f'icmp ult ptr {source}, {end}')
             after = r.value(f'icmp ult ptr {data}, {source_end}')
             r.when(r.both(before, after), 'slow')
+        # Nor may two results share memory, which Python refuses.
         with r.loop(j) as i:
             other = r.get(outs, 'ptr', i)
             size = r.element(SHAPES + 1, r.shape(i))
@@ -130,5 +138,6 @@ def given_outputs(
         r.put(one, 'ptr', out)
         with r.only_if(several):
             r.put(one, 'ptr', r.get(r.at(out, 'i8', str(TUPLE_ITEMS)), 'ptr', j))
+        # The result is a new reference to the caller's array; the tuple takes over one for each.
         r.do(f'call void {r.api("retain")}(ptr {r.get(one, "ptr")})')
         keep(r, several, result, j, r.get(one, 'ptr'))

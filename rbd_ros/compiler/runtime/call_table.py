@@ -45,6 +45,7 @@ class CallTable:
     """
 
     def __init__(self, definition: Definition, one: int, routine: object):
+        # Machine code knows its address: it must stay where it is.
         self._words = (ctypes.c_int64 * _LENGTH)()
         self._kept: List[Any] = [routine]
         inputs, outputs = definition.inputs, definition.outputs
@@ -52,6 +53,7 @@ class CallTable:
         self._set('outputs', len(outputs))
         self._set('one', one)
         self._set('lanes', native.simd_lanes())
+        # Room for all inputs as numbers; not none, of which there would be no address.
         self._set('total', max(1, sum(size for _, size in inputs)))
         if definition.result is not None:
             self._set('result_type', self._object(definition.result))
@@ -64,6 +66,7 @@ class CallTable:
             if usual is not None:
                 self._words[USUAL + k] = self._object(float(usual))
         self._set('by_place', len(inputs) + bool(definition.mapping))
+        # In the order of the slots (`arrange` in call_arguments.py).
         names = [*(name for name, _ in inputs), definition.mapping, 'out']
         for k, name in enumerate(names):
             if name:
@@ -98,6 +101,7 @@ class CallTable:
         for name in ('kept_rows', 'alone_rows', 'chunk'):
             self._set(name, getattr(rows, name))
         self._set('ready', sharing().ready_address)
+        # Last: it says that the others are set. Between two assignments another thread may run.
         self._set('batch', rows.address)
 
     def allow_forces(self, links: Sequence[str], function: int, bound: Any) -> None:
@@ -110,8 +114,10 @@ class CallTable:
         if len(links) > MOST_LINKS:
             return
         keys = [sys.intern(link) for link in links]
+        # While the table changes, no number of links is right, so that no call comes through.
         self._set('links', 0)
         for k, key in enumerate(keys):
+            # Interned, as names in a program are, so that a dictionary finds them by identity.
             self._words[KEYS + k] = id(key)
         self._set('forced', function)
         self._set('forced_self', id(bound))

@@ -36,12 +36,14 @@ class CallWriter(Routine):
 
     def is_type(self, obj: str, name: str) -> str:
         """Whether an object is of exactly this type."""
+        # No subclass: what that makes of its items or of its memory is for Python to say.
         return self.same(self.field(obj, TYPE, 'ptr'), self.api(name))
 
     def is_plain(self, array: str, flags: int) -> str:
         """Whether an array holds float64 as the processor wants them."""
         found = self.value(f'and i32 {self.field(array, FLAGS, "i32")}, {flags}')
         right = self.same(found, str(flags), 'i32')
+        # NumPy has one descriptor of native float64; a swapped byte order has another.
         return self.both(self.same(self.field(array, DESCR, 'ptr'), self.api('float64')), right)
 
     def shape(self, j: str) -> str:

@@ -50,12 +50,15 @@ def _call_function() -> str:
     slots = r.array('ptr', MOST_INPUTS + 2)
     ins, strides = r.array('ptr', MOST_INPUTS), r.array('i64', MOST_INPUTS)
     outs, numbers = r.array('ptr', MOST_OUTPUTS), r.array('double', MOST_OUTPUTS)
+    # -1 rows: a single state, which is not a batch of one.
     rows = r.variable('i64', '-1')
     arrange(r, n, slots)
     with_forces(r, n, slots)
     take_inputs(r, n, slots, ins, strides, rows)
     batch = r.value(f'icmp sge i64 {r.get(rows, "i64")}, 0')
     with r.only_if(batch):
+        # Fewer rows than lanes are done one after another, and need nothing made. More need the
+        # code for many, and long ones need helpers: the first time, Python provides them.
         few = r.value(f'icmp slt i64 {r.get(rows, "i64")}, {r.word("lanes")}')
         known = r.new_label()
         r.when(few, known)
@@ -67,6 +70,7 @@ def _call_function() -> str:
     absent = r.value(f'or i1 {r.same(out, "null")}, {r.same(out, r.api("none"))}')
     result = r.variable('ptr', 'null')  # named tuple, or the only output
     several = r.value(f'icmp ne i64 {r.word("result_type")}, 0')
+    # None, and no argument at all, mean the same.
     r.unless(absent, 'given')
     new_outputs(r, m, several, result, outs, numbers, rows)
     r.go('run')
@@ -75,6 +79,7 @@ def _call_function() -> str:
     r.label('run')
     _run(r, n, m, ins, strides, outs, rows)
     with r.loop(m) as j:  # numbers of a single state become objects
+        # That an output went to its place on the stack says that it is a number of a single state.
         is_number = r.same(r.get(outs, 'ptr', j), r.at(numbers, 'double', j))
         with r.only_if(is_number):
             value = r.get(numbers, 'double', j)
@@ -87,9 +92,11 @@ def _call_function() -> str:
     r.label('nothing')
     r.do('ret ptr null')
     r.label('no_memory')
+    # It sets the error and returns null. Releasing null is allowed.
     r.value(f'call ptr {r.api("no_memory")}()')
     r.do(f'call void {r.api("release")}(ptr {r.get(result, "ptr")})')
     r.go('nothing')
+    # `%self` is the fallback of the builtin that was called.
     r.label('slow')
     r.do(
         f'%answer = call ptr {r.api("vectorcall")}(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)'
@@ -121,6 +128,7 @@ def _run(r: CallWriter, n: str, m: str, ins: str, strides: str, outs: str, rows:
     r.go(done)
     r.label(many)
     long = r.new_label()
+    # With the scratch array that is kept: the interpreter's lock guards it.
     r.unless(r.value(f'icmp sle i64 {count}, {r.word("kept_rows")}'), long)
     r.do(
         f'call void {r.word("batch", "ptr")}(ptr {ins}, ptr {strides}, ptr {outs}, '
@@ -134,6 +142,7 @@ def _run(r: CallWriter, n: str, m: str, ins: str, strides: str, outs: str, rows:
 
 def _run_long(r: CallWriter, ins: str, strides: str, outs: str, count: str) -> None:
     """Do a batch, with help or without, while other threads of the interpreter may run."""
+    # On this thread's stack: `run` does not return while a helper uses it.
     job = r.array('i64', JOB_SIZE)
     for name, array in (('ins', ins), ('strides', strides), ('outs', outs)):
         r.put(job, 'ptr', array, str(JOB[name]))
@@ -141,8 +150,10 @@ def _run_long(r: CallWriter, ins: str, strides: str, outs: str, count: str) -> N
     r.put(job, 'i64', r.word('scratch_size'), str(JOB['scratch']))
     r.put(job, 'i64', count, str(JOB['rows']))
     alone = r.value(f'icmp sle i64 {count}, {r.word("alone_rows")}')
+    # A chunk of everything keeps `run` from asking for help.
     chunk = r.value(f'select i1 {alone}, i64 {count}, i64 {r.word("chunk")}')
     r.put(job, 'i64', chunk, str(JOB['chunk']))
+    # Arguments and results stay: the caller holds the former, and this function the latter.
     state = r.value(f'call ptr {r.api("give_up_lock")}()')
     complete = r.value(f'call i64 {r.word("run", "ptr")}(ptr {job})')
     r.do(f'call void {r.api("take_lock")}(ptr {state})')
@@ -161,9 +172,11 @@ def routine() -> Tuple[native.MachineCode, int]:
     key = {
         'source': source_digest(__name__),
         'python': sys.version_info[:2],
+        # The other offsets are numbers in the source.
         'layout': [TUPLE_ITEMS],
     }
     code = load_routine('call', text(), key)
+    # Addresses of this process, so that the machine code itself can be kept on disk.
     for k, value in enumerate(_api_values()):
         ctypes.c_void_p.from_address(code.global_address('api') + 8 * k).value = value
     return code, code.address('call')
@@ -183,6 +196,7 @@ def _api_values() -> Sequence[int]:
         numpy_function(PYARRAY_NEW),
         numpy_function(PYARRAY_FROM_ANY),
         *map(address, functions),
+        # Any fallback will do: all are called by the same function.
         vectorcall(Fallback(len)),
         *map(address, of_threads),
         *next_double(),

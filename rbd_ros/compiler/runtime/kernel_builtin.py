@@ -58,6 +58,7 @@ _CONTEXT = (
     'result_type',
     'call',
     'call_table',
+    # Not an address: how far into the fallback the holder is.
     'holder_at',
 )
 
@@ -82,12 +83,14 @@ def builtin_function(
         axes = 0 if name in numbers else 1
         lines.append(f'  %slot{k} = getelementptr ptr, ptr %args, i64 {k}')
         lines.append(f'  %a{k} = load ptr, ptr %slot{k}')
+        # The type before anything else is read: every object has one.
         kind = field(f'%a{k}', f'type{k}', TYPE, 'ptr')
         lines += [
             f'  %is_array{k} = icmp eq ptr {kind}, %ndarray',
             f'  br i1 %is_array{k}, label %array{k}, label %slow',
             f'array{k}:',
         ]
+        # These may be read of any array, so they are tested together: one branch instead of three.
         descr = field(f'%a{k}', f'descr{k}', DESCR, 'ptr')
         nd = field(f'%a{k}', f'nd{k}', ND, 'i32')
         flags = field(f'%a{k}', f'flags{k}', FLAGS, 'i32')
@@ -101,6 +104,7 @@ def builtin_function(
             f'  br i1 %all{k}, label %vector{k}, label %slow',
             f'vector{k}:',
         ]
+        # An array without axes has no lengths to point at.
         if axes:
             dimensions = field(f'%a{k}', f'dims{k}', DIMENSIONS, 'ptr')
             lines += [
@@ -109,8 +113,11 @@ def builtin_function(
                 f'  br i1 %fits{k}, label %next{k}, label %slow',
                 f'next{k}:',
             ]
+        # Only now: what is not an array has no such field.
         arrays.append(f'ptr {field(f"%a{k}", f"data{k}", DATA, "ptr")}')
 
+    # The calls below are tail calls where they can be: this function then leaves no frame behind.
+    # What has yet to be put into a holder must come back.
     checks = '\n'.join(lines)
     made = _Results(outputs)
     return f"""
@@ -225,9 +232,12 @@ class _Results:
         dims = ', '.join(f'i64 {d}' for d in output.shape)
         self.constants += f'@shape{k} = internal constant [{len(output.shape)} x i64] [{dims}]\n'
         self._before.append(
+            # PyArray_New with neither strides nor data: contiguous, in memory of its own, not
+            # cleared.
             f'  %result{k} = call ptr %new_array(ptr %ndarray, i32 {len(output.shape)}, '
             f'ptr @shape{k}, i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null)'
         )
+        # Before the kernel runs: it has to have somewhere to write.
         self._keep(k, self._before)
         self._before += [
             f'  %out{k}_p = getelementptr i8, ptr %result{k}, i64 {DATA}',
@@ -236,6 +246,7 @@ class _Results:
         self.destinations.append(f'ptr %out{k}')
 
     def _number(self, k: int) -> None:
+        # A float cannot be written to after it was made: the kernel writes beside it.
         self._before.append(f'  %number{k} = alloca double')
         self.destinations.append(f'ptr %number{k}')
         self._after += [
@@ -246,6 +257,7 @@ class _Results:
 
     def _keep(self, k: int, lines: List[str]) -> None:
         """Check that an object was made, and give it to the tuple."""
+        # The tuple owns it at once. Null is fine, too: then the whole tuple is released.
         if self._in_tuple:
             lines += [
                 f'  %item{k} = getelementptr i8, ptr %tuple, i64 {TUPLE_ITEMS + 8 * k}',
@@ -275,6 +287,7 @@ class _Results:
 def _interpreter() -> Tuple[int, ...]:
     """The table `context` up to what depends on the kernel."""
     api = ctypes.pythonapi
+    # Objects and functions that live as long as the interpreter, so that addresses are enough.
     functions = (api.PyFloat_FromDouble, api.PyType_GenericAlloc, api.Py_DecRef)
     return (
         id(np.ndarray),
@@ -302,6 +315,8 @@ def make_builtin(
     :param routine: addresses of what does the calls that are not plain (calls.py), and of its
         table for this kernel
     """
+    # Addresses are those of this process, so they are no part of the machine code, which is kept
+    # on disk.
     values = (
         *_interpreter(),
         vectorcall(fallback),
@@ -310,5 +325,6 @@ def make_builtin(
         HOLDER_AT,
     )
     for k, value in enumerate(values):
+        # In the order of `_CONTEXT`.
         ctypes.c_void_p.from_address(context + 8 * k).value = value
     return new_builtin(name, doc, address, _METH_FASTCALL_KEYWORDS, fallback)

@@ -8,6 +8,8 @@ import numpy as np
 
 # Offsets in PyObject (after the reference count), in objects of variable size, and in NumPy's
 # PyArrayObject_fields
+# These are the same in CPython 3.10 to 3.14, and in NumPy 1 and 2; where a field may move, its
+# place is asked for. `supported` in builtin.py looks whether arrays are as it says here.
 TYPE, SIZE = 8, 16
 DATA, ND, DIMENSIONS, DESCR, FLAGS = 16, 24, 32, 56, 64
 DESCR_KIND = 24  # of an array's descriptor: a letter, such as 'f' for floating-point numbers

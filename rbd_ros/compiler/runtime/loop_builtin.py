@@ -15,6 +15,7 @@ from rbd_ros.compiler.runtime.builtin import METH_FASTCALL, new_builtin
 from rbd_ros.compiler.runtime.layouts import TYPE
 
 _BYTES_DATA = bytes.__basicsize__ - 1  # where the content of a bytes object begins
+# What machine code of a loop needs of the interpreter, in the order of its table `context`.
 _LOOP_CONTEXT = (
     'PyLong_AsLongLong',
     'PyFloat_AsDouble',
@@ -41,6 +42,7 @@ def loop_function(records: int, numbers: Sequence[str]) -> str:
     for k, kind in enumerate(numbers):
         lines.append(f'  %slot{k} = getelementptr ptr, ptr %args, i64 {k}')
         lines.append(f'  %a{k} = load ptr, ptr %slot{k}')
+        # What cannot be converted sets an error, for which is asked once, after all of them.
         if kind == 'int':
             lines.append(f'  %n{k} = call i64 %as_int(ptr %a{k})')
         elif kind == 'float':
@@ -86,6 +88,7 @@ wrong:
 """
 
 
+# A class of its own, since a bytes object has no attributes.
 class _Addresses(bytes):
     """What a loop is bound to: the addresses of its records, and what must live as long."""
 
