@@ -46,6 +46,7 @@ def directory() -> Optional[Path]:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         if _ours(root.stat()):
             return root
+    # No home, a disk that is read only, a name that no file can have: then there is no cache.
     except (OSError, RuntimeError, ValueError):
         return None
     if root not in _noticed:
@@ -76,6 +77,7 @@ def entry_name(function: str, part: str, key_digest: str) -> str:
     :param part: which part of its machine code, such as the code for one state or for a batch
     :param key_digest: digest of everything else that decides its content
     """
+    # 160 bits: two keys never meet, and the name can still be read in a listing.
     return f'{function}-{part}-{key_digest[:40]}.o'
 
 
@@ -86,6 +88,7 @@ def load(name: str) -> Optional[Tuple[Dict[str, Any], bytes]]:
         return None
     try:
         with open(root / name, 'rb') as file:
+            # Of the open file: by its name, another one might be read than was looked at.
             if not _ours(os.fstat(file.fileno())):
                 return None
             content = file.read()
@@ -93,6 +96,7 @@ def load(name: str) -> Optional[Tuple[Dict[str, Any], bytes]]:
     except OSError:
         return None
     start = len(_MAGIC) + 64 + 1
+    # Against what broke off or decayed, not against people: those are kept out by `_ours`.
     checksum, body = content[len(_MAGIC) : start - 1], content[start:]
     if content[: len(_MAGIC)] != _MAGIC or hashlib.sha256(body).hexdigest().encode() != checksum:
         return None
@@ -116,6 +120,8 @@ def store(name: str, header: Mapping[str, Any], object_file: bytes) -> None:
     body = json.dumps(header).encode() + b'\n' + object_file
     temporary = None
     try:
+        # In the same directory: only within one file system is renaming one step, so that nobody
+        # ever reads half an entry.
         handle, temporary = tempfile.mkstemp(dir=root, prefix=_TEMPORARY)
         with os.fdopen(handle, 'wb') as file:
             file.write(_MAGIC + hashlib.sha256(body).hexdigest().encode() + b'\n' + body)
@@ -146,6 +152,7 @@ def _prune(root: Path) -> None:
     excess = sum(size for _, size, _ in entries) - _LARGEST
     if excess > 0:
         excess += _LARGEST // 4  # so that the next entry does not ask for it again
+        # By the time that `load` sets: many systems do not keep the time of the last access.
         for _, size, path in sorted(entries):
             if excess <= 0:
                 break

@@ -94,16 +94,20 @@ class Definition:
         symbols = {name: graph.inputs(name, size) for name, size in self.inputs}
         values = [tuple(values) for values in self.evaluate(*symbols.values())]
         values += self._derivatives(graph, symbols, values)
+        # A builtin's documentation begins with its signature, which CPython tells by this mark.
         summary = self.doc.partition('\n--\n\n')[2] or self.doc  # without the signature
         summary = summary.strip().partition('\n')[0]
         return Program(self.name, self.inputs, self.outputs, graph, tuple(values), summary)
 
     def interpret(self, *arrays: Scalars) -> Sequence[Scalars]:
         """Flat lists of the outputs, from lists of numbers for the inputs, without a compiler."""
+        # On floats the text itself is the reference. Only derivatives need the graph, as nobody
+        # has written them down.
         if not self.tangents:
             return self.evaluate(*arrays)
         return interpret(self._program, {name: x for (name, _), x in zip(self.inputs, arrays)})
 
+    # Traced once: the interpreter runs the same graph at every call.
     @cached_property
     def _program(self) -> Program:
         return self.program()
@@ -118,6 +122,7 @@ class Definition:
             for tangent in self.tangents
             for direction in tangent.directions(symbols[tangent.input])
         ]
+        # One pass for all outputs along all directions: what their derivatives share is made once.
         rows = directional_derivatives(graph, values, directions) if directions else []
         found, first = [], 0
         for each in outputs:

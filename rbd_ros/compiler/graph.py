@@ -70,6 +70,7 @@ class Graph:
 
     def count_of(self, numbers: Sequence[int]) -> OperationCount:
         """Number of operations of each kind among the nodes of these numbers."""
+        # Sine and cosine of an angle are found together, so angles count, not functions of them.
         live = [self.nodes[number] for number in numbers]
         ops = Counter(node[0] for node in live)
         return OperationCount(
@@ -118,6 +119,7 @@ class Symbol:
     :param negative: whether the value is the opposite of the node's
     """
 
+    # No dictionary: tracing a large robot makes millions of them.
     __slots__ = ('graph', 'number', 'negative')
     __array_ufunc__ = None  # so that numpy.float64(2) * symbol asks the symbol
 
@@ -134,10 +136,14 @@ class Symbol:
         if not isinstance(other, Symbol):
             if not isinstance(other, Real):
                 return NotImplemented
+            # In IEEE 754, -0.0 + 0.0 is 0.0; here zeros have no sign (`identity` in program.py).
             if other == 0:
                 return self
             other = self.graph.constant(float(other))
         a, b = self.number, other.number
+        # x - x is 0 even for an infinity: inputs that are not finite spoil all results in the end,
+        # so that no operation need think of them (poison.py). Likewise 0 x = 0 and x / x = 1
+        # below.
         if a == b:
             if self.negative != other.negative:
                 return 0.0
@@ -146,6 +152,7 @@ class Symbol:
             return Symbol(
                 self.graph, self.graph.node((ADD, a, b) if a < b else (ADD, b, a)), self.negative
             )
+        # One order of the operands, so that a - b and b - a become one node with two signs.
         if a < b:
             return Symbol(self.graph, self.graph.node((SUB, a, b)), self.negative)
         return Symbol(self.graph, self.graph.node((SUB, b, a)), other.negative)
@@ -176,6 +183,7 @@ class Symbol:
                 return Symbol(graph, node[2], self.negative) * factor
             other = graph.constant(other)
         a, b = self.number, other.number
+        # A constant comes first, wherever it was made: `c1 (c2 x)` above is told by that.
         if b < a or graph.nodes[b][0] == CONSTANT:
             a, b = b, a
         if graph.nodes[b][0] == CONSTANT:
@@ -186,6 +194,8 @@ class Symbol:
 
     def __truediv__(self, other: Value) -> Value:
         if not isinstance(other, Symbol):
+            # A rounding more than the division has, for a fraction of its time. A zero raises:
+            # what divides by zero in any configuration is refused when it is traced.
             reciprocal = 1.0 / float(other)
             if math.isfinite(reciprocal):
                 return self * reciprocal
@@ -213,6 +223,7 @@ class Symbol:
     def sqrt(self) -> Symbol:
         """Square root."""
         if self.negative:
+            # Neither odd nor even: the sign is a part of the operand.
             return Symbol(self.graph, self.graph.node((SQRT, self._as_node().number)), False)
         return Symbol(self.graph, self.graph.node((SQRT, self.number)), False)
 
@@ -242,6 +253,8 @@ class Symbol:
         larger belongs to an angle of at most pi/4, which is halved twice before the series.
         """
         steep = self - x
+        # tan(a/2) = tan a / (1 + sqrt(1 + tan^2 a)): the series is short for small angles only. At
+        # the origin the quotient is 0/1, and the angle 0.
         small, large = steep.where_positive(x, self), steep.where_positive(self, x)
         quotient = small / large.where_positive(large, 1.0)
         for _ in range(_ARCTANGENT_HALVINGS):

@@ -42,6 +42,7 @@ def cut(program: Program, order: Sequence[int], size: int) -> List[Part]:
         else:
             ready.append(place)
     nodes = [number for number in order if not at_hand(graph, number)]
+    # What is ready from the start counts as well: stores alone make a function long, too.
     parts = [Part() for _ in range(0, max(len(nodes) + len(ready), 1), size)]
     for k, place in enumerate(ready):
         parts[k // size].places.setdefault(START, []).append(place)
@@ -69,12 +70,14 @@ def keep(
     last_use: Dict[int, int] = {}
     for k, part in enumerate(parts):
         for number in part.nodes:
+            # Parts come in order, so the last to enter itself is the last that needs it.
             last_use.update(dict.fromkeys(operands(graph.nodes[number]), k))
     slots = dict(taken)
     free: List[int] = []
     released: List[List[int]] = [[] for _ in parts]
     for k, part in enumerate(parts):
         for number in part.nodes:
+            # What only its own part needs stays in that function's registers.
             if last_use.get(number, k) > k and number not in slots:
                 if not free:
                     free.append(length)

@@ -18,6 +18,7 @@ from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
 _PACKAGE = __name__.partition('.')[0]
 _ROOT = Path(__file__).resolve().parents[1]
 # Regular expressions, since each first call waits for this: a parser takes far longer.
+# Imports for type checkers alone, which change nothing at run time.
 _FOR_TYPES = re.compile(r'^if TYPE_CHECKING:\n(?:[ \t].*\n|\n)+', re.MULTILINE)
 _IMPORT = re.compile(
     rf'^[ \t]*from[ \t]+({_PACKAGE}(?:\.\w+)*)[ \t]+import[ \t]+(?:\(([^)]*)\)|(.+))$',
@@ -38,6 +39,7 @@ def source_digest(*roots: Any) -> str:
         elif root.__module__.partition('.')[0] == _PACKAGE:
             modules.add(root.__module__)
         else:
+            # An algorithm of a user's own: its file counts, and what it imports of ours.
             text, foreign[f'{root.__module__}.{root.__qualname__}'] = _foreign(root)
             modules.update(_homes(text))
     return _digest(frozenset(modules), tuple(sorted(foreign.items())))
@@ -71,6 +73,7 @@ def _homes(text: str) -> List[str]:
 
 @lru_cache(maxsize=None)
 def _home(source: str, name: str) -> str:
+    # `from package import module`
     if _path(f'{source}.{name}') is not None:
         return f'{source}.{name}'
     for other, original, alias in _imports(_text(source)):

@@ -164,6 +164,7 @@ def add_rim(
         down[r] = down[r] / length if length > FLAT else first[r]
     for r in range(3):
         s, t = (r + 1) % 3, (r + 2) % 3
+        # A quarter turn further: axis x down.
         radial = down[r] if quarter % 2 == 0 else axis[s] * down[t] - axis[t] * down[s]
         point[r] += half * axis[r] + sign * radial
 
@@ -244,6 +245,7 @@ def near_ground(
         # Half a step more than the velocity says, for forces that pull it down in the meantime.
         if lowest > MARGIN + 1.5 * timestep * fall:
             continue
+        # Once for each shape: after it, a point costs two scalar products.
         height_functions(poses[body], velocities[body], normal, offset, height, rate)
         for number in range(shapes.first[s], shapes.first[s + 1]):
             if shapes.kind[s] == FIXED_POINTS:

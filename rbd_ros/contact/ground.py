@@ -84,4 +84,5 @@ class ContactParameters:
         """Numbers as compiled loops take them: K_n, D_n, K_t, D_t, mu, (5,) [N/m, N s/m, 1]."""
         K_t = self.stiffness if self.tangential_stiffness is None else self.tangential_stiffness
         D_t = self.damping if self.tangential_damping is None else self.tangential_damping
+        # Compiled loops read them by index, in this order (law.py, ground_contact.py, sweeps.py).
         return np.array([self.stiffness, self.damping, K_t, D_t, self.friction], dtype=float)

@@ -56,6 +56,8 @@ def bilateral_force(
     :param damping: D_n [N s/m]
     :param timestep: h [s]
     """
+    # The gap at the end of the step, and there z = p: touching means that the surface is at the
+    # body.
     end = gap + timestep * rate
     # Where the surface was left behind, it first has to catch up with the body: within the step it
     # goes from z to the body's new gap, and D feels that velocity.

@@ -46,6 +46,7 @@ def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatA
 
 def _read_stl(path: str) -> FloatArray:
     data = Path(path).read_bytes()
+    # A binary file is 80 bytes of anything, the number of facets, and 50 bytes for each of these.
     count = int.from_bytes(data[80:84], 'little') if len(data) >= 84 else 0
     # Binary files may begin with "solid" too; their length gives them away.
     text = data.lstrip()[:5].lower() == b'solid' and len(data) != 84 + 50 * count
@@ -58,6 +59,7 @@ def _read_stl(path: str) -> FloatArray:
     if len(data) < 84 + 50 * count:
         raise MeshError(f'{path} is neither a text STL file nor a whole binary one')
     facet = np.dtype([('normal', '<f4', 3), ('vertices', '<f4', (3, 3)), ('attribute', '<u2')])
+    # Only the vertices: a hull needs no normals.
     return (
         np.frombuffer(data, facet, count, 84)['vertices'].reshape(-1, 3)
         if count

@@ -38,16 +38,19 @@ def contact_shapes(
         used
     :raises ValueError: for an unknown link
     """
+    # An unknown name is refused, before it would silently touch nothing.
     for link in links or ():
         model.link(link)
     rows, points, geometries, warnings = [], [], [], []
     for geometry in model.geometries:
         wanted = links is None or geometry.link in links
+        # What is fixed to the base cannot fall on anything.
         if geometry.role != 'collision' or geometry.body == 0 or not wanted:
             continue
         try:
             kind, centre, reach, own, size = _shape(geometry)
         except MeshError as error:
+            # One bad file is no reason to refuse the robot: the rest of it can touch.
             warnings.append(
                 f'link {geometry.link!r} will not touch anything: its collision mesh {error}'
             )

@@ -16,7 +16,8 @@ class LinkPoses(Mapping[str, Array]):
     :param array: all poses, (links, 4, 4) or (N, links, 4, 4)
     """
 
-    # One slot and nothing else: machine code makes these objects (compiler/runtime/builtin.py).
+    # One slot and nothing else: machine code makes these objects
+    # (compiler/runtime/kernel_builtin.py).
     __slots__ = ('array',)
     _places: ClassVar[Dict[str, int]] = {}
 

@@ -32,6 +32,7 @@ def make_world(plant: Plant, nq: int) -> WorldRecord:
         'bodies': len(plant.tree.parent),
         'freedoms': len(plant.tree.dof_index),
         'free': len(plant.free_bases),
+        # Unit impulses in the sweeps: one of each joint, three of each contact.
         'rows': nv + 3 * near,
     }
     return WorldRecord(
@@ -85,6 +86,7 @@ def make_plant(
         stiff=int(stiff.any()),
         timestep=float(timestep),
         forward_dynamics=_address(robot, 'forward_dynamics', **implicit),
+        # The same without damping in the inertia: each stage has its own velocity to damp.
         smooth_dynamics=_address(robot, 'forward_dynamics') if runge_kutta else 0,
         mass_matrix=_address(robot, 'mass_matrix'),
         bias_force=_address(robot, 'bias_force'),
@@ -125,6 +127,7 @@ def _tree(model: Model) -> Tree:
     row_first, row_index = _sparsity(model)
     return Tree(
         parent=_integers([0] + [body.parent for body in model.bodies]),
+        # The base has none: its own and those of the first body begin at 0.
         dof_first=_integers([0, 0] + [body.v.stop for body in model.bodies]),
         dof_index=_integers(model.tree_dof_index),
         dof_ratio=np.array(model.tree_dof_ratio, dtype=float),
@@ -148,6 +151,7 @@ def _by_degree_of_freedom(
 ) -> Tuple[IntArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """Position variable, limits, guard on the speed and rotation, of each degree of freedom."""
     model, nv = robot.model, robot.nv
+    # Only joints with one variable have limits.
     position = np.full(nv, -1, dtype=np.int64)
     lower, upper = np.full(nv, -np.inf), np.full(nv, np.inf)
     speed, turning = np.full(nv, float(speed_limit)), np.zeros(nv)
@@ -162,6 +166,7 @@ def _by_degree_of_freedom(
         S = body.joint.motion_subspace(neutral[body.q])
         for k, column in zip(range(model.tree_nv)[body.v], S.columns):
             i, rotates = model.tree_dof_index[k], any(column.angular)
+            # Of several shafts that turn with one variable, the fastest counts.
             turning[i] = max(turning[i], abs(model.tree_dof_ratio[k]) * rotates)
             if body.joint.nv > 1 and not rotates:
                 speed[i] = np.inf  # a robot may travel as fast as it likes
@@ -171,6 +176,7 @@ def _by_degree_of_freedom(
 def _sparsity(model: Model) -> Tuple[IntArray, IntArray]:
     """Nonzero entries of the factor L of H = L^T D L (book 6.3, 6.5), with those of gears."""
     rows: List[Set[int]] = [set() for _ in range(model.nv)]
+    # H couples the freedoms that move one body; below the diagonal is enough.
     for i, _ in model.outward():
         moving = {model.tree_dof_index[k] for k in model.support_dofs(i)}
         for k in moving:
@@ -224,6 +230,7 @@ def _brackets(model: Model) -> Tuple[IntArray, FloatArray]:
     index, value = [], []
     for i, (_, at_v) in model.independent_slices.items():
         joint, units = model.body(i).joint, np.eye(model.body(i).joint.nv)
+        # The bracket is bilinear: what it is for unit velocities are its coefficients.
         for j, u in enumerate(units):
             for k, v in enumerate(units):
                 product = np.array(joint.bracket(u.tolist(), v.tolist()), dtype=float)

@@ -111,6 +111,7 @@ def find_torque(
     gravity, servos = False, False
     for j in range(len(mode)):
         if mode[j] == EFFORT:
+            # Set, not added: each degree of freedom has one drive at most.
             tau[at_v[j]] = drives.effort[j]
         gravity = gravity or mode[j] == GRAVITY
         servos = servos or mode[j] >= POSITION  # or VELOCITY, the last two
@@ -124,6 +125,7 @@ def find_torque(
         add_servos(plant, state, drives, tau, duration)
     for i in range(len(tau)):
         if not abs(tau[i]) < math.inf:  # also false for what is no number
+            # No torque rather than a wrong one, for all joints: they belong to one motion.
             clear(tau)
             return False
     return True
@@ -140,6 +142,7 @@ def add_servos(
     """
     n, nq, v = len(tau), len(state.q), state.v
     known, forward, found = drives.known, drives.forward, drives.found
+    # Inputs of the kernel in its order; `known` and `forward` are views of what follows.
     for k in range(nq):
         drives.given[k] = state.q[k]
     for i in range(n):
@@ -154,6 +157,8 @@ def add_servos(
         if drives.mode[j] >= POSITION:
             i = drives.at_v[j]
             error = 0.0
+            # Under VELOCITY there is no place to go to: the difference of velocities decays by
+            # itself.
             if drives.mode[j] == POSITION:
                 error = drives.position[j] - state.q[drives.at_q[j]]
             forward[i] = 0.0
@@ -170,6 +175,7 @@ def add_servos(
             # Friction as it will be at the end: the joint is to move then, not to break away.
             end = v[i] + duration * known[i]
             friction = plant.friction[i] * min(max(end / SLOW, -1.0), 1.0)
+            # Of what was found, forces come after accelerations.
             tau[i] = found[n + i] + plant.damping[i] * v[i] + friction
 
 

@@ -18,8 +18,10 @@ def find_applied_force(
 
     :return: whether `kinematics` was found on the way, so that contact need not find it again
     """
+    # External forces come on top of it: no effort limit cuts them.
     copy(state.applied, dynamics.applied_force)
     if plant.has_external_forces:
+        # Poses are found for nothing else here, so only where a force acts.
         if state.counters[FORCES] > 0:
             call_kernel(plant.contact_kinematics, state.packed, dynamics.kinematics)
             add_external_forces(plant.tree, external_forces, dynamics)

@@ -46,6 +46,8 @@ def predict_free_bases(
     for base in range(len(plant.free_bases)):
         orientation, position = plant.free_bases[base, 0], plant.free_bases[base, 1]
         first = plant.free_bases[base, 2]
+        # From body coordinates to those of the predecessor, which rests: a free base hangs on the
+        # base.
         rotation(state.q, orientation, R)
         m = centre_of_mass(mass, first, c)
         for r in range(3):
@@ -58,6 +60,7 @@ def predict_free_bases(
             force[r] = drive[j] + impulse[j] / h - damping[j] * next_v[j]
         for r in range(3):  # the moments are about the centre of mass from here on
             s, t = (r + 1) % 3, (r + 2) % 3
+            # n_C = n_O - c x p, and likewise for the moment of the forces.
             angular[r] -= c[s] * linear[t] - c[t] * linear[s]
             angular[r] += h * (moment[r] - c[s] * force[t] + c[t] * force[s])
         for r in range(3):
@@ -84,16 +87,20 @@ def correct_free_bases(
         orientation, position = plant.free_bases[base, 0], plant.free_bases[base, 1]
         first = plant.free_bases[base, 2]
         m = centre_of_mass(mass, first, c)
+        # Without mass there is nothing to conserve, and A would be singular.
         if not m > 0.0:
             continue
         rotation(next_q, orientation, R)
         clear(x)
         for r in range(3):
             for k in range(3):
+                # By the transpose of R: from coordinates that rest into those of the body at the
+                # end.
                 x[r] += R[k, r] * free_bases.angular_momentum[base, k]
                 x[3 + r] += R[k, r] * free_bases.linear_momentum[base, k]
         for r in range(3):
             s, t = (r + 1) % 3, (r + 2) % 3
+            # From the centre of mass to the body's origin: n_O = n_C + c x p.
             x[r] += c[s] * x[3 + t] - c[t] * x[3 + s]
             next_q[position + r] = free_bases.centre_of_mass[base, r] - dot(R[r], c)
         # The other joints keep their velocities: what they contribute goes to the right.

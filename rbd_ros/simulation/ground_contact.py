@@ -127,6 +127,7 @@ def linearise_contacts(
             contacts.force[c, r] = force[r]
             copy(slope[r], problem.slope[c, r])
             problem.intercept[c, r] = force[r] - dot(slope[r], rate)
+            # Of the points near the ground, many are open.
             if force[r] != 0.0:
                 add_scaled(h * force[r], J[r], problem.contact_impulse)
     # Without any force the error itself: relative to nothing, everything would be large.
@@ -185,6 +186,7 @@ def add_contact(
         if a != 0.0 or b != 0.0 or c != 0.0:
             x[i] += h * (a * intercept[0] + b * intercept[1] + c * intercept[2])
             for j in range(n):
+                # The slope is negative: contact adds to the inertia that velocities feel.
                 A[i, j] -= a * product[0, j] + b * product[1, j] + c * product[2, j]
 
 
@@ -246,6 +248,7 @@ def start_contacts(plant: Plant, state: State, dynamics: Dynamics) -> int:
         for number in range(shapes.first[s], shapes.first[s + 1]):
             contact_point(shapes, s, number, dynamics.poses, ground.plane[0], point)
             gap = dot(ground.plane[0], point) - ground.offset
+            # Over the ground the surface is at rest; within it, it lies against the body.
             state.normal_deformation[number] = min(gap, 0.0)
             state.tangent_deformation[number, 0] = state.tangent_deformation[number, 1] = 0.0
             state.touching[number] = 0

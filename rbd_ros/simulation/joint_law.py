@@ -112,4 +112,5 @@ def law_impulse(u: float, mobility: float, box: float, low: float, high: float) 
     else:
         v = 0.0
     # Limits last: they overrule friction, and stop a joint without rebound.
+    # The impulse is what the velocity still lacks.
     return (min(max(v, low), high) - u) / mobility

@@ -41,6 +41,8 @@ def solve_factorised(
     :param row_index: as for `factorise`
     :param x: right-hand side, then solution, (n,)
     """
+    # Three systems in turn, in the place of x: with L^T from the tips to the base, with D, and
+    # with L back out.
     n = len(x)
     for i in range(n - 1, -1, -1):
         for at in range(row_first[i], row_first[i + 1]):
@@ -63,6 +65,8 @@ def solve_dense(A: FloatArray, x: FloatArray) -> None:
     for k in range(n):
         pivot = k
         for i in range(k + 1, n):
+            # The largest: what is left is then multiplied by no more than 1, and so are its
+            # errors.
             if abs(A[i, k]) > abs(A[pivot, k]):
                 pivot = i
         if pivot != k:
@@ -103,6 +107,7 @@ def copy(x: AnyArray, y: AnyArray) -> None:
 def clear(x: AnyArray) -> None:
     """Set x to zero."""
     for i in range(len(x)):
+        # An integer, as x may hold integers; an array of floats makes a float of it.
         x[i] = 0
 
 

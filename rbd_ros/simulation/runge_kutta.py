@@ -56,7 +56,10 @@ def runge_kutta_step(
     copy(state.v, stages.v)
     clear(stages.held_force)
     if solved:
+        # Kept, since the stages use `next_v` themselves.
         copy(motion.next_v, stages.implicit_v)
+        # Forces that jump are those of the implicit solve, the same in all stages: within a step
+        # nothing jumps then, which the order of the method rests on.
         held = hold_forces(plant, state, work.problem, stages, h)
         if held < 0:
             return False
@@ -81,6 +84,7 @@ def is_at_limit(plant: Plant, state: State) -> bool:
     for i in range(len(plant.position)):
         if plant.position[i] >= 0:
             q = state.q[plant.position[i]]
+            # Also at a limit: there the joint may be held, which only the implicit solve tells.
             if q <= plant.lower[i] or q >= plant.upper[i]:
                 return True
     return False
@@ -133,6 +137,7 @@ def travel(
     clear(stages.total_acceleration)
     for stage in range(5):  # the fifth is the end of the step
         if stage > 0:
+            # Two stages in the middle of the step, one at its end.
             part = 0.5 * h if stage < 3 else h
             for i in range(len(u)):
                 u[i] = part * rate[i] if stage < 4 else stages.total_rate[i]
@@ -175,6 +180,7 @@ def accelerate(
         damping = plant.explicit_damping[i] * state.v[i]
         state.torque[i] = dynamics.applied_force[i] + held_force[i] - damping
     if held == 0:
+        # The articulated-body algorithm, which needs no H.
         call_kernel(plant.smooth_dynamics, state.packed, a)
         return
     call_kernel(plant.mass_matrix, state.packed, dynamics.mass)
@@ -228,6 +234,8 @@ def displacement_rate(
     bracket(plant, u, v, first)
     bracket(plant, u, first, second)
     for i in range(len(v)):
+        # Coefficients B_k / k! of the series, with Bernoulli's numbers. The third is zero, so that
+        # this is enough for a method of fourth order.
         rate[i] += 0.5 * first[i] + second[i] / 12.0
 
 

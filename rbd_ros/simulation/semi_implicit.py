@@ -93,6 +93,7 @@ def prepare(plant: Plant, state: State, dynamics: Dynamics, problem: Problem, h:
         # After the momentum, which is that of the robot: damping acts at the end of the step.
         H[i, i] += h * plant.damping[i]
         problem.low[i], problem.high[i] = -plant.speed[i], plant.speed[i]
+        # Limits on positions as limits on the velocity that leads there within the step.
         if plant.position[i] >= 0:
             at = q[plant.position[i]]
             # A joint that is outside its limits already may stay there: `settle` moves it back

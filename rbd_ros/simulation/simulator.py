@@ -113,6 +113,7 @@ class Simulator:
         if external_forces:
             self._world.allow_external_forces()
         self._start_warnings: List[str] = []
+        # For `step()` without an argument: made once.
         self._nothing = np.zeros(robot.nv)
         self._shape = (robot.nv,)
         self._handles: Dict[int, int] = {}
@@ -161,6 +162,7 @@ class Simulator:
     @property
     def q(self) -> FloatArray:
         """Configuration, (nq,) [rad, m]."""
+        # Copies, here and below: the next step writes into the world's own arrays.
         return self._world.state.q.copy()
 
     @property
@@ -194,6 +196,7 @@ class Simulator:
         contacts, plane = self._world.contacts, self._world.plant.ground.plane
         result: List[Contact] = []
         for c in range(int(self._world.state.counters[layout.NEAR])):
+            # Near the ground are also points that do not touch it.
             if contacts.force[c, 0] > 0.0:
                 geometry = self._world.geometries[int(contacts.shape[c])]
                 result.append(
@@ -202,6 +205,7 @@ class Simulator:
                         geometry.name,
                         contacts.position[c].copy(),
                         plane[0].copy(),
+                        # From normal and tangents, the rows of `plane`, to base coordinates.
                         contacts.force[c] @ plane,
                         -float(contacts.gap[c]),
                     )
@@ -296,13 +300,16 @@ class Simulator:
         at = (
             np.zeros(3)
             if point is None
+            # In coordinates of the body: what is fixed together is one body with many links.
             else frame.placement.inverse_point(tuple(_finite_array('point', point, 3)))
         )
         if not duration > 0.0:
             raise ValueError(f'duration must be positive, got {duration}')
+        # After the checks: for an unknown link or a wrong shape, nothing is compiled anew.
         self._world.allow_external_forces()
         forces, counters = self._world.external_forces, self._world.state.counters
         use = forces.use
+        # Forces end in machine code, which knows no handles: those of ended ones are dropped here.
         self._handles = {handle: w for handle, w in self._handles.items() if use[w, 2] != 0}
         free = next((w for w in range(MAX_FORCES) if use[w, 2] == 0), None)
         if free is None:
@@ -314,6 +321,8 @@ class Simulator:
         forces.point[free] = at
         use[free] = (frame.body, 0 if point is None else 1, max(steps, 1) if steps >= 0 else -1)
         counters[layout.FORCES] += 1
+        # Not used again, unless a snapshot is restored: an old handle must clear nobody else's
+        # force.
         handle, self._next_handle = self._next_handle, self._next_handle + 1
         self._handles[handle] = free
         return handle

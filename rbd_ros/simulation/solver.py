@@ -90,6 +90,7 @@ def newton(
     # A held joint's impulse is what is left of sums of this size.
     for i in range(len(v)):
         slack = max(slack, ROUNDING * abs(problem.momentum[i]))
+    # One more round than steps: the first only finds the forces at the velocity that is there.
     for step in range(steps + 1):
         if step > 0:
             solve_linear(plant, segment, problem, v, count, h)
@@ -129,6 +130,7 @@ def solve_linear(
     n = len(v)
     A, x = problem.system, problem.solution
     for i in range(n):
+        # Copies: solving destroys them, and the next step begins with the same H and b.
         copy(problem.inertia[i], A[i])
         x[i] = problem.momentum[i]
     pressed = False
@@ -140,6 +142,7 @@ def solve_linear(
             held = held_velocity(segment[i], problem.low[i], problem.high[i])
             for j in range(n):
                 if held != 0.0 and not is_held(segment[j]):
+                    # Most are held at 0, where there is nothing to take over.
                     x[j] -= A[j, i] * held
                 A[i, j] = 0.0
                 A[j, i] = 0.0

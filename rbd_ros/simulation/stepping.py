@@ -156,6 +156,7 @@ def settle(plant: Plant, state: State, motion: Motion, impulse: FloatArray, h: f
             elif q > plant.upper[i]:
                 motion.next_q[at] = max(plant.upper[i], q - RETURN_SPEED * h)
         state.constraint_force[i] = impulse[i] / h
+    # Only here: until now, a step that fails has changed neither.
     copy(motion.next_v, state.v)
     copy(motion.next_q, state.q)
 

@@ -67,6 +67,8 @@ def sweep_to_rest(
         fastest = 0.0
         for i in range(n):
             fastest = max(fastest, abs(v[i]))
+        # Relative to what moves: velocities may be of any size. At rest both are zero, and it
+        # ends.
         if change <= SMALL_CHANGE * fastest:
             break
     # Where on its law each joint has come to rest: Newton's method takes it up from there.
@@ -97,6 +99,7 @@ def find_response(plant: Plant, problem: Problem, v: FloatArray, count: int) -> 
         copy(problem.inertia[i], factor[i])
     factorise(factor, tree.row_first, tree.row_index)
     for i in range(n):
+        # H is symmetric: H^-1 e_i is a row as well as a column of its inverse.
         clear(response[i])
         response[i, i] = 1.0
     for c in range(count):
@@ -131,11 +134,13 @@ def sweep_contact(
     K, D, K_t, D_t = parameters[0], parameters[1], parameters[2], parameters[3]
     first = len(v) + 3 * c
     response, J, point = problem.response, problem.jacobian[c], contacts.point[c]
+    # Rows of arrays: what is stored in them is stored there.
     force, x = contacts.force[c], state.tangent_deformation[point]
 
     mobility = h * dot(J[0], response[first])
     rate = dot(J[0], v) - mobility * force[0]  # normal velocity without this force
     pull = bilateral_force(rate, contacts.gap[c], state.normal_deformation[point], K, D, h)
+    # The slope is negative: this divides by more than 1, however stiff the ground is.
     new = max(0.0, pull / (1.0 - force_slope(K, D, h) * mobility))
     change: float = apply_impulse(response[first], h * (new - force[0]), v)
     force[0] = new

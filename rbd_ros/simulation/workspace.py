@@ -32,6 +32,7 @@ class Dynamics(NamedTuple):
     bias: FloatArray = floats('nv')
     acceleration: FloatArray = floats('nv')
     mass: FloatArray = floats('nv', 'nv')
+    # Both outputs of one kernel, in its order.
     kinematics: FloatArray = buffer()
     poses: FloatArray = floats('bodies', 12, within='kinematics')
     columns: FloatArray = floats('freedoms', 6, within='kinematics')
@@ -101,6 +102,7 @@ class Motion(NamedTuple):
     start_v: FloatArray = floats('nv')
     next_q: FloatArray = floats('nq')
     next_v: FloatArray = floats('nv')
+    # One memory, so that the kernel takes its two inputs without a copy.
     packed: FloatArray = buffer()
     from_q: FloatArray = floats('nq', within='packed')
     displacement: FloatArray = floats('nv', within='packed')

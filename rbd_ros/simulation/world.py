@@ -69,6 +69,7 @@ class World:
             raise ValueError(
                 f'unknown integrator {integrator!r}; there are {", ".join(INTEGRATORS)}'
             )
+        # Written so that what is not a number is refused, too.
         for name, value in (('timestep', timestep), ('speed_limit', speed_limit)):
             if not 0.0 < float(value) < math.inf:
                 raise ValueError(f'{name} must be positive and finite, got {value}')
@@ -89,6 +90,7 @@ class World:
         self.fields = make_world(self.plant, robot.nq)
         self.commands, self.state = self.fields.commands, self.fields.state
         self.external_forces, self.contacts = self.fields.external_forces, self.fields.contacts
+        # It keeps the table whose address machine code has.
         self.record = Record(self.fields)
         self.start_time = 0.0
         self._torque = self.commands.torque
@@ -108,6 +110,7 @@ class World:
         """Let external forces act from now on: the loop that takes steps is made anew for them."""
         if not self.plant.has_external_forces:
             self.plant = with_external_forces(self.plant, self.robot)
+            # The other records stay, with all that is in them: the motion goes on.
             self.fields = self.fields._replace(plant=self.plant)
             self.record = Record(self.fields)
             self._forget_steps()
@@ -141,6 +144,8 @@ class World:
         :raises FloatingPointError: if the dynamics are not finite; the state is that before the
             step concerned
         """
+        # Not checked here: `advance` looks whether commands are finite, before it changes
+        # anything.
         self._torque[:] = torque
         # A step takes microseconds: less than it takes to let go of Python's lock and get it back.
         taken = self._step_alone(1) if count == 1 else self.steps.aside(count)
@@ -155,6 +160,7 @@ class World:
         """
         if taken == REFUSED:
             return ValueError(f'tau must be finite, got {self.commands.torque}')
+        # What the step that failed had found: the state itself is that before it.
         v = self.fields.work.motion.next_v
         bad = {self.joint_of(i) for i in range(len(v)) if not math.isfinite(v[i])}
         return FloatingPointError(

@@ -6,7 +6,7 @@ import pytest
 from support.programs import program
 
 from rbd_ros.compiler import Graph, Output
-from rbd_ros.compiler.runtime import builtin, calls
+from rbd_ros.compiler.runtime import calls, kernel_builtin, loop_builtin
 from rbd_ros.compiler.targets.llvm import functions, straight_line
 from rbd_ros.compiler.targets.llvm.typed_pointers import lower
 from rbd_ros.spatial.scalar import cos, sin, sqrt, where_positive
@@ -209,7 +209,7 @@ def check_kernel(size, lanes, split):
     what = program(graph, *arrays)
     if lanes == 1:
         text, declarations = functions.core_function(what)
-        text += builtin.builtin_function(what.inputs, outputs)
+        text += kernel_builtin.builtin_function(what.inputs, outputs)
     else:
         text, declarations = functions.batch_function(what, lanes)
     assert check_types(lower('\n'.join([text, *declarations]))) > 10
@@ -243,5 +243,5 @@ def test_types_agree_in_the_code_that_does_calls():
 @pytest.mark.parametrize('numbers', [(), ('int',), ('bytes', 'float', 'int')])
 def test_types_agree_in_the_code_that_calls_loops(numbers):
     parameters = ', '.join(['i64', 'i64', *('double' if n == 'float' else 'i64' for n in numbers)])
-    text = builtin.loop_function(2, numbers) + f'declare i64 @entry({parameters})\n'
+    text = loop_builtin.loop_function(2, numbers) + f'declare i64 @entry({parameters})\n'
     assert check_types(lower(text)) > 5

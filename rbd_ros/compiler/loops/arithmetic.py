@@ -61,23 +61,29 @@ def binary(code: Routine, operation: ast.operator, a: Value, b: Value) -> Value:
         return Value(kind, (code.value(f'{_BITS[what]} {a.typed}, {b.text}'),))
     if what in _SHIFTS:
         a = convert(code, a, INT, 'what is shifted')
+        # A shift by 64 or more is poison to LLVM, which then assumes whatever suits it.
         if b.kind != INT or b.known is None or not 0 <= b.known < 64:
             raise Refused('only shifts by a literal from 0 to 63 are compiled')
         return Value(INT, (code.value(f'{_SHIFTS[what]} {a.typed}, {b.text}'),))
     if what is ast.Pow:
         return _power(code, a, b)
+    # Bools count as integers, as in Python: True + True is 2. Division is of floats, also of two
+    # integers, which are rounded to floats first.
     kind = FLOAT if what is ast.Div else max(kind, INT, key=lambda each: each.rank)
     a, b = (convert(code, each, kind, 'an operand') for each in (a, b))
     if what is ast.Div:
         return Value(FLOAT, (code.value(f'fdiv double {a.text}, {b.text}'),))
     if what in _RING:
         of_floats, of_integers, of_known = _RING[what]
+        # Sizes and exponents must be known, so integers are worked out here; floats are left to
+        # LLVM, which rounds constants as the processor does.
         if kind == INT and a.known is not None and b.known is not None:
             return constant(of_known(a.known, b.known))
         name = of_floats if kind == FLOAT else of_integers
         return Value(kind, (code.value(f'{name} {a.typed}, {b.text}'),))
     if what in (ast.FloorDiv, ast.Mod):
         if kind == FLOAT:
+            # Python's are not floor(a / b), whose division may round up to the next integer.
             raise Refused('// and % are compiled for integers only; write math.floor(a / b)')
         return Value(INT, (_floor_division(code, a, b)[what is ast.Mod],))
     raise Refused(f'operator {what.__name__} is not compiled')
@@ -117,6 +123,7 @@ def _power(code: Routine, a: Value, b: Value) -> Value:
     if b.kind != INT or b.known is None or b.known > _LARGEST_POWER:
         raise Refused(f'powers of integers have literal exponents up to {_LARGEST_POWER}')
     a = convert(code, a, INT, 'the base of a power')
+    # The C library's `pow` is of floats, which hold integers up to 2^53 only.
     result = constant(1)
     for _ in range(b.known):
         result = binary(code, ast.Mult(), result, a)
@@ -130,6 +137,7 @@ def compare(code: Routine, operation: ast.cmpop, a: Value, b: Value) -> Value:
     """
     if type(operation) not in _COMPARISONS:
         raise Refused('only <, <=, >, >=, == and != are compiled')
+    # At least INT: as a signed number of one bit, true is -1, and less than false.
     kind = max(joined(a, b), INT, key=lambda each: each.rank)
     a, b = (convert(code, each, kind, 'an operand') for each in (a, b))
     of_floats, of_integers = _COMPARISONS[type(operation)]
@@ -207,4 +215,5 @@ def to_integer(code: Routine, value: Value) -> Value:
     """Return `int(value)`, rounded towards zero; undefined beyond 64 bits."""
     if number_type(value, 'the argument of int') != FLOAT:
         return convert(code, value, INT, 'the argument of int')
+    # Poison, so anything at all, for NaN and where the result has no 64 bits.
     return Value(INT, (code.value(f'fptosi double {value.text} to i64'),))

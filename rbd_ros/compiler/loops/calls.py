@@ -62,6 +62,7 @@ def _length(code: Routine, arguments: Sequence[Value]) -> Value:
     (array,) = arguments
     if not isinstance(array.kind, View):
         raise Refused(f'{array.kind} has no length')
+    # The first length: before it comes the address.
     return Value(INT, array.parts[1:2])
 
 
@@ -111,6 +112,7 @@ def _function_of_floats(symbol: str) -> _Handler:
 # Instructions of the processor, which round right; of a negative number, the root is NaN.
 _handles(math.sqrt, np.sqrt)(_function_of_floats('llvm.sqrt.f64'))
 _handles(math.fabs, np.abs)(_function_of_floats('llvm.fabs.f64'))
+# NumPy's give floats; those of `math`, below, integers.
 _handles(np.floor)(_function_of_floats('llvm.floor.f64'))
 _handles(np.ceil)(_function_of_floats('llvm.ceil.f64'))
 _handles(math.copysign, np.copysign, count=2)(_function_of_floats('llvm.copysign.f64'))
@@ -132,6 +134,7 @@ def _rounded(symbol: str) -> _Handler:
     return handler
 
 
+# With the limits of `to_integer`: where Python gives a long integer, there is none here.
 _handles(math.floor)(_rounded('llvm.floor.f64'))
 _handles(math.ceil)(_rounded('llvm.ceil.f64'))
 
@@ -203,5 +206,6 @@ def _call_loop(code: Routine, arguments: Sequence[Value]) -> Value:
         raise Refused('call_loop takes an int, a record and an int')
     count = convert(code, count, INT, 'the number')
     function = code.value(f'inttoptr {address.typed} to ptr')
+    # `entry` takes records as integers (translation.py), since Python calls it as well.
     table = code.value(f'ptrtoint ptr {record.text} to i64')
     return Value(INT, (code.value(f'call i64 {function}(i64 {table}, {count.typed})'),))

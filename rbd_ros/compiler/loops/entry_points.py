@@ -20,10 +20,11 @@ from rbd_ros.compiler import cache
 from rbd_ros.compiler.loops import sources
 from rbd_ros.compiler.loops.records import Record
 from rbd_ros.compiler.loops.vocabulary import compiled
-from rbd_ros.compiler.runtime import builtin, handles
+from rbd_ros.compiler.runtime import builtin, handles, loop_builtin
 from rbd_ros.compiler.source import source_digest
 from rbd_ros.compiler.targets.llvm import native
 
+# By its name, for its digest: it is imported only where something has to be compiled.
 _COMPILER = 'rbd_ros.compiler.loops.translation'
 _NUMBERS = {'int': ctypes.c_int64, 'float': ctypes.c_double, 'bytes': ctypes.c_char_p}
 _log = logging.getLogger('rbd_ros')
@@ -49,8 +50,10 @@ class EntryPoint:
         self._module = function.__module__
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         kinds = [function.__annotations__[name] for name in names]
+        # Texts where the module defers annotations (`from __future__ import annotations`).
         kinds = [kind if isinstance(kind, str) else kind.__name__ for kind in kinds]
         self.numbers = tuple(kind for kind in kinds if kind in _NUMBERS)
+        # By kinds of records: sizes and addresses are data, so robots share what is loaded.
         self._code: Dict[tuple, native.MachineCode] = {}
 
     def __call__(self, *arguments: Any) -> int:
@@ -72,8 +75,9 @@ class EntryPoint:
         if code is None:
             # The very same text, in the interpreter.
             return partial(self.function, *(each.fields for each in records))
+        # ctypes takes microseconds to convert arguments; a builtin reads them itself.
         if keep_lock and builtin.supported():
-            return builtin.make_loop_builtin(
+            return loop_builtin.make_loop_builtin(
                 self.__name__,
                 self.__doc__ or '',
                 code.address('builtin'),
@@ -88,6 +92,7 @@ class EntryPoint:
             code.address('entry')
         )
         bound = partial(function, *(each.address for each in records))
+        # Nothing else does: ctypes keeps neither the code nor what its arguments point at.
         bound.kept = (code, records)
         return bound
 
@@ -109,6 +114,7 @@ class EntryPoint:
             'kinds': kinds,
             'text': sources.digest(self.function),
             'compiler': source_digest(_COMPILER),
+            # The digest of the text is one of byte code, which differs from version to version.
             'python': sys.version_info[:2],
             **native.versions(),
         }

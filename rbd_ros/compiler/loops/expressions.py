@@ -103,6 +103,8 @@ class Expressions:
             if owner is math or owner is np:
                 return getattr(owner, node.attr, None)
             if isinstance(owner, ModuleType):
+                # The key of the cache follows names, not attributes of modules (sources.py): an
+                # edit of what is named like this would go unnoticed.
                 raise Refused(f'import {node.attr} from {node.value.id} by its name')
         return None
 
@@ -127,6 +129,8 @@ class Expressions:
             raise Refused(f'{record.kind} has no field {name}')
         if isinstance(place, bool):
             return constant(place)
+        # At the entry, which every path comes from: read first within a branch, a field would not
+        # be known after it.
         key = record.text, name
         if key not in self._fields:
             word, kind = place
@@ -137,6 +141,8 @@ class Expressions:
 
     def _word(self, table: str, word: int, llvm_type: str) -> str:
         place = self.code.first(f'getelementptr inbounds i64, ptr {table}, i64 {word}')
+        # Arrays and tables might overlap, for all that LLVM knows: it would read a field again
+        # after every store, if it were not told that the table stays as it is.
         return self.code.first(f'load {llvm_type}, ptr {place}, !invariant.load !0')
 
     def _Subscript(self, node: ast.Subscript) -> Value:
@@ -181,6 +187,8 @@ class Expressions:
         kind, (data, *shape) = owner.kind, owner.parts
         if len(indices) > kind.ndim:
             raise Refused(f'{len(indices)} indices of an {kind}')
+        # Row by row. Signed overflow is excluded (nsw), so that LLVM may turn an index that counts
+        # into an address that moves on.
         offset = indices[0].text
         for k in range(1, kind.ndim):
             offset = self.code.value(f'mul nsw i64 {offset}, {shape[k]}')
@@ -211,6 +219,7 @@ class Expressions:
             nonlocal left
             right = self.value(operand)
             holds = arithmetic.compare(self.code, operation, left, right)
+            # `a < b < c` evaluates b once.
             left = right
             return holds
 
@@ -221,6 +230,7 @@ class Expressions:
         def operand(each: ast.expr) -> Value:
             value = self.value(each)
             if value.kind != BOOL:
+                # Python's give one of their operands, of whatever type that is.
                 raise Refused(f'and/or take bools, not {value.kind}; compare it with something')
             return value
 
@@ -237,6 +247,8 @@ class Expressions:
             if last.known is None:
                 # The one before decides, or this one is looked at.
                 end = end or self.code.new_label()
+                # The block that the jump leaves from, which need not be the one where the
+                # condition began.
                 entries.append((constant(decisive).text, self.code.here))
                 onward = self.code.new_label()
                 labels = (end, onward) if decisive else (onward, end)
@@ -271,6 +283,7 @@ class Expressions:
         for begin, out, branch in zip(begins, outs, (node.body, node.orelse)):
             code.label(begin)
             values.append(self.value(branch))
+            # Each ends in a block of its own, where it can still be converted.
             number_type(values[-1], 'what a conditional expression chooses')
             code.go(out)
         # Only now is it known what both become.
@@ -303,6 +316,8 @@ class Expressions:
             if kind is not None:
                 value = convert(self.code, value, kind, what)
             elif isinstance(value.kind, (Number, Several)):
+                # The type of a number is for the function to say, not for who calls it: 0 is
+                # passed for a float, too, and must not make another function of it.
                 raise Refused(f'{what} is annotated neither int, float nor bool')
             passed.append(value)
         instance = self.instances.of(function, tuple(each.kind for each in passed))

@@ -78,7 +78,11 @@ class Instances:
         """
         key = function, arguments
         if key not in self._instances:
+            # Numbered: a function has an instance for each combination of types, and functions of
+            # two modules may have one name.
             name = f'{function.__name__}.{len(self._instances)}'
+            # Known by its type alone, before there is any text of it: so functions may call each
+            # other.
             made = Instance(name, function, arguments, self._signature(function)[1])
             self._instances[key] = made
             self.waiting.append(made)
@@ -91,6 +95,8 @@ class Instances:
             others = arguments.posonlyargs + arguments.kwonlyargs + arguments.defaults
             if others or arguments.vararg or arguments.kwarg:
                 raise Refused(f'{function.__name__} has other than plain parameters')
+            # Arrays and records have whatever type the caller has; what their annotation says is
+            # for people and type checkers.
             parameters = [(each.arg, _number(each.annotation, names)) for each in arguments.args]
             self._functions[function] = parameters, _result(function.__name__, tree, names)
         return self._functions[function]
@@ -98,6 +104,7 @@ class Instances:
 
 def _meaning(annotation: Optional[ast.expr], names: Mapping[str, Any]) -> Any:
     """Object that an annotation names, None if it is something else."""
+    # The syntax tree shows annotations as they were written: quoted ones are constants.
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         annotation = ast.parse(annotation.value, mode='eval').body
     if isinstance(annotation, ast.Name):

@@ -95,6 +95,7 @@ class Record:
 
     def __init__(self, fields: NamedTuple):
         self.fields = fields
+        # So that a record without fields has a table, too.
         words: List[np.ndarray] = [np.empty(0, dtype=np.int64)]
         kinds: List[tuple] = []
         self._nested = []
@@ -108,6 +109,7 @@ class Record:
                 if not value.flags.c_contiguous or value.dtype not in (np.float64, np.int64):
                     raise TypeError(f'{name} must be a contiguous array of float64 or int64')
                 kinds.append((name, value.dtype.name, value.ndim))
+                # No strides: what is contiguous has those of its shape.
                 words.append(np.array([value.ctypes.data, *value.shape]))
             # Before numbers: to Python, a bool is one.
             elif isinstance(value, bool):
@@ -115,6 +117,7 @@ class Record:
             elif isinstance(value, (int, float)):
                 number = np.array([value])
                 kinds.append((name, number.dtype.name, 0))
+                # A float by its bits: all words of the table are of one type.
                 words.append(number.view(np.int64))
             else:
                 raise TypeError(f'{name} must be an array or a number, got {type(value).__name__}')

@@ -13,6 +13,7 @@ def definitions(path: str) -> Dict[int, ast.FunctionDef]:
     """Functions at the top of a file, by their first line or that of their first decorator."""
     tree = ast.parse(Path(path).read_text(encoding='utf-8'))
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    # A code object begins at the first decorator, its node in the tree at `def`.
     return {min([f.lineno, *(d.lineno for d in f.decorator_list)]): f for f in functions}
 
 
@@ -41,6 +42,7 @@ def _gather(function: FunctionType, seen: Set[FunctionType], parts: List[str]) -
     # Names that a function uses but does not define: what it calls, and constants of its module.
     for name in code.co_names:
         value = function.__globals__.get(name)
+        # Names only: `module.function` is refused by the compiler, but for math and NumPy.
         if isinstance(value, FunctionType) and (
             hasattr(value, 'is_compiled') or value.__module__.split('.')[0] == own
         ):

@@ -57,6 +57,8 @@ def function_text(
     :raises Refused: if it cannot be compiled; it tells the line
     """
     widened: Dict[str, Number] = {}
+    # Instructions that are written stay, so that all is written again. Ranks only rise, so it
+    # ends.
     while True:
         try:
             return _Function(instances, instance, widened).text(large)
@@ -89,6 +91,8 @@ class _Function(Expressions):
         assigned, counters = _assignments(self._definition)
         assigned.update(parameters)
         self.variables = set(assigned)
+        # Such a value needs no memory: a variable is read only where it surely was assigned, so
+        # LLVM's rule that a value is defined on every way to its use is kept.
         self._once = {name for name, count in assigned.items() if count == 1}
         # What only loops count with is another variable in each of them.
         self._once |= counters - set(parameters)
@@ -141,6 +145,7 @@ class _Function(Expressions):
             raise Refused(f'{name} is a {value.kind}, and may be assigned at one place only')
         if name not in self._places:
             types = llvm_types(value.kind)
+            # At the entry, where LLVM looks for what it can put into registers.
             self._places[name] = value.kind, [self.code.array(each, 1) for each in types]
         kind, places = self._places[name]
         if kind != value.kind:
@@ -170,6 +175,7 @@ class _Function(Expressions):
             raise Refused('a part of an array is assigned element by element')
         number = owner.kind.number
 
+        # Owner and indices have been evaluated above, once, also for `x[f(i)] += 1`.
         def access(value: Optional[Value]) -> Value:
             if value is None:
                 return self.load(number, place)
@@ -202,6 +208,7 @@ class _Function(Expressions):
             self.value(node.value)
 
     def _do_Assign(self, node: ast.Assign) -> None:
+        # The whole right side before anything is stored: `x[i], x[j] = x[j], x[i]` is an exchange.
         value = self.value(node.value)
         for target in node.targets:
             self._store(target, value)
@@ -243,6 +250,7 @@ class _Function(Expressions):
         kinds = self._result.items
         if not isinstance(value.kind, Several) or len(value.kind.items) != len(kinds):
             raise Refused(f'the function is annotated to return {self._result}')
+        # A structure in registers, filled item by item.
         whole, what = 'undef', result_type(self._result)
         for k, (kind, item) in enumerate(zip(kinds, value.items())):
             item = convert(self.code, item, kind, 'the result')
@@ -252,6 +260,7 @@ class _Function(Expressions):
     def _do_If(self, node: ast.If) -> None:
         condition = self.condition(node.test)
         if condition.known is not None:
+            # The other branch is not even read: it may name fields that these records do not have.
             self._block(node.body if condition.known else node.orelse)
             return
         code = self.code
@@ -282,8 +291,11 @@ class _Function(Expressions):
         if condition.known is None:
             code.choose(condition.text, body, end)
             after.append(set(self.assigned))
+        # Behind the loop a variable has a value if it has one wherever the loop is left: at its
+        # condition, and at each `break`.
         after += self._round(node.body, body, _Loop(head, end, []))
         code.go(head)
+        # Without a way out, as in `while True`, there is nothing behind the loop.
         if after:
             code.label(end)
             self.assigned = set.intersection(*after)
@@ -305,10 +317,12 @@ class _Function(Expressions):
             raise Refused('a loop counts with a variable')
         name = node.target.id
         if name in self._values and name in self.assigned:
+            # The inner loop would leave its own last value in what the outer body reads after it.
             raise Refused(f'{name} is the variable of a loop around this one; use another name')
         first, last, step = self._range(call)
         code = self.code
         head, body, onward, end = (code.new_label() for _ in range(4))
+        # Counted aside, whatever the body assigns to the variable: so does Python.
         following, before = code.new_name(), code.here
         code.label(head)
         pairs = f'[{first.text}, %{before}], [{following}, %{onward}]'

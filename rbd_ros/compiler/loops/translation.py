@@ -9,7 +9,7 @@ import llvmlite.binding as llvm
 from rbd_ros.compiler.loops.instances import Instance, Instances
 from rbd_ros.compiler.loops.statements import function_text
 from rbd_ros.compiler.loops.values import Bytes, FLOAT, INT, record_type, Refused, Type
-from rbd_ros.compiler.runtime import builtin
+from rbd_ros.compiler.runtime.loop_builtin import loop_function
 from rbd_ros.compiler.targets.llvm import native
 from rbd_ros.compiler.targets.llvm.routine import Routine
 
@@ -36,10 +36,12 @@ def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
     types += [_NUMBERS[kind] for kind in numbers]
     top = instances.of(function, tuple(types))
     texts = []
+    # Writing one finds what it calls.
     while instances.waiting:
         instance = instances.waiting.pop()
         texts.append(_text(instances, instance))
-    whole = [_entry(top), builtin.loop_function(len(kinds), numbers), '!0 = !{}']
+    # The last is the empty node of `!invariant.load !0`.
+    whole = [_entry(top), loop_function(len(kinds), numbers), '!0 = !{}']
     return native.module_text([*texts, *((text, []) for text in whole)])
 
 
@@ -82,6 +84,7 @@ def object_file(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
     with native.compile_lock:
         target = native.new_target(_OPTIMISATION)
         module = llvm.parse_assembly(text)
+        # Before the passes, which learn from them how large things are and how they are aligned.
         module.triple, module.data_layout = target.triple, str(target.target_data)
         _optimise(module, target)
         return target.emit_object(module)

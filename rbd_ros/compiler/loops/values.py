@@ -123,10 +123,12 @@ def llvm_types(kind: Type) -> Tuple[str, ...]:
     """Return what a value of a type consists of in LLVM."""
     if isinstance(kind, Number):
         return (kind.llvm,)
+    # No strides: arrays are contiguous, row by row.
     if isinstance(kind, View):
         return ('ptr', *['i64'] * kind.ndim)
     if isinstance(kind, Several):
         return tuple(each for item in kind.items for each in llvm_types(item))
+    # Bytes as a number: what is read from them lies at an address that is worked out.
     return ('ptr',) if isinstance(kind, Record) else ('i64',)
 
 
@@ -204,9 +206,11 @@ def convert(code: Routine, value: Value, kind: Number, what: str) -> Value:
         return value
     if own.rank > kind.rank:
         raise Refused(f'{what} must be of type {kind}, not {own}; write {kind}(...)')
+    # What is known stays known, for whoever asks for a literal.
     if value.known is not None:
         return constant(float(value.known) if kind == FLOAT else int(value.known))
     if kind == INT:
+        # As a signed number of one bit, true would be -1: hence zero-extended, and unsigned below.
         return Value(INT, (code.value(f'zext i1 {value.text} to i64'),))
     operation = 'uitofp' if own == BOOL else 'sitofp'
     return Value(FLOAT, (code.value(f'{operation} {value.typed} to double'),))

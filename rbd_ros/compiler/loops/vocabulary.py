@@ -28,10 +28,13 @@ def compiled(function: Callable) -> Callable:
 
 def call_kernel(address: int, inputs: np.ndarray, outputs: np.ndarray) -> None:
     """Run a robot's kernel: all inputs one after another, and room for the outputs."""
+    # Views, since the arrays are contiguous: the kernel writes into the caller's.
     inputs, outputs = inputs.reshape(-1), outputs.reshape(-1)
     if native.why_unavailable() is not None:
         handles.call(address, inputs, outputs)
     else:
+        # It keeps Python's lock: a kernel takes less time than letting go of it and getting it
+        # back.
         function = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)
         function(inputs.ctypes.data, outputs.ctypes.data)
 
@@ -43,6 +46,7 @@ def call_loop(address: int, record: Any, count: int) -> int:
 
 def vector(size: int) -> np.ndarray:
     """Room for intermediate results, on the stack in machine code: the size is a literal."""
+    # Not cleared, as it is not on the stack.
     return np.empty(size)
 
 

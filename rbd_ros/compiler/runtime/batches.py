@@ -24,6 +24,7 @@ from rbd_ros.compiler.graph import OperationCount
 from rbd_ros.compiler.runtime.sharing import job, Sharing, sharing
 from rbd_ros.compiler.targets.llvm import native
 
+# A vector that crosses a cache line takes two accesses; AVX-512's fill one line.
 _ALIGNMENT = 64  # of the widest vectors
 _log = logging.getLogger('rbd_ros')
 
@@ -72,6 +73,7 @@ def set_threads(count: int) -> None:
         raise ValueError(f'the number of threads must be positive, got {count}')
     with _starting:
         _threads = int(count)
+        # Otherwise the first long batch starts them.
         if sharing.cache_info().currsize and sharing().ready:
             _provide_helpers()
 
@@ -85,9 +87,15 @@ def provide_helpers() -> None:
 def _provide_helpers() -> None:
     global _helpers
     shared = sharing()
+    # Threads are never ended: with fewer of them wanted, those in excess sleep (`@threads`).
     while _helpers < _threads - 1:
         thread = threading.Thread(
-            target=_help, args=(shared,), name=f'rbd_ros {_helpers + 1}', daemon=True
+            # Daemons: they sleep in machine code for ever, and the interpreter would wait for them
+            # to end.
+            target=_help,
+            args=(shared,),
+            name=f'rbd_ros {_helpers + 1}',
+            daemon=True,
         )
         try:
             thread.start()
@@ -99,6 +107,8 @@ def _provide_helpers() -> None:
 
 def _help(shared: Sharing) -> None:
     """Life of a helper: in machine code, where it needs no interpreter and sees no signals."""
+    # Python handles signals in its main thread: one that the system gave to a sleeping helper
+    # would not interrupt what that thread waits in.
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     if hasattr(os, 'SCHED_BATCH'):
         # Where no processor is idle, helping must not interrupt anybody, least of all the caller.
@@ -110,6 +120,7 @@ def _help(shared: Sharing) -> None:
 def _after_fork() -> None:
     """Forget the helpers: a child has none of its parent's threads, and locks of its own."""
     global _helpers, _starting
+    # A thread that is not in the child may have held the old one.
     _starting = threading.Lock()
     if sharing.cache_info().currsize:
         sharing().reset()
@@ -161,6 +172,7 @@ class BatchFunction:
         if not alone and not sharing().ready:
             provide_helpers()
         n, m = len(arguments), len(outputs)
+        # These tables and the job live until `run` returns, which is when the last helper is done.
         ins = (ctypes.c_void_p * n)(*(x.ctypes.data for x in arguments))
         strides = (ctypes.c_int64 * n)(*(x.shape[1] if x.ndim == 2 else 0 for x in arguments))
         outs = (ctypes.c_void_p * m)(*(x.ctypes.data for x in outputs))

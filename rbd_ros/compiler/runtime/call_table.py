@@ -6,7 +6,11 @@ import ctypes
 import sys
 from typing import Any, List, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rbd_ros.compiler.definition import Definition
+from rbd_ros.compiler.runtime import reuse
 from rbd_ros.compiler.runtime.batches import BatchFunction
 from rbd_ros.compiler.runtime.sharing import sharing
 from rbd_ros.compiler.targets.llvm import native
@@ -18,7 +22,8 @@ MOST_INPUTS, MOST_OUTPUTS, MOST_AXES, MOST_LINKS = 16, 8, 4, 8
 # What the routine is told about a kernel, in a table of 64-bit words: single numbers; of each
 # input its size, whether it is a number, its value if it is not given, whether it is drawn then;
 # names of the arguments (inputs, external forces, out); number of axes, elements and shape of each
-# output; links of the kernel with forces.
+# output; links of the kernel with forces; of each output where the addresses of its own arrays are
+# (reuse.py), or 0, and the flags of a new array.
 _WORDS = (
     'inputs', 'outputs', 'one', 'lanes', 'result_type', 'links', 'forced', 'forced_self',
     'out_name', 'total', 'by_place', 'batch', 'run', 'scratch', 'scratch_size', 'kept_rows',
@@ -33,7 +38,9 @@ NAMES = DRAWN + MOST_INPUTS
 SHAPES = NAMES + MOST_INPUTS + 2
 SHAPE = MOST_AXES + 2  # axes, elements, then the shape
 KEYS = SHAPES + MOST_OUTPUTS * SHAPE
-_LENGTH = KEYS + MOST_LINKS
+OWN = KEYS + MOST_LINKS
+FLAGS_OF = OWN + MOST_OUTPUTS
+_LENGTH = FLAGS_OF + MOST_OUTPUTS
 
 
 class CallTable:
@@ -42,9 +49,18 @@ class CallTable:
     :param definition: the kernel's
     :param one: address of `table`, the kernel for one state
     :param routine: what the calls are done by
+    :param own_arrays: arrays of the outputs that are used again (`reuse.own_arrays`), which the
+        kernel keeps
     """
 
-    def __init__(self, definition: Definition, one: int, routine: object):
+    def __init__(
+        self,
+        definition: Definition,
+        one: int,
+        routine: object,
+        own_arrays: Sequence[NDArray[np.float64]],
+    ):
+        # Machine code knows its address: it must stay where it is.
         self._words = (ctypes.c_int64 * _LENGTH)()
         self._kept: List[Any] = [routine]
         inputs, outputs = definition.inputs, definition.outputs
@@ -52,6 +68,7 @@ class CallTable:
         self._set('outputs', len(outputs))
         self._set('one', one)
         self._set('lanes', native.simd_lanes())
+        # Room for all inputs as numbers; not none, of which there would be no address.
         self._set('total', max(1, sum(size for _, size in inputs)))
         if definition.result is not None:
             self._set('result_type', self._object(definition.result))
@@ -64,6 +81,7 @@ class CallTable:
             if usual is not None:
                 self._words[USUAL + k] = self._object(float(usual))
         self._set('by_place', len(inputs) + bool(definition.mapping))
+        # In the order of the slots (`arrange` in call_arguments.py).
         names = [*(name for name, _ in inputs), definition.mapping, 'out']
         for k, name in enumerate(names):
             if name:
@@ -72,6 +90,14 @@ class CallTable:
             first = SHAPES + j * SHAPE
             for k, value in enumerate((len(output.shape), output.size, *output.shape)):
                 self._words[first + k] = value
+        own = reuse.addresses(own_arrays)
+        self._own = (ctypes.c_void_p * max(len(own), 1))(*own)
+        at = ctypes.addressof(self._own)
+        for j, output in enumerate(outputs):
+            if reuse.has_own_arrays(output):
+                self._words[OWN + j] = at
+                self._words[FLAGS_OF + j] = reuse.usual_flags(output.shape)
+                at += reuse.COUNT * ctypes.sizeof(ctypes.c_void_p)
 
     @staticmethod
     def fits(definition: Definition) -> bool:
@@ -98,6 +124,7 @@ class CallTable:
         for name in ('kept_rows', 'alone_rows', 'chunk'):
             self._set(name, getattr(rows, name))
         self._set('ready', sharing().ready_address)
+        # Last: it says that the others are set. Between two assignments another thread may run.
         self._set('batch', rows.address)
 
     def allow_forces(self, links: Sequence[str], function: int, bound: Any) -> None:
@@ -110,8 +137,10 @@ class CallTable:
         if len(links) > MOST_LINKS:
             return
         keys = [sys.intern(link) for link in links]
+        # While the table changes, no number of links is right, so that no call comes through.
         self._set('links', 0)
         for k, key in enumerate(keys):
+            # Interned, as names in a program are, so that a dictionary finds them by identity.
             self._words[KEYS + k] = id(key)
         self._set('forced', function)
         self._set('forced_self', id(bound))

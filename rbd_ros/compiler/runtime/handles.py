@@ -7,6 +7,7 @@ from typing import Any, Callable, List
 import numpy as np
 from numpy.typing import NDArray
 
+# Never emptied: loops keep handles as they keep addresses, and nobody tells when they are done.
 _functions: List[Callable[..., Any]] = []
 
 

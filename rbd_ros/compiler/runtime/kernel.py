@@ -19,7 +19,7 @@ from rbd_ros.compiler import cache
 from rbd_ros.compiler.definition import Definition
 from rbd_ros.compiler.graph import OperationCount
 from rbd_ros.compiler.program import Program
-from rbd_ros.compiler.runtime import builtin, calls, handles, reuse
+from rbd_ros.compiler.runtime import builtin, calls, handles, kernel_builtin, reuse
 from rbd_ros.compiler.runtime.batches import BatchFunction, estimated_seconds
 from rbd_ros.compiler.runtime.call_table import CallTable
 from rbd_ros.compiler.runtime.randomness import generator
@@ -90,11 +90,14 @@ class BaseKernel:
         else:
             outputs = self._destinations(out, shapes)
             arguments = [
+                # A kernel stores results before it has read all inputs. Bounds of memory are
+                # compared, which may copy for nothing, and is fast.
                 x.copy() if any(np.may_share_memory(x, y) for y in outputs) else x
                 for x in arguments
             ]
         if rows is None:
             self._single(arguments, outputs)
+            # A number comes as a float, but what was given as `out` comes back as it is.
             returned = [x if x.ndim or out is not None else float(x) for x in outputs]
         else:
             self._batch(arguments, rows, outputs)
@@ -136,6 +139,7 @@ class BaseKernel:
     def _arguments(self, arrays: Sequence[Any]) -> Tuple[List[Array], Optional[int]]:
         inputs, numbers = self.definition.inputs, self.definition.numbers
         drawn = self.definition.drawn
+        # Only the last ones may be absent; those that must not be are None here.
         absent = [
             generator().random(size) if name in drawn else numbers.get(name)
             for name, size in inputs[len(arrays) :]
@@ -173,6 +177,7 @@ class BaseKernel:
         return arguments, rows
 
     def _float_array(self, name: str, given: Any) -> np.ndarray:
+        # What is as it has to be is told by its header, before anything is called.
         if type(given) is np.ndarray and given.dtype is _FLOAT64 and given.flags.carray:
             return given
         try:
@@ -185,6 +190,7 @@ class BaseKernel:
             raise ValueError(
                 f'{self.definition.name}(): {name} must hold real numbers, got dtype {array.dtype}'
             )
+        # Read-only arrays come here, too, and are not copied.
         return np.ascontiguousarray(array, dtype=np.float64)
 
 
@@ -207,10 +213,13 @@ class InterpretedKernel(BaseKernel):
 
     def _single(self, arguments: Sequence[Array], outputs: Sequence[Array]) -> None:
         for array in outputs:
+            # As in a kernel: a result is not a number unless all inputs are finite.
             array.fill(np.nan)
         if all(np.isfinite(x).all() for x in arguments):
             try:
+                # Floats of Python: NumPy's take several times as long for each operation.
                 flat = self.definition.interpret(*(x.tolist() for x in arguments))
+            # Python raises where machine code gives an infinity or NaN.
             except (ZeroDivisionError, OverflowError):
                 return
             for array, values in zip(outputs, flat):
@@ -237,6 +246,7 @@ class Kernel(BaseKernel):
                 'outputs': definition.outputs,
                 'numbers': definition.numbers,
                 'tangents': [(tangent.input, tangent.count) for tangent in definition.tangents],
+                # Machine code of another processor or LLVM is another entry.
                 **native.versions(),
             }
         )
@@ -245,7 +255,7 @@ class Kernel(BaseKernel):
             lambda program: [
                 functions.core_function(program),
                 (
-                    builtin.builtin_function(
+                    kernel_builtin.builtin_function(
                         definition.inputs, definition.outputs, definition.numbers
                     ),
                     [],
@@ -258,8 +268,9 @@ class Kernel(BaseKernel):
         self._rows: Optional[BatchFunction] = None
         self._call_table: Optional[CallTable] = None
         if builtin.supported() and CallTable.fits(definition):
+            # Made with the kernel, since builtins of it take its address when they are bound.
             one = self._single_code.address('table')
-            self._call_table = CallTable(definition, one, calls.routine())
+            self._call_table = CallTable(definition, one, calls.routine(), self._own_arrays)
 
     def bind(
         self,
@@ -271,7 +282,7 @@ class Kernel(BaseKernel):
         if not builtin.supported():
             return fallback
         code, definition = self._single_code, self.definition
-        return builtin.make_builtin(
+        return kernel_builtin.make_builtin(
             name or definition.name,
             doc or definition.doc,
             code.address('builtin'),
@@ -319,10 +330,12 @@ class Kernel(BaseKernel):
     @cached_property
     def _core(self) -> Callable:
         pointers = [ctypes.c_void_p] * (len(self.definition.inputs) + len(self._shapes))
+        # A PYFUNCTYPE keeps Python's lock, of which letting go takes longer than a kernel.
         return ctypes.PYFUNCTYPE(None, *pointers)(self._single_code.address('core'))
 
     def _compile_batch(self) -> BatchFunction:
         with native.compile_lock:
+            # Another thread may have made it while this one waited for the lock.
             if self._rows is None:
                 definition, lanes = self.definition, native.simd_lanes()
                 self._batch_code, count = self._code(
@@ -344,6 +357,7 @@ class Kernel(BaseKernel):
 
     def _batch(self, arguments: Sequence[Array], rows: int, outputs: Sequence[Array]) -> None:
         lanes = native.simd_lanes()
+        # A group of lanes needs as many rows: the last one overlaps the one before.
         if rows < lanes:
             for k in range(rows):
                 row = [x[k] if x.ndim == 2 else x for x in arguments]

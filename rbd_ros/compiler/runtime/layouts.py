@@ -6,11 +6,20 @@ import ctypes
 
 import numpy as np
 
-# Offsets in PyObject, in objects of variable size, and in NumPy's PyArrayObject_fields
+# Offsets in PyObject, in objects of variable size, and in NumPy's PyArrayObject_fields.
+# These are the same in CPython 3.10 to 3.14, and in NumPy 1 and 2; where a field may move, its
+# place is asked for. `supported` in builtin.py looks whether arrays are as it says here.
 REFERENCES, TYPE, SIZE = 0, 8, 16
 DATA, ND, DIMENSIONS, DESCR, FLAGS, WEAK_REFERENCES = 16, 24, 32, 56, 64, 72
+DESCR_KIND = 24  # of an array's descriptor: a letter, such as 'f' for floating-point numbers
+#: Bits of an array's flags
+CONTIGUOUS_ALIGNED, WRITEABLE = 0x0001 | 0x0100, 0x0400
 DOUBLE = 12  # NumPy's number of float64
+#: Numbers of PyArray_New and PyArray_FromAny in NumPy's table of C functions
+PYARRAY_NEW, PYARRAY_FROM_ANY = 93, 69
 TUPLE_ITEMS = tuple.__basicsize__  # where the items of a tuple begin
+LIST_ITEMS = 24  # of a list: pointer to its items
+FLOAT_VALUE = 16  # of a float, and of NumPy's
 
 
 def address(function: object) -> int:

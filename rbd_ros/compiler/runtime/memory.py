@@ -20,6 +20,7 @@ def give_back_memory() -> None:
     """
     if not sys.platform.startswith('linux'):
         return
+    # What only cycles keep alive is freed first, so that it is given back with the rest.
     gc.collect()
     try:
         c = ctypes.CDLL(None)
@@ -43,5 +44,6 @@ def _clean_pages_of_llvm() -> Iterator[Tuple[int, int]]:
                 # at any time.
                 if 'w' in mapping[3] or not re.search(r'/lib(llvmlite|LLVM)[^/]*$', mapping[4]):
                     begin = end
+            # Pages that are copies of their own ("anonymous") are those that were changed.
             elif line.startswith('Anonymous:') and end > begin and line.split()[1] == '0':
                 yield begin, end - begin

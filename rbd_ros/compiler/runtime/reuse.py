@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 from functools import lru_cache
 import sys
-from typing import List, Sequence, Tuple, TYPE_CHECKING
+from typing import List, Optional, Sequence, Tuple, TYPE_CHECKING
 import weakref
 
 import numpy as np
@@ -55,30 +55,46 @@ def own_arrays(outputs: Sequence[Output]) -> List[NDArray[np.float64]]:
 
 
 def addresses(arrays: Sequence[NDArray[np.float64]]) -> Tuple[int, ...]:
-    """Addresses for the machine code of `search_function`."""
+    """Addresses of arrays, for the machine code of `search_function`."""
     usable = counts_references()
     return tuple(id(array) if usable else ctypes.addressof(_IN_USE) for array in arrays)
 
 
-def search_function(name: str, shape: Sequence[int]) -> str:
+def usual_flags(shape: Sequence[int]) -> int:
+    """Flags of a new array: it owns its numbers, and they are in order, aligned and writeable."""
+    return np.empty(shape).flags.num
+
+
+def search_function(name: str, shape: Optional[Sequence[int]] = None) -> str:
     """Text of a function that finds an array for a result: a new reference, or null.
 
-    Its argument is the place where the addresses of the arrays are.
+    Its arguments are the place where the addresses of the arrays are, and NumPy's float64.
+
+    :param shape: shape of the result; if None, the number of axes, the place of their lengths and
+        the usual flags are arguments as well
     """
-    r = Routine(f'internal ptr @{name}(ptr %arrays, ptr %float64)')
-    new = np.empty(shape)
+    parameters, axes, flags = 'ptr %arrays, ptr %float64', '%axes', '%flags'
+    if shape is None:
+        parameters += ', i32 %axes, ptr %lengths, i32 %flags'
+    else:
+        axes, flags = str(len(shape)), str(usual_flags(shape))
+    r = Routine(f'internal ptr @{name}({parameters})')
     with r.loop(str(COUNT)) as k:
         in_use = r.new_label()
         array = r.get('%arrays', 'ptr', k)
         r.unless(r.same(r.field(array, REFERENCES, 'i32'), '1', 'i32'), in_use)
         # Who had it may have changed more than its numbers. Axes come before their lengths: an
         # array without axes may have no place for these.
-        r.unless(r.same(r.field(array, ND, 'i32'), str(new.ndim), 'i32'), in_use)
-        r.unless(r.same(r.field(array, FLAGS, 'i32'), str(new.flags.num), 'i32'), in_use)
+        r.unless(r.same(r.field(array, ND, 'i32'), axes, 'i32'), in_use)
+        r.unless(r.same(r.field(array, FLAGS, 'i32'), flags, 'i32'), in_use)
         r.unless(r.same(r.field(array, DESCR, 'ptr'), '%float64'), in_use)
         r.unless(r.same(r.field(array, WEAK_REFERENCES, 'ptr'), 'null'), in_use)
         lengths = r.field(array, DIMENSIONS, 'ptr')
-        for axis, length in enumerate(shape):
+        if shape is None:
+            with r.loop(r.value('zext i32 %axes to i64')) as axis:
+                length = r.get('%lengths', 'i64', axis)
+                r.unless(r.same(r.get(lengths, 'i64', axis), length, 'i64'), in_use)
+        for axis, length in enumerate(shape or ()):
             r.unless(r.same(r.get(lengths, 'i64', str(axis)), str(length), 'i64'), in_use)
         r.put(array, 'i32', '2')  # a reference for the caller; REFERENCES is at the beginning
         r.do(f'ret ptr {array}')

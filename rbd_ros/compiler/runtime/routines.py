@@ -15,6 +15,7 @@ def load_routine(name: str, text: str, key: Mapping[str, Any]) -> native.Machine
     :param text: LLVM text, with opaque pointers
     :param key: what decides the text, beside the versions of the tools
     """
+    # No function of a robot has these names, and one that had would differ in the digest.
     entry_name = cache.entry_name(name, 'any', cache.digest({**key, **native.versions()}))
     entry = cache.load(entry_name)
     if entry is not None:

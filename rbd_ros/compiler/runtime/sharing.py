@@ -79,6 +79,7 @@ class _Text(Routine):
 
     def room(self) -> str:
         """Memory for a scratch array, or null."""
+        # `malloc` aligns to 16 bytes; what is aligned by hand needs so much more room.
         size = self.value(f'add i64 {self.word("scratch")}, {_ALIGNMENT}')
         return self.value(f'call ptr {self.pool("malloc")}(i64 {size})')
 
@@ -101,6 +102,7 @@ def _take_function() -> str:
     rows, chunk = r.word('rows'), r.word('chunk')
     r.label('more')
     r.lock()
+    # An atomic addition would do, but beside a chunk of 5 us a mutex is nothing.
     first = r.word('next')
     after = r.value(f'add i64 {first}, {chunk}')
     # what is less than a chunk at the end goes with the last one: no chunk may be very short
@@ -120,21 +122,28 @@ def _take_function() -> str:
 def _run_function() -> str:
     """Text of `run`: do a job, with helpers if it is long enough; 0 if memory is short."""
     r = _Text('i64 @run(ptr %job)')
+    # Before anything is begun: what has been begun could not be undone.
     room, rows = r.room(), r.word('rows')
     r.when(r.same(room, 'null'), 'no_memory')
+    # One chunk is nothing to share.
     r.unless(r.value(f'icmp slt i64 {r.word("chunk")}, {rows}'), 'alone')
     r.when(r.value(f'icmp slt i64 {r.get("@threads", "i64")}, 2'), 'alone')
     r.set_word('next', '0')
     r.set_word('helpers', '0')
     r.lock()
+    # The helpers are busy with the other one.
     r.unless(r.same(r.pool('job'), 'null'), 'busy')
     r.hang_out('%job')
     r.tell('arrived')
     r.unlock()
     r.do(f'call void @take(ptr %job, ptr {room})')
     r.lock()
+    # A helper that found no rows left may have taken it down already, and another job may hang
+    # there.
     with r.only_if(r.same(r.pool('job'), '%job')):
         r.hang_out('null')
+    # A condition may also be told by the helpers of another job: whether this one's are done is
+    # asked each time.
     r.label('check')
     r.when(r.same(r.word('helpers'), '0', 'i64'), 'complete')
     r.wait('finished')
@@ -162,9 +171,11 @@ def _help_function() -> str:
     found = r.pool('job')
     r.unless(r.same(found, 'null'), 'job')
     r.label('sleep')
+    # The mutex is held from `look` on, so no job comes between the look and the sleep.
     r.wait('arrived')
     r.go('look')
     r.label('job')
+    # The job is on its caller's stack, and valid as long as it hangs there and the mutex is held.
     r.do(f'call void @help_with(ptr {found})')
     r.go('look')
     return r.text() + _help_with_function()
@@ -176,21 +187,26 @@ def _help_with_function() -> str:
     others = r.value(f'sub i64 {r.get("@threads", "i64")}, 1')  # all but who has the job
     enough = r.value(f'icmp sge i64 {r.word("helpers")}, {others}')
     r.when(enough, 'enough')
+    # Counted before the mutex is free: from now on the caller waits for this helper.
     r.set_word('helpers', r.value(f'add i64 {r.word("helpers")}, 1'))
     r.unlock()
+    # Without memory it helps with nothing: the others do its rows.
     room = r.room()
     with r.only_if(r.value(f'icmp ne ptr {room}, null')):
         r.do(f'call void @take(ptr %job, ptr {room})')
         r.do(f'call void {r.pool("free")}(ptr {room})')
     r.lock()
+    # No rows are left: nobody else need come for it.
     with r.only_if(r.same(r.pool('job'), '%job')):
         r.hang_out('null')
+    # The last time that the job is touched: once the mutex is free, it may be gone.
     remaining = r.value(f'sub i64 {r.word("helpers")}, 1')
     r.set_word('helpers', remaining)
     with r.only_if(r.same(remaining, '0', 'i64')):
         r.tell('finished')
     r.do('ret void')
     r.label('enough')
+    # Until another job hangs out; this one does not need more.
     r.wait('arrived')
     r.do('ret void')
     return r.text()
@@ -224,6 +240,8 @@ class Sharing:
         values.update({name: ctypes.addressof(lock) for name, lock in self._locks.items()})
         for name, function in _LIBRARY.items():
             values[name] = address(getattr(library, function))
+        # Anew, not the old ones: one that another thread of the parent held would stay locked for
+        # ever.
         library.pthread_mutex_init(self._locks['mutex'], None)
         library.pthread_cond_init(self._locks['arrived'], None)
         library.pthread_cond_init(self._locks['finished'], None)

@@ -92,6 +92,8 @@ class _Text:
         if len(self._parts) == 1:
             body = self._body(self._parts[0])
         else:
+            # On the stack of the function itself: it may run in several threads, and without a
+            # heap.
             body = [f'double kept[{self._length}];'] if self._length else []
             for k, part in enumerate(self._parts):
                 steps, arrays = self._body(part), self._arrays_in_use()
@@ -111,12 +113,14 @@ class _Text:
             shape = ' x '.join(map(str, output.shape)) if len(output.shape) > 1 else ''
             lines.append(f'out  {c}[{output.size}]' + f': {shape}, row by row' * bool(shape))
         lines.append('Arrays must not overlap. No number in any input: none in any output.')
+        # Names are those of links and joints, in which anything may stand.
         text = '\n'.join(f' * {line}' for line in lines).replace('*/', '* /')
         return ['/*', *text.splitlines(), ' */']
 
     def _test(self) -> List[str]:
         """Statements that return not-a-numbers if an input is not finite."""
         lines = ['int finite = 1;']
+        # What has no elements is not mentioned again, of which compilers would warn.
         lines += [f'(void){c};' for c in (*self._ins, *self._outs) if not self._sizes[c]]
         for c in self._ins:
             if self._sizes[c]:
@@ -132,11 +136,15 @@ class _Text:
     def _body(self, part: Part) -> List[str]:
         """Statements that evaluate a part; outputs are stored as soon as they are known."""
         graph, here = self._program.graph, set(part.nodes)
+        # A part takes the arrays that it names and no others: unused parameters are warned of,
+        # too.
         self._used = set()
         lines = self._stores(part.places.get(START, ()), here)
         for number in part.nodes:
             operation, *operands = graph.nodes[number]
             text = _FORMS[operation].format(*(self._operand(k, here) for k in operands))
+            # One operation a line, and nothing reassociated: results are rounded as in the graph.
+            # Whether a product is taken into a sum, the compiler of C decides.
             lines.append(f'const double v{number} = {text};')
             if number in self._slots:
                 lines.append(f'{self._array("kept")}[{self._slots[number]}] = v{number};')
@@ -176,6 +184,8 @@ class _Text:
         sizes: Dict[str, int] = {**self._sizes, 'kept': self._length}
         return ', '.join(
             ('const ' if c in self._ins else '')
+            # `restrict`, or the compiler would read inputs again after each result that is stored.
+            # An array without elements does not exist in C.
             + (f'double {c}[restrict {sizes[c]}]' if sizes[c] else f'double *{c}')
             for c in arrays
         )
@@ -184,6 +194,7 @@ class _Text:
 def _identifier(name: str, taken: Set[str]) -> str:
     """Name of an array in C, which is taken from then on."""
     found = re.sub(r'\W', '_', name, flags=re.ASCII)
+    # C reserves names with a leading underscore, and none begins with a digit.
     if not found[:1].isalpha():
         found = f'x{found}'
     while found in taken or _LOCAL.fullmatch(found):
@@ -198,6 +209,7 @@ def _literal(value: float) -> str:
         return 'NAN'
     if math.isinf(value):
         return '-HUGE_VAL' if value < 0.0 else 'HUGE_VAL'
+    # The shortest text that is read as this double, by Python and by C.
     return repr(value)
 
 

@@ -32,6 +32,8 @@ Number = Any  # float, complex or an array of them
 
 def _where_positive(condition: Number, yes: Number, no: Number) -> Number:
     """Choice by the sign of the real part: a complex step takes the branch of its state."""
+    # Both branches have been evaluated already. `where` makes an array of a number too, and [()] a
+    # number of that.
     return np.where(np.real(condition) > 0.0, yes, no)[()]
 
 
@@ -65,6 +67,7 @@ def interpret(program: Program, inputs: Mapping[str, Sequence[Number]]) -> List[
             if node[0] == INPUT:
                 values[number] = _element(inputs, node[1], node[2])
             elif node[0] == CONSTANT:
+                # A float of Python would raise where it is divided by zero.
                 values[number] = np.float64(node[1])
             else:
                 operation = _OPERATIONS[node[0]]

@@ -46,6 +46,7 @@ class Emitter:
     def with_lanes(self, lanes: int) -> Emitter:
         """Emitter that writes values of another width into the same function."""
         other = Emitter(lanes, self._prefix)
+        # Shared, so that names stay unique and the order of the text is that of the calls.
         other.lines, other._numbers = self.lines, self._numbers
         return other
 
@@ -71,6 +72,7 @@ class Emitter:
 
     def load_packed(self, array: str, index: int) -> str:
         """As many neighbouring elements of an array of doubles as there are lanes."""
+        # Arrays of users are aligned to their numbers only: a wider claim might fault.
         pointer = self.value(f'getelementptr double, ptr {array}, i64 {index}')
         return self.value(f'load {self.type}, ptr {pointer}, align 8')
 
@@ -92,6 +94,7 @@ class Emitter:
 
     def constant(self, value: float) -> str:
         """Operand for a constant, exact to the bit."""
+        # To LLVM, a hexadecimal number is the pattern of the bits.
         return self._splat('double', '0x' + struct.pack('>d', value).hex().upper())
 
     def _splat(self, element: str, text: str) -> str:
@@ -120,11 +123,15 @@ class Emitter:
     def fma(self, a: str, b: str, c: str) -> str:
         """A b + c, rounded once."""
         t = self.type
+        # Where the processor has none, this is a call of the C library: right in any case, which
+        # sine and cosine rely on.
         return self.value(f'call {t} @llvm.fma.{self._suffix}({t} {a}, {t} {b}, {t} {c})')
 
     def mul_add(self, a: str, b: str, c: str) -> str:
         """A b + c, rounded once if the processor can do so."""
         t = self.type
+        # LLVM makes one instruction of it where the processor has it, and two otherwise, for
+        # scalars and for vectors alike.
         return self.value(f'call {t} @llvm.fmuladd.{self._suffix}({t} {a}, {t} {b}, {t} {c})')
 
     def low_bits(self, a: str) -> str:
@@ -151,16 +158,19 @@ class Emitter:
     def exceeds(self, a: str, limit: float) -> str:
         """Whether abs(a) > limit (or a is no number)."""
         size = self.value(f'call {self.type} @llvm.fabs.{self._suffix}({self.type} {a})')
+        # An unordered comparison: true for NaN.
         return self.value(f'fcmp ugt {self.type} {size}, {self.constant(limit)}')
 
     def is_nan(self, a: str) -> str:
         """Whether a value is not a number."""
+        # Unordered with zero, as nothing but NaN is.
         return self.value(f'fcmp uno {self.type} {a}, {self.constant(0.0)}')
 
     def any(self, truth: str) -> str:
         """Whether it is true in any lane, as a scalar."""
         if self.lanes == 1:
             return truth
+        # The lanes' truths as one integer: one instruction of the processor instead of one a lane.
         bits = self.value(f'bitcast {self.boolean} {truth} to i{self.lanes}')
         return self.value(f'icmp ne i{self.lanes} {bits}, 0')
 
@@ -195,16 +205,21 @@ def emit_node(
         return code.value(f'{_BINARY[op]} {code.type} {values[node[1]]}, {values[node[2]]}')
     if op in (MUL_ADD, MUL_SUB, SUB_MUL):
         a, b, c = values[node[1]], values[node[2]], values[node[3]]
+        # c - a b as a (-b) + c, since the intrinsic has a sum only. A sign costs nothing:
+        # processors that fuse have instructions for each.
         if op == SUB_MUL:  # a may be a constant, which others share as it is
             b = code.fneg(b)
         return code.mul_add(a, b, code.fneg(c) if op == MUL_SUB else c)
     if op == SQRT:
         return code.sqrt(values[node[1]])
     if op in (SIN, COS):
+        # Reducing the angle is work that both share.
         if node[1] not in sine_cosine:
             sine_cosine[node[1]] = emit_sine_cosine(code, values[node[1]])
         return sine_cosine[node[1]][op == COS]
     if op == WHERE:
+        # Ordered: a NaN is not positive. Both branches are evaluated, and no branch is jumped
+        # over, so that lanes may differ.
         positive = code.value(f'fcmp ogt {code.type} {values[node[1]]}, {code.constant(0.0)}')
         return code.select(positive, values[node[2]], values[node[3]])
     raise AssertionError(f'node {node} has no operation')

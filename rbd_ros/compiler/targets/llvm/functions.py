@@ -7,7 +7,8 @@
 * ``batch(ins, strides, outs, scratch, first, last)``: rows `first` to `last` of a batch, W at a
   time; an input with stride 0 is the same for all rows.
 
-The first three live in one module with the builtin for Python (builtin.py), the last in another.
+The first three live in one module with the builtin for Python (runtime/kernel_builtin.py), the
+last in another.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ def core_function(program: Program) -> Tuple[str, List[str]]:
             offset = sum(sizes[:k])
             lines.append(f'  %{array}{k} = getelementptr double, ptr %{array}, i64 {offset}')
             passed.append(f'ptr %{array}{k}')
+    # The arrays are at fixed places of one array, so that a loop has to know only its address.
     call = f'  tail call void @core({", ".join(passed)})'
     text += (
         'define void @packed(ptr %in, ptr %out) nounwind {\n'
@@ -46,6 +48,7 @@ def core_function(program: Program) -> Tuple[str, List[str]]:
         + '\n  ret void\n}\n'
     )
     loads = []
+    # Pointers from tables: so the routine for all kernels calls each in the same way (calls.py).
     for array, count in (('in', len(inputs)), ('out', len(outputs))):
         for k in range(count):
             loads.append(f'  %p_{array}{k} = getelementptr ptr, ptr %{array}s, i64 {k}')
@@ -75,9 +78,11 @@ def batch_function(program: Program, lanes: int) -> Tuple[str, List[str]]:
     last group that is not full starts earlier and computes some rows again, so a row's result
     never depends on its place in the batch.
     """
+    # LLVM would halve these vectors on processors whose clock wide ones lower.
     attributes = 'nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512"'
     inputs = program.inputs
     slots, values = _shared(program)
+    # To `group`, the results are one array, in which equal values are stored once.
     results = replace(
         program, outputs=(Output('results', (len(values),)),), values=(tuple(values),)
     )
@@ -97,6 +102,7 @@ def batch_function(program: Program, lanes: int) -> Tuple[str, List[str]]:
                 f'i64 %stride{k})'
             )
         offset += lanes * size
+    # One after another, each a whole number of vectors: all of them are aligned if the first is.
     entry.append(f'  %scratch_out = getelementptr double, ptr %scratch, i64 {offset}')
     for k, some in enumerate(slots):
         entry += [
@@ -110,6 +116,8 @@ def batch_function(program: Program, lanes: int) -> Tuple[str, List[str]]:
     passed = ', '.join([*(f'ptr %scratch_in{k}' for k in range(len(inputs))), 'ptr %scratch_out'])
     lines = '\n'
     parameters = 'ptr %ins, ptr %strides, ptr %outs, ptr %scratch, i64 %first, i64 %last'
+    # Rows `first` to `last` are at least one group (sharing.py), so the last group, moved back to
+    # be full, stays among them: no thread writes rows of another.
     text = f"""define void @batch({parameters}) {attributes} {{
 entry:
 {lines.join(entry)}

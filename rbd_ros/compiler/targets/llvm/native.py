@@ -105,6 +105,8 @@ def processor() -> Processor:
         return Processor(llvm.get_host_cpu_name(), features.flatten(), lanes)
     possible = [
         level
+        # What the machine cannot run would end it with an illegal instruction, and without a
+        # message.
         for level, (_, needed) in _LEVELS.items()
         if llvm.get_default_triple().startswith('x86_64')
         and all(features.get(name) for name in needed)
@@ -114,6 +116,7 @@ def processor() -> Processor:
             f'RBD_ROS_CPU is {chosen!r}; here it may be {", ".join(["native", *possible])}'
         )
     name = chosen if llvm.llvm_version_info >= (12,) else _FIRST_OF_LEVEL.get(chosen, chosen)
+    # No features: they are those of the level, the same on whatever machine it was compiled.
     return Processor(name, '', _LEVELS[chosen][0])
 
 
@@ -132,6 +135,7 @@ def new_target(optimisation: int = _OPTIMISATION) -> llvm.TargetMachine:
         cpu=processor().name,
         features=processor().features,
         opt=optimisation,
+        # Code is loaded wherever there is room, today or in another process.
         reloc='pic',
         codemodel='small',
         jit=True,
@@ -143,6 +147,7 @@ def module_text(functions: Sequence[Tuple[str, Sequence[str]]]) -> str:
 
     :param functions: text and declarations of each function, with opaque pointers
     """
+    # Each once, as LLVM insists; sorted, so that the same kernel always has the same text.
     declarations = sorted({line for _, lines in functions for line in lines})
     text = '\n'.join([*(text for text, _ in functions), *declarations])
     return text if _llvmlite_version() >= _OPAQUE_POINTERS else typed_pointers.lower(text)
@@ -167,6 +172,8 @@ class MachineCode:
     def __init__(self, object_file: bytes):
         with compile_lock:
             target = new_target()
+            # The engine wants a module to begin with; ours is empty, since all code is in the
+            # object file.
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(''), target)
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
             self._engine.finalize_object()
@@ -189,6 +196,8 @@ def versions() -> Dict[str, str]:
         'llvmlite': llvmlite.__version__,
         'llvm': str(llvm.llvm_version_info),
         'cpu': processor().name,
+        # The same name may stand for processors in which a feature is switched off, by a
+        # hypervisor say.
         'features': processor().features,
         'triple': llvm.get_default_triple(),
         'optimisation': str(_OPTIMISATION),

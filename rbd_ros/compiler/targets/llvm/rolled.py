@@ -78,12 +78,14 @@ def rolled(
     inputs, sizes = program.inputs, [output.size for output in program.outputs]
     constants, runs, size = _table(program)
     code, entry = Emitter(lanes), 0
+    # On the stack: several threads may run this function at once.
     code.line(f'%values = alloca {code.type}, i64 {size}, align {8 * lanes}')
     for k, (_, length) in enumerate(inputs):
         to = code.value(f'getelementptr {code.type}, ptr %values, i64 {entry}')
         code.line(f'call void @{name}_copy(ptr %in{k}, ptr {to}, i64 {length})')
         entry += length
     to = code.value(f'getelementptr {code.type}, ptr %values, i64 {entry}')
+    # Constants are doubles in the object file, once, and vectors only in memory.
     code.line(f'call void @{name}_spread(ptr @{name}_constants, ptr {to}, i64 {len(constants)})')
     code.line(f'%outs = alloca ptr, i64 {max(1, len(sizes))}, align 8')
     for k in range(len(sizes)):
@@ -94,6 +96,7 @@ def rolled(
     pointers = [f'ptr %in{k}' for k in range(len(inputs))]
     arguments = ', '.join([*pointers, *(f'ptr %out{k}' for k in range(len(sizes)))])
     kinds = sorted({run.kind for run in runs})
+    # As narrow as can be: all of the table is read at each call.
     bits = 16 if max(size, *sizes) < 2**16 else 32
     order = np.array([(kinds.index(run.kind), len(run.rows)) for run in runs], dtype=np.int32)
     table = np.concatenate([np.zeros(0, np.int32), *(run.rows.ravel() for run in runs)])
@@ -131,6 +134,7 @@ def _table(program: Program) -> Tuple[List[float], List[_Run], int]:
     needed[np.asarray(program.live, dtype=np.int64)] = True
     needed[results] = True
     kinds, operands = _operations(graph, needed, results)
+    # INPUT and CONSTANT are the first two kinds; all others are operations.
     inner = np.flatnonzero(needed & (kinds > CONSTANT))
     depths = _depths(inner, operands, results)
 
@@ -141,6 +145,7 @@ def _table(program: Program) -> Tuple[List[float], List[_Run], int]:
     last = np.zeros(len(places), dtype=np.int64)
     for column in operands[inner].T:
         np.maximum.at(last, column, depths[inner])
+    # Outputs are stored one depth later, together.
     np.maximum.at(last, results, depths[results] + 1)
     size = _place_results(inner, depths, last, places, size)
 
@@ -151,13 +156,17 @@ def _table(program: Program) -> Tuple[List[float], List[_Run], int]:
     to = np.concatenate([places[inner], indices])
     operands = np.concatenate([operands[inner], np.full((len(results), 3), -1)])
     operands[len(inner) :, 1] = results
+    # By depth, and within a depth by kind: lexsort begins with its last key. It is stable, so that
+    # neighbours in the text stay neighbours.
     order = np.lexsort((kinds, depths))
+    # A run ends where either of them changes.
     ends = np.flatnonzero(np.diff(kinds[order]) | np.diff(depths[order])) + 1
     runs = []
     for some in np.split(order, ends) if len(order) else ():
         kind = int(kinds[some[0]])
         values = places[operands[some, : _OPERANDS[kind]]]
         if kind in (_PUT, _PUT_NEGATED):
+            # Not a place among the values: which output array it is.
             values[:, 0] = owners[some - len(inner)]
         runs.append(_Run(kind, np.column_stack([to[some], values])))
     return constants, runs, size
@@ -182,10 +191,12 @@ def _operations(
         )
         operands[having, k] = [nodes[number][k + 1] for number in having.tolist()]
     used = operands[needed]
+    # An output is a use, too: it needs the product by itself.
     uses = np.bincount(np.concatenate([used[used >= 0], results]), minlength=len(nodes))
     product = (kinds == MUL) & (uses == 1)
     sums = needed & ((kinds == ADD) | (kinds == SUB))
     by_first = sums & product[operands[:, 0]]
+    # One instruction takes one product.
     by_second = sums & ~by_first & product[operands[:, 1]]
     fused = kinds.copy()
     fused[(by_first | by_second) & (kinds == ADD)] = _MUL_ADD
@@ -263,6 +274,7 @@ def _place_results(
     free = np.zeros(0, dtype=np.int64)  # in order: neighbours are used by neighbours
     for depth in range(1, deepest + 1):
         count = len(born[depth])
+        # Places that are free first: a small array of values stays in the cache.
         fresh = np.arange(size, size + max(0, count - len(free)))
         places[born[depth]] = np.concatenate([free[:count], fresh])
         size += len(fresh)
@@ -319,6 +331,7 @@ def _run_all(name: str, kinds: Sequence[int], runs: int, bits: int, attributes: 
             '  %second = getelementptr i32, ptr %pair, i64 1',
             '  %short = load i32, ptr %second, align 4',
             '  %length = zext i32 %short to i64',
+            # One jump for a run, not for an operation.
             '  switch i32 %kind, label %done [',
             *cases,
             '  ]',
@@ -362,6 +375,7 @@ def _emit(code: Emitter, kind: int, x: Sequence[str]) -> str:
         operation = code.fadd if kind == _PUT else code.fsub
         return operation(code.constant(0.0), x[0])  # never -0.0
     if kind in (_MUL_ADD, _MUL_SUB, _SUB_MUL):
+        # With `contract`, LLVM may make one instruction of both.
         product = code.value(f'fmul contract {code.type} {x[0]}, {x[1]}')
         total = {
             _MUL_ADD: f'fadd contract {code.type} {product}, {x[2]}',

@@ -73,6 +73,8 @@ class Routine:
 
     def array(self, kind: str, size: int) -> str:
         """Room for `size` values of a kind, 'i64', 'double' or 'ptr'."""
+        # At the entry: within a loop it would take more of the stack in each round, and LLVM puts
+        # into registers only what is set apart there.
         name = self._name('a')
         self._entry.append(f'  {name} = alloca {kind}, i64 {size}, align 8')
         return name
@@ -93,6 +95,8 @@ class Routine:
 
     def at(self, pointer: str, kind: str, index: str) -> str:
         """Address of an element."""
+        # No instruction for nothing. With opaque pointers the type of an element is no part of a
+        # pointer.
         if index == '0':
             return pointer
         return self.value(f'getelementptr {kind}, ptr {pointer}, i64 {index}')
@@ -105,6 +109,7 @@ class Routine:
 
     def label(self, name: str) -> None:
         """Name the place for `when`, `unless` and `go`; it is reached from above, too."""
+        # LLVM's blocks do not run into each other: each ends by saying where to go on.
         self.go(name)
         self._begin(name)
 
@@ -115,6 +120,7 @@ class Routine:
     @property
     def ended(self) -> bool:
         """Whether what is written now would never be reached."""
+        # LLVM refuses a block with anything behind its jump.
         return bool(self._lines) and self._lines[-1].lstrip().startswith(('br ', 'ret '))
 
     def go(self, label: str) -> None:
@@ -146,6 +152,7 @@ class Routine:
     def loop(self, count: str) -> Iterator[str]:
         """Do what follows `count` times; gives the index, from 0."""
         counter, head, end = self.array('i64', 1), self.new_label(), self.new_label()
+        # Here, not at the entry: this loop may lie in another one, and begin again.
         self.put(counter, 'i64', '0')
         self.label(head)
         index = self.get(counter, 'i64')
@@ -153,6 +160,7 @@ class Routine:
         yield index
         self.put(counter, 'i64', self.value(f'add i64 {index}, 1'))
         self.go(head)
+        # Nothing runs into it from above, where the loop jumps back.
         self._begin(end)
 
     @contextmanager

@@ -39,6 +39,7 @@ def gather_function(name: str, size: int, lanes: int, attributes: str) -> str:
     head = f'@{name}(ptr noalias readonly %array, ptr noalias %vectors, i64 %row, i64 %stride)'
     code = Emitter(lanes)
     start = code.value('mul i64 %row, %stride')
+    # With a stride of 0, all rows are the same one.
     rows = [code.value(f'getelementptr double, ptr %array, i64 {start}')]
     for _ in range(1, lanes):
         rows.append(code.value(f'getelementptr double, ptr {rows[-1]}, i64 %stride'))
@@ -66,6 +67,7 @@ def scatter_function(name: str, slots: Sequence[int], lanes: int, attributes: st
     start = code.value(f'mul i64 %row, {size}')
     base = code.value(f'getelementptr double, ptr %array, i64 {start}')
     if not _is_long(size, min(lanes, _COLUMNS_STORED)):
+        # The next W rows: they are written after the next group has been computed.
         for number in range(size * lanes, 2 * size * lanes, _LINE):
             _prefetch(code, base, number)
 
@@ -74,6 +76,7 @@ def scatter_function(name: str, slots: Sequence[int], lanes: int, attributes: st
         vectors = _transposed(code, [code.load('%vectors', column) for column in columns])
         pointer = code.value(f'getelementptr double, ptr {base}, i64 {first}')
         for row in range(lanes):
+            # In a loop, the rows are long: each is followed on its own.
             if isinstance(first, str):
                 _prefetch(code, pointer, row * size + _AHEAD)
             part = _part(code, width, vectors[row % width], row // width)
@@ -81,6 +84,7 @@ def scatter_function(name: str, slots: Sequence[int], lanes: int, attributes: st
             code.line(f'store <{width} x double> {part}, ptr {place}, align 8')
 
     text = _function(head, attributes, code, size, min(lanes, _COLUMNS_STORED), move)
+    # Only a loop looks places up; otherwise they are numbers in the text.
     if f'@{table}' in text:
         numbers = ', '.join(f'i32 {slot}' for slot in slots)
         text += f'@{table} = internal constant [{size} x i32] [{numbers}], align 4\n'
@@ -118,6 +122,7 @@ def _function(
         for first in range(0, whole, width):
             move(first, width)
     if rest:
+        # The next power of two, if there are so many columns at all.
         last = min(1 << (rest - 1).bit_length(), 1 << (size.bit_length() - 1))
         if last < rest:  # fewer columns than one block of the next power of two
             move(0, last)
@@ -135,6 +140,8 @@ def _is_long(size: int, width: int) -> bool:
 def _prefetch(code: Emitter, array: str, index: int) -> None:
     """Ask for a place of an array that will be written; it may lie behind the end."""
     pointer = code.value(f'getelementptr double, ptr {array}, i64 {index}')
+    # For writing, to be kept in all caches, of data. What is asked for in vain does no harm:
+    # unlike a load, it may be anywhere.
     code.line(f'call void @llvm.prefetch.p0(ptr {pointer}, i32 1, i32 3, i32 1)')
 
 
@@ -153,6 +160,7 @@ def _load(code: Emitter, width: int, row: str, first: Index) -> str:
 
 def _joined(code: Emitter, width: int, parts: Sequence[str]) -> str:
     """One vector of all lanes from parts of `width` elements."""
+    # Pairs of halves, as LLVM shuffles two vectors of one width at a time.
     while len(parts) > 1:
         mask = range(2 * width)
         parts = [_shuffle(code, width, a, b, mask) for a, b in zip(parts[::2], parts[1::2])]
@@ -181,6 +189,8 @@ def _transposed(code: Emitter, vectors: Sequence[str]) -> List[str]:
             if k & distance:
                 continue
             a, b = found[k], found[k + distance]
+            # Half of each vector stays, the other half changes places with its partner's, a
+            # distance away.
             low = [i if not i & distance else lanes + i - distance for i in range(lanes)]
             high = [i + distance if not i & distance else lanes + i for i in range(lanes)]
             found[k] = _shuffle(code, lanes, a, b, low)

@@ -68,6 +68,7 @@ def lower(text: str) -> str:
     """
     lines = _logical_lines(text)
     symbols: Dict[str, str] = {}
+    # Symbols of the whole module first: a function may be used above its definition.
     for line in lines:
         match = _GLOBAL.match(line)
         if match:
@@ -86,6 +87,7 @@ def _logical_lines(text: str) -> List[str]:
     lines: List[str] = []
     depth = 0
     for line in text.splitlines():
+        # Most lines have neither word, and looking for it is cheaper than for the expression.
         if 'ptr' in line:
             line = _POINTER.sub(lambda match: _unless_quoted(match[0], 'i8*'), line)
         if 'poison' in line:
@@ -94,6 +96,7 @@ def _logical_lines(text: str) -> List[str]:
             lines[-1] += ' ' + line.strip()
         else:
             lines.append(line)
+        # A long call goes on in the next line.
         depth += line.count('(') - line.count(')')
     return lines
 
@@ -175,6 +178,7 @@ class _Lowering:
     def line(self, line: str) -> None:
         """Write one line again."""
         if line.startswith(('define ', 'declare ')):
+            # Names of one function mean nothing in the next.
             self._known = {}
             self.lines.append(self._intrinsic_names(line, line))
         elif line.startswith('@'):
@@ -223,11 +227,14 @@ class _Lowering:
             if name not in self._symbols:
                 raise _unknown(line)
             own = self._symbols[name]
+            # A constant expression: it needs no line of its own.
             return name if own == kind else f'bitcast ({own}* {name} to {kind}*)'
         if kind == 'i8':
             return name
         known, typed = self._known.get(name, ('', ''))
         if known != kind:
+            # Not remembered: it holds from this line on, and what follows in the text may be
+            # reached by another way.
             typed = self._new_name()
             self._emit(f'{typed} = bitcast i8* {name} to {kind}*')
         return typed
@@ -235,6 +242,7 @@ class _Lowering:
     def _define(self, assignment: str, kind: str, text: str) -> None:
         """Give a name to a pointer to a type, as a pointer to bytes."""
         name = assignment[: -len(' = ')]
+        # Pointers to bytes are what all others become.
         if kind == 'i8':
             self._emit(f'{assignment}{text}')
             return
@@ -280,6 +288,7 @@ class _Lowering:
             raise _unknown(line)
         result, function, passed, attributes = match.groups()
         if function.startswith('%'):
+            # Called by its address: what is passed says what kind of function it must be.
             kinds = ', '.join(_leading_type(piece, line) for piece in _pieces(passed))
             kind = f'{_FLAGS.sub("", result, count=1).strip()} ({kinds})'
             function = self._pointer(function, kind, line)
@@ -304,6 +313,7 @@ class _Lowering:
         def renamed(match: re.Match) -> str:
             if not match[0].startswith('@llvm.'):
                 return match[0]
+            # One that LLVM 11 lacks would be noticed only where there is LLVM 11.
             if not _INTRINSICS.match(match[0]):
                 raise _unknown(line)
             return _POINTER_SUFFIX.sub('.p0i8', match[0])

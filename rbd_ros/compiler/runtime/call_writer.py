@@ -1,0 +1,51 @@
+"""Writer of the routine that does calls (calls.py): what all of its parts reach for.
+
+That is the table `api`, what the routine needs of the interpreter, and the table `%d` of the
+kernel that is called (call_table.py).
+"""
+
+from __future__ import annotations
+
+from rbd_ros.compiler.runtime.call_table import AT, SHAPE
+from rbd_ros.compiler.runtime.layouts import DESCR, FLAGS, TYPE
+from rbd_ros.compiler.targets.llvm.routine import Routine
+
+#: What the routine needs of the interpreter, in its table `api`.
+API = (
+    'ndarray', 'float64', 'list', 'tuple', 'dict', 'float', 'int', 'float64_type', 'none',
+    'new_array', 'array_from_any', 'new_float', 'new_tuple', 'retain', 'release', 'int_as_double',
+    'error_occurred', 'clear_error', 'dict_get', 'dict_size', 'vectorcall', 'give_up_lock',
+    'take_lock', 'no_memory', 'next_double', 'randomness', 'float32', 'int64', 'int32',
+)  # fmt: skip
+
+
+class CallWriter(Routine):
+    """Writes one of the routine's functions."""
+
+    def api(self, name: str, kind: str = 'ptr') -> str:
+        """Entry of the table `api`."""
+        return self.get('@api', kind, str(API.index(name)))
+
+    def word(self, name: str, kind: str = 'i64') -> str:
+        """Number of the kernel's table."""
+        return self.get('%d', kind, str(AT[name]))
+
+    def element(self, first: int, index: str, kind: str = 'i64') -> str:
+        """Element of a part of the kernel's table."""
+        return self.get('%d', kind, self.value(f'add i64 {index}, {first}'))
+
+    def is_type(self, obj: str, name: str) -> str:
+        """Whether an object is of exactly this type."""
+        # No subclass: what that makes of its items or of its memory is for Python to say.
+        return self.same(self.field(obj, TYPE, 'ptr'), self.api(name))
+
+    def is_plain(self, array: str, flags: int) -> str:
+        """Whether an array holds float64 as the processor wants them."""
+        found = self.value(f'and i32 {self.field(array, FLAGS, "i32")}, {flags}')
+        right = self.same(found, str(flags), 'i32')
+        # NumPy has one descriptor of native float64; a swapped byte order has another.
+        return self.both(self.same(self.field(array, DESCR, 'ptr'), self.api('float64')), right)
+
+    def shape(self, j: str) -> str:
+        """Index of an output's part of the table: axes, elements, shape."""
+        return self.value(f'mul i64 {j}, {SHAPE}')
