@@ -75,6 +75,10 @@ def runge_kutta_step(
     # forces at its beginning, which the stages have replaced by their own.
     copy(stages.implicit_v, motion.next_v)
     find_applied_force(plant, state, external_forces, work.dynamics)
+    # From the mass matrix comes the momentum of free bases, and stages with held joints have left
+    # its factors in its place.
+    if plant.has_free_bases and held > 0:
+        call_kernel(plant.mass_matrix, state.packed, work.dynamics.mass)
     return False
 
 

@@ -267,8 +267,8 @@ class Simulator:
         :param n: number of steps
         :raises ValueError: for a wrong shape or dtype, what is not finite, or negative n; nothing
             is changed
-        :raises FloatingPointError: if the dynamics are not finite; the state is that before the
-            step concerned
+        :raises FloatingPointError: if the dynamics are not finite; positions and velocities are
+            those before the step concerned
         """
         if tau is None:
             tau = self._nothing
@@ -321,8 +321,7 @@ class Simulator:
         forces.point[free] = at
         use[free] = (frame.body, 0 if point is None else 1, max(steps, 1) if steps >= 0 else -1)
         counters[layout.FORCES] += 1
-        # Not used again, unless a snapshot is restored: an old handle must clear nobody else's
-        # force.
+        # Not used again: an old handle must clear nobody else's force.
         handle, self._next_handle = self._next_handle, self._next_handle + 1
         self._handles[handle] = free
         return handle
@@ -365,7 +364,8 @@ class Simulator:
             array[...] = snapshot.arrays[name]
         self._world.start_time = snapshot.start_time
         self._handles = dict(snapshot.handles)
-        self._next_handle = snapshot.next_handle
+        # Handles given since then are out of use, and remain so.
+        self._next_handle = max(self._next_handle, snapshot.next_handle)
 
     # -- details --------------------------------------------------------------------------------
 

@@ -141,8 +141,8 @@ class World:
         :param count: number of steps
         :return: the state after them; the arrays in it change with the next step
         :raises ValueError: if a torque is not finite; nothing is changed
-        :raises FloatingPointError: if the dynamics are not finite; the state is that before the
-            step concerned
+        :raises FloatingPointError: if the dynamics are not finite; positions and velocities are
+            those before the step concerned
         """
         # Not checked here: `advance` looks whether commands are finite, before it changes
         # anything.

@@ -178,6 +178,18 @@ def test_names_that_c_does_not_take_are_mended(build):
     assert build(what, 'it')(*(np.full(1, float(k)) for k in range(9)))[0].tolist() == [36.0]
 
 
+def test_an_argument_may_be_called_like_a_part(build):
+    graph = Graph()
+    (x,) = graph.inputs('it_0', 1)
+    (y,) = graph.inputs('y', 1)
+    value, expected = x, 0.25
+    for _ in range(3000):
+        value, expected = y - value * y, 0.5 - expected * 0.5
+    what = program(graph, [value], inputs=[('it_0', 1), ('y', 1)])
+    assert 'it_1(' in c99.source(what, 'it')
+    assert build(what, 'it')(np.full(1, 0.25), np.full(1, 0.5))[0].tolist() == [expected]
+
+
 @pytest.mark.parametrize('name', ['int', '2d', 'a-b', '', 'é'])
 def test_a_function_must_have_a_name_of_c(name):
     with pytest.raises(ValueError, match='no name of a function'):

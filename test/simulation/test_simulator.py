@@ -168,6 +168,17 @@ def test_wrenches_last_as_long_as_asked():
     assert simulator.v[4] == pytest.approx(0.1)
 
 
+def test_a_handle_is_never_given_again():
+    simulator = Simulator(ball(gravity=(0, 0, 0)), 1e-3)
+    snapshot = simulator.snapshot()
+    old = simulator.apply_wrench('body', [0, 0, 0, 1, 0, 0], point=[0, 0, 0])
+    simulator.restore(snapshot)
+    simulator.apply_wrench('body', [0, 0, 0, 0, 1, 0], point=[0, 0, 0])
+    simulator.clear_wrenches(old)
+    simulator.step()
+    assert simulator.v[3] == 0.0 and simulator.v[4] > 0.0
+
+
 @pytest.mark.parametrize(
     'call, message',
     [

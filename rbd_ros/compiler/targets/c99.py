@@ -76,13 +76,15 @@ class _Text:
 
     def __init__(self, program: Program, name: str):
         self._program, self._name = program, name
-        taken = {name, *_KEYWORDS, *_OWN}
+        self._parts = cut(program, program.live, _NODES_PER_PART)
+        # Parts are functions, which an argument of the same name would hide.
+        parts = (f'{name}_{k}' for k in range(len(self._parts)))
+        taken = {name, *parts, *_KEYWORDS, *_OWN}
         self._ins = [_identifier(array, taken) for array, _ in program.inputs]
         self._outs = [_identifier(output.name, taken) for output in program.outputs]
         self._in_by_name = {array: c for (array, _), c in zip(program.inputs, self._ins)}
         self._sizes = dict(zip(self._ins, (size for _, size in program.inputs)))
         self._sizes.update(zip(self._outs, (output.size for output in program.outputs)))
-        self._parts = cut(program, program.live, _NODES_PER_PART)
         self._slots, self._length = keep(program.graph, self._parts, {})
         self._used: Set[str] = set()  # arrays that the part at hand names
 
