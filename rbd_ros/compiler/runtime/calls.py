@@ -177,7 +177,7 @@ def routine() -> Tuple[native.MachineCode, int]:
         # The other offsets are numbers in the source.
         'layout': [TUPLE_ITEMS],
     }
-    code = load_routine('call', text(), key)
+    code = load_routine('call', text, key)
     # Addresses of this process, so that the machine code itself can be kept on disk.
     for k, value in enumerate(_api_values()):
         ctypes.c_void_p.from_address(code.global_address('api') + 8 * k).value = value

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping
 
 from rbd_ros.compiler import cache
 from rbd_ros.compiler.targets.llvm import native
 
 
-def load_routine(name: str, text: str, key: Mapping[str, Any]) -> native.MachineCode:
+def load_routine(name: str, text: Callable[[], str], key: Mapping[str, Any]) -> native.MachineCode:
     """Machine code of a module's text.
 
     :param name: name of it on disk
-    :param text: LLVM text, with opaque pointers
+    :param text: what writes the LLVM text, with opaque pointers; called if there is none on disk
     :param key: what decides the text, beside the versions of the tools
     """
     # No function of a robot has these names, and one that had would differ in the digest.
@@ -23,6 +23,6 @@ def load_routine(name: str, text: str, key: Mapping[str, Any]) -> native.Machine
             return native.MachineCode(entry[1])
         except RuntimeError:  # what cannot be read is as good as none
             pass
-    object_file = native.assemble([(text, [])])
+    object_file = native.assemble([(text(), [])])
     cache.store(entry_name, {}, object_file)
     return native.MachineCode(object_file)

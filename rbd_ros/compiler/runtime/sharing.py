@@ -223,7 +223,7 @@ class Sharing:
     """The routine in memory, and the locks and sleepers of this process."""
 
     def __init__(self) -> None:
-        self._code = load_routine('share', text(), {'source': source_digest(__name__)})
+        self._code = load_routine('share', text, {'source': source_digest(__name__)})
         self._threads = ctypes.c_int64.from_address(self._code.global_address('threads'))
         self.ready_address = self._code.global_address('ready')
         self._ready = ctypes.c_int64.from_address(self.ready_address)
