@@ -38,7 +38,7 @@ from rbd_ros.algorithms.kinematics import body_transforms, motion_columns
 from rbd_ros.algorithms.rnea import gravity_acceleration
 from rbd_ros.model import Model, ModelError
 from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector
-from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.spatial.scalar import inner, Scalar
 
 # Stored whole, as the compiler's derivatives are.
 _SYMMETRIC = replace(INERTIA_MATRIX, symmetric=False)
@@ -126,37 +126,39 @@ def analytical_derivatives(
         Bc[i] = VelocityFactor.of(Ic[i], v[i])
         fc[i] = Ic[i] * a[i] + v[i].cross(Ic[i] * v[i])
     # They do not turn with the bodies, so they count in the torque, but not in s x* f.
-    external = {i: force for i, force in (external_forces or {}).items() if i != 0}
+    external = {i: ForceVector.zero() for i, _ in model.outward()}
+    external.update((i, force) for i, force in (external_forces or {}).items() if i != 0)
 
     n = model.tree_nv
     tau: List[Scalar] = [0.0] * n
     dq, dv, H = ([[0.0] * n for _ in range(n)] for _ in range(3))
+    right = {
+        i: [
+            ((*dds, *ds.angular, *s), (*ds2, *s.angular), tuple(s))
+            for s, ds, dds, ds2 in zip(S[i], psid[i], psidd[i], turning[i])
+        ]
+        for i in S
+    }
     for i, body in model.inward():
-        for row, s, dds, ds2, ds in zip(range(n)[body.v], S[i], psidd[i], turning[i], psid[i]):
-            momentum, twisted = Ic[i] * s, linear3.scale(2.0, Bc[i].apply_transpose(s))
-            by_q = s.cross(fc[i]) + Ic[i] * dds + 2.0 * Bc[i].apply(ds)
-            by_v = Ic[i] * ds2 + 2.0 * Bc[i].apply(s)
-            tau[row] = s.dot(fc[i]) + body.armature * qdd[row]
-            held = None
-            if i in external:
-                tau[row] = tau[row] - s.dot(external[i])
-                held = s.cross(external[i])
+        for row, s, ds, dds, ds2 in zip(range(n)[body.v], S[i], psid[i], psidd[i], turning[i]):
+            momentum = tuple(Ic[i] * s)
+            twisted = (*momentum, *linear3.scale(2.0, Bc[i].apply_transpose(s)))
+            twisted_and_held = (*twisted, *-s.cross(external[i]))
+            by_q = tuple(s.cross(fc[i]) + Ic[i] * dds + 2.0 * Bc[i].apply(ds))
+            by_v = tuple(Ic[i] * ds2 + 2.0 * Bc[i].apply(s))
+            tau[row] = s.dot(fc[i] - external[i]) + body.armature * qdd[row]
             for j in model.support(i):
-                there = range(n)[model.body(j).v]
-                for column, t, ddt, dt2, dt in zip(there, S[j], psidd[j], turning[j], psid[j]):
-                    dq[row][column] = ddt.dot(momentum) + linear3.dot(dt.angular, twisted)
-                    dv[row][column] = dt2.dot(momentum) + linear3.dot(t.angular, twisted)
-                    if held is not None:
-                        dq[row][column] = dq[row][column] - t.dot(held)
+                for column, (of_q, of_v, t) in zip(range(n)[model.body(j).v], right[j]):
+                    dq[row][column] = inner(twisted_and_held, of_q)
+                    dv[row][column] = inner(twisted, of_v)
                     if j != i:
-                        dq[column][row] = t.dot(by_q)
-                        dv[column][row] = t.dot(by_v)
+                        dq[column][row] = inner(by_q, t)
+                        dv[column][row] = inner(by_v, t)
                     if column <= row:
-                        H[row][column] = H[column][row] = t.dot(momentum)
+                        H[row][column] = H[column][row] = inner(momentum, t)
             H[row][row] = H[row][row] + body.armature
         p = body.parent
         if p != 0:
             Ic[p], Bc[p], fc[p] = Ic[p] + Ic[i], Bc[p] + Bc[i], fc[p] + fc[i]
-            if i in external:
-                external[p] = external[p] + external[i] if p in external else external[i]
+            external[p] = external[p] + external[i]
     return InverseDynamicsDerivatives(tau, dq, dv, H)

@@ -17,7 +17,7 @@ from rbd_ros.spatial.scalar import Scalar
 Matrix = List[List[Scalar]]
 
 # Up to so many freedoms between base and frame the inertia matrix takes fewer operations.
-_SHORT_PATH = 12
+_SHORT_PATH = 15
 
 _INPUTS: Mapping[str, Kind] = {'q': CONFIGURATION, 'frame': FRAME, 'reference': REFERENCE}
 

@@ -83,7 +83,7 @@ def test_a_long_way_to_the_frame_costs_in_proportion():
     """Of a chain of hinges: each joint adds as many nodes as the one before."""
 
     def nodes(joints):
-        text = random_trees.tree(5, bodies=joints, types=('revolute',), branching=0.0)
+        text = random_trees.chain_of_hinges(5, joints)
         name = 'inverse_operational_inertia'
         return len(definition_of(load_urdf(text), name, frame=f'link{joints}').program().live)
 
