@@ -47,6 +47,8 @@ def expand(graph: Graph, outputs: Sequence[Value]) -> List[Value]:
         node = graph.nodes[number]
         if node[0] == CONSTANT:  # as a float, so that it folds
             return node[1]
+        if node[0] == SUB and graph.nodes[node[1]] == (CONSTANT, 0.0):  # only for want of a sign
+            return -value(node[2])
         return found[number] if number in found else Symbol(graph, number, False)
 
     for number in graph.live(outputs):
