@@ -226,11 +226,21 @@ def derivatives_of(
     :raises TypeError: if a function is not declared, or the names do not agree
     """
     declared, instead = _required(text), None
+    source = declared.source
     if written_out is not None and where is not None:
+        source += f'; {_required(written_out).source}'
         instead = Instead(replace(_required(written_out), name=name), where)
         if instead.algorithm.result is not result:
             raise TypeError(f'{name}: {written_out!r} has other results')
-    return replace(declared, name=name, along=tuple(by), result=result, peer=None, instead=instead)
+    return replace(
+        declared,
+        name=name,
+        along=tuple(by),
+        result=result,
+        source=source,
+        peer=None,
+        instead=instead,
+    )
 
 
 def _required(text: Callable[..., Any]) -> Declaration:

@@ -1,9 +1,9 @@
 """Dynamics together with its derivatives, in one pass.
 
 The derivatives are those of the texts themselves, exact to rounding: differentiation is the
-compiler's (rbd_ros/compiler/passes). Its graph grows with the number of pairs of joints times the
-operations between them, too fast for many joints: there the derivatives are written out by hand
-(analytical_derivatives.py).
+compiler's (rbd_ros/compiler/passes). It carries each derivative along the whole way between two
+joints, which is too far in long chains: with many joints they are those written out by hand
+(analytical_derivatives.py), where a pair of joints takes five scalar products however far apart.
 """
 
 from rbd_ros.algorithms.analytical_derivatives import (
@@ -15,7 +15,8 @@ from rbd_ros.algorithms.declaration import derivatives_of
 from rbd_ros.algorithms.newton_euler import newton_euler
 from rbd_ros.model import Model
 
-# Beyond so many freedoms differentiation takes more operations than what is written out.
+# Of the robots tried, those with more freedoms take at most 1 % more operations by hand, and down
+# to a third less; those with fewer freedoms may take more, a UR5 twice as many.
 _MANY_FREEDOMS = 36
 
 
