@@ -82,7 +82,7 @@ def require_constant_subspaces(
 
 
 @algorithm(
-    'analytical_inverse_dynamics_derivatives',
+    'inverse_dynamics_analytical_derivatives',
     inputs={
         'q': CONFIGURATION,
         'qd': VELOCITY,

@@ -5,6 +5,7 @@ that has its own sine, cosine, ... offers it as a method of that name; floats go
 all others through NumPy. The functions here (but no spatial quantity) take arrays of values, too.
 """
 
+from itertools import chain
 import math
 from typing import Any, Iterable, Sequence
 
@@ -63,7 +64,7 @@ def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
 
     For texts with a great many of them, which a scalar type may treat each as one operation.
     """
-    for x in (*a, *b):
+    for x in chain(a, b):
         method = getattr(x, 'inner_product', None)
         if method is not None:
             return method(a, b)

@@ -85,13 +85,13 @@ def test_a_motion_subspace_that_depends_on_the_position_is_refused_by_name():
     model = named_tree('rolling chain').model
     rolling = next(x.joint_name for x in model.bodies if not x.joint.is_lower_pair)
     with pytest.raises(ModelError, match=f'{rolling!r} depends on its position'):
-        Robot(model).kernel('analytical_inverse_dynamics_derivatives')
+        Robot(model).kernel('inverse_dynamics_analytical_derivatives')
 
 
 def nodes(joints, inner_products):
     """Nodes of the program for a chain of hinges about axes of all directions."""
     text = random_trees.chain_of_hinges(5, joints)
-    definition = definition_of(load_urdf(text), 'analytical_inverse_dynamics_derivatives')
+    definition = definition_of(load_urdf(text), 'inverse_dynamics_analytical_derivatives')
     return len(definition.program(inner_products).live)
 
 

@@ -12,7 +12,7 @@ from rbd_ros.compiler.targets.llvm import native, rolled, straight_line
 from rbd_ros.compiler.targets.llvm.functions import core_function
 
 NAMES = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'forward_kinematics', 'integrate']
-DERIVATIVES = 'analytical_inverse_dynamics_derivatives'
+DERIVATIVES = 'inverse_dynamics_analytical_derivatives'
 SEVERAL = ['equations_of_motion', 'energy', 'contact_kinematics', DERIVATIVES]
 TEXT = random_trees.tree(8, bodies=3, types=('revolute', 'prismatic', 'floating'))
 
