@@ -4,16 +4,21 @@ With many joints they are written out by hand (test_analytical_derivatives.py). 
 oracle in test/compiler/test_differentiation_of_dynamics.py.
 """
 
+from collections import namedtuple
 from functools import partial
 
 import numpy as np
 from numpy.testing import assert_allclose
+import pytest
 from support import random_trees
 from support.definitions import definition_of
 from support.states import every_robot, named_robot, random_forces, random_state
 from support.textbook_trees import with_pinion
 
 from rbd_ros import Robot
+from rbd_ros.algorithms.analytical_derivatives import analytical_derivatives
+from rbd_ros.algorithms.crba import crba
+from rbd_ros.algorithms.declaration import derivatives_of
 
 STEP = 2e-4
 MANY = 40
@@ -83,3 +88,16 @@ def test_a_motion_subspace_that_depends_on_the_position_is_left_to_the_compiler(
     assert not definition_of(model, 'inverse_dynamics_derivatives').tangents
     rolling = with_pinion(model, model.bodies[9].joint_name)
     assert definition_of(rolling, 'inverse_dynamics_derivatives').tangents
+
+
+def test_what_takes_the_place_of_derivatives_must_return_the_same():
+    result = namedtuple('Result', 'H dH_dq')
+    with pytest.raises(TypeError, match='has other results'):
+        derivatives_of(
+            crba,
+            'mass_matrix_derivative',
+            by=['q'],
+            result=result,
+            written_out=analytical_derivatives,
+            where=lambda model: True,
+        )
