@@ -24,6 +24,8 @@ _FUNCTIONS = (
     'forward_kinematics',
     'energy',
     'centre_of_mass',
+    'inverse_dynamics_derivatives',
+    'operational_inertia',
 )
 _LINK = """
 <link name="link{k}"><inertial><origin xyz="0.02 0.01 0.1"/><mass value="{mass}"/>

@@ -41,7 +41,7 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> 
     Sring = apparent_column_rates(model, q, qd, X0)
     Sdot = {i: [v[i].cross(s) + ring for s, ring in zip(S[i], Sring[i])] for i in S}
     Ic = {i: X0[i].inverse_apply(body.inertia) for i, body in model.outward()}
-    Bc = {i: _VelocityFactor.of(Ic[i], v[i]) for i in Ic}
+    Bc = {i: VelocityFactor.of(Ic[i], v[i]) for i in Ic}
 
     C: List[List[Scalar]] = [[0.0] * model.tree_nv for _ in range(model.tree_nv)]
     for j, body in model.inward():
@@ -60,7 +60,7 @@ def coriolis_matrix(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> 
     return C
 
 
-class _VelocityFactor:
+class VelocityFactor:
     """Matrix B = 1/2 (v x* I - I v x + (I v) xbar*), with (f xbar*) m = m x* f.
 
     That of a subtree is the sum over its bodies, in common coordinates. By the Jacobi identity it
@@ -77,7 +77,7 @@ class _VelocityFactor:
         self.P, self.f = P, f
 
     @classmethod
-    def of(cls, inertia: RigidBodyInertia, velocity: MotionVector) -> _VelocityFactor:
+    def of(cls, inertia: RigidBodyInertia, velocity: MotionVector) -> VelocityFactor:
         """Factor of one body, in the coordinates of `inertia` and `velocity`."""
         w, v, h = velocity.angular, velocity.linear, inertia.h
         xx, yx, yy, zx, zy, zz = inertia.I
@@ -92,8 +92,8 @@ class _VelocityFactor:
 
         return cls((row(0), row(1), row(2)), (inertia * velocity).linear)
 
-    def __add__(self, other: _VelocityFactor) -> _VelocityFactor:
-        return _VelocityFactor(linear3.add_matrices(self.P, other.P), linear3.add(self.f, other.f))
+    def __add__(self, other: VelocityFactor) -> VelocityFactor:
+        return VelocityFactor(linear3.add_matrices(self.P, other.P), linear3.add(self.f, other.f))
 
     def apply(self, m: MotionVector) -> ForceVector:
         """Product B m, a force."""

@@ -20,7 +20,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 import inspect
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, TypeVar, Union
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    TypeVar,
+    Union,
+)
 
 from rbd_ros.algorithms.kinds import Array, Choice, Wrenches
 from rbd_ros.model import Model
@@ -36,12 +47,24 @@ TREE, INDEPENDENT = 'tree', 'independent'
 EQUIVALENT, AS_IT_IS = 'equivalent', 'as it is'
 
 
+class Instead(NamedTuple):
+    """Another algorithm for the same outputs, which some models are better served by.
+
+    :param algorithm: its declaration, under the name of what it stands for
+    :param where: whether a model is one of those
+    """
+
+    algorithm: Declaration
+    where: Callable[[Model], bool]
+
+
 @dataclass(frozen=True, eq=False)
 class Declaration:
     """What an algorithm says of itself: the arguments of `algorithm`, and what follows from them.
 
     :param text: the function declared
     :param along: symbols of the inputs to differentiate by, none as a rule; see `derivatives_of`
+    :param instead: what takes its place for some models, None as a rule
     :param arrays: the inputs that are arrays, by symbol
     :param choices: the inputs that are chosen when it is compiled, by symbol
     :param takes_forces: whether external forces are among the inputs
@@ -59,6 +82,7 @@ class Declaration:
     check: Optional[Check] = None
     peer: Optional[str] = None
     along: Tuple[str, ...] = ()
+    instead: Optional[Instead] = None
     arrays: Dict[str, Array] = field(init=False, repr=False)
     choices: Dict[str, Choice] = field(init=False, repr=False)
     takes_forces: bool = field(init=False, repr=False)
@@ -104,6 +128,12 @@ class Declaration:
             for name, kind in self.outputs.items()
             for symbol in self.along
         )
+
+    def suited_to(self, model: Model) -> Declaration:
+        """Declaration that a kernel for a model is made of: this one, or what takes its place."""
+        if self.instead is not None and self.instead.where(model):
+            return self.instead.algorithm
+        return self
 
     def __call__(self, model: Model, arguments: Mapping[str, Any]) -> Tuple[Any, ...]:
         """Run the text; flat lists of the outputs in independent coordinates, no derivatives.
@@ -173,7 +203,13 @@ def algorithm(
 
 
 def derivatives_of(
-    text: Callable[..., Any], name: str, *, by: Sequence[str], result: type
+    text: Callable[..., Any],
+    name: str,
+    *,
+    by: Sequence[str],
+    result: type,
+    written_out: Optional[Callable[..., Any]] = None,
+    where: Optional[Callable[[Model], bool]] = None,
 ) -> Declaration:
     """Declaration of an algorithm together with the derivatives of all its outputs.
 
@@ -184,12 +220,34 @@ def derivatives_of(
     :param name: name of what is declared here, for `Robot.kernel`
     :param by: symbols of the inputs to differentiate by
     :param result: named tuple of the outputs and their derivatives
-    :raises TypeError: if `text` is not declared, or the names do not agree
+    :param written_out: declared algorithm of the same inputs and results, derivatives included,
+        which takes the place of differentiation for some models
+    :param where: whether a model is one of those
+    :raises TypeError: if a function is not declared, or the names do not agree
     """
+    declared, instead = _required(text), None
+    source = declared.source
+    if written_out is not None and where is not None:
+        source += f'; {_required(written_out).source}'
+        instead = Instead(replace(_required(written_out), name=name), where)
+        if instead.algorithm.result is not result:
+            raise TypeError(f'{name}: {written_out!r} has other results')
+    return replace(
+        declared,
+        name=name,
+        along=tuple(by),
+        result=result,
+        source=source,
+        peer=None,
+        instead=instead,
+    )
+
+
+def _required(text: Callable[..., Any]) -> Declaration:
     declared = declaration_of(text)
     if declared is None:
         raise TypeError(f'{text!r} is no declared algorithm: put @algorithm above it')
-    return replace(declared, name=name, along=tuple(by), result=result, peer=None)
+    return declared
 
 
 def declaration_of(value: Any) -> Optional[Declaration]:

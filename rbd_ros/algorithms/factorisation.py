@@ -20,15 +20,23 @@ class LTDL:
 
         :param b: right-hand side, (n,)
         """
-        x = list(b)
-        for i in reversed(range(len(x))):
-            for j, l in self.L[i].items():
-                x[j] = x[j] - l * x[i]
+        x = self.solve_transposed(b)
         x = [d * value for d, value in zip(self.D_inverse, x)]
         for i in range(len(x)):
             for j, l in self.L[i].items():
                 x[i] = x[i] - l * x[j]
         return x
+
+    def solve_transposed(self, b: Sequence[Scalar]) -> List[Scalar]:
+        """Solution y of L^T y = b, (n,): b^T H^-1 b is then y^T D^-1 y (book table 6.5).
+
+        :param b: right-hand side, (n,)
+        """
+        y = list(b)
+        for i in reversed(range(len(y))):
+            for j, l in self.L[i].items():
+                y[j] = y[j] - l * y[i]
+        return y
 
 
 def ltdl(H: Sequence[Sequence[Scalar]]) -> LTDL:

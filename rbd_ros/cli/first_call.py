@@ -91,14 +91,18 @@ def measure(robot: str, function: str, floating_base: bool, batch: int) -> Dict[
 
     # The cases, and with them the peer, are not loaded here: what a kernel needs must be paid for.
     from rbd_ros.cli.measurement.functions import inputs
+    from rbd_ros.robot.kernels import declared
 
     zero = np.zeros(loaded_robot.nv)
     arguments = [[loaded_robot.neutral(), zero, zero][k] for k in inputs(function)]
-    more = [loaded_robot.link_names[-1]] if function == 'jacobian' else []
+    takes_frame = 'frame' in declared(function).choices
+    chosen = {'frame': loaded_robot.link_names[-1]} if takes_frame else {}
 
     def call(*arrays: Any) -> Any:
         method = getattr(loaded_robot, function, None)
-        return (method or loaded_robot.kernel(function).function)(*arrays, *more)
+        if method is not None:
+            return method(*arrays, *chosen.values())
+        return loaded_robot.kernel(function, **chosen).function(*arrays)
 
     times = {'import': imported - start, 'load': loaded - imported}
     _time(times, 'call', lambda: call(*arguments))

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.compiler.graph import Graph, Value
-from rbd_ros.compiler.passes import along, directional_derivatives
-from rbd_ros.compiler.program import Output, Program
+from rbd_ros.compiler.passes import along, directional_derivatives, expand
+from rbd_ros.compiler.program import Output, Program, split
 from rbd_ros.compiler.targets.interpreter import interpret
 
 Scalars = Sequence[Any]
@@ -88,11 +88,17 @@ class Definition:
         """How many numbers come out."""
         return sum(output.size for output in self.outputs)
 
-    def program(self) -> Program:
-        """What targets take: the text, run on symbols, and the derivatives of what it returns."""
+    def program(self, inner_products: bool = False) -> Program:
+        """What targets take: the text, run on symbols, and the derivatives of what it returns.
+
+        :param inner_products: whether the target takes scalar products as single operations, where
+            the text calls them so (`rbd_ros.spatial.scalar.inner`)
+        """
         graph = Graph()
         symbols = {name: graph.inputs(name, size) for name, size in self.inputs}
         values = [tuple(values) for values in self.evaluate(*symbols.values())]
+        if graph.has_inner_products and (self.tangents or not inner_products):
+            values = split(expand(graph, [x for each in values for x in each]), values)
         values += self._derivatives(graph, symbols, values)
         # A builtin's documentation begins with its signature, which CPython tells by this mark.
         summary = self.doc.partition('\n--\n\n')[2] or self.doc  # without the signature

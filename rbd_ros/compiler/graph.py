@@ -14,11 +14,16 @@ import math
 from numbers import Real
 from typing import Any, Dict, List, Sequence, Tuple, Union
 
-INPUT, CONSTANT, ADD, SUB, MUL, DIV, SQRT, SIN, COS, WHERE = range(10)
+INPUT, CONSTANT, ADD, SUB, MUL, DIV, SQRT, SIN, COS, WHERE, INNER = range(11)
 
 # How often the argument of tanh is halved, and where its continued fraction ends: see `tanh`.
 _TANH_HALVINGS, _TANH_DEPTH = 5, 15
 _ARCTANGENT_HALVINGS, _ARCTANGENT_TERMS = 2, 21
+# Scalar products of fewer terms are sums like any other.
+_INNER_TERMS = 3
+
+# All of them are real; asking for these first takes a tenth of the time.
+_NUMBERS = (float, int, Real)
 
 Value = Union['Symbol', float]
 Node = Tuple[Any, ...]
@@ -29,11 +34,17 @@ class Graph:
 
     `nodes[k]` is (INPUT, name, index), (CONSTANT, value that is not negative), or an operation
     with the numbers of its operands. A node is only created if there is no equal one.
+    (INNER, a, b, c, d, ...) is the scalar product a b + c d + ...; whoever does not ask for these
+    gets them written out (rbd_ros/compiler/passes/expand.py).
+
+    :ivar has_inner_products: whether there are such nodes
     """
 
     def __init__(self) -> None:
         self.nodes: List[Node] = []
         self._number: Dict[Node, int] = {}
+        self._negated: Dict[int, int] = {}
+        self.has_inner_products = False
 
     def inputs(self, name: str, size: int) -> List[Symbol]:
         """Symbols for the `size` elements of the input array `name`."""
@@ -46,6 +57,13 @@ class Graph:
             number = self._number[key] = len(self.nodes)
             self.nodes.append(key)
         return number
+
+    def negated(self, number: int) -> int:
+        """Number of a node that is the opposite of another, where signs are of no use."""
+        found = self._negated.get(number)
+        if found is None:
+            found = self._negated[number] = self.node((SUB, self.node((CONSTANT, 0.0)), number))
+        return found
 
     def constant(self, value: float) -> Symbol:
         """Symbol of a constant; its sign is that of the symbol, so c and -c share a node."""
@@ -60,8 +78,10 @@ class Graph:
                 needed[value.number] = True
         for number in reversed(range(len(needed))):  # operands are older than what needs them
             if needed[number]:
-                for operand in operands(self.nodes[number]):
-                    needed[operand] = True
+                node = self.nodes[number]
+                if node[0] > CONSTANT:
+                    for operand in node[1:]:
+                        needed[operand] = True
         return list(compress(range(len(needed)), needed))
 
     def count(self, outputs: Sequence[Value]) -> OperationCount:
@@ -73,9 +93,10 @@ class Graph:
         # Sine and cosine of an angle are found together, so angles count, not functions of them.
         live = [self.nodes[number] for number in numbers]
         ops = Counter(node[0] for node in live)
+        terms = [len(node) // 2 for node in live if node[0] == INNER]
         return OperationCount(
-            multiplications=ops[MUL],
-            additions=ops[ADD] + ops[SUB],
+            multiplications=ops[MUL] + sum(terms),
+            additions=ops[ADD] + ops[SUB] + sum(terms) - len(terms),
             divisions=ops[DIV],
             square_roots=ops[SQRT],
             angles=len({node[1] for node in live if node[0] in (SIN, COS)}),
@@ -134,7 +155,7 @@ class Symbol:
 
     def __add__(self, other: Value) -> Value:
         if not isinstance(other, Symbol):
-            if not isinstance(other, Real):
+            if not isinstance(other, _NUMBERS):
                 return NotImplemented
             # In IEEE 754, -0.0 + 0.0 is 0.0; here zeros have no sign (`identity` in program.py).
             if other == 0:
@@ -168,7 +189,7 @@ class Symbol:
     def __mul__(self, other: Value) -> Value:
         graph = self.graph
         if not isinstance(other, Symbol):
-            if not isinstance(other, Real):
+            if not isinstance(other, _NUMBERS):
                 return NotImplemented
             other = float(other)
             if other == 0.0:
@@ -281,12 +302,37 @@ class Symbol:
             False,
         )
 
+    def inner_product(self, a: Sequence[Value], b: Sequence[Value]) -> Value:
+        """Scalar product of two sequences, of which this is an element: one node if it is long.
+
+        What is made of thousands of them is traced, sorted and compiled in a tenth of the time.
+        """
+        graph, node = self.graph, [INNER]
+        for x, y in zip(a, b):
+            if type(x) is not Symbol:
+                if x == 0:
+                    continue
+                x = graph.constant(float(x))
+            if type(y) is not Symbol:
+                if y == 0:
+                    continue
+                y = graph.constant(float(y))
+            if x.negative == y.negative:
+                node += (x.number, y.number)
+            elif x.negative:
+                node += (graph.negated(x.number), y.number)
+            else:
+                node += (x.number, graph.negated(y.number))
+        if len(node) <= 2 * _INNER_TERMS:
+            return sum((x * y for x, y in zip(a, b)), 0.0)
+        graph.has_inner_products = True
+        return Symbol(graph, graph.node(tuple(node)), False)
+
     def _as_node(self) -> Symbol:
         """Symbol of the same value without a sign, for operations whose operands have none."""
         if not self.negative:
             return self
-        zero = self.graph.node((CONSTANT, 0.0))
-        return Symbol(self.graph, self.graph.node((SUB, zero, self.number)), False)
+        return Symbol(self.graph, self.graph.negated(self.number), False)
 
     def __bool__(self) -> bool:
         raise TypeError(

@@ -6,12 +6,14 @@ and all. No target needs to know more, and none changes it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 import math
-from typing import Hashable, List, NamedTuple, Tuple
+from typing import Hashable, List, NamedTuple, Sequence, Tuple
 
 from rbd_ros.compiler.graph import Graph, OperationCount, Symbol, Value
+from rbd_ros.compiler.passes.expand import expand
 
 
 class Output(NamedTuple):
@@ -35,6 +37,12 @@ def identity(value: Value) -> Hashable:
     if isinstance(value, Symbol):
         return value.number, value.negative
     return float(value) + 0.0
+
+
+def split(values: Sequence[Value], arrays: Sequence[Sequence[Value]]) -> List[Tuple[Value, ...]]:
+    """Values one after another as arrays again, each as long as the one in its place."""
+    remaining = iter(values)
+    return [tuple(islice(remaining, len(array))) for array in arrays]
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,13 @@ class Program:
         found = [len(values) for values in self.values]
         if found != [output.size for output in self.outputs]:
             raise ValueError(f'{self.name}: outputs of {found} numbers, not {self.outputs}')
+
+    def expanded(self) -> Program:
+        """Return the same program with scalar products written out, see `Definition.program`."""
+        if not self.graph.has_inner_products:
+            return self
+        values = split(expand(self.graph, self.flat), self.values)
+        return replace(self, values=tuple(values))
 
     @cached_property
     def flat(self) -> List[Value]:

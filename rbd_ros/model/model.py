@@ -340,6 +340,8 @@ class Model:
         :param tau: generalized forces of the tree, (tree_nv,)
         :return: generalized forces, (nv,)
         """
+        if not self.couplings:
+            return list(tau)
         result = [0.0] * self.nv
         for value, k, ratio in zip(tau, self.tree_dof_index, self.tree_dof_ratio):
             result[k] = result[k] + ratio * value
@@ -358,6 +360,8 @@ class Model:
 
         :param H: matrix of the tree, such as its mass matrix, (tree_nv, tree_nv)
         """
+        if not self.couplings:
+            return [list(row) for row in H]
         columns = list(zip(*self.independent_columns(H)))
         return [list(row) for row in zip(*(self.independent_force(column) for column in columns))]
 

@@ -5,8 +5,9 @@ that has its own sine, cosine, ... offers it as a method of that name; floats go
 all others through NumPy. The functions here (but no spatial quantity) take arrays of values, too.
 """
 
+from itertools import chain
 import math
-from typing import Any, Iterable
+from typing import Any, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,18 @@ def where_positive(condition: Scalar, yes: Scalar, no: Scalar) -> Scalar:
     if isinstance(condition, np.ndarray):
         return np.where(condition > 0, yes, no)
     return yes if condition > 0 else no
+
+
+def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """Scalar product of two sequences of equal length.
+
+    For texts with a great many of them, which a scalar type may treat each as one operation.
+    """
+    for x in chain(a, b):
+        method = getattr(x, 'inner_product', None)
+        if method is not None:
+            return method(a, b)
+    return sum((x * y for x, y in zip(a, b)), 0)
 
 
 def absolute(x: Scalar) -> Scalar:

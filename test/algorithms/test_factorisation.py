@@ -28,6 +28,8 @@ def check(H, factors, rng):
         error = np.abs(np.array(factors.solve(b.tolist())) - expected).max()
         # either is wrong by some cond(H) eps of the largest element
         assert error < 10 * np.finfo(float).eps * np.linalg.cond(H) * np.abs(expected).max()
+        y = np.array(factors.solve_transposed(b.tolist()))
+        assert_allclose(L.T @ y, b, rtol=0, atol=1e-13 * np.abs(L).max() * np.abs(y).max())
 
 
 @pytest.mark.seed('FM09', 'FM11')

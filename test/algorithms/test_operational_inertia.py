@@ -3,12 +3,28 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support import example_robots
+from support import example_robots, random_trees
+from support.all_joints import every_joint, tree
+from support.definitions import definition_of
 from support.states import every_robot, named_robot, random_state
+from support.textbook_trees import every_free_tree, named_tree
 
 from rbd_ros import ModelError, Robot
+from rbd_ros.algorithms.operational_inertia import (
+    mobility_by_articulated_bodies,
+    mobility_by_inertia_matrix,
+)
+from rbd_ros.model import load_urdf
 
 every_reference = pytest.mark.parametrize('reference', ['body', 'base', 'aligned'])
+
+
+def both_ways(model, q, link, reference):
+    """Mobility by articulated-body inertias, and by the inertia matrix."""
+    return [
+        np.array(way(model, q.tolist(), model.frame(link), reference), dtype=float)
+        for way in (mobility_by_articulated_bodies, mobility_by_inertia_matrix)
+    ]
 
 
 @every_reference
@@ -40,6 +56,39 @@ def test_a_force_at_the_frame_accelerates_it_by_its_inertia(subject, reference):
     rest = robot.gravity_torque(q)
     a = robot.forward_dynamics(q, v, rest + frame.jacobian(q).T @ force)
     assert_allclose(inertia @ frame.acceleration(q, v, a), force, atol=1e-6)
+
+
+@every_reference
+@every_free_tree
+def test_articulated_bodies_yield_like_the_inertia_matrix(name, reference):
+    """Frames of all links, fixed ones and the base's among them; rotors, branches."""
+    tree = named_tree(name)
+    for q, _, _ in tree.states:
+        for link in tree.model.links:
+            found, expected = both_ways(tree.model, q, link, reference)
+            assert_allclose(found, expected, atol=1e-11 * max(1.0, np.abs(expected).max()))
+            assert np.array_equal(found, found.T)
+
+
+@every_joint
+def test_joints_of_every_type_yield(joint):
+    model = tree(joint, 1)
+    q = Robot(model).random_configuration(np.random.default_rng(2))
+    for link in ('link3', 'link4'):
+        found, expected = both_ways(model, q, link, 'body')
+        assert_allclose(found, expected, atol=1e-11 * np.abs(expected).max())
+
+
+def test_a_long_way_to_the_frame_costs_in_proportion():
+    """Of a chain of hinges: each joint adds as many nodes as the one before."""
+
+    def nodes(joints):
+        text = random_trees.chain_of_hinges(5, joints)
+        name = 'inverse_operational_inertia'
+        return len(definition_of(load_urdf(text), name, frame=f'link{joints}').program().live)
+
+    few, some, many = (nodes(joints) for joints in (30, 40, 50))
+    assert many - some == some - few <= 10 * 1000
 
 
 def test_a_frame_with_too_few_freedoms_is_named():

@@ -12,6 +12,7 @@ from support import example_robots, outside
 from support.urdf_text import chain, inertial, joint, LIMIT, link, robot
 
 from rbd_ros.cli.bench import columns, number
+from rbd_ros.cli.first_call import first_calls
 from rbd_ros.cli.main import main
 from rbd_ros.cli.measurement import Call, cases, compare, FUNCTIONS, label as label_of
 
@@ -150,6 +151,16 @@ def test_first_calls_are_measured_in_fresh_processes(arm, tmp_path, capsys):
             'batch_call_processor',
         }
         assert all(seconds > 0.0 for seconds in first[kind].values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    'function', ['inverse_dynamics_derivatives', 'inverse_operational_inertia']
+)
+def test_first_calls_of_what_has_no_method_of_the_robot(function, arm):
+    """A kernel is called, of the last link where one takes a frame."""
+    first = first_calls(arm, function, batch=0)
+    assert first['cold']['call'] > 0.0 and first['cached']['call'] > 0.0
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from rbd_ros.compiler.targets.llvm import native, rolled, straight_line
 from rbd_ros.compiler.targets.llvm.functions import core_function
 
 NAMES = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'forward_kinematics', 'integrate']
-SEVERAL = ['equations_of_motion', 'energy', 'contact_kinematics']
+DERIVATIVES = 'inverse_dynamics_analytical_derivatives'
+SEVERAL = ['equations_of_motion', 'energy', 'contact_kinematics', DERIVATIVES]
 TEXT = random_trees.tree(8, bodies=3, types=('revolute', 'prismatic', 'floating'))
 
 
@@ -129,10 +130,10 @@ def test_places_beyond_sixteen_bits_are_found(always_rolled):
 
 
 def program_of(name):
-    return definition_of(Robot.from_urdf(TEXT).model, name).program()
+    return definition_of(Robot.from_urdf(TEXT).model, name).program(inner_products=True)
 
 
-@pytest.mark.parametrize('name', NAMES)
+@pytest.mark.parametrize('name', [*NAMES, DERIVATIVES])
 def test_no_operation_of_a_run_needs_another_of_it_or_a_later_one(name):
     program = program_of(name)
     constants, runs, size = rolled._table(program)
@@ -144,11 +145,11 @@ def test_no_operation_of_a_run_needs_another_of_it_or_a_later_one(name):
         written = run.rows[:, 0].tolist()
         assert read <= filled
         if run.kind in (rolled._PUT, rolled._PUT_NEGATED):
-            stored += written
+            stored += zip(run.rows[:, 1].tolist(), written)
         else:
             assert len(set(written)) == len(written) and not read & set(written)
             filled.update(written)
-    assert sorted(stored) == list(range(len(program.flat)))
+    assert sorted(stored) == program.destinations
     assert max(filled) < size
 
 

@@ -124,3 +124,22 @@ def chain(links):
         )
         previous = f'link{i}'
     return f'<robot name="chain">{"".join(text)}</robot>'
+
+
+def chain_of_hinges(seed, joints):
+    """URDF text of a chain of hinges in general position; a longer one begins with a shorter."""
+    rng, links = np.random.default_rng(seed), []
+    for _ in range(joints):
+        axis, centre, xyz = rng.uniform(-1.0, 1.0, (3, 3))
+        links.append(
+            {
+                'type': 'revolute',
+                'axis': axis / np.linalg.norm(axis),
+                'xyz': xyz,
+                'rpy': rng.uniform(-3.0, 3.0, 3),
+                'mass': rng.uniform(0.5, 2.0),
+                'centre': centre,
+                'inertia': [0.3, 0.01, 0.02, 0.4, -0.03, 0.5],
+            }
+        )
+    return chain(links)

@@ -36,7 +36,7 @@ from rbd_ros.compiler.graph import (
 from rbd_ros.compiler.program import Program
 
 #: Operations of three operands: a b + c, a b - c, c - a b
-MUL_ADD, MUL_SUB, SUB_MUL = range(10, 13)
+MUL_ADD, MUL_SUB, SUB_MUL = range(11, 14)
 
 
 # Clock cycles until a result can be used; about the same on all processors of today

@@ -20,6 +20,7 @@ from rbd_ros.compiler.graph import (
     COS,
     DIV,
     Graph,
+    INNER,
     INPUT,
     MUL,
     SIN,
@@ -34,6 +35,7 @@ from rbd_ros.compiler.targets.llvm.poison import emit_poisoning, Inputs, spoil_f
 
 # Kinds of loops beside the graph's operations: x y + z, x y - z, z - x y; storing x, -x
 _MUL_ADD, _MUL_SUB, _SUB_MUL, _PUT, _PUT_NEGATED = range(100, 105)
+_INNER = 200  # plus the number of operands: scalar products, of each length a kind
 _NAMES = {
     ADD: 'add',
     SUB: 'sub',
@@ -56,6 +58,14 @@ _OPERANDS = {
     **dict.fromkeys((_PUT, _PUT_NEGATED), 2),  # the output array, and what is stored in it
     **dict.fromkeys((WHERE, _MUL_ADD, _MUL_SUB, _SUB_MUL), 3),
 }
+
+
+def _operand_count(kind: int) -> int:
+    return kind - _INNER if kind > _INNER else _OPERANDS[kind]
+
+
+def _name(kind: int) -> str:
+    return f'inner_{kind - _INNER}' if kind > _INNER else _NAMES[kind]
 
 
 class _Run(NamedTuple):
@@ -144,7 +154,8 @@ def _table(program: Program) -> Tuple[List[float], List[_Run], int]:
     )
     last = np.zeros(len(places), dtype=np.int64)
     for column in operands[inner].T:
-        np.maximum.at(last, column, depths[inner])
+        having = column >= 0
+        np.maximum.at(last, column[having], depths[inner[having]])
     # Outputs are stored one depth later, together.
     np.maximum.at(last, results, depths[results] + 1)
     size = _place_results(inner, depths, last, places, size)
@@ -154,7 +165,7 @@ def _table(program: Program) -> Tuple[List[float], List[_Run], int]:
     kinds = np.concatenate([kinds[inner], np.where(negated, _PUT_NEGATED, _PUT)])
     depths = np.concatenate([depths[inner], depths[results] + 1])
     to = np.concatenate([places[inner], indices])
-    operands = np.concatenate([operands[inner], np.full((len(results), 3), -1)])
+    operands = np.concatenate([operands[inner], np.full((len(results), operands.shape[1]), -1)])
     operands[len(inner) :, 1] = results
     # By depth, and within a depth by kind: lexsort begins with its last key. It is stable, so that
     # neighbours in the text stay neighbours.
@@ -164,7 +175,7 @@ def _table(program: Program) -> Tuple[List[float], List[_Run], int]:
     runs = []
     for some in np.split(order, ends) if len(order) else ():
         kind = int(kinds[some[0]])
-        values = places[operands[some, : _OPERANDS[kind]]]
+        values = places[operands[some, : _operand_count(kind)]]
         if kind in (_PUT, _PUT_NEGATED):
             # Not a place among the values: which output array it is.
             values[:, 0] = owners[some - len(inner)]
@@ -175,7 +186,7 @@ def _table(program: Program) -> Tuple[List[float], List[_Run], int]:
 def _operations(
     graph: Graph, needed: np.ndarray, results: np.ndarray
 ) -> Tuple[np.ndarray, np.ndarray]:
-    """Kind of each node, (nodes,), and the nodes that it needs, -1 for none, (nodes, 3).
+    """Kind of each node, (nodes,), and the nodes that it needs, -1 for none, (nodes, 3 or more).
 
     A product that only one sum needs is taken into the sum, and is no longer needed itself.
 
@@ -184,7 +195,12 @@ def _operations(
     """
     nodes = graph.nodes
     kinds = np.fromiter((node[0] for node in nodes), np.int64, len(nodes))
-    operands = np.full((len(nodes), 3), -1)
+    lengths = {k: len(nodes[k]) - 1 for k in np.flatnonzero(kinds == INNER).tolist()}
+    operands = np.full((len(nodes), max(3, *lengths.values(), 0)), -1)
+    for length in set(lengths.values()):
+        some = [number for number in lengths if lengths[number] == length]
+        operands[some, :length] = [nodes[number][1:] for number in some]
+        kinds[some] = _INNER + length
     for k in range(3):
         having = np.flatnonzero(
             np.isin(kinds, [kind for kind in _OPERANDS if _OPERANDS[kind] > k])
@@ -204,7 +220,7 @@ def _operations(
     fused[by_second & (kinds == SUB)] = _SUB_MUL
     for chosen, column in ((by_first, 0), (by_second, 1)):
         products, others = operands[chosen, column], operands[chosen, 1 - column]
-        operands[chosen] = np.column_stack([operands[products, :2], others])
+        operands[chosen, :3] = np.column_stack([operands[products, :2], others])
         needed[products] = False
     return fused, operands
 
@@ -218,14 +234,26 @@ def _depths(inner: np.ndarray, operands: np.ndarray, results: np.ndarray) -> np.
 
     :param inner: numbers of the nodes to be evaluated
     """
+    needed = np.zeros(len(operands) + 1, dtype=bool)
+    needed[operands[inner]] = True
+    ends = inner[~needed[inner]]  # results that nothing else needs: often most of the graph
+    between = inner[needed[inner]]
     # lists of numbers only: Python's garbage collector goes through lists of lists again and again
-    columns = [inner.tolist(), *operands[inner].T.tolist()]
+    columns = [between.tolist(), *operands[between, :3].T.tolist()]
+    long = between[(operands[between, 3:] >= 0).any(axis=1)]
+    more = dict(zip(long.tolist(), operands[long, 3:].tolist()))
     early = [0] * (len(operands) + 1)  # the last is that of no operand, -1
     for number, x, y, z in zip(*columns):
         early[number] = 1 + max(early[x], early[y], early[z])
-    late = [len(inner) + 1] * len(early)
-    for number in results.tolist():
-        late[number] = early[number]
+        if number in more:
+            early[number] = max(early[number], 1 + max(map(early.__getitem__, more[number])))
+    depths = np.array(early)
+    depths[ends] = 1 + depths[operands[ends]].max(axis=1, initial=0)
+    latest = np.full(len(early), len(inner) + 1)
+    latest[results] = depths[results]
+    for column in operands[ends].T:
+        np.minimum.at(latest, column, latest[ends] - 1)
+    late = latest.tolist()
     for number, x, y, z in zip(*(reversed(column) for column in columns)):
         before = late[number] - 1
         if before < late[x]:
@@ -234,9 +262,12 @@ def _depths(inner: np.ndarray, operands: np.ndarray, results: np.ndarray) -> np.
             late[y] = before
         if before < late[z]:
             late[z] = before
-    depths = np.zeros(len(operands), dtype=np.int64)
-    depths[inner] = np.array(late)[inner]
-    return depths
+        for m in more.get(number, ()):
+            if before < late[m]:
+                late[m] = before
+    result = np.zeros(len(operands), dtype=np.int64)
+    result[inner] = np.array(late)[inner]
+    return result
 
 
 def _place_leaves(
@@ -311,8 +342,8 @@ def _run_all(name: str, kinds: Sequence[int], runs: int, bits: int, attributes: 
         cases.append(f'    i32 {k}, label %k{k}')
         blocks += [
             f'k{k}:',
-            f'  call void @{name}_{_NAMES[kind]}(ptr %rows, ptr %values, ptr %outs, i64 %length)',
-            f'  %size{k} = mul i64 %length, {1 + _OPERANDS[kind]}',
+            f'  call void @{name}_{_name(kind)}(ptr %rows, ptr %values, ptr %outs, i64 %length)',
+            f'  %size{k} = mul i64 %length, {1 + _operand_count(kind)}',
             '  br label %after',
         ]
         rows.append(f'[ %size{k}, %k{k} ]')
@@ -351,7 +382,7 @@ def _run_all(name: str, kinds: Sequence[int], runs: int, bits: int, attributes: 
 
 def _loop(name: str, kind: int, lanes: int, bits: int, attributes: str) -> str:
     """Text of the loop over rows of one kind."""
-    code, width = Emitter(lanes), 1 + _OPERANDS[kind]
+    code, width = Emitter(lanes), 1 + _operand_count(kind)
     code.lines.append(f'  %first = mul i64 %k, {width}')
     places = []
     for column in range(width):
@@ -367,13 +398,19 @@ def _loop(name: str, kind: int, lanes: int, bits: int, attributes: str) -> str:
     x = [code.load('%values', place) for place in places[1:]]
     code.store(_emit(code, kind, x), array, places[0])
     arguments = 'ptr noalias readonly %rows, ptr noalias %values, ptr noalias %outs'
-    return _counting(f'{name}_{_NAMES[kind]}', arguments, code, attributes)
+    return _counting(f'{name}_{_name(kind)}', arguments, code, attributes)
 
 
 def _emit(code: Emitter, kind: int, x: Sequence[str]) -> str:
     if kind in (_PUT, _PUT_NEGATED):
         operation = code.fadd if kind == _PUT else code.fsub
         return operation(code.constant(0.0), x[0])  # never -0.0
+    if kind > _INNER:
+        total = code.fmul(x[0], x[1])
+        for a, b in zip(x[2::2], x[3::2]):
+            product = code.value(f'fmul contract {code.type} {a}, {b}')
+            total = code.value(f'fadd contract {code.type} {product}, {total}')
+        return total
     if kind in (_MUL_ADD, _MUL_SUB, _SUB_MUL):
         # With `contract`, LLVM may make one instruction of both.
         product = code.value(f'fmul contract {code.type} {x[0]}, {x[1]}')

@@ -48,6 +48,7 @@ def straight_line(
     widest = angles_together()
     if len(program.live) + program.different > _MANY_MORE_NODES:
         return rolled(name, lanes, attributes, program, widest)
+    program = program.expanded()
     size, hurried = _nodes_per_part(program), len(program.live) > _HURRIED_NODES
     program, settled = fused(program)
     graph, inputs, live = program.graph, program.inputs, program.live
