@@ -8,7 +8,7 @@ from support.errors import relative_error
 from support.small_kernels import kernel
 
 from rbd_ros import Robot
-from rbd_ros.compiler.targets.llvm import native, rolled, straight_line
+from rbd_ros.compiler.targets.llvm import native, operation_table, straight_line
 from rbd_ros.compiler.targets.llvm.functions import core_function
 
 NAMES = ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'forward_kinematics', 'integrate']
@@ -136,15 +136,15 @@ def program_of(name):
 @pytest.mark.parametrize('name', [*NAMES, DERIVATIVES])
 def test_no_operation_of_a_run_needs_another_of_it_or_a_later_one(name):
     program = program_of(name)
-    constants, runs, size = rolled._table(program)
+    constants, runs, size = operation_table.operation_table(program)
     filled = set(range(sum(length for _, length in program.inputs) + len(constants)))
     stored = []
     for run in runs:
-        first = 2 if run.kind in (rolled._PUT, rolled._PUT_NEGATED) else 1
+        first = 2 if run.kind in (operation_table.PUT, operation_table.PUT_NEGATED) else 1
         read = set(run.rows[:, first:].ravel().tolist())
         written = run.rows[:, 0].tolist()
         assert read <= filled
-        if run.kind in (rolled._PUT, rolled._PUT_NEGATED):
+        if run.kind in (operation_table.PUT, operation_table.PUT_NEGATED):
             stored += zip(run.rows[:, 1].tolist(), written)
         else:
             assert len(set(written)) == len(written) and not read & set(written)
