@@ -20,9 +20,10 @@ _STEPS = 4  # operations that follow an input, in a row, by which it is recognis
 _COMMON = 8  # inputs that may have an operation in common, so that it says something
 # Inputs that meet in an operation so soon belong to one branch.
 _APART = 2
-# Branches have at least so much of what follows them in common, in itself and compared with the
-# most alike ones of the robot. Twins had 0.14 to 0.73 and 0.53 to 1, others 0.09 and 0.32 at most.
-_ALIKE, _ALIKE_COMPARED = 0.1, 0.4
+# Branches have at least so much of what follows them in common, in itself and compared with others
+# of the same robot. Twins of Talos, G1 and Go1 have 0.16 to 0.73, and 0.43 or more of the most
+# alike ones; what is no branch 0.20 at most, and 0.33; the joints of a UR5 0.09.
+_ALIKE, _ALIKE_COMPARED = 0.1, 0.38
 # Of four legs, neighbours are paired if they are nearly as alike as the others: what they give to
 # the trunk is added up one after another, and need not wait in registers.
 _NEIGHBOURS = 1.2
@@ -36,6 +37,7 @@ _CONSTANT, _NONE, _ANY = -1, -2, -3
 _FIRST, _SECOND = 1, 2  # branches
 
 Key = Tuple[int, ...]
+Place = Tuple[int, int]  # array, index
 
 
 def kind(operation: int) -> int:
@@ -134,8 +136,8 @@ def _uses(graph: Graph, live: Sequence[int], arrays: Sequence[Mapping[int, int]]
     for number in live:
         for k in operands(nodes[number]):
             users[k].append(number)
-    follow: Dict[Tuple[int, int], Dict[int, None]] = {}
-    soon: Dict[Tuple[int, int], Set[int]] = {}
+    follow: Dict[Place, Dict[int, None]] = {}
+    soon: Dict[Place, Set[int]] = {}
     for name, array in enumerate(arrays):
         for index, number in array.items():
             found: Dict[int, None] = {}
@@ -156,6 +158,7 @@ def _uses(graph: Graph, live: Sequence[int], arrays: Sequence[Mapping[int, int]]
         beside.update(dict.fromkeys(operands(nodes[number])))
         beside.update(dict.fromkeys(users[number]))
     colour = [kind(node[0]) for node in nodes]
+    twins: Dict[Tuple[Place, Place], bool] = {}
     result = []
     for ring in (beside, near):
         refined = [
@@ -168,23 +171,21 @@ def _uses(graph: Graph, live: Sequence[int], arrays: Sequence[Mapping[int, int]]
                 )
             )
             for number in ring
-            if nodes[number][0] != CONSTANT
         ]
-        ring = [number for number in ring if nodes[number][0] != CONSTANT]
         for number, value in zip(ring, refined):
-            colour[number] = value
-        alike: Dict[int, List[Tuple[int, int]]] = defaultdict(list)
+            if nodes[number][0] != CONSTANT:  # many operations share one
+                colour[number] = value
+        alike: Dict[int, List[Place]] = defaultdict(list)
         for place, found in follow.items():
             for value in {colour[k] for k in found}:
                 alike[value].append(place)
         for places in alike.values():
             pairs = []
-            if len(places) <= _COMMON:
-                pairs = [
-                    (min(a[1], b[1]), max(a[1], b[1]))
-                    for a, b in combinations(places, 2)
-                    if a[0] == b[0] and soon[a].isdisjoint(soon[b])
-                ]
+            for a, b in combinations(places, 2) if len(places) <= _COMMON else ():
+                if (a, b) not in twins:
+                    twins[a, b] = a[0] == b[0] and soon[a].isdisjoint(soon[b])
+                if twins[a, b]:
+                    pairs.append((min(a[1], b[1]), max(a[1], b[1])))
             result.append(_Uses([index for _, index in places], pairs))
     return result
 
