@@ -10,7 +10,7 @@ from support.small_kernels import kernel
 from rbd_ros import Robot
 from rbd_ros.compiler import Graph
 from rbd_ros.compiler.graph import ADD, CONSTANT, DIV, INPUT, MUL, operands, SQRT, SUB, WHERE
-from rbd_ros.compiler.targets.llvm import straight_line
+from rbd_ros.compiler.targets.llvm import packs as packs_module, straight_line
 from rbd_ros.compiler.targets.llvm.branches import alike_inputs, counterparts
 from rbd_ros.compiler.targets.llvm.fusion import fused, MUL_ADD, MUL_SUB, SUB_MUL
 from rbd_ros.compiler.targets.llvm.lane_signs import negative_lanes
@@ -183,6 +183,13 @@ def test_most_operations_of_real_robots_are_paired(robot, shares):
         assert len(packs) > share * operations, (name, len(packs) / operations)
 
 
+@pytest.fixture
+def every_pack_pays(monkeypatch):
+    """Packs are made whatever they cost."""
+    monkeypatch.setattr(packs_module, '_MOVE', 0.0)
+    monkeypatch.setattr(packs_module, '_WORTHWHILE', 0.0)
+
+
 def check_order(program, packs, together=()):
     order = in_order(program.graph, program.live, packs, together)
     at = {number: place for place, number in enumerate(order)}
@@ -204,7 +211,7 @@ def test_packs_are_together_and_what_they_need_comes_before(seed):
     check_order(program, packs)
 
 
-def test_operations_that_wait_for_each_other_are_no_pack():
+def test_operations_that_wait_for_each_other_are_no_pack(every_pack_pays):
     graph = Graph()
     x, y, z = graph.inputs('x', 3)
     early, late = x * x, z * y
@@ -221,7 +228,7 @@ def test_operations_that_wait_for_each_other_are_no_pack():
         check_order(program, packs)
 
 
-def test_packs_do_not_wait_for_angles_that_wait_for_them():
+def test_packs_do_not_wait_for_angles_that_wait_for_them(every_pack_pays):
     graph = Graph()
     x, y = graph.inputs('x', 2)
     early = x * 2.0
