@@ -87,8 +87,11 @@ def keep(
     released: List[List[Tuple[int, int]]] = [[] for _ in parts]
     for k, part in enumerate(parts):
         for number in part.nodes:
-            unit = units.get(number, (number,))
-            last = max((last_use.get(each, k) for each in unit), default=k)
+            if number in units:
+                unit = units[number]
+                last = max((last_use.get(each, k) for each in unit), default=k)
+            else:
+                unit, last = (number,), last_use.get(number, k)
             if last > k and number not in slots:
                 if not free[len(unit)]:
                     free[len(unit)].append(length)

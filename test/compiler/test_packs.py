@@ -86,7 +86,7 @@ SIZE, RESULTS = 20, 56
 def packs_of(program):
     """Packs of a program, and what else it takes to emit it: program, packs, negative lanes."""
     program = fused(program).program
-    packs = find_packs(program, counterparts(program.graph, program.live), [])
+    packs = find_packs(program, counterparts(program), [])
     return program, packs, negative_lanes(program.graph, packs)
 
 
@@ -150,7 +150,7 @@ def test_one_state_and_many_have_the_same_bits_for_robots_with_legs(name, legs):
 def test_joints_of_one_leg_correspond_to_those_of_the_next(name, legs):
     program = fused(definition_of(walker(legs).model, name).program()).program
     found = {}
-    for second, first in alike_inputs(program.graph, program.live).items():
+    for second, first in alike_inputs(program).items():
         (_, array, i), (_, same, j) = (program.graph.nodes[k] for k in (first, second))
         assert array == same
         found.setdefault(array, {})[i] = j

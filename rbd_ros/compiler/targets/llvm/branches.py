@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import Dict, List, Mapping, NamedTuple, Sequence, Set, Tuple
 
 from rbd_ros.compiler.graph import ADD, CONSTANT, Graph, INPUT, MUL, operands, SUB
+from rbd_ros.compiler.program import Program
 from rbd_ros.compiler.targets.llvm.fusion import MUL_ADD, MUL_SUB, SUB_MUL
 
 _SHORTEST = 3  # joints of a branch that is worth it
@@ -45,13 +46,13 @@ def kind(operation: int) -> int:
     return _KINDS.get(operation, operation)
 
 
-def counterparts(graph: Graph, live: Sequence[int]) -> Dict[int, int]:
+def counterparts(program: Program) -> Dict[int, int]:
     """Nodes of second branches, and for each its counterpart in the first."""
-    inputs = alike_inputs(graph, live)
-    return _followed(graph, live, inputs) if inputs else {}
+    inputs = alike_inputs(program)
+    return _followed(program.graph, program.live, inputs) if inputs else {}
 
 
-def alike_inputs(graph: Graph, live: Sequence[int]) -> Dict[int, int]:
+def alike_inputs(program: Program) -> Dict[int, int]:
     """Inputs of second branches, and for each its counterpart in the first.
 
     The joints of a branch are neighbours in the arrays, in the same order in all of them. So a run
@@ -59,15 +60,14 @@ def alike_inputs(graph: Graph, live: Sequence[int]) -> Dict[int, int]:
     the same joint, as a quaternion has four elements and an angular velocity three, but end so:
     indices count from the end.
     """
-    arrays: Dict[str, Dict[int, int]] = defaultdict(dict)
+    graph, live = program.graph, program.live
+    arrays: Dict[str, Dict[int, int]] = {name: {} for name, _ in program.inputs}
+    sizes = dict(program.inputs)
     for number in live:
         if graph.nodes[number][0] == INPUT:
             _, name, index = graph.nodes[number]
-            arrays[name][index] = number
-    placed = [
-        {index - max(array) - 1: number for index, number in array.items()}
-        for array in arrays.values()
-    ]
+            arrays[name][index - sizes[name]] = number
+    placed = list(arrays.values())
     alike: Dict[Tuple[int, int], int] = defaultdict(int)  # by index and distance
     every: Dict[int, int] = defaultdict(int)
     for uses in _uses(graph, live, placed):

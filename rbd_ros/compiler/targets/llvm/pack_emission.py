@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import AbstractSet, Dict, Mapping, Tuple
+from typing import Callable, Dict, Mapping, Tuple
 
 from rbd_ros.compiler.graph import ADD, CONSTANT, DIV, Graph, MUL, SQRT, SUB, WHERE
 from rbd_ros.compiler.targets.llvm.emit import Emitter
@@ -16,10 +16,10 @@ class PackEmitter:
     """Writes packs, and takes values out of them.
 
     :param code: emitter of the function's scalars
-    :param packs: packs by their first nodes
-    :param negative: whether their second lanes hold opposites, in the same way
+    :param pack_of: packs by both nodes
+    :param negative: whether their second lanes hold opposites, by their first nodes
     :param slots: places of values in the array `%kept`, neighbours for both nodes of a pack
-    :param kept: nodes whose values are there whenever they are needed
+    :param is_kept: whether the value of a node is there whenever it is needed
     :param values: names of scalars by number of their node; it may ask `scalar` for them
     """
 
@@ -27,17 +27,16 @@ class PackEmitter:
         self,
         code: Emitter,
         graph: Graph,
-        packs: Mapping[int, Pack],
+        pack_of: Mapping[int, Pack],
         negative: Mapping[int, bool],
         slots: Mapping[int, int],
-        kept: AbstractSet[int],
+        is_kept: Callable[[int], bool],
         values: Mapping[int, str],
     ):
         self._code, self._pair = code, code.with_lanes(2)
         self._nodes, self._graph = graph.nodes, graph
-        self._packs, self._negative = packs, negative
-        self._slots, self._kept, self._values = slots, kept, values
-        self._pack_of = {k: pack for pack in packs.values() for k in (pack.first, pack.second)}
+        self._pack_of, self._negative = pack_of, negative
+        self._slots, self._is_kept, self._values = slots, is_kept, values
         self._vectors: Dict[Term, str] = {}
         self._turned: Dict[Term, str] = {}
         self._results: Dict[Tuple[Term, bool], str] = {}
@@ -47,7 +46,7 @@ class PackEmitter:
 
     def emit(self, first: int) -> None:
         """Emit the operations of the pack with this first node."""
-        pack = self._packs[first]
+        pack = self._pack_of[first]
         term = pack.first, pack.second
         self._vectors[term] = self._operation(pack)
         if first in self._slots:
@@ -57,7 +56,7 @@ class PackEmitter:
         """Value of a node of a pack."""
         pack = self._pack_of[number]
         lane = int(number == pack.second)
-        if number in self._kept:
+        if self._is_kept(number):
             value = self._code.load('%kept', self._slots[number])
             self._code.never_changes()
         else:
@@ -96,8 +95,8 @@ class PackEmitter:
         return NO_ADDEND in term or self._nodes[first][0] == CONSTANT == self._nodes[second][0]
 
     def _is_negative(self, term: Term) -> bool:
-        pack = self._packs.get(term[0])
-        return pack is not None and pack.second == term[1] and self._negative[term[0]]
+        pack = self._pack_of.get(term[0])
+        return pack is not None and pack[:2] == term and self._negative[term[0]]
 
     def _vector(self, term: Term, turned: bool = False) -> str:
         """Vector of two nodes.
@@ -122,7 +121,8 @@ class PackEmitter:
         first, second = term
         if first == second:
             return self._pair.spread(self._values[first])
-        if {first, second} <= self._kept and self._slots[second] == self._slots[first] + 1:
+        kept = self._is_kept(first) and self._is_kept(second)
+        if kept and self._slots[second] == self._slots[first] + 1:
             vector = self._pair.load_packed('%kept', self._slots[first])
             if first in self._pack_of:  # of an earlier part, unlike sines and cosines
                 self._pair.never_changes()

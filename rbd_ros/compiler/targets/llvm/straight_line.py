@@ -1,7 +1,9 @@
 """The straight-line function of a graph: one function, or several in turn if there is much of it.
 
 LLVM's time for a function grows faster than its length. A long graph is therefore cut into parts,
-each a function of its own; what a later part needs is kept in an array meanwhile.
+each a function of its own; what a later part needs is kept in an array meanwhile. For one state,
+sines and cosines (angles.py) and operations of twin branches (packs.py) are side by side in
+vectors; for many, each vector is one value of several states.
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ def straight_line(
     size, hurried = _nodes_per_part(program), len(program.live) > _HURRIED_NODES
     program, settled = fused(program)
     graph, inputs, live = program.graph, program.inputs, program.live
-    partners = counterparts(graph, live) if lanes == 1 and not hurried else {}
+    partners = counterparts(program) if lanes == 1 and not hurried else {}
     groups = angle_groups(graph, live, widest, partners)
     order = angles_first(graph, live, groups)
     together = [[k for group in some for k in group.nodes] for some in in_turn(groups)]
@@ -71,7 +73,16 @@ def straight_line(
     taken = {number: slot for group in groups for number, slot in group.slots(graph).items()}
     length = sum(2 * group.lanes for group in groups)
     slots, length = keep(graph, parts, taken, length, pairs)
-    plan = _Plan(program, slots, groups, still_settled(settled, opposite), packs, negative)
+    plan = _Plan(
+        program,
+        slots,
+        groups,
+        grouped={number for group in groups for number in group.nodes},
+        settled=still_settled(settled, opposite),
+        packs=packs,
+        pack_of={k: pack for pack in packs.values() for k in (pack.first, pack.second)},
+        negative=negative,
+    )
     pointers = [f'ptr %in{k}' for k in range(len(inputs))]
     pointers += [f'ptr %out{k}' for k in range(len(program.outputs))]
     arguments = [
@@ -115,16 +126,20 @@ class _Plan(NamedTuple):
     :param program: program of fused operations
     :param slots: places in the array of what is kept
     :param groups: angles whose sines and cosines are evaluated together
+    :param grouped: numbers of these sines and cosines
     :param settled: numbers of the nodes whose values are never -0.0
     :param packs: packs by their first nodes
-    :param negative: whether the second lane of a pack holds the opposite, in the same way
+    :param pack_of: packs by both nodes
+    :param negative: whether the second lane of a pack holds the opposite, by the first node
     """
 
     program: Program
     slots: Mapping[int, int]
     groups: Sequence[AngleGroup]
+    grouped: AbstractSet[int]
     settled: AbstractSet[int]
     packs: Mapping[int, Pack]
+    pack_of: Mapping[int, Pack]
     negative: Mapping[int, bool]
 
 
@@ -136,9 +151,11 @@ class _Values(dict):
 
     def __init__(self, code: Emitter, plan: _Plan, here: AbstractSet[int]):
         super().__init__()
-        program, groups = plan.program, plan.groups
-        grouped = {number for group in groups for number in group.nodes}
-        kept = {number for number in plan.slots if number in grouped or number not in here}
+        program = plan.program
+
+        def is_kept(number: int) -> bool:
+            return number in plan.slots and (number in plan.grouped or number not in here)
+
         self._code, self._nodes, self._slots, self._here = (
             code,
             program.graph.nodes,
@@ -148,7 +165,7 @@ class _Values(dict):
         self._arrays = {name: f'%in{k}' for k, (name, _) in enumerate(program.inputs)}
         #: What writes the packs, and finds their nodes
         self.packs = PackEmitter(
-            code, program.graph, plan.packs, plan.negative, plan.slots, kept, self
+            code, program.graph, plan.pack_of, plan.negative, plan.slots, is_kept, self
         )
 
     def __missing__(self, number: int) -> str:
@@ -202,14 +219,13 @@ def _emit_part(code: Emitter, plan: _Plan, part: Part) -> None:
     for place in part.places.get(START, ()):
         store(place)
     groups_at = {some[0].nodes[0]: some for some in in_turn(plan.groups)}
-    grouped = {number for group in plan.groups for number in group.nodes}
     sine_cosine: Dict[int, Tuple[str, str]] = {}
     for number in part.nodes:
         if number in groups_at:
             emit_angle_groups(code, groups_at[number], values)
         if number in packs:
             values.packs.emit(number)
-        elif number not in grouped and number not in values.packs:
+        elif number not in plan.grouped and number not in values.packs:
             values[number] = emit_node(code, program.graph.nodes[number], values, sine_cosine)
             if number in slots:
                 code.store(values[number], '%kept', slots[number])
