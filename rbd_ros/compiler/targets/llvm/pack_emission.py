@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict, Mapping, Tuple
+from typing import Callable, Dict, List, Mapping, Tuple
 
 from rbd_ros.compiler.graph import ADD, CONSTANT, DIV, Graph, MUL, SQRT, SUB, WHERE
 from rbd_ros.compiler.targets.llvm.emit import Emitter
@@ -166,14 +166,14 @@ class PackEmitter:
         second = self._is_constant(b) and not self._is_constant(a)
         return self._vector(a, turned and not second), self._vector(b, turned and second)
 
-    def _sum(self, minus: list, terms: Tuple[Term, ...]) -> str:
+    def _sum(self, minus: List[Tuple[bool, bool]], terms: Tuple[Term, ...]) -> str:
         """Sum of two terms.
 
         :param minus: for each, whether it is subtracted in the lanes
         """
         pair = self._pair
         mixed = [a != b and not self._is_constant(term) for (a, b), term in zip(minus, terms)]
-        if mixed[0] != mixed[1]:  # a b c is the same as a (b = 1 or -1), and mostly one operation
+        if mixed[0] != mixed[1]:  # a - b is a + b (-1), in one operation where products are fused
             plain, other = (1, 0) if mixed[0] else (0, 1)
             (sign, last), (first, second) = minus[plain], minus[other]
             a = self._vector(terms[plain], sign != last)
