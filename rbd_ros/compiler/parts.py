@@ -6,7 +6,7 @@ later ones is kept in an array meanwhile, in places that are used again.
 
 from __future__ import annotations
 
-from typing import Dict, List, Mapping, Sequence, Tuple
+from typing import AbstractSet, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from rbd_ros.compiler.graph import CONSTANT, Graph, INPUT, operands, Symbol
 from rbd_ros.compiler.program import Program
@@ -27,11 +27,14 @@ class Part:
         self.places: Dict[int, List[int]] = {}
 
 
-def cut(program: Program, order: Sequence[int], size: int) -> List[Part]:
+def cut(
+    program: Program, order: Sequence[int], size: int, followers: AbstractSet[int] = frozenset()
+) -> List[Part]:
     """Parts of a program, one after another; at least one.
 
     :param order: numbers of the program's nodes in an order of evaluation
     :param size: how many nodes and outputs that are ready from the start a part may have
+    :param followers: nodes that stay in one part with the node before, were it one too many
     """
     graph = program.graph
     places: Dict[int, List[int]] = {}
@@ -47,8 +50,9 @@ def cut(program: Program, order: Sequence[int], size: int) -> List[Part]:
     for k, place in enumerate(ready):
         parts[k // size].places.setdefault(START, []).append(place)
     for k, number in enumerate(nodes, start=len(ready)):
-        parts[k // size].nodes.append(number)
-        parts[k // size].places[number] = places.get(number, [])
+        part = parts[(k - (number in followers)) // size]
+        part.nodes.append(number)
+        part.places[number] = places.get(number, [])
     return parts
 
 
@@ -58,7 +62,11 @@ def at_hand(graph: Graph, number: int) -> bool:
 
 
 def keep(
-    graph: Graph, parts: Sequence[Part], taken: Mapping[int, int], length: int = 0
+    graph: Graph,
+    parts: Sequence[Part],
+    taken: Mapping[int, int],
+    length: int = 0,
+    pairs: Optional[Mapping[int, int]] = None,
 ) -> Tuple[Dict[int, int], int]:
     """Places in the array of what parts keep for later ones, by node, and the array's length.
 
@@ -66,23 +74,34 @@ def keep(
 
     :param taken: nodes that have places already, which stay theirs
     :param length: how long the array is with these alone
+    :param pairs: nodes, and those that get the places after theirs
     """
     last_use: Dict[int, int] = {}
     for k, part in enumerate(parts):
         for number in part.nodes:
             # Parts come in order, so the last to enter itself is the last that needs it.
             last_use.update(dict.fromkeys(operands(graph.nodes[number]), k))
+    pairs = pairs or {}
+    units = {first: (first, second) for first, second in pairs.items()}
+    units.update((second, ()) for second in pairs.values())
     slots = dict(taken)
-    free: List[int] = []
-    released: List[List[int]] = [[] for _ in parts]
+    free: Dict[int, List[int]] = {1: [], 2: []}  # places for so many
+    released: List[List[Tuple[int, int]]] = [[] for _ in parts]
     for k, part in enumerate(parts):
         for number in part.nodes:
+            if number in units:
+                unit = units[number]
+                last = max((last_use.get(each, k) for each in unit), default=k)
+            else:
+                unit, last = (number,), last_use.get(number, k)
             # What only its own part needs stays in that function's registers.
-            if last_use.get(number, k) > k and number not in slots:
-                if not free:
-                    free.append(length)
-                    length += 1
-                slots[number] = free.pop()
-                released[last_use[number]].append(slots[number])
-        free += released[k]  # what this part reads may be overwritten by the next
+            if last > k and number not in slots:
+                if not free[len(unit)]:
+                    free[len(unit)].append(length)
+                    length += len(unit)
+                place = free[len(unit)].pop()
+                slots.update((each, place + i) for i, each in enumerate(unit))
+                released[last].append((len(unit), place))
+        for size, place in released[k]:  # what this part reads may be overwritten by the next
+            free[size].append(place)
     return slots, length

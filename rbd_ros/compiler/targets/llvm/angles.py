@@ -10,8 +10,9 @@ registers costs more.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import Dict, Iterable, List, Mapping, Sequence, Tuple
+from typing import Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from rbd_ros.compiler.graph import COS, Graph, operands, SIN
 from rbd_ros.compiler.targets.llvm.emit import Emitter
@@ -60,7 +61,9 @@ class AngleGroup:
         return places
 
 
-def angle_groups(graph: Graph, live: Sequence[int], lanes: int) -> List[AngleGroup]:
+def angle_groups(
+    graph: Graph, live: Sequence[int], lanes: int, partners: Optional[Mapping[int, int]] = None
+) -> List[AngleGroup]:
     """Groups of at most `lanes` angles each, such that a group needs no later one.
 
     What is together in a group is ready at the same time: its angles depend on equally many sines
@@ -68,6 +71,7 @@ def angle_groups(graph: Graph, live: Sequence[int], lanes: int) -> List[AngleGro
     shares a vector of two with nothing.
 
     :param live: numbers of the nodes to be evaluated, in order
+    :param partners: nodes, and those beside which they should be
     """
     depth: Dict[int, int] = {}  # sines and cosines in a row on the way to a node, itself included
     nodes: Dict[int, List[int]] = {}  # sines and cosines by angle
@@ -77,12 +81,18 @@ def angle_groups(graph: Graph, live: Sequence[int], lanes: int) -> List[AngleGro
         if node[0] in (SIN, COS):
             depth[number] += 1
             nodes.setdefault(node[1], []).append(number)
+    first = {angle: angle for angle in nodes}
+    for second, partner in (partners or {}).items():
+        if second in first and partner in first:
+            first[second] = first[partner] = partner
+    pairs = Counter(first.values())
     groups: List[AngleGroup] = []
     slot = 0
     for level in sorted({depth[angle] for angle in nodes}):
-        angles = sorted(angle for angle in nodes if depth[angle] == level)
-        for first in range(0, len(angles), lanes):
-            some = tuple(angles[first : first + lanes])
+        angles = [angle for angle in nodes if depth[angle] == level]
+        angles.sort(key=lambda k: (pairs[first[k]] < 2, first[k], k))
+        for start in range(0, len(angles), lanes):
+            some = tuple(angles[start : start + lanes])
             width = max(2, 1 << (len(some) - 1).bit_length())
             members = tuple(number for angle in some for number in nodes[angle])
             groups.append(AngleGroup(some, members, width, slot, level))

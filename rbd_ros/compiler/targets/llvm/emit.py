@@ -27,6 +27,8 @@ from rbd_ros.compiler.targets.llvm.trigonometry import emit_sine_cosine
 
 _BINARY = {ADD: 'fadd', SUB: 'fsub', MUL: 'fmul', DIV: 'fdiv'}
 
+NOTHING = '!0 = !{}'  # what LLVM wants beside the words invariant.load
+
 
 class Emitter:
     """Writes LLVM instructions for values of one type.
@@ -64,6 +66,10 @@ class Emitter:
         """Element of an array, such as '%out', of values of this type."""
         pointer = self.value(f'getelementptr {self.type}, ptr {array}, i64 {index}')
         return self.value(f'load {self.type}, ptr {pointer}, align {8 * self.lanes}')
+
+    def never_changes(self) -> None:
+        """Say that nothing in this function changes what was loaded last; it needs `NOTHING`."""
+        self.lines[-1] += f', !invariant.load {NOTHING[:2]}'
 
     def store(self, value: str, array: str, index: Union[int, str]) -> None:
         """Store a value as an element of an array."""

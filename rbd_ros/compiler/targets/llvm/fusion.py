@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from itertools import islice
-from typing import Dict, List, NamedTuple, Sequence, Set, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from rbd_ros.compiler.graph import (
     ADD,
@@ -52,11 +52,12 @@ class Fused(NamedTuple):
     """What is to be evaluated.
 
     :param program: program of nothing but the nodes that are needed
-    :param settled: numbers of nodes that are never -0.0 (unless a product underflows)
+    :param settled: nodes that are never -0.0 (unless a product underflows), and for each those
+        of which it is because of; these come first
     """
 
     program: Program
-    settled: Set[int]
+    settled: Dict[int, Tuple[int, ...]]
 
 
 def fused(program: Program) -> Fused:
@@ -237,38 +238,36 @@ def _opposite(node: Node) -> Node:
     return (SUB_MUL if node[0] == MUL_SUB else MUL_SUB, *node[1:])
 
 
-def _without_negative_zeros(graph: Graph, outputs: Sequence[Value]) -> Set[int]:
+def _without_negative_zeros(graph: Graph, outputs: Sequence[Value]) -> Dict[int, Tuple[int, ...]]:
     """Make outputs that could be -0.0 differ from it, if that costs no operation.
 
     A sum is -0.0 only if both terms are; so it is enough that a product in it has 0.0 added to it,
     which is the same operation.
 
-    :return: numbers of the nodes that are never -0.0
+    :return: nodes that are never -0.0, and for each those of which it is because of
     """
-    never: Dict[int, bool] = {}
+    reasons: Dict[int, Optional[Tuple[int, ...]]] = {}
 
     def settle(number: int, depth: int = _DEPTH) -> bool:
-        if number in never or not depth:
-            return never.get(number, False)
+        if number in reasons or not depth:
+            return reasons.get(number) is not None
         node = graph.nodes[number]
         kind = node[0]
         if kind == MUL and node[1] != node[2]:
             graph.nodes[number] = (MUL_ADD, *node[1:], _ZERO)
+        found: Optional[Tuple[int, ...]] = None
         if kind in (CONSTANT, COS, MUL):
-            never[number] = True
-        elif kind == ADD:
-            never[number] = settle(node[1], depth - 1) or settle(node[2], depth - 1)
-        elif kind == SUB:
-            never[number] = settle(node[1], depth - 1)
-        elif kind in (MUL_ADD, SUB_MUL):
-            never[number] = settle(node[3], depth - 1)
+            found = ()
         elif kind == WHERE:
-            never[number] = settle(node[2], depth - 1) and settle(node[3], depth - 1)
+            if settle(node[2], depth - 1) and settle(node[3], depth - 1):
+                found = node[2:]
         else:
-            never[number] = False
-        return never[number]
+            terms = {ADD: node[1:], SUB: node[1:2], MUL_ADD: node[3:], SUB_MUL: node[3:]}
+            found = next(((k,) for k in terms.get(kind, ()) if settle(k, depth - 1)), None)
+        reasons[number] = found
+        return found is not None
 
     for value in outputs:
         if isinstance(value, Symbol) and not value.negative:
             settle(value.number)
-    return {number for number, is_settled in never.items() if is_settled}
+    return {number: found for number, found in reasons.items() if found is not None}

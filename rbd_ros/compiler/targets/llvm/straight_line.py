@@ -1,12 +1,14 @@
 """The straight-line function of a graph: one function, or several in turn if there is much of it.
 
 LLVM's time for a function grows faster than its length. A long graph is therefore cut into parts,
-each a function of its own; what a later part needs is kept in an array meanwhile.
+each a function of its own; what a later part needs is kept in an array meanwhile. For one state,
+sines and cosines (angles.py) and operations of twin branches (packs.py) are side by side in
+vectors; for many, each vector is one value of several states.
 """
 
 from __future__ import annotations
 
-from typing import Dict, List, Sequence, Set, Tuple
+from typing import AbstractSet, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 from rbd_ros.compiler.graph import CONSTANT, INPUT, Symbol
 from rbd_ros.compiler.parts import cut, keep, Part, START
@@ -19,8 +21,12 @@ from rbd_ros.compiler.targets.llvm.angles import (
     emit_angle_groups,
     in_turn,
 )
-from rbd_ros.compiler.targets.llvm.emit import emit_node, Emitter
+from rbd_ros.compiler.targets.llvm.branches import counterparts
+from rbd_ros.compiler.targets.llvm.emit import emit_node, Emitter, NOTHING
 from rbd_ros.compiler.targets.llvm.fusion import fused
+from rbd_ros.compiler.targets.llvm.lane_signs import negative_lanes, still_settled
+from rbd_ros.compiler.targets.llvm.pack_emission import PackEmitter
+from rbd_ros.compiler.targets.llvm.packs import find_packs, in_order, Pack
 from rbd_ros.compiler.targets.llvm.poison import emit_poisoning, spoil_function
 from rbd_ros.compiler.targets.llvm.rolled import rolled
 
@@ -31,7 +37,6 @@ _MANY_MORE_NODES = 100000  # outputs included
 # From here on parts are not optimised: half the time to compile, a third more to run.
 _HURRIED_NODES = 50000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
-_NOTHING = '!0 = !{}'  # what LLVM wants beside the word invariant.load
 
 
 def straight_line(
@@ -52,13 +57,33 @@ def straight_line(
     size, hurried = _nodes_per_part(program), len(program.live) > _HURRIED_NODES
     program, settled = fused(program)
     graph, inputs, live = program.graph, program.inputs, program.live
-    groups = angle_groups(graph, live, widest)
-    parts = cut(program, angles_first(graph, live, groups), size)
+    partners = counterparts(program) if lanes == 1 and not hurried else {}
+    groups = angle_groups(graph, live, widest, partners)
+    order = angles_first(graph, live, groups)
+    together = [[k for group in some for k in group.nodes] for some in in_turn(groups)]
+    packs = find_packs(program, partners, together)
+    if packs:
+        order = in_order(graph, order, packs, together)
+    negative = negative_lanes(graph, packs)
+    opposite = {packs[first].second for first, turned in negative.items() if turned}
+    pairs = {pack.first: pack.second for pack in packs.values()}
+    parts = cut(program, order, size, set(pairs.values()))
     if lanes > 1:
         groups = []
     # sines and cosines of groups have places of their own in the array of what is kept
     taken = {number: slot for group in groups for number, slot in group.slots(graph).items()}
-    slots, length = keep(graph, parts, taken, sum(2 * group.lanes for group in groups))
+    length = sum(2 * group.lanes for group in groups)
+    slots, length = keep(graph, parts, taken, length, pairs)
+    plan = _Plan(
+        program,
+        slots,
+        groups,
+        grouped={number for group in groups for number in group.nodes},
+        settled=still_settled(settled, opposite),
+        packs=packs,
+        pack_of={k: pack for pack in packs.values() for k in (pack.first, pack.second)},
+        negative=negative,
+    )
     pointers = [f'ptr %in{k}' for k in range(len(inputs))]
     pointers += [f'ptr %out{k}' for k in range(len(program.outputs))]
     arguments = [
@@ -72,7 +97,7 @@ def straight_line(
         code.line(f'%kept = alloca {code.type}, i64 {length}, align {align}')
     for k, part in enumerate(parts):
         own = code if len(parts) == 1 else Emitter(lanes)
-        _emit_part(own, program, part, slots, groups, settled)
+        _emit_part(own, plan, part)
         if own is not code:
             head = f'@{name}_{k}({", ".join([*arguments, "ptr noalias %kept"])}) {of_parts}'
             texts += [f'define void {head} {{', *own.lines, '  ret void', '}']
@@ -85,15 +110,38 @@ def straight_line(
     texts.append(spoil_function(f'{name}_spoil', lanes, attributes))
     declarations = [
         line
-        for width in sorted({lanes, *(group.lanes for group in groups)})
+        for width in sorted({lanes, *([2] if packs else []), *(group.lanes for group in groups)})
         for line in Emitter(width).declarations()
     ]
-    return '\n'.join(texts), [*declarations, _NOTHING]
+    return '\n'.join(texts), [*declarations, NOTHING]
 
 
 def _nodes_per_part(program: Program) -> int:
     many = program.different > _MANY_OUTPUTS or len(program.live) > _MANY_NODES
     return _NODES_PER_PART if many else max(len(program.live) + len(program.flat), 1)
+
+
+class _Plan(NamedTuple):
+    """What is to be written.
+
+    :param program: program of fused operations
+    :param slots: places in the array of what is kept
+    :param groups: angles whose sines and cosines are evaluated together
+    :param grouped: numbers of these sines and cosines
+    :param settled: numbers of the nodes whose values are never -0.0
+    :param packs: packs by their first nodes
+    :param pack_of: packs by both nodes
+    :param negative: whether the second lane of a pack holds the opposite, by the first node
+    """
+
+    program: Program
+    slots: Mapping[int, int]
+    groups: Sequence[AngleGroup]
+    grouped: AbstractSet[int]
+    settled: AbstractSet[int]
+    packs: Mapping[int, Pack]
+    pack_of: Mapping[int, Pack]
+    negative: Mapping[int, bool]
 
 
 class _Values(dict):
@@ -102,10 +150,24 @@ class _Values(dict):
     :param here: numbers of the nodes that this function evaluates
     """
 
-    def __init__(self, code: Emitter, program: Program, slots: Dict[int, int], here: Set[int]):
+    def __init__(self, code: Emitter, plan: _Plan, here: AbstractSet[int]):
         super().__init__()
-        self._code, self._nodes, self._slots, self._here = code, program.graph.nodes, slots, here
+        program = plan.program
+
+        def is_kept(number: int) -> bool:
+            return number in plan.slots and (number in plan.grouped or number not in here)
+
+        self._code, self._nodes, self._slots, self._here = (
+            code,
+            program.graph.nodes,
+            plan.slots,
+            here,
+        )
         self._arrays = {name: f'%in{k}' for k, (name, _) in enumerate(program.inputs)}
+        #: What writes the packs, and finds their nodes
+        self.packs = PackEmitter(
+            code, program.graph, plan.pack_of, plan.negative, plan.slots, is_kept, self
+        )
 
     def __missing__(self, number: int) -> str:
         node = self._nodes[number]
@@ -113,6 +175,8 @@ class _Values(dict):
             value = self._code.constant(node[1])
         elif node[0] == INPUT:
             value = self._lasting(self._arrays[node[1]], node[2])
+        elif number in self.packs:
+            value = self.packs.scalar(number)
         elif number in self._here:  # the sine or cosine of a group
             value = self._code.load('%kept', self._slots[number])
         else:
@@ -127,48 +191,43 @@ class _Values(dict):
         none of the stores before a load concerns it, that takes most of its time.
         """
         value = self._code.load(array, index)
-        self._code.lines[-1] += f', !invariant.load {_NOTHING[:2]}'
+        self._code.never_changes()
         return value
 
 
-def _emit_part(
-    code: Emitter,
-    program: Program,
-    part: Part,
-    slots: Dict[int, int],
-    groups: Sequence[AngleGroup],
-    settled: Set[int],
-) -> None:
-    """Emit the evaluation of a part; outputs are stored as soon as they are known, never as -0.0.
-
-    :param settled: numbers of the nodes that are never -0.0 themselves
-    """
-    graph = program.graph
-    values = _Values(code, program, slots, set(part.nodes))
+def _emit_part(code: Emitter, plan: _Plan, part: Part) -> None:
+    """Emit a part; outputs are stored as soon as they are known, and never as -0.0."""
+    program, packs, slots = plan.program, plan.packs, plan.slots
+    values = _Values(code, plan, set(part.nodes))
     destinations = program.destinations
 
     def store(place: int) -> None:
         value, (array, index) = program.flat[place], destinations[place]
         if isinstance(value, Symbol):
-            result = values[value.number]
-            if value.negative:
-                result = code.fsub(code.constant(0.0), result)
-            elif value.number not in settled:
-                result = code.fadd(code.constant(0.0), result)
+            number, settled = value.number, value.number in plan.settled
+            if number in values.packs:
+                result = values.packs.result(number, value.negative, settled)
+            elif value.negative:
+                result = code.fsub(code.constant(0.0), values[number])
+            elif settled:
+                result = values[number]
+            else:
+                result = code.fadd(code.constant(0.0), values[number])
         else:
             result = code.constant(float(value) + 0.0)
         code.store(result, f'%out{array}', index)
 
     for place in part.places.get(START, ()):
         store(place)
-    groups_at = {some[0].nodes[0]: some for some in in_turn(groups)}
-    grouped = {number for group in groups for number in group.nodes}
+    groups_at = {some[0].nodes[0]: some for some in in_turn(plan.groups)}
     sine_cosine: Dict[int, Tuple[str, str]] = {}
     for number in part.nodes:
         if number in groups_at:
             emit_angle_groups(code, groups_at[number], values)
-        if number not in grouped:
-            values[number] = emit_node(code, graph.nodes[number], values, sine_cosine)
+        if number in packs:
+            values.packs.emit(number)
+        elif number not in plan.grouped and number not in values.packs:
+            values[number] = emit_node(code, program.graph.nodes[number], values, sine_cosine)
             if number in slots:
                 code.store(values[number], '%kept', slots[number])
         for place in part.places[number]:
