@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, List, Sequence
+from typing import Any, Dict, List, Sequence
 
 from rclpy.node import Node
 
@@ -11,6 +11,11 @@ from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
 from rbd_ros.nodes.common.text import shorten
 
 SUBJECT = 'rivals'
+
+# What rmw calls a node of which it knows a publisher, but not yet the name
+_NOT_KNOWN_YET = '_NODE_NAME_UNKNOWN_'
+_NAMELESS = 'a node without a name'
+_PATIENCE = 5  # looks for which a name may be missing; usually it comes within one
 
 
 class Rivals:
@@ -23,6 +28,7 @@ class Rivals:
     def __init__(self, node: Node, diagnostics: Diagnostics):
         self._node, self._diagnostics = node, diagnostics
         self._own = _full_name(node.get_namespace(), node.get_name())
+        self._looks_without_names: Dict[str, int] = {}
 
     def look_for_simulators(self, topics: Sequence[str]) -> None:
         """Report other publishers of topics that are the simulator's own."""
@@ -67,9 +73,19 @@ class Rivals:
         )
 
     def _publishers(self, topic: str) -> List[str]:
-        """Full names of the nodes that publish a topic, one for each publisher."""
+        """Full names of the nodes that publish a topic, one for each publisher.
+
+        Publishers are heard of before the names of their nodes. A rival that cannot be named helps
+        nobody, so it is looked at again later.
+        """
         infos: List[Any] = self._node.get_publishers_info_by_topic(topic)
-        return [_full_name(info.node_namespace, info.node_name) for info in infos]
+        known = [info for info in infos if info.node_name != _NOT_KNOWN_YET]
+        names = [_full_name(info.node_namespace, info.node_name) for info in known]
+        looks = self._looks_without_names.get(topic, 0) + 1 if len(known) < len(infos) else 0
+        self._looks_without_names[topic] = looks
+        if looks > _PATIENCE:
+            names += [_NAMELESS] * (len(infos) - len(known))
+        return names
 
 
 def _full_name(namespace: str, name: str) -> str:
