@@ -19,15 +19,17 @@ from rbd_ros.compiler.targets.llvm.emit import Emitter
 from rbd_ros.compiler.targets.llvm.native import processor
 from rbd_ros.compiler.targets.llvm.trigonometry import emit_sine_cosine
 
-# Processors that lower their clock for vectors of four and eight doubles, and keep it low for a
-# while: long kernels, most of which are scalar, lose more by that (a tenth, a fifth) than they
-# gain. Later ones do so hardly, or not at all.
-_SLOWED_BY_WIDE_VECTORS = ('skylake-avx512', 'cascadelake', 'cooperlake')
+# Processors that lower their clock for vectors of eight doubles, and keep it low for a while: long
+# kernels, most of which are not so wide, lose by that. With four they gain: on a Cascade Lake
+# kernels of a UR5, a Talos and a Go1 take 1 to 19 % longer with two, and up to 19 % longer with
+# eight. Later processors lower it hardly, or not at all.
+_SLOWED_BY_EIGHT = ('skylake-avx512', 'cascadelake', 'cooperlake')
 
 
 def angles_together() -> int:
     """How many angles one group may have, a power of two."""
-    return 2 if processor().name in _SLOWED_BY_WIDE_VECTORS else processor().lanes
+    widest = processor().lanes
+    return min(widest, 4) if processor().name in _SLOWED_BY_EIGHT else widest
 
 
 # Groups whose operations are written in turn
