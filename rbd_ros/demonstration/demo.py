@@ -54,8 +54,9 @@ All laws have the same feedback: that of the node inverse_dynamics with its defa
 third law is the default as a whole; the first lacks the model and friction, the second has gravity
 alone. The motion is as fast as the limits of velocity (80 %) and effort (70 %) allow; collisions
 of the arm with itself are not considered. A run in which the machine was so busy that less than a
-quarter of the states were answered during 0.1 s is repeated with the simulation at half speed,
-three times in all at most; of the runs of one law the table shows the least disturbed.
+quarter of the states were answered during 0.1 s, or that pauses held the motion up, is repeated
+with the simulation at half speed, three times in all at most; of the runs of one law the table
+shows the least disturbed.
 
 Exit code: 0 if the overall error with inverse dynamics is --threshold times less than with
 feedback alone; 1 if not; 2 if it could not be run; 128 + signal if it was stopped. The overall
@@ -313,7 +314,8 @@ class _Demo:
             elif event == 'disturbed':
                 self._say_between(
                     f'the machine was busy ({message["answered"]:.0%} of the states answered in '
-                    f'the worst 0.1 s): repeated at {message["factor"]:g} of real time'
+                    f'the worst 0.1 s, the motion held up by {1e3 * message["late"]:.0f} ms): '
+                    f'repeated at {message["factor"]:g} of real time'
                 )
             elif event == 'waiting':
                 self._say(f'waiting for {message["what"]} (a first run compiles the simulation)')

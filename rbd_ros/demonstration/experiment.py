@@ -13,6 +13,7 @@ from typing import Dict, Sequence, Tuple, Union
 
 import numpy as np
 
+from rbd_ros.control.intervals import SHORTEST_BOUND, USUAL_INTERVALS
 from rbd_ros.control.trajectory import JointTrajectory
 
 NANOSECONDS = 1e9
@@ -236,6 +237,18 @@ def least_answered(plan: Plan, recording: Recording, window: float = 0.1) -> flo
         stamps, starts, 'right'
     )
     return float(counts.min() * plan.period / window)
+
+
+def held_up(plan: Plan, recording: Recording) -> float:
+    """Time by which the motion was late in the end, since one state counts for so much only [s].
+
+    The controller lets no pause make the arm leap (docs/nodes/inverse_dynamics.md), so that from
+    then on the motion is behind the plan, whatever the law.
+    """
+    begin, end, stamps = _commands_during(plan, recording)
+    gaps = np.diff(np.concatenate([[begin], stamps, [end]])) / NANOSECONDS
+    longest = max(SHORTEST_BOUND, USUAL_INTERVALS * plan.period)
+    return float(np.maximum(gaps - longest, 0.0).sum())
 
 
 def _commands_during(plan: Plan, recording: Recording) -> Tuple[int, int, np.ndarray]:

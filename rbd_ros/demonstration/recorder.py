@@ -28,7 +28,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from rbd_ros.demonstration.experiment import Law, least_answered, Plan, Recording
+from rbd_ros.demonstration.experiment import held_up, Law, least_answered, Plan, Recording
 from rbd_ros.nodes.common.communication import quality_of_service
 from rbd_ros.nodes.common.conversions import NANOSECONDS, nanoseconds, set_stamp
 from rbd_ros.nodes.inverse_dynamics import JOINT_TRAJECTORY
@@ -43,6 +43,7 @@ SILENCE_TIMEOUT = 2.0  # longest time without a state [s]
 WAY_PART = 0.8  # fraction of the lead for the way to the start of the motion
 SETTLING = 0.05  # recorded after the motion [s]
 LEAST_ANSWERED = 0.25  # fraction of states answered in the worst 0.1 s; less disturbs a run
+LONGEST_DELAY = 0.002  # by which pauses may hold the motion up; more disturbs a run [s]
 LONGEST_PAUSE = 0.5  # real time between states; more disturbs a run [s]
 MOST_REPEATS = 3  # of all runs together
 SLOW = 0.5  # speed of the simulation in repeated runs
@@ -205,19 +206,20 @@ def run_all(node: TrajectoryExperiment, plan: Plan, output: Path) -> None:
     """
     factor, repeats = 1.0, MOST_REPEATS
     for law in plan.laws:
-        recordings: List[Tuple[float, Recording]] = []
+        recordings: List[Tuple[float, float, Recording]] = []
         while True:
             report('run', law=law.key)
             recording = node.run(law, factor)
             # After a long pause the nodes give the trajectory up.
             pause = np.diff(recording.state_sent).max(initial=0) / NANOSECONDS
             answered = least_answered(plan, recording) if pause < LONGEST_PAUSE else 0.0
-            recordings.append((answered, recording))
-            if answered >= LEAST_ANSWERED or not repeats:
+            late = held_up(plan, recording)
+            recordings.append((-late, answered, recording))
+            if answered >= LEAST_ANSWERED and late <= LONGEST_DELAY or not repeats:
                 break
             factor, repeats = SLOW, repeats - 1
-            report('disturbed', law=law.key, answered=answered, factor=factor)
-        max(recordings, key=lambda pair: pair[0])[1].save(output / f'{law.key}.npz')
+            report('disturbed', law=law.key, answered=answered, late=late, factor=factor)
+        max(recordings, key=lambda each: each[:2])[2].save(output / f'{law.key}.npz')
 
 
 def _take(subscription: Subscription) -> List[Raw]:

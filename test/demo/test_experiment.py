@@ -4,7 +4,14 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 
-from rbd_ros.demonstration.experiment import evaluate, Law, least_answered, Plan, Recording
+from rbd_ros.demonstration.experiment import (
+    evaluate,
+    held_up,
+    Law,
+    least_answered,
+    Plan,
+    Recording,
+)
 
 MILLISECOND = 1_000_000
 
@@ -125,3 +132,14 @@ def test_a_busy_machine_shows_in_the_worst_tenth_of_a_second(plan):
     latency[900:1100] = np.nan
     assert least_answered(plan, recording(plan, latency=latency)) == 0.0
     assert least_answered(plan, recording(plan, latency=np.nan)) == 0.0
+
+
+def test_pauses_longer_than_a_state_counts_for_hold_the_motion_up(plan):
+    latency = np.full(1551, 0.3)
+    assert held_up(plan, recording(plan, latency=latency)) == 0.0
+    latency[700:709] = np.nan  # answers 10 ms apart
+    assert held_up(plan, recording(plan, latency=latency)) == 0.0
+    latency[900:917] = np.nan  # 18 ms
+    assert held_up(plan, recording(plan, latency=latency)) == pytest.approx(0.008)
+    latency[1000:1017] = np.nan
+    assert held_up(plan, recording(plan, latency=latency)) == pytest.approx(0.016)
