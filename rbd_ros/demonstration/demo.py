@@ -55,7 +55,7 @@ third law is the default as a whole; the first lacks the model and friction, the
 alone. The motion is as fast as the limits of velocity (80 %) and effort (70 %) allow; collisions
 of the arm with itself are not considered. A run in which the machine was so busy that less than a
 quarter of the states were answered during 0.1 s, or that pauses held the motion up, is repeated
-with the simulation at half speed, three times in all at most; of the runs of one law the table
+with the simulation at half speed, six times in all at most; of the runs of one law the table
 shows the least disturbed.
 
 Exit code: 0 if the overall error with inverse dynamics is --threshold times less than with

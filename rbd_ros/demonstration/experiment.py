@@ -243,10 +243,14 @@ def held_up(plan: Plan, recording: Recording) -> float:
     """Time by which the motion was late in the end, since one state counts for so much only [s].
 
     The controller lets no pause make the arm leap (docs/nodes/inverse_dynamics.md), so that from
-    then on the motion is behind the plan, whatever the law.
+    then on the motion is behind the plan, whatever the law. Pauses before the motion count as
+    well: the controller has it already, and is on the way to its start.
     """
-    begin, end, stamps = _commands_during(plan, recording)
-    gaps = np.diff(np.concatenate([[begin], stamps, [end]])) / NANOSECONDS
+    begin, end, _ = _commands_during(plan, recording)
+    stamps = np.sort(recording.command_stamps)
+    stamps = stamps[(stamps >= begin - round(plan.lead * NANOSECONDS)) & (stamps <= end)]
+    first = stamps[0] if len(stamps) else begin
+    gaps = np.diff(np.concatenate([[min(first, begin)], stamps, [end]])) / NANOSECONDS
     longest = max(SHORTEST_BOUND, USUAL_INTERVALS * plan.period)
     return float(np.maximum(gaps - longest, 0.0).sum())
 

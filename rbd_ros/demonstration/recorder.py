@@ -45,7 +45,7 @@ SETTLING = 0.05  # recorded after the motion [s]
 LEAST_ANSWERED = 0.25  # fraction of states answered in the worst 0.1 s; less disturbs a run
 LONGEST_DELAY = 0.002  # by which pauses may hold the motion up; more disturbs a run [s]
 LONGEST_PAUSE = 0.5  # real time between states; more disturbs a run [s]
-MOST_REPEATS = 3  # of all runs together
+MOST_REPEATS = 6  # of all runs together
 SLOW = 0.5  # speed of the simulation in repeated runs
 NODES = ('simulator', 'inverse_dynamics')
 

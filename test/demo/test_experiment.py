@@ -143,3 +143,7 @@ def test_pauses_longer_than_a_state_counts_for_hold_the_motion_up(plan):
     assert held_up(plan, recording(plan, latency=latency)) == pytest.approx(0.008)
     latency[1000:1017] = np.nan
     assert held_up(plan, recording(plan, latency=latency)) == pytest.approx(0.016)
+    before = np.full(1551, 0.3)
+    before[470:487] = np.nan  # shortly before the motion, on the way to its start
+    assert held_up(plan, recording(plan, latency=before)) == pytest.approx(0.008)
+    assert held_up(plan, recording(plan, latency=np.nan)) > 0.5
