@@ -42,6 +42,10 @@ FORMS = {
         '%typed.1 = bitcast i8* %out to i8**',
         'store i8* %in, i8** %typed.1, align 8, !nontemporal !0',
     ],
+    '%r = atomicrmw add ptr %out, i64 8 monotonic': [
+        '%typed.1 = bitcast i8* %out to i64*',
+        '%r = atomicrmw add i64* %typed.1, i64 8 monotonic',
+    ],
     'store <2 x double> <double 0.0, double 1.0>, ptr %out': [
         '%typed.1 = bitcast i8* %out to <2 x double>*',
         'store <2 x double> <double 0.0, double 1.0>, <2 x double>* %typed.1',
@@ -134,7 +138,7 @@ def test_names_of_one_function_mean_nothing_in_the_next():
 @pytest.mark.parametrize(
     'line',
     [
-        '%v = atomicrmw add ptr %in, i64 1 seq_cst',
+        '%v = cmpxchg ptr %in, i64 0, i64 1 seq_cst seq_cst',
         '%v = load atomic i64, ptr %in seq_cst, align 8',
         '%v = load volatile double, ptr %in',
         '%v = load double, ptr getelementptr (double, ptr @table, i64 1)',
@@ -144,6 +148,7 @@ def test_names_of_one_function_mean_nothing_in_the_next():
         '%v = call i64 @llvm.smax.i64(i64 1, i64 2)',
         '%v = call double @undeclared(double 0.0)',
         'store double 0.0, ptr @unknown',
+        '%r = atomicrmw add ptr %out, double 1.0 monotonic',
         'musttail call void @helper(ptr %in, ptr %in, i64 1)',
     ],
 )

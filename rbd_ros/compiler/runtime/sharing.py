@@ -6,7 +6,8 @@ that comes late, or never, is not waited for; only for a chunk that it has begun
 threads that sleep in `help` for ever. One job hangs out at a time: who finds another one there
 does all of its own rows alone.
 
-What the threads have in common is changed under a mutex of the C library only.
+Which row is next is one atomic addition; all else that the threads have in common is changed
+under a mutex of the C library.
 """
 
 from __future__ import annotations
@@ -101,17 +102,18 @@ def _take_function() -> str:
     r = _Text('internal void @take(ptr %job, ptr %room)')
     rows, chunk = r.word('rows'), r.word('chunk')
     r.label('more')
-    r.lock()
-    # An atomic addition would do, but beside a chunk of 5 us a mutex is nothing.
-    first = r.word('next')
-    after = r.value(f'add i64 {first}, {chunk}')
+    # No mutex here: two threads that take turns soon find it taken, and then the system puts one
+    # to sleep for longer than a chunk takes. The order of memory is that of the mutex under which
+    # a job is found and left; within a job the rows are disjoint.
+    next_row = r.at('%job', 'i64', str(JOB['next']))
+    first = r.value(f'atomicrmw add ptr {next_row}, i64 {chunk} monotonic')
     # what is less than a chunk at the end goes with the last one: no chunk may be very short
-    left = r.value(f'sub i64 {rows}, {after}')
+    left = r.value(f'sub i64 {rows}, {first}')
+    r.when(r.value(f'icmp slt i64 {left}, {chunk}'), 'end')
+    after = r.value(f'add i64 {first}, {chunk}')
+    left = r.value(f'sub i64 {left}, {chunk}')
     is_last = r.value(f'icmp slt i64 {left}, {chunk}')
     last = r.value(f'select i1 {is_last}, i64 {rows}, i64 {after}')
-    r.set_word('next', last)
-    r.unlock()
-    r.unless(r.value(f'icmp slt i64 {first}, {rows}'), 'end')
     r.batch('%room', first, last)
     r.go('more')
     r.label('end')

@@ -29,6 +29,7 @@ _GLOBAL = re.compile(rf'(@{_NAME}) = ([\w ]*\b(?:global|constant)) (.*)')
 _HEAD = re.compile(rf'(?:define|declare) (.*?)(@{_NAME})\((.*?)\)([^()]*)$')
 _POINTER_OPERAND = re.compile(rf'i8\* ([%@]{_NAME})(?=,|$)')
 _STORE = re.compile(rf'(.*), i8\* ([%@]{_NAME})((?:, align \d+)?(?:, !.*)?)$')
+_ATOMICRMW = re.compile(rf'(\w+) i8\* ([%@]{_NAME}), (i\d+) (.*)$')
 _CALL = re.compile(rf'(.*?)([%@]{_NAME})\((.*)\)([^()]*)$')
 # What may stand before the type that a function returns
 _FLAGS = re.compile(
@@ -205,6 +206,7 @@ class _Lowering:
             'getelementptr': self._getelementptr,
             'load': self._load,
             'store': self._store,
+            'atomicrmw': self._atomicrmw,
             'alloca': self._alloca,
             'call': self._call,
         }.get(operation.split()[-1])
@@ -278,6 +280,14 @@ class _Lowering:
             raise _unknown(line)
         pointer = self._pointer(match[2], kind, line)
         self._emit(f'store {self._addresses(match[1], line)}, {kind}* {pointer}{match[3]}')
+
+    def _atomicrmw(self, assignment: str, operation: str, rest: str, line: str) -> None:
+        match = _ATOMICRMW.match(rest)
+        if not match:
+            raise _unknown(line)
+        change, pointer, kind, value = match.groups()
+        pointer = self._pointer(pointer, kind, line)
+        self._emit(f'{assignment}atomicrmw {change} {kind}* {pointer}, {kind} {value}')
 
     def _alloca(self, assignment: str, operation: str, rest: str, line: str) -> None:
         self._define(assignment, _leading_type(rest, line), f'alloca {rest}')
