@@ -2,23 +2,35 @@
 
 from typing import Dict, List, Sequence
 
-from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
+from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.kinds import CONFIGURATION, INERTIA_MATRIX
 from rbd_ros.model import Body, Model
 from rbd_ros.spatial import ForceVector, MotionSubspace, RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar
+
+Matrix = List[List[Scalar]]
 
 
 @algorithm(
     'mass_matrix',
     inputs={'q': CONFIGURATION},
     outputs={'H': INERTIA_MATRIX},
+    coordinates=INDEPENDENT,
     model=EQUIVALENT,
-    source='RBDA table 6.2',
+    source='RBDA table 6.2; 9.6 with gears',
     peer='crba',
 )
-def crba(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
-    """Joint-space inertia matrix H, rotor inertia included (book table 6.2, eq 9.28).
+def mass_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
+    """Joint-space inertia matrix of the independent coordinates, rotor inertia included.
+
+    :param q: independent configuration, (nq,) [rad, m]
+    :return: symmetric, (nv, nv) [kg m^2, kg m, kg]
+    """
+    return crba_with_gears(model, q) if model.couplings else crba(model, q)
+
+
+def crba(model: Model, q: Sequence[Scalar]) -> Matrix:
+    """Joint-space inertia matrix H of a tree, rotor inertia included (book table 6.2, eq 9.28).
 
     Elements that couple joints of different branches are zero.
 
@@ -31,7 +43,7 @@ def crba(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
         S[i] = body.joint.motion_subspace(q[body.q])
         Ic[i] = body.inertia
 
-    H: List[List[Scalar]] = [[0.0] * model.tree_nv for _ in range(model.tree_nv)]
+    H: Matrix = [[0.0] * model.tree_nv for _ in range(model.tree_nv)]
     for i, body in model.inward():
         if body.parent != 0:
             Ic[body.parent] = Ic[body.parent] + X[i].inverse_apply(Ic[i])
@@ -47,6 +59,55 @@ def crba(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
     return H
 
 
+def crba_with_gears(model: Model, q: Sequence[Scalar]) -> Matrix:
+    """Inertia matrix G^T H G of the independent coordinates of a tree with gears (book eq 9.26).
+
+    Table 6.2 with a column for all joints that move together: their forces F are added up where
+    they meet on the way to the base, and go on as one.
+
+    :param q: independent configuration, (nq,) [rad, m]
+    :return: symmetric, (nv, nv) [kg m^2, kg m, kg]
+    """
+    tree_q = model.tree_position(q)
+    X, S, Ic = {}, {}, {0: RigidBodyInertia.zero()}
+    # By body: the forces that arrive from its children, by the coordinate that causes them
+    F: Dict[int, Dict[int, ForceVector]] = {0: {}}
+    for i, body in model.outward():
+        X[i] = body.joint.transform(tree_q[body.q]) * body.tree_transform
+        columns = body.joint.motion_subspace(tree_q[body.q]).columns
+        S[i] = [ratio * s for ratio, s in zip(model.tree_dof_ratio[body.v], columns)]
+        Ic[i], F[i] = body.inertia, {}
+
+    H: Matrix = [[0.0] * model.nv for _ in range(model.nv)]
+    for i, body in model.inward():
+        if body.parent != 0:
+            Ic[body.parent] = Ic[body.parent] + X[i].inverse_apply(Ic[i])
+        index, ratios = model.tree_dof_index[body.v], model.tree_dof_ratio[body.v]
+        for row, s in zip(index, S[i]):
+            for column, f in F[i].items():
+                # For this joint and the one below, and the other way round: where they share a
+                # coordinate, both go to the same place.
+                value = s.dot(f)
+                _add(H, row, column, value + value if row == column else value)
+        for k, (column, ratio, s) in enumerate(zip(index, ratios, S[i])):
+            f = Ic[i] * s
+            for row, other in zip(index[: k + 1], S[i]):
+                _add(H, row, column, other.dot(f))
+            _add(H, column, column, ratio * ratio * body.armature)
+            F[i][column] = F[i][column] + f if column in F[i] else f
+        if body.parent != 0:
+            arrived = F[body.parent]
+            for column, f in F[i].items():
+                f = X[i].inverse_apply(f)
+                arrived[column] = arrived[column] + f if column in arrived else f
+    return H
+
+
+def _add(H: Matrix, row: int, column: int, value: Scalar) -> None:
+    """Add to an element and to its mirror image, which stay the same to the last bit."""
+    H[row][column] = H[column][row] = H[row][column] + value
+
+
 def composite_inertias(model: Model, q: Sequence[Scalar]) -> Dict[int, RigidBodyInertia]:
     """Inertia I^c of each body and all that it carries, in its coordinates, by body number.
 
@@ -60,9 +121,7 @@ def composite_inertias(model: Model, q: Sequence[Scalar]) -> Dict[int, RigidBody
     return Ic
 
 
-def _store(
-    H: List[List[Scalar]], body: Body, S: MotionSubspace, column: int, F: ForceVector
-) -> None:
+def _store(H: Matrix, body: Body, S: MotionSubspace, column: int, F: ForceVector) -> None:
     """Enter H_ji = S_j^T F and its transpose H_ij, for one column of joint i.
 
     A block on the diagonal is symmetric to the last bit: one triangle of it is mirrored.

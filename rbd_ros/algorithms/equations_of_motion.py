@@ -2,8 +2,8 @@
 
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
-from rbd_ros.algorithms.crba import crba
-from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
+from rbd_ros.algorithms.crba import mass_matrix
+from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.kinds import (
     CONFIGURATION,
     EXTERNAL_FORCES,
@@ -33,8 +33,9 @@ class EquationsOfMotion(NamedTuple):
     inputs={'q': CONFIGURATION, 'qd': VELOCITY, 'external_forces': EXTERNAL_FORCES},
     outputs={'H': INERTIA_MATRIX, 'C': FORCE},
     result=EquationsOfMotion,
+    coordinates=INDEPENDENT,
     model=EQUIVALENT,
-    source='RBDA eq 3.1; tables 5.1 and 6.2',
+    source='RBDA eq 3.1; tables 5.1 and 6.2; 9.6 with gears',
 )
 def equations_of_motion(
     model: Model,
@@ -42,11 +43,12 @@ def equations_of_motion(
     qd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> EquationsOfMotion:
-    """Inertia matrix and bias force of the tree; what both need is computed once.
+    """Inertia matrix and bias force; what both need is computed once.
 
-    :param q: configuration of the tree, (tree_nq,) [rad, m]
-    :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    :param q: independent configuration, (nq,) [rad, m]
+    :param qd: independent velocity, (nv,) [rad/s, m/s]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
-    :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg], and C, (tree_nv,) [N m, N]
+    :return: H, (nv, nv) [kg m^2, kg m, kg], and C, (nv,) [N m, N]
     """
-    return EquationsOfMotion(crba(model, q), bias_force(model, q, qd, external_forces))
+    C = bias_force(model, model.tree_position(q), model.tree_velocity(qd), external_forces)
+    return EquationsOfMotion(mass_matrix(model, q), model.independent_force(C))

@@ -7,7 +7,7 @@ goes by the reduced inertia matrix (book 6.1, 9.6).
 from typing import List, Mapping, Optional, Sequence
 
 from rbd_ros.algorithms.aba import aba, plus_diagonal
-from rbd_ros.algorithms.crba import crba
+from rbd_ros.algorithms.crba import mass_matrix
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.factorisation import ltdl
 from rbd_ros.algorithms.kinds import (
@@ -87,7 +87,7 @@ def forward_dynamics_by_inertia_matrix(
     C = model.independent_force(
         newton_euler(model, tree_q, tree_qd, [0.0] * model.tree_nv, external_forces)
     )
-    H = model.independent_matrix(crba(model, tree_q))
+    H = mass_matrix(model, q)
     if diagonal is not None:
         H = plus_diagonal(H, diagonal)
     return ltdl(H).solve([t - c for t, c in zip(tau, C)])

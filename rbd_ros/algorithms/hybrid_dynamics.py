@@ -8,7 +8,7 @@ folds away.
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.aba import plus_diagonal, times_inverse
-from rbd_ros.algorithms.crba import crba
+from rbd_ros.algorithms.crba import mass_matrix
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.factorisation import ltdl
 from rbd_ros.algorithms.forces import to_body_coordinates
@@ -93,7 +93,7 @@ def by_inertia_matrix(
     """
     n = range(len(known))
     tree_q, tree_qd = model.tree_position(q), model.tree_velocity(qd)
-    H = model.independent_matrix(crba(model, tree_q))
+    H = mass_matrix(model, q)
     C = model.independent_force(bias_force(model, tree_q, tree_qd, external_forces))
     given = [(1.0 - f) * x for f, x in zip(forward, known)]
     rest = [forward[i] * (known[i] - C[i] - _dot(H[i], given)) for i in n]

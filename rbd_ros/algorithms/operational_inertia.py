@@ -8,7 +8,7 @@ they take fewer operations, and no gears are in the way (see forward_dynamics.py
 from typing import Any, List, Mapping, Sequence
 
 from rbd_ros.algorithms.aba import plus_diagonal, times_inverse
-from rbd_ros.algorithms.crba import crba
+from rbd_ros.algorithms.crba import mass_matrix
 from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT, Kind
 from rbd_ros.algorithms.factorisation import ltdl
 from rbd_ros.algorithms.jacobians import jacobian
@@ -65,7 +65,7 @@ def mobility_by_inertia_matrix(
     `inverse_operational_inertia`.
     """
     tree_q = model.tree_position(q)
-    H = model.independent_matrix(crba(model, tree_q))
+    H = mass_matrix(model, q)
     J = model.independent_columns(jacobian(model, tree_q, frame, reference))
     factors = ltdl(H)
     Y = [factors.solve_transposed(row) for row in J]

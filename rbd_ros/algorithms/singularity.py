@@ -11,7 +11,7 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rbd_ros.algorithms.crba import composite_inertias, crba
+from rbd_ros.algorithms.crba import composite_inertias, mass_matrix
 from rbd_ros.model import Model, ModelError, SingularMassMatrixError
 
 # Configurations tried. The mass matrix is analytic in q: zero at random ones is zero at all.
@@ -130,7 +130,7 @@ def _mass_matrix(
 ) -> Tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mass matrix, (nv, nv), and for each freedom the size of the inertia that it moves, (nv,)."""
     positions = model.tree_position(q.tolist())
-    H = np.array(model.independent_matrix(crba(model, positions)), dtype=float)
+    H = np.array(mass_matrix(model, q.tolist()), dtype=float)
     size = np.zeros(model.tree_nv)
     for i, inertia in composite_inertias(model, positions).items():
         size[model.body(i).v] = np.abs(inertia.matrix()).max()

@@ -5,7 +5,7 @@ import pytest
 from support.dense import inertia, motion_transform
 from support.textbook_trees import check, every_tree, named_tree, run, unrelated
 
-from rbd_ros.algorithms.crba import composite_inertias, crba
+from rbd_ros.algorithms.crba import composite_inertias, crba, crba_with_gears, mass_matrix
 
 
 @pytest.mark.seed('BL03', 'DN06', 'FM05', 'GR03')
@@ -14,9 +14,13 @@ def test_mass_matrix_is_the_sum_over_link_jacobians(name):
     """J_t^T m J_t + J_R^T I J_R, with rotors on the diagonal."""
     tree = named_tree(name)
     for q, _, _ in tree.states:
-        H = run(crba, tree.model, q=q)
+        H = run(mass_matrix, tree.model, q=q)
         check('crba', name, H, tree.book.mass_matrix(q))
         assert np.array_equal(H, H.T)
+        # Gears or none, it is the same text; only shorter for those that have some.
+        geared = np.array(crba_with_gears(tree.model, q.tolist()))
+        check('crba with gears', name, geared, tree.book.mass_matrix(q))
+        assert np.array_equal(geared, geared.T)
 
 
 @pytest.mark.seed('FM07')

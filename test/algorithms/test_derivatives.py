@@ -17,7 +17,7 @@ from support.textbook_trees import with_pinion
 
 from rbd_ros import Robot
 from rbd_ros.algorithms.analytical_derivatives import analytical_derivatives
-from rbd_ros.algorithms.crba import crba
+from rbd_ros.algorithms.crba import mass_matrix
 from rbd_ros.algorithms.declaration import derivatives_of
 
 STEP = 2e-4
@@ -94,7 +94,7 @@ def test_what_takes_the_place_of_derivatives_must_return_the_same():
     result = namedtuple('Result', 'H dH_dq')
     with pytest.raises(TypeError, match='has other results'):
         derivatives_of(
-            crba,
+            mass_matrix,
             'mass_matrix_derivative',
             by=['q'],
             result=result,

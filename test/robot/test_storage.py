@@ -12,7 +12,7 @@ import pytest
 from support import random_trees
 
 from rbd_ros import Robot
-from rbd_ros.algorithms.crba import crba
+from rbd_ros.algorithms.crba import mass_matrix
 from rbd_ros.algorithms.declaration import derivatives_of
 from rbd_ros.robot.compiled import Compiled
 
@@ -70,7 +70,7 @@ def test_every_algorithm_with_an_inertia_matrix_can_pack_it(robot, q, name):
 
 def test_derivatives_of_a_packed_matrix_are_packed(q):
     result = namedtuple('MassMatrixDerivative', ['H', 'dH_dq'])
-    declared = derivatives_of(crba, 'mass_matrix_derivative', by=['q'], result=result)
+    declared = derivatives_of(mass_matrix, 'mass_matrix_derivative', by=['q'], result=result)
     robot = Robot.from_urdf(random_trees.tree(5, bodies=3, types=('revolute', 'prismatic')))
     state = np.array([0.3, -0.4, 0.2][: robot.nq])
     whole = robot.kernel(declared)(state)
