@@ -4,8 +4,8 @@ Each costs some thirty operations in a row, and those of different joints do not
 other: in lanes, those of eight joints take as long as those of one, and every lane has the same
 bits as the scalar code. Where one vector does not hold them all, the operations of several are
 written in turn, so that the processor need not look far ahead for something to do. The results lie
-in memory, where the arithmetic that follows finds each as an operand; taking lanes out of
-registers costs more.
+in memory, where the arithmetic that follows finds each as an operand. But all of it waits for the
+first of them, and a lane taken out of a register is there some cycles earlier.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ def angles_together() -> int:
 
 # Groups whose operations are written in turn
 _IN_TURN = 4
+# Lanes of the first group that are taken out of the register: the lower half of the widest.
+_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
@@ -130,13 +132,14 @@ def angles_first(graph: Graph, live: Sequence[int], groups: Iterable[AngleGroup]
 
 
 def emit_angle_groups(
-    code: Emitter, groups: Sequence[AngleGroup], values: Mapping[int, str]
+    code: Emitter, graph: Graph, groups: Sequence[AngleGroup], values: Dict[int, str]
 ) -> None:
     """Emit the sines and cosines of groups in turn, which are stored in the array `%kept`.
 
-    :param values: names of the values of the angles
+    :param values: names of the values of the angles; those of the first sines and cosines are
+        added
     """
-    texts = []
+    texts, results = [], []
     for group in groups:
         vector = code.with_lanes(group.lanes)
         angles = vector.joined([values[angle] for angle in group.angles])
@@ -145,4 +148,11 @@ def emit_angle_groups(
         vector.store_packed(sines, '%kept', group.slot)
         vector.store_packed(cosines, '%kept', group.slot + group.lanes)
         texts.append(vector.lines)
+        results.append({SIN: sines, COS: cosines})
     code.lines += [line for lines in zip(*texts) for line in lines]
+    first = code.with_lanes(groups[0].lanes)
+    for number in groups[0].nodes:
+        operation, angle = graph.nodes[number]
+        lane = groups[0].angles.index(angle)
+        if lane < _AT_ONCE:
+            values[number] = first.lane(results[0][operation], lane)

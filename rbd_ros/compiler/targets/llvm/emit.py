@@ -94,6 +94,10 @@ class Emitter:
             vector = self.value(f'insertelement {self.type} {vector}, double {scalar}, i64 {lane}')
         return vector
 
+    def lane(self, vector: str, lane: int) -> str:
+        """Scalar in a lane of a vector."""
+        return self.value(f'extractelement {self.type} {vector}, i64 {lane}')
+
     def spread(self, scalar: str) -> str:
         """Vector with a scalar in every lane."""
         return self.joined([scalar] * self.lanes)

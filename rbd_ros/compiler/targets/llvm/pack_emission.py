@@ -60,7 +60,7 @@ class PackEmitter:
             value = self._code.load('%kept', self._slots[number])
             self._code.never_changes()
         else:
-            value = self._lane(self._vectors[pack.first, pack.second], lane)
+            value = self._pair.lane(self._vectors[pack.first, pack.second], lane)
         return self._code.fneg(value) if lane and self._negative[pack.first] else value
 
     def result(self, number: int, negative: bool, settled: bool) -> str:
@@ -72,7 +72,7 @@ class PackEmitter:
         term, lane = (pack.first, pack.second), int(number == pack.second)
         opposite = self._negative[pack.first]
         if settled and not negative and not (lane and opposite):
-            return self._lane(self._vectors[term], lane)
+            return self._pair.lane(self._vectors[term], lane)
         if (term, negative) not in self._results:  # of both lanes, as mostly both are put out
             vector, zero = self._vectors[term], self._pair.constant(0.0)
             if opposite:
@@ -81,10 +81,7 @@ class PackEmitter:
             else:
                 vector = (self._pair.fsub if negative else self._pair.fadd)(zero, vector)
             self._results[term, negative] = vector
-        return self._lane(self._results[term, negative], lane)
-
-    def _lane(self, vector: str, lane: int) -> str:
-        return self._code.value(f'extractelement {self._pair.type} {vector}, i64 {lane}')
+        return self._pair.lane(self._results[term, negative], lane)
 
     def _literal(self, first: float, second: float) -> str:
         lanes = (f'double {Emitter(1).constant(value)}' for value in (first, second))

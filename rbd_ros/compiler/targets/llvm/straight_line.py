@@ -223,7 +223,7 @@ def _emit_part(code: Emitter, plan: _Plan, part: Part) -> None:
     sine_cosine: Dict[int, Tuple[str, str]] = {}
     for number in part.nodes:
         if number in groups_at:
-            emit_angle_groups(code, groups_at[number], values)
+            emit_angle_groups(code, program.graph, groups_at[number], values)
         if number in packs:
             values.packs.emit(number)
         elif number not in plan.grouped and number not in values.packs:
