@@ -71,6 +71,25 @@ def test_every_row_is_done_once_and_no_chunk_is_short(threads, rows, chunk):
 
 
 @pytest.mark.parametrize('threads', [2, 4])
+def test_the_caller_begins_with_the_first_rows_and_helpers_with_the_last(threads):
+    """So that each does mostly the same rows in the next batch."""
+    use_threads(threads)
+    whose = []
+
+    class Named(Recorder):
+        def _run(self, ins, strides, outs, scratch, first, last):
+            whose.append((first, threading.get_ident()))
+            super()._run(ins, strides, outs, scratch, first, last)
+
+    Named(meet=threads).run(1000, 10)
+    me = threading.get_ident()
+    mine = [first for first, who in whose if who == me]
+    theirs = [first for first, who in whose if who != me]
+    assert mine[0] == 0 and max(theirs) == 990
+    assert max(mine) < min(theirs)
+
+
+@pytest.mark.parametrize('threads', [2, 4])
 def test_as_many_threads_take_part_as_are_chosen_and_no_more(threads):
     use_threads(5)
     use_threads(threads)

@@ -35,6 +35,10 @@ FORMS = {
         '%typed.1 = bitcast i8* %in to <2 x double>*',
         '%v = load <2 x double>, <2 x double>* %typed.1, align 8',
     ],
+    '%v = load atomic i64, ptr %in monotonic, align 8': [
+        '%typed.1 = bitcast i8* %in to i64*',
+        '%v = load atomic i64, i64* %typed.1 monotonic, align 8',
+    ],
     '%v = load ptr, ptr @table': [
         '%v = load i8*, i8** bitcast ([2 x i8*]* @table to i8**)',
     ],
@@ -139,7 +143,6 @@ def test_names_of_one_function_mean_nothing_in_the_next():
     'line',
     [
         '%v = cmpxchg ptr %in, i64 0, i64 1 seq_cst seq_cst',
-        '%v = load atomic i64, ptr %in seq_cst, align 8',
         '%v = load volatile double, ptr %in',
         '%v = load double, ptr getelementptr (double, ptr @table, i64 1)',
         '%v = getelementptr %struct, ptr %in, i64 0, i32 1',

@@ -34,7 +34,7 @@ _OPERATION, _NUMBER = 0.3e-9, 0.3e-9
 _ANGLE, _DIVISION = 45, 10  # operations
 # Batches below the first are done without letting other threads of the interpreter run, those
 # below the second without help; chunks of the third are taken of longer ones.
-_KEPT, _ALONE, _CHUNK = 20e-6, 200e-6, 5e-6
+_KEPT, _ALONE, _CHUNK = 20e-6, 200e-6, 10e-6
 
 
 def processors() -> int:

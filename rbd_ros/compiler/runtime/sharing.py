@@ -6,7 +6,7 @@ that comes late, or never, is not waited for; only for a chunk that it has begun
 threads that sleep in `help` for ever. One job hangs out at a time: who finds another one there
 does all of its own rows alone.
 
-Which row is next is one atomic addition; all else that the threads have in common is changed
+What is taken is counted by atomic additions; all else that the threads have in common is changed
 under a mutex of the C library.
 """
 
@@ -21,12 +21,17 @@ from rbd_ros.compiler.source import source_digest
 from rbd_ros.compiler.targets.llvm.routine import Routine
 
 #: Words of a job: the batch function and its arguments; bytes of its scratch array; rows in all,
-#: and in a chunk; then what the routine itself keeps: the next row, and helpers at work.
-_WORDS = ('batch', 'ins', 'strides', 'outs', 'scratch', 'rows', 'chunk', 'next', 'helpers')
+#: and in a chunk; then what the routine itself keeps: how many chunks there are, have been taken,
+#: and have been taken from the last on; and helpers at work.
+_WORDS = (
+    *('batch', 'ins', 'strides', 'outs', 'scratch', 'rows', 'chunk'),
+    *('chunks', 'taken', 'from_last', 'helpers'),
+)
 JOB = {name: k for k, name in enumerate(_WORDS)}
 JOB_SIZE = len(_WORDS)
 
 _ALIGNMENT = 64  # of the widest vectors
+_LOOKS = 20_000  # for the next job before a helper sleeps: some 20 us
 _ROOM = 128  # bytes, more than a mutex or a condition variable takes on any system
 _LOCKS = ('mutex', 'arrived', 'finished')  # the conditions: a job hangs out; its helpers are done
 _LIBRARY = {
@@ -60,6 +65,11 @@ class _Text(Routine):
     def set_word(self, name: str, value: str) -> None:
         """Set a word of the job."""
         self.put('%job', 'i64', value, str(JOB[name]))
+
+    def count(self, name: str) -> str:
+        """Value of a word of the job, which becomes one more, whoever else counts it."""
+        word = self.at('%job', 'i64', str(JOB[name]))
+        return self.value(f'atomicrmw add ptr {word}, i64 1 monotonic')
 
     def lock(self) -> None:
         """Take the mutex."""
@@ -98,23 +108,36 @@ class _Text(Routine):
 
 
 def _take_function() -> str:
-    """Text of `take`: do chunks of a job until none is left."""
-    r = _Text('internal void @take(ptr %job, ptr %room)')
-    rows, chunk = r.word('rows'), r.word('chunk')
+    """Text of `take`: do chunks of a job until none is left.
+
+    Who has the job begins with the first rows, the helpers with the last: from one batch to the
+    next each finds in its own caches what it read and wrote before. Where chunks went to whoever
+    came first, two processors sometimes took as long as one: what one wrote the other had to give.
+    """
+    r = _Text('internal void @take(ptr %job, ptr %room, i1 %helps)')
+    rows, chunk, chunks = r.word('rows'), r.word('chunk'), r.word('chunks')
+    final = r.value(f'sub i64 {chunks}, 1')
+    own = r.array('i64', 1)  # chunks that the caller has begun with
+    r.put(own, 'i64', '0')
     r.label('more')
-    # No mutex here: two threads that take turns soon find it taken, and then the system puts one
-    # to sleep for longer than a chunk takes. The order of memory is that of the mutex under which
-    # a job is found and left; within a job the rows are disjoint.
-    next_row = r.at('%job', 'i64', str(JOB['next']))
-    first = r.value(f'atomicrmw add ptr {next_row}, i64 {chunk} monotonic')
+    # No mutex here, which may put to sleep who finds it taken. The order of memory is that of the
+    # mutex under which a job is found and left; within a job the rows are disjoint.
+    r.unless(r.value(f'icmp slt i64 {r.count("taken")}, {chunks}'), 'end')
+    r.choose('%helps', 'last', 'first')
+    r.label('first')
+    number = r.get(own, 'i64')
+    r.put(own, 'i64', r.value(f'add i64 {number}, 1'))
+    r.go('rows')
+    r.label('last')
+    from_last = r.value(f'sub i64 {final}, {r.count("from_last")}')
+    r.go('rows')
+    r.label('rows')
+    number = r.value(f'phi i64 [ {number}, %first ], [ {from_last}, %last ]')
+    begin = r.value(f'mul i64 {number}, {chunk}')
+    end = r.value(f'add i64 {begin}, {chunk}')
     # what is less than a chunk at the end goes with the last one: no chunk may be very short
-    left = r.value(f'sub i64 {rows}, {first}')
-    r.when(r.value(f'icmp slt i64 {left}, {chunk}'), 'end')
-    after = r.value(f'add i64 {first}, {chunk}')
-    left = r.value(f'sub i64 {left}, {chunk}')
-    is_last = r.value(f'icmp slt i64 {left}, {chunk}')
-    last = r.value(f'select i1 {is_last}, i64 {rows}, i64 {after}')
-    r.batch('%room', first, last)
+    end = r.value(f'select i1 {r.same(number, final, "i64")}, i64 {rows}, i64 {end}')
+    r.batch('%room', begin, end)
     r.go('more')
     r.label('end')
     r.do('ret void')
@@ -130,15 +153,16 @@ def _run_function() -> str:
     # One chunk is nothing to share.
     r.unless(r.value(f'icmp slt i64 {r.word("chunk")}, {rows}'), 'alone')
     r.when(r.value(f'icmp slt i64 {r.get("@threads", "i64")}, 2'), 'alone')
-    r.set_word('next', '0')
-    r.set_word('helpers', '0')
+    r.set_word('chunks', r.value(f'sdiv i64 {rows}, {r.word("chunk")}'))
+    for name in ('taken', 'from_last', 'helpers'):
+        r.set_word(name, '0')
     r.lock()
     # The helpers are busy with the other one.
     r.unless(r.same(r.pool('job'), 'null'), 'busy')
     r.hang_out('%job')
     r.tell('arrived')
     r.unlock()
-    r.do(f'call void @take(ptr %job, ptr {room})')
+    r.do(f'call void @take(ptr %job, ptr {room}, i1 false)')
     r.lock()
     # A helper that found no rows left may have taken it down already, and another job may hang
     # there.
@@ -168,17 +192,25 @@ def _run_function() -> str:
 def _help_function() -> str:
     """Text of `help`: help with every job that comes, for ever."""
     r = _Text('void @help()')
-    r.lock()
     r.label('look')
+    # Batches often come one after the other, some microseconds apart, and to wake up takes longer
+    # than that: it looks out for the next one for a while.
+    with r.loop(str(_LOOKS)):
+        job = r.at('@pool', 'ptr', str(_POOL.index('job')))
+        found = r.value(f'load atomic i64, ptr {job} monotonic, align 8')
+        r.unless(r.same(found, '0', 'i64'), 'lock')
+    r.label('lock')
+    r.lock()
+    r.label('found')
     found = r.pool('job')
     r.unless(r.same(found, 'null'), 'job')
-    r.label('sleep')
-    # The mutex is held from `look` on, so no job comes between the look and the sleep.
+    # The mutex is held from `found` on, so no job comes between the look and the sleep.
     r.wait('arrived')
-    r.go('look')
+    r.go('found')
     r.label('job')
     # The job is on its caller's stack, and valid as long as it hangs there and the mutex is held.
     r.do(f'call void @help_with(ptr {found})')
+    r.unlock()
     r.go('look')
     return r.text() + _help_with_function()
 
@@ -195,7 +227,7 @@ def _help_with_function() -> str:
     # Without memory it helps with nothing: the others do its rows.
     room = r.room()
     with r.only_if(r.value(f'icmp ne ptr {room}, null')):
-        r.do(f'call void @take(ptr %job, ptr {room})')
+        r.do(f'call void @take(ptr %job, ptr {room}, i1 true)')
         r.do(f'call void {r.pool("free")}(ptr {room})')
     r.lock()
     # No rows are left: nobody else need come for it.

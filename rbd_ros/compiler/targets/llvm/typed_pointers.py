@@ -27,7 +27,7 @@ _POISON = re.compile(r'"[^"]*"|(?<![\w%@.$-])poison(?![\w.$:-])')  # unknown to 
 _INSTRUCTION = re.compile(rf'\s*(?:(%{_NAME}) = )?((?:(?:tail|notail) )?\w+) ?(.*)', re.DOTALL)
 _GLOBAL = re.compile(rf'(@{_NAME}) = ([\w ]*\b(?:global|constant)) (.*)')
 _HEAD = re.compile(rf'(?:define|declare) (.*?)(@{_NAME})\((.*?)\)([^()]*)$')
-_POINTER_OPERAND = re.compile(rf'i8\* ([%@]{_NAME})(?=,|$)')
+_POINTER_OPERAND = re.compile(rf'i8\* ([%@]{_NAME})(?=,|$| monotonic\b)')
 _STORE = re.compile(rf'(.*), i8\* ([%@]{_NAME})((?:, align \d+)?(?:, !.*)?)$')
 _ATOMICRMW = re.compile(rf'(\w+) i8\* ([%@]{_NAME}), (i\d+) (.*)$')
 _CALL = re.compile(rf'(.*?)([%@]{_NAME})\((.*)\)([^()]*)$')
@@ -266,12 +266,14 @@ class _Lowering:
         self._define(assignment, _element(kind, indices[1:], line), text)
 
     def _load(self, assignment: str, operation: str, rest: str, line: str) -> None:
+        atomic = 'atomic ' if rest.startswith('atomic ') else ''
+        rest = rest[len(atomic) :]
         kind = _leading_type(rest, line)
         match = _POINTER_OPERAND.match(rest, len(kind) + 2)
         if not match:
             raise _unknown(line)
         pointer = self._pointer(match[1], kind, line)
-        self._emit(f'{assignment}load {kind}, {kind}* {pointer}{rest[match.end() :]}')
+        self._emit(f'{assignment}load {atomic}{kind}, {kind}* {pointer}{rest[match.end() :]}')
 
     def _store(self, assignment: str, operation: str, rest: str, line: str) -> None:
         kind = _leading_type(rest, line)
