@@ -5,7 +5,7 @@ other: in lanes, those of eight joints take as long as those of one, and every l
 bits as the scalar code. Where one vector does not hold them all, the operations of several are
 written in turn, so that the processor need not look far ahead for something to do. The results lie
 in memory, where the arithmetic that follows finds each as an operand. But all of it waits for the
-first of them, and a lane taken out of a register is there some cycles earlier.
+first group, and lanes taken out of a register are there some cycles earlier.
 """
 
 from __future__ import annotations
@@ -34,8 +34,6 @@ def angles_together() -> int:
 
 # Groups whose operations are written in turn
 _IN_TURN = 4
-# Lanes of the first group that are taken out of the register: the lower half of the widest.
-_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
@@ -136,8 +134,8 @@ def emit_angle_groups(
 ) -> None:
     """Emit the sines and cosines of groups in turn, which are stored in the array `%kept`.
 
-    :param values: names of the values of the angles; those of the first sines and cosines are
-        added
+    :param values: names of the values of the angles; those of the first group's sines and
+        cosines are added
     """
     texts, results = [], []
     for group in groups:
@@ -154,5 +152,4 @@ def emit_angle_groups(
     for number in groups[0].nodes:
         operation, angle = graph.nodes[number]
         lane = groups[0].angles.index(angle)
-        if lane < _AT_ONCE:
-            values[number] = first.lane(results[0][operation], lane)
+        values[number] = first.lane(results[0][operation], lane)
