@@ -6,9 +6,9 @@ from typing import Dict, Iterable, Tuple
 
 from numpy.typing import ArrayLike
 
-from rbd_ros.algorithms.analytical_derivatives import InverseDynamicsDerivatives
-from rbd_ros.algorithms.hybrid_dynamics import HybridDynamics
-from rbd_ros.algorithms.loop_closure import LoopClosure
+from rbd_ros.algorithms.closed_loops.loop_closure import LoopClosure
+from rbd_ros.algorithms.derivatives.analytical_derivatives import InverseDynamicsDerivatives
+from rbd_ros.algorithms.hybrid.hybrid_dynamics import HybridDynamics
 from rbd_ros.robot.compiled import Compiled, computes, Forces, Outs
 from rbd_ros.robot.kernels import Kernels
 

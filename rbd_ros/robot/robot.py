@@ -9,9 +9,9 @@ from typing import Any, Callable, cast, Dict, Iterable, Mapping, Optional, Seque
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.algorithms.energy import Energy
-from rbd_ros.algorithms.equations_of_motion import EquationsOfMotion
-from rbd_ros.algorithms.singularity import singular_joints, singularity
+from rbd_ros.algorithms.inertia_matrix.equations_of_motion import EquationsOfMotion
+from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints, singularity
+from rbd_ros.algorithms.momentum.energy import Energy
 from rbd_ros.compiler import OperationCount
 from rbd_ros.compiler.runtime.randomness import generator
 from rbd_ros.model import Body, load_urdf, Model
