@@ -1,4 +1,4 @@
-"""Families of a robot's functions that are not everybody's: `robot.hybrid`, `robot.loops`, ..."""
+"""`robot.hybrid`: forces given at some joints, accelerations at the others (book 9.1)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import Dict, Iterable, Tuple
 
 from numpy.typing import ArrayLike
 
-from rbd_ros.algorithms.closed_loops.loop_closure import LoopClosure
-from rbd_ros.algorithms.derivatives.analytical_derivatives import InverseDynamicsDerivatives
 from rbd_ros.algorithms.hybrid.hybrid_dynamics import HybridDynamics
 from rbd_ros.robot.compiled import Compiled, computes, Forces, Outs
 from rbd_ros.robot.kernels import Kernels
@@ -100,48 +98,3 @@ class Partition(Compiled):
         Arguments are those of `HybridFunctions.dynamics` without the names of the joints.
         """
         return self._call('dynamics', (q, v, known), external_forces, out)
-
-
-class DerivativeFunctions(Compiled):
-    """Dynamics together with its derivatives; those by q are along the velocities."""
-
-    @computes('inverse_dynamics_derivatives')
-    def inverse_dynamics(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        a: ArrayLike,
-        external_forces: Forces = None,
-        *,
-        out: Outs = None,
-    ) -> InverseDynamicsDerivatives:
-        """Generalized forces as `Robot.inverse_dynamics` gives them, and their derivatives.
-
-        The derivative by q is along the velocities (book 4.4), so that a quaternion counts as the
-        three freedoms that it has.
-
-        :param q: configuration, (nq,) [rad, m]
-        :param v: velocity, (nv,) [rad/s, m/s]
-        :param a: acceleration, (nv,) [rad/s^2, m/s^2]
-        :param external_forces: as for `Robot.inverse_dynamics`
-        :param out: arrays for all four
-        :return: tau, (nv,) [N m, N], dtau_dq, dtau_dv and dtau_da, (nv, nv) each
-        :raises ValueError: for a wrong shape or dtype, or an unknown link
-        """
-        return self._call('inverse_dynamics', (q, v, a), external_forces, out)
-
-
-class LoopFunctions(Compiled):
-    """Constraints of kinematic loops, all loop joints one after another (book 8.2)."""
-
-    @computes('loop_closure')
-    def closure(self, q: ArrayLike, *, out: Outs = None) -> LoopClosure:
-        """Position errors of the loops and the Jacobian of their constraints.
-
-        :param q: configuration, (nq,) [rad, m]
-        :param out: arrays for both
-        :return: residual, (n,) [rad, m], zero where the loops are closed, and K, (n, nv): K v is
-            the velocity of the errors there
-        :raises ValueError: for a wrong shape or dtype
-        """
-        return self._call('closure', (q,), None, out)
