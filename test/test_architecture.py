@@ -168,7 +168,7 @@ def test_allowed_imports_have_no_cycle():
         ('rbd_ros.model.urdf', "import_module('..robot', __package__)"),
         ('rbd_ros.model.urdf', "__import__('rbd_ros.robot')"),
         ('rbd_ros.model.urdf', 'import_module(name)'),
-        ('rbd_ros.algorithms.rnea', 'from rbd_ros.compiler.graph import Symbol'),
+        ('rbd_ros.algorithms.inverse_dynamics.rnea', 'from rbd_ros.compiler.graph import Symbol'),
         ('rbd_ros.compiler.graph', 'from rbd_ros.model import Model'),
         ('rbd_ros.compiler.graph', 'from rbd_ros.spatial.scalar import sin'),
         ('rbd_ros.robot.robot', 'from rbd_ros.simulation import Simulator'),

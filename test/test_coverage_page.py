@@ -20,11 +20,17 @@ def test_rows_of_the_inventory_are_unique_and_complete():
     assert all(all(row) for row in rows)
 
 
+def test_marks_say_how_much_they_prove():
+    kinds = (seed_coverage.FULL, seed_coverage.PART)
+    wrong = [mark for mark in seed_coverage.all_marks() if mark.kind not in kinds]
+    assert not wrong, '\n'.join(f'{m.file}:{m.line}: kind={m.kind!r}' for m in wrong)
+
+
 def test_marks_are_found_wherever_pytest_accepts_them():
     source = """
 pytestmark = [pytest.mark.slow, pytest.mark.seed('A1')]
 
-@pytest.mark.seed('B1', 'B2')
+@pytest.mark.seed('B1', 'B2', kind='full')
 @pytest.mark.parametrize('x', [pytest.param(1, marks=pytest.mark.seed('B3'))])
 def test_b(x):
     pass
@@ -35,12 +41,12 @@ class TestC:
     def test_c(self):
         pass
 """
-    found = {(mark.row, mark.test) for mark in seed_coverage.marks_of(source, 'test_x.py')}
-    assert found == {
-        ('A1', ''),
-        ('B1', 'test_b'),
-        ('B2', 'test_b'),
-        ('B3', 'test_b'),
-        ('C1', 'TestC'),
-        ('C2', 'TestC.test_c'),
+    marks = seed_coverage.marks_of(source, 'test_x.py')
+    assert {(mark.row, mark.test, mark.kind) for mark in marks} == {
+        ('A1', '', 'part'),
+        ('B1', 'test_b', 'full'),
+        ('B2', 'test_b', 'full'),
+        ('B3', 'test_b', 'part'),
+        ('C1', 'TestC', 'part'),
+        ('C2', 'TestC.test_c', 'part'),
     }

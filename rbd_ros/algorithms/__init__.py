@@ -1,8 +1,8 @@
 """Algorithms of rigid-body dynamics, one a file, each readable against the book's table.
 
 Scalars are generic: floats, arrays of them, or symbols. A text works on tree coordinates or on
-independent ones, as its declaration says (declaration.py, kinds.py). A new algorithm is a file in
-this folder, or in one below: `catalogue` finds it.
+independent ones, as its declaration says (declaration.py, kinds.py). The folders are the chapters
+of the book; a new algorithm is a file in one of them: `catalogue` finds it.
 """
 
 from __future__ import annotations

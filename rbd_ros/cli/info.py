@@ -8,7 +8,7 @@ import math
 import sys
 from typing import Any, Dict, List, Sequence, Union
 
-from rbd_ros.algorithms.singularity import singular_joints
+from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
 from rbd_ros.model import load_urdf, Model
 from rbd_ros.model.geometry import Mesh
 from rbd_ros.model.joints import JointType

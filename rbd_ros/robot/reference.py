@@ -8,7 +8,9 @@ from typing import Any, Callable, Iterator, NamedTuple, Tuple
 from rbd_ros.algorithms.declaration import Declaration
 from rbd_ros.algorithms.kinds import Array
 from rbd_ros.robot.compiled import Compiled
-from rbd_ros.robot.families import DerivativeFunctions, LoopFunctions, Partition
+from rbd_ros.robot.families.derivatives import DerivativeFunctions
+from rbd_ros.robot.families.hybrid import Partition
+from rbd_ros.robot.families.loops import LoopFunctions
 from rbd_ros.robot.frame import RobotFrame
 from rbd_ros.robot.kernels import declared
 from rbd_ros.robot.robot import Robot

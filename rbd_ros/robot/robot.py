@@ -9,15 +9,17 @@ from typing import Any, Callable, cast, Dict, Iterable, Mapping, Optional, Seque
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.algorithms.energy import Energy
-from rbd_ros.algorithms.equations_of_motion import EquationsOfMotion
-from rbd_ros.algorithms.singularity import singular_joints, singularity
+from rbd_ros.algorithms.inertia_matrix.equations_of_motion import EquationsOfMotion
+from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints, singularity
+from rbd_ros.algorithms.momentum.energy import Energy
 from rbd_ros.compiler import OperationCount
 from rbd_ros.compiler.runtime.randomness import generator
 from rbd_ros.model import Body, load_urdf, Model
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.configuration import neutral
-from rbd_ros.robot.families import DerivativeFunctions, HybridFunctions, LoopFunctions
+from rbd_ros.robot.families.derivatives import DerivativeFunctions
+from rbd_ros.robot.families.hybrid import HybridFunctions
+from rbd_ros.robot.families.loops import LoopFunctions
 from rbd_ros.robot.frame import RobotFrame
 from rbd_ros.robot.kernels import Algorithm, AnyKernel, Kernels
 from rbd_ros.robot.link_poses import link_poses, LinkPoses

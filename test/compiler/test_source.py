@@ -51,8 +51,8 @@ def key(name='inverse_dynamics'):
         ('model/urdf/reader.py', '"""', '"""Edited. '),
         ('model/__init__.py', '"""', '"""Edited. '),
         ('model/joints/spherical.py', 'return', 'return  # edited'),
-        ('algorithms/aba.py', 'return', 'return  # edited'),
-        ('algorithms/jacobians.py', 'return', 'return  # edited'),
+        ('algorithms/articulated_body/aba.py', 'return', 'return  # edited'),
+        ('algorithms/kinematics/jacobians.py', 'return', 'return  # edited'),
         ('robot/robot.py', 'return', 'return  # edited'),
         ('control/law.py', 'return', 'return  # edited'),
     ],
@@ -66,8 +66,8 @@ def test_an_edit_elsewhere_invalidates_nothing(package, file, old, new):
 @pytest.mark.parametrize(
     'file',
     [
-        'algorithms/newton_euler.py',
-        'algorithms/rnea.py',  # gravity_acceleration
+        'algorithms/inverse_dynamics/newton_euler.py',
+        'algorithms/inverse_dynamics/rnea.py',  # gravity_acceleration
         'algorithms/kinds.py',
         'algorithms/declaration.py',
         'model/joints/revolute.py',
@@ -140,7 +140,7 @@ def statements(text):
 
 
 def test_names_are_followed_to_the_module_that_defines_them():
-    modules = closure(['rbd_ros.algorithms.crba'])
+    modules = closure(['rbd_ros.algorithms.inertia_matrix.crba'])
     assert {'rbd_ros.spatial.inertia', 'rbd_ros.model.model'} <= modules
     assert not {'rbd_ros.model.urdf.reader', 'rbd_ros.model', 'rbd_ros.spatial'} & modules
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from support import random_trees
 
-from rbd_ros.algorithms.aba import aba
-from rbd_ros.algorithms.coriolis import coriolis_matrix
-from rbd_ros.algorithms.crba import crba
-from rbd_ros.algorithms.rnea import rnea
+from rbd_ros.algorithms.articulated_body.aba import aba
+from rbd_ros.algorithms.inertia_matrix.crba import crba
+from rbd_ros.algorithms.inverse_dynamics.coriolis import coriolis_matrix
+from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.model import load_urdf
 from rbd_ros.model.equivalent import equivalent_model
 from rbd_ros.model.joints import Prismatic, Revolute

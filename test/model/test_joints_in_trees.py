@@ -13,14 +13,14 @@ import pytest
 from support.all_joints import every_joint, slope, tree, worked_example
 
 from rbd_ros import Robot
-from rbd_ros.algorithms.aba import aba
-from rbd_ros.algorithms.coriolis import coriolis_matrix
-from rbd_ros.algorithms.crba import crba
-from rbd_ros.algorithms.jacobians import jacobian, jacobian_derivative
+from rbd_ros.algorithms.articulated_body.aba import aba
+from rbd_ros.algorithms.inertia_matrix.crba import crba
+from rbd_ros.algorithms.inverse_dynamics.coriolis import coriolis_matrix
+from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
+from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.kinds import REFERENCES
-from rbd_ros.algorithms.kinematics import body_transforms, body_velocities
-from rbd_ros.algorithms.newton_euler import newton_euler
-from rbd_ros.algorithms.rnea import rnea
+from rbd_ros.algorithms.kinematics.jacobians import jacobian, jacobian_derivative
+from rbd_ros.algorithms.kinematics.kinematics import body_transforms, body_velocities
 from rbd_ros.spatial import MotionVector
 
 every_seed = pytest.mark.parametrize('seed', range(2))

@@ -15,7 +15,12 @@ PAGE = ROOT / 'docs' / 'coverage.md'
 HEAD = """\
 # Theory rows and their tests
 
-Made by `scripts/update_coverage` from the tests' `@pytest.mark.seed('CL07')` marks; do not edit.
+Made by `scripts/update_coverage` from the tests' `@pytest.mark.seed('CL07', kind='full')` marks;
+do not edit.
+
+A row is proven in full where a test asserts its acceptance criterion, or a stronger one, on what
+exists as code (those tests are in **bold**), in part where tests assert something of it. Tier 1 is
+what the package is wrong without, 2 what is expected of it, 3 efficiency and options, 4 theory.
 
 The rows are those of [seed_rows.csv](seed_rows.csv). Sources:
 
@@ -26,25 +31,31 @@ The rows are those of [seed_rows.csv](seed_rows.csv). Sources:
 * **L**: a web article on robot dynamics
 
 """
-TABLE_HEAD = ['| row | where | subject | tests |', '|---|---|---|---|']
+TABLE_HEAD = ['| row | tier | where | subject | proven | tests |', '|---|---|---|---|---|---|']
+FULL, PART = 'full', 'part'
 
 
 class Row(NamedTuple):
     """One row of the inventory."""
 
     row: str
+    tier: str
     chapter: str
     where: str
     subject: str
 
 
 class Mark(NamedTuple):
-    """One `seed` mark: `test` is the function or class that carries it, '' for a whole file."""
+    """One `seed` mark: `test` is the function or class that carries it, '' for a whole file.
+
+    :param kind: `FULL` or `PART`: how much of the row it proves
+    """
 
     row: str
     file: str
     line: int
     test: str
+    kind: str
 
 
 def rows() -> list[Row]:
@@ -64,10 +75,11 @@ def _marks_below(node: ast.AST, test: str, file: str) -> Iterator[Mark]:
         if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             inside = f'{test}.{child.name}' if test else child.name
         if _is_seed_mark(child):
+            kinds = [ast.literal_eval(word.value) for word in child.keywords if word.arg == 'kind']
             for argument in child.args:
                 constant = isinstance(argument, ast.Constant)
                 row = str(argument.value) if constant else ast.unparse(argument)
-                yield Mark(row, file, child.lineno, test)
+                yield Mark(row, file, child.lineno, test, *(kinds or [PART]))
         yield from _marks_below(child, inside, file)
 
 
@@ -84,31 +96,57 @@ def all_marks() -> list[Mark]:
     return marks
 
 
+def proven() -> dict[str, str]:
+    """How far each row with tests is proven, `FULL` or `PART`."""
+    result: dict[str, str] = {}
+    for mark in all_marks():
+        if result.get(mark.row) != FULL:
+            result[mark.row] = mark.kind
+    return result
+
+
 def page() -> str:
     """Text of docs/coverage.md."""
-    tests: dict[str, dict[str, list[str]]] = {}
+    marks: dict[str, list[Mark]] = {}
     for mark in all_marks():
-        names = tests.setdefault(mark.row, {}).setdefault(mark.file, [])
-        if mark.test and mark.test not in names:
-            names.append(mark.test)
-    inventory = rows()
-    covered = sum(row.row in tests for row in inventory)
-    lines = [f'{HEAD}{covered} of {len(inventory)} rows have tests.']
+        marks.setdefault(mark.row, []).append(mark)
+    inventory, kinds = rows(), proven()
+    lines = [HEAD + '\n'.join(_totals(inventory, kinds))]
     chapter = None
     for row in inventory:
         if row.chapter != chapter:
             chapter = row.chapter
             lines += ['', f'## {chapter}', '', *TABLE_HEAD]
-        cells = (row.row, row.where, row.subject, _tests_cell(tests.get(row.row, {})))
+        tests = _tests_cell(marks.get(row.row, []))
+        cells = (row.row, row.tier, row.where, row.subject, kinds.get(row.row, '-'), tests)
         lines.append('| ' + ' | '.join(text.replace('|', '\\|') for text in cells) + ' |')
     return '\n'.join(lines) + '\n'
 
 
-def _tests_cell(names_of_file: dict[str, list[str]]) -> str:
+def _totals(inventory: list[Row], kinds: dict[str, str]) -> list[str]:
+    """Table of how many rows of each family are proven."""
+    families = list(dict.fromkeys(row.row[:2] for row in inventory))
+    groups = [(family, [row for row in inventory if row.row[:2] == family]) for family in families]
+    groups += [(f'tier {tier}', [row for row in inventory if row.tier == tier]) for tier in '1234']
+    lines = ['| rows | all | in full | in part | open |', '|---|---|---|---|---|']
+    for name, some in [*groups, ('**all**', inventory)]:
+        found = [kinds.get(row.row, '-') for row in some]
+        numbers = (len(some), *(found.count(kind) for kind in (FULL, PART, '-')))
+        lines.append(f'| {name} | ' + ' | '.join(map(str, numbers)) + ' |')
+    return lines
+
+
+def _tests_cell(marks: list[Mark]) -> str:
+    names_of_file: dict[str, dict[str, None]] = {}
+    for mark in marks:
+        names = names_of_file.setdefault(mark.file, {})
+        if mark.test:
+            text = f'`{mark.test}`'
+            names[f'**{text}**' if mark.kind == FULL else text] = None
     parts = []
     for file, names in names_of_file.items():
         part = f'[{Path(file).name}](../{file})'
         if names:
-            part += ': ' + ', '.join(f'`{name}`' for name in names)
+            part += ': ' + ', '.join(names)
         parts.append(part)
     return '<br>'.join(parts) or '-'

@@ -1,0 +1,1 @@
+"""Articulated-body inertia: forward dynamics and mobility in O(n) (book ch. 7)."""

@@ -1,0 +1,1 @@
+"""Joints that close kinematic loops (book ch. 8)."""

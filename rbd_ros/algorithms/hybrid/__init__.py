@@ -1,0 +1,1 @@
+"""Some forces given, and of the other joints the accelerations (book 9.1, 9.2)."""

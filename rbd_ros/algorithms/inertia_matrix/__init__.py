@@ -1,0 +1,1 @@
+"""The joint-space inertia matrix, its factors, and forward dynamics by it (book ch. 6)."""

@@ -1,0 +1,93 @@
+"""Forward dynamics: by the articulated-body algorithm, or by the joint-space inertia matrix.
+
+The articulated-body algorithm (aba.py) does not survive gears between branches; a tree with gears
+goes by the reduced inertia matrix (book 6.1, 9.6).
+"""
+
+from typing import List, Mapping, Optional, Sequence
+
+from rbd_ros.algorithms.articulated_body.aba import aba, plus_diagonal
+from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
+from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
+from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
+from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
+from rbd_ros.algorithms.kinds import (
+    ACCELERATION,
+    CONFIGURATION,
+    DIAGONAL,
+    EXTERNAL_FORCES,
+    FORCE,
+    VELOCITY,
+)
+from rbd_ros.model import Model
+from rbd_ros.spatial import ForceVector
+from rbd_ros.spatial.scalar import Scalar
+
+
+@algorithm(
+    'forward_dynamics',
+    inputs={
+        'q': CONFIGURATION,
+        'qd': VELOCITY,
+        'tau': FORCE,
+        'external_forces': EXTERNAL_FORCES,
+        'diagonal': DIAGONAL,
+    },
+    outputs={'a': ACCELERATION},
+    coordinates=INDEPENDENT,
+    model=EQUIVALENT,
+    source='RBDA table 7.1; 9.6 with gears',
+    check=require_regular_mass_matrix,
+    peer='aba',
+)
+def forward_dynamics(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    external_forces: Optional[Mapping[int, ForceVector]] = None,
+    diagonal: Optional[Sequence[Scalar]] = None,
+) -> List[Scalar]:
+    """Accelerations that generalized forces cause, by whichever algorithm suits the model.
+
+    :param q: independent configuration, (nq,) [rad, m]
+    :param qd: independent velocity, (nv,) [rad/s, m/s]
+    :param tau: independent generalized forces, (nv,) [N m, N]
+    :param external_forces: force on each body in base coordinates, by body number [N m, N]
+    :param diagonal: added to the diagonal of the inertia matrix, (nv,) [kg m^2, kg]
+    :return: independent accelerations, (nv,) [rad/s^2, m/s^2]
+    :raises ZeroDivisionError: if a joint is known to move no inertia
+    """
+    if model.couplings:
+        return forward_dynamics_by_inertia_matrix(model, q, qd, tau, external_forces, diagonal)
+    return aba(model, q, qd, tau, external_forces, diagonal)
+
+
+def forward_dynamics_by_inertia_matrix(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    external_forces: Optional[Mapping[int, ForceVector]] = None,
+    diagonal: Optional[Sequence[Scalar]] = None,
+) -> List[Scalar]:
+    """Accelerations ydd of G^T H G ydd = tau - G^T C of the independent coordinates.
+
+    Source: book eq 3.20 and 9.26, with g = 0.
+
+    :param q: independent configuration, (nq,) [rad, m]
+    :param qd: independent velocity, (nv,) [rad/s, m/s]
+    :param tau: independent generalized forces, (nv,) [N m, N]
+    :param external_forces: force on each body in base coordinates, by body number [N m, N]
+    :param diagonal: added to the diagonal of the inertia matrix, (nv,)
+    :return: independent accelerations, (nv,) [rad/s^2, m/s^2]
+    """
+    tree_q, tree_qd = model.tree_position(q), model.tree_velocity(qd)
+    C = model.independent_force(
+        newton_euler(model, tree_q, tree_qd, [0.0] * model.tree_nv, external_forces)
+    )
+    H = mass_matrix(model, q)
+    if diagonal is not None:
+        H = plus_diagonal(H, diagonal)
+    return ltdl(H).solve([t - c for t, c in zip(tau, C)])

@@ -1,0 +1,141 @@
+"""Which joints make a mass matrix singular, whatever the configuration.
+
+A joint that moves nothing with inertia (a massless last link, a point mass on the axis) leaves
+its acceleration undetermined, and forward dynamics has no answer. Armature counts as inertia.
+"""
+
+from __future__ import annotations
+
+from typing import Any, List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rbd_ros.algorithms.inertia_matrix.crba import composite_inertias, mass_matrix
+from rbd_ros.model import Model, ModelError, SingularMassMatrixError
+
+# Configurations tried. The mass matrix is analytic in q: zero at random ones is zero at all.
+_SAMPLES = 2
+# An inertia below this share of what it was summed from is rounding.
+_ROUNDING = 1e-12
+
+
+def massless_joints(model: Model) -> Tuple[str, ...]:
+    """Joints that, moved alone, store no kinetic energy at any configuration.
+
+    Their places on the diagonal of the mass matrix are zero. Joints that mimic one of them move
+    with it. A joint of several degrees of freedom counts if one of its freedoms stores none.
+
+    :param model: the model
+    :return: names of the independent joints, in their order; empty for a model fit for forward
+        dynamics
+    """
+    found = np.ones(model.nv, bool)
+    for q in _configurations(model):
+        H, scale = _mass_matrix(model, q)
+        found &= np.abs(np.diag(H)) <= _ROUNDING * scale
+    return _joints_of(model, found)
+
+
+def singular_joints(model: Model, q: Optional[ArrayLike] = None) -> Tuple[str, ...]:
+    """Joints that take part in a motion which stores no kinetic energy, at any configuration.
+
+    These are the massless joints and those that share a freedom, as two joints on one axis with
+    nothing between them: neither is massless, but their difference moves nothing.
+
+    :param model: the model
+    :param q: ask at this configuration instead, (nq,); some matrices are singular there alone
+    :return: names of the independent joints, in their order; empty if the mass matrix is regular
+    """
+    found = np.ones(model.nv, bool)
+    for sample in _configurations(model) if q is None else [np.asarray(q, float)]:
+        H, scale = _mass_matrix(model, sample)
+        diagonal = np.abs(np.diag(H))
+        massless = diagonal <= _ROUNDING * scale
+        weight = 1.0 / np.sqrt(np.where(massless, 1.0, diagonal))
+        values, vectors = np.linalg.eigh(H * np.outer(weight, weight))
+        null = vectors[:, np.abs(values) <= _ROUNDING * max(1, model.nv)]
+        found &= massless | (np.abs(null).max(axis=1, initial=0.0) > 1e-6)
+    return _joints_of(model, found)
+
+
+def singularity(model: Model, given_later: Sequence[int] = ()) -> str:
+    """What makes the mass matrix singular at every configuration, and the cure.
+
+    :param given_later: bodies that get inertia at run time, whose joints are not judged
+    :return: '' if nothing does
+    """
+    spared = {model.body(i).joint_name for body in given_later for i in model.support(body)}
+    joints = [name for name in singular_joints(model) if name not in spared]
+    if not joints:
+        return ''
+    return (
+        f'the mass matrix is singular: {"joints" if len(joints) > 1 else "joint"} '
+        f'{", ".join(map(repr, joints))} can move without moving mass; give the links beyond '
+        'an <inertial>, the joints an armature, or make them fixed'
+    )
+
+
+def require_regular_mass_matrix(
+    model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
+) -> None:
+    """Check that generalized forces determine the acceleration.
+
+    :param given_later: bodies that get inertia at run time
+    :param chosen: what is chosen, of which 'diagonal' counts as inertia
+    :raises SingularMassMatrixError: if they do not, naming the joints
+    :raises ModelError: if there are loops
+    """
+    require_open_chains(model, given_later, chosen)
+    if min(chosen.get('diagonal', ()), default=0.0) > 0.0:
+        return
+    problem = singularity(model, given_later)
+    if problem:
+        raise SingularMassMatrixError(problem)
+
+
+def require_open_chains(
+    model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
+) -> None:
+    """Check that the tree is all there is.
+
+    :param given_later: bodies that get inertia at run time
+    :param chosen: what is chosen
+    :raises ModelError: if there are loops, which forces on the tree would have to keep closed
+    """
+    if model.loops:
+        names = ', '.join(repr(loop.name) for loop in model.loops)
+        raise ModelError(
+            f'the tree alone does not say how a robot with loops moves ({names}); its spanning '
+            'tree without them is Robot(model.with_loops(()))'
+        )
+
+
+def _joints_of(model: Model, freedoms: NDArray[np.bool_]) -> Tuple[str, ...]:
+    return tuple(
+        model.body(i).joint_name
+        for i, (_, v) in model.independent_slices.items()
+        if freedoms[v].any()
+    )
+
+
+def _configurations(model: Model) -> List[NDArray[np.float64]]:
+    """Random configurations, the same at every call; quaternions need not be unit."""
+    rng = np.random.default_rng(1)
+    return [rng.uniform(0.3, 1.3, model.nq) for _ in range(_SAMPLES)]
+
+
+def _mass_matrix(
+    model: Model, q: NDArray[np.float64]
+) -> Tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mass matrix, (nv, nv), and for each freedom the size of the inertia that it moves, (nv,)."""
+    positions = model.tree_position(q.tolist())
+    H = np.array(mass_matrix(model, q.tolist()), dtype=float)
+    size = np.zeros(model.tree_nv)
+    for i, inertia in composite_inertias(model, positions).items():
+        size[model.body(i).v] = np.abs(inertia.matrix()).max()
+    # A joint and those that mimic it share a freedom.
+    scale = np.zeros(model.nv)
+    index = np.array(model.tree_dof_index, dtype=np.int64)
+    np.add.at(scale, index, np.square(model.tree_dof_ratio) * size)
+    return H.reshape(model.nv, model.nv), scale

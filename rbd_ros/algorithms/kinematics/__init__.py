@@ -1,0 +1,3 @@
+"""Positions, velocities and accelerations of bodies and frames; Jacobians; configurations
+(book 4.2, 2.5).
+"""

@@ -1,0 +1,1 @@
+"""Families of a robot's functions that are not everybody's, one a file: `robot.hybrid`, ..."""

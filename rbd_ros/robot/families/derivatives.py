@@ -1,0 +1,37 @@
+"""`robot.derivatives`: the dynamics together with its derivatives."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from rbd_ros.algorithms.derivatives.analytical_derivatives import InverseDynamicsDerivatives
+from rbd_ros.robot.compiled import Compiled, computes, Forces, Outs
+
+
+class DerivativeFunctions(Compiled):
+    """Dynamics together with its derivatives; those by q are along the velocities."""
+
+    @computes('inverse_dynamics_derivatives')
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        external_forces: Forces = None,
+        *,
+        out: Outs = None,
+    ) -> InverseDynamicsDerivatives:
+        """Generalized forces as `Robot.inverse_dynamics` gives them, and their derivatives.
+
+        The derivative by q is along the velocities (book 4.4), so that a quaternion counts as the
+        three freedoms that it has.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param a: acceleration, (nv,) [rad/s^2, m/s^2]
+        :param external_forces: as for `Robot.inverse_dynamics`
+        :param out: arrays for all four
+        :return: tau, (nv,) [N m, N], dtau_dq, dtau_dv and dtau_da, (nv, nv) each
+        :raises ValueError: for a wrong shape or dtype, or an unknown link
+        """
+        return self._call('inverse_dynamics', (q, v, a), external_forces, out)

@@ -1,0 +1,100 @@
+"""`robot.hybrid`: forces given at some joints, accelerations at the others (book 9.1)."""
+
+from __future__ import annotations
+
+from typing import Dict, Iterable, Tuple
+
+from numpy.typing import ArrayLike
+
+from rbd_ros.algorithms.hybrid.hybrid_dynamics import HybridDynamics
+from rbd_ros.robot.compiled import Compiled, computes, Forces, Outs
+from rbd_ros.robot.kernels import Kernels
+
+
+class HybridFunctions:
+    """Hybrid dynamics: forces given at some joints, accelerations at the others (book 9.1).
+
+    :param kernels: kernels of the robot
+    """
+
+    def __init__(self, kernels: Kernels):
+        self._kernels = kernels
+        self._partitions: Dict[Tuple[str, ...], Partition] = {}
+
+    def partition(self, forward_joints: Iterable[str]) -> Partition:
+        """Functions for a partition of the joints, for one who calls them often.
+
+        :param forward_joints: names of the joints whose forces are given
+        :raises ValueError: for an unknown joint
+        """
+        joints = tuple(forward_joints)
+        found = self._partitions.get(joints)
+        if found is None:
+            found = self._partitions[joints] = Partition(self._kernels, joints)
+        return found
+
+    def dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        known: ArrayLike,
+        forward_joints: Iterable[str],
+        external_forces: Forces = None,
+        *,
+        out: Outs = None,
+    ) -> HybridDynamics:
+        """Accelerations and forces of all joints, from the one or the other of each.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param known: generalized forces of the joints named, accelerations of the others, (nv,)
+        :param forward_joints: names of the joints whose forces are given
+        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+            [N m, N]
+        :param out: arrays for a and tau
+        :return: a, (nv,) [rad/s^2, m/s^2], and tau, (nv,) [N m, N], what was given included
+        :raises ValueError: for a wrong shape or dtype, or an unknown joint or link
+        """
+        partition = self.partition(forward_joints)
+        return partition.dynamics(q, v, known, external_forces, out=out)
+
+
+class Partition(Compiled):
+    """Hybrid dynamics with the joints divided once and for all.
+
+    :param kernels: kernels of the robot
+    :param forward_joints: names of the joints whose forces are given
+    :raises ValueError: for an unknown joint
+    """
+
+    def __init__(self, kernels: Kernels, forward_joints: Tuple[str, ...]):
+        model = kernels.model
+        unknown = [name for name in forward_joints if name not in model.joint_names]
+        if unknown:
+            raise ValueError(
+                f'unknown joint {", ".join(map(repr, unknown))}; there are '
+                f'{", ".join(model.joint_names)}'
+            )
+        forward = tuple(
+            float(model.body(i).joint_name in forward_joints)
+            for i in model.independent
+            for _ in range(model.body(i).joint.nv)
+        )
+        super().__init__(kernels, forward=forward)
+        self.forward_joints = forward_joints
+
+    @computes('hybrid_dynamics')
+    def dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        known: ArrayLike,
+        external_forces: Forces = None,
+        *,
+        out: Outs = None,
+    ) -> HybridDynamics:
+        """Accelerations and forces of all joints, as `HybridFunctions.dynamics` gives them.
+
+        Arguments are those of `HybridFunctions.dynamics` without the names of the joints.
+        """
+        return self._call('dynamics', (q, v, known), external_forces, out)

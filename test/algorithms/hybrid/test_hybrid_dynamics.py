@@ -1,0 +1,100 @@
+"""Hybrid dynamics agrees with inverse and forward dynamics, whichever freedoms are given."""
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+from support.states import every_robot, named_robot, random_forces, random_state
+
+from rbd_ros import ModelError, Robot
+from rbd_ros.algorithms.hybrid.hybrid_dynamics import (
+    articulated_body_hybrid_dynamics,
+    by_inertia_matrix,
+)
+
+
+def partitions(robot, seed=3):
+    """All forces given, all accelerations given, and some of both."""
+    rng = np.random.default_rng(seed)
+    return [
+        np.ones(robot.nv),
+        np.zeros(robot.nv),
+        *rng.integers(0, 2, (3, robot.nv)).astype(float),
+    ]
+
+
+@every_robot
+def test_both_halves_of_a_known_motion_are_found(name):
+    robot = named_robot(name)
+    q, v, a = random_state(robot)
+    forces = random_forces(robot)
+    tau = robot.inverse_dynamics(q, v, a, forces)
+    links = tuple(sorted(forces))
+    function = robot.kernel('hybrid_dynamics', forces=links).function
+    for forward in partitions(robot):
+        known = np.where(forward > 0.0, tau, a)
+        found = function(q, v, known, forward, *(forces[link] for link in links))
+        assert_allclose(found.a, a, atol=1e-9 * (1.0 + np.abs(a).max()))
+        assert_allclose(found.tau, tau, atol=1e-9 * np.abs(tau).max())
+
+
+@every_robot
+def test_joints_named_when_compiled_give_the_same_for_less(name):
+    robot = named_robot(name)
+    q, v, a = random_state(robot, 1)
+    joints = robot.joint_names[::2]
+    found = robot.hybrid.dynamics(q, v, a, joints)
+    forward = np.concatenate([
+        np.full(body.joint.nv, float(body.joint_name in joints))
+        for body in (robot.model.body(i) for i in robot.model.independent)
+    ])  # fmt: skip
+    general = robot.kernel('hybrid_dynamics')
+    expected = general.function(q, v, a, forward)
+    assert_allclose(found.a, expected.a, atol=1e-9 * np.abs(expected.a).max())
+    assert_allclose(found.tau, expected.tau, atol=1e-9 * np.abs(expected.tau).max())
+    special = robot.kernel('hybrid_dynamics', forward=forward)
+    if special.count is not None:
+        assert special.count.multiplications < general.count.multiplications
+    many = robot.hybrid.dynamics(np.tile(q, (5, 1)), v, a, joints)
+    assert_allclose(many.a, np.tile(found.a, (5, 1)), rtol=1e-9)
+
+
+@pytest.mark.parametrize('name', ['rack and pinion', 'spherical', 'floating base'])
+def test_the_articulated_body_way_is_that_by_the_inertia_matrix(name):
+    robot = named_robot(name)
+    q, v, known = (x.tolist() for x in random_state(robot, 2))
+    for forward in partitions(robot, 4):
+        ways = [
+            way(robot.model, q, v, known, forward.tolist())
+            for way in (articulated_body_hybrid_dynamics, by_inertia_matrix)
+        ]
+        for one, other in zip(*ways):
+            assert_allclose(one, other, rtol=1e-8, atol=1e-8 * np.abs(other).max())
+
+
+def test_a_joint_without_inertia_may_be_moved():
+    """Its acceleration is given, so that nothing need be divided by its inertia."""
+    robot = Robot.from_urdf(MASSLESS)
+    q, v = np.array([0.3, 0.2]), np.array([0.1, -0.4])
+    found = robot.hybrid.dynamics(q, v, np.array([1.0, 5.0]), ['j'])
+    assert_allclose(found.a[1], 5.0)
+    assert_allclose(robot.inverse_dynamics(q, v, found.a), [1.0, found.tau[1]], atol=1e-12)
+
+
+MASSLESS = """<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link><link name="c"/>
+<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 1 0"/></joint>
+<joint name="k" type="continuous"><parent link="b"/><child link="c"/><axis xyz="0 1 0"/></joint>
+</robot>"""
+
+
+def test_an_unknown_joint_is_named():
+    with pytest.raises(ValueError, match="unknown joint 'elbow'; there are j, k"):
+        Robot.from_urdf(MASSLESS).hybrid.partition(['j', 'elbow'])
+
+
+def test_a_robot_with_loops_is_refused():
+    from test_loop_closure import four_bar
+
+    robot = four_bar()
+    with pytest.raises(ModelError, match="with loops moves .*'closing'"):
+        robot.hybrid.dynamics(np.zeros(3), np.zeros(3), np.zeros(3), [])

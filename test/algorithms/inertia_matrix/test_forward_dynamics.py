@@ -1,0 +1,61 @@
+"""Forward dynamics by both of its ways against the solution of the equation of motion."""
+
+import numpy as np
+import pytest
+from support.textbook_trees import check, every_tree, FREE, named_tree, run
+
+from rbd_ros.algorithms.articulated_body.aba import aba
+from rbd_ros.algorithms.inertia_matrix.forward_dynamics import (
+    forward_dynamics,
+    forward_dynamics_by_inertia_matrix,
+)
+
+
+def tolerance(tree, q):
+    """Rounding of H moves the solution of H a = b by cond(H) eps."""
+    return max(1e-13, 4 * np.finfo(float).eps * np.linalg.cond(tree.book.mass_matrix(q)))
+
+
+@pytest.mark.seed('FM01', 'AB08', 'GR01')
+@every_tree
+def test_acceleration_solves_the_equation_of_motion(name, rng):
+    """(H + diagonal) a = tau - C - g + J^T f, with rotors and forces on links."""
+    tree = named_tree(name)
+    for q, v, tau in tree.states:
+        for diagonal in (np.zeros(len(tau)), rng.uniform(0.5, 2.0, len(tau))):
+            found = run(
+                forward_dynamics,
+                tree.model,
+                q=q,
+                v=v,
+                tau=tau,
+                external_forces=tree.forces_on_bodies,
+                diagonal=diagonal,
+            )
+            expected = tree.book.forward_dynamics(q, v, tau, tree.forces, diagonal)
+            check('forward_dynamics', name, found, expected, tolerance(tree, q))
+
+
+@pytest.mark.seed('FM01', 'GR01')
+@every_tree
+def test_inertia_matrix_serves_with_gears_and_without(name, rng):
+    tree = named_tree(name)
+    for q, v, tau in tree.states:
+        diagonal = rng.uniform(0.5, 2.0, len(tau))
+        for extra in (None, diagonal):
+            found = forward_dynamics_by_inertia_matrix(
+                tree.model, q.tolist(), v.tolist(), tau.tolist(), tree.forces_on_bodies, extra
+            )
+            added = 0.0 if extra is None else extra
+            expected = tree.book.forward_dynamics(q, v, tau, tree.forces, added)
+            check('by inertia matrix', name, found, expected, tolerance(tree, q))
+
+
+@every_tree
+def test_only_gears_send_it_around_the_articulated_body_algorithm(name):
+    """To the bit: which text ran is known by its rounding."""
+    tree = named_tree(name)
+    q, v, tau = (x.tolist() for x in tree.states[0])
+    found = forward_dynamics(tree.model, q, v, tau, tree.forces_on_bodies)
+    way = aba if name in FREE else forward_dynamics_by_inertia_matrix
+    assert found == way(tree.model, q, v, tau, tree.forces_on_bodies)

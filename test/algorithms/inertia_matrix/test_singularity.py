@@ -1,0 +1,96 @@
+"""Joints that make the mass matrix singular are named."""
+
+import numpy as np
+import pytest
+from support import example_robots
+from support.urdf_text import inertial, joint, LIMIT, link, robot
+
+from rbd_ros.algorithms.inertia_matrix.singularity import massless_joints, singular_joints
+from rbd_ros.model import load_urdf, ModelError
+
+
+def arm(tip, inside=LIMIT, kind='revolute', axis='0 0 1', middle=None):
+    """Two joints j, k; the last link holds the elements `tip`, the middle one `middle`."""
+    return robot(
+        link('a'),
+        link('b', middle),
+        link('c', tip),
+        joint('j', 'a', 'b'),
+        joint('k', 'b', 'c', kind, inside, axis),
+    )
+
+
+def test_a_regular_arm_has_no_massless_joints():
+    model = load_urdf(arm(None))
+    assert massless_joints(model) == singular_joints(model) == ()
+
+
+@pytest.mark.parametrize('floating_base', [False, True])
+@pytest.mark.parametrize('kind', ['revolute', 'prismatic', 'planar', 'floating'])
+def test_a_massless_last_link_is_named_by_its_joint(kind, floating_base):
+    model = load_urdf(arm('', kind=kind), floating_base)
+    assert massless_joints(model) == singular_joints(model) == ('k',)
+
+
+def test_a_point_mass_on_the_axis_turns_nothing():
+    on_axis = inertial(inertia=(0,) * 6, xyz='0 0 0.3')
+    assert massless_joints(load_urdf(arm(on_axis))) == ('k',)
+    assert massless_joints(load_urdf(arm(on_axis, axis='1 0 0'))) == ()
+
+
+def test_armature_is_inertia():
+    assert massless_joints(load_urdf(arm(''), armature={'k': 1e-6})) == ()
+    assert singular_joints(load_urdf(arm(''), armature={'k': 1e-6})) == ()
+
+
+def test_a_small_finger_on_a_heavy_arm_is_not_massless():
+    tip = inertial(mass='1e-4', inertia=('1e-10', 0, 0, '1e-10', 0, '1e-10'))
+    heavy = inertial(mass='1000', inertia=(100, 0, 0, 100, 0, 100))
+    model = load_urdf(arm(tip, middle=heavy))
+    assert massless_joints(model) == singular_joints(model) == ()
+
+
+def test_two_joints_on_one_axis_with_nothing_between_share_a_freedom():
+    model = load_urdf(arm(None, middle=''))
+    assert massless_joints(model) == ()
+    assert singular_joints(model) == ('j', 'k')
+
+
+def test_a_massless_mimic_joint_is_carried_by_its_master():
+    mimic = LIMIT + '<mimic joint="j"/>'
+    assert massless_joints(load_urdf(arm('', mimic))) == ()
+
+
+def test_a_configuration_can_be_asked_about():
+    # two turns about z, one about y between: singular where the y turn is zero
+    text = robot(
+        link('a'),
+        link('b', ''),
+        link('c', ''),
+        link('d', inertial(inertia=(1, 0, 0, 1, 0, 1.5))),
+        joint('j', 'a', 'b'),
+        joint('k', 'b', 'c', axis='0 1 0'),
+        joint('l', 'c', 'd'),
+    )
+    model = load_urdf(text)
+    assert singular_joints(model) == ()
+    assert singular_joints(model, np.zeros(3)) == ('j', 'l')
+
+
+@pytest.mark.parametrize(
+    'name, joints',
+    [('romeo', ('LHand', 'RHand')), ('romeo_laas_small', ('l_gripper_joint', 'r_gripper_joint'))],
+)
+def test_the_massless_hands_of_romeo_are_named(robot_paths, name, joints):
+    model = load_urdf(robot_paths[name])
+    assert massless_joints(model) == singular_joints(model) == joints
+
+
+def test_all_other_real_robots_are_regular(robot_paths):
+    for name, path in example_robots.distinct().items():
+        if not name.startswith('romeo'):
+            try:
+                model = load_urdf(path)
+            except ModelError:
+                continue
+            assert singular_joints(model) == (), name

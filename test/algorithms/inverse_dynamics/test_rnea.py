@@ -1,0 +1,41 @@
+"""The recursive Newton-Euler algorithm against the equation of motion as textbooks write it."""
+
+import numpy as np
+import pytest
+from support.textbook_trees import check, every_tree, named_tree, run
+
+from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration, rnea
+
+
+@pytest.mark.seed('ID04', 'BL05', 'GR03')
+@every_tree
+def test_force_is_that_of_the_equation_of_motion(name):
+    """H a + C + g - J^T f, with rotors and forces on links."""
+    tree = named_tree(name)
+    for q, v, a in tree.states:
+        tau = run(rnea, tree.model, q=q, v=v, a=a, external_forces=tree.forces_on_bodies)
+        check('rnea', name, tau, tree.book.inverse_dynamics(q, v, a, tree.forces))
+
+
+@every_tree
+def test_text_counts_every_joint_of_the_tree(name):
+    """Gears are no matter of the text: what it is given and returns are numbers of the tree."""
+    tree = named_tree(name)
+    for state in tree.ungeared_states:
+        q, v, a = (x.tolist() for x in state)
+        tau = rnea(tree.model, q, v, a, tree.forces_on_bodies)
+        check('rnea', name, tau, tree.ungeared.inverse_dynamics(*state, tree.forces))
+
+
+@pytest.mark.seed('ID05', 'BL06')
+@every_tree
+def test_force_at_rest_carries_the_weight(name):
+    tree = named_tree(name)
+    q, zero = tree.states[0].q, np.zeros(tree.book.layout.nv)
+    tau = run(rnea, tree.model, q=q, v=zero, a=zero, external_forces={})
+    check('rnea at rest', name, tau, tree.book.gravity_torque(q))
+
+
+def test_gravity_is_the_model_s():
+    model = named_tree('chain').model
+    assert tuple(gravity_acceleration(model)) == (0.0, 0.0, 0.0, *model.gravity)
