@@ -91,14 +91,14 @@ def test_an_edit_that_matters_invalidates(package, file):
 
 
 def test_an_algorithm_in_a_folder_below_counts(package):
-    folder = package / 'algorithms' / 'closed_loops'
+    folder = package / 'algorithms' / 'inverse_dynamics' / 'details'
     folder.mkdir()
     (folder / '__init__.py').write_text('')
     (folder / 'helper.py').write_text('FACTOR = 1\n')
     edit(
-        package / 'algorithms' / 'newton_euler.py',
+        package / 'algorithms' / 'inverse_dynamics' / 'newton_euler.py',
         'from rbd_ros.model import Model',
-        'from rbd_ros.algorithms.closed_loops.helper import FACTOR\n'
+        'from rbd_ros.algorithms.inverse_dynamics.details.helper import FACTOR\n'
         'from rbd_ros.model import Model',
     )
     before = key()
