@@ -1,0 +1,162 @@
+"""Small errors in the texts of algorithms, such as people make: signs, terms, frames, indices.
+
+Standard library only; nothing of the package is imported.
+"""
+
+import ast
+from collections import Counter
+from pathlib import Path
+from typing import Iterator, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+EQUIVALENT = ROOT / 'test' / 'equivalent_mutants.txt'
+
+#: Files and folders of texts, and the tests that each could fail beside its own.
+TEXTS = {
+    'rbd_ros/spatial': ('test/spatial', 'test/algorithms'),
+    'rbd_ros/algorithms': ('test/algorithms', 'test/invariants', 'test/golden'),
+    'rbd_ros/model/joints': (
+        'test/model/test_joints.py',
+        'test/model/test_joints_in_trees.py',
+        'test/algorithms',
+    ),
+    'rbd_ros/contact': ('test/contact', 'test/simulation'),
+}
+# No texts, but what texts are declared with
+_NO_TEXTS = ('declaration.py', 'kinds.py', '__init__.py')
+# Methods that go from one frame to another, and those that go back
+_FRAMES = {
+    'inverse_apply': 'apply',
+    'apply': 'inverse_apply',
+    'to_base': 'to_body',
+    'to_body': 'to_base',
+}
+
+
+class Mutant(NamedTuple):
+    """A text with one error in it.
+
+    :param file: the text, from the root of the repository
+    :param name: file, function, what was there and what is there now; with a number if that is
+        there several times
+    :param source: all of the text
+    """
+
+    file: str
+    name: str
+    source: str
+
+
+def texts() -> list[str]:
+    """All texts, from the root of the repository."""
+    found = [path for folder in TEXTS for path in sorted((ROOT / folder).rglob('*.py'))]
+    return [str(path.relative_to(ROOT)) for path in found if path.name not in _NO_TEXTS]
+
+
+def tests_of(file: str) -> list[tuple[str, ...]]:
+    """Tests that an error in a text should fail: its own, then the others."""
+    path = Path(file)
+    folder = next(each for each in TEXTS if path.is_relative_to(each))
+    own = Path('test', *path.parent.parts[1:], f'test_{path.name}')
+    return [(own.as_posix(),), TEXTS[folder]]
+
+
+def equivalent() -> dict[str, str]:
+    """Reasons why nothing can notice some errors, by name."""
+    if not EQUIVALENT.exists():
+        return {}
+    lines = EQUIVALENT.read_text(encoding='utf-8').splitlines()
+    entries = [line.split('  # ') for line in lines if line and not line.startswith('#')]
+    return {name.strip(): reason for name, reason in entries}
+
+
+def mutants(file: str) -> Iterator[Mutant]:
+    """All errors that can be made in a text.
+
+    :param file: the text, from the root of the repository
+    """
+    yield from mutants_of((ROOT / file).read_text(encoding='utf-8'), file)
+
+
+def mutants_of(source: str, file: str) -> Iterator[Mutant]:
+    """All errors that can be made in a text, given as text."""
+    starts = [0]
+    for line in source.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line.encode()))
+    data, seen = source.encode(), Counter()
+    for function, node in _evaluated(ast.parse(source)):
+        begin = starts[node.lineno - 1] + node.col_offset
+        end = starts[node.end_lineno - 1] + node.end_col_offset
+        before = data[begin:end].decode()
+        for after in _errors(node):
+            name = f'{file}: {function}: {_short(before)} -> {_short(after)}'
+            seen[name] += 1
+            number = f' ({seen[name]})' if seen[name] > 1 else ''
+            changed = data[:begin].decode() + after + data[end:].decode()
+            yield Mutant(file, name + number, changed)
+
+
+def _short(text: str) -> str:
+    return ' '.join(text.split())
+
+
+def _evaluated(tree: ast.AST, inside: str = '') -> Iterator[tuple[str, ast.expr]]:
+    """Expressions that are evaluated when an algorithm runs, and in which function.
+
+    Annotations, declarations, messages and what is raised are not among them.
+    """
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef):
+            for statement in node.body:
+                yield from _below(statement, f'{inside}{node.name}')
+        elif isinstance(node, ast.ClassDef):
+            yield from _evaluated(node, f'{inside}{node.name}.')
+
+
+def _below(node: ast.AST, function: str) -> Iterator[tuple[str, ast.expr]]:
+    if isinstance(node, (ast.Raise, ast.Assert, ast.Import, ast.ImportFrom, ast.JoinedStr)):
+        return
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return  # a docstring
+    if isinstance(node, ast.expr):
+        yield function, node
+    annotation = getattr(node, 'annotation', None)
+    for child in ast.iter_child_nodes(node):
+        if child is not annotation:
+            yield from _below(child, function)
+
+
+def _errors(node: ast.expr) -> Iterator[str]:
+    """Text of an expression with an error in it."""
+    if isinstance(node, ast.BinOp):
+        a, b = ast.unparse(node.left), ast.unparse(node.right)
+        if isinstance(node.op, ast.Add):
+            yield from (f'({a} - ({b}))', f'({a})', f'({b})')
+        elif isinstance(node.op, ast.Sub):
+            yield from (f'({a} + ({b}))', f'({a})')
+        elif isinstance(node.op, ast.MatMult):
+            yield f'(-1.0 * ({a} @ {b}))'
+        elif isinstance(node.op, ast.Mult):
+            yield f'(-1.0 * ({ast.unparse(node)}))'
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        if not isinstance(node.operand, ast.Constant):
+            yield f'({ast.unparse(node.operand)})'
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        method, arguments = node.func.attr, ', '.join(map(ast.unparse, node.args))
+        this = ast.unparse(node.func.value)
+        if method in _FRAMES:
+            yield f'{this}.{_FRAMES[method]}({arguments})'
+        elif method in ('inverse', 'transpose') and not node.args:
+            yield this
+        elif method == 'cross' and len(node.args) == 1:
+            yield f'(-1.0 * {ast.unparse(node)})'
+    elif isinstance(node, ast.Attribute) and node.attr == 'armature':
+        yield f'(2.0 * {ast.unparse(node)})'
+    elif isinstance(node, ast.Constant) and type(node.value) is float and node.value != 0.0:
+        yield repr(2.0 * node.value)
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+        turned = {ast.Eq: '!=', ast.NotEq: '==', ast.Lt: '>=', ast.Gt: '<='}
+        sign = turned.get(type(node.ops[0]))
+        if sign:
+            a, b = ast.unparse(node.left), ast.unparse(node.comparators[0])
+            yield f'({a} {sign} {b})'
