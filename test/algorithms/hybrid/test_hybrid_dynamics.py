@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
+from support.mechanisms import four_bar
 from support.states import every_robot, named_robot, random_forces, random_state
 
 from rbd_ros import ModelError, Robot
@@ -93,8 +94,6 @@ def test_an_unknown_joint_is_named():
 
 
 def test_a_robot_with_loops_is_refused():
-    from test_loop_closure import four_bar
-
     robot = four_bar()
     with pytest.raises(ModelError, match="with loops moves .*'closing'"):
         robot.hybrid.dynamics(np.zeros(3), np.zeros(3), np.zeros(3), [])
