@@ -32,7 +32,8 @@ class BaseParameters(NamedTuple):
 
         :param Y: regressor of the forces or of the energy, (..., 10 bodies)
         """
-        return Y[..., list(self.columns)]
+        reduced: Array = Y[..., list(self.columns)]
+        return reduced
 
     def of(self, parameters: Array) -> Array:
         """Base parameters beta, (len(columns),).

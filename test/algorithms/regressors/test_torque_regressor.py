@@ -97,7 +97,7 @@ def test_it_is_pinocchios(robot_name):
     )
     theirs = theirs.reshape(robot.nv, -1, 10)[:, :, PINOCCHIO].reshape(robot.nv, -1)
     order = np.argsort(bridge.v(np.arange(robot.nv, dtype=float)))  # of their rows
-    bodies = [name for name in bridge.model.names[1:]]
+    bodies = list(bridge.model.names[1:])
     ours = robot.regressors.torque(q, v, a).reshape(robot.nv, -1, 10)
     names = [body.joint_name for body in robot.model.bodies]
     ours = ours[:, [names.index(name) for name in bodies]].reshape(robot.nv, -1)
