@@ -40,7 +40,8 @@ class BaseParameters(NamedTuple):
 
         :param parameters: inertial parameters pi, (10 bodies,)
         """
-        return self.grouping @ np.asarray(parameters, dtype=float)
+        beta: Array = self.grouping @ np.asarray(parameters, dtype=float)
+        return beta
 
     def fitted(self, Y: Array, tau: Array) -> Array:
         """Base parameters beta that explain measured forces best, by least squares.
