@@ -28,6 +28,7 @@ DIMENSIONS: Mapping[str, Callable[[Model], int]] = {
     'bodies': lambda model: len(model.bodies),
     'bodies + 1': lambda model: len(model.bodies) + 1,
     'constraints': lambda model: model.loop_constraints,
+    'parameters': lambda model: 10 * len(model.bodies),
 }
 
 
@@ -340,6 +341,30 @@ BODY_WRENCHES = Array(
     '[N m, N]',
     ('bodies', 6),
     from_tree=_by_body,
+)
+
+# -- kinds of arrays over the inertial parameters, ten of each body
+
+TORQUE_REGRESSOR = Array(
+    'Y',
+    'generalized forces per inertial parameter',
+    '',
+    ('nv', 'parameters'),
+    from_tree=lambda model, Y: _row_by_row(
+        list(zip(*(model.independent_force(column) for column in zip(*Y))))
+    ),
+    flat=_row_by_row,
+)
+MOMENTUM_REGRESSOR = Array(
+    'Y',
+    'spatial momentum per inertial parameter',
+    '',
+    (6, 'parameters'),
+    from_tree=lambda model, Y: _row_by_row(Y),
+    flat=_row_by_row,
+)
+PARAMETER_ROW = Array(
+    'y', 'a number per inertial parameter', '', ('parameters',), from_tree=_listed
 )
 
 # -- what is chosen

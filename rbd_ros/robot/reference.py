@@ -11,6 +11,7 @@ from rbd_ros.robot.compiled import Compiled
 from rbd_ros.robot.families.derivatives import DerivativeFunctions
 from rbd_ros.robot.families.hybrid import Partition
 from rbd_ros.robot.families.loops import LoopFunctions
+from rbd_ros.robot.families.regressors import RegressorFunctions
 from rbd_ros.robot.frame import RobotFrame
 from rbd_ros.robot.kernels import declared
 from rbd_ros.robot.robot import Robot
@@ -22,6 +23,7 @@ HOMES: Tuple[Tuple[str, type], ...] = (
     ('derivatives.', DerivativeFunctions),
     ('hybrid.partition(forward_joints).', Partition),
     ('loops.', LoopFunctions),
+    ('regressors.', RegressorFunctions),
 )
 
 

@@ -20,6 +20,7 @@ from rbd_ros.robot.configuration import neutral
 from rbd_ros.robot.families.derivatives import DerivativeFunctions
 from rbd_ros.robot.families.hybrid import HybridFunctions
 from rbd_ros.robot.families.loops import LoopFunctions
+from rbd_ros.robot.families.regressors import RegressorFunctions
 from rbd_ros.robot.frame import RobotFrame
 from rbd_ros.robot.kernels import Algorithm, AnyKernel, Kernels
 from rbd_ros.robot.link_poses import link_poses, LinkPoses
@@ -469,6 +470,11 @@ class Robot(Compiled):
     def loops(self) -> LoopFunctions:
         """Constraints of kinematic loops."""
         return LoopFunctions(self._kernels)
+
+    @cached_property
+    def regressors(self) -> RegressorFunctions:
+        """Forces, energy and momentum as linear in the inertial parameters."""
+        return RegressorFunctions(self._kernels)
 
     # -- kinematics
 

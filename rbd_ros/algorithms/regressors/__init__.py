@@ -1,0 +1,1 @@
+"""Matrices by which forces, energy and momentum are linear in the inertial parameters."""
