@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from typing import List, Optional
+from typing import Callable, List, Optional
 
 import numpy as np
 import robots
@@ -24,6 +24,7 @@ import robots
 from rbd_ros import Robot
 from rbd_ros.cli.measurement import Comparison, PinocchioPeer, random_states
 from rbd_ros.cli.measurement.timing import BLOCK, summary
+from rbd_ros.compiler.targets import c99
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / 'output' / 'benchmark'
@@ -168,13 +169,18 @@ class _Peer:
 
 
 class _Ours:
-    """Our kernel in a compiled loop."""
+    """Code of ours in a compiled loop.
 
-    def __init__(self, robot: Robot, function: str):
+    :param robot: what it computes with
+    :param function: name of what it computes
+    :param address: of a function of two pointers, to all inputs and to all outputs
+    """
+
+    def __init__(self, robot: Robot, function: str, address: int):
         import llvmlite.binding as llvm
 
         kernel = robot.kernel(function)
-        self._kernel = kernel
+        self._address = address
         inputs = random_states(robot, _STATES, np.random.default_rng(0))
         self._in = np.hstack(inputs[: len(kernel.input_sizes)])
         self._out = np.empty(kernel.output_size)
@@ -189,7 +195,7 @@ class _Ours:
         """Time of one call [ns]."""
         start = time.process_time()
         self._repeat(
-            self._kernel.address,
+            self._address,
             self._in.ctypes.data,
             self._out.ctypes.data,
             self._in.shape[1],
@@ -199,12 +205,48 @@ class _Ours:
         return 1e9 * (time.process_time() - start) / count
 
 
+def kernel_address(robot: Robot, function: str, folder: str) -> int:
+    """Address of the machine code of a kernel."""
+    return robot.kernel(function).address
+
+
+def generated_address(robot: Robot, function: str, folder: str) -> int:
+    """Address of what `rbd_ros codegen` writes, compiled like Pinocchio.
+
+    :raises Unavailable: if there is no compiler
+    """
+    compiler = next(
+        filter(None, map(shutil.which, (os.environ.get('CC') or 'gcc', 'clang'))), None
+    )
+    if compiler is None:
+        raise Unavailable('there is no C compiler')
+    program = robot.kernel(function).definition.program()
+    ends = np.cumsum([0, *(size for _, size in program.inputs)])
+    arrays = ', '.join([*(f'in + {end}' for end in ends[:-1]), 'out'])
+    text = c99.source(program, 'generated')
+    text += f'void run(const double *in, double *out) {{ generated({arrays}); }}\n'
+    source, library = Path(folder, 'generated.c'), Path(folder, 'generated.so')
+    source.write_text(text)
+    flags = ('-std=gnu99', '-O3', '-march=native', '-shared', '-fPIC')  # gnu99 contracts products
+    subprocess.run([compiler, *flags, '-o', library, source, '-lm'], check=True)
+    return ctypes.cast(ctypes.CDLL(str(library)).run, ctypes.c_void_p).value
+
+
 def measure(
-    program: Path, robot: Robot, peer: PinocchioPeer, function: str, seconds: float
+    program: Path,
+    robot: Robot,
+    peer: PinocchioPeer,
+    function: str,
+    seconds: float,
+    code: Callable[[Robot, str, str], int] = kernel_address,
 ) -> Comparison:
-    """Compare one function of a robot."""
+    """Compare one function of a robot.
+
+    :param code: gives the address of our code, from robot, function, and a folder to work in
+    """
     with tempfile.TemporaryDirectory(prefix='rbd_ros-bench-') as folder:
-        sides: List = [_Ours(robot, function), _Peer(program, peer, function, folder)]
+        ours = _Ours(robot, function, code(robot, function, folder))
+        sides: List = [ours, _Peer(program, peer, function, folder)]
         try:
             counts = []
             for side in sides:

@@ -16,6 +16,7 @@ _FILES = (
     'out',
     'first_calls',
     'kernels',
+    'generated_c',
     'long_chains',
     'simulators',
     'resting',

@@ -1,14 +1,16 @@
 """A program as a function in C99: a text that stands alone, for where there is no Python.
 
 `source(kernel.definition.program())` is the text. What it computes is what the kernel does, to
-rounding; sine and cosine are those of math.h, so that angles beyond 2^49 rad are numbers here.
+rounding. Sines and cosines of doubles up to 1e5 rad are a loop over all angles, which compilers
+turn into vectors; beyond, and of floats, they are those of math.h, so that angles beyond 2^49 rad
+are numbers here.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from typing import Dict, Iterable, List, Optional, Sequence, Set
+from typing import Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 from rbd_ros.compiler.graph import (
     ADD,
@@ -17,6 +19,8 @@ from rbd_ros.compiler.graph import (
     DIV,
     INPUT,
     MUL,
+    Node,
+    operands,
     SIN,
     SQRT,
     SUB,
@@ -32,18 +36,21 @@ _FORMS = {
     SUB: '{} - {}',
     MUL: '{} * {}',
     DIV: '{} / {}',
-    SQRT: 'sqrt({})',
-    SIN: 'sin({})',
-    COS: 'cos({})',
-    WHERE: '{} > 0.0 ? {} : {}',
+    SQRT: 'sqrt{suffix}({})',
+    SIN: 'sin{suffix}({})',
+    COS: 'cos{suffix}({})',
+    WHERE: '{} > 0.0{suffix} ? {} : {}',
 }
+#: Kinds of numbers, and what C writes behind a constant or a function of one.
+SUFFIXES = {'double': '', 'float': 'f'}
 _KEYWORDS = """
     auto break case char const continue default do double else enum extern float for goto if inline
     int long register restrict return short signed sizeof static struct switch typedef union
     unsigned void volatile while
 """.split()
 # What the text itself says, beside v1, v2, ... for the values of nodes
-_OWN = ['sqrt', 'sin', 'cos', 'isfinite', 'NAN', 'HUGE_VAL', 'finite', 'i', 'kept']
+_OWN = ['sqrt', 'sin', 'cos', 'sqrtf', 'sinf', 'cosf', 'isfinite', 'NAN', 'HUGE_VAL', 'HUGE_VALF']
+_OWN += ['fabs', 'rint', 'finite', 'i', 'kept', 'angles']
 _LOCAL = re.compile(r'v\d+')
 
 # A longer program becomes several functions: the time and memory that compilers take grow faster
@@ -51,8 +58,74 @@ _LOCAL = re.compile(r'v\d+')
 _NODES_PER_PART = 1000
 
 
+# The sines of `angles` into `kept`, their cosines behind them: reduced by the multiple k of pi/2,
+# whose three parts have so few bits that k times the first two is exact, with what rounding leaves
+# in `t`; then the polynomials of FDLIBM. No branch and no comparison is in the loop, or compilers
+# that heed floating-point traps make no vectors of it: `odd` and `back` are 0 or 1.
+_SINE_COSINE = """\
+static void {name}(const double *restrict angles, double *restrict kept)
+{{
+    int far = 0;
+    for (int i = 0; i < {n}; ++i) far |= !(fabs(angles[i]) < 1e5);
+    if (far) {{
+        for (int i = 0; i < {n}; ++i) {{
+            kept[i] = sin(angles[i]);
+            kept[{n} + i] = cos(angles[i]);
+        }}
+        return;
+    }}
+    for (int i = 0; i < {n}; ++i) {{
+        const double k = rint(angles[i] * 0.63661977236758138);
+        const double first = angles[i] - k * 1.57079632673412561417;
+        const double second = k * 6.07710050630396597660e-11;
+        const double near = first - second;
+        const double third = k * 2.02226624879595063154e-21 - ((first - near) - second);
+        const double r = near - third, t = (near - r) - third;
+        const double z = r * r, half = 0.5 * z, w = 1.0 - half;
+        const double p = -1.66666666666666324348e-01 + z * (8.33333333332248946124e-03
+            + z * (-1.98412698298579493134e-04 + z * (2.75573137070700676789e-06
+            + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10))));
+        const double h = 4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03
+            + z * (2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07
+            + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11))));
+        const double s = r + (r * z * p + t);
+        const double c = w + (((1.0 - w) - half) + (z * z * h - r * t));
+        const double turn = rint(0.5 * k - 0.25), odd = k - 2.0 * turn;
+        const double back = turn - 2.0 * rint(0.5 * turn - 0.25), even = 1.0 - odd;
+        kept[i] = (1.0 - 2.0 * back) * (odd * c + even * s);
+        kept[{n} + i] = (1.0 - 2.0 * (odd + back - 2.0 * odd * back)) * (odd * s + even * c);
+    }}
+}}
+"""
+# Angles of which the loop takes so many at a time or fewer steps are wasted on
+_AT_ONCE = 4
+# Operations of an angle that is written out where the loop begins: those of a mimic joint are few
+_FEW = 8
+
+# Bytes that a call takes beside its variables: registers that it saves, where it returns to
+_FRAME = 1024
+
+
+class Function(NamedTuple):
+    """A program as a C99 function.
+
+    :param source: text of the function, which needs math.h and nothing else
+    :param declaration: its comment and its prototype, for a header that C++ reads as well
+    :param stack: bytes of stack that a call takes at most, whatever the compiler keeps there
+    """
+
+    source: str
+    declaration: str
+    stack: int
+
+
 def source(program: Program, name: Optional[str] = None) -> str:
-    """Text of a C99 function, which needs math.h and nothing else.
+    """Text of a C99 function of doubles; see `function`."""
+    return function(program, name).source
+
+
+def function(program: Program, name: Optional[str] = None, real: str = 'double') -> Function:
+    """C99 function that computes a program; it allocates nothing and calls nothing but math.h.
 
     Its arguments are the arrays that go in, by name, then those that come out, matrices row by
     row, with one underscore or more after a name that C or another argument has taken. No two may
@@ -60,12 +133,16 @@ def source(program: Program, name: Optional[str] = None) -> str:
     compiler that is told of finite numbers only (-ffast-math) may undo.
 
     :param name: name of the function; that of the program if None
-    :raises ValueError: if the name is none in C
+    :param real: kind of its numbers, 'double' or 'float'
+    :raises ValueError: if the name is none in C, or there is no such kind
     """
     name = program.name if name is None else name
     if not re.fullmatch(r'[A-Za-z]\w*', name, re.ASCII) or name in _KEYWORDS:
         raise ValueError(f'{name!r} is no name of a function in C')
-    return _Text(program, name).whole()
+    if real not in SUFFIXES:
+        raise ValueError(f'there are no numbers of kind {real!r}; there are {", ".join(SUFFIXES)}')
+    text = _Text(program, name, real)
+    return Function(text.whole(), text.declaration(), text.stack())
 
 
 class _Text:
@@ -74,29 +151,50 @@ class _Text:
     :param name: name of the function
     """
 
-    def __init__(self, program: Program, name: str):
+    def __init__(self, program: Program, name: str, real: str):
         self._program, self._name = program, name
-        self._parts = cut(program, program.live, _NODES_PER_PART)
+        self._real, self._suffix = real, SUFFIXES[real]
+        self._angles = self._plain_angles() if real == 'double' else []
+        room = -(-len(self._angles) // _AT_ONCE) * _AT_ONCE
+        # The array of what is kept begins with their sines and cosines.
+        taken_slots = {
+            number: self._angles.index(angle) + room * (operation == COS)
+            for number, (operation, angle, *_) in self._sines_and_cosines()
+            if angle in self._angles
+        }
+        self._room = room
+        self._parts = cut(program, self._live(set(taken_slots)), _NODES_PER_PART)
+        # Outputs that are such a sine or cosine wait for no part.
+        self._parts[0].places.setdefault(START, []).extend(
+            place
+            for place, value in enumerate(program.flat)
+            if isinstance(value, Symbol) and value.number in taken_slots
+        )
         # Parts are functions, which an argument of the same name would hide.
         parts = (f'{name}_{k}' for k in range(len(self._parts)))
-        taken = {name, *parts, *_KEYWORDS, *_OWN}
+        taken = {name, *parts, f'{name}_angles', *_KEYWORDS, *_OWN}
         self._ins = [_identifier(array, taken) for array, _ in program.inputs]
         self._outs = [_identifier(output.name, taken) for output in program.outputs]
         self._in_by_name = {array: c for (array, _), c in zip(program.inputs, self._ins)}
         self._sizes = dict(zip(self._ins, (size for _, size in program.inputs)))
         self._sizes.update(zip(self._outs, (output.size for output in program.outputs)))
-        self._slots, self._length = keep(program.graph, self._parts, {})
+        self._slots, self._length = keep(program.graph, self._parts, taken_slots, 2 * room)
         self._used: Set[str] = set()  # arrays that the part at hand names
 
     def whole(self) -> str:
         """Text of the function, after those of its parts if there are several."""
         lines = ['#include <math.h>', '']
+        # On the stack of the function itself: it may run in several threads, and without a heap.
+        body = [f'{self._real} kept[{self._length}];'] if self._length else []
+        if self._angles:
+            function = f'{self._name}_angles'
+            lines += _SINE_COSINE.format(name=function, n=self._room).splitlines() + ['']
+            angles = [self._written_out(angle) for angle in self._angles]
+            body.append(f'const double angles[{self._room}] = {{{", ".join(angles)}}};')
+            body.append(f'{function}(angles, kept);')
         if len(self._parts) == 1:
-            body = self._body(self._parts[0])
+            body += self._body(self._parts[0])
         else:
-            # On the stack of the function itself: it may run in several threads, and without a
-            # heap.
-            body = [f'double kept[{self._length}];'] if self._length else []
             for k, part in enumerate(self._parts):
                 steps, arrays = self._body(part), self._arrays_in_use()
                 lines += [f'static void {self._name}_{k}({self._parameters(arrays)})', '{']
@@ -106,6 +204,60 @@ class _Text:
         lines += self._comment()
         lines += [f'void {self._name}({self._parameters(arrays) or "void"})', '{']
         return '\n'.join([*lines, *_indented([*self._test(), *body]), '}', ''])
+
+    def _sines_and_cosines(self) -> Iterator[Tuple[int, Node]]:
+        nodes = self._program.graph.nodes
+        return ((k, nodes[k]) for k in self._program.live if nodes[k][0] in (SIN, COS))
+
+    def _plain_angles(self) -> List[int]:
+        """Numbers of the angles that depend on inputs by few operations, and on no sines."""
+        nodes = self._program.graph.nodes
+
+        def is_plain(angle: int) -> bool:
+            stack, operations = [angle], 0
+            while stack and operations <= _FEW:
+                operation, *rest = nodes[stack.pop()]
+                if operation in (ADD, SUB, MUL):
+                    operations += 1
+                    stack.extend(rest)
+                elif operation not in (INPUT, CONSTANT):
+                    return False
+            return operations <= _FEW
+
+        angles = dict.fromkeys(node[1] for _, node in self._sines_and_cosines())
+        return list(filter(is_plain, angles))
+
+    def _written_out(self, number: int) -> str:
+        """Expression for the value of a node, down to the inputs."""
+        operation, *rest = self._program.graph.nodes[number]
+        if operation in (INPUT, CONSTANT):
+            return self._operand(number, set())
+        return f'({_FORMS[operation].format(*map(self._written_out, rest))})'
+
+    def _live(self, known: Set[int]) -> List[int]:
+        """Nodes that the outputs need, in an order of evaluation, if some are known already."""
+        program = self._program
+        needed: Set[int] = set()
+        stack = [value.number for value in program.flat if isinstance(value, Symbol)]
+        while stack:
+            number = stack.pop()
+            if number not in needed and number not in known:
+                needed.add(number)
+                stack.extend(operands(program.graph.nodes[number]))
+        return [number for number in program.live if number in needed]
+
+    def declaration(self) -> str:
+        """Comment and prototype."""
+        # C++ has no `restrict`.
+        parameters = self._parameters([*self._ins, *self._outs]).replace('[restrict ', '[')
+        return '\n'.join([*self._comment(), f'void {self._name}({parameters or "void"});', ''])
+
+    def stack(self) -> int:
+        """Bytes of stack that a call takes at most."""
+        most = max(len(part.nodes) for part in self._parts)
+        size = 8 if self._real == 'double' else 4
+        # A compiler that optimises nothing keeps each value there, and what it was made of.
+        return size * (self._length + 2 * most) + 2 * _FRAME
 
     def _comment(self) -> List[str]:
         lines = [f'{self._name}: {self._program.doc}'.rstrip(': ')]
@@ -144,10 +296,11 @@ class _Text:
         lines = self._stores(part.places.get(START, ()), here)
         for number in part.nodes:
             operation, *operands = graph.nodes[number]
-            text = _FORMS[operation].format(*(self._operand(k, here) for k in operands))
+            values = (self._operand(k, here) for k in operands)
+            text = _FORMS[operation].format(*values, suffix=self._suffix)
             # One operation a line, and nothing reassociated: results are rounded as in the graph.
             # Whether a product is taken into a sum, the compiler of C decides.
-            lines.append(f'const double v{number} = {text};')
+            lines.append(f'const {self._real} v{number} = {text};')
             if number in self._slots:
                 lines.append(f'{self._array("kept")}[{self._slots[number]}] = v{number};')
             lines += self._stores(part.places[number], here)
@@ -163,17 +316,26 @@ class _Text:
 
     def _value(self, value: Value, here: Set[int]) -> str:
         if not isinstance(value, Symbol):
-            return _literal(float(value) + 0.0)  # never -0.0
+            return self._literal(float(value) + 0.0)  # never -0.0
         return '-' * value.negative + self._operand(value.number, here)
 
     def _operand(self, number: int, here: Set[int]) -> str:
         """Expression for the value of a node that is an operand."""
         kind, *rest = self._program.graph.nodes[number]
         if kind == CONSTANT:
-            return _literal(rest[0])
+            return self._literal(rest[0])
         if kind == INPUT:
             return f'{self._array(self._in_by_name[rest[0]])}[{rest[1]}]'
         return f'v{number}' if number in here else f'{self._array("kept")}[{self._slots[number]}]'
+
+    def _literal(self, value: float) -> str:
+        """Constant of C, the nearest number of its kind; doubles are exact to the bit."""
+        if math.isnan(value):
+            return 'NAN'
+        if math.isinf(value):
+            return f'{"-" * (value < 0.0)}HUGE_VAL{self._suffix.upper()}'
+        # The shortest text that is read as this double, by Python and by C.
+        return repr(value) + self._suffix
 
     def _array(self, name: str) -> str:
         self._used.add(name)
@@ -188,7 +350,7 @@ class _Text:
             ('const ' if c in self._ins else '')
             # `restrict`, or the compiler would read inputs again after each result that is stored.
             # An array without elements does not exist in C.
-            + (f'double {c}[restrict {sizes[c]}]' if sizes[c] else f'double *{c}')
+            + (f'{self._real} {c}[restrict {sizes[c]}]' if sizes[c] else f'{self._real} *{c}')
             for c in arrays
         )
 
@@ -203,16 +365,6 @@ def _identifier(name: str, taken: Set[str]) -> str:
         found += '_'
     taken.add(found)
     return found
-
-
-def _literal(value: float) -> str:
-    """Constant of C, exact to the bit."""
-    if math.isnan(value):
-        return 'NAN'
-    if math.isinf(value):
-        return '-HUGE_VAL' if value < 0.0 else 'HUGE_VAL'
-    # The shortest text that is read as this double, by Python and by C.
-    return repr(value)
 
 
 def _indented(lines: Iterable[str]) -> List[str]:
