@@ -193,7 +193,9 @@ def test_bad_input_is_refused_in_one_line(capsys, tmp_path):
     file.write_text('')
     out = ['--out', tmp_path / 'out']
     assert "unknown function 'rneaa'" in refusal(capsys, arm, '--functions', 'rneaa', *out)
-    assert 'jacobian needs a frame' in refusal(capsys, arm, '--functions', 'jacobian', *out)
+    assert 'jacobian needs a frame: link or joint by name' in refusal(
+        capsys, arm, '--functions', 'jacobian', *out
+    )
     words = ['--functions', 'jacobian', '--frame', 'hand', *out]
     assert "'hand'" in refusal(capsys, arm, *words)
     words = ['--external-forces', 'hand', *out]

@@ -1,0 +1,76 @@
+"""Functions of a robot for where there is no Python: as a C99 library."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Optional, Sequence
+
+from rbd_ros.algorithms import catalogue
+from rbd_ros.compiler.program import Program
+from rbd_ros.compiler.targets.c99 import SUFFIXES
+from rbd_ros.compiler.targets.c99_library import library, library_name
+from rbd_ros.robot.robot import Robot
+
+#: Kinds of numbers that a library may have.
+REALS = tuple(SUFFIXES)
+
+
+def c_library(
+    robot: Robot,
+    functions: Sequence[str],
+    name: Optional[str] = None,
+    real: str = 'double',
+    choices: Mapping[str, Any] = {},
+    external_forces: Sequence[str] = (),
+) -> Dict[str, str]:
+    """Texts of the files of a C99 library, by file name: header, sources, CMakeLists.txt.
+
+    :param functions: names of algorithms, see `rbd_ros.algorithms.catalogue`
+    :param name: name of the library, before those of its functions; the robot's if None
+    :param real: kind of its numbers, one of `REALS`
+    :param choices: what algorithms let one choose, such as a frame, by name
+    :param external_forces: links with an external force, more inputs of the functions that take it
+    :raises ValueError: for an unknown function or link, a choice that is missing, a name that is
+        none in C
+    """
+    programs = {each: _program(robot, each, choices, external_forces) for each in functions}
+    name = library_name(robot.model.name) if name is None else name
+    sizes = {'NQ': robot.nq, 'NV': robot.nv}
+    return library(programs, name, real, sizes, _notes(robot))
+
+
+def _program(robot: Robot, name: str, choices: Mapping[str, Any], links: Sequence[str]) -> Program:
+    declared = catalogue().get(name)
+    if declared is None:
+        raise ValueError(f'unknown function {name!r}; there are {", ".join(sorted(catalogue()))}')
+    options: Dict[str, Any] = {}
+    for symbol, choice in declared.choices.items():
+        options[symbol] = choices.get(symbol, choice.default)
+        if options[symbol] is None:
+            raise ValueError(f'{name} needs a {symbol}: {choice.meaning}')
+    if declared.takes_forces and links:
+        options['forces'] = tuple(links)
+    program: Program = robot.kernel(name, **options).definition.program()
+    return program
+
+
+def _notes(robot: Robot) -> List[str]:
+    """What a reader of the header must know of the robot."""
+    model = robot.model
+    places = [
+        f'  {model.body(i).joint_name}: q[{_range(q)}], v[{_range(v)}]'
+        for i, (q, v) in model.independent_slices.items()
+    ]
+    gravity = ', '.join(f'{x:g}' for x in robot.gravity)
+    return [
+        f'Rigid-body dynamics of {model.name}, written by rbd_ros codegen.',
+        '',
+        'SI units and radians. Spatial vectors have their angular part first; quaternions their',
+        'scalar. Places of the joints in positions q and in velocities v, accelerations, forces:',
+        *places,
+        f'Gravity is ({gravity}) m/s^2 in base coordinates.',
+        'No allocation, no recursion, no state: functions may run in several threads at once.',
+    ]
+
+
+def _range(at: slice) -> str:
+    return f'{at.start}' if at.stop == at.start + 1 else f'{at.start}..{at.stop - 1}'
