@@ -7,6 +7,7 @@ coordinates that the caller keeps track of.
 from typing import List, Sequence
 
 from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL, ltdl
+from rbd_ros.spatial import ArticulatedBodyInertia, linear3
 from rbd_ros.spatial.scalar import Scalar
 
 Vector = List[Scalar]
@@ -105,3 +106,10 @@ def congruence(columns: Rows, A: Rows) -> Matrix:
     """
     AT = [apply(A, column) for column in columns]
     return symmetric([[dot(a, column) for column in columns] for a in AT])
+
+
+def rows_of(inertia: ArticulatedBodyInertia) -> Matrix:
+    """Rows of the matrix [[I, H], [H^T, M]] of an inertia, (6, 6)."""
+    I, H, M = linear3.full(inertia.I), inertia.H, linear3.full(inertia.M)
+    upper = [[*a, *b] for a, b in zip(I, H)]
+    return upper + [[*a, *b] for a, b in zip(linear3.transpose(H), M)]

@@ -6,6 +6,8 @@ from typing import Dict, Iterable, Tuple
 
 from numpy.typing import ArrayLike
 
+from rbd_ros.algorithms.articulated_body.articulated_inertias import ArticulatedInertias
+from rbd_ros.algorithms.articulated_body.bodies_in_base import AssembledDynamics
 from rbd_ros.algorithms.articulated_body.multi_handle_response import MultiHandleResponse
 from rbd_ros.algorithms.kinds import FRAMES, REFERENCE
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
@@ -35,6 +37,118 @@ class ArticulatedFunctions(Compiled):
             found = Handles(self._kernels, *key)  # type: ignore[arg-type]
             self._handles[key] = found  # type: ignore[index]
         return found
+
+    @computes('articulated_inertias')
+    def inertias(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        external_forces: Forces = None,
+        *,
+        out: Outs = None,
+    ) -> ArticulatedInertias:
+        """Articulated-body inertia and bias force of each body, as the handle of its subtree.
+
+        Body i of `Robot.body_names` is moved by the force f = IA a + pA of its parent, which is
+        Ia a' + pa by the acceleration a' of the parent; all in the coordinates of body i, with the
+        accelerations less that of gravity.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param tau: generalized forces, (nv,) [N m, N]
+        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+            [N m, N]
+        :param out: arrays for the results
+        :return: IA and Ia, (bodies, 6, 6) [kg m^2, kg m, kg], pA and pa, (bodies, 6) [N m, N]
+        :raises ModelError: if joints mimic others
+        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        """
+        return self._call('inertias', (q, v, tau), external_forces, out)
+
+    @computes('inverse_assembly_dynamics')
+    def by_inverse_inertias(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        external_forces: Forces = None,
+        *,
+        out: Outs = None,
+    ) -> AssembledDynamics:
+        """Forward dynamics by inverse inertias and constraint forces.
+
+        Variant 1 of table 7.2, whose handles need not move freely.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param tau: generalized forces, (nv,) [N m, N]
+        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+            [N m, N]
+        :param out: arrays for the results
+        :return: the acceleration a, (nv,) [rad/s^2, m/s^2], and for each body the part of the
+            force from its parent that does no work, in coordinates of the body, (bodies, 6) [N m,
+            N]
+        :raises ModelError: if joints mimic others, or a body has no inverse inertia
+        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        """
+        return self._call('by_inverse_inertias', (q, v, tau), external_forces, out)
+
+    @computes('constraint_assembly_dynamics')
+    def by_constraint_forces(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        external_forces: Forces = None,
+        *,
+        out: Outs = None,
+    ) -> AssembledDynamics:
+        """Forward dynamics by inertias and constraint forces.
+
+        Variant 2 of table 7.2.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param tau: generalized forces, (nv,) [N m, N]
+        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+            [N m, N]
+        :param out: arrays for the results
+        :return: the acceleration a, (nv,) [rad/s^2, m/s^2], and for each body the part of the
+            force from its parent that does no work, in coordinates of the body, (bodies, 6) [N m,
+            N]
+        :raises ModelError: if joints mimic others, or a body has no inverse inertia
+        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        """
+        return self._call('by_constraint_forces', (q, v, tau), external_forces, out)
+
+    @computes('divide_and_conquer_dynamics')
+    def divide_and_conquer(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        external_forces: Forces = None,
+        *,
+        out: Outs = None,
+    ) -> AssembledDynamics:
+        """Forward dynamics by an assembly of halves, those of halves, and so on (book 7.5).
+
+        A chain of N bodies takes log2 N steps of assembly one after the other.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param tau: generalized forces, (nv,) [N m, N]
+        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+            [N m, N]
+        :param out: arrays for the results
+        :return: the acceleration a, (nv,) [rad/s^2, m/s^2], and for each body the part of the
+            force from its parent that does no work, in coordinates of the body, (bodies, 6) [N m,
+            N]
+        :raises ModelError: if joints mimic others, or a body has no inverse inertia
+        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        """
+        return self._call('divide_and_conquer', (q, v, tau), external_forces, out)
 
 
 class Handles(Compiled):
