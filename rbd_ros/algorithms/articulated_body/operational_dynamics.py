@@ -19,7 +19,7 @@ from rbd_ros.algorithms.articulated_body.matrices import (
     transposed,
 )
 from rbd_ros.algorithms.articulated_body.operational_inertia import require_six_freedoms
-from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
+from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT, Kind
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
@@ -33,7 +33,12 @@ from rbd_ros.spatial.scalar import Scalar
 Scalars = Sequence[Scalar]
 
 _SOURCE = 'Khatib, IEEE J. Robotics and Automation 1987; RBDA eq 7.12'
-_INPUTS = {'q': CONFIGURATION, 'qd': VELOCITY, 'frame': FRAME, 'reference': REFERENCE}
+_INPUTS: Mapping[str, Kind] = {
+    'q': CONFIGURATION,
+    'qd': VELOCITY,
+    'frame': FRAME,
+    'reference': REFERENCE,
+}
 
 
 def _rows(matrix: Matrix) -> List[Scalar]:
