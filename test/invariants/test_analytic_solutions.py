@@ -139,7 +139,7 @@ TOP = chain(
 )
 
 
-@pytest.mark.seed('AB09', 'JM07', 'DN17')
+@pytest.mark.seed('JM07', 'DN17')
 @pytest.mark.parametrize('theta', [0.3, 1.0, 2.2])
 @pytest.mark.parametrize('branch', [-1, 1])
 def test_heavy_top_precesses_steadily(theta, branch):
