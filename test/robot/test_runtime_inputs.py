@@ -138,6 +138,7 @@ WITHOUT_GEARS = (
     'constraint_assembly_dynamics',
     'divide_and_conquer_dynamics',
     'inverse_assembly_dynamics',
+    'sparse_elimination_dynamics',
 )
 
 

@@ -122,6 +122,34 @@ class ArticulatedFunctions(Compiled):
         """
         return self._call('by_constraint_forces', (q, v, tau), external_forces, out)
 
+    @computes('sparse_elimination_dynamics')
+    def by_sparse_elimination(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        external_forces: Forces = None,
+        *,
+        out: Outs = None,
+    ) -> AssembledDynamics:
+        """Forward dynamics by elimination of all accelerations and joint forces at once.
+
+        The sparse system is that of all bodies and all joints; its graph is a tree.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param tau: generalized forces, (nv,) [N m, N]
+        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+            [N m, N]
+        :param out: arrays for the results
+        :return: the acceleration a, (nv,) [rad/s^2, m/s^2], and for each body the part of the
+            force from its parent that does no work, in coordinates of the body, (bodies, 6) [N m,
+            N]
+        :raises ModelError: if joints mimic others, or a body has no inverse inertia
+        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        """
+        return self._call('by_sparse_elimination', (q, v, tau), external_forces, out)
+
     @computes('divide_and_conquer_dynamics')
     def divide_and_conquer(
         self,
