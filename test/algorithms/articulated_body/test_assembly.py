@@ -168,3 +168,94 @@ def test_variant_1_takes_handles_that_do_not_move_freely():
     assert_allclose(found.Phi, J1 @ np.linalg.solve(H, J1.T), atol=1e-14)
     assert_allclose(found.b, -J1 @ np.linalg.solve(H, C), atol=1e-14)
     assert np.linalg.matrix_rank(np.array(found.Phi)) == 1
+
+
+def composite(blocks, right, slope):
+    """Solution of a composite equation of table 7.2 as a constant and a slope.
+
+    :param blocks: coefficient matrix by blocks
+    :param right: its constant right-hand side
+    :param slope: what multiplies the unknown on the right, (rows, 6)
+    """
+    A = np.block(blocks)
+    constant = np.linalg.solve(A, np.concatenate(right))
+    return constant, np.linalg.solve(A, np.vstack(slope))
+
+
+@pytest.mark.seed('AB10', kind='full')
+@pytest.mark.seed('AB11', kind='full')
+@every_joint
+def test_formulae_follow_from_the_printed_composite_equations(joint):
+    """All three of table 7.2, as they stand before elimination; the first unknown is sought."""
+    pair = Pair(joint, 0.0)
+    nf, nc = joint.nv, 6 - joint.nv
+    one, zero = np.eye(6), np.zeros((6, 6))
+    S, T = pair.S, np.array(pair.force.T).reshape(nc, 6).T
+    nS, nT, none = np.zeros((6, nf)), np.zeros((6, nc)), np.zeros(6)
+    active = np.array(pair.force.Ta).reshape(nf, 6).T @ pair.tau
+    I1, I2, p1, p2, c = pair.I1, pair.I2, pair.p1, pair.p2, pair.c
+
+    constant, slope = composite(
+        [
+            [one, -one, -one, zero, nS],
+            [zero, one, zero, zero, nS],
+            [zero, zero, one, -I2, nS],
+            [zero, zero, zero, one, -S],
+            [nS.T, nS.T, S.T, nS.T, np.zeros((nf, nf))],
+        ],
+        [none, p1, p2, c, pair.tau],
+        [zero, I1, zero, one, nS.T],
+    )
+    I, p = pair.equation
+    assert_allclose(slope[:6], I, atol=1e-12)
+    assert_allclose(constant[:6], p, atol=1e-12)
+
+    found = pair.by_constraints()
+    constant, slope = composite(
+        [
+            [one, -one, -one, zero, nT],
+            [zero, one, zero, zero, nT],
+            [zero, zero, one, -I2, nT],
+            [zero, zero, one, zero, -T],
+            [nT.T, nT.T, nT.T, T.T, np.zeros((nc, nc))],
+        ],
+        [none, p1, p2, active, T.T @ c],
+        [zero, I1, zero, zero, T.T],
+    )
+    assert_allclose(slope[:6], found.I, atol=1e-12)
+    assert_allclose(constant[:6], found.p, atol=1e-12)
+    a1 = np.linspace(-1.0, 1.0, 6)
+    variables = constant[24:] + slope[24:] @ a1
+    assert_allclose(found.force_variables(a1.tolist()), variables, atol=1e-12)
+
+    Phi1, Phi2 = np.linalg.inv(I1), np.linalg.inv(I2)
+    found = pair.by_inverse_inertias()
+    constant, slope = composite(
+        [
+            [one, zero, -Phi1, zero, nT],
+            [zero, one, zero, -Phi2, nT],
+            [zero, zero, one, one, nT],
+            [zero, zero, zero, one, -T],
+            [-T.T, T.T, nT.T, nT.T, np.zeros((nc, nc))],
+        ],
+        [-Phi1 @ p1, -Phi2 @ p2, none, active, T.T @ c],
+        [zero, zero, one, zero, nT.T],
+    )
+    assert_allclose(slope[:6], found.Phi, atol=1e-13)
+    assert_allclose(constant[:6], found.b, atol=1e-13)
+    variables = constant[24:] + slope[24:] @ a1
+    assert_allclose(found.force_variables(a1.tolist()), variables, atol=1e-12)
+
+
+@pytest.mark.seed('AB13')
+def test_a_joint_that_repeats_a_constraint_makes_its_matrix_singular():
+    """Two handles that cannot leave a plane, and a joint that keeps them at one height in it."""
+    Phi = np.diag([0.0, 0.0, 1.0, 1.0, 1.0, 0.0])
+    height = [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+    joint = JointForce([height], [0.0] * 6, [0.0], [0.0], [], 1)
+    nothing = [0.0] * 6
+    with pytest.raises(ZeroDivisionError):
+        assembled_inverse(Phi.tolist(), nothing, Phi.tolist(), nothing, nothing, joint)
+    free = np.eye(6).tolist()
+    found = assembled_inverse(Phi.tolist(), nothing, free, nothing, nothing, joint)
+    assert_allclose(found.Phi, Phi, atol=1e-15)

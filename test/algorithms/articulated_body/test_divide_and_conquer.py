@@ -19,6 +19,8 @@ from rbd_ros.algorithms.articulated_body.divide_and_conquer import (
 )
 from rbd_ros.algorithms.articulated_body.inverse_assembly_dynamics import inverse_assembly_dynamics
 from rbd_ros.model import load_urdf
+from rbd_ros.model.joints import Revolute
+from rbd_ros.model.model import LoopJoint
 
 
 def leaves(plan):
@@ -131,3 +133,14 @@ def test_a_body_without_inverse_inertia_is_named(method):
     assert robot.forward_dynamics([0.1, 0.2], [0.0, 0.0], [0.0, 0.0]).shape == (2,)
     with pytest.raises(ModelError, match="'link2'"):
         getattr(robot.articulated, method)([0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
+
+
+@pytest.mark.seed('AB13')
+def test_loops_are_refused_by_name():
+    """They would take assemblies of several joints at once."""
+    model = load_urdf(random_trees.chain_of_hinges(5, 4))
+    tip = model.frame('link4')
+    loop = LoopJoint('closing', model.frame('base'), tip, Revolute((0.0, 0.0, 1.0)))
+    robot = Robot(model.with_loops([loop]))
+    with pytest.raises(ModelError, match="loops.*'closing'"):
+        robot.articulated.divide_and_conquer([0.1] * 4, [0.0] * 4, [0.0] * 4)
