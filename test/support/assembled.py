@@ -1,5 +1,8 @@
 """What forward dynamics by assembly must give: accelerations and constraint forces of a tree."""
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
@@ -13,26 +16,34 @@ from support.states import random_state
 from support.textbook_trees import check, run
 
 
-def tolerance(tree, q):
+def tolerance(book, q):
     """Of rounding of H, and of the inverses of the bodies' inertias."""
-    return max(1e-11, 40 * np.finfo(float).eps * np.linalg.cond(tree.book.mass_matrix(q)))
+    return max(1e-11, 40 * np.finfo(float).eps * np.linalg.cond(book.mass_matrix(q)))
+
+
+def without_rotors(model):
+    """Model whose joints have no armature, so that their forces are known beforehand."""
+    return replace(model, bodies=tuple(replace(body, armature=0.0) for body in model.bodies))
+
+
+def both(tree):
+    """Model and textbook with rotors, and without."""
+    book = copy(tree.book)
+    book.rotors = np.zeros_like(book.rotors)
+    return (tree.model, tree.book), (without_rotors(tree.model), book)
 
 
 def check_dynamics(what, name, tree, algorithm):
     """Accelerations of the textbook; constraint forces from those that Newton-Euler gives."""
-    for q, v, tau in tree.states:
-        a, constraint_forces = run(
-            algorithm, tree.model, q=q, v=v, tau=tau, external_forces=tree.forces_on_bodies
-        )
-        expected = tree.book.forward_dynamics(q, v, tau, tree.forces)
-        check(what, name, a, expected, tolerance(tree, q))
-        free, _ = run(algorithm, tree.model, q=q, v=v, tau=tau, external_forces=None)
-        expected = tree.book.forward_dynamics(q, v, tau, {})
-        check(what, name, free, expected, tolerance(tree, q))
-        reactions = run(
-            joint_reactions, tree.model, q=q, v=v, a=a, external_forces=tree.forces_on_bodies
-        )
-        check_constraint_forces(tree.model, q, reactions, constraint_forces)
+    for model, book in both(tree):
+        for q, v, tau in tree.states:
+            off = tolerance(book, q)
+            for forces, on_bodies in ((tree.forces, tree.forces_on_bodies), ({}, None)):
+                given = {'q': q, 'v': v, 'external_forces': on_bodies}
+                a, constraint_forces = run(algorithm, model, tau=tau, **given)
+                check(what, name, a, book.forward_dynamics(q, v, tau, forces), off)
+                reactions = run(joint_reactions, model, a=a, **given)
+                check_constraint_forces(model, q, reactions, constraint_forces)
 
 
 def check_constraint_forces(model, q, reactions, constraint_forces):
@@ -53,17 +64,18 @@ every_real_robot = pytest.mark.parametrize(
 
 def check_joint(joint, algorithm):
     """A tree with a joint of one type twice, against the articulated-body algorithm."""
-    model = all_joints.tree(joint, 1)
-    robot = Robot(model)
+    turning = all_joints.tree(joint, 1)
+    robot = Robot(turning)
     rng = np.random.default_rng(2)
     q = robot.random_configuration(rng)
     v, tau = rng.normal(size=(2, robot.nv))
     forces = {2: ForceVector.from_array(rng.normal(size=6))}
-    a, constraint_forces = run(algorithm, model, q=q, v=v, tau=tau, external_forces=forces)
-    expected = aba(model, q.tolist(), v.tolist(), tau.tolist(), forces)
-    check('aba', type(joint).__name__, a, expected, 1e-10)
-    reactions = run(joint_reactions, model, q=q, v=v, a=a, external_forces=forces)
-    check_constraint_forces(model, q, reactions, constraint_forces)
+    for model in (turning, without_rotors(turning)):
+        a, constraint_forces = run(algorithm, model, q=q, v=v, tau=tau, external_forces=forces)
+        expected = aba(model, q.tolist(), v.tolist(), tau.tolist(), forces)
+        check('aba', type(joint).__name__, a, expected, 1e-10)
+        reactions = run(joint_reactions, model, q=q, v=v, a=a, external_forces=forces)
+        check_constraint_forces(model, q, reactions, constraint_forces)
 
 
 def check_robot(name, floating, method):
