@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 import math
+from types import MappingProxyType
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from rbd_ros.model import Frame, Model
@@ -31,6 +32,11 @@ DIMENSIONS: Mapping[str, Callable[[Model], int]] = {
     'parameters': lambda model: 10 * len(model.bodies),
 }
 
+#: Dimensions of arrays that depend on what is chosen when an algorithm is compiled, by symbol.
+CHOSEN_DIMENSIONS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
+    '6 frames': lambda chosen: 6 * len(chosen['frames']),
+}
+
 
 @dataclass(frozen=True)
 class Array:
@@ -40,6 +46,7 @@ class Array:
     :param meaning: what it is, in words
     :param unit: unit of its elements
     :param dimensions: its shape in independent coordinates: numbers, and names of `DIMENSIONS`
+        or `CHOSEN_DIMENSIONS`
     :param to_tree: what a text on tree coordinates is given, from the model and the flat array;
         None if such a text cannot have it
     :param from_tree: the flat array, from the model and what a text on tree coordinates returns;
@@ -64,9 +71,21 @@ class Array:
     usual: Optional[float] = None
     symmetric: bool = False
 
-    def shape(self, model: Model) -> Tuple[int, ...]:
-        """Shape of the array for a model."""
-        return tuple(d if isinstance(d, int) else DIMENSIONS[d](model) for d in self.dimensions)
+    def shape(
+        self, model: Model, chosen: Mapping[str, Any] = MappingProxyType({})
+    ) -> Tuple[int, ...]:
+        """Shape of the array for a model.
+
+        :param chosen: what is chosen when the algorithm is compiled, by symbol
+        """
+        return tuple(
+            d
+            if isinstance(d, int)
+            else CHOSEN_DIMENSIONS[d](chosen)
+            if d in CHOSEN_DIMENSIONS
+            else DIMENSIONS[d](model)
+            for d in self.dimensions
+        )
 
     def packed_shape(self, model: Model) -> Tuple[int, ...]:
         """Shape of what `packed` returns."""
@@ -298,9 +317,18 @@ POSE = Array(
     from_tree=lambda model, X: pose(X),
 )
 TWIST = Array('velocity', 'spatial velocity, angular first', '[rad/s, m/s]', (6,), None, _listed)
+FRAMES_MATRIX = replace(
+    SPATIAL_MATRIX,
+    meaning='matrix over the spatial vectors of some frames',
+    dimensions=('6 frames', '6 frames'),
+)
 TWIST_RATE = replace(
     TWIST, symbol='acceleration', meaning='rate of a spatial velocity', unit='[rad/s^2, m/s^2]'
 )
+FRAMES_TWIST_RATE = replace(
+    TWIST_RATE, meaning='rates of the spatial velocities of some frames', dimensions=('6 frames',)
+)
+WRENCH = Array('force', 'spatial force [n; f] on a frame', '[N m, N]', (6,), None, _listed)
 LOOP_RESIDUAL = Array(
     'residual',
     'how far each loop joint is from being closed, along its constraint forces',
@@ -384,6 +412,13 @@ def _frame(model: Model, name: str) -> Frame:
     return model.frame(name)
 
 
+def _frames(model: Model, names: Sequence[str]) -> Tuple[Frame, ...]:
+    if isinstance(names, str) or not names:
+        raise ValueError('frames are needed: the names of links or joints, one at least')
+    return tuple(_frame(model, name) for name in names)
+
+
 FRAME = Choice('frame', 'link or joint by name', _frame)
+FRAMES = Choice('frames', 'links or joints by name', _frames)
 REFERENCE = Choice('reference', 'what a velocity is expressed in', _reference, 'body')
 EXTERNAL_FORCES = Wrenches()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
+from rbd_ros.algorithms.articulated_body.handle_equation import HandleEquation, HandleResponse
+from rbd_ros.algorithms.articulated_body.operational_dynamics import OperationalDynamics
 from rbd_ros.algorithms.kinds import FRAME, REFERENCE
-from rbd_ros.robot.compiled import Array, Compiled, computes, Out
+from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.kernels import Kernels
 
 
@@ -97,3 +99,80 @@ class RobotFrame(Compiled):
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
         """
         return self._call('operational_inertia', (q,), None, out)
+
+    @computes('operational_dynamics')
+    def operational_dynamics(
+        self, q: ArrayLike, v: ArrayLike, *, out: Outs = None
+    ) -> OperationalDynamics:
+        """Equation of motion of the frame: Lambda a + mu + p = F, with tau = J^T F.
+
+        It grows without bound where the Jacobian loses rank.
+
+        :param out: arrays for all five
+        :return: Lambda, (6, 6), mu and p, (6,) [N m, N], the dynamically consistent generalized
+            inverse J_bar of the Jacobian, (nv, 6), and the projection N on generalized forces that
+            do not accelerate the frame, (nv, nv)
+        :raises ModelError: if fewer than six freedoms move the frame
+        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        """
+        return self._call('operational_dynamics', (q, v), None, out)
+
+    @computes('translational_operational_dynamics')
+    def translational_operational_dynamics(
+        self, q: ArrayLike, v: ArrayLike, *, out: Outs = None
+    ) -> OperationalDynamics:
+        """Equation of motion of the frame's origin along the axes of the base.
+
+        As `operational_dynamics` with three dimensions instead of six, whatever the reference; the
+        Jacobian is that of the origin, `point_jacobian` of (0, 0, 0).
+
+        :param out: arrays for all five
+        :raises ModelError: if fewer than three freedoms move the frame
+        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        """
+        return self._call('translational_operational_dynamics', (q, v), None, out)
+
+    @computes('handle_response')
+    def response(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        external_forces: Forces = None,
+        *,
+        out: Outs = None,
+    ) -> HandleResponse:
+        """Acceleration a = Phi f + b of the frame with one more force f on it (book eq 7.3).
+
+        :param tau: generalized forces, (nv,) [N m, N]
+        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+            [N m, N], whatever the reference
+        :param out: arrays for both
+        :return: the articulated-body inverse inertia Phi, (6, 6), and the bias acceleration b,
+            (6,) [rad/s^2, m/s^2]
+        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        """
+        return self._call('response', (q, v, tau), external_forces, out)
+
+    @computes('handle_equation')
+    def articulated_inertia(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        external_forces: Forces = None,
+        *,
+        out: Outs = None,
+    ) -> HandleEquation:
+        """Force f = I a + p on the frame that makes it accelerate by a (book eq 7.2).
+
+        The inertia I is `operational_inertia`; it grows without bound where the Jacobian loses
+        rank. Arguments are those of `response`.
+
+        :param out: arrays for both
+        :return: the articulated-body inertia I, (6, 6) [kg m^2, kg m, kg], and the bias force p,
+            (6,) [N m, N]
+        :raises ModelError: if fewer than six freedoms move the frame
+        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        """
+        return self._call('articulated_inertia', (q, v, tau), external_forces, out)

@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterator, NamedTuple, Tuple
 from rbd_ros.algorithms.declaration import Declaration
 from rbd_ros.algorithms.kinds import Array
 from rbd_ros.robot.compiled import Compiled
+from rbd_ros.robot.families.articulated import ArticulatedFunctions, Handles
 from rbd_ros.robot.families.derivatives import DerivativeFunctions
 from rbd_ros.robot.families.hybrid import Partition
 from rbd_ros.robot.families.loops import LoopFunctions
@@ -24,6 +25,8 @@ HOMES: Tuple[Tuple[str, type], ...] = (
     ('hybrid.partition(forward_joints).', Partition),
     ('loops.', LoopFunctions),
     ('regressors.', RegressorFunctions),
+    ('articulated.', ArticulatedFunctions),
+    ('articulated.handles(names, reference).', Handles),
 )
 
 

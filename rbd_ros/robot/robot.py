@@ -17,6 +17,7 @@ from rbd_ros.compiler.runtime.randomness import generator
 from rbd_ros.model import Body, load_urdf, Model
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.configuration import neutral
+from rbd_ros.robot.families.articulated import ArticulatedFunctions
 from rbd_ros.robot.families.derivatives import DerivativeFunctions
 from rbd_ros.robot.families.hybrid import HybridFunctions
 from rbd_ros.robot.families.loops import LoopFunctions
@@ -475,6 +476,11 @@ class Robot(Compiled):
     def regressors(self) -> RegressorFunctions:
         """Forces, energy and momentum as linear in the inertial parameters."""
         return RegressorFunctions(self._kernels)
+
+    @cached_property
+    def articulated(self) -> ArticulatedFunctions:
+        """Articulated bodies, their handles and their assembly."""
+        return ArticulatedFunctions(self._kernels)
 
     # -- kinematics
 

@@ -88,7 +88,9 @@ class Variant:
         return tuple(outputs)
 
     def _shape(self, model: Model, kind: Array) -> Tuple[int, ...]:
-        return kind.packed_shape(model) if self.storage == PACKED else kind.shape(model)
+        if self.storage == PACKED:
+            return kind.packed_shape(model)
+        return kind.shape(model, dict(self.chosen))
 
     def tangents(self, model: Model) -> Tuple[Tangent, ...]:
         """What the outputs are differentiated along."""

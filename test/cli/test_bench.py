@@ -168,7 +168,7 @@ def test_first_calls_of_what_has_no_method_of_the_robot(function, arm):
     [
         (
             ['--functions', 'mass_matricks'],
-            "unknown function 'mass_matricks'; there are bias_force",
+            "unknown function 'mass_matricks'; there are ",
         ),
         (['--functions', ','], '--functions names none'),
         (['--batch', '0'], '--batch must be from 1'),

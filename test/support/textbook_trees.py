@@ -133,7 +133,7 @@ def run(text, model, **arguments):
     }
     declared = declaration_of(text)
     outputs = [
-        np.array(values, dtype=float).reshape(kind.shape(model))
+        np.array(values, dtype=float).reshape(kind.shape(model, flat))
         for kind, values in zip(declared.outputs.values(), declared(model, flat))
     ]
     return outputs[0] if len(outputs) == 1 else outputs

@@ -14,6 +14,7 @@ from rbd_ros.algorithms.inertia_matrix.crba import (
 
 
 @pytest.mark.seed('BL03', 'DN06', 'FM05', 'GR03')
+@pytest.mark.seed('FO04', kind='full')
 @every_tree
 def test_mass_matrix_is_the_sum_over_link_jacobians(name):
     """J_t^T m J_t + J_R^T I J_R, with rotors on the diagonal."""

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from support.textbook_trees import check, every_tree, named_tree, run
+from support.textbook_trees import check, every_chain, every_tree, named_tree, run
 
 from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration, rnea
 
 
 @pytest.mark.seed('ID04', 'BL05', 'GR03')
+@pytest.mark.seed('FO02', kind='full')
 @every_tree
 def test_force_is_that_of_the_equation_of_motion(name):
     """H a + C + g - J^T f, with rotors and forces on links."""
@@ -39,3 +40,20 @@ def test_force_at_rest_carries_the_weight(name):
 def test_gravity_is_the_model_s():
     model = named_tree('chain').model
     assert tuple(gravity_acceleration(model)) == (0.0, 0.0, 0.0, *model.gravity)
+
+
+@pytest.mark.seed('FO01', kind='full')
+@every_chain
+def test_force_is_that_of_lagranges_equations(name):
+    """d/dt dT/dv - dT/dq + dV/dq from energies summed over links; no accelerations of bodies."""
+    tree = named_tree(name)
+    book = tree.book
+    for q, v, a in tree.states:
+        momentum_rate = book.mass_matrix(q) @ a + book.rate(book.mass_matrix, q, v) @ v
+        slopes = [
+            v @ book.rate(book.mass_matrix, q, unit) @ v / 2
+            - book.rate(book.potential_energy, q, unit)
+            for unit in np.eye(len(v))
+        ]
+        tau = run(rnea, tree.model, q=q, v=v, a=a, external_forces={})
+        check('rnea', name, tau, momentum_rate - slopes)

@@ -1,0 +1,115 @@
+"""Small dense matrices of generic scalars, as lists of rows: those of inverse inertias.
+
+An inverse inertia maps forces to motions; no type of rbd_ros.spatial does. Everything here is in
+coordinates that the caller keeps track of.
+"""
+
+from typing import List, Sequence
+
+from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL, ltdl
+from rbd_ros.spatial import ArticulatedBodyInertia, linear3
+from rbd_ros.spatial.scalar import Scalar
+
+Vector = List[Scalar]
+Matrix = List[List[Scalar]]
+Rows = Sequence[Sequence[Scalar]]
+
+
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """Scalar product of two vectors of equal length."""
+    return sum((x * y for x, y in zip(a, b)), 0.0)
+
+
+def apply(A: Rows, x: Sequence[Scalar]) -> Vector:
+    """Product A x of a matrix and a vector."""
+    return [dot(row, x) for row in A]
+
+
+def combine(columns: Rows, x: Sequence[Scalar], size: int = 6) -> Vector:
+    """Sum of columns, each times its element of `x`.
+
+    :param columns: columns of a matrix, (n, size); there may be none
+    :param x: factors, (n,)
+    """
+    total: Vector = [0.0] * size
+    for column, factor in zip(columns, x):
+        total = [t + factor * c for t, c in zip(total, column)]
+    return total
+
+
+def multiply(A: Rows, B: Rows) -> Matrix:
+    """Product A B."""
+    columns = list(zip(*B))
+    return [[dot(row, column) for column in columns] for row in A]
+
+
+def transposed(A: Rows) -> Matrix:
+    """Transpose A^T."""
+    return [list(row) for row in zip(*A)]
+
+
+def add(a: Sequence[Scalar], b: Sequence[Scalar]) -> Vector:
+    """Sum of two vectors."""
+    return [x + y for x, y in zip(a, b)]
+
+
+def subtract(a: Sequence[Scalar], b: Sequence[Scalar]) -> Vector:
+    """Difference of two vectors."""
+    return [x - y for x, y in zip(a, b)]
+
+
+def add_matrices(A: Rows, B: Rows) -> Matrix:
+    """Sum A + B."""
+    return [add(a, b) for a, b in zip(A, B)]
+
+
+def subtract_matrices(A: Rows, B: Rows) -> Matrix:
+    """Difference A - B."""
+    return [subtract(a, b) for a, b in zip(A, B)]
+
+
+def symmetric(A: Rows) -> Matrix:
+    """Lower triangle of `A` and its mirror image: symmetric to the bit."""
+    n = range(len(A))
+    return [[A[max(i, j)][min(i, j)] for j in n] for i in n]
+
+
+def identity(n: int) -> Matrix:
+    """Identity matrix, (n, n)."""
+    return [[1.0 if i == j else 0.0 for j in range(n)] for i in range(n)]
+
+
+def zeros(rows: int, columns: int) -> Matrix:
+    """Matrix of zeros."""
+    return [[0.0] * columns for _ in range(rows)]
+
+
+def solved(factors: LTDL, B: Rows) -> Matrix:
+    """Solution X of H X = B by the factors of H.
+
+    :param factors: factors of H, (n, n)
+    :param B: right-hand sides, (n, m)
+    """
+    return transposed([factors.solve(column) for column in zip(*B)])
+
+
+def inverse(H: Rows) -> Matrix:
+    """Inverse of a symmetric positive-definite matrix, symmetric to the bit."""
+    return symmetric(solved(ltdl(H), identity(len(H))))
+
+
+def congruence(columns: Rows, A: Rows) -> Matrix:
+    """Product T^T A T of a symmetric A, (n, n).
+
+    :param columns: columns of T, n of them
+    :param A: symmetric matrix
+    """
+    AT = [apply(A, column) for column in columns]
+    return symmetric([[dot(a, column) for column in columns] for a in AT])
+
+
+def rows_of(inertia: ArticulatedBodyInertia) -> Matrix:
+    """Rows of the matrix [[I, H], [H^T, M]] of an inertia, (6, 6)."""
+    I, H, M = linear3.full(inertia.I), inertia.H, linear3.full(inertia.M)
+    upper = [[*a, *b] for a, b in zip(I, H)]
+    return upper + [[*a, *b] for a, b in zip(linear3.transpose(H), M)]
