@@ -22,6 +22,7 @@ Scalars = Sequence[Scalar]
 DIMENSIONS: Mapping[str, Callable[[Model], int]] = {
     'nq': lambda model: model.nq,
     'nv': lambda model: model.nv,
+    'nv - 6': lambda model: max(model.nv - 6, 0),
     'tree_nv': lambda model: model.tree_nv,
     'uniforms': lambda model: sum(model.body(i).joint.uniforms for i in model.independent),
     'links': lambda model: len(model.links),
@@ -340,6 +341,67 @@ BODY_WRENCHES = Array(
     '[N m, N]',
     ('bodies', 6),
     from_tree=_by_body,
+)
+
+# -- kinds of arrays of a robot whose base floats: that of the base apart from those of the joints
+
+BASE_ACCELERATION = Array(
+    'a0',
+    'spatial acceleration of the base in its coordinates',
+    '[rad/s^2, m/s^2]',
+    (6,),
+)
+BASE_FORCE = Array('f0', 'spatial force on the base in its coordinates', '[N m, N]', (6,))
+BASE_MOMENTUM = replace(
+    BASE_FORCE, symbol='h', meaning='spatial momentum in base coordinates', unit='[N m s, N s]'
+)
+JOINT_ACCELERATION = Array('qdd', 'acceleration of the joints', '[rad/s^2, m/s^2]', ('nv - 6',))
+JOINT_FORCE = Array('tau', 'generalized force of the joints', '[N m, N]', ('nv - 6',))
+JOINT_INERTIA = Array(
+    'H',
+    'inertia matrix of the joints',
+    '[kg m^2, kg m, kg]',
+    ('nv - 6', 'nv - 6'),
+    flat=_symmetric,
+    symmetric=True,
+)
+JOINT_MOMENTUM = Array(
+    'F',
+    'momentum in base coordinates per velocity of the joints',
+    '[kg m^2, kg m, kg]',
+    (6, 'nv - 6'),
+    flat=_row_by_row,
+)
+JOINT_JACOBIAN = Array(
+    'J',
+    'Jacobian of a spatial velocity by those of the joints, angular rows first',
+    '',
+    (6, 'nv - 6'),
+    flat=_row_by_row,
+)
+SPATIAL_INERTIA = Array(
+    'I',
+    'spatial inertia',
+    '[kg m^2, kg m, kg]',
+    (6, 6),
+    from_tree=lambda model, rows: _symmetric(rows),
+    flat=_symmetric,
+    symmetric=True,
+)
+CENTROIDAL_MATRIX = replace(
+    JACOBIAN,
+    symbol='A',
+    meaning='momentum about the centre of mass per velocity',
+    unit='[kg m^2, kg m, kg]',
+)
+CENTROIDAL_MOMENTUM = replace(
+    MOMENTUM, meaning='momentum about the centre of mass along the axes of the base'
+)
+CENTROIDAL_FORCE = replace(
+    CENTROIDAL_MOMENTUM,
+    symbol='hdot',
+    meaning='rate of the momentum about the centre of mass',
+    unit='[N m, N]',
 )
 
 # -- what is chosen

@@ -8,7 +8,9 @@ from typing import Any, Callable, Iterator, NamedTuple, Tuple
 from rbd_ros.algorithms.declaration import Declaration
 from rbd_ros.algorithms.kinds import Array
 from rbd_ros.robot.compiled import Compiled
+from rbd_ros.robot.families.centroidal import CentroidalFunctions
 from rbd_ros.robot.families.derivatives import DerivativeFunctions
+from rbd_ros.robot.families.floating_base import FloatingBaseFrame, FloatingBaseFunctions
 from rbd_ros.robot.families.hybrid import Partition
 from rbd_ros.robot.families.loops import LoopFunctions
 from rbd_ros.robot.frame import RobotFrame
@@ -22,6 +24,9 @@ HOMES: Tuple[Tuple[str, type], ...] = (
     ('derivatives.', DerivativeFunctions),
     ('hybrid.partition(forward_joints).', Partition),
     ('loops.', LoopFunctions),
+    ('floating_base.', FloatingBaseFunctions),
+    ('floating_base.frame(name, reference).', FloatingBaseFrame),
+    ('centroidal.', CentroidalFunctions),
 )
 
 
