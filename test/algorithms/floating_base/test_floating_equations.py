@@ -48,7 +48,7 @@ def test_the_inertia_of_the_whole_is_rigid(name):
         check('mass', name, I0c[3:, 3:], mass * np.eye(3))
         R, p, _ = tree.book.kinematics(q)[tree.book.layout.links[0]]
         h = mass * R.T @ (tree.book.centre(q) - p)
-        check('h x', name, I0c[:3, 3:], np.cross(np.eye(3), -h))
+        check('h x', name, I0c[:3, 3:], np.cross(np.eye(3), h))
 
 
 @pytest.mark.seed('FB05')
@@ -59,7 +59,7 @@ def test_joints_of_different_branches_are_not_coupled(name):
     q, v, _ = tree.states[0]
     H = equations(tree, q, v)[2]
     apart = unrelated(tree.model)[6:, 6:]
-    assert apart.any() == (name != 'chain') and not H[apart].any()
+    assert apart.any() and not H[apart].any()
 
 
 @pytest.mark.seed('FB05')

@@ -13,7 +13,7 @@ from rbd_ros.algorithms.floating_base.floating_jacobian import floating_jacobian
 @every_reference
 @every_floating_tree
 def test_an_impulse_of_the_joints_changes_velocities_by_it(name, reference):
-    """H delta v = impulse, none of it on the base: each link's change is J_fl times the joints'."""
+    """H delta v = impulse, none of it on the base: links change by J_fl times the joints."""
     tree = floating_tree(name)
     links = [tree.book.layout.links[k] for k in (0, 3, -1)]
     for q, _, impulse in tree.states:
