@@ -10,7 +10,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 import math
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    FrozenSet,
+    Iterable,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 from rbd_ros.model import Frame, Model
 from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform
@@ -421,6 +433,21 @@ def _frame(model: Model, name: str) -> Frame:
     return model.frame(name)
 
 
+def _bodies_of_joints(model: Model, names: Iterable[str]) -> FrozenSet[int]:
+    if names is None or isinstance(names, str):
+        raise ValueError('names of joints are needed, as a tuple')
+    numbers = {model.body(i).joint_name: i for i in model.independent}
+    unknown = [name for name in names if name not in numbers]
+    if unknown:
+        raise ValueError(
+            f'unknown joint {", ".join(map(repr, unknown))}; there are {", ".join(numbers)}'
+        )
+    return frozenset(numbers[name] for name in names)
+
+
 FRAME = Choice('frame', 'link or joint by name', _frame)
 REFERENCE = Choice('reference', 'what a velocity is expressed in', _reference, 'body')
+FORWARD_JOINTS = Choice(
+    'forward_joints', 'joints whose forces are given, by name', _bodies_of_joints
+)
 EXTERNAL_FORCES = Wrenches()
