@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support import random_trees
 from support.floating_trees import every_floating_tree, every_free_floating_tree, floating_tree
 from support.textbook_trees import check, run, unrelated
 
@@ -71,3 +72,13 @@ def test_methods_of_the_robot_do_the_same():
     for k, (position, velocity) in enumerate(zip(q, v)):
         for name, ours, expected in zip(found._fields, found, equations(tree, position, velocity)):
             check(name, 'batch', ours[k], expected, 1e-12)
+
+
+def test_a_body_by_itself_has_equations_without_joints():
+    robot = Robot.from_urdf(random_trees.chain([{'type': 'floating', 'mass': 2.0}]))
+    floating, (q, v) = robot.floating_base, (robot.neutral(), np.zeros(6))
+    found = floating.equations_of_motion(q, v)
+    assert found.F.shape == (6, 0) and found.H.shape == (0, 0) and found.C.shape == (0,)
+    np.testing.assert_allclose(found.I0c, np.diag([0.0, 0.0, 0.0, 2.0, 2.0, 2.0]))
+    np.testing.assert_allclose(found.p0c, [0.0, 0.0, 0.0, 0.0, 0.0, 2.0 * 9.81])
+    assert floating.momentum(q, v).T == 0.0
