@@ -120,6 +120,13 @@ def two_free_bodies():
     return replace(model, bodies=bodies)
 
 
+DYNAMICS = (
+    'floating_forward_dynamics',
+    'floating_inverse_dynamics',
+    'floating_equations_of_motion',
+    'floating_reduced_equations',
+    'floating_momentum',
+)
 REFUSED = {
     'fixed': (
         load_urdf(random_trees.chain([{'type': 'revolute'}])),
@@ -144,12 +151,11 @@ def test_what_has_no_floating_base_is_refused_by_name(model, match):
         _ = Robot(model).floating_base
     with pytest.raises(ModelError, match=match):
         with_fixed_base(model)
-    for name in (
-        'floating_forward_dynamics', 'floating_inverse_dynamics', 'floating_equations_of_motion',
-        'floating_reduced_equations', 'floating_momentum',
-    ):  # fmt: skip
+    for name in DYNAMICS:
         with pytest.raises(ModelError, match=match):
             Robot(model).kernel(name)
+    with pytest.raises(ModelError, match=match):
+        Robot(model).kernel('floating_jacobian', frame=next(iter(model.links)))
 
 
 def test_a_robot_with_loops_is_refused():
@@ -157,8 +163,9 @@ def test_a_robot_with_loops_is_refused():
     ends = Frame(1, HERE), Frame(3, HERE)
     looped = model.with_loops([LoopJoint('loop', *ends, Revolute((0.0, 0.0, 1.0)))])
     robot = Robot(with_floating_base(looped))
-    with pytest.raises(ModelError, match="with loops moves .'loop'"):
-        robot.floating_base.forward_dynamics(robot.neutral(), np.zeros(10), np.zeros(4))
+    for name in DYNAMICS:
+        with pytest.raises(ModelError, match="with loops moves .'loop'"):
+            robot.kernel(name)
 
 
 def test_a_joint_that_moves_no_mass_is_named():
