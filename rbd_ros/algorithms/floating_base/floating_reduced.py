@@ -66,7 +66,5 @@ def floating_reduced_equations(
     I0c, F, H, p0c, C = independent(base.tree, *floating_crba(base), *floating_rnea(base))
     columns, whole = list(zip(*F)), factors(I0c)
     yielding = [whole.solve(column) for column in columns]  # I0c^-1 F
-    n = range(len(columns))
-    lower = [[H[i][j] - dot(columns[i], yielding[j]) for j in range(i + 1)] for i in n]
-    H_fl = [[lower[max(i, j)][min(i, j)] for j in n] for i in n]
+    H_fl = [[h - dot(f, y) for h, y in zip(row, yielding)] for row, f in zip(H, columns)]
     return ReducedEquations(H_fl, [c - dot(y, list(p0c)) for c, y in zip(C, yielding)])
