@@ -166,6 +166,8 @@ def test_a_robot_with_loops_is_refused():
     for name in DYNAMICS:
         with pytest.raises(ModelError, match="with loops moves .'loop'"):
             robot.kernel(name)
+    with pytest.raises(ModelError, match="with loops moves .'loop'"):
+        robot.floating_base.jacobian(robot.neutral(), 'link4')
 
 
 def test_a_joint_that_moves_no_mass_is_named():

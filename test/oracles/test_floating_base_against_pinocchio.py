@@ -11,7 +11,7 @@ from rbd_ros import Robot
 outside.load('pinocchio')
 
 STATES = 3
-CHOSEN = 8  # real robots, over the whole of the list
+CHOSEN = 5  # real robots, over the whole of the list
 
 
 def texts():
