@@ -90,16 +90,22 @@ def test_a_base_without_links_has_a_name_and_no_inertia():
 def test_what_is_fixed_to_the_world_is_no_part_of_the_base():
     text = (
         random_trees.mixed_tree(1)
-        .replace('<link name="base">', '<link name="world"/><link name="base">', 1)
+        .replace(
+            '<link name="base">',
+            f'<link name="world"/><link name="post">{SHAPE}<link name="base">',
+            1,
+        )
         .replace(
             '</robot>',
             '<joint name="free" type="floating"><parent link="world"/><child link="base"/>'
-            '<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/></joint></robot>',
+            '<origin xyz="1 2 3" rpy="0.1 0.2 0.3"/></joint><joint name="bolt" type="fixed">'
+            '<parent link="world"/><child link="post"/></joint></robot>',
         )
     )
     model = with_fixed_base(load_urdf(text))
-    assert 'world' not in model.links and 'free' not in model.joint_frames
-    assert model.links == load_urdf(random_trees.mixed_tree(1)).links
+    fixed = load_urdf(random_trees.mixed_tree(1))
+    assert model.links == fixed.links and model.joint_frames == fixed.joint_frames
+    assert len(load_urdf(text).geometries) == 1 and not model.geometries
     robot = Robot.from_urdf(text)
     rng = np.random.default_rng(7)
     q, v = robot.random_configuration(rng), rng.normal(size=robot.nv)
