@@ -11,7 +11,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 import math
 from types import MappingProxyType
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    FrozenSet,
+    Iterable,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
 
 from rbd_ros.model import Frame, Model
 from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform
@@ -23,6 +35,7 @@ Scalars = Sequence[Scalar]
 DIMENSIONS: Mapping[str, Callable[[Model], int]] = {
     'nq': lambda model: model.nq,
     'nv': lambda model: model.nv,
+    'nv - 6': lambda model: max(model.nv - 6, 0),
     'tree_nv': lambda model: model.tree_nv,
     'uniforms': lambda model: sum(model.body(i).joint.uniforms for i in model.independent),
     'links': lambda model: len(model.links),
@@ -395,6 +408,67 @@ PARAMETER_ROW = Array(
     'y', 'a number per inertial parameter', '', ('parameters',), from_tree=_listed
 )
 
+# -- kinds of arrays of a robot whose base floats: that of the base apart from those of the joints
+
+BASE_ACCELERATION = Array(
+    'a0',
+    'spatial acceleration of the base in its coordinates',
+    '[rad/s^2, m/s^2]',
+    (6,),
+)
+BASE_FORCE = Array('f0', 'spatial force on the base in its coordinates', '[N m, N]', (6,))
+BASE_MOMENTUM = replace(
+    BASE_FORCE, symbol='h', meaning='spatial momentum in base coordinates', unit='[N m s, N s]'
+)
+JOINT_ACCELERATION = Array('qdd', 'acceleration of the joints', '[rad/s^2, m/s^2]', ('nv - 6',))
+JOINT_FORCE = Array('tau', 'generalized force of the joints', '[N m, N]', ('nv - 6',))
+JOINT_INERTIA = Array(
+    'H',
+    'inertia matrix of the joints',
+    '[kg m^2, kg m, kg]',
+    ('nv - 6', 'nv - 6'),
+    flat=_symmetric,
+    symmetric=True,
+)
+JOINT_MOMENTUM = Array(
+    'F',
+    'momentum in base coordinates per velocity of the joints',
+    '[kg m^2, kg m, kg]',
+    (6, 'nv - 6'),
+    flat=_row_by_row,
+)
+JOINT_JACOBIAN = Array(
+    'J',
+    'Jacobian of a spatial velocity by those of the joints, angular rows first',
+    '',
+    (6, 'nv - 6'),
+    flat=_row_by_row,
+)
+SPATIAL_INERTIA = Array(
+    'I',
+    'spatial inertia',
+    '[kg m^2, kg m, kg]',
+    (6, 6),
+    from_tree=lambda model, rows: _symmetric(rows),
+    flat=_symmetric,
+    symmetric=True,
+)
+CENTROIDAL_MATRIX = replace(
+    JACOBIAN,
+    symbol='A',
+    meaning='momentum about the centre of mass per velocity',
+    unit='[kg m^2, kg m, kg]',
+)
+CENTROIDAL_MOMENTUM = replace(
+    MOMENTUM, meaning='momentum about the centre of mass along the axes of the base'
+)
+CENTROIDAL_FORCE = replace(
+    CENTROIDAL_MOMENTUM,
+    symbol='hdot',
+    meaning='rate of the momentum about the centre of mass',
+    unit='[N m, N]',
+)
+
 # -- what is chosen
 
 REFERENCES = ('body', 'base', 'aligned')
@@ -418,7 +492,22 @@ def _frames(model: Model, names: Sequence[str]) -> Tuple[Frame, ...]:
     return tuple(_frame(model, name) for name in names)
 
 
+def _bodies_of_joints(model: Model, names: Iterable[str]) -> FrozenSet[int]:
+    if names is None or isinstance(names, str):
+        raise ValueError('names of joints are needed, as a tuple')
+    numbers = {model.body(i).joint_name: i for i in model.independent}
+    unknown = [name for name in names if name not in numbers]
+    if unknown:
+        raise ValueError(
+            f'unknown joint {", ".join(map(repr, unknown))}; there are {", ".join(numbers)}'
+        )
+    return frozenset(numbers[name] for name in names)
+
+
 FRAME = Choice('frame', 'link or joint by name', _frame)
 FRAMES = Choice('frames', 'links or joints by name', _frames)
 REFERENCE = Choice('reference', 'what a velocity is expressed in', _reference, 'body')
+FORWARD_JOINTS = Choice(
+    'forward_joints', 'joints whose forces are given, by name', _bodies_of_joints
+)
 EXTERNAL_FORCES = Wrenches()

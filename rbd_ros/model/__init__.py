@@ -1,12 +1,19 @@
 """System model of a robot (book chapter 4): bodies, joints, gears and shapes, read from URDF."""
 
+from rbd_ros.model.equivalent import (
+    equivalent_model,
+    with_inertia_moved,
+    with_inertias_moved_inward,
+)
 from rbd_ros.model.errors import ModelError, SingularMassMatrixError
+from rbd_ros.model.floating_base import with_fixed_base, with_floating_base
 from rbd_ros.model.model import Body, Coupling, Frame, JointLimits, Link, LoopJoint, Model
 from rbd_ros.model.urdf import load_urdf
 
 __all__ = [
     'Body',
     'Coupling',
+    'equivalent_model',
     'Frame',
     'JointLimits',
     'Link',
@@ -15,4 +22,8 @@ __all__ = [
     'Model',
     'ModelError',
     'SingularMassMatrixError',
+    'with_fixed_base',
+    'with_floating_base',
+    'with_inertia_moved',
+    'with_inertias_moved_inward',
 ]

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Dict
 
 from rbd_ros.model.model import Frame, Model
-from rbd_ros.spatial import linear3, PluckerTransform
+from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.linear3 import Vector3, ZERO3
 
 # A translation below this share of the lengths that it is the difference of is rounding, and is
@@ -30,7 +30,7 @@ def equivalent_model(model: Model) -> Model:
 
     :param model: model whose inertias are floats, not symbols
     """
-    return _with_inertias_moved_inward(_with_frames_moved_along_axes(model))
+    return with_inertias_moved_inward(_with_frames_moved_along_axes(model))
 
 
 def _with_frames_moved_along_axes(model: Model) -> Model:
@@ -60,15 +60,35 @@ def _with_frames_moved_along_axes(model: Model) -> Model:
     return replace(model, bodies=tuple(bodies), links=links, joint_frames=frames)
 
 
-def _with_inertias_moved_inward(model: Model) -> Model:
-    """Move what each joint cannot excite to the parent's inertia, leaves first (table 9.7)."""
-    inertia = {i: body.inertia for i, body in model.outward()}
+def with_inertias_moved_inward(model: Model) -> Model:
+    """Return the model with what its joints do not excite moved inward, leaves first (9.7).
+
+    Each body keeps the fewest parameters other than zero that its joint allows, and its parent
+    takes the rest along. The book's sweep forgets to transform it to the parent's coordinates.
+
+    :param model: model whose inertias are floats, not symbols
+    """
     for i, body in model.inward():
-        delta = body.joint.not_excited(inertia[i])
+        delta = body.joint.not_excited(model.body(i).inertia)
         if delta is not None:
-            inertia[i] = inertia[i] + delta * -1.0
-            if body.parent != 0:
-                moved = body.tree_transform.inverse_apply(delta)
-                inertia[body.parent] = inertia[body.parent] + moved
-    bodies = (replace(body, inertia=inertia[i]) for i, body in model.outward())
+            model = with_inertia_moved(model, i, delta)
+    return model
+
+
+def with_inertia_moved(model: Model, i: int, delta: RigidBodyInertia) -> Model:
+    """Return the model with an inertia moved from a body to its parent (book 9.7).
+
+    The equation of motion is the same if the joint between the two does not excite it, as what
+    `JointType.not_excited` gives (book eq 9.30, table 9.7). What the base gets, nothing moves.
+
+    :param model: the model
+    :param i: number of the body that loses it
+    :param delta: the inertia I_delta, in coordinates of that body
+    """
+    bodies, body = list(model.bodies), model.body(i)
+    bodies[i - 1] = replace(body, inertia=body.inertia + delta * -1.0)
+    if body.parent != 0:
+        parent = model.body(body.parent)
+        moved = body.tree_transform.inverse_apply(delta)
+        bodies[body.parent - 1] = replace(parent, inertia=parent.inertia + moved)
     return replace(model, bodies=tuple(bodies))

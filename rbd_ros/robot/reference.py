@@ -9,7 +9,9 @@ from rbd_ros.algorithms.declaration import Declaration
 from rbd_ros.algorithms.kinds import Array
 from rbd_ros.robot.compiled import Compiled
 from rbd_ros.robot.families.articulated import ArticulatedFunctions, Handles
+from rbd_ros.robot.families.centroidal import CentroidalFunctions
 from rbd_ros.robot.families.derivatives import DerivativeFunctions
+from rbd_ros.robot.families.floating_base import FloatingBaseFrame, FloatingBaseFunctions
 from rbd_ros.robot.families.hybrid import Partition
 from rbd_ros.robot.families.loops import LoopFunctions
 from rbd_ros.robot.families.regressors import RegressorFunctions
@@ -27,6 +29,9 @@ HOMES: Tuple[Tuple[str, type], ...] = (
     ('regressors.', RegressorFunctions),
     ('articulated.', ArticulatedFunctions),
     ('articulated.handles(names, reference).', Handles),
+    ('floating_base.', FloatingBaseFunctions),
+    ('floating_base.frame(name, reference).', FloatingBaseFrame),
+    ('centroidal.', CentroidalFunctions),
 )
 
 

@@ -18,7 +18,9 @@ from rbd_ros.model import Body, load_urdf, Model
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.configuration import neutral
 from rbd_ros.robot.families.articulated import ArticulatedFunctions
+from rbd_ros.robot.families.centroidal import CentroidalFunctions
 from rbd_ros.robot.families.derivatives import DerivativeFunctions
+from rbd_ros.robot.families.floating_base import FloatingBaseFunctions
 from rbd_ros.robot.families.hybrid import HybridFunctions
 from rbd_ros.robot.families.loops import LoopFunctions
 from rbd_ros.robot.families.regressors import RegressorFunctions
@@ -481,6 +483,19 @@ class Robot(Compiled):
     def articulated(self) -> ArticulatedFunctions:
         """Articulated bodies, their handles and their assembly."""
         return ArticulatedFunctions(self._kernels)
+
+    @cached_property
+    def floating_base(self) -> FloatingBaseFunctions:
+        """Dynamics of the base apart from that of the joints, for a robot whose base floats.
+
+        :raises ModelError: if its base is fixed
+        """
+        return FloatingBaseFunctions(self._kernels)
+
+    @cached_property
+    def centroidal(self) -> CentroidalFunctions:
+        """Momentum about the centre of mass."""
+        return CentroidalFunctions(self._kernels)
 
     # -- kinematics
 

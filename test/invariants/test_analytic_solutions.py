@@ -172,6 +172,9 @@ def test_free_body_turns_by_eulers_equations_and_falls():
     R = robot.forward_kinematics(q)['link1'][:, :3, :3]
     falling = np.einsum('nij,i->nj', R, [0, 0, -G]) - np.cross(omega, v[:, 3:])
     assert_allclose(a[:, 3:], falling, **CLOSE)
+    alone = robot.floating_base.forward_dynamics(q, v, np.zeros((10, 0)))  # there are no joints
+    assert_allclose(alone.a0, np.hstack([a[:, :3], falling]), **CLOSE)
+    assert alone.qdd.shape == (10, 0)
 
 
 @pytest.mark.seed('FB04', 'FB07')
@@ -192,6 +195,8 @@ def test_floating_tree_at_rest_falls_as_one(seed):
     expected = np.zeros_like(a)
     expected[:, 3:6] = np.einsum('nij,i->nj', R, [0, 0, -G])
     assert_allclose(a, expected, atol=1e-10)  # cond(H) of about 1e4 times eps times g
+    a0, qdd = robot.floating_base.forward_dynamics(q, zero, zero[:, 6:])
+    assert_allclose(np.hstack([a0, qdd]), expected, atol=1e-10)
 
 
 @pytest.mark.seed('SV22', 'FB07', 'AE03')

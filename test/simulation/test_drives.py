@@ -82,6 +82,7 @@ def chain():
     return Robot.from_urdf(random_trees.tree(8, 6, ('revolute', 'prismatic'), 0, 0.5))
 
 
+@pytest.mark.seed('HY05')
 @pytest.mark.parametrize('seed', range(12))
 def test_torques_are_those_of_hybrid_dynamics(chain, seed):
     rng = np.random.default_rng(seed)
@@ -100,6 +101,39 @@ def test_torques_are_those_of_hybrid_dynamics(chain, seed):
     assert_allclose(
         np.where(frictional, expected, tau), expected, rtol=1e-9, atol=1e-9 * abs(expected).max()
     )
+
+
+@pytest.mark.seed('HY05', kind='full')
+@pytest.mark.parametrize('mode', [POSITION, VELOCITY])
+def test_servos_move_as_they_would_alone_whatever_the_other_joints_do(chain, mode):
+    """The kernel of hybrid dynamics prescribes their accelerations; efforts drive the others.
+
+    What prescribed accelerations come to is a sum for each servo by itself. That hybrid dynamics
+    prescribes them exactly is tested in test_hybrid_dynamics.py, too.
+    """
+    rng = np.random.default_rng(2)
+    driven = Driven(chain)
+    drives, simulator = driven.drives, driven.simulator
+    servos = np.array([0, 2, 3])
+    others = np.setdiff1d(np.arange(chain.nv), servos)
+    drives.mode[:] = EFFORT
+    drives.mode[servos] = mode
+    drives.effort[:] = rng.normal(size=chain.nv)
+    # So near to where they go that no effort is limited
+    simulator.reset(0.1 * rng.normal(size=chain.nq), 0.05 * rng.normal(size=chain.nv))
+    drives.position[:] = simulator.q + 0.01 * rng.normal(size=chain.nv)
+    drives.velocity[:] = 0.05 * rng.normal(size=chain.nv)
+    q, v = simulator.q[servos], simulator.v[servos]
+    before = simulator.v[others]
+    for _ in range(200):
+        error = drives.position[servos] - q if mode == POSITION else 0.0
+        change = drives.velocity[servos] - v
+        v = v + TIMESTEP * (BANDWIDTH**2 * error + 2.0 * BANDWIDTH * change)
+        q = q + TIMESTEP * v
+        driven.run(1)
+    assert_allclose(simulator.q[servos], q, atol=1e-10)
+    assert_allclose(simulator.v[servos], v, atol=1e-10)
+    assert np.abs(simulator.v[others] - before).min() > 1e-3
 
 
 @pytest.mark.parametrize('friction', [0.0, 0.5, 50.0])

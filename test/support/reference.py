@@ -163,7 +163,7 @@ class Reference:
 
     def momentum(self, q, v):
         """Angular momentum about the base origin, linear momentum."""
-        h = np.zeros(6)
+        h = np.zeros(6, np.result_type(float, np.asarray(q)))  # as in `kinematics`
         for m, I, c, J in self._at_centres(q):
             omega, velocity = J[:3] @ v, J[3:] @ v
             h += np.concatenate([I @ omega + np.cross(c, m * velocity), m * velocity])

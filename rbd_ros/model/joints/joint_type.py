@@ -175,11 +175,12 @@ class JointType(ABC):
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
         """Part of the body's inertia that may as well be the parent's (book table 9.7).
 
-        It is an I_delta with I_delta S = 0 (up to a constant force) and X_J^T I_delta X_J =
-        I_delta, so no motion of the joint shows whose it is.
+        It is an I_delta with I_delta S = 0, X_J^T I_delta X_J = I_delta and S^T v x* I_delta v = 0
+        for all positions and velocities (book eq 9.30), so no motion of the joint shows whose it
+        is; the one that leaves the fewest parameters of the body other than zero.
 
         :param inertia: inertia of the body in its own coordinates
-        :return: I_delta in the same coordinates, None if there is none
+        :return: I_delta in the same coordinates, linear in `inertia`; None if there is none
         """
         return None
 
@@ -189,6 +190,30 @@ class JointType(ABC):
     @abstractmethod
     def examples(cls) -> Tuple[JointType, ...]:
         """Joints of this type that the tests try, with parameters both simple and general."""
+
+
+def equal_across(inertia: RigidBodyInertia, axis: Vector3) -> RigidBodyInertia:
+    """Rotational inertia c (1 - k k^T): equal across the unit vector k, none about it.
+
+    A body that only ever turns about k relative to another one has it wherever the other has it.
+
+    :param inertia: c is such that one more element of its diagonal becomes zero without this
+    :param axis: the unit vector k, (3,)
+    """
+    x, y, z = axis
+    most = max(range(3), key=lambda k: abs(axis[k]))
+    diagonal = (inertia.I[0], inertia.I[2], inertia.I[5])
+    other = (most + 1) % 3
+    c = diagonal[other] / (1.0 - axis[other] ** 2)
+    rotational = (
+        c * (1.0 - x * x),
+        -c * y * x,
+        c * (1.0 - y * y),
+        -c * z * x,
+        -c * z * y,
+        c * (1.0 - z * z),
+    )
+    return RigidBodyInertia(0.0, ZERO3, rotational)
 
 
 def across(axis: Vector3) -> Tuple[Vector3, Vector3]:

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-from typing import Tuple
+from typing import Optional, Tuple
 
 from rbd_ros.model.joints.exponential import sine_quotients
-from rbd_ros.model.joints.joint_type import across, JointType, Scalars
-from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
+from rbd_ros.model.joints.joint_type import across, equal_across, JointType, Scalars
+from rbd_ros.spatial import (
+    ForceVector,
+    linear3,
+    MotionSubspace,
+    MotionVector,
+    PluckerTransform,
+    RigidBodyInertia,
+)
 from rbd_ros.spatial.linear3 import Vector3, ZERO3
 from rbd_ros.spatial.rotation import axis_rotation
 from rbd_ros.spatial.scalar import cos, Scalar, sin
@@ -86,6 +93,10 @@ class Planar(JointType):
     def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
         """Product u x v of planar motion vectors (book 2.16)."""
         return 0.0, u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
+
+    def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
+        """An equal rotational inertia about all axes in the plane."""
+        return equal_across(inertia, self.axes[2])
 
     @classmethod
     def examples(cls) -> Tuple[Planar, ...]:

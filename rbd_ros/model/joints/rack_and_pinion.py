@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-from typing import Tuple
+from typing import Optional, Tuple
 
-from rbd_ros.model.joints.joint_type import JointType, Scalars
-from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
+from rbd_ros.model.joints.joint_type import equal_across, JointType, Scalars
+from rbd_ros.spatial import (
+    ForceVector,
+    linear3,
+    MotionSubspace,
+    MotionVector,
+    PluckerTransform,
+    RigidBodyInertia,
+)
 from rbd_ros.spatial.linear3 import ZERO3
 from rbd_ros.spatial.rotation import axis_rotation
 from rbd_ros.spatial.scalar import cos, sin
@@ -51,6 +58,10 @@ class RackAndPinion(JointType):
         """[0; -r sin q, -r cos q, 0] times the rate of q."""
         r, c, s = self.radius, cos(q[0]), sin(q[0])
         return MotionSubspace([MotionVector(ZERO3, (-(r * s), -(r * c), 0.0)) * qd[0]])
+
+    def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
+        """An equal rotational inertia about all axes across that of the pinion."""
+        return equal_across(inertia, (0.0, 0.0, 1.0))
 
     @classmethod
     def examples(cls) -> Tuple[RackAndPinion, ...]:

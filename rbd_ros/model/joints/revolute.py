@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import math
 from typing import Optional, Tuple
 
-from rbd_ros.model.joints.joint_type import across, JointType, Scalars
+from rbd_ros.model.joints.joint_type import across, equal_across, JointType, Scalars
 from rbd_ros.spatial import (
     ForceVector,
     linear3,
@@ -49,21 +49,8 @@ class Revolute(JointType):
 
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
         """Mass, first moment along the axis, and an equal inertia about both other axes."""
-        x, y, z = self.axis
         along = linear3.dot(inertia.h, self.axis)
-        # c (1 - k k^T), with c such that one more diagonal element becomes zero
-        most = max(range(3), key=lambda k: abs(self.axis[k]))
-        diagonal = (inertia.I[0], inertia.I[2], inertia.I[5])
-        other = (most + 1) % 3
-        c = diagonal[other] / (1.0 - self.axis[other] ** 2)
-        rotational = (
-            c * (1.0 - x * x),
-            -c * y * x,
-            c * (1.0 - y * y),
-            -c * z * x,
-            -c * z * y,
-            c * (1.0 - z * z),
-        )
+        rotational = equal_across(inertia, self.axis).I
         return RigidBodyInertia(inertia.mass, linear3.scale(along, self.axis), rotational)
 
     @classmethod

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Tuple
+from typing import Optional, Tuple
 
 from rbd_ros.model.joints.exponential import half_angle, rotation_vector
 from rbd_ros.model.joints.joint_type import JointType, Scalars
 from rbd_ros.model.joints.quaternion import quaternion_rate, uniform_quaternion, unit_quaternion
-from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
+from rbd_ros.spatial import (
+    ForceVector,
+    linear3,
+    MotionSubspace,
+    MotionVector,
+    PluckerTransform,
+    RigidBodyInertia,
+)
 from rbd_ros.spatial.linear3 import IDENTITY3, ZERO3
 from rbd_ros.spatial.rotation import quaternion_product, quaternion_to_rotation
 from rbd_ros.spatial.scalar import Scalar, sqrt
@@ -80,6 +87,10 @@ class Spherical(JointType):
         """Cross product of angular velocities."""
         (a, b, c), (d, e, f) = u, v
         return linear3.cross((a, b, c), (d, e, f))
+
+    def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
+        """The mass, as of a particle at the point that stays."""
+        return RigidBodyInertia(inertia.mass, ZERO3, (0.0,) * 6)
 
     @classmethod
     def examples(cls) -> Tuple[Spherical, ...]:

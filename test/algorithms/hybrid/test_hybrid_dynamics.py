@@ -4,7 +4,9 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support.mechanisms import four_bar
+from support.random_trees import chain_of_hinges
 from support.states import every_robot, named_robot, random_forces, random_state
+from support.textbook_trees import check, every_free_tree, every_tree, named_tree
 
 from rbd_ros import ModelError, Robot
 from rbd_ros.algorithms.hybrid.hybrid_dynamics import (
@@ -23,6 +25,78 @@ def partitions(robot, seed=3):
     ]
 
 
+def either_is_found(name, way, tree, book):
+    """Given forces or accelerations of a textbook, the others are found: all, none, and some."""
+    rng, model = np.random.default_rng(5), tree.model
+    states = tree.states if book is tree.book else tree.ungeared_states
+    for q, v, a in states:
+        tau = book.inverse_dynamics(q, v, a, tree.forces)
+        bound = 1e-14 * np.linalg.cond(book.mass_matrix(q)) + 1e-12
+        n = len(v)
+        some = rng.integers(0, 2, (4, n)).astype(float)
+        for forward in (np.ones(n), np.zeros(n), *some):
+            known = np.where(forward > 0.0, tau, a)
+            found = way(
+                model, *(x.tolist() for x in (q, v, known, forward)), tree.forces_on_bodies
+            )
+            check(f'{way.__name__} a', name, found.a, a, bound)
+            check(f'{way.__name__} tau', name, found.tau, tau, bound)
+
+
+@pytest.mark.seed('HY01', kind='full')
+@every_tree
+def test_by_the_inertia_matrix_both_halves_of_a_textbook_s_motion_are_found(name):
+    """With all forces given it is forward dynamics, with all accelerations inverse dynamics."""
+    tree = named_tree(name)
+    either_is_found(name, by_inertia_matrix, tree, tree.book)
+
+
+@pytest.mark.seed('HY04', kind='full')
+@every_free_tree
+def test_by_articulated_bodies_both_halves_of_a_textbook_s_motion_are_found(name):
+    """As by the inertia matrix, which `test_by_the_inertia_matrix_...` holds to the same."""
+    tree = named_tree(name)
+    either_is_found(name, articulated_body_hybrid_dynamics, tree, tree.book)
+
+
+@pytest.mark.seed('HY05')
+def test_a_joint_of_prescribed_acceleration_tracks_its_motion_exactly():
+    """Two joints follow parabolas, to rounding, while the others swing as forces let them.
+
+    RK4 integrates the prescribed joints exactly, whatever the time step.
+    """
+    robot = Robot.from_urdf(FREE_ARM)
+    partition = robot.hybrid.partition(['joint2', 'joint4'])
+    prescribed = [k for k, joint in enumerate(robot.joint_names) if joint not in FREE_JOINTS]
+    rng = np.random.default_rng(1)
+    q, v = rng.normal(size=(2, robot.nv))
+    known = rng.normal(size=robot.nv)
+    q0, v0, h, steps = q, v, 0.02, 50
+    forces = []
+    for _ in range(steps):
+        stages = [(v, partition.dynamics(q, v, known))]
+        for part in (h / 2, h / 2, h):
+            v_, found = stages[-1]
+            at_v = v + part * found.a
+            stages.append((at_v, partition.dynamics(q + part * v_, at_v, known)))
+        weights = np.array([1.0, 2.0, 2.0, 1.0]) * h / 6
+        q = q + sum(w * v_ for w, (v_, _) in zip(weights, stages))
+        v = v + sum(w * found.a for w, (_, found) in zip(weights, stages))
+        forces.append(stages[0][1].tau[prescribed])
+    t = steps * h
+    expected = q0 + v0 * t + known * t * t / 2
+    assert_allclose(q[prescribed], expected[prescribed], atol=1e-12)
+    assert_allclose(v[prescribed], (v0 + known * t)[prescribed], atol=1e-12)
+    free = [k for k in range(robot.nv) if k not in prescribed]
+    assert np.abs((q - expected)[free]).min() > 1e-2
+    assert np.ptp(forces, axis=0).min() > 1e-2  # which takes what it takes
+
+
+FREE_JOINTS = ('joint2', 'joint4')
+FREE_ARM = chain_of_hinges(3, 4)
+
+
+@pytest.mark.seed('HY01', 'HY04')
 @every_robot
 def test_both_halves_of_a_known_motion_are_found(name):
     robot = named_robot(name)
@@ -59,6 +133,7 @@ def test_joints_named_when_compiled_give_the_same_for_less(name):
     assert_allclose(many.a, np.tile(found.a, (5, 1)), rtol=1e-9)
 
 
+@pytest.mark.seed('HY04')
 @pytest.mark.parametrize('name', ['rack and pinion', 'spherical', 'floating base'])
 def test_the_articulated_body_way_is_that_by_the_inertia_matrix(name):
     robot = named_robot(name)

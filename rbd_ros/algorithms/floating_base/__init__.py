@@ -1,0 +1,1 @@
+"""Dynamics of a tree whose base moves freely, without a joint that says so (book 9.3 to 9.5)."""

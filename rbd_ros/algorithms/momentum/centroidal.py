@@ -1,0 +1,162 @@
+"""Momentum about the centre of mass: centroidal dynamics (Orin, Goswami and Lee 2013).
+
+The axes are those of the base, the origin is the centre of mass c of all that moves. The linear
+momentum p is the same about any point; the angular momentum about c is n - c x p, with n that
+about the origin of the base, and its rate is ndot - c x pdot, because c itself moves along p.
+Rotors that armature stands for turn within their bodies, and are not counted.
+
+Source: Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot", Autonomous Robots, 2013.
+"""
+
+import math
+from typing import Dict, List, Sequence, Tuple
+
+from rbd_ros.algorithms.declaration import algorithm
+from rbd_ros.algorithms.floating_base.floating_base import rows_of
+from rbd_ros.algorithms.inverse_dynamics.newton_euler import transmitted_forces
+from rbd_ros.algorithms.kinds import (
+    ACCELERATION,
+    CENTROIDAL_FORCE,
+    CENTROIDAL_MATRIX,
+    CENTROIDAL_MOMENTUM,
+    CONFIGURATION,
+    SPATIAL_INERTIA,
+    VELOCITY,
+)
+from rbd_ros.algorithms.kinematics.kinematics import body_transforms, motion_columns
+from rbd_ros.algorithms.momentum.centre_of_mass import require_mass
+from rbd_ros.algorithms.momentum.energy import momentum
+from rbd_ros.model import Model
+from rbd_ros.spatial import ForceVector, linear3, PluckerTransform, RigidBodyInertia
+from rbd_ros.spatial.linear3 import Vector3
+from rbd_ros.spatial.scalar import is_zero, Scalar
+
+Matrix = List[List[Scalar]]
+SOURCE = 'Orin, Goswami and Lee, Autonomous Robots 2013'
+
+
+@algorithm(
+    'centroidal_momentum_matrix',
+    inputs={'q': CONFIGURATION},
+    outputs={'A': CENTROIDAL_MATRIX},
+    source=SOURCE,
+    check=require_mass,
+)
+def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
+    """Momentum about the centre of mass per velocity of each joint, (6, tree_nv).
+
+    A joint moves what it carries as one: its columns are I^c_i S_i.
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    """
+    X0 = body_transforms(model, q)
+    Ic = _composites(model, X0)
+    centre = _centre(Ic[0])
+    columns: List[Tuple[Scalar, ...]] = []
+    for i, S in motion_columns(model, q, X0).items():
+        columns += [tuple(_about(centre, Ic[i] * s)) for s in S]
+    return [list(row) for row in zip(*columns)] if columns else [[] for _ in range(6)]
+
+
+@algorithm(
+    'centroidal_momentum',
+    inputs={'q': CONFIGURATION, 'qd': VELOCITY},
+    outputs={'h': CENTROIDAL_MOMENTUM},
+    source=SOURCE,
+    check=require_mass,
+)
+def centroidal_momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> ForceVector:
+    """Angular momentum about the centre of mass, and linear momentum, (6,) [N m s, N s].
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    """
+    centre = _centre(_composites(model, body_transforms(model, q))[0])
+    return _about(centre, momentum(model, q, qd))
+
+
+@algorithm(
+    'centroidal_inertia',
+    inputs={'q': CONFIGURATION},
+    outputs={'I': SPATIAL_INERTIA},
+    source=SOURCE,
+    check=require_mass,
+)
+def centroidal_inertia(model: Model, q: Sequence[Scalar]) -> Matrix:
+    """Inertia of all that moves with its joints locked, about the centre of mass, (6, 6).
+
+    Mass and rotational inertia do not mix there: [[I_C, 0], [0, m 1]].
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    """
+    whole = _composites(model, body_transforms(model, q))[0]
+    moved = whole.moved(_centre(whole))
+    return rows_of(RigidBodyInertia(moved.mass, linear3.ZERO3, moved.I))
+
+
+@algorithm(
+    'centroidal_momentum_rate',
+    inputs={'q': CONFIGURATION, 'qd': VELOCITY, 'qdd': ACCELERATION},
+    outputs={'hdot': CENTROIDAL_FORCE},
+    source=SOURCE,
+    check=require_mass,
+)
+def centroidal_momentum_rate(
+    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> ForceVector:
+    """Rate of `centroidal_momentum`, A qdd + Adot qd, (6,) [N m, N].
+
+    It is the sum of all forces on the robot, gravity among them, about the centre of mass.
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    :param qdd: acceleration of the tree, (tree_nv,) [rad/s^2, m/s^2]
+    """
+    X0 = body_transforms(model, q)
+    _, f = transmitted_forces(model.with_gravity((0.0, 0.0, 0.0)), q, qd, qdd)
+    total = ForceVector.zero()
+    for i, body in model.outward():
+        if body.parent == 0:
+            total = total + X0[i].inverse_apply(f[i])
+    return _about(_centre(_composites(model, X0)[0]), total)
+
+
+@algorithm(
+    'centroidal_bias',
+    inputs={'q': CONFIGURATION, 'qd': VELOCITY},
+    outputs={'hdot': CENTROIDAL_FORCE},
+    source=SOURCE,
+    check=require_mass,
+)
+def centroidal_bias(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> ForceVector:
+    """Rate of `centroidal_momentum` at constant velocities, Adot qd, (6,) [N m, N].
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    """
+    return centroidal_momentum_rate(model, q, qd, [0.0] * model.tree_nv)
+
+
+def _composites(model: Model, X0: Dict[int, PluckerTransform]) -> Dict[int, RigidBodyInertia]:
+    """Inertia of each body and all that it carries, in base coordinates, by body number.
+
+    Number 0 has that of all that moves.
+
+    :param X0: transforms from base to body coordinates, by body number
+    """
+    Ic = {0: RigidBodyInertia.zero()}
+    for i, body in model.outward():
+        Ic[i] = X0[i].inverse_apply(body.inertia)
+    for i, body in model.inward():
+        Ic[body.parent] = Ic[body.parent] + Ic[i]
+    return Ic
+
+
+def _centre(inertia: RigidBodyInertia) -> Vector3:
+    """Centre of mass; not-a-number if there is no mass."""
+    return linear3.scale(math.nan if is_zero(inertia.mass) else 1.0 / inertia.mass, inertia.h)
+
+
+def _about(centre: Vector3, force: ForceVector) -> ForceVector:
+    """Force or momentum in coordinates whose origin is `centre` instead of the base's."""
+    return ForceVector(force.moment_about(centre), force.linear)

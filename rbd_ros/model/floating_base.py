@@ -1,0 +1,146 @@
+"""Floating bases: a base that moves freely as a body behind a 6-DoF joint, and back (book 9.3).
+
+A model has a fixed base, body 0. Where the base of a mechanism moves, it becomes body 1, connected
+to the fixed base by a joint of six degrees of freedom, and all other numbers grow by one. The
+book's algorithms for floating bases do without that joint: their body 0 is the one that moves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rbd_ros.model.errors import ModelError
+from rbd_ros.model.joints import Floating
+from rbd_ros.model.model import Body, FLOATING_BASE_JOINT, Frame, Model
+from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
+
+
+def with_floating_base(model: Model) -> Model:
+    """Return the model with its base moving freely, by a joint named 'floating_base'.
+
+    The numbers of bodies grow by one, nq by 7 and nv by 6. The new body takes its name and frame
+    from the first link on the base, and the inertia of all links there.
+
+    :param model: model with a fixed base
+    :raises ModelError: if there is a joint of that name
+    """
+    if any(FLOATING_BASE_JOINT == body.joint_name for body in model.bodies):
+        raise ModelError(f'there is a joint {FLOATING_BASE_JOINT!r} already; rename it')
+    joint, fixed = Floating(), PluckerTransform.identity()
+    names = [link.name for link in model.links.values() if link.body == 0]
+    base = Body(
+        names[0] if names else 'base',
+        0,
+        FLOATING_BASE_JOINT,
+        joint,
+        fixed,
+        base_inertia(model),
+        urdf_type='floating',
+        q=slice(0, joint.nq),
+        v=slice(0, joint.nv),
+    )
+    moved = _renumbered(model, 1, joint.nq, joint.nv)
+    frames = {FLOATING_BASE_JOINT: Frame(1, fixed), **moved.joint_frames}
+    return replace(moved, bodies=(base, *moved.bodies), joint_frames=frames)
+
+
+def with_fixed_base(model: Model) -> Model:
+    """Return the model without the joint of its floating base, which is now body 0.
+
+    What moves relative to the base is left: nq shrinks by 7 and nv by 6. Where the base is, the
+    model no longer says, and what is fixed to the world is no part of it.
+
+    :param model: model with a floating base
+    :raises ModelError: if it has none, or a loop joint connects it to the world
+    """
+    problem = not_floating(model)
+    if problem:
+        raise ModelError(problem)
+    held = [x.name for x in model.loops if 0 in (x.predecessor.body, x.successor.body)]
+    if held:
+        raise ModelError(f'the base of {model.name!r} is held by loop joints: {", ".join(held)}')
+    base = model.body(1)
+    rest = replace(
+        model,
+        bodies=model.bodies[1:],
+        links={name: link for name, link in model.links.items() if link.body},
+        joint_frames={
+            name: frame
+            for name, frame in model.joint_frames.items()
+            if frame.body and name != base.joint_name
+        },
+        geometries=tuple(x for x in model.geometries if x.body),
+    )
+    return _renumbered(rest, -1, -base.joint.nq, -base.joint.nv)
+
+
+def base_inertia(model: Model) -> RigidBodyInertia:
+    """Inertia of all links on the base, body 0, in its coordinates.
+
+    :param model: the model
+    """
+    inertia = RigidBodyInertia.zero()
+    for link in model.links.values():
+        if link.body == 0:
+            inertia = inertia + link.placement.inverse_apply(link.inertia)
+    return inertia
+
+
+def not_floating(model: Model) -> str:
+    """Why a model does not have a floating base, in words; '' if it has one.
+
+    One body moves freely relative to the fixed base, and all others are carried by it.
+
+    :param model: the model
+    """
+    roots = [body for body in model.bodies if body.parent == 0]
+    fixed = [body for body in roots if body.joint.pose_variables() is None]
+    cure = 'a URDF gets a floating base by Robot.from_urdf(..., floating_base=True)'
+    if not roots or fixed:
+        joints = ', '.join(repr(body.joint_name) for body in fixed)
+        why = f'{joints} connect{"s" * (len(fixed) == 1)} it' if fixed else 'nothing moves on it'
+        return f'the base of {model.name!r} is fixed ({why}); {cure}'
+    if len(roots) > 1:
+        names = ', '.join(repr(body.name) for body in roots)
+        return f'{model.name!r} has {len(roots)} bodies that move freely ({names}), not one'
+    if roots[0].armature:
+        return (
+            f'the floating base {roots[0].name!r} of {model.name!r} has an armature: there is no '
+            'rotor between it and the world; give its link the inertia instead'
+        )
+    return ''
+
+
+def _renumbered(model: Model, bodies: int, nq: int, nv: int) -> Model:
+    """Model whose bodies' numbers, that of the base included, and variables are moved up.
+
+    :param bodies: by how much the numbers of the bodies grow
+    :param nq: by how much the numbers of the position variables grow
+    :param nv: by how much those of the velocity variables grow
+    """
+
+    def moved(frame: Frame) -> Frame:
+        return replace(frame, body=frame.body + bodies)
+
+    return replace(
+        model,
+        bodies=tuple(
+            replace(
+                body,
+                parent=body.parent + bodies,
+                q=slice(body.q.start + nq, body.q.stop + nq),
+                v=slice(body.v.start + nv, body.v.stop + nv),
+            )
+            for body in model.bodies
+        ),
+        links={name: replace(link, body=link.body + bodies) for name, link in model.links.items()},
+        joint_frames={name: moved(frame) for name, frame in model.joint_frames.items()},
+        couplings=tuple(
+            replace(x, body=x.body + bodies, master=x.master + bodies) for x in model.couplings
+        ),
+        geometries=tuple(replace(x, body=x.body + bodies) for x in model.geometries),
+        loops=tuple(
+            replace(x, predecessor=moved(x.predecessor), successor=moved(x.successor))
+            for x in model.loops
+        ),
+    )

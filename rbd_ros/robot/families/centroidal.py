@@ -1,0 +1,41 @@
+"""`robot.centroidal`: momentum about the centre of mass (Orin, Goswami and Lee 2013)."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from rbd_ros.robot.compiled import Array, Compiled, computes, Out
+
+
+class CentroidalFunctions(Compiled):
+    """Momentum of all that moves about its centre of mass, along the axes of the base.
+
+    Angular momentum comes first. Arguments are the configuration q, (nq,) [rad, m], the velocity
+    v, (nv,) [rad/s, m/s], the acceleration a, (nv,) [rad/s^2, m/s^2], and `out`, an array for the
+    result. A wrong shape or dtype raises ValueError, a robot without mass ModelError.
+    """
+
+    @computes('centroidal_momentum_matrix')
+    def momentum_matrix(self, q: ArrayLike, *, out: Out = None) -> Array:
+        """Centroidal momentum matrix A, (6, nv): the momentum is A v."""
+        return self._call('momentum_matrix', (q,), None, out)
+
+    @computes('centroidal_momentum')
+    def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
+        """Angular momentum about the centre of mass, and linear momentum, (6,) [N m s, N s]."""
+        return self._call('momentum', (q, v), None, out)
+
+    @computes('centroidal_momentum_rate')
+    def momentum_rate(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Out = None) -> Array:
+        """Rate of `momentum`, A a + Adot v, (6,) [N m, N]: the sum of all forces on the robot."""
+        return self._call('momentum_rate', (q, v, a), None, out)
+
+    @computes('centroidal_bias')
+    def bias(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
+        """Rate of `momentum` while no joint accelerates, Adot v, (6,) [N m, N]."""
+        return self._call('bias', (q, v), None, out)
+
+    @computes('centroidal_inertia')
+    def inertia(self, q: ArrayLike, *, out: Out = None) -> Array:
+        """Inertia with all joints locked, about the centre of mass, (6, 6)."""
+        return self._call('inertia', (q,), None, out)

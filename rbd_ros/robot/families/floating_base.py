@@ -1,0 +1,181 @@
+"""`robot.floating_base`: dynamics of a robot whose base moves freely (book 9.3 to 9.5)."""
+
+from __future__ import annotations
+
+from typing import Dict, Tuple
+
+from numpy.typing import ArrayLike
+
+from rbd_ros.algorithms.floating_base.floating_aba import FloatingForwardDynamics
+from rbd_ros.algorithms.floating_base.floating_equations import FloatingEquations
+from rbd_ros.algorithms.floating_base.floating_inverse_dynamics import FloatingInverseDynamics
+from rbd_ros.algorithms.floating_base.floating_momentum import FloatingMomentum
+from rbd_ros.algorithms.floating_base.floating_reduced import ReducedEquations
+from rbd_ros.algorithms.kinds import FRAME, REFERENCE
+from rbd_ros.model import ModelError
+from rbd_ros.model.floating_base import not_floating
+from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
+from rbd_ros.robot.kernels import Kernels
+
+
+class FloatingBaseFunctions(Compiled):
+    """Dynamics of a floating base, which nothing but external forces acts on (book 9.3 to 9.5).
+
+    The acceleration of the base, a0, and forces on it are spatial vectors in coordinates of the
+    base, apart from those of the joints, whose arrays have nv - 6 elements. Configurations q,
+    (nq,), and velocities v, (nv,), are those of the whole robot, the base first. External forces
+    on the base are external forces on its link.
+
+    :param kernels: kernels of the robot
+    :raises ModelError: if the robot has no floating base
+    """
+
+    def __init__(self, kernels: Kernels):
+        problem = not_floating(kernels.model)
+        if problem:
+            raise ModelError(problem)
+        super().__init__(kernels)
+        self._frames: Dict[Tuple[str, str], FloatingBaseFrame] = {}
+
+    @computes('floating_forward_dynamics')
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        external_forces: Forces = None,
+        *,
+        out: Outs = None,
+    ) -> FloatingForwardDynamics:
+        """Accelerations of base and joints that forces of the joints cause (book table 9.4).
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param tau: generalized forces of the joints, (nv - 6,) [N m, N]
+        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates (those
+            of the world), (6,) [N m, N]
+        :param out: arrays for a0 and qdd
+        :return: a0, (6,), and qdd, (nv - 6,) [rad/s^2, m/s^2]
+        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        :raises ValueError: for a wrong shape or dtype, or an unknown link
+        """
+        return self._call('forward_dynamics', (q, v, tau), external_forces, out)
+
+    @computes('floating_inverse_dynamics')
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        qdd: ArrayLike,
+        external_forces: Forces = None,
+        *,
+        out: Outs = None,
+    ) -> FloatingInverseDynamics:
+        """Acceleration of the base and forces of the joints that move as told (book table 9.6).
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param qdd: acceleration of the joints, (nv - 6,) [rad/s^2, m/s^2]
+        :param external_forces: as for `forward_dynamics`
+        :param out: arrays for a0 and tau
+        :return: a0, (6,) [rad/s^2, m/s^2], and tau, (nv - 6,) [N m, N]
+        :raises ValueError: for a wrong shape or dtype, or an unknown link
+        """
+        return self._call('inverse_dynamics', (q, v, qdd), external_forces, out)
+
+    @computes('floating_equations_of_motion')
+    def equations_of_motion(
+        self, q: ArrayLike, v: ArrayLike, external_forces: Forces = None, *, out: Outs = None
+    ) -> FloatingEquations:
+        """Coefficients of [[I0c, F], [F^T, H]] [a0; qdd] + [p0c; C] = [0; tau] (book eq 9.13).
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param external_forces: as for `forward_dynamics`
+        :param out: arrays for all five
+        :return: I0c, (6, 6), F, (6, nv - 6), H, (nv - 6, nv - 6), p0c, (6,), and C, (nv - 6,)
+        :raises ValueError: for a wrong shape or dtype, or an unknown link
+        """
+        return self._call('equations_of_motion', (q, v), external_forces, out)
+
+    @computes('floating_reduced_equations')
+    def reduced_equations(
+        self, q: ArrayLike, v: ArrayLike, external_forces: Forces = None, *, out: Outs = None
+    ) -> ReducedEquations:
+        """Equation of motion H_fl qdd + C_fl = tau of the joints alone (book eq 9.14).
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param external_forces: as for `forward_dynamics`
+        :param out: arrays for both
+        :return: H_fl, (nv - 6, nv - 6), and C_fl, (nv - 6,)
+        :raises ValueError: for a wrong shape or dtype, or an unknown link
+        """
+        return self._call('reduced_equations', (q, v), external_forces, out)
+
+    @computes('floating_momentum')
+    def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> FloatingMomentum:
+        """Momentum h = I0c v0 + F qd in base coordinates, and kinetic energy T (example 9.3).
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param out: arrays for both
+        :return: h, (6,) [N m s, N s], and T [J], rotors included
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('momentum', (q, v), None, out)
+
+    def frame(self, name: str, reference: str = 'body') -> FloatingBaseFrame:
+        """Functions of a link or joint frame, for one who calls them often.
+
+        :param name: name of a link, or of a joint
+        :param reference: what motions are expressed in, as for `Robot.jacobian`
+        :raises ValueError: for an unknown frame or reference
+        """
+        found = self._frames.get((name, reference))
+        if found is None:
+            found = FloatingBaseFrame(self._kernels, name, reference)
+            self._frames[name, reference] = found
+        return found
+
+    def jacobian(
+        self, q: ArrayLike, frame: str, reference: str = 'body', *, out: Out = None
+    ) -> Array:
+        """Generalized Jacobian of a link or joint frame (book example 9.4), (6, nv - 6).
+
+        Times a change of the joints' velocities, as of an impulse within the robot, it is the
+        change of the frame's velocity, what the base does included.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param frame: name of a link, or of a joint
+        :param reference: what the velocity is expressed in, as for `Robot.jacobian`
+        :param out: array for the result
+        :raises ValueError: for an unknown frame or reference, or a wrong shape or dtype
+        """
+        return self.frame(frame, reference).jacobian(q, out=out)
+
+
+class FloatingBaseFrame(Compiled):
+    """Motion of a frame of a robot whose base yields; `FloatingBaseFunctions.frame` gives one.
+
+    :param kernels: kernels of the robot
+    :param name: name of the link or joint
+    :param reference: what motions are expressed in, as for `Robot.jacobian`
+    :raises ValueError: for an unknown frame or reference
+    """
+
+    def __init__(self, kernels: Kernels, name: str, reference: str = 'body'):
+        FRAME.resolve(kernels.model, name)
+        REFERENCE.resolve(kernels.model, reference)
+        super().__init__(kernels, frame=name, reference=reference)
+        self.name, self.reference = name, reference
+
+    @computes('floating_jacobian')
+    def jacobian(self, q: ArrayLike, *, out: Out = None) -> Array:
+        """Generalized Jacobian of the frame's velocity, angular rows first, (6, nv - 6).
+
+        :param q: configuration, (nq,) [rad, m]
+        :param out: array for the result
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('jacobian', (q,), None, out)
