@@ -15,7 +15,7 @@ from rbd_ros.algorithms.declaration import AS_IT_IS, declaration_of
 from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
 from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration, rnea
 from rbd_ros.model import Model
-from rbd_ros.model.planar import plane_normal, planar_model, to_plane
+from rbd_ros.model.planar import planar_model, plane_normal, to_plane
 from rbd_ros.spatial import (
     ArticulatedBodyInertia,
     ForceVector,

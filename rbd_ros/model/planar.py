@@ -7,7 +7,8 @@ difference. The plane's frame of a body has its origin at the body's, and z alon
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, cast, Dict, List, Optional, Sequence
+import math
+from typing import Any, Dict, List, Optional, Sequence
 
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.joints import JointType
@@ -138,7 +139,7 @@ def plane_normal(model: Model) -> Vector3:
             return _unit(across_both)
     if not slides:
         raise ModelError(f'{model.name!r} has no joint that moves: it has no plane')
-    return cast(Vector3, across(slides[0])[0])
+    return across(slides[0])[0]
 
 
 def _moves_in_plane(joint: JointType, normal: Vector3) -> bool:
@@ -153,7 +154,7 @@ def _moves_in_plane(joint: JointType, normal: Vector3) -> bool:
 
 
 def _length(v: Vector3) -> float:
-    return float(linear3.dot(v, v)) ** 0.5
+    return math.sqrt(linear3.dot(v, v))
 
 
 def _unit(v: Vector3) -> Vector3:

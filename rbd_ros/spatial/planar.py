@@ -504,13 +504,15 @@ class PlanarInertia(SpatialQuantity):
                 self.I * omega + (hx * y - hy * x), (m * x - hy * omega, m * y + hx * omega)
             )
         require_scalar(other, 'planar inertia *')
-        return PlanarInertia(
-            self.mass * other, (self.h[0] * other, self.h[1] * other), self.I * other
-        )
+        return self._times(other)
 
     def __rmul__(self, factor: Scalar) -> PlanarInertia:
         require_scalar(factor, '* planar inertia')
-        return self * factor
+        return self._times(factor)
+
+    def _times(self, factor: Scalar) -> PlanarInertia:
+        h = (self.h[0] * factor, self.h[1] * factor)
+        return PlanarInertia(self.mass * factor, h, self.I * factor)
 
     @overload
     def __add__(self, other: PlanarInertia) -> PlanarInertia: ...
@@ -609,16 +611,17 @@ class PlanarArticulatedInertia(SpatialQuantity):
                 (hx * omega + xx * x + yx * y, hy * omega + yx * x + yy * y),
             )
         require_scalar(other, 'planar inertia *')
-        xx, yx, yy = self.M
-        return PlanarArticulatedInertia(
-            (xx * other, yx * other, yy * other),
-            (self.H[0] * other, self.H[1] * other),
-            self.I * other,
-        )
+        return self._times(other)
 
     def __rmul__(self, factor: Scalar) -> PlanarArticulatedInertia:
         require_scalar(factor, '* planar inertia')
-        return self * factor
+        return self._times(factor)
+
+    def _times(self, factor: Scalar) -> PlanarArticulatedInertia:
+        (x, y), (xx, yx, yy) = self.H, self.M
+        return PlanarArticulatedInertia(
+            (xx * factor, yx * factor, yy * factor), (x * factor, y * factor), self.I * factor
+        )
 
     def __add__(self, other: object) -> PlanarArticulatedInertia:
         """Inertia of two bodies joined rigidly (6a, with a rigid body 5a)."""
