@@ -116,7 +116,7 @@ class AxialScrew(SpatialQuantity):
         B[i][j], B[j][i] = A[i][j] + beta, A[j][i] + beta
         B[i][k], B[j][k] = c * A[i][k] + s * A[j][k], c * A[j][k] - s * A[i][k]
         B[k][i], B[k][j] = c * A[k][i] + s * A[k][j], c * A[k][j] - s * A[k][i]
-        return tuple(map(tuple, B))
+        return linear3.matrix3(B)
 
     def rotate_symmetric(self, A: Symmetric3) -> Symmetric3:
         """Congruence E A E^T of a symmetric matrix, 8m + 7a (book A.5)."""
@@ -129,7 +129,7 @@ class AxialScrew(SpatialQuantity):
         B[i][j] = B[j][i] = self.cs * difference + self.cos2 * F[j][i]
         B[k][i] = B[i][k] = c * F[k][i] + s * F[k][j]
         B[k][j] = B[j][k] = c * F[k][j] - s * F[k][i]
-        return linear3.symmetric(tuple(map(tuple, B)))
+        return linear3.symmetric(linear3.matrix3(B))
 
     def _order(self) -> Tuple[int, int, int]:
         """Both axes that are turned, and that of the screw, in right-handed order."""
@@ -190,9 +190,7 @@ class AxialScrew(SpatialQuantity):
 
 
 def _sum(A: Symmetric3, change: list[list[Scalar]]) -> Symmetric3:
-    return linear3.symmetric(
-        linear3.add_matrices(linear3.full(A), linear3.matrix3(change))
-    )
+    return linear3.symmetric(linear3.add_matrices(linear3.full(A), linear3.matrix3(change)))
 
 
 def three_screws(X: PluckerTransform) -> Tuple[AxialScrew, AxialScrew, AxialScrew]:

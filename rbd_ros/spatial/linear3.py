@@ -80,7 +80,7 @@ def cross(a: Vector3, b: Vector3) -> Vector3:
 
 
 def skew(a: Vector3) -> Matrix3:
-    """Matrix a x, so that (a x) b = a x b (book eq 2.24)."""
+    """Matrix a x, so that (a x) b = a x b (book eq 2.23)."""
     return (0, -a[2], a[1]), (a[2], 0, -a[0]), (-a[1], a[0], 0)
 
 

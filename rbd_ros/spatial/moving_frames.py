@@ -18,7 +18,7 @@ V = TypeVar('V', MotionVector, ForceVector)
 
 
 def derivative(vector: V, apparent: V, velocity: MotionVector) -> V:
-    """Derivative of a motion or a force, given that of its coordinates (book eq 2.36, 2.37).
+    """Derivative of a motion or a force, given that of its coordinates (eq 2.36, 2.37).
 
     :param vector: the vector in coordinates of a moving frame
     :param apparent: rates of these coordinates
@@ -29,7 +29,7 @@ def derivative(vector: V, apparent: V, velocity: MotionVector) -> V:
 
 
 def apparent_derivative(vector: V, derivative: V, velocity: MotionVector) -> V:
-    """Rates of a vector's coordinates in a moving frame, given its derivative (book eq 2.40).
+    """Rates of a vector's coordinates in a moving frame, given its derivative (eq 2.43, 2.44).
 
     :param vector: the vector in coordinates of a moving frame
     :param derivative: its derivative in the same coordinates
@@ -78,6 +78,4 @@ def spatial_acceleration(
     """
     centripetal = linear3.cross(velocity.angular, velocity.velocity_at(point))
     turning = linear3.cross(angular, point)
-    return MotionVector(
-        angular, linear3.subtract(linear3.subtract(linear, centripetal), turning)
-    )
+    return MotionVector(angular, linear3.subtract(linear3.subtract(linear, centripetal), turning))
