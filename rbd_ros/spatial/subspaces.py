@@ -40,6 +40,19 @@ def complement_of_forces(T: Sequence[ForceVector]) -> MotionSubspace:
     return MotionSubspace(_complement(T, MotionVector))
 
 
+def reciprocal_basis(basis: Sequence[MotionVector]) -> Tuple[ForceVector, ...]:
+    """Basis of forces dual to one of motions: d_i . e_j is 1 where i = j, else 0 (book 2.1).
+
+    A motion's coordinates in `basis` are its scalar products with these forces.
+
+    :param basis: six independent motions
+    :raises ValueError: if they are no basis
+    """
+    if len(basis) != 6 or rank(basis) != 6:
+        raise ValueError(f'six independent motions are a basis, got {len(basis)}')
+    return tuple(ForceVector.from_array(row) for row in np.linalg.inv(_matrix(basis)).tolist())
+
+
 def rank(vectors: Vectors) -> int:
     """Dimension of the subspace that motions or forces span."""
     matrix = _matrix(_columns(vectors))

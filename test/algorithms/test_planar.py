@@ -9,12 +9,14 @@ from support.textbook_trees import run
 
 from rbd_ros import Robot
 from rbd_ros.algorithms.articulated_body.aba import aba
+from rbd_ros.algorithms.declaration import declaration_of
 from rbd_ros.algorithms.inertia_matrix.crba import composite_inertias, crba, mass_matrix
 from rbd_ros.algorithms.inertia_matrix.forward_dynamics import forward_dynamics
 from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.planar import in_plane
 from rbd_ros.model import load_urdf, ModelError
 from rbd_ros.model.planar import planar_model
+from rbd_ros.robot.keys import source_key
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.planar import (
     PlanarArticulatedInertia,
@@ -140,6 +142,18 @@ def test_quantities_of_a_planar_model_are_planar():
         assert (body.joint.nq, len(joint.S.columns)) == (body.joint.nq, body.joint.nv)
     articulated = PlanarArticulatedInertia.from_rigid(planar.bodies[0].inertia)
     assert len((*articulated.M, *articulated.H, articulated.I)) == 6
+
+
+def test_key_of_a_planar_kernel_follows_both_texts():
+    """The text of this module, and the one that it is made from."""
+    model, _, _, _ = planar_tree('tilted arm')
+    spatial, planar, other = (
+        source_key(model, declaration_of(text))
+        for text in (mass_matrix, in_plane(mass_matrix), in_plane(rnea))
+    )
+    assert len({spatial, planar, other}) == 3
+    declared = declaration_of(in_plane(mass_matrix))
+    assert declared.name == 'mass_matrix_in_plane' and declared.text is not mass_matrix
 
 
 def test_robot_that_leaves_the_plane_is_refused():

@@ -11,6 +11,7 @@ from rbd_ros.spatial.subspaces import (
     complement_of_forces,
     decompose,
     rank,
+    reciprocal_basis,
     same_space,
 )
 
@@ -24,6 +25,26 @@ def motions(S):
 def matrix(vectors):
     vectors = getattr(vectors, 'columns', vectors)
     return np.array([list(x) for x in vectors], dtype=float).reshape(-1, 6).T
+
+
+@pytest.mark.seed('SV01', kind='full')
+def test_reciprocal_basis_gives_the_coordinates_of_a_vector(rng):
+    """D_i . e_j = delta_ij: D^-T for a random basis D of motions, a basis of forces."""
+    D, coordinates, others = rng.normal(size=(6, 6)), *rng.normal(size=(2, 6))
+    basis = [MotionVector.from_array(column) for column in D.T.tolist()]
+    dual = reciprocal_basis(basis)
+    assert all(type(e) is ForceVector for e in dual)
+    assert_allclose(matrix(dual), np.linalg.inv(D).T, **TOLERANCE)
+    assert_allclose([[d.dot(e) for e in dual] for d in basis], np.eye(6), atol=1e-12)
+    v = MotionVector.from_array((D @ coordinates).tolist())
+    assert_allclose([e.dot(v) for e in dual], coordinates, **TOLERANCE)
+    f = ForceVector.from_array((matrix(dual) @ others).tolist())
+    assert_allclose([d.dot(f) for d in basis], others, **TOLERANCE)
+    # in dual coordinates the scalar product is that of the coordinates
+    assert v.dot(f) == pytest.approx(coordinates @ others, rel=1e-12)
+    for wrong in (basis[:5], [*basis[:5], basis[0]], [*basis, basis[0]]):
+        with pytest.raises(ValueError, match='basis'):
+            reciprocal_basis(wrong)
 
 
 @pytest.mark.seed('CT06', kind='full')
