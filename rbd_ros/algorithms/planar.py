@@ -11,7 +11,7 @@ from functools import wraps
 from types import FunctionType
 from typing import Any, Callable, cast, Dict, Optional, TypeVar
 
-from rbd_ros.algorithms.declaration import AS_IT_IS, declaration_of
+from rbd_ros.algorithms.declaration import declaration_of
 from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
 from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration, rnea
 from rbd_ros.model import Model
@@ -90,10 +90,12 @@ def in_plane(text: Text, normal: Optional[Vector3] = None) -> Text:
     planar.__module__ = __name__
     declared = declaration_of(text)
     if declared is not None:
-        name = f'{declared.name}_in_plane'
-        changes: Dict[str, Any] = {'model': AS_IT_IS, 'peer': None}
         planar.declaration = replace(  # type: ignore[attr-defined]
-            declared, name=name, text=planar, source=f'{declared.source}; 2.16', **changes
+            declared,
+            name=f'{declared.name}_in_plane',
+            text=planar,
+            source=f'{declared.source}; 2.16',
+            peer=None,
         )
     return cast(Text, planar)
 

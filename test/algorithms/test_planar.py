@@ -100,6 +100,39 @@ def test_compiled_planar_kernels_agree(name):
 
 
 @pytest.mark.seed('PV05')
+def test_compiled_planar_kernels_take_forces_and_gravity_at_run_time():
+    _, book, text, _ = planar_tree('tilted tree')
+    robot = Robot.from_urdf(text, gravity=GRAVITY)
+    (q, v, a), forces = states_and_forces(book)[0][0], states_and_forces(book)[1]
+    force, gravity = np.random.default_rng(2).normal(size=6), np.array([3.0, -1.0, 2.0])
+    link = list(forces)[-1]
+    options = {'forces': [link], 'runtime': ['gravity']}
+    planar, spatial = (
+        robot.kernel(text, **options).function(q, v, a, force, gravity)
+        for text in (in_plane(rnea), rnea)
+    )
+    assert relative_error(planar, spatial) < 1e-12
+    given = robot.kernel(in_plane(rnea), forces=[link]).function(q, v, a, force)
+    expected = robot.inverse_dynamics(q, v, a, external_forces={link: force})
+    assert relative_error(given, expected) < 1e-12
+
+
+@pytest.mark.seed('PV05', kind='full')
+def test_planar_kernels_take_fewer_operations_where_the_plane_is_no_coordinate_plane():
+    """Where it is one, zeros that are known save as much."""
+    counts = {}
+    for name in ('tilted arm', 'upright arm'):
+        robot = Robot.from_urdf(planar_tree(name)[2], gravity=GRAVITY)
+        for kernel in (forward_dynamics, in_plane(forward_dynamics)):
+            cost = robot.operation_count(kernel)
+            counts.setdefault(name, []).append(cost.multiplications + cost.additions)
+    spatial, planar = counts['tilted arm']
+    assert 3 * planar < spatial
+    spatial, planar = counts['upright arm']
+    assert planar <= spatial
+
+
+@pytest.mark.seed('PV05')
 def test_plane_can_be_named():
     model, book, _, normal = planar_tree('tilted arm')
     (q, v, a), *_ = states_and_forces(book)[0]
