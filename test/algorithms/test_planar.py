@@ -1,6 +1,10 @@
 """Algorithms in three-dimensional vectors against textbooks in three dimensions of space."""
 
+from dataclasses import dataclass, replace
+from typing import Tuple
+
 import numpy as np
+from numpy.testing import assert_allclose
 import pytest
 from support.errors import relative_error
 from support.planar_trees import GRAVITY, KINDS, planar_tree
@@ -15,9 +19,11 @@ from rbd_ros.algorithms.inertia_matrix.forward_dynamics import forward_dynamics
 from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.planar import in_plane
 from rbd_ros.model import load_urdf, ModelError
+from rbd_ros.model.joints import JointType
+from rbd_ros.model.joints.joint_type import across
 from rbd_ros.model.planar import planar_model
 from rbd_ros.robot.keys import source_key
-from rbd_ros.spatial import ForceVector
+from rbd_ros.spatial import ForceVector, MotionSubspace, MotionVector, PluckerTransform
 from rbd_ros.spatial.planar import (
     PlanarArticulatedInertia,
     PlanarInertia,
@@ -130,6 +136,55 @@ def test_planar_kernels_take_fewer_operations_where_the_plane_is_no_coordinate_p
     assert 3 * planar < spatial
     spatial, planar = counts['upright arm']
     assert planar <= spatial
+
+
+@dataclass(frozen=True)
+class Swing(JointType):
+    """Translation along a circle about a unit vector: its motion subspace changes with q."""
+
+    normal: Tuple[float, float, float]
+    nq = nv = 1
+    reach = (3.0,)
+
+    def _radii(self, q):
+        x, y = (np.array(axis) for axis in across(self.normal))
+        return np.cos(q[0]) * x + np.sin(q[0]) * y, np.cos(q[0]) * y - np.sin(q[0]) * x
+
+    def transform(self, q):
+        return PluckerTransform.translation(tuple(self._radii(q)[0].tolist()))
+
+    def motion_subspace(self, q):
+        return MotionSubspace([MotionVector((0.0, 0.0, 0.0), tuple(self._radii(q)[1].tolist()))])
+
+    def motion_subspace_rate(self, q, qd):
+        inwards = tuple((-qd[0] * self._radii(q)[0]).tolist())
+        return MotionSubspace([MotionVector((0.0, 0.0, 0.0), inwards)])
+
+    def constraint_forces(self, q):
+        raise NotImplementedError
+
+    @classmethod
+    def examples(cls):
+        return ()
+
+
+@pytest.mark.seed('PV05')
+def test_joints_whose_subspace_changes_move_in_the_plane_too():
+    model, book, _, _ = planar_tree('tilted arm')
+    bodies = list(model.bodies)
+    for k in (1, 3):
+        bodies[k] = replace(bodies[k], joint=Swing(tuple(bodies[k].joint.axis)))
+    swinging = replace(model, bodies=tuple(bodies))
+    for q, v, a in states_and_forces(book)[0]:
+        q, v, a = q.tolist(), (v + 4.0 * np.sign(v)).tolist(), a.tolist()
+        joint = bodies[1].joint
+        assert np.abs(list(joint.bias(q[1:2], v[1:2]))).max() > 1.0
+        planar = planar_model(swinging).bodies[1].joint
+        rates = planar.motion_subspace_rate(q[1:2], v[1:2]) @ v[1:2]
+        assert_allclose(list(rates), list(planar.bias(q[1:2], v[1:2])), rtol=1e-13, atol=1e-13)
+        for text in (rnea, aba):
+            ours, theirs = in_plane(text)(swinging, q, v, a), text(swinging, q, v, a)
+            assert relative_error(np.array(ours), np.array(theirs)) < 1e-11
 
 
 @pytest.mark.seed('PV05')
