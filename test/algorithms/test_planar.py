@@ -232,6 +232,14 @@ def test_quantities_of_a_planar_model_are_planar():
     assert len((*articulated.M, *articulated.H, articulated.I)) == 6
 
 
+def test_text_keeps_its_usual_values():
+    def text(model, first=3.0, *, last=2.0):
+        return first * last * model.tree_nv
+
+    model, _, _, _ = planar_tree('upright arm')
+    assert in_plane(text)(model) == 30.0 and in_plane(text)(model, 1.0, last=1.0) == 5.0
+
+
 def test_key_of_a_planar_kernel_follows_both_texts():
     """The text of this module, and the one that it is made from."""
     model, _, _, _ = planar_tree('tilted arm')
