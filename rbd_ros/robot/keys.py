@@ -59,4 +59,6 @@ def source_key(model: Model, *makers: Any) -> str:
     joints = {type(body.joint) for body in model.bodies}
     joints |= {type(loop.joint) for loop in model.loops}
     texts = [maker.text if isinstance(maker, Declaration) else maker for maker in makers]
+    # A text made from another one depends on both.
+    texts += [text.__wrapped__ for text in texts if hasattr(text, '__wrapped__')]
     return source_digest(*_MAKERS, *sorted(joints, key=repr), *texts)

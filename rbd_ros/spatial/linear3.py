@@ -5,7 +5,7 @@ A vector is ``(x, y, z)``, a matrix a tuple of three rows, a symmetric matrix it
 few products, so that they work for any scalar and cost what the book's tables say.
 """
 
-from typing import Iterable, Tuple
+from typing import Iterable, Sequence, Tuple
 
 import numpy as np
 
@@ -80,7 +80,7 @@ def cross(a: Vector3, b: Vector3) -> Vector3:
 
 
 def skew(a: Vector3) -> Matrix3:
-    """Matrix a x, so that (a x) b = a x b (book eq 2.24)."""
+    """Matrix a x, so that (a x) b = a x b (book eq 2.23)."""
     return (0, -a[2], a[1]), (a[2], 0, -a[0]), (-a[1], a[0], 0)
 
 
@@ -132,6 +132,40 @@ def multiply_rotations(F: Matrix3, G: Matrix3) -> Matrix3:
     Gt = transpose(G)
     first, second = apply(F, Gt[0]), apply(F, Gt[1])
     return transpose((first, second, cross(first, second)))
+
+
+def multiply_rotation_chain(matrices: Sequence[Matrix3]) -> Matrix3:
+    """Product F_1 F_2 ... F_n G of rotation matrices, (18m + 12a) n + 6m + 3a.
+
+    Two columns go through the whole chain, and the third is their cross product (book A.5).
+
+    :param matrices: at least one rotation matrix, the leftmost first
+    """
+    *others, last = matrices
+    columns = transpose(last)[:2]
+    if not others:
+        return last
+    for F in reversed(others):
+        columns = apply(F, columns[0]), apply(F, columns[1])
+    return transpose((*columns, cross(*columns)))
+
+
+def inverse_symmetric(A: Symmetric3) -> Symmetric3:
+    """Inverse of a symmetric matrix, by its adjugate.
+
+    :raises ZeroDivisionError: if it is known to be singular
+    """
+    xx, yx, yy, zx, zy, zz = A
+    a, b, c = yy * zz - zy * zy, zx * zy - yx * zz, yx * zy - zx * yy
+    k = 1 / (xx * a + yx * b + zx * c)
+    return (
+        k * a,
+        k * b,
+        k * (xx * zz - zx * zx),
+        k * c,
+        k * (yx * zx - xx * zy),
+        k * (xx * yy - yx * yx),
+    )
 
 
 def add_matrices(A: Matrix3, B: Matrix3) -> Matrix3:
@@ -200,11 +234,13 @@ def rotate_symmetric(E: Matrix3, A: Symmetric3) -> Symmetric3:
     return z11 + zz, z21 + ev3, z22 + zz, z31 - ev2, z32 + ev1, z33 + zz
 
 
-def rotate_general(E: Matrix3, A: Matrix3) -> Matrix3:
+def rotate_general(E: Matrix3, A: Matrix3, by_trace: bool = False) -> Matrix3:
     """Rotate a general matrix: the congruence E A E^T with a rotation matrix E, 42m + 37a.
 
     Source: book A.5, "Rotation of a general matrix", with Z11 calculated like the rest of Z (2m +
     1a instead of 3a), which is how the totals of table A.4 come about.
+
+    :param by_trace: calculate Z11 from the trace, which rotation does not change: 40m + 39a
     """
     if has_known_zero(E):
         return multiply(multiply(E, A), transpose(E))
@@ -214,6 +250,8 @@ def rotate_general(E: Matrix3, A: Matrix3) -> Matrix3:
     (z11, z12, z13), (z21, z22, z23), (z31, z32, z33) = (
         tuple(y1 * row[0] + y2 * row[1] for row in E) for y1, y2 in zip(first, second)
     )
+    if by_trace:
+        z11 = l1[0] + l2[1] - z22 - z33
     ev1, ev2, ev3 = (row[1] * a13 - row[0] * a23 for row in E)
     return (
         (z11 + a33, z12 - ev3, z13 + ev2),

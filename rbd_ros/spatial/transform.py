@@ -141,6 +141,18 @@ class PluckerTransform(SpatialQuantity):
         """Orientation of B in A as the unit quaternion (w, x, y, z) with w >= 0; floats only."""
         return rotation_to_quaternion(linear3.transpose(self.E))
 
+    def displacement(self) -> MotionVector:
+        """Velocity that leads from A to B in unit time, to second order: XtoV of table A.2.
+
+        It has the same coordinates in A and B, and is exact where B is not turned; elsewhere its
+        error is of the order of the angle squared.
+        """
+        r_rows = [linear3.cross(self.r, row) for row in self.E]  # -E r x
+        return MotionVector(
+            linear3.negate(linear3.unskew(self.E)),
+            linear3.negate(linear3.unskew(linear3.matrix3(r_rows))),
+        )
+
     # -- algebra
 
     @overload

@@ -55,6 +55,7 @@ def test_endless_names_are_shortened():
     assert len(str(caught.value)) < 200
 
 
+@pytest.mark.seed('SV05', kind='full')
 def test_wrenches_put_force_first_and_spatial_forces_the_moment():
     wrench = Wrench(force=Vector3(x=1.0, y=2.0, z=3.0), torque=Vector3(x=4.0, y=5.0, z=6.0))
     force = conversions.force_from_wrench(wrench)
@@ -62,6 +63,7 @@ def test_wrenches_put_force_first_and_spatial_forces_the_moment():
     assert conversions.wrench_from_force(force) == wrench
 
 
+@pytest.mark.seed('SV05', kind='full')
 def test_twists_put_linear_first_and_spatial_motions_the_angular():
     motion = np.arange(6.0)
     twist = conversions.twist_from_motion(motion)
@@ -77,6 +79,7 @@ def test_poses_put_the_scalar_of_the_quaternion_last():
     assert conversions.pose_from_floating_joint(q) == pose
 
 
+@pytest.mark.seed('SV16')
 def test_classical_acceleration_of_a_body_on_a_circle_points_to_the_middle():
     # Radius 2 along x, turning at 3 rad/s about z: the spatial acceleration in the body's own
     # coordinates is zero, the origin's acceleration 18 m/s^2 inwards.

@@ -63,7 +63,7 @@ def test_jacobi_identity_is_exact_over_fractions(exact):
     assert u.cross(v).cross(f) == u.cross(v.cross(f)) - v.cross(u.cross(f))
 
 
-@pytest.mark.seed('SV11')
+@pytest.mark.seed('SV19')
 def test_mass_and_centre_are_exact_over_fractions():
     I_C = ((F(2), F(1, 3), F(0)), (F(1, 3), F(3), F(1, 7)), (F(0), F(1, 7), F(4)))
     centre = (F(1, 2), F(-1, 3), F(2))

@@ -3,9 +3,11 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
+from scipy.linalg import expm
 from support import dense
 
 from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform
+from rbd_ros.spatial.planar import PlanarTransform
 
 TOLERANCE = {
     'rtol': 1e-13,
@@ -25,7 +27,7 @@ def homogeneous(E, r):
     return T
 
 
-@pytest.mark.seed('SV11')
+@pytest.mark.seed('SV11', kind='full')
 def test_matrices_of_both_spaces(pairs):
     for E, r in pairs:
         X = PluckerTransform(E, r)
@@ -47,7 +49,8 @@ def test_vectors_transform_like_their_matrices(pairs, rng):
         assert_allclose(list(X.inverse_apply(force)), XM.T @ f, **TOLERANCE)
 
 
-@pytest.mark.seed('SV08', 'SV11')
+@pytest.mark.seed('SV08', 'SV04', kind='full')
+@pytest.mark.seed('SV11')
 def test_power_does_not_depend_on_coordinates(pairs, rng):
     for E, r in pairs:
         X = PluckerTransform(E, r)
@@ -58,7 +61,7 @@ def test_power_does_not_depend_on_coordinates(pairs, rng):
         )
 
 
-@pytest.mark.seed('SV13')
+@pytest.mark.seed('SV13', kind='full')
 def test_cross_products_are_covariant(pairs, rng):
     for E, r in pairs:
         X = PluckerTransform(E, r)
@@ -68,7 +71,8 @@ def test_cross_products_are_covariant(pairs, rng):
         assert_allclose(list(X.apply(v.cross(f))), list(X.apply(v).cross(X.apply(f))), **TOLERANCE)
 
 
-@pytest.mark.seed('SV11', 'AR04')
+@pytest.mark.seed('SV11', kind='full')
+@pytest.mark.seed('AR04')
 def test_composition_and_inverse(pairs):
     for (E1, r1), (E2, r2) in zip(pairs, pairs[1:]):
         X1, X2 = PluckerTransform(E1, r1), PluckerTransform(E2, r2)
@@ -147,7 +151,7 @@ def test_translation_moves_the_origin():
     assert_allclose(PluckerTransform.identity().matrix(), np.eye(6))
 
 
-@pytest.mark.seed('SV15')
+@pytest.mark.seed('SV15', kind='full')
 def test_derivative_of_a_transform_between_moving_frames(rng):
     """d/dt(BXA) = B(v_A - v_B) x BXA, by central differences of two moving frames."""
     E, r = dense.rotation(rng), rng.normal(size=3)
@@ -175,6 +179,57 @@ def test_derivative_of_a_transform_between_moving_frames(rng):
     relative = MotionVector.from_array((X0 @ v_A - v_B).tolist())
     # h^2 |v|^3 truncation plus eps/h rounding: 1e-9 to 1e-10
     assert_allclose(difference, relative.cross_matrix() @ X0, atol=1e-8)
+
+
+def displaced(u):
+    """Transform to a frame that has moved at the velocity u for unit time: exp(-u x)."""
+    return PluckerTransform.from_matrix(expm(-dense.crm(np.asarray(u, dtype=float))))
+
+
+@pytest.mark.seed('AR02', kind='full')
+def test_xtov_is_invariant_and_exact_for_translations(pairs):
+    """V = X v = X^-1 v, of the elements of the matrix that table A.2 lists."""
+    for E, r in pairs:
+        X = PluckerTransform(E, r)
+        v = X.displacement()
+        assert_allclose(list(X * v), list(v), **TOLERANCE)
+        assert_allclose(list(X.inverse_apply(v)), list(v), **TOLERANCE)
+        M = X.matrix()
+        elements = [(2, 3), (3, 1), (1, 2), (5, 3), (6, 1), (4, 2)]
+        others = [(3, 2), (1, 3), (2, 1), (6, 2), (4, 3), (5, 1)]
+        table = [
+            (M[i - 1, j - 1] - M[k - 1, l - 1]) / 2 for (i, j), (k, l) in zip(elements, others)
+        ]
+        assert_allclose(list(v), table, **TOLERANCE)
+        assert_allclose(list(PluckerTransform.translation(r).displacement()), [0, 0, 0, *r])
+
+
+@pytest.mark.seed('AR02', kind='full')
+def test_xtov_converges_with_the_square_of_the_angle(rng):
+    """But is no multiple of the exact displacement in general."""
+    direction = rng.normal(size=6)
+    errors = []
+    for angle in (1e-1, 1e-2, 1e-3):
+        u = np.concatenate([angle * direction[:3], direction[3:]])
+        v = np.array(list(displaced(u).displacement()))
+        errors.append([np.linalg.norm((v - u)[:3]), np.linalg.norm((v - u)[3:])])
+    angular, linear = np.log10(np.divide(errors[:-1], errors[1:])).T
+    # relative to the angle itself, the angular part converges with the square, too
+    assert_allclose(angular, 3.0, atol=0.02)
+    assert_allclose(linear, 2.0, atol=0.02)
+    u = np.concatenate([0.8 * direction[:3], direction[3:]])
+    v = np.array(list(displaced(u).displacement()))
+    assert np.linalg.matrix_rank(np.stack([u, v]), tol=1e-3) == 2
+
+
+@pytest.mark.seed('AR02', 'PV04')
+def test_xtov_of_the_plane_is_that_of_space(pairs):
+    """The second version of table A.1, exactly, where there is nothing out of the plane."""
+    for angle, (_, r) in zip((-3.0, -0.7, 0.0, 1e-3, 2.0), pairs):
+        flat = PlanarTransform.xpln(angle, r[:2])
+        space = np.array(list(flat.spatial().displacement()))
+        assert_allclose(space[[0, 1, 5]], 0, atol=1e-15)
+        assert_allclose(space[[2, 3, 4]], list(flat.invariant_displacement()), **TOLERANCE)
 
 
 @pytest.mark.parametrize('shape', [(6, 5), (3, 3), (36,)])

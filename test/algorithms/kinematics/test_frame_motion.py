@@ -16,6 +16,7 @@ def test_poses_are_those_of_forward_kinematics(name):
         assert_allclose(robot.frame(link).pose(q), pose, atol=1e-14)
 
 
+@pytest.mark.seed('SV17', kind='full')
 @every_reference
 @every_robot
 def test_velocity_and_acceleration_are_those_of_the_jacobian(name, reference):

@@ -44,6 +44,36 @@ def test_transforms_and_velocities_of_bodies(name):
     assert not np.any(list(velocities[0]))
 
 
+@pytest.mark.seed('SV10', kind='full')
+@every_tree
+def test_velocity_in_three_ways_is_the_rate_of_the_pose(name):
+    """Body to body, as a sum over joints, and J qd (book example 2.3, eq 2.14 to 2.18)."""
+    tree = named_tree(name)
+    q, v, _ = tree.ungeared_states[0]
+    X0, recursive = body_velocities(tree.model, q.tolist(), v.tolist())
+    columns = motion_columns(tree.model, q.tolist(), X0)
+    for i, body in tree.model.outward():
+        J = np.zeros((6, tree.model.tree_nv))
+        total = np.zeros(6)
+        for j in tree.model.support(i):
+            S = np.transpose([list(s) for s in columns[j]]).reshape(6, -1)
+            J[:, tree.model.body(j).v] = S
+            total = total + S @ v[tree.model.body(j).v]
+
+        # the rate of the pose, by complex arithmetic
+        def pose(q, name=body.name):
+            R, p, _ = tree.ungeared.kinematics(q)[name]
+            return np.column_stack([R, p])
+
+        now, change = pose(q), tree.ungeared.rate(pose, q, v)
+        W = change[:, :3] @ now[:, :3].T
+        omega = np.array([W[2, 1], W[0, 2], W[1, 0]])
+        rate = np.concatenate([omega, change[:, 3] - np.cross(omega, now[:, 3])])
+        check('velocity, body to body', name, list(X0[i].inverse_apply(recursive[i])), rate)
+        check('velocity, sum over joints', name, total, rate)
+        check('velocity, J qd', name, J @ v, rate)
+
+
 @pytest.mark.seed('MD06', 'JM09')
 @every_tree
 def test_motion_columns_are_those_of_the_jacobian_and_change_with_it(name):

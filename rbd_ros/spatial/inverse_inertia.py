@@ -1,0 +1,152 @@
+"""Inverse inertia and bias acceleration of a rigid body, free or constrained (book 2.15).
+
+A body's acceleration is a = Phi f + b. For a constrained body there is no inertia in that sense,
+but there is an inverse inertia: its range is the motion that the constraints leave (book 3.3).
+"""
+
+from __future__ import annotations
+
+from typing import List, Optional, Tuple
+
+import numpy as np
+
+from rbd_ros.spatial import linear3
+from rbd_ros.spatial.inertia import ArticulatedBodyInertia, RigidBodyInertia
+from rbd_ros.spatial.linear3 import Matrix3, Symmetric3
+from rbd_ros.spatial.scalar import Scalar, ScalarArray
+from rbd_ros.spatial.transform import PluckerTransform
+from rbd_ros.spatial.vectors import ForceVector, MotionSubspace, MotionVector, SpatialQuantity
+
+
+class InverseInertia(SpatialQuantity):
+    """Inverse inertia Phi, [[A, B], [B^T, C]], symmetric, from forces to motions.
+
+    :param A: lower triangle of the block from couples to angular motion, (6,) [1/(kg m^2)]
+    :param B: block from linear forces to angular motion, (3, 3) [1/(kg m)]
+    :param C: lower triangle of the block from linear forces to linear motion, (6,) [1/kg]
+    """
+
+    __slots__ = ('A', 'B', 'C')
+
+    def __init__(self, A: Symmetric3, B: Matrix3, C: Symmetric3):
+        self.A: Symmetric3 = tuple(A)
+        self.B: Matrix3 = linear3.matrix3(B, 'B')
+        self.C: Symmetric3 = tuple(C)
+
+    @classmethod
+    def of_body(cls, inertia: RigidBodyInertia) -> InverseInertia:
+        """Inverse inertia of a free rigid body, in closed form (book eq 2.74).
+
+        :raises ZeroDivisionError: if the inertia is known to be singular
+        """
+        mass, centre, I_C = inertia.mass_centre()
+        A = linear3.inverse_symmetric(linear3.symmetric(I_C))
+        cA = linear3.cross_matrix(centre, linear3.full(A))
+        # c x^T is the opposite of c x
+        m = 1 / mass
+        moved = linear3.matrix_cross(cA, centre)
+        xx, yx, yy, zx, zy, zz = linear3.symmetric(moved)
+        return cls(A, linear3.transpose(cA), (m - xx, -yx, m - yy, -zx, -zy, m - zz))
+
+    @classmethod
+    def of_constrained_body(cls, inertia: RigidBodyInertia, S: MotionSubspace) -> InverseInertia:
+        """Apparent inverse inertia S (S^T I S)^-1 S^T of a body that can move along S only.
+
+        Source: book eq 3.54. It is the same for all S that span the same space.
+
+        :raises ZeroDivisionError: if the columns of S are known to be dependent
+        """
+        n = len(S.columns)
+        identity = [[1 if i == j else 0 for j in range(n)] for i in range(n)]
+        total: ScalarArray = np.zeros((6, 6), dtype=object)
+        for column, row in zip(S.columns, _solve(_projected(inertia, S), identity)):
+            total = total + np.outer(tuple(column), tuple(S @ row))
+        return cls(
+            linear3.symmetric(linear3.matrix3(total[:3, :3])),
+            linear3.matrix3(total[:3, 3:]),
+            linear3.symmetric(linear3.matrix3(total[3:, 3:])),
+        )
+
+    def matrix(self) -> ScalarArray:
+        """Matrix [[A, B], [B^T, C]], (6, 6)."""
+        B: ScalarArray = np.array(self.B)
+        return np.block(
+            [[np.array(linear3.full(self.A)), B], [B.T, np.array(linear3.full(self.C))]]
+        )
+
+    def __mul__(self, force: ForceVector) -> MotionVector:
+        """Acceleration Phi f that a force causes (36m + 30a)."""
+        if not isinstance(force, ForceVector):
+            raise TypeError(f'inverse inertia * {type(force).__name__}: it maps forces to motions')
+        n, f = force.couple, force.linear
+        return MotionVector(
+            linear3.add(linear3.apply(linear3.full(self.A), n), linear3.apply(self.B, f)),
+            linear3.add(
+                linear3.apply_transpose(self.B, n), linear3.apply(linear3.full(self.C), f)
+            ),
+        )
+
+    def transformed(self, X: PluckerTransform) -> InverseInertia:
+        """Same in the coordinates that X leads to, X Phi X^T (book table 2.5)."""
+        # As [[C, B^T], [B, A]] it transforms like an articulated inertia, which is a map the
+        # other way: forces and motions have changed places, and so have their halves.
+        swapped = X.apply(ArticulatedBodyInertia(self.A, linear3.transpose(self.B), self.C))
+        return InverseInertia(swapped.M, linear3.transpose(swapped.H), swapped.I)
+
+    def __repr__(self) -> str:
+        return f'InverseInertia(A={self.A}, B={self.B}, C={self.C})'
+
+
+def bias_acceleration(
+    inverse: InverseInertia,
+    inertia: RigidBodyInertia,
+    bias_force: ForceVector,
+    bias: Optional[MotionVector] = None,
+) -> MotionVector:
+    """Acceleration b that a body has without an applied force (book eq 2.72, 3.55).
+
+    :param inverse: inverse inertia Phi of the body, free or constrained
+    :param inertia: inertia I of the body itself
+    :param bias_force: bias force p, v x* I v less the known forces
+    :param bias: Sdot qd of a constrained body, whose acceleration is S qdd + Sdot qd
+    """
+    if bias is None:
+        return -(inverse * bias_force)
+    return bias - inverse * (inertia * bias + bias_force)
+
+
+def split_force(
+    inertia: RigidBodyInertia, S: MotionSubspace, force: ForceVector
+) -> Tuple[ForceVector, ForceVector]:
+    """Part of a force that accelerates a constrained body, and the part its constraints oppose.
+
+    The first is I S (S^T I S)^-1 S^T f (book eq 3.28), the second, which does no work along S, the
+    rest of f. They are the same for all S that span the same space.
+
+    :param S: motion that the constraints leave, (6, n)
+    :param force: force on the body at rest
+    :return: f_a and f_c with f_a + f_c = f and S^T f_c = 0
+    :raises ZeroDivisionError: if the columns of S are known to be dependent
+    """
+    rates = _solve(_projected(inertia, S), [[value] for value in S.T @ force])
+    accelerating = inertia * (S @ [row[0] for row in rates])
+    return accelerating, force - accelerating
+
+
+def _projected(inertia: RigidBodyInertia, S: MotionSubspace) -> List[List[Scalar]]:
+    """Inertia S^T I S that the motion along S has."""
+    return [S.T @ (inertia * column) for column in S.columns]
+
+
+def _solve(A: List[List[Scalar]], B: List[List[Scalar]]) -> List[List[Scalar]]:
+    """Solution X of A X = B by elimination; A is positive definite, so the pivots are."""
+    n = len(A)
+    rows = [[*a, *b] for a, b in zip(A, B)]
+    for k in range(n):
+        pivot = 1 / rows[k][k]
+        rows[k] = [pivot * x for x in rows[k]]
+        for i in range(n):
+            if i != k:
+                factor = rows[i][k]
+                rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k])]
+    return [row[n:] for row in rows]

@@ -1,0 +1,81 @@
+"""Derivatives in moving coordinates, and the two accelerations of a body (book 2.10, 2.11).
+
+The derivative of a vector and the derivative of its coordinates differ by v x: the second is the
+apparent one, which somebody sees who moves along (the ring of the book).
+"""
+
+from __future__ import annotations
+
+from typing import Tuple, TypeVar
+
+from rbd_ros.spatial import linear3
+from rbd_ros.spatial.linear3 import Vector3, ZERO3
+from rbd_ros.spatial.scalar import ScalarArray
+from rbd_ros.spatial.transform import PluckerTransform
+from rbd_ros.spatial.vectors import ForceVector, MotionVector
+
+V = TypeVar('V', MotionVector, ForceVector)
+
+
+def derivative(vector: V, apparent: V, velocity: MotionVector) -> V:
+    """Derivative of a motion or a force, given that of its coordinates (eq 2.36, 2.37).
+
+    :param vector: the vector in coordinates of a moving frame
+    :param apparent: rates of these coordinates
+    :param velocity: velocity of the frame in its own coordinates
+    :return: derivative in the frame's coordinates, apparent + velocity x vector (x* for forces)
+    """
+    return apparent + velocity.cross(vector)
+
+
+def apparent_derivative(vector: V, derivative: V, velocity: MotionVector) -> V:
+    """Rates of a vector's coordinates in a moving frame, given its derivative (eq 2.43, 2.44).
+
+    :param vector: the vector in coordinates of a moving frame
+    :param derivative: its derivative in the same coordinates
+    :param velocity: velocity of the frame in its own coordinates
+    """
+    return derivative - velocity.cross(vector)
+
+
+def transform_rate(X: PluckerTransform, velocity: MotionVector) -> ScalarArray:
+    """Derivative of the matrix BXA between moving frames, (6, 6) (book eq 2.45).
+
+    :param X: transform from A to B coordinates
+    :param velocity: velocity of A relative to B, v_A - v_B, in B coordinates
+    """
+    result: ScalarArray = velocity.cross_matrix() @ X.matrix()
+    return result
+
+
+def classical_acceleration(
+    acceleration: MotionVector, velocity: MotionVector, point: Vector3 = ZERO3
+) -> Tuple[Vector3, Vector3]:
+    """Angular acceleration and acceleration of a body-fixed point (book eq 2.48, 2.50).
+
+    This is what accelerometers feel (but for gravity) and messages hold. It is no motion vector:
+    it is not transformed like one.
+
+    :param acceleration: spatial acceleration of the body
+    :param velocity: its spatial velocity, in the same coordinates
+    :param point: the point, (3,) [m]; the origin by default
+    :return: (3,) [rad/s^2] and (3,) [m/s^2]
+    """
+    at_point = linear3.add(acceleration.linear, linear3.cross(acceleration.angular, point))
+    centripetal = linear3.cross(velocity.angular, velocity.velocity_at(point))
+    return acceleration.angular, linear3.add(at_point, centripetal)
+
+
+def spatial_acceleration(
+    angular: Vector3, linear: Vector3, velocity: MotionVector, point: Vector3 = ZERO3
+) -> MotionVector:
+    """Spatial acceleration of a body, the inverse of `classical_acceleration`.
+
+    :param angular: angular acceleration, (3,) [rad/s^2]
+    :param linear: acceleration of the body-fixed point, (3,) [m/s^2]
+    :param velocity: spatial velocity of the body
+    :param point: the point, (3,) [m]; the origin by default
+    """
+    centripetal = linear3.cross(velocity.angular, velocity.velocity_at(point))
+    turning = linear3.cross(angular, point)
+    return MotionVector(angular, linear3.subtract(linear3.subtract(linear, centripetal), turning))

@@ -1,0 +1,133 @@
+"""Screws (book 2.5): line vectors, free vectors, and the axis and pitch of any spatial vector.
+
+A spatial vector has a part that is bound to a line: the angular velocity of a motion, the linear
+force of a force. The rest, parallel to it, is free: a translation, a couple. A twist is a motion
+with an axis, a wrench a force with one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, Tuple, TypeVar
+
+from rbd_ros.spatial import linear3
+from rbd_ros.spatial.linear3 import Vector3, ZERO3
+from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.spatial.vectors import ForceVector, MotionVector
+
+V = TypeVar('V', MotionVector, ForceVector)
+
+
+class Screw(NamedTuple):
+    """Axis, pitch and magnitude of a spatial vector.
+
+    :param magnitude: angular velocity [rad/s] or linear force [N]; of a free vector, linear
+        velocity [m/s] or couple [N m]
+    :param direction: unit vector of the axis, (3,)
+    :param point: point of the axis nearest to the origin, (3,) [m]; zero for a free vector
+    :param pitch: translation per rotation, or couple per force [m]; infinite for a free vector
+    """
+
+    magnitude: float
+    direction: Vector3
+    point: Vector3
+    pitch: float
+
+    def motion(self) -> MotionVector:
+        """Twist of this screw."""
+        bound, moment = self._parts()
+        return MotionVector(bound, moment)
+
+    def force(self) -> ForceVector:
+        """Wrench of this screw."""
+        bound, moment = self._parts()
+        return ForceVector(moment, bound)
+
+    def _parts(self) -> Tuple[Vector3, Vector3]:
+        along = linear3.scale(self.magnitude, self.direction)
+        if math.isinf(self.pitch):
+            return ZERO3, along
+        moment = linear3.cross(self.point, along)
+        return along, linear3.add(moment, linear3.scale(self.pitch, along))
+
+
+def bound_and_moment(vector: V) -> Tuple[Vector3, Vector3]:
+    """Part s bound to a line, (3,), and moment s_O about the origin, (3,), of a spatial vector."""
+    if isinstance(vector, MotionVector):
+        return vector.angular, vector.linear
+    if isinstance(vector, ForceVector):
+        return vector.linear, vector.couple
+    raise TypeError(f'a {type(vector).__name__} is no screw: only motions and forces are')
+
+
+def pitch(vector: V) -> Scalar:
+    """Pitch h = s . s_O / s . s of a spatial vector [m] (book eq 2.10).
+
+    :raises ZeroDivisionError: for a free vector, whose pitch is infinite
+    """
+    s, moment = bound_and_moment(vector)
+    return linear3.dot(s, moment) / linear3.dot(s, s)
+
+
+def axis_point(vector: V) -> Vector3:
+    """Point of the axis that is nearest to the origin, s x s_O / s . s, (3,) [m].
+
+    :raises ZeroDivisionError: for a free vector, which has no axis
+    """
+    s, moment = bound_and_moment(vector)
+    return linear3.scale(1 / linear3.dot(s, s), linear3.cross(s, moment))
+
+
+def is_free(vector: V, tolerance: float = 0.0) -> bool:
+    """Whether a vector of floats is free, s = 0: a translation, a couple.
+
+    :param tolerance: largest length of s that counts as zero [rad/s, N]
+    """
+    s, _ = bound_and_moment(vector)
+    return _length(s) <= tolerance
+
+
+def is_line(vector: V, tolerance: float = 0.0) -> bool:
+    """Whether a vector of floats is a line vector, s . s_O = 0 but not s: a rotation, a force.
+
+    :param tolerance: largest length of the free part that counts as zero [m/s, N m]
+    """
+    s, moment = bound_and_moment(vector)
+    return _length(s) > 0.0 and abs(linear3.dot(s, moment)) <= tolerance * _length(s)
+
+
+def line_and_free(vector: V) -> Tuple[V, V]:
+    """Line vector and free vector parallel to it whose sum is a vector of floats (book 2.5).
+
+    There is only one such pair. A free vector is its own free part.
+    """
+    s, moment = bound_and_moment(vector)
+    space = type(vector)
+    if is_free(vector):
+        return space.zero(), vector
+    free = linear3.scale(pitch(vector), s)
+    rest = linear3.subtract(moment, free)
+    if isinstance(vector, MotionVector):
+        return space(s, rest), space(ZERO3, free)
+    return space(rest, s), space(free, ZERO3)
+
+
+def screw(vector: V) -> Screw:
+    """Axis, pitch and magnitude of a spatial vector of floats.
+
+    :raises ValueError: for the zero vector, which has no direction
+    """
+    s, moment = bound_and_moment(vector)
+    free = is_free(vector)
+    along = moment if free else s
+    magnitude = _length(along)
+    if magnitude == 0.0:
+        raise ValueError('the zero vector is no screw: it has no direction')
+    direction = linear3.scale(1.0 / magnitude, along)
+    if free:
+        return Screw(magnitude, direction, (0.0, 0.0, 0.0), math.inf)
+    return Screw(magnitude, direction, axis_point(vector), pitch(vector))
+
+
+def _length(v: Vector3) -> float:
+    return math.sqrt(linear3.dot(v, v))
