@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterator, NamedTuple, Tuple
 from rbd_ros.algorithms.declaration import Declaration
 from rbd_ros.algorithms.kinds import Array
 from rbd_ros.robot.compiled import Compiled
+from rbd_ros.robot.families.denoc import ComplementFunctions
 from rbd_ros.robot.families.derivatives import DerivativeFunctions
 from rbd_ros.robot.families.hybrid import Partition
 from rbd_ros.robot.families.loops import LoopFunctions
@@ -22,6 +23,7 @@ HOMES: Tuple[Tuple[str, type], ...] = (
     ('derivatives.', DerivativeFunctions),
     ('hybrid.partition(forward_joints).', Partition),
     ('loops.', LoopFunctions),
+    ('denoc.', ComplementFunctions),
 )
 
 

@@ -17,6 +17,7 @@ from rbd_ros.compiler.runtime.randomness import generator
 from rbd_ros.model import Body, load_urdf, Model
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.configuration import neutral
+from rbd_ros.robot.families.denoc import ComplementFunctions
 from rbd_ros.robot.families.derivatives import DerivativeFunctions
 from rbd_ros.robot.families.hybrid import HybridFunctions
 from rbd_ros.robot.families.loops import LoopFunctions
@@ -469,6 +470,11 @@ class Robot(Compiled):
     def loops(self) -> LoopFunctions:
         """Constraints of kinematic loops."""
         return LoopFunctions(self._kernels)
+
+    @cached_property
+    def denoc(self) -> ComplementFunctions:
+        """Dynamics of hinges and sliders by the decoupled natural orthogonal complement."""
+        return ComplementFunctions(self._kernels)
 
     # -- kinematics
 
