@@ -82,7 +82,10 @@ def distal_chain(
     :raises ModelError: for a row that makes no sense, naming the link
     """
     checked(table)
-    bodies, links = [], [_base(), Link('frame1', 0, PluckerTransform.identity(), RigidBodyInertia.zero())]
+    bodies, links = (
+        [],
+        [_base(), Link('frame1', 0, PluckerTransform.identity(), RigidBodyInertia.zero())],
+    )
     before = PluckerTransform.identity()
     for i, row in enumerate(table, start=1):
         bodies.append(_body(i, row, _along_z(row.d, row.theta) * before))

@@ -54,7 +54,7 @@ def generalized_forces(
 def composite_forces(
     model: Model, links: Mapping[int, Link], wrenches: Mapping[int, Wrench]
 ) -> List[Scalar]:
-    """Generalized forces p_i^T wtilde_i of composite wrenches wtilde_i = w_i + sum of B^T wtilde_k.
+    """Generalized forces p_i^T wtilde_i with composite wrenches wtilde_i = w_i + sum B^T wtilde_k.
 
     :param links: links, by body number
     :param wrenches: wrench on each, along its axes, by body number

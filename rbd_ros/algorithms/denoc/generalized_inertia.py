@@ -40,16 +40,12 @@ class CompositeMass(NamedTuple):
     def plus(self, other: CompositeMass) -> CompositeMass:
         """Sum of two bodies' matrices about the same point."""
         I = tuple(a + b for a, b in zip(self.I, other.I))
-        return CompositeMass(I, linear3.add(self.h, other.h), self.m + other.m)  # type: ignore[arg-type]
+        return CompositeMass(I, linear3.add(self.h, other.h), self.m + other.m)
 
     def times(self, t: Twist) -> Wrench:
         """Product with a twist."""
-        n = linear3.add(
-            linear3.apply(linear3.full(self.I), t.w), linear3.cross(self.h, t.v)
-        )
-        return Wrench(
-            n, linear3.subtract(linear3.scale(self.m, t.v), linear3.cross(self.h, t.w))
-        )
+        n = linear3.add(linear3.apply(linear3.full(self.I), t.w), linear3.cross(self.h, t.v))
+        return Wrench(n, linear3.subtract(linear3.scale(self.m, t.v), linear3.cross(self.h, t.w)))
 
     def propagated_back(self, link: Link) -> CompositeMass:
         """Congruence B^T M B: the same body, about the centre of mass of the parent's link.
@@ -62,7 +58,7 @@ class CompositeMass(NamedTuple):
         I = tuple(x + y + z for x, y, z in zip(self.I, there, back))
         turn = linear3.transpose(link.E)
         return CompositeMass(
-            linear3.rotate_symmetric(turn, I),  # type: ignore[arg-type]
+            linear3.rotate_symmetric(turn, I),
             linear3.apply(turn, h),
             self.m,
         )

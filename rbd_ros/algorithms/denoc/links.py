@@ -102,17 +102,13 @@ class Link(NamedTuple):
     def propagated_back(self, w: Wrench) -> Wrench:
         """Wrench B^T w on the parent that a wrench on the link amounts to."""
         n = linear3.subtract(w.n, linear3.cross(self.c, w.f))
-        return Wrench(
-            linear3.apply_transpose(self.E, n), linear3.apply_transpose(self.E, w.f)
-        )
+        return Wrench(linear3.apply_transpose(self.E, n), linear3.apply_transpose(self.E, w.f))
 
     # -- Newton and Euler (eq 6 to 8)
 
     def mass_times(self, t: Twist) -> Wrench:
         """Product M t with the mass matrix M = diag(I, m 1)."""
-        return Wrench(
-            linear3.apply(linear3.full(self.I), t.w), linear3.scale(self.mass, t.v)
-        )
+        return Wrench(linear3.apply(linear3.full(self.I), t.w), linear3.scale(self.mass, t.v))
 
     def mass_rate_times(self, t: Twist) -> Wrench:
         """Product Mdot t with Mdot = diag(w x I, 0), at the twist t itself."""
@@ -172,9 +168,7 @@ def along_base(model: Model, links: Mapping[int, Link]) -> Dict[int, Link]:
     return turned
 
 
-def placements(
-    model: Model, links: Mapping[int, Link]
-) -> Dict[int, Tuple[Matrix3, Vector3]]:
+def placements(model: Model, links: Mapping[int, Link]) -> Dict[int, Tuple[Matrix3, Vector3]]:
     """Axes and centre of mass of each link in base coordinates, by body number.
 
     :param links: links, by body number

@@ -45,6 +45,7 @@ COMPLEMENT = Array(
     from_tree=_rows,
 )
 
+
 @algorithm(
     'natural_orthogonal_complement',
     inputs={'q': CONFIGURATION},
@@ -52,9 +53,7 @@ COMPLEMENT = Array(
     source='Saha 1999, eq 16',
     check=require_simple_joints,
 )
-def natural_orthogonal_complement(
-    model: Model, q: Sequence[Scalar]
-) -> Dict[int, List[Twist]]:
+def natural_orthogonal_complement(model: Model, q: Sequence[Scalar]) -> Dict[int, List[Twist]]:
     """Natural orthogonal complement N with t = N qd.
 
     Its block for a body is the Jacobian of the body's centre of mass, angular rows first.

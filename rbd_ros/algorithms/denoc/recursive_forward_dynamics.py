@@ -65,7 +65,7 @@ def recursive_forward_dynamics(
 
     # Steps 1 and 2: that = U^-1 phi and ttilde = D^-1 that (eq 34, 35). eta_i is the wrench on
     # link i of the joints that it carries.
-    eta: Dict[int, Wrench] = {i: NO_WRENCH for i in links}
+    eta: Dict[int, Wrench] = dict.fromkeys(links, NO_WRENCH)
     tau_tilde: Dict[int, Scalar] = {}
     for i, body in model.inward():
         link, psi = links[i], found[i].psi

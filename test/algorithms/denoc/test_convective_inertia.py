@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support.dense import skew
 from support.denoc_trees import every_simple_tree, placed_at_centres, simple_tree
+from support.dense import skew
 from support.textbook_trees import check, run
 
 from rbd_ros import Robot
@@ -16,7 +16,7 @@ def defined(tree, q, v):
     N = {i: J for i, (_, _, J) in placed_at_centres(tree, q).items()}
     inertials, at = tree.ungeared.inertials, tree.ungeared.kinematics(q)
     C = np.zeros((len(v), len(v)))
-    for i, body in tree.model.outward():
+    for i, _ in tree.model.outward():
         rate = tree.ungeared.rate(lambda q, i=i: placed_at_centres(tree, q)[i][2], q, v)
         J, mass, I = N[i], 0.0, np.zeros((3, 3))
         centre = placed_at_centres(tree, q)[i][1]

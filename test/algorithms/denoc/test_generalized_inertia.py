@@ -4,8 +4,8 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support import outside, random_trees
-from support.dense import inertia
 from support.denoc_trees import every_simple_tree, KINDS, placed_at_centres, simple_tree
+from support.dense import inertia
 from support.textbook_trees import check, run, unrelated
 
 from rbd_ros import Robot

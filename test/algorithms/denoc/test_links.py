@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support.dense import crf, inertia, rotation, skew
 from support.denoc_trees import every_simple_tree, placed_at_centres, simple_tree
+from support.dense import crf, inertia, rotation, skew
 from support.states import named_robot
 from support.textbook_trees import named_tree
 
@@ -40,14 +40,20 @@ def dense_propagation(link):
 
 @pytest.mark.seed('DN02', kind='full')
 def test_newton_euler_at_the_centre_is_the_spatial_equation_of_motion(rng):
-    """f = I a + v x* I v about a point elsewhere, where a lacks w x v (book eq 2.72)."""
+    """About a point elsewhere it is f = I a + v x* I v, where a lacks w x v (book eq 2.72)."""
     for _ in range(20):
-        mass, c, (w, v_C, wdot, vdot_C) = rng.uniform(1, 5), rng.normal(size=3), rng.normal(size=(4, 3))
+        mass, c, (w, v_C, wdot, vdot_C) = (
+            rng.uniform(1, 5),
+            rng.normal(size=3),
+            rng.normal(size=(4, 3)),
+        )
         A = rng.normal(size=(3, 3))
         I = A @ A.T
         R = rotation(rng)
         link = Link(None, None, None, True, mass, tuple(I[np.tril_indices(3)]), 0.0)
-        found = array(link.newton_euler(Twist(tuple(w), tuple(v_C)), Twist(tuple(wdot), tuple(vdot_C))))
+        found = array(
+            link.newton_euler(Twist(tuple(w), tuple(v_C)), Twist(tuple(wdot), tuple(vdot_C)))
+        )
         v_O = v_C - np.cross(w, c)
         a_O = vdot_C - np.cross(wdot, c) - np.cross(w, np.cross(w, c))
         v, a = np.r_[w, v_O], np.r_[wdot, a_O - np.cross(w, v_O)]
@@ -103,7 +109,11 @@ def test_twists_propagate_by_the_joints(name):
             parent = Twist(tuple(Rj.T @ tj[:3]), tuple(Rj.T @ tj[3:]))
             found = array(links[i].propagated(parent)) + rate * array(links[i].p)
             assert_allclose(found, own, atol=1e-13)
-            assert_allclose(dense_propagation(links[i]) @ array(parent) + rate * array(links[i].p), own, atol=1e-13)
+            assert_allclose(
+                dense_propagation(links[i]) @ array(parent) + rate * array(links[i].p),
+                own,
+                atol=1e-13,
+            )
             assert_allclose(turned[i].c, Cj - C, atol=1e-13)
             p = array(turned[i].p)
             if types[body.joint_name] == 'prismatic':
@@ -155,7 +165,9 @@ def test_an_external_force_is_moved_to_the_centre(rng):
     found = external_wrenches(tree.model, links, {0: None, 3: ForceVector.from_array(f)})
     R, C, _ = places[3]
     assert list(found) == [3]
-    assert_allclose(array(found[3]), np.r_[R.T @ (f[:3] - np.cross(C, f[3:])), R.T @ f[3:]], atol=1e-14)
+    assert_allclose(
+        array(found[3]), np.r_[R.T @ (f[:3] - np.cross(C, f[3:])), R.T @ f[3:]], atol=1e-14
+    )
 
 
 def test_a_link_without_mass_is_taken_at_its_origin():

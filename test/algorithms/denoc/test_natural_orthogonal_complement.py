@@ -3,8 +3,13 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
+from support.denoc_trees import (
+    every_free_simple_tree,
+    every_simple_tree,
+    placed_at_centres,
+    simple_tree,
+)
 from support.dense import skew
-from support.denoc_trees import every_free_simple_tree, every_simple_tree, placed_at_centres, simple_tree
 from support.textbook_trees import check, run
 
 from rbd_ros import Robot
@@ -157,7 +162,13 @@ def test_what_is_left_are_the_equations_of_motion(name):
     rotors_in_book = np.diag(tree.ungeared.rotors)
     expected = tree.ungeared.mass_matrix(q) - rotors_in_book + np.diag(rotors)
     check('NOC inertia', name, inertia, expected)
-    check('NOC bias', name, N.T @ (M @ Ndot + Mdot @ N) @ v, tree.ungeared.coriolis_force(q, v), 1e-12)
+    check(
+        'NOC bias',
+        name,
+        N.T @ (M @ Ndot + Mdot @ N) @ v,
+        tree.ungeared.coriolis_force(q, v),
+        1e-12,
+    )
 
 
 @every_simple_tree

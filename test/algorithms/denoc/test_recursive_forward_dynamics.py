@@ -93,7 +93,9 @@ def test_printed_costs_follow_from_the_formulas(row):
 
 @pytest.mark.seed('DN13')
 def test_printed_recursion_overtakes_the_inertia_matrix_at_twelve_joints():
-    cheaper = [sum(printed('proposed', n)) < sum(printed('Walker and Orin 1982', n)) for n in range(6, 20)]
+    cheaper = [
+        sum(printed('proposed', n)) < sum(printed('Walker and Orin 1982', n)) for n in range(6, 20)
+    ]
     assert cheaper.index(True) == 12 - 6 and all(cheaper[12 - 6 :])
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support.dense import force_transform, motion_transform, positive_definite
 from support.denoc_trees import every_free_simple_tree, placed_at_centres, simple_tree
+from support.dense import force_transform, motion_transform, positive_definite
 from support.textbook_trees import check, run, unrelated
 
 from rbd_ros import ModelError, Robot
