@@ -157,7 +157,7 @@ def draw(
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
     figure, grid = pyplot.subplots(
-        rows, columns, figsize=(4.2 * columns + 1.0, 2.8 * rows + 1.2), squeeze=False
+        rows, columns, figsize=(max(8.4, 4.2 * columns + 1.0), 2.8 * rows + 1.2), squeeze=False
     )
     for axes, (label, curves) in zip(grid.flat, panels):
         for name, values in curves.items():
