@@ -110,14 +110,15 @@ class Link(NamedTuple):
         """Product M t with the mass matrix M = diag(I, m 1)."""
         return Wrench(linear3.apply(linear3.full(self.I), t.w), linear3.scale(self.mass, t.v))
 
-    def mass_rate_times(self, t: Twist) -> Wrench:
-        """Product Mdot t with Mdot = diag(w x I, 0), at the twist t itself."""
-        momentum = linear3.apply(linear3.full(self.I), t.w)
-        return Wrench(linear3.cross(t.w, momentum), ZERO3)
+    def newton_euler(self, w: Vector3, tdot: Twist) -> Wrench:
+        """Wrench M tdot + Mdot t that a motion takes (eq 7).
 
-    def newton_euler(self, t: Twist, tdot: Twist) -> Wrench:
-        """Wrench M tdot + Mdot t that a motion takes (eq 7)."""
-        return self.mass_times(tdot).plus(self.mass_rate_times(t))
+        :param w: angular velocity, (3,), the part of the twist that Mdot = diag(w x I, 0) is of
+            and applies to [rad/s]
+        :param tdot: rate of the twist
+        """
+        momentum = linear3.apply(linear3.full(self.I), w)
+        return self.mass_times(tdot).plus(Wrench(linear3.cross(w, momentum), ZERO3))
 
 
 def joint_rate_vector(axis: Vector3, revolute: bool, d: Vector3) -> Twist:

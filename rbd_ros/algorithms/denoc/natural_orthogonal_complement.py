@@ -201,7 +201,7 @@ def constraint_wrenches(
         link, k = links[i], body.v.start
         weight = Wrench(ZERO3, linear3.scale(link.mass, model.gravity))
         driving = driving_wrench(link, tau[k] - body.armature * qdd[k])
-        w = link.newton_euler(t[i], tdot[i]).minus(weight).minus(driving)
+        w = link.newton_euler(t[i].w, tdot[i]).minus(weight).minus(driving)
         wrenches[i] = w.minus(given.get(i, NO_WRENCH))
         if body.parent != 0:
             # the motor pushes itself off the parent

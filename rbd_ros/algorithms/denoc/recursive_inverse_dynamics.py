@@ -11,7 +11,6 @@ from rbd_ros.algorithms.denoc.links import (
     external_wrenches,
     Link,
     links_of,
-    NO_TWIST,
     NO_WRENCH,
     require_simple_joints,
     Twist,
@@ -26,7 +25,7 @@ from rbd_ros.algorithms.kinds import (
 )
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, linear3
-from rbd_ros.spatial.linear3 import ZERO3
+from rbd_ros.spatial.linear3 import Vector3, ZERO3
 from rbd_ros.spatial.scalar import Scalar
 
 
@@ -80,23 +79,22 @@ def inverse_dynamics_of(
     :param qdd: their rates, (tree_nv,) [rad/s^2, m/s^2]
     :param given: external wrenches on links, by body number
     """
-    # Gravity is an acceleration rho of the base (eq 32).
-    nu: Dict[int, Twist] = {0: NO_TWIST}
+    # Gravity is an acceleration rho of the base (eq 32). Of the twists nu, forces take the angular
+    # velocities w, and differences of velocities.
+    w: Dict[int, Vector3] = {0: ZERO3}
     nudot: Dict[int, Twist] = {0: against_gravity(model)}
     gamma: Dict[int, Wrench] = {}
     for i, body in model.outward():
-        link, rate, j = links[i], qd[body.v.start], body.parent
-        w = linear3.apply(link.E, nu[j].w)
-        joint = link.p.times(rate)
-        # v_i - v_j, by which Bdot_ij turns a twist: cdot_ij x w_j = w_j x (v_i - v_j)
-        relative = linear3.add(linear3.cross(link.c, w), joint.v)
-        v = linear3.add(linear3.apply(link.E, nu[j].v), relative)
-        nu[i] = Twist(linear3.add(w, joint.w), v)
+        link, j, k = links[i], body.parent, body.v.start
+        joint, w_j = link.p.times(qd[k]), linear3.apply(link.E, w[j])
+        w[i] = linear3.add(w_j, joint.w)
+        # Bdot_ij nu_j = cdot_ij x w_j with cdot_ij = v_j - v_i
+        relative = linear3.add(linear3.cross(link.c, w_j), joint.v)
         nudot[i] = (
             link.propagated(nudot[j])
-            .plus(Twist(ZERO3, linear3.cross(w, relative)))
-            .plus(joint.turned(nu[i].w))
-            .plus(link.p.times(qdd[body.v.start]))
+            .plus(Twist(ZERO3, linear3.cross(w_j, relative)))
+            .plus(joint.turned(w[i]))
+            .plus(link.p.times(qdd[k]))
         )
-        gamma[i] = link.newton_euler(nu[i], nudot[i]).minus(given.get(i, NO_WRENCH))
+        gamma[i] = link.newton_euler(w[i], nudot[i]).minus(given.get(i, NO_WRENCH))
     return composite_forces(model, links, gamma)

@@ -10,6 +10,7 @@ from support.textbook_trees import check, run
 
 from rbd_ros import ModelError, Robot
 from rbd_ros.algorithms.denoc.recursive_forward_dynamics import recursive_forward_dynamics
+from rbd_ros.spatial import RigidBodyInertia
 
 
 @pytest.mark.seed('DN12', kind='full')
@@ -56,6 +57,19 @@ def test_compiled_accelerations_are_the_text(name):
         assert_allclose(found, expected, atol=1e-11 * scale)
         one = robot.denoc.forward_dynamics(*state, tree.forces)
         assert_allclose(one, expected, atol=1e-11 * scale)
+
+
+def test_a_payload_may_be_given_with_each_call():
+    """As a run-time input, and so a centre of mass that is not known before."""
+    model = simple_tree('branches').model
+    name = model.bodies[-1].name
+    payload = RigidBodyInertia.from_mass_centre(2.0, (0.1, -0.2, 0.3), np.diag([0.1, 0.2, 0.25]))
+    loaded = Robot(model.with_link_inertia(name, payload, add=True))
+    q, v, tau = simple_tree('branches').states[0]
+    kernel = Robot(model).kernel('denoc_forward_dynamics', runtime=(f'payload:{name}',))
+    found = kernel.function(q, v, tau, np.array(payload.parameters(), dtype=float))
+    expected = loaded.forward_dynamics(q, v, tau)
+    assert_allclose(found, expected, atol=1e-10 * np.abs(expected).max())
 
 
 def test_gears_are_refused():
