@@ -161,7 +161,7 @@ def twist_rates(
     tdot = {0: NO_TWIST}
     for i, body in model.outward():
         p, parent = links[i].p, body.parent
-        cdot = linear3.subtract(t[parent].v, t[i].v) if parent else linear3.negate(t[i].v)
+        cdot = linear3.subtract(t[parent].v, t[i].v)
         tdot[i] = (
             links[i]
             .propagated(tdot[parent])

@@ -88,7 +88,8 @@ class ArticulatedMass(NamedTuple):
         # B = [[1, 0], [K, 1]] diag(E, E) with K = c x
         m, c = linear3.full(self.m), link.c
         H = linear3.subtract_matrices(self.H, linear3.cross_matrix(c, m))
-        there, back = linear3.matrix_cross(H, c), linear3.cross_matrix(c, _transposed(self.H))
+        there = linear3.matrix_cross(H, c)
+        back = linear3.cross_matrix(c, linear3.transpose(self.H))
         A = _add(self.A, linear3.symmetric(linear3.subtract_matrices(there, back)))
         turn = linear3.transpose(link.E)
         return ArticulatedMass(
@@ -202,7 +203,3 @@ def _minus_dyad(A: Symmetric3, a: Vector3, b: Vector3) -> Symmetric3:
 
 def _dyad(a: Vector3, b: Vector3) -> Matrix3:
     return linear3.scale(a[0], b), linear3.scale(a[1], b), linear3.scale(a[2], b)
-
-
-def _transposed(H: Matrix3) -> Matrix3:
-    return linear3.transpose(H)
