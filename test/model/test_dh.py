@@ -186,3 +186,13 @@ def test_an_empty_table_and_a_wrong_end_are_refused():
         distal_chain('arm', [])
     with pytest.raises(ModelError, match='end: a is the distance'):
         proximal_chain('arm', [GOOD], end=DHFrame(-1.0, 0.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize('read', [distal_chain, proximal_chain])
+def test_numbers_that_are_not_given_are_zero_and_gravity_is_that_of_the_earth(read):
+    model = read('arm', [DHLink(), DHLink()])
+    assert model.gravity == (0.0, 0.0, -9.81)
+    poses = Robot(model).forward_kinematics([0.0, 0.0])
+    assert all(np.array_equal(pose, np.eye(4)) for pose in poses.values())
+    assert all(body.inertia.mass == 0.0 and not any(body.inertia.h) for body in model.bodies)
+    assert all(not any(body.inertia.I) for body in model.bodies)
