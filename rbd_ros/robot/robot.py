@@ -19,6 +19,7 @@ from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.configuration import neutral
 from rbd_ros.robot.families.articulated import ArticulatedFunctions
 from rbd_ros.robot.families.centroidal import CentroidalFunctions
+from rbd_ros.robot.families.denoc import ComplementFunctions
 from rbd_ros.robot.families.derivatives import DerivativeFunctions
 from rbd_ros.robot.families.floating_base import FloatingBaseFunctions
 from rbd_ros.robot.families.hybrid import HybridFunctions
@@ -496,6 +497,11 @@ class Robot(Compiled):
     def centroidal(self) -> CentroidalFunctions:
         """Momentum about the centre of mass."""
         return CentroidalFunctions(self._kernels)
+
+    @cached_property
+    def denoc(self) -> ComplementFunctions:
+        """Dynamics of hinges and sliders by the decoupled natural orthogonal complement."""
+        return ComplementFunctions(self._kernels)
 
     # -- kinematics
 

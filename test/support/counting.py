@@ -63,6 +63,13 @@ class Counting:
             else Counting(self.value / float(other), '/', (self, other))
         )
 
+    def __rtruediv__(self, other):
+        return (
+            NotImplemented
+            if not _number(other)
+            else Counting(float(other) / self.value, '/', (other, self))
+        )
+
     def __neg__(self):
         return (
             self.operands[0]
