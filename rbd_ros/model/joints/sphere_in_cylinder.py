@@ -51,9 +51,7 @@ class SphereInCylinder(JointType):
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
         """Forces through the sphere's centre, across the cylinder's axis."""
         R = quaternion_to_rotation(q[:4])
-        return tuple(
-            ForceVector(ZERO3, linear3.apply_transpose(R, u)) for u in across(self.axis)
-        )
+        return tuple(ForceVector(ZERO3, linear3.apply_transpose(R, u)) for u in across(self.axis))
 
     def neutral(self) -> Tuple[float, ...]:
         """Identity quaternion at the origin."""

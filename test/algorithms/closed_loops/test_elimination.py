@@ -76,7 +76,9 @@ def test_columns_known_to_be_zero_are_left_alone():
     plain = eliminate(K, [1.0, 2.0])
     assert found.independent == plain.independent == (0, 2)
     assert_allclose(found.G, plain.G)
-    assert_allclose(found.g, np.linalg.solve(K[:, [1, 3]], [1.0, 2.0])[[0, 0, 1, 1]] * [0, 1, 0, 1])
+    assert_allclose(
+        found.g, np.linalg.solve(K[:, [1, 3]], [1.0, 2.0])[[0, 0, 1, 1]] * [0, 1, 0, 1]
+    )
     with pytest.raises(ValueError, match='not zero'):
         eliminate(K, free_columns=[1])
 
