@@ -107,8 +107,11 @@ def admissible(model, q, rng):
 
 def acceleration_constraint(model, q, qd):
     """K and k of K qdd = k, with k = -Kdot qd by a complex step along qd."""
+    rate = np.concatenate(
+        [body.joint.position_rate(q[body.q], qd[body.v]) for body in model.bodies]
+    )
     _, K = closure(model, q)
-    _, ahead = closure(model, q + 1j * STEP * np.asarray(qd))
+    _, ahead = closure(model, q + 1j * STEP * rate)
     return K.real, -(ahead.imag / STEP) @ qd
 
 
@@ -190,19 +193,25 @@ def clusters():
     return linkage([Rod(parent, 0.25) for parent in parents], loops, seed=4)
 
 
-def ladder(rungs, joint=HINGE):
-    """Ladder of loops, extended by one square for each rung (book figure 8.4).
+def ladder(rungs, joint):
+    """Ladder, extended by a square for each rung (book figure 8.4): two rails, and loops between.
 
-    Bodies 2 i + 1 and 2 i + 2 are the rails' i-th rods, each hinged to the one before; loop
-    joints are rungs between their ends, which touch. It is drawn as a zigzag of squares, with
-    every joint between two bodies.
+    Bodies 1, 3, 5, ... and 2, 4, 6, ... are the rods of the rails, each on the one before; rungs
+    are loop joints between the tips of the one rail and arms of the other.
+
+    :param joint: type of all joints
     """
-    rods = []
+    rods, loops = [], []
     for i in range(rungs):
-        rods.append(Rod(2 * i - 1 if i else 0, 0.5 if i else 0.0))
-        rods.append(Rod(2 * i if i else 0, 0.5 if i else (0.0, 0.4, 0.0)))
-    loops = [
-        (frame(2 * i + 1, (0.5, 0.0, 0.0)), frame(2 * i + 2, (0.5, -0.4, 0.0)), joint)
-        for i in range(rungs)
-    ]
+        for side in (1, 2):
+            before = 2 * (i - 1) + side if i else 0
+            start = (0.0, 0.4 * (side - 1), 0.0) if i == 0 else (0.5, 0.0, 0.0)
+            rods.append(Rod(before, start, joint))
+        ends = frame(2 * i + 1, (0.5, 0.0, 0.0)), frame(2 * i + 2, (0.5, -0.4, 0.0))
+        loops.append((*ends, joint))
     return linkage(rods, loops, seed=5)
+
+
+def neutral(model):
+    """Position at which no joint has moved, (tree_nq,)."""
+    return np.concatenate([body.joint.neutral() for body in model.bodies])
