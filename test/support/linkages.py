@@ -4,16 +4,19 @@ Links are rods along x in their own frames, hinged about z, so that angles add u
 can be checked by plane trigonometry; masses and inertias are random ones in space.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
+from rbd_ros.algorithms.closed_loops.explicit_loops import four_quadrant_angle
 from rbd_ros.algorithms.closed_loops.loop_closure import loop_closure
 from rbd_ros.algorithms.inertia_matrix.crba import crba
 from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.model import Body, Frame, Link, LoopJoint, Model
 from rbd_ros.model.joints import Prismatic, Revolute
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
+from rbd_ros.spatial.scalar import cos, sin, sqrt
 
 HINGE = Revolute((0.0, 0.0, 1.0))
 SLIDER = Prismatic((1.0, 0.0, 0.0))
@@ -170,15 +173,39 @@ def folded_kites(first, second):
     return np.array([0.0, first, first, second, second])
 
 
-def triangle_arm(l1=0.9, l2=0.6, joint=HINGE):
+TRIANGLE = (0.9, 0.6)  # its sides l1 and l2
+
+
+def triangle_arm(joint=HINGE):
     """Two-link arm whose first link is moved by a linear actuator (book figure 8.3).
 
     Body 1 is the arm, which turns about the origin of the ground; body 2 the cylinder, on a hinge
     l1 along x; body 3 the piston, which slides along the cylinder's x axis; body 4 the forearm.
     The piston's end is hinged to body 1, l2 from its axis.
     """
+    l1, l2 = TRIANGLE
     rods = [Rod(0), Rod(0, l1), Rod(2, 0.0, SLIDER), Rod(1, 1.1)]
     return linkage(rods, [(frame(1, l2), frame(3), joint)], seed=3)
+
+
+def triangle(y):
+    """Loop-closure function of figure 8.3: q = (y1, theta2, d, y2)."""
+    l1, l2 = TRIANGLE
+    x, z = l2 * cos(y[0]) - l1, l2 * sin(y[0])
+    d = sqrt(l1 * l1 + l2 * l2 - 2.0 * l1 * l2 * cos(y[0]))
+    return [y[0], four_quadrant_angle(z, x), d, y[1]]
+
+
+def triangle_derivatives(y, yd):
+    """G and g as figure 8.3 prints them, and its u1 and u2."""
+    l1, l2 = TRIANGLE
+    c, s = math.cos(y[0]), math.sin(y[0])
+    d = math.sqrt(l1**2 + l2**2 - 2 * l1 * l2 * c)
+    u1 = (l2**2 - l1 * l2 * c) / d**2
+    u2 = l1 * l2 * s / d
+    u3 = (l1**2 - l2**2) * l1 * l2 * s / d**4 * yd[0] ** 2
+    u4 = (l1 * l2 * c - u2**2) / d * yd[0] ** 2
+    return np.array([[1, 0], [u1, 0], [u2, 0], [0, 1]]), np.array([0, u3, u4, 0]), (u1, u2)
 
 
 def clusters():

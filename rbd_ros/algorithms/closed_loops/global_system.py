@@ -278,10 +278,10 @@ class Factors:
 
     def solve(self, right: ArrayLike) -> Floats:
         """Solution by back-substitution, (6 N_B + constraints,), refined once."""
-        b = np.asarray(right, dtype=float)[self._rows]
-        x = self._factors.solve(b)
+        b: Floats = np.asarray(right, dtype=float)[self._rows]
+        x: Floats = self._factors.solve(b)
         x = x + self._factors.solve(b - self._matrix @ x)
-        result = np.empty_like(x)
+        result: Floats = np.empty_like(x)
         result[self._rows] = x
         return result
 
