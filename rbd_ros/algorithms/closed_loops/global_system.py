@@ -297,7 +297,7 @@ def solve_global_system(
     """
     x = Factors(system, analysis).solve(system.right)
     n = len(system.b)
-    return _dynamics(system, x[:n], -x[n:])
+    return joint_results(system, x[:n], -x[n:])
 
 
 def by_motion_subspace(system: GlobalSystem) -> GlobalDynamics:
@@ -318,7 +318,7 @@ def by_motion_subspace(system: GlobalSystem) -> GlobalDynamics:
     alpha = np.linalg.solve(S.T @ (system.A @ S), S.T @ (system.b - system.A @ a_0))
     a = S @ alpha + a_0
     forces, *_ = np.linalg.lstsq(system.N.toarray(), system.A @ a - system.b, rcond=None)
-    return _dynamics(system, a, forces)
+    return joint_results(system, a, forces)
 
 
 def by_constraint_forces(system: GlobalSystem) -> GlobalDynamics:
@@ -332,7 +332,7 @@ def by_constraint_forces(system: GlobalSystem) -> GlobalDynamics:
     inverse_N = A.solve(system.N.toarray())
     free = A.solve(system.b)
     forces = np.linalg.solve(system.N.T @ inverse_N, system.c - system.N.T @ free)
-    return _dynamics(system, free + inverse_N @ forces, forces)
+    return joint_results(system, free + inverse_N @ forces, forces)
 
 
 _SINGULAR = (
@@ -341,8 +341,12 @@ _SINGULAR = (
 )
 
 
-def _dynamics(system: GlobalSystem, a: Floats, forces: Floats) -> GlobalDynamics:
-    """All results from the accelerations of the bodies and the constraint forces."""
+def joint_results(system: GlobalSystem, a: Floats, forces: Floats) -> GlobalDynamics:
+    """All results of a system whose equations are solved.
+
+    :param a: accelerations of the bodies, (6 N_B,)
+    :param forces: constraint forces lambda, (n_c + gears,)
+    """
     qdd = system.T_a.T @ (system.P.T @ a - system.velocity_products)
     n = system.T.shape[1]
     active = system.tau - system.armature * qdd + system.gears @ forces[n:]

@@ -52,7 +52,7 @@ def test_parts_may_be_symbols(name):
     graph = Graph()
     symbols = graph.inputs('x', 3)
     found = jet(FUNCTIONS[name](Jet(*symbols)))
-    parts = [part for part in (found.x, found.d, found.dd)]
+    parts = [found.x, found.d, found.dd]
     numbers = [1.2, 0.3, -0.8]
     expected = jet(FUNCTIONS[name](Jet(*numbers)))
     values = values_of(graph, parts, {'x': numbers})
