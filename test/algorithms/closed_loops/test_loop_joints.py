@@ -82,7 +82,7 @@ def test_a_zero_dof_joint_of_a_tree_adds_its_body_to_another(rng):
 
 @pytest.mark.seed('JM10', kind='part')
 def test_a_massless_body_and_a_zero_dof_joint_close_any_loop(rng):
-    """A four-bar whose last hinge is one of the tree; its massless body is welded to the ground."""
+    """A four-bar's last hinge becomes one of the tree; its massless body is welded on."""
     plain = linkages.four_bar()
     q = linkages.closed(plain, linkages.FOUR_BAR)
     qd = linkages.admissible(plain, q, rng)
