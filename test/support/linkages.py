@@ -14,7 +14,7 @@ from rbd_ros.algorithms.closed_loops.loop_closure import loop_closure
 from rbd_ros.algorithms.inertia_matrix.crba import crba
 from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.model import Body, Frame, Link, LoopJoint, Model
-from rbd_ros.model.joints import Prismatic, Revolute
+from rbd_ros.model.joints import Prismatic, Revolute, Spherical
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.scalar import cos, sin, sqrt
 
@@ -211,12 +211,13 @@ def triangle_derivatives(y, yd):
 def clusters():
     """System of 20 tree joints and 4 loop joints: loops 1 and 2 coupled, 3 and 4 alone.
 
-    Loop joints 21 and 22 close joints 3 to 7, 23 closes 10 to 12, 24 closes 19 and 20.
+    Loop joints 21 and 22 close joints 3 to 7, 23 closes 10 to 12, 24 closes 19 and 20. The second
+    is a ball, the others are hinges.
     """
     parents = [0, 1, 2, 3, 2, 5, 4, 7, 8, 9, 10, 9, 8, 13, 14, 13, 16, 1, 18, 18]
     pairs = [(4, 6), (7, 6), (11, 12), (19, 20)]
-    ball = HINGE
-    loops = [(frame(p, 0.2), frame(s, 0.3), ball) for p, s in pairs]
+    joints = (HINGE, Spherical(), HINGE, HINGE)
+    loops = [(frame(p, 0.2), frame(s, 0.3), joint) for (p, s), joint in zip(pairs, joints)]
     return linkage([Rod(parent, 0.25) for parent in parents], loops, seed=4)
 
 

@@ -68,6 +68,16 @@ def test_a_choice_that_does_not_do_is_refused():
     for wrong in ([2], [], [0, 1], [0, 2]):
         with pytest.raises(InconsistentConstraintsError, match='independent'):
             eliminate(K, independent=wrong)
+    for too_few in ([2], [0]):
+        with pytest.raises(InconsistentConstraintsError, match='independent'):
+            eliminate([[1.0, 2.0, 0.5]], independent=too_few)
+
+
+def test_rows_that_were_used_are_told():
+    """The others are multiples of them, or zero."""
+    K = [[0.0, 0.0, 0.0], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [0.1, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    found = eliminate(K)
+    assert found.rank == 2 and found.rows == (2, 3)
 
 
 def test_columns_known_to_be_zero_are_left_alone():

@@ -31,7 +31,7 @@ def test_the_books_example_has_three_clusters():
     assert [cluster.bodies for cluster in found] == JOINTS_OF_CLUSTERS
     assert [cluster.loops for cluster in found] == [(0, 1), (2,), (3,)]
     assert [cluster.rows for cluster in found] == [
-        tuple(range(10)), tuple(range(10, 15)), tuple(range(15, 20))
+        tuple(range(8)), tuple(range(8, 13)), tuple(range(13, 18))
     ]  # fmt: skip
     assert [cluster.columns for cluster in found] == [
         tuple(i - 1 for i in bodies) for bodies in JOINTS_OF_CLUSTERS
@@ -47,7 +47,7 @@ def test_jacobian_and_null_space_are_block_diagonal(rng):
     inside = np.zeros(K.shape, dtype=bool)
     for cluster in loop_clusters(model):
         inside[np.ix_(cluster.rows, cluster.columns)] = True
-    assert not np.any(K[~inside]) and np.any(K[:10, 2]) and np.any(K[:10, 6])
+    assert not np.any(K[~inside]) and np.any(K[:5, 2]) and np.any(K[5:8, 6])
 
     k = K @ rng.normal(size=model.nv)
     G, g, rank, independent, rows = eliminate_by_clusters(model, K, k)
