@@ -10,6 +10,7 @@ from support import linkages
 from support.counting import count, Counting
 from support.linkages import triangle, triangle_derivatives
 from support.programs import values_of
+from support.textbook_trees import every_chain, named_tree
 
 from rbd_ros import ModelError
 from rbd_ros.algorithms.closed_loops.elimination import eliminate
@@ -163,6 +164,36 @@ def test_what_gamma_cannot_move_is_refused():
 
 
 # -- gears (book 9.6)
+
+
+@pytest.mark.seed('GR01', 'CL17', kind='part')
+@every_chain
+def test_the_gears_of_any_chain_are_a_loop_closure_function(name):
+    """Mimic joints, rotors, forces on links, a pinion that rolls: equal to the textbook's."""
+    tree = named_tree(name)
+    model, gamma = tree.model, tree.model.tree_position
+    for q, v, tau in tree.states:
+        on_tree = np.zeros(model.tree_nv)
+        for i, (_, at_v) in model.independent_slices.items():
+            on_tree[model.body(i).v] = tau[at_v]
+        q, v, forces = q.tolist(), v.tolist(), tree.forces_on_bodies
+        ydd = explicit_forward_dynamics(model, gamma, q, v, on_tree.tolist(), forces)
+        expected = tree.book.forward_dynamics(np.array(q), np.array(v), tau, tree.forces)
+        assert_allclose(ydd, expected, rtol=1e-9, atol=1e-9)
+        forces_on_all = explicit_inverse_dynamics(model, gamma, q, v, ydd, forces)
+        G = explicit_motion(gamma, q, v).G
+        assert_allclose(transposed_product(G, forces_on_all), tau, rtol=1e-9, atol=1e-9)
+
+
+def test_machine_code_knows_the_gears_of_a_chain(rng):
+    tree = named_tree('rolling chain, gears')
+    model = tree.model
+    loops = ExplicitLoops(model, model.tree_position, model.nv)
+    q, v, a = tree.states[0]
+    forces = loops.inverse_dynamics(q, v, a)
+    reduced = model.independent_force(forces.tolist())
+    assert_allclose(reduced, tree.book.inverse_dynamics(q, v, a, {}), rtol=1e-10, atol=1e-10)
+    assert_allclose(loops.forward_dynamics(q, v, forces), a, rtol=1e-9, atol=1e-9)
 
 
 def geared_arm():

@@ -3,13 +3,19 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support import linkages
+from support import linkages, random_trees
+from support.all_joints import example_id, JOINTS
 
+from rbd_ros import Robot
 from rbd_ros.algorithms.closed_loops.elimination import eliminate
+from rbd_ros.algorithms.closed_loops.loop_clusters import eliminate_by_clusters
 from rbd_ros.algorithms.closed_loops.mobility import mobility, mobility_changes
+from rbd_ros.model import Frame, load_urdf, LoopJoint
 from rbd_ros.model.joints import Fixed, Planar, Spherical
+from rbd_ros.spatial import PluckerTransform
 
 BALL = Spherical()
+LOWER_PAIRS = [joint for joint in JOINTS if joint.is_lower_pair and joint.nv < 6]
 
 
 @pytest.mark.seed('CL13', 'CL16', kind='full')
@@ -139,6 +145,27 @@ def test_two_assembly_modes_share_their_independent_coordinate():
         assert found.rank == 2
         rates.append(found.G[:, 0])
     assert np.abs(rates[0] - rates[1]).max() > 0.1
+
+
+@pytest.mark.seed('CL11', 'CL13', 'CL16', kind='part')
+@pytest.mark.parametrize('mimics', [0, 2])
+@pytest.mark.parametrize('joint', LOWER_PAIRS, ids=example_id)
+def test_rank_and_null_space_of_any_loop_of_a_robot(joint, mimics, rng):
+    """Two loops by a lower pair on a random tree with or without gears, K from machine code."""
+    plain = load_urdf(random_trees.tree(17, 9, ('revolute', 'prismatic'), mimics, 0.5))
+    one, two = Frame(2, PluckerTransform.identity()), Frame(7, PluckerTransform.identity())
+    loops = [LoopJoint('first', one, two, joint), LoopJoint('again', one, two, joint)]
+    robot = Robot(plain.with_loops(loops))
+    q = robot.random_configuration(rng)
+    K = robot.loops.closure(q).K
+    found = mobility(robot.model, q)
+    rank = np.linalg.matrix_rank(K, tol=1e-10)
+    assert (found.rank, found.freedoms) == (rank, robot.nv)
+    assert found.constraints == 2 * (6 - joint.nv) == len(K)
+    assert [loop.redundant for loop in found.redundant_loops] == [6 - joint.nv] * 2
+    for solved in (eliminate(K), eliminate_by_clusters(robot.model, K)):
+        assert solved.G.shape == (robot.nv, found.mobility)
+        assert_allclose(K @ solved.G, 0.0, atol=1e-11)
 
 
 @pytest.mark.seed('CL13', kind='part')
