@@ -1,9 +1,9 @@
-"""Constraint-force algorithm: dynamics of a chain in a number of steps logarithmic in its length.
+"""Constraint-force algorithm: constraint forces of a chain in log2 N steps, N its length.
 
 The equations T^T I^-1 T lambda = ... of the constraint forces of an unbranched chain are block
 tridiagonal: a joint has to do with those of the two bodies that it connects. Block cyclic
 reduction solves them in log2 N steps, each of which treats all its joints at once (Featherstone
-and Orin 2000, section 3.5 and eq 28).
+and Orin 2000, section 3.5 and eq 28). Positions and velocities are found link by link before.
 """
 
 from __future__ import annotations

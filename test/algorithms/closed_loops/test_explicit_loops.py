@@ -87,13 +87,15 @@ def test_loops_stay_closed_for_ever():
     y = np.array([0.8, 0.3, 1.5, -0.5])
     drifting = np.concatenate(explicit_motion(triangle, y[:2].tolist(), y[2:].tolist())[:2])
     worst = 0.0
-    for _ in range(1500):
+    for n in range(1500):
         y = step(rate, y, 0.02)
+        if n % 20:
+            continue
         q, v, *_ = loops.motion(y[:2], y[2:])
         residual, K = linkages.closure(model, q)
         worst = max(worst, np.abs(residual).max(), np.abs(K @ v).max() / (1.0 + np.abs(v).max()))
     assert np.abs(y[0]) > 0.1 and worst < 1e-13
-    for _ in range(100):
+    for _ in range(30):
         drifting = step(tree_rate, drifting, 0.02)
     assert np.abs(linkages.closure(model, drifting[:4])[0]).max() > 1e-9
 
