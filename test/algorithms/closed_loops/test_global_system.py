@@ -76,17 +76,19 @@ def test_joints_of_every_type(joint):
 
 
 @pytest.mark.seed('CT15', kind='part')
-@every_free_tree
+@every_tree
 def test_forces_across_joints_are_the_reactions(name):
-    """F = T_a tau + T lambda; whatever T_a, which only says how it is divided."""
+    """F = T_a tau + T lambda, whatever T_a, which only says how it is divided; with gears as well.
+
+    A gear's teeth push at its follower and at its master.
+    """
     tree = named_tree(name)
     model = tree.model
     q, v, tau = tree.states[0]
     found = solve_global_system(global_system(model, q, v, tau, tree.forces_on_bodies))
-    expected = joint_reactions(
-        model, q.tolist(), v.tolist(), found.qdd.tolist(), tree.forces_on_bodies
-    )
-    X0 = body_transforms(model, q.tolist())
+    at, rates = model.tree_position(q.tolist()), model.tree_velocity(v.tolist())
+    expected = joint_reactions(model, at, rates, found.qdd.tolist(), tree.forces_on_bodies)
+    X0 = body_transforms(model, at)
     for i, _ in model.outward():
         close(found.f[i - 1], X0[i].inverse_apply(expected[i]).to_array(), 1e-10)
 
@@ -205,6 +207,23 @@ def test_nothing_fills_in_on_trees(name):
     found = analyse(system)
     assert found.fill_in == 0
     assert sorted(found.order) == list(range(len(system.blocks)))
+
+
+@pytest.mark.seed('CL21', kind='part')
+@pytest.mark.parametrize('bodies', [3, 4, 7])
+def test_fill_in_of_a_ring_is_counted(bodies):
+    """Bodies and joints take turns in a ring of m blocks: whatever the order, m - 3 fill in."""
+    rods = [linkages.Rod(i, 0.3, BALL) for i in range(bodies)]
+    loop = (linkages.frame(1, 0.1), linkages.frame(bodies, 0.2), BALL)
+    model = linkages.linkage(rods, [loop])
+    zero = np.zeros(model.nv)
+    system = global_system(model, linkages.neutral(model), zero, zero)
+    found = analyse(system)
+    assert found.fill_in == 2 * bodies - 3
+    place = {n: k for k, n in enumerate(found.order)}
+    ends = [(i,) if i == 0 else (i - 1, i) for i in range(bodies)] + [(0, bodies - 1)]
+    for joint, pair in enumerate(ends):
+        assert min(place[i] for i in pair) < place[bodies + joint], 'no joint is the first'
 
 
 def sizes(count, make):
