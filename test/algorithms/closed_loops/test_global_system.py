@@ -21,7 +21,7 @@ from rbd_ros.algorithms.inertia_matrix.crba import crba
 from rbd_ros.algorithms.inverse_dynamics.joint_reactions import joint_reactions
 from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
-from rbd_ros.model.joints import Spherical
+from rbd_ros.model.joints import Floating, Spherical
 from rbd_ros.spatial import ForceVector
 
 BALL = Spherical()
@@ -213,7 +213,7 @@ def test_nothing_fills_in_on_trees(name):
 @pytest.mark.parametrize('bodies', [3, 4, 7])
 def test_fill_in_of_a_ring_is_counted(bodies):
     """Bodies and joints take turns in a ring of m blocks: whatever the order, m - 3 fill in."""
-    rods = [linkages.Rod(i, 0.3, BALL) for i in range(bodies)]
+    rods = [linkages.Rod(i, 0.3, BALL if i else Floating()) for i in range(bodies)]
     loop = (linkages.frame(1, 0.1), linkages.frame(bodies, 0.2), BALL)
     model = linkages.linkage(rods, [loop])
     zero = np.zeros(model.nv)
@@ -221,7 +221,7 @@ def test_fill_in_of_a_ring_is_counted(bodies):
     found = analyse(system)
     assert found.fill_in == 2 * bodies - 3
     place = {n: k for k, n in enumerate(found.order)}
-    ends = [(i,) if i == 0 else (i - 1, i) for i in range(bodies)] + [(0, bodies - 1)]
+    ends = [(i - 1, i) for i in range(1, bodies)] + [(0, bodies - 1)]
     for joint, pair in enumerate(ends):
         assert min(place[i] for i in pair) < place[bodies + joint], 'no joint is the first'
 
@@ -270,4 +270,6 @@ def test_a_ladder_takes_linear_effort():
     close(solve_global_system(system, analysis).qdd, expected, 1e-8)
     factors = Factors(system, analysis)
     for right in rng.normal(size=(3, len(system.right))):
-        assert np.abs(system.matrix @ factors.solve(right) - right).max() < 1e-9
+        x = factors.solve(right)
+        # pivots are not sought: a step of refinement makes up for it
+        assert np.abs(system.matrix @ x - right).max() < 1e-14 * np.abs(x).max()
