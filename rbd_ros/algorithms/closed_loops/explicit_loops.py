@@ -21,7 +21,7 @@ from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
 from rbd_ros.model import Model, ModelError
 from rbd_ros.model.joints import JointType
 from rbd_ros.spatial import ForceVector
-from rbd_ros.spatial.scalar import absolute, arctan2, is_zero, Scalar, where_positive
+from rbd_ros.spatial.scalar import absolute, arctan2, Scalar, where_positive
 
 Scalars = Sequence[Scalar]
 #: From independent variables to the positions of all joints of the tree.
@@ -117,7 +117,7 @@ def explicit_inverse_dynamics(
 def reduced_inertia(H: Sequence[Scalars], G: Sequence[Scalars]) -> List[List[Scalar]]:
     """Inertia matrix G^T H G of the independent variables, (n - r, n - r) (book eq 8.46, 9.27).
 
-    Elements known to be zero cost nothing: G has few others, and many of those are ones.
+    Elements that symbols know to be zero or one cost nothing: G has few others.
 
     :param H: inertia matrix of the tree, (n, n), symmetric
     :param G: derivative of gamma, (n, n - r)
@@ -174,10 +174,4 @@ def _motion_of(model: Model, gamma: LoopFunction, y: Scalars, yd: Scalars) -> Ex
 
 
 def _dot(a: Scalars, b: Scalars) -> Scalar:
-    """Scalar product without the terms that are known to be zero."""
-    total: Scalar = 0.0
-    for x, y in zip(a, b):
-        if not is_zero(x) and not is_zero(y):
-            product = x * y
-            total = product if is_zero(total) else total + product
-    return total
+    return sum((x * y for x, y in zip(a, b)), 0.0)
