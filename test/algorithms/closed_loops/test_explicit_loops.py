@@ -137,6 +137,23 @@ def test_constants_of_a_function_are_part_of_its_key():
     assert found == [1.0, 1.5]
 
 
+def test_the_key_tells_functions_that_return_the_same_terms_elsewhere():
+    tree = linkages.linkage([linkages.Rod(0), linkages.Rod(1, 0.3)])
+    found = [
+        ExplicitLoops(tree, gamma, 2).motion([0.5, 2.0], [1.0, 1.0]).q.tolist()
+        for gamma in (lambda y: [y[0], y[1]], lambda y: [y[1], -y[0]])
+    ]
+    assert found == [[0.5, 2.0], [2.0, -0.5]]
+
+
+def test_the_key_tells_models():
+    trees = [linkages.linkage([linkages.Rod(0), linkages.Rod(1, 0.3)], seed=n) for n in (1, 2)]
+    gamma, state = (lambda y: [y[0], 3.0 * y[0]]), ([0.5], [1.0], [0.1, 0.2])
+    for tree in trees:
+        found = ExplicitLoops(tree, gamma, 1).forward_dynamics(*state)
+        assert_allclose(found, explicit_forward_dynamics(tree, gamma, *state), rtol=1e-12)
+
+
 @pytest.mark.seed('CL17', kind='part')
 def test_inverse_dynamics_is_undone_by_forward_dynamics(rng):
     model = linkages.triangle_arm()

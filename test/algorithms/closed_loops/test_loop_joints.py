@@ -180,6 +180,12 @@ def test_the_centre_of_the_sphere_stays_on_the_line(rng):
         X = joint.transform(q)
         assert_allclose(np.cross(X.r, joint.axis), 0.0, atol=1e-15)
         assert X.r @ np.array(joint.axis) == pytest.approx(q[4])
+        longer = [1.7 * x for x in q[:4]] + [q[4]]
+        after = joint.integrate(longer, (0.3, -0.2, 0.5, 0.1))
+        assert sum(x * x for x in after[:4]) == pytest.approx(1.0, abs=1e-14)
+        assert after[4] == pytest.approx(q[4] + 0.1)
+    slides = [joint.sample([0.1, 0.2, 0.3, u], -1.0, 1.0)[4] for u in (0.0, 0.25, 0.75)]
+    assert slides == [-1.0, -0.5, 0.5]
 
 
 def test_a_sphere_in_a_cylinder_is_no_lower_pair():
