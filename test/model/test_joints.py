@@ -86,7 +86,8 @@ def test_subspace_rate_is_the_derivative_of_the_subspace(joint, seed):
     q, v, _ = state(joint, seed)
     rate = slope(lambda t: S_of(joint, moved(joint, q, v, t)))
     columns = joint.motion_subspace_rate(q.tolist(), v.tolist()).columns
-    assert_allclose(np.array([c.to_array() for c in columns], dtype=float).T, rate, atol=1e-11)
+    found = np.array([c.to_array() for c in columns], dtype=float).reshape(-1, 6).T
+    assert_allclose(found, rate, atol=1e-11)
 
 
 @every_joint
@@ -99,7 +100,8 @@ def test_calc_agrees_with_the_single_verbs(joint, seed):
     columns = joint.motion_subspace_rate(q.tolist(), v.tolist()).columns
     rate = np.array([c.to_array() for c in columns], dtype=float).reshape(-1, 6).T
     assert_allclose(found.c.to_array(), rate @ v, atol=1e-15)
-    assert_allclose([c.to_array() for c in found.S.columns], S_of(joint, q).T, rtol=0, atol=0)
+    S = np.array([c.to_array() for c in found.S.columns], dtype=float).reshape(-1, 6)
+    assert_allclose(S, S_of(joint, q).T, rtol=0, atol=0)
 
 
 @pytest.mark.seed('JM00')

@@ -1,0 +1,72 @@
+"""Inverse dynamics of closed loops: what the actuators of some joints must do (book 8.12)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rbd_ros.algorithms.closed_loops.elimination import rank_of, TOLERANCE
+
+Floats = NDArray[np.float64]
+
+
+class ActuatorForces(NamedTuple):
+    """Forces u of the actuated freedoms, and what kind of actuation it is.
+
+    :param u: forces in the order in which the actuated freedoms were named, (p,) [N m, N]; of all
+        that do the same, those with the smallest sum of squares
+    :param tau: the same among the forces of all joints of the tree, (n,), zero where unactuated
+    :param missing: what the actuators cannot do, G^T tau_ID - G_u^T u, (n - r,)
+    :param rank: rank of G_u
+    :param mobility: n - r
+    """
+
+    u: Floats
+    tau: Floats
+    missing: Floats
+    rank: int
+    mobility: int
+
+    @property
+    def is_underactuated(self) -> bool:
+        """Whether there are motions that the actuators do not control (case 1 of 8.12)."""
+        return self.rank < self.mobility
+
+    @property
+    def is_redundantly_actuated(self) -> bool:
+        """Whether other forces have the same effect (case 2, which does not exclude case 1)."""
+        return len(self.u) > self.rank
+
+    @property
+    def is_properly_actuated(self) -> bool:
+        """Whether forces and accelerations correspond one to one (case 3)."""
+        return not self.is_underactuated and not self.is_redundantly_actuated
+
+
+def actuator_forces(
+    G: ArrayLike, tau_ID: ArrayLike, actuated: Sequence[int], tolerance: float = TOLERANCE
+) -> ActuatorForces:
+    """Forces u of G_u^T u = G^T tau_ID (book eq 8.63).
+
+    They are no generalized forces of y unless the actuated freedoms are y themselves.
+
+    :param G: velocities of the tree by those of the independent variables, (n, n - r)
+    :param tau_ID: inverse dynamics of the spanning tree, (n,) [N m, N]
+    :param actuated: freedoms of the tree that have actuators, p of them
+    :param tolerance: see `rbd_ros.algorithms.closed_loops.elimination.eliminate`
+    :raises ValueError: for wrong shapes, or freedoms that do not exist or are named twice
+    """
+    A, forces = np.asarray(G, dtype=float), np.asarray(tau_ID, dtype=float)
+    if A.ndim != 2 or forces.shape != A.shape[:1]:
+        raise ValueError(f'G must be (n, n - r) and tau_ID (n,), got {A.shape}, {forces.shape}')
+    chosen = list(actuated)
+    if len(set(chosen)) != len(chosen) or not set(chosen) <= set(range(len(A))):
+        raise ValueError(f'actuated must be different numbers below {len(A)}, got {chosen}')
+    G_u = A[chosen]
+    wanted = A.T @ forces
+    u = np.linalg.lstsq(G_u.T, wanted, rcond=tolerance)[0]
+    tau = np.zeros(len(A))
+    tau[chosen] = u
+    return ActuatorForces(u, tau, wanted - G_u.T @ u, rank_of(G_u, tolerance), A.shape[1])

@@ -1,0 +1,137 @@
+"""General solution x = G y + g of linear constraints K x = k (book 8.8, eq 8.48 to 8.51).
+
+Numbers decide the pivots, so that this is no text over scalars: it works on arrays of floats.
+"""
+
+from __future__ import annotations
+
+from typing import List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+#: A pivot below this share of the largest element of K is rounding.
+TOLERANCE = 1e-10
+
+
+class Elimination(NamedTuple):
+    """Every solution of K x = k is x = G y + g for one y, which is a part of x.
+
+    :param G: null space of K, (n, n - r), with an identity block in the rows of `independent`
+    :param g: a solution, (n,), zero in the rows of `independent`
+    :param rank: rank r of K
+    :param independent: which elements of x are y, (n - r,), in ascending order
+    :param rows: rows of K that are independent, (r,), in the order in which they were used
+    """
+
+    G: Floats
+    g: Floats
+    rank: int
+    independent: Tuple[int, ...]
+    rows: Tuple[int, ...]
+
+
+class InconsistentConstraintsError(ValueError):
+    """No x solves K x = k, or none with the independent elements that were asked for."""
+
+
+def eliminate(
+    K: ArrayLike,
+    k: Optional[ArrayLike] = None,
+    *,
+    independent: Optional[Sequence[int]] = None,
+    free_columns: Sequence[int] = (),
+    tolerance: float = TOLERANCE,
+) -> Elimination:
+    """Gaussian elimination with a rank test (book 8.8, eq 8.51).
+
+    Pivoting is complete, by rows and columns, unless the independent elements are given, when it
+    is by rows alone.
+
+    :param K: constraints, (m, n)
+    :param k: their right-hand side, (m,); zeros by default
+    :param independent: elements of x that are to be y, n - r of them; by default those that
+        pivoting leaves over
+    :param free_columns: columns of K known to be zero, as those of joints on no loop are
+    :param tolerance: pivots below this share of the largest element of K count as zero
+    :return: G, g, the rank, and what is independent
+    :raises ValueError: for wrong shapes, or columns that are said to be zero and are not
+    :raises InconsistentConstraintsError: if k is not in the range of K, or the elements asked for
+        are not independent, or too few
+    """
+    A = np.array(K, dtype=float)
+    if A.ndim != 2:
+        raise ValueError(f'K must be a matrix (m, n), got shape {A.shape}')
+    m, n = A.shape
+    b = np.zeros(m) if k is None else np.array(k, dtype=float)
+    if b.shape != (m,):
+        raise ValueError(f'k must have shape ({m},) like the rows of K, got {b.shape}')
+    for given in (free_columns, () if independent is None else independent):
+        if len(set(given)) != len(given) or not set(given) <= set(range(n)):
+            raise ValueError(f'columns must be different numbers below {n}, got {list(given)}')
+    if np.any(A[:, list(free_columns)]):
+        raise ValueError('free_columns: some of these columns of K are not zero')
+    scale = float(np.abs(A).max(initial=0.0))
+
+    rows = list(range(m))
+    spared = set(free_columns) | set(() if independent is None else independent)
+    columns = [j for j in range(n) if j not in spared]
+    rank = 0
+    while rank < min(m, len(columns)):
+        # Partial pivoting takes the columns as they come: all of them have to become dependent.
+        width = len(columns) if independent is None else rank + 1
+        rest = np.abs(A[rank:, columns[rank:width]])
+        i, j = divmod(int(rest.argmax()), rest.shape[1])
+        if rest[i, j] <= tolerance * scale:
+            break
+        A[[rank, rank + i]], b[[rank, rank + i]] = A[[rank + i, rank]], b[[rank + i, rank]]
+        rows[rank], rows[rank + i] = rows[rank + i], rows[rank]
+        columns[rank], columns[rank + j] = columns[rank + j], columns[rank]
+        factors = A[rank + 1 :, columns[rank]] / A[rank, columns[rank]]
+        A[rank + 1 :] -= np.outer(factors, A[rank])
+        A[rank + 1 :, columns[rank]] = 0.0
+        b[rank + 1 :] -= factors * b[rank]
+        rank += 1
+
+    size = np.abs(b).max(initial=0.0) if k is None else np.abs(np.asarray(k)).max(initial=0.0)
+    if np.abs(b[rank:]).max(initial=0.0) > max(m, n) * tolerance * size:
+        raise InconsistentConstraintsError('k is not in the range of K: no x solves K x = k')
+    if independent is not None and (rank < len(columns) or _left(A, rank) > tolerance * scale):
+        raise InconsistentConstraintsError(
+            f'the {len(independent)} elements {list(independent)} are not independent variables '
+            'of these constraints: the others do not follow from them alone'
+        )
+    dependent = columns[:rank]
+    left = sorted(set(range(n)) - set(dependent))
+    U = A[:rank, dependent]
+    G, g = np.zeros((n, n - rank)), np.zeros(n)
+    G[left, range(n - rank)] = 1.0
+    if rank:
+        solved = _back_substituted(U, np.column_stack([-A[:rank, left], b[:rank]]))
+        G[dependent], g[dependent] = solved[:, :-1], solved[:, -1]
+    return Elimination(G, g, rank, tuple(left), tuple(rows[:rank]))
+
+
+def rank_of(K: ArrayLike, tolerance: float = TOLERANCE) -> int:
+    """Rank of a matrix by Gaussian elimination with complete pivoting.
+
+    :param K: matrix, (m, n)
+    :param tolerance: see `eliminate`
+    """
+    return eliminate(K, tolerance=tolerance).rank
+
+
+def _left(A: Floats, rank: int) -> float:
+    """Largest element in the rows that no pivot was found in."""
+    return float(np.abs(A[rank:]).max(initial=0.0))
+
+
+def _back_substituted(U: Floats, B: Floats) -> Floats:
+    """Solution X of U X = B with U upper triangular, (r, r)."""
+    X: List[Floats] = []
+    for i in reversed(range(len(U))):
+        done = sum((U[i, i + 1 + k] * x for k, x in enumerate(X)), np.zeros(B.shape[1]))
+        X.insert(0, (B[i] - done) / U[i, i])
+    return np.array(X)

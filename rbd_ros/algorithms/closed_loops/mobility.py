@@ -1,0 +1,155 @@
+"""Mobility, overconstraint and redundant loops of a closed-loop system (book 8.10)."""
+
+from __future__ import annotations
+
+from typing import Iterable, Iterator, NamedTuple, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rbd_ros.algorithms.closed_loops.elimination import rank_of, TOLERANCE
+from rbd_ros.algorithms.closed_loops.loop_closure import loop_closure
+from rbd_ros.model import Model
+
+
+class RedundantLoop(NamedTuple):
+    """A loop joint with constraints that follow from those of the tree and the other loops.
+
+    :param name: name of the loop joint
+    :param constraints: how many it imposes
+    :param redundant: how many of them could be left out
+    """
+
+    name: str
+    constraints: int
+    redundant: int
+
+
+class Mobility(NamedTuple):
+    """Degrees of motion freedom of a system with loops, in one configuration (book 8.10).
+
+    :param freedoms: n, independent freedoms of the spanning tree
+    :param total_freedoms: n_tot, those of the loop joints included
+    :param loops: N_L, number of loops
+    :param constraints: n_c, number of loop constraints
+    :param rank: r, rank of their Jacobian K
+    :param redundant_loops: loop joints with constraints that others imply
+    """
+
+    freedoms: int
+    total_freedoms: int
+    loops: int
+    constraints: int
+    rank: int
+    redundant_loops: Tuple[RedundantLoop, ...]
+
+    @property
+    def mobility(self) -> int:
+        """Degrees of motion freedom, n - r (book eq 8.52)."""
+        return self.freedoms - self.rank
+
+    @property
+    def overconstraint(self) -> int:
+        """Number of redundant constraints n_c - r, whose forces are not determined."""
+        return self.constraints - self.rank
+
+    @property
+    def is_properly_constrained(self) -> bool:
+        """Whether no constraint is redundant."""
+        return self.overconstraint == 0
+
+    def generic(self, dimensions: int = 3) -> int:
+        """Mobility of a properly constrained system of these joints (book eq 8.53, 8.54).
+
+        :param dimensions: 3 for n_tot - 6 N_L; 2 for n_tot - 3 N_L, which is right where all moves
+            in parallel planes
+        :raises ValueError: for another number
+        """
+        if dimensions not in (2, 3):
+            raise ValueError(f'dimensions must be 2 or 3, got {dimensions}')
+        return self.total_freedoms - (6 if dimensions == 3 else 3) * self.loops
+
+    @property
+    def excess(self) -> int:
+        """Mobility beyond that of a properly constrained system of these joints (eq 8.55)."""
+        return self.mobility - self.generic()
+
+    @property
+    def report(self) -> str:
+        """What there is to say of the constraints, with the cure for those that are redundant."""
+        text = (
+            f'mobility {self.mobility}: {self.freedoms} freedoms of the tree less {self.rank} of '
+            f'the {self.constraints} loop constraints'
+        )
+        if self.is_properly_constrained:
+            return text
+        names = ', '.join(
+            f'{loop.name!r} ({loop.redundant} of {loop.constraints})'
+            for loop in self.redundant_loops
+        )
+        return (
+            f'{text}; {self.overconstraint} are redundant, in the loops closed by {names}: their '
+            'constraint forces are not determined; loop joints with fewer constraints have none '
+            'to spare'
+        )
+
+
+def mobility(model: Model, q: ArrayLike, tolerance: float = TOLERANCE) -> Mobility:
+    """Mobility of a system in a configuration, which may be a singular one.
+
+    :param model: model with loops (or without)
+    :param q: configuration that closes the loops, (nq,) [rad, m]
+    :param tolerance: see `rbd_ros.algorithms.closed_loops.elimination.eliminate`
+    """
+    K = _jacobian(model, q)
+    rank = rank_of(K, tolerance)
+    redundant, start = [], 0
+    for loop in model.loops:
+        stop = start + 6 - loop.joint.nv
+        others = rank_of(np.delete(K, range(start, stop), axis=0), tolerance)
+        spare = stop - start - (rank - others)
+        if spare:
+            redundant.append(RedundantLoop(loop.name, stop - start, spare))
+        start = stop
+    freedoms = sum(loop.joint.nv for loop in model.loops)
+    return Mobility(
+        model.nv, model.nv + freedoms, len(model.loops), len(K), rank, tuple(redundant)
+    )
+
+
+class MobilityChange(NamedTuple):
+    """Where along a motion the mobility becomes another one.
+
+    :param sample: number of the first configuration with the new mobility
+    :param before: mobility until then
+    :param after: mobility from there
+    """
+
+    sample: int
+    before: int
+    after: int
+
+
+def mobility_changes(
+    model: Model, motion: Iterable[ArrayLike], tolerance: float = TOLERANCE
+) -> Iterator[MobilityChange]:
+    """Where the rank of K changes along a motion, as it comes (book 8.10, variable mobility).
+
+    :param motion: configurations that close the loops, (nq,) each [rad, m]
+    :param tolerance: pivots of K below this share of its largest element count as zero: how close
+        to a singular configuration is in it
+    """
+    before = None
+    for sample, q in enumerate(motion):
+        after = model.nv - rank_of(_jacobian(model, q), tolerance)
+        if before is not None and after != before:
+            yield MobilityChange(sample, before, after)
+        before = after
+
+
+def _jacobian(model: Model, q: ArrayLike) -> NDArray[np.float64]:
+    """Jacobian K of the loop constraints by the independent freedoms, (n_c, nv)."""
+    position: Sequence[float] = np.asarray(q, dtype=float).tolist()
+    K = loop_closure(model, model.tree_position(position)).K
+    columns = model.independent_columns(K)
+    return np.array(columns, dtype=float).reshape(-1, model.nv)

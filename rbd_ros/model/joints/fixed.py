@@ -1,0 +1,40 @@
+"""Zero-DoF joint, which holds two frames together (book 8.3, table 8.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Tuple
+
+from rbd_ros.model.joints.joint_type import JointType, Scalars
+from rbd_ros.spatial import ForceVector, MotionSubspace, PluckerTransform
+from rbd_ros.spatial.linear3 import IDENTITY3, ZERO3
+
+
+@dataclass(frozen=True)
+class Fixed(JointType):
+    """No freedom at all.
+
+    As a loop joint it is universal: with a massless body behind a joint of the tree, it closes a
+    loop by any type of joint. In a tree, bodies welded together are better made one body.
+    """
+
+    nq = nv = 0
+    reach = ()
+
+    def transform(self, q: Scalars) -> PluckerTransform:
+        """Identity."""
+        return PluckerTransform.identity()
+
+    def motion_subspace(self, q: Scalars) -> MotionSubspace:
+        """No motion, (6, 0)."""
+        return MotionSubspace([])
+
+    def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
+        """T = identity."""
+        couples = tuple(ForceVector(row, ZERO3) for row in IDENTITY3)
+        return (*couples, *(ForceVector(ZERO3, row) for row in IDENTITY3))
+
+    @classmethod
+    def examples(cls) -> Tuple[Fixed, ...]:
+        """The one joint of this type, which has no parameters."""
+        return (cls(),)

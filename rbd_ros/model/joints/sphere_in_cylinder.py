@@ -1,0 +1,103 @@
+"""Sphere in a cylinder: a ball that slides along a line and turns as it likes (book 8.10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Tuple
+
+from rbd_ros.model.joints.exponential import half_angle, rotation_vector
+from rbd_ros.model.joints.joint_type import across, JointType, Scalars
+from rbd_ros.model.joints.quaternion import quaternion_rate, uniform_quaternion, unit_quaternion
+from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
+from rbd_ros.spatial.linear3 import IDENTITY3, Vector3, ZERO3
+from rbd_ros.spatial.rotation import quaternion_product, quaternion_to_rotation
+from rbd_ros.spatial.scalar import Scalar, sqrt
+
+
+@dataclass(frozen=True)
+class SphereInCylinder(JointType):
+    """Four degrees of freedom: q = (quaternion w, x, y, z; slide), v = (rotation 3; slide).
+
+    The cylinder is part of the predecessor, the sphere's centre is the successor's origin. The
+    quaternion turns successor into predecessor coordinates; its length does not matter. The
+    rotation's velocity is in successor coordinates. Two constraints are as many as the hinge of a
+    planar loop needs to impose, where a revolute joint has five.
+
+    :param axis: unit vector along the cylinder in predecessor coordinates, (3,)
+    """
+
+    axis: Vector3
+    nq = 5
+    nv = 4
+    reach = (1.0,) * 5
+
+    def transform(self, q: Scalars) -> PluckerTransform:
+        """Translation by q[4] [m] along the axis, then rotation by the quaternion."""
+        E = linear3.transpose(quaternion_to_rotation(q[:4]))
+        return PluckerTransform(E, linear3.scale(q[4], self.axis))
+
+    def motion_subspace(self, q: Scalars) -> MotionSubspace:
+        """S = [1 0; 0 E axis]: the cylinder turns as seen from the sphere."""
+        slide = linear3.apply_transpose(quaternion_to_rotation(q[:4]), self.axis)
+        turns = [MotionVector(row, ZERO3) for row in IDENTITY3]
+        return MotionSubspace([*turns, MotionVector(ZERO3, slide)])
+
+    def motion_subspace_rate(self, q: Scalars, qd: Scalars) -> MotionSubspace:
+        """The axis turns in successor coordinates by -w x (E axis)."""
+        slide = linear3.apply_transpose(quaternion_to_rotation(q[:4]), self.axis)
+        rate = linear3.cross(slide, (qd[0], qd[1], qd[2]))
+        return MotionSubspace([MotionVector.zero()] * 3 + [MotionVector(ZERO3, rate)])
+
+    def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
+        """Forces through the sphere's centre, across the cylinder's axis."""
+        R = quaternion_to_rotation(q[:4])
+        return tuple(ForceVector(ZERO3, linear3.apply_transpose(R, u)) for u in across(self.axis))
+
+    def neutral(self) -> Tuple[float, ...]:
+        """Identity quaternion at the origin."""
+        return 1.0, 0.0, 0.0, 0.0, 0.0
+
+    @property
+    def uniforms(self) -> int:
+        """Three for the orientation, one for the position."""
+        return 4
+
+    def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
+        """Uniform on the rotation group, and within 1 m along the axis; it has no limits."""
+        return (*uniform_quaternion(u[:3]), 2.0 * u[3] - 1.0)
+
+    def normalize(self, q: Scalars) -> Tuple[float, ...]:
+        """Position with a unit quaternion.
+
+        :raises ValueError: if the quaternion is zero
+        """
+        return (*unit_quaternion(q[:4]), q[4])
+
+    def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
+        """Derivative of the quaternion (book eq 4.13), and the slide's velocity."""
+        return (*quaternion_rate(q[:4], v[:3]), v[3])
+
+    def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
+        """Exponential map of the rotation, and a sum along the axis.
+
+        The quaternion that results has unit length, whatever the length of the one in `q`.
+        """
+        x, y, z, along = step
+        half_sine, half_cosine = half_angle(linear3.dot((x, y, z), (x, y, z)))
+        p = quaternion_product(q[:4], (half_cosine, half_sine * x, half_sine * y, half_sine * z))
+        norm = 1.0 / sqrt(sum(x * x for x in p))
+        return (*(norm * x for x in p), q[4] + along)
+
+    def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
+        """Logarithm of the rotation by the shorter way round, and the distance."""
+        conjugate = (q0[0], -q0[1], -q0[2], -q0[3])
+        return (*rotation_vector(quaternion_product(conjugate, q1[:4])), q1[4] - q0[4])
+
+    def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
+        """Cross product of angular velocities; the slide commutes with everything."""
+        return (*linear3.cross((u[0], u[1], u[2]), (v[0], v[1], v[2])), 0.0)
+
+    @classmethod
+    def examples(cls) -> Tuple[SphereInCylinder, ...]:
+        """Cylinders along z, and along an axis that is none of the frame's."""
+        return cls((0.0, 0.0, 1.0)), cls((0.48, -0.6, 0.64))
