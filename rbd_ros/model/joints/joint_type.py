@@ -162,6 +162,13 @@ class JointType(ABC):
         """
         return None
 
+    def singularity(self, q: Scalars) -> Optional[str]:
+        """Warning in words if `q`, floats, is at a singularity of the position variables, or None.
+
+        There, velocities of the body exist that no velocity variables give, and S loses rank.
+        """
+        return None
+
     # -- dynamic equivalence (book 9.7)
 
     def frame_shift(self, r: Vector3) -> Vector3:
