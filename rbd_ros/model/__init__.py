@@ -1,11 +1,18 @@
 """System model of a robot (book chapter 4): bodies, joints, gears and shapes, read from URDF."""
 
+from rbd_ros.model.assembly import assemble, Connection, connectivity
 from rbd_ros.model.errors import ModelError, SingularMassMatrixError
+from rbd_ros.model.graph import Arc, ConnectivityGraph, Numbering, ParentArray, SpanningTree
 from rbd_ros.model.model import Body, Coupling, Frame, JointLimits, Link, LoopJoint, Model
 from rbd_ros.model.urdf import load_urdf
 
 __all__ = [
+    'Arc',
+    'assemble',
     'Body',
+    'Connection',
+    'connectivity',
+    'ConnectivityGraph',
     'Coupling',
     'Frame',
     'JointLimits',
@@ -14,5 +21,8 @@ __all__ = [
     'LoopJoint',
     'Model',
     'ModelError',
+    'Numbering',
+    'ParentArray',
     'SingularMassMatrixError',
+    'SpanningTree',
 ]

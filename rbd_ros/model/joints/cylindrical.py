@@ -38,6 +38,10 @@ class Cylindrical(JointType):
         couples = (ForceVector(u, ZERO3), ForceVector(v, ZERO3))
         return (*couples, ForceVector(ZERO3, u), ForceVector(ZERO3, v))
 
+    def opposite(self) -> Cylindrical:
+        """Joint with the opposite axis."""
+        return Cylindrical(linear3.negate(self.axis))
+
     @classmethod
     def examples(cls) -> Tuple[Cylindrical, ...]:
         """Joints along z, and along an axis that is none of the frame's."""

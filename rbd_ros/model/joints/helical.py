@@ -35,7 +35,7 @@ class Helical(JointType):
         return MotionSubspace([MotionVector(self.axis, linear3.scale(self.pitch, self.axis))])
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """Couples and forces across the axis, and the force along it with the couple that it needs.
+        """Couples and forces across the axis, and the force along it with its couple.
 
         The last is [-h axis; axis]: without friction, a nut under a load turns.
         """
@@ -43,6 +43,10 @@ class Helical(JointType):
         couples = (ForceVector(u, ZERO3), ForceVector(v, ZERO3))
         forces = (ForceVector(ZERO3, u), ForceVector(ZERO3, v))
         return (*couples, *forces, ForceVector(linear3.scale(-self.pitch, self.axis), self.axis))
+
+    def opposite(self) -> Helical:
+        """Joint with the opposite axis."""
+        return Helical(linear3.negate(self.axis), self.pitch)
 
     @classmethod
     def examples(cls) -> Tuple[Helical, ...]:

@@ -154,6 +154,14 @@ class JointType(ABC):
         """Lie bracket of two velocities, (nv,): how far motions along them do not commute."""
         return (0.0,) * self.nv
 
+    def opposite(self) -> Optional[JointType]:
+        """Joint of the same type that is this one of opposite polarity, if there is one.
+
+        Its transform is the inverse at the same q, its motion subspace -pXs S (book table 4.2).
+        `reverse` (reversed.py) makes one for every joint.
+        """
+        return None
+
     def pose_variables(self) -> Optional[Tuple[int, int]]:
         """Where q holds the pose of a body that moves freely; None if the joint constrains it.
 

@@ -107,4 +107,6 @@ def reverse(joint: JointType) -> JointType:
 
     :param joint: joint to reverse
     """
-    return joint.joint if isinstance(joint, Reversed) else Reversed(joint)
+    if isinstance(joint, Reversed):
+        return joint.joint
+    return joint.opposite() or Reversed(joint)

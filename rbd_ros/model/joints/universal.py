@@ -1,4 +1,4 @@
-"""Universal joint, a Cardan or Hooke joint: two hinges whose axes meet, as one joint (book 4.4)."""
+"""Universal joint, of Cardan or Hooke: two hinges whose axes meet, as one joint."""
 
 from __future__ import annotations
 
