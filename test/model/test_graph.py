@@ -4,10 +4,10 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
+from support import random_trees
 
 from rbd_ros import Robot
 from rbd_ros.model import Arc, ConnectivityGraph, ModelError, ParentArray, SpanningTree
-from support import random_trees
 
 # Book figure 4.1: crank, rod and slider; three hinges and the slide.
 CRANK_SLIDER = ConnectivityGraph(
@@ -197,9 +197,7 @@ def test_what_is_no_spanning_tree_is_refused(joints):
         SpanningTree(CRANK_SLIDER, joints)
     with pytest.raises(ModelError, match='nothing connects'):
         doubled = CRANK_SLIDER.joints + (Arc('J5', 'base', 'B1'),)
-        SpanningTree(
-            ConnectivityGraph('base', CRANK_SLIDER.bodies, doubled), ('J1', 'J5', 'J2')
-        )
+        SpanningTree(ConnectivityGraph('base', CRANK_SLIDER.bodies, doubled), ('J1', 'J5', 'J2'))
 
 
 # -- numberings -----------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Tuple
 
-from rbd_ros.model.joints.cylindrical import Cylindrical
 from rbd_ros.model.joints.floating import Floating
 from rbd_ros.model.joints.joint_type import JointType, Scalars
 from rbd_ros.model.joints.planar import Planar
@@ -97,9 +96,8 @@ class Reversed(JointType):
 
     @classmethod
     def examples(cls) -> Tuple[Reversed, ...]:
-        """A shaft, a plane, a rack on its pinion, and the world as seen from a floating body."""
-        kinds = (Cylindrical((0.48, -0.6, 0.64)), Planar.about((0.48, -0.6, 0.64)))
-        return tuple(map(cls, (*kinds, RackAndPinion(0.3), Floating())))
+        """A plane, a rack on its pinion, and the world as seen from a floating body."""
+        return tuple(map(cls, (Planar.about((0.48, -0.6, 0.64)), RackAndPinion(0.3), Floating())))
 
 
 def reverse(joint: JointType) -> JointType:
