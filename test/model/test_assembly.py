@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support.all_joints import every_joint, JOINTS, slope
+from support.all_joints import every_joint, JOINTS, slope, tree, worked_example
 from support.mechanisms import (
     crank_slider,
     crank_slider_acceleration,
@@ -274,6 +274,16 @@ def test_a_joint_reversed_twice_is_itself(joint):
     assert_allclose(twice.X.matrix(), once.X.matrix(), atol=1e-13)
     for a, b in zip((once.v, once.c, *once.S.columns), (twice.v, twice.c, *twice.S.columns)):
         assert_allclose(b.to_array(), a.to_array(), atol=1e-12)
+
+
+def test_an_edited_type_is_compiled_anew_when_it_is_reversed():
+    """Its source is part of the key of the cache, though its name and parameters are the same."""
+    lift = '1.0 - cos(q[0])'
+    kinds = worked_example(), worked_example(lift, f'2.0 * ({lift})')
+    assert repr(Reversed(kinds[0](0.1))) == repr(Reversed(kinds[1](0.1)))
+    q = np.array([0.1, 0.5, 0.2, 0.7])
+    poses = [Robot(tree(Reversed(kind(0.1)), 0)).forward_kinematics(q)['link4'] for kind in kinds]
+    assert np.abs(poses[0] - poses[1]).max() > 1e-3
 
 
 def test_joints_that_are_symmetrical_stay_what_they_are():

@@ -14,6 +14,7 @@ from rbd_ros.model.joints.prismatic import Prismatic
 from rbd_ros.model.joints.rack_and_pinion import RackAndPinion
 from rbd_ros.model.joints.reversed import reverse, Reversed
 from rbd_ros.model.joints.revolute import Revolute
+from rbd_ros.model.joints.rheonomic import Harmonic, Polynomial, Rheonomic
 from rbd_ros.model.joints.spherical import Spherical
 from rbd_ros.model.joints.spherical_yaw_pitch_roll import SphericalYawPitchRoll
 from rbd_ros.model.joints.universal import Universal
@@ -22,16 +23,19 @@ __all__ = [
     'Cylindrical',
     'Floating',
     'FloatingInSuccessor',
+    'Harmonic',
     'Helical',
     'JointState',
     'JointType',
     'Planar',
     'PlanarInSuccessor',
+    'Polynomial',
     'Prismatic',
     'RackAndPinion',
     'reverse',
     'Reversed',
     'Revolute',
+    'Rheonomic',
     'Spherical',
     'SphericalYawPitchRoll',
     'Universal',

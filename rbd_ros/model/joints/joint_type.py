@@ -150,6 +150,11 @@ class JointType(ABC):
         """Whether the motion subspace is constant: what can slide into itself."""
         return type(self).motion_subspace_rate is JointType.motion_subspace_rate
 
+    @property
+    def is_rheonomic(self) -> bool:
+        """Whether the joint depends on time, which is then its first position variable [s]."""
+        return False
+
     def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
         """Lie bracket of two velocities, (nv,): how far motions along them do not commute."""
         return (0.0,) * self.nv

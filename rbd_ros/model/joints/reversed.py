@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Tuple
 
 from rbd_ros.model.joints.floating import Floating
-from rbd_ros.model.joints.joint_type import JointType, Scalars
+from rbd_ros.model.joints.joint_type import JointState, JointType, Scalars
 from rbd_ros.model.joints.planar import Planar
 from rbd_ros.model.joints.rack_and_pinion import RackAndPinion
-from rbd_ros.spatial import ForceVector, MotionSubspace, PluckerTransform
+from rbd_ros.spatial import ForceVector, MotionSubspace, MotionVector, PluckerTransform
 from rbd_ros.spatial.scalar import Scalar
 
 
@@ -56,6 +56,17 @@ class Reversed(JointType):
             [-X.inverse_apply(r + v.cross(s)) for r, s in zip(rates.columns, S.columns)]
         )
 
+    def bias(self, q: Scalars, qd: Scalars) -> MotionVector:
+        """C' = -pXs c."""
+        return self.calc(q, qd).c
+
+    def calc(self, q: Scalars, qd: Scalars) -> JointState:
+        """All that jcalc returns, of opposite polarity (book table 4.2)."""
+        X, S, v, c = self.joint.calc(q, qd)
+        columns = [-X.inverse_apply(column) for column in S.columns]
+        back = -X.inverse_apply(v), -X.inverse_apply(c)
+        return JointState(X.inverse(), MotionSubspace(columns), *back)
+
     def neutral(self) -> Tuple[float, ...]:
         """Position at which the transform is the identity, either way."""
         return self.joint.neutral()
@@ -89,6 +100,11 @@ class Reversed(JointType):
     def is_flat(self) -> bool:
         """Whether positions form a vector space."""
         return self.joint.is_flat
+
+    @property
+    def is_rheonomic(self) -> bool:
+        """Whether the joint depends on time."""
+        return self.joint.is_rheonomic
 
     def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
         """Lie bracket of two velocities."""
