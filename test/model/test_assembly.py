@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
+from scipy.spatial.transform import Rotation
 from support.all_joints import every_joint, JOINTS, slope, tree, worked_example
 from support.mechanisms import (
     crank_slider,
@@ -21,9 +22,10 @@ from rbd_ros.algorithms.articulated_body.aba import aba
 from rbd_ros.algorithms.inertia_matrix.crba import crba
 from rbd_ros.algorithms.inverse_dynamics.newton_euler import bias_force
 from rbd_ros.algorithms.kinematics.kinematics import body_velocities
-from rbd_ros.model import assemble, Connection, ModelError
+from rbd_ros.model import assemble, Body, Connection, Link, Model, ModelError
 from rbd_ros.model.joints import (
     Floating,
+    Prismatic,
     RackAndPinion,
     reverse,
     Reversed,
@@ -31,7 +33,7 @@ from rbd_ros.model.joints import (
     Spherical,
     Universal,
 )
-from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform
+from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform, RigidBodyInertia
 
 NUMBERINGS = [
     numbering for tree in crank_slider_graph().spanning_trees() for numbering in tree.numberings()
@@ -143,6 +145,63 @@ def test_a_numbering_of_other_bodies_is_refused(rng):
     with pytest.raises(ModelError, match='other bodies or joints'):
         more = replace(joints[0], name='J5')
         assemble('robot', 'base', inertias, [*joints, more], NUMBERINGS[0])
+
+
+URDF = """
+<robot name="arm"><link name="base"/>
+<link name="upper"><inertial><origin xyz="0.1 0.2 0.3" rpy="0.4 -0.5 0.6"/><mass value="1.5"/>
+<inertia ixx="0.02" ixy="0.001" ixz="-0.002" iyy="0.03" iyz="0.003" izz="0.04"/></inertial></link>
+<link name="lower"><inertial><origin xyz="-0.1 0 0.2"/><mass value="0.7"/>
+<inertia ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.025"/></inertial></link>
+<joint name="shoulder" type="continuous"><parent link="base"/><child link="upper"/>
+<origin xyz="0.3 -0.2 0.5" rpy="0.7 0.2 -0.4"/><axis xyz="0 3 -4"/></joint>
+<joint name="slide" type="prismatic"><parent link="upper"/><child link="lower"/>
+<origin xyz="0 0.4 0.1" rpy="0 0 1.2"/><axis xyz="1 0 0"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>
+"""
+
+
+@pytest.mark.seed('MD10', kind='full')
+def test_a_model_made_by_hand_is_that_of_the_urdf(rng):
+    """Rotations here are SciPy's, about fixed axes in turn; inertias are turned by matrices."""
+
+    def placed(xyz, rpy):
+        R = Rotation.from_euler('xyz', rpy).as_matrix()
+        return PluckerTransform(tuple(map(tuple, R.T.tolist())), tuple(map(float, xyz)))
+
+    R = Rotation.from_euler('xyz', [0.4, -0.5, 0.6]).as_matrix()
+    I = [[0.02, 0.001, -0.002], [0.001, 0.03, 0.003], [-0.002, 0.003, 0.04]]
+    lower = np.diag([0.01, 0.02, 0.025]).tolist()
+    inertias = {
+        'upper': RigidBodyInertia.from_mass_centre(1.5, (0.1, 0.2, 0.3), (R @ I @ R.T).tolist()),
+        'lower': RigidBodyInertia.from_mass_centre(0.7, (-0.1, 0.0, 0.2), lower),
+    }
+    axis, along = (0.0, 0.6, -0.8), (1.0, 0.0, 0.0)
+    shoulder = placed((0.3, -0.2, 0.5), (0.7, 0.2, -0.4))
+    slide = placed((0.0, 0.4, 0.1), (0.0, 0.0, 1.2))
+    joints = [
+        Connection('shoulder', 'base', 'upper', Revolute(axis), shoulder),
+        Connection('slide', 'upper', 'lower', Prismatic(along), slide),
+    ]
+    assembled = Robot(assemble('arm', 'base', inertias, joints))
+    X = PluckerTransform.identity()
+    bodies = [
+        Body('upper', 0, 'shoulder', Revolute(axis), shoulder, inertias['upper']),
+        Body('lower', 1, 'slide', Prismatic(along), slide, inertias['lower']),
+    ]
+    links = [Link(name, i, X, inertias[name]) for i, name in enumerate(inertias, start=1)]
+    by_hand = Robot(Model.create('arm', bodies, links))
+    read = Robot.from_urdf(URDF)
+    q, v, a = rng.normal(size=(3, 2))
+    tau = read.inverse_dynamics(q, v, a)
+    for robot in (assembled, by_hand):
+        assert robot.joint_names == read.joint_names == ('shoulder', 'slide')
+        assert_allclose(robot.inverse_dynamics(q, v, a), tau, rtol=1e-12)
+        assert_allclose(robot.forward_dynamics(q, v, tau), a, rtol=1e-11)
+        assert_allclose(robot.mass_matrix(q), read.mass_matrix(q), rtol=1e-12)
+        for link in inertias:
+            found = robot.forward_kinematics(q)[link]
+            assert_allclose(found, read.forward_kinematics(q)[link], atol=1e-14)
 
 
 # -- polarity -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import math
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support.all_joints import example_id, slope
+from support.all_joints import example_id, JOINTS, slope
 from support.mechanisms import random_inertia, random_placement
 
 from rbd_ros import Robot, Simulator
@@ -82,6 +82,27 @@ def same_dynamics(one, other, seed, atol=1e-10):
     assert_allclose(robot.forward_dynamics(q, v, tau), a, atol=atol)
     assert_allclose(row.forward_dynamics(q, v, tau), a, atol=atol)
     assert_allclose(aba(model, q.tolist(), v.tolist(), tau.tolist()), a, atol=atol)
+
+
+# -- hinge and slider -----------------------------------------------------------------------------
+
+
+@pytest.mark.seed('JM01', 'JM02', kind='full')
+def test_hinge_and_slider_are_as_printed():
+    """Book table 4.1, whose T are lost; JM00 is what test_joints.py asserts of every type."""
+    z, q = (0.0, 0.0, 1.0), 0.7
+    c, s = math.cos(q), math.sin(q)
+    hinge, slider = Revolute(z).calc([q], [1.3]), Prismatic(z).calc([q], [1.3])
+    assert_allclose(hinge.X.E, [[c, s, 0], [-s, c, 0], [0, 0, 1]])
+    assert_allclose(hinge.X.r, np.zeros(3))
+    assert_allclose(slider.X.E, np.eye(3))
+    assert_allclose(slider.X.r, [0, 0, q])
+    for kind, joint, row in ((Revolute(z), hinge, 2), (Prismatic(z), slider, 5)):
+        assert_allclose(S_of(kind, [q]), np.eye(6)[:, [row]])
+        assert_allclose(np.sort(T_of(kind, [q])), np.sort(np.delete(np.eye(6), row, axis=1)))
+        assert_allclose(joint.v.to_array(), 1.3 * np.eye(6)[row])
+        assert_allclose(joint.c.to_array(), 0.0)
+        assert kind in JOINTS and type(kind)(AXIS) in JOINTS
 
 
 # -- screw ----------------------------------------------------------------------------------------
@@ -251,6 +272,67 @@ def test_a_pitch_near_90_degrees_is_a_singularity_and_said_to_be():
     q = [0.3, math.pi / 2, -0.4]
     assert np.linalg.matrix_rank(S_of(joint, q), tol=1e-9) == 2
     assert Spherical().singularity([1.0, 0.0, 0.0, 0.0]) is None
+
+
+# -- quaternions ----------------------------------------------------------------------------------
+
+
+@pytest.mark.seed('JM06')
+def test_quaternion_is_that_of_the_book():
+    """Eq 4.10 to 4.13: E is orthonormal, p' is the rate of p; no rotation is (1, 0, 0, 0)."""
+    rng, joint = np.random.default_rng(1), Spherical()
+    for _ in range(5):
+        p = np.array(joint.sample(rng.random(3).tolist(), -1.0, 1.0))
+        w = rng.normal(size=3)
+        p0, p1, p2, p3 = p
+        E = 2 * np.array([
+            [p0**2 + p1**2 - 0.5, p1 * p2 + p0 * p3, p1 * p3 - p0 * p2],
+            [p1 * p2 - p0 * p3, p0**2 + p2**2 - 0.5, p2 * p3 + p0 * p1],
+            [p1 * p3 + p0 * p2, p2 * p3 - p0 * p1, p0**2 + p3**2 - 0.5],
+        ])  # fmt: skip
+        assert_allclose(E @ E.T, np.eye(3), atol=1e-15)
+        assert_allclose(joint.transform(p.tolist()).E, E, atol=1e-15)
+        G = np.array([[-p1, -p2, -p3], [p0, -p3, p2], [p3, p0, -p1], [-p2, p1, p0]])
+        assert_allclose(joint.position_rate(p.tolist(), w.tolist()), 0.5 * G @ w, atol=1e-15)
+        turned = slope(lambda t, p=p, w=w: np.array(joint.integrate(p.tolist(), (t * w).tolist())))
+        assert_allclose(turned, 0.5 * G @ w, atol=1e-11)
+        angle, axis = np.linalg.norm(w), w / np.linalg.norm(w)
+        end = joint.integrate(joint.neutral(), w.tolist())
+        assert_allclose(end, [math.cos(angle / 2), *(math.sin(angle / 2) * axis)], atol=1e-15)
+    assert joint.neutral() == (1.0, 0.0, 0.0, 0.0)
+
+
+@pytest.mark.seed('JM06', kind='full')
+@pytest.mark.parametrize('kind', [Spherical, Floating])
+def test_a_symmetric_top_without_torque_precesses_steadily(kind):
+    """Its angular momentum stands, and the axis goes round it at |L| / I_1 at a constant angle.
+
+    In the body, the angular velocity goes round the axis at (1 - I_3 / I_1) w_3.
+    """
+    I1, I3 = 0.03, 0.05
+    inertia = RigidBodyInertia.from_mass_centre(2.0, (0, 0, 0), np.diag([I1, I1, I3]).tolist())
+    X = PluckerTransform.identity()
+    top = Body('top', 0, 'joint', kind(), X, inertia)
+    robot = Robot(Model.create('top', [top], [Link('top', 1, X, inertia)], gravity=(0, 0, 0)))
+    simulator = Simulator(robot, 1e-3, 'rk4')
+    w = np.array([1.5, 0.0, 4.0])
+    simulator.reset(v=[*w, *np.zeros(robot.nv - 3)])
+    L = np.array([I1, I1, I3]) * w
+    axis = L / np.linalg.norm(L)
+    worst = 0.0
+    for _ in range(10):
+        simulator.step(n=500)
+        t = simulator.time
+        turn = (1.0 - I3 / I1) * w[2] * t
+        expected = [1.5 * math.cos(turn), -1.5 * math.sin(turn), 4.0]
+        assert_allclose(simulator.v[:3], expected, atol=1e-8)
+        # e = cos(a) L + sin(a) across, turned about L by |L| t / I1
+        angle, e = np.linalg.norm(L) * t / I1, np.array([0.0, 0.0, 1.0])
+        along, across = (e @ axis) * axis, e - (e @ axis) * axis
+        e = along + math.cos(angle) * across + math.sin(angle) * np.cross(axis, across)
+        assert_allclose(robot.forward_kinematics(simulator.q)['top'][:3, 2], e, atol=1e-7)
+        worst = max(worst, abs(np.linalg.norm(simulator.q[:4]) - 1.0))
+    assert worst < 1e-15  # the quaternion is normal after every step
 
 
 # -- positions in successor coordinates -----------------------------------------------------------

@@ -102,7 +102,7 @@ def test_calc_agrees_with_the_single_verbs(joint, seed):
     assert_allclose([c.to_array() for c in found.S.columns], S_of(joint, q).T, rtol=0, atol=0)
 
 
-@pytest.mark.seed('JM00')
+@pytest.mark.seed('JM00', kind='full')
 @every_joint
 @every_seed
 def test_constraint_forces_do_no_work_and_are_all(joint, seed):
@@ -190,7 +190,7 @@ def test_normal_positions_mean_the_same(joint, seed):
 # -- single types ---------------------------------------------------------------------------------
 
 
-@pytest.mark.seed('JM09')
+@pytest.mark.seed('JM09', kind='full')
 def test_rack_and_pinion_is_as_printed():
     """Book example 4.6."""
     r, q, rate = 0.3, 0.7, 1.9

@@ -1,5 +1,7 @@
 """Joints that are moved as functions of time, against hybrid dynamics and Newton's law."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
@@ -14,6 +16,7 @@ from rbd_ros.algorithms.kinematics.kinematics import body_velocities
 from rbd_ros.model import Body, Frame, Link, LoopJoint, Model
 from rbd_ros.model.joints import (
     Cylindrical,
+    Floating,
     Harmonic,
     Helical,
     Polynomial,
@@ -178,6 +181,49 @@ def test_what_cannot_follow_time_is_refused():
     with pytest.raises(ModelError, match='lower pair'):
         arm(JOINTS['hinge']).with_loops([LoopJoint('loop', *ends, joint)])
     assert Reversed(joint).is_rheonomic and not JOINTS['slider'].is_rheonomic
+
+
+@pytest.mark.seed('JM14', kind='full')
+@pytest.mark.seed('JM10')
+def test_a_joint_that_stands_still_welds_its_bodies_together():
+    """No columns in S and, for the floating joint, none in T: every algorithm takes both.
+
+    Against the model in which the two bodies are one.
+    """
+    rng = np.random.default_rng(2)
+    inertias = [random_inertia(rng) for _ in range(3)]
+    places = [random_placement(rng) for _ in range(3)]
+    weld = Rheonomic(Revolute(AXIS), Polynomial((0.3,)))
+    kinds = (Floating(), weld, Prismatic(AXIS))
+    bodies = [
+        Body(f'b{i}', i, f'j{i}', kind, X, inertia)
+        for i, (kind, X, inertia) in enumerate(zip(kinds, places, inertias))
+    ]
+    identity = PluckerTransform.identity()
+    links = [Link(f'b{i}', i + 1, identity, inertia) for i, inertia in enumerate(inertias)]
+    welded = Robot(Model.create('welded', bodies, links))
+    fixed = weld.transform((0.0,)) * places[1]
+    bodies = [bodies[0], replace(bodies[2], parent=1, tree_transform=places[2] * fixed)]
+    links = [links[0], replace(links[1], body=1, placement=fixed), replace(links[2], body=2)]
+    lumped = Robot(Model.create('lumped', bodies, links))
+    assert (welded.nq, welded.nv) == (lumped.nq + 1, lumped.nv) == (9, 7)
+    q = np.array(lumped.random_configuration(rng))
+    p = np.insert(q, 7, 0.9)  # at any time
+    v, a = rng.normal(size=(2, 7))
+    tau = lumped.inverse_dynamics(q, v, a)
+    pairs = [
+        (robot.inverse_dynamics(x, v, a), robot.forward_dynamics(x, v, tau),
+         robot.mass_matrix(x), robot.bias_force(x, v), robot.gravity_torque(x),
+         robot.coriolis_matrix(x, v), robot.centre_of_mass(x), robot.momentum(x, v),
+         robot.centre_of_mass_jacobian(x), robot.energy(x, v), robot.integrate(x, v, 0.1)[-1],
+         robot.forward_kinematics(x)['b1'], robot.jacobian(x, 'b1'),
+         robot.jacobian_derivative(x, v, 'b2'), robot.hybrid.dynamics(x, v, tau, ['j0'])[1])
+        for robot, x in ((welded, p), (lumped, q))
+    ]  # fmt: skip
+    for one, other in zip(*pairs):
+        assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+    texts = (aba(welded.model, p.tolist(), v.tolist(), tau.tolist()),)
+    assert_allclose(texts[0], a, atol=1e-9)
 
 
 def test_time_stands_where_nobody_sets_it():
