@@ -22,7 +22,7 @@ from rbd_ros.algorithms.articulated_body.aba import aba
 from rbd_ros.algorithms.inertia_matrix.crba import crba
 from rbd_ros.algorithms.inverse_dynamics.newton_euler import bias_force
 from rbd_ros.algorithms.kinematics.kinematics import body_velocities
-from rbd_ros.model import assemble, Body, Connection, Link, Model, ModelError
+from rbd_ros.model import assemble, Body, Connection, JointLimits, Link, Model, ModelError
 from rbd_ros.model.joints import (
     Floating,
     Prismatic,
@@ -93,6 +93,19 @@ def test_the_tree_of_minimum_depth_is_taken():
     assert isinstance(model.body(2).joint, type(reverse(crank_slider_parts()[1][3].joint)))
     (loop,) = crank_slider(loop_joints=['J1']).loops
     assert loop.name == 'J1'
+
+
+def test_properties_of_joints_are_theirs_in_either_direction(rng):
+    limits = JointLimits(-0.5, 0.7, 3.0, 9.0)
+    given = {'damping': 0.3, 'friction': 0.2, 'armature': 0.1, 'limits': limits}
+    ends = ('world', 'a'), ('b', 'a')
+    joints = [
+        Connection(f'j{k}', *pair, RackAndPinion(0.1), **given) for k, pair in enumerate(ends)
+    ]
+    model = assemble('arm', 'world', {name: random_inertia(rng) for name in 'ab'}, joints)
+    assert [type(body.joint) for body in model.bodies] == [RackAndPinion, Reversed]
+    for body in model.bodies:
+        assert {name: getattr(body, name) for name in given} == given
 
 
 def test_frames_are_on_both_sides_of_a_joint():
