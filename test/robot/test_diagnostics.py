@@ -142,6 +142,13 @@ def test_points_and_frames_without_mass_have_no_ratio():
     found = robot.diagnose()
     assert found.centre_ratios == {} and found.mass_ratios == {'link2': 0.0}
     assert diagnose(Model.create('nothing', [], [])).condition == 1.0
+    rng, X = np.random.default_rng(0), PluckerTransform.identity()
+    for _ in range(30):  # whatever rounding leaves of the radius of gyration of a point
+        centre = tuple(rng.normal(size=3).tolist())
+        point = RigidBodyInertia.from_mass_centre(rng.uniform(), centre, np.zeros((3, 3)).tolist())
+        bodies = [Body('a', 0, 'j', Revolute((0.0, 0.0, 1.0)), X, point)]
+        model = Model.create('point', bodies, [Link('a', 1, X, point)])
+        assert diagnose(model).centre_ratios == {}
 
 
 def test_a_singular_mass_matrix_has_no_condition():
