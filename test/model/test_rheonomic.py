@@ -77,6 +77,7 @@ def test_motions_have_their_derivatives(motion):
         assert slope(lambda x, t=t: motion.at(t + x)[0]) == pytest.approx(rate, abs=1e-12)
         assert slope(lambda x, t=t: motion.at(t + x)[1]) == pytest.approx(acceleration, abs=1e-11)
     assert Polynomial((0.3, -0.5, 0.8)).at(2.0) == pytest.approx((2.5, 2.7, 1.6))
+    assert Harmonic(2.0, 3.0, 0.5).at(0.0)[0] == pytest.approx(2.0 * np.sin(0.5))
     assert Harmonic(2.0, 3.0, 0.0, 1.0).at(0.0) == (1.0, 6.0, 0.0)
 
 

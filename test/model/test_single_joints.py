@@ -13,6 +13,7 @@ from support.mechanisms import random_inertia, random_placement
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.algorithms.articulated_body.aba import aba
+from rbd_ros.algorithms.closed_loops.loop_closure import position_error
 from rbd_ros.model import Body, Link, Model
 from rbd_ros.model.joints import (
     Cylindrical,
@@ -164,6 +165,13 @@ def test_a_screw_is_a_slider_geared_to_a_hinge(seed):
     tau = other.inverse_dynamics(G @ q, G @ v, G @ a)
     assert_allclose(robot.inverse_dynamics(q, v, a), G.T @ tau, atol=1e-11)
     assert_allclose(robot.forward_dynamics(q, v, G.T @ tau), a, atol=1e-10)
+
+
+@pytest.mark.parametrize('q', [-3.0, -2.0, -0.5, 0.0, 0.5, 2.0, 3.0])
+def test_a_screw_closes_a_loop_up_to_half_a_turn_either_way(q):
+    joint = Helical(AXIS, -0.3)
+    error = position_error(joint.transform([q]), joint)
+    assert_allclose([error.dot(T) for T in joint.constraint_forces([q])], 0.0, atol=1e-14)
 
 
 # -- pairs of joints in one -----------------------------------------------------------------------
