@@ -13,10 +13,12 @@ from rbd_ros.model import load_urdf, Model
 from rbd_ros.model.geometry import Mesh
 from rbd_ros.model.joints import JointType
 from rbd_ros.model.urdf.document import MAX_BYTES
+from rbd_ros.robot.diagnostics import diagnose
 from rbd_ros.robots import load_robot
 
 _MAX_INDENT = 24
 _MAX_CHECKED = 1000  # degrees of freedom; for more, the mass matrix is not checked
+_MAX_DIAGNOSED = 200  # degrees of freedom; for more, its condition number is not found
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,6 +86,7 @@ def summary(model: Model) -> Dict[str, Any]:
     for link in model.links.values():
         masses[link.body] += link.inertia.mass
         links[link.body].append(link.name)
+    singular = list(singular_joints(model)) if model.tree_nv <= _MAX_CHECKED else []
     bodies = [_base(links[0], masses[0])]
     bodies += [_body(model, i, links[i], masses[i]) for i, _ in model.outward()]
     meshes = [
@@ -115,8 +118,21 @@ def summary(model: Model) -> Dict[str, Any]:
             'mesh_files': len({mesh.uri for mesh in meshes}),
             'mesh_files_not_found': sorted({mesh.uri for mesh in meshes if mesh.path is None}),
         },
-        'singular_joints': list(singular_joints(model)) if model.tree_nv <= _MAX_CHECKED else [],
+        'singular_joints': singular,
+        'accuracy': _accuracy(model, singular) if model.tree_nv <= _MAX_DIAGNOSED else None,
         'warnings': list(model.warnings),
+    }
+
+
+def _accuracy(model: Model, singular: List[str]) -> Dict[str, Any]:
+    """Diagnostics at the neutral configuration; a matrix known to be singular has no condition."""
+    found = diagnose(model)
+    return {
+        'condition_number': None if singular else _finite(found.condition),
+        'loop_condition_number': found.loop_condition,
+        'centre_ratios': found.centre_ratios,
+        'mass_ratios': found.mass_ratios,
+        'warnings': [] if singular else list(found.warnings),
     }
 
 
@@ -207,6 +223,15 @@ def report(facts: Dict[str, Any]) -> List[str]:
             f'inertia moves with {", ".join(facts["singular_joints"])}.',
             'Give these joints an armature, or their links a mass.',
         ]
+    accuracy = facts['accuracy']
+    if accuracy is not None and accuracy['condition_number'] is not None:
+        lines += [
+            '',
+            'Condition number of the mass matrix at the neutral configuration: '
+            f'{accuracy["condition_number"]:.3g}',
+        ]
+    if accuracy is not None and accuracy['warnings']:
+        lines += ['', 'Accuracy:', *(f'  - {warning}' for warning in accuracy['warnings'])]
     count = len(facts['warnings'])
     lines += ['', f'{count} warning{"s" if count != 1 else ""}{":" if count else ""}']
     return lines + [f'  - {warning}' for warning in facts['warnings']]

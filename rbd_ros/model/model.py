@@ -15,6 +15,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Seque
 
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.geometry import Geometry
+from rbd_ros.model.graph import ParentArray
 from rbd_ros.model.joints import JointType
 from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar
@@ -217,6 +218,11 @@ class Model:
     def inward(self) -> Iterator[Tuple[int, Body]]:
         """Bodies with their numbers, from the leaves to the base."""
         return reversed(list(enumerate(self.bodies, start=1)))
+
+    @cached_property
+    def parent_array(self) -> ParentArray:
+        """Parents of the bodies, with the supports, children and subtrees that follow."""
+        return ParentArray(tuple(body.parent for body in self.bodies))
 
     def support(self, i: int) -> List[int]:
         """Support kappa(i): the bodies on the path from body `i` to the base (book 4.1.4).

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Sequence
+from dataclasses import is_dataclass
+from typing import Any, Iterator, List, Sequence
 
 from rbd_ros.algorithms.declaration import Declaration
 from rbd_ros.compiler.source import source_digest
@@ -51,13 +52,21 @@ def model_key(model: Model) -> List[Any]:
     return [bodies, links, frames, couplings, loops, exact(model.gravity)]
 
 
+def _types(value: Any) -> Iterator[type]:
+    """Type of a joint, and those of what it is made of, such as the joint that it reverses."""
+    yield type(value)
+    for part in vars(value).values():
+        if is_dataclass(part):
+            yield from _types(part)
+
+
 def source_key(model: Model, *makers: Any) -> str:
     """Digest of the source that makes kernels for a model.
 
     :param makers: declarations of algorithms; functions and modules whose text counts as well
     """
-    joints = {type(body.joint) for body in model.bodies}
-    joints |= {type(loop.joint) for loop in model.loops}
+    joints = {kind for body in model.bodies for kind in _types(body.joint)}
+    joints |= {kind for loop in model.loops for kind in _types(loop.joint)}
     texts = [maker.text if isinstance(maker, Declaration) else maker for maker in makers]
     # A text made from another one depends on both.
     texts += [text.__wrapped__ for text in texts if hasattr(text, '__wrapped__')]

@@ -17,6 +17,7 @@ from rbd_ros.compiler.runtime.randomness import generator
 from rbd_ros.model import Body, load_urdf, Model
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.configuration import neutral
+from rbd_ros.robot.diagnostics import diagnose, Diagnostics
 from rbd_ros.robot.families.articulated import ArticulatedFunctions
 from rbd_ros.robot.families.centroidal import CentroidalFunctions
 from rbd_ros.robot.families.denoc import ComplementFunctions
@@ -157,6 +158,14 @@ class Robot(Compiled):
                 f'the mass matrix is singular at the neutral configuration: joints {names}',
             )
         return self._model.warnings
+
+    def diagnose(self, q: Optional[ArrayLike] = None) -> Diagnostics:
+        """What of the model costs accuracy (book 10.1, 10.2): ratios and condition numbers.
+
+        :param q: configuration for the condition numbers, (nq,) [rad, m]; None: the neutral one
+        :raises ValueError: for a wrong shape
+        """
+        return diagnose(self._model, None if q is None else np.asarray(q, dtype=float).tolist())
 
     @property
     def gravity(self) -> Array:

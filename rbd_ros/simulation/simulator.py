@@ -10,6 +10,7 @@ import numpy as np
 
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.contact.arrays import AnyArray, BoolArray, FloatArray
+from rbd_ros.model import ModelError
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import state as layout
 from rbd_ros.simulation.state import MAX_FORCES
@@ -88,6 +89,7 @@ class Simulator:
         otherwise it compiles what external forces need
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
+    :raises ModelError: if a joint depends on time
     """
 
     def __init__(
@@ -107,6 +109,12 @@ class Simulator:
             ground = HalfSpace()
         if not (ground is None or ground is False or isinstance(ground, HalfSpace)):
             raise ValueError(f'ground must be None, True or a HalfSpace, got {ground!r}')
+        for body in robot.model.bodies:
+            if body.joint.is_rheonomic:
+                raise ModelError(
+                    f'joint {body.joint_name!r} moves as a function of time, which is not '
+                    'simulated: let it be an ordinary joint, and find its force by hybrid dynamics'
+                )
         self._world = World(
             robot, timestep, integrator, ground or None, contact, contact_links, speed_limit
         )

@@ -10,7 +10,7 @@ from support.dense import inertia
 from support.random_trees import chain
 
 from rbd_ros import Robot
-from rbd_ros.spatial import MotionVector, RigidBodyInertia
+from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform, RigidBodyInertia
 
 
 @pytest.mark.seed('AE02', 'PV03')
@@ -30,6 +30,40 @@ def test_far_frame_inertia_of_section_10_1():
     assert [f.couple[2], f.linear[0], f.linear[1]] == [111.0, -1.0, 1.0]
     # four digits of sixteen are lost: 1e-16 times cond is 1e-8, the book sees 1e-12
     assert_allclose(np.linalg.solve(printed, [111, -1, 1]), [1, 9, -99], atol=1e-8)
+
+
+@pytest.mark.seed('AE02', kind='full')
+def test_rounding_grows_with_the_square_of_a_distance_beyond_the_size_of_the_body():
+    """Book eq 10.1 and figure 10.2: the error at the centre of mass is constant for |c| < 1.
+
+    A unit body in the plane turns at 1 rad/s under a force; in the frame of its centre of mass it
+    accelerates by [1, -1, 1] exactly. At |c| = 100, four digits are lost of sixteen.
+    """
+    rng = np.random.default_rng(1)
+    at_centre = np.array([1.0, -1.0, 1.0])
+
+    def typical_error(distance):
+        errors = []
+        for _ in range(300):
+            angle = rng.uniform(0.0, 2.0 * np.pi)
+            centre = (distance * np.cos(angle), distance * np.sin(angle), 0.0)
+            to_frame = PluckerTransform.translation(tuple(-x for x in centre))
+            v = to_frame * MotionVector((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+            force = to_frame.apply(ForceVector((0.0, 0.0, 1.0), (-1.0, 1.0, 0.0)))
+            inertia = RigidBodyInertia.from_mass_centre(1.0, centre, np.eye(3).tolist())
+            net = force - v.cross(inertia * v)
+            a = np.linalg.solve(inertia.matrix(), net.to_array())
+            back = to_frame.inverse_apply(MotionVector.from_array(a)).to_array()
+            errors.append(np.abs(back[2:5] - at_centre).max())
+        return np.median(errors)
+
+    near = [typical_error(c) for c in (0.01, 0.1, 0.5, 1.0)]
+    assert max(near) < 1e-15
+    distances = np.array([30.0, 100.0, 300.0, 1000.0, 3000.0])
+    far = np.array([typical_error(c) for c in distances])
+    slope = np.polyfit(np.log(distances), np.log(far), 1)[0]
+    assert slope == pytest.approx(2.0, abs=0.15)
+    assert 1e-13 < far[1] < 1e-11  # the book sees 1e-12
 
 
 @pytest.mark.seed('AE09', 'SV20')

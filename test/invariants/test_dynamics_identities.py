@@ -222,7 +222,7 @@ def test_kinetic_energy_is_half_the_momentum_times_velocity(subject):
 
 
 @pytest.mark.seed('SV22', kind='full')
-@pytest.mark.seed('SV09')
+@pytest.mark.seed('SV09', 'CT05')
 def test_power_of_the_joint_forces_is_the_rate_of_energy(subject):
     """Tau . v + sum f . v_link = d/dt (T + V), at any acceleration."""
     robot, q, v, a = subject.plain, subject.q, subject.v, subject.a

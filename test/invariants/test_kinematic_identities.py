@@ -39,7 +39,7 @@ def transposed(M):
     return np.swapaxes(M, -1, -2)
 
 
-@pytest.mark.seed('MD08', 'SV10', 'JM00', 'JM05', 'JM06', 'JM08')
+@pytest.mark.seed('MD08', 'SV10', 'JM06')
 def test_poses_are_rigid(subject):
     for T in subject.plain.forward_kinematics(subject.q).values():
         R = T[:, :3, :3]
@@ -48,7 +48,8 @@ def test_poses_are_rigid(subject):
         assert np.array_equal(T[:, 3], np.broadcast_to([0.0, 0.0, 0.0, 1.0], (len(T), 4)))
 
 
-@pytest.mark.seed('MD06', 'SV10', 'SV03')
+@pytest.mark.seed('MD06', kind='full')
+@pytest.mark.seed('SV10', 'SV03')
 @pytest.mark.parametrize('reference', REFERENCES)
 def test_jacobian_gives_the_rate_of_the_pose(subject, reference):
     """Floating and planar joints included: their velocity is not the rate of their position."""

@@ -75,7 +75,7 @@ def torque_of_momentum(model, q, v, a):
     return tau + armature * a
 
 
-@pytest.mark.seed('MD11')
+@pytest.mark.seed('MD11', kind='full')
 @every_joint
 @every_seed
 def test_inverse_dynamics_is_newtons_law(robots, joint, seed):

@@ -94,6 +94,7 @@ def test_a_resting_ball_sinks_by_its_weight_over_the_stiffness(integrator, stiff
     assert contact.link == 'body' and contact.depth == pytest.approx(sink, rel=1e-9, abs=1e-16)
 
 
+@pytest.mark.seed('CN13')
 @pytest.mark.parametrize('integrator', INTEGRATORS)
 def test_a_resting_box_shares_its_weight_among_its_vertices(integrator):
     simulator = Simulator(box(), 1e-3, integrator, True)
@@ -117,6 +118,8 @@ def test_a_free_patch_returns_exponentially():
     assert z == pytest.approx(-0.004 * np.exp(-2000.0 / 10.0 * 0.005), rel=5e-3)
 
 
+@pytest.mark.seed('CN19', kind='full')
+@pytest.mark.seed('CN21')
 @pytest.mark.parametrize('integrator', INTEGRATORS)
 def test_contact_never_pulls_and_stays_in_the_friction_cone(rng, integrator):
     simulator = Simulator(box(), 1e-3, integrator, True, SOFT)
@@ -180,7 +183,7 @@ def test_a_block_sticks_on_a_slope_just_below_the_friction_angle(integrator, mu)
     assert np.abs(simulator.v).max() < 1e-12
 
 
-@pytest.mark.seed('CN21')
+@pytest.mark.seed('CN21', kind='full')
 @pytest.mark.parametrize('integrator', INTEGRATORS)
 @pytest.mark.parametrize('mu', [0.0, 0.3])
 def test_a_block_slides_down_a_slope_at_the_right_acceleration(integrator, mu):
@@ -208,14 +211,22 @@ def test_friction_slows_a_sliding_block_in_any_direction_and_then_it_sticks():
     assert np.abs(simulator.v).max() < 1e-12
 
 
+@pytest.mark.seed('CN11', kind='full')
 def test_a_rolling_ball_rolls_at_five_sevenths():
+    """Without impacts: the normal of a curved shape changes with the point, and so smoothly."""
     angle = 0.2
     ground, _ = slope(angle)
     simulator = Simulator(ball(share=0.4), 1e-3, 'semi_implicit', ground)
     simulator.reset(q=at(0.1 * np.array(ground.normal)))
     simulator.step(n=500)
     momentum = simulator.robot.momentum(simulator.q, simulator.v)[3:]
-    simulator.step(n=500)
+    forces = []
+    for _ in range(500):
+        simulator.step()
+        (contact,) = simulator.contacts
+        forces.append(contact.force @ ground.normal)
+    assert forces == pytest.approx([GRAVITY * np.cos(angle)] * 500, rel=1e-4)
+    assert np.ptp(forces) < 1e-6
     change = simulator.robot.momentum(simulator.q, simulator.v)[3:] - momentum
     assert np.linalg.norm(change) == pytest.approx(0.5 * 5 / 7 * GRAVITY * np.sin(angle), rel=2e-3)
 

@@ -4,6 +4,7 @@ Book 8.2 and 8.3: a loop joint lets its successor move relative to its predecess
 along the constraint forces T the velocity T^T (v_s - v_p) is zero, and so is the position error.
 """
 
+import math
 from typing import Any, List, NamedTuple, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm
@@ -12,7 +13,8 @@ from rbd_ros.algorithms.kinematics.kinematics import body_transforms, motion_col
 from rbd_ros.model import Model
 from rbd_ros.model.joints import JointType
 from rbd_ros.spatial import ForceVector, linear3, MotionVector, PluckerTransform
-from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.spatial.linear3 import Matrix3, Vector3
+from rbd_ros.spatial.scalar import absolute, arctan2, Scalar, where_positive
 
 
 class LoopClosure(NamedTuple):
@@ -72,7 +74,24 @@ def position_error(X: PluckerTransform, joint: JointType) -> MotionVector:
         turned = linear3.cross(linear3.apply(E, axes[0]), axes[0])
     # Translation along the predecessor's directions: a pair may have gone a long way along them.
     r = linear3.apply(E, X.r)
-    return MotionVector(turned, linear3.add(r, linear3.cross(turned, r)))
+    error = MotionVector(turned, linear3.add(r, linear3.cross(turned, r)))
+    screws = [s.angular for s in S.columns if any(s.angular) and any(s.linear)]
+    if screws:  # how far along its axis a screw belongs depends on how far it has turned
+        error = error + MotionVector(linear3.scale(_angle(E, screws[0]), screws[0]), linear3.ZERO3)
+    return error
+
+
+def _angle(E: Matrix3, axis: Vector3) -> Scalar:
+    """Angle of a rotation about an axis, -pi to pi [rad].
+
+    :param E: coordinate transform of the rotation, (3, 3)
+    :param axis: unit vector of the axis, (3,)
+    """
+    twice = (E[1][2] - E[2][1], E[2][0] - E[0][2], E[0][1] - E[1][0])
+    sine, cosine = linear3.dot(twice, axis), E[0][0] + E[1][1] + E[2][2] - 1.0
+    acute = arctan2(absolute(sine), absolute(cosine))
+    angle = where_positive(cosine, acute, math.pi - acute)
+    return where_positive(sine, angle, -angle)
 
 
 def _row(model: Model, T: ForceVector, S: Any, loop: Any) -> List[Scalar]:

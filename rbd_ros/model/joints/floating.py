@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Tuple
+from typing import Optional, Tuple
 
 from rbd_ros.model.joints.exponential import (
     half_angle,
@@ -113,7 +113,7 @@ class Floating(JointType):
         """Product u x v of motion vectors (book 2.9)."""
         return tuple(MotionVector.from_array(u).cross(MotionVector.from_array(v)))
 
-    def pose_variables(self) -> Tuple[int, int]:
+    def pose_variables(self) -> Optional[Tuple[int, int]]:
         """Quaternion first, then the position."""
         return 0, 4
 

@@ -150,15 +150,35 @@ class JointType(ABC):
         """Whether the motion subspace is constant: what can slide into itself."""
         return type(self).motion_subspace_rate is JointType.motion_subspace_rate
 
+    @property
+    def is_rheonomic(self) -> bool:
+        """Whether the joint depends on time, which is then its first position variable [s]."""
+        return False
+
     def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
         """Lie bracket of two velocities, (nv,): how far motions along them do not commute."""
         return (0.0,) * self.nv
+
+    def opposite(self) -> Optional[JointType]:
+        """Joint of the same type that is this one of opposite polarity, if there is one.
+
+        Its transform is the inverse at the same q, its motion subspace -pXs S (book table 4.2).
+        `reverse` (reversed.py) makes one for every joint.
+        """
+        return None
 
     def pose_variables(self) -> Optional[Tuple[int, int]]:
         """Where q holds the pose of a body that moves freely; None if the joint constrains it.
 
         :return: the first variable of the unit quaternion (w, x, y, z) of R = E^T, and the first
             of the position in predecessor coordinates; S is then the identity
+        """
+        return None
+
+    def singularity(self, q: Scalars) -> Optional[str]:
+        """Warning in words if `q`, floats, is at a singularity of the position variables, or None.
+
+        There, velocities of the body exist that no velocity variables give, and S loses rank.
         """
         return None
 

@@ -49,6 +49,10 @@ class Prismatic(JointType):
         """All of the rotational inertia: a translation does not excite it."""
         return RigidBodyInertia(0.0, ZERO3, inertia.I)
 
+    def opposite(self) -> Prismatic:
+        """Joint with the opposite axis."""
+        return Prismatic(linear3.negate(self.axis))
+
     @classmethod
     def examples(cls) -> Tuple[Prismatic, ...]:
         """Joints along z, and along an axis that is none of the frame's."""

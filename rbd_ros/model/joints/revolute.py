@@ -53,6 +53,10 @@ class Revolute(JointType):
         rotational = equal_across(inertia, self.axis).I
         return RigidBodyInertia(inertia.mass, linear3.scale(along, self.axis), rotational)
 
+    def opposite(self) -> Revolute:
+        """Joint with the opposite axis."""
+        return Revolute(linear3.negate(self.axis))
+
     @classmethod
     def examples(cls) -> Tuple[Revolute, ...]:
         """Joints about z, and about an axis that is none of the frame's."""

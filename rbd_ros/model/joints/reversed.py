@@ -1,0 +1,126 @@
+"""A joint of opposite polarity: predecessor and successor change places (book table 4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Tuple
+
+from rbd_ros.model.joints.floating import Floating
+from rbd_ros.model.joints.joint_type import JointState, JointType, Scalars
+from rbd_ros.model.joints.planar import Planar
+from rbd_ros.model.joints.rack_and_pinion import RackAndPinion
+from rbd_ros.spatial import ForceVector, MotionSubspace, MotionVector, PluckerTransform
+from rbd_ros.spatial.scalar import Scalar
+
+
+@dataclass(frozen=True)
+class Reversed(JointType):
+    """The same joint, gone through from its successor to its predecessor.
+
+    A joint that is in the reverse direction in a spanning tree has its polarity from the
+    mechanism, not from the tree: a rack that a pinion carries is no pinion on a rack. Positions,
+    velocities and forces mean what they mean for the joint itself. `reverse` makes one.
+
+    :param joint: the joint as it is in the mechanism
+    """
+
+    joint: JointType
+    nq: int = field(init=False, repr=False, compare=False)
+    nv: int = field(init=False, repr=False, compare=False)
+    reach: Tuple[float, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Take the sizes over."""
+        for name in ('nq', 'nv', 'reach'):
+            object.__setattr__(self, name, getattr(self.joint, name))
+
+    def transform(self, q: Scalars) -> PluckerTransform:
+        """X' = X^-1."""
+        return self.joint.transform(q).inverse()
+
+    def motion_subspace(self, q: Scalars) -> MotionSubspace:
+        """S' = -pXs S."""
+        X, S = self.joint.transform(q), self.joint.motion_subspace(q)
+        return MotionSubspace([-X.inverse_apply(column) for column in S.columns])
+
+    def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
+        """T' = -pXs* T."""
+        X = self.joint.transform(q)
+        return tuple(-X.inverse_apply(T) for T in self.joint.constraint_forces(q))
+
+    def motion_subspace_rate(self, q: Scalars, qd: Scalars) -> MotionSubspace:
+        """Apparent derivative of S' in the predecessor: -pXs (Sring + v_J x S)."""
+        X, S, v, _ = self.joint.calc(q, qd)
+        rates = self.joint.motion_subspace_rate(q, qd)
+        return MotionSubspace(
+            [-X.inverse_apply(r + v.cross(s)) for r, s in zip(rates.columns, S.columns)]
+        )
+
+    def bias(self, q: Scalars, qd: Scalars) -> MotionVector:
+        """C' = -pXs c."""
+        return self.calc(q, qd).c
+
+    def calc(self, q: Scalars, qd: Scalars) -> JointState:
+        """All that jcalc returns, of opposite polarity (book table 4.2)."""
+        X, S, v, c = self.joint.calc(q, qd)
+        columns = [-X.inverse_apply(column) for column in S.columns]
+        back = -X.inverse_apply(v), -X.inverse_apply(c)
+        return JointState(X.inverse(), MotionSubspace(columns), *back)
+
+    def neutral(self) -> Tuple[float, ...]:
+        """Position at which the transform is the identity, either way."""
+        return self.joint.neutral()
+
+    @property
+    def uniforms(self) -> int:
+        """How many uniform numbers `sample` takes."""
+        return self.joint.uniforms
+
+    def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
+        """Uniform position of the joint."""
+        return self.joint.sample(u, lower, upper)
+
+    def normalize(self, q: Scalars) -> Tuple[float, ...]:
+        """Same position with any redundancy removed."""
+        return self.joint.normalize(q)
+
+    def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
+        """Derivative of the position by time: the joint's own."""
+        return self.joint.position_rate(q, v)
+
+    def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
+        """Position after a constant velocity."""
+        return self.joint.integrate(q, step)
+
+    def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
+        """Constant velocity from one position to another."""
+        return self.joint.difference(q0, q1)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether positions form a vector space."""
+        return self.joint.is_flat
+
+    @property
+    def is_rheonomic(self) -> bool:
+        """Whether the joint depends on time."""
+        return self.joint.is_rheonomic
+
+    def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
+        """Lie bracket of two velocities."""
+        return self.joint.bracket(u, v)
+
+    @classmethod
+    def examples(cls) -> Tuple[Reversed, ...]:
+        """A plane, a rack on its pinion, and the world as seen from a floating body."""
+        return tuple(map(cls, (Planar.about((0.48, -0.6, 0.64)), RackAndPinion(0.3), Floating())))
+
+
+def reverse(joint: JointType) -> JointType:
+    """Joint of opposite polarity; a joint that is reversed twice is itself.
+
+    :param joint: joint to reverse
+    """
+    if isinstance(joint, Reversed):
+        return joint.joint
+    return joint.opposite() or Reversed(joint)

@@ -1,0 +1,153 @@
+"""Joint that is moved as a given function of time (book 3.4, 3.5): a rheonomic constraint.
+
+It has no degree of freedom: whatever force the motion takes is a constraint force. Where that
+force is wanted, or the motion is not known beforehand, hybrid dynamics (book 9.1) with an ordinary
+joint and its acceleration is what to use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol, Tuple
+
+from rbd_ros.model.joints.joint_type import JointState, JointType, Scalars
+from rbd_ros.spatial import ForceVector, MotionSubspace, MotionVector, PluckerTransform
+from rbd_ros.spatial.scalar import cos, Scalar, sin
+
+
+class Motion(Protocol):
+    """A motion as a function of time; its `repr` must tell it from others, as a dataclass's does.
+
+    Its text counts for the key of the cache only if it is in this module.
+    """
+
+    def at(self, t: Scalar) -> Tuple[Scalar, Scalar, Scalar]:
+        """Position, velocity and acceleration at time `t` [s]; [rad or m], by second."""
+
+
+@dataclass(frozen=True)
+class Harmonic:
+    """Motion offset + amplitude sin(rate t + phase).
+
+    :param amplitude: of the oscillation [rad or m]
+    :param rate: angular frequency [rad/s]
+    :param phase: at time zero [rad]
+    :param offset: mean position [rad or m]
+    """
+
+    amplitude: float
+    rate: float
+    phase: float = 0.0
+    offset: float = 0.0
+
+    def at(self, t: Scalar) -> Tuple[Scalar, Scalar, Scalar]:
+        """Position, velocity and acceleration."""
+        angle = self.rate * t + self.phase
+        a, w = self.amplitude, self.rate
+        s = sin(angle)
+        return self.offset + a * s, a * w * cos(angle), -(a * w * w) * s
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """Motion c0 + c1 t + c2 t^2 + ...
+
+    :param coefficients: c0, c1, ... [rad or m, by powers of a second]
+    """
+
+    coefficients: Tuple[float, ...]
+
+    def at(self, t: Scalar) -> Tuple[Scalar, Scalar, Scalar]:
+        """Position, velocity and acceleration, by Horner's scheme for all three."""
+        position: Scalar = 0.0
+        velocity: Scalar = 0.0
+        half_acceleration: Scalar = 0.0
+        for c in reversed(self.coefficients):
+            half_acceleration = half_acceleration * t + velocity
+            velocity = velocity * t + position
+            position = position * t + c
+        return position, velocity, 2.0 * half_acceleration
+
+
+@dataclass(frozen=True)
+class Rheonomic(JointType):
+    """A joint of one degree of freedom whose position is a given function of the time.
+
+    Its only position variable is the time [s], which `integrate` lets stand: who steps in time
+    sets it, and the simulator refuses such joints. There is no velocity variable, S is empty, and
+    sigma of v_J = S qd + sigma (book eq 3.33) is what `calc` returns for v_J. So Jacobians and the
+    Coriolis matrix leave out what comes of the motion; forward and inverse dynamics and the bias
+    force do not, and the gravity torque has in it what the acceleration of the motion takes.
+
+    :param joint: the joint, with one position variable whose rate is the velocity
+    :param motion: its motion
+    :raises ValueError: if the joint has more variables
+    """
+
+    joint: JointType
+    motion: Motion
+    nq: int = field(default=1, init=False, repr=False)
+    nv: int = field(default=0, init=False, repr=False)
+    reach: Tuple[float, ...] = field(default=(1.0,), init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check that the motion of the joint is one of a single number."""
+        if not (self.joint.nq == self.joint.nv == 1 and self.joint.is_flat):
+            raise ValueError(
+                f'{self.joint!r} cannot follow a motion of one number: it has {self.joint.nq} '
+                f'position and {self.joint.nv} velocity variables'
+            )
+
+    def transform(self, q: Scalars) -> PluckerTransform:
+        """Transform of the joint where it is at time q[0] [s]."""
+        return self.joint.transform((self.motion.at(q[0])[0],))
+
+    def motion_subspace(self, q: Scalars) -> MotionSubspace:
+        """No columns, (6, 0)."""
+        return MotionSubspace(())
+
+    def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
+        """All forces: T is any basis, (6, 6)."""
+        rows = [[1.0 if i == j else 0.0 for j in range(6)] for i in range(6)]
+        return tuple(map(ForceVector.from_array, rows))
+
+    def calc(self, q: Scalars, qd: Scalars) -> JointState:
+        """Joint calculation: sigma = S s' for v_J, and c_J = S s'' + Sring s', S of the joint.
+
+        :param q: time, (1,) [s]
+        :param qd: nothing, (0,)
+        """
+        s, rate, acceleration = self.motion.at(q[0])
+        X, S, v, c = self.joint.calc((s,), (rate,))
+        return JointState(X, MotionSubspace(()), v, c + S @ (acceleration,))
+
+    def bias(self, q: Scalars, qd: Scalars) -> MotionVector:
+        """Velocity-product acceleration c_J with the acceleration of the motion in it."""
+        return self.calc(q, qd).c
+
+    def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
+        """Time as it is: a velocity of no variables does not say how much passes."""
+        return tuple(q)
+
+    def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
+        """No velocity, (0,)."""
+        return ()
+
+    def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
+        """Rate of the time by the velocities: zero, like that of `integrate`."""
+        return (0.0,)
+
+    @property
+    def is_lower_pair(self) -> bool:
+        """Whether it may close a loop: no, what it constrains depends on time."""
+        return False
+
+    @property
+    def is_rheonomic(self) -> bool:
+        """Whether it depends on time: yes."""
+        return True
+
+    @classmethod
+    def examples(cls) -> Tuple[Rheonomic, ...]:
+        """None: the conformance tests move joints by their velocities, which this one has not."""
+        return ()

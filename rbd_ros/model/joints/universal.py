@@ -1,0 +1,60 @@
+"""Universal joint, of Cardan or Hooke: two hinges whose axes meet, as one joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import Tuple
+
+from rbd_ros.model.joints.joint_type import JointType, Scalars
+from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
+from rbd_ros.spatial.linear3 import IDENTITY3, Vector3, ZERO3
+from rbd_ros.spatial.rotation import axis_rotation
+
+
+@dataclass(frozen=True)
+class Universal(JointType):
+    """Rotation about an axis of the predecessor, then about one of the successor.
+
+    The cross between them has no mass. The axes always include the same angle, so that the joint
+    has no singularity.
+
+    :param first: unit vector of the axis that is fixed in the predecessor, (3,)
+    :param second: unit vector of the axis that is fixed in the successor, (3,); not along the
+        first
+    """
+
+    first: Vector3
+    second: Vector3
+    nq = nv = 2
+    reach = (math.pi, math.pi)
+
+    def transform(self, q: Scalars) -> PluckerTransform:
+        """Rotations by q[0] [rad] about the first and by q[1] about the second axis."""
+        R = linear3.multiply(axis_rotation(self.first, q[0]), axis_rotation(self.second, q[1]))
+        return PluckerTransform.rotation(linear3.transpose(R))
+
+    def motion_subspace(self, q: Scalars) -> MotionSubspace:
+        """S = [E_2 first, second; 0, 0], with E_2 the rotation about the second axis."""
+        return MotionSubspace(
+            [MotionVector(self._turned_first(q), ZERO3), MotionVector(self.second, ZERO3)]
+        )
+
+    def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
+        """The couple across both axes, and all forces."""
+        couple = ForceVector(linear3.cross(self._turned_first(q), self.second), ZERO3)
+        return (couple, *(ForceVector(ZERO3, row) for row in IDENTITY3))
+
+    def motion_subspace_rate(self, q: Scalars, qd: Scalars) -> MotionSubspace:
+        """The first axis turns backwards in the successor; the second rests."""
+        rate = linear3.scale(qd[1], linear3.cross(self._turned_first(q), self.second))
+        return MotionSubspace([MotionVector(rate, ZERO3), MotionVector.zero()])
+
+    def _turned_first(self, q: Scalars) -> Vector3:
+        """First axis in successor coordinates, (3,)."""
+        return linear3.apply_transpose(axis_rotation(self.second, q[1]), self.first)
+
+    @classmethod
+    def examples(cls) -> Tuple[Universal, ...]:
+        """Axes x and y, and two of no frame that are not perpendicular."""
+        return cls((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), cls((0.48, -0.6, 0.64), (0.0, 0.6, 0.8))

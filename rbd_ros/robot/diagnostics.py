@@ -1,0 +1,143 @@
+"""What of a model costs accuracy (book 10.1, 10.2): distances, ratios and condition numbers.
+
+Rounding costs digits where a centre of mass is far from the frame of its body, where light bodies
+carry heavy ones, and where a matrix that must be solved is nearly singular. None of it is an
+error: `diagnose` measures, and puts in words what is beyond its limits.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from rbd_ros.algorithms.closed_loops.loop_closure import loop_closure
+from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
+from rbd_ros.model import Model
+from rbd_ros.spatial import RigidBodyInertia
+
+# Of the frame's distance, the square is lost: about three digits of sixteen. Best are 1 to 2.
+MAX_CENTRE_RATIO = 30.0
+MAX_MASS_RATIO = 1000.0
+MAX_CONDITION, SINGULAR = 1e8, 1e15
+# Below the first, a singular value of the loops' constraints is rounding, and they are redundant.
+REDUNDANT, NEARLY_SINGULAR = 1e-10, 1e-4
+
+
+class Diagnostics(NamedTuple):
+    """Numbers that say how accurate the dynamics of a model can be.
+
+    :param centre_ratios: distance of each body's centre of mass from its frame, in radii of
+        gyration, by name of the body; none for points and bodies without mass
+    :param mass_ratios: mass that each body carries in units of its own, by name of the body; none
+        for bodies without mass
+    :param condition: condition number of the mass matrix; infinite if it is singular
+    :param loop_condition: condition number of the loops' constraint Jacobian without redundant
+        constraints; None without loops
+    :param warnings: what is beyond the limits, in words
+    """
+
+    centre_ratios: Dict[str, float]
+    mass_ratios: Dict[str, float]
+    condition: float
+    loop_condition: Optional[float]
+    warnings: Tuple[str, ...]
+
+
+def diagnose(model: Model, q: Optional[Sequence[float]] = None) -> Diagnostics:
+    """Diagnostics of a model (book 10.1, 10.2), those of its matrices at one configuration.
+
+    :param model: model whose inertias are floats
+    :param q: configuration, (nq,) [rad, m]; None: the neutral one
+    :raises ValueError: if the configuration has a wrong shape
+    """
+    if q is None:
+        q = [x for i in model.independent for x in model.body(i).joint.neutral()]
+    q = [float(x) for x in q]
+    if len(q) != model.nq:
+        raise ValueError(f'q must have shape ({model.nq},), got ({len(q)},)')
+    centre_ratios, mass_ratios, warnings = {}, {}, []
+    carried = _carried_masses(model)
+    for i, body in model.outward():
+        ratio = _centre_ratio(body.inertia)
+        if ratio is not None:
+            centre_ratios[body.name] = ratio
+            if ratio > MAX_CENTRE_RATIO:
+                warnings.append(
+                    f'body {body.name!r}: its centre of mass is {ratio:.3g} radii of gyration '
+                    f'from its frame, which costs {2.0 * math.log10(ratio):.1f} digits; put its '
+                    'joint nearer, or move the frame along the axis'
+                )
+        if body.inertia.mass > 0.0:
+            ratio = mass_ratios[body.name] = carried[i] / body.inertia.mass
+            if ratio > MAX_MASS_RATIO:
+                warnings.append(
+                    f'body {body.name!r} of {body.inertia.mass:.3g} kg carries {ratio:.3g} times '
+                    'its mass; forces on it are differences of large numbers'
+                )
+    for i, (at_q, _) in model.independent_slices.items():
+        problem = model.body(i).joint.singularity(q[at_q])
+        if problem:
+            warnings.append(f'joint {model.body(i).joint_name!r}: {problem}')
+    condition = _condition(
+        np.array(mass_matrix(model, q), dtype=float).reshape(model.nv, model.nv)
+    )
+    if condition > SINGULAR:
+        warnings.append('the mass matrix is singular at this configuration, but for rounding')
+    elif condition > MAX_CONDITION:
+        warnings.append(
+            f'the condition number of the mass matrix is {condition:.3g}: accelerations lose as '
+            'many digits, and forces must be that accurate; a shallower tree, armature, or '
+            'masses and lengths that differ less help'
+        )
+    loop_condition = _loop_condition(model, q)
+    if loop_condition is not None and loop_condition > 1.0 / NEARLY_SINGULAR:
+        warnings.append(
+            f'the condition number of the loop constraints is {loop_condition:.3g}: the '
+            'configuration is near a singular one, where loops gain or lose mobility'
+        )
+    return Diagnostics(centre_ratios, mass_ratios, condition, loop_condition, tuple(warnings))
+
+
+def _carried_masses(model: Model) -> Dict[int, float]:
+    """Mass that each body carries, its own left out, by body number [kg]."""
+    mass = {i: float(body.inertia.mass) for i, body in model.outward()}
+    subtrees = model.parent_array.subtrees
+    return {i: math.fsum(mass[j] for j in subtrees[i] if j != i) for i in mass}
+
+
+def _centre_ratio(inertia: RigidBodyInertia) -> Optional[float]:
+    """Distance of the centre of mass in radii of gyration, k^2 = tr(I_C) / 2 m; None for points.
+
+    Twice the polar moment about a point, int r^2 dm, is the trace of the rotational inertia.
+    """
+    m, h = float(inertia.mass), [float(x) for x in inertia.h]
+    if not m > 0.0:
+        return None
+    distance2 = sum((x / m) ** 2 for x in h)
+    xx, _, yy, _, _, zz = map(float, inertia.I)
+    gyration2 = (xx + yy + zz) / (2.0 * m) - distance2
+    # what is left of a point after rounding is no size
+    if gyration2 <= 1e-13 * distance2:
+        return None
+    return math.sqrt(distance2 / gyration2)
+
+
+def _condition(H: np.ndarray) -> float:
+    if not H.size:
+        return 1.0
+    values = np.linalg.svd(H, compute_uv=False)
+    return float(values[0] / values[-1]) if values[-1] > 0.0 else math.inf
+
+
+def _loop_condition(model: Model, q: List[float]) -> Optional[float]:
+    """Condition number of the constraints that are not redundant; None if there are none."""
+    if not model.loops:
+        return None
+    K = np.array(loop_closure(model, model.tree_position(q)).K, dtype=float)
+    K = K.reshape(-1, model.tree_nv)
+    K = np.array(model.independent_columns(K.tolist()), dtype=float).reshape(len(K), -1)
+    values = np.linalg.svd(K, compute_uv=False)
+    values = values[values > REDUNDANT * max(values, default=0.0)]
+    return float(values[0] / values[-1]) if len(values) else None
