@@ -5,6 +5,7 @@ The tree's coordinates do not hold them: they follow from where the joint's two 
 
 from typing import Any, List, NamedTuple, Sequence
 
+from rbd_ros.algorithms.closed_loops.loop_closure import angle_about
 from rbd_ros.algorithms.closed_loops.loop_equations import active_force_subspace
 from rbd_ros.algorithms.declaration import algorithm
 from rbd_ros.algorithms.kinds import CONFIGURATION, LOOP_POSITION, LOOP_RATE, VELOCITY
@@ -12,10 +13,9 @@ from rbd_ros.algorithms.kinematics.kinematics import body_velocities
 from rbd_ros.model import Model
 from rbd_ros.model.joints import JointType
 from rbd_ros.model.joints.exponential import rotation_vector
-from rbd_ros.model.joints.joint_type import across
 from rbd_ros.spatial import linear3, PluckerTransform
 from rbd_ros.spatial.linear3 import Vector3
-from rbd_ros.spatial.scalar import arctan2, Scalar
+from rbd_ros.spatial.scalar import Scalar
 
 
 class LoopMotion(NamedTuple):
@@ -77,13 +77,11 @@ def displacement(X: PluckerTransform, joint: JointType) -> List[Scalar]:
 def _rotation(X: PluckerTransform, axes: Sequence[Vector3]) -> Vector3:
     """Rotation vector of a transform, about one axis if there is only one."""
     E = X.E
-    twice_sine = (E[1][2] - E[2][1], E[2][0] - E[0][2], E[0][1] - E[1][0])
     if not axes:
         return linear3.ZERO3
-    if len(axes) > 1:  # the quaternion of R = E^T, but for its length
-        x, y, z = rotation_vector((1.0 + E[0][0] + E[1][1] + E[2][2], *twice_sine))
-        return x, y, z
-    (axis,) = axes
-    u, w = across(axis)
-    cosine = linear3.dot(u, linear3.apply(E, u)) + linear3.dot(w, linear3.apply(E, w))
-    return linear3.scale(arctan2(linear3.dot(twice_sine, axis), cosine), axis)
+    if len(axes) == 1:
+        return linear3.scale(angle_about(E, axes[0]), axes[0])
+    twice_sine = (E[1][2] - E[2][1], E[2][0] - E[0][2], E[0][1] - E[1][0])
+    # The quaternion of R = E^T, but for its length
+    x, y, z = rotation_vector((1.0 + E[0][0] + E[1][1] + E[2][2], *twice_sine))
+    return x, y, z

@@ -296,7 +296,7 @@ def _delivered(result: ClosedLoopMotion, batch: Tuple[int, ...], out: Outs) -> C
 
     :raises ValueError: if those do not fit
     """
-    a, multipliers, rank, mismatch = (x.reshape(*batch, *x.shape[1:]) for x in result)
+    a, multipliers, rank, mismatch = (x.reshape((*batch, *x.shape[1:])) for x in result)
     if out is not None:
         if [array.shape for array in out] != [a.shape, multipliers.shape]:
             raise ValueError(
