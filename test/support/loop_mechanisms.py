@@ -5,15 +5,16 @@ explicit coordinate, the crank's angle: positions of links by elementary geometr
 complex steps and Richardson's scheme, and Lagrange's equation. It shares nothing with the package.
 """
 
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
 from rbd_ros import Robot
+from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.model import Frame, LoopJoint
 from rbd_ros.model.joints import Revolute
 from rbd_ros.spatial import PluckerTransform
+from rbd_ros.spatial.rotation import rpy_rotation
 from support import random_trees
 from support.all_joints import slope
 from support.dense import motion_transform
@@ -88,9 +89,7 @@ def four_bar(joint=HINGE, cut='ground', copies=1):
             COUPLER.urdf('crank', 'coupler', (CRANK.length, 0, 0)),
             ROCKER.urdf('base', 'rocker', (GROUND, 0, 0)),
         )
-        ends = frame(2, COUPLER.length), frame(3, 0.0)
-        # the rocker's first joint is the coupler's end in `Bars`: here it hangs on the ground
-        ends = ends[0], frame(3, ROCKER.length)
+        ends = frame(2, COUPLER.length), frame(3, ROCKER.length)
     loops = [LoopJoint(f'closing{k}', *ends, joint) for k in range(copies)]
     return Robot(tree.model.with_loops(loops))
 
@@ -210,8 +209,6 @@ def dense(X):
 
 
 def random_placement(rng):
-    from rbd_ros.spatial.rotation import rpy_rotation
-
     E = np.transpose(rpy_rotation(*rng.uniform(-3.0, 3.0, 3)))
     return PluckerTransform(tuple(map(tuple, E.tolist())), tuple(rng.normal(size=3).tolist()))
 
@@ -229,8 +226,6 @@ def with_random_loops(model, joints, rng, pairs):
 
 def closed_at(model, q, joints, rng, pairs):
     """Model with loop joints between pairs of bodies, which are closed at q, not at neutral."""
-    from rbd_ros.algorithms.kinematics.kinematics import body_transforms
-
     X0 = body_transforms(model, model.tree_position(list(map(float, q))))
     loops = []
     for k, (joint, (p, s)) in enumerate(zip(joints, pairs)):
@@ -244,10 +239,10 @@ def closed_at(model, q, joints, rng, pairs):
 
 
 @lru_cache(maxsize=None)
-def closed_robot(seed, joints, pairs, gears=False, bodies=8):
+def closed_robot(seed, joints, pairs, gears=False, bodies=8, branching=0.5):
     """Random tree with loops, and a state in which they are closed in position and velocity."""
     text = random_trees.tree(
-        seed, bodies, ('revolute', 'continuous', 'prismatic'), 2 if gears else 0, 0.5
+        seed, bodies, ('revolute', 'continuous', 'prismatic'), 2 if gears else 0, branching
     )
     tree, rng = Robot.from_urdf(text), np.random.default_rng(seed)
     q = tree.random_configuration(rng)
@@ -255,7 +250,3 @@ def closed_robot(seed, joints, pairs, gears=False, bodies=8):
     K = robot.loops.closure(q).K
     v = rng.normal(size=robot.nv)
     return text, robot, q, v - np.linalg.pinv(K) @ (K @ v), rng.normal(size=robot.nv)
-
-
-def renamed(model, name):
-    return replace(model, name=name)
