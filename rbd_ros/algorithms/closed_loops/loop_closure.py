@@ -4,6 +4,7 @@ Book 8.2 and 8.3: a loop joint lets its successor move relative to its predecess
 along the constraint forces T the velocity T^T (v_s - v_p) is zero, and so is the position error.
 """
 
+import math
 from typing import Any, List, NamedTuple, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm
@@ -20,7 +21,7 @@ from rbd_ros.spatial import (
     PluckerTransform,
 )
 from rbd_ros.spatial.linear3 import Matrix3, Vector3
-from rbd_ros.spatial.scalar import arctan2, cos, Scalar, sin
+from rbd_ros.spatial.scalar import absolute, arctan2, cos, Scalar, sin, where_positive
 
 
 class LoopClosure(NamedTuple):
@@ -92,7 +93,14 @@ def angle_about(E: Matrix3, axis: Vector3) -> Scalar:
     u, w = across(axis)
     twice_sine = (E[1][2] - E[2][1], E[2][0] - E[0][2], E[0][1] - E[1][0])
     twice_cosine = linear3.dot(u, linear3.apply(E, u)) + linear3.dot(w, linear3.apply(E, w))
-    return arctan2(linear3.dot(twice_sine, axis), twice_cosine)
+    return _angle(linear3.dot(twice_sine, axis), twice_cosine)
+
+
+def _angle(y: Scalar, x: Scalar) -> Scalar:
+    """Angle of the point (x, y), between -pi and pi [rad]: `arctan2` knows the first quadrant."""
+    angle = arctan2(absolute(y), absolute(x))
+    angle = where_positive(-x, math.pi - angle, angle)
+    return where_positive(-y, -angle, angle)
 
 
 def _screwed(X: PluckerTransform, S: MotionSubspace) -> Vector3:
@@ -105,7 +113,7 @@ def _screwed(X: PluckerTransform, S: MotionSubspace) -> Vector3:
             axis, pitch = column.angular, linear3.dot(column.angular, column.linear)
             along = linear3.dot(axis, X.r)
             behind = along / pitch - angle_about(X.E, axis)
-            return linear3.scale(along - pitch * arctan2(sin(behind), cos(behind)), axis)
+            return linear3.scale(along - pitch * _angle(sin(behind), cos(behind)), axis)
     return linear3.ZERO3
 
 

@@ -38,8 +38,9 @@ def test_wrenches_do_to_the_tree_what_the_multipliers_do(name):
                 if frame.body:
                     J = tree.book.jacobian(q, model.body(frame.body).name, 'base')
                     tau += sign * J.T @ wrench
-        _, C, K, *_ = run(loop_equations, model, q=q, v=v, loop_forces=active)
-        passive = run(loop_equations, model, q=q, v=v, loop_forces=0.0 * active)[1]
+        state = {'q': q, 'v': v, 'external_forces': None}
+        _, C, K, *_ = run(loop_equations, model, **state, loop_forces=active)
+        passive = run(loop_equations, model, **state, loop_forces=0.0 * active)[1]
         check('tau^c + tau^a', name, K.T @ multipliers + passive - C, tau, 1e-12)
 
 
