@@ -186,14 +186,6 @@ def four_bar_position(y, cut='ground', mode=1.0):
     return np.array([first, second - first, third - second if cut == 'ground' else third])
 
 
-def velocity_and_rate(bars, relative, y):
-    """G = d gamma / dy and its derivative, (n,) each.
-
-    :param relative: matrix from the links' spins to the joints' velocities
-    """
-    return relative @ bars.spins(y), slope(lambda t: relative @ bars.spins(y + t))
-
-
 RELATIVE = {
     'ground': np.array([[1.0, 0.0, 0.0], [-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]]),
     'rocker': np.array([[1.0, 0.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
@@ -250,3 +242,89 @@ def closed_robot(seed, joints, pairs, gears=False, bodies=8, branching=0.5):
     K = robot.loops.closure(q).K
     v = rng.normal(size=robot.nv)
     return text, robot, q, v - np.linalg.pinv(K) @ (K @ v), rng.normal(size=robot.nv)
+
+
+@lru_cache(maxsize=None)
+def crank_slider(joint=HINGE):
+    """Crank, connecting rod, and a slider along x on the ground: two branches."""
+    slider = Bar(1.0, 1.3, 0.0, 0.02)
+    tree = robot_of(
+        CRANK.urdf('base', 'crank', (0, 0, 0)),
+        COUPLER.urdf('crank', 'rod', (CRANK.length, 0, 0)),
+        slider.urdf('base', 'slider', (0, 0, 0), 'prismatic', '1 0 0'),
+    )
+    ends = frame(2, COUPLER.length), frame(3, 0.0)
+    return Robot(tree.model.with_loops([LoopJoint('pin', *ends, joint)])), slider
+
+
+def crank_slider_bars(slider, mode=1.0):
+    def pin(y):
+        B = CRANK.length * unit(y)
+        return B, np.array([B[0] + mode * np.sqrt(COUPLER.length**2 - B[1] ** 2), 0.0 * B[1]])
+
+    def rod(y):
+        B, C = pin(y)
+        return B, (C - B) / COUPLER.length
+
+    # the slider does not turn: a direction that does not depend on y
+    still = (slider, lambda y: (pin(y)[1], np.array([1.0, 0.0]) + 0.0 * y))
+    return Bars((CRANK, lambda y: (np.zeros(2), unit(y))), (COUPLER, rod), still), pin
+
+
+def crank_slider_position(y, mode=1.0):
+    bars, pin = crank_slider_bars(Bar(1.0, 1.0, 0.0, 1.0), mode)
+    u = bars.links[1][1](y)[1]
+    return np.array([y, np.arctan2(u[1], u[0]) - y, pin(y)[1][0]])
+
+
+@lru_cache(maxsize=None)
+def parallelogram(joint=HINGE):
+    """Two equal cranks on the ground, a coupler that stays parallel to it."""
+    tree = robot_of(
+        CRANK.urdf('base', 'crank', (0, 0, 0)),
+        COUPLER.urdf('crank', 'coupler', (CRANK.length, 0, 0)),
+        CRANK.urdf('base', 'other', (COUPLER.length, 0, 0)),
+    )
+    ends = frame(2, COUPLER.length), frame(3, CRANK.length)
+    return Robot(tree.model.with_loops([LoopJoint('pin', *ends, joint)]))
+
+
+RHOMBUS = Bar(0.3, 0.5, 0.15, 0.004)
+
+
+@lru_cache(maxsize=None)
+def two_rhombi():
+    """Two four-bar linkages of four equal lengths each, with a crank in common: n = 5, N_L = 2.
+
+    Coordinates: crank, coupler and rocker of one, coupler and rocker of the other.
+    """
+    side = RHOMBUS.length
+    tree = robot_of(
+        RHOMBUS.urdf('base', 'crank', (0, 0, 0)),
+        RHOMBUS.urdf('crank', 'coupler1', (side, 0, 0)),
+        RHOMBUS.urdf('base', 'rocker1', (side, 0, 0)),
+        RHOMBUS.urdf('crank', 'coupler2', (side, 0, 0)),
+        RHOMBUS.urdf('base', 'rocker2', (side, 0, 0)),
+    )
+    names = [body.name for body in tree.model.bodies]
+    number = {name: names.index(name) + 1 for name in names}
+    loops = [
+        LoopJoint(
+            f'pin{k}', frame(number[f'coupler{k}'], side), frame(number[f'rocker{k}'], side), HINGE
+        )
+        for k in (1, 2)
+    ]
+    return Robot(tree.model.with_loops(loops))
+
+
+def two_rhombi_position(robot, crank, mode1='parallel', mode2='parallel'):
+    """Closed configuration: a loop moves as a parallelogram, or its crank lies on the ground.
+
+    :param mode1: 'parallel', or the angle of the rocker that swings about the folded crank
+    """
+    angles = {'crank': crank}
+    for k, mode in (('1', mode1), ('2', mode2)):
+        rocker = crank if mode == 'parallel' else mode
+        coupler = 0.0 if mode == 'parallel' else mode
+        angles[f'coupler{k}'], angles[f'rocker{k}'] = coupler - crank, rocker
+    return np.array([angles[body.name] for body in robot.model.bodies])
