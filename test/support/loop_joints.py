@@ -73,7 +73,9 @@ class ScrewPair(JointType):
 
     def constraint_forces(self, q):
         x, y = IDENTITY3[:2]
-        across_z = [ForceVector(u, ZERO3) for u in (x, y)] + [ForceVector(ZERO3, u) for u in (x, y)]
+        across_z = [ForceVector(u, ZERO3) for u in (x, y)] + [
+            ForceVector(ZERO3, u) for u in (x, y)
+        ]
         return (*across_z, ForceVector((0.0, 0.0, -self.pitch), (0.0, 0.0, 1.0)))
 
     @classmethod

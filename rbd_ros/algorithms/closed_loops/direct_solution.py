@@ -15,8 +15,8 @@ def direct_solution(
 ) -> Tuple[Array, Array]:
     """Accelerations and constraint forces by one linear system (book eq 8.36).
 
-    The system of all constraints is singular where some depend on the others. It is the independent
-    ones, U^T K qdd = U^T k, that are solved for, which is what least squares would do. Among the
+    The system of all constraints is singular where some depend on the others. The independent
+    ones, U^T K qdd = U^T k, take their place, which is what least squares would do. Among the
     forces that have the same effect, lambda = U mu is the shortest.
 
     :param H: joint-space inertia matrix, (nv, nv)

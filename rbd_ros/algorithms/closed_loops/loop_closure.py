@@ -4,7 +4,6 @@ Book 8.2 and 8.3: a loop joint lets its successor move relative to its predecess
 along the constraint forces T the velocity T^T (v_s - v_p) is zero, and so is the position error.
 """
 
-import math
 from typing import Any, List, NamedTuple, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm
@@ -12,16 +11,8 @@ from rbd_ros.algorithms.kinds import CONFIGURATION, LOOP_JACOBIAN, LOOP_RESIDUAL
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms, motion_columns
 from rbd_ros.model import Model
 from rbd_ros.model.joints import JointType
-from rbd_ros.model.joints.joint_type import across
-from rbd_ros.spatial import (
-    ForceVector,
-    linear3,
-    MotionSubspace,
-    MotionVector,
-    PluckerTransform,
-)
-from rbd_ros.spatial.linear3 import Matrix3, Vector3
-from rbd_ros.spatial.scalar import absolute, arctan2, cos, Scalar, sin, where_positive
+from rbd_ros.spatial import ForceVector, linear3, MotionVector, PluckerTransform
+from rbd_ros.spatial.scalar import Scalar
 
 
 class LoopClosure(NamedTuple):
@@ -80,41 +71,8 @@ def position_error(X: PluckerTransform, joint: JointType) -> MotionVector:
     elif len(axes) == 1:  # by how much the predecessor's axis is off
         turned = linear3.cross(linear3.apply(E, axes[0]), axes[0])
     # Translation along the predecessor's directions: a pair may have gone a long way along them.
-    r = linear3.apply(E, linear3.subtract(X.r, _screwed(X, S)))
+    r = linear3.apply(E, X.r)
     return MotionVector(turned, linear3.add(r, linear3.cross(turned, r)))
-
-
-def angle_about(E: Matrix3, axis: Vector3) -> Scalar:
-    """Angle of a rotation about an axis that it keeps, between -pi and pi [rad].
-
-    :param E: coordinate rotation, (3, 3)
-    :param axis: unit vector, (3,)
-    """
-    u, w = across(axis)
-    twice_sine = (E[1][2] - E[2][1], E[2][0] - E[0][2], E[0][1] - E[1][0])
-    twice_cosine = linear3.dot(u, linear3.apply(E, u)) + linear3.dot(w, linear3.apply(E, w))
-    return _angle(linear3.dot(twice_sine, axis), twice_cosine)
-
-
-def _angle(y: Scalar, x: Scalar) -> Scalar:
-    """Angle of the point (x, y), between -pi and pi [rad]: `arctan2` knows the first quadrant."""
-    angle = arctan2(absolute(y), absolute(x))
-    angle = where_positive(-x, math.pi - angle, angle)
-    return where_positive(-y, -angle, angle)
-
-
-def _screwed(X: PluckerTransform, S: MotionSubspace) -> Vector3:
-    """Translation along its axis that a pair gets by turning, zero unless it is a screw.
-
-    Full turns that E does not show are those that bring it closest to where it is.
-    """
-    for column in S.columns:
-        if any(column.angular) and any(column.linear):
-            axis, pitch = column.angular, linear3.dot(column.angular, column.linear)
-            along = linear3.dot(axis, X.r)
-            behind = along / pitch - angle_about(X.E, axis)
-            return linear3.scale(along - pitch * _angle(sin(behind), cos(behind)), axis)
-    return linear3.ZERO3
 
 
 def _row(model: Model, T: ForceVector, S: Any, loop: Any) -> List[Scalar]:

@@ -262,8 +262,7 @@ class LoopFunctions(Compiled):
     def _accelerations(self, q: Array, tau: Array) -> Array:
         """H^-1 times each row: the tree without loops and gravity, at rest."""
         kernel = self._tree.get('forward_dynamics')
-        accelerations: Array = kernel(q, np.zeros(tau.shape[-1]), tau)
-        return accelerations
+        return np.asarray(kernel(q, np.zeros(tau.shape[-1]), tau))
 
     @cached_property
     def _tree(self) -> Kernels:

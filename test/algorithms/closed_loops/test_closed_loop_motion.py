@@ -1,9 +1,12 @@
 """Closed-loop systems against explicit equations of motion, Pinocchio, MuJoCo, and one another."""
 
+from typing import Callable, NamedTuple
+
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support import outside
+from support.all_joints import slope
 from support.loop_joints import CylindricalPair, ZeroDof
 from support.loop_mechanisms import (
     Bars,
@@ -23,7 +26,6 @@ from support.loop_mechanisms import (
     ROCKER,
     Z,
 )
-from support.all_joints import slope
 
 from rbd_ros import Robot
 from rbd_ros.model import Frame, LoopJoint
@@ -36,8 +38,27 @@ every_method = pytest.mark.parametrize('method', METHODS)
 JOINTS = {'hinge': HINGE, 'cylindrical': CylindricalPair(Z), 'ball': Spherical()}
 
 
+class Mechanism(NamedTuple):
+    """A robot with a loop and its explicit constraints q = gamma(y).
+
+    :param robot: the robot
+    :param bars: its explicit equations of motion
+    :param gamma: configuration by the crank's angle
+    :param G: derivative of gamma
+    """
+
+    robot: Robot
+    bars: Bars
+    gamma: Callable
+    G: Callable
+
+    def g(self, y, yd):
+        """Accelerations besides G ydd."""
+        return slope(lambda t: self.G(y + t)) * yd**2
+
+
 def mechanism(name):
-    """Robot, explicit equations, gamma(y), and the matrix from spins to joint velocities."""
+    """Mechanism by name."""
     kind, _, joint = name.partition(', ')
     joint = JOINTS.get(joint, HINGE)
     if kind == 'crank-slider':
@@ -48,13 +69,13 @@ def mechanism(name):
             first, second, _ = bars.spins(y)
             return np.array([first, second - first, bars.rate(lambda x: pin(x)[1][0], y)])
 
-        return robot, bars, crank_slider_position, rates
+        return Mechanism(robot, bars, crank_slider_position, rates)
     cut, mode = ('rocker', 1.0) if 'rocker' in kind else ('ground', 1.0)
     if 'other mode' in kind:
         mode = -1.0
     bars = four_bar_bars(cut, mode)
     robot = four_bar(joint, cut)
-    return (
+    return Mechanism(
         robot,
         bars,
         lambda y: four_bar_position(y, cut, mode),
@@ -82,12 +103,12 @@ CRANKS = (0.5, 1.3, -2.1, 2.8)
 @every_method
 def test_a_linkage_moves_as_lagranges_equation_in_its_crank_angle_says(name, method):
     """Redundant in three dimensions or not, in both assembly modes, cut here or there."""
-    robot, bars, gamma, rates = mechanism(name)
+    linkage = mechanism(name)
+    robot, bars, gamma, rates = linkage
     rng = np.random.default_rng(1)
     for y in CRANKS:
         yd, tau = rng.normal(), rng.normal(size=3)
-        q, G = gamma(y), rates(y)
-        g = slope(lambda t: rates(y + t)) * yd**2
+        q, G, g = gamma(y), rates(y), linkage.g(y, yd)
         assert_allclose(robot.loops.closure(q).residual, 0.0, atol=1e-13)
         ydd = bars.acceleration(y, yd, G @ tau)
         found = robot.loops.forward_dynamics(q, G * yd, tau, method)
@@ -118,11 +139,15 @@ def test_a_parallelogram_moves_by_its_closed_form(method):
 @every_mechanism
 def test_explicit_and_implicit_constraints_are_two_views_of_one(name):
     """Position phi(gamma(y)) = 0, velocity K G = 0, acceleration K g = k (book eq 3.11, 3.12)."""
-    robot, _, gamma, rates = mechanism(name)
+    linkage = mechanism(name)
+    robot, _, gamma, rates = linkage
     for y in CRANKS:
-        q, G, yd = gamma(y), rates(y), 1.7
-        g = slope(lambda t: rates(y + t)) * yd**2
-        assert_allclose(slope(lambda t: np.unwrap([gamma(y), gamma(y + t)], axis=0)[1]), G, atol=1e-9)
+        q, G, g, yd = gamma(y), rates(y), linkage.g(y, 1.7), 1.7
+
+        def near(t, y=y, q=q):
+            return np.unwrap([q, gamma(y + t)], axis=0)[1]
+
+        assert_allclose(slope(near), G, atol=1e-9)
         delta, velocity, K, k = robot.loops.constraints(q, G * yd)
         assert_allclose(delta, 0.0, atol=1e-13)
         assert_allclose(K @ G, 0.0, atol=1e-12)
@@ -158,7 +183,8 @@ LOOPS = {
 }
 
 
-@pytest.mark.seed('CL06', 'CL07', 'CL08', 'FO07', 'FO08', 'FO09', kind='full')
+@pytest.mark.seed('CL06', 'FO07', kind='full')
+@pytest.mark.seed('CL07', 'CL08', 'FO08', 'FO09')
 @pytest.mark.parametrize('gears', [False, True], ids=['free', 'gears'])
 @pytest.mark.parametrize('name', LOOPS)
 @pytest.mark.parametrize('seed', [5, 21])
@@ -217,15 +243,22 @@ def test_random_trees_with_a_loop_move_as_in_pinocchio(name, seed):
     pin.initConstraintDynamics(bridge.model, bridge.data, models, datas)
     settings = pin.ProximalSettings(1e-14, 1e-14, 10)
     expected = pin.constraintDynamics(
-        bridge.model, bridge.data, bridge.q(q), bridge.v(v), bridge.P @ tau, models, datas, settings
+        bridge.model,
+        bridge.data,
+        bridge.q(q),
+        bridge.v(v),
+        bridge.P @ tau,
+        models,
+        datas,
+        settings,
     )
     found = robot.loops.forward_dynamics(q, v, tau)
     assert_allclose(found.a, bridge.P.T @ expected, rtol=1e-7, atol=1e-6)
 
 
 @pytest.mark.seed('CL01')
-def test_a_four_bar_with_pulling_springs_moves_as_in_mujoco():
-    """MuJoCo closes loops by soft constraints, made as hard as it can: agreement to one percent."""
+def test_a_four_bar_moves_as_in_mujoco():
+    """MuJoCo closes loops by soft constraints, as hard as it has them: to one percent."""
     mujoco = outside.load('mujoco')
 
     def body(name, bar, x, y, inside=''):

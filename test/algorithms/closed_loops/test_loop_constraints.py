@@ -114,9 +114,7 @@ def test_only_joints_between_the_root_of_a_loop_and_its_ends_take_part(name):
     for p in bodies:
         for s in bodies:
             support_p, support_s = tree.model.support(p), tree.model.support(s)
-            expected = {
-                j: float((j in support_s) - (j in support_p)) for j in bodies if j != 0
-            }
+            expected = {j: float((j in support_s) - (j in support_p)) for j in bodies if j != 0}
             found = dict(loop_path(tree.model, p, s))
             assert found == {j: sign for j, sign in expected.items() if sign != 0.0}
 

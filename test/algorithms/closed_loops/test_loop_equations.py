@@ -38,7 +38,7 @@ def book_columns(tree, frame, q):
 @pytest.mark.seed('CL09', kind='full')
 @every_tree
 def test_active_loop_joints_and_external_forces_act_as_wrenches_on_both_sides(name):
-    """C' = C - sum J_L^T f_a with link Jacobians of a textbook; H and the constraints beside it."""
+    """C' = C - sum J_L^T f_a with link Jacobians of a textbook; H and constraints beside it."""
     tree = named_tree(name)
     rng = np.random.default_rng(3)
     model = with_random_loops(tree.model, ACTIVE, rng, PAIRS_OF_BODIES)
@@ -110,7 +110,7 @@ def test_active_forces_do_work_along_the_freedoms_only_by_their_own_numbers(join
 )
 @pytest.mark.parametrize('gears', [False, True], ids=['free', 'gears'])
 def test_springs_and_dampers_of_a_loop_joint_exchange_the_energy_that_they_store(joint, gears):
-    """Power of spring and damper is -f . rate of the loop joint: what H a + C = tau does not say."""
+    """Power of spring and damper on the tree: their force times the rate of the loop joint."""
     _, robot, q, v, tau = closed_robot(41, (joint,), ((0, 8),), gears, branching=0.0)
     stiffness, damping = 30.0, 4.0
     position, rate = robot.loops.motion(q, v)
@@ -141,8 +141,8 @@ def arm_links(prefix, parent, x, rng):
         xyz = f'{x} 0.2 0.1' if k == 0 else '0.3 0.1 -0.2'
         text += (
             f'<link name="{name}"><inertial><origin xyz="0.1 0.05 0.02"/><mass value="{k + 1}"/>'
-            '<inertia ixx="0.1" ixy="0.01" ixz="0" iyy="0.2" iyz="0" izz="0.15"/></inertial></link>'
-            f'<joint name="{name}_joint" type="continuous"><parent link="{parent}"/>'
+            '<inertia ixx="0.1" ixy="0.01" ixz="0" iyy="0.2" iyz="0" izz="0.15"/></inertial>'
+            f'</link><joint name="{name}_joint" type="continuous"><parent link="{parent}"/>'
             f'<child link="{name}"/><origin xyz="{xyz}" rpy="0.3 -0.2 0.5"/><axis xyz="{axis}"/>'
             '</joint>'
         )
@@ -166,7 +166,7 @@ def arms(*prefixes):
 
 @pytest.mark.seed('CT01', kind='full')
 def test_equations_of_two_arms_are_those_of_each_stacked():
-    """H = diag(H1, H2), C = [C1; C2], tau = [tau1; tau2]; a loop joint between them adds K only."""
+    """H = diag(H1, H2), C = [C1; C2]; a loop joint between them adds constraints only."""
     one, other, both = arms('a'), arms('b'), arms('a', 'b')
     rng = np.random.default_rng(2)
     q, v, tau = rng.normal(size=(3, 6))

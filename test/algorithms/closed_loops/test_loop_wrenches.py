@@ -24,7 +24,7 @@ PAIRS_OF_BODIES = ((0, 3), (2, 5), (5, 1), (4, 6))
 @pytest.mark.seed('CL05', kind='full')
 @every_tree
 def test_wrenches_do_to_the_tree_what_the_multipliers_do(name):
-    """Sum (J_s - J_p)^T f is K^T lambda + tau^a, with link Jacobians of a textbook (eq 8.28-8.32)."""
+    """Sum (J_s - J_p)^T f is K^T lambda + tau^a, by a textbook's Jacobians (eq 8.28 to 8.32)."""
     tree = named_tree(name)
     rng = np.random.default_rng(3)
     model = with_random_loops(tree.model, JOINTS, rng, PAIRS_OF_BODIES)
@@ -65,7 +65,7 @@ def test_the_tree_moves_alike_with_the_loop_joint_or_its_wrenches(joint, gears):
 
 
 def test_a_loop_joint_of_a_four_bar_holds_the_rocker_up():
-    """At rest, held by its crank: moment balance of coupler and rocker about the ground's hinge."""
+    """At rest, held by its crank: balance of all moments about the crank's bearing."""
     robot, y = four_bar(), 0.8
     q = four_bar_position(y)
     a = np.zeros(3)
