@@ -10,6 +10,7 @@ from support.all_joints import slope
 from support.loop_joints import CylindricalPair, ZeroDof
 from support.loop_mechanisms import (
     Bars,
+    closed_at,
     closed_robot,
     COUPLER,
     CRANK,
@@ -26,6 +27,7 @@ from support.loop_mechanisms import (
     ROCKER,
     Z,
 )
+from support.states import every_robot, named_robot, random_forces, random_state
 
 from rbd_ros import Robot
 from rbd_ros.model import Frame, LoopJoint
@@ -211,49 +213,99 @@ def test_all_methods_agree_with_the_augmented_system_solved_by_least_squares(nam
         assert found.mismatch < 1e-9 * scale
 
 
+def in_pinocchio(bridge, robot, q, v, tau):
+    """Acceleration by Pinocchio's constraint dynamics, of balls and welds only."""
+    pin = outside.load('pinocchio')
+    models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    for loop in robot.model.loops:
+        ends = []
+        for frame in (loop.predecessor, loop.successor):
+            pose, joint = frame.placement.pose(), 0
+            if frame.body:
+                name = robot.model.body(frame.body).joint_name
+                joint = bridge.model.getJointId(bridge._pin_name(name))
+            ends += [joint, pin.SE3(pose[:3, :3], pose[:3, 3])]
+        ball = isinstance(loop.joint, Spherical)
+        kind = pin.ContactType.CONTACT_3D if ball else pin.ContactType.CONTACT_6D
+        models.append(pin.RigidConstraintModel(kind, bridge.model, *ends))
+        datas.append(models[-1].createData())
+    pin.initConstraintDynamics(bridge.model, bridge.data, models, datas)
+    settings = pin.ProximalSettings(1e-14, 1e-14, 10)
+    state = bridge.q(q), bridge.v(v), bridge.P @ tau
+    expected = pin.constraintDynamics(bridge.model, bridge.data, *state, models, datas, settings)
+    return bridge.P.T @ expected
+
+
 @pytest.mark.seed('CL06', 'CL07', 'CL08', 'CL01')
 @pytest.mark.parametrize('name', ['ball', 'weld'])
 @pytest.mark.parametrize('seed', [5, 21, 33])
 def test_random_trees_with_a_loop_move_as_in_pinocchio(name, seed):
-    from support.pinocchio_bridge import Bridge, pin
+    from support.pinocchio_bridge import Bridge
 
     joints, pairs = LOOPS[name]
     text, robot, q, v, tau = closed_robot(seed, joints, pairs, bodies=9)
-    bridge = Bridge(text)
-    placements = []
-    (loop,) = robot.model.loops
-    for frame in (loop.predecessor, loop.successor):
-        # body of ours is that of Pinocchio's joint, but for where the base is
-        pose = frame.placement.pose()
-        joint = 0
-        if frame.body:
-            joint = bridge.model.getJointId(robot.model.body(frame.body).joint_name)
-        placements.append((joint, pin.SE3(pose[:3, :3], pose[:3, 3])))
-    (i, Mi), (j, Mj) = placements
-    if name == 'ball':
-        contact = pin.ContactType.CONTACT_3D
-    else:
-        contact = pin.ContactType.CONTACT_6D
-        # a weld holds both frames together; Pinocchio's, too
-    constraint = pin.RigidConstraintModel(contact, bridge.model, i, Mi, j, Mj)
-    models = pin.StdVec_RigidConstraintModel()
-    models.append(constraint)
-    datas = pin.StdVec_RigidConstraintData()
-    datas.append(constraint.createData())
-    pin.initConstraintDynamics(bridge.model, bridge.data, models, datas)
-    settings = pin.ProximalSettings(1e-14, 1e-14, 10)
-    expected = pin.constraintDynamics(
-        bridge.model,
-        bridge.data,
-        bridge.q(q),
-        bridge.v(v),
-        bridge.P @ tau,
-        models,
-        datas,
-        settings,
-    )
+    expected = in_pinocchio(Bridge(text), robot, q, v, tau)
     found = robot.loops.forward_dynamics(q, v, tau)
-    assert_allclose(found.a, bridge.P.T @ expected, rtol=1e-7, atol=1e-6)
+    assert_allclose(found.a, expected, rtol=1e-7, atol=1e-6)
+
+
+REAL = {  # joints that close loops, between body numbers; -1 is the last one
+    'ur5_robot': (((Spherical(), 0, -1),), False),
+    'hyq_no_sensors': (((Spherical(), 4, 7), (Spherical(), 10, 13)), True),
+    'kinova': (((ZeroDof(), 1, -1),), False),
+    'xarm7': (((ZeroDof(), 0, 7),), False),
+}
+
+
+@pytest.mark.seed('CL06', 'CL07', 'CL08')
+@pytest.mark.parametrize('name', REAL)
+def test_real_robots_with_loops_move_as_in_pinocchio(name, robot_paths):
+    """Arms whose hand is held, legs tied together."""
+    from support.pinocchio_bridge import Bridge
+
+    loops, floating = REAL[name]
+    text = robot_paths[name].read_text(encoding='utf-8')
+    tree, rng = Robot.from_urdf(text, floating_base=floating), np.random.default_rng(2)
+    last = len(tree.model.bodies)
+    pairs = [(p % (last + 1), s % (last + 1)) for _, p, s in loops]
+    q = tree.random_configuration(rng)
+    robot = Robot(closed_at(tree.model, q, [joint for joint, *_ in loops], rng, pairs))
+    K = robot.loops.closure(q).K
+    v, tau = rng.normal(size=(2, robot.nv))
+    v -= np.linalg.pinv(K) @ (K @ v)
+    expected = in_pinocchio(Bridge(text, floating), robot, q, v, tau)
+    for method in METHODS:
+        found = robot.loops.forward_dynamics(q, v, tau, method)
+        assert found.rank == np.linalg.matrix_rank(K, 1e-8)
+        assert_allclose(found.a, expected, atol=1e-6 * (1.0 + np.abs(expected).max()))
+
+
+@every_robot
+@every_method
+def test_robots_with_every_sort_of_joint_satisfy_both_equations(name, method):
+    """Spherical and rolling joints, gears, a floating base: what tree and constraints demand."""
+    tree, rng = named_robot(name), np.random.default_rng(8)
+    q, v, tau = random_state(tree)
+    last = len(tree.model.bodies)
+    joints = Spherical(), CylindricalPair((0.48, -0.6, 0.64))
+    robot = Robot(closed_at(tree.model, q, joints, rng, ((0, last), (1, last - 1))))
+    forces = random_forces(tree)
+    found = robot.loops.forward_dynamics(
+        q, v, tau, method, external_forces=forces, t_stab=0.2, loop_forces=np.arange(5.0)
+    )
+    delta, velocity, K, k = robot.loops.constraints(q, v)
+    right = k - 2.0 / 0.2 * velocity - delta / 0.2**2
+    best = K @ np.linalg.lstsq(K, right, rcond=1e-10)[0]
+    assert_allclose(K @ found.a, best, atol=1e-8 * (1.0 + np.abs(right).max()))
+    for loop, f in zip(
+        robot.model.loops, robot.loops.wrenches(q, found.multipliers, np.arange(5.0))
+    ):
+        for frame, sign in ((loop.successor, 1.0), (loop.predecessor, -1.0)):
+            if frame.body:
+                link = robot.model.body(frame.body).name
+                forces[link] = forces.get(link, 0.0) + sign * f
+    needed = tree.inverse_dynamics(q, v, found.a, forces)
+    assert_allclose(needed, tau, atol=1e-7 * (1.0 + np.abs(needed).max()))
 
 
 @pytest.mark.seed('CL01')
