@@ -157,8 +157,9 @@ class LoopFunctions(Compiled):
         :raises ValueError: for a wrong shape or dtype
         """
         K = np.asarray(self.closure(q).K)
-        ranks = [_rank(matrix, tolerance) for matrix in K.reshape(-1, *K.shape[-2:])]
-        return ranks[0] if K.ndim == 2 else np.array(ranks)
+        if K.ndim == 2:
+            return _rank(K, tolerance)
+        return np.array([_rank(matrix, tolerance) for matrix in K], dtype=int)
 
     def forward_dynamics(
         self,
@@ -203,9 +204,10 @@ class LoopFunctions(Compiled):
         if method not in METHODS:
             raise ValueError(f'unknown method {method!r}; there are {", ".join(METHODS)}')
         model = self._kernels.model
-        problem = singularity(model) if method in NEED_REGULAR_INERTIA else ''
-        if problem:
-            raise SingularMassMatrixError(f'{problem}; or choose method null_space or kkt')
+        if method in NEED_REGULAR_INERTIA and self._singularity:
+            raise SingularMassMatrixError(
+                f'{self._singularity}; or choose method null_space or kkt'
+            )
         if loop_forces is None:
             loop_forces = np.zeros(sum(loop.joint.nv for loop in model.loops))
         terms = self.equations_of_motion(q, v, loop_forces, external_forces)
@@ -263,6 +265,10 @@ class LoopFunctions(Compiled):
         """H^-1 times each row: the tree without loops and gravity, at rest."""
         kernel = self._tree.get('forward_dynamics')
         return np.asarray(kernel(q, np.zeros(tau.shape[-1]), tau))
+
+    @cached_property
+    def _singularity(self) -> str:
+        return singularity(self._kernels.model)
 
     @cached_property
     def _tree(self) -> Kernels:

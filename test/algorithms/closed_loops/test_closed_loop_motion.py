@@ -359,6 +359,10 @@ def test_batches_are_their_rows(method):
     same = robot.loops.forward_dynamics(q[0], v[0], tau, method)
     assert same.a.shape == (4, 3)
     assert_allclose(same.a[3], robot.loops.forward_dynamics(q[0], v[0], tau[3], method).a)
+    nothing = robot.loops.forward_dynamics(q[:0], v[:0], tau[:0], method)
+    assert nothing.a.shape == (0, 3) and nothing.rank.shape == robot.loops.rank(q[:0]).shape == (
+        0,
+    )
     again = robot.loops.forward_dynamics(q, v[0], tau[0], method)
     assert_allclose(again.a[2], robot.loops.forward_dynamics(q[2], v[0], tau[0], method).a)
 

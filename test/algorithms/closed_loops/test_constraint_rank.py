@@ -110,6 +110,7 @@ def test_robots_that_a_loop_locks_do_not_move():
         assert found.rank == 4
         assert_allclose(found.a, 0.0, atol=1e-9)
     free = Robot(robot.model.with_loops(()))
+    assert free.loops.rank(q) == 0
     for method in METHODS:
         found = free.loops.forward_dynamics(q, v, tau, method)
         assert found.rank == 0 and found.multipliers.shape == (0,)
