@@ -80,6 +80,7 @@ def test_subspaces_are_those_of_the_jacobian():
     assert_allclose(U @ np.diag(s) @ V.T, K, atol=1e-13)
     assert_allclose(K @ G, 0.0, atol=1e-13)
     assert_allclose(G.T @ G, np.eye(2), atol=1e-14)
+    assert constraint_rank(1e-11 * K).rank == constraint_rank(1e8 * K).rank == 3
     assert constraint_rank(K + 1e-12 * rng.normal(size=K.shape)).rank == 3
     assert constraint_rank(K + 1e-6 * rng.normal(size=K.shape)).rank == 5
     assert constraint_rank(K + 1e-6 * rng.normal(size=K.shape), 1e-4).rank == 3
