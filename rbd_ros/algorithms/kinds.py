@@ -48,6 +48,8 @@ DIMENSIONS: Mapping[str, Callable[[Model], int]] = {
 #: Dimensions of arrays that depend on what is chosen when an algorithm is compiled, by symbol.
 CHOSEN_DIMENSIONS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     '6 frames': lambda chosen: 6 * len(chosen['frames']),
+    'loops': lambda model: len(model.loops),
+    'loop freedoms': lambda model: sum(loop.joint.nv for loop in model.loops),
 }
 
 
@@ -354,6 +356,52 @@ LOOP_JACOBIAN = replace(
     symbol='K',
     meaning='velocity of the loop joints along their constraint forces per velocity',
     dimensions=('constraints', 'nv'),
+)
+LOOP_VELOCITY = replace(
+    LOOP_RESIDUAL,
+    symbol='velocity',
+    meaning='velocity of the loop joints along their constraint forces',
+    unit='[rad/s, m/s]',
+)
+LOOP_BIAS = replace(
+    LOOP_RESIDUAL,
+    symbol='k',
+    meaning='right-hand side of K a = k, without stabilization',
+    unit='[rad/s^2, m/s^2]',
+)
+LOOP_MULTIPLIERS = replace(
+    LOOP_RESIDUAL,
+    symbol='multipliers',
+    meaning='constraint force variables lambda of the loop joints',
+    unit='[N m, N]',
+    to_tree=_as_it_is,
+)
+LOOP_POSITION = Array(
+    'position',
+    'displacement of each loop joint along its freedoms',
+    '[rad, m]',
+    ('loop freedoms',),
+    from_tree=_listed,
+)
+LOOP_RATE = replace(
+    LOOP_POSITION,
+    symbol='rate',
+    meaning='velocity of each loop joint along its freedoms',
+    unit='[rad/s, m/s]',
+)
+LOOP_FORCES = replace(
+    LOOP_POSITION,
+    symbol='loop_forces',
+    meaning='active generalized forces of the loop joints',
+    unit='[N m, N]',
+    to_tree=_as_it_is,
+)
+LOOP_WRENCHES = Array(
+    'wrenches',
+    'spatial force [n; f] of each loop joint on its successor, in base coordinates',
+    '[N m, N]',
+    ('loops', 6),
+    from_tree=lambda model, forces: [x for force in forces for x in force],
 )
 LINK_POSES = Array(
     'poses',

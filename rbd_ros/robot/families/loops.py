@@ -2,14 +2,65 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any, Callable, NamedTuple, Optional, Tuple
+
+import numpy as np
 from numpy.typing import ArrayLike
 
+from rbd_ros.algorithms.closed_loops.constraint_forces_first import (
+    constraint_forces_by_forward_dynamics,
+    constraint_forces_first,
+)
+from rbd_ros.algorithms.closed_loops.constraint_rank import (
+    constraint_rank,
+    ConstraintRank,
+    RANK_TOLERANCE,
+)
+from rbd_ros.algorithms.closed_loops.direct_solution import direct_solution
 from rbd_ros.algorithms.closed_loops.loop_closure import LoopClosure
-from rbd_ros.robot.compiled import Compiled, computes, Outs
+from rbd_ros.algorithms.closed_loops.loop_constraints import LoopConstraints
+from rbd_ros.algorithms.closed_loops.loop_equations import LoopEquations
+from rbd_ros.algorithms.closed_loops.loop_motion import LoopMotion
+from rbd_ros.algorithms.closed_loops.null_space import null_space_solution
+from rbd_ros.algorithms.closed_loops.stabilization import stabilization
+from rbd_ros.algorithms.inertia_matrix.singularity import singularity
+from rbd_ros.model.errors import SingularMassMatrixError
+from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
+from rbd_ros.robot.kernels import Kernels
+
+Solution = Tuple[Array, Array]
+
+#: Ways to solve the equations of motion of a closed-loop system.
+METHODS = ('kkt', 'forces', 'null_space', 'articulated_body')
+#: Those that divide by the inertia of the spanning tree alone.
+NEED_REGULAR_INERTIA = ('forces', 'articulated_body')
+
+
+class ClosedLoopMotion(NamedTuple):
+    """What forces do to a closed-loop system.
+
+    :param a: accelerations of the spanning tree, (nv,) [rad/s^2, m/s^2]
+    :param multipliers: constraint force variables lambda of the loop joints, (n^c,) [N m, N]: the
+        shortest ones, if the constraints are redundant
+    :param rank: number of independent constraints; n^c - rank of them are redundant, and nv - rank
+        is the mobility. -1 where the state is not a number
+    :param mismatch: largest element of K a - k - k_stab [rad/s^2, m/s^2]: not zero, but for
+        rounding, where the constraints contradict each other, as redundant ones with errors do
+    """
+
+    a: Any
+    multipliers: Any
+    rank: Any
+    mismatch: Any
 
 
 class LoopFunctions(Compiled):
-    """Constraints of kinematic loops, all loop joints one after another (book 8.2)."""
+    """Constraints and motion of kinematic loops, all loop joints one after another (book ch. 8).
+
+    A loop joint counts its constraints in the order of its type's constraint forces T, n^c of
+    them in total, and its freedoms in the order of its type's motion subspace S.
+    """
 
     @computes('loop_closure')
     def closure(self, q: ArrayLike, *, out: Outs = None) -> LoopClosure:
@@ -22,3 +73,244 @@ class LoopFunctions(Compiled):
         :raises ValueError: for a wrong shape or dtype
         """
         return self._call('closure', (q,), None, out)
+
+    @computes('loop_constraints')
+    def constraints(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> LoopConstraints:
+        """Constraints K a = k of the loops at the level of accelerations, and their errors.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param out: arrays for all
+        :return: position errors delta, velocity errors K v, K and k
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('constraints', (q, v), None, out)
+
+    @computes('loop_motion')
+    def motion(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> LoopMotion:
+        """Positions and velocities of the loop joints along their freedoms.
+
+        Forces of springs and dampers in loop joints are functions of them.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param out: arrays for both
+        :return: angles and displacements, and their velocities
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('motion', (q, v), None, out)
+
+    @computes('loop_equations')
+    def equations_of_motion(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        loop_forces: ArrayLike,
+        external_forces: Forces = None,
+        *,
+        out: Outs = None,
+    ) -> LoopEquations:
+        """Coefficients of H a + C = tau + K^T lambda and K a = k, in one pass.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param loop_forces: active forces of the loop joints, a number for each of their freedoms
+            [N m, N]; zeros if they are passive
+        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+            [N m, N]
+        :param out: arrays for all
+        :return: H, C less the effect of the active loop forces, K, k, position errors delta and
+            velocity errors K v
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('equations_of_motion', (q, v, loop_forces), external_forces, out)
+
+    @computes('loop_wrenches')
+    def wrenches(
+        self,
+        q: ArrayLike,
+        multipliers: ArrayLike,
+        loop_forces: ArrayLike,
+        *,
+        out: Out = None,
+    ) -> Array:
+        """Spatial force [n; f] of each loop joint on its successor, in base coordinates.
+
+        The predecessor gets the opposite force.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param multipliers: constraint force variables, (n^c,) [N m, N]
+        :param loop_forces: active forces of the loop joints, a number for each of their freedoms
+            [N m, N]; zeros if they are passive
+        :param out: array for the result
+        :return: (loops, 6) [N m, N]
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('wrenches', (q, multipliers, loop_forces), None, out)
+
+    def rank(self, q: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Any:
+        """Number of independent constraints; it may change as the mechanism moves (book 8.10).
+
+        :param q: configuration, (nq,) [rad, m]
+        :param tolerance: singular values of K below this part of the largest count as zero
+        :return: an integer, or (N,) for a batch; -1 where the configuration is not a number
+        :raises ValueError: for a wrong shape or dtype
+        """
+        K = np.asarray(self.closure(q).K)
+        if K.ndim == 2:
+            return _rank(K, tolerance)
+        return np.array([_rank(matrix, tolerance) for matrix in K], dtype=int)
+
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        method: str = 'forces',
+        t_stab: Optional[float] = None,
+        external_forces: Forces = None,
+        loop_forces: Optional[ArrayLike] = None,
+        *,
+        rank_tolerance: float = RANK_TOLERANCE,
+        out: Outs = None,
+    ) -> ClosedLoopMotion:
+        """Accelerations and constraint forces of the robot with its loops closed (book 8.5).
+
+        Redundant and singular constraints are allowed: the accelerations are unique all the same,
+        and of the constraint forces those are found that are shortest. The methods agree.
+
+        * 'kkt': one linear system for both; the simplest
+        * 'forces': constraint forces first, by the factors of the inertia matrix
+        * 'null_space': accelerations first, among those that the constraints allow; best if the
+          mobility is small, and where the inertia of the spanning tree alone is singular
+        * 'articulated_body': as 'forces', without an inertia matrix being factorized; for trees of
+          many bodies with few loops
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param tau: generalized forces of the tree's joints, (nv,) [N m, N]
+        :param method: one of `METHODS`
+        :param t_stab: time constant of Baumgarte's stabilization [s], None for none
+        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+            [N m, N]
+        :param loop_forces: active forces of the loop joints, a number for each of their freedoms
+            [N m, N]; None if they are passive
+        :param rank_tolerance: singular values of K below this part of the largest count as zero
+        :param out: arrays for a and multipliers
+        :raises ValueError: for a wrong shape or dtype, an unknown method or link
+        :raises SingularMassMatrixError: if inertia and constraints leave the acceleration
+            undetermined, or the inertia of the spanning tree alone, for a method that needs it
+        """
+        if method not in METHODS:
+            raise ValueError(f'unknown method {method!r}; there are {", ".join(METHODS)}')
+        model = self._kernels.model
+        if method in NEED_REGULAR_INERTIA and self._singularity:
+            raise SingularMassMatrixError(
+                f'{self._singularity}; or choose method null_space or kkt'
+            )
+        if loop_forces is None:
+            loop_forces = np.zeros(sum(loop.joint.nv for loop in model.loops))
+        terms = self.equations_of_motion(q, v, loop_forces, external_forces)
+        forces = _generalized_forces(tau, model.nv)
+        k = terms.k + stabilization(terms.delta, terms.velocity, t_stab)
+
+        batch = np.broadcast_shapes(forces.shape[:-1], terms.C.shape[:-1])
+        rows = int(np.prod(batch))
+        result = ClosedLoopMotion(
+            np.full((rows, model.nv), np.nan),
+            np.full((rows, model.loop_constraints), np.nan),
+            np.full(rows, -1),
+            np.full(rows, np.nan),
+        )
+        positions = np.broadcast_to(np.asarray(q, dtype=float), (*batch, model.nq))
+        arrays = (positions, terms.H, forces - terms.C, terms.K, k)
+        shapes = [x.shape[1:] if x.ndim > y else x.shape for x, y in zip(arrays, (1, 2, 1, 2, 1))]
+        by_row = [
+            np.broadcast_to(x, (*batch, *shape)).reshape(rows, *shape)
+            for x, shape in zip(arrays, shapes)
+        ]
+        for row, (at, H, rest, K, right) in enumerate(zip(*by_row)):
+            if not all(np.isfinite(x).all() for x in (H, rest, K, right)):
+                continue
+            independent = constraint_rank(K, rank_tolerance)
+            a, multipliers = self._solve(method, at, H, rest, K, right, independent)
+            result.a[row], result.multipliers[row] = a, multipliers
+            result.rank[row] = independent.rank
+            result.mismatch[row] = np.abs(K @ a - right).max(initial=0.0)
+        return _delivered(result, batch, out)
+
+    def _solve(
+        self,
+        method: str,
+        q: Array,
+        H: Array,
+        tau: Array,
+        K: Array,
+        k: Array,
+        independent: ConstraintRank,
+    ) -> Solution:
+        try:
+            if method == 'articulated_body':
+                return constraint_forces_by_forward_dynamics(
+                    lambda rows: self._accelerations(q, rows), tau, K, k, independent
+                )
+            return _SOLVERS[method](H, tau, K, k, independent)
+        except (np.linalg.LinAlgError, ZeroDivisionError):
+            raise SingularMassMatrixError(
+                'the loops leave a motion free that moves no mass: the acceleration is not '
+                'determined; give the links on the way an <inertial>, or the joints an armature'
+            ) from None
+
+    def _accelerations(self, q: Array, tau: Array) -> Array:
+        """H^-1 times each row: the tree without loops and gravity, at rest."""
+        kernel = self._tree.get('forward_dynamics')
+        return np.asarray(kernel(q, np.zeros(tau.shape[-1]), tau))
+
+    @cached_property
+    def _singularity(self) -> str:
+        return singularity(self._kernels.model)
+
+    @cached_property
+    def _tree(self) -> Kernels:
+        return Kernels(self._kernels.model.with_loops(()).with_gravity((0.0, 0.0, 0.0)))
+
+
+_SOLVERS: dict[str, Callable[[Array, Array, Array, Array, ConstraintRank], Solution]] = {
+    'kkt': direct_solution,
+    'forces': constraint_forces_first,
+    'null_space': null_space_solution,
+}
+
+
+def _rank(K: Array, tolerance: float) -> int:
+    return constraint_rank(K, tolerance).rank if np.isfinite(K).all() else -1
+
+
+def _generalized_forces(tau: ArrayLike, nv: int) -> Array:
+    forces = np.asarray(tau)
+    if forces.ndim not in (1, 2) or forces.shape[-1] != nv or forces.dtype.kind not in 'fiu':
+        raise ValueError(
+            f'tau must be real numbers of shape ({nv},) or (N, {nv}), got {forces.dtype} of shape '
+            f'{forces.shape}'
+        )
+    return forces.astype(float)
+
+
+def _delivered(result: ClosedLoopMotion, batch: Tuple[int, ...], out: Outs) -> ClosedLoopMotion:
+    """Result with or without a batch axis, in the arrays that were given for it.
+
+    :raises ValueError: if those do not fit
+    """
+    a, multipliers, rank, mismatch = (x.reshape((*batch, *x.shape[1:])) for x in result)
+    if out is not None:
+        if [array.shape for array in out] != [a.shape, multipliers.shape]:
+            raise ValueError(
+                f'out must be arrays of shapes {a.shape} and {multipliers.shape}, got '
+                f'{", ".join(str(array.shape) for array in out)}'
+            )
+        for array, values in zip(out, (a, multipliers)):
+            array[...] = values
+        a, multipliers = out
+    if not batch:
+        return ClosedLoopMotion(a, multipliers, int(rank), float(mismatch))
+    return ClosedLoopMotion(a, multipliers, rank, mismatch)

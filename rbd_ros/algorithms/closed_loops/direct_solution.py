@@ -1,0 +1,34 @@
+"""Method 1: the equations of motion of a closed-loop system solved as they are (book 8.5)."""
+
+from typing import Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbd_ros.algorithms.closed_loops.constraint_rank import ConstraintRank
+
+Array = NDArray[np.float64]
+
+
+def direct_solution(
+    H: Array, tau: Array, K: Array, k: Array, independent: ConstraintRank
+) -> Tuple[Array, Array]:
+    """Accelerations and constraint forces by one linear system (book eq 8.36).
+
+    The system of all constraints is singular where some depend on the others. The independent
+    ones, U^T K qdd = U^T k, take their place, which is what least squares would do. Among the
+    forces that have the same effect, lambda = U mu is the shortest.
+
+    :param H: joint-space inertia matrix, (nv, nv)
+    :param tau: generalized forces tau - C + tau^a, (nv,)
+    :param K: Jacobian of the constraints, (n^c, nv)
+    :param k: their right-hand side, stabilization included, (n^c,)
+    :param independent: rank and subspaces of K
+    :return: qdd, (nv,), and lambda, (n^c,)
+    :raises numpy.linalg.LinAlgError: if constraints and inertia leave a motion undetermined
+    """
+    n, U = len(H), independent.U
+    Kr = U.T @ K
+    system = np.block([[H, Kr.T], [Kr, np.zeros((len(Kr), len(Kr)))]])
+    solution = np.linalg.solve(system, np.concatenate([tau, U.T @ k]))
+    return solution[:n], -U @ solution[n:]

@@ -1,0 +1,148 @@
+"""Coefficients of the loop constraints K qdd = k, in base coordinates (book 8.2, 8.7, table 8.4).
+
+A loop joint lets its successor move relative to its predecessor along S only. T is constant in the
+successor frame, so that the rate of T^T (v_s - v_p) = 0 is T^T (a_s - a_p + v_s x v_p) = 0 (book
+eq 8.47), which holds where the accelerations of the tree satisfy K qdd = k.
+"""
+
+from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
+
+from rbd_ros.algorithms.closed_loops.loop_closure import position_error
+from rbd_ros.algorithms.declaration import algorithm
+from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
+from rbd_ros.algorithms.kinds import (
+    CONFIGURATION,
+    LOOP_BIAS,
+    LOOP_JACOBIAN,
+    LOOP_RESIDUAL,
+    LOOP_VELOCITY,
+    VELOCITY,
+)
+from rbd_ros.model import Model
+from rbd_ros.spatial import MotionSubspace, MotionVector, PluckerTransform
+from rbd_ros.spatial.scalar import Scalar
+
+
+class LoopConstraints(NamedTuple):
+    """Constraints of all loop joints at the level of accelerations, n^c of them.
+
+    :param delta: position errors, (n^c,) [rad, m]
+    :param velocity: velocity errors T^T v_J = K v, (n^c,) [rad/s, m/s]
+    :param K: Jacobian of the constraints, (n^c, nv)
+    :param k: right-hand side of K a = k, without stabilization, (n^c,) [rad/s^2, m/s^2]
+    """
+
+    delta: Any
+    velocity: Any
+    K: Any
+    k: Any
+
+
+class BiasMotion(NamedTuple):
+    """Motion of the bodies while the joints do not accelerate, by body number.
+
+    :param X: transforms from parent to body coordinates
+    :param X0: transforms from base to body coordinates, the base's among them
+    :param S: motion subspaces in body coordinates
+    :param v: velocities in body coordinates, the base's among them
+    :param a: velocity-product accelerations a^vp less gravity's, in body coordinates, likewise
+    """
+
+    X: Dict[int, PluckerTransform]
+    X0: Dict[int, PluckerTransform]
+    S: Dict[int, MotionSubspace]
+    v: Dict[int, MotionVector]
+    a: Dict[int, MotionVector]
+
+
+@algorithm(
+    'loop_constraints',
+    inputs={'q': CONFIGURATION, 'qd': VELOCITY},
+    outputs={
+        'delta': LOOP_RESIDUAL,
+        'velocity': LOOP_VELOCITY,
+        'K': LOOP_JACOBIAN,
+        'k': LOOP_BIAS,
+    },
+    result=LoopConstraints,
+    source='RBDA table 8.4',
+)
+def loop_constraints(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> LoopConstraints:
+    """Jacobian and right-hand side of the loop constraints, and their errors (book table 8.4).
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    """
+    return constraints_of(model, bias_motion(model, q, qd))
+
+
+def bias_motion(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> BiasMotion:
+    """Velocities, and accelerations at qdd = 0 (book table 8.2, first loop of table 8.3).
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    """
+    X, S = {}, {}
+    X0 = {0: PluckerTransform.identity()}
+    v, a = {0: MotionVector.zero()}, {0: -gravity_acceleration(model)}
+    for i, body in model.outward():
+        joint = body.joint.calc(q[body.q], qd[body.v])
+        S[i] = joint.S
+        X[i] = joint.X * body.tree_transform
+        X0[i] = X[i] * X0[body.parent]
+        v[i] = X[i] * v[body.parent] + joint.v
+        a[i] = X[i] * a[body.parent] + joint.c + v[i].cross(joint.v)
+    return BiasMotion(X, X0, S, v, a)
+
+
+def constraints_of(model: Model, motion: BiasMotion) -> LoopConstraints:
+    """Loop constraints of a tree in motion (book table 8.4).
+
+    :param motion: what `bias_motion` returns; all bodies may have one acceleration more, such as
+        that of the base against gravity, because only differences count
+    """
+    X0, S = motion.X0, motion.S
+    delta: List[Scalar] = []
+    velocity: List[Scalar] = []
+    K: List[List[Scalar]] = []
+    k: List[Scalar] = []
+    for loop in model.loops:
+        p, s = loop.predecessor.body, loop.successor.body
+        Xp, Xs = loop.predecessor.placement * X0[p], loop.successor.placement * X0[s]
+        vp, vs = X0[p].inverse_apply(motion.v[p]), X0[s].inverse_apply(motion.v[s])
+        ap, as_ = X0[p].inverse_apply(motion.a[p]), X0[s].inverse_apply(motion.a[s])
+        error = position_error(Xs * Xp.inverse(), loop.joint)
+        path = loop_path(model, p, s)
+        columns = {j: [X0[j].inverse_apply(c) for c in S[j].columns] for j, _ in path}
+        for T in loop.joint.constraint_forces(loop.joint.neutral()):
+            delta.append(error.dot(T))
+            T = Xs.inverse_apply(T)
+            velocity.append((vs - vp).dot(T))
+            k.append(-(as_ - ap + vs.cross(vp)).dot(T))
+            row: List[Scalar] = [0.0] * model.tree_nv
+            for j, sign in path:
+                row[model.body(j).v] = [sign * column.dot(T) for column in columns[j]]
+            K.append(row)
+    return LoopConstraints(delta, velocity, K, k)
+
+
+def loop_path(model: Model, p: int, s: int) -> Tuple[Tuple[int, float], ...]:
+    """Tree joints that take part in a loop, and their signs (epsilon of book eq 8.18).
+
+    The joints between the loop's root and `p` have the sign -1, those between it and `s` the sign
+    +1. All others move both alike.
+
+    :param p: number of the loop joint's predecessor body
+    :param s: number of its successor body
+    :return: pairs of a joint's number and its sign
+    """
+    path: List[Tuple[int, float]] = []
+    i, j = p, s
+    while i != j:
+        if i > j:
+            path.append((i, -1.0))
+            i = model.body(i).parent
+        else:
+            path.append((j, 1.0))
+            j = model.body(j).parent
+    return tuple(path)
