@@ -165,6 +165,13 @@ def _columns(model: Model, J: Sequence[Scalars]) -> Scalars:
     return _row_by_row(model.independent_columns(J))
 
 
+def _cube(model: Model, C: Sequence[Sequence[Scalars]]) -> Scalars:
+    """Tensor C_ijk G_ia G_jb G_kc of the independent coordinates, row by row."""
+    slices = [model.independent_matrix(matrix) for matrix in C]
+    columns = [model.independent_force(column) for column in zip(*map(_row_by_row, slices))]
+    return _row_by_row(list(zip(*columns)))
+
+
 def pose(X: PluckerTransform) -> List[Scalar]:
     """Homogeneous matrix T with p_base = T p_frame, row by row, (16,).
 
@@ -273,6 +280,12 @@ JACOBIAN = Array(
     from_tree=_columns,
     flat=_row_by_row,
 )
+BASE_FORCES = replace(
+    JACOBIAN,
+    symbol='F',
+    meaning='spatial force [n; f] on the base per unit of acceleration, in base coordinates',
+    unit='[kg m^2, kg m, kg]',
+)
 POINT_JACOBIAN = replace(
     JACOBIAN, meaning='Jacobian of the velocity of a point', dimensions=(3, 'nv')
 )
@@ -340,6 +353,32 @@ BODY_WRENCHES = Array(
     '[N m, N]',
     ('bodies', 6),
     from_tree=_by_body,
+)
+
+BODY_VELOCITIES = replace(
+    BODY_WRENCHES,
+    symbol='velocities',
+    meaning='spatial velocity of each body in base coordinates',
+    unit='[rad/s, m/s]',
+)
+BODY_ACCELERATIONS = replace(
+    BODY_WRENCHES,
+    symbol='accelerations',
+    meaning='spatial acceleration of each body in base coordinates',
+    unit='[rad/s^2, m/s^2]',
+)
+JOINT_FORCES = replace(
+    BODY_WRENCHES,
+    symbol='forces',
+    meaning='spatial force [n; f] on each body from its parent, in base coordinates',
+)
+CORIOLIS_TENSOR = Array(
+    'C',
+    'Coriolis and centrifugal force per product of two velocities',
+    '[kg m^2, kg m, kg]',
+    ('nv', 'nv', 'nv'),
+    from_tree=_cube,
+    flat=lambda C: [x for matrix in C for row in matrix for x in row],
 )
 
 # -- what is chosen
