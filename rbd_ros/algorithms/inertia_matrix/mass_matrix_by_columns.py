@@ -1,4 +1,4 @@
-"""Joint-space inertia matrix by inverse dynamics of unit accelerations, column by column (book 6.1).
+"""Inertia matrix by inverse dynamics of unit accelerations, column by column (book 6.1).
 
 The first two of the methods of Walker and Orin, "Efficient dynamic computer simulation of robotic
 mechanisms" (J. Dyn. Syst. Meas. Control 1982); the third is the composite-rigid-body algorithm
