@@ -25,7 +25,7 @@ Matrix = List[List[Scalar]]
     peer='crba',
 )
 def crba_absolute(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Joint-space inertia matrix H_ij = S_i^T I^c_j S_j for i that supports j, and its mirror image.
+    """Joint-space inertia matrix: H_ij = S_i^T I^c_j S_j if i supports j, and its mirror image.
 
     Rotor inertia is included (book eq 9.28). Elements that couple different branches are zero.
 

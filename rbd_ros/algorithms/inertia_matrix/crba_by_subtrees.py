@@ -1,8 +1,8 @@
 """Composite-rigid-body algorithm that takes the forces of whole subtrees along (book 6.2).
 
 The equations are those of crba.py, the loops are turned round: instead of one force at a time
-going all the way to the base, each body hands all forces of its subtree to its parent (Featherstone
-and Orin 2000, section 3.2). What arrives at the base is the force that the base feels.
+going all the way to the base, each body hands all forces of its subtree to its parent (R.
+Featherstone and D. Orin 2000, section 3.2). What arrives at the base is the force that it feels.
 """
 
 from typing import Any, Dict, List, NamedTuple, Sequence

@@ -6,12 +6,14 @@ bodies alone: the book's table 6.6 and equations 10.4 to 10.12. Sines and cosine
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Dict, Iterable, NamedTuple
 
 from rbd_ros.algorithms.inertia_matrix.expanded_parents import above, Parents
 
 
-class Cost(NamedTuple):
+@dataclass(frozen=True)
+class Cost:
     """Number of scalar operations; subtractions count as additions.
 
     :param multiplications: products, the book's m
@@ -25,19 +27,23 @@ class Cost(NamedTuple):
     divisions: int = 0
     square_roots: int = 0
 
-    def __add__(self, other: object) -> Cost:
+    def __add__(self, other: Cost) -> Cost:
         """Cost of doing both."""
-        if not isinstance(other, Cost):
-            return NotImplemented
-        return Cost(*(x + y for x, y in zip(self, other)))
+        return Cost(
+            self.multiplications + other.multiplications,
+            self.additions + other.additions,
+            self.divisions + other.divisions,
+            self.square_roots + other.square_roots,
+        )
 
-    def __mul__(self, times: object) -> Cost:
+    def __rmul__(self, times: int) -> Cost:
         """Cost of doing it so many times."""
-        if not isinstance(times, int):
-            return NotImplemented
-        return Cost(*(x * times for x in self))
-
-    __rmul__ = __mul__
+        return Cost(
+            times * self.multiplications,
+            times * self.additions,
+            times * self.divisions,
+            times * self.square_roots,
+        )
 
 
 _DIVISION, _STEP = Cost(divisions=1), Cost(multiplications=1, additions=1)

@@ -1,4 +1,4 @@
-"""Recursive Newton-Euler algorithm as it was first published, in 3-D vectors (book 5.4, table 5.2).
+"""Original recursive Newton-Euler algorithm, in 3-D vectors (book 5.4, table 5.2).
 
 J. Y. S. Luh, M. W. Walker and R. P. C. Paul, "On-line computational scheme for mechanical
 manipulators" (J. Dyn. Syst. Meas. Control 1980), for chains of revolute joints. Accelerations are

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
-from rbd_ros.algorithms.declaration import algorithm
+from rbd_ros.algorithms.declaration import algorithm, Kind
 from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
@@ -45,7 +45,7 @@ class Dynamics(NamedTuple):
     f: Any
 
 
-_INPUTS = {
+_INPUTS: Mapping[str, Kind] = {
     'q': CONFIGURATION,
     'qd': VELOCITY,
     'qdd': ACCELERATION,
@@ -74,7 +74,7 @@ def rnea_absolute(
     :param qdd: acceleration of the tree, (tree_nv,) [rad/s^2, m/s^2]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     """
-    return rnea_with_motion(model, q, qd, qdd, external_forces).tau
+    return list(rnea_with_motion(model, q, qd, qdd, external_forces).tau)
 
 
 @algorithm(

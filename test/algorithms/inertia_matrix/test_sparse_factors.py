@@ -221,14 +221,14 @@ def test_operations_on_a_dense_matrix_are_those_of_cholesky():
     for n in (1, 2, 9):
         costs = tree_statistics(tuple(range(n))).sparse_costs()
         D1, D2 = (n * n - n) // 2, (n**3 - n) // 6
-        assert costs['factorise_ltl'] == (D2, D2, D1, n)
-        assert costs['factorise_ltdl'] == (D2, D2, D1, 0)
-        assert costs['solve_ltl'] == (2 * D1, 2 * D1, 2 * n, 0)
-        assert costs['solve_ltdl'] == (2 * D1, 2 * D1, n, 0)
-        assert costs['L x'] == (n + D1, D1, 0, 0)
-        assert costs['L^-1 x'] == (D1, D1, n, 0)
-        assert costs['unit L x'] == costs['unit L^-1 x'] == (D1, D1, 0, 0)
-        assert costs['H x'] == (n + 2 * D1, 2 * D1, 0, 0)
+        assert costs['factorise_ltl'] == Cost(D2, D2, D1, n)
+        assert costs['factorise_ltdl'] == Cost(D2, D2, D1, 0)
+        assert costs['solve_ltl'] == Cost(2 * D1, 2 * D1, 2 * n, 0)
+        assert costs['solve_ltdl'] == Cost(2 * D1, 2 * D1, n, 0)
+        assert costs['L x'] == Cost(n + D1, D1, 0, 0)
+        assert costs['L^-1 x'] == Cost(D1, D1, n, 0)
+        assert costs['unit L x'] == costs['unit L^-1 x'] == Cost(D1, D1, 0, 0)
+        assert costs['H x'] == Cost(n + 2 * D1, 2 * D1, 0, 0)
 
 
 def test_table_6_6_names_what_there_is():
