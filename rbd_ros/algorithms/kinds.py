@@ -245,6 +245,12 @@ INERTIA_MATRIX = Array(
     flat=_symmetric,
     symmetric=True,
 )
+INVERSE_INERTIA_MATRIX = replace(
+    INERTIA_MATRIX,
+    symbol='H_inverse',
+    meaning='inverse of the joint-space inertia matrix',
+    unit='[1/(kg m^2), 1/(kg m), 1/kg]',
+)
 MATRIX = Array(
     'C', 'matrix over joint space', '', ('nv', 'nv'), from_tree=_square, flat=_row_by_row
 )
