@@ -1,4 +1,4 @@
-"""Kernels of chapters 5 and 6 against Pinocchio on real robots, as far as no other file has them."""
+"""Kernels of chapters 5 and 6 against Pinocchio on real robots that no other file tries."""
 
 import numpy as np
 import pytest
