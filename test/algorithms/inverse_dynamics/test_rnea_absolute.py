@@ -27,7 +27,7 @@ def test_force_is_that_of_the_equation_of_motion(name):
         check('rnea_absolute', name, tau, tree.book.inverse_dynamics(q, v, a, tree.forces))
 
 
-@pytest.mark.seed('ID03', 'ID04', kind='full')
+@pytest.mark.seed('ID03', 'ID04', 'BL10', kind='full')
 @every_tree
 def test_text_counts_every_joint_and_equals_the_one_in_body_coordinates(name):
     tree = named_tree(name)
@@ -54,7 +54,7 @@ def test_motion_is_that_of_the_links(name):
             check('acceleration', name, found[2][i - 1], J @ a + rate @ v)
 
 
-@pytest.mark.seed('ID03', kind='full')
+@pytest.mark.seed('ID03', 'ID07', kind='full')
 @every_tree
 def test_force_across_a_joint_moves_what_it_carries(name):
     """Rate of the momentum of the links beyond, less their weight and the forces on them."""
