@@ -7,6 +7,13 @@ from support.errors import record, worst_relative_error
 from support.pinocchio_bridge import Bridge, pin
 
 from rbd_ros import Robot
+from rbd_ros.algorithms.inertia_matrix.expanded_parents import expanded_parents, pattern
+from rbd_ros.algorithms.inertia_matrix.sparse_factors import (
+    factorise_ltdl,
+    factorise_ltl,
+    solve_ltdl,
+    solve_ltl,
+)
 
 STATES = 20
 TOLERANCE = 1e-11
@@ -136,3 +143,31 @@ def test_inverse_mass_matrix(case):
     tolerance = max(TOLERANCE, 4 * np.finfo(float).eps * max(map(np.linalg.cond, H)))
     found = case.robot.inverse_mass_matrix(case.q)
     case.check('inverse_mass_matrix', found, case.each(inverse, case.q), tolerance)
+
+
+@pytest.mark.seed('FM08', 'FM09', 'FM11', kind='full')
+@pytest.mark.seed('FM07', kind='part')
+def test_sparse_factors_solve_for_accelerations(case):
+    """Zeros of our mass matrix are those of the tree; the numbers are Pinocchio's."""
+    if case.bridge.has_mimic:
+        model = case.robot.model
+        assert model.couplings and model.nv < len(expanded_parents(model))
+        return
+    parents = expanded_parents(case.robot.model)
+    places = np.array(pattern(parents))
+    q, tau = case.q[0], 10.0 * case.a[0]
+    H = case.bridge.mass_matrix(q)
+    assert np.abs(H[~places]).max(initial=0.0) < 1e-12 * np.abs(H).max()
+    expected = np.linalg.solve(H, tau)
+    tolerance = max(TOLERANCE, 10 * np.finfo(float).eps * np.linalg.cond(H))
+    for factorise, solve in ((factorise_ltl, solve_ltl), (factorise_ltdl, solve_ltdl)):
+        factors, x = H.copy(), tau.copy()
+        factorise(factors, parents)
+        solve(factors, x, parents)
+        case.check(factorise.__name__, x[None], expected[None], tolerance)
+        L = np.where(places, np.tril(factors), 0.0)
+        D = np.eye(len(H))
+        if factorise is factorise_ltdl:
+            D = np.diag(np.diag(L))
+            L[np.diag_indices(len(L))] = 1.0
+        case.check('L^T D L', (L.T @ D @ L)[None], H[None], 1e-12)
