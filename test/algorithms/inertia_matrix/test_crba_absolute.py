@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support import random_trees
+from support import layout, random_trees
 from support.states import every_robot, named_robot, random_state
 from support.textbook import Textbook
 from support.textbook_trees import check, every_tree, named_tree, run, unrelated
@@ -66,7 +66,9 @@ def test_chain_takes_the_composite_of_the_higher_number(joints, rng):
 @pytest.mark.parametrize('floating_base', [False, True])
 def test_chain_of_joints_of_several_freedoms(floating_base):
     text = random_trees.tree(5, bodies=7, branching=0.0)
-    model, book = load_urdf(text, floating_base), Textbook(text, floating_base)
+    armature = {joint: 0.3 for joint in layout.read(text, floating_base).types}
+    model = load_urdf(text, floating_base, armature=armature)
+    book = Textbook(text, floating_base, armature=armature)
     assert {body.joint.nv for body in model.bodies} == {1, 3, 6}
     q, _, _ = book.layout.random_states(np.random.default_rng(3))
     check('crba_unbranched', text[:20], crba_unbranched(model, q.tolist()), book.mass_matrix(q))
