@@ -66,7 +66,7 @@ def test_chain_takes_the_composite_of_the_higher_number(joints, rng):
 @pytest.mark.parametrize('floating_base', [False, True])
 def test_chain_of_joints_of_several_freedoms(floating_base):
     text = random_trees.tree(5, bodies=7, branching=0.0)
-    armature = {joint: 0.3 for joint in layout.read(text, floating_base).types}
+    armature = dict.fromkeys(layout.read(text, floating_base).types, 0.3)
     model = load_urdf(text, floating_base, armature=armature)
     book = Textbook(text, floating_base, armature=armature)
     assert {body.joint.nv for body in model.bodies} == {1, 3, 6}
