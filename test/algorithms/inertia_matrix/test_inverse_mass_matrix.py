@@ -11,6 +11,7 @@ from support.textbook_trees import every_free_tree, every_tree, named_tree, run,
 from rbd_ros import Robot
 from rbd_ros.algorithms.articulated_body.aba import aba
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
+from rbd_ros.algorithms.inertia_matrix import inverse_mass_matrix as module
 from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
 from rbd_ros.algorithms.inertia_matrix.inverse_mass_matrix import (
     factors_are_shorter,
@@ -150,3 +151,12 @@ def test_long_chains_take_the_other_way(rng):
     for joints, way in ((5, inverse_by_factors), (44, inverse_by_articulated_bodies)):
         model, q = random_chain(joints), rng.uniform(-3, 3, joints).tolist()
         assert inverse_mass_matrix(model, q) == way(model, q)
+
+
+def test_gears_are_for_factors_whatever_the_depth(monkeypatch):
+    """Articulated bodies do not survive gears between branches."""
+    monkeypatch.setattr(module, '_DEEP', 0)
+    tree = named_tree('branches, gears')
+    q = tree.states[0].q.tolist()
+    assert not factors_are_shorter(tree.model)
+    assert inverse_mass_matrix(tree.model, q) == inverse_by_factors(tree.model, q)
