@@ -43,13 +43,13 @@ DIMENSIONS: Mapping[str, Callable[[Model], int]] = {
     'bodies + 1': lambda model: len(model.bodies) + 1,
     'constraints': lambda model: model.loop_constraints,
     'parameters': lambda model: 10 * len(model.bodies),
+    'loops': lambda model: len(model.loops),
+    'loop freedoms': lambda model: sum(loop.joint.nv for loop in model.loops),
 }
 
 #: Dimensions of arrays that depend on what is chosen when an algorithm is compiled, by symbol.
 CHOSEN_DIMENSIONS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     '6 frames': lambda chosen: 6 * len(chosen['frames']),
-    'loops': lambda model: len(model.loops),
-    'loop freedoms': lambda model: sum(loop.joint.nv for loop in model.loops),
 }
 
 
@@ -200,6 +200,13 @@ def _columns(model: Model, J: Sequence[Scalars]) -> Scalars:
     return _row_by_row(model.independent_columns(J))
 
 
+def _cube(model: Model, C: Sequence[Sequence[Scalars]]) -> Scalars:
+    """Tensor C_ijk G_ia G_jb G_kc of the independent coordinates, row by row."""
+    slices = [model.independent_matrix(matrix) for matrix in C]
+    columns = [model.independent_force(column) for column in zip(*map(_row_by_row, slices))]
+    return _row_by_row(list(zip(*columns)))
+
+
 def pose(X: PluckerTransform) -> List[Scalar]:
     """Homogeneous matrix T with p_base = T p_frame, row by row, (16,).
 
@@ -273,6 +280,12 @@ INERTIA_MATRIX = Array(
     flat=_symmetric,
     symmetric=True,
 )
+INVERSE_INERTIA_MATRIX = replace(
+    INERTIA_MATRIX,
+    symbol='H_inverse',
+    meaning='inverse of the joint-space inertia matrix',
+    unit='[1/(kg m^2), 1/(kg m), 1/kg]',
+)
 MATRIX = Array(
     'C', 'matrix over joint space', '', ('nv', 'nv'), from_tree=_square, flat=_row_by_row
 )
@@ -307,6 +320,12 @@ JACOBIAN = Array(
     (6, 'nv'),
     from_tree=_columns,
     flat=_row_by_row,
+)
+BASE_FORCES = replace(
+    JACOBIAN,
+    symbol='F',
+    meaning='spatial force [n; f] on the base per unit of acceleration, in base coordinates',
+    unit='[kg m^2, kg m, kg]',
 )
 POINT_JACOBIAN = replace(
     JACOBIAN, meaning='Jacobian of the velocity of a point', dimensions=(3, 'nv')
@@ -515,6 +534,31 @@ CENTROIDAL_FORCE = replace(
     symbol='hdot',
     meaning='rate of the momentum about the centre of mass',
     unit='[N m, N]',
+)
+BODY_VELOCITIES = replace(
+    BODY_WRENCHES,
+    symbol='velocities',
+    meaning='spatial velocity of each body in base coordinates',
+    unit='[rad/s, m/s]',
+)
+BODY_ACCELERATIONS = replace(
+    BODY_WRENCHES,
+    symbol='accelerations',
+    meaning='spatial acceleration of each body in base coordinates',
+    unit='[rad/s^2, m/s^2]',
+)
+JOINT_FORCES = replace(
+    BODY_WRENCHES,
+    symbol='forces',
+    meaning='spatial force [n; f] on each body from its parent, in base coordinates',
+)
+CORIOLIS_TENSOR = Array(
+    'C',
+    'Coriolis and centrifugal force per product of two velocities',
+    '[kg m^2, kg m, kg]',
+    ('nv', 'nv', 'nv'),
+    from_tree=_cube,
+    flat=lambda C: [x for matrix in C for row in matrix for x in row],
 )
 
 # -- what is chosen

@@ -390,6 +390,21 @@ class Robot(Compiled):
             return packed(q, out=out)
         return self._call('mass_matrix', (q,), None, out)
 
+    @computes('inverse_mass_matrix')
+    def inverse_mass_matrix(self, q: ArrayLike, *, out: Out = None) -> Array:
+        """Inverse of the mass matrix, the accelerations that unit forces cause, (nv, nv).
+
+        It takes less time than to invert `mass_matrix`. To solve for one acceleration,
+        `forward_dynamics` takes less still.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param out: array for the result
+        :return: H^-1, (nv, nv) [1/(kg m^2), 1/(kg m), 1/kg]
+        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('inverse_mass_matrix', (q,), None, out)
+
     @computes('equations_of_motion')
     def equations_of_motion(
         self, q: ArrayLike, v: ArrayLike, external_forces: Forces = None, *, out: Outs = None
@@ -417,6 +432,32 @@ class Robot(Compiled):
         :raises ValueError: for a wrong shape or dtype
         """
         return self._call('coriolis_matrix', (q, v), None, out)
+
+    @computes('coriolis_torque')
+    def coriolis_torque(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
+        """Generalized forces of Coriolis and centrifugal effects alone, (nv,) [N m, N].
+
+        It is the bias force without gravity and external forces, quadratic in the velocity.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param out: array for the result
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('coriolis_torque', (q, v), None, out)
+
+    @computes('coriolis_tensor')
+    def coriolis_tensor(self, q: ArrayLike, *, out: Out = None) -> Array:
+        """Coefficients C_ijk of products of velocities, (nv, nv, nv) [kg m^2, kg m, kg].
+
+        C @ v is the Coriolis matrix, and C @ v @ v the Coriolis torque. Where the velocity is the
+        rate of the position, they are the Christoffel symbols of the mass matrix.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param out: array for the result
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('coriolis_tensor', (q,), None, out)
 
     @computes('joint_reactions')
     def reactions(

@@ -38,7 +38,8 @@ def test_acceleration_solves_the_equation_of_motion(name, rng):
             check('forward_dynamics', name, found, expected, tolerance(tree, q))
 
 
-@pytest.mark.seed('FM01', 'GR01')
+@pytest.mark.seed('FM01', kind='full')
+@pytest.mark.seed('GR01')
 @every_tree
 def test_inertia_matrix_serves_with_gears_and_without(name, rng):
     tree = named_tree(name)

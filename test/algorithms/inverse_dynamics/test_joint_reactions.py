@@ -29,7 +29,7 @@ def test_the_part_along_the_freedoms_is_the_joint_force_less_the_rotor(name):
     assert wrenches.shape == (len(robot.body_names), 6)
 
 
-@pytest.mark.seed('ID07')
+@pytest.mark.seed('ID07', kind='full')
 def test_a_tower_at_rest_carries_the_weight_of_what_is_above():
     """Joints along the vertical: the upper one carries one block, the lower one both."""
     box = urdf_text.inertial(mass=2.0)

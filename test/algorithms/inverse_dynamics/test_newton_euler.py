@@ -47,7 +47,7 @@ def test_bias_force_is_what_is_left_without_acceleration(name):
         check('bias_force', name, C, expected)
 
 
-@pytest.mark.seed('BL06')
+@pytest.mark.seed('BL06', kind='full')
 @every_tree
 def test_gravity_torque_is_the_sum_over_weights(name):
     tree = named_tree(name)

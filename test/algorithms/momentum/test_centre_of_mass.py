@@ -30,7 +30,7 @@ def test_jacobian_is_the_mean_of_those_of_the_links_centres(name):
         check('its Jacobian', name, J, tree.book.centre_jacobian(q))
 
 
-@pytest.mark.seed('BL07')
+@pytest.mark.seed('BL07', kind='full')
 @every_tree
 def test_jacobian_gives_the_rate_of_the_centre(name):
     tree = named_tree(name)

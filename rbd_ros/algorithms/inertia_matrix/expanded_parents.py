@@ -1,0 +1,73 @@
+"""Expanded parent array: the tree of joint variables instead of joints (book 6.5, table 6.4).
+
+Each joint of several freedoms is a chain of one-freedom joints. The array says where an inertia
+matrix has branch-induced zeros, which the sparse factorisations (sparse_factors.py) skip.
+"""
+
+from itertools import accumulate
+from typing import Iterator, List, Sequence, Tuple
+
+from rbd_ros.model import Model
+
+#: Parents lambda(1), lambda(2), ..., in the book's numbers: the base is 0.
+Parents = Sequence[int]
+
+
+def expand_parents(parents: Parents, freedoms: Sequence[int]) -> Tuple[int, ...]:
+    """Expanded parent array lambda' of a tree (book table 6.4).
+
+    A joint without a freedom, such as a weld, has no place in the new array: what it carries
+    belongs to the variable before.
+
+    :param parents: parent of each body, (bodies,), the base being 0
+    :param freedoms: degrees of freedom of each joint, (bodies,)
+    :return: parent of each joint variable, (n,), 0 for none
+    :raises ValueError: if a parent does not come before its body, or the lengths differ
+    """
+    if len(parents) != len(freedoms):
+        raise ValueError(f'{len(parents)} parents, but the freedoms of {len(freedoms)} joints')
+    for i, parent in enumerate(parents, start=1):
+        if not 0 <= parent < i:
+            raise ValueError(f'parents come before their bodies: {parent} is none of body {i}')
+    # Where the variables of body i end; those of a weld end where its parent's do.
+    last, ends = [0], [0, *accumulate(freedoms)]
+    expanded = list(range(ends[-1]))
+    for i, parent in enumerate(parents, start=1):
+        if freedoms[i - 1] > 0:
+            expanded[ends[i - 1]] = last[parent]
+        last.append(ends[i] if freedoms[i - 1] > 0 else last[parent])
+    return tuple(expanded)
+
+
+def expanded_parents(model: Model) -> Tuple[int, ...]:
+    """Parent of each degree of freedom of a tree, (tree_nv,), 0 for none (book table 6.4).
+
+    :param model: the tree; gears are not looked at, they fill in what branches leave empty
+    """
+    bodies = [body for _, body in model.outward()]
+    return expand_parents([x.parent for x in bodies], [x.joint.nv for x in bodies])
+
+
+def above(parents: Parents, k: int) -> Iterator[int]:
+    """Rows above a row of a sparse matrix: lambda(k), lambda(lambda(k)), ..., counted from 0.
+
+    :param parents: expanded parent array, in the book's numbers
+    :param k: the row, counted from 0
+    """
+    j = parents[k]
+    while j != 0:
+        yield j - 1
+        j = parents[j - 1]
+
+
+def pattern(parents: Parents) -> List[List[bool]]:
+    """Where an inertia matrix is not zero whatever the state, (n, n) (book 6.4, figure 6.2).
+
+    :param parents: expanded parent array, (n,)
+    """
+    n = len(parents)
+    places = [[i == j for j in range(n)] for i in range(n)]
+    for k in range(n):
+        for i in above(parents, k):
+            places[k][i] = places[i][k] = True
+    return places

@@ -1,0 +1,148 @@
+"""Inverse of the joint-space inertia matrix: accelerations that unit forces cause.
+
+Two ways lead to it: by factors of the inertia matrix, which takes the cube of the number of
+joints, or by articulated-body inertias, which takes a multiple of its square (J. Carpentier,
+"Analytical inverse of the joint space inertia matrix", 2018). A kernel is made of the one that
+takes fewer operations.
+"""
+
+from typing import Dict, List, Sequence, Set
+
+from rbd_ros.algorithms.articulated_body.aba import plus_diagonal
+from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
+from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
+from rbd_ros.algorithms.inertia_matrix.expanded_parents import expanded_parents
+from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL, ltdl
+from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
+from rbd_ros.algorithms.inertia_matrix.tree_statistics import tree_statistics
+from rbd_ros.algorithms.kinds import CONFIGURATION, INVERSE_INERTIA_MATRIX
+from rbd_ros.model import Model
+from rbd_ros.spatial import ArticulatedBodyInertia, ForceVector, MotionVector
+from rbd_ros.spatial.scalar import Scalar
+
+Matrix = List[List[Scalar]]
+
+# Up to so many freedoms between a body and the base factors take fewer operations: so it is with
+# general chains, and trees of that depth are sparser than chains.
+_DEEP = 40
+
+
+@algorithm(
+    'inverse_mass_matrix',
+    inputs={'q': CONFIGURATION},
+    outputs={'H_inverse': INVERSE_INERTIA_MATRIX},
+    coordinates=INDEPENDENT,
+    model=EQUIVALENT,
+    source='RBDA tables 6.2 and 6.3; Carpentier 2018',
+    check=require_regular_mass_matrix,
+    peer='computeMinverse',
+)
+def inverse_mass_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
+    """Inverse of the joint-space inertia matrix, rotor inertia included, whichever way is shorter.
+
+    :param q: independent configuration, (nq,) [rad, m]
+    :return: H^-1, (nv, nv) [1/(kg m^2), 1/(kg m), 1/kg]
+    :raises ZeroDivisionError: if a joint is known to move no inertia
+    """
+    if model.couplings or factors_are_shorter(model):
+        return inverse_by_factors(model, q)
+    return inverse_by_articulated_bodies(model, q)
+
+
+def factors_are_shorter(model: Model) -> bool:
+    """Whether factors of the inertia matrix take fewer operations than articulated bodies.
+
+    :param model: a tree without gears
+    """
+    return tree_statistics(expanded_parents(model)).depth <= _DEEP
+
+
+def inverse_by_factors(model: Model, q: Sequence[Scalar]) -> Matrix:
+    """Inverse by the factors H = L^T D L, gears included.
+
+    No factor is inverted: L H^-1 = D^-1 L^-T, which is zero below the diagonal and D^-1 on it,
+    gives row by row what is left of the diagonal (K. Takahashi, J. Fagan and M.-S. Chin, 1973).
+    Arguments are those of `inverse_mass_matrix`.
+    """
+    return symmetric_inverse(ltdl(mass_matrix(model, q)))
+
+
+def symmetric_inverse(factors: LTDL) -> Matrix:
+    """Inverse of a matrix from its factors, (n, n), symmetric to the bit.
+
+    :param factors: what `ltdl` returns
+    """
+    n = len(factors.L)
+    M: Matrix = [[0.0] * n for _ in range(n)]
+    above: List[Set[int]] = []  # columns of L^-1 that are not zero
+    for i, row in enumerate(factors.L):
+        above.append(set(row).union(*(above[k] for k in row)))
+        for j in range(i):
+            # Unrelated rows have the same element from either; the shorter one is taken.
+            by, other = (i, j) if j in above[i] or len(row) <= len(factors.L[j]) else (j, i)
+            M[i][j] = M[j][i] = _less(0.0, factors.L[by], M[other])
+        M[i][i] = _less(factors.D_inverse[i], row, M[i])
+    return M
+
+
+def _less(start: Scalar, row: Dict[int, Scalar], column: Sequence[Scalar]) -> Scalar:
+    """Return start less the product of a sparse row and a column."""
+    for k, l in row.items():
+        start = start - l * column[k]
+    return start
+
+
+def inverse_by_articulated_bodies(model: Model, q: Sequence[Scalar]) -> Matrix:
+    """Inverse of a tree without gears by articulated-body inertias.
+
+    The articulated-body algorithm at rest and without gravity, for unit forces of all joints at
+    once. F[i] holds what unit forces of the joints beyond make the articulated body i ask of its
+    parent, P[i] its acceleration under each. Arguments are those of `inverse_mass_matrix`.
+    """
+    n = model.tree_nv
+    X, S, IA, U, D = {}, {}, {}, {}, {}
+    F: Dict[int, Dict[int, ForceVector]] = {0: {}}
+    for i, body in model.outward():
+        X[i] = body.joint.transform(q[body.q]) * body.tree_transform
+        S[i] = body.joint.motion_subspace(q[body.q])
+        IA[i], F[i] = ArticulatedBodyInertia.from_rigid(body.inertia), {}
+
+    M: Matrix = [[0.0] * n for _ in range(n)]
+    for i, body in model.inward():
+        rows = range(n)[body.v]
+        U[i] = [IA[i] * s for s in S[i].columns]
+        rotor = [body.armature] * body.joint.nv
+        D[i] = ltdl(plus_diagonal([S[i].T @ column for column in U[i]], rotor))
+        # Own forces make the joint yield; the joint yields to what arrives from beyond.
+        found = {c: D[i].solve([1.0 if r == c else 0.0 for r in rows]) for c in rows}
+        for c, force in F[i].items():
+            found[c] = D[i].solve([-x for x in S[i].T @ force])
+        for c, column in found.items():
+            for r, x in zip(rows, column):
+                M[r][c] = x
+        if body.parent != 0:
+            for c, column in found.items():
+                terms = [u * x for u, x in zip(U[i], column)]
+                total = sum(terms[1:], terms[0])
+                force = F[i][c] + total if c in F[i] else total
+                F[body.parent][c] = X[i].inverse_apply(force)
+            Ia = IA[i]
+            for k, u in enumerate(U[i]):
+                scaled = D[i].solve([1.0 if r == k else 0.0 for r in range(len(U[i]))])
+                weighted = [w * x for w, x in zip(U[i], scaled)]
+                Ia = Ia.minus_dyad(sum(weighted[1:], weighted[0]), u)
+            IA[body.parent] = IA[body.parent] + X[i].inverse_apply(Ia)
+
+    P: Dict[int, Dict[int, MotionVector]] = {0: {}}
+    for i, body in model.outward():
+        rows, P[i] = range(n)[body.v], {}
+        for c in range(rows.start, n):
+            carried = X[i] * P[body.parent][c] if c in P[body.parent] else None
+            if carried is not None:
+                yielding = D[i].solve([u.dot(carried) for u in U[i]])
+                for r, x in zip(rows, yielding):
+                    M[r][c] = M[r][c] - x
+            if carried is not None or c in F[i] or c in rows:
+                moved = S[i] @ [M[r][c] for r in rows]
+                P[i][c] = moved if carried is None else carried + moved
+    return [[M[min(r, c)][max(r, c)] for c in range(n)] for r in range(n)]

@@ -1,0 +1,79 @@
+"""A scalar that counts the operations that are executed on it, one by one, whatever they are.
+
+Nothing is shared and nothing folds: the count is that of the text as it stands. Signs are free, as
+in the book's tables.
+"""
+
+from collections import Counter
+import math
+
+
+class Tally:
+    """Number whose operations go to a counter."""
+
+    __slots__ = ('value', 'operations')
+
+    def __init__(self, value, operations):
+        self.value, self.operations = float(value), operations
+
+    @classmethod
+    def nested(cls, values, operations):
+        """Nested lists of numbers as lists of what counts."""
+        if hasattr(values, '__iter__'):
+            return [cls.nested(x, operations) for x in values]
+        return cls(values, operations)
+
+    def _of(self, operation, value):
+        self.operations[operation] += 1
+        return Tally(value, self.operations)
+
+    def __add__(self, other):
+        return self._of('additions', self.value + float(other))
+
+    def __radd__(self, other):
+        return self._of('additions', float(other) + self.value)
+
+    def __sub__(self, other):
+        return self._of('additions', self.value - float(other))
+
+    def __rsub__(self, other):
+        return self._of('additions', float(other) - self.value)
+
+    def __mul__(self, other):
+        return self._of('multiplications', self.value * float(other))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other):
+        return self._of('divisions', self.value / float(other))
+
+    def __rtruediv__(self, other):
+        return self._of('divisions', float(other) / self.value)
+
+    def __neg__(self):
+        return Tally(-self.value, self.operations)
+
+    def __float__(self):
+        return self.value
+
+    def sqrt(self):
+        """Square root."""
+        return self._of('square_roots', math.sqrt(self.value))
+
+    def sin(self):
+        """Sine, which does not count."""
+        return Tally(math.sin(self.value), self.operations)
+
+    def cos(self):
+        """Cosine, which does not count."""
+        return Tally(math.cos(self.value), self.operations)
+
+
+def counted(function, *arguments):
+    """Result of a function of counting numbers, and the operations that it executed.
+
+    :param arguments: numbers, or nested lists of them
+    """
+    operations = Counter()
+    result = function(*(Tally.nested(x, operations) for x in arguments))
+    return result, dict(operations)
