@@ -280,9 +280,9 @@ def test_any_of_it_may_be_moved_to_the_parent(joint, seed):
             moved = with_inertia_moved(model, i, delta)
             assert moved.body(i).inertia != model.body(i).inertia
             assert close(rnea(moved, q, v, a), expected)
-        assert not close(
-            rnea(with_inertia_moved(model, i, random_inertia(rng)), q, v, a), expected
-        )
+        if body.joint.nv:  # a joint that does not move excites none of it
+            wrong = with_inertia_moved(model, i, random_inertia(rng))
+            assert not close(rnea(wrong, q, v, a), expected)
 
 
 @pytest.mark.seed('DE03')

@@ -50,7 +50,8 @@ def check_constraint_forces(model, q, reactions, constraint_forces):
     """They do no work, and the rest of the reaction is along the pseudo-inverse of S^T."""
     scale = max(1.0, np.abs(reactions).max())
     for i, body in model.outward():
-        S = np.array([list(s) for s in body.joint.motion_subspace(q[body.q].tolist()).columns]).T
+        columns = body.joint.motion_subspace(q[body.q].tolist()).columns
+        S = np.array([list(s) for s in columns]).reshape(-1, 6).T
         f, f_c = reactions[i - 1], constraint_forces[i - 1]
         assert_allclose(S.T @ f_c, 0.0, atol=1e-10 * scale)
         active = np.linalg.pinv(S).T @ S.T @ f
