@@ -18,15 +18,18 @@ from rbd_ros.algorithms.closed_loops.constraint_rank import (
     RANK_TOLERANCE,
 )
 from rbd_ros.algorithms.closed_loops.direct_solution import direct_solution
+from rbd_ros.algorithms.closed_loops.explicit_loops import LoopFunction
 from rbd_ros.algorithms.closed_loops.loop_closure import LoopClosure
 from rbd_ros.algorithms.closed_loops.loop_constraints import LoopConstraints
 from rbd_ros.algorithms.closed_loops.loop_equations import LoopEquations
 from rbd_ros.algorithms.closed_loops.loop_motion import LoopMotion
+from rbd_ros.algorithms.closed_loops.mobility import Mobility, mobility
 from rbd_ros.algorithms.closed_loops.null_space import null_space_solution
 from rbd_ros.algorithms.closed_loops.stabilization import stabilization
 from rbd_ros.algorithms.inertia_matrix.singularity import singularity
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
+from rbd_ros.robot.families.explicit_loops import ExplicitLoops
 from rbd_ros.robot.kernels import Kernels
 
 Solution = Tuple[Array, Array]
@@ -160,6 +163,21 @@ class LoopFunctions(Compiled):
         if K.ndim == 2:
             return _rank(K, tolerance)
         return np.array([_rank(matrix, tolerance) for matrix in K], dtype=int)
+
+    def mobility(self, q: ArrayLike) -> Mobility:
+        """Degrees of motion freedom in a configuration, and which loops are overconstrained.
+
+        :param q: configuration that closes the loops, (nq,) [rad, m]
+        """
+        return mobility(self._kernels.model, q)
+
+    def explicit(self, gamma: LoopFunction, freedoms: int) -> ExplicitLoops:
+        """Dynamics in independent variables y, from positions of all joints q = gamma(y).
+
+        :param gamma: a text over scalars, see `algorithms.closed_loops.explicit_loops`
+        :param freedoms: number of independent variables
+        """
+        return ExplicitLoops(self._kernels.model, gamma, freedoms)
 
     def forward_dynamics(
         self,

@@ -107,3 +107,21 @@ def test_a_loop_is_part_of_the_key():
 def test_forward_dynamics_does_not_ignore_loops():
     with pytest.raises(ModelError, match='closing'):
         four_bar().forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3))
+
+
+def test_a_four_bar_has_one_freedom_and_three_redundant_constraints():
+    """In space: n = 3, n_c = 5, r = 2 (book 8.10)."""
+    robot = four_bar()
+    found = robot.loops.mobility(closed(robot, 0.9))
+    assert (found.freedoms, found.constraints, found.rank, found.mobility) == (3, 5, 2, 1)
+    assert found.overconstraint == 3
+
+
+def test_a_parallelogram_moves_by_one_variable():
+    """Gamma(y) = (y, -y, y - pi) for equal opposite sides: G is the derivative of that."""
+    robot = four_bar()
+    explicit = robot.loops.explicit(lambda y: [y[0], -y[0], y[0] - np.pi], 1)
+    motion = explicit.motion(np.array([0.4]), np.array([2.0]))
+    assert_allclose(motion.q, [0.4, -0.4, 0.4 - np.pi], atol=1e-15)
+    assert_allclose(motion.G, [[1.0], [-1.0], [1.0]], atol=1e-15)
+    assert_allclose(motion.v, [2.0, -2.0, 2.0], atol=1e-15)
