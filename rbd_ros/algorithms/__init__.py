@@ -9,10 +9,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
+from importlib.util import find_spec
 import pkgutil
-from typing import Dict
+import re
+from typing import Any, Dict, Iterator, List, Optional
 
 from rbd_ros.algorithms.declaration import Declaration, declaration_of
+
+_found: Dict[str, Declaration] = {}
+_QUOTED = re.compile(r"'(\w+)'")
 
 
 @lru_cache(maxsize=1)
@@ -22,9 +27,46 @@ def catalogue() -> Dict[str, Declaration]:
     :raises TypeError: if two have one name
     """
     found: Dict[str, Declaration] = {}
-    for module in pkgutil.walk_packages(__path__, f'{__name__}.'):
-        for value in vars(import_module(module.name)).values():
-            declared = declaration_of(value)
-            if declared and found.setdefault(declared.name, declared) is not declared:
+    for module in _modules():
+        for declared in _declared_in(module):
+            if found.setdefault(declared.name, declared) is not declared:
                 raise TypeError(f'two algorithms are called {declared.name!r}')
     return found
+
+
+def find(name: str) -> Optional[Declaration]:
+    """Declaration of an algorithm, None if there is none of that name.
+
+    Nothing is imported but the files that name it: a process that needs five algorithms does not
+    wait for a hundred.
+    """
+    if name not in _found:
+        if name not in _files_by_name():
+            _files_by_name.cache_clear()  # there may be a file that was not there before
+        for module in _files_by_name().get(name, ()):
+            _found.update((each.name, each) for each in _declared_in(module))
+    return _found.get(name)
+
+
+@lru_cache(maxsize=1)
+def _files_by_name() -> Dict[str, List[str]]:
+    """Modules whose text has a word in quotes, by the word."""
+    found: Dict[str, List[str]] = {}
+    for module in _modules():
+        for word in set(_QUOTED.findall(_source(module))):
+            found.setdefault(word, []).append(module)
+    return found
+
+
+def _modules() -> Iterator[str]:
+    return (module.name for module in pkgutil.walk_packages(__path__, f'{__name__}.'))
+
+
+def _declared_in(module: str) -> Iterator[Declaration]:
+    return filter(None, map(declaration_of, vars(import_module(module)).values()))
+
+
+def _source(module: str) -> str:
+    spec = find_spec(module)
+    loader: Any = spec and spec.loader
+    return loader.get_source(module) or ''

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
-from rbd_ros.algorithms import catalogue
 from rbd_ros.compiler.program import Program
 from rbd_ros.compiler.targets.c99 import SUFFIXES
 from rbd_ros.compiler.targets.c99_library import library, library_name
+from rbd_ros.robot.kernels import declared as declaration
 from rbd_ros.robot.robot import Robot
 
 #: Kinds of numbers that a library may have.
@@ -39,9 +39,7 @@ def c_library(
 
 
 def _program(robot: Robot, name: str, choices: Mapping[str, Any], links: Sequence[str]) -> Program:
-    declared = catalogue().get(name)
-    if declared is None:
-        raise ValueError(f'unknown function {name!r}; there are {", ".join(sorted(catalogue()))}')
+    declared = declaration(name)
     options: Dict[str, Any] = {}
     for symbol, choice in declared.choices.items():
         options[symbol] = choices.get(symbol, choice.default)

@@ -8,7 +8,7 @@ import logging
 import re
 from typing import Any, Callable, Dict, Optional, Tuple, Union
 
-from rbd_ros.algorithms import catalogue
+from rbd_ros.algorithms import catalogue, find
 from rbd_ros.algorithms.declaration import Declaration, declaration_of
 from rbd_ros.compiler import compile_lock, make_kernel, why_unavailable
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
@@ -95,7 +95,7 @@ def declared(algorithm: Algorithm) -> Declaration:
     """
     found = declaration_of(algorithm)
     if found is None and isinstance(algorithm, str):
-        found = catalogue().get(algorithm)
+        found = find(algorithm)
     if found is None:
         if not isinstance(algorithm, str):
             raise ValueError(f'{algorithm!r} is no declared algorithm: put @algorithm above it')

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from functools import cached_property
 import os
-from typing import Any, Callable, cast, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
+from typing import (
+    Any,
+    Callable,
+    cast,
+    Dict,
+    Iterable,
+    Mapping,
+    Optional,
+    Sequence,
+    Tuple,
+    TYPE_CHECKING,
+    Union,
+)
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,19 +29,22 @@ from rbd_ros.compiler.runtime.randomness import generator
 from rbd_ros.model import Body, load_urdf, Model
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.configuration import neutral
-from rbd_ros.robot.diagnostics import diagnose, Diagnostics
-from rbd_ros.robot.families.articulated import ArticulatedFunctions
-from rbd_ros.robot.families.centroidal import CentroidalFunctions
-from rbd_ros.robot.families.denoc import ComplementFunctions
-from rbd_ros.robot.families.derivatives import DerivativeFunctions
-from rbd_ros.robot.families.floating_base import FloatingBaseFunctions
-from rbd_ros.robot.families.hybrid import HybridFunctions
-from rbd_ros.robot.families.loops import LoopFunctions
-from rbd_ros.robot.families.regressors import RegressorFunctions
 from rbd_ros.robot.frame import RobotFrame
 from rbd_ros.robot.kernels import Algorithm, AnyKernel, Kernels
 from rbd_ros.robot.link_poses import link_poses, LinkPoses
 from rbd_ros.robot.variants import FULL
+
+if TYPE_CHECKING:
+    # Imported when they are used: most robots are used without most families.
+    from rbd_ros.robot.diagnostics import Diagnostics
+    from rbd_ros.robot.families.articulated import ArticulatedFunctions
+    from rbd_ros.robot.families.centroidal import CentroidalFunctions
+    from rbd_ros.robot.families.denoc import ComplementFunctions
+    from rbd_ros.robot.families.derivatives import DerivativeFunctions
+    from rbd_ros.robot.families.floating_base import FloatingBaseFunctions
+    from rbd_ros.robot.families.hybrid import HybridFunctions
+    from rbd_ros.robot.families.loops import LoopFunctions
+    from rbd_ros.robot.families.regressors import RegressorFunctions
 
 
 class Robot(Compiled):
@@ -165,6 +180,8 @@ class Robot(Compiled):
         :param q: configuration for the condition numbers, (nq,) [rad, m]; None: the neutral one
         :raises ValueError: for a wrong shape
         """
+        from rbd_ros.robot.diagnostics import diagnose
+
         return diagnose(self._model, None if q is None else np.asarray(q, dtype=float).tolist())
 
     @property
@@ -513,26 +530,36 @@ class Robot(Compiled):
     @cached_property
     def derivatives(self) -> DerivativeFunctions:
         """Dynamics together with its derivatives."""
+        from rbd_ros.robot.families.derivatives import DerivativeFunctions
+
         return DerivativeFunctions(self._kernels)
 
     @cached_property
     def hybrid(self) -> HybridFunctions:
         """Hybrid dynamics: forces given at some joints, accelerations at the others."""
+        from rbd_ros.robot.families.hybrid import HybridFunctions
+
         return HybridFunctions(self._kernels)
 
     @cached_property
     def loops(self) -> LoopFunctions:
         """Constraints of kinematic loops."""
+        from rbd_ros.robot.families.loops import LoopFunctions
+
         return LoopFunctions(self._kernels)
 
     @cached_property
     def regressors(self) -> RegressorFunctions:
         """Forces, energy and momentum as linear in the inertial parameters."""
+        from rbd_ros.robot.families.regressors import RegressorFunctions
+
         return RegressorFunctions(self._kernels)
 
     @cached_property
     def articulated(self) -> ArticulatedFunctions:
         """Articulated bodies, their handles and their assembly."""
+        from rbd_ros.robot.families.articulated import ArticulatedFunctions
+
         return ArticulatedFunctions(self._kernels)
 
     @cached_property
@@ -541,16 +568,22 @@ class Robot(Compiled):
 
         :raises ModelError: if its base is fixed
         """
+        from rbd_ros.robot.families.floating_base import FloatingBaseFunctions
+
         return FloatingBaseFunctions(self._kernels)
 
     @cached_property
     def centroidal(self) -> CentroidalFunctions:
         """Momentum about the centre of mass."""
+        from rbd_ros.robot.families.centroidal import CentroidalFunctions
+
         return CentroidalFunctions(self._kernels)
 
     @cached_property
     def denoc(self) -> ComplementFunctions:
         """Dynamics of hinges and sliders by the decoupled natural orthogonal complement."""
+        from rbd_ros.robot.families.denoc import ComplementFunctions
+
         return ComplementFunctions(self._kernels)
 
     # -- kinematics

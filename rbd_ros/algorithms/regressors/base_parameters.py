@@ -11,7 +11,6 @@ from typing import NamedTuple, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
-import scipy.linalg
 
 Array = NDArray[np.float64]
 
@@ -81,7 +80,7 @@ def base_parameters(Y: Array) -> BaseParameters:
     size = np.linalg.norm(Y, axis=0)
     idle = size <= _NEGLIGIBLE * size.max(initial=0.0)
     size[idle] = 1.0
-    (R,) = scipy.linalg.qr(Y / size, mode='r')
+    R = np.asarray(np.linalg.qr(Y / size, mode='r'), dtype=float)
     diagonal = np.abs(np.diag(R))
     independent = (diagonal > _NEGLIGIBLE) & ~idle
     columns = tuple(int(k) for k in np.flatnonzero(independent))
