@@ -31,7 +31,7 @@ JOB = {name: k for k, name in enumerate(_WORDS)}
 JOB_SIZE = len(_WORDS)
 
 _ALIGNMENT = 64  # of the widest vectors
-_LOOKS = 20_000  # for the next job before a helper sleeps: some 20 us
+_LOOKS = 20_000  # for what comes soon before a thread sleeps: some 20 us
 _ROOM = 128  # bytes, more than a mutex or a condition variable takes on any system
 _LOCKS = ('mutex', 'arrived', 'finished')  # the conditions: a job hangs out; its helpers are done
 _LIBRARY = {
@@ -163,6 +163,12 @@ def _run_function() -> str:
     r.tell('arrived')
     r.unlock()
     r.do(f'call void @take(ptr %job, ptr {room}, i1 false)')
+    # Helpers are in their last chunks, which take less time than to sleep and be woken up.
+    with r.loop(str(_LOOKS)):
+        helpers = r.at('%job', 'i64', str(JOB['helpers']))
+        at_work = r.value(f'load atomic i64, ptr {helpers} monotonic, align 8')
+        r.when(r.same(at_work, '0', 'i64'), 'done')
+    r.label('done')
     r.lock()
     # A helper that found no rows left may have taken it down already, and another job may hang
     # there.
