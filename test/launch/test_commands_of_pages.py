@@ -32,6 +32,7 @@ ELSEWHERE = {
     ('scripts/demo',): 'test/demo runs it',
     ('rbd_ros', 'demo'): 'test/demo runs it',
     ('rbd_ros', 'bench'): 'test/cli runs it',
+    ('rbd_ros', 'codegen'): 'test/cli runs it',
     ('scripts/test',): 'it runs this test',
     ('pip', 'install'): 'installs; test_distributions.py builds and reads what is installed',
     ('cd', '~/ws/src'): 'needs a workspace and the address of the repository',
