@@ -224,14 +224,31 @@ class Ros:
 
     # -- services ---------------------------------------------------------------------------------
 
-    def call(self, kind, name, request):
+    def _client(self, kind, name):
         client = self._clients.get(name)
         if client is None:
             client = self._clients[name] = self.node.create_client(kind, name)
         self.until(client.service_is_ready, f'service {name}')
+        return client
+
+    def call(self, kind, name, request):
+        client = self._client(kind, name)
         future = client.call_async(request)
         self.until(future.done, f'answer of {name}', 60.0)
         return future.result()
+
+    def ask(self, kind, name, request):
+        """Answer of a service that changes nothing: asked again if the middleware loses it."""
+        client, asked = self._client(kind, name), []
+
+        def answered():
+            if len(asked) < 1 + (time.monotonic() - begin) // 15.0:
+                asked.append(client.call_async(request))
+            return any(future.done() for future in asked)
+
+        begin = time.monotonic()
+        self.until(answered, f'answer of {name}', 60.0)
+        return next(future for future in asked if future.done()).result()
 
     def set_parameters(self, node, **values):
         request = SetParameters.Request(
@@ -245,7 +262,7 @@ class Ros:
         assert result.successful, result.reason
 
     def parameter_names(self, node):
-        names = self.call(
+        names = self.ask(
             ListParameters, f'{node}/list_parameters', ListParameters.Request(depth=0)
         ).result.names
         return set(names)
