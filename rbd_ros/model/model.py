@@ -1,147 +1,40 @@
-"""System model of a kinematic tree (book 4.6, table 4.3): bodies, joints, frames, gears, shapes.
+"""System model of a robot (book 4.6, table 4.3): a kinematic tree, and what is not of its tree.
 
-Bodies are numbered regularly (parents first), 0 is the fixed base, and body i is connected to its
-parent by joint i. A model is immutable; variants are made by the `with_` methods, whose arguments
-may be symbols.
+The tree and its numbering are in geared_tree.py, bodies and joints in parts.py. A model is
+immutable; variants are made by the `with_` methods, whose arguments may be symbols.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-import difflib
+from dataclasses import dataclass, replace
 from functools import cached_property
 import math
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Mapping, Sequence, Tuple
 
-from rbd_ros.model.errors import ModelError
+from rbd_ros.model.errors import ModelError, unknown_name
+from rbd_ros.model.geared_tree import GearedTree
 from rbd_ros.model.geometry import Geometry
-from rbd_ros.model.graph import ParentArray
-from rbd_ros.model.joints import JointType
+from rbd_ros.model.parts import Body, Coupling, Frame, JointLimits, Link, LoopJoint
 from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar
+
+__all__ = [
+    'Body',
+    'Coupling',
+    'FLOATING_BASE_JOINT',
+    'Frame',
+    'JointLimits',
+    'Link',
+    'LoopJoint',
+    'Model',
+]
 
 FLOATING_BASE_JOINT = 'floating_base'
 
 
 @dataclass(frozen=True)
-class JointLimits:
-    """Limits of a joint, which hold for each of its degrees of freedom.
-
-    A limit that the description does not give is infinite.
-
-    :param lower: minimum position [rad or m]
-    :param upper: maximum position [rad or m]
-    :param velocity: maximum speed [rad/s or m/s]
-    :param effort: maximum generalized force [N m or N]
-    """
-
-    lower: float = -math.inf
-    upper: float = math.inf
-    velocity: float = math.inf
-    effort: float = math.inf
-
-
-@dataclass(frozen=True)
-class Body:
-    """A moving body together with the joint that connects it to its parent.
-
-    :param name: name of the link that gives the body its frame
-    :param parent: number of the parent body
-    :param joint_name: name of the joint
-    :param joint: kinematic type of the joint
-    :param tree_transform: X_T, from the parent's to the joint's coordinates
-    :param inertia: inertia of the body and all that is fixed to it, in body coordinates
-    :param damping: viscous damping [N m s/rad or N s/m]
-    :param friction: Coulomb friction [N m or N]
-    :param armature: reflected rotor inertia, added to the diagonal of the mass matrix [kg m^2 or
-        kg]
-    :param limits: limits of the joint
-    :param urdf_type: joint type as the URDF calls it
-    :param q: where the joint's position variables lie among those of the tree
-    :param v: where the joint's velocity variables lie among those of the tree
-    """
-
-    name: str
-    parent: int
-    joint_name: str
-    joint: JointType
-    tree_transform: PluckerTransform
-    inertia: RigidBodyInertia
-    damping: float = 0.0
-    friction: float = 0.0
-    armature: float = 0.0
-    limits: JointLimits = JointLimits()
-    urdf_type: str = ''
-    q: slice = field(default_factory=lambda: slice(0, 0))
-    v: slice = field(default_factory=lambda: slice(0, 0))
-
-
-@dataclass(frozen=True)
-class Link:
-    """A link of the description: a frame on a body, and its share of that body's inertia.
-
-    :param name: name of the link
-    :param body: number of the body it is part of, 0 for the base
-    :param placement: transform from body to link coordinates
-    :param inertia: inertia of the link alone, in link coordinates
-    """
-
-    name: str
-    body: int
-    placement: PluckerTransform
-    inertia: RigidBodyInertia
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A named coordinate frame fixed to a body.
-
-    :param body: number of the body
-    :param placement: transform from body to frame coordinates
-    """
-
-    body: int
-    placement: PluckerTransform
-
-
-@dataclass(frozen=True)
-class Coupling:
-    """Gear constraint of a mimic joint, q = ratio * q_master + offset (book 9.6).
-
-    :param body: body whose joint mimics
-    :param master: body whose joint is mimicked, itself not mimicking
-    :param ratio: transmission ratio
-    :param offset: position at master position zero
-    """
-
-    body: int
-    master: int
-    ratio: float
-    offset: float
-
-
-@dataclass(frozen=True)
-class LoopJoint:
-    """A joint outside the spanning tree, which closes a kinematic loop (book 4.1.3, 8.2).
-
-    :param name: name of the joint
-    :param predecessor: frame that it connects from
-    :param successor: frame that it connects to
-    :param joint: kinematic type of the joint, a lower pair
-    """
-
-    name: str
-    predecessor: Frame
-    successor: Frame
-    joint: JointType
-
-
-@dataclass(frozen=True)
-class Model:
-    """Kinematic tree with its gears; see the module docstring for the numbering.
-
-    Tree coordinates count every joint; independent coordinates, those of the public interface,
-    leave the mimic joints out. Without mimic joints the two are the same.
+class Model(GearedTree):
+    """Kinematic tree with its gears, its loops and its shapes, under a gravity.
 
     :param name: name of the robot
     :param bodies: bodies 1, 2, ... in regular order; `body(i)` and `outward()` use the book's
@@ -155,11 +48,6 @@ class Model:
     :param warnings: what was noticed while the model was built
     """
 
-    name: str
-    bodies: Tuple[Body, ...]
-    links: Mapping[str, Link]
-    joint_frames: Mapping[str, Frame] = field(default_factory=dict)
-    couplings: Tuple[Coupling, ...] = ()
     loops: Tuple[LoopJoint, ...] = ()
     geometries: Tuple[Geometry, ...] = ()
     gravity: Tuple[Scalar, Scalar, Scalar] = (0.0, 0.0, -9.81)
@@ -205,200 +93,12 @@ class Model:
             nq, nv = nq + body.joint.nq, nv + body.joint.nv
         return cls(name, tuple(numbered), by_name, **others)
 
-    # -- the tree
-
-    def body(self, i: int) -> Body:
-        """Body of number `i`, from 1."""
-        return self.bodies[i - 1]
-
-    def outward(self) -> Iterator[Tuple[int, Body]]:
-        """Bodies with their numbers, from the base to the leaves."""
-        return enumerate(self.bodies, start=1)
-
-    def inward(self) -> Iterator[Tuple[int, Body]]:
-        """Bodies with their numbers, from the leaves to the base."""
-        return reversed(list(enumerate(self.bodies, start=1)))
-
-    @cached_property
-    def parent_array(self) -> ParentArray:
-        """Parents of the bodies, with the supports, children and subtrees that follow."""
-        return ParentArray(tuple(body.parent for body in self.bodies))
-
-    def support(self, i: int) -> List[int]:
-        """Support kappa(i): the bodies on the path from body `i` to the base (book 4.1.4).
-
-        The list begins with `i`; the base is not in it.
-        """
-        path = []
-        while i > 0:
-            path.append(i)
-            i = self.body(i).parent
-        return path
-
-    def subtree(self, i: int) -> List[int]:
-        """Subtree nu(i): body `i` and all bodies it supports, in ascending order (book 4.1.4)."""
-        return [
-            j for j in range(max(i, 1), len(self.bodies) + 1) if i == 0 or i in self.support(j)
-        ]
-
-    def support_dofs(self, i: int) -> Tuple[int, ...]:
-        """Degrees of freedom of the tree that move body `i`, in ascending order."""
-        return tuple(
-            k for j in reversed(self.support(i)) for k in range(self.tree_nv)[self.body(j).v]
-        )
-
-    # -- coordinates
-
-    @cached_property
-    def tree_nq(self) -> int:
-        """Number of position variables of the tree, mimic joints included."""
-        return sum(body.joint.nq for body in self.bodies)
-
-    @cached_property
-    def tree_nv(self) -> int:
-        """Degrees of freedom of the tree, mimic joints included."""
-        return sum(body.joint.nv for body in self.bodies)
-
-    @cached_property
-    def independent(self) -> Tuple[int, ...]:
-        """Numbers of the bodies whose joints are independent, in order."""
-        mimics = {coupling.body for coupling in self.couplings}
-        return tuple(i for i, _ in self.outward() if i not in mimics)
-
-    @cached_property
-    def joint_names(self) -> Tuple[str, ...]:
-        """Names of the independent joints, in order."""
-        return tuple(self.body(i).joint_name for i in self.independent)
-
-    @cached_property
-    def nq(self) -> int:
-        """Number of independent position variables."""
-        return sum(self.body(i).joint.nq for i in self.independent)
-
-    @cached_property
-    def nv(self) -> int:
-        """Number of independent degrees of freedom."""
-        return sum(self.body(i).joint.nv for i in self.independent)
-
-    @cached_property
-    def independent_slices(self) -> Dict[int, Tuple[slice, slice]]:
-        """Where the joint variables of each independent body lie in q and v.
-
-        The keys are the numbers of the bodies, the values a slice of q and a slice of v each.
-        """
-        result, nq, nv = {}, 0, 0
-        for i in self.independent:
-            joint = self.body(i).joint
-            result[i] = (slice(nq, nq + joint.nq), slice(nv, nv + joint.nv))
-            nq, nv = nq + joint.nq, nv + joint.nv
-        return result
-
-    @cached_property
-    def _gears(self) -> Dict[int, Tuple[int, float, float]]:
-        """For each body the independent body that drives it, with ratio and offset."""
-        gears = {i: (i, 1.0, 0.0) for i in self.independent}
-        gears.update({c.body: (c.master, c.ratio, c.offset) for c in self.couplings})
-        return gears
-
-    @cached_property
-    def tree_dof_index(self) -> Tuple[int, ...]:
-        """Independent degree of freedom that drives each one of the tree, (tree_nv,)."""
-        return tuple(
-            k
-            for i, _ in self.outward()
-            for k in range(self.nv)[self.independent_slices[self._gears[i][0]][1]]
-        )
-
-    @cached_property
-    def tree_dof_ratio(self) -> Tuple[float, ...]:
-        """Transmission ratio of each degree of freedom of the tree, (tree_nv,)."""
-        return tuple(self._gears[i][1] for i, body in self.outward() for _ in range(body.joint.nv))
-
-    # -- gears: q_tree = gamma(q), v_tree = G v (book eq 3.11, 9.26)
-
-    def tree_position(self, q: Sequence[Scalar]) -> List[Scalar]:
-        """Positions of all joints, gamma(q), (tree_nq,), from the independent ones, (nq,)."""
-        result: List[Scalar] = []
-        for i, _ in self.outward():
-            master, ratio, offset = self._gears[i]
-            positions = q[self.independent_slices[master][0]]
-            result.extend(positions if master == i else [ratio * x + offset for x in positions])
-        return result
-
-    def tree_velocity(self, v: Sequence[Scalar]) -> List[Scalar]:
-        """Velocities or accelerations of all joints, G v, from the independent ones.
-
-        :param v: velocities or accelerations of the independent joints, (nv,)
-        :return: those of the tree, (tree_nv,)
-        """
-        return [
-            v[k] if ratio == 1.0 else ratio * v[k]
-            for k, ratio in zip(self.tree_dof_index, self.tree_dof_ratio)
-        ]
-
-    def independent_velocity(self, v: Sequence[Scalar]) -> List[Scalar]:
-        """Velocities (or accelerations) of the independent joints, (nv,), among those of all."""
-        return [v[k] for i in self.independent for k in range(self.tree_nv)[self.body(i).v]]
-
-    def independent_force(self, tau: Sequence[Scalar]) -> List[Scalar]:
-        """Forces on the independent coordinates, G^T tau, from those on all joints.
-
-        :param tau: generalized forces of the tree, (tree_nv,)
-        :return: generalized forces, (nv,)
-        """
-        if not self.couplings:
-            return list(tau)
-        result = [0.0] * self.nv
-        for value, k, ratio in zip(tau, self.tree_dof_index, self.tree_dof_ratio):
-            result[k] = result[k] + ratio * value
-        return result
-
-    def independent_columns(self, J: Sequence[Sequence[Scalar]]) -> List[List[Scalar]]:
-        """Matrix J G with columns for the independent coordinates, from one for all joints.
-
-        :param J: matrix of m rows, such as a Jacobian, (m, tree_nv)
-        :return: the same for the independent velocities, (m, nv)
-        """
-        return [self.independent_force(row) for row in J]
-
-    def independent_matrix(self, H: Sequence[Sequence[Scalar]]) -> List[List[Scalar]]:
-        """Matrix G^T H G of the independent coordinates, (nv, nv), from one of the tree.
-
-        :param H: matrix of the tree, such as its mass matrix, (tree_nv, tree_nv)
-        """
-        if not self.couplings:
-            return [list(row) for row in H]
-        columns = list(zip(*self.independent_columns(H)))
-        return [list(row) for row in zip(*(self.independent_force(column) for column in columns))]
-
     # -- loops
 
     @cached_property
     def loop_constraints(self) -> int:
         """Number of constraints that the loop joints impose."""
         return sum(6 - loop.joint.nv for loop in self.loops)
-
-    # -- frames
-
-    def link(self, name: str) -> Link:
-        """Link of the given name.
-
-        :raises ValueError: if there is none; the message lists similar names
-        """
-        if name not in self.links:
-            raise ValueError(_unknown('link', name, self.links))
-        return self.links[name]
-
-    def frame(self, name: str) -> Frame:
-        """Frame of a link, or of a joint if no link has that name.
-
-        :raises ValueError: if there is none; the message lists similar names
-        """
-        if name in self.links:
-            return Frame(self.links[name].body, self.links[name].placement)
-        if name not in self.joint_frames:
-            raise ValueError(_unknown('link or joint', name, [*self.links, *self.joint_frames]))
-        return self.joint_frames[name]
 
     # -- variants
 
@@ -466,7 +166,7 @@ class Model:
         known = {body.joint_name for body in self.bodies}
         for joint, value in armature.items():
             if joint not in known:
-                raise ModelError(f'armature: {_unknown("moving joint", joint, known)}')
+                raise ModelError(f'armature: {unknown_name("moving joint", joint, known)}')
             if not (math.isfinite(value) and value >= 0.0):
                 raise ModelError(
                     f'armature of joint {joint!r} must be finite and not negative, got {value}'
@@ -493,16 +193,3 @@ def _snapped(X: PluckerTransform) -> PluckerTransform:
         linear3.matrix3((unit(x) for x in row) for row in X.E),
         linear3.vector3(0.0 if abs(x) < reach else x for x in X.r),
     )
-
-
-def _unknown(what: str, name: str, known: Iterable[str]) -> str:
-    known = list(known)
-    close: Optional[List[str]] = (
-        difflib.get_close_matches(name, known, 5, 0.4) if isinstance(name, str) else None
-    )
-    hint = (
-        f'; did you mean {", ".join(map(repr, close))}?'
-        if close
-        else f'; there are {", ".join(known[:40])}'
-    )
-    return f'unknown {what} {name!r}{hint}'

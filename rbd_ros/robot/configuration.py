@@ -1,15 +1,90 @@
-"""Configurations of a robot: the neutral one."""
+"""Configurations of a robot: neutral and random ones, and the motion from one to another."""
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Callable, cast, Optional
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
+from rbd_ros.compiler.runtime.randomness import generator
 from rbd_ros.model import Model
+from rbd_ros.robot.compiled import Array, Compiled, computes, Out
 
 
-def neutral(model: Model) -> NDArray[np.float64]:
+def neutral(model: Model) -> Array:
     """Configuration with every joint transform the identity, (nq,) [rad, m]."""
     return np.array(
         [x for i in model.independent for x in model.body(i).joint.neutral()], dtype=float
     )
+
+
+class ConfigurationFunctions(Compiled):
+    """Configurations: the part of `Robot` that says where the joints are and may go."""
+
+    def neutral(self) -> Array:
+        """Configuration with all joints at zero, quaternions at the identity, (nq,) [rad, m]."""
+        return neutral(self._kernels.model)
+
+    @computes('random_configuration')
+    def random_configuration(
+        self, rng: Optional[np.random.Generator] = None, *, out: Out = None
+    ) -> Array:
+        """Random configuration, uniform between the joint limits, (nq,) [rad, m].
+
+        A joint without limits is drawn within pi of zero if it turns and within 1 m if it slides;
+        orientations are uniform on the rotation group.
+
+        :param rng: source of randomness; one of this process if None
+        :param out: array for the result
+        """
+        u = (rng or generator()).random(self._uniforms)
+        return self._call('random_configuration', (u,), None, out)
+
+    def random_configurations(
+        self, count: int, rng: Optional[np.random.Generator] = None, *, out: Out = None
+    ) -> Array:
+        """Batch of configurations, each drawn as by `random_configuration`, (count, nq).
+
+        :param count: number of configurations
+        :param rng: source of randomness; one of this process if None
+        :param out: array for the result
+        """
+        u = (rng or generator()).random((count, self._uniforms))
+        sample = cast(Callable[..., Array], self._kernels.get('random_configuration').function)
+        return sample(u, out=out)
+
+    @cached_property
+    def _uniforms(self) -> int:
+        """Number of random numbers that a configuration takes."""
+        model = self._kernels.model
+        return sum(model.body(i).joint.uniforms for i in model.independent)
+
+    @computes('integrate')
+    def integrate(
+        self, q: ArrayLike, v: ArrayLike, dt: ArrayLike = 1.0, *, out: Out = None
+    ) -> Array:
+        """Configuration reached from `q` at the constant velocity `v` in time `dt`, (nq,).
+
+        Rotations are exact (book 4.4), and the quaternions of the result have unit length.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param dt: time [s], a number, or one for each state of a batch, (N,)
+        :param out: array for the result
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('integrate', (q, v, dt), None, out)
+
+    @computes('difference')
+    def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Out = None) -> Array:
+        """Velocity that leads from `q0` to `q1` in unit time, (nv,): `integrate` backwards.
+
+        :param q0: configuration at first, (nq,) [rad, m]
+        :param q1: configuration at last, (nq,) [rad, m]
+        :param out: array for the result
+        :return: velocity [rad/s, m/s]; orientations take the shorter way
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('difference', (q0, q1), None, out)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Callable, Iterator, NamedTuple, Tuple
+from typing import Any, Callable, Dict, Iterator, NamedTuple, Tuple
 
 from rbd_ros.algorithms.declaration import Declaration
 from rbd_ros.algorithms.kinds import Array
@@ -77,9 +77,15 @@ def public_functions() -> Iterator[PublicFunction]:
     """Methods of `Robot` and its families that compute an algorithm, in the order of the text."""
     for home, kind in HOMES:
         assert issubclass(kind, Compiled)
-        for method in vars(kind).values():
+        for method in _members(kind).values():
             if hasattr(method, 'algorithm'):
                 yield PublicFunction(home, method, declared(method.algorithm))
+
+
+def _members(kind: type) -> Dict[str, Any]:
+    """What a class and those that it is made of define, in the order of their texts."""
+    parts = [part for part in kind.__mro__ if part not in (Compiled, object)]
+    return {name: value for part in parts for name, value in vars(part).items()}
 
 
 def table() -> str:

@@ -1,0 +1,226 @@
+"""Kinematic tree of a system model: its numbering, its coordinates, its gears, its frames.
+
+Bodies are numbered regularly (parents first), 0 is the fixed base, and body i is connected to its
+parent by joint i. Tree coordinates count every joint; independent coordinates, those of the public
+interface, leave the mimic joints out. Without mimic joints the two are the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+
+from rbd_ros.model.errors import unknown_name
+from rbd_ros.model.graph import ParentArray
+from rbd_ros.model.parts import Body, Coupling, Frame, Link
+from rbd_ros.spatial.scalar import Scalar
+
+
+@dataclass(frozen=True)
+class GearedTree:
+    """Bodies and joints of a kinematic tree, some of its joints geared to others.
+
+    :param name: name of the robot
+    :param bodies: bodies 1, 2, ... in regular order; `body(i)` and `outward()` use the book's
+        numbers
+    :param links: links of the description by name
+    :param joint_frames: frames of all joints of the description (fixed ones too) by joint name
+    :param couplings: gear constraints
+    """
+
+    name: str
+    bodies: Tuple[Body, ...]
+    links: Mapping[str, Link]
+    joint_frames: Mapping[str, Frame] = field(default_factory=dict)
+    couplings: Tuple[Coupling, ...] = ()
+
+    # -- the tree
+
+    def body(self, i: int) -> Body:
+        """Body of number `i`, from 1."""
+        return self.bodies[i - 1]
+
+    def outward(self) -> Iterator[Tuple[int, Body]]:
+        """Bodies with their numbers, from the base to the leaves."""
+        return enumerate(self.bodies, start=1)
+
+    def inward(self) -> Iterator[Tuple[int, Body]]:
+        """Bodies with their numbers, from the leaves to the base."""
+        return reversed(list(enumerate(self.bodies, start=1)))
+
+    @cached_property
+    def parent_array(self) -> ParentArray:
+        """Parents of the bodies, with the supports, children and subtrees that follow."""
+        return ParentArray(tuple(body.parent for body in self.bodies))
+
+    def support(self, i: int) -> List[int]:
+        """Support kappa(i): the bodies on the path from body `i` to the base (book 4.1.4).
+
+        The list begins with `i`; the base is not in it.
+        """
+        path = []
+        while i > 0:
+            path.append(i)
+            i = self.body(i).parent
+        return path
+
+    def subtree(self, i: int) -> List[int]:
+        """Subtree nu(i): body `i` and all bodies it supports, in ascending order (book 4.1.4)."""
+        return [
+            j for j in range(max(i, 1), len(self.bodies) + 1) if i == 0 or i in self.support(j)
+        ]
+
+    def support_dofs(self, i: int) -> Tuple[int, ...]:
+        """Degrees of freedom of the tree that move body `i`, in ascending order."""
+        return tuple(
+            k for j in reversed(self.support(i)) for k in range(self.tree_nv)[self.body(j).v]
+        )
+
+    # -- coordinates
+
+    @cached_property
+    def tree_nq(self) -> int:
+        """Number of position variables of the tree, mimic joints included."""
+        return sum(body.joint.nq for body in self.bodies)
+
+    @cached_property
+    def tree_nv(self) -> int:
+        """Degrees of freedom of the tree, mimic joints included."""
+        return sum(body.joint.nv for body in self.bodies)
+
+    @cached_property
+    def independent(self) -> Tuple[int, ...]:
+        """Numbers of the bodies whose joints are independent, in order."""
+        mimics = {coupling.body for coupling in self.couplings}
+        return tuple(i for i, _ in self.outward() if i not in mimics)
+
+    @cached_property
+    def joint_names(self) -> Tuple[str, ...]:
+        """Names of the independent joints, in order."""
+        return tuple(self.body(i).joint_name for i in self.independent)
+
+    @cached_property
+    def nq(self) -> int:
+        """Number of independent position variables."""
+        return sum(self.body(i).joint.nq for i in self.independent)
+
+    @cached_property
+    def nv(self) -> int:
+        """Number of independent degrees of freedom."""
+        return sum(self.body(i).joint.nv for i in self.independent)
+
+    @cached_property
+    def independent_slices(self) -> Dict[int, Tuple[slice, slice]]:
+        """Where the joint variables of each independent body lie in q and v.
+
+        The keys are the numbers of the bodies, the values a slice of q and a slice of v each.
+        """
+        result, nq, nv = {}, 0, 0
+        for i in self.independent:
+            joint = self.body(i).joint
+            result[i] = (slice(nq, nq + joint.nq), slice(nv, nv + joint.nv))
+            nq, nv = nq + joint.nq, nv + joint.nv
+        return result
+
+    @cached_property
+    def _gears(self) -> Dict[int, Tuple[int, float, float]]:
+        """For each body the independent body that drives it, with ratio and offset."""
+        gears = {i: (i, 1.0, 0.0) for i in self.independent}
+        gears.update({c.body: (c.master, c.ratio, c.offset) for c in self.couplings})
+        return gears
+
+    @cached_property
+    def tree_dof_index(self) -> Tuple[int, ...]:
+        """Independent degree of freedom that drives each one of the tree, (tree_nv,)."""
+        return tuple(
+            k
+            for i, _ in self.outward()
+            for k in range(self.nv)[self.independent_slices[self._gears[i][0]][1]]
+        )
+
+    @cached_property
+    def tree_dof_ratio(self) -> Tuple[float, ...]:
+        """Transmission ratio of each degree of freedom of the tree, (tree_nv,)."""
+        return tuple(self._gears[i][1] for i, body in self.outward() for _ in range(body.joint.nv))
+
+    # -- gears: q_tree = gamma(q), v_tree = G v (book eq 3.11, 9.26)
+
+    def tree_position(self, q: Sequence[Scalar]) -> List[Scalar]:
+        """Positions of all joints, gamma(q), (tree_nq,), from the independent ones, (nq,)."""
+        result: List[Scalar] = []
+        for i, _ in self.outward():
+            master, ratio, offset = self._gears[i]
+            positions = q[self.independent_slices[master][0]]
+            result.extend(positions if master == i else [ratio * x + offset for x in positions])
+        return result
+
+    def tree_velocity(self, v: Sequence[Scalar]) -> List[Scalar]:
+        """Velocities or accelerations of all joints, G v, from the independent ones.
+
+        :param v: velocities or accelerations of the independent joints, (nv,)
+        :return: those of the tree, (tree_nv,)
+        """
+        return [
+            v[k] if ratio == 1.0 else ratio * v[k]
+            for k, ratio in zip(self.tree_dof_index, self.tree_dof_ratio)
+        ]
+
+    def independent_velocity(self, v: Sequence[Scalar]) -> List[Scalar]:
+        """Velocities (or accelerations) of the independent joints, (nv,), among those of all."""
+        return [v[k] for i in self.independent for k in range(self.tree_nv)[self.body(i).v]]
+
+    def independent_force(self, tau: Sequence[Scalar]) -> List[Scalar]:
+        """Forces on the independent coordinates, G^T tau, from those on all joints.
+
+        :param tau: generalized forces of the tree, (tree_nv,)
+        :return: generalized forces, (nv,)
+        """
+        if not self.couplings:
+            return list(tau)
+        result = [0.0] * self.nv
+        for value, k, ratio in zip(tau, self.tree_dof_index, self.tree_dof_ratio):
+            result[k] = result[k] + ratio * value
+        return result
+
+    def independent_columns(self, J: Sequence[Sequence[Scalar]]) -> List[List[Scalar]]:
+        """Matrix J G with columns for the independent coordinates, from one for all joints.
+
+        :param J: matrix of m rows, such as a Jacobian, (m, tree_nv)
+        :return: the same for the independent velocities, (m, nv)
+        """
+        return [self.independent_force(row) for row in J]
+
+    def independent_matrix(self, H: Sequence[Sequence[Scalar]]) -> List[List[Scalar]]:
+        """Matrix G^T H G of the independent coordinates, (nv, nv), from one of the tree.
+
+        :param H: matrix of the tree, such as its mass matrix, (tree_nv, tree_nv)
+        """
+        if not self.couplings:
+            return [list(row) for row in H]
+        columns = list(zip(*self.independent_columns(H)))
+        return [list(row) for row in zip(*(self.independent_force(column) for column in columns))]
+
+    # -- frames
+
+    def link(self, name: str) -> Link:
+        """Link of the given name.
+
+        :raises ValueError: if there is none; the message lists similar names
+        """
+        if name not in self.links:
+            raise ValueError(unknown_name('link', name, self.links))
+        return self.links[name]
+
+    def frame(self, name: str) -> Frame:
+        """Frame of a link, or of a joint if no link has that name.
+
+        :raises ValueError: if there is none; the message lists similar names
+        """
+        if name in self.links:
+            return Frame(self.links[name].body, self.links[name].placement)
+        if name not in self.joint_frames:
+            raise ValueError(
+                unknown_name('link or joint', name, [*self.links, *self.joint_frames])
+            )
+        return self.joint_frames[name]

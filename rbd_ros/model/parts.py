@@ -1,0 +1,122 @@
+"""Parts of a system model: bodies with their joints, links, frames, gears, loop joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+import math
+
+from rbd_ros.model.joints import JointType
+from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
+
+
+@dataclass(frozen=True)
+class JointLimits:
+    """Limits of a joint, which hold for each of its degrees of freedom.
+
+    A limit that the description does not give is infinite.
+
+    :param lower: minimum position [rad or m]
+    :param upper: maximum position [rad or m]
+    :param velocity: maximum speed [rad/s or m/s]
+    :param effort: maximum generalized force [N m or N]
+    """
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+
+
+@dataclass(frozen=True)
+class Body:
+    """A moving body together with the joint that connects it to its parent.
+
+    :param name: name of the link that gives the body its frame
+    :param parent: number of the parent body
+    :param joint_name: name of the joint
+    :param joint: kinematic type of the joint
+    :param tree_transform: X_T, from the parent's to the joint's coordinates
+    :param inertia: inertia of the body and all that is fixed to it, in body coordinates
+    :param damping: viscous damping [N m s/rad or N s/m]
+    :param friction: Coulomb friction [N m or N]
+    :param armature: reflected rotor inertia, added to the diagonal of the mass matrix [kg m^2 or
+        kg]
+    :param limits: limits of the joint
+    :param urdf_type: joint type as the URDF calls it
+    :param q: where the joint's position variables lie among those of the tree
+    :param v: where the joint's velocity variables lie among those of the tree
+    """
+
+    name: str
+    parent: int
+    joint_name: str
+    joint: JointType
+    tree_transform: PluckerTransform
+    inertia: RigidBodyInertia
+    damping: float = 0.0
+    friction: float = 0.0
+    armature: float = 0.0
+    limits: JointLimits = JointLimits()
+    urdf_type: str = ''
+    q: slice = field(default_factory=lambda: slice(0, 0))
+    v: slice = field(default_factory=lambda: slice(0, 0))
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link of the description: a frame on a body, and its share of that body's inertia.
+
+    :param name: name of the link
+    :param body: number of the body it is part of, 0 for the base
+    :param placement: transform from body to link coordinates
+    :param inertia: inertia of the link alone, in link coordinates
+    """
+
+    name: str
+    body: int
+    placement: PluckerTransform
+    inertia: RigidBodyInertia
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A named coordinate frame fixed to a body.
+
+    :param body: number of the body
+    :param placement: transform from body to frame coordinates
+    """
+
+    body: int
+    placement: PluckerTransform
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """Gear constraint of a mimic joint, q = ratio * q_master + offset (book 9.6).
+
+    :param body: body whose joint mimics
+    :param master: body whose joint is mimicked, itself not mimicking
+    :param ratio: transmission ratio
+    :param offset: position at master position zero
+    """
+
+    body: int
+    master: int
+    ratio: float
+    offset: float
+
+
+@dataclass(frozen=True)
+class LoopJoint:
+    """A joint outside the spanning tree, which closes a kinematic loop (book 4.1.3, 8.2).
+
+    :param name: name of the joint
+    :param predecessor: frame that it connects from
+    :param successor: frame that it connects to
+    :param joint: kinematic type of the joint, a lower pair
+    """
+
+    name: str
+    predecessor: Frame
+    successor: Frame
+    joint: JointType

@@ -1,0 +1,166 @@
+"""What a robot is: its names, its sizes, its limits, and what a URDF says of its joints."""
+
+from __future__ import annotations
+
+from typing import Callable, Optional, Sequence, Tuple, TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints, singularity
+from rbd_ros.model import Body, Model
+from rbd_ros.robot.compiled import Array
+from rbd_ros.robot.configuration import neutral
+
+if TYPE_CHECKING:
+    from rbd_ros.robot.diagnostics import Diagnostics
+
+
+class RobotDescription:
+    """Names, sizes and limits of a robot: the part of `Robot` that computes no dynamics.
+
+    :param model: system model
+    """
+
+    def __init__(self, model: Model):
+        self._model = model
+        independent = [(model.body(i), at_v) for i, (_, at_v) in model.independent_slices.items()]
+        self._velocity_limits = self._for_each_dof(lambda body: body.limits.velocity, independent)
+        self._effort_limits = self._for_each_dof(lambda body: body.limits.effort, independent)
+        self._lower, self._upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
+        for i, (at_q, _) in model.independent_slices.items():
+            if model.body(i).joint.nq == 1:
+                self._lower[at_q], self._upper[at_q] = (
+                    model.body(i).limits.lower,
+                    model.body(i).limits.upper,
+                )
+        for array in (self._lower, self._upper):
+            array.flags.writeable = False
+
+    @property
+    def model(self) -> Model:
+        """System model."""
+        return self._model
+
+    @property
+    def name(self) -> str:
+        """Name of the robot."""
+        return self._model.name
+
+    @property
+    def nq(self) -> int:
+        """Number of position variables."""
+        return self._model.nq
+
+    @property
+    def nv(self) -> int:
+        """Degrees of freedom."""
+        return self._model.nv
+
+    @property
+    def joint_names(self) -> Tuple[str, ...]:
+        """Names of the joints in the order of q and v, mimic joints left out.
+
+        The order is depth first along the tree of the description, siblings as in the file.
+        """
+        return self._model.joint_names
+
+    @property
+    def link_names(self) -> Tuple[str, ...]:
+        """Names of all links."""
+        return tuple(self._model.links)
+
+    @property
+    def body_names(self) -> Tuple[str, ...]:
+        """Names of the moving bodies, each called by the link that gives it its frame."""
+        return tuple(body.name for body in self._model.bodies)
+
+    @property
+    def warnings(self) -> Tuple[str, ...]:
+        """What is odd about the description, each warning naming a link or joint."""
+        singular = singularity(self._model)
+        if singular:
+            return (*self._model.warnings, f'forward dynamics is impossible: {singular}')
+        joints = singular_joints(self._model, neutral(self._model))
+        if joints:
+            names = ', '.join(map(repr, joints))
+            return (
+                *self._model.warnings,
+                f'the mass matrix is singular at the neutral configuration: joints {names}',
+            )
+        return self._model.warnings
+
+    def diagnose(self, q: Optional[ArrayLike] = None) -> Diagnostics:
+        """What of the model costs accuracy (book 10.1, 10.2): ratios and condition numbers.
+
+        :param q: configuration for the condition numbers, (nq,) [rad, m]; None: the neutral one
+        :raises ValueError: for a wrong shape
+        """
+        from rbd_ros.robot.diagnostics import diagnose
+
+        return diagnose(self._model, None if q is None else np.asarray(q, dtype=float).tolist())
+
+    @property
+    def gravity(self) -> Array:
+        """Acceleration of gravity in base coordinates, (3,) [m/s^2]."""
+        return np.array(self._model.gravity, dtype=float)
+
+    @property
+    def effort_limits(self) -> Array:
+        """Maximum generalized forces, (nv,) [N m or N]; infinite where the URDF gives none."""
+        return self._effort_limits
+
+    @property
+    def velocity_limits(self) -> Array:
+        """Maximum speeds, (nv,) [rad/s or m/s]; infinite where the URDF gives none."""
+        return self._velocity_limits
+
+    @property
+    def lower_limits(self) -> Array:
+        """Minimum positions, (nq,) [rad or m]; infinite where the URDF gives none."""
+        return self._lower
+
+    @property
+    def upper_limits(self) -> Array:
+        """Maximum positions, (nq,) [rad or m]; infinite where the URDF gives none."""
+        return self._upper
+
+    @property
+    def damping(self) -> Array:
+        """Viscous damping, (nv,) [N m s/rad or N s/m].
+
+        That of mimic joints is reflected to the joints that they follow.
+        """
+        return self._reflected(lambda body, ratio: body.damping * ratio * ratio)
+
+    @property
+    def friction(self) -> Array:
+        """Coulomb friction, (nv,) [N m or N].
+
+        That of mimic joints is reflected to the joints that they follow.
+        """
+        return self._reflected(lambda body, ratio: body.friction * abs(ratio))
+
+    @property
+    def armature(self) -> Array:
+        """Rotor inertia, part of the diagonal of the mass matrix, (nv,) [kg m^2 or kg].
+
+        That of mimic joints is reflected to the joints that they follow.
+        """
+        return self._reflected(lambda body, ratio: body.armature * ratio * ratio)
+
+    def _for_each_dof(
+        self, value: Callable[[Body], float], independent: Sequence[Tuple[Body, slice]]
+    ) -> Array:
+        result = np.zeros(self._model.nv)
+        for body, at_v in independent:
+            result[at_v] = value(body)
+        result.flags.writeable = False
+        return result
+
+    def _reflected(self, value: Callable[[Body, float], float]) -> Array:
+        model, result = self._model, np.zeros(self._model.nv)
+        for _, body in model.outward():
+            for k in range(model.tree_nv)[body.v]:
+                result[model.tree_dof_index[k]] += value(body, model.tree_dof_ratio[k])
+        return result

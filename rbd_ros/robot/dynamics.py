@@ -1,0 +1,225 @@
+"""Dynamics of a robot: forces, accelerations, inertia, energy and momentum."""
+
+from __future__ import annotations
+
+from typing import Callable, cast
+
+from numpy.typing import ArrayLike
+
+from rbd_ros.algorithms.inertia_matrix.equations_of_motion import EquationsOfMotion
+from rbd_ros.algorithms.momentum.energy import Energy
+from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
+from rbd_ros.robot.variants import FULL
+
+
+class DynamicsFunctions(Compiled):
+    """Dynamics: the part of `Robot` that has the terms of its equation of motion."""
+
+    @computes('inverse_dynamics')
+    def inverse_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        external_forces: Forces = None,
+        *,
+        out: Out = None,
+    ) -> Array:
+        """Generalized forces tau = H(q) a + C(q, v) for an acceleration (RNEA, book 5.3).
+
+        Joint friction is not part of them.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param a: acceleration, (nv,) [rad/s^2, m/s^2]
+        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+            [N m, N]
+        :param out: array for the result
+        :return: tau, (nv,) [N m, N]
+        :raises ValueError: for a wrong shape or dtype, or an unknown link
+        """
+        return self._call('inverse_dynamics', (q, v, a), external_forces, out)
+
+    @computes('forward_dynamics')
+    def forward_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        external_forces: Forces = None,
+        *,
+        out: Out = None,
+    ) -> Array:
+        """Acceleration that generalized forces cause, without joint friction (ABA, book 7.3).
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param tau: generalized forces, (nv,) [N m, N]
+        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+            [N m, N]
+        :param out: array for the result
+        :return: acceleration, (nv,) [rad/s^2, m/s^2]
+        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        :raises ValueError: for a wrong shape or dtype, or an unknown link
+        """
+        return self._call('forward_dynamics', (q, v, tau), external_forces, out)
+
+    @computes('bias_force')
+    def bias_force(
+        self, q: ArrayLike, v: ArrayLike, external_forces: Forces = None, *, out: Out = None
+    ) -> Array:
+        """Bias force C of H a + C = tau, (nv,) [N m, N] (book 6.1).
+
+        It is the force that makes the acceleration zero: against Coriolis and centrifugal effects,
+        gravity and external forces.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param external_forces: as for `inverse_dynamics`
+        :param out: array for the result
+        :raises ValueError: for a wrong shape or dtype, or an unknown link
+        """
+        return self._call('bias_force', (q, v), external_forces, out)
+
+    @computes('gravity_torque')
+    def gravity_torque(self, q: ArrayLike, *, out: Out = None) -> Array:
+        """Generalized forces that hold the robot still against gravity, (nv,) [N m, N]."""
+        return self._call('gravity_torque', (q,), None, out)
+
+    @computes('mass_matrix')
+    def mass_matrix(self, q: ArrayLike, *, storage: str = 'full', out: Out = None) -> Array:
+        """Joint-space inertia matrix H(q), rotors included (CRBA, book 6.2), (nv, nv).
+
+        :param q: configuration, (nq,)
+        :param storage: 'full', or 'packed' for the lower triangle alone, row by row, as
+            `H[numpy.tril_indices(nv)]`: half the memory, which is what large batches wait for
+        :param out: array for the result
+        :return: H, (nv, nv), or (nv (nv + 1) / 2,) if packed [kg m^2, kg m, kg]
+        :raises ValueError: for a wrong shape or dtype, or an unknown storage
+        """
+        if storage != FULL:
+            packed = cast(
+                Callable[..., Array], self._kernels.get('mass_matrix', storage=storage).function
+            )
+            return packed(q, out=out)
+        return self._call('mass_matrix', (q,), None, out)
+
+    @computes('inverse_mass_matrix')
+    def inverse_mass_matrix(self, q: ArrayLike, *, out: Out = None) -> Array:
+        """Inverse of the mass matrix, the accelerations that unit forces cause, (nv, nv).
+
+        It takes less time than to invert `mass_matrix`. To solve for one acceleration,
+        `forward_dynamics` takes less still.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param out: array for the result
+        :return: H^-1, (nv, nv) [1/(kg m^2), 1/(kg m), 1/kg]
+        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('inverse_mass_matrix', (q,), None, out)
+
+    @computes('equations_of_motion')
+    def equations_of_motion(
+        self, q: ArrayLike, v: ArrayLike, external_forces: Forces = None, *, out: Outs = None
+    ) -> EquationsOfMotion:
+        """Inertia matrix and bias force of H a + C = tau, in one pass.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param external_forces: as for `inverse_dynamics`
+        :param out: arrays for H and C
+        :return: H, (nv, nv), and C, (nv,), as `mass_matrix` and `bias_force` give them
+        :raises ValueError: for a wrong shape or dtype, or an unknown link
+        """
+        return self._call('equations_of_motion', (q, v), external_forces, out)
+
+    @computes('coriolis_matrix')
+    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
+        """Coriolis matrix C(q, v) of the Christoffel symbols, (nv, nv).
+
+        C v is the bias force without gravity, and dH/dt - 2 C is skew-symmetric.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param out: array for the result
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('coriolis_matrix', (q, v), None, out)
+
+    @computes('coriolis_torque')
+    def coriolis_torque(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
+        """Generalized forces of Coriolis and centrifugal effects alone, (nv,) [N m, N].
+
+        It is the bias force without gravity and external forces, quadratic in the velocity.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param out: array for the result
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('coriolis_torque', (q, v), None, out)
+
+    @computes('coriolis_tensor')
+    def coriolis_tensor(self, q: ArrayLike, *, out: Out = None) -> Array:
+        """Coefficients C_ijk of products of velocities, (nv, nv, nv) [kg m^2, kg m, kg].
+
+        C @ v is the Coriolis matrix, and C @ v @ v the Coriolis torque. Where the velocity is the
+        rate of the position, they are the Christoffel symbols of the mass matrix.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param out: array for the result
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('coriolis_tensor', (q,), None, out)
+
+    @computes('joint_reactions')
+    def reactions(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        external_forces: Forces = None,
+        *,
+        out: Out = None,
+    ) -> Array:
+        """Spatial force [n; f] that each body gets from its parent across its joint (book 5.3).
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param a: acceleration, (nv,) [rad/s^2, m/s^2]
+        :param external_forces: as for `inverse_dynamics`
+        :param out: array for the result
+        :return: in the coordinates of the bodies, whose names are `body_names`, (bodies, 6)
+            [N m, N]
+        :raises ValueError: for a wrong shape or dtype, or an unknown link
+        """
+        return self._call('reactions', (q, v, a), external_forces, out)
+
+    @computes('energy')
+    def energy(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> Energy:
+        """Kinetic and potential energy [J] of all that moves.
+
+        Rotors count as kinetic energy; the potential energy is zero with all mass at the height of
+        the base's origin.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param out: arrays, (), for both
+        :return: two numbers, or arrays, (N,), for a batch; `total` is their sum
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('energy', (q, v), None, out)
+
+    @computes('momentum')
+    def momentum(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
+        """Spatial momentum in base coordinates, (6,) [N m s, N s].
+
+        First the angular momentum about the base's origin, then the linear momentum.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param out: array for the result
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('momentum', (q, v), None, out)

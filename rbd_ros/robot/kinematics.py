@@ -1,0 +1,117 @@
+"""Kinematics of a robot: poses, frames, Jacobians, and its centre of mass."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Dict, Tuple
+
+from numpy.typing import ArrayLike
+
+from rbd_ros.robot.compiled import Array, Compiled, computes, Out
+from rbd_ros.robot.frame import RobotFrame
+from rbd_ros.robot.link_poses import link_poses, LinkPoses
+
+
+class KinematicsFunctions(Compiled):
+    """Kinematics: the part of `Robot` that says where its links are and how they move."""
+
+    @cached_property
+    def _frames(self) -> Dict[Tuple[str, str], RobotFrame]:
+        return {}
+
+    @computes('forward_kinematics')
+    def forward_kinematics(self, q: ArrayLike, *, out: Out = None) -> LinkPoses:
+        """Pose of every link in the base frame, (4, 4) each, by link name: p_base = T p_link.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param out: array for all poses, (links, 4, 4)
+        :return: mapping of views of one array, `LinkPoses.array`
+        """
+        poses: LinkPoses = self._call(
+            'forward_kinematics', (q,), None, out, link_poses(tuple(self._kernels.model.links))
+        )
+        return poses
+
+    def frame(self, name: str, reference: str = 'body') -> RobotFrame:
+        """Functions of a link or joint frame, for one who calls them often.
+
+        :param name: name of a link, or of a joint
+        :param reference: what motions are expressed in, as for `jacobian`
+        :raises ValueError: for an unknown frame or reference
+        """
+        found = self._frames.get((name, reference))
+        if found is None:
+            found = self._frames[name, reference] = RobotFrame(self._kernels, name, reference)
+        return found
+
+    def jacobian(
+        self, q: ArrayLike, frame: str, reference: str = 'body', *, out: Out = None
+    ) -> Array:
+        """Jacobian of the velocity of a link or joint frame, angular rows first, (6, nv).
+
+        :param q: configuration, (nq,) [rad, m]
+        :param frame: name of a link, or of a joint
+        :param reference: what the velocity is expressed in: 'body', the frame's own coordinates
+            (the book's); 'base', base coordinates, the linear part being that of the point at the
+            base origin; 'aligned', the velocity of the frame's origin along the axes of the base
+            (the geometric Jacobian)
+        :param out: array for the result
+        :raises ValueError: for an unknown frame or reference, or a wrong shape or dtype
+        """
+        found = self._frames.get((frame, reference)) or self.frame(frame, reference)
+        return found.jacobian(q) if out is None else found.jacobian(q, out=out)
+
+    def jacobian_derivative(
+        self, q: ArrayLike, v: ArrayLike, frame: str, reference: str = 'body', *, out: Out = None
+    ) -> Array:
+        """Time derivative of `jacobian`, element by element, (6, nv).
+
+        Arguments are those of `jacobian`, and the velocity `v`, (nv,) [rad/s, m/s].
+        """
+        return self.frame(frame, reference).jacobian_derivative(q, v, out=out)
+
+    def point_jacobian(
+        self, q: ArrayLike, frame: str, point: ArrayLike, *, out: Out = None
+    ) -> Array:
+        """Jacobian of the velocity, along the axes of the base, of a point of a frame, (3, nv).
+
+        :param q: configuration, (nq,) [rad, m]
+        :param frame: name of a link, or of a joint
+        :param point: coordinates of the point in the frame, (3,) [m]
+        :param out: array for the result
+        :raises ValueError: for an unknown frame, or a wrong shape or dtype
+        """
+        return self.frame(frame).point_jacobian(q, point, out=out)
+
+    def point_jacobian_derivative(
+        self, q: ArrayLike, v: ArrayLike, frame: str, point: ArrayLike, *, out: Out = None
+    ) -> Array:
+        """Time derivative of `point_jacobian`, element by element, (3, nv).
+
+        Arguments are those of `point_jacobian`, and the velocity `v`, (nv,) [rad/s, m/s].
+        """
+        return self.frame(frame).point_jacobian_derivative(q, v, point, out=out)
+
+    @computes('centre_of_mass')
+    def centre_of_mass(self, q: ArrayLike, *, out: Out = None) -> Array:
+        """Centre of mass of all moving links in base coordinates, (3,) [m].
+
+        Links fixed to the world do not count.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param out: array for the result
+        :raises ModelError: if nothing that moves has mass
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('centre_of_mass', (q,), None, out)
+
+    @computes('centre_of_mass_jacobian')
+    def centre_of_mass_jacobian(self, q: ArrayLike, *, out: Out = None) -> Array:
+        """Jacobian of the velocity of `centre_of_mass`, (3, nv).
+
+        :param q: configuration, (nq,) [rad, m]
+        :param out: array for the result
+        :raises ModelError: if nothing that moves has mass
+        :raises ValueError: for a wrong shape or dtype
+        """
+        return self._call('centre_of_mass_jacobian', (q,), None, out)
