@@ -12,9 +12,10 @@ from typing import Tuple, TypeVar
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.inertia import ArticulatedBodyInertia, RigidBodyInertia
 from rbd_ros.spatial.linear3 import Matrix3, Symmetric3, Vector3
+from rbd_ros.spatial.quantities import SpatialQuantity
 from rbd_ros.spatial.scalar import cos, Scalar, sin
 from rbd_ros.spatial.transform import PluckerTransform
-from rbd_ros.spatial.vectors import ForceVector, MotionVector, SpatialQuantity
+from rbd_ros.spatial.vectors import ForceVector, MotionVector
 
 Q = TypeVar('Q', MotionVector, ForceVector, RigidBodyInertia, ArticulatedBodyInertia)
 

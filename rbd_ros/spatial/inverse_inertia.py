@@ -13,9 +13,10 @@ import numpy as np
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.inertia import ArticulatedBodyInertia, RigidBodyInertia
 from rbd_ros.spatial.linear3 import Matrix3, Symmetric3
+from rbd_ros.spatial.quantities import SpatialQuantity
 from rbd_ros.spatial.scalar import Scalar, ScalarArray
 from rbd_ros.spatial.transform import PluckerTransform
-from rbd_ros.spatial.vectors import ForceVector, MotionSubspace, MotionVector, SpatialQuantity
+from rbd_ros.spatial.vectors import ForceVector, MotionSubspace, MotionVector
 
 
 class InverseInertia(SpatialQuantity):

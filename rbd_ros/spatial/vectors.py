@@ -7,36 +7,22 @@ forbid raises TypeError here.
 
 from __future__ import annotations
 
-from typing import Iterable, Iterator, List, NoReturn, Sequence, Tuple, Type, TypeVar
+from typing import Iterable, Iterator, NoReturn, Type, TypeVar
 
 import numpy as np
 
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.linear3 import Vector3, ZERO3
+from rbd_ros.spatial.quantities import require_scalar, Subspace, Vector
 from rbd_ros.spatial.scalar import Scalar, ScalarArray
 
 V = TypeVar('V', bound='_SpatialVector')
 MotionOrForce = TypeVar('MotionOrForce', 'MotionVector', 'ForceVector')
 
 
-class SpatialQuantity:
-    """Base class of everything that is not a scalar: vectors, transforms, inertias."""
-
-    __slots__ = ()
-    __array_ufunc__ = None  # so that numpy.float64(2) * vector asks the vector
-
-
-def require_scalar(value: Scalar, operation: str) -> None:
-    """Refuse a spatial quantity or an array where a scalar belongs.
-
-    :raises TypeError: naming the operation
-    """
-    if isinstance(value, SpatialQuantity) or hasattr(value, '__len__'):
-        raise TypeError(f'{operation}: expected a scalar, got {type(value).__name__}')
-
-
-class _SpatialVector(SpatialQuantity):
+class _SpatialVector(Vector):
     __slots__ = ('_upper', '_lower')
+    _size = 6
     _upper: Vector3
     _lower: Vector3
 
@@ -60,22 +46,8 @@ class _SpatialVector(SpatialQuantity):
             raise ValueError(f'{cls.__name__} takes 6 coordinates, got {len(values)}')
         return cls(linear3.vector3(values[:3]), linear3.vector3(values[3:]))
 
-    def to_array(self) -> ScalarArray:
-        """Six Pluecker coordinates as an array, (6,), angular part first."""
-        return np.array(tuple(self))
-
     def __iter__(self) -> Iterator[Scalar]:
         return iter(self._upper + self._lower)
-
-    def __len__(self) -> int:
-        return 6
-
-    def _same_space(self, other: object, operation: str) -> None:
-        if type(other) is not type(self):
-            raise TypeError(
-                f'{type(self).__name__} {operation} {type(other).__name__}: only vectors of one '
-                'space can be combined'
-            )
 
     def __add__(self: V, other: V) -> V:
         self._same_space(other, '+')
@@ -96,14 +68,6 @@ class _SpatialVector(SpatialQuantity):
     def __mul__(self: V, factor: Scalar) -> V:
         require_scalar(factor, f'{type(self).__name__} *')
         return type(self)(linear3.scale(factor, self._upper), linear3.scale(factor, self._lower))
-
-    __rmul__ = __mul__
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and tuple(self) == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash((type(self).__name__, tuple(self)))
 
     def __repr__(self) -> str:
         return f'{type(self).__name__}({self._upper}, {self._lower})'
@@ -241,7 +205,7 @@ class ForceVector(_SpatialVector):
         return linear3.add(self._upper, linear3.cross(self._lower, linear3.vector3(point)))
 
 
-class MotionSubspace(SpatialQuantity):
+class MotionSubspace(Subspace[MotionVector, ForceVector]):
     """Motion subspace matrix S, 6 x n, as its n columns.
 
     ``S @ rates`` is a motion vector, ``S.T @ force`` is a list of n generalized forces.
@@ -249,32 +213,5 @@ class MotionSubspace(SpatialQuantity):
     :param columns: motion vectors that span the subspace
     """
 
-    __slots__ = ('columns',)
-
-    def __init__(self, columns: Sequence[MotionVector]):
-        self.columns: Tuple[MotionVector, ...] = tuple(columns)
-
-    def __matmul__(self, rates: Sequence[Scalar]) -> MotionVector:
-        if len(rates) != len(self.columns):
-            raise ValueError(
-                f'motion subspace of {len(self.columns)} columns times {len(rates)} rates'
-            )
-        total = MotionVector.zero()
-        for column, rate in zip(self.columns, rates):
-            total = total + column * rate
-        return total
-
-    @property
-    def T(self) -> _TransposedSubspace:
-        """Transpose S^T, which maps forces to generalized forces."""
-        return _TransposedSubspace(self)
-
-
-class _TransposedSubspace(SpatialQuantity):
-    __slots__ = ('_subspace',)
-
-    def __init__(self, subspace: MotionSubspace):
-        self._subspace = subspace
-
-    def __matmul__(self, force: ForceVector) -> List[Scalar]:
-        return [column.dot(force) for column in self._subspace.columns]
+    __slots__ = ()
+    _space = MotionVector

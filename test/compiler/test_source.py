@@ -68,7 +68,7 @@ def test_an_edit_elsewhere_invalidates_nothing(package, file, old, new):
     [
         'algorithms/inverse_dynamics/newton_euler.py',
         'algorithms/inverse_dynamics/rnea.py',  # gravity_acceleration
-        'algorithms/kinds.py',
+        'algorithms/array_kinds/layouts.py',
         'algorithms/declaration.py',
         'model/joints/revolute.py',
         'model/joints/joint_type.py',

@@ -23,7 +23,7 @@ TEXTS = {
     'rbd_ros/contact': ('test/contact', 'test/simulation'),
 }
 # No texts, but what texts are declared with
-_NO_TEXTS = ('declaration.py', 'kinds.py', '__init__.py')
+_NO_TEXTS = {'declaration.py', 'kinds.py', 'array_kinds', '__init__.py'}
 # Methods that go from one frame to another, and those that go back
 _FRAMES = {
     'inverse_apply': 'apply',
@@ -50,7 +50,7 @@ class Mutant(NamedTuple):
 def texts() -> list[str]:
     """All texts, from the root of the repository."""
     found = [path for folder in TEXTS for path in sorted((ROOT / folder).rglob('*.py'))]
-    return [str(path.relative_to(ROOT)) for path in found if path.name not in _NO_TEXTS]
+    return [str(path.relative_to(ROOT)) for path in found if _NO_TEXTS.isdisjoint(path.parts)]
 
 
 def tests_of(file: str) -> list[tuple[str, ...]]:

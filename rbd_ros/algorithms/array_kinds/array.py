@@ -1,0 +1,152 @@
+"""What inputs and outputs of algorithms are declared with: arrays, choices, forces on links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+import math
+from types import MappingProxyType
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Union
+
+from rbd_ros.model import Model
+from rbd_ros.spatial import ForceVector
+from rbd_ros.spatial.scalar import Scalar
+
+Scalars = Sequence[Scalar]
+#: Dimensions of arrays that depend on the model.
+DIMENSIONS: Mapping[str, Callable[[Model], int]] = {
+    'nq': lambda model: model.nq,
+    'nv': lambda model: model.nv,
+    'nv - 6': lambda model: max(model.nv - 6, 0),
+    'tree_nv': lambda model: model.tree_nv,
+    'uniforms': lambda model: sum(model.body(i).joint.uniforms for i in model.independent),
+    'links': lambda model: len(model.links),
+    'bodies': lambda model: len(model.bodies),
+    'bodies + 1': lambda model: len(model.bodies) + 1,
+    'constraints': lambda model: model.loop_constraints,
+    'parameters': lambda model: 10 * len(model.bodies),
+    'loops': lambda model: len(model.loops),
+    'loop freedoms': lambda model: sum(loop.joint.nv for loop in model.loops),
+}
+#: Dimensions of arrays that depend on what is chosen when an algorithm is compiled, by symbol.
+CHOSEN_DIMENSIONS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
+    '6 frames': lambda chosen: 6 * len(chosen['frames']),
+}
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array, as input or as output.
+
+    :param symbol: name that a user knows it by
+    :param meaning: what it is, in words
+    :param unit: unit of its elements
+    :param dimensions: its shape in independent coordinates: numbers, and names of `DIMENSIONS`
+        or `CHOSEN_DIMENSIONS`
+    :param to_tree: what a text on tree coordinates is given, from the model and the flat array;
+        None if such a text cannot have it
+    :param from_tree: the flat array, from the model and what a text on tree coordinates returns;
+        None if such a text cannot give it
+    :param flat: the flat array, from what a text on independent coordinates returns
+    :param tangents: rates of the elements along each freedom, (freedoms, size), from the model and
+        the array; None if each element is a freedom of its own
+    :param default: an input that is a constant unless asked for; its value where none is chosen
+    :param usual: of a number, what it is in calls that do not give it
+    :param symmetric: a matrix that equals its transpose, so that one triangle says it all
+    """
+
+    symbol: str
+    meaning: str
+    unit: str
+    dimensions: Tuple[Union[int, str], ...]
+    to_tree: Optional[Callable[[Model, Scalars], Any]] = None
+    from_tree: Optional[Callable[[Model, Any], Scalars]] = None
+    flat: Callable[[Any], Scalars] = list
+    tangents: Optional[Callable[[Model, Scalars], Sequence[Scalars]]] = None
+    default: Optional[Callable[[Model], Tuple[float, ...]]] = None
+    usual: Optional[float] = None
+    symmetric: bool = False
+
+    def shape(
+        self, model: Model, chosen: Mapping[str, Any] = MappingProxyType({})
+    ) -> Tuple[int, ...]:
+        """Shape of the array for a model.
+
+        :param chosen: what is chosen when the algorithm is compiled, by symbol
+        """
+        return tuple(
+            d
+            if isinstance(d, int)
+            else CHOSEN_DIMENSIONS[d](chosen)
+            if d in CHOSEN_DIMENSIONS
+            else DIMENSIONS[d](model)
+            for d in self.dimensions
+        )
+
+    def packed_shape(self, model: Model) -> Tuple[int, ...]:
+        """Shape of what `packed` returns."""
+        shape = self.shape(model)
+        return (shape[0] * (shape[0] + 1) // 2,) if self.symmetric else shape
+
+    def packed(self, model: Model, values: Scalars) -> Scalars:
+        """Lower triangle of a symmetric matrix, row by row; any other array as it is.
+
+        :param values: the flat array
+        """
+        if not self.symmetric:
+            return values
+        n = self.shape(model)[0]
+        return [values[n * i + j] for i in range(n) for j in range(i + 1)]
+
+    def freedoms(self, model: Model) -> int:
+        """In how many independent ways the array can change."""
+        return math.prod(self.shape(model)) if self.tangents is None else model.nv
+
+    def named(self, symbol: str) -> Array:
+        """Return this kind under another name: two configurations are q0 and q1.
+
+        :param symbol: the name
+        """
+        return replace(self, symbol=symbol)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is chosen when an algorithm is compiled, such as the frame of a Jacobian.
+
+    :param symbol: name of the option
+    :param meaning: what it is, in words
+    :param resolve: what the text is given, from the model and the value chosen
+    :param default: value where none is chosen; None if there must be one
+    """
+
+    symbol: str
+    meaning: str
+    resolve: Callable[[Model, Any], Any]
+    default: Optional[Any] = None
+
+
+@dataclass(frozen=True)
+class Wrenches:
+    """Spatial forces on links that are named when an algorithm is compiled, in base coordinates.
+
+    A user gives an array (6,) for each link; the text gets the total on each body.
+    """
+
+    symbol: str = 'external_forces'
+    meaning: str = 'spatial force [n; f] on each link named, in base coordinates'
+    unit: str = '[N m, N]'
+
+    def on_bodies(
+        self, model: Model, links: Sequence[str], arrays: Sequence[Scalars]
+    ) -> Dict[int, ForceVector]:
+        """Total force on each body in base coordinates, by body number.
+
+        :param links: names of links, which may be fixed to one body
+        :param arrays: force on each of them, (6,) [N m, N]
+        """
+        total: Dict[int, ForceVector] = {}
+        for name, values in zip(links, arrays):
+            force = ForceVector.from_array(values)
+            body = model.link(name).body
+            total[body] = total[body] + force if body in total else force
+        return total
