@@ -70,6 +70,11 @@ def in_plane(text: Text, normal: Optional[Vector3] = None) -> Text:
     :param normal: unit normal of the plane in base coordinates, (3,); by default that of the
         robot's own motion
     :return: the text in the plane; it raises `ModelError` for a robot that leaves the plane
+
+    >>> from rbd_ros.algorithms.inertia_matrix.crba import crba
+    >>> from rbd_ros.algorithms.planar import in_plane
+    >>> np.allclose(in_plane(crba)(chain, q4.tolist()), Robot(chain).mass_matrix(q4))
+    True
     """
     rebound = _rebound(cast(FunctionType, text), {})
 

@@ -24,7 +24,11 @@ class ConfigurationFunctions(Compiled):
     """Configurations: the part of `Robot` that says where the joints are and may go."""
 
     def neutral(self) -> Array:
-        """Configuration with all joints at zero, quaternions at the identity, (nq,) [rad, m]."""
+        """Configuration with all joints at zero, quaternions at the identity, (nq,) [rad, m].
+
+        >>> robot.neutral()
+        array([0., 0., 0., 0., 0., 0.])
+        """
         return neutral(self._kernels.model)
 
     @computes('random_configuration')
@@ -38,6 +42,10 @@ class ConfigurationFunctions(Compiled):
 
         :param rng: source of randomness; one of this process if None
         :param out: array for the result
+
+        >>> q = robot.random_configuration(np.random.default_rng(1))
+        >>> bool(np.all((robot.lower_limits <= q) & (q <= robot.upper_limits)))
+        True
         """
         u = (rng or generator()).random(self._uniforms)
         return self._call('random_configuration', (u,), None, out)
@@ -50,6 +58,9 @@ class ConfigurationFunctions(Compiled):
         :param count: number of configurations
         :param rng: source of randomness; one of this process if None
         :param out: array for the result
+
+        >>> robot.random_configurations(1000).shape
+        (1000, 6)
         """
         u = (rng or generator()).random((count, self._uniforms))
         sample = cast(Callable[..., Array], self._kernels.get('random_configuration').function)
@@ -74,6 +85,9 @@ class ConfigurationFunctions(Compiled):
         :param dt: time [s], a number, or one for each state of a batch, (N,)
         :param out: array for the result
         :raises ValueError: for a wrong shape or dtype
+
+        >>> robot.integrate(q, v, 0.1)  # after 0.1 s
+        array([ 0.05, -0.52,  1.53,  0.5 ,  1.04,  0.1 ])
         """
         return self._call('integrate', (q, v, dt), None, out)
 
@@ -86,5 +100,9 @@ class ConfigurationFunctions(Compiled):
         :param out: array for the result
         :return: velocity [rad/s, m/s]; orientations take the shorter way
         :raises ValueError: for a wrong shape or dtype
+
+        >>> q1 = robot.integrate(q, v, 0.1)
+        >>> np.allclose(robot.difference(q, q1), 0.1 * v)
+        True
         """
         return self._call('difference', (q0, q1), None, out)

@@ -95,6 +95,10 @@ class RobotDescription:
 
         :param q: configuration for the condition numbers, (nq,) [rad, m]; None: the neutral one
         :raises ValueError: for a wrong shape
+
+        >>> found = robot.diagnose(q)
+        >>> f'{found.condition:.0e}', found.warnings  # of the mass matrix
+        ('2e+04', ())
         """
         from rbd_ros.robot.diagnostics import diagnose
 

@@ -37,6 +37,15 @@ class DynamicsFunctions(Compiled):
         :param out: array for the result
         :return: tau, (nv,) [N m, N]
         :raises ValueError: for a wrong shape or dtype, or an unknown link
+
+        >>> robot.inverse_dynamics(q, v, a)  # [N m]
+        array([  0.66 ,   0.325, -19.028,  -1.977,   0.322,   0.   ])
+        >>> point, force = robot.frame('tool0').pose(q)[:3, 3], [0.0, 0.0, -20.0]  # 20 N down
+        >>> load = {'tool0': np.r_[np.cross(point, force), force]}
+        >>> robot.inverse_dynamics(q, v, a, load)  # what it takes with that load [N m]
+        array([  0.66 ,  -4.071, -27.499,  -3.847,   1.395,   0.   ])
+        >>> robot.inverse_dynamics(np.tile(q, (4096, 1)), v, a).shape  # a batch
+        (4096, 6)
         """
         return self._call('inverse_dynamics', (q, v, a), external_forces, out)
 
@@ -61,6 +70,11 @@ class DynamicsFunctions(Compiled):
         :return: acceleration, (nv,) [rad/s^2, m/s^2]
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
         :raises ValueError: for a wrong shape or dtype, or an unknown link
+
+        >>> np.allclose(robot.forward_dynamics(q, v, tau), a)  # tau is that of a
+        True
+        >>> robot.forward_dynamics(q, v, np.zeros(6)).round(1)  # limp [rad/s^2]
+        array([ -7.5, -15.4,  40.5, -40.9, -13. ,  14.8])
         """
         return self._call('forward_dynamics', (q, v, tau), external_forces, out)
 
@@ -78,12 +92,20 @@ class DynamicsFunctions(Compiled):
         :param external_forces: as for `inverse_dynamics`
         :param out: array for the result
         :raises ValueError: for a wrong shape or dtype, or an unknown link
+
+        >>> H, C = robot.mass_matrix(q), robot.bias_force(q, v)
+        >>> np.allclose(H @ a + C, tau)
+        True
         """
         return self._call('bias_force', (q, v), external_forces, out)
 
     @computes('gravity_torque')
     def gravity_torque(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Generalized forces that hold the robot still against gravity, (nv,) [N m, N]."""
+        """Generalized forces that hold the robot still against gravity, (nv,) [N m, N].
+
+        >>> robot.gravity_torque(q)  # [N m]
+        array([ -0.   ,   2.505, -17.303,  -1.787,   0.302,   0.   ])
+        """
         return self._call('gravity_torque', (q,), None, out)
 
     @computes('mass_matrix')
@@ -96,6 +118,12 @@ class DynamicsFunctions(Compiled):
         :param out: array for the result
         :return: H, (nv, nv), or (nv (nv + 1) / 2,) if packed [kg m^2, kg m, kg]
         :raises ValueError: for a wrong shape or dtype, or an unknown storage
+
+        >>> H = robot.mass_matrix(q)
+        >>> H.shape, round(float(0.5 * v @ H @ v), 3)  # kinetic energy [J]
+        ((6, 6), 0.118)
+        >>> robot.mass_matrix(q, storage='packed').shape
+        (21,)
         """
         if storage != FULL:
             packed = cast(
@@ -116,6 +144,9 @@ class DynamicsFunctions(Compiled):
         :return: H^-1, (nv, nv) [1/(kg m^2), 1/(kg m), 1/kg]
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
         :raises ValueError: for a wrong shape or dtype
+
+        >>> np.allclose(robot.inverse_mass_matrix(q) @ robot.mass_matrix(q), np.eye(6))
+        True
         """
         return self._call('inverse_mass_matrix', (q,), None, out)
 
@@ -131,6 +162,10 @@ class DynamicsFunctions(Compiled):
         :param out: arrays for H and C
         :return: H, (nv, nv), and C, (nv,), as `mass_matrix` and `bias_force` give them
         :raises ValueError: for a wrong shape or dtype, or an unknown link
+
+        >>> H, C = robot.equations_of_motion(q, v)
+        >>> np.allclose(np.linalg.solve(H, tau - C), a)
+        True
         """
         return self._call('equations_of_motion', (q, v), external_forces, out)
 
@@ -144,6 +179,10 @@ class DynamicsFunctions(Compiled):
         :param v: velocity, (nv,) [rad/s, m/s]
         :param out: array for the result
         :raises ValueError: for a wrong shape or dtype
+
+        >>> C = robot.coriolis_matrix(q, v)
+        >>> np.allclose(C @ v, robot.bias_force(q, v) - robot.gravity_torque(q))
+        True
         """
         return self._call('coriolis_matrix', (q, v), None, out)
 
@@ -157,6 +196,11 @@ class DynamicsFunctions(Compiled):
         :param v: velocity, (nv,) [rad/s, m/s]
         :param out: array for the result
         :raises ValueError: for a wrong shape or dtype
+
+        >>> robot.coriolis_torque(q, v)  # [N m]
+        array([0.002, 0.004, 0.008, 0.003, 0.004, 0.   ])
+        >>> np.allclose(robot.coriolis_torque(q, 2 * v), 4 * robot.coriolis_torque(q, v))
+        True
         """
         return self._call('coriolis_torque', (q, v), None, out)
 
@@ -170,6 +214,9 @@ class DynamicsFunctions(Compiled):
         :param q: configuration, (nq,) [rad, m]
         :param out: array for the result
         :raises ValueError: for a wrong shape or dtype
+
+        >>> np.allclose(robot.coriolis_tensor(q) @ v @ v, robot.coriolis_torque(q, v))
+        True
         """
         return self._call('coriolis_tensor', (q,), None, out)
 
@@ -193,6 +240,12 @@ class DynamicsFunctions(Compiled):
         :return: in the coordinates of the bodies, whose names are `body_names`, (bodies, 6)
             [N m, N]
         :raises ValueError: for a wrong shape or dtype, or an unknown link
+
+        >>> wrenches = robot.reactions(q, v, a)
+        >>> wrenches.shape
+        (6, 6)
+        >>> np.allclose(wrenches[0, 2], tau[0])  # the first joint turns about z
+        True
         """
         return self._call('reactions', (q, v, a), external_forces, out)
 
@@ -208,6 +261,12 @@ class DynamicsFunctions(Compiled):
         :param out: arrays, (), for both
         :return: two numbers, or arrays, (N,), for a batch; `total` is their sum
         :raises ValueError: for a wrong shape or dtype
+
+        >>> energy = robot.energy(q, v)
+        >>> round(energy.kinetic, 3), round(energy.potential, 2)  # [J]
+        (0.118, 74.09)
+        >>> energy.total == energy.kinetic + energy.potential
+        True
         """
         return self._call('energy', (q, v), None, out)
 
@@ -221,5 +280,8 @@ class DynamicsFunctions(Compiled):
         :param v: velocity, (nv,) [rad/s, m/s]
         :param out: array for the result
         :raises ValueError: for a wrong shape or dtype
+
+        >>> robot.momentum(q, v)  # about the base's origin: angular [N m s], linear [N s]
+        array([-0.095, -0.691,  0.277, -1.347, -0.147, -0.568])
         """
         return self._call('momentum', (q, v), None, out)

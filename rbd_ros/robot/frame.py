@@ -23,6 +23,10 @@ class RobotFrame(Compiled):
     :param reference: what motions are expressed in: 'body', 'base' or 'aligned', as explained at
         `Robot.jacobian`
     :raises ValueError: for an unknown frame or reference
+
+    >>> tool = robot.frame('tool0')
+    >>> tool.name, tool.reference
+    ('tool0', 'body')
     """
 
     def __init__(self, kernels: Kernels, name: str, reference: str = 'body'):
@@ -36,12 +40,23 @@ class RobotFrame(Compiled):
 
     @computes('frame_pose')
     def pose(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Pose in the base frame, whatever the reference, (4, 4): p_base = T p_frame."""
+        """Pose in the base frame, whatever the reference, (4, 4): p_base = T p_frame.
+
+        >>> T = robot.frame('tool0').pose(q)
+        >>> T[:3, 3]  # position [m]
+        array([0.22 , 0.187, 0.838])
+        >>> T @ [0.0, 0.0, 0.1, 1.0]  # base coordinates of a point 0.1 m in front of the tool
+        array([0.214, 0.241, 0.922, 1.   ])
+        """
         return self._call('pose', (q,), None, out)
 
     @computes('frame_velocity')
     def velocity(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """Spatial velocity, angular part first, (6,) [rad/s, m/s]."""
+        """Spatial velocity, angular part first, (6,) [rad/s, m/s].
+
+        >>> robot.frame('tool0', 'aligned').velocity(q, v)  # [rad/s], [m/s]
+        array([ 0.339,  0.64 ,  1.368, -0.139,  0.076, -0.062])
+        """
         return self._call('velocity', (q, v), None, out)
 
     @computes('frame_acceleration')
@@ -50,17 +65,32 @@ class RobotFrame(Compiled):
 
         That is the spatial acceleration for the references 'body' and 'base', and for 'aligned'
         the classical acceleration of the frame's origin (book 2.11).
+
+        >>> tool = robot.frame('tool0', 'aligned')
+        >>> tool.acceleration(q, v, a)[3:]  # of the tool's origin [m/s^2]
+        array([-0.759,  0.119,  0.769])
         """
         return self._call('acceleration', (q, v, a), None, out)
 
     @computes('jacobian')
     def jacobian(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Jacobian J of the velocity J v, angular rows first, (6, nv)."""
+        """Jacobian J of the velocity J v, angular rows first, (6, nv).
+
+        >>> force = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 10.0])  # 10 N up, along the base's z axis
+        >>> robot.frame('tool0', 'aligned').jacobian(q).T @ force  # what pushes so hard [N m]
+        array([ 0.   , -2.198, -4.235, -0.935,  0.537,  0.   ])
+        """
         return self._call('jacobian', (q,), None, out)
 
     @computes('jacobian_derivative')
     def jacobian_derivative(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """Time derivative of `jacobian`, element by element, (6, nv)."""
+        """Time derivative of `jacobian`, element by element, (6, nv).
+
+        >>> tool = robot.frame('tool0', 'base')
+        >>> bias = tool.jacobian_derivative(q, v) @ v  # acceleration at constant velocity
+        >>> np.allclose(bias, tool.acceleration(q, v, np.zeros(6)))
+        True
+        """
         return self._call('jacobian_derivative', (q, v), None, out)
 
     @computes('point_jacobian')
@@ -68,6 +98,10 @@ class RobotFrame(Compiled):
         """Jacobian of the velocity, along the axes of the base, of a point of the frame, (3, nv).
 
         :param point: coordinates of the point in the frame, (3,) [m]
+
+        >>> tool = robot.frame('tool0', 'aligned')
+        >>> np.allclose(tool.point_jacobian(q, [0, 0, 0]), tool.jacobian(q)[3:])
+        True
         """
         return self._call('point_jacobian', (q, point), None, out)
 
@@ -78,6 +112,9 @@ class RobotFrame(Compiled):
         """Time derivative of `point_jacobian`, element by element, (3, nv).
 
         :param point: coordinates of the point in the frame, (3,) [m]
+
+        >>> robot.frame('tool0').point_jacobian_derivative(q, v, [0.0, 0.0, 0.1]).shape
+        (3, 6)
         """
         return self._call('point_jacobian_derivative', (q, v, point), None, out)
 
@@ -86,6 +123,12 @@ class RobotFrame(Compiled):
         """Acceleration that a spatial force on the frame causes, J H^-1 J^T, (6, 6).
 
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+        >>> tool = robot.frame('tool0')
+        >>> J = tool.jacobian(q)
+        >>> mobility = J @ robot.inverse_mass_matrix(q) @ J.T
+        >>> np.allclose(tool.inverse_operational_inertia(q), mobility)
+        True
         """
         return self._call('inverse_operational_inertia', (q,), None, out)
 
@@ -97,6 +140,10 @@ class RobotFrame(Compiled):
 
         :raises ModelError: if fewer than six freedoms move the frame
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+        >>> tool = robot.frame('tool0', 'aligned')
+        >>> tool.operational_inertia(q)[5, 5].round(2)  # felt by a pure lift [kg]
+        5.56
         """
         return self._call('operational_inertia', (q,), None, out)
 
@@ -114,6 +161,13 @@ class RobotFrame(Compiled):
             do not accelerate the frame, (nv, nv)
         :raises ModelError: if fewer than six freedoms move the frame
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+        >>> tool = robot.frame('tool0', 'aligned')
+        >>> task = tool.operational_dynamics(q, v)
+        >>> F = task.Lambda @ np.zeros(6) + task.mu + task.p  # let the tool move on uniformly
+        >>> qdd = robot.forward_dynamics(q, v, tool.jacobian(q).T @ F)
+        >>> np.allclose(tool.acceleration(q, v, qdd), 0.0)
+        True
         """
         return self._call('operational_dynamics', (q, v), None, out)
 
@@ -129,6 +183,10 @@ class RobotFrame(Compiled):
         :param out: arrays for all five
         :raises ModelError: if fewer than three freedoms move the frame
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+        >>> task = robot.frame('tool0').translational_operational_dynamics(q, v)
+        >>> task.Lambda.shape, task.p  # p: gravity as felt at the tool [N]
+        ((3, 3), array([35.153, 28.592, 52.85 ]))
         """
         return self._call('translational_operational_dynamics', (q, v), None, out)
 
@@ -151,6 +209,12 @@ class RobotFrame(Compiled):
         :return: the articulated-body inverse inertia Phi, (6, 6), and the bias acceleration b,
             (6,) [rad/s^2, m/s^2]
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+        >>> Phi, b = robot.frame('tool0').response(q, v, tau)
+        >>> np.allclose(b, robot.frame('tool0').acceleration(q, v, a))  # without another force
+        True
+        >>> (Phi @ [0.0, 0.0, 0.0, 0.0, 0.0, 1.0])[5].round(3)  # what 1 N along z adds [m/s^2]
+        0.351
         """
         return self._call('response', (q, v, tau), external_forces, out)
 
@@ -174,5 +238,10 @@ class RobotFrame(Compiled):
             (6,) [N m, N]
         :raises ModelError: if fewer than six freedoms move the frame
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+        >>> tool = robot.frame('tool0')
+        >>> I, p = tool.articulated_inertia(q, v, tau)
+        >>> np.allclose(I @ tool.acceleration(q, v, a) + p, 0.0)  # no force is on it
+        True
         """
         return self._call('articulated_inertia', (q, v, tau), external_forces, out)

@@ -26,6 +26,10 @@ class KinematicsFunctions(Compiled):
         :param q: configuration, (nq,) [rad, m]
         :param out: array for all poses, (links, 4, 4)
         :return: mapping of views of one array, `LinkPoses.array`
+
+        >>> poses = robot.forward_kinematics(q)
+        >>> poses['tool0'][:3, 3]  # position [m]
+        array([0.22 , 0.187, 0.838])
         """
         poses: LinkPoses = self._call(
             'forward_kinematics', (q,), None, out, link_poses(tuple(self._kernels.model.links))
@@ -38,6 +42,10 @@ class KinematicsFunctions(Compiled):
         :param name: name of a link, or of a joint
         :param reference: what motions are expressed in, as for `jacobian`
         :raises ValueError: for an unknown frame or reference
+
+        >>> tool = robot.frame('tool0', reference='aligned')
+        >>> np.allclose(tool.jacobian(q) @ v, tool.velocity(q, v))
+        True
         """
         found = self._frames.get((name, reference))
         if found is None:
@@ -57,6 +65,10 @@ class KinematicsFunctions(Compiled):
             (the geometric Jacobian)
         :param out: array for the result
         :raises ValueError: for an unknown frame or reference, or a wrong shape or dtype
+
+        >>> J = robot.jacobian(q, 'tool0', reference='aligned')
+        >>> (J @ v)[3:]  # velocity of the tool's origin along the axes of the base [m/s]
+        array([-0.139,  0.076, -0.062])
         """
         found = self._frames.get((frame, reference)) or self.frame(frame, reference)
         return found.jacobian(q) if out is None else found.jacobian(q, out=out)
@@ -67,6 +79,10 @@ class KinematicsFunctions(Compiled):
         """Time derivative of `jacobian`, element by element, (6, nv).
 
         Arguments are those of `jacobian`, and the velocity `v`, (nv,) [rad/s, m/s].
+
+        >>> J, J_dot = robot.jacobian(q, 'tool0'), robot.jacobian_derivative(q, v, 'tool0')
+        >>> np.allclose(J @ a + J_dot @ v, robot.frame('tool0').acceleration(q, v, a))
+        True
         """
         return self.frame(frame, reference).jacobian_derivative(q, v, out=out)
 
@@ -80,6 +96,10 @@ class KinematicsFunctions(Compiled):
         :param point: coordinates of the point in the frame, (3,) [m]
         :param out: array for the result
         :raises ValueError: for an unknown frame, or a wrong shape or dtype
+
+        >>> J = robot.point_jacobian(q, 'tool0', [0.0, 0.0, 0.1])  # 0.1 m in front of the tool
+        >>> J.shape, J @ v  # [m/s]
+        ((3, 6), array([-0.16 ,  0.04 , -0.039]))
         """
         return self.frame(frame).point_jacobian(q, point, out=out)
 
@@ -89,6 +109,12 @@ class KinematicsFunctions(Compiled):
         """Time derivative of `point_jacobian`, element by element, (3, nv).
 
         Arguments are those of `point_jacobian`, and the velocity `v`, (nv,) [rad/s, m/s].
+
+        >>> h, point = 1e-6, [0.0, 0.0, 0.1]
+        >>> later, now = (robot.point_jacobian(x, 'tool0', point) for x in (q + h * v, q))
+        >>> J_dot = robot.point_jacobian_derivative(q, v, 'tool0', point)
+        >>> np.allclose(J_dot, (later - now) / h, atol=1e-5)
+        True
         """
         return self.frame(frame).point_jacobian_derivative(q, v, point, out=out)
 
@@ -102,6 +128,9 @@ class KinematicsFunctions(Compiled):
         :param out: array for the result
         :raises ModelError: if nothing that moves has mass
         :raises ValueError: for a wrong shape or dtype
+
+        >>> robot.centre_of_mass(q)  # [m]
+        array([-0.014,  0.081,  0.427])
         """
         return self._call('centre_of_mass', (q,), None, out)
 
@@ -113,5 +142,9 @@ class KinematicsFunctions(Compiled):
         :param out: array for the result
         :raises ModelError: if nothing that moves has mass
         :raises ValueError: for a wrong shape or dtype
+
+        >>> mass = sum(body.inertia.mass for body in robot.model.bodies)
+        >>> np.allclose(mass * robot.centre_of_mass_jacobian(q) @ v, robot.momentum(q, v)[3:])
+        True
         """
         return self._call('centre_of_mass_jacobian', (q,), None, out)

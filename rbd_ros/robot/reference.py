@@ -65,12 +65,17 @@ class PublicFunction(NamedTuple):
             for name, default in defaults.items()
         ]
         call = f'{self.home}{self.method.__name__}({", ".join(arguments)})'
+        summary = (inspect.getdoc(self.method) or '').partition('\n\n')[0].replace('\n', ' ')
+        return f'| `{call}` | {self.results} | {summary} | {self.algorithm.source} |'
+
+    @property
+    def results(self) -> str:
+        """Outputs with their shapes and units."""
         outputs = [_described(name, kind) for name, kind in self.algorithm.outputs.items()]
         for name, kind, by in self.algorithm.derivatives:
             freedoms = by.dimensions if by.tangents is None else ('nv',)
             outputs.append(f'`{name}` {_shape((*kind.dimensions, *freedoms))}')
-        summary = (inspect.getdoc(self.method) or '').partition('\n\n')[0].replace('\n', ' ')
-        return f'| `{call}` | {"; ".join(outputs)} | {summary} | {self.algorithm.source} |'
+        return '; '.join(outputs)
 
 
 def public_functions() -> Iterator[PublicFunction]:

@@ -51,6 +51,21 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
     a state makes the whole result for that state NaN.
 
     :param model: system model; `from_urdf` is the usual way to get one
+
+    >>> robot.name, robot.nq, robot.nv
+    ('six_axis_arm', 6, 6)
+    >>> robot.joint_names[:2], robot.body_names[0], robot.link_names[-1]
+    (('shoulder_pan_joint', 'shoulder_lift_joint'), 'shoulder_link', 'tool0')
+    >>> robot.lower_limits[2], robot.upper_limits[2], robot.velocity_limits[2]  # [rad, rad/s]
+    (-3.1416, 3.1416, 3.1416)
+    >>> robot.effort_limits  # [N m]
+    array([150., 150., 150.,  28.,  28.,  28.])
+    >>> robot.damping[0], robot.friction[0], robot.armature[0]  # [N m s/rad, N m, kg m^2]
+    (1.2, 1.5, 0.0)
+    >>> robot.gravity, robot.warnings
+    (array([ 0.  ,  0.  , -9.81]), ())
+    >>> len(robot.model.bodies)
+    6
     """
 
     def __init__(self, model: Model):
@@ -80,6 +95,12 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
             looked for first
         :raises ModelError: if the description is at fault; the message names the element and the
             cure
+
+        >>> robot = Robot.from_urdf('urdf/six_axis_arm.urdf', armature={'elbow_joint': 0.2})
+        >>> robot.armature[2]
+        0.2
+        >>> Robot.from_urdf('urdf/six_axis_arm.urdf', floating_base=True).nv
+        12
         """
         return cls(
             load_urdf(
@@ -174,6 +195,10 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
             link's origin.
         :return: callable taking arrays; forward_kinematics gives one array, (links, 4, 4)
         :raises ValueError: for an unknown method or link
+
+        >>> hold = robot.function('gravity_torque', runtime=('gravity',))
+        >>> hold(q, [0.0, 0.0, -1.62])  # on the moon [N m]
+        array([-0.   ,  0.414, -2.857, -0.295,  0.05 ,  0.   ])
         """
         return self.kernel(name, runtime=runtime).function
 
@@ -186,6 +211,11 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
             what the algorithm lets one choose, such as `frame`; inputs that are to be constants;
             `storage`, 'packed' for the lower triangle of symmetric results, row by row
         :raises ValueError: for an unknown algorithm or option
+
+        >>> robot.kernel('position_rate').function(q, v).shape
+        (6,)
+        >>> robot.kernel('jacobian', frame='tool0').function(q).shape
+        (6, 6)
         """
         return self._kernels.get(algorithm, **options)
 
@@ -193,5 +223,9 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
         """Number of operations of an algorithm's machine code, by kind; None without a compiler.
 
         Arguments are those of `kernel`.
+
+        >>> count = robot.operation_count('gravity_torque')
+        >>> count is None or count.multiplications < 200  # None without a compiler
+        True
         """
         return self.kernel(name, **options).count

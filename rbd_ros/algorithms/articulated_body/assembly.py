@@ -70,6 +70,15 @@ def propagated(
     :param c: velocity-product acceleration, a_2 - a_1 = S qdd + c
     :param tau: generalized force of the joint, (nf,) [N m, N]
     :param armature: inertia of its rotor (book eq 9.28) [kg m^2 or kg]
+
+    >>> from rbd_ros.algorithms.articulated_body.assembly import propagated
+    >>> from rbd_ros.spatial import ArticulatedBodyInertia, ForceVector, MotionVector
+    >>> hand = model.bodies[-1]
+    >>> IA = ArticulatedBodyInertia.from_rigid(hand.inertia)
+    >>> S = hand.joint.motion_subspace([0.0])
+    >>> result = propagated(IA, ForceVector.zero(), S, MotionVector.zero(), [0.0])
+    >>> S.T @ (result.Ia * S.columns[0])  # nothing along its freedom
+    [0.0]
     """
     U = [IA * s for s in S.columns]
     D = ltdl(plus_diagonal([S.T @ column for column in U], [armature] * len(U)))

@@ -69,6 +69,14 @@ def apparent_inertia(
     :param p: bias force, v x* I v less the weight [N m, N]
     :param S: motion subspace of the joint
     :param c: velocity-product acceleration, a = S qdd + c [rad/s^2, m/s^2]
+
+    >>> from rbd_ros.algorithms.articulated_body.constrained_body import apparent_inertia
+    >>> from rbd_ros.spatial import ForceVector, MotionVector
+    >>> hand = model.bodies[-1]
+    >>> S = hand.joint.motion_subspace([0.0])
+    >>> Phi, b = apparent_inertia(hand.inertia, ForceVector.zero(), S, MotionVector.zero())
+    >>> np.linalg.matrix_rank(Phi)  # it can turn about its hinge, and do nothing else
+    1
     """
     columns = [list(s) for s in S.columns]
     weights = inverse(generalized_equation(I, p, S, c).H)
@@ -99,6 +107,16 @@ def constrained_motion(
     :param T: constraint forces of the joint
     :param c: velocity-product acceleration, T^T a = T^T c [rad/s^2, m/s^2]
     :param f: force on the body [N m, N]
+
+    >>> from rbd_ros.algorithms.articulated_body.constrained_body import constrained_motion
+    >>> from rbd_ros.spatial import ForceVector, MotionVector
+    >>> hand = model.bodies[-1]
+    >>> T = hand.joint.constraint_forces([0.0])
+    >>> push = ForceVector.at_point((0.0, 0.0, 10.0), (0.1, 0.0, 0.0))  # [N], [m]
+    >>> none = ForceVector.zero(), MotionVector.zero()
+    >>> motion = constrained_motion(hand.inertia, none[0], T, none[1], push)
+    >>> np.allclose([force.dot(motion.a) for force in T], 0.0)  # the hinge holds
+    True
     """
     factors = ltdl(I.matrix().tolist())
     columns = [list(column) for column in T]
@@ -119,6 +137,14 @@ def generalized_equation(
 
     Generalized forces are tau = S^T f: which of all f it was, and with it the constraint force, is
     lost (book eq 3.61 to 3.64). Arguments are those of `apparent_inertia`.
+
+    >>> from rbd_ros.algorithms.articulated_body.constrained_body import generalized_equation
+    >>> from rbd_ros.spatial import ForceVector, MotionVector
+    >>> hand = model.bodies[-1]
+    >>> S = hand.joint.motion_subspace([0.0])
+    >>> H, C = generalized_equation(hand.inertia, ForceVector.zero(), S, MotionVector.zero())
+    >>> np.allclose(H[0][0], robot.mass_matrix(q)[5, 5])  # [kg m^2]
+    True
     """
     H: List[List[Scalar]] = [S.T @ (I * s) for s in S.columns]
     return GeneralizedEquation(symmetric(H), S.T @ (I * c + p))

@@ -57,6 +57,13 @@ def actuator_forces(
     :param actuated: freedoms of the tree that have actuators, p of them
     :param tolerance: see `rbd_ros.algorithms.closed_loops.elimination.eliminate`
     :raises ValueError: for wrong shapes, or freedoms that do not exist or are named twice
+
+    >>> from rbd_ros.algorithms.closed_loops.actuation import actuator_forces
+    >>> from rbd_ros.algorithms.closed_loops.elimination import eliminate
+    >>> G = eliminate(terms.K).G  # (3, 1): one freedom is left
+    >>> hold = actuator_forces(G, terms.C, actuated=[0])  # by a motor at the first joint
+    >>> hold.u, np.allclose(hold.missing, 0.0)  # [N m]
+    (array([0.]), True)
     """
     A, forces = np.asarray(G, dtype=float), np.asarray(tau_ID, dtype=float)
     if A.ndim != 2 or forces.shape != A.shape[:1]:

@@ -61,6 +61,13 @@ def constraint_force_algorithm(
     :param tau: generalized forces, (nv,) [N m, N]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     :raises ModelError: for a model that is no such chain
+
+    >>> from rbd_ros.algorithms.closed_loops.constraint_force_algorithm import (
+    ...     constraint_force_algorithm,
+    ... )
+    >>> result = constraint_force_algorithm(model, q, v, tau)
+    >>> np.allclose(result.dynamics.qdd, a), result.depth  # in log2 6 steps
+    (True, 2)
     """
     _require_chain(model)
     system = global_system(model, q, v, tau, external_forces)
@@ -108,6 +115,15 @@ def block_cyclic_reduction(
     :param upper: blocks right of it, (N, m, m), the last one zero
     :param right: right-hand side, (N, m)
     :raises ValueError: for shapes that do not fit
+
+    >>> from rbd_ros.algorithms.closed_loops.constraint_force_algorithm import (
+    ...     block_cyclic_reduction,
+    ... )
+    >>> one = np.ones((4, 1, 1))  # -x_(i-1) + 2 x_i - x_(i+1) = 1
+    >>> lower, upper = -one, -one
+    >>> lower[0] = upper[-1] = 0.0
+    >>> block_cyclic_reduction(lower, 2.0 * one, upper, np.ones((4, 1))).x[:, 0]
+    array([2., 3., 3., 2.])
     """
     L, D, U = (np.asarray(x, dtype=float) for x in (lower, diagonal, upper))
     r = np.asarray(right, dtype=float)

@@ -29,6 +29,13 @@ def constraint_forces_first(
     :param independent: rank and subspaces of K
     :return: qdd, (nv,), and lambda, (n^c,)
     :raises ZeroDivisionError: if H is singular
+
+    >>> from rbd_ros.algorithms.closed_loops.constraint_forces_first import constraint_forces_first
+    >>> from rbd_ros.algorithms.closed_loops.constraint_rank import constraint_rank
+    >>> H, C, K, k = terms[:4]
+    >>> a4, multipliers = constraint_forces_first(H, -C, K, k, constraint_rank(K))
+    >>> np.allclose(K @ a4, k), np.allclose(H @ a4 + C, K.T @ multipliers)
+    (True, True)
     """
     factors = ltdl(H.tolist())
     D_inverse = np.array(factors.D_inverse)

@@ -37,6 +37,10 @@ def constraint_rank(K: Array, tolerance: float = RANK_TOLERANCE) -> ConstraintRa
 
     :param K: Jacobian of the constraints, (n^c, nv), finite
     :param tolerance: singular values below this part of the largest count as zero
+
+    >>> from rbd_ros.algorithms.closed_loops.constraint_rank import constraint_rank
+    >>> constraint_rank(terms.K).rank  # of five rows
+    2
     """
     U, s, Vt = np.linalg.svd(K)
     rank = int(np.count_nonzero(s > tolerance * max(s, default=0.0)))

@@ -26,6 +26,13 @@ def direct_solution(
     :param independent: rank and subspaces of K
     :return: qdd, (nv,), and lambda, (n^c,)
     :raises numpy.linalg.LinAlgError: if constraints and inertia leave a motion undetermined
+
+    >>> from rbd_ros.algorithms.closed_loops.constraint_rank import constraint_rank
+    >>> from rbd_ros.algorithms.closed_loops.direct_solution import direct_solution
+    >>> H, C, K, k = terms[:4]
+    >>> a4, multipliers = direct_solution(H, -C, K, k, constraint_rank(K))
+    >>> np.allclose(a4, four_bar.loops.forward_dynamics(q4, v4, np.zeros(3)).a)
+    True
     """
     n, U = len(H), independent.U
     Kr = U.T @ K

@@ -60,6 +60,11 @@ def eliminate(
     :raises ValueError: for wrong shapes, or columns that are said to be zero and are not
     :raises InconsistentConstraintsError: if k is not in the range of K, or the elements asked for
         are not independent, or too few
+
+    >>> from rbd_ros.algorithms.closed_loops.elimination import eliminate
+    >>> found = eliminate(terms.K, terms.k, independent=[0])
+    >>> found.rank, found.G[:, 0]  # velocities of the joints per velocity of the first one
+    (2, array([ 1.   , -1.   ,  1.364]))
     """
     A = np.array(K, dtype=float)
     if A.ndim != 2:
@@ -119,6 +124,10 @@ def rank_of(K: ArrayLike, tolerance: float = TOLERANCE) -> int:
 
     :param K: matrix, (m, n)
     :param tolerance: see `eliminate`
+
+    >>> from rbd_ros.algorithms.closed_loops.elimination import rank_of
+    >>> rank_of([[1.0, 2.0], [2.0, 4.0]])
+    1
     """
     return eliminate(K, tolerance=tolerance).rank
 

@@ -49,6 +49,11 @@ def explicit_motion(gamma: LoopFunction, y: Scalars, yd: Scalars) -> ExplicitMot
     :param gamma: positions of all joints by the independent variables, a text over scalars
     :param y: independent variables, (n - r,)
     :param yd: their rates, (n - r,)
+
+    >>> from rbd_ros.algorithms.closed_loops.explicit_loops import explicit_motion
+    >>> motion = explicit_motion(lambda y: [y[0], y[0] * y[0]], [0.5], [2.0])
+    >>> motion.q, motion.qd, motion.G, motion.g  # qdd = G ydd + g
+    ([0.5, 0.25], [2.0, 2.0], [[1.0], [1.0]], [0.0, 8.0])
     """
     along = [jet(x) for x in gamma([Jet(x, rate) for x, rate in zip(y, yd)])]
     columns = []
@@ -83,6 +88,12 @@ def explicit_forward_dynamics(
     :return: accelerations of the independent variables, (n - r,)
     :raises ModelError: for a joint whose velocity is not the rate of its position, or a gamma of
         another length
+
+    >>> from rbd_ros.algorithms.closed_loops.explicit_loops import explicit_forward_dynamics
+    >>> parallelogram = lambda y: [y[0], -y[0], y[0]]
+    >>> ydd = explicit_forward_dynamics(chain, parallelogram, [0.5], [1.0], [0.0, 0.0, 0.0])
+    >>> np.round(ydd, 3)  # [rad/s^2]
+    array([-26.673])
     """
     q, qd, G, g = _motion_of(model, gamma, y, yd)
     H = crba(model, q)
@@ -108,6 +119,12 @@ def explicit_inverse_dynamics(
     :param ydd: accelerations of the independent variables, (n - r,)
     :return: generalized forces of all joints, (tree_nv,) [N m, N]
     :raises ModelError: as `explicit_forward_dynamics`
+
+    >>> from rbd_ros.algorithms.closed_loops.explicit_loops import explicit_inverse_dynamics
+    >>> parallelogram = lambda y: [y[0], -y[0], y[0]]
+    >>> forces = explicit_inverse_dynamics(chain, parallelogram, [0.5], [1.0], [0.0])
+    >>> np.round(forces, 3)  # of the joints of the tree [N m]
+    array([3.942, 1.488, 0.284])
     """
     q, qd, G, g = _motion_of(model, gamma, y, yd)
     qdd = [sum((x * a for x, a in zip(row, ydd)), rest) for row, rest in zip(G, g)]

@@ -113,6 +113,11 @@ def global_system(
     :param v: independent velocity, (nv,) [rad/s, m/s]
     :param tau: independent generalized forces, (nv,) [N m, N]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
+
+    >>> from rbd_ros.algorithms.closed_loops.global_system import global_system
+    >>> system = global_system(four_bar.model, q4, v4, np.zeros(3))
+    >>> system.A.shape, system.T.shape  # three bodies; four hinges with five constraints each
+    ((18, 18), (24, 20))
     """
     from scipy import sparse
 
@@ -294,6 +299,11 @@ def solve_global_system(
     :param system: see `global_system`
     :param analysis: order of elimination, which is the same for all states of a robot
     :raises SingularSystemError: if the constraints are not independent
+
+    >>> from rbd_ros.algorithms.closed_loops.global_system import global_system, solve_global_system
+    >>> result = solve_global_system(global_system(model, q, v, tau))
+    >>> np.allclose(result.qdd, a), result.f.shape
+    (True, (6, 6))
     """
     x = Factors(system, analysis).solve(system.right)
     n = len(system.b)

@@ -41,7 +41,13 @@ def loop_path(model: Model, loop: LoopJoint) -> Tuple[int, ...]:
 
 
 def loop_clusters(model: Model) -> Tuple[LoopCluster, ...]:
-    """Minimal loop clusters in the order of their first joints (book 8.9)."""
+    """Minimal loop clusters in the order of their first joints (book 8.9).
+
+    >>> from rbd_ros.algorithms.closed_loops.loop_clusters import loop_clusters
+    >>> (cluster,) = loop_clusters(four_bar.model)
+    >>> cluster.bodies, cluster.columns  # the loop goes through all of them
+    ((1, 2, 3), (0, 1, 2))
+    """
     gathered: List[Tuple[Set[int], Set[int]]] = []  # loops, freedoms
     for number, loop in enumerate(model.loops):
         loops, freedoms = {number}, _freedoms(model, loop_path(model, loop))
@@ -108,6 +114,11 @@ def eliminate_by_clusters(
     :param k: right-hand side, (n_c,); zeros by default
     :param tolerance: see `eliminate`; of the elements of each block
     :raises InconsistentConstraintsError: if there is no solution
+
+    >>> from rbd_ros.algorithms.closed_loops.loop_clusters import eliminate_by_clusters
+    >>> found = eliminate_by_clusters(four_bar.model, terms.K, terms.k)
+    >>> np.allclose(terms.K @ found.g, terms.k), found.rank
+    (True, 2)
     """
     A = np.asarray(K, dtype=float)
     b = np.zeros(len(A)) if k is None else np.asarray(k, dtype=float)

@@ -100,6 +100,11 @@ def mobility(model: Model, q: ArrayLike, tolerance: float = TOLERANCE) -> Mobili
     :param model: model with loops (or without)
     :param q: configuration that closes the loops, (nq,) [rad, m]
     :param tolerance: see `rbd_ros.algorithms.closed_loops.elimination.eliminate`
+
+    >>> from rbd_ros.algorithms.closed_loops.mobility import mobility
+    >>> found = mobility(four_bar.model, q4)
+    >>> found.freedoms - found.rank, found.redundant_loops[0].redundant
+    (1, 3)
     """
     K = _jacobian(model, q)
     rank = rank_of(K, tolerance)
@@ -138,6 +143,11 @@ def mobility_changes(
     :param motion: configurations that close the loops, (nq,) each [rad, m]
     :param tolerance: pivots of K below this share of its largest element count as zero: how close
         to a singular configuration is in it
+
+    >>> from rbd_ros.algorithms.closed_loops.mobility import mobility_changes
+    >>> folded = np.zeros(3)  # all links in one line: a dead point
+    >>> [change.after for change in mobility_changes(four_bar.model, [q4, folded])]
+    [2]
     """
     before = None
     for sample, q in enumerate(motion):

@@ -22,6 +22,13 @@ def null_space_solution(
     :param independent: rank and subspaces of K
     :return: qdd, (nv,), and lambda, (n^c,), the shortest one
     :raises numpy.linalg.LinAlgError: if G^T H G is singular
+
+    >>> from rbd_ros.algorithms.closed_loops.constraint_rank import constraint_rank
+    >>> from rbd_ros.algorithms.closed_loops.null_space import null_space_solution
+    >>> H, C, K, k = terms[:4]
+    >>> a4, multipliers = null_space_solution(H, -C, K, k, constraint_rank(K))
+    >>> np.allclose(K @ a4, k)
+    True
     """
     G, g = independent.G, particular_solution(k, independent)
     ydd = np.linalg.solve(G.T @ H @ G, G.T @ (tau - H @ g))

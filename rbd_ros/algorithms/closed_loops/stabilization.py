@@ -24,6 +24,11 @@ def stabilization(delta: Array, velocity: Array, t_stab: Optional[float]) -> Arr
         large industrial robot. A smaller one makes the equations stiff, and not more accurate
     :return: (..., n^c) [rad/s^2, m/s^2]
     :raises ValueError: if the time constant is not positive
+
+    >>> from rbd_ros.algorithms.closed_loops.stabilization import stabilization
+    >>> delta, velocity = np.array([0.001]), np.array([0.0])  # open by 1 mm
+    >>> stabilization(delta, velocity, t_stab=0.1)  # [m/s^2]
+    array([-0.1])
     """
     if t_stab is None:
         return np.zeros_like(delta)

@@ -75,6 +75,10 @@ def newton_euler_factorisation(model: Model, q: Sequence[Scalar]) -> List[List[S
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg]
+
+    >>> H = robot.kernel('newton_euler_factorisation').function(q)
+    >>> np.allclose(H, robot.mass_matrix(q))
+    True
     """
     P = IncidenceMatrix.at(model, q)
     n = model.tree_nv

@@ -110,6 +110,10 @@ def analytical_derivatives(
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     :return: generalized forces, (tree_nv,) [N m, N], and their derivatives by position (along the
         velocities), velocity and acceleration, (tree_nv, tree_nv)
+
+    >>> result = robot.kernel('inverse_dynamics_analytical_derivatives').function(q, v, a)
+    >>> np.allclose(result.dtau_dv, robot.derivatives.inverse_dynamics(q, v, a).dtau_dv)
+    True
     """
     X0 = body_transforms(model, q)
     S, psid, psidd, turning = motion_columns(model, q, X0), {}, {}, {}

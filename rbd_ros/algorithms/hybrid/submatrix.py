@@ -63,6 +63,11 @@ def hybrid_dynamics_by_submatrix(
     :param fd: bodies whose joints have their forces given, by number
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     :return: both for all freedoms, what was given included
+
+    >>> elbow = robot.kernel('hybrid_dynamics_by_submatrix', forward_joints=('elbow_joint',))
+    >>> known = np.where(np.arange(6) == 2, tau, a)  # the elbow's torque, other accelerations
+    >>> np.allclose(elbow.function(q, v, known).a, a)
+    True
     """
     if model.couplings:
         forward = [0.0] * model.nv

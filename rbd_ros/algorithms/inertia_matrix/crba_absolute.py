@@ -31,6 +31,9 @@ def crba_absolute(model: Model, q: Sequence[Scalar]) -> Matrix:
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg]
+
+    >>> np.allclose(robot.kernel('crba_absolute').function(q), robot.mass_matrix(q))
+    True
     """
     S, Ic = composite_bodies(model, q)
     H: Matrix = [[0.0] * model.tree_nv for _ in range(model.tree_nv)]

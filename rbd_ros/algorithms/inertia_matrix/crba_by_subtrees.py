@@ -38,6 +38,10 @@ def crba_by_subtrees(model: Model, q: Sequence[Scalar]) -> InertiaAndBaseForces:
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg], and F by rows, (6, tree_nv)
+
+    >>> H, F = robot.kernel('crba_by_subtrees').function(q)
+    >>> np.allclose(F @ v, robot.momentum(q, v))  # F: what the base must transmit
+    True
     """
     n = model.tree_nv
     Ic = {i: body.inertia for i, body in model.outward()}

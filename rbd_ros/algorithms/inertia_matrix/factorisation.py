@@ -48,6 +48,11 @@ def ltdl(H: Sequence[Sequence[Scalar]]) -> LTDL:
 
     :param H: symmetric matrix, (n, n), of which the lower triangle is read
     :raises ZeroDivisionError: if a pivot is known to be zero, i.e. the matrix is singular
+
+    >>> from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+    >>> factors = ltdl(robot.mass_matrix(q).tolist())
+    >>> np.allclose(factors.solve(tau - robot.bias_force(q, v)), a)
+    True
     """
     A = [list(row) for row in H]
     L: List[Dict[int, Scalar]] = [{} for _ in A]

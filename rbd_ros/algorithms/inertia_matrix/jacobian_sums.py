@@ -67,6 +67,10 @@ def mass_matrix_from_jacobians(model: Model, q: Sequence[Scalar]) -> Matrix:
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg]
+
+    >>> H = robot.kernel('mass_matrix_from_jacobians').function(q)
+    >>> np.allclose(H, robot.mass_matrix(q))
+    True
     """
     n = model.tree_nv
     H: Matrix = [[0.0] * n for _ in range(n)]
@@ -99,6 +103,10 @@ def coriolis_matrix_from_jacobians(
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
     :return: C, (tree_nv, tree_nv) [kg m^2/s, kg m/s, kg/s]
+
+    >>> C = robot.kernel('coriolis_matrix_from_jacobians').function(q, v)
+    >>> np.allclose(C @ v, robot.coriolis_torque(q, v))
+    True
     """
     n = model.tree_nv
     C: Matrix = [[0.0] * n for _ in range(n)]

@@ -29,6 +29,10 @@ def massless_joints(model: Model) -> Tuple[str, ...]:
     :param model: the model
     :return: names of the independent joints, in their order; empty for a model fit for forward
         dynamics
+
+    >>> from rbd_ros.algorithms.inertia_matrix.singularity import massless_joints
+    >>> massless_joints(model)  # none: fit for forward dynamics
+    ()
     """
     found = np.ones(model.nv, bool)
     for q in _configurations(model):
@@ -46,6 +50,10 @@ def singular_joints(model: Model, q: Optional[ArrayLike] = None) -> Tuple[str, .
     :param model: the model
     :param q: ask at this configuration instead, (nq,); some matrices are singular there alone
     :return: names of the independent joints, in their order; empty if the mass matrix is regular
+
+    >>> from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
+    >>> singular_joints(model, q)
+    ()
     """
     found = np.ones(model.nv, bool)
     for sample in _configurations(model) if q is None else [np.asarray(q, float)]:
@@ -64,6 +72,12 @@ def singularity(model: Model, given_later: Sequence[int] = ()) -> str:
 
     :param given_later: bodies that get inertia at run time, whose joints are not judged
     :return: '' if nothing does
+
+    >>> from rbd_ros.algorithms.inertia_matrix.singularity import singularity
+    >>> from rbd_ros.spatial import RigidBodyInertia
+    >>> massless = model.with_link_inertia('wrist_3_link', RigidBodyInertia.zero())
+    >>> singularity(massless)[:52]
+    "the mass matrix is singular: joint 'wrist_3_joint' c"
     """
     spared = {model.body(i).joint_name for body in given_later for i in model.support(body)}
     joints = [name for name in singular_joints(model) if name not in spared]

@@ -24,6 +24,14 @@ def factorise_ltl(H: Any, parents: Parents) -> None:
     :param parents: expanded parent array, (n,)
     :raises ZeroDivisionError: if a pivot of floats is zero; one that is negative, of a matrix that
         is not positive definite, makes NaN
+
+    >>> from rbd_ros.algorithms.inertia_matrix.expanded_parents import expanded_parents
+    >>> from rbd_ros.algorithms.inertia_matrix.sparse_factors import factorise_ltl, solve_ltl
+    >>> L, x = robot.mass_matrix(q).tolist(), tau - robot.bias_force(q, v)
+    >>> factorise_ltl(L, expanded_parents(model))  # in place: H = L^T L
+    >>> solve_ltl(L, x, expanded_parents(model))
+    >>> np.allclose(x, a)
+    True
     """
     for k in reversed(range(len(parents))):
         H[k][k] = sqrt(H[k][k])
@@ -43,6 +51,14 @@ def factorise_ltdl(H: Any, parents: Parents) -> None:
     :param H: symmetric matrix with the zeros of the tree, (n, n)
     :param parents: expanded parent array, (n,)
     :raises ZeroDivisionError: if a pivot of floats is zero
+
+    >>> from rbd_ros.algorithms.inertia_matrix.expanded_parents import expanded_parents
+    >>> from rbd_ros.algorithms.inertia_matrix.sparse_factors import factorise_ltdl, solve_ltdl
+    >>> factors, x = robot.mass_matrix(q).tolist(), tau - robot.bias_force(q, v)
+    >>> factorise_ltdl(factors, expanded_parents(model))  # in place: H = L^T D L
+    >>> solve_ltdl(factors, x, expanded_parents(model))
+    >>> np.allclose(x, a)
+    True
     """
     for k in reversed(range(len(parents))):
         for i in above(parents, k):
@@ -84,6 +100,12 @@ def times_symmetric(H: Rows, x: Sequence[Scalar], parents: Parents) -> List[Scal
     :param H: symmetric matrix with the zeros of the tree, (n, n)
     :param x: vector, (n,)
     :param parents: expanded parent array, (n,)
+
+    >>> from rbd_ros.algorithms.inertia_matrix.expanded_parents import expanded_parents
+    >>> from rbd_ros.algorithms.inertia_matrix.sparse_factors import times_symmetric
+    >>> H = robot.mass_matrix(q)
+    >>> np.allclose(times_symmetric(H.tolist(), a, expanded_parents(model)), H @ a)
+    True
     """
     y = _diagonal_times(H, x, False)
     for i in reversed(range(len(y))):

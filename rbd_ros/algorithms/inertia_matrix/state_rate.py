@@ -57,6 +57,10 @@ def state_rate(
     :param qd: velocity, (nv,) [rad/s, m/s]
     :param tau: generalized forces, (nv,) [N m, N]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
+
+    >>> rate = robot.kernel('state_rate').function(q, v, tau)
+    >>> np.allclose(rate.q_rate, v), np.allclose(rate.a, a)
+    (True, True)
     """
     a = forward_dynamics(model, q, qd, tau, external_forces)
     return StateRate(position_rate(model, q, qd), a)

@@ -106,6 +106,11 @@ def tree_statistics(parents: Parents) -> TreeStatistics:
     """Depths of a tree.
 
     :param parents: parent of each body in the book's numbers, or the expanded parent array
+
+    >>> from rbd_ros.algorithms.inertia_matrix.tree_statistics import tree_statistics
+    >>> statistics = tree_statistics([0, 1, 2, 1])  # four bodies, one branch
+    >>> statistics.depth, statistics.D1, statistics.D2
+    (3, 4, 5)
     """
     depths = [1 + len(list(above(parents, k))) for k in range(len(parents))]
     return TreeStatistics(
@@ -123,6 +128,11 @@ def crba_cost(parents: Parents, general: Iterable[int] = ()) -> Cost:
     :param parents: parent of each body in the book's numbers, (n,)
     :param general: numbers of the bodies, from 1, whose transform from the parent is no
         Denavit-Hartenberg transform; children of the base do not matter
+
+    >>> from rbd_ros.algorithms.inertia_matrix.tree_statistics import crba_cost
+    >>> cost = crba_cost([0, 1, 2, 3, 4, 5])  # an arm of six hinges
+    >>> cost.multiplications, cost.additions
+    (460, 395)
     """
     subtree = [1] * len(parents)
     for i in reversed(range(len(parents))):

@@ -63,6 +63,10 @@ def closed_form_inverse_dynamics(
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
     :param qdd: acceleration of the tree, (tree_nv,) [rad/s^2, m/s^2]
+
+    >>> forces = robot.kernel('closed_form_inverse_dynamics').function(q, v, a)
+    >>> np.allclose(forces, tau)
+    True
     """
     H, C = crba_absolute(model, q), coriolis_tensor(model, q)
     g = gravity_compensation(model, q)

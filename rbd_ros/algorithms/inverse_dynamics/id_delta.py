@@ -25,6 +25,9 @@ def id_delta(model: Model, q: Sequence[Scalar], qdd: Sequence[Scalar]) -> List[S
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qdd: acceleration of the tree, (tree_nv,) [rad/s^2, m/s^2]
     :return: ID(q, qd, qdd, fx) - ID(q, qd, 0, fx) for any qd and fx, (tree_nv,) [N m, N]
+
+    >>> np.allclose(robot.kernel('id_delta').function(q, a), robot.mass_matrix(q) @ a)
+    True
     """
     X, S, a, f = {}, {}, {0: MotionVector.zero()}, {}
     for i, body in model.outward():

@@ -84,6 +84,9 @@ def luh_walker_paul(
     :param qd: their rates, (tree_nv,) [rad/s]
     :param qdd: their accelerations, (tree_nv,) [rad/s^2]
     :raises ModelError: if the model is no chain of revolute joints
+
+    >>> np.allclose(robot.kernel('luh_walker_paul').function(q, v, a), tau)
+    True
     """
     return chain_dynamics(model, q, qd, qdd).tau
 

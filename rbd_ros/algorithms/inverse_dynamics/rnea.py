@@ -45,6 +45,13 @@ def rnea(
     :param qdd: acceleration of the tree, (tree_nv,) [rad/s^2, m/s^2]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     :return: generalized forces tau = ID(q, qd, qdd, fx), (tree_nv,) [N m, N]
+
+    >>> from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
+    >>> forces = rnea(model, q.tolist(), v.tolist(), a.tolist())  # the text, on floats
+    >>> np.allclose(forces, tau)
+    True
+    >>> np.allclose(robot.kernel('rnea').function(q, v, a), tau)  # compiled
+    True
     """
     X, S, v, a, f = {}, {}, {0: MotionVector.zero()}, {0: -gravity_acceleration(model)}, {}
     for i, body in model.outward():

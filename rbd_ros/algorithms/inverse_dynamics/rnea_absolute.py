@@ -73,6 +73,9 @@ def rnea_absolute(
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
     :param qdd: acceleration of the tree, (tree_nv,) [rad/s^2, m/s^2]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
+
+    >>> np.allclose(robot.kernel('rnea_absolute').function(q, v, a), tau)
+    True
     """
     return list(rnea_with_motion(model, q, qd, qdd, external_forces).tau)
 
@@ -102,6 +105,11 @@ def rnea_with_motion(
     of `rnea_absolute`.
 
     :return: tau, (tree_nv,), and v, a and f by body number
+
+    >>> result = robot.kernel('rnea_with_motion').function(q, v, a)
+    >>> tool = robot.frame('wrist_3_link', 'base')
+    >>> np.allclose(result.v[-1], tool.velocity(q, v))
+    True
     """
     X0 = body_transforms(model, q)
     S = motion_columns(model, q, X0)

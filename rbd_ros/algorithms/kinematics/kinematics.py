@@ -114,6 +114,10 @@ def body_kinematics(model: Model, q: Sequence[Scalar]) -> BodyKinematics:
     """Transforms from base to body coordinates, and motion subspaces in base coordinates.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
+
+    >>> motion = robot.kernel('contact_kinematics').function(q)
+    >>> motion.frames.shape, motion.columns.shape
+    ((7, 12), (6, 6))
     """
     X0 = body_transforms(model, q)
     return BodyKinematics(X0, motion_columns(model, q, X0))

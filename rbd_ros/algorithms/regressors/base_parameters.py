@@ -21,6 +21,15 @@ class BaseParameters(NamedTuple):
     :param columns: numbers of the parameters that each base parameter is named after, ascending
     :param grouping: B, (len(columns), 10 bodies): 1 for its own parameter, and what of others
         comes with it
+
+    >>> base, pi = robot.regressors.base_parameters(), robot.regressors.parameters
+    >>> rng = np.random.default_rng(1)
+    >>> states = robot.random_configurations(50, rng), *rng.normal(size=(2, 50, 6))
+    >>> Y, torques = robot.regressors.torque(*states), robot.inverse_dynamics(*states)
+    >>> np.allclose(base.reduced(Y[0]) @ base.of(pi), torques[0])
+    True
+    >>> np.allclose(base.fitted(Y, torques), base.of(pi))
+    True
     """
 
     columns: Tuple[int, ...]
@@ -71,6 +80,12 @@ def base_parameters(Y: Array) -> BaseParameters:
     :param Y: regressors in random states, at least twice as many rows as columns,
         (rows, 10 bodies)
     :raises ValueError: if there are fewer rows than columns
+
+    >>> from rbd_ros.algorithms.regressors.base_parameters import base_parameters
+    >>> rng = np.random.default_rng(1)
+    >>> states = robot.random_configurations(50, rng), *rng.normal(size=(2, 50, 6))
+    >>> len(base_parameters(robot.regressors.torque(*states).reshape(-1, 60)).columns)
+    36
     """
     Y = np.asarray(Y, dtype=float)
     rows, count = Y.shape

@@ -30,6 +30,10 @@ class ArticulatedFunctions(Compiled):
         :param names: names of links or joints
         :param reference: what motions and forces are expressed in, as for `Robot.jacobian`
         :raises ValueError: for an unknown frame or reference, or none
+
+        >>> hands = robot.articulated.handles(('forearm_link', 'tool0'))
+        >>> hands.names
+        ('forearm_link', 'tool0')
         """
         key = (names if isinstance(names, str) else tuple(names), reference)
         found = self._handles.get(key)  # type: ignore[arg-type]
@@ -63,6 +67,13 @@ class ArticulatedFunctions(Compiled):
         :return: IA and Ia, (bodies, 6, 6) [kg m^2, kg m, kg], pA and pa, (bodies, 6) [N m, N]
         :raises ModelError: if joints mimic others
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+        >>> bodies = robot.articulated.inertias(q, v, tau)
+        >>> bodies.IA.shape, bodies.pA.shape
+        ((6, 6, 6), (6, 6))
+        >>> last = robot.model.bodies[-1].inertia  # that carries nothing
+        >>> np.allclose(bodies.IA[-1], last.matrix())
+        True
         """
         return self._call('inertias', (q, v, tau), external_forces, out)
 
@@ -91,6 +102,10 @@ class ArticulatedFunctions(Compiled):
             N]
         :raises ModelError: if joints mimic others, or a body has no inverse inertia
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+        >>> result = robot.articulated.by_inverse_inertias(q, v, tau)
+        >>> np.allclose(result.a, a), result.constraint_forces.shape
+        (True, (6, 6))
         """
         return self._call('by_inverse_inertias', (q, v, tau), external_forces, out)
 
@@ -119,6 +134,11 @@ class ArticulatedFunctions(Compiled):
             N]
         :raises ModelError: if joints mimic others, or a body has no inverse inertia
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+        >>> result = robot.articulated.by_constraint_forces(q, v, tau)
+        >>> reactions = robot.reactions(q, v, a)  # those of the joints' drives included
+        >>> np.allclose(result.constraint_forces[0], reactions[0] * [1, 1, 0, 1, 1, 1])
+        True
         """
         return self._call('by_constraint_forces', (q, v, tau), external_forces, out)
 
@@ -147,6 +167,9 @@ class ArticulatedFunctions(Compiled):
             N]
         :raises ModelError: if joints mimic others, or a body has no inverse inertia
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+        >>> np.allclose(robot.articulated.by_sparse_elimination(q, v, tau).a, a)
+        True
         """
         return self._call('by_sparse_elimination', (q, v, tau), external_forces, out)
 
@@ -175,6 +198,10 @@ class ArticulatedFunctions(Compiled):
             N]
         :raises ModelError: if joints mimic others, or a body has no inverse inertia
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+        >>> result = robot.articulated.divide_and_conquer(q, v, tau)
+        >>> np.allclose(result.a, robot.forward_dynamics(q, v, tau))
+        True
         """
         return self._call('divide_and_conquer', (q, v, tau), external_forces, out)
 
@@ -201,6 +228,12 @@ class Handles(Compiled):
         :param q: configuration, (nq,) [rad, m]
         :param out: array for the result
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+        >>> hands = robot.articulated.handles(('forearm_link', 'tool0'))
+        >>> Phi = hands.inverse_inertia(q)
+        >>> one = robot.frame('tool0').inverse_operational_inertia(q)
+        >>> Phi.shape, np.allclose(Phi[6:, 6:], one)
+        ((12, 12), True)
         """
         return self._call('inverse_inertia', (q,), None, out)
 
@@ -224,5 +257,10 @@ class Handles(Compiled):
         :param out: arrays for both
         :return: Phi, (6 h, 6 h), and b, (6 h,) [rad/s^2, m/s^2]
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+        >>> hands = robot.articulated.handles(('forearm_link', 'tool0'))
+        >>> Phi, b = hands.response(q, v, tau)
+        >>> np.allclose(b[:6], robot.frame('forearm_link').acceleration(q, v, a))
+        True
         """
         return self._call('response', (q, v, tau), external_forces, out)

@@ -22,6 +22,11 @@ class ComplementFunctions(Compiled):
         :param q: configuration, (nq,) [rad, m]
         :param out: array for the result
         :return: N, (bodies, 6, nv), angular rows first, of the centres of mass, along the base
+
+        >>> N = robot.denoc.complement(q)
+        >>> last = robot.frame('wrist_3_link', 'aligned').velocity(q, v)
+        >>> N.shape, np.allclose(N[-1, :3] @ v, last[:3])  # its angular velocity
+        ((6, 6, 6), True)
         """
         return self._call('complement', (q,), None, out)
 
@@ -32,6 +37,9 @@ class ComplementFunctions(Compiled):
         :param q: configuration, (nq,) [rad, m]
         :param out: array for the result
         :return: symmetric, (nv, nv) [kg m^2, kg m, kg]
+
+        >>> np.allclose(robot.denoc.mass_matrix(q), robot.mass_matrix(q))
+        True
         """
         return self._call('mass_matrix', (q,), None, out)
 
@@ -43,6 +51,10 @@ class ComplementFunctions(Compiled):
         :param v: velocity, (nv,) [rad/s, m/s]
         :param out: array for the result
         :return: C, (nv, nv) [kg m^2/s, kg m/s, kg/s]
+
+        >>> C = robot.denoc.convective_inertia(q, v)
+        >>> np.allclose(C @ v, robot.coriolis_torque(q, v))
+        True
         """
         return self._call('convective_inertia', (q, v), None, out)
 
@@ -57,6 +69,9 @@ class ComplementFunctions(Compiled):
             [N m, N]
         :param out: array for the result
         :return: generalized forces, (nv,) [N m, N]
+
+        >>> np.allclose(robot.denoc.generalized_forces(q), -robot.gravity_torque(q))
+        True
         """
         return self._call('generalized_forces', (q,), external_forces, out)
 
@@ -79,6 +94,9 @@ class ComplementFunctions(Compiled):
             [N m, N]
         :param out: array for the result
         :return: generalized forces, (nv,) [N m, N]
+
+        >>> np.allclose(robot.denoc.inverse_dynamics(q, v, a), tau)
+        True
         """
         return self._call('inverse_dynamics', (q, v, a), external_forces, out)
 
@@ -89,6 +107,10 @@ class ComplementFunctions(Compiled):
         :param q: configuration, (nq,) [rad, m]
         :param out: arrays for both
         :return: U, unit upper triangular, (nv, nv), and the diagonal of D, (nv,)
+
+        >>> U, D = robot.denoc.udu(q)
+        >>> np.allclose(U @ np.diag(D) @ U.T, robot.mass_matrix(q))
+        True
         """
         return self._call('udu', (q,), None, out)
 
@@ -111,5 +133,8 @@ class ComplementFunctions(Compiled):
             [N m, N]
         :param out: array for the result
         :return: accelerations, (nv,) [rad/s^2, m/s^2]
+
+        >>> np.allclose(robot.denoc.forward_dynamics(q, v, tau), a)
+        True
         """
         return self._call('forward_dynamics', (q, v, tau), external_forces, out)

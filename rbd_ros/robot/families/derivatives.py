@@ -33,5 +33,13 @@ class DerivativeFunctions(Compiled):
         :param out: arrays for all four
         :return: tau, (nv,) [N m, N], dtau_dq, dtau_dv and dtau_da, (nv, nv) each
         :raises ValueError: for a wrong shape or dtype, or an unknown link
+
+        >>> D = robot.derivatives.inverse_dynamics(q, v, a)
+        >>> h, dq = 1e-6, np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+        >>> difference = (robot.inverse_dynamics(q + h * dq, v, a) - tau) / h
+        >>> np.allclose(D.dtau_dq @ dq, difference, atol=1e-3)
+        True
+        >>> np.allclose(D.dtau_da, robot.mass_matrix(q))
+        True
         """
         return self._call('inverse_dynamics', (q, v, a), external_forces, out)

@@ -45,6 +45,15 @@ class ExplicitLoops:
     :param freedoms: number of independent variables, n - r
     :raises ModelError: for joints whose velocity is not the rate of their position, or a gamma of
         another length (when a function is first called)
+
+    >>> parallelogram = robot.loops.explicit(lambda y: [y[0], -y[0], y[0]], 1)
+    >>> y, yd = [0.5], [1.0]
+    >>> parallelogram.motion(y, yd).G[:, 0]  # velocities of the joints per yd
+    array([ 1., -1.,  1.])
+    >>> ydd = parallelogram.forward_dynamics(y, yd, tau)
+    >>> forces = parallelogram.inverse_dynamics(y, yd, ydd)  # of the tree's joints
+    >>> np.allclose(parallelogram.motion(y, yd).G.T @ (forces - tau), 0.0)
+    True
     """
 
     def __init__(self, model: Model, gamma: LoopFunction, freedoms: int):

@@ -58,6 +58,10 @@ class FloatingBaseFunctions(Compiled):
         :return: a0, (6,), and qdd, (nv - 6,) [rad/s^2, m/s^2]
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
         :raises ValueError: for a wrong shape or dtype, or an unknown link
+
+        >>> a0, qdd = robot.floating_base.forward_dynamics(q, v, tau)
+        >>> np.allclose(robot.forward_dynamics(q, v, np.r_[np.zeros(6), tau]), np.r_[a0, qdd])
+        True
         """
         return self._call('forward_dynamics', (q, v, tau), external_forces, out)
 
@@ -80,6 +84,13 @@ class FloatingBaseFunctions(Compiled):
         :param out: arrays for a0 and tau
         :return: a0, (6,) [rad/s^2, m/s^2], and tau, (nv - 6,) [N m, N]
         :raises ValueError: for a wrong shape or dtype, or an unknown link
+
+        >>> a0, forces = robot.floating_base.inverse_dynamics(q, v, qdd)
+        >>> a0.shape, forces.shape
+        ((6,), (6,))
+        >>> forces = robot.inverse_dynamics(q, v, np.r_[a0, qdd])
+        >>> np.allclose(forces[:6], 0.0)  # nothing holds the base
+        True
         """
         return self._call('inverse_dynamics', (q, v, qdd), external_forces, out)
 
@@ -95,6 +106,10 @@ class FloatingBaseFunctions(Compiled):
         :param out: arrays for all five
         :return: I0c, (6, 6), F, (6, nv - 6), H, (nv - 6, nv - 6), p0c, (6,), and C, (nv - 6,)
         :raises ValueError: for a wrong shape or dtype, or an unknown link
+
+        >>> terms = robot.floating_base.equations_of_motion(q, v)
+        >>> np.allclose(robot.mass_matrix(q)[:6], np.hstack([terms.I0c, terms.F]))
+        True
         """
         return self._call('equations_of_motion', (q, v), external_forces, out)
 
@@ -110,6 +125,11 @@ class FloatingBaseFunctions(Compiled):
         :param out: arrays for both
         :return: H_fl, (nv - 6, nv - 6), and C_fl, (nv - 6,)
         :raises ValueError: for a wrong shape or dtype, or an unknown link
+
+        >>> H_fl, C_fl = robot.floating_base.reduced_equations(q, v)
+        >>> qdd = robot.floating_base.forward_dynamics(q, v, tau).qdd
+        >>> np.allclose(H_fl @ qdd + C_fl, tau)
+        True
         """
         return self._call('reduced_equations', (q, v), external_forces, out)
 
@@ -122,6 +142,10 @@ class FloatingBaseFunctions(Compiled):
         :param out: arrays for both
         :return: h, (6,) [N m s, N s], and T [J], rotors included
         :raises ValueError: for a wrong shape or dtype
+
+        >>> h, T = robot.floating_base.momentum(q, v)
+        >>> np.allclose(h, robot.momentum(q, v)), np.allclose(T, robot.energy(q, v).kinetic)
+        (True, True)
         """
         return self._call('momentum', (q, v), None, out)
 
@@ -131,6 +155,9 @@ class FloatingBaseFunctions(Compiled):
         :param name: name of a link, or of a joint
         :param reference: what motions are expressed in, as for `Robot.jacobian`
         :raises ValueError: for an unknown frame or reference
+
+        >>> robot.floating_base.frame('tool0').jacobian(q).shape
+        (6, 6)
         """
         found = self._frames.get((name, reference))
         if found is None:
@@ -151,6 +178,11 @@ class FloatingBaseFunctions(Compiled):
         :param reference: what the velocity is expressed in, as for `Robot.jacobian`
         :param out: array for the result
         :raises ValueError: for an unknown frame or reference, or a wrong shape or dtype
+
+        >>> J = robot.floating_base.jacobian(q, 'tool0', 'aligned')
+        >>> fixed = robot.jacobian(q, 'tool0', 'aligned')[:, 6:]
+        >>> bool(np.linalg.norm(J[3:]) < np.linalg.norm(fixed[3:]))  # the base yields
+        True
         """
         return self.frame(frame, reference).jacobian(q, out=out)
 
@@ -177,5 +209,12 @@ class FloatingBaseFrame(Compiled):
         :param q: configuration, (nq,) [rad, m]
         :param out: array for the result
         :raises ValueError: for a wrong shape or dtype
+
+        >>> J = robot.floating_base.frame('tool0').jacobian(q)
+        >>> M = robot.mass_matrix(q)
+        >>> base = -np.linalg.solve(M[:6, :6], M[:6, 6:])  # its motion per joint velocity
+        >>> whole = robot.jacobian(q, 'tool0')
+        >>> np.allclose(J, whole[:, :6] @ base + whole[:, 6:])
+        True
         """
         return self._call('jacobian', (q,), None, out)

@@ -26,6 +26,10 @@ class HybridFunctions:
 
         :param forward_joints: names of the joints whose forces are given
         :raises ValueError: for an unknown joint
+
+        >>> partition = robot.hybrid.partition(('elbow_joint',))
+        >>> partition.forward_joints
+        ('elbow_joint',)
         """
         joints = tuple(forward_joints)
         found = self._partitions.get(joints)
@@ -54,6 +58,12 @@ class HybridFunctions:
         :param out: arrays for a and tau
         :return: a, (nv,) [rad/s^2, m/s^2], and tau, (nv,) [N m, N], what was given included
         :raises ValueError: for a wrong shape or dtype, or an unknown joint or link
+
+        >>> known = a.copy()
+        >>> known[2] = tau[2]  # the elbow's torque is given, accelerations of the others
+        >>> result = robot.hybrid.dynamics(q, v, known, ('elbow_joint',))
+        >>> np.allclose(result.a, a), np.allclose(result.tau, tau)
+        (True, True)
         """
         partition = self.partition(forward_joints)
         return partition.dynamics(q, v, known, external_forces, out=out)
@@ -96,5 +106,10 @@ class Partition(Compiled):
         """Accelerations and forces of all joints, as `HybridFunctions.dynamics` gives them.
 
         Arguments are those of `HybridFunctions.dynamics` without the names of the joints.
+
+        >>> limp_wrist = robot.hybrid.partition(robot.joint_names[3:])
+        >>> known = np.zeros(6)  # shoulder and elbow stand still, the wrist has no torque
+        >>> limp_wrist.dynamics(q, np.zeros(6), known).a.round(1)  # [rad/s^2]
+        array([  0. ,   0. ,   0. ,  72.7, -12.9, -39.3])
         """
         return self._call('dynamics', (q, v, known), external_forces, out)

@@ -74,6 +74,10 @@ class LoopFunctions(Compiled):
         :return: residual, (n,) [rad, m], zero where the loops are closed, and K, (n, nv): K v is
             the velocity of the errors there
         :raises ValueError: for a wrong shape or dtype
+
+        >>> residual, K = robot.loops.closure(q)
+        >>> np.allclose(residual, 0.0), np.allclose(K @ v, 0.0)  # closed, and v keeps it closed
+        (True, True)
         """
         return self._call('closure', (q,), None, out)
 
@@ -86,6 +90,11 @@ class LoopFunctions(Compiled):
         :param out: arrays for all
         :return: position errors delta, velocity errors K v, K and k
         :raises ValueError: for a wrong shape or dtype
+
+        >>> terms = robot.loops.constraints(q, v)
+        >>> a = robot.loops.forward_dynamics(q, v, tau).a
+        >>> np.allclose(terms.K @ a, terms.k)
+        True
         """
         return self._call('constraints', (q, v), None, out)
 
@@ -100,6 +109,10 @@ class LoopFunctions(Compiled):
         :param out: arrays for both
         :return: angles and displacements, and their velocities
         :raises ValueError: for a wrong shape or dtype
+
+        >>> position, rate = robot.loops.motion(q, v)
+        >>> np.degrees(position), rate  # of the hinge at the pivot [deg], [rad/s]
+        (array([-90.]), array([1.5]))
         """
         return self._call('motion', (q, v), None, out)
 
@@ -125,6 +138,11 @@ class LoopFunctions(Compiled):
         :return: H, C less the effect of the active loop forces, K, k, position errors delta and
             velocity errors K v
         :raises ValueError: for a wrong shape or dtype
+
+        >>> terms = robot.loops.equations_of_motion(q, v, [0.0])  # the hinge is passive
+        >>> motion = robot.loops.forward_dynamics(q, v, tau)
+        >>> np.allclose(terms.H @ motion.a + terms.C, tau + terms.K.T @ motion.multipliers)
+        True
         """
         return self._call('equations_of_motion', (q, v, loop_forces), external_forces, out)
 
@@ -148,6 +166,11 @@ class LoopFunctions(Compiled):
         :param out: array for the result
         :return: (loops, 6) [N m, N]
         :raises ValueError: for a wrong shape or dtype
+
+        >>> motion = robot.loops.forward_dynamics(q, v, tau)
+        >>> wrenches = robot.loops.wrenches(q, motion.multipliers, [0.0])
+        >>> wrenches[0, 3:]  # of the pivot on the tip [N]
+        array([-0.   ,  0.   ,  4.741])
         """
         return self._call('wrenches', (q, multipliers, loop_forces), None, out)
 
@@ -158,6 +181,9 @@ class LoopFunctions(Compiled):
         :param tolerance: singular values of K below this part of the largest count as zero
         :return: an integer, or (N,) for a batch; -1 where the configuration is not a number
         :raises ValueError: for a wrong shape or dtype
+
+        >>> robot.loops.rank(q)  # of five constraints: the mechanism is planar
+        2
         """
         K = np.asarray(self.closure(q).K)
         if K.ndim == 2:
@@ -168,6 +194,10 @@ class LoopFunctions(Compiled):
         """Degrees of motion freedom in a configuration, and which loops are overconstrained.
 
         :param q: configuration that closes the loops, (nq,) [rad, m]
+
+        >>> mobility = robot.loops.mobility(q)
+        >>> mobility.freedoms, mobility.constraints, mobility.rank
+        (3, 5, 2)
         """
         return mobility(self._kernels.model, q)
 
@@ -176,6 +206,10 @@ class LoopFunctions(Compiled):
 
         :param gamma: a text over scalars, see `algorithms.closed_loops.explicit_loops`
         :param freedoms: number of independent variables
+
+        >>> parallelogram = robot.loops.explicit(lambda y: [y[0], -y[0], y[0]], 1)
+        >>> parallelogram.motion([0.5], [1.0]).v  # of all joints [rad/s]
+        array([ 1., -1.,  1.])
         """
         return ExplicitLoops(self._kernels.model, gamma, freedoms)
 
@@ -218,6 +252,13 @@ class LoopFunctions(Compiled):
         :raises ValueError: for a wrong shape or dtype, an unknown method or link
         :raises SingularMassMatrixError: if inertia and constraints leave the acceleration
             undetermined, or the inertia of the spanning tree alone, for a method that needs it
+
+        >>> motion = robot.loops.forward_dynamics(q, v, tau)
+        >>> motion.a, motion.rank  # [rad/s^2]; of nv - rank = 1 degree of freedom
+        (array([ 0.   , -0.528,  0.528]), 2)
+        >>> other = robot.loops.forward_dynamics(q, v, tau, method='null_space', t_stab=0.1)
+        >>> np.allclose(motion.a, other.a)
+        True
         """
         if method not in METHODS:
             raise ValueError(f'unknown method {method!r}; there are {", ".join(METHODS)}')

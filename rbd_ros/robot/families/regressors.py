@@ -22,6 +22,11 @@ class RegressorFunctions(Compiled):
     There are ten parameters for each moving body, in its coordinates and in the order of
     `RigidBodyInertia.parameters`: mass, mass times centre of mass, and rotational inertia about
     the origin, xx, xy, xz, yy, yz, zz.
+
+    >>> robot.regressors.parameters[:4]  # m [kg], m c [kg m] of the first body
+    array([ 3.761,  0.   ,  0.007, -0.096])
+    >>> robot.regressors.parameter_names[:2]
+    ('shoulder_link: m', 'shoulder_link: m cx')
     """
 
     @property
@@ -46,6 +51,10 @@ class RegressorFunctions(Compiled):
         :param out: array for the result
         :return: Y, (nv, 10 bodies)
         :raises ValueError: for a wrong shape or dtype
+
+        >>> Y = robot.regressors.torque(q, v, a)
+        >>> Y.shape, np.allclose(Y @ robot.regressors.parameters, tau)
+        ((6, 60), True)
         """
         return self._call('torque', (q, v, a), None, out)
 
@@ -62,6 +71,10 @@ class RegressorFunctions(Compiled):
         :param out: array for the result
         :return: Y, (nv, 10 bodies)
         :raises ValueError: for a wrong shape or dtype
+
+        >>> Y = robot.regressors.slotine_li(q, v, v, a)  # the reference is the motion itself
+        >>> np.allclose(Y @ robot.regressors.parameters, tau)
+        True
         """
         return self._call('slotine_li', (q, v, v_r, a_r), None, out)
 
@@ -74,6 +87,10 @@ class RegressorFunctions(Compiled):
         :param out: arrays for both
         :return: kinetic and potential, (10 bodies,) each
         :raises ValueError: for a wrong shape or dtype
+
+        >>> Y, pi = robot.regressors.energy(q, v), robot.regressors.parameters
+        >>> np.allclose(Y.kinetic @ pi, robot.energy(q, v).kinetic)
+        True
         """
         return self._call('energy', (q, v), None, out)
 
@@ -86,6 +103,10 @@ class RegressorFunctions(Compiled):
         :param out: array for the result
         :return: Y, (6, 10 bodies)
         :raises ValueError: for a wrong shape or dtype
+
+        >>> Y = robot.regressors.momentum(q, v)
+        >>> np.allclose(Y @ robot.regressors.parameters, robot.momentum(q, v))
+        True
         """
         return self._call('momentum', (q, v), None, out)
 
@@ -93,6 +114,10 @@ class RegressorFunctions(Compiled):
         """Combinations of the parameters that the joint forces depend on, and no others.
 
         :return: with `columns` numbers of `parameter_names`
+
+        >>> base = robot.regressors.base_parameters()
+        >>> len(base.columns), len(robot.regressors.parameters)
+        (36, 60)
         """
         model = self._kernels.model
         count = 10 * len(model.bodies)
