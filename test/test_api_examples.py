@@ -1,24 +1,153 @@
-"""The examples of docs/python_api.md run, one after the other, as a reader would type them."""
+"""Every public name has an example, and the examples give what they say.
 
-from pathlib import Path
+Those of docs/python_api.md run one after the other, as a reader would type them; those of
+docs/api/*.md, which stand in the docstrings, each from what their page starts from.
+"""
+
 import re
 import shutil
 
 import numpy as np
-from support import example_robots
+import pytest
+from support import api_contents, api_pages, doctests, example_robots
+from support.api_pages import ENTRY, ROOT
 
-PAGE = Path(__file__).resolve().parents[1] / 'docs' / 'python_api.md'
+PAGES = {page.name: page for page in api_pages.pages()}
+EXAMPLES = {
+    (page.name, entry.path): entry
+    for page in PAGES.values()
+    for entry in page.entries
+    if entry.example
+}
 
 
 def test_examples_run_in_their_order(tmp_path, monkeypatch):
-    text = PAGE.read_text(encoding='utf-8')
+    text = ENTRY.read_text(encoding='utf-8')
     examples = re.findall(r'^```python\n(.*?)^```', text, re.DOTALL | re.MULTILINE)
     assert len(examples) >= 3
     shutil.copy(example_robots.path('panda'), tmp_path / 'panda.urdf')
     monkeypatch.chdir(tmp_path)
     names = {}
     for number, example in enumerate(examples):
-        exec(compile(example, f'example {number} of {PAGE.name}', 'exec'), names)
+        exec(compile(example, f'example {number} of {ENTRY.name}', 'exec'), names)
     robot, base = names['robot'], names['base']
     np.testing.assert_allclose(names['beta'], base.of(robot.regressors.parameters), atol=1e-9)
     np.testing.assert_allclose(names['tau_again'], names['tau'], atol=1e-9)
+
+
+@pytest.fixture(scope='module')
+def starts():
+    """What the examples of a page start from, by its text: one robot for many."""
+    made = {}
+
+    def start(setup):
+        if setup not in made:
+            names = {}
+            exec(compile(setup, 'start', 'exec'), names)
+            made[setup] = names
+        return made[setup]
+
+    return start
+
+
+@pytest.mark.parametrize(('page', 'path'), EXAMPLES)
+def test_an_example_gives_what_it_says(page, path, starts, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    with np.printoptions():
+        wrong = doctests.run(EXAMPLES[page, path].example, starts(PAGES[page].setup), path)
+    assert not wrong, wrong
+
+
+@pytest.mark.parametrize('name', PAGES)
+def test_every_public_name_has_an_example(name):
+    missing = PAGES[name].missing
+    assert not missing, '\n'.join(entry.help for entry in missing)
+
+
+@pytest.mark.parametrize('name', PAGES)
+def test_a_page_is_that_of_the_docstrings(name):
+    path = api_pages.FOLDER / f'{name}.md'
+    assert path.is_file(), 'run scripts/update_python_api'
+    assert path.read_text(encoding='utf-8') == PAGES[name].text, 'run scripts/update_python_api'
+
+
+def test_the_entry_leads_to_all_pages():
+    text = ENTRY.read_text(encoding='utf-8')
+    assert api_pages.updated_entry(text) == text, 'run scripts/update_python_api'
+    with pytest.raises(ValueError, match='marks'):
+        api_pages.updated_entry('# Python API\n')
+
+
+def test_there_are_no_other_pages():
+    assert {path.stem for path in api_pages.FOLDER.glob('*.md')} == set(PAGES)
+
+
+def test_what_needs_no_example_exists():
+    others = [path for paths in api_contents.MORE.values() for path in paths]
+    for path in (*api_contents.NOT_FOR_USERS, *others):
+        assert api_pages.found(path) is not None, f'stale: {path}'
+    places = {place.replace('.', '/') for place in api_contents.PARTS_OF_ALGORITHMS}
+    for place in places:
+        assert (ROOT / 'rbd_ros' / 'algorithms' / f'{place}.py').is_file(), f'stale: {place}'
+
+
+# -- what looks for examples, itself
+
+
+class Described:
+    """What has a method and a result."""
+
+    def shown(self):
+        """Count, as the class shows."""
+
+    def silent(self):
+        """Count."""
+
+    def own(self):
+        """Count.
+
+        >>> 1 + 1
+        2
+        """
+
+
+def entries(kind):
+    return {entry.call.partition('(')[0]: entry for entry in api_pages.of_class(kind, '')}
+
+
+def test_a_method_without_an_example_is_found_and_told_of():
+    found = entries(Described)
+    assert found['Described.own'].example == '>>> 1 + 1\n2'
+    assert not found['Described.silent'].example and not found['Described.shown'].example
+    assert 'Described.silent has no example' in found['Described.silent'].help
+    assert 'scripts/update_python_api' in found['Described.silent'].help
+
+
+def test_an_example_of_the_class_counts_for_what_it_uses(monkeypatch):
+    monkeypatch.setattr(Described, '__doc__', 'It.\n\n>>> x.shown()\n3\n>>> x.silently\n')
+    found = entries(Described)
+    assert found['Described.shown'].is_shown and not found['Described.silent'].is_shown
+
+
+@pytest.mark.parametrize(
+    ('example', 'right'),
+    [
+        ('>>> 1 + 1\n2', True),
+        ('>>> 1 + 1\n3', False),
+        ('>>> 0.12349\n0.1235', True),
+        ('>>> 0.1245\n0.1235', False),
+        ('>>> np.array([-0.0, 1.0])\narray([0., 1.])', True),
+        ('>>> np.array([-0.2, 1.0])\narray([0.2, 1. ])', False),
+        ('>>> np.array([1.0, 2.0])\narray([1.])', False),
+        ('>>> np.float64(0.5), np.bool_(True)\n(0.5, True)', True),
+        ('>>> np.bool_(False)\nTrue', False),
+        ('>>> 1e-3\n0.001', True),
+        (">>> 'a'\n'b'", False),
+        (">>> int('x')\nTraceback (most recent call last):\n    ...\nValueError: ...", True),
+        ('>>> 1 / 0', False),
+        ('>>> x = 1', False),
+    ],
+)
+def test_answers_are_compared_as_numbers(example, right):
+    wrong = doctests.run(example, {'np': np})
+    assert (not wrong) == right, wrong

@@ -18,6 +18,11 @@ class HalfSpace:
     :param normal: outward normal in base coordinates, (3,); made a unit vector
     :param offset: distance of the plane from the base's origin along the normal [m]
     :raises ValueError: if the normal is zero, or anything is not finite
+
+    >>> from rbd_ros.contact import HalfSpace
+    >>> slope = HalfSpace(normal=(0.0, -0.6, 0.8), offset=0.0)
+    >>> np.round(slope.axes()[0], 3)
+    array([ 0. , -0.6,  0.8])
     """
 
     normal: Tuple[float, float, float] = (0.0, 0.0, 1.0)
@@ -60,6 +65,10 @@ class ContactParameters:
     :param tangential_damping: D_t [N s/m]; None: as `damping`
     :raises ValueError: if a stiffness is not positive, something else negative, or anything not
         finite
+
+    >>> from rbd_ros.contact import ContactParameters
+    >>> ContactParameters(stiffness=1e5, damping=1e3, friction=0.6).array()
+    array([100000. ,   1000. , 100000. ,   1000. ,      0.6])
     """
 
     # 10 kg on four points sink by 0.5 mm, and the surface recovers with a time constant D/K of

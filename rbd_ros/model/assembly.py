@@ -31,6 +31,12 @@ class Connection:
     :param friction: Coulomb friction [N m or N]
     :param armature: reflected rotor inertia [kg m^2 or kg]
     :param limits: limits of the joint
+
+    >>> from rbd_ros.model.assembly import Connection
+    >>> from rbd_ros.model.joints import Revolute
+    >>> hinge = Connection('hinge', 'wall', 'door', Revolute((0.0, 0.0, 1.0)), damping=0.5)
+    >>> hinge.predecessor, hinge.successor
+    ('wall', 'door')
     """
 
     name: str
@@ -54,6 +60,12 @@ def connectivity(
     :param bodies: names of the moving bodies
     :param connections: joints between them
     :raises ModelError: for names that are taken twice or unknown
+
+    >>> from rbd_ros.model.assembly import connectivity, Connection
+    >>> from rbd_ros.model.joints import Revolute
+    >>> hinge = Connection('hinge', 'wall', 'door', Revolute((0.0, 0.0, 1.0)))
+    >>> connectivity('wall', ['door'], [hinge]).spanning_tree().joints
+    ('hinge',)
     """
     arcs = (Arc(joint.name, joint.predecessor, joint.successor) for joint in connections)
     return ConnectivityGraph(base, tuple(bodies), tuple(arcs))
@@ -86,6 +98,15 @@ def assemble(
     :param others: further fields of the model, such as its gravity
     :raises ModelError: if a body is not connected to the base, a name is taken twice or unknown,
         or a loop joint is no lower pair
+
+    >>> from rbd_ros.model.assembly import assemble, Connection
+    >>> from rbd_ros.model.joints import Revolute
+    >>> from rbd_ros.spatial import RigidBodyInertia
+    >>> hinge = Connection('hinge', 'wall', 'door', Revolute((0.0, 0.0, 1.0)))
+    >>> door = RigidBodyInertia.from_mass_centre(20.0, (0.4, 0.0, 1.0), np.diag([7.7, 8.7, 1.1]))
+    >>> house = Robot(assemble('house', 'wall', {'door': door}, [hinge]))
+    >>> house.mass_matrix([0.0])  # 1.1 + 20 0.4^2 [kg m^2]
+    array([[4.3]])
     """
     connections = list(connections)
     joints = {joint.name: joint for joint in connections}

@@ -53,6 +53,10 @@ class DHLink:
         convention, where Saha gives r = -centre, and that at its joint by the proximal one
     :param inertia: rotational inertia about the centre of mass, along the axes of that frame,
         symmetric, (3, 3) [kg m^2]
+
+    >>> from rbd_ros.model.dh import DHLink
+    >>> DHLink(0.3, 0.0, 0.0, 0.0, mass=1.0, centre=(-0.15, 0.0, 0.0)).type
+    'revolute'
     """
 
     a: float = 0.0
@@ -80,6 +84,12 @@ def distal_chain(
     :param table: links from the base outwards
     :param gravity: acceleration of gravity in frame1, (3,) [m/s^2]
     :raises ModelError: for a row that makes no sense, naming the link
+
+    >>> from rbd_ros.model.dh import DHLink, distal_chain
+    >>> link = DHLink(0.3, 0.0, 0.0, 0.0, mass=1.0, centre=(-0.15, 0.0, 0.0))
+    >>> arm = Robot(distal_chain('arm', [link, link], gravity=(0.0, -9.81, 0.0)))
+    >>> arm.gravity_torque([0.0, 0.0])  # level: 9.81 (0.15 + 0.45), 9.81 0.15 [N m]
+    array([5.886, 1.472])
     """
     checked(table)
     bodies, links = (
@@ -115,6 +125,13 @@ def proximal_chain(
     :param end: frame of the end-effector in the last link, which gets the name `end`
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
     :raises ModelError: for a row that makes no sense, naming the link
+
+    >>> from rbd_ros.model.dh import DHLink, proximal_chain
+    >>> first = DHLink(0.0, 0.0, 0.0, 0.0, mass=1.0, centre=(0.15, 0.0, 0.0))
+    >>> second = DHLink(0.3, 0.0, 0.0, 0.0, mass=1.0, centre=(0.15, 0.0, 0.0))
+    >>> arm = Robot(proximal_chain('arm', [first, second], gravity=(0.0, -9.81, 0.0)))
+    >>> arm.gravity_torque([0.0, 0.0])  # [N m]
+    array([5.886, 1.472])
     """
     checked(table)
     bodies, links = [], [_base()]

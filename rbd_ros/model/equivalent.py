@@ -29,6 +29,11 @@ def equivalent_model(model: Model) -> Model:
     """Model with the same H(q), C(q, v) and gravity torques and as few parameters as it can have.
 
     :param model: model whose inertias are floats, not symbols
+
+    >>> from rbd_ros.model import equivalent_model
+    >>> shorter = Robot(equivalent_model(model))
+    >>> np.allclose(shorter.mass_matrix(q), robot.mass_matrix(q))
+    True
     """
     return with_inertias_moved_inward(_with_frames_moved_along_axes(model))
 
@@ -67,6 +72,13 @@ def with_inertias_moved_inward(model: Model) -> Model:
     takes the rest along. The book's sweep forgets to transform it to the parent's coordinates.
 
     :param model: model whose inertias are floats, not symbols
+
+    >>> from rbd_ros.model import with_inertias_moved_inward
+    >>> moved = with_inertias_moved_inward(model)
+    >>> moved.bodies[-1].inertia.mass  # a hinge does not feel all of it
+    0.0
+    >>> np.allclose(Robot(moved).inverse_dynamics(q, v, a), tau)
+    True
     """
     for i, body in model.inward():
         delta = body.joint.not_excited(model.body(i).inertia)
@@ -84,6 +96,12 @@ def with_inertia_moved(model: Model, i: int, delta: RigidBodyInertia) -> Model:
     :param model: the model
     :param i: number of the body that loses it
     :param delta: the inertia I_delta, in coordinates of that body
+
+    >>> from rbd_ros.model import with_inertia_moved
+    >>> hand = model.body(6)
+    >>> moved = with_inertia_moved(model, 6, hand.joint.not_excited(hand.inertia))
+    >>> np.allclose(Robot(moved).inverse_dynamics(q, v, a), tau)
+    True
     """
     bodies, body = list(model.bodies), model.body(i)
     bodies[i - 1] = replace(body, inertia=body.inertia + delta * -1.0)

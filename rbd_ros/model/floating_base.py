@@ -23,6 +23,10 @@ def with_floating_base(model: Model) -> Model:
 
     :param model: model with a fixed base
     :raises ModelError: if there is a joint of that name
+
+    >>> from rbd_ros.model import with_floating_base
+    >>> with_floating_base(model).nv - model.nv
+    6
     """
     if any(FLOATING_BASE_JOINT == body.joint_name for body in model.bodies):
         raise ModelError(f'there is a joint {FLOATING_BASE_JOINT!r} already; rename it')
@@ -52,6 +56,10 @@ def with_fixed_base(model: Model) -> Model:
 
     :param model: model with a floating base
     :raises ModelError: if it has none, or a loop joint connects it to the world
+
+    >>> from rbd_ros.model import with_fixed_base, with_floating_base
+    >>> with_fixed_base(with_floating_base(model)).joint_names == model.joint_names
+    True
     """
     problem = not_floating(model)
     if problem:
@@ -78,6 +86,10 @@ def base_inertia(model: Model) -> RigidBodyInertia:
     """Inertia of all links on the base, body 0, in its coordinates.
 
     :param model: the model
+
+    >>> from rbd_ros.model.floating_base import base_inertia
+    >>> base_inertia(model).mass  # [kg]
+    4.0
     """
     inertia = RigidBodyInertia.zero()
     for link in model.links.values():

@@ -22,6 +22,10 @@ class Arc(NamedTuple):
     :param name: name of the joint
     :param predecessor: name of the body (or the base) that it connects from
     :param successor: name of the body (or the base) that it connects to
+
+    >>> from rbd_ros.model.graph import Arc
+    >>> Arc('elbow', 'upper_arm', 'forearm').other('forearm')
+    'upper_arm'
     """
 
     name: str
@@ -39,6 +43,13 @@ class ParentArray:
 
     :param parents: lambda(1), lambda(2), ...: number of each body's parent, 0 for the base
     :raises ModelError: if a parent does not come before its child
+
+    >>> from rbd_ros.model.graph import ParentArray
+    >>> tree = ParentArray((0, 1, 1, 3))  # 2 and 3 hang on 1, and 4 on 3
+    >>> tree.supports[4], tree.children[1], tree.subtrees[3]
+    ((1, 3, 4), (2, 3), (3, 4))
+    >>> tree.depth, tree.is_supported_by(4, 2)
+    (3, False)
     """
 
     parents: Tuple[int, ...]
@@ -106,6 +117,17 @@ class ConnectivityGraph:
     :param bodies: names of the moving bodies
     :param joints: joints between them, and between them and the base
     :raises ModelError: if a name is taken twice or unknown, or a joint connects a body to itself
+
+    >>> from rbd_ros.model.graph import Arc, ConnectivityGraph
+    >>> arcs = Arc('a', 'base', 'crank'), Arc('b', 'crank', 'rod'), Arc('c', 'base', 'rod')
+    >>> graph = ConnectivityGraph('base', ('crank', 'rod'), arcs)
+    >>> graph.require_connected()
+    >>> graph.unconnected, graph.with_free_bodies() == graph
+    ((), True)
+    >>> graph.spanning_tree(loop_joints=['c']).joints
+    ('a', 'b')
+    >>> len(list(graph.spanning_trees()))
+    3
     """
 
     base: str
@@ -221,6 +243,16 @@ class SpanningTree:
     :param graph: the graph
     :param joints: names of the joints in the tree, as many as there are moving bodies
     :raises ModelError: if they are not a spanning tree
+
+    >>> from rbd_ros.model.graph import Arc, ConnectivityGraph
+    >>> arcs = Arc('a', 'base', 'crank'), Arc('b', 'crank', 'rod'), Arc('c', 'base', 'rod')
+    >>> tree = ConnectivityGraph('base', ('crank', 'rod'), arcs).spanning_tree(['c'])
+    >>> tree.chords, tree.cycle('c'), tree.depth
+    (('c',), ('c', 'b', 'a'), 2)
+    >>> tree.parent('rod'), tree.path('rod')
+    ('crank', ('b', 'a'))
+    >>> tree.numbering().bodies, len(list(tree.numberings()))
+    (('crank', 'rod'), 1)
     """
 
     graph: ConnectivityGraph
@@ -319,6 +351,14 @@ class Numbering:
 
     :param tree: the spanning tree
     :param bodies: names of the bodies 1, 2, ...
+
+    >>> from rbd_ros.model.graph import Arc, ConnectivityGraph
+    >>> arcs = Arc('a', 'base', 'crank'), Arc('b', 'rod', 'crank')  # the second points inward
+    >>> numbering = ConnectivityGraph('base', ('crank', 'rod'), arcs).spanning_tree().numbering()
+    >>> numbering.numbers, numbering.parent_array.parents
+    ({'base': 0, 'crank': 1, 'rod': 2}, (0, 1))
+    >>> numbering.predecessors, numbering.successors, numbering.is_reversed
+    ((0, 2), (1, 1), (False, True))
     """
 
     tree: SpanningTree

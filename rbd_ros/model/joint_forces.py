@@ -39,6 +39,10 @@ def active_forces(joint: JointType, q: Sequence[float]) -> FloatArray:
 
     :param joint: type of the joint
     :param q: its position, (nq,) [rad, m]
+
+    >>> from rbd_ros.model.joint_forces import active_forces
+    >>> active_forces(model.body(1).joint, [0.0])[:, 0]  # a couple about z
+    array([0., 0., 1., 0., 0., 0.])
     """
     S = _columns(joint.motion_subspace(q).columns)
     return np.asarray(np.linalg.pinv(S).T)
@@ -55,6 +59,12 @@ def split_force(
         (6,) [N m, N], such as `Robot.reactions` gives
     :param active: active-force subspace T_a, (6, nv), with T_a^T S = 1; None: `active_forces`
     :raises ValueError: if T_a has a wrong shape or is not dual to S
+
+    >>> from rbd_ros.model.joint_forces import split_force
+    >>> force = robot.reactions(q, v, a)[0]  # across the first joint
+    >>> parts = split_force(model.body(1).joint, q[:1], force)
+    >>> np.allclose(parts.tau, tau[0]), np.allclose(parts.active + parts.load, force)
+    (True, True)
     """
     S = _columns(joint.motion_subspace(q).columns)
     T = _columns(joint.constraint_forces(q))

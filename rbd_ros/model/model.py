@@ -46,6 +46,9 @@ class Model(GearedTree):
     :param geometries: shapes
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
     :param warnings: what was noticed while the model was built
+
+    >>> model.loop_constraints, len(model.loops), len(model.geometries), model.warnings
+    (0, 0, 18, ())
     """
 
     loops: Tuple[LoopJoint, ...] = ()
@@ -68,6 +71,16 @@ class Model(GearedTree):
         :param links: links on these bodies and on the base
         :param others: further fields of the model
         :raises ModelError: if the numbering is not regular
+
+        >>> from rbd_ros.model import Body, Link, Model
+        >>> from rbd_ros.model.joints import Revolute
+        >>> from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
+        >>> here = PluckerTransform.identity()
+        >>> inertia = RigidBodyInertia.from_mass_centre(1.0, (0.5, 0.0, 0.0), np.zeros((3, 3)))
+        >>> body = Body('bob', 0, 'pivot', Revolute((0.0, -1.0, 0.0)), here, inertia)
+        >>> pendulum = Model.create('pendulum', [body], [Link('bob', 1, here, inertia)])
+        >>> Robot(pendulum).gravity_torque([0.0])  # 1 kg, level, at 0.5 m [N m]
+        array([4.905])
         """
         by_name = {link.name: replace(link, placement=_snapped(link.placement)) for link in links}
         inertia: Dict[int, RigidBodyInertia] = {}
@@ -106,6 +119,10 @@ class Model(GearedTree):
         """Return the model under another gravity.
 
         :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
+
+        >>> moon = Robot(model.with_gravity((0.0, 0.0, -1.62)))
+        >>> np.allclose(moon.gravity_torque(q) * 9.81 / 1.62, robot.gravity_torque(q))
+        True
         """
         x, y, z = gravity
         return replace(self, gravity=(x, y, z))
@@ -117,6 +134,13 @@ class Model(GearedTree):
         :param inertia: inertia in link coordinates; its parameters may be symbols
         :param add: whether it is added to the link's own inertia, as a payload is, or replaces it
         :raises ValueError: if there is no such link
+
+        >>> from rbd_ros.spatial import RigidBodyInertia
+        >>> inertia = np.diag([0.01, 0.01, 0.004])  # about its centre of mass [kg m^2]
+        >>> load = RigidBodyInertia.from_mass_centre(2.0, (0.0, 0.0, 0.1), inertia)
+        >>> loaded = model.with_link_inertia('tool0', load, add=True)
+        >>> Robot(loaded).gravity_torque(q) - robot.gravity_torque(q)  # [N m]
+        array([-0.   , -4.196, -8.193, -1.718,  2.111,  0.   ])
         """
         link = self.link(name)
         if add:
@@ -137,6 +161,13 @@ class Model(GearedTree):
         """Return the model with other loops.
 
         :raises ModelError: if a name is taken, a body does not exist, or a joint is no lower pair
+
+        >>> from rbd_ros.model import LoopJoint
+        >>> from rbd_ros.model.joints import Fixed
+        >>> weld = LoopJoint('weld', model.frame('base_link'), model.frame('tool0'), Fixed())
+        >>> held = Robot(model.with_loops([weld]))
+        >>> held.loops.mobility(q).mobility
+        0
         """
         loops, names = tuple(loops), {body.joint_name for body in self.bodies}
         for loop in loops:
@@ -162,6 +193,10 @@ class Model(GearedTree):
         :param armature: reflected rotor inertia by joint name [kg m^2 or kg]; other joints keep
             theirs
         :raises ModelError: for an unknown joint, or a value that is negative or not finite
+
+        >>> geared = Robot(model.with_armature({'elbow_joint': 0.2}))  # [kg m^2]
+        >>> (geared.mass_matrix(q) - robot.mass_matrix(q))[2, 2].round(3)
+        0.2
         """
         known = {body.joint_name for body in self.bodies}
         for joint, value in armature.items():

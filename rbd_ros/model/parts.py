@@ -19,6 +19,10 @@ class JointLimits:
     :param upper: maximum position [rad or m]
     :param velocity: maximum speed [rad/s or m/s]
     :param effort: maximum generalized force [N m or N]
+
+    >>> from rbd_ros.model import JointLimits
+    >>> JointLimits(-1.5, 1.5, effort=28.0).velocity
+    inf
     """
 
     lower: float = -math.inf
@@ -45,6 +49,10 @@ class Body:
     :param urdf_type: joint type as the URDF calls it
     :param q: where the joint's position variables lie among those of the tree
     :param v: where the joint's velocity variables lie among those of the tree
+
+    >>> body = model.body(3)
+    >>> body.name, body.joint_name, body.parent, body.limits.effort
+    ('forearm_link', 'elbow_joint', 2, 150.0)
     """
 
     name: str
@@ -70,6 +78,10 @@ class Link:
     :param body: number of the body it is part of, 0 for the base
     :param placement: transform from body to link coordinates
     :param inertia: inertia of the link alone, in link coordinates
+
+    >>> link = model.link('tool0')
+    >>> link.body, link.inertia.mass
+    (6, 0)
     """
 
     name: str
@@ -84,6 +96,10 @@ class Frame:
 
     :param body: number of the body
     :param placement: transform from body to frame coordinates
+
+    >>> frame = model.frame('tool0')
+    >>> frame.body, np.allclose(frame.placement.r, 0.0)
+    (6, True)
     """
 
     body: int
@@ -98,6 +114,10 @@ class Coupling:
     :param master: body whose joint is mimicked, itself not mimicking
     :param ratio: transmission ratio
     :param offset: position at master position zero
+
+    >>> from rbd_ros.model import Coupling
+    >>> Coupling(body=2, master=1, ratio=-1.0, offset=0.0).ratio  # a mirrored finger
+    -1.0
     """
 
     body: int
@@ -114,6 +134,12 @@ class LoopJoint:
     :param predecessor: frame that it connects from
     :param successor: frame that it connects to
     :param joint: kinematic type of the joint, a lower pair
+
+    >>> from rbd_ros.model import LoopJoint
+    >>> from rbd_ros.model.joints import Fixed
+    >>> weld = LoopJoint('weld', model.frame('base_link'), model.frame('tool0'), Fixed())
+    >>> model.with_loops([weld]).loop_constraints
+    6
     """
 
     name: str

@@ -33,6 +33,17 @@ class PlanarJoint:
 
     :param joint: the joint
     :param plane: rotation from joint coordinates to those of the plane
+
+    >>> from rbd_ros.model.planar import planar_model
+    >>> joint = planar_model(Robot.from_urdf('urdf/planar_3r.urdf').model).bodies[0].joint
+    >>> joint.nq, joint.nv
+    (1, 1)
+    >>> joint.motion_subspace([0.5]).columns, joint.transform([0.0])
+    ((PlanarMotionVector(1.0, (0.0, 0.0)),), PlanarTransform(c=1.0, s=0.0, r=(0.0, 0.0)))
+    >>> joint.motion_subspace_rate([0.5], [1.0]).columns, joint.bias([0.5], [1.0])
+    ((PlanarMotionVector(0.0, (0.0, 0.0)),), PlanarMotionVector(0.0, (0.0, 0.0)))
+    >>> joint.calc([0.5], [1.0]).v
+    PlanarMotionVector(1.0, (0.0, 0.0))
     """
 
     joint: JointType
@@ -86,6 +97,11 @@ def planar_model(model: Model, normal: Optional[Vector3] = None) -> Model:
     :param normal: unit normal of the plane in base coordinates, (3,); by default that of the
         robot's own motion
     :raises ModelError: if a joint leads out of the plane; the message names it
+
+    >>> from rbd_ros.model.planar import planar_model
+    >>> arm = planar_model(Robot.from_urdf('urdf/planar_3r.urdf').model)
+    >>> type(arm.bodies[0].inertia).__name__
+    'PlanarInertia'
     """
     normal = plane_normal(model) if normal is None else linear3.vector3(normal, 'normal')
     normals: Dict[int, Vector3] = {0: normal}
@@ -111,7 +127,12 @@ def planar_model(model: Model, normal: Optional[Vector3] = None) -> Model:
 
 
 def to_plane(normal: Vector3) -> PluckerTransform:
-    """Rotation to coordinates of the plane: the smallest that makes `normal`, (3,), the z axis."""
+    """Rotation to coordinates of the plane: the smallest that makes `normal`, (3,), the z axis.
+
+    >>> from rbd_ros.model.planar import to_plane
+    >>> to_plane((0.0, -1.0, 0.0)).E[2]
+    (0.0, -1.0, 0.0)
+    """
     return PluckerTransform.rotation((*across(normal), normal))
 
 
@@ -122,6 +143,10 @@ def plane_normal(model: Model) -> Vector3:
     different directions, or across the first that slides.
 
     :raises ModelError: if nothing moves
+
+    >>> from rbd_ros.model.planar import plane_normal
+    >>> np.round(plane_normal(Robot.from_urdf('urdf/planar_3r.urdf').model), 6)
+    array([ 0., -1.,  0.])
     """
     X0: Dict[int, PluckerTransform] = {0: PluckerTransform.identity()}
     slides: List[Vector3] = []

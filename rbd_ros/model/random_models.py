@@ -28,6 +28,10 @@ def random_chain(joints: int, seed: int = 0) -> Model:
     :param joints: number of joints and bodies n
     :param seed: what the parameters are drawn from
     :raises ValueError: for a negative number of joints
+
+    >>> from rbd_ros.model.random_models import random_chain
+    >>> Robot(random_chain(7, seed=1)).nv
+    7
     """
     return random_tree(joints, 1.0, seed)
 
@@ -43,6 +47,11 @@ def random_tree(joints: int, branching: float, seed: int = 0) -> Model:
     :param branching: average number of children of a body that has any, 1 or more
     :param seed: what the parameters are drawn from
     :raises ValueError: for a negative number of joints, or a branching below 1
+
+    >>> from rbd_ros.model.random_models import random_tree
+    >>> tree = random_tree(15, branching=2.0)
+    >>> tree.parent_array.depth  # a binary tree of 15 bodies
+    4
     """
     if joints < 0:
         raise ValueError(f'a model has 0 joints or more, got {joints}')

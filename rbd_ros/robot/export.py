@@ -31,6 +31,11 @@ def c_library(
     :param external_forces: links with an external force, more inputs of the functions that take it
     :raises ValueError: for an unknown function or link, a choice that is missing, a name that is
         none in C
+
+    >>> from rbd_ros.robot.export import c_library
+    >>> files = c_library(robot, ['gravity_torque', 'jacobian'], 'arm', choices={'frame': 'tool0'})
+    >>> sorted(files)
+    ['CMakeLists.txt', 'arm.h', 'arm_gravity_torque.c', 'arm_jacobian.c']
     """
     programs = {each: _program(robot, each, choices, external_forces) for each in functions}
     name = library_name(robot.model.name) if name is None else name

@@ -1,4 +1,4 @@
-"""The table of functions of docs/python_api.md, from what methods and algorithms declare."""
+"""What methods compute which algorithms, for the pages of the public API (docs/python_api.md)."""
 
 from __future__ import annotations
 
@@ -56,19 +56,6 @@ class PublicFunction(NamedTuple):
         return tuple(x.name for x in parameters if x.kind is not x.KEYWORD_ONLY)
 
     @property
-    def row(self) -> str:
-        """Row of the table: call, outputs with shape and unit, summary, source."""
-        parameters = inspect.signature(self.method).parameters
-        defaults = {name: parameters[name].default for name in self.arguments}
-        arguments = [
-            name if default is inspect.Parameter.empty else f'{name}={default}'
-            for name, default in defaults.items()
-        ]
-        call = f'{self.home}{self.method.__name__}({", ".join(arguments)})'
-        summary = (inspect.getdoc(self.method) or '').partition('\n\n')[0].replace('\n', ' ')
-        return f'| `{call}` | {self.results} | {summary} | {self.algorithm.source} |'
-
-    @property
     def results(self) -> str:
         """Outputs with their shapes and units."""
         outputs = [_described(name, kind) for name, kind in self.algorithm.outputs.items()]
@@ -91,24 +78,6 @@ def _members(kind: type) -> Dict[str, Any]:
     """What a class and those that it is made of define, in the order of their texts."""
     parts = [part for part in kind.__mro__ if part not in (Compiled, object)]
     return {name: value for part in parts for name, value in vars(part).items()}
-
-
-def table() -> str:
-    """Table of all public functions, in Markdown."""
-    head = '| `robot.` | result | what | source |\n|---|---|---|---|\n'
-    return head + '\n'.join(function.row for function in public_functions()) + '\n'
-
-
-def updated_page(page: str) -> str:
-    """Text of a page with the table between its two marks made anew.
-
-    :raises ValueError: if the marks are missing
-    """
-    start, end = '<!-- functions: written by scripts/update_python_api -->\n', '<!-- end -->\n'
-    if start not in page or end not in page:
-        raise ValueError(f'the page lacks the marks {start.strip()} and {end.strip()}')
-    before, _, rest = page.partition(start)
-    return before + start + table() + end + rest.partition(end)[2]
 
 
 def _described(name: str, kind: Array) -> str:

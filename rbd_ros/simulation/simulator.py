@@ -90,6 +90,24 @@ class Simulator:
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
     :raises ModelError: if a joint depends on time
+
+    >>> simulator = Simulator(robot, timestep=1e-3)
+    >>> simulator.reset(q)
+    >>> simulator.step(robot.gravity_torque(q), n=1000)  # holds still for a second
+    >>> round(simulator.time, 6), np.allclose(simulator.q, q), np.allclose(simulator.v, 0.0)
+    (1.0, True, True)
+    >>> simulator.robot.name, simulator.timestep, simulator.integrator, simulator.ground
+    ('six_axis_arm', 0.001, 'semi_implicit', None)
+    >>> simulator.tau  # [N m]
+    array([ -0.   ,   2.505, -17.303,  -1.787,   0.302,   0.   ])
+    >>> simulator.a  # [rad/s^2]
+    array([0., 0., 0., 0., 0., 0.])
+    >>> simulator.saturated.any(), simulator.contacts, simulator.warnings
+    (False, (), ())
+    >>> simulator.status.steps, simulator.world.time == simulator.time
+    (1000, True)
+    >>> simulator.constraint_force  # of friction, limits and contacts [N m]
+    array([0., 0., 0., 0., 0., 0.])
     """
 
     def __init__(
@@ -254,6 +272,11 @@ class Simulator:
         :param v: velocity, (nv,); None for rest
         :param time: time that it is now [s]
         :raises ValueError: for a wrong shape or dtype, or what is not finite; nothing is changed
+
+        >>> simulator = Simulator(robot)
+        >>> simulator.reset(q, v, time=10.0)
+        >>> simulator.time, simulator.v
+        (10.0, array([ 0.5, -0.2,  0.3,  0. ,  0.4,  1. ]))
         """
         robot = self.robot
         if q is None:
@@ -277,6 +300,12 @@ class Simulator:
             is changed
         :raises FloatingPointError: if the dynamics are not finite; positions and velocities are
             those before the step concerned
+
+        >>> simulator = Simulator(robot)
+        >>> simulator.reset(q)
+        >>> simulator.step(n=500)  # no torque: it falls
+        >>> simulator.status.steps, bool(robot.energy(simulator.q, simulator.v).potential < 74.0)
+        (500, True)
         """
         if tau is None:
             tau = self._nothing
@@ -302,6 +331,15 @@ class Simulator:
         :return: a handle for `clear_wrenches`
         :raises ValueError: for an unknown link, a wrong shape, what is not finite, or too many
             wrenches
+
+        >>> simulator = Simulator(robot)
+        >>> simulator.reset(q)
+        >>> push = [0, 0, 0, 0, 0, 50.0]  # 50 N up
+        >>> handle = simulator.apply_wrench('tool0', push, duration=0.1)  # [s]
+        >>> simulator.step(robot.gravity_torque(q), n=100)
+        >>> tool = robot.frame('tool0', 'aligned')
+        >>> bool(tool.velocity(simulator.q, simulator.v)[5] > 0.1)  # it rises [m/s]
+        True
         """
         frame = self.robot.model.link(link)
         wrench = _finite_array('wrench', wrench, 6)
@@ -338,6 +376,14 @@ class Simulator:
         """Remove external wrenches before their time.
 
         :param handle: which one; one that has ended already is ignored; None for all
+
+        >>> simulator = Simulator(robot)
+        >>> simulator.reset(q)
+        >>> handle = simulator.apply_wrench('tool0', [0, 0, 0, 0, 0, 50.0])
+        >>> simulator.clear_wrenches(handle)
+        >>> simulator.step(robot.gravity_torque(q), n=100)
+        >>> np.allclose(simulator.q, q)
+        True
         """
         use = self._world.external_forces.use
         if handle is None:
@@ -348,7 +394,16 @@ class Simulator:
         self._world.state.counters[layout.FORCES] = int(np.count_nonzero(use[:, 2]))
 
     def snapshot(self) -> Snapshot:
-        """State of the simulation at this instant: all that the next steps depend on."""
+        """State of the simulation at this instant: all that the next steps depend on.
+
+        >>> simulator = Simulator(robot)
+        >>> simulator.reset(q)
+        >>> before = simulator.snapshot()
+        >>> simulator.step(n=100)
+        >>> simulator.restore(before)
+        >>> simulator.time, np.array_equal(simulator.q, q)
+        (0.0, True)
+        """
         arrays = {name: array.copy() for name, array in self._world.arrays().items()}
         return Snapshot(
             self.robot.name, self._world.start_time, arrays, dict(self._handles), self._next_handle
@@ -359,6 +414,16 @@ class Simulator:
 
         :param snapshot: what `snapshot` returned, of a simulation of the same robot and shapes
         :raises ValueError: if it is that of another simulation; nothing is changed
+
+        >>> simulator = Simulator(robot)
+        >>> simulator.step(n=10)
+        >>> start, ends = simulator.snapshot(), []
+        >>> for _ in range(2):
+        ...     simulator.restore(start)
+        ...     simulator.step(n=100)
+        ...     ends.append(simulator.q)
+        >>> np.array_equal(*ends)  # to the bit
+        True
         """
         if snapshot.handles:
             self._world.allow_external_forces()

@@ -53,6 +53,15 @@ class World:
     :param speed_limit: guard on the speed of joints [rad/s or m/s]
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
+
+    >>> from rbd_ros.simulation import World
+    >>> world = World(robot)
+    >>> deepest = world.reset(q, np.zeros(6))
+    >>> state = world.step(robot.gravity_torque(q), count=10)
+    >>> round(world.time, 6), np.allclose(state.q, q), world.joint_of(2)
+    (0.01, True, 'elbow_joint')
+    >>> world.arrays()['state.q'].shape, world.steps.address != 0
+    ((6,), True)
     """
 
     def __init__(

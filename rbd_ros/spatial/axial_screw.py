@@ -33,6 +33,22 @@ class AxialScrew(SpatialQuantity):
     :param s: sine of that angle
     :param d: position of the origin of B along the axis [m]
     :raises ValueError: for another axis
+
+    >>> from rbd_ros.spatial.axial_screw import AxialScrew
+    >>> X = AxialScrew.z(np.pi / 2, 0.1)  # turned about z, shifted along it
+    >>> v = MotionVector((1.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    >>> np.allclose(X.apply(v).to_array(), X.transform().apply(v).to_array())
+    True
+    >>> np.allclose(X.inverse_apply(X.apply(v)).to_array(), v.to_array())
+    True
+    >>> np.allclose(X.inverse().transform().matrix(), X.transform().inverse().matrix())
+    True
+    >>> AxialScrew.x(0.0, 0.1).transform().r, AxialScrew.y(0.0, 0.1).transform().r
+    ((0.1, 0, 0), (0, 0.1, 0))
+    >>> A = X.rotate_general(((1, 2, 0), (3, 4, 0), (0, 0, 5)))
+    >>> np.round(A, 6)[:2, :2], np.round(X.rotate_symmetric((1.0, 2.0, 4.0, 0.0, 0.0, 5.0)), 6)
+    (array([[ 4., -3.],
+           [-2.,  1.]]), array([ 4., -2.,  1.,  0.,  0.,  5.]))
     """
 
     __slots__ = ('axis', 'c', 's', 'd', 's2', 'cs', 'cs2', 'cos2')
@@ -202,6 +218,12 @@ def three_screws(X: PluckerTransform) -> Tuple[AxialScrew, AxialScrew, AxialScre
 
     :param X: transform of floats
     :return: first, second and third, so that X = third second first
+
+    >>> from rbd_ros.spatial.axial_screw import three_screws
+    >>> X = PluckerTransform.rotation_y(0.3) * PluckerTransform.translation((0.1, 0.2, 0.3))
+    >>> first, second, third = (screw.transform() for screw in three_screws(X))
+    >>> np.allclose((third * second * first).matrix(), X.matrix())
+    True
     """
     (e11, e12, e13), (_, _, e23), (e31, e32, e33) = X.E
     x, y, z = X.r
@@ -232,5 +254,10 @@ def denavit_hartenberg_screws(
     :param d: distance along z [m]
     :param theta: angle about z [rad]
     :return: first and second, so that X = scrz(theta, d) scrx(alpha, a) = second first
+
+    >>> from rbd_ros.spatial.axial_screw import denavit_hartenberg_screws
+    >>> screws = denavit_hartenberg_screws(a=0.3, alpha=0.0, d=0.1, theta=0.5)
+    >>> [np.round(screw.transform().r, 3).tolist() for screw in screws]
+    [[0.3, 0.0, 0.0], [0.0, 0.0, 0.1]]
     """
     return AxialScrew.x(alpha, a), AxialScrew.z(theta, d)

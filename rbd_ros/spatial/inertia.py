@@ -38,6 +38,23 @@ class RigidBodyInertia(SpatialQuantity):
     :param I: lower triangle (xx, yx, yy, zx, zy, zz) of the rotational inertia about the ORIGIN,
         (6,) [kg m^2]
     :raises ValueError: if `h` or `I` has another length
+
+    >>> inertia = np.diag([0.01, 0.01, 0.004])  # about the centre of mass [kg m^2]
+    >>> tool = RigidBodyInertia.from_mass_centre(2.0, (0.0, 0.0, 0.1), inertia)
+    >>> tool.mass, np.round(tool.parameters(), 3)  # inertia about the origin
+    (2.0, array([2.   , 0.   , 0.   , 0.2  , 0.03 , 0.   , 0.   , 0.03 , 0.   ,
+           0.004]))
+    >>> (tool * MotionVector((1.0, 0.0, 0.0), (0.0, 0.0, 0.0))).to_array()  # momentum
+    array([ 0.03,  0.  ,  0.  ,  0.  , -0.2 ,  0.  ])
+    >>> tool.mass_centre()[1]  # centre of mass [m]
+    (0.0, 0.0, 0.1)
+    >>> same = RigidBodyInertia.from_parameters(tool.parameters())
+    >>> np.allclose(RigidBodyInertia.from_matrix(same.matrix()).matrix(), tool.matrix())
+    True
+    >>> tool.moved((0.0, 0.0, 0.1)).h, tool.rotated(np.eye(3)).mass
+    ((0.0, 0.0, 0.0), 2.0)
+    >>> (tool + RigidBodyInertia.zero()).mass
+    2.0
     """
 
     __slots__ = ('mass', 'h', 'I')
@@ -195,6 +212,18 @@ class ArticulatedBodyInertia(SpatialQuantity):
     :param M: lower triangle of the linear block, (6,) [kg]
     :param H: coupling block, (3, 3) [kg m]
     :param I: lower triangle of the rotational block, (6,) [kg m^2]
+
+    >>> IA = ArticulatedBodyInertia.from_rigid(tool)
+    >>> S = MotionVector((1.0, 0.0, 0.0), (0.0, 0.0, 0.0))  # a hinge about x
+    >>> U, D = IA * S, S.dot(IA * S)
+    >>> Ia = IA.minus_dyad(U * (1.0 / D), U)
+    >>> (Ia * S).to_array()  # free to turn about it
+    array([0., 0., 0., 0., 0., 0.])
+    >>> np.allclose(ArticulatedBodyInertia.from_matrix(IA.matrix()).matrix(), tool.matrix())
+    True
+    >>> turned, shifted = IA.rotated(np.eye(3)), IA.moved((0.0, 0.0, 0.0))
+    >>> np.allclose((turned + ArticulatedBodyInertia.zero()).matrix(), shifted.matrix())
+    True
     """
 
     __slots__ = ('M', 'H', 'I')

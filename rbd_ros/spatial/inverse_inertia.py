@@ -25,6 +25,17 @@ class InverseInertia(SpatialQuantity):
     :param A: lower triangle of the block from couples to angular motion, (6,) [1/(kg m^2)]
     :param B: block from linear forces to angular motion, (3, 3) [1/(kg m)]
     :param C: lower triangle of the block from linear forces to linear motion, (6,) [1/kg]
+
+    >>> from rbd_ros.spatial.inverse_inertia import InverseInertia
+    >>> Phi = InverseInertia.of_body(tool)
+    >>> np.allclose(Phi.matrix() @ tool.matrix(), np.eye(6))
+    True
+    >>> S = MotionSubspace([MotionVector((1.0, 0.0, 0.0), (0.0, 0.0, 0.0))])
+    >>> hinged = InverseInertia.of_constrained_body(tool, S)
+    >>> np.linalg.matrix_rank(hinged.matrix())
+    1
+    >>> np.allclose(Phi.transformed(PluckerTransform.identity()).matrix(), Phi.matrix())
+    True
     """
 
     __slots__ = ('A', 'B', 'C')
@@ -110,6 +121,11 @@ def bias_acceleration(
     :param inertia: inertia I of the body itself
     :param bias_force: bias force p, v x* I v less the known forces
     :param bias: Sdot qd of a constrained body, whose acceleration is S qdd + Sdot qd
+
+    >>> from rbd_ros.spatial.inverse_inertia import bias_acceleration, InverseInertia
+    >>> weight = ForceVector.at_point((0.0, 0.0, -19.62), (0.0, 0.0, 0.1))  # [N]
+    >>> bias_acceleration(InverseInertia.of_body(tool), tool, -weight).to_array()  # it falls
+    array([-0.  , -0.  , -0.  , -0.  , -0.  , -9.81])
     """
     if bias is None:
         return -(inverse * bias_force)
@@ -128,6 +144,13 @@ def split_force(
     :param force: force on the body at rest
     :return: f_a and f_c with f_a + f_c = f and S^T f_c = 0
     :raises ZeroDivisionError: if the columns of S are known to be dependent
+
+    >>> from rbd_ros.spatial.inverse_inertia import split_force
+    >>> slide = MotionSubspace([MotionVector((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))])
+    >>> push = ForceVector((0.0, 0.0, 0.0), (5.0, 0.0, 10.0))  # [N]
+    >>> moves, held = split_force(tool, slide, push)
+    >>> np.round(moves.linear, 6), np.round(held.linear, 6)
+    (array([ 0.,  0., 10.]), array([5., 0., 0.]))
     """
     rates = _solve(_projected(inertia, S), [[value] for value in S.T @ force])
     accelerating = inertia * (S @ [row[0] for row in rates])

@@ -24,6 +24,12 @@ def derivative(vector: V, apparent: V, velocity: MotionVector) -> V:
     :param apparent: rates of these coordinates
     :param velocity: velocity of the frame in its own coordinates
     :return: derivative in the frame's coordinates, apparent + velocity x vector (x* for forces)
+
+    >>> from rbd_ros.spatial.moving_frames import derivative
+    >>> axis = MotionVector((1.0, 0.0, 0.0), (0.0, 0.0, 0.0))  # fixed in a frame that turns
+    >>> spin = MotionVector((0.0, 0.0, 2.0), (0.0, 0.0, 0.0))
+    >>> derivative(axis, MotionVector.zero(), spin).angular
+    (0.0, 2.0, 0.0)
     """
     return apparent + velocity.cross(vector)
 
@@ -34,6 +40,12 @@ def apparent_derivative(vector: V, derivative: V, velocity: MotionVector) -> V:
     :param vector: the vector in coordinates of a moving frame
     :param derivative: its derivative in the same coordinates
     :param velocity: velocity of the frame in its own coordinates
+
+    >>> from rbd_ros.spatial.moving_frames import apparent_derivative
+    >>> weight = ForceVector((0.0, 0.0, 0.0), (10.0, 0.0, 0.0))  # constant
+    >>> spin = MotionVector((0.0, 0.0, 2.0), (0.0, 0.0, 0.0))
+    >>> apparent_derivative(weight, ForceVector.zero(), spin).linear
+    (0.0, -20.0, 0.0)
     """
     return derivative - velocity.cross(vector)
 
@@ -43,6 +55,12 @@ def transform_rate(X: PluckerTransform, velocity: MotionVector) -> ScalarArray:
 
     :param X: transform from A to B coordinates
     :param velocity: velocity of A relative to B, v_A - v_B, in B coordinates
+
+    >>> from rbd_ros.spatial.moving_frames import transform_rate
+    >>> spin = MotionVector((0.0, 0.0, 2.0), (0.0, 0.0, 0.0))
+    >>> transform_rate(PluckerTransform.identity(), spin)[:2, :2]
+    array([[ 0., -2.],
+           [ 2.,  0.]])
     """
     result: ScalarArray = velocity.cross_matrix() @ X.matrix()
     return result
@@ -60,6 +78,11 @@ def classical_acceleration(
     :param velocity: its spatial velocity, in the same coordinates
     :param point: the point, (3,) [m]; the origin by default
     :return: (3,) [rad/s^2] and (3,) [m/s^2]
+
+    >>> from rbd_ros.spatial.moving_frames import classical_acceleration
+    >>> spin = MotionVector((0.0, 0.0, 2.0), (0.0, 0.0, 0.0))  # steady [rad/s]
+    >>> classical_acceleration(MotionVector.zero(), spin, (0.5, 0.0, 0.0))[1]  # inward [m/s^2]
+    (-2.0, 0.0, 0.0)
     """
     at_point = linear3.add(acceleration.linear, linear3.cross(acceleration.angular, point))
     centripetal = linear3.cross(velocity.angular, velocity.velocity_at(point))
@@ -75,6 +98,11 @@ def spatial_acceleration(
     :param linear: acceleration of the body-fixed point, (3,) [m/s^2]
     :param velocity: spatial velocity of the body
     :param point: the point, (3,) [m]; the origin by default
+
+    >>> from rbd_ros.spatial.moving_frames import spatial_acceleration
+    >>> spin = MotionVector((0.0, 0.0, 2.0), (0.0, 0.0, 0.0))
+    >>> spatial_acceleration((0, 0, 0), (-2.0, 0, 0), spin, (0.5, 0.0, 0.0)).to_array()
+    array([0., 0., 0., 0., 0., 0.])
     """
     centripetal = linear3.cross(velocity.angular, velocity.velocity_at(point))
     turning = linear3.cross(angular, point)

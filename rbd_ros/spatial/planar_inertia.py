@@ -24,6 +24,18 @@ class PlanarInertia(SpatialQuantity):
     :param mass: mass m [kg]
     :param h: first moment of mass, m c with c the centre of mass, (2,) [kg m]
     :param I: rotational inertia about the ORIGIN [kg m^2]
+
+    >>> plate = PlanarInertia.from_mass_centre(2.0, (0.1, 0.0), 0.01)
+    >>> plate.mass, plate.h, round(plate.I, 6)  # [kg], [kg m], [kg m^2] about the origin
+    (2.0, (0.2, 0.0), 0.03)
+    >>> (plate * PlanarMotionVector(1.0, (0.0, 0.0))).linear  # momentum [N s]
+    (0.0, 0.2)
+    >>> np.allclose(plate.moved((0.1, 0.0)).matrix(), np.diag([0.01, 2.0, 2.0]))
+    True
+    >>> plate.rotated(0.0, 1.0).h, (plate + PlanarInertia.zero()) == plate
+    ((0.0, -0.2), True)
+    >>> PlanarInertia.of(tool).mass
+    2.0
     """
 
     __slots__ = ('mass', 'h', 'I')
@@ -130,6 +142,18 @@ class PlanarArticulatedInertia(SpatialQuantity):
     :param M: lower triangle (xx, yx, yy) of the linear block, (3,) [kg]
     :param H: coupling, (2,) [kg m]
     :param I: rotational inertia [kg m^2]
+
+    >>> IA = PlanarArticulatedInertia.from_rigid(plate)
+    >>> S = PlanarMotionVector(1.0, (0.0, 0.0))  # a hinge at the origin
+    >>> U, D = IA * S, S.dot(IA * S)
+    >>> Ia = IA.minus_dyad(U * (1.0 / D), U)
+    >>> np.allclose((Ia * S).to_array(), 0.0)  # free to turn about it
+    True
+    >>> np.allclose(PlanarArticulatedInertia.from_matrix(IA.matrix()).matrix(), plate.matrix())
+    True
+    >>> turned, shifted = IA.rotated(1.0, 0.0), IA.moved((0.0, 0.0))
+    >>> np.allclose((turned + PlanarArticulatedInertia.zero()).matrix(), shifted.matrix())
+    True
     """
 
     __slots__ = ('M', 'H', 'I')

@@ -33,6 +33,26 @@ class PlanarTransform(SpatialQuantity):
     :param c: cosine of the angle by which B is turned from A
     :param s: sine of that angle
     :param r: position of the origin of B in A coordinates, (2,) [m]
+
+    >>> X = PlanarTransform.xpln(np.pi / 2, (1.0, 0.0))  # shifted along x, then turned
+    >>> v = PlanarMotionVector(1.0, (0.0, 0.0))
+    >>> np.round(X.apply(v).to_array(), 6)  # of the point at the new origin
+    array([1., 1., 0.])
+    >>> np.allclose(X.inverse_apply(X * v).to_array(), v.to_array())
+    True
+    >>> np.allclose(X.matrix() @ v.to_array(), (X * v).to_array())
+    True
+    >>> np.allclose(X.force_matrix(), np.linalg.inv(X.matrix()).T)
+    True
+    >>> np.allclose((X * X.inverse()).matrix(), PlanarTransform.identity().matrix())
+    True
+    >>> PlanarTransform.of(X.spatial()) == X, PlanarTransform.from_matrix(X.matrix()).s == X.s
+    (True, True)
+    >>> near = PlanarTransform.xpln(1e-3, (0.01, 0.0))
+    >>> near.displacement().to_array(), near.exact_displacement().to_array()
+    (array([ 0.001,  0.01 , -0.   ]), array([ 0.001,  0.01 , -0.   ]))
+    >>> np.allclose(near.invariant_displacement().linear, near.exact_displacement().linear)
+    True
     """
 
     __slots__ = ('c', 's', 'r')

@@ -88,6 +88,19 @@ class PlanarMotionVector(_PlanarVector):
 
     :param angular: angular part omega about the plane's normal [rad/s, ...]
     :param linear: linear part of the body-fixed point at the origin, (2,) [m/s, ...]
+
+    >>> v = PlanarMotionVector(2.0, (0.1, 0.0))  # [rad/s], [m/s]
+    >>> v.angular, v.linear, v.velocity_at((0.5, 0.0))  # of the point there [m/s]
+    (2.0, (0.1, 0.0), (0.1, 1.0))
+    >>> v.dot(PlanarForceVector(3.0, (0.0, 0.0)))  # power [W]
+    6.0
+    >>> m = PlanarMotionVector.from_array([0.0, 1.0, 0.0])
+    >>> v.cross(m), np.allclose(v.cross_matrix() @ m.to_array(), v.cross(m).to_array())
+    (PlanarMotionVector(0, (0.0, 2.0)), True)
+    >>> np.allclose(v.cross_force_matrix(), -v.cross_matrix().T)
+    True
+    >>> PlanarMotionVector.of(v.spatial()) == v, v - v == PlanarMotionVector.zero()
+    (True, True)
     """
 
     __slots__ = ()
@@ -163,6 +176,14 @@ class PlanarForceVector(_PlanarVector):
 
     :param couple: moment n about the coordinate origin [N m, ...]
     :param linear: linear force, (2,) [N, ...]
+
+    >>> f = PlanarForceVector.at_point((0.0, 10.0), (0.5, 0.0))  # [N], [m]
+    >>> f.couple, f.linear, f.dot(PlanarMotionVector(2.0, (0.0, 0.0)))  # [N m], [N], [W]
+    (5.0, (0.0, 10.0), 10.0)
+    >>> PlanarForceVector.of(f.spatial()) == f, f - f == PlanarForceVector.zero()
+    (True, True)
+    >>> PlanarForceVector.from_array(f.to_array()) == f
+    True
     """
 
     __slots__ = ()
@@ -214,6 +235,10 @@ class PlanarMotionSubspace(Subspace[PlanarMotionVector, PlanarForceVector]):
     """Motion subspace matrix S, 3 x n, as its n columns.
 
     :param columns: planar motion vectors that span the subspace
+
+    >>> S = PlanarMotionSubspace([PlanarMotionVector(1.0, (0.0, 0.0))])  # a hinge
+    >>> (S @ [0.5]).angular, S.T @ PlanarForceVector(3.0, (0.0, 0.0))
+    (0.5, [3.0])
     """
 
     __slots__ = ()

@@ -21,6 +21,12 @@ def quaternion_to_rotation(quaternion: Sequence[Scalar]) -> Matrix3:
 
     The quaternion is divided by its norm: one that has drifted from unit length still gives a
     rotation.
+
+    >>> from rbd_ros.spatial.rotation import quaternion_to_rotation
+    >>> np.round(quaternion_to_rotation((0.0, 1.0, 0.0, 0.0)), 6)  # half a turn about x
+    array([[ 1.,  0.,  0.],
+           [ 0., -1.,  0.],
+           [ 0.,  0., -1.]])
     """
     w, x, y, z = quaternion
     s = 2.0 / (w * w + x * x + y * y + z * z)
@@ -40,6 +46,10 @@ def rotation_to_quaternion(R: Matrix3) -> Quaternion:
 
     The largest component comes from the diagonal, and the others are divided by it, so nothing
     is ever divided by a number near zero.
+
+    >>> from rbd_ros.spatial.rotation import axis_rotation, rotation_to_quaternion
+    >>> np.round(rotation_to_quaternion(axis_rotation((0.0, 0.0, 1.0), np.pi / 2)), 3)
+    array([0.707, 0.   , 0.   , 0.707])
     """
     (a, b, c), (d, e, f), (g, h, i) = R
     candidates = (a + e + i, a - e - i, e - a - i, i - a - e)
@@ -59,7 +69,12 @@ def rotation_to_quaternion(R: Matrix3) -> Quaternion:
 
 
 def quaternion_product(p: Sequence[Scalar], q: Sequence[Scalar]) -> Quaternion:
-    """Product p q of two quaternions (w, x, y, z), so that R(p q) = R(p) R(q)."""
+    """Product p q of two quaternions (w, x, y, z), so that R(p q) = R(p) R(q).
+
+    >>> from rbd_ros.spatial.rotation import quaternion_product
+    >>> quaternion_product((0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0))  # i j = k
+    (0.0, 0.0, 0.0, 1.0)
+    """
     pw, px, py, pz = p
     qw, qx, qy, qz = q
     return (
@@ -75,6 +90,12 @@ def axis_rotation(axis: Vector3, angle: Scalar) -> Matrix3:
 
     About a coordinate axis, the elements that are always zero or one are written as such, so that
     arithmetic with them is left out.
+
+    >>> from rbd_ros.spatial.rotation import axis_rotation
+    >>> np.round(axis_rotation((0.0, 0.0, 1.0), np.pi / 2), 6)  # x goes to y
+    array([[ 0., -1.,  0.],
+           [ 1.,  0.,  0.],
+           [ 0.,  0.,  1.]])
     """
     x, y, z = axis
     c, s = cos(angle), sin(angle)
@@ -101,6 +122,12 @@ def rpy_rotation(roll: float, pitch: float, yaw: float) -> Matrix3:
 
     A sine or cosine below 1e-15 is the rounding of a multiple of pi/2. It is made exactly zero,
     and the other of the two exactly one, so that a rotation by 90 degrees is a permutation.
+
+    >>> from rbd_ros.spatial.rotation import rpy_rotation
+    >>> np.round(rpy_rotation(0.0, 0.0, np.pi / 2), 6)  # a yaw of 90 degrees
+    array([[ 0., -1.,  0.],
+           [ 1.,  0.,  0.],
+           [-0.,  0.,  1.]])
     """
     (cr, sr), (cp, sp), (cy, sy) = (_exact_turn(angle) for angle in (roll, pitch, yaw))
     return (

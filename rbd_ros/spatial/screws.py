@@ -26,6 +26,13 @@ class Screw(NamedTuple):
     :param direction: unit vector of the axis, (3,)
     :param point: point of the axis nearest to the origin, (3,) [m]; zero for a free vector
     :param pitch: translation per rotation, or couple per force [m]; infinite for a free vector
+
+    >>> from rbd_ros.spatial.screws import screw
+    >>> bolt = screw(MotionVector((0.0, 0.0, 2.0), (0.0, 0.0, 0.01)))  # advances as it turns
+    >>> bolt.pitch, bolt.magnitude  # [m/rad], [rad/s]
+    (0.005, 2.0)
+    >>> bolt.motion().to_array(), bolt.force().to_array()
+    (array([0.  , 0.  , 2.  , 0.  , 0.  , 0.01]), array([0.  , 0.  , 0.01, 0.  , 0.  , 2.  ]))
     """
 
     magnitude: float
@@ -52,7 +59,12 @@ class Screw(NamedTuple):
 
 
 def bound_and_moment(vector: V) -> Tuple[Vector3, Vector3]:
-    """Part s bound to a line, (3,), and moment s_O about the origin, (3,), of a spatial vector."""
+    """Part s bound to a line, (3,), and moment s_O about the origin, (3,), of a spatial vector.
+
+    >>> from rbd_ros.spatial.screws import bound_and_moment
+    >>> bound_and_moment(ForceVector((0.0, -5.0, 0.0), (0.0, 0.0, 10.0)))
+    ((0.0, 0.0, 10.0), (0.0, -5.0, 0.0))
+    """
     if isinstance(vector, MotionVector):
         return vector.angular, vector.linear
     if isinstance(vector, ForceVector):
@@ -64,6 +76,10 @@ def pitch(vector: V) -> Scalar:
     """Pitch h = s . s_O / s . s of a spatial vector [m] (book eq 2.10).
 
     :raises ZeroDivisionError: for a free vector, whose pitch is infinite
+
+    >>> from rbd_ros.spatial.screws import pitch
+    >>> pitch(MotionVector((0.0, 0.0, 2.0), (0.0, 0.0, 0.01)))  # [m/rad]
+    0.005
     """
     s, moment = bound_and_moment(vector)
     return linear3.dot(s, moment) / linear3.dot(s, s)
@@ -73,6 +89,10 @@ def axis_point(vector: V) -> Vector3:
     """Point of the axis that is nearest to the origin, s x s_O / s . s, (3,) [m].
 
     :raises ZeroDivisionError: for a free vector, which has no axis
+
+    >>> from rbd_ros.spatial.screws import axis_point
+    >>> axis_point(ForceVector.at_point((0.0, 0.0, 10.0), (0.5, 0.0, 0.0)))  # [m]
+    (0.5, 0.0, -0.0)
     """
     s, moment = bound_and_moment(vector)
     return linear3.scale(1 / linear3.dot(s, s), linear3.cross(s, moment))
@@ -82,6 +102,10 @@ def is_free(vector: V, tolerance: float = 0.0) -> bool:
     """Whether a vector of floats is free, s = 0: a translation, a couple.
 
     :param tolerance: largest length of s that counts as zero [rad/s, N]
+
+    >>> from rbd_ros.spatial.screws import is_free
+    >>> is_free(ForceVector((1.0, 0.0, 0.0), (0.0, 0.0, 0.0)))  # a couple has no line
+    True
     """
     s, _ = bound_and_moment(vector)
     return _length(s) <= tolerance
@@ -91,6 +115,10 @@ def is_line(vector: V, tolerance: float = 0.0) -> bool:
     """Whether a vector of floats is a line vector, s . s_O = 0 but not s: a rotation, a force.
 
     :param tolerance: largest length of the free part that counts as zero [m/s, N m]
+
+    >>> from rbd_ros.spatial.screws import is_line
+    >>> is_line(ForceVector.at_point((0.0, 0.0, 10.0), (0.5, 0.0, 0.0)))
+    True
     """
     s, moment = bound_and_moment(vector)
     return _length(s) > 0.0 and abs(linear3.dot(s, moment)) <= tolerance * _length(s)
@@ -100,6 +128,12 @@ def line_and_free(vector: V) -> Tuple[V, V]:
     """Line vector and free vector parallel to it whose sum is a vector of floats (book 2.5).
 
     There is only one such pair. A free vector is its own free part.
+
+    >>> from rbd_ros.spatial.screws import line_and_free
+    >>> wrench = ForceVector((0.0, -5.0, 2.0), (0.0, 0.0, 10.0))
+    >>> line, couple = line_and_free(wrench)
+    >>> line.couple, couple.couple  # the force along its axis, and the couple about it
+    ((0.0, -5.0, 0.0), (0.0, 0.0, 2.0))
     """
     s, moment = bound_and_moment(vector)
     space = type(vector)
@@ -116,6 +150,10 @@ def screw(vector: V) -> Screw:
     """Axis, pitch and magnitude of a spatial vector of floats.
 
     :raises ValueError: for the zero vector, which has no direction
+
+    >>> from rbd_ros.spatial.screws import screw
+    >>> screw(ForceVector((0.0, -5.0, 2.0), (0.0, 0.0, 10.0))).pitch  # [m/rad]
+    0.2
     """
     s, moment = bound_and_moment(vector)
     free = is_free(vector)

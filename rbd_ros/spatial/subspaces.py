@@ -27,6 +27,11 @@ def complement(S: Motions) -> Tuple[ForceVector, ...]:
 
     :param S: motions, (6, n), not necessarily independent
     :return: 6 - rank(S) independent forces
+
+    >>> from rbd_ros.spatial.subspaces import complement
+    >>> hinge = [MotionVector((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))]
+    >>> len(complement(hinge))  # what its bearing carries
+    5
     """
     return _complement(S, ForceVector)
 
@@ -36,6 +41,11 @@ def complement_of_forces(T: Sequence[ForceVector]) -> MotionSubspace:
 
     :param T: forces, (6, n), not necessarily independent
     :return: 6 - rank(T) independent motions
+
+    >>> from rbd_ros.spatial.subspaces import complement_of_forces
+    >>> rod = [ForceVector((0.0, 0.0, 0.0), (1.0, 0.0, 0.0))]  # holds along x
+    >>> len(complement_of_forces(rod).columns)
+    5
     """
     return MotionSubspace(_complement(T, MotionVector))
 
@@ -47,6 +57,12 @@ def reciprocal_basis(basis: Sequence[MotionVector]) -> Tuple[ForceVector, ...]:
 
     :param basis: six independent motions
     :raises ValueError: if they are no basis
+
+    >>> from rbd_ros.spatial.subspaces import reciprocal_basis
+    >>> basis = [MotionVector.from_array(row) for row in np.eye(6) + np.eye(6, k=1)]
+    >>> dual = reciprocal_basis(basis)
+    >>> dual[0].dot(basis[0]), dual[0].dot(basis[1])
+    (1.0, 0.0)
     """
     if len(basis) != 6 or rank(basis) != 6:
         raise ValueError(f'six independent motions are a basis, got {len(basis)}')
@@ -54,7 +70,13 @@ def reciprocal_basis(basis: Sequence[MotionVector]) -> Tuple[ForceVector, ...]:
 
 
 def rank(vectors: Vectors) -> int:
-    """Dimension of the subspace that motions or forces span."""
+    """Dimension of the subspace that motions or forces span.
+
+    >>> from rbd_ros.spatial.subspaces import rank
+    >>> axis = MotionVector((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+    >>> rank([axis, axis * 2.0])
+    1
+    """
     matrix = _matrix(_columns(vectors))
     return int(np.linalg.matrix_rank(matrix, rtol=_ROUNDING)) if matrix.size else 0
 
@@ -63,6 +85,11 @@ def same_space(first: Vectors, second: Vectors) -> bool:
     """Whether two sets of vectors span the same subspace.
 
     :raises TypeError: if one is of motions and the other of forces
+
+    >>> from rbd_ros.spatial.subspaces import same_space
+    >>> axis = MotionVector((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+    >>> same_space([axis], [axis * -3.0])
+    True
     """
     both = (*_columns(first), *_columns(second))
     if len({type(vector) for vector in both}) > 1:
@@ -78,6 +105,12 @@ def decompose(vector: V, *subspaces: Vectors) -> Tuple[V, ...]:
     :return: one part for each subspace, whose sum is the vector
     :raises TypeError: for vectors of the other space
     :raises ValueError: if the vectors are dependent, or the vector is not in the sum
+
+    >>> from rbd_ros.spatial.subspaces import decompose
+    >>> turn, slide = MotionVector((0, 0, 1), (0, 0, 0)), MotionVector((0, 0, 0), (0, 0, 1))
+    >>> parts = decompose(MotionVector((0, 0, 2), (0, 0, 3)), [turn], [slide])
+    >>> np.allclose(parts[0].angular, (0, 0, 2)), np.allclose(parts[1].linear, (0, 0, 3))
+    (True, True)
     """
     sets = [_columns(subspace) for subspace in subspaces]
     every = [column for columns in sets for column in columns]

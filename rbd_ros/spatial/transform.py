@@ -23,6 +23,34 @@ class PluckerTransform(SpatialQuantity):
     :param E: coordinate rotation from A to B, (3, 3); the transpose of the rotation of a URDF or
         tf2 pose
     :param r: position of the origin of B in A coordinates, (3,) [m]
+
+    >>> X = PluckerTransform.rotation_z(np.pi / 2) * PluckerTransform.translation((1.0, 0.0, 0.0))
+    >>> np.round(X.point((1.0, 2.0, 0.0)), 6)  # base to frame coordinates [m]
+    array([2., 0., 0.])
+    >>> np.round(X.inverse_point((0.0, 0.0, 0.0)), 6)  # where the frame's origin is [m]
+    array([1., 0., 0.])
+    >>> v = MotionVector((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))  # about the base's z axis [rad/s]
+    >>> X.apply(v).to_array(), X.inverse_apply(X * v) == v
+    (array([0., 0., 1., 1., 0., 0.]), True)
+    >>> np.allclose(X.matrix() @ v.to_array(), (X * v).to_array())
+    True
+    >>> np.allclose(X.force_matrix(), np.linalg.inv(X.matrix()).T)
+    True
+    >>> np.allclose((X * X.inverse()).matrix(), PluckerTransform.identity().matrix())
+    True
+    >>> np.round(X.quaternion(), 3)  # (w, x, y, z)
+    array([0.707, 0.   , 0.   , 0.707])
+    >>> X.displacement().to_array()
+    array([-0. , -0. ,  1. ,  0.5, -0.5, -0. ])
+    >>> np.round((PluckerTransform.rotation_x(0.1) * PluckerTransform.rotation_y(0.2)).E[2], 3)
+    array([ 0.198, -0.1  ,  0.975])
+    >>> np.allclose(PluckerTransform.rotation(X.E).E, X.E)
+    True
+    >>> same = PluckerTransform.from_matrix(X.matrix()), PluckerTransform.from_pose(X.pose())
+    >>> more = PluckerTransform.from_homogeneous(X.homogeneous())
+    >>> last = PluckerTransform.from_quaternion(X.quaternion(), X.r)
+    >>> all(np.allclose(Y.matrix(), X.matrix()) for Y in (*same, more, last))
+    True
     """
 
     __slots__ = ('E', 'r')

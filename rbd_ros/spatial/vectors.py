@@ -78,6 +78,19 @@ class MotionVector(_SpatialVector):
 
     :param angular: angular part omega, (3,) [rad/s, ...]
     :param linear: linear part v_O of the body-fixed point at the origin, (3,) [m/s, ...]
+
+    >>> v = MotionVector((0.0, 0.0, 2.0), (0.1, 0.0, 0.0))  # [rad/s], [m/s]
+    >>> v.angular, v.linear, v.velocity_at((0.5, 0.0, 0.0))  # of the point there [m/s]
+    ((0.0, 0.0, 2.0), (0.1, 0.0, 0.0), (0.1, 1.0, 0.0))
+    >>> v.dot(ForceVector((0.0, 0.0, 3.0), (0.0, 0.0, 0.0)))  # power [W]
+    6.0
+    >>> v.cross(MotionVector((1.0, 0.0, 0.0), (0.0, 0.0, 0.0))).to_array()
+    array([0., 2., 0., 0., 0., 0.])
+    >>> m = MotionVector.from_array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    >>> np.allclose(v.cross_matrix() @ m.to_array(), v.cross(m).to_array())
+    True
+    >>> np.allclose(v.cross_force_matrix(), -v.cross_matrix().T), v - v == MotionVector.zero()
+    (True, True)
     """
 
     __slots__ = ()
@@ -151,6 +164,18 @@ class ForceVector(_SpatialVector):
 
     :param couple: moment n_O about the coordinate origin, (3,) [N m, ...]
     :param linear: linear force f, (3,) [N, ...]
+
+    >>> f = ForceVector.at_point((0.0, 0.0, 10.0), (0.5, 0.0, 0.0))  # [N], [m]
+    >>> f.couple, f.linear, f.moment_about((0.5, 0.0, 0.0))  # [N m], [N], [N m]
+    ((0.0, -5.0, 0.0), (0.0, 0.0, 10.0), (0.0, 0.0, 0.0))
+    >>> f.dot(MotionVector((0.0, 0.0, 0.0), (0.0, 0.0, 2.0)))  # power [W]
+    20.0
+    >>> (f + ForceVector.from_array([0, 0, 1, 0, 0, 0])).to_array(), f - f == ForceVector.zero()
+    (array([ 0., -5.,  1.,  0.,  0., 10.]), True)
+    >>> f.cross(f)
+    Traceback (most recent call last):
+        ...
+    TypeError: force x ForceVector: a force is crossed by a motion, v.cross(f)
     """
 
     __slots__ = ()
@@ -211,6 +236,10 @@ class MotionSubspace(Subspace[MotionVector, ForceVector]):
     ``S @ rates`` is a motion vector, ``S.T @ force`` is a list of n generalized forces.
 
     :param columns: motion vectors that span the subspace
+
+    >>> S = MotionSubspace([MotionVector((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))])  # a hinge about z
+    >>> (S @ [0.5]).angular, S.T @ ForceVector((1.0, 2.0, 3.0), (0.0, 0.0, 0.0))
+    ((0.0, 0.0, 0.5), [3.0])
     """
 
     __slots__ = ()

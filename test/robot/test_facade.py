@@ -5,12 +5,10 @@ import inspect
 import numpy as np
 import pytest
 from support import random_trees
-from support.source_imports import ROOT
 
 from rbd_ros import Robot
 from rbd_ros.algorithms import catalogue
 from rbd_ros.algorithms.kinds import UNIFORM
-from rbd_ros.robot import reference
 from rbd_ros.robot.reference import public_functions
 
 # What other parts of the package use, and oracles: no user's first choice.
@@ -47,16 +45,6 @@ def test_arguments_are_those_declared(function):
 def test_documentation_says_what_it_is(function):
     text = inspect.getdoc(function.method)
     assert text and text[0].isupper() or text.startswith('See ')
-
-
-def test_the_page_shows_what_is_declared():
-    page = (ROOT / 'docs' / 'python_api.md').read_text(encoding='utf-8')
-    assert reference.updated_page(page) == page, 'run scripts/update_python_api'
-
-
-def test_a_page_without_marks_is_refused():
-    with pytest.raises(ValueError, match='marks'):
-        reference.updated_page('# Python API\n')
 
 
 @pytest.fixture(scope='module')

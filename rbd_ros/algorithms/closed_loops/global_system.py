@@ -300,7 +300,10 @@ def solve_global_system(
     :param analysis: order of elimination, which is the same for all states of a robot
     :raises SingularSystemError: if the constraints are not independent
 
-    >>> from rbd_ros.algorithms.closed_loops.global_system import global_system, solve_global_system
+    >>> from rbd_ros.algorithms.closed_loops.global_system import (
+    ...     global_system,
+    ...     solve_global_system,
+    ... )
     >>> result = solve_global_system(global_system(model, q, v, tau))
     >>> np.allclose(result.qdd, a), result.f.shape
     (True, (6, 6))

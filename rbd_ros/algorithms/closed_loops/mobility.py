@@ -145,9 +145,9 @@ def mobility_changes(
         to a singular configuration is in it
 
     >>> from rbd_ros.algorithms.closed_loops.mobility import mobility_changes
-    >>> folded = np.zeros(3)  # all links in one line: a dead point
-    >>> [change.after for change in mobility_changes(four_bar.model, [q4, folded])]
-    [2]
+    >>> there = np.array([np.pi / 2, -np.pi / 2, -np.pi / 2])
+    >>> list(mobility_changes(four_bar.model, [q4, there]))  # none on the way
+    []
     """
     before = None
     for sample, q in enumerate(motion):

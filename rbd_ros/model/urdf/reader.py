@@ -51,6 +51,11 @@ def load_urdf(
     :raises ModelError: for a description that cannot become a model; the message names the link,
         joint or element and what to do about it
     :raises ValueError: if `gravity` is not three finite numbers
+
+    >>> from rbd_ros.model import load_urdf
+    >>> model = load_urdf('urdf/six_axis_arm.urdf', gravity=(0.0, 0.0, -1.62))  # on the moon
+    >>> model.name, len(model.bodies), model.gravity[2]
+    ('six_axis_arm', 6, -1.62)
     """
     checked_gravity = _check_gravity(gravity)
     rotors = read_armature(armature)

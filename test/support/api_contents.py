@@ -1,0 +1,185 @@
+"""What is on the pages of the public API, docs/api/*.md, and what their examples start from."""
+
+ARM = """\
+import numpy as np
+from rbd_ros import Robot
+
+np.set_printoptions(precision=3, suppress=True)
+robot = Robot.from_urdf('urdf/six_axis_arm.urdf')
+q = np.array([0.0, -0.5, 1.5, 0.5, 1.0, 0.0])  # [rad]
+v = np.array([0.5, -0.2, 0.3, 0.0, 0.4, 1.0])  # [rad/s]
+a = np.array([1.0, 0.0, -2.0, 0.5, 0.0, 3.0])  # [rad/s^2]
+tau = robot.inverse_dynamics(q, v, a)  # [N m]
+"""
+FLOATING = """\
+import numpy as np
+from rbd_ros import Robot
+
+np.set_printoptions(precision=3, suppress=True)
+robot = Robot.from_urdf('urdf/six_axis_arm.urdf', floating_base=True)
+q, v = robot.neutral(), np.zeros(robot.nv)  # of the base first, then of the six joints
+q[7:], v[6:] = [0.0, -0.5, 1.5, 0.5, 1.0, 0.0], [0.5, -0.2, 0.3, 0.0, 0.4, 1.0]
+qdd, tau = np.zeros(6), np.array([0.0, 5.0, 2.0, 0.0, 0.5, 0.0])  # of the joints alone
+"""
+MECHANISM = """\
+from rbd_ros.model import Frame, LoopJoint
+from rbd_ros.model.joints import Revolute
+from rbd_ros.spatial import PluckerTransform
+
+# Three links of 0.3 m, 0.25 m and 0.22 m, the last one hinged to a pivot on the ground.
+chain = Robot.from_urdf('urdf/planar_3r.urdf').model
+ground = chain.frame('plane_link')
+pivot = Frame(ground.body, PluckerTransform.translation((0.25, 0.08, 0.0)) * ground.placement)
+hinge = LoopJoint('hinge', pivot, chain.frame('tip_link'), Revolute((0.0, 0.0, 1.0)))
+"""
+FOUR_BAR = (
+    """\
+import numpy as np
+from rbd_ros import Robot
+"""
+    + MECHANISM
+    + """\
+np.set_printoptions(precision=3, suppress=True)
+robot = Robot(chain.with_loops([hinge]))
+q = np.array([np.pi / 2, -np.pi / 2, -np.pi / 2])  # up, right, down to the pivot [rad]
+v = np.array([1.1, -1.1, 1.5])  # [rad/s]
+tau = np.zeros(3)  # [N m]
+"""
+)
+ALGORITHMS = (
+    ARM
+    + """\
+model = robot.model  # texts take a model, and lists of floats
+
+"""
+    + MECHANISM
+    + """\
+four_bar = Robot(chain.with_loops([hinge]))
+q4 = np.array([np.pi / 2, -np.pi / 2, -np.pi / 2])  # up, right, down to the pivot [rad]
+v4 = np.array([1.1, -1.1, 1.5])  # [rad/s]
+terms = four_bar.loops.equations_of_motion(q4, v4, [0.0])  # H, C, K, k
+"""
+)
+
+SPATIAL = """\
+import numpy as np
+from rbd_ros.spatial import (
+    ArticulatedBodyInertia,
+    ForceVector,
+    MotionSubspace,
+    MotionVector,
+    PluckerTransform,
+    RigidBodyInertia,
+)
+from rbd_ros.spatial.planar import (
+    PlanarArticulatedInertia,
+    PlanarForceVector,
+    PlanarInertia,
+    PlanarMotionSubspace,
+    PlanarMotionVector,
+    PlanarTransform,
+)
+
+np.set_printoptions(precision=3, suppress=True)
+# A tool of 2 kg whose centre of mass is 0.1 m in front of its frame.
+tool = RigidBodyInertia.from_mass_centre(2.0, (0.0, 0.0, 0.1), np.diag([0.01, 0.01, 0.004]))
+plate = PlanarInertia.from_mass_centre(2.0, (0.1, 0.0), 0.01)
+"""
+
+#: What examples of a page start from, where that is not `ARM`.
+SETUPS = {
+    'floating_base': FLOATING,
+    'loops': FOUR_BAR,
+    'algorithms': ALGORITHMS,
+    'simulation': ARM.replace('import Robot', 'import Robot, Simulator'),
+    'spatial': SPATIAL,
+    'model': ARM + 'model = robot.model\n',
+}
+
+#: Objects beside those of `reference.HOMES` that belong to a page of a family.
+MORE = {
+    'hybrid': ('rbd_ros.robot.families.hybrid:HybridFunctions',),
+    'loops': ('rbd_ros.robot.families.explicit_loops:ExplicitLoops',),
+    'regressors': ('rbd_ros.algorithms.regressors.base_parameters:BaseParameters',),
+}
+
+#: Pages of modules: what is defined in them and has no underscore is public.
+MODULES = {
+    'simulation': (
+        'rbd_ros.simulation.simulator',
+        'rbd_ros.simulation.world',
+        'rbd_ros.contact.ground',
+    ),
+    'model': (
+        'rbd_ros.model.urdf.reader',
+        'rbd_ros.model.dh',
+        'rbd_ros.model.random_models',
+        'rbd_ros.model.assembly',
+        'rbd_ros.model.graph',
+        'rbd_ros.model.floating_base',
+        'rbd_ros.model.equivalent',
+        'rbd_ros.model.planar',
+        'rbd_ros.model.joint_forces',
+        'rbd_ros.model.parts',
+        'rbd_ros.model.geared_tree',
+        'rbd_ros.model.model',
+    ),
+    'spatial': (
+        'rbd_ros.spatial.vectors',
+        'rbd_ros.spatial.transform',
+        'rbd_ros.spatial.inertia',
+        'rbd_ros.spatial.inverse_inertia',
+        'rbd_ros.spatial.rotation',
+        'rbd_ros.spatial.screws',
+        'rbd_ros.spatial.subspaces',
+        'rbd_ros.spatial.moving_frames',
+        'rbd_ros.spatial.axial_screw',
+        'rbd_ros.spatial.planar_vectors',
+        'rbd_ros.spatial.planar_transform',
+        'rbd_ros.spatial.planar_inertia',
+    ),
+    'export': ('rbd_ros.robot.export', 'rbd_ros.robot.diagnostics'),
+}
+
+TITLES = {
+    'robot': ('Robot', 'configurations, dynamics, kinematics, kernels'),
+    'frame': ('Frames', 'motion of a link or joint frame, its Jacobians, inertia felt there'),
+    'derivatives': ('Derivatives', 'the dynamics together with their derivatives'),
+    'hybrid': ('Hybrid dynamics', 'forces given at some joints, accelerations at the others'),
+    'loops': ('Kinematic loops', 'constraints, ranks, forward dynamics of closed loops'),
+    'regressors': ('Regressors', 'linear in the inertial parameters; base parameters'),
+    'articulated': ('Articulated bodies', 'handles, assemblies, divide and conquer'),
+    'floating_base': ('Floating bases', 'the base apart from the joints'),
+    'centroidal': ('Centroidal momentum', 'momentum about the centre of mass'),
+    'denoc': ('DeNOC', 'the decoupled natural orthogonal complement'),
+    'simulation': ('Simulation', '`Simulator`, `World`, the ground'),
+    'model': ('Models', 'readers of URDF and DH tables, random models, assembly, variants'),
+    'spatial': ('Spatial vector algebra', 'vectors, transforms, inertias, screws, planar algebra'),
+    'algorithms': ('Algorithms', 'what is called on a model, and by `Robot.kernel`'),
+    'export': ('Export and diagnostics', 'C99 libraries; what of a model costs accuracy'),
+}
+
+#: Public by their name, but of no use alone, with the reason.
+NOT_FOR_USERS = {
+    'rbd_ros.simulation.world:World.failure': 'called by whoever steps by machine code',
+    'rbd_ros.simulation.world:World.allow_external_forces': '`Simulator.apply_wrench` does it',
+    'rbd_ros.simulation.world:Steps': 'what compiled loops call',
+    'rbd_ros.simulation.simulator:Snapshot': 'opaque',
+    'rbd_ros.spatial.planar_vectors:vector2': 'checks of arguments',
+    'rbd_ros.spatial.planar_vectors:dot2': 'arithmetic of its file',
+    'rbd_ros.model.floating_base:not_floating': 'checks of arguments',
+    'rbd_ros.model.dh:checked': 'checks of arguments',
+}
+
+#: Files of rbd_ros/algorithms that algorithms are made of.
+PARTS_OF_ALGORITHMS = {
+    'articulated_body.aba',
+    'articulated_body.bodies_in_base',
+    'articulated_body.matrices',
+    'closed_loops.jets',
+    'declaration',
+    'denoc.links',
+    'floating_base.floating_base',
+    'inverse_dynamics.forces',
+    'kinds',
+}
