@@ -60,8 +60,8 @@ def test_an_example_gives_what_it_says(page, path, starts, monkeypatch):
 
 @pytest.mark.parametrize('name', PAGES)
 def test_every_public_name_has_an_example(name):
-    missing = PAGES[name].missing
-    assert not missing, '\n'.join(entry.help for entry in missing)
+    page = PAGES[name]
+    assert not page.missing, '\n'.join(map(page.help, page.missing))
 
 
 @pytest.mark.parametrize('name', PAGES)
@@ -115,12 +115,19 @@ def entries(kind):
     return {entry.call.partition('(')[0]: entry for entry in api_pages.of_class(kind, '')}
 
 
-def test_a_method_without_an_example_is_found_and_told_of():
+def test_a_method_without_an_example_is_found_and_told_of(monkeypatch):
     found = entries(Described)
     assert found['Described.own'].example == '>>> 1 + 1\n2'
     assert not found['Described.silent'].example and not found['Described.shown'].example
-    assert 'Described.silent has no example' in found['Described.silent'].help
-    assert 'scripts/update_python_api' in found['Described.silent'].help
+    page = PAGES['loops']
+    monkeypatch.setattr(page, 'entries', [*found.values()])
+    assert [entry.path.rpartition('.')[2] for entry in page.missing if entry.owner] == [
+        'shown',
+        'silent',
+    ]
+    text = page.help(found['Described.silent'])
+    assert 'Described.silent has no example' in text and 'scripts/update_python_api' in text
+    assert 'pivot, hinge, robot, q, v, tau' in text
 
 
 def test_an_example_of_the_class_counts_for_what_it_uses(monkeypatch):

@@ -20,7 +20,15 @@ def test_links_of_a_page_lead_to_files(page):
 
 @pytest.mark.linter
 def test_every_page_is_reached_from_the_index():
-    index = (ROOT / 'docs' / 'index.md').read_text(encoding='utf-8')
-    linked = {target.partition('#')[0] for target in LINK.findall(index)}
-    pages = {page.relative_to(ROOT / 'docs').as_posix() for page in (ROOT / 'docs').rglob('*.md')}
-    assert pages - {'index.md'} <= linked, pages - linked
+    """By a link in it, or for the pages of a folder by one in the page that it leads to."""
+    docs = ROOT / 'docs'
+    linked = linked_from(docs / 'index.md')
+    for page in sorted(linked & set(docs.glob('*.md'))):
+        linked |= {found for found in linked_from(page) if found.parent != docs}
+    pages = set(docs.rglob('*.md')) - {docs / 'index.md'}
+    assert pages <= linked, pages - linked
+
+
+def linked_from(page):
+    targets = {target.partition('#')[0] for target in LINK.findall(page.read_text('utf-8'))}
+    return {(page.parent / target).resolve() for target in targets if ':' not in target}

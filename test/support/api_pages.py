@@ -12,7 +12,7 @@ import inspect
 from pathlib import Path
 import pkgutil
 import re
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
 
 from rbd_ros.algorithms.declaration import Declaration, declaration_of
 from rbd_ros.robot import reference
@@ -66,16 +66,6 @@ class Entry(NamedTuple):
         text = '' if self.owner is None else inspect.getdoc(self.owner) or ''
         return bool(re.search(rf'>>> .*[.]{name}\b', text)) and not self.computed
 
-    @property
-    def help(self) -> str:
-        """What to do where there is none."""
-        return (
-            f'{self.path} has no example. Put one at the end of its docstring, one to three lines '
-            "with what they give, of the names that the page's examples start from "
-            f'(test/support/api_contents.py), then run scripts/update_python_api:\n\n'
-            '    >>> robot.mass_matrix(q).shape\n    (6, 6)\n'
-        )
-
 
 class Page:
     """A page: docs/api/<name>.md.
@@ -85,8 +75,8 @@ class Page:
 
     def __init__(self, name: str):
         self.name = name
-        self.title, self.summary = TITLES.get(name, (name, f'`robot.{name}`'))
         self.setup = SETUPS.get(name, ARM)
+        self.title, self.summary = TITLES.get(name) or _title(name)
 
     @cached_property
     def entries(self) -> List[Entry]:
@@ -97,6 +87,11 @@ class Page:
         if self.name == 'algorithms':
             found.extend(_of_algorithms())
         return [entry for entry in found if entry.path not in NOT_FOR_USERS]
+
+    def _is_mere_heading(self, entry: Entry) -> bool:
+        """Whether it is a class whose members say all."""
+        is_class = inspect.isclass(entry.value) and not entry.example
+        return is_class and entry is not self.entries[0]
 
     @property
     def shown(self) -> int:
@@ -114,6 +109,17 @@ class Page:
         owners = {entry.owner for entry in self.entries}
         return [e for e in found if e.value not in owners or (e.value in used)]
 
+    def help(self, entry: Entry) -> str:
+        """What to do where there is no example."""
+        names = re.findall(r'^(\w+(?:, \w+)*) = ', self.setup, re.MULTILINE)
+        return (
+            f'{entry.path} has no example. Put one at the end of its docstring, one to three '
+            'lines with what they give, then run scripts/update_python_api. It may use the names '
+            f'that docs/api/{self.name}.md begins with: {", ".join(names)}. (What a new page '
+            'begins with is in test/support/api_contents.py, SETUPS.)\n\n'
+            '    >>> robot.mass_matrix(q).shape\n    (6, 6)\n'
+        )
+
     @property
     def text(self) -> str:
         """Text of the page, in Markdown."""
@@ -125,7 +131,8 @@ class Page:
             f'```python\n{self.setup}```',
         ]
         for entry in self.entries:
-            if entry.example or entry.owner is None:
+            shown = entry.example or entry.owner is None or entry in self.missing
+            if shown and not self._is_mere_heading(entry):
                 parts.extend(_section(entry))
                 members = [x for x in self.entries if x.owner is entry.value and x.is_shown]
                 if members:
@@ -143,6 +150,12 @@ def contents() -> str:
     """Table of the pages, for docs/python_api.md."""
     rows = [f'| [{p.title}](api/{p.name}.md) | {p.summary} | {p.shown} |' for p in pages()]
     return '| page | what | examples |\n|---|---|---|\n' + '\n'.join(rows) + '\n'
+
+
+def _title(name: str) -> Tuple[str, str]:
+    """Title and summary of the page of a family that has no other."""
+    kinds = [kind for home, kind in reference.HOMES if _family(home) == name]
+    return name.replace('_', ' ').capitalize(), (inspect.getdoc(kinds[0]) or '').partition('\n')[0]
 
 
 def updated_entry(text: str) -> str:
@@ -202,7 +215,10 @@ def _of_family(name: str) -> Iterator[Entry]:
     objects = [(home, kind) for home, kind in reference.HOMES if _family(home) == name]
     for path in MORE.get(name, ()):
         kind = found(path)
-        objects.append((f'{name}.' if kind.__name__.endswith('Functions') else '', kind))
+        if kind.__name__.endswith('Functions'):
+            objects.insert(0, (f'{name}.', kind))
+        else:
+            objects.append(('', kind))
     for home, kind in objects:
         shown = f'robot.{home}' if home or kind is dict(reference.HOMES)[''] else ''
         yield from of_class(kind, shown, computed)
@@ -231,11 +247,12 @@ def _members(kind: type, home: str, computed: Mapping[Any, Any]) -> Iterator[Ent
     elsewhere = {module for modules in MODULES.values() for module in modules}
     parts = [kind, *(x for x in ours[1:] if x is not Compiled and x.__module__ not in elsewhere)]
     members: Dict[str, Any] = {}
-    for part in parts:
-        for name, value in vars(part).items():
-            members.setdefault(name, value)
+    for part in reversed(parts):
+        members.update(vars(part))
+    made = [name for name, value in members.items() if isinstance(value, classmethod)]
     fields = getattr(kind, '_fields', ())
-    for name, value in members.items():
+    for name in dict.fromkeys([*made, *members]):  # how to get one first
+        value = members[name]
         inner = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
         is_property = isinstance(value, (property, cached_property))
         if (
@@ -247,7 +264,7 @@ def _members(kind: type, home: str, computed: Mapping[Any, Any]) -> Iterator[Ent
         if is_property and name in {_family(home) for home, _ in reference.HOMES}:
             continue  # a page of its own
         path = f'{kind.__module__}:{kind.__qualname__}.{name}'
-        call = f'{home or kind.__name__ + "."}{name}'
+        call = f'{kind.__name__ + "." if name in made or not home else home}{name}'
         if not is_property:
             call += _arguments(inner, skip=not isinstance(value, staticmethod))
         yield Entry(call, path, inner, computed.get(inner), kind)
