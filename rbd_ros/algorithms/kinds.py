@@ -74,7 +74,7 @@ from rbd_ros.algorithms.array_kinds.joint_space import (
     UNIFORM,
     VELOCITY,
 )
-from rbd_ros.algorithms.array_kinds.layouts import pose
+from rbd_ros.algorithms.array_kinds.layouts import pose, position_rates
 from rbd_ros.algorithms.array_kinds.loops import (
     LOOP_BIAS,
     LOOP_FORCES,
@@ -150,6 +150,7 @@ __all__ = [
     'pose',
     'POSE',
     'POSITION',
+    'position_rates',
     'REFERENCE',
     'REFERENCES',
     'SCALAR',
