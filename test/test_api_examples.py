@@ -55,13 +55,15 @@ def test_an_example_gives_what_it_says(page, path, starts, monkeypatch):
     monkeypatch.chdir(ROOT)
     with np.printoptions():
         wrong = doctests.run(EXAMPLES[page, path].example, starts(PAGES[page].setup), path)
-    assert not wrong, wrong
+    if wrong:
+        pytest.fail(wrong, pytrace=False)
 
 
 @pytest.mark.parametrize('name', PAGES)
 def test_every_public_name_has_an_example(name):
     page = PAGES[name]
-    assert not page.missing, '\n'.join(map(page.help, page.missing))
+    if page.missing:
+        pytest.fail('\n'.join(map(page.help, page.missing)), pytrace=False)
 
 
 @pytest.mark.parametrize('name', PAGES)

@@ -60,6 +60,11 @@ class Entry(NamedTuple):
         return '' if start < 0 else self.text[start:].rstrip()
 
     @property
+    def is_of_family(self) -> bool:
+        """Whether it is a member of `Robot` or of a family."""
+        return self.owner is not None and self.owner.__module__.startswith('rbd_ros.robot.')
+
+    @property
     def is_shown(self) -> bool:
         """Whether its class has an example that uses it."""
         name = self.path.rpartition('.')[2]
@@ -102,12 +107,12 @@ class Page:
     def missing(self) -> List[Entry]:
         """What should have an example and has none.
 
-        A class needs one if a member of it has none of its own.
+        A class may have one for its members; those of a family that are functions want their own.
         """
         found = [entry for entry in self.entries if not entry.example and not entry.is_shown]
-        used = {entry.owner for entry in self.entries if not entry.example}
         owners = {entry.owner for entry in self.entries}
-        return [e for e in found if e.value not in owners or (e.value in used)]
+        lacking = {e.owner for e in found if not (e.is_of_family and inspect.isfunction(e.value))}
+        return [e for e in found if e.value not in owners or e.value in lacking]
 
     def help(self, entry: Entry) -> str:
         """What to do where there is no example."""
