@@ -325,3 +325,12 @@ def test_subspace_is_a_matrix_of_columns(three):
     assert_allclose(S.T @ force(three[2]), three[:2] @ three[2], **TOLERANCE)
     with pytest.raises(ValueError):
         S @ [1.0]
+
+
+def test_inertias_are_equal_by_their_numbers():
+    plate = PlanarInertia.from_mass_centre(2.0, (0.1, 0.0), 0.01)
+    assert plate == PlanarInertia.from_mass_centre(2.0, (0.1, 0.0), 0.01)
+    assert plate != PlanarInertia.from_mass_centre(2.0, (0.2, 0.0), 0.01)
+    IA = PlanarArticulatedInertia.from_rigid(plate)
+    assert IA == PlanarArticulatedInertia.from_rigid(plate) and IA != plate
+    assert IA != PlanarArticulatedInertia.zero()
