@@ -129,7 +129,7 @@ def test_a_method_without_an_example_is_found_and_told_of(monkeypatch):
     ]
     text = page.help(found['Described.silent'])
     assert 'Described.silent has no example' in text and 'scripts/update_python_api' in text
-    assert 'pivot, hinge, robot, q, v, tau' in text
+    assert 'pivot, hinge, robot, up, q, v, tau' in text
 
 
 def test_an_example_of_the_class_counts_for_what_it_uses(monkeypatch):

@@ -29,7 +29,7 @@ from rbd_ros.spatial import PluckerTransform
 # Three links of 0.3 m, 0.25 m and 0.22 m, the last one hinged to a pivot on the ground.
 chain = Robot.from_urdf('urdf/planar_3r.urdf').model
 ground = chain.frame('plane_link')
-pivot = Frame(ground.body, PluckerTransform.translation((0.25, 0.08, 0.0)) * ground.placement)
+pivot = Frame(ground.body, PluckerTransform.translation((0.43, 0.02, 0.0)) * ground.placement)
 hinge = LoopJoint('hinge', pivot, chain.frame('tip_link'), Revolute((0.0, 0.0, 1.0)))
 """
 FOUR_BAR = (
@@ -41,8 +41,9 @@ from rbd_ros import Robot
     + """\
 np.set_printoptions(precision=3, suppress=True)
 robot = Robot(chain.with_loops([hinge]))
-q = np.array([np.pi / 2, -np.pi / 2, -np.pi / 2])  # up, right, down to the pivot [rad]
-v = np.array([1.1, -1.1, 1.5])  # [rad/s]
+up = np.arctan2(4.0, 3.0)
+q = np.array([up, -up, -np.pi / 2])  # up, right, down to the pivot [rad]
+v = np.array([1.1, -1.892, 1.992])  # [rad/s]
 tau = np.zeros(3)  # [N m]
 """
 )
@@ -55,8 +56,9 @@ model = robot.model  # texts take a model, and lists of floats
     + MECHANISM
     + """\
 four_bar = Robot(chain.with_loops([hinge]))
-q4 = np.array([np.pi / 2, -np.pi / 2, -np.pi / 2])  # up, right, down to the pivot [rad]
-v4 = np.array([1.1, -1.1, 1.5])  # [rad/s]
+up = np.arctan2(4.0, 3.0)
+q4 = np.array([up, -up, -np.pi / 2])  # up, right, down to the pivot [rad]
+v4 = np.array([1.1, -1.892, 1.992])  # [rad/s]
 terms = four_bar.loops.equations_of_motion(q4, v4, [0.0])  # H, C, K, k
 """
 )

@@ -139,7 +139,8 @@ class Page:
             shown = entry.example or entry.owner is None or entry in self.missing
             if shown and not self._is_mere_heading(entry):
                 parts.extend(_section(entry))
-                members = [x for x in self.entries if x.owner is entry.value and x.is_shown]
+                of_it = [x for x in self.entries if x.owner is entry.value]
+                members = [x for x in of_it if x.is_shown and not x.example]
                 if members:
                     parts.append(_table(members))
         return '\n\n'.join(parts) + '\n'

@@ -63,7 +63,7 @@ def actuator_forces(
     >>> G = eliminate(terms.K).G  # (3, 1): one freedom is left
     >>> hold = actuator_forces(G, terms.C, actuated=[0])  # by a motor at the first joint
     >>> hold.u, np.allclose(hold.missing, 0.0)  # [N m]
-    (array([0.]), True)
+    (array([0.826]), True)
     """
     A, forces = np.asarray(G, dtype=float), np.asarray(tau_ID, dtype=float)
     if A.ndim != 2 or forces.shape != A.shape[:1]:

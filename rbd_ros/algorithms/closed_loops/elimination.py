@@ -64,7 +64,7 @@ def eliminate(
     >>> from rbd_ros.algorithms.closed_loops.elimination import eliminate
     >>> found = eliminate(terms.K, terms.k, independent=[0])
     >>> found.rank, found.G[:, 0]  # velocities of the joints per velocity of the first one
-    (2, array([ 1.   , -1.   ,  1.364]))
+    (2, array([ 1.   , -1.72 ,  1.811]))
     """
     A = np.array(K, dtype=float)
     if A.ndim != 2:

@@ -112,7 +112,7 @@ class LoopFunctions(Compiled):
 
         >>> position, rate = robot.loops.motion(q, v)
         >>> np.degrees(position), rate  # of the hinge at the pivot [deg], [rad/s]
-        (array([-90.]), array([1.5]))
+        (array([-90.]), array([1.2]))
         """
         return self._call('motion', (q, v), None, out)
 
@@ -170,7 +170,7 @@ class LoopFunctions(Compiled):
         >>> motion = robot.loops.forward_dynamics(q, v, tau)
         >>> wrenches = robot.loops.wrenches(q, motion.multipliers, [0.0])
         >>> wrenches[0, 3:]  # of the pivot on the tip [N]
-        array([-0.   ,  0.   ,  4.741])
+        array([0.186, 0.   , 4.591])
         """
         return self._call('wrenches', (q, multipliers, loop_forces), None, out)
 
@@ -255,7 +255,7 @@ class LoopFunctions(Compiled):
 
         >>> motion = robot.loops.forward_dynamics(q, v, tau)
         >>> motion.a, motion.rank  # [rad/s^2]; of nv - rank = 1 degree of freedom
-        (array([ 0.   , -0.528,  0.528]), 2)
+        (array([-17.067,  29.25 , -29.098]), 2)
         >>> other = robot.loops.forward_dynamics(q, v, tau, method='null_space', t_stab=0.1)
         >>> np.allclose(motion.a, other.a)
         True
