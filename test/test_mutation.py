@@ -1,6 +1,11 @@
 """The errors that scripts/mutants makes: which ones, where, and that they are real."""
 
 import ast
+import json
+import os
+from pathlib import Path
+import subprocess
+import sys
 
 from support import mutation
 
@@ -68,3 +73,44 @@ def test_what_nothing_can_notice_is_still_there_and_has_a_reason():
     for name, reason in mutation.equivalent().items():
         assert name in names, f'stale: {name}'
         assert len(reason) > 10
+
+
+def test_the_numbers_of_examples_are_not_changed():
+    assert changes('def examples():\n    return 1.5 + 2.5\n') == []
+
+
+def test_the_server_names_the_first_test_that_fails(tmp_path):
+    (tmp_path / 'text.py').write_text('def double(x):\n    return 2 * x\n', encoding='utf-8')
+    (tmp_path / 'test_text.py').write_text(
+        'import text\n\n'
+        'def test_zero():\n    assert text.double(0) == 0\n\n'
+        'def test_one():\n    assert text.double(1) == 2\n',
+        encoding='utf-8',
+    )
+    (tmp_path / 'test_odd.py').write_text('import no_such_module\n', encoding='utf-8')
+    (tmp_path / 'test_crash.py').write_text(
+        'import os\n\ndef test_crash():\n    os._exit(3)\n', encoding='utf-8'
+    )
+
+    def ask(server, *tests, limit=60.0):
+        request = {'tests': tests, 'keep_bytecode': False, 'limit': limit}
+        print(json.dumps(request), file=server.stdin, flush=True)
+        return json.loads(server.stdout.readline())['failed']
+
+    support = Path(mutation.__file__).parent
+    with subprocess.Popen(
+        [sys.executable, str(support / 'mutation_server.py')],
+        cwd=tmp_path,
+        env={**os.environ, 'PYTHONPATH': str(tmp_path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert ask(server, 'test_text.py') is None
+        (tmp_path / 'text.py').write_text('def double(x):\n    return -2 * x\n', encoding='utf-8')
+        assert ask(server, 'test_text.py') == 'test_text.py::test_one'
+        assert ask(server, 'test_text.py::test_zero') is None
+        assert ask(server, 'test_odd.py').startswith('test_odd.py')
+        assert 'crash' in ask(server, 'test_crash.py')
+        assert ask(server, 'test_text.py', limit=0.0) is not None
+        server.stdin.close()

@@ -103,10 +103,11 @@ def _short(text: str) -> str:
 def _evaluated(tree: ast.AST, inside: str = '') -> Iterator[tuple[str, ast.expr]]:
     """Expressions that are evaluated when an algorithm runs, and in which function.
 
-    Annotations, declarations, messages and what is raised are not among them.
+    Annotations, declarations, messages and what is raised are not among them, nor the numbers that
+    joint types have as examples of themselves: others would do as well.
     """
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, ast.FunctionDef) and node.name != 'examples':
             for statement in node.body:
                 yield from _below(statement, f'{inside}{node.name}')
         elif isinstance(node, ast.ClassDef):

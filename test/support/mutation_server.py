@@ -1,0 +1,106 @@
+"""A process that runs tests again and again, each time in a child that starts with what is heavy.
+
+    python mutation_server.py
+
+reads lines of JSON from its standard input and answers each with one on its standard output:
+
+    {"tests": ["test/spatial/test_screws.py"], "keep_bytecode": false, "limit": 600.0}
+    {"failed": "test/spatial/test_screws.py::test_pitch", "seconds": 0.4}
+
+`failed` is the first test that fails, null if none does. Libraries are imported once, here;
+everything of the repository in each child anew, since it may have changed.
+"""
+
+import contextlib
+import importlib
+import json
+import os
+import select
+import signal
+import sys
+import time
+
+# Of the libraries that tests use, those that take long to import.
+_HEAVY = (
+    'hypothesis.strategies',
+    'llvmlite.binding',
+    'mpmath',
+    'mujoco',
+    'numpy',
+    'pinocchio',
+    'pytest',
+    'scipy.integrate',
+    'scipy.linalg',
+    'scipy.optimize',
+    'scipy.spatial.transform',
+    'sympy',
+    'urdf_parser_py.urdf',
+    'yaml',
+)
+_OPTIONS = ['-x', '-q', '-p', 'no:cacheprovider', '-p', 'no:randomly']
+
+
+class FirstFailure:
+    """A plugin that notes the first test that fails."""
+
+    def __init__(self):
+        self.name = None
+
+    def pytest_runtest_logreport(self, report):
+        """Take the report of a test."""
+        if report.failed and self.name is None:
+            self.name = report.nodeid
+
+
+def run(tests, keep_bytecode):
+    """Run tests; the first that fails, None if all pass."""
+    import pytest
+
+    sys.dont_write_bytecode = not keep_bytecode
+    with open(os.devnull, 'w') as nowhere:
+        for stream in (1, 2):
+            os.dup2(nowhere.fileno(), stream)
+    first = FirstFailure()
+    code = pytest.main([*_OPTIONS, *tests], plugins=[first])
+    # A file that cannot be imported has no test that fails.
+    return first.name or (None if code == pytest.ExitCode.OK else f'{tests[0]}')
+
+
+def answer(request):
+    """Run the tests of a request in a child."""
+    begin = time.monotonic()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setpgid(0, 0)
+        os.close(reader)
+        try:
+            failed = run(request['tests'], request['keep_bytecode'])
+        except BaseException as error:
+            failed = f'{request["tests"][0]} ({type(error).__name__})'
+        os.write(writer, json.dumps(failed).encode())
+        os._exit(0)
+    os.close(writer)
+    failed = f'{request["tests"][0]} (crash, or no end)'
+    if select.select([reader], [], [], request['limit'])[0]:
+        told = os.read(reader, 65536)
+        if told:  # nothing at all from a process that crashed
+            failed = json.loads(told)
+    os.close(reader)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)  # what it may have started as well
+    os.waitpid(child, 0)
+    return {'failed': failed, 'seconds': round(time.monotonic() - begin, 2)}
+
+
+def main():
+    """Answer until the input ends."""
+    for name in _HEAVY:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), flush=True)
+
+
+if __name__ == '__main__':
+    main()
