@@ -85,7 +85,7 @@ def assemble(
         'free_' and their name, instead of being an error
     :param others: further fields of the model, such as its gravity
     :raises ModelError: if a body is not connected to the base, a name is taken twice or unknown,
-        or a loop joint is no lower pair
+        or a loop joint cannot close a loop
     """
     connections = list(connections)
     joints = {joint.name: joint for joint in connections}

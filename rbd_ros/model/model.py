@@ -127,7 +127,7 @@ class LoopJoint:
     :param name: name of the joint
     :param predecessor: frame that it connects from
     :param successor: frame that it connects to
-    :param joint: kinematic type of the joint, a lower pair
+    :param joint: kinematic type of the joint, one that `closes_loops`
     """
 
     name: str
@@ -436,7 +436,8 @@ class Model:
     def with_loops(self, loops: Iterable[LoopJoint]) -> Model:
         """Return the model with other loops.
 
-        :raises ModelError: if a name is taken, a body does not exist, or a joint is no lower pair
+        :raises ModelError: if a name is taken, a body does not exist, or a joint cannot
+            close a loop
         """
         loops, names = tuple(loops), {body.joint_name for body in self.bodies}
         for loop in loops:
@@ -449,10 +450,11 @@ class Model:
                         f'loop joint {loop.name!r}: there is no body {frame.body}; bodies are '
                         f'numbered from 0, the base, to {len(self.bodies)}'
                     )
-            if not loop.joint.is_lower_pair:
+            if not loop.joint.closes_loops:
                 raise ModelError(
-                    f'loop joint {loop.name!r}: a loop can be closed by a lower pair only, whose '
-                    f'motion subspace is constant, not by {loop.joint!r}; cut the loop elsewhere'
+                    f'loop joint {loop.name!r}: a loop can be closed by a lower pair, or by a '
+                    'joint that tells its constraints from where its frames are (loop_error), '
+                    f'not by {loop.joint!r}; cut the loop elsewhere'
                 )
         return replace(self, loops=loops)
 
