@@ -52,22 +52,6 @@ def test_forward_dynamics_inverts_inverse_dynamics(subject):
     check('ID(FD(tau)) = tau', back, tau, tolerance)
 
 
-@pytest.mark.seed('BL01', kind='full')
-def test_accelerations_depend_on_the_state_and_the_forces_alone(subject):
-    """Not on the time, nor on what was asked before: the same bits in any order.
-
-    The implicit form F(q, v, a, tau) = ID(q, v, a) - tau is zero at these accelerations.
-    """
-    robot, q, v, tau = subject.plain, subject.q, subject.v, 5 * subject.a
-    first = [robot.forward_dynamics(*state) for state in zip(q, v, tau)]
-    robot.forward_dynamics(q[0], 1e3 * v[0], -tau[0])
-    robot.inverse_dynamics(q[-1], v[0], tau[0])
-    again = [robot.forward_dynamics(*state) for state in zip(q[::-1], v[::-1], tau[::-1])]
-    assert np.array_equal(first, again[::-1])
-    moved = robot.inverse_dynamics(q, v, np.array(first))
-    check('F(q, v, a, tau) = 0', moved, tau, solve_tolerance(robot.mass_matrix(q)))
-
-
 @pytest.mark.seed('FM01', 'FM03', 'ID03', 'ID10')
 def test_equation_of_motion_is_its_parts(subject):
     robot, q, v, a = subject.plain, subject.q, subject.v, subject.a

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 import pytest
 from support.lagrange import equations, hollerbach
 from support.random_trees import chain
+from support.states import every_robot, named_robot, random_state
 
 from rbd_ros import Robot
 from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
@@ -111,3 +112,23 @@ def test_both_lagrangians_agree(name):
     for q, v, a in states(len(ARMS[name]), 2):
         expected = book_of(name).tau(q, v, a).ravel()
         assert_allclose(hollerbach(ARMS[name], q, v, a), expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.seed('BL01', kind='full')
+@every_robot
+def test_accelerations_depend_on_the_state_and_the_forces_alone(name):
+    """Not on the time, nor on what was asked before: the same bits in any order.
+
+    F(q, v, a, tau) = ID(q, v, a) - tau, the equation of motion in its implicit form, is zero there.
+    """
+    robot, rng = named_robot(name), np.random.default_rng(2)
+    states = [(*random_state(robot, k)[:2], 5.0 * rng.normal(size=robot.nv)) for k in range(6)]
+    first = [robot.forward_dynamics(*state) for state in states]
+    for q, v, tau in states:
+        robot.forward_dynamics(q, 1e3 * v, -tau)
+        robot.inverse_dynamics(q, v, tau)
+    again = [robot.forward_dynamics(*state) for state in reversed(states)]
+    assert np.array_equal(first, again[::-1])
+    for (q, v, tau), a in zip(states, first):
+        residual = robot.inverse_dynamics(q, v, a) - tau
+        assert_allclose(residual, 0.0, atol=1e-10 * (1.0 + np.abs(tau).max()))
