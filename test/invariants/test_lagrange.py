@@ -119,7 +119,7 @@ def test_both_lagrangians_agree(name):
 def test_accelerations_depend_on_the_state_and_the_forces_alone(name):
     """Not on the time, nor on what was asked before: the same bits in any order.
 
-    F(q, v, a, tau) = ID(q, v, a) - tau, the equation of motion in its implicit form, is zero there.
+    The implicit form F(q, v, a, tau) = ID(q, v, a) - tau is zero there.
     """
     robot, rng = named_robot(name), np.random.default_rng(2)
     states = [(*random_state(robot, k)[:2], 5.0 * rng.normal(size=robot.nv)) for k in range(6)]

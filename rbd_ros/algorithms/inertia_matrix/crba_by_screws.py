@@ -172,7 +172,7 @@ def screw_tree(model: Model) -> Tuple[ScrewBody, ...]:
 
 
 def root_screw(model: Model, i: int) -> Screw:
-    """Screw about the base's z axis that leads to a root body, which the algorithm here leaves out.
+    """Screw about the base's z axis to a root body, which the algorithm here leaves out.
 
     :param model: model that `screw_tree` takes
     :param i: number of a body that the base carries
