@@ -53,7 +53,7 @@ class ScrewLink(NamedTuple):
     :param distance: translation along the joint's axis [m]
     :param offset: joint angle at position zero [rad]
     :param h: first moments of what the joint excites, (3,), without one along z [kg m]
-    :param P: second moments of that, (3, 3), without one along z [kg m^2]
+    :param P: second moments of that, xx, xy, xz, yy and yz; there is none along z [kg m^2]
     :param armature: inertia of the rotor [kg m^2]
     """
 
@@ -63,7 +63,7 @@ class ScrewLink(NamedTuple):
     distance: float
     offset: float
     h: Vector3
-    P: Matrix3
+    P: Tuple[float, float, float, float, float]
     armature: float
 
 
@@ -170,19 +170,18 @@ def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
             own = AxialScrew(2, math.cos(angle), math.sin(angle), -distance).apply(own)
             own = RigidBodyInertia(own.mass, (own.h[0], 0.0, own.h[2]), own.I)
             distance, offset = 0.0, offset + angle
-        # A hinge does not excite this (book table 9.7), wherever its angle is.
-        xx, _, yy, _, _, zz = own.I
-        square = 0.5 * (xx + yy - zz)
+        # Mass and moments along the axis: a hinge does not excite them (book table 9.7), wherever
+        # its angle is, and the parent takes them along.
+        xx, xy, yy, xz, yz, zz = own.I
+        half = 0.5 * (xx + yy + zz)
+        square = half - zz
         delta = RigidBodyInertia(
             own.mass, (0.0, 0.0, own.h[2]), (square, 0.0, square, 0.0, 0.0, 0.0)
         )
         along = PluckerTransform.translation((0.0, 0.0, distance))
         inertia[body.parent] = inertia[body.parent] + (along * X).inverse_apply(delta)
-        rest = own + delta * -1.0
-        xx, xy, yy, xz, yz, zz = rest.I
-        half = 0.5 * (xx + yy + zz)
-        P = ((half - xx, -xy, -xz), (-xy, half - yy, -yz), (-xz, -yz, 0.0))
-        hx, hy, _ = rest.h
+        P = half - xx, -xy, -xz, half - yy, -yz
+        hx, hy, _ = own.h
         found.append(
             ScrewLink(
                 body.parent,
@@ -219,13 +218,13 @@ def _rotated(path: Sequence[AxialScrew], v: Vector3) -> Vector3:
 
 def _inertia(link: ScrewLink) -> RigidBodyInertia:
     """Inertia of a link without what its joint does not excite; the mass is not its own."""
-    (xx, xy, xz), (_, yy, yz), _ = link.P
+    xx, xy, xz, yy, yz = link.P
     return RigidBodyInertia(0.0, link.h, (yy, -xy, xx, -xz, -yz, xx + yy))
 
 
 def _bias(link: ScrewLink, w: Vector3, A: Vector3, Omega: Matrix3) -> ForceVector:
     """Wrench [h x A + axial vector of Omega P - (Omega P)^T; Omega h] of a link: 23m + 20a."""
-    (a, b, e), (_, f, g), _ = link.P
+    a, b, e, f, g = link.P
     (oxx, oxy, oxz), (oyx, oyy, oyz), (ozx, ozy, _) = Omega
     xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
     # Differences of the diagonal elements of Omega

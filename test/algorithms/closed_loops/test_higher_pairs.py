@@ -13,6 +13,7 @@ from support.loop_mechanisms import (
     four_bar_bars,
     four_bar_position,
     RELATIVE,
+    with_random_loops,
     Z,
 )
 from support.textbook_trees import named_tree, run
@@ -97,47 +98,65 @@ def holonomic(joint, Rp, pp, Rs, ps):
     return np.array([E[1, 2], -E[0, 2], c * slip + s * off, -s * slip + c * off, z])
 
 
+def errors_of(tree, model):
+    """What the loop joint of a model holds, as a function of the configuration, maybe complex."""
+    (loop,) = model.loops
+
+    def phi(q):
+        poses = []
+        for frame in (loop.predecessor, loop.successor):
+            R, p = np.eye(3), np.zeros(3)
+            if frame.body:
+                R, p, _ = tree.book.kinematics(q)[tree.model.body(frame.body).name]
+            E, r = np.array(frame.placement.E), np.array(frame.placement.r)
+            poses += [R @ E.T, p + R @ r]
+        return holonomic(loop.joint, *poses)
+
+    return phi
+
+
+def check_derivatives(tree, model, q, v):
+    """K and k against phi(q), by complex steps and differences of them; the errors themselves."""
+    phi = errors_of(tree, model)
+
+    def jacobian(q):
+        columns = np.eye(tree.model.tree_nv)
+        return np.array([tree.book.rate(phi, q, column) for column in columns]).T
+
+    delta, _, K, k = run(loop_constraints, model, q=q, v=v)
+    assert_allclose(delta, phi(q), atol=1e-12)
+    assert_allclose(K, jacobian(q), atol=1e-11)
+    second = slope(lambda t: jacobian(q + t * v) @ v)
+    assert_allclose(k, -second, atol=1e-8 * (1.0 + np.abs(k).max()))
+    return delta
+
+
+every_pair_of_bodies = pytest.mark.parametrize('pair', [(0, 6), (3, 6), (5, 2)])
+
+
 @pytest.mark.seed('JM11', kind='full')
 @pytest.mark.parametrize('joint', HIGHER_PAIRS, ids=example_id)
-@pytest.mark.parametrize('pair', [(0, 6), (3, 6), (5, 2)])
+@every_pair_of_bodies
 def test_jacobian_and_bias_are_the_derivatives_of_what_the_joint_holds(joint, pair):
-    """K and k = -Kdot qd of closed loops in space, by complex steps and differences of phi(q).
-
-    The sphere in a cylinder's are so wherever it is, on its line or off it.
-    """
+    """K and k = -Kdot qd of closed loops in space."""
     tree = named_tree('chain')
     for number, (q, v, _) in enumerate(tree.states):
-        rng = np.random.default_rng(number)
-        model = closed_at(tree.model, q, (joint,), rng, (pair,))
-        (loop,) = model.loops
-
-        def phi(x, loop=loop):
-            poses = []
-            for frame in (loop.predecessor, loop.successor):
-                R, p = np.eye(3), np.zeros(3)
-                if frame.body:
-                    R, p, _ = tree.book.kinematics(x)[tree.model.body(frame.body).name]
-                E, r = np.array(frame.placement.E), np.array(frame.placement.r)
-                poses += [R @ E.T, p + R @ r]
-            return holonomic(loop.joint, *poses)
-
-        def jacobian(x):
-            columns = np.eye(tree.model.tree_nv)
-            return np.array([tree.book.rate(phi, x, column) for column in columns]).T
-
-        found = run(loop_constraints, model, q=q, v=v)
-        assert_allclose(found[0], phi(np.array(q)), atol=1e-12)
-        assert_allclose(found[0], 0.0, atol=1e-12)
-        assert_allclose(found[2], jacobian(np.array(q)), atol=1e-11)
+        model = closed_at(tree.model, q, (joint,), np.random.default_rng(number), (pair,))
+        K = run(loop_constraints, model, q=q, v=v)[2]
         # along a motion that the loop allows: off it, K is no derivative of the errors
-        qd = v - np.linalg.pinv(found[2]) @ (found[2] @ v)
-        k = run(loop_constraints, model, q=q, v=qd)[3]
+        v = v - np.linalg.pinv(K) @ (K @ v)
+        assert_allclose(check_derivatives(tree, model, q, v), 0.0, atol=1e-12)
 
-        def moving(t, q=q, qd=qd, jacobian=jacobian):
-            return jacobian(np.array(q) + t * qd) @ qd
 
-        second = slope(moving)
-        assert_allclose(k, -second, atol=1e-8 * (1.0 + np.abs(k).max()))
+@pytest.mark.seed('JM11', kind='full')
+@every_pair_of_bodies
+def test_a_sphere_off_its_cylinder_moves_as_its_errors_say(pair):
+    """Wherever the sphere is, not only on its line, and however it moves."""
+    tree, joint = named_tree('chain'), SphereInCylinder((0.48, -0.6, 0.64))
+    for number, (q, v, _) in enumerate(tree.states):
+        rng = np.random.default_rng(number)
+        model = with_random_loops(tree.model, (joint,), rng, (pair,))
+        assert np.abs(check_derivatives(tree, model, q, v)).max() > 0.1
 
 
 def test_loop_joints_move_as_they_are_pushed():
