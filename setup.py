@@ -110,6 +110,7 @@ setup(
             'pytest-xdist',
             'ruff',
             'setuptools',
+            'sympy',
             'types-pyyaml',
         ],
     },

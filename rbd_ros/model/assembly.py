@@ -97,7 +97,7 @@ def assemble(
         'free_' and their name, instead of being an error
     :param others: further fields of the model, such as its gravity
     :raises ModelError: if a body is not connected to the base, a name is taken twice or unknown,
-        or a loop joint is no lower pair
+        or a loop joint cannot close a loop
 
     >>> from rbd_ros.model.assembly import assemble, Connection
     >>> from rbd_ros.model.joints import Revolute

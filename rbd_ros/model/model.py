@@ -160,7 +160,8 @@ class Model(GearedTree):
     def with_loops(self, loops: Iterable[LoopJoint]) -> Model:
         """Return the model with other loops.
 
-        :raises ModelError: if a name is taken, a body does not exist, or a joint is no lower pair
+        :raises ModelError: if a name is taken, a body does not exist, or a joint cannot
+            close a loop
 
         >>> from rbd_ros.model import LoopJoint
         >>> from rbd_ros.model.joints import Fixed
@@ -180,10 +181,11 @@ class Model(GearedTree):
                         f'loop joint {loop.name!r}: there is no body {frame.body}; bodies are '
                         f'numbered from 0, the base, to {len(self.bodies)}'
                     )
-            if not loop.joint.is_lower_pair:
+            if not loop.joint.closes_loops:
                 raise ModelError(
-                    f'loop joint {loop.name!r}: a loop can be closed by a lower pair only, whose '
-                    f'motion subspace is constant, not by {loop.joint!r}; cut the loop elsewhere'
+                    f'loop joint {loop.name!r}: a loop can be closed by a lower pair, or by a '
+                    'joint that tells its constraints from where its frames are (loop_error), '
+                    f'not by {loop.joint!r}; cut the loop elsewhere'
                 )
         return replace(self, loops=loops)
 

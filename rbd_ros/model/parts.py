@@ -133,7 +133,7 @@ class LoopJoint:
     :param name: name of the joint
     :param predecessor: frame that it connects from
     :param successor: frame that it connects to
-    :param joint: kinematic type of the joint, a lower pair
+    :param joint: kinematic type of the joint, one that `closes_loops`
 
     >>> from rbd_ros.model import LoopJoint
     >>> from rbd_ros.model.joints import Fixed

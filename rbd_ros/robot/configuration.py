@@ -37,8 +37,8 @@ class ConfigurationFunctions(Compiled):
     ) -> Array:
         """Random configuration, uniform between the joint limits, (nq,) [rad, m].
 
-        A joint without limits is drawn within pi of zero if it turns and within 1 m if it slides;
-        orientations are uniform on the rotation group.
+        A joint without limits, or with some beyond 1e6, is drawn within pi of zero if it turns and
+        within 1 m if it slides; orientations are uniform on the rotation group.
 
         :param rng: source of randomness; one of this process if None
         :param out: array for the result

@@ -12,6 +12,7 @@ from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
+from rbd_ros.algorithms.closed_loops.constraint_rank import constraint_rank
 from rbd_ros.algorithms.closed_loops.loop_closure import loop_closure
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.model import Model
@@ -21,8 +22,8 @@ from rbd_ros.spatial import RigidBodyInertia
 MAX_CENTRE_RATIO = 30.0
 MAX_MASS_RATIO = 1000.0
 MAX_CONDITION, SINGULAR = 1e8, 1e15
-# Below the first, a singular value of the loops' constraints is rounding, and they are redundant.
-REDUNDANT, NEARLY_SINGULAR = 1e-10, 1e-4
+# Of the loops' constraints, smallest singular value in units of the largest.
+NEARLY_SINGULAR = 1e-4
 
 
 class Diagnostics(NamedTuple):
@@ -143,6 +144,5 @@ def _loop_condition(model: Model, q: List[float]) -> Optional[float]:
     K = np.array(loop_closure(model, model.tree_position(q)).K, dtype=float)
     K = K.reshape(-1, model.tree_nv)
     K = np.array(model.independent_columns(K.tolist()), dtype=float).reshape(len(K), -1)
-    values = np.linalg.svd(K, compute_uv=False)
-    values = values[values > REDUNDANT * max(values, default=0.0)]
+    values = constraint_rank(K).s
     return float(values[0] / values[-1]) if len(values) else None

@@ -44,6 +44,13 @@ def arctan2(y: Scalar, x: Scalar) -> Scalar:
     return method(x) if method is not None else np.arctan2(y, x)
 
 
+def four_quadrant_angle(y: Scalar, x: Scalar) -> Scalar:
+    """Angle of the point (x, y), -pi to pi [rad]; not both are zero."""
+    first = arctan2(absolute(y), absolute(x))
+    upper = where_positive(x, first, math.pi - first)
+    return where_positive(y, upper, -upper)
+
+
 def is_zero(x: Scalar) -> bool:
     """Whether `x` is known to be zero; an unknown (a symbol, an array) is not."""
     return isinstance(x, (int, float)) and x == 0

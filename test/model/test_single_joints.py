@@ -13,7 +13,6 @@ from support.assembled_mechanisms import random_inertia, random_placement
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.algorithms.articulated_body.aba import aba
-from rbd_ros.algorithms.closed_loops.loop_closure import position_error
 from rbd_ros.model import Body, Link, Model
 from rbd_ros.model.joints import (
     Cylindrical,
@@ -167,11 +166,20 @@ def test_a_screw_is_a_slider_geared_to_a_hinge(seed):
     assert_allclose(robot.forward_dynamics(q, v, G.T @ tau), a, atol=1e-10)
 
 
-@pytest.mark.parametrize('q', [-3.0, -2.0, -0.5, 0.0, 0.5, 2.0, 3.0])
-def test_a_screw_closes_a_loop_up_to_half_a_turn_either_way(q):
+@pytest.mark.parametrize('q', [-40.0, -3.0, -2.0, -0.5, 0.0, 0.5, 3.0, math.pi, 7.0, 100.0])
+def test_a_screw_closes_a_loop_after_any_number_of_turns(q):
     joint = Helical(AXIS, -0.3)
-    error = position_error(joint.transform([q]), joint)
-    assert_allclose([error.dot(T) for T in joint.constraint_forces([q])], 0.0, atol=1e-14)
+    X = joint.transform([q])
+    assert_allclose(joint.loop_error(X), 0.0, atol=1e-13)
+    assert_allclose(joint.displacement_at(X), [q], rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize('turn', [-3.0, -0.5, 0.5, 3.0])
+def test_a_screw_that_has_turned_too_far_lags_behind_its_thread(turn):
+    """Turned by more than its place on the axis demands: the last error is pitch times that."""
+    joint = Helical(AXIS, -0.3)
+    X = Revolute(AXIS).transform([turn]) * joint.transform([8.0])
+    assert_allclose(joint.loop_error(X), [0.0, 0.0, 0.0, 0.0, 0.3 * turn], atol=1e-13)
 
 
 # -- pairs of joints in one -----------------------------------------------------------------------

@@ -1,8 +1,10 @@
-"""Lower pairs that close loops, those of the package and two of the book's that it has not got."""
+"""Joints that close loops, those of the package and some of the book's written out here again."""
 
 from dataclasses import dataclass
 
-from rbd_ros.model.joints import JointType
+import numpy as np
+
+from rbd_ros.model.joints import JointType, RackAndPinion, Reversed, SphereInCylinder, Universal
 from rbd_ros.model.joints.joint_type import across
 from rbd_ros.spatial import ForceVector, MotionSubspace, MotionVector, PluckerTransform
 from rbd_ros.spatial.linear3 import add, IDENTITY3, scale, transpose, Vector3, ZERO3
@@ -88,3 +90,43 @@ OWN = [joint for kind in (ZeroDof, CylindricalPair) for joint in kind.examples()
 PAIRS = [joint for joint in JOINTS if joint.is_lower_pair and joint.nv < 6] + OWN
 #: Such pairs with one that screws.
 ALL_PAIRS = [*PAIRS, *ScrewPair.examples()]
+
+#: Joints whose constraint forces depend on where their frames are.
+HIGHER_PAIRS = [x for x in JOINTS if x.closes_loops and not x.is_lower_pair and x.nv < 6]
+#: All types that close a loop.
+CLOSING = [*ALL_PAIRS, *HIGHER_PAIRS]
+
+
+def skew(a):
+    """Matrix of the cross product with a vector of the numbers that it holds."""
+    return np.array([[0 * a[0], -a[2], a[1]], [a[2], 0 * a[0], -a[0]], [-a[1], a[0], 0 * a[0]]])
+
+
+def motion_matrix(E, r):
+    """Plucker transform of motion vectors, by blocks."""
+    return np.block([[E, np.zeros((3, 3))], [-E @ skew(r), E]])
+
+
+def textbook_T(joint, E, r):
+    """Constraint forces (6, 6 - nv) of a loop joint, in successor coordinates, by plain matrices.
+
+    :param E: rotation from predecessor to successor coordinates, (3, 3), which may be complex
+    :param r: position of the successor in predecessor coordinates, (3,)
+    """
+    none = [0.0, 0.0, 0.0]
+    if isinstance(joint, Reversed):
+        back = E @ -r
+        return -np.linalg.inv(motion_matrix(E, r)).T @ textbook_T(joint.joint, E.T, back)
+    if isinstance(joint, SphereInCylinder):
+        columns = [[*none, *(E @ np.array(u))] for u in across(joint.axis)]
+    elif isinstance(joint, Universal):
+        couple = skew(E @ np.array(joint.first)) @ np.array(joint.second)
+        columns = [[*couple, *none], *([*none, *row] for row in np.eye(3))]
+    elif isinstance(joint, RackAndPinion):
+        c, s = E[0, 0], E[0, 1]
+        x, y, z = np.eye(3)
+        columns = [[*x, *none], [*y, *none]]
+        columns += [[*(-joint.radius * c * z), *x], [*(joint.radius * s * z), *y], [*none, *z]]
+    else:
+        columns = [force.to_array() for force in joint.constraint_forces(joint.neutral())]
+    return np.array(columns).T

@@ -38,6 +38,7 @@ LIBRARIES = {
     'pinocchio': Source('pin', ('libgomp1',)),
     'pydrake': Source('drake', ('libglib2.0-0',)),
     'rclpy': Source("'rbd_ros[ros]'"),
+    'sympy': Source('sympy'),
 }
 _SHARED_LIBRARY = re.compile(r'(\S+\.so[.\d]*): cannot open shared object file')
 

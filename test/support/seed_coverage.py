@@ -20,7 +20,8 @@ do not edit.
 
 A row is proven in full where a test asserts its acceptance criterion, or a stronger one, on what
 exists as code (those tests are in **bold**), in part where tests assert something of it. Tier 1 is
-what the package is wrong without, 2 what is expected of it, 3 efficiency and options, 4 theory.
+what the package is wrong without, 2 what is expected of it, 3 efficiency and options, 4 theory,
+of which a row may have a note instead of a proof.
 
 The rows are those of [seed_rows.csv](seed_rows.csv). Sources:
 
@@ -36,13 +37,17 @@ FULL, PART = 'full', 'part'
 
 
 class Row(NamedTuple):
-    """One row of the inventory."""
+    """One row of the inventory.
+
+    :param note: why a row of theory is not proven in full; empty if it is, or ought to be
+    """
 
     row: str
     tier: str
     chapter: str
     where: str
     subject: str
+    note: str
 
 
 class Mark(NamedTuple):
@@ -117,7 +122,7 @@ def page() -> str:
         if row.chapter != chapter:
             chapter = row.chapter
             lines += ['', f'## {chapter}', '', *TABLE_HEAD]
-        tests = _tests_cell(marks.get(row.row, []))
+        tests = _tests_cell(marks.get(row.row, []), row.note)
         cells = (row.row, row.tier, row.where, row.subject, kinds.get(row.row, '-'), tests)
         lines.append('| ' + ' | '.join(text.replace('|', '\\|') for text in cells) + ' |')
     return '\n'.join(lines) + '\n'
@@ -136,7 +141,7 @@ def _totals(inventory: list[Row], kinds: dict[str, str]) -> list[str]:
     return lines
 
 
-def _tests_cell(marks: list[Mark]) -> str:
+def _tests_cell(marks: list[Mark], note: str = '') -> str:
     names_of_file: dict[str, dict[str, None]] = {}
     for mark in marks:
         names = names_of_file.setdefault(mark.file, {})
@@ -149,4 +154,4 @@ def _tests_cell(marks: list[Mark]) -> str:
         if names:
             part += ': ' + ', '.join(names)
         parts.append(part)
-    return '<br>'.join(parts) or '-'
+    return '<br>'.join([*parts, note] if note else parts) or '-'

@@ -5,9 +5,9 @@ common at the same time. An assembly tree that divides a chain of N bodies in ha
 log2 N, which is the number of steps that as many processors take (Featherstone 1999).
 
 A handle is a place where a joint is still to be connected, so that a body has one for each of its
-joints. Each assembly here connects one joint, which is all that kinematic trees need. Loops would
-need assemblies of several joints at once, whose matrix Y is singular if joints impose the same
-constraint twice; robots with loops are refused.
+joints. Each assembly here connects one joint, which is all that kinematic trees need. Loops take
+assemblies of several joints at once, whose matrix Y is singular if joints impose the same
+constraint twice: loop_assembly.py has them, and here robots with loops are refused.
 """
 
 from __future__ import annotations

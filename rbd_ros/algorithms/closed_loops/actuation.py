@@ -7,7 +7,7 @@ from typing import NamedTuple, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rbd_ros.algorithms.closed_loops.elimination import rank_of, TOLERANCE
+from rbd_ros.algorithms.closed_loops.constraint_rank import rank_of, RANK_TOLERANCE
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ class ActuatorForces(NamedTuple):
 
 
 def actuator_forces(
-    G: ArrayLike, tau_ID: ArrayLike, actuated: Sequence[int], tolerance: float = TOLERANCE
+    G: ArrayLike, tau_ID: ArrayLike, actuated: Sequence[int], tolerance: float = RANK_TOLERANCE
 ) -> ActuatorForces:
     """Forces u of G_u^T u = G^T tau_ID (book eq 8.63).
 

@@ -6,7 +6,7 @@ This depends on numbers and not only on the model: the rank may change as the me
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
@@ -45,3 +45,17 @@ def constraint_rank(K: Array, tolerance: float = RANK_TOLERANCE) -> ConstraintRa
     U, s, Vt = np.linalg.svd(K)
     rank = int(np.count_nonzero(s > tolerance * max(s, default=0.0)))
     return ConstraintRank(rank, U[:, :rank], s[:rank], Vt[:rank].T, Vt[rank:].T)
+
+
+def rank_of(K: ArrayLike, tolerance: float = RANK_TOLERANCE) -> int:
+    """Rank of a matrix, where nothing else is asked for.
+
+    :param K: matrix, (n^c, nv), finite
+    :param tolerance: singular values below this part of the largest count as zero
+
+    >>> from rbd_ros.algorithms.closed_loops.constraint_rank import rank_of
+    >>> rank_of([[1.0, 2.0], [2.0, 4.0]])
+    1
+    """
+    s = np.linalg.svd(np.asarray(K, dtype=float), compute_uv=False)
+    return int(np.count_nonzero(s > tolerance * max(s, default=0.0)))

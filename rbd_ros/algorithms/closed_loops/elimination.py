@@ -119,19 +119,6 @@ def eliminate(
     return Elimination(G, g, rank, tuple(left), tuple(rows[:rank]))
 
 
-def rank_of(K: ArrayLike, tolerance: float = TOLERANCE) -> int:
-    """Rank of a matrix by Gaussian elimination with complete pivoting.
-
-    :param K: matrix, (m, n)
-    :param tolerance: see `eliminate`
-
-    >>> from rbd_ros.algorithms.closed_loops.elimination import rank_of
-    >>> rank_of([[1.0, 2.0], [2.0, 4.0]])
-    1
-    """
-    return eliminate(K, tolerance=tolerance).rank
-
-
 def _left(A: Floats, rank: int) -> float:
     """Largest element in the rows that no pivot was found in."""
     return float(np.abs(A[rank:]).max(initial=0.0))

@@ -11,7 +11,6 @@ dynamics is that of as many variables as there are freedoms.
 
 from __future__ import annotations
 
-import math
 from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.closed_loops.jets import Jet, jet
@@ -20,8 +19,8 @@ from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
 from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
 from rbd_ros.model import Model, ModelError
 from rbd_ros.model.joints import JointType
-from rbd_ros.spatial import ForceVector
-from rbd_ros.spatial.scalar import absolute, arctan2, Scalar, where_positive
+from rbd_ros.spatial import ForceVector, scalar
+from rbd_ros.spatial.scalar import Scalar
 
 Scalars = Sequence[Scalar]
 #: From independent variables to the positions of all joints of the tree.
@@ -164,10 +163,9 @@ def four_quadrant_angle(y: Scalar, x: Scalar) -> Scalar:
     :param y: scalar, which may be a jet or a symbol
     :param x: likewise; not both are zero
     """
-    first = arctan2(absolute(jet(y)), absolute(jet(x)))
-    upper = where_positive(jet(x), first, math.pi - first)
-    angle = where_positive(jet(y), upper, -upper)
-    return angle if isinstance(x, Jet) or isinstance(y, Jet) else angle.x
+    if isinstance(x, Jet) or isinstance(y, Jet):
+        return scalar.four_quadrant_angle(jet(y), jet(x))
+    return scalar.four_quadrant_angle(y, x)
 
 
 def _motion_of(model: Model, gamma: LoopFunction, y: Scalars, yd: Scalars) -> ExplicitMotion:

@@ -13,6 +13,8 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rbd_ros.algorithms.closed_loops.loop_closure import loop_transforms
+from rbd_ros.algorithms.closed_loops.loop_constraints import moving_constraint_forces
 from rbd_ros.algorithms.kinematics.kinematics import body_velocities
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, MotionVector
@@ -155,12 +157,16 @@ def global_system(
         ends.append((body.parent, i))
     for j, loop in enumerate(model.loops, start=bodies):
         p, s = loop.predecessor.body, loop.successor.body
-        Xs = loop.successor.placement * X0[s]
-        constraint = loop.joint.constraint_forces(loop.joint.neutral())
-        T.append(_columns(Xs.inverse_apply(f) for f in constraint))
+        Xs, X = loop_transforms(loop, X0)
+        v_J = v0[s] - v0[p]
+        forces = moving_constraint_forces(loop.joint, X, Xs.apply(v_J))
+        T.append(_columns(Xs.inverse_apply(f) for f, _ in forces))
         for passive in (S, T_a):
             passive.append(np.zeros((6, 0)))
-        products[j] = v0[s].cross(v0[s] - v0[p]).to_array()
+        # c_J along T, from T^T c_J = -Tring^T v_J; along S it would be part of S qdd
+        rates = np.array([Xs.apply(v_J).dot(rate) for _, rate in forces], dtype=float)
+        c_J = np.linalg.lstsq(T[-1].T, -rates, rcond=None)[0]
+        products[j] = v0[s].cross(v_J).to_array() + c_J
         ends.append((p, s))
 
     P = _incidence(bodies, ends)

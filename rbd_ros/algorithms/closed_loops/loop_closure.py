@@ -4,17 +4,14 @@ Book 8.2 and 8.3: a loop joint lets its successor move relative to its predecess
 along the constraint forces T the velocity T^T (v_s - v_p) is zero, and so is the position error.
 """
 
-import math
-from typing import Any, List, NamedTuple, Sequence
+from typing import Any, List, Mapping, NamedTuple, Sequence, Tuple
 
 from rbd_ros.algorithms.declaration import algorithm
 from rbd_ros.algorithms.kinds import CONFIGURATION, LOOP_JACOBIAN, LOOP_RESIDUAL
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms, motion_columns
-from rbd_ros.model import Model
-from rbd_ros.model.joints import JointType
-from rbd_ros.spatial import ForceVector, linear3, MotionVector, PluckerTransform
-from rbd_ros.spatial.linear3 import Matrix3, Vector3
-from rbd_ros.spatial.scalar import absolute, arctan2, Scalar, where_positive
+from rbd_ros.model import LoopJoint, Model
+from rbd_ros.spatial import ForceVector, PluckerTransform
+from rbd_ros.spatial.scalar import Scalar
 
 
 class LoopClosure(NamedTuple):
@@ -46,55 +43,27 @@ def loop_closure(model: Model, q: Sequence[Scalar]) -> LoopClosure:
     residual: List[Scalar] = []
     K: List[List[Scalar]] = []
     for loop in model.loops:
-        Xp, Xs = (frame.placement * X0[frame.body] for frame in (loop.predecessor, loop.successor))
-        error = position_error(Xs * Xp.inverse(), loop.joint)
-        for T in loop.joint.constraint_forces(loop.joint.neutral()):
-            residual.append(error.dot(T))
+        Xs, X = loop_transforms(loop, X0)
+        residual += loop.joint.loop_error(X)
+        for T in loop.joint.constraint_forces_at(X):
             K.append(_row(model, Xs.inverse_apply(T), S, loop))
     return LoopClosure(residual, K)
 
 
-def position_error(X: PluckerTransform, joint: JointType) -> MotionVector:
-    """Displacement from where a lower pair would be closed, to first order (table 8.1).
+def loop_transforms(
+    loop: LoopJoint, X0: Mapping[int, PluckerTransform]
+) -> Tuple[PluckerTransform, PluckerTransform]:
+    """Transform from the base to the successor frame of a loop joint, and X between its frames.
 
-    Only its components along the constraint forces T mean anything: they are zero where the pair
-    is closed, in whatever position, and change there at the rate T^T times the relative velocity.
-
-    :param X: transform from predecessor to successor coordinates
-    :param joint: type of the pair
-    :return: the displacement in successor coordinates [rad, m]
+    :param loop: the loop joint
+    :param X0: transforms from base to body coordinates, by body number
+    :return: 0X_s, and the transform X from predecessor to successor coordinates
     """
-    S = joint.motion_subspace(joint.neutral())
-    axes = [column.angular for column in S.columns if any(column.angular)]
-    E = X.E
-    turned = linear3.ZERO3  # a pair that turns in all ways has no wrong orientation
-    if not axes:
-        turned = linear3.scale(0.5, (E[1][2] - E[2][1], E[2][0] - E[0][2], E[0][1] - E[1][0]))
-    elif len(axes) == 1:  # by how much the predecessor's axis is off
-        turned = linear3.cross(linear3.apply(E, axes[0]), axes[0])
-    # Translation along the predecessor's directions: a pair may have gone a long way along them.
-    r = linear3.apply(E, X.r)
-    error = MotionVector(turned, linear3.add(r, linear3.cross(turned, r)))
-    screws = [s.angular for s in S.columns if any(s.angular) and any(s.linear)]
-    if screws:  # how far along its axis a screw belongs depends on how far it has turned
-        error = error + MotionVector(linear3.scale(_angle(E, screws[0]), screws[0]), linear3.ZERO3)
-    return error
+    Xp, Xs = (frame.placement * X0[frame.body] for frame in (loop.predecessor, loop.successor))
+    return Xs, Xs * Xp.inverse()
 
 
-def _angle(E: Matrix3, axis: Vector3) -> Scalar:
-    """Angle of a rotation about an axis, -pi to pi [rad].
-
-    :param E: coordinate transform of the rotation, (3, 3)
-    :param axis: unit vector of the axis, (3,)
-    """
-    twice = (E[1][2] - E[2][1], E[2][0] - E[0][2], E[0][1] - E[1][0])
-    sine, cosine = linear3.dot(twice, axis), E[0][0] + E[1][1] + E[2][2] - 1.0
-    acute = arctan2(absolute(sine), absolute(cosine))
-    angle = where_positive(cosine, acute, math.pi - acute)
-    return where_positive(sine, angle, -angle)
-
-
-def _row(model: Model, T: ForceVector, S: Any, loop: Any) -> List[Scalar]:
+def _row(model: Model, T: ForceVector, S: Any, loop: LoopJoint) -> List[Scalar]:
     """Row of K: T^T times the columns that move the successor less those of the predecessor.
 
     :param T: constraint force in base coordinates

@@ -1,13 +1,15 @@
 """Coefficients of the loop constraints K qdd = k, in base coordinates (book 8.2, 8.7, table 8.4).
 
-A loop joint lets its successor move relative to its predecessor along S only. T is constant in the
-successor frame, so that the rate of T^T (v_s - v_p) = 0 is T^T (a_s - a_p + v_s x v_p) = 0 (book
-eq 8.47), which holds where the accelerations of the tree satisfy K qdd = k.
+A loop joint lets its successor move relative to its predecessor along S only. The rate of
+T^T (v_s - v_p) = 0 is T^T (a_s - a_p + v_s x v_p) + Tring^T (v_s - v_p) = 0, which holds where the
+accelerations of the tree satisfy K qdd = k. The apparent derivative of T in the successor frame is
+zero for lower pairs (book eq 8.47); that of other joints follows from where their frames are.
 """
 
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
-from rbd_ros.algorithms.closed_loops.loop_closure import position_error
+from rbd_ros.algorithms.closed_loops.jets import Jet, jet
+from rbd_ros.algorithms.closed_loops.loop_closure import loop_transforms
 from rbd_ros.algorithms.declaration import algorithm
 from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
 from rbd_ros.algorithms.kinds import (
@@ -19,7 +21,8 @@ from rbd_ros.algorithms.kinds import (
     VELOCITY,
 )
 from rbd_ros.model import Model
-from rbd_ros.spatial import MotionSubspace, MotionVector, PluckerTransform
+from rbd_ros.model.joints import JointType
+from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
 from rbd_ros.spatial.scalar import Scalar
 
 
@@ -108,22 +111,48 @@ def constraints_of(model: Model, motion: BiasMotion) -> LoopConstraints:
     k: List[Scalar] = []
     for loop in model.loops:
         p, s = loop.predecessor.body, loop.successor.body
-        Xp, Xs = loop.predecessor.placement * X0[p], loop.successor.placement * X0[s]
+        Xs, X = loop_transforms(loop, X0)
         vp, vs = X0[p].inverse_apply(motion.v[p]), X0[s].inverse_apply(motion.v[s])
         ap, as_ = X0[p].inverse_apply(motion.a[p]), X0[s].inverse_apply(motion.a[s])
-        error = position_error(Xs * Xp.inverse(), loop.joint)
+        delta += loop.joint.loop_error(X)
         path = loop_path(model, p, s)
         columns = {j: [X0[j].inverse_apply(c) for c in S[j].columns] for j, _ in path}
-        for T in loop.joint.constraint_forces(loop.joint.neutral()):
-            delta.append(error.dot(T))
-            T = Xs.inverse_apply(T)
+        for T, Tring in moving_constraint_forces(loop.joint, X, Xs.apply(vs - vp)):
+            T, Tring = Xs.inverse_apply(T), Xs.inverse_apply(Tring)
             velocity.append((vs - vp).dot(T))
-            k.append(-(as_ - ap + vs.cross(vp)).dot(T))
+            k.append(-(as_ - ap + vs.cross(vp)).dot(T) - (vs - vp).dot(Tring))
             row: List[Scalar] = [0.0] * model.tree_nv
             for j, sign in path:
                 row[model.body(j).v] = [sign * column.dot(T) for column in columns[j]]
             K.append(row)
     return LoopConstraints(delta, velocity, K, k)
+
+
+def moving_constraint_forces(
+    joint: JointType, X: PluckerTransform, v: MotionVector
+) -> List[Tuple[ForceVector, ForceVector]]:
+    """Constraint forces of a loop joint, and their apparent derivatives in the successor frame.
+
+    The joint's own text, run on the transform as it moves, gives both.
+
+    :param joint: type of the joint
+    :param X: transform from predecessor to successor coordinates
+    :param v: velocity of the successor relative to the predecessor, in successor coordinates
+    :return: pairs of T and Tring, in successor coordinates
+    """
+    rate = linear3.cross_matrix(v.angular, X.E)  # dE/dt = -w x E
+    E = linear3.matrix3((Jet(x, -dx) for x, dx in zip(*rows)) for rows in zip(X.E, rate))
+    r = linear3.vector3(Jet(x, dx) for x, dx in zip(X.r, linear3.apply_transpose(X.E, v.linear)))
+    pairs = []
+    for T in joint.constraint_forces_at(PluckerTransform(E, r)):
+        parts = [jet(x) for x in T]
+        pairs.append(
+            (
+                ForceVector.from_array([part.x for part in parts]),
+                ForceVector.from_array([part.d for part in parts]),
+            )
+        )
+    return pairs
 
 
 def loop_path(model: Model, p: int, s: int) -> Tuple[Tuple[int, float], ...]:

@@ -7,6 +7,7 @@ count as external forces on the spanning tree (book table 8.2).
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.algorithms.articulated_body.aba import times_inverse
+from rbd_ros.algorithms.closed_loops.loop_closure import loop_transforms
 from rbd_ros.algorithms.closed_loops.loop_constraints import (
     bias_motion,
     BiasMotion,
@@ -30,7 +31,7 @@ from rbd_ros.algorithms.kinds import (
 )
 from rbd_ros.model import Model
 from rbd_ros.model.joints import JointType
-from rbd_ros.spatial import ForceVector
+from rbd_ros.spatial import ForceVector, PluckerTransform
 from rbd_ros.spatial.scalar import Scalar
 
 
@@ -118,7 +119,8 @@ def bias_less_active_forces(
     for loop in model.loops:
         p, s = loop.predecessor.body, loop.successor.body
         active = ForceVector.zero()
-        for column in active_force_subspace(loop.joint):
+        _, relative = loop_transforms(loop, X0)
+        for column in active_force_subspace(loop.joint, relative):
             active, at = active + column * loop_forces[at], at + 1
         fa = loop.successor.placement.inverse_apply(active)
         f[s] = f[s] - fa
@@ -132,16 +134,20 @@ def bias_less_active_forces(
     return C
 
 
-def active_force_subspace(joint: JointType) -> Tuple[ForceVector, ...]:
-    """Columns of T^a, the forces that generalized forces of a lower pair stand for (book eq 3.36).
+def active_force_subspace(
+    joint: JointType, X: Optional[PluckerTransform] = None
+) -> Tuple[ForceVector, ...]:
+    """Columns of T^a, the forces that generalized forces of a loop joint stand for (book eq 3.36).
 
     Of all T^a with S^T T^a = 1 this is S (S^T S)^-1 read as forces. Another one would change the
     constraint forces, but not the motion.
 
-    :param joint: type of the pair
+    :param joint: type of the joint
+    :param X: transform from predecessor to successor coordinates; does not matter for a lower pair
     :return: nv forces in successor coordinates
     """
-    S = [tuple(s) for s in joint.motion_subspace(joint.neutral()).columns]
+    at = PluckerTransform.identity() if X is None else X
+    S = [tuple(s) for s in joint.motion_subspace_at(at).columns]
     if not S:
         return ()
     gram = [[sum(x * y for x, y in zip(s, t)) for t in S] for s in S]

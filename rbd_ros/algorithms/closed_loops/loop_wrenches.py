@@ -2,6 +2,7 @@
 
 from typing import List, Sequence
 
+from rbd_ros.algorithms.closed_loops.loop_closure import loop_transforms
 from rbd_ros.algorithms.closed_loops.loop_equations import active_force_subspace
 from rbd_ros.algorithms.declaration import algorithm
 from rbd_ros.algorithms.kinds import (
@@ -46,9 +47,10 @@ def loop_wrenches(
     wrenches = []
     for loop in model.loops:
         f = ForceVector.zero()
-        for T, x in zip(loop.joint.constraint_forces(loop.joint.neutral()), constraint):
+        Xs, X = loop_transforms(loop, X0)
+        for T, x in zip(loop.joint.constraint_forces_at(X), constraint):
             f = f + T * x
-        for Ta, x in zip(active_force_subspace(loop.joint), active):
+        for Ta, x in zip(active_force_subspace(loop.joint, X), active):
             f = f + Ta * x
-        wrenches.append((loop.successor.placement * X0[loop.successor.body]).inverse_apply(f))
+        wrenches.append(Xs.inverse_apply(f))
     return wrenches

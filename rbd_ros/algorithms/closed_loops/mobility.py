@@ -7,7 +7,7 @@ from typing import Iterable, Iterator, NamedTuple, Sequence, Tuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rbd_ros.algorithms.closed_loops.elimination import rank_of, TOLERANCE
+from rbd_ros.algorithms.closed_loops.constraint_rank import rank_of, RANK_TOLERANCE
 from rbd_ros.algorithms.closed_loops.loop_closure import loop_closure
 from rbd_ros.model import Model
 
@@ -94,12 +94,12 @@ class Mobility(NamedTuple):
         )
 
 
-def mobility(model: Model, q: ArrayLike, tolerance: float = TOLERANCE) -> Mobility:
+def mobility(model: Model, q: ArrayLike, tolerance: float = RANK_TOLERANCE) -> Mobility:
     """Mobility of a system in a configuration, which may be a singular one.
 
     :param model: model with loops (or without)
     :param q: configuration that closes the loops, (nq,) [rad, m]
-    :param tolerance: see `rbd_ros.algorithms.closed_loops.elimination.eliminate`
+    :param tolerance: see `rbd_ros.algorithms.closed_loops.constraint_rank.rank_of`
 
     >>> from rbd_ros.algorithms.closed_loops.mobility import mobility
     >>> found = mobility(four_bar.model, q4)
@@ -136,12 +136,12 @@ class MobilityChange(NamedTuple):
 
 
 def mobility_changes(
-    model: Model, motion: Iterable[ArrayLike], tolerance: float = TOLERANCE
+    model: Model, motion: Iterable[ArrayLike], tolerance: float = RANK_TOLERANCE
 ) -> Iterator[MobilityChange]:
     """Where the rank of K changes along a motion, as it comes (book 8.10, variable mobility).
 
     :param motion: configurations that close the loops, (nq,) each [rad, m]
-    :param tolerance: pivots of K below this share of its largest element count as zero: how close
+    :param tolerance: singular values of K below this part of its largest count as zero: how close
         to a singular configuration is in it
 
     >>> from rbd_ros.algorithms.closed_loops.mobility import mobility_changes

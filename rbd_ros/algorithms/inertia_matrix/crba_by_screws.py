@@ -180,6 +180,16 @@ def screw_tree(model: Model) -> Tuple[ScrewBody, ...]:
     return tuple(bodies)
 
 
+def root_screw(model: Model, i: int) -> Screw:
+    """Screw about the base's z axis to a root body, which the algorithm here leaves out.
+
+    :param model: model that `screw_tree` takes
+    :param i: number of a body that the base carries
+    """
+    angle, distance, *_ = _three_screws(model, i)
+    return Screw.of(math.cos(angle), math.sin(angle), distance, 0.0)
+
+
 def general_bodies(bodies: Sequence[ScrewBody]) -> List[int]:
     """Numbers of the bodies, from 1, that take three screws: the set pi^g (book eq 10.11)."""
     return [i for i, body in enumerate(bodies, start=1) if body.before is not None]

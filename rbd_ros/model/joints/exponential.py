@@ -8,10 +8,11 @@ which brings the error down to that of rounding again.
 
 from __future__ import annotations
 
-from typing import Tuple
+from typing import Sequence, Tuple
 
-from rbd_ros.model.joints.joint_type import Scalars
 from rbd_ros.spatial.scalar import absolute, arctan2, cos, Scalar, sin, sqrt, where_positive
+
+Scalars = Sequence[Scalar]
 
 
 def rotation_vector(quaternion: Scalars) -> Tuple[Scalar, Scalar, Scalar]:

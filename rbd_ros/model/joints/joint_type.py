@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 import math
 from typing import NamedTuple, Optional, Sequence, Tuple
 
+from rbd_ros.model.joints import lower_pair
 from rbd_ros.spatial import (
     ForceVector,
     MotionSubspace,
@@ -22,6 +23,9 @@ from rbd_ros.spatial.linear3 import Vector3, ZERO3
 from rbd_ros.spatial.scalar import Scalar
 
 Scalars = Sequence[Scalar]
+
+#: Limits beyond this limit nothing [rad or m]: a position that far from zero says little.
+FARTHEST = 1e6
 
 
 class JointState(NamedTuple):
@@ -96,10 +100,14 @@ class JointType(ABC):
     def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
         """Position that is uniform between the limits, or within `reach` without them, (nq,).
 
+        Limits farther than `FARTHEST` from zero are what some descriptions write for none.
+
         :param u: numbers uniform in [0, 1), (uniforms,)
         :param lower: lower limit of each variable, -inf if there is none [rad or m]
         :param upper: upper limit, inf if there is none [rad or m]
         """
+        lower = lower if lower >= -FARTHEST else -math.inf
+        upper = upper if upper <= FARTHEST else math.inf
         drawn = []
         for reach, x in zip(self.reach, u):
             low, high = lower, upper
@@ -154,6 +162,42 @@ class JointType(ABC):
     def is_rheonomic(self) -> bool:
         """Whether the joint depends on time, which is then its first position variable [s]."""
         return False
+
+    # -- loop joints: what the transform between their frames tells (implicit jcalc, book 4.4)
+
+    @property
+    def closes_loops(self) -> bool:
+        """Whether it may be a loop joint: a lower pair, or a type with a `loop_error` of its own.
+
+        Such a type has `constraint_forces_at`, `motion_subspace_at` and `displacement_at`, too.
+        """
+        return self.is_lower_pair or type(self).loop_error is not JointType.loop_error
+
+    def loop_error(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
+        """Position error delta, (6 - nv,): all zero where, and only where, the joint can be.
+
+        Where it is zero, its rate is T^T v_J (book 8.3).
+
+        :param X: transform from predecessor to successor coordinates
+        """
+        error = lower_pair.position_error(X, self.motion_subspace(self.neutral()))
+        return tuple(error.dot(T) for T in self.constraint_forces(self.neutral()))
+
+    def constraint_forces_at(self, X: PluckerTransform) -> Tuple[ForceVector, ...]:
+        """Constraint forces T where the frames are at `X`, 6 - nv of them, like those at q."""
+        return self.constraint_forces(self.neutral())
+
+    def motion_subspace_at(self, X: PluckerTransform) -> MotionSubspace:
+        """Motion subspace S where the frames are at `X`, (6, nv), like that at q."""
+        return self.motion_subspace(self.neutral())
+
+    def displacement_at(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
+        """Displacement along each freedom, (nv,), zero at the neutral position.
+
+        Its rates are the velocity variables, but for rotations about several axes, which have a
+        rotation vector.
+        """
+        return lower_pair.displacement(X, self.motion_subspace(self.neutral()))
 
     def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
         """Lie bracket of two velocities, (nv,): how far motions along them do not commute."""

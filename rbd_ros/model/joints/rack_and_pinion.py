@@ -7,6 +7,7 @@ import math
 from typing import Optional, Tuple
 
 from rbd_ros.model.joints.joint_type import equal_across, JointType, Scalars
+from rbd_ros.model.joints.lower_pair import angle_about, angle_beyond, tilt
 from rbd_ros.spatial import (
     ForceVector,
     linear3,
@@ -17,7 +18,9 @@ from rbd_ros.spatial import (
 )
 from rbd_ros.spatial.linear3 import ZERO3
 from rbd_ros.spatial.rotation import axis_rotation
-from rbd_ros.spatial.scalar import cos, sin
+from rbd_ros.spatial.scalar import cos, Scalar, sin
+
+Z = (0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,10 @@ class RackAndPinion(JointType):
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
         """All that do no work on S: of the couple about z and the forces in the plane, two."""
-        r, c, s = self.radius, cos(q[0]), sin(q[0])
+        return self._constraint_forces(cos(q[0]), sin(q[0]))
+
+    def _constraint_forces(self, c: Scalar, s: Scalar) -> Tuple[ForceVector, ...]:
+        r = self.radius
         return (
             ForceVector((1.0, 0.0, 0.0), ZERO3),
             ForceVector((0.0, 1.0, 0.0), ZERO3),
@@ -58,6 +64,32 @@ class RackAndPinion(JointType):
         """[0; -r sin q, -r cos q, 0] times the rate of q."""
         r, c, s = self.radius, cos(q[0]), sin(q[0])
         return MotionSubspace([MotionVector(ZERO3, (-(r * s), -(r * c), 0.0)) * qd[0]])
+
+    def loop_error(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
+        """Displacement along the constraint forces, from where the pinion belongs, (5,) [rad, m].
+
+        It belongs where it is along the rack, turned as that demands, any number of turns.
+        """
+        x, y, _ = tilt(X.E, Z)
+        r, more = X.r, 0.0
+        if self.radius:
+            more = angle_beyond(X.E, Z, X.r[0] / self.radius)
+            r = (0.0, *X.r[1:])
+        error = MotionVector((x, y, more), linear3.apply(X.E, r))
+        return tuple(error.dot(T) for T in self.constraint_forces_at(X))
+
+    def constraint_forces_at(self, X: PluckerTransform) -> Tuple[ForceVector, ...]:
+        """As at the angle q, whose cosine and sine are in the first row of E."""
+        return self._constraint_forces(X.E[0][0], X.E[0][1])
+
+    def motion_subspace_at(self, X: PluckerTransform) -> MotionSubspace:
+        """S = [0 0 1; r E x]."""
+        r, c, s = self.radius, X.E[0][0], X.E[0][1]
+        return MotionSubspace([MotionVector(Z, (r * c, -(r * s), 0.0))])
+
+    def displacement_at(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
+        """Angle that belongs to the place along the rack, any number of turns."""
+        return (X.r[0] / self.radius if self.radius else angle_about(X.E, Z),)
 
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
         """An equal rotational inertia about all axes across that of the pinion."""

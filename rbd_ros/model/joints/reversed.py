@@ -106,6 +106,28 @@ class Reversed(JointType):
         """Whether the joint depends on time."""
         return self.joint.is_rheonomic
 
+    @property
+    def closes_loops(self) -> bool:
+        """Whether the joint may be a loop joint."""
+        return self.joint.closes_loops
+
+    def loop_error(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
+        """Position error of the joint: T'^T v_J' is T^T v_J."""
+        return self.joint.loop_error(X.inverse())
+
+    def constraint_forces_at(self, X: PluckerTransform) -> Tuple[ForceVector, ...]:
+        """T' = -pXs* T."""
+        return tuple(-X.apply(T) for T in self.joint.constraint_forces_at(X.inverse()))
+
+    def motion_subspace_at(self, X: PluckerTransform) -> MotionSubspace:
+        """S' = -pXs S."""
+        S = self.joint.motion_subspace_at(X.inverse())
+        return MotionSubspace([-X.apply(column) for column in S.columns])
+
+    def displacement_at(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
+        """Displacement of the joint itself."""
+        return self.joint.displacement_at(X.inverse())
+
     def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
         """Lie bracket of two velocities."""
         return self.joint.bracket(u, v)

@@ -7,6 +7,7 @@ from typing import Tuple
 
 from rbd_ros.model.joints.exponential import half_angle, rotation_vector
 from rbd_ros.model.joints.joint_type import across, JointType, Scalars
+from rbd_ros.model.joints.lower_pair import rotation_of
 from rbd_ros.model.joints.quaternion import quaternion_rate, uniform_quaternion, unit_quaternion
 from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
 from rbd_ros.spatial.linear3 import IDENTITY3, Vector3, ZERO3
@@ -52,6 +53,23 @@ class SphereInCylinder(JointType):
         """Forces through the sphere's centre, across the cylinder's axis."""
         R = quaternion_to_rotation(q[:4])
         return tuple(ForceVector(ZERO3, linear3.apply_transpose(R, u)) for u in across(self.axis))
+
+    def loop_error(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
+        """How far the sphere's centre is off the cylinder's axis, (2,) [m]."""
+        return tuple(linear3.dot(X.r, u) for u in across(self.axis))
+
+    def constraint_forces_at(self, X: PluckerTransform) -> Tuple[ForceVector, ...]:
+        """Forces through the sphere's centre, across the cylinder's axis."""
+        return tuple(ForceVector(ZERO3, linear3.apply(X.E, u)) for u in across(self.axis))
+
+    def motion_subspace_at(self, X: PluckerTransform) -> MotionSubspace:
+        """S = [1 0; 0 E axis]."""
+        turns = [MotionVector(row, ZERO3) for row in IDENTITY3]
+        return MotionSubspace([*turns, MotionVector(ZERO3, linear3.apply(X.E, self.axis))])
+
+    def displacement_at(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
+        """Rotation vector, and the centre's position along the axis."""
+        return (*rotation_of(X.E), linear3.dot(X.r, self.axis))
 
     def neutral(self) -> Tuple[float, ...]:
         """Identity quaternion at the origin."""

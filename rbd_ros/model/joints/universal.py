@@ -10,6 +10,7 @@ from rbd_ros.model.joints.joint_type import JointType, Scalars
 from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector, PluckerTransform
 from rbd_ros.spatial.linear3 import IDENTITY3, Vector3, ZERO3
 from rbd_ros.spatial.rotation import axis_rotation
+from rbd_ros.spatial.scalar import four_quadrant_angle, Scalar
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,36 @@ class Universal(JointType):
         rate = linear3.scale(qd[1], linear3.cross(self._turned_first(q), self.second))
         return MotionSubspace([MotionVector(rate, ZERO3), MotionVector.zero()])
 
+    def loop_error(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
+        """By how much the axes include another angle, and the distance of the origins, (4,).
+
+        The first is the difference of the cosines.
+        """
+        apart = linear3.dot(linear3.apply(X.E, self.first), self.second)
+        r = linear3.apply(X.E, X.r)
+        return (linear3.dot(self.first, self.second) - apart, *r)
+
+    def constraint_forces_at(self, X: PluckerTransform) -> Tuple[ForceVector, ...]:
+        """The couple across both axes, and all forces."""
+        couple = ForceVector(linear3.cross(linear3.apply(X.E, self.first), self.second), ZERO3)
+        return (couple, *(ForceVector(ZERO3, row) for row in IDENTITY3))
+
+    def motion_subspace_at(self, X: PluckerTransform) -> MotionSubspace:
+        """S = [E first, second; 0, 0]."""
+        return MotionSubspace(
+            [MotionVector(linear3.apply(X.E, self.first), ZERO3), MotionVector(self.second, ZERO3)]
+        )
+
+    def displacement_at(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
+        """Angles about the first and the second axis, each between -pi and pi [rad]."""
+        # Either rotation keeps its own axis, so that it is the only one to move the other's
+        second = linear3.apply_transpose(X.E, self.second)  # in predecessor coordinates
+        first = linear3.apply(X.E, self.first)  # in successor coordinates
+        return (
+            _angle(self.first, self.second, second),
+            _angle(self.second, first, self.first),
+        )
+
     def _turned_first(self, q: Scalars) -> Vector3:
         """First axis in successor coordinates, (3,)."""
         return linear3.apply_transpose(axis_rotation(self.second, q[1]), self.first)
@@ -58,3 +89,10 @@ class Universal(JointType):
     def examples(cls) -> Tuple[Universal, ...]:
         """Axes x and y, and two of no frame that are not perpendicular."""
         return cls((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), cls((0.48, -0.6, 0.64), (0.0, 0.6, 0.8))
+
+
+def _angle(axis: Vector3, start: Vector3, end: Vector3) -> Scalar:
+    """Angle about a unit vector from one vector to another, -pi to pi [rad]."""
+    sine = linear3.dot(axis, linear3.cross(start, end))
+    along = linear3.dot(axis, start) * linear3.dot(axis, end)
+    return four_quadrant_angle(sine, linear3.dot(start, end) - along)

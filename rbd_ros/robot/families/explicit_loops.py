@@ -21,7 +21,7 @@ from rbd_ros.robot.keys import model_key, source_key
 Array = NDArray[np.float64]
 
 
-class LoopMotion(NamedTuple):
+class ExplicitLoopMotion(NamedTuple):
     """Motion of all joints of the tree by that of the independent variables.
 
     :param q: positions, (tree_nq,) [rad, m]
@@ -66,7 +66,7 @@ class ExplicitLoops:
         :param y: independent variables, (n - r,), or (N, n - r) for a batch
         :param yd: their rates, likewise
         :param out: arrays for all four
-        :return: q, v, G and g, see `LoopMotion`
+        :return: q, v, G and g, see `ExplicitLoopMotion`
         :raises ValueError: for a wrong shape or dtype
         """
         n, m = self.model.tree_nv, self.freedoms
@@ -81,7 +81,7 @@ class ExplicitLoops:
             q, qd, G, g = explicit_motion(self.gamma, y, yd)
             return q, qd, [x for row in G for x in row], g
 
-        kernel = self._kernel('motion', (m, m), outputs, text, ('y', 'yd'), LoopMotion)
+        kernel = self._kernel('motion', (m, m), outputs, text, ('y', 'yd'), ExplicitLoopMotion)
         return kernel(y, yd, out=out)
 
     def forward_dynamics(

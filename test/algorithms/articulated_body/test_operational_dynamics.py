@@ -93,8 +93,7 @@ def check_task(name, book, state, link, reference, rows, found):
     assert_allclose(mu, inverse @ (J @ np.linalg.solve(H, Cv) - rate), atol=off * scale)
 
 
-@pytest.mark.seed('FO15', kind='full')
-@pytest.mark.seed('BL14')
+@pytest.mark.seed('FO15', 'BL14', kind='full')
 @every_reference
 @every_frame
 def test_a_commanded_acceleration_of_a_frame_comes_true(name, reference):

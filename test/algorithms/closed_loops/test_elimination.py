@@ -5,10 +5,10 @@ from numpy.testing import assert_allclose
 import pytest
 from support import linkages
 
+from rbd_ros.algorithms.closed_loops.constraint_rank import rank_of
 from rbd_ros.algorithms.closed_loops.elimination import (
     eliminate,
     InconsistentConstraintsError,
-    rank_of,
 )
 
 SHAPES = [(1, 1, 1), (2, 5, 2), (5, 3, 2), (6, 6, 6), (6, 6, 4), (4, 7, 0), (9, 12, 5), (3, 0, 0)]
@@ -107,8 +107,8 @@ def test_rank_is_told_from_rounding():
     rng = np.random.default_rng(3)
     K, _ = matrix(rng, 8, 8, 5)
     noisy = K + 1e-14 * rng.normal(size=K.shape)
-    assert rank_of(noisy) == 5
-    assert rank_of(noisy, tolerance=1e-18) == 8
+    assert eliminate(noisy).rank == rank_of(noisy) == 5
+    assert eliminate(noisy, tolerance=1e-18).rank == rank_of(noisy, tolerance=1e-18) == 8
 
 
 @pytest.mark.parametrize('scale', [1e-9, 1.0, 1e9])

@@ -9,7 +9,15 @@ from support.programs import values_of
 
 from rbd_ros.algorithms.closed_loops.jets import Jet, jet
 from rbd_ros.compiler.graph import Graph
-from rbd_ros.spatial.scalar import arctan2, cos, sin, sqrt, tanh, where_positive
+from rbd_ros.spatial.scalar import (
+    arctan2,
+    cos,
+    four_quadrant_angle,
+    sin,
+    sqrt,
+    tanh,
+    where_positive,
+)
 
 FUNCTIONS = {
     'sum': lambda x: 2.0 + x + x - 0.5,
@@ -63,3 +71,18 @@ def test_numpy_numbers_leave_the_operation_to_the_jet():
     found = np.float64(2.0) * Jet(3.0, 1.0) - np.float64(1.0)
     assert isinstance(found, Jet) and (found.x, found.d, found.dd) == (5.0, 2.0, 0.0)
     assert math.isclose((np.float64(1.0) / Jet(2.0, 1.0)).d, -0.25)
+
+
+@pytest.mark.parametrize('angle', [0.0, 0.5, np.pi / 2, 2.0, -0.5, -2.5, -np.pi / 2, -np.pi])
+def test_angles_of_four_quadrants_turn_at_the_rate_of_their_point(angle):
+    """On the axes as well, where a quadrant ends: a point that goes round at a rate of 0.7."""
+    x = Jet(np.cos(angle), -0.7 * np.sin(angle), -0.49 * np.cos(angle))
+    y = Jet(np.sin(angle), 0.7 * np.cos(angle), -0.49 * np.sin(angle))
+    if angle in (0.0, -np.pi):
+        y = Jet(0.0, y.d, y.dd)
+    if abs(angle) == np.pi / 2:
+        x = Jet(0.0, x.d, x.dd)
+    found = four_quadrant_angle(y, x)
+    assert found.x == pytest.approx(angle, abs=1e-15)
+    assert found.d == pytest.approx(0.7)
+    assert found.dd == pytest.approx(0.0, abs=1e-15)

@@ -12,8 +12,8 @@ from rbd_ros.algorithms.closed_loops.global_system import global_system, solve_g
 from rbd_ros.algorithms.closed_loops.mobility import mobility
 from rbd_ros.algorithms.inertia_matrix.crba import crba
 from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
-from rbd_ros.algorithms.kinematics.kinematics import body_transforms, body_velocities
-from rbd_ros.model import Link, LoopJoint, Model, ModelError
+from rbd_ros.algorithms.kinematics.kinematics import body_velocities
+from rbd_ros.model import Link, LoopJoint, Model
 from rbd_ros.model.joints import Fixed, Floating, Prismatic, SphereInCylinder, Spherical
 from rbd_ros.spatial import PluckerTransform
 
@@ -186,12 +186,3 @@ def test_the_centre_of_the_sphere_stays_on_the_line(rng):
         assert after[4] == pytest.approx(q[4] + 0.1)
     slides = [joint.sample([0.1, 0.2, 0.3, u], -1.0, 1.0)[4] for u in (0.0, 0.25, 0.75)]
     assert slides == [-1.0, -0.5, 0.5]
-
-
-def test_a_sphere_in_a_cylinder_is_no_lower_pair():
-    """Its constraint forces are constant in neither body, so that no loop joint can be one."""
-    model = linkages.four_bar().with_loops(())
-    loop = LoopJoint('sphere', linkages.frame(0), linkages.frame(3), SphereInCylinder((0, 0, 1.0)))
-    with pytest.raises(ModelError, match='lower pair'):
-        model.with_loops([loop])
-    assert len(body_transforms(model, [0.0] * 3)) == 4

@@ -80,3 +80,11 @@ def test_a_loop_joint_may_turn_by_half_a_turn_either_way():
         found = alone.loops.motion([angle, 0.4, 0.2], [1.5, 0.0, 0.0])
         assert_allclose(found.position, angle, atol=1e-14)
         assert_allclose(found.rate, 1.5, atol=1e-14)
+
+
+def test_motions_of_loop_joints_and_of_closed_forms_have_different_names():
+    robot = four_bar()
+    found = type(robot.loops.motion(np.zeros(3), np.zeros(3))).__name__
+    explicit = robot.loops.explicit(lambda y: [y[0], 0.0 * y[0], 0.0 * y[0]], 1)
+    other = type(explicit.motion(np.zeros(1), np.zeros(1))).__name__
+    assert (found, other) == ('LoopMotion', 'ExplicitLoopMotion')

@@ -30,6 +30,7 @@ def slope(function):
     return (8.0 * one - two) / (12.0 * STEP)
 
 
+@pytest.mark.seed('ID09', kind='part')
 @every_robot
 def test_derivatives_are_slopes(name):
     robot = named_robot(name)

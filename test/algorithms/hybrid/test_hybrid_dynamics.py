@@ -43,7 +43,7 @@ def either_is_found(name, way, tree, book):
             check(f'{way.__name__} tau', name, found.tau, tau, bound)
 
 
-@pytest.mark.seed('HY01', kind='full')
+@pytest.mark.seed('HY01', 'BL11', kind='full')
 @every_tree
 def test_by_the_inertia_matrix_both_halves_of_a_textbook_s_motion_are_found(name):
     """With all forces given it is forward dynamics, with all accelerations inverse dynamics."""
@@ -51,7 +51,7 @@ def test_by_the_inertia_matrix_both_halves_of_a_textbook_s_motion_are_found(name
     either_is_found(name, by_inertia_matrix, tree, tree.book)
 
 
-@pytest.mark.seed('HY04', kind='full')
+@pytest.mark.seed('HY04', 'BL11', kind='full')
 @every_free_tree
 def test_by_articulated_bodies_both_halves_of_a_textbook_s_motion_are_found(name):
     """As by the inertia matrix, which `test_by_the_inertia_matrix_...` holds to the same."""

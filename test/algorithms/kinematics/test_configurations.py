@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 import pytest
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
-from support import layout, random_trees
+from support import example_robots, layout, random_trees
 from support.dense import skew
 from support.random_trees import chain
 from support.textbook_trees import check, every_tree, named_tree, run
@@ -118,6 +118,35 @@ def test_random_configuration_goes_from_the_lower_to_the_upper_limit():
     )
     q = run(random_configuration, load_urdf(text), u=np.array([0.0, 0.5, 1.0]))
     assert_allclose(q, [-0.5, -0.125, 0.25], rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    'lower, upper, expected',
+    [
+        (-1e16, 1e16, [-np.pi, 0.0, np.pi]),
+        (-1e16, 0.5, [0.5 - 2.0 * np.pi, 0.5 - np.pi, 0.5]),
+        (-0.5, 1.1e6, [-0.5, np.pi - 0.5, 2.0 * np.pi - 0.5]),
+        (-1e6, 1e6, [-1e6, 0.0, 1e6]),
+    ],
+)
+def test_limits_that_are_none_are_no_range_to_draw_from(lower, upper, expected):
+    """By the text and by machine code."""
+    link = {'type': 'revolute', 'mass': 1.0, 'inertia': [1, 0, 0, 1, 0, 1]}
+    limits = f'lower="{lower!r}" upper="{upper!r}"'
+    text = chain([link] * 3).replace('lower="-10" upper="10"', limits)
+    u = np.array([0.0, 0.5, 1.0])
+    assert_allclose(run(random_configuration, load_urdf(text), u=u), expected, atol=1e-9)
+    function = Robot.from_urdf(text).kernel('random_configuration').function
+    assert_allclose(function(u), expected, atol=1e-9)
+
+
+def test_iris_is_drawn_like_a_robot_without_limits():
+    robots = example_robots.loadable()
+    if 'iris' not in robots:
+        pytest.skip('no example-robot-data')
+    robot = Robot.from_urdf(robots['iris'])
+    assert np.any(np.abs(robot.upper_limits) > 1e15)
+    assert np.abs(robot.random_configurations(50, np.random.default_rng(1))).max() <= np.pi
 
 
 @pytest.mark.seed('JM06')

@@ -1,5 +1,7 @@
 """Regressors of the joint forces: linear in the parameters, and equal to the textbook's forces."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
@@ -9,6 +11,7 @@ from support.states import every_robot, named_robot, random_state
 from support.textbook_trees import check, every_tree, named_tree, run
 
 from rbd_ros import Robot
+from rbd_ros.algorithms.inverse_dynamics.rnea import rnea
 from rbd_ros.algorithms.regressors.torque_regressor import (
     slotine_li_regressor,
     torque_regressor,
@@ -84,6 +87,34 @@ def test_kernels_agree_with_inverse_dynamics_of_changed_bodies(name):
     assert_allclose(rows, np.tile(Y, (9, 1, 1)), atol=1e-12 * np.abs(Y).max())
     same = robot.regressors.slotine_li(q, v, v, a)
     assert_allclose(same, Y, atol=1e-12 * np.abs(Y).max())
+
+
+@pytest.mark.seed('ID09', kind='full')
+@every_robot
+def test_columns_are_slopes_of_inverse_dynamics_by_the_parameters(name):
+    """Central differences of the forces by each of the ten parameters of each body."""
+    robot = named_robot(name)
+    model = robot.model
+    q, v, a = random_state(robot, 4)
+    columns = robot.regressors.torque(q, v, a)
+    arguments = (
+        model.tree_position(q.tolist()),
+        *map(model.tree_velocity, (v.tolist(), a.tolist())),
+    )
+    step, at = 1e-3, 0
+    for i, body in model.outward():
+        for unit in unit_inertias():
+            forces = []
+            for size in (step, -step):
+                bodies = list(model.bodies)
+                bodies[i - 1] = replace(body, inertia=body.inertia + unit * size)
+                changed = replace(model, bodies=tuple(bodies))
+                forces.append(model.independent_force(rnea(changed, *arguments)))
+            slope = (np.array(forces[0]) - np.array(forces[1])) / (2.0 * step)
+            scale = 1.0 + np.abs(slope).max()
+            assert_allclose(columns[:, at], slope, atol=1e-9 * scale)
+            at += 1
+    assert at == columns.shape[1]
 
 
 @pytest.mark.parametrize('robot_name', ['ur5_robot', 'kinova', 'solo12'])

@@ -1,0 +1,139 @@
+"""What the relative transform of two frames says of a lower pair between them (book 8.3).
+
+A lower pair has the same motion subspace S and constraint forces T wherever it is. These
+functions are the defaults of `JointType.loop_error` and `displacement_at`; a screw is a pair with
+a freedom that both turns and slides, along one axis through the frame's origin.
+"""
+
+from __future__ import annotations
+
+from typing import List, Sequence, Tuple
+
+from rbd_ros.model.joints.exponential import rotation_vector
+from rbd_ros.spatial import linear3, MotionSubspace, MotionVector, PluckerTransform
+from rbd_ros.spatial.linear3 import Matrix3, Vector3
+from rbd_ros.spatial.scalar import cos, four_quadrant_angle, Scalar, sin
+
+
+def position_error(X: PluckerTransform, S: MotionSubspace) -> MotionVector:
+    """Displacement from where a lower pair would be closed, to first order (table 8.1).
+
+    Only its components along the constraint forces T mean anything: they are zero where the pair
+    is closed, in whatever position, and change there at the rate T^T times the relative velocity.
+
+    :param X: transform from predecessor to successor coordinates
+    :param S: motion subspace of the pair
+    :return: the displacement in successor coordinates [rad, m]
+    """
+    axes = _axes(S)
+    E = X.E
+    turned = linear3.ZERO3  # a pair that turns in all ways has no wrong orientation
+    if not axes:
+        turned = linear3.scale(0.5, twice_sine(E))
+    elif len(axes) == 1:
+        turned = tilt(E, axes[0])
+    # Translation along the predecessor's directions: a pair may have gone a long way along them.
+    r = linear3.apply(E, X.r)
+    r = linear3.add(r, linear3.cross(turned, r))
+    for s in S.columns:
+        if any(s.angular) and any(s.linear):
+            # How far a screw has turned depends on how far along its axis it is, any number of
+            # turns: the error is by how much it has turned more.
+            along = linear3.dot(r, s.angular)
+            more = angle_beyond(E, s.angular, along / _pitch(s))
+            turned = linear3.add(turned, linear3.scale(more, s.angular))
+            r = linear3.subtract(r, linear3.scale(along, s.angular))
+    return MotionVector(turned, r)
+
+
+def displacement(X: PluckerTransform, S: MotionSubspace) -> Tuple[Scalar, ...]:
+    """Displacement of a lower pair along its freedoms.
+
+    A freedom that turns has the angle about its axis, between -pi and pi; three of them have the
+    rotation vector. A screw has the angle that belongs to where it is along its axis, any number
+    of turns. A freedom that only translates has the successor's position along it, in predecessor
+    coordinates.
+
+    :param X: transform from predecessor to successor coordinates
+    :param S: motion subspace of the pair
+    """
+    turned = _rotation(X.E, _axes(S))
+    result: List[Scalar] = []
+    for s in S.columns:
+        if not any(s.angular):
+            result.append(linear3.dot(X.r, s.linear))
+        elif any(s.linear):
+            result.append(linear3.dot(X.r, s.angular) / _pitch(s))
+        else:
+            result.append(linear3.dot(turned, s.angular))
+    return tuple(result)
+
+
+def tilt(E: Matrix3, axis: Vector3) -> Vector3:
+    """By how much the predecessor's axis is off the successor's, (3,) across it [rad].
+
+    :param E: coordinate rotation, (3, 3)
+    :param axis: unit vector, (3,)
+    """
+    return linear3.cross(linear3.apply(E, axis), axis)
+
+
+def twice_sine(E: Matrix3) -> Vector3:
+    """Axis of a rotation R = E^T, twice its sine long, (3,).
+
+    :param E: coordinate rotation, (3, 3)
+    """
+    return E[1][2] - E[2][1], E[2][0] - E[0][2], E[0][1] - E[1][0]
+
+
+def angle_about(E: Matrix3, axis: Vector3) -> Scalar:
+    """Angle of a rotation about an axis that it keeps, between -pi and pi [rad].
+
+    :param E: coordinate rotation, (3, 3)
+    :param axis: unit vector, (3,)
+    """
+    return four_quadrant_angle(*_sine_cosine(E, axis))
+
+
+def angle_beyond(E: Matrix3, axis: Vector3, angle: Scalar) -> Scalar:
+    """Angle of a rotation about an axis beyond another one, between -pi and pi [rad].
+
+    :param E: coordinate rotation, (3, 3)
+    :param axis: unit vector, (3,)
+    :param angle: the other one, of any number of turns [rad]
+    """
+    y, x = _sine_cosine(E, axis)
+    c, s = cos(angle), sin(angle)
+    return four_quadrant_angle(y * c - x * s, x * c + y * s)
+
+
+def rotation_of(E: Matrix3) -> Tuple[Scalar, Scalar, Scalar]:
+    """Rotation vector of R = E^T, shorter than half a turn [rad].
+
+    :param E: coordinate rotation, (3, 3)
+    """
+    # The quaternion of R, but for its length
+    return rotation_vector((1.0 + E[0][0] + E[1][1] + E[2][2], *twice_sine(E)))
+
+
+def _sine_cosine(E: Matrix3, axis: Vector3) -> Tuple[Scalar, Scalar]:
+    """Twice the sine and cosine of a rotation about an axis."""
+    return linear3.dot(twice_sine(E), axis), E[0][0] + E[1][1] + E[2][2] - 1.0
+
+
+def _axes(S: MotionSubspace) -> List[Vector3]:
+    return [column.angular for column in S.columns if any(column.angular)]
+
+
+def _rotation(E: Matrix3, axes: Sequence[Vector3]) -> Vector3:
+    """Rotation vector, about one axis if there is only one."""
+    if not axes:
+        return linear3.ZERO3
+    if len(axes) == 1:
+        return linear3.scale(angle_about(E, axes[0]), axes[0])
+    return rotation_of(E)
+
+
+def _pitch(s: MotionVector) -> Scalar:
+    """Displacement along the axis of a screw for a turn by one radian [m/rad]."""
+    return linear3.dot(s.angular, s.linear)
