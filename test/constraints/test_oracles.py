@@ -19,13 +19,17 @@ GRAVITY = 9.81
 def test_drakes_solver_finds_the_same_solutions(method):
     """Moby's Lemke, of positive-definite problems of up to 30 contacts."""
     solvers = outside.load('pydrake.solvers')
-    moby = solvers.MobyLCPSolver()
+    moby = solvers.MobyLcpSolver()
     rng = np.random.default_rng(2)
     for contacts in (1, 3, 8, 15, 30):
         for _ in range(6):
             M, _, _, d = random_problem(rng, contacts, contacts + 3, 'any')
-            done, expected = moby.SolveLcpLemke(M, d)
-            assert done
+            program = solvers.MathematicalProgram()
+            variables = program.NewContinuousVariables(contacts)
+            program.AddLinearComplementarityConstraint(M, d, variables)
+            result = moby.Solve(program, None, None)
+            assert result.is_success()
+            expected = np.atleast_1d(result.GetSolution(variables))
             found = solve_lcp(M, d, method)
             assert_allclose(found.force, expected, atol=1e-7 * (1.0 + np.abs(expected).max()))
             assert_allclose(found.acceleration, M @ found.force + d, atol=1e-8)
