@@ -89,6 +89,9 @@ def minimal_contact_set(
 def disc_contacts(centre: ArrayLike, normal: ArrayLike, radius: float, count: int) -> Array:
     """Points of a k-gon that stand for a flat circular contact, (count, 3) [m].
 
+    They go round the axis counter-clockwise, from the direction normal x e, where e is the
+    coordinate axis that the normal is least along.
+
     The polygon is inscribed: the support of the disc reaches further by up to radius (1 - cos(pi /
     count)), which vanishes as count^-2.
 
@@ -105,7 +108,6 @@ def disc_contacts(centre: ArrayLike, normal: ArrayLike, radius: float, count: in
             f'a disc needs 3 points at least, a positive radius and an axis, got {count}, '
             f'{radius} and {axis.tolist()}'
         )
-    # Any two directions across the axis, by the coordinate axis that is least along it.
     first = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
     first /= np.linalg.norm(first)
     second = np.cross(axis / length, first)

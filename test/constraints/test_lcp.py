@@ -5,7 +5,14 @@ from numpy.testing import assert_allclose
 import pytest
 from support.complementarity import enumerated, random_problem
 
-from rbd_ros.constraints import infeasibility, InfeasibleContactError, solve_gauss, solve_lcp
+from rbd_ros.constraints import (
+    infeasibility,
+    InfeasibleContactError,
+    lcp,
+    NotSolvedError,
+    solve_gauss,
+    solve_lcp,
+)
 from rbd_ros.constraints.lcp import METHODS
 
 KINDS = ('any', 'feasible', 'tied')
@@ -85,6 +92,35 @@ def test_why_a_problem_has_no_solution_can_be_asked():
     assert infeasibility(M, [1.0, -0.5]) is None
     error = infeasibility(M, [1.0, -1.5])
     assert 'let the bodies penetrate slightly' in str(error) and error.rate == -0.25
+
+
+def test_what_leads_one_solver_astray_another_one_solves(monkeypatch):
+    def astray(problem):
+        raise NotSolvedError('astray')
+
+    M, d = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-3.0, 1.0])
+    expected = solve_lcp(M, d)
+    for method in METHODS:
+        for failing in (astray, lambda problem: None):
+            monkeypatch.setitem(lcp._SOLVERS, method, failing)
+            assert_allclose(solve_lcp(M, d, method).force, expected.force, rtol=1e-12)
+        monkeypatch.undo()
+    for method in METHODS:
+        monkeypatch.setitem(lcp._SOLVERS, method, astray)
+    with pytest.raises(NotSolvedError, match='beyond the precision'):
+        solve_lcp(M, d)
+
+
+@pytest.mark.seed('CN03')
+@pytest.mark.parametrize('method', METHODS)
+def test_a_problem_on_the_verge_of_having_no_solution_is_taken_to_have_one(method):
+    M = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    for gap in (1e-16, 1e-12, 1e-10, 1e-9):
+        found = solve_lcp(M, [1.0, -1.0 - gap], method)
+        assert np.abs(found.acceleration).max() < 5e-9
+        assert found.force[1] - found.force[0] == pytest.approx(1.0, abs=1e-8)
+    with pytest.raises(InfeasibleContactError):
+        solve_lcp(M, [1.0, -1.0 - 1e-8], method)
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,8 @@ def test_a_disc_is_its_rim_and_polygons_converge_to_it(rng):
     assert left.tolist() == list(range(24))
     assert_allclose((rim - centre) @ axis, 0.0, atol=1e-14)
     assert_allclose(np.linalg.norm(rim - centre, axis=1), radius)
+    assert_allclose(rim[0] - centre, radius * np.array([0.0, 1.0, 1.0]) / np.sqrt(2.0), atol=1e-15)
+    assert np.all(np.cross(rim - centre, np.roll(rim, -1, axis=0) - centre) @ axis > 0.0)
     # Reach of the support in all directions of the plane, against the disc's own.
     plane = np.linalg.svd(axis[None])[2][1:]
     angle = np.linspace(0.0, 2.0 * np.pi, 50401)
