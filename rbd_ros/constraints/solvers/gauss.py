@@ -20,6 +20,8 @@ from rbd_ros.constraints.problem import Array, InfeasibleContactError, NotSolved
 
 #: Accelerations below this part of the largest are zero, and so are normals that depend on others.
 VIOLATION, DEPENDENT = 1e-11, 1e-9
+#: Maximum number of steps for each contact and one more; one or two for each is usual.
+STEPS = 50
 
 
 class GaussSolution(NamedTuple):
@@ -81,7 +83,7 @@ def _shortest(A: Array, d: Array, size: Array, tolerance: Array) -> Any:
     r = len(d)
     force, active = np.zeros(r), np.zeros(0, dtype=int)
     working: List[int] = []
-    steps, limit = 0, 50 * (r + 1)
+    steps, limit = 0, STEPS * (r + 1)
     while True:
         excess = A.T @ (A @ force) + d
         excess[working] = 0.0
