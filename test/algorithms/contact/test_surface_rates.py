@@ -171,3 +171,29 @@ def test_matrices_of_a_wrong_shape_are_refused():
         np.tile(q, (4, 1)), v, row, np.tile(row, (4, 1, 1)), matrix, matrix
     )
     assert many.point_rates.shape == (4, 1, 3) and many.normal_rates.shape == (4, 1, 3)
+
+
+@pytest.mark.parametrize('tangents', [False, True])
+def test_several_contacts_are_each_by_itself(tangents):
+    tree = named_tree('rolling chain')
+    names = [body.name for body in tree.model.bodies]
+    pairs = [(None, names[-1]), (names[1], names[3]), (names[2], None)]
+    rng = np.random.default_rng(7)
+    points, curvatures, radii = (
+        rng.normal(size=shape) for shape in ((3, 3), (3, 3, 3), (3, 3, 3))
+    )
+    axes = np.linalg.qr(rng.normal(size=(3, 3, 3)))[0]
+    normals = axes if tangents else axes[:, 0]
+    for q, v, _ in tree.states:
+
+        def rates(at, q=q, v=v):
+            given = {'contacts': CONTACTS.resolve(tree.model, [pairs[k] for k in at])}
+            flat = {'points': points, 'normals': normals, 'curvatures': curvatures, 'radii': radii}
+            flat = {name: x[at].ravel() for name, x in flat.items()}
+            return run(surface_rates, tree.model, q=q, v=v, **flat, **given, tangents=tangents)
+
+        together = rates([0, 1, 2])
+        single = [np.concatenate(each) for each in zip(*(rates([k]) for k in range(3)))]
+        for ours, theirs in zip(together, single):
+            assert_allclose(ours, theirs, atol=1e-13)
+            assert np.linalg.matrix_rank(ours.reshape(3, -1), 1e-6) == 3
