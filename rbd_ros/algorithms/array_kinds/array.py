@@ -30,6 +30,8 @@ DIMENSIONS: Mapping[str, Callable[[Model], int]] = {
 #: Dimensions of arrays that depend on what is chosen when an algorithm is compiled, by symbol.
 CHOSEN_DIMENSIONS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     '6 frames': lambda chosen: 6 * len(chosen['frames']),
+    'contacts': lambda chosen: len(chosen['contacts']),
+    'contact rows': lambda chosen: len(chosen['contacts']) * (3 if chosen['tangents'] else 1),
 }
 
 

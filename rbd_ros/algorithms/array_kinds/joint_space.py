@@ -56,6 +56,9 @@ CORIOLIS_TENSOR = Array(
     from_tree=cube,
     flat=lambda C: [x for matrix in C for row in matrix for x in row],
 )
+TENSOR = replace(
+    CORIOLIS_TENSOR, symbol='D', meaning='second derivatives over joint space', unit=''
+)
 DIAGONAL = Array(
     'diagonal',
     'constants added to the diagonal of the inertia matrix',

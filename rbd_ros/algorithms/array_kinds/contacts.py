@@ -1,0 +1,94 @@
+"""Kinds of arrays of point contacts between pairs of bodies (book ch. 11)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rbd_ros.algorithms.array_kinds.array import Array
+from rbd_ros.algorithms.array_kinds.frames import JACOBIAN
+from rbd_ros.algorithms.array_kinds.layouts import as_it_is, listed, row_by_row, symmetric
+
+CONTACT_POINTS = Array(
+    'points',
+    'contact points in base coordinates',
+    '[m]',
+    ('contacts', 3),
+    as_it_is,
+)
+CONTACT_NORMALS = Array(
+    'normals',
+    'unit normals from predecessor to successor, with two tangents each if chosen, in base '
+    'coordinates',
+    '',
+    ('contact rows', 3),
+    as_it_is,
+)
+CONTACT_POINT_RATES = replace(
+    CONTACT_POINTS,
+    symbol='point_rates',
+    meaning='velocities of the contact points, which no body carries',
+    unit='[m/s]',
+    from_tree=listed,
+)
+CONTACT_NORMAL_RATES = replace(
+    CONTACT_NORMALS,
+    symbol='normal_rates',
+    meaning='rates of the normals, and of the tangents if chosen',
+    unit='[1/s]',
+    from_tree=listed,
+)
+CONTACT_JACOBIAN = Array(
+    'T',
+    'contact normals in joint space, by columns: tau_c = T lambda',
+    '',
+    ('nv', 'contact rows'),
+    from_tree=lambda model, rows: row_by_row(list(zip(*model.independent_columns(rows)))),
+    flat=row_by_row,
+)
+CONTACT_RESPONSE = replace(
+    CONTACT_JACOBIAN, symbol='response', meaning='accelerations per contact force, H^-1 T'
+)
+CONTACT_VELOCITY = Array(
+    'velocity',
+    'separation velocities zeta = T^T v',
+    '[m/s]',
+    ('contact rows',),
+    from_tree=listed,
+)
+CONTACT_BIAS = replace(
+    CONTACT_VELOCITY,
+    symbol='bias',
+    meaning='separation accelerations while no joint accelerates, Tdot^T v',
+    unit='[m/s^2]',
+)
+CONTACT_FREE = replace(
+    CONTACT_BIAS, symbol='d', meaning='separation accelerations without contact forces'
+)
+CONTACT_INVERSE_INERTIA = Array(
+    'M',
+    'separation accelerations per contact force, T^T H^-1 T',
+    '[1/kg]',
+    ('contact rows', 'contact rows'),
+    flat=symmetric,
+)
+CONTACT_CURVATURES = Array(
+    'curvatures',
+    'how the normal of each predecessor changes as a point moves over its surface',
+    '[1/m]',
+    ('contacts', 3, 3),
+    as_it_is,
+)
+CONTACT_RADII = replace(
+    CONTACT_CURVATURES,
+    symbol='radii',
+    meaning='how a point moves over the surface of each successor as its normal changes',
+    unit='[m]',
+)
+ROLLING_JACOBIAN = replace(
+    JACOBIAN,
+    symbol='K',
+    meaning='Jacobian of the relative velocities where bodies touch',
+    dimensions=('contact rows', 'nv'),
+)
+ROLLING_VELOCITY = replace(CONTACT_VELOCITY, meaning='relative velocities where bodies touch, K v')
+ROLLING_BIAS = replace(CONTACT_BIAS, symbol='k', meaning='right-hand side of K a = k')
