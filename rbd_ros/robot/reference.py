@@ -14,6 +14,7 @@ from rbd_ros.robot.families.denoc import ComplementFunctions
 from rbd_ros.robot.families.derivatives import DerivativeFunctions
 from rbd_ros.robot.families.floating_base import FloatingBaseFrame, FloatingBaseFunctions
 from rbd_ros.robot.families.hybrid import Partition
+from rbd_ros.robot.families.impacts import ImpactFunctions, ImpactPair
 from rbd_ros.robot.families.loops import LoopFunctions
 from rbd_ros.robot.families.regressors import RegressorFunctions
 from rbd_ros.robot.frame import RobotFrame
@@ -34,6 +35,8 @@ HOMES: Tuple[Tuple[str, type], ...] = (
     ('floating_base.frame(name, reference).', FloatingBaseFrame),
     ('centroidal.', CentroidalFunctions),
     ('denoc.', ComplementFunctions),
+    ('impacts.', ImpactFunctions),
+    ('impacts.between(predecessor, successor).', ImpactPair),
 )
 
 

@@ -1,0 +1,1 @@
+"""Contact and impact (book ch. 11)."""
