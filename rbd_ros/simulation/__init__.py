@@ -9,17 +9,33 @@ The names below are loaded on first use: compiling a loop of this room takes non
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rbd_ros.simulation.adaptive import Rollout, rollout
     from rbd_ros.simulation.simulator import Contact, SimulationStatus, Simulator, Snapshot
     from rbd_ros.simulation.world import World
 
-__all__ = ['Contact', 'SimulationStatus', 'Simulator', 'Snapshot', 'World']
+__all__ = [
+    'Contact',
+    'Rollout',
+    'SimulationStatus',
+    'Simulator',
+    'Snapshot',
+    'World',
+    'rollout',
+]
+
+# What integrates with tolerances, and is no part of the compiled step.
+_EXACT = {'Rollout': 'adaptive', 'rollout': 'adaptive'}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for (PEP 562)."""
+    if name in _EXACT:
+        module = import_module(f'rbd_ros.simulation.{_EXACT[name]}')
+        return getattr(module, name)
     if name in __all__:
         from rbd_ros.simulation import simulator, world
 
