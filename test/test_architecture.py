@@ -1,7 +1,7 @@
 """Imports run one way, from nodes and cli at the top down to spatial, which knows nothing else.
 
-    spatial <- model <- algorithms <- robot <- contact, simulation, control <- nodes
-    <- launching, demonstration <- cli
+    spatial <- model <- algorithms <- robot <- contact, constraints <- simulation, control
+    <- nodes <- launching, demonstration <- cli
 
 Of the nodes, launching knows only what they declare.
 
@@ -23,8 +23,9 @@ MAY_IMPORT = {
     'algorithms': {'spatial', 'model'},
     'robot': {'spatial', 'model', 'algorithms', 'compiler', 'resources'},
     'contact': {'spatial', 'model', 'algorithms', 'robot'},
+    'constraints': {'spatial', 'model', 'algorithms', 'robot'},
     'control': {'spatial', 'model', 'algorithms', 'robot', 'compiler'},
-    'simulation': {'spatial', 'model', 'algorithms', 'robot', 'contact'},
+    'simulation': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'constraints'},
     'nodes': {
         'spatial',
         'model',
@@ -173,6 +174,8 @@ def test_allowed_imports_have_no_cycle():
         ('rbd_ros.compiler.graph', 'from rbd_ros.spatial.scalar import sin'),
         ('rbd_ros.robot.robot', 'from rbd_ros.simulation import Simulator'),
         ('rbd_ros.contact.ground', 'from rbd_ros.simulation import Simulator'),
+        ('rbd_ros.constraints.lcp', 'from rbd_ros.simulation import Simulator'),
+        ('rbd_ros.constraints.lcp', 'from rbd_ros.contact import HalfSpace'),
         ('rbd_ros.contact.ground', 'from rbd_ros.compiler import Kernel'),
         ('rbd_ros.contact.ground', 'from rbd_ros.compiler.runtime.kernel import Kernel'),
         ('rbd_ros.control.torque', 'from rbd_ros.simulation import Simulator'),

@@ -50,6 +50,8 @@ DIMENSIONS: Mapping[str, Callable[[Model], int]] = {
 #: Dimensions of arrays that depend on what is chosen when an algorithm is compiled, by symbol.
 CHOSEN_DIMENSIONS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     '6 frames': lambda chosen: 6 * len(chosen['frames']),
+    'contacts': lambda chosen: len(chosen['contacts']),
+    'contact rows': lambda chosen: len(chosen['contacts']) * (3 if chosen['tangents'] else 1),
 }
 
 
@@ -552,6 +554,71 @@ JOINT_FORCES = replace(
     symbol='forces',
     meaning='spatial force [n; f] on each body from its parent, in base coordinates',
 )
+# -- kinds of arrays of point contacts between pairs of bodies
+
+CONTACT_POINTS = Array(
+    'points',
+    'contact points in base coordinates',
+    '[m]',
+    ('contacts', 3),
+    _as_it_is,
+)
+CONTACT_NORMALS = Array(
+    'normals',
+    'unit normals from predecessor to successor, with two tangents each if chosen, in base '
+    'coordinates',
+    '',
+    ('contact rows', 3),
+    _as_it_is,
+)
+CONTACT_POINT_RATES = replace(
+    CONTACT_POINTS,
+    symbol='point_rates',
+    meaning='velocities of the contact points, which no body carries',
+    unit='[m/s]',
+    from_tree=_listed,
+)
+CONTACT_NORMAL_RATES = replace(
+    CONTACT_NORMALS,
+    symbol='normal_rates',
+    meaning='rates of the normals, and of the tangents if chosen',
+    unit='[1/s]',
+    from_tree=_listed,
+)
+CONTACT_JACOBIAN = Array(
+    'T',
+    'contact normals in joint space, by columns: tau_c = T lambda',
+    '',
+    ('nv', 'contact rows'),
+    from_tree=lambda model, rows: _row_by_row(list(zip(*model.independent_columns(rows)))),
+    flat=_row_by_row,
+)
+CONTACT_RESPONSE = replace(
+    CONTACT_JACOBIAN, symbol='response', meaning='accelerations per contact force, H^-1 T'
+)
+CONTACT_VELOCITY = Array(
+    'velocity',
+    'separation velocities zeta = T^T v',
+    '[m/s]',
+    ('contact rows',),
+    from_tree=_listed,
+)
+CONTACT_BIAS = replace(
+    CONTACT_VELOCITY,
+    symbol='bias',
+    meaning='separation accelerations while no joint accelerates, Tdot^T v',
+    unit='[m/s^2]',
+)
+CONTACT_FREE = replace(
+    CONTACT_BIAS, symbol='d', meaning='separation accelerations without contact forces'
+)
+CONTACT_INVERSE_INERTIA = Array(
+    'M',
+    'separation accelerations per contact force, T^T H^-1 T',
+    '[1/kg]',
+    ('contact rows', 'contact rows'),
+    flat=_symmetric,
+)
 CORIOLIS_TENSOR = Array(
     'C',
     'Coriolis and centrifugal force per product of two velocities',
@@ -596,6 +663,31 @@ def _bodies_of_joints(model: Model, names: Iterable[str]) -> FrozenSet[int]:
     return frozenset(numbers[name] for name in names)
 
 
+def _contacts(model: Model, pairs: Sequence[Tuple[Any, Any]]) -> Tuple[Tuple[int, int], ...]:
+    if isinstance(pairs, str) or not pairs:
+        raise ValueError(
+            'contacts are needed: a pair (predecessor, successor) for each, one at least'
+        )
+    found: List[Tuple[int, int]] = []
+    for pair in pairs:
+        if isinstance(pair, str) or len(pair) != 2:
+            raise ValueError(f'a contact is a pair (predecessor, successor), got {pair!r}')
+        p, s = (0 if name is None else _frame(model, name).body for name in pair)
+        if p == s:
+            raise ValueError(f'{pair[0]!r} and {pair[1]!r} move together: no contact is possible')
+        found.append((p, s))
+    return tuple(found)
+
+
+CONTACTS = Choice(
+    'contacts', 'predecessor and successor of each contact, links or joints by name', _contacts
+)
+TANGENTS = Choice(
+    'tangents',
+    'whether each contact has two tangents beside its normal',
+    lambda model, value: bool(value),
+    False,
+)
 FRAME = Choice('frame', 'link or joint by name', _frame)
 FRAMES = Choice('frames', 'links or joints by name', _frames)
 REFERENCE = Choice('reference', 'what a velocity is expressed in', _reference, 'body')

@@ -59,6 +59,7 @@ class Compiled:
         external_forces: Forces = None,
         out: Any = None,
         holder: Optional[type] = None,
+        bind: bool = True,
     ) -> Result:  # type: ignore[type-var]
         """Run the algorithm of a method; from now on its name on this object is the builtin.
 
@@ -67,6 +68,7 @@ class Compiled:
         :param external_forces: spatial force on each link named
         :param out: where the result goes
         :param holder: what the result is put into, a type with one slot (`Fallback`)
+        :param bind: False for a method that rearranges its arguments, which the builtin would not
         """
         unbound = self._declared_method(method)
         options = self._options(unbound.algorithm)
@@ -79,7 +81,7 @@ class Compiled:
             return loaded(*arrays, *forces, out=out)  # type: ignore[return-value]
         kernel = self._kernels.get(unbound.algorithm, **options)
         refined = getattr(type(self), method) is not unbound
-        if method not in self.__dict__ and not refined:
+        if bind and method not in self.__dict__ and not refined:
             fallback = _BoundMethod(unbound, self)
             if holder is not None:
                 fallback.holder = holder

@@ -10,6 +10,7 @@ from rbd_ros.algorithms.kinds import Array
 from rbd_ros.robot.compiled import Compiled
 from rbd_ros.robot.families.articulated import ArticulatedFunctions, Handles
 from rbd_ros.robot.families.centroidal import CentroidalFunctions
+from rbd_ros.robot.families.contacts import PointContacts
 from rbd_ros.robot.families.denoc import ComplementFunctions
 from rbd_ros.robot.families.derivatives import DerivativeFunctions
 from rbd_ros.robot.families.floating_base import FloatingBaseFrame, FloatingBaseFunctions
@@ -35,6 +36,7 @@ HOMES: Tuple[Tuple[str, type], ...] = (
     ('floating_base.frame(name, reference).', FloatingBaseFrame),
     ('centroidal.', CentroidalFunctions),
     ('denoc.', ComplementFunctions),
+    ('contacts.between(pairs, tangents).', PointContacts),
     ('impacts.', ImpactFunctions),
     ('impacts.between(predecessor, successor).', ImpactPair),
 )

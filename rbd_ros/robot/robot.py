@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from rbd_ros.robot.diagnostics import Diagnostics
     from rbd_ros.robot.families.articulated import ArticulatedFunctions
     from rbd_ros.robot.families.centroidal import CentroidalFunctions
+    from rbd_ros.robot.families.contacts import ContactFunctions
     from rbd_ros.robot.families.denoc import ComplementFunctions
     from rbd_ros.robot.families.derivatives import DerivativeFunctions
     from rbd_ros.robot.families.floating_base import FloatingBaseFunctions
@@ -586,6 +587,13 @@ class Robot(Compiled):
         from rbd_ros.robot.families.centroidal import CentroidalFunctions
 
         return CentroidalFunctions(self._kernels)
+
+    @cached_property
+    def contacts(self) -> ContactFunctions:
+        """Point contacts between bodies, and the equations of their forces (book ch. 11)."""
+        from rbd_ros.robot.families.contacts import ContactFunctions
+
+        return ContactFunctions(self._kernels)
 
     @cached_property
     def denoc(self) -> ComplementFunctions:

@@ -51,7 +51,7 @@ class Variant:
         """Names and sizes of the input arrays."""
         chosen = dict(self.chosen)
         inputs = [
-            (symbol, math.prod(kind.shape(model)))
+            (symbol, math.prod(kind.shape(model, chosen)))
             for symbol, kind in self.algorithm.arrays.items()
             if symbol not in chosen
         ]

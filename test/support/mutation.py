@@ -20,6 +20,7 @@ TEXTS = {
         'test/model/test_joints_in_trees.py',
         'test/algorithms',
     ),
+    'rbd_ros/constraints': ('test/constraints',),
     'rbd_ros/contact': ('test/contact', 'test/simulation'),
 }
 # No texts, but what texts are declared with

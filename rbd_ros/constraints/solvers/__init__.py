@@ -1,0 +1,1 @@
+"""Solvers of contact problems: they see rows, and nothing of what the rows stand for."""
