@@ -14,21 +14,34 @@ from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.adaptive import Rollout, rollout
+    from rbd_ros.simulation.contact_points import FaceContact, SphereContact
+    from rbd_ros.simulation.event_driven import Event, EventDrivenSimulator
     from rbd_ros.simulation.simulator import Contact, SimulationStatus, Simulator, Snapshot
     from rbd_ros.simulation.world import World
 
 __all__ = [
     'Contact',
+    'Event',
+    'EventDrivenSimulator',
+    'FaceContact',
     'Rollout',
     'SimulationStatus',
     'Simulator',
     'Snapshot',
+    'SphereContact',
     'World',
     'rollout',
 ]
 
 # What integrates with tolerances, and is no part of the compiled step.
-_EXACT = {'Rollout': 'adaptive', 'rollout': 'adaptive'}
+_EXACT = {
+    'Event': 'event_driven',
+    'EventDrivenSimulator': 'event_driven',
+    'FaceContact': 'contact_points',
+    'Rollout': 'adaptive',
+    'SphereContact': 'contact_points',
+    'rollout': 'adaptive',
+}
 
 
 def __getattr__(name: str) -> Any:

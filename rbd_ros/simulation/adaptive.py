@@ -145,21 +145,24 @@ def dynamics(robot: Robot, torque: Torque) -> Acceleration:
     :param torque: as for `rollout`
     :raises ValueError: if the torques have a wrong shape
     """
+    force = applied_force(robot, torque)
+    return lambda t, q, v: robot.forward_dynamics(q, v, force(t, q, v))
+
+
+def applied_force(robot: Robot, torque: Torque) -> Acceleration:
+    """Torques of a robot with its viscous joint damping, as a function of time and state.
+
+    :param torque: as for `rollout`
+    :raises ValueError: if constant torques have a wrong shape
+    """
     damping = robot.damping
     if callable(torque):
-        given: Callable[[float, FloatArray, FloatArray], ArrayLike] = torque
-    else:
-        constant = np.zeros(robot.nv) if torque is None else np.array(torque, dtype=float)
-        if constant.shape != (robot.nv,):
-            raise ValueError(f'torque must have shape ({robot.nv},), got {constant.shape}')
-
-        def given(t: float, q: FloatArray, v: FloatArray) -> ArrayLike:
-            return constant
-
-    def acceleration(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        return robot.forward_dynamics(q, v, np.asarray(given(t, q, v), dtype=float) - damping * v)
-
-    return acceleration
+        given = torque
+        return lambda t, q, v: np.asarray(given(t, q, v), dtype=float) - damping * v
+    constant = np.zeros(robot.nv) if torque is None else np.array(torque, dtype=float)
+    if constant.shape != (robot.nv,):
+        raise ValueError(f'torque must have shape ({robot.nv},), got {constant.shape}')
+    return lambda t, q, v: constant - damping * v
 
 
 class Counted:

@@ -8,6 +8,8 @@ from scipy.special import ellipj, ellipk
 from support.simulated_robots import body, GRAVITY, joint, link, pendulum, robot, turntable
 
 from rbd_ros.simulation import rollout
+from rbd_ros.simulation.adaptive import StepControl
+from rbd_ros.simulation.dense_output import DenseStep, Group, RK45
 
 LENGTH, AMPLITUDE = 0.5, 2.0
 
@@ -205,6 +207,49 @@ def test_the_length_of_steps_can_be_bounded_and_the_first_one_given():
     assert huge.rejected > 0 and abs(huge.q[-1, 0] - exact_swing(1.6)) < 1e-6
     equal = swing(method='rk4', timestep=0.3)
     assert_allclose(np.diff(equal.time), 1.6 / 6)
+
+
+@pytest.mark.parametrize('method', ['semi_implicit', 'rk4'])
+def test_equal_steps_know_what_time_it_is(method):
+    """Torque of time; and a duration of whole steps is not rounded up to one more."""
+    driven = rollout(
+        turntable(0.2), [0.0], [0.0], 1.1, lambda t, q, v: [0.2 * np.cos(t)], method, 0.1
+    )
+    assert_allclose(driven.time, np.arange(12) * 0.1, rtol=1e-14)
+    error = 1e-6 if method == 'rk4' else 0.06
+    assert driven.v[-1, 0] == pytest.approx(np.sin(1.1), abs=error)
+    assert driven.evaluations == 11 * (4 if method == 'rk4' else 1)
+
+
+def test_errors_are_weighed_by_their_tolerances():
+    """Positions against 1 rad or 1 m, velocities against themselves; root mean square."""
+    control = StepControl(Group(turntable(0.2)), 1e-3, 1e-5)
+    rates = np.zeros((7, 2))
+    rates[0] = [2.0, 30.0]
+    step = DenseStep(control.group, RK45, 0.0, 0.1, np.zeros(1), np.array([-9.0]), rates)
+    position, velocity = 0.1 * RK45.error_weights[0] * rates[0]
+    assert step.at(1.0)[1] == pytest.approx(-9.0 + 0.1 * 35 / 384 * 30.0)
+    expected = np.hypot(position / (1e-5 + 1e-3), velocity / (1e-5 + 9e-3)) / np.sqrt(2)
+    assert control.error(step) == pytest.approx(expected, rel=1e-12)
+    rates[0, 1] = -30.0  # and now the end is the faster one
+    expected = np.hypot(
+        position / 1.01e-3, velocity / (1e-5 + 1e-3 * abs(step.at(1.0)[1][0]))
+    ) / np.sqrt(2)
+    assert control.error(step) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_first_step_does_little():
+    control = StepControl(Group(turntable(0.2)), 1e-3, 1e-5)
+    assert control.first_step(np.array([4.0]), np.array([-20.0])) == pytest.approx(0.01 / 20.0)
+    assert control.first_step(np.array([-40.0]), np.array([20.0])) == pytest.approx(0.01 / 40.0)
+    assert control.first_step(np.array([1e-3]), np.array([0.0])) == 0.1
+    assert control.first_step(np.zeros(1), np.zeros(1)) == 0.1
+
+
+def test_few_steps_are_taken_again_once_the_length_is_found():
+    found = swing(rtol=1e-7)
+    assert found.rejected <= 0.15 * len(found.steps)
+    assert found.evaluations == 1 + 6 * (len(found.steps) + found.rejected)
 
 
 @pytest.mark.parametrize(

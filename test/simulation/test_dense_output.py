@@ -135,6 +135,8 @@ def test_the_embedded_method_estimates_the_error():
         t = 0.2 + 0.01 * k
         fine = take_step(Group(slider()), RK45, rate, t, *fine, 0.01, rate(t, *fine)).at(1.0)
     embedded = exact.at(1.0)[1] - exact.error[1]
+    b = [5179 / 57600, 0, 7571 / 16695, 393 / 640, -92097 / 339200, 187 / 2100, 1 / 40]
+    assert embedded == pytest.approx(exact.v + 0.1 * (b @ exact.rates)[1:], rel=1e-14)
     assert abs(embedded - fine[1])[0] == pytest.approx(abs(exact.error[1][0]), rel=0.3)
     assert abs(exact.at(1.0)[1] - fine[1])[0] < 0.1 * abs(exact.error[1][0])
     assert exact.last_acceleration == pytest.approx(rate(0.3, *exact.at(1.0)), rel=1e-14)
