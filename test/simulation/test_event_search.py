@@ -79,6 +79,8 @@ def test_a_face_is_left_and_entered_at_its_edge():
 def test_a_force_pulls_and_a_gap_sinks_beyond_the_tolerance():
     assert search(PULLING, values(force=lambda x: 0.4 - x), 0.1) == pytest.approx(0.5)
     assert search(SINKING, values(lambda x: -x), 0.2) == pytest.approx(0.2)
+    assert search(LEAVING, values(margin=lambda x: 0.4 - x), 0.1) == pytest.approx(0.5)
+    assert search(ENTERING, values(lambda x: 0.0, lambda x: x - 0.4), 0.1) == pytest.approx(0.5)
     for what in (PULLING, SINKING, LEAVING):  # those that are beyond it at once
         evaluate = values(lambda x: -1.0, lambda x: -1.0, lambda x: -1.0)
         assert search(what, evaluate) == 0.0
