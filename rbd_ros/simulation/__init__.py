@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rbd_ros.simulation.actuators import DcMotor, JointFriction, Transmission, with_motors
     from rbd_ros.simulation.adaptive import Rollout, rollout
     from rbd_ros.simulation.contact_points import FaceContact, SphereContact
     from rbd_ros.simulation.event_driven import Event, EventDrivenSimulator
@@ -21,26 +22,34 @@ if TYPE_CHECKING:
 
 __all__ = [
     'Contact',
+    'DcMotor',
     'Event',
     'EventDrivenSimulator',
     'FaceContact',
+    'JointFriction',
     'Rollout',
     'SimulationStatus',
     'Simulator',
     'Snapshot',
     'SphereContact',
+    'Transmission',
     'World',
     'rollout',
+    'with_motors',
 ]
 
-# What integrates with tolerances, and is no part of the compiled step.
+# What is no part of the compiled step.
 _EXACT = {
+    'DcMotor': 'actuators',
     'Event': 'event_driven',
     'EventDrivenSimulator': 'event_driven',
     'FaceContact': 'contact_points',
+    'JointFriction': 'actuators',
     'Rollout': 'adaptive',
     'SphereContact': 'contact_points',
+    'Transmission': 'actuators',
     'rollout': 'adaptive',
+    'with_motors': 'actuators',
 }
 
 

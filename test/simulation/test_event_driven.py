@@ -94,6 +94,24 @@ def test_a_ball_that_is_pulled_off_leaves_and_comes_back():
     assert [kind for kind, _ in kinds(simulator)][-2:] == ['break', 'gain']
 
 
+@pytest.mark.seed('CN09')
+def test_a_growing_pull_lifts_a_ball_when_it_exceeds_the_weight():
+    """Force to zero at m g/rate; from then on a cubic."""
+    rate, late = 12.0, 5.0
+    simulator = EventDrivenSimulator(
+        ball(2.0),
+        [FaceContact('body', radius=0.1)],
+        lambda t, q, v: [0, 0, 0, 0, 0, rate * (t - late)],
+    )
+    simulator.reset(at((0, 0, 0.1)), np.zeros(6), time=late)
+    simulator.advance(3.0)
+    lifted = 2.0 * GRAVITY / rate
+    assert kinds(simulator)[-1] == ('break', (0,))
+    assert simulator.events[-1].time == pytest.approx(late + lifted, abs=1e-7)
+    assert simulator.q[6] - 0.1 == pytest.approx(rate / 2.0 * (3.0 - lifted) ** 3 / 6, rel=1e-6)
+    assert simulator.time == 8.0
+
+
 # -- a box that slides off a table
 
 
