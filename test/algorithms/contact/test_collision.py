@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
+from support import outside, random_trees
 from support.impacts import free_bodies, meeting, pair
 from support.simulated_robots import joint, link, robot
 from support.textbook_trees import check, every_tree, named_tree, run
@@ -189,3 +190,44 @@ def test_a_normal_along_which_nothing_moves_has_no_collision():
         slider.kernel(
             'frictionless_collision', frames=('base', 'cart'), normal=(0.0, 0.0, 1.0)
         ).function([0.0], [1.0], [0.0, 0.0, 0.0], 0.0)
+
+
+@pytest.mark.seed('CN16', 'CN17')
+@pytest.mark.parametrize('name', ['ur5_robot', 'solo12', 'random'])
+def test_pinocchios_impulse_dynamics_agrees(name, robot_paths, rng):
+    """J v' = -e J v with KKT equations: one row with e, three rows that stick."""
+    pin = outside.load('pinocchio')
+    from support.pinocchio_bridge import Bridge
+
+    floating = name != 'ur5_robot'
+    text = (
+        random_trees.tree(6, bodies=5, types=('revolute', 'prismatic', 'continuous'))
+        if name == 'random'
+        else robot_paths[name].read_text()
+    )
+    subject = Robot.from_urdf(text, floating_base=floating)
+    bridge = Bridge(text, floating_base=floating)
+    if bridge.has_mimic:
+        pytest.skip('gears')
+    link = subject.body_names[-1]
+    q, v, _ = bridge.layout.random_states(rng)
+    J = subject.jacobian(q, link, 'base') @ np.linalg.inv(bridge.P)
+    point = subject.forward_kinematics(q)[link][:3, 3] + [0.01, 0.02, -0.03]
+    normal = np.array([0.0, 0.6, 0.8])
+    axes = np.eye(3)
+    N = np.hstack([np.cross(point, axes), axes])  # a row for each axis of the base
+    if normal @ N @ J @ bridge.P @ v > 0:
+        normal = -normal
+    pair = subject.impacts.between(None, link)
+    for rows, e, found in (
+        (normal[None] @ N, 0.7, pair.frictionless(q, v, point, normal, 0.7)),
+        (N, 0.0, pair.sticking(q, v, point, normal, 0.0)),
+    ):
+        q_pin, v_pin = bridge.q(q), bridge.P @ v
+        pin.crba(bridge.model, bridge.data, q_pin)
+        after = pin.impulseDynamics(bridge.model, bridge.data, q_pin, v_pin, rows @ J, e, 0.0)
+        error = np.abs(bridge.P @ found.v - after).max()
+        assert error < 1e-8 * max(1.0, np.abs(after).max())
+        impulse = np.atleast_1d(found.impulse)
+        scale = max(1.0, np.abs(impulse).max())
+        assert_allclose(np.abs(bridge.data.impulse_c), np.abs(impulse), rtol=0, atol=1e-7 * scale)
