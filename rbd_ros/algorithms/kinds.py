@@ -619,6 +619,27 @@ CONTACT_INVERSE_INERTIA = Array(
     ('contact rows', 'contact rows'),
     flat=_symmetric,
 )
+CONTACT_CURVATURES = Array(
+    'curvatures',
+    'how the normal of each predecessor changes as a point moves over its surface',
+    '[1/m]',
+    ('contacts', 3, 3),
+    _as_it_is,
+)
+CONTACT_RADII = replace(
+    CONTACT_CURVATURES,
+    symbol='radii',
+    meaning='how a point moves over the surface of each successor as its normal changes',
+    unit='[m]',
+)
+ROLLING_JACOBIAN = replace(
+    JACOBIAN,
+    symbol='K',
+    meaning='Jacobian of the relative velocities where bodies touch',
+    dimensions=('contact rows', 'nv'),
+)
+ROLLING_VELOCITY = replace(CONTACT_VELOCITY, meaning='relative velocities where bodies touch, K v')
+ROLLING_BIAS = replace(CONTACT_BIAS, symbol='k', meaning='right-hand side of K a = k')
 CORIOLIS_TENSOR = Array(
     'C',
     'Coriolis and centrifugal force per product of two velocities',

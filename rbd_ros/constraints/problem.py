@@ -20,6 +20,11 @@ Array = NDArray[np.float64]
 
 #: What counts as zero once a problem has a unit diagonal and accelerations of at most one.
 TOLERANCE = 1e-9
+#: Forces of sum one that cause no larger accelerations balance each other, if rounding alone keeps
+#: them from doing so exactly; so a light body may carry one 10^10 times as heavy, and no heavier.
+BALANCE = 1e-11
+#: Normals in joint space that are shorter than this part of the longest are rounding errors.
+IMMOVABLE = 1e-12
 #: Error of an acceleration per force that it was computed from, in the same scale.
 ROUNDING = 1e-13
 
@@ -104,9 +109,11 @@ class LcpProblem:
         if not (np.isfinite(matrix).all() and np.isfinite(free).all()):
             raise ValueError('M and d must be finite')
         diagonal = np.diag(matrix)
-        # A force that accelerates its contact by nothing accelerates none: its row is zero.
-        moved = diagonal > 0.0
-        D = 1.0 / np.sqrt(np.where(moved, diagonal, diagonal.max(initial=0.0) or 1.0))
+        largest = float(diagonal.max(initial=0.0)) or 1.0
+        # A force that accelerates its contact by nothing accelerates none: its row is zero, and
+        # would be made of rounding errors alone.
+        moved = np.abs(diagonal) > IMMOVABLE**2 * largest
+        D = 1.0 / np.sqrt(np.where(moved, np.abs(diagonal), largest))
         scaled = matrix * D * D[:, None]
         if not np.allclose(scaled, scaled.T, rtol=0.0, atol=TOLERANCE):
             raise ValueError('M must be symmetric')
@@ -134,7 +141,7 @@ class LcpProblem:
             rate = self.M @ force + self.d
         largest = float(np.abs(force).max(initial=0.0))
         # Forces beyond this come of dividing by rounding errors.
-        if not largest < 1.0 / TOLERANCE or force.min(initial=0.0) < -TOLERANCE * (1.0 + largest):
+        if not largest < 1.0 / BALANCE or force.min(initial=0.0) < -TOLERANCE * (1.0 + largest):
             return None
         tolerance = TOLERANCE + ROUNDING * largest
         if rate.min(initial=0.0) < -tolerance:
@@ -157,7 +164,8 @@ class LcpProblem:
         """
         mu = np.maximum(direction, 0.0)
         mu = mu / mu.sum()
-        if np.abs(self.M @ mu).max() > TOLERANCE or self.d @ mu > -TOLERANCE:
+        mu = np.where(mu > BALANCE, mu, 0.0)
+        if np.abs(self.M @ mu).max() > BALANCE or self.d @ mu > -TOLERANCE:
             return None
         certificate = self.D * mu
         total = certificate.sum()

@@ -5,7 +5,14 @@ from numpy.testing import assert_allclose
 import pytest
 from support.complementarity import enumerated, random_problem
 
-from rbd_ros.constraints import infeasibility, InfeasibleContactError, solve_gauss, solve_lcp
+from rbd_ros.constraints import (
+    infeasibility,
+    InfeasibleContactError,
+    lcp,
+    NotSolvedError,
+    solve_gauss,
+    solve_lcp,
+)
 from rbd_ros.constraints.lcp import METHODS
 
 KINDS = ('any', 'feasible', 'tied')
@@ -79,12 +86,82 @@ def test_a_disc_in_a_narrowing_slot_has_no_solution_if_and_only_if_the_walls_clo
                 assert found.acceleration.sum() == pytest.approx(d.sum(), abs=2e-8 * scale)
 
 
+@pytest.mark.seed('CN06', 'CN07', 'CN08', kind='full')
+@pytest.mark.parametrize('ratio', [1e-8, 1e-6, 1e-3, 1.0, 1e3, 1e6, 1e8])
+@every_method
+def test_a_stack_of_two_cubes_of_any_masses_rests(method, ratio):
+    """Four corners each, a light cube under a heavy one and vice versa: weights add up."""
+    lower, upper, side, gravity = 1.0, ratio, 0.2, 9.81
+    corners = 0.5 * side * np.array([[x, y] for x in (-1, 1) for y in (-1, 1)])
+    # Freedoms of each: vertical, and the two rotations about horizontal axes.
+    arms = np.array([[1.0, y, -x] for x, y in corners]).T
+    T = np.block([[arms, -arms], [np.zeros((3, 4)), arms]])
+    turn = side**2 / 6.0
+    H = np.diag([lower, lower * turn, lower * turn, upper, upper * turn, upper * turn])
+    free = np.array([-gravity, 0.0, 0.0, -gravity, 0.0, 0.0])
+    M = T.T @ np.linalg.solve(H, T)
+    if method == 'gauss':
+        found = solve_gauss(H, free, T, np.zeros(8))
+    else:
+        found = solve_lcp(M, T.T @ free, method)
+    assert found.force[:4].sum() == pytest.approx((lower + upper) * gravity, rel=1e-6)
+    assert found.force[4:].sum() == pytest.approx(upper * gravity, rel=1e-6)
+    assert_allclose(found.acceleration, 0.0, atol=1e-6 * gravity)
+
+
+@every_method
+def test_normals_that_no_joint_can_follow_are_not_made_of_rounding_errors(method):
+    """A slider and a contact across it, whose normal is zero but for rounding."""
+    for noise, lack in ((0.0, 0.0), (1e-17, -1e-16), (-1e-16, 1e-16)):
+        T, H = np.array([[1.0, noise]]), np.array([[2.0]])
+        d = np.array([-9.81, lack])
+        found = solved(method, T.T @ np.linalg.solve(H, T), T, H, d)
+        assert_allclose(found.force, [2.0 * 9.81, 0.0], atol=1e-12)
+        assert found.active.tolist() == [True, False]
+        assert_allclose(found.acceleration, 0.0, atol=1e-12)
+        d = np.array([-9.81, -1e-3])
+        with pytest.raises(InfeasibleContactError, match='contacts 1 from') as caught:
+            solved(method, T.T @ np.linalg.solve(H, T), T, H, d)
+        assert caught.value.certificate == pytest.approx([0.0, 1.0])
+        assert caught.value.rate == pytest.approx(-1e-3)
+
+
 @pytest.mark.seed('CN03')
 def test_why_a_problem_has_no_solution_can_be_asked():
     M = np.array([[1.0, -1.0], [-1.0, 1.0]])
     assert infeasibility(M, [1.0, -0.5]) is None
     error = infeasibility(M, [1.0, -1.5])
     assert 'let the bodies penetrate slightly' in str(error) and error.rate == -0.25
+
+
+def test_what_leads_one_solver_astray_another_one_solves(monkeypatch):
+    def astray(problem):
+        raise NotSolvedError('astray')
+
+    M, d = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-3.0, 1.0])
+    expected = solve_lcp(M, d)
+    for method in METHODS:
+        for failing in (astray, lambda problem: None):
+            monkeypatch.setitem(lcp._SOLVERS, method, failing)
+            assert_allclose(solve_lcp(M, d, method).force, expected.force, rtol=1e-12)
+        monkeypatch.undo()
+    for method in METHODS:
+        monkeypatch.setitem(lcp._SOLVERS, method, astray)
+    with pytest.raises(NotSolvedError, match='beyond the precision'):
+        solve_lcp(M, d)
+
+
+@pytest.mark.seed('CN03')
+@every_method
+def test_a_problem_on_the_verge_of_having_no_solution_is_taken_to_have_one(method):
+    T, H = np.array([[1.0, -1.0]]), np.eye(1)
+    M = T.T @ T
+    for gap in (1e-16, 1e-12, 1e-10, 1e-9):
+        found = solved(method, M, T, H, np.array([1.0, -1.0 - gap]))
+        assert np.abs(found.acceleration).max() < 5e-9
+        assert found.force[1] - found.force[0] == pytest.approx(1.0, abs=1e-8)
+    with pytest.raises(InfeasibleContactError):
+        solved(method, M, T, H, np.array([1.0, -1.0 - 1e-8]))
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,10 @@ from rbd_ros.constraints.problem import Array, NotSolvedError
 RANK = 1e-13
 #: Gradients below this are zero.
 GRADIENT = 1e-13
+#: Elements that a step leaves no larger than this are zero.
+TINY = 1e-15
+#: Maximum number of steps for each element and one more; one or two for each is usual.
+STEPS = 20
 
 
 class LeastSquares(NamedTuple):
@@ -63,7 +67,7 @@ def nonnegative_least_squares(E: Array, f: Array) -> LeastSquares:
     size = np.linalg.norm(E, axis=0)
     tolerance = GRADIENT * size * max(float(np.linalg.norm(f)), 1.0)
     refused = np.zeros(n, dtype=bool)
-    limit = 20 * (n + 1)
+    limit = STEPS * (n + 1)
     for steps in range(limit):
         gradient = E.T @ (f - E @ u)
         open_ = ~positive & ~refused & (gradient > tolerance)
@@ -93,10 +97,6 @@ def nonnegative_least_squares(E: Array, f: Array) -> LeastSquares:
                 break
         u = z
     raise NotSolvedError(f'no end after {limit} steps')
-
-
-#: Elements that a step leaves no larger than this are zero.
-TINY = 1e-15
 
 
 def _free_solution(E: Array, f: Array, positive: NDArray[Any]) -> Array:

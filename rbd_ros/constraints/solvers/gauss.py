@@ -11,15 +11,24 @@ that there is no solution.
 
 from __future__ import annotations
 
-from typing import Any, List, NamedTuple
+from typing import Any, NamedTuple, Tuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from rbd_ros.constraints.problem import Array, InfeasibleContactError, NotSolvedError
+from rbd_ros.constraints.problem import (
+    Array,
+    IMMOVABLE,
+    InfeasibleContactError,
+    NotSolvedError,
+    ROUNDING,
+    TOLERANCE,
+)
 
-#: Accelerations below this part of the largest are zero, and so are normals that depend on others.
+#: Accelerations below this part of the largest are zero; so are parts of normals that others lack.
 VIOLATION, DEPENDENT = 1e-11, 1e-9
+#: Maximum number of steps for each contact and one more; one or two for each is usual.
+STEPS = 50
 
 
 class GaussSolution(NamedTuple):
@@ -58,71 +67,78 @@ def solve_gauss(H: ArrayLike, free: ArrayLike, T: ArrayLike, bias: ArrayLike) ->
         )
     if not all(np.isfinite(x).all() for x in (inertia, start, normals, rest)):
         raise ValueError('H, free, T and bias must be finite')
-    # With H = L L^T and y = L^T (qdd - free) the shortest y with A^T y + d >= 0 is wanted.
+    # With H = L L^T and y = L^T (qdd - free) the shortest y with A^T y + d >= 0 is wanted. Columns
+    # of unit length and d of at most one make all contacts comparable.
     L = np.linalg.cholesky(inertia)
-    A = np.linalg.solve(L, normals)
-    d = normals.T @ start + rest
+    A, d = np.linalg.solve(L, normals), normals.T @ start + rest
     size = np.linalg.norm(A, axis=0)
-    tolerance = VIOLATION * np.maximum(size, size.max(initial=0.0)) * _scale(d, size)
-    force, steps = _shortest(A, d, size, tolerance)
-    a = start + np.linalg.solve(L.T, A @ force)
+    movable = size > IMMOVABLE * size.max(initial=0.0)
+    moved = np.flatnonzero(movable)
+    for i in np.flatnonzero(~movable & (d < -VIOLATION * np.abs(d).max(initial=0.0))):
+        raise InfeasibleContactError(np.eye(r)[i], float(d[i]))  # which no motion changes
+    A, goal = A[:, moved] / size[moved], d[moved] / size[moved]
+    unit = float(np.abs(goal).max(initial=0.0))
+    if unit > 0.0:
+        goal = goal / unit
+    solved, proof, steps = _shortest(A, goal)
+    if not solved:
+        mu = np.zeros(r)
+        mu[moved] = proof / size[moved]
+        mu /= mu.sum()
+        raise InfeasibleContactError(mu, float(mu @ d))
+    force = np.zeros(r)
+    force[moved] = unit * proof / size[moved]
+    a = start + unit * np.linalg.solve(L.T, A @ proof)
     separation = np.where(force > 0.0, 0.0, normals.T @ a + rest)
     return GaussSolution(a, force, separation, force > 0.0, steps)
 
 
-def _scale(d: Array, size: Array) -> float:
-    """Largest length of y that a single contact asks for, of those that it can ask."""
-    seen = size > 0.0
-    return float(np.abs(d[seen] / size[seen]).max(initial=0.0)) or 1.0
+def _shortest(A: Array, d: Array) -> Tuple[bool, Array, int]:
+    """Shortest y with A^T y + d >= 0, as y = A x with x >= 0.
 
-
-def _shortest(A: Array, d: Array, size: Array, tolerance: Array) -> Any:
-    """Multipliers of the shortest y = A lambda with A^T y + d >= 0, and the number of steps."""
+    :param A: matrix of columns of unit length, (n, r)
+    :param d: vector, (r,), of elements of at most one
+    :return: True, x and the number of steps; if there is no such y, False, a proof of it, x >= 0
+        with A x = 0 and x . d < 0, and the number of steps
+    :raises NotSolvedError: if rounding keeps it from ending
+    """
     r = len(d)
-    force, active = np.zeros(r), np.zeros(0, dtype=int)
-    working: List[int] = []
-    steps, limit = 0, 50 * (r + 1)
+    x, working, settled = np.zeros(r), np.zeros(r, dtype=bool), np.zeros(r, dtype=bool)
+    steps, limit = 0, STEPS * (r + 1)
     while True:
-        excess = A.T @ (A @ force) + d
-        excess[working] = 0.0
-        scaled = np.where(excess < -tolerance, excess / np.where(size > 0.0, size, 1.0), 0.0)
-        scaled = np.where((size == 0.0) & (excess < -tolerance), -np.inf, scaled)
-        if not r or scaled.min() >= 0.0:
-            return force, steps
-        entering = int(np.argmin(scaled))
+        excess = np.where(working | settled, 0.0, A.T @ (A @ x) + d)
+        if excess.min(initial=0.0) >= -(VIOLATION + ROUNDING * x.max(initial=0.0)):
+            return True, x, steps
+        entering = int(np.argmin(excess))
         while True:
-            steps += 1
-            if steps > limit:
+            if steps == limit:
                 raise NotSolvedError(f'no end after {limit} steps')
-            active = np.array(working, dtype=int)
-            a = A[:, entering]
-            shares = np.linalg.lstsq(A[:, active], a, rcond=None)[0]
-            across = a - A[:, active] @ shares
-            violation = float(a @ (A @ force) + d[entering])
-            blocking = shares > DEPENDENT * (1.0 + np.abs(shares).max(initial=0.0))
-            ratios = np.full(len(active), np.inf)
-            ratios[blocking] = force[active[blocking]] / shares[blocking]
-            to_drop = float(ratios.min(initial=np.inf))
-            independent = np.linalg.norm(across) > DEPENDENT * size[entering]
-            to_reach = -violation / float(across @ across) if independent else np.inf
+            steps += 1
+            shares = np.zeros(r)
+            shares[working] = np.linalg.lstsq(A[:, working], A[:, entering], rcond=None)[0]
+            across = A[:, entering] - A @ shares
+            square = float(across @ across)
+            # How far the step goes before a force would turn negative, and to reach the contact.
+            blocking = working & (shares > DEPENDENT)
+            ratios = np.where(blocking, x, np.inf) / np.where(blocking, shares, 1.0)
+            to_drop = float(ratios.min())
+            to_reach = np.inf
+            if square > DEPENDENT**2:
+                to_reach = -float(A[:, entering] @ (A @ x) + d[entering]) / square
             step = min(to_drop, to_reach)
             if step == np.inf:
-                raise _refusal(active, shares, entering, d)
-            force[active] -= step * shares
-            force[entering] += step
-            if to_reach <= to_drop:
-                working.append(entering)
+                proof = np.maximum(-shares, 0.0)
+                proof[entering] = 1.0
+                if proof @ d < -2.0 * TOLERANCE:
+                    return False, proof, steps
+                # On the verge of having no solution, which is taken to be rounding.
+                settled[entering] = True
                 break
-            leaving = int(active[np.argmin(ratios)])
-            force[leaving] = 0.0
-            working.remove(leaving)
-        np.maximum(force, 0.0, out=force)
-
-
-def _refusal(active: Any, shares: NDArray[Any], entering: int, d: Array) -> InfeasibleContactError:
-    """Error with the combination of normals that is zero: the one that could not be taken in."""
-    mu = np.zeros(len(d))
-    mu[active] = np.maximum(-shares, 0.0)
-    mu[entering] = 1.0
-    mu /= mu.sum()
-    return InfeasibleContactError(mu, float(mu @ d))
+            x = np.maximum(x - step * shares, 0.0)
+            x[entering] += step
+            if to_reach <= to_drop:
+                working[entering] = True
+                break
+            leaving = int(np.argmin(ratios))
+            working[leaving] = False
+            x[leaving] = 0.0

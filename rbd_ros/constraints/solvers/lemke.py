@@ -17,6 +17,8 @@ from rbd_ros.constraints.problem import Array, NotSolvedError
 
 #: Elements of a column below this are no pivots, and ratios that differ by less are equal.
 PIVOT, TIE = 1e-10, 1e-12
+#: Maximum number of pivots for each row and one more; a few for each is usual.
+PIVOTS = 50
 
 
 class LemkeEnd(NamedTuple):
@@ -50,7 +52,7 @@ def lemke(M: Array, d: Array) -> LemkeEnd:
     table = np.hstack([np.eye(r), -M, -np.ones((r, 1)), d[:, None]])
     basis = list(range(r))
     row, entering = _lexicographic_minimum(table, np.arange(r), np.ones(r), basis, -1), artificial
-    limit = 50 * (r + 1)
+    limit = PIVOTS * (r + 1)
     for pivots in range(1, limit + 1):
         table[row] /= table[row, entering]
         others = np.arange(r) != row

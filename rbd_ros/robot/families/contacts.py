@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 
 from rbd_ros.algorithms.contact.contact_constraints import ContactConstraints
 from rbd_ros.algorithms.contact.contact_equations import ContactEquations
+from rbd_ros.algorithms.contact.rolling_constraints import RollingConstraints
+from rbd_ros.algorithms.contact.surface_rates import SurfaceRates
 from rbd_ros.algorithms.kinds import CONTACTS
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Outs
 from rbd_ros.robot.kernels import Kernels
@@ -131,6 +133,79 @@ class PointContacts(Compiled):
         """
         geometry = self._geometry(points, normals, point_rates, normal_rates)
         return self._call('equations', (q, v, tau, *geometry), external_forces, out, bind=False)
+
+    @computes('rolling_constraints')
+    def rolling(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        points: ArrayLike,
+        normals: ArrayLike,
+        point_rates: ArrayLike,
+        normal_rates: ArrayLike,
+        *,
+        out: Outs = None,
+    ) -> RollingConstraints:
+        """Constraints K v = 0 and K a = k of bodies that roll without slipping, with tangents.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param points: contact points, (c, 3) [m]
+        :param normals: unit normals and tangents, (c, 3, 3); without tangents, (c, 3), the bodies
+            stay in touch and may slip
+        :param point_rates: velocities at which the contact points move in space, (c, 3) [m/s]
+        :param normal_rates: rates of the normals and tangents, of the same shape [1/s]
+        :param out: arrays for all three
+        :return: K, (r, nv), K v, (r,) [m/s], and k, (r,) [m/s^2]
+        :raises ValueError: for a wrong shape or dtype
+        """
+        geometry = self._geometry(points, normals, point_rates, normal_rates)
+        return self._call('rolling', (q, v, *geometry), None, out, bind=False)
+
+    @computes('surface_rates')
+    def surface_rates(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        points: ArrayLike,
+        normals: ArrayLike,
+        curvatures: ArrayLike,
+        radii: ArrayLike,
+        *,
+        out: Outs = None,
+    ) -> SurfaceRates:
+        """Rates of points and normals where smooth surfaces touch, for the other functions here.
+
+        A sphere of radius r has radii r 1 as a successor and curvatures 1/r as a predecessor; a
+        bowl has curvatures -1/r, a plane zeros; a vertex has radii of zeros.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param points: contact points, (c, 3) [m]
+        :param normals: unit normals from predecessor to successor, (c, 3), or normals and
+            tangents, (c, 3, 3)
+        :param curvatures: how the outward normal of each predecessor changes as the point moves
+            over its surface, in base coordinates, (c, 3, 3) [1/m]
+        :param radii: how the point moves over each successor's surface as its outward normal
+            changes, in base coordinates, (c, 3, 3) [m]
+        :param out: arrays for both
+        :return: point_rates, (c, 3) [m/s], and normal_rates, of the shape of the normals [1/s]
+        :raises ValueError: for a wrong shape or dtype
+        """
+        matrices = (len(self.pairs), 3, 3)
+        geometry = (
+            _flat('points', points, matrices[:2]),
+            _flat('normals', normals, self._directions),
+            _flat('curvatures', curvatures, matrices),
+            _flat('radii', radii, matrices),
+        )
+        found: SurfaceRates = self._call('surface_rates', (q, v, *geometry), None, out, bind=False)
+        if out is not None or not self.tangents:
+            return found
+        directions = found.normal_rates
+        return SurfaceRates(
+            found.point_rates, directions.reshape(*directions.shape[:-2], *self._directions)
+        )
 
     def _geometry(
         self, points: Any, normals: Any, point_rates: Any, normal_rates: Any

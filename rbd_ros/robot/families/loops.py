@@ -19,6 +19,7 @@ from rbd_ros.algorithms.closed_loops.constraint_rank import (
 )
 from rbd_ros.algorithms.closed_loops.direct_solution import direct_solution
 from rbd_ros.algorithms.closed_loops.explicit_loops import LoopFunction
+from rbd_ros.algorithms.closed_loops.implicit_constraints import ConstraintFunction
 from rbd_ros.algorithms.closed_loops.loop_closure import LoopClosure
 from rbd_ros.algorithms.closed_loops.loop_constraints import LoopConstraints
 from rbd_ros.algorithms.closed_loops.loop_equations import LoopEquations
@@ -30,6 +31,7 @@ from rbd_ros.algorithms.inertia_matrix.singularity import singularity
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.families.explicit_loops import ExplicitLoops
+from rbd_ros.robot.families.implicit_constraints import ImplicitConstraints
 from rbd_ros.robot.kernels import Kernels
 
 Solution = Tuple[Array, Array]
@@ -178,6 +180,14 @@ class LoopFunctions(Compiled):
         :param freedoms: number of independent variables
         """
         return ExplicitLoops(self._kernels.model, gamma, freedoms)
+
+    def implicit(self, phi: ConstraintFunction) -> ImplicitConstraints:
+        """Constraints phi(q) = 0 of any number of bodies, beside those of loop joints.
+
+        :param phi: a text over scalars, see `algorithms.closed_loops.implicit_constraints`
+        :raises ValueError: for an unknown joint or link, or if there are no constraints
+        """
+        return ImplicitConstraints(self._kernels, phi)
 
     def forward_dynamics(
         self,

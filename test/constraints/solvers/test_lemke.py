@@ -1,0 +1,73 @@
+"""Lemke's method by itself, without another solver that would make up for it."""
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+from support.complementarity import enumerated, random_problem
+
+from rbd_ros.constraints.problem import LcpProblem, NotSolvedError
+from rbd_ros.constraints.solvers import lemke as module
+from rbd_ros.constraints.solvers.lemke import lemke
+
+
+@pytest.mark.seed('CN06', kind='full')
+@pytest.mark.parametrize('kind', ['any', 'feasible', 'tied'])
+def test_it_ends_with_a_basis_that_solves_or_a_ray_that_proves(kind):
+    rng = np.random.default_rng(3)
+    ends, most = {True: 0, False: 0}, 0.0
+    for _ in range(300):
+        contacts, rank = rng.integers(1, 8, 2)
+        M, _, _, d = random_problem(rng, contacts, rank, kind)
+        problem = LcpProblem.of(M, d)
+        end = lemke(problem.M, problem.d)
+        expected = enumerated(M, d)
+        assert end.solved == (expected is not None)
+        ends[end.solved] += 1
+        most = max(most, end.pivots / contacts)
+        if end.solved:
+            found = problem.solution_of(end.active, end.pivots)
+            assert_allclose(found.acceleration, expected[1], atol=1e-7 * (1.0 + np.abs(d).max()))
+            assert found.iterations == end.pivots
+            assert not end.direction.any()
+        else:
+            assert end.direction.min() >= 0.0 and len(end.active) == 0
+            mu = end.direction / end.direction.sum()
+            assert np.abs(problem.M @ mu).max() < 1e-9 and problem.d @ mu < 0.0
+    assert most <= 4.0  # pivots a contact
+    assert ends[True] > 200 and (ends[False] > 5) == (kind == 'any')
+
+
+@pytest.mark.seed('CN06', kind='full')
+@pytest.mark.parametrize('seed', range(4))
+def test_ties_do_not_make_it_go_round_in_circles(seed):
+    """Thirty copies of contacts with small integers: nearly all ratios are equal."""
+    rng = np.random.default_rng(seed)
+    T = rng.integers(-1, 2, (4, 6)).astype(float)
+    T = np.hstack([T[:, rng.permutation(6)] for _ in range(5)])
+    M, d = T.T @ T, T.T @ rng.integers(-2, 3, 4).astype(float)
+    problem = LcpProblem.of(M, d)
+    end = lemke(problem.M, problem.d)
+    assert end.solved and end.pivots <= 60
+    found = problem.solution_of(end.active, end.pivots)
+    assert found is not None and np.linalg.matrix_rank(T[:, found.active]) == found.active.sum()
+
+
+def test_no_pivot_where_nothing_pushes():
+    end = lemke(np.eye(3), np.array([0.0, 1.0, 0.5]))
+    assert end.solved and end.pivots == 0 and len(end.active) == 0
+    assert lemke(np.eye(1), np.array([-1.0])).pivots == 2
+
+
+def test_a_ray_of_one_contact_that_nothing_moves():
+    end = lemke(np.zeros((1, 1)), np.array([-1.0]))
+    assert not end.solved and end.direction.tolist() == [1.0]
+
+
+def test_it_stops_at_its_limit_of_pivots(monkeypatch):
+    monkeypatch.setattr(module, 'PIVOTS', 1)
+    assert lemke(np.eye(1), np.array([-1.0])).pivots == 2
+    M, d = np.eye(3) + 0.1, np.array([-1.0, -0.9, -0.8])
+    assert lemke(M, d).pivots == 4
+    monkeypatch.setattr(module, 'PIVOTS', 0)
+    with pytest.raises(NotSolvedError, match='no end after 0 pivots'):
+        lemke(M, d)
