@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from functools import partial
 import math
-from typing import List, NamedTuple, Sequence, Tuple
+from typing import List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,7 +61,8 @@ class Event(NamedTuple):
 
     :param time: when [s]
     :param kind: what brought it about: `GAIN`, `LOSS` or `BREAK`
-    :param contacts: numbers of the contacts concerned
+    :param contacts: numbers of the contacts concerned: those gained, or hit while they were there,
+        those lost or broken
     :param impulse: impulses of all contacts, (c,) [N s], zero but for collisions
     """
 
@@ -195,6 +196,20 @@ class EventDrivenSimulator:
                 f'contact {self._name(deepest)} begins {-gaps.gap[deepest]:.3g} m deep; move the '
                 'bodies apart'
             )
+        self._settle(GAIN, ())
+
+    def apply_impulse(
+        self, link: str, impulse: ArrayLike, point: Optional[ArrayLike] = None
+    ) -> None:
+        """Hit a link; contacts that are closed answer with impulses of their own.
+
+        :param link: name of the link
+        :param impulse: spatial impulse in base coordinates, (6,), or with a point the linear
+            impulse through it, (3,) [N m s, N s]
+        :param point: that point in base coordinates, (3,) [m]
+        :raises ValueError: for an unknown link or a wrong shape
+        """
+        self.v = self.robot.impacts.apply_impulse(self.q, self.v, link, impulse, point)
         self._settle(GAIN, ())
 
     # -- motion
@@ -381,7 +396,9 @@ class EventDrivenSimulator:
             spare = self._current & ~cause if kind == BREAK else self._current
             self._complete_basis(equations.M, np.flatnonzero(spare).tolist())
         self._project()
-        changed = {GAIN: gained, LOSS: cause, BREAK: before & ~self._current}[kind]
+        # Contacts that were there already may be hit, too, without any that is gained.
+        hit = gained if gained.any() else impulse > 0.0
+        changed = {GAIN: hit, LOSS: cause, BREAK: before & ~self._current}[kind]
         self._record(kind, changed, impulse)
         if kind != GAIN:  # what bears the body instead, as the edge of a table
             self._record(GAIN, gained & self._current, impulse)

@@ -7,6 +7,7 @@ from scipy.integrate import quad, solve_ivp
 from support.simulated_robots import at, ball, body, GRAVITY, pendulum
 from support.touching import planar_body, row_of_balls
 
+from rbd_ros import Robot
 from rbd_ros.simulation import EventDrivenSimulator, FaceContact, SphereContact
 
 
@@ -447,6 +448,58 @@ def test_a_pendulum_swings_against_a_wall():
     impulses = [event.impulse[0] for event in simulator.events]
     expected = [length * speed * e**k * (1 + e) for k in range(3)]
     assert_allclose(impulses, expected, rtol=1e-5)
+
+
+@pytest.mark.seed('CN15')
+def test_what_is_hit_moves_as_its_contacts_let_it():
+    """Down: the floor answers, and gives e back; along: it slides; up: it leaves."""
+    simulator = bouncing(0.5)
+    simulator.reset(at((0, 0, 0.1)), np.zeros(6))
+    simulator.apply_impulse('body', [0.6, 0, -2.0], [0, 0, 0.1])
+    assert_allclose(simulator.v, [0, 0, 0, 0.3, 0, 0.5], atol=1e-12)
+    assert simulator.events[-1].impulse == pytest.approx([2.0 * 1.5])
+    simulator.reset(at((0, 0, 0.1)), np.zeros(6))
+    simulator.apply_impulse('body', [0, 0, 0, 0.6, 0, 0])
+    assert simulator.current == (0,) and simulator.v[3] == pytest.approx(0.3)
+    simulator.apply_impulse('body', [0, 0, 0.4], [0, 0, 0])
+    assert simulator.current == () and simulator.v[5] == pytest.approx(0.2)
+    simulator.advance(0.03)
+    height = 0.2 * 0.03 - 0.5 * GRAVITY * 0.03**2
+    assert simulator.q[6] - 0.1 == pytest.approx(height, abs=1e-10)
+    with pytest.raises(ValueError, match='wheel'):
+        simulator.apply_impulse('wheel', np.zeros(6))
+
+
+@pytest.mark.seed('CN09')
+def test_an_arm_bounces_on_a_table_without_loss(robot_paths):
+    """A real robot with a ball as its tool: elastic, energy stays through every impact."""
+    arm = Robot.from_urdf(str(robot_paths['ur5_robot']))
+    tool = FaceContact(
+        'tool0', face_link='base_link', origin=(0, 0, 0.1), radius=0.05, restitution=1.0
+    )
+    simulator = EventDrivenSimulator(arm, [tool])
+    simulator.reset([0.3, -0.9, 0.8, 0.2, 0.1, 0.0], np.zeros(6))
+    start = arm.energy(simulator.q, simulator.v).total
+    damped = arm.damping.any()
+    for _ in range(8):
+        simulator.advance(0.1)
+        assert simulator.gaps[0] > -1e-10
+        if not damped:
+            energy = arm.energy(simulator.q, simulator.v).total
+            assert energy == pytest.approx(start, abs=1e-6)
+    hits = [event for event in simulator.events if event.impulse.any()]
+    assert hits and min(event.impulse[0] for event in hits) > 0.0
+    assert not damped
+
+
+def test_events_without_end_are_reported(monkeypatch):
+    from rbd_ros.simulation import event_driven
+
+    simulator = bouncing(0.5)
+    watch = event_driven.Watch(event_driven.PULLING, 0, 0.0)
+    monkeypatch.setattr(event_driven, 'earliest', lambda *_: (watch, 0.0))
+    with pytest.raises(ArithmeticError, match='51 events at 0 s'):
+        simulator.advance(1.0)
 
 
 # -- what makes no sense
