@@ -15,6 +15,7 @@ from rbd_ros.robot.families.denoc import ComplementFunctions
 from rbd_ros.robot.families.derivatives import DerivativeFunctions
 from rbd_ros.robot.families.floating_base import FloatingBaseFrame, FloatingBaseFunctions
 from rbd_ros.robot.families.hybrid import Partition
+from rbd_ros.robot.families.impacts import ImpactFunctions, ImpactPair
 from rbd_ros.robot.families.loops import LoopFunctions
 from rbd_ros.robot.families.regressors import RegressorFunctions
 from rbd_ros.robot.frame import RobotFrame
@@ -36,6 +37,8 @@ HOMES: Tuple[Tuple[str, type], ...] = (
     ('centroidal.', CentroidalFunctions),
     ('denoc.', ComplementFunctions),
     ('contacts.between(pairs, tangents).', PointContacts),
+    ('impacts.', ImpactFunctions),
+    ('impacts.between(predecessor, successor).', ImpactPair),
 )
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from rbd_ros.robot.families.derivatives import DerivativeFunctions
     from rbd_ros.robot.families.floating_base import FloatingBaseFunctions
     from rbd_ros.robot.families.hybrid import HybridFunctions
+    from rbd_ros.robot.families.impacts import ImpactFunctions
     from rbd_ros.robot.families.loops import LoopFunctions
     from rbd_ros.robot.families.regressors import RegressorFunctions
 
@@ -137,6 +138,13 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
         from rbd_ros.robot.families.hybrid import HybridFunctions
 
         return HybridFunctions(self._kernels)
+
+    @cached_property
+    def impacts(self) -> ImpactFunctions:
+        """Impulses and collisions."""
+        from rbd_ros.robot.families.impacts import ImpactFunctions
+
+        return ImpactFunctions(self._kernels)
 
     @cached_property
     def loops(self) -> LoopFunctions:

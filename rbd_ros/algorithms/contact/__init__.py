@@ -1,1 +1,1 @@
-"""Rigid bodies in contact: point contacts, and their equations of motion (book ch. 11)."""
+"""Rigid bodies in contact: point contacts, their equations, and impacts (book ch. 11)."""

@@ -1,0 +1,321 @@
+"""Compliant surfaces in continuous time, and the book's extensions of them (book 11.8).
+
+A surface is massless: forces on it are in balance, so that its deformation z, negative where it is
+pressed in, is a state of first order. p is the gap of the body above the undeformed surface. Where
+they touch, p = z (a body below z, as steps of an integrator may leave it, touches as well):
+
+    f_n = 0 if p > z, else max(0, -K z - D dp/dt)          (11.74, 11.75)
+    dz/dt = -(K z + f_n)/D                                 (11.73, 11.76)
+
+These laws are what law.py discretises, one function of time at a time, for any integrator: they
+give forces and rates, and whoever calls them integrates the states. A contact point may wander
+over the surface: spring, damper and their states then go with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import NamedTuple, Protocol, Tuple
+
+from rbd_ros.contact.ground import ContactParameters
+from rbd_ros.contact.law import within_cone
+
+Pair = Tuple[float, float]
+Deformation = Tuple[float, ...]
+
+
+def _require(name: str, value: float, positive: bool) -> None:
+    if not (0.0 < value < math.inf or (value == 0.0 and not positive)):
+        raise ValueError(
+            f'{name} must {"be positive" if positive else "not be negative"}, and finite, got '
+            f'{value}'
+        )
+
+
+class Surface(Protocol):
+    """What a compliant surface is: a normal force, and rates of its deformations.
+
+    :param states: number of its deformations
+    """
+
+    states: int
+
+    def force(self, p: float, p_rate: float, z: Deformation) -> float:
+        """Normal force on the body [N].
+
+        :param p: gap above the undeformed surface [m]
+        :param p_rate: its rate [m/s]
+        :param z: deformations, (states,) [m]
+        """
+
+    def rates(self, p: float, p_rate: float, z: Deformation) -> Deformation:
+        """Rates of the deformations, (states,) [m/s]; arguments are those of `force`."""
+
+
+@dataclass(frozen=True)
+class LinearSurface:
+    """A spring and a damper side by side (book eq 11.73 and 11.74).
+
+    :param stiffness: K [N/m]
+    :param damping: D [N s/m]
+    :raises ValueError: if one of them is not positive and finite
+    """
+
+    stiffness: float
+    damping: float
+    states = 1
+
+    def __post_init__(self) -> None:
+        _require('stiffness', self.stiffness, True)
+        _require('damping', self.damping, True)
+
+    def force(self, p: float, p_rate: float, z: Deformation) -> float:
+        """Normal force (11.74) [N]; arguments are those of `Surface.force`."""
+        if p > z[0]:
+            return 0.0
+        return max(0.0, -self.stiffness * z[0] - self.damping * p_rate)
+
+    def rates(self, p: float, p_rate: float, z: Deformation) -> Deformation:
+        """Rate of the deformation (11.73), (1,) [m/s]; arguments as for `Surface.force`."""
+        return (-(self.stiffness * z[0] + self.force(p, p_rate, z)) / self.damping,)
+
+    def recovered(self, z_0: float, time: float) -> float:
+        """Deformation some time after contact was lost at z_0: z_0 exp(-K t/D) [m].
+
+        :param z_0: deformation when contact was lost [m]
+        :param time: time since then [s]
+        """
+        return z_0 * math.exp(-self.stiffness * time / self.damping)
+
+
+@dataclass(frozen=True)
+class TwoSurfaces:
+    """Two compliant surfaces that meet, each with a deformation of its own (book 11.8).
+
+    Where they touch, p = z_1 + z_2, and both bear the same force. A second surface without damping
+    is a spring in series with the first spring-damper pair: the three-parameter solid.
+
+    :param first: one surface
+    :param stiffness: K of the other surface [N/m]
+    :param damping: D of the other surface, which may be zero [N s/m]
+    :raises ValueError: for numbers that make no sense
+    """
+
+    first: LinearSurface
+    stiffness: float
+    damping: float
+    states = 2
+
+    def __post_init__(self) -> None:
+        _require('stiffness', self.stiffness, True)
+        _require('damping', self.damping, False)
+
+    def force(self, p: float, p_rate: float, z: Deformation) -> float:
+        """Normal force [N]; arguments are those of `Surface.force`, with z = (z_1, z_2)."""
+        K_1, D_1, K_2, D_2 = self._parameters
+        if p > z[0] + z[1]:
+            return 0.0
+        if D_2 == 0.0:
+            # The spring follows at once, whatever state is given for it.
+            return max(0.0, -K_2 * (p - z[0]))
+        # From dz_i/dt = -(K_i z_i + f)/D_i, whose sum is dp/dt.
+        return max(0.0, -(K_1 * z[0] / D_1 + K_2 * z[1] / D_2 + p_rate) / (1.0 / D_1 + 1.0 / D_2))
+
+    def rates(self, p: float, p_rate: float, z: Deformation) -> Deformation:
+        """Rates of both deformations, (2,) [m/s]; arguments are those of `force`."""
+        K_1, D_1, K_2, D_2 = self._parameters
+        f = self.force(p, p_rate, z)
+        first = -(K_1 * z[0] + f) / D_1
+        if D_2 > 0.0:
+            return first, -(K_2 * z[1] + f) / D_2
+        return first, (p_rate - first if f > 0.0 else 0.0)
+
+    def lumped(self) -> LinearSurface:
+        """One surface for both, which exists if they recover equally fast.
+
+        :raises ValueError: if K/D is not the same for both
+        """
+        K_1, D_1, K_2, D_2 = self._parameters
+        if not math.isclose(K_1 * D_2, K_2 * D_1, rel_tol=1e-9):
+            raise ValueError(
+                'surfaces can be lumped together only if K/D is the same for both, got '
+                f'{K_1 / D_1:g} and {K_2 / D_2 if D_2 else math.inf:g} 1/s'
+            )
+        return LinearSurface(K_1 * K_2 / (K_1 + K_2), D_1 * D_2 / (D_1 + D_2))
+
+    @property
+    def _parameters(self) -> Tuple[float, float, float, float]:
+        return self.first.stiffness, self.first.damping, self.stiffness, self.damping
+
+
+@dataclass(frozen=True)
+class HuntCrossleySurface:
+    """A spring that stiffens, with damping that grows with the deformation.
+
+    f = (-z)^n (K - c dz/dt): no jump of the force at first touch, and a loss that grows with the
+    speed of the impact (K. Hunt and F. Crossley, 1975; D. Marhefka and D. Orin, 1999). With n =
+    3/2 it is Hertz's contact of spheres. Left alone, the surface comes back at the speed K/c.
+
+    :param stiffness: K [N/m^n]
+    :param damping: c [N s/m^(n + 1)]
+    :param exponent: n
+    :raises ValueError: if one of them is not positive and finite
+    """
+
+    stiffness: float
+    damping: float
+    exponent: float = 1.5
+    states = 1
+
+    def __post_init__(self) -> None:
+        _require('stiffness', self.stiffness, True)
+        _require('damping', self.damping, True)
+        _require('exponent', self.exponent, True)
+
+    def force(self, p: float, p_rate: float, z: Deformation) -> float:
+        """Normal force [N]; arguments are those of `Surface.force`."""
+        if p > z[0] or z[0] >= 0.0:
+            return 0.0
+        pressed: float = (-z[0]) ** self.exponent
+        return max(0.0, pressed * (self.stiffness - self.damping * p_rate))
+
+    def rates(self, p: float, p_rate: float, z: Deformation) -> Deformation:
+        """Rate of the deformation, (1,) [m/s]; arguments are those of `Surface.force`."""
+        recovering = self.stiffness / self.damping if z[0] < 0.0 else 0.0
+        if p > z[0]:
+            return (recovering,)
+        # Touching: the surface is at the body, unless the body leaves faster than it comes back.
+        return (min(p_rate, recovering),)
+
+
+class SurfaceMemory:
+    """A linear surface whose state need not be integrated (book 11.8).
+
+    Where there is contact, the deformation is the gap; afterwards it is known in closed form from
+    when and where contact was lost. Whoever integrates the body calls `keep` after each step.
+
+    :param surface: the surface
+    """
+
+    def __init__(self, surface: LinearSurface):
+        self.surface = surface
+        self._lost_at, self._lost_z = 0.0, 0.0
+
+    def deformation(self, time: float) -> float:
+        """Deformation if contact is not made again until then [m].
+
+        :param time: what time it is [s]
+        """
+        return self.surface.recovered(self._lost_z, time - self._lost_at)
+
+    def force(self, time: float, p: float, p_rate: float) -> float:
+        """Normal force on the body [N].
+
+        :param time: what time it is [s]
+        :param p: gap above the undeformed surface [m]
+        :param p_rate: its rate [m/s]
+        """
+        # A body at the surface has its deformation, wherever a step has left the surface.
+        return 0.0 if p > self.deformation(time) else self.surface.force(p, p_rate, (p,))
+
+    def keep(self, time: float, p: float, p_rate: float) -> None:
+        """Remember the state at the end of a step; arguments are those of `force`."""
+        if self.force(time, p, p_rate) > 0.0:
+            self._lost_at, self._lost_z = time, p
+
+
+class ContactForces(NamedTuple):
+    """Forces at a contact point and rates of its states.
+
+    :param normal: normal force f_n [N]
+    :param tangential: force along both tangents, friction and drag [N]
+    :param deformation_rates: rates of z [m/s]
+    :param tangential_rates: rates of x [m/s]
+    """
+
+    normal: float
+    tangential: Pair
+    deformation_rates: Deformation
+    tangential_rates: Pair
+
+
+@dataclass(frozen=True)
+class CompliantContact:
+    """A contact point with a compliant surface, Coulomb friction and drag (eq 11.75 to 11.79).
+
+    :param surface: law of the normal direction
+    :param stiffness: K_t along both tangents [N/m]
+    :param damping: D_t along both tangents [N s/m]
+    :param friction: coefficient of Coulomb friction mu
+    :param drag: coefficient of the viscous force against the motion of the contact point over the
+        surface [N s/m]: the work that moving the compressed place takes, as in rolling
+    :raises ValueError: for numbers that make no sense
+    """
+
+    surface: Surface
+    stiffness: float
+    damping: float
+    friction: float
+    drag: float = 0.0
+
+    def __post_init__(self) -> None:
+        _require('stiffness', self.stiffness, True)
+        _require('damping', self.damping, True)
+        _require('friction', self.friction, False)
+        _require('drag', self.drag, False)
+
+    def evaluate(
+        self,
+        p: float,
+        p_rate: float,
+        slip: Pair,
+        z: Deformation,
+        x: Pair,
+        travel: Pair = (0.0, 0.0),
+    ) -> ContactForces:
+        """Forces on the body, from positions and velocities alone.
+
+        :param p: gap above the undeformed surface [m]
+        :param p_rate: its rate [m/s]
+        :param slip: tangential velocity of the body's point at the contact, (2,) [m/s]
+        :param z: normal deformations, (surface.states,) [m]
+        :param x: tangential deformations, (2,) [m]
+        :param travel: velocity of the contact point over the surface, (2,) [m/s]
+        """
+        f_n = self.surface.force(p, p_rate, z)
+        K, D = self.stiffness, self.damping
+        # Both tangents together: the cone is round (11.78, 11.79 with a second tangent).
+        f_1, f_2 = within_cone(
+            -K * x[0] - D * slip[0], -K * x[1] - D * slip[1], self.friction * f_n
+        )
+        # Friction and drag act on the body; friction alone holds the patch (11.77).
+        dragged = self.drag if f_n > 0.0 else 0.0
+        return ContactForces(
+            f_n,
+            (f_1 - dragged * travel[0], f_2 - dragged * travel[1]),
+            self.surface.rates(p, p_rate, z),
+            (-(K * x[0] + f_1) / D, -(K * x[1] + f_2) / D),
+        )
+
+
+def in_series(first: ContactParameters, second: ContactParameters) -> ContactParameters:
+    """Parameters of `Simulator` for two compliant surfaces that meet, lumped together.
+
+    Friction is that of the less rough one.
+
+    :param first: parameters of one surface
+    :param second: parameters of the other
+    :raises ValueError: if K/D is not the same for both, along the normal or along the tangents
+    """
+    K_1, D_1, K_t1, D_t1, _ = (float(x) for x in first.array())
+    K_2, D_2, K_t2, D_t2, _ = (float(x) for x in second.array())
+    normal = TwoSurfaces(LinearSurface(K_1, D_1), K_2, D_2).lumped()
+    tangent = TwoSurfaces(LinearSurface(K_t1, D_t1), K_t2, D_t2).lumped()
+    return ContactParameters(
+        normal.stiffness,
+        normal.damping,
+        min(first.friction, second.friction),
+        tangent.stiffness,
+        tangent.damping,
+    )

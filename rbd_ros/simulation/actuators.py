@@ -1,0 +1,261 @@
+"""What lies between a motor's terminals and a joint: electromechanics, elasticity, play, friction.
+
+A robot's own model has rigid transmissions: rotor inertia (armature), viscous and Coulomb friction
+and effort limits. The laws here are for what it leaves out. They are functions of positions and
+velocities, and can be called in the torque of `rollout`, of `EventDrivenSimulator`, or before
+every step of `Simulator`. Motor variables are those behind the gears, reflected to the joint,
+unless a docstring says otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import List, Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.model import Body, Link, Model
+from rbd_ros.model.joints import Revolute
+from rbd_ros.robot import Robot
+from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
+
+
+def _require(name: str, value: float, positive: bool = True, finite: bool = True) -> None:
+    if not (value > 0.0 or (value == 0.0 and not positive)) or (finite and math.isinf(value)):
+        what = 'be positive' if positive else 'not be negative'
+        raise ValueError(f'{name} must {what}{", and finite" if finite else ""}, got {value}')
+
+
+@dataclass(frozen=True)
+class DcMotor:
+    """A permanent-magnet DC motor with a gear, or one axis of a field-oriented drive.
+
+    L di/dt = V - R i - k N v and tau = N k i, with the speed v of the joint: the same k is the
+    torque constant and that of the back electromotive force, so that k N v i is the mechanical
+    power.
+
+    :param resistance: R [ohm]
+    :param torque_constant: k [N m/A], the same number in [V s/rad]
+    :param inductance: L [H]; zero: the current follows at once
+    :param ratio: N, turns of the motor per turn of the joint
+    :param supply_voltage: bound on the voltage [V]
+    :param rotor_inertia: inertia of the rotor about its own axis [kg m^2]
+    :raises ValueError: for numbers that make no sense
+    """
+
+    resistance: float
+    torque_constant: float
+    inductance: float = 0.0
+    ratio: float = 1.0
+    supply_voltage: float = math.inf
+    rotor_inertia: float = 0.0
+
+    def __post_init__(self) -> None:
+        _require('resistance', self.resistance)
+        _require('torque_constant', self.torque_constant)
+        _require('inductance', self.inductance, positive=False)
+        _require('ratio', abs(self.ratio))
+        _require('supply_voltage', self.supply_voltage, finite=False)
+        _require('rotor_inertia', self.rotor_inertia, positive=False)
+
+    @property
+    def armature(self) -> float:
+        """Rotor inertia reflected to the joint, N^2 J [kg m^2], for `Robot.from_urdf`."""
+        return self.ratio**2 * self.rotor_inertia
+
+    @property
+    def stall_torque(self) -> float:
+        """Torque at the joint at rest, under the supply voltage [N m]."""
+        return abs(self.ratio) * self.torque_constant * self.supply_voltage / self.resistance
+
+    @property
+    def no_load_speed(self) -> float:
+        """Speed of the joint at which no torque is left, under the supply voltage [rad/s]."""
+        return self.supply_voltage / (self.torque_constant * abs(self.ratio))
+
+    def applied(self, voltage: float) -> float:
+        """Voltage that the supply can give [V]."""
+        return min(max(voltage, -self.supply_voltage), self.supply_voltage)
+
+    def steady_current(self, voltage: float, v: float) -> float:
+        """Current once it has settled, at a constant speed [A].
+
+        :param voltage: voltage asked for [V]
+        :param v: speed of the joint [rad/s]
+        """
+        return (self.applied(voltage) - self.torque_constant * self.ratio * v) / self.resistance
+
+    def current_rate(self, current: float, voltage: float, v: float) -> float:
+        """Rate of the current [A/s].
+
+        :param current: current now [A]
+        :param voltage: voltage asked for [V]
+        :param v: speed of the joint [rad/s]
+        :raises ValueError: if there is no inductance
+        """
+        if not self.inductance:
+            raise ValueError('without inductance the current follows at once: steady_current')
+        missing = self.steady_current(voltage, v) - current
+        return missing * self.resistance / self.inductance
+
+    def current_after(self, current: float, voltage: float, v: float, dt: float) -> float:
+        """Current after some time at a constant voltage and speed, exactly [A].
+
+        :param current: current now [A]
+        :param voltage: voltage asked for [V]
+        :param v: speed of the joint [rad/s]
+        :param dt: time [s]
+        """
+        settled = self.steady_current(voltage, v)
+        if not self.inductance:
+            return settled
+        return settled + (current - settled) * math.exp(-self.resistance * dt / self.inductance)
+
+    def torque(self, current: float) -> float:
+        """Torque at the joint [N m].
+
+        :param current: current [A]
+        """
+        return self.ratio * self.torque_constant * current
+
+    def voltage_for(self, torque: float, v: float) -> float:
+        """Voltage that gives a torque at a steady speed, as far as the supply goes [V].
+
+        :param torque: torque at the joint [N m]
+        :param v: speed of the joint [rad/s]
+        """
+        drive = self.ratio * self.torque_constant
+        return self.applied(self.resistance * torque / drive + drive * v)
+
+
+@dataclass(frozen=True)
+class Transmission:
+    """An elastic transmission, with play if it has any.
+
+    The shaft is a spring and a damper between motor and joint. With play there is a dead zone in
+    which it bears nothing; on either flank it pushes and never pulls.
+
+    :param stiffness: K [N m/rad or N/m]
+    :param damping: D [N m s/rad or N s/m]
+    :param play: width of the dead zone [rad or m]
+    :raises ValueError: for numbers that make no sense
+    """
+
+    stiffness: float
+    damping: float = 0.0
+    play: float = 0.0
+
+    def __post_init__(self) -> None:
+        _require('stiffness', self.stiffness)
+        _require('damping', self.damping, positive=False)
+        _require('play', self.play, positive=False)
+
+    def torque(self, twist: ArrayLike, rate: ArrayLike = 0.0) -> FloatArray:
+        """Torque on the joint; its opposite acts on the motor [N m or N].
+
+        :param twist: position of the motor less that of the joint, of any shape [rad or m]
+        :param rate: its rate [rad/s or m/s]
+        """
+        delta, speed = np.asarray(twist, dtype=float), np.asarray(rate, dtype=float)
+        if not self.play:
+            linear: FloatArray = self.stiffness * delta + self.damping * speed
+            return linear
+        side = np.sign(delta)
+        pressed = np.abs(delta) - 0.5 * self.play
+        push = np.maximum(0.0, self.stiffness * pressed + self.damping * side * speed)
+        torque: FloatArray = np.where(pressed > 0.0, side * push, 0.0)
+        return torque
+
+    def follow(self, joint: ArrayLike, motor: ArrayLike) -> FloatArray:
+        """Position of a joint that stays where it is until a flank moves it: hysteresis of play.
+
+        For joints that friction holds, with a shaft that does not yield.
+
+        :param joint: where it was [rad or m]
+        :param motor: where the motor is [rad or m]
+        """
+        middle = np.asarray(motor, dtype=float)
+        where: FloatArray = np.clip(joint, middle - 0.5 * self.play, middle + 0.5 * self.play)
+        return where
+
+
+@dataclass(frozen=True)
+class JointFriction:
+    """Friction with stiction and Stribeck's dip.
+
+    Sliding: -(c + (s - c) exp(-(v/v_s)^2)) sign(v) - b v; at rest it balances up to s.
+
+    :param viscous: b [N m s/rad or N s/m]
+    :param coulomb: c [N m or N]
+    :param static: s, not below c; None: as c [N m or N]
+    :param stribeck_velocity: v_s [rad/s or m/s]
+    :raises ValueError: for numbers that make no sense
+    """
+
+    viscous: float = 0.0
+    coulomb: float = 0.0
+    static: float | None = None
+    stribeck_velocity: float = 1e-2
+
+    def __post_init__(self) -> None:
+        _require('viscous', self.viscous, positive=False)
+        _require('coulomb', self.coulomb, positive=False)
+        _require('stribeck_velocity', self.stribeck_velocity)
+        if self.static is not None and not self.coulomb <= self.static < math.inf:
+            raise ValueError(
+                f'static must be finite and not below coulomb ({self.coulomb}), got {self.static}'
+            )
+
+    @property
+    def breakaway(self) -> float:
+        """Torque that just does not move a joint at rest [N m or N]."""
+        return self.coulomb if self.static is None else self.static
+
+    def torque(self, v: float, applied: float = 0.0) -> float:
+        """Friction on the joint [N m or N].
+
+        :param v: velocity [rad/s or m/s]
+        :param applied: all other torque on the joint, which it balances at rest [N m or N]
+        """
+        if v == 0.0:
+            return -min(max(applied, -self.breakaway), self.breakaway)
+        dip = math.exp(-((v / self.stribeck_velocity) ** 2))
+        size = self.coulomb + (self.breakaway - self.coulomb) * dip
+        return -math.copysign(size, v) - self.viscous * v
+
+
+def with_motors(robot: Robot, inertia: Mapping[str, float], suffix: str = '_motor') -> Robot:
+    """Robot with motors of their own freedom, for joints that elastic transmissions drive.
+
+    Each motor is one more joint, its rotor turning beside the base: position and velocity
+    variables after those of the robot, in the order of `inertia`. Nothing connects it to its
+    joint: a `Transmission` does, whose torque acts on the joint and whose opposite acts on the
+    motor. Gyroscopic effects of the rotors are left out (M. Spong, 1987).
+
+    :param robot: the robot
+    :param inertia: inertia of the rotors reflected to the joints, by joint [kg m^2 or kg]
+    :param suffix: what is appended to the name of a joint to name its motor
+    :raises ValueError: for unknown joints, or inertias that are not positive
+    """
+    model = robot.model
+    bodies: List[Body] = list(model.bodies)
+    links: List[Link] = list(model.links.values())
+    for name, value in inertia.items():
+        if name not in model.joint_names:
+            raise ValueError(f'unknown joint {name!r}; there are {", ".join(model.joint_names)}')
+        _require(f'inertia of the motor of {name!r}', float(value))
+        rotor = RigidBodyInertia(0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, float(value)))
+        motor = f'{name}{suffix}'
+        still = PluckerTransform.identity()
+        bodies.append(Body(motor, 0, motor, Revolute((0.0, 0.0, 1.0)), still, rotor))
+        links.append(Link(motor, len(bodies), still, rotor))
+    return Robot(
+        Model.create(
+            model.name, bodies, links, joint_frames=model.joint_frames,
+            couplings=model.couplings, loops=model.loops, geometries=model.geometries,
+            gravity=model.gravity, warnings=model.warnings,
+        )
+    )  # fmt: skip

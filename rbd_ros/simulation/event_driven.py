@@ -1,0 +1,438 @@
+"""Rigid contact without friction, simulated from event to event (book table 11.1).
+
+Between events active contacts are equality constraints, and the motion is smooth; it is integrated
+with tolerances. The contact problem is solved, and impulses are applied, at events only:
+
+1. integrate, with the active contacts as constraints and all others ignored
+2. watch gaps and edges of faces (geometric events), and the signs of contact forces
+3. go back to the earliest event in the step
+4. a contact gained: impulses, then the contact problem
+5. a contact lost at an edge: it is no longer among the current contacts
+6. a negative force: the contact problem
+7. and so on
+
+Current contacts touch and stay (zeta = 0 and zeta' = 0); the active ones among them have normals
+that form a basis, and bear all forces. The exact reference for laws of contact that step over
+events; the real-time one is `Simulator`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+import math
+from typing import List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rbd_ros.algorithms.contact.contact_equations import ContactEquations
+from rbd_ros.constraints import solve_lcp
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.robot import Robot
+from rbd_ros.simulation.adaptive import applied_force, StepControl, Torque
+from rbd_ros.simulation.contact_points import Contact, ContactPoints, FaceContact, Gaps
+from rbd_ros.simulation.dense_output import DenseStep, Group, METHODS, RK45, take_step
+from rbd_ros.simulation.event_search import (
+    CLOSING,
+    earliest,
+    ENTERING,
+    LEAVING,
+    PULLING,
+    SINKING,
+    slope,
+    Values,
+    Watch,
+)
+from rbd_ros.simulation.impact_laws import impact, IMPACT_LAWS
+
+#: Kinds of events: contact gained, lost at an edge, broken by the motion.
+GAIN, LOSS, BREAK = 'gain', 'loss', 'break'
+
+# Events that may happen at one time: after so many the motion is taken to be stuck.
+_MAXIMUM = 50
+# Separation velocity up to which a contact rests [m/s], far above rounding.
+_REST = 1e-9
+# Part of a contact's inverse inertia that must be left to make its normal independent of others.
+_INDEPENDENT = 1e-9
+
+
+class Event(NamedTuple):
+    """A change in the state of contact.
+
+    :param time: when [s]
+    :param kind: what brought it about: `GAIN`, `LOSS` or `BREAK`
+    :param contacts: numbers of the contacts concerned: those gained, or hit while they were there,
+        those lost or broken
+    :param impulse: impulses of all contacts, (c,) [N s], zero but for collisions
+    """
+
+    time: float
+    kind: str
+    contacts: Tuple[int, ...]
+    impulse: FloatArray
+
+
+class EventDrivenSimulator:
+    """A robot and rigid contacts without friction.
+
+    A collision at less than `resting_speed` is plastic: of the infinitely many ever smaller
+    bounces of a ball (Zeno's) those are left out. Joint limits and Coulomb friction are not part
+    of this simulation; viscous damping is.
+
+    :param robot: the robot
+    :param contacts: where it can touch itself or the fixed base
+    :param torque: generalized forces, as for `rollout`
+    :param method: 'rk45' with tolerances, or 'euler', 'heun' or 'rk4' with a constant step
+    :param timestep: the step of the latter [s]
+    :param rtol: relative error of a step, of rk45
+    :param atol: absolute error of a step, of rk45
+    :param max_step: longest step [s]; an event that undoes itself within an eighth of a step is
+        not seen
+    :param impact_law: one of `IMPACT_LAWS`
+    :param resting_speed: speed of approach below which a collision is plastic [m/s]
+    :param gap_tolerance: gap that counts as touching [m]
+    :raises ValueError: for arguments that make no sense
+    :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        contacts: Sequence[Contact],
+        torque: Torque = None,
+        method: str = 'rk45',
+        timestep: float = 1e-3,
+        rtol: float = 1e-10,
+        atol: float = 1e-12,
+        max_step: float = math.inf,
+        impact_law: str = 'simultaneous',
+        resting_speed: float = 1e-4,
+        gap_tolerance: float = 1e-11,
+    ):
+        if method not in METHODS:
+            raise ValueError(f'unknown method {method!r}; there are {", ".join(METHODS)}')
+        if impact_law not in IMPACT_LAWS:
+            raise ValueError(
+                f'unknown impact law {impact_law!r}; there are {", ".join(IMPACT_LAWS)}'
+            )
+        if not contacts:
+            raise ValueError('no contacts are given; `rollout` integrates a motion without any')
+        numbers = {
+            'timestep': timestep,
+            'rtol': rtol,
+            'atol': atol,
+            'resting_speed': resting_speed,
+            'gap_tolerance': gap_tolerance,
+        }
+        for name, value in numbers.items():
+            if not 0.0 < float(value) < math.inf:
+                raise ValueError(f'{name} must be positive and finite, got {value}')
+        if not max_step > 0.0:
+            raise ValueError(f'max_step must be positive, got {max_step}')
+        self.robot, self.contacts = robot, tuple(contacts)
+        self.gap_tolerance, self.resting_speed = gap_tolerance, resting_speed
+        self._law, self._method, self._timestep = impact_law, METHODS[method], timestep
+        self._points = ContactPoints(robot, self.contacts)
+        self._functions = robot.contacts.between([contact.pair for contact in self.contacts])
+        self._restitution = np.array([contact.restitution for contact in self.contacts])
+        self._group = Group(robot)
+        self._control = StepControl(self._group, rtol, atol, max_step)
+        self._torque = applied_force(robot, torque)
+        self.events: List[Event] = []
+        self.reset(robot.neutral(), np.zeros(robot.nv), check=False)
+
+    # -- state
+
+    @property
+    def current(self) -> Tuple[int, ...]:
+        """Numbers of the contacts that touch and stay."""
+        return tuple(np.flatnonzero(self._current).tolist())
+
+    @property
+    def active(self) -> Tuple[int, ...]:
+        """Numbers of the current contacts that bear forces; their normals are independent."""
+        return tuple(self._active)
+
+    @property
+    def forces(self) -> FloatArray:
+        """Contact forces lambda along the normals, (c,) [N]."""
+        forces = np.zeros(len(self.contacts))
+        forces[self._active] = self._active_forces(self._equations(self.time, self.q, self.v))
+        return forces
+
+    @property
+    def gaps(self) -> FloatArray:
+        """Gaps phi, (c,) [m]."""
+        return self._points.at(self.q, self.v).gap
+
+    def reset(self, q: ArrayLike, v: ArrayLike, time: float = 0.0, check: bool = True) -> None:
+        """Start from a state; contacts that are closed and approach collide at once.
+
+        :param q: configuration, (nq,) [rad, m]
+        :param v: velocity, (nv,) [rad/s, m/s]
+        :param time: what time it is [s]
+        :param check: whether bodies that penetrate are refused
+        :raises ValueError: for a wrong shape, what is not finite, or bodies that penetrate
+        """
+        state = []
+        for name, given, size in (('q', q, self.robot.nq), ('v', v, self.robot.nv)):
+            array = np.array(given, dtype=float)
+            if array.shape != (size,) or not np.isfinite(array).all():
+                raise ValueError(f'{name} must be finite and have shape ({size},), got {array}')
+            state.append(array)
+        self.q = self.robot.integrate(state[0], np.zeros(self.robot.nv))
+        self.v, self.time, self.events = state[1], float(time), []
+        count = len(self.contacts)
+        self._current: NDArray[np.bool_] = np.zeros(count, dtype=bool)
+        self._active: List[int] = []
+        self._next_step, self._force_scale = math.inf, 0.0
+        if not check:
+            return
+        gaps = self._points.at(self.q, self.v)
+        inside = np.flatnonzero((gaps.gap < -self.gap_tolerance) & (gaps.margin >= 0.0))
+        if len(inside):
+            deepest = int(inside[np.argmin(gaps.gap[inside])])
+            raise ValueError(
+                f'contact {self._name(deepest)} begins {-gaps.gap[deepest]:.3g} m deep; move the '
+                'bodies apart'
+            )
+        self._settle(GAIN, ())
+
+    def apply_impulse(
+        self, link: str, impulse: ArrayLike, point: Optional[ArrayLike] = None
+    ) -> None:
+        """Hit a link; contacts that are closed answer with impulses of their own.
+
+        :param link: name of the link
+        :param impulse: spatial impulse in base coordinates, (6,), or with a point the linear
+            impulse through it, (3,) [N m s, N s]
+        :param point: that point in base coordinates, (3,) [m]
+        :raises ValueError: for an unknown link or a wrong shape
+        """
+        self.v = self.robot.impacts.apply_impulse(self.q, self.v, link, impulse, point)
+        self._settle(GAIN, ())
+
+    # -- motion
+
+    def advance(self, duration: float) -> None:
+        """Let time pass.
+
+        :param duration: how long [s]
+        :raises ValueError: if it is not positive and finite
+        :raises FloatingPointError: if the motion does not stay finite
+        :raises ArithmeticError: if events follow each other without end
+        :raises InfeasibleContactError: if no contact forces prevent penetration
+        """
+        if not 0.0 < duration < math.inf:
+            raise ValueError(f'duration must be positive and finite, got {duration}')
+        end, stuck = self.time + duration, 0
+        while self.time < end:
+            before = self.time
+            left = end - before
+            step = self._trial(left)
+            found = earliest(
+                self._watched(), partial(self._values, step), 4.0 * self.gap_tolerance
+            )
+            if found is None:
+                self.q, self.v = step.at(1.0)
+                self.time = end if step.h == left else before + step.h
+                self._project()
+                self._drop_open()
+            else:
+                self._go_to(step, *found)
+            stuck = stuck + 1 if self.time == before else 0
+            if stuck > _MAXIMUM:
+                raise ArithmeticError(
+                    f'{stuck} events at {self.time:.9g} s: contacts open and close without end'
+                )
+
+    def _trial(self, left: float) -> DenseStep:
+        """Integrate (step 1) for at most the time that is left."""
+        first = self._acceleration(self.time, self.q, self.v)
+        if self._method is not RK45:
+            h = min(self._timestep, left, self._control.max_step)
+            return take_step(
+                self._group, self._method, self._acceleration, self.time, self.q, self.v, h, first
+            )
+        h = self._next_step
+        if not math.isfinite(h):
+            h = self._control.first_step(self.v, first)
+        step, self._next_step = self._control.advance(
+            self._acceleration, self.time, self.q, self.v, min(h, left), first
+        )
+        return step
+
+    def _acceleration(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Acceleration with the active contacts as equality constraints."""
+        equations = self._equations(t, q, v)
+        a: FloatArray = equations.free
+        if self._active:
+            a = a + equations.response[:, self._active] @ self._active_forces(equations)
+        return a
+
+    def _active_forces(self, equations: ContactEquations) -> FloatArray:
+        """Forces that keep the separation accelerations of the active contacts at zero."""
+        k = self._active
+        return -np.linalg.solve(equations.M[np.ix_(k, k)], equations.d[k])
+
+    def _equations(self, t: float, q: FloatArray, v: FloatArray) -> ContactEquations:
+        return self._equations_at(self._points.at(q, v), t, q, v)
+
+    def _equations_at(
+        self, gaps: Gaps, t: float, q: FloatArray, v: FloatArray
+    ) -> ContactEquations:
+        tau = self._torque(t, q, v)
+        return self._functions.equations(q, v, tau, *gaps[2:])
+
+    def _project(self) -> None:
+        """Take the active contacts back to phi = 0 and zeta = 0, which integration leaves."""
+        k = self._active
+        if not k:
+            return
+        for _ in range(2):
+            gaps = self._points.at(self.q, self.v)
+            equations = self._equations_at(gaps, self.time, self.q, self.v)
+            M, Y = equations.M[np.ix_(k, k)], equations.response[:, k]
+            self.q = self._group.moved(self.q, -Y @ np.linalg.solve(M, gaps.gap[k]))
+        equations = self._equations(self.time, self.q, self.v)
+        M, Y = equations.M[np.ix_(k, k)], equations.response[:, k]
+        self.v = self.v - Y @ np.linalg.solve(M, equations.velocity[k])
+
+    # -- events
+
+    def _values(self, step: DenseStep, delta: float) -> Values:
+        """Gap, its rate, margin and force of each contact at a moment of a step."""
+        q, v = step.at(delta)
+        return self._values_at(step.t + delta * step.h, q, v)
+
+    def _values_at(self, t: float, q: FloatArray, v: FloatArray) -> Values:
+        gaps = self._points.at(q, v)
+        equations = self._equations_at(gaps, t, q, v)
+        forces = np.zeros(len(gaps.gap))
+        if self._active:
+            forces[self._active] = self._active_forces(equations)
+        return Values(gaps.gap, equations.velocity, gaps.margin, forces)
+
+    def _watched(self) -> List[Watch]:
+        """What may bring about an event in the step that begins now (step 2)."""
+        gaps, tolerance = self._points.at(self.q, self.v), self.gap_tolerance
+        pull = 1e-9 * self._force_scale + 1e-13
+        watched = []
+        for i, contact in enumerate(self.contacts):
+            bounded = isinstance(contact, FaceContact) and bool(contact.bounds)
+            if self._current[i]:
+                if bounded:
+                    watched.append(Watch(LEAVING, i, tolerance))
+                if i in self._active:
+                    watched.append(Watch(PULLING, i, pull))
+                else:
+                    watched.append(Watch(SINKING, i, 2.0 * tolerance))
+                continue
+            watched.append(Watch(CLOSING, i, 2.0 * tolerance))
+            if bounded and gaps.margin[i] < 0.0:
+                watched.append(Watch(ENTERING, i, tolerance))
+        return watched
+
+    def _go_to(self, step: DenseStep, watch: Watch, delta: float) -> None:
+        """Go back to an event within a step (step 3), and do what it asks for."""
+        if self._method is not RK45 or delta == 0.0:
+            # Where the interpolation of the step leads, as the book has it.
+            h = delta * step.h
+            self.q, self.v = step.at(delta)
+        else:
+            h = self._refined(step, watch, delta)
+        self.time = step.t + h
+        self._project()
+        kind = {CLOSING: GAIN, ENTERING: GAIN, LEAVING: LOSS}.get(watch.what, BREAK)
+        self._settle(kind, (watch.contact,))
+
+    def _refined(self, step: DenseStep, watch: Watch, delta: float) -> float:
+        """Length of a step of its own that ends at an event [s], and take that step.
+
+        It is more accurate than the interpolation, which is of lower order than the method.
+        """
+        rate = slope(watch, partial(self._values, step), delta, step)
+        h = delta * step.h
+        for _ in range(4):
+            taken = take_step(
+                self._group, RK45, self._acceleration, step.t, step.q, step.v, h,
+                step.rates[0, len(step.v) :],
+            )  # fmt: skip
+            self.q, self.v = taken.at(1.0)
+            miss = watch.value(self._values_at(step.t + h, self.q, self.v))
+            if rate == 0.0 or not 0.0 < h - miss / rate <= step.h or h - miss / rate == h:
+                break
+            h -= miss / rate
+        return taken.h
+
+    def _settle(self, kind: str, causes: Tuple[int, ...]) -> None:
+        """Let closed contacts collide, and find the current and the active ones (steps 4 to 6)."""
+        before, cause = self._current.copy(), np.zeros(len(self.contacts), dtype=bool)
+        cause[list(causes)] = True
+        gaps = self._points.at(self.q, self.v)
+        closed = np.abs(gaps.gap) <= 4.0 * self.gap_tolerance
+        closed &= gaps.margin >= -0.5 * self.gap_tolerance
+        closed = closed & ~cause if kind == LOSS else closed | cause
+        equations = self._equations_at(gaps, self.time, self.q, self.v)
+        gained = closed & ~before & (equations.velocity <= _REST)
+        impulse = np.zeros(len(self.contacts))
+        if np.any(equations.velocity[closed] < -_REST):
+            k = np.flatnonzero(closed)
+            impulse[k] = impact(
+                equations.M[np.ix_(k, k)], equations.velocity[k], self._restitution[k],
+                self._law, self.resting_speed,
+            )  # fmt: skip
+            self.v = self.v + equations.response @ impulse
+            equations = self._equations(self.time, self.q, self.v)
+        resting = np.flatnonzero(closed & (np.abs(equations.velocity) <= _REST))
+        self._current[:], self._active, self._force_scale = False, [], 0.0
+        if len(resting):
+            solution = solve_lcp(equations.M[np.ix_(resting, resting)], equations.d[resting])
+            self._current[resting[solution.persists]] = True
+            self._active = resting[solution.active].tolist()
+            self._force_scale = float(solution.force.max())
+            if kind == BREAK:
+                self._let_go(equations.M, causes[0])
+            spare = self._current & ~cause if kind == BREAK else self._current
+            self._complete_basis(equations.M, np.flatnonzero(spare).tolist())
+        self._project()
+        # Contacts that were there already may be hit, too, without any that is gained.
+        hit = gained if gained.any() else impulse > 0.0
+        changed = {GAIN: hit, LOSS: cause, BREAK: before & ~self._current}[kind]
+        self._record(kind, changed, impulse)
+        if kind != GAIN:  # what bears the body instead, as the edge of a table
+            self._record(GAIN, gained & self._current, impulse)
+
+    def _record(self, kind: str, changed: NDArray[np.bool_], impulse: FloatArray) -> None:
+        if changed.any():
+            numbers = tuple(np.flatnonzero(changed).tolist())
+            self.events.append(Event(self.time, kind, numbers, impulse))
+
+    def _let_go(self, M: FloatArray, i: int) -> None:
+        """Contact that was found to pull breaks, though rounding may hide its acceleration yet.
+
+        Unless it rests because others do: then its force alone is gone.
+        """
+        if i not in self._active and self._left(M, i) > _INDEPENDENT * M[i, i]:
+            self._current[i] = False
+
+    def _left(self, M: FloatArray, i: int) -> float:
+        """Part of a contact's inverse inertia that the active contacts leave [1/kg]."""
+        k = self._active
+        taken = M[i, k] @ np.linalg.solve(M[np.ix_(k, k)], M[k, i]) if k else 0.0
+        return float(M[i, i] - taken)
+
+    def _complete_basis(self, M: FloatArray, candidates: Sequence[int]) -> None:
+        """Add current contacts without force whose normals are independent of the active ones."""
+        for i in candidates:
+            if i not in self._active and self._left(M, i) > _INDEPENDENT * M[i, i]:
+                self._active = [*self._active, i]
+
+    def _drop_open(self) -> None:
+        """Contacts that bear no force and have come apart are current no longer."""
+        apart = self._points.at(self.q, self.v).gap > 4.0 * self.gap_tolerance
+        apart[self._active] = False
+        self._current &= ~apart
+
+    def _name(self, i: int) -> str:
+        return f'{i} ({self.contacts[i].name})' if self.contacts[i].name else str(i)
