@@ -238,7 +238,7 @@ def _motion_columns(model: Model, S: Mapping[int, Sequence[MotionVector]]) -> Sc
     return [x for i, _ in model.outward() for column in S[i] for x in column]
 
 
-def _position_rates(model: Model, q: Scalars) -> Sequence[Scalars]:
+def position_rates(model: Model, q: Scalars) -> Sequence[Scalars]:
     """Rate of the configuration at unit velocity of each freedom (book 4.4, eq 3.7)."""
     rows: List[List[Scalar]] = []
     for i, (at_q, _) in model.independent_slices.items():
@@ -259,7 +259,7 @@ CONFIGURATION = Array(
     '[rad, m]',
     ('nq',),
     to_tree=Model.tree_position,
-    tangents=_position_rates,
+    tangents=position_rates,
 )
 VELOCITY = Array(
     'v',

@@ -328,6 +328,30 @@ class Symbol:
         graph.has_inner_products = True
         return Symbol(graph, graph.node(tuple(node)), False)
 
+    def derivatives(
+        self, values: Sequence[Value], by: Sequence[Value], rates: Sequence[Sequence[Value]]
+    ) -> List[List[Value]]:
+        """Derivatives of values of this symbol's graph, (values, directions), by the passes.
+
+        :param values: symbols, or numbers
+        :param by: what moves, each at most once; taken as independent, be it an input or not
+        :param rates: rates of `by` along each direction, (directions, len(by))
+        """
+        from rbd_ros.compiler.passes import along, directional_derivatives, expand
+        from rbd_ros.compiler.passes.partials import is_zero
+
+        graph = self.graph
+        plain = expand(graph, values) if graph.has_inner_products else values
+        directions = [along(by, each) for each in rates]
+        moved = [{n: rate for n, rate in each.items() if not is_zero(rate)} for each in directions]
+        if directions:  # a node that is held is independent as well, which its name says
+            held = {**directions[0]}
+            for each in moved:
+                for number in each:
+                    held.pop(number, None)
+            moved[0].update(dict.fromkeys(held, 0.0))
+        return directional_derivatives(graph, plain, moved)
+
     def _as_node(self) -> Symbol:
         """Symbol of the same value without a sign, for operations whose operands have none."""
         if not self.negative:

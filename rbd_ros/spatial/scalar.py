@@ -7,7 +7,7 @@ all others through NumPy. The functions here (but no spatial quantity) take arra
 
 from itertools import chain
 import math
-from typing import Any, Iterable, Sequence
+from typing import Any, Iterable, List, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,27 @@ def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
         if method is not None:
             return method(a, b)
     return sum((x * y for x, y in zip(a, b)), 0)
+
+
+def derivatives(
+    values: Sequence[Scalar], by: Sequence[Scalar], rates: Sequence[Sequence[Scalar]]
+) -> List[List[Scalar]]:
+    """Derivatives of values along directions in which other values move, (values, directions).
+
+    For scalars that know what they were computed from, such as symbols.
+
+    :param values: what is differentiated
+    :param by: what it depends on: no matter what that was computed from, each is taken as
+        independent, and is held where its rates are zero
+    :param rates: rates of `by` along each direction, (directions, len(by))
+    :raises TypeError: if no scalar among them knows what it was computed from
+    """
+    for x in chain(by, values):
+        method = getattr(x, 'derivatives', None)
+        if method is not None:
+            found: List[List[Scalar]] = method(values, by, rates)
+            return found
+    raise TypeError('a number does not know what it was computed from: it has no derivatives')
 
 
 def absolute(x: Scalar) -> Scalar:

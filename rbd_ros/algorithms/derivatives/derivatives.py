@@ -1,9 +1,11 @@
 """Dynamics together with its derivatives, in one pass.
 
-The derivatives are those of the texts themselves, exact to rounding: differentiation is the
-compiler's (rbd_ros/compiler/passes). It carries each derivative along the whole way between two
-joints, which is too far in long chains: with many joints they are those written out by hand
-(analytical_derivatives.py), where a pair of joints takes five scalar products however far apart.
+There are two ways to those of inverse dynamics: differentiation of its text, exact to rounding,
+which is the compiler's (rbd_ros/compiler/passes), and a recursion written out by hand
+(analytical_derivatives.py). Each checks the other, and a kernel is made of the one that takes fewer
+operations: of a robot with more than a few joints that is the one by hand, down to half of them,
+because a pair of joints takes five scalar products there however far apart, while differentiation
+carries each derivative along the whole way between two joints.
 """
 
 from rbd_ros.algorithms.declaration import derivatives_of
@@ -15,13 +17,13 @@ from rbd_ros.algorithms.derivatives.analytical_derivatives import (
 from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
 from rbd_ros.model import Model
 
-# Of the robots tried, those with more freedoms take at most 1 % more operations by hand, and down
-# to a third less; those with fewer freedoms may take more, a UR5 twice as many.
-_MANY_FREEDOMS = 36
+# Of the robots tried, none with more freedoms takes fewer operations by differentiation. It is not
+# tried, since its time grows faster than the number of joints.
+_MANY_FREEDOMS = 12
 
 
 def has_many_freedoms(model: Model) -> bool:
-    """Whether derivatives of inverse dynamics are those written out by hand.
+    """Whether derivatives of inverse dynamics are those written out by hand in any case.
 
     They take constant motion subspaces.
     """
@@ -35,4 +37,5 @@ INVERSE_DYNAMICS_DERIVATIVES = derivatives_of(
     result=InverseDynamicsDerivatives,
     written_out=analytical_derivatives,
     where=has_many_freedoms,
+    possible=has_constant_subspaces,
 )
