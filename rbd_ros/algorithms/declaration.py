@@ -51,11 +51,14 @@ class Instead(NamedTuple):
     """Another algorithm for the same outputs, which some models are better served by.
 
     :param algorithm: its declaration, under the name of what it stands for
-    :param where: whether a model is one of those
+    :param where: whether it takes the place of the other for a model, unseen
+    :param possible: whether it computes the same for a model, so that a kernel can be made of the
+        one with fewer operations
     """
 
     algorithm: Declaration
     where: Callable[[Model], bool]
+    possible: Callable[[Model], bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +68,7 @@ class Declaration:
     :param text: the function declared
     :param along: symbols of the inputs to differentiate by, none as a rule; see `derivatives_of`
     :param instead: what takes its place for some models, None as a rule
+    :param differentiates: whether the text asks its scalars for derivatives
     :param arrays: the inputs that are arrays, by symbol
     :param choices: the inputs that are chosen when it is compiled, by symbol
     :param takes_forces: whether external forces are among the inputs
@@ -83,6 +87,7 @@ class Declaration:
     peer: Optional[str] = None
     along: Tuple[str, ...] = ()
     instead: Optional[Instead] = None
+    differentiates: bool = False
     arrays: Dict[str, Array] = field(init=False, repr=False)
     choices: Dict[str, Choice] = field(init=False, repr=False)
     takes_forces: bool = field(init=False, repr=False)
@@ -157,6 +162,10 @@ class Declaration:
         )
 
 
+def _never(model: Model) -> bool:
+    return False
+
+
 def algorithm(
     name: str,
     *,
@@ -168,6 +177,10 @@ def algorithm(
     result: Optional[type] = None,
     check: Optional[Check] = None,
     peer: Optional[str] = None,
+    differentiates: bool = False,
+    written_out: Optional[Callable[..., Any]] = None,
+    where: Callable[[Model], bool] = _never,
+    possible: Callable[[Model], bool] = _never,
 ) -> Callable[[Text], Text]:
     """Declare the function below it to be an algorithm.
 
@@ -181,10 +194,18 @@ def algorithm(
     :param check: called before it is compiled with the model, the numbers of the bodies that get
         inertia at run time, and what is chosen, by symbol; raises if it makes no sense
     :param peer: function of Pinocchio's binding that computes the same from the same inputs
+    :param differentiates: whether the text asks its scalars for derivatives
+        (`rbd_ros.spatial.scalar.derivatives`), so that it always runs on symbols
+    :param written_out: declared algorithm of the same inputs and results that takes its place for
+        some models
+    :param where: whether a model is one of those, without a look at the operations
+    :param possible: whether it can take its place: a kernel is made of the one that takes fewer
+        operations
     :raises TypeError: if text and declaration contradict each other
     """
 
     def declare(text: Text) -> Text:
+        instead = _instead(name, result, written_out, where, possible)
         text.declaration = Declaration(  # type: ignore[attr-defined]
             name,
             text,
@@ -192,10 +213,12 @@ def algorithm(
             outputs,
             coordinates,
             model,
-            source,
+            source if instead is None else f'{source}; {instead.algorithm.source}',
             result,
             check,
             peer,
+            instead=instead,
+            differentiates=differentiates,
         )
         return text
 
@@ -209,7 +232,9 @@ def derivatives_of(
     by: Sequence[str],
     result: type,
     written_out: Optional[Callable[..., Any]] = None,
-    where: Optional[Callable[[Model], bool]] = None,
+    where: Callable[[Model], bool] = _never,
+    possible: Callable[[Model], bool] = _never,
+    peer: Optional[str] = None,
 ) -> Declaration:
     """Declaration of an algorithm together with the derivatives of all its outputs.
 
@@ -222,25 +247,39 @@ def derivatives_of(
     :param result: named tuple of the outputs and their derivatives
     :param written_out: declared algorithm of the same inputs and results, derivatives included,
         which takes the place of differentiation for some models
-    :param where: whether a model is one of those
+    :param where: whether a model is one of those, without a look at the operations
+    :param possible: whether it can take its place: a kernel is made of the one that takes fewer
+        operations
+    :param peer: function of Pinocchio's binding that computes the same from the same inputs
     :raises TypeError: if a function is not declared, or the names do not agree
     """
-    declared, instead = _required(text), None
-    source = declared.source
-    if written_out is not None and where is not None:
-        source += f'; {_required(written_out).source}'
-        instead = Instead(replace(_required(written_out), name=name), where)
-        if instead.algorithm.result is not result:
-            raise TypeError(f'{name}: {written_out!r} has other results')
+    declared = _required(text)
+    instead = _instead(name, result, written_out, where, possible)
     return replace(
         declared,
         name=name,
         along=tuple(by),
         result=result,
-        source=source,
-        peer=None,
+        source='; '.join([declared.source, *(instead.algorithm.source for _ in [0] if instead)]),
+        peer=peer,
         instead=instead,
     )
+
+
+def _instead(
+    name: str,
+    result: Optional[type],
+    written_out: Optional[Callable[..., Any]],
+    where: Callable[[Model], bool],
+    possible: Callable[[Model], bool],
+) -> Optional[Instead]:
+    """What takes the place of an algorithm for some models, None if nothing does."""
+    if written_out is None:
+        return None
+    algorithm = replace(_required(written_out), name=name)
+    if algorithm.result is not result:
+        raise TypeError(f'{name}: {written_out!r} has other results')
+    return Instead(algorithm, where, possible)
 
 
 def _required(text: Callable[..., Any]) -> Declaration:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
@@ -52,6 +52,9 @@ class Definition:
     :param result: named tuple that holds the outputs if there are several
     :param tangents: what the outputs are differentiated along; after the outputs of `evaluate`
         come the derivatives of each of them along each of these, directions as last axis
+    :param differentiates: whether `evaluate` asks its scalars for derivatives, and so always takes
+        symbols
+    :param alternative: another way to the same outputs; the program is that of fewer operations
     """
 
     name: str
@@ -65,6 +68,8 @@ class Definition:
     drawn: Tuple[str, ...] = ()
     result: Optional[type] = None
     tangents: Tuple[Tangent, ...] = ()
+    differentiates: bool = False
+    alternative: Optional[Definition] = None
 
     def __post_init__(self) -> None:
         if len(self.outputs) > 1 and self.result is None:
@@ -94,6 +99,12 @@ class Definition:
         :param inner_products: whether the target takes scalar products as single operations, where
             the text calls them so (`rbd_ros.spatial.scalar.inner`)
         """
+        program = self._traced(inner_products)
+        if self.alternative is None:
+            return program
+        return min(program, self.alternative.program(inner_products), key=_operations)
+
+    def _traced(self, inner_products: bool) -> Program:
         graph = Graph()
         symbols = {name: graph.inputs(name, size) for name, size in self.inputs}
         values = [tuple(values) for values in self.evaluate(*symbols.values())]
@@ -109,7 +120,7 @@ class Definition:
         """Flat lists of the outputs, from lists of numbers for the inputs, without a compiler."""
         # On floats the text itself is the reference. Only derivatives need the graph, as nobody
         # has written them down.
-        if not self.tangents:
+        if not self.tangents and not self.differentiates:
             return self.evaluate(*arrays)
         return interpret(self._program, {name: x for (name, _), x in zip(self.inputs, arrays)})
 
@@ -140,3 +151,8 @@ class Definition:
                 column += tangent.count
             first += len(each)
         return found
+
+
+def _operations(program: Program) -> int:
+    """Number of operations, scalar products written out, as targets of short programs do."""
+    return sum(astuple(program.expanded().count))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import compress
 import math
 from numbers import Real
-from typing import Any, Dict, List, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Sequence, Tuple, Union
 
 INPUT, CONSTANT, ADD, SUB, MUL, DIV, SQRT, SIN, COS, WHERE, INNER = range(11)
 
@@ -327,6 +327,22 @@ class Symbol:
             return sum((x * y for x, y in zip(a, b)), 0.0)
         graph.has_inner_products = True
         return Symbol(graph, graph.node(tuple(node)), False)
+
+    def derivatives(
+        self,
+        function: Callable[[List[Value]], Sequence[Value]],
+        at: Sequence[Value],
+        rates: Sequence[Sequence[Value]],
+    ) -> List[List[Value]]:
+        """Derivatives of a function of symbols of this graph along directions, by the passes.
+
+        :param function: from a list of scalars to its values
+        :param at: arguments where the derivatives are taken: symbols, or numbers
+        :param rates: rates of the arguments along each direction, (directions, len(at))
+        """
+        from rbd_ros.compiler.passes import differentiated
+
+        return differentiated(self.graph, function, at, rates)
 
     def _as_node(self) -> Symbol:
         """Symbol of the same value without a sign, for operations whose operands have none."""

@@ -7,7 +7,7 @@ how symmetric results are stored.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 import math
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
@@ -149,6 +149,10 @@ def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
     :param variant: the algorithm, and what is chosen of it
     :param doc: documentation of the function that is made of it
     """
+    algorithm, alternative = variant.algorithm, None
+    if algorithm.instead is not None and algorithm.instead.possible(model):
+        other = replace(variant, algorithm=algorithm.instead.algorithm)
+        alternative = definition(model, other, doc)
     return Definition(
         name=variant.algorithm.name,
         inputs=tuple(variant.inputs(model)),
@@ -158,6 +162,7 @@ def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
             'model': model_key(model),
             'variant': [variant.forces, variant.runtime, repr(variant.chosen), variant.storage],
             'source': source_key(model, variant.algorithm),
+            'alternative': alternative and alternative.key['source'],
         },
         doc=doc,
         mapping=variant.mapping,
@@ -165,6 +170,8 @@ def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
         drawn=variant.drawn,
         result=variant.algorithm.result,
         tangents=variant.tangents(model),
+        differentiates=variant.algorithm.differentiates,
+        alternative=alternative,
     )
 
 

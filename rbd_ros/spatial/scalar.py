@@ -7,7 +7,7 @@ all others through NumPy. The functions here (but no spatial quantity) take arra
 
 from itertools import chain
 import math
-from typing import Any, Iterable, Sequence
+from typing import Any, Callable, Iterable, List, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,30 @@ def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
         if method is not None:
             return method(a, b)
     return sum((x * y for x, y in zip(a, b)), 0)
+
+
+def derivatives(
+    function: Callable[[List[Scalar]], Sequence[Scalar]],
+    at: Sequence[Scalar],
+    rates: Sequence[Sequence[Scalar]],
+) -> List[List[Scalar]]:
+    """Derivatives of a function along directions in which its arguments move.
+
+    For scalars that know what is computed from them, such as symbols.
+
+    :param function: from a list of scalars to its values
+    :param at: arguments where the derivatives are taken
+    :param rates: rates of the arguments along each direction, (directions, len(at)); what is zero
+        along all of them is held
+    :return: a row for each value, a column for each direction
+    :raises TypeError: if no argument knows what is computed from it
+    """
+    for x in at:
+        method = getattr(x, 'derivatives', None)
+        if method is not None:
+            found: List[List[Scalar]] = method(function, at, rates)
+            return found
+    raise TypeError('a number does not know what is computed from it: it has no derivatives')
 
 
 def absolute(x: Scalar) -> Scalar:

@@ -3,7 +3,8 @@
 Sources: Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms" (RSS
 2018), which derives them body by body, and Singh, Russell and Wensing, "Efficient analytical
 derivatives of rigid-body dynamics using spatial vector algebra" (IEEE RA-L 2022), whose symbols
-and sums over subtrees these are. All is in base coordinates, where those are plain sums.
+and sums over subtrees these are. All is in the coordinates of one body, where those are plain
+sums.
 
 Where freedom k of joint j moves, all bodies that it carries are displaced along its column s_k of
 S_j. For one of them, body i, and p the parent of j,
@@ -21,7 +22,7 @@ carries the other, are five scalar products.
 """
 
 from dataclasses import replace
-from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
 from rbd_ros.algorithms.inverse_dynamics.coriolis import VelocityFactor
@@ -35,9 +36,15 @@ from rbd_ros.algorithms.kinds import (
     MATRIX,
     VELOCITY,
 )
-from rbd_ros.algorithms.kinematics.kinematics import body_transforms, motion_columns
+from rbd_ros.algorithms.kinematics.kinematics import motion_columns
 from rbd_ros.model import Model, ModelError
-from rbd_ros.spatial import ForceVector, linear3, MotionSubspace, MotionVector
+from rbd_ros.spatial import (
+    ForceVector,
+    linear3,
+    MotionSubspace,
+    MotionVector,
+    PluckerTransform,
+)
 from rbd_ros.spatial.scalar import inner, Scalar
 
 # Stored whole, as the compiler's derivatives are.
@@ -115,23 +122,30 @@ def analytical_derivatives(
     >>> np.allclose(result.dtau_dv, robot.derivatives.inverse_dynamics(q, v, a).dtau_dv)
     True
     """
-    X0 = body_transforms(model, q)
-    S, psid, psidd, turning = motion_columns(model, q, X0), {}, {}, {}
-    v, a, Ic, Bc, fc = {0: MotionVector.zero()}, {0: -gravity_acceleration(model)}, {}, {}, {}
+    X = _transforms(model, q, _reference(model))
+    S, psid, psidd, turning = motion_columns(model, q, X), {}, {}, {}
+    v, Ic, Bc, fc = {0: MotionVector.zero()}, {}, {}, {}
+    a = {0: X[0].inverse_apply(-gravity_acceleration(model))}
     for i, body in model.outward():
         p, columns = body.parent, MotionSubspace(S[i])
         v_joint = columns @ qd[body.v]
         v[i] = v[p] + v_joint
-        a[i] = a[p] + columns @ qdd[body.v] + v[i].cross(v_joint)
         psid[i] = [v[p].cross(s) for s in S[i]]
         psidd[i] = [a[p].cross(s) + v[p].cross(ds) for s, ds in zip(S[i], psid[i])]
-        turning[i] = [(v[p] + v[i]).cross(s) for s in S[i]]
-        Ic[i] = X0[i].inverse_apply(body.inertia)
+        # v_i x v_j is v_p x v_j, and a joint of one freedom does not turn its own column.
+        a[i] = a[p] + columns @ qdd[body.v] + MotionSubspace(psid[i]) @ qd[body.v]
+        turning[i] = [
+            2.0 * ds if len(S[i]) == 1 else 2.0 * ds + v_joint.cross(s)
+            for s, ds in zip(S[i], psid[i])
+        ]
+        Ic[i] = X[i].inverse_apply(body.inertia)
         Bc[i] = VelocityFactor.of(Ic[i], v[i])
-        fc[i] = Ic[i] * a[i] + v[i].cross(Ic[i] * v[i])
+        fc[i] = Ic[i] * a[i] + Bc[i].apply(v[i])
     # They do not turn with the bodies, so they count in the torque, but not in s x* f.
     external = {i: ForceVector.zero() for i, _ in model.outward()}
-    external.update((i, force) for i, force in (external_forces or {}).items() if i != 0)
+    for i, force in (external_forces or {}).items():
+        if i != 0:
+            external[i] = X[0].inverse_apply(force)
 
     n = model.tree_nv
     tau: List[Scalar] = [0.0] * n
@@ -166,3 +180,32 @@ def analytical_derivatives(
             Ic[p], Bc[p], fc[p] = Ic[p] + Ic[i], Bc[p] + Bc[i], fc[p] + fc[i]
             external[p] = external[p] + external[i]
     return InverseDynamicsDerivatives(tau, dq, dv, H)
+
+
+def _transforms(model: Model, q: Sequence[Scalar], reference: int) -> Dict[int, PluckerTransform]:
+    """Transforms from the coordinates of a body to those of all others, by body number.
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param reference: number of the body
+    """
+    joint = {i: x.joint.transform(q[x.q]) * x.tree_transform for i, x in model.outward()}
+    X = {reference: PluckerTransform.identity()}
+    i = reference
+    while i != 0:
+        p = model.body(i).parent
+        X[p] = joint[i].inverse() * X[i]
+        i = p
+    for i, body in model.outward():
+        if i not in X:
+            X[i] = joint[i] * X[body.parent]
+    return X
+
+
+def _reference(model: Model) -> int:
+    """Number of the body in whose coordinates everything is: the first of the largest tree.
+
+    Its own columns are constants there, most of them zeros, and what it carries is a joint nearer
+    than to the base.
+    """
+    roots = [i for i, body in model.outward() if body.parent == 0]
+    return max(roots, key=lambda i: (len(model.subtree(i)), -i), default=0)

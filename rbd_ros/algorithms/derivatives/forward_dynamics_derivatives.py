@@ -1,0 +1,197 @@
+"""Derivatives of forward dynamics, through those of inverse dynamics.
+
+Where a = FD(q, v, tau), ID(q, v, a) is tau whatever q and v are, so that
+
+    da/dq = -H^-1 dID/dq,   da/dv = -H^-1 dID/dv,   da/dtau = H^-1
+
+with the derivatives of inverse dynamics taken at that acceleration, held (J. Carpentier and N.
+Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018). What takes the time
+are the products with H^-1: they go by the factors of H, column by column, and keep the zeros that
+branches leave (response.py).
+"""
+
+from dataclasses import replace
+from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT, Kind
+from rbd_ros.algorithms.derivatives.analytical_derivatives import (
+    analytical_derivatives,
+    has_constant_subspaces,
+)
+from rbd_ros.algorithms.derivatives.derivatives import has_many_freedoms
+from rbd_ros.algorithms.derivatives.response import responses
+from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
+from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL, ltdl
+from rbd_ros.algorithms.inertia_matrix.inverse_mass_matrix import symmetric_inverse
+from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
+from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
+from rbd_ros.algorithms.kinds import (
+    ACCELERATION,
+    CONFIGURATION,
+    EXTERNAL_FORCES,
+    FORCE,
+    INVERSE_INERTIA_MATRIX,
+    MATRIX,
+    position_rates,
+    VELOCITY,
+)
+from rbd_ros.model import Model
+from rbd_ros.spatial import ForceVector
+from rbd_ros.spatial.scalar import derivatives, Scalar
+
+Matrix = List[List[Scalar]]
+_Forces = Optional[Mapping[int, ForceVector]]
+
+_INPUTS: Mapping[str, Kind] = {
+    'q': CONFIGURATION,
+    'qd': VELOCITY,
+    'tau': FORCE,
+    'external_forces': EXTERNAL_FORCES,
+}
+# Stored whole, as the compiler's derivatives are.
+_OUTPUTS = {
+    'a': ACCELERATION,
+    'da_dq': MATRIX,
+    'da_dv': MATRIX,
+    'da_dtau': replace(INVERSE_INERTIA_MATRIX, symmetric=False),
+}
+
+
+class ForwardDynamicsDerivatives(NamedTuple):
+    """Forward dynamics and its derivatives; by q along the velocities.
+
+    :param a: accelerations, (nv,) [rad/s^2, m/s^2]
+    :param da_dq: their derivatives by the configuration, (nv, nv)
+    :param da_dv: by the velocity, (nv, nv)
+    :param da_dtau: by the generalized forces, the inverse of the inertia matrix, (nv, nv)
+    """
+
+    a: Any
+    da_dq: Any
+    da_dv: Any
+    da_dtau: Any
+
+
+@algorithm(
+    'forward_dynamics_analytical_derivatives',
+    inputs=_INPUTS,
+    outputs=_OUTPUTS,
+    result=ForwardDynamicsDerivatives,
+    coordinates=INDEPENDENT,
+    model=EQUIVALENT,
+    source='Carpentier and Mansard, RSS 2018; Singh, Russell and Wensing, IEEE RA-L 2022',
+    check=require_regular_mass_matrix,
+)
+def forward_dynamics_analytical_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    external_forces: _Forces = None,
+) -> ForwardDynamicsDerivatives:
+    """Forward dynamics and its derivatives, by those of inverse dynamics written out by hand.
+
+    Of a tree whose joints have constant motion subspaces. Arguments and results are those of
+    `forward_dynamics_derivatives`.
+    """
+    factors, a = forward_motion(model, q, qd, tau, external_forces)
+    found = analytical_derivatives(
+        model,
+        model.tree_position(q),
+        model.tree_velocity(qd),
+        model.tree_velocity(a),
+        external_forces,
+    )
+    by_q, by_v = (model.independent_matrix(x) for x in (found.dtau_dq, found.dtau_dv))
+    return _solved(factors, a, by_q, by_v)
+
+
+@algorithm(
+    'forward_dynamics_derivatives',
+    inputs=_INPUTS,
+    outputs=_OUTPUTS,
+    result=ForwardDynamicsDerivatives,
+    coordinates=INDEPENDENT,
+    model=EQUIVALENT,
+    source='RBDA 6.1',
+    check=require_regular_mass_matrix,
+    differentiates=True,
+    written_out=forward_dynamics_analytical_derivatives,
+    where=has_many_freedoms,
+    possible=has_constant_subspaces,
+)
+def forward_dynamics_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    external_forces: _Forces = None,
+) -> ForwardDynamicsDerivatives:
+    """Forward dynamics and its derivatives, by differentiation of inverse dynamics.
+
+    :param q: independent configuration, (nq,) [rad, m]
+    :param qd: independent velocity, (nv,) [rad/s, m/s]
+    :param tau: independent generalized forces, (nv,) [N m, N]
+    :param external_forces: force on each body in base coordinates, by body number [N m, N]
+    :return: accelerations, (nv,), and their derivatives by position (along the velocities),
+        velocity and force, (nv, nv)
+    """
+    factors, a = forward_motion(model, q, qd, tau, external_forces)
+    n, m, nothing = model.nv, model.nq, [0.0] * model.nv
+
+    def torque(x: List[Scalar]) -> List[Scalar]:
+        tree = (
+            model.tree_position(x[:m]),
+            model.tree_velocity(x[m : m + n]),
+            model.tree_velocity(x[m + n :]),
+        )
+        return model.independent_force(newton_euler(model, *tree, external_forces))
+
+    by_q = [[*rates, *nothing, *nothing] for rates in position_rates(model, q)]
+    by_v = [[0.0] * m + unit(n, k) + nothing for k in range(n)]
+    rows = derivatives(torque, [*q, *qd, *a], by_q + by_v) if n else []
+    return _solved(factors, a, [row[:n] for row in rows], [row[n:] for row in rows])
+
+
+def forward_motion(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    external_forces: _Forces,
+) -> Tuple[LTDL, List[Scalar]]:
+    """Factors of the inertia matrix, and accelerations of H a = tau - C (book eq 6.1)."""
+    rest = [0.0] * model.tree_nv
+    C = model.independent_force(
+        newton_euler(model, model.tree_position(q), model.tree_velocity(qd), rest, external_forces)
+    )
+    factors = ltdl(mass_matrix(model, q))
+    return factors, factors.solve([t - c for t, c in zip(tau, C)])
+
+
+def solved_columns(factors: LTDL, dtau: Sequence[Sequence[Scalar]]) -> Matrix:
+    """Columns of -H^-1 B: how accelerations change with what the forces B do not make up for.
+
+    :param factors: factors of the inertia matrix, (n, n)
+    :param dtau: B, (n, m)
+    :return: m columns, (n,) each
+    """
+    return responses(factors, [[-x for x in column] for column in zip(*dtau)])
+
+
+def _solved(
+    factors: LTDL, a: List[Scalar], dtau_dq: Matrix, dtau_dv: Matrix
+) -> ForwardDynamicsDerivatives:
+    n = len(a)
+    found = solved_columns(factors, [[*x, *y] for x, y in zip(dtau_dq, dtau_dv)])
+    return ForwardDynamicsDerivatives(
+        a,
+        [list(row) for row in zip(*found[:n])],
+        [list(row) for row in zip(*found[n:])],
+        symmetric_inverse(factors),
+    )
+
+
+def unit(n: int, k: int) -> List[Scalar]:
+    """Vector of zeros with a one in place k, (n,)."""
+    return [1.0 if i == k else 0.0 for i in range(n)]

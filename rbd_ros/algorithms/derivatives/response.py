@@ -1,0 +1,81 @@
+"""Response of a tree to many generalized forces at once: columns of H^-1 B by factors of H.
+
+A force on the joints of some branch and of what carries it makes the rest of the tree follow:
+there H x is zero, so that x_i = -(L_ij x_j summed over the j above i), and in the end a product T
+of the freedoms where the rest is joined on. T is the same for all forces on other branches, and
+has a column for the freedoms of the trunk only.
+"""
+
+from collections import Counter
+from typing import Dict, FrozenSet, List, Sequence, Set, Tuple
+
+from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL
+from rbd_ros.spatial.scalar import is_zero, Scalar
+
+Columns = List[List[Scalar]]
+
+
+def responses(factors: LTDL, forces: Sequence[Sequence[Scalar]]) -> Columns:
+    """Solutions x of H x = b for many b, with few operations where H has zeros.
+
+    :param factors: factors of H, (n, n)
+    :param forces: right-hand sides b, each (n,); elements known to be zero are made use of
+    :return: solutions, one for each of `forces`
+    """
+    n, above = len(factors.L), _above(factors)
+    touched = [
+        set().union(*({i, *above[i]} for i, x in enumerate(b) if not is_zero(x))) for b in forces
+    ]
+    # How many right-hand sides make a freedom follow the same others: whether T is worth its while
+    uses = Counter(
+        (i, frozenset(above[i] & held)) for held in touched for i in range(n) if i not in held
+    )
+    followers = _Followers(factors, above)
+    found: Columns = []
+    for b, held in zip(forces, touched):
+        y = factors.solve_transposed(b)
+        x: List[Scalar] = [0.0] * n
+        for i, row in enumerate(factors.L):
+            if i in held:
+                x[i] = factors.D_inverse[i] * y[i]
+            else:
+                joined = frozenset(above[i] & held)
+                if len(joined) < min(uses[i, joined], len(row)):
+                    row = followers.row(i, joined)
+            for j, l in row.items():
+                x[i] = x[i] - l * x[j]
+        found.append(x)
+    return found
+
+
+def _above(factors: LTDL) -> List[Set[int]]:
+    """Freedoms that the rest of a row of L^-1 is not zero for, by row."""
+    above: List[Set[int]] = []
+    for row in factors.L:
+        above.append(set(row).union(*(above[k] for k in row)))
+    return above
+
+
+class _Followers:
+    """Rows of T: how a freedom that no force acts on follows those that the rest is joined to.
+
+    :param factors: factors of H
+    :param above: freedoms above each one
+    """
+
+    def __init__(self, factors: LTDL, above: Sequence[Set[int]]):
+        self._factors, self._above = factors, above
+        self._rows: Dict[Tuple[int, FrozenSet[int]], Dict[int, Scalar]] = {}
+
+    def row(self, i: int, joined: FrozenSet[int]) -> Dict[int, Scalar]:
+        """Elements t_k with x_i = -(t_k x_k), summed over the freedoms `joined`, by k."""
+        key = (i, joined)
+        if key not in self._rows:
+            row = self._factors.L[i]
+            total: Dict[int, Scalar] = {k: l for k, l in row.items() if k in joined}
+            for j, l in row.items():
+                if j not in joined:
+                    for k, t in self.row(j, joined & self._above[j]).items():
+                        total[k] = total[k] - l * t if k in total else -(l * t)
+            self._rows[key] = total
+        return self._rows[key]
