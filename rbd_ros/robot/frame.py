@@ -113,6 +113,10 @@ class RobotFrame(Compiled):
 
         :param out: arrays for all three
         :return: velocity, (6,), dvelocity_dq and dvelocity_dv = J, (6, nv) each
+
+        >>> D = robot.frame('tool0').velocity_derivatives(q, v)
+        >>> np.allclose(D.dvelocity_dv, robot.frame('tool0').jacobian(q)), D.dvelocity_dq.shape
+        (True, (6, 6))
         """
         return self._call('velocity_derivatives', (q, v), None, out)
 
@@ -127,6 +131,10 @@ class RobotFrame(Compiled):
         :param out: arrays for all four
         :return: acceleration, (6,), dacceleration_dq, dacceleration_dv and dacceleration_da = J,
             (6, nv) each
+
+        >>> D = robot.frame('tool0').acceleration_derivatives(q, v, a)
+        >>> np.allclose(D.dacceleration_da, robot.frame('tool0').jacobian(q))
+        True
         """
         return self._call('acceleration_derivatives', (q, v, a), None, out)
 
@@ -137,6 +145,10 @@ class RobotFrame(Compiled):
         :param out: arrays for both
         :return: J, (6, nv), and dJ_dq, (6, nv, nv): element i, j, k is the derivative of J_ij
             along freedom k
+
+        >>> J, dJ_dq = robot.frame('tool0').jacobian_gradient(q)
+        >>> np.allclose(dJ_dq @ v, robot.frame('tool0').jacobian_derivative(q, v))
+        True
         """
         return self._call('jacobian_gradient', (q,), None, out)
 

@@ -88,12 +88,22 @@ tool = RigidBodyInertia.from_mass_centre(2.0, (0.0, 0.0, 0.1), np.diag([0.01, 0.
 plate = PlanarInertia.from_mass_centre(2.0, (0.1, 0.0), 0.01)
 """
 
+TOUCH = (
+    ARM
+    + """\
+point = robot.frame('tool0').pose(q)[None, :3, 3]  # of one contact, (1, 3) [m]
+normal = np.array([[0.0, 0.0, 1.0]])  # the ground's, upwards
+still = np.zeros((1, 3))  # neither point nor normal moves
+"""
+)
+
 #: What examples of a page start from, where that is not `ARM`.
 SETUPS = {
     'floating_base': FLOATING,
     'loops': FOUR_BAR,
     'algorithms': ALGORITHMS,
     'simulation': ARM.replace('import Robot', 'import Robot, Simulator'),
+    'contacts': TOUCH,
     'spatial': SPATIAL,
     'model': ARM + 'model = robot.model\n',
 }
@@ -102,6 +112,7 @@ SETUPS = {
 MORE = {
     'hybrid': ('rbd_ros.robot.families.hybrid:HybridFunctions',),
     'loops': ('rbd_ros.robot.families.explicit_loops:ExplicitLoops',),
+    'contacts': ('rbd_ros.robot.families.contacts:ContactFunctions',),
     'regressors': ('rbd_ros.algorithms.regressors.base_parameters:BaseParameters',),
 }
 
@@ -153,6 +164,8 @@ TITLES = {
     'articulated': ('Articulated bodies', 'handles, assemblies, divide and conquer'),
     'floating_base': ('Floating bases', 'the base apart from the joints'),
     'centroidal': ('Centroidal momentum', 'momentum about the centre of mass'),
+    'contacts': ('Contacts', 'normals and equations of point contacts, rolling'),
+    'impacts': ('Impacts', 'impulses, collisions with and without friction'),
     'denoc': ('DeNOC', 'the decoupled natural orthogonal complement'),
     'simulation': ('Simulation', '`Simulator`, `World`, the ground'),
     'model': ('Models', 'readers of URDF and DH tables, random models, assembly, variants'),

@@ -92,7 +92,12 @@ class ConstraintMotion(NamedTuple):
 
 
 def distance(a: Vector3, b: Vector3) -> Scalar:
-    """Distance of two points, which must not coincide."""
+    """Distance of two points, which must not coincide.
+
+    >>> from rbd_ros.algorithms.closed_loops.implicit_constraints import distance
+    >>> distance((0.0, 0.0, 0.0), (3.0, 4.0, 0.0))
+    5.0
+    """
     difference = subtract(a, b)
     return sqrt(dot(difference, difference))
 
@@ -116,6 +121,12 @@ def constraint_motion(
     :param phi: text of the constraints
     :param q: independent configuration, (nq,) [rad, m]
     :param v: independent velocity, (nv,) [rad/s, m/s]
+
+    >>> from rbd_ros.algorithms.closed_loops.implicit_constraints import constraint_motion
+    >>> height = lambda at: [at.point('tool0')[2]]
+    >>> motion = constraint_motion(model, height, q.tolist(), v.tolist())
+    >>> np.allclose(motion[1][0], robot.frame('tool0', 'aligned').velocity(q, v)[5])  # [m/s]
+    True
     """
     moving: List[Scalar] = [0.0] * model.nq
     for i, (at_q, at_v) in model.independent_slices.items():

@@ -17,6 +17,10 @@ def contact_force(point: Scalars, direction: Scalars) -> ForceVector:
 
     :param point: a point C of the line, (3,) [m]
     :param direction: unit vector e along it, (3,)
+
+    >>> from rbd_ros.algorithms.contact.contact_forces import contact_force
+    >>> contact_force((0.5, 0.0, 0.0), (0.0, 0.0, 1.0)).couple
+    (0.0, -0.5, 0.0)
     """
     e = linear3.vector3(direction)
     return ForceVector(linear3.cross(linear3.vector3(point), e), e)
@@ -31,6 +35,11 @@ def contact_force_rate(
     :param direction: unit vector e, (3,)
     :param point_rate: velocity of C, (3,) [m/s]
     :param direction_rate: rate of e, (3,) [1/s]
+
+    >>> from rbd_ros.algorithms.contact.contact_forces import contact_force_rate
+    >>> up, still = (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
+    >>> contact_force_rate((0.5, 0.0, 0.0), up, (1.0, 0.0, 0.0), still).couple  # it moves along x
+    (0.0, -1.0, 0.0)
     """
     e, rate = linear3.vector3(direction), linear3.vector3(direction_rate)
     moved = linear3.cross(linear3.vector3(point_rate), e)

@@ -32,6 +32,12 @@ def single_contact(M: Scalar, d: Scalar) -> Tuple[Scalar, Scalar]:
     :param M: n . I^-1 n, positive [1/kg]
     :param d: separation acceleration without a contact force [m/s^2]
     :return: lambda [N] and zeta_dot [m/s^2]: one of them is zero, the other not negative
+
+    >>> from rbd_ros.algorithms.contact.single_body import single_contact
+    >>> single_contact(0.5, -9.81)  # 2 kg on the ground: held [N]
+    (19.62, 0.0)
+    >>> single_contact(0.5, 1.0)  # pulled up: it leaves [m/s^2]
+    (0.0, 1.0)
     """
     return where_positive(-d, -d / M, 0.0), where_positive(d, d, 0.0)
 
@@ -51,6 +57,16 @@ def body_contacts(
     :param normals: contact normals, unit forces on the body (`contact_forces.contact_force`)
     :param normal_rates: how they change (`contact_forces.contact_force_rate`)
     :raises ZeroDivisionError: if the inertia is known to be singular
+
+    >>> from rbd_ros.algorithms.contact.contact_forces import contact_force
+    >>> from rbd_ros.algorithms.contact.single_body import body_contacts
+    >>> from rbd_ros.spatial import ForceVector, MotionVector, RigidBodyInertia
+    >>> block = RigidBodyInertia.from_mass_centre(2.0, (0.0, 0.0, 0.0), 0.01 * np.eye(3))
+    >>> weight = ForceVector((0.0, 0.0, 0.0), (0.0, 0.0, -19.62))
+    >>> normal = contact_force((0.0, 0.0, -0.1), (0.0, 0.0, 1.0))
+    >>> found = body_contacts(block, MotionVector.zero(), weight, [normal], [ForceVector.zero()])
+    >>> found.M, np.round(found.d, 3)  # [1/kg], [m/s^2]
+    ([[0.5]], array([-9.81]))
     """
     inverse = InverseInertia.of_body(inertia)
     free = inverse * (force - velocity.cross(inertia * velocity))

@@ -83,6 +83,17 @@ def forward_dynamics_by_screws(
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
     :return: accelerations, (n,) [rad/s^2]
     :raises ZeroDivisionError: if a joint is known to move no inertia
+
+    >>> from rbd_ros.algorithms.denoc.forward_dynamics_by_screws import (
+    ...     cosines_and_sines,
+    ...     forward_dynamics_by_screws,
+    ...     screw_links,
+    ... )
+    >>> links = screw_links(model)
+    >>> joints = cosines_and_sines(links, q.tolist())
+    >>> found = forward_dynamics_by_screws(links, joints, v.tolist(), tau.tolist(), model.gravity)
+    >>> np.allclose(found, a)
+    True
     """
     n = len(links)
     screws = [(*x.screws, AxialScrew(2, c, s, x.distance)) for x, (c, s) in zip(links, joints)]

@@ -90,6 +90,10 @@ def bias_force_analytical_derivatives(
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
+
+    >>> D = robot.kernel('bias_force_analytical_derivatives').function(q, v)
+    >>> np.allclose(D.dC_dv, robot.derivatives.bias_force(q, v).dC_dv)
+    True
     """
     rest = [0.0] * model.tree_nv
     found = analytical_derivatives(model, q, qd, rest, external_forces)

@@ -93,6 +93,10 @@ def forward_dynamics_analytical_derivatives(
 
     Of a tree whose joints have constant motion subspaces. Arguments and results are those of
     `forward_dynamics_derivatives`.
+
+    >>> D = robot.kernel('forward_dynamics_analytical_derivatives').function(q, v, tau)
+    >>> np.allclose(D.da_dq, robot.derivatives.forward_dynamics(q, v, tau).da_dq)
+    True
     """
     factors, a = forward_motion(model, q, qd, tau, external_forces)
     found = analytical_derivatives(

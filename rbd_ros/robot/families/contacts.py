@@ -37,6 +37,10 @@ class ContactFunctions:
             predecessor
         :param tangents: whether each contact has two tangents beside its normal
         :raises ValueError: for an unknown name, two that move together, or no pair at all
+
+        >>> touch = robot.contacts.between([(None, 'tool0')])  # the ground and the tool
+        >>> touch.pairs, touch.tangents
+        (((None, 'tool0'),), False)
         """
         given: Any = pairs
         if not isinstance(pairs, str):  # what is no pair is refused by its own name
@@ -92,6 +96,12 @@ class PointContacts(Compiled):
         :param out: arrays for all three
         :return: T, (nv, r), separation velocities T^T v, (r,) [m/s], and Tdot^T v, (r,) [m/s^2]
         :raises ValueError: for a wrong shape or dtype
+
+        >>> touch = robot.contacts.between([(None, 'tool0')])
+        >>> T, velocity, bias = touch.constraints(q, v, point, normal, still, still)
+        >>> rises = robot.frame('tool0', 'aligned').velocity(q, v)[5]
+        >>> np.allclose(T[:, 0] @ v, rises), np.allclose(velocity, rises)  # [m/s]
+        (True, True)
         """
         geometry = self._geometry(points, normals, point_rates, normal_rates)
         return self._call('constraints', (q, v, *geometry), None, out, bind=False)
@@ -130,6 +140,12 @@ class PointContacts(Compiled):
             (nv, r), and free, (nv,) [rad/s^2, m/s^2]
         :raises ValueError: for a wrong shape or dtype
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+        >>> touch = robot.contacts.between([(None, 'tool0')])
+        >>> found = touch.equations(q, 0 * v, 0 * tau, point, normal, still, still)  # a limp arm
+        >>> force = -found.d / found.M[0]  # that stops it from sinking [N]
+        >>> np.allclose(found.T.T @ (found.free + found.response @ force), 0.0)
+        True
         """
         geometry = self._geometry(points, normals, point_rates, normal_rates)
         return self._call('equations', (q, v, tau, *geometry), external_forces, out, bind=False)
@@ -158,6 +174,13 @@ class PointContacts(Compiled):
         :param out: arrays for all three
         :return: K, (r, nv), K v, (r,) [m/s], and k, (r,) [m/s^2]
         :raises ValueError: for a wrong shape or dtype
+
+        >>> touch = robot.contacts.between([(None, 'tool0')], tangents=True)
+        >>> axes = np.array([[[0, 0, 1], [1, 0, 0], [0, 1, 0]]], float)  # normal and tangents
+        >>> found = touch.rolling(q, v, point, axes, still, np.zeros((1, 3, 3)))
+        >>> J = robot.point_jacobian(q, 'tool0', [0.0, 0.0, 0.0])
+        >>> np.allclose(found.K, J[[2, 0, 1]])
+        True
         """
         geometry = self._geometry(points, normals, point_rates, normal_rates)
         return self._call('rolling', (q, v, *geometry), None, out, bind=False)
@@ -191,6 +214,12 @@ class PointContacts(Compiled):
         :param out: arrays for both
         :return: point_rates, (c, 3) [m/s], and normal_rates, of the shape of the normals [1/s]
         :raises ValueError: for a wrong shape or dtype
+
+        >>> touch = robot.contacts.between([(None, 'tool0')])  # a ball of 10 mm on a plane
+        >>> plane, ball = np.zeros((1, 3, 3)), 0.01 * np.eye(3)[None]
+        >>> rates = touch.surface_rates(q, v, point, normal, plane, ball)
+        >>> rates.normal_rates, rates.point_rates.shape  # [1/s]: the plane stays
+        (array([[0., 0., 0.]]), (1, 3))
         """
         matrices = (len(self.pairs), 3, 3)
         geometry = (

@@ -90,6 +90,13 @@ class DerivativeFunctions(Compiled):
         :return: a, (nv,) [rad/s^2, m/s^2], da_dq, da_dv and da_dtau = H^-1, (nv, nv) each
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
         :raises ValueError: for a wrong shape or dtype, or an unknown link
+
+        >>> D = robot.derivatives.forward_dynamics(q, v, tau)
+        >>> np.allclose(D.a, a), np.allclose(D.da_dtau, robot.inverse_mass_matrix(q))
+        (True, True)
+        >>> H = robot.mass_matrix(q)
+        >>> np.allclose(H @ D.da_dq, -robot.derivatives.inverse_dynamics(q, v, a).dtau_dq)
+        True
         """
         return self._call('forward_dynamics', (q, v, tau), external_forces, out)
 
@@ -112,6 +119,11 @@ class DerivativeFunctions(Compiled):
         :return: a, (nv,) [rad/s^2, m/s^2], and da_dpi, (nv, 10 bodies)
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
         :raises ValueError: for a wrong shape or dtype, or an unknown link
+
+        >>> D = robot.derivatives.forward_dynamics_by_parameters(q, v, tau)
+        >>> Y = robot.regressors.torque(q, v, a)
+        >>> np.allclose(robot.mass_matrix(q) @ D.da_dpi, -Y)
+        True
         """
         return self._call('forward_dynamics_by_parameters', (q, v, tau), external_forces, out)
 
@@ -129,6 +141,10 @@ class DerivativeFunctions(Compiled):
         :param external_forces: as for `Robot.inverse_dynamics`
         :return: C, (nv,) [N m, N], dC_dq and dC_dv, (nv, nv) each
         :raises ValueError: for a wrong shape or dtype, or an unknown link
+
+        >>> D = robot.derivatives.bias_force(q, v)
+        >>> np.allclose(D.C, robot.bias_force(q, v)), D.dC_dv.shape
+        (True, (6, 6))
         """
         return self._call('bias_force', (q, v), external_forces, out)
 
@@ -138,6 +154,12 @@ class DerivativeFunctions(Compiled):
 
         :return: tau, (nv,) [N m, N], and dtau_dq, (nv, nv)
         :raises ValueError: for a wrong shape or dtype
+
+        >>> D = robot.derivatives.gravity_torque(q)
+        >>> np.allclose(D.dtau_dq, D.dtau_dq.T)  # the Hessian of the potential energy
+        True
+        >>> D.dtau_dq[1, 1].round(2)  # gravity as a spring at the shoulder [N m/rad]
+        -46.82
         """
         return self._call('gravity_torque', (q,), None, out)
 
@@ -148,6 +170,11 @@ class DerivativeFunctions(Compiled):
         :return: H, (nv, nv) [kg m^2, kg m, kg], and dH_dq, (nv, nv, nv): element i, j, k is the
             derivative of H_ij along freedom k
         :raises ValueError: for a wrong shape or dtype
+
+        >>> D = robot.derivatives.mass_matrix(q)
+        >>> C = robot.coriolis_matrix(q, v)
+        >>> np.allclose(D.dH_dq @ v, C + C.T)  # the rate of H
+        True
         """
         return self._call('mass_matrix', (q,), None, out)
 
@@ -158,6 +185,12 @@ class DerivativeFunctions(Compiled):
         :return: kinetic and potential [J], dkinetic_dq, dkinetic_dv = H v, dpotential_dq, which
             is the torque of gravity, and dpotential_dv, which is zero, (nv,) each
         :raises ValueError: for a wrong shape or dtype
+
+        >>> D = robot.derivatives.energy(q, v)
+        >>> np.allclose(D.dpotential_dq, robot.gravity_torque(q))
+        True
+        >>> np.allclose(D.dkinetic_dv, robot.mass_matrix(q) @ v)
+        True
         """
         return self._call('energy', (q, v), None, out)
 
@@ -170,6 +203,10 @@ class DerivativeFunctions(Compiled):
         :return: h, (6,) [N m s, N s], angular momentum first, dh_dq and dh_dv, (6, nv) each
         :raises ModelError: if nothing that moves has mass
         :raises ValueError: for a wrong shape or dtype
+
+        >>> D = robot.derivatives.centroidal_momentum(q, v)
+        >>> np.allclose(D.dh_dq @ v + D.dh_dv @ a, robot.centroidal.momentum_rate(q, v, a))
+        True
         """
         return self._call('centroidal_momentum', (q, v), None, out)
 
@@ -181,6 +218,10 @@ class DerivativeFunctions(Compiled):
             along freedom k
         :raises ModelError: if nothing that moves has mass
         :raises ValueError: for a wrong shape or dtype
+
+        >>> J, dJ_dq = robot.derivatives.centre_of_mass_jacobian(q)
+        >>> np.allclose(J, robot.centre_of_mass_jacobian(q)), dJ_dq.shape
+        (True, (3, 6, 6))
         """
         return self._call('centre_of_mass_jacobian', (q,), None, out)
 
@@ -201,6 +242,10 @@ class DerivativeFunctions(Compiled):
         :param external_forces: as for `Robot.inverse_dynamics`
         :return: dtau_dqdq, dtau_dqdv, dtau_dvdv and dtau_dqda, (nv, nv, nv) each
         :raises ValueError: for a wrong shape or dtype, or an unknown link
+
+        >>> D = robot.derivatives.inverse_dynamics_twice(q, v, a)
+        >>> np.allclose(D.dtau_dvdv @ v @ v, 2 * robot.coriolis_torque(q, v))  # it is quadratic
+        True
         """
         return self._call('inverse_dynamics_twice', (q, v, a), external_forces, out)
 
@@ -223,5 +268,9 @@ class DerivativeFunctions(Compiled):
         :return: da_dqdq, da_dqdv, da_dvdv and da_dqdtau, (nv, nv, nv) each
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
         :raises ValueError: for a wrong shape or dtype, or an unknown link
+
+        >>> D = robot.derivatives.forward_dynamics_twice(q, v, tau)
+        >>> D.da_dqdq.shape, np.allclose(D.da_dqdq, D.da_dqdq.transpose(0, 2, 1))  # hinges only
+        ((6, 6, 6), True)
         """
         return self._call('forward_dynamics_twice', (q, v, tau), external_forces, out)

@@ -40,6 +40,11 @@ class ImpactFunctions(Compiled):
         :return: dv, (nv,) [rad/s, m/s]
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
         :raises ValueError: for a wrong shape or dtype, or an unknown link
+
+        >>> kick = np.array([0.0, 0.0, 0.5, 0.0, 0.0, 0.0])  # at the elbow [N m s]
+        >>> dv = robot.impacts.impulse_response(q, kick)
+        >>> np.allclose(robot.mass_matrix(q) @ dv, kick)
+        True
         """
         return self._call('impulse_response', (q, impulse), external_forces, out)
 
@@ -63,6 +68,11 @@ class ImpactFunctions(Compiled):
         :return: velocity afterwards, likewise
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
         :raises ValueError: for a wrong shape or dtype, or an unknown link
+
+        >>> tip = robot.frame('tool0').pose(q)[:3, 3]
+        >>> after = robot.impacts.apply_impulse(q, v, 'tool0', [0.0, 0.0, 1.0], tip)  # 1 N s up
+        >>> after - v  # [rad/s]
+        array([ 0.203,  0.131, -0.208, -2.458,  7.523,  1.199])
         """
         iota = np.asarray(impulse, dtype=float)
         if point is not None:
@@ -83,6 +93,10 @@ class ImpactFunctions(Compiled):
         :param predecessor: name of a link or joint, None for the fixed base
         :param successor: name of another one; the normal points from the predecessor to it
         :raises ValueError: for an unknown link, or two that are fixed to one another
+
+        >>> hit = robot.impacts.between(None, 'tool0')  # the tool, and the ground
+        >>> hit.predecessor, hit.successor
+        (None, 'tool0')
         """
         found = self._pairs.get((predecessor, successor))
         if found is None:
@@ -127,6 +141,12 @@ class ImpactPair(Compiled):
         :param out: arrays for both
         :return: velocity afterwards, (nv,) [rad/s, m/s], and the impulse along the normal [N s]
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+        >>> tip, up = robot.frame('tool0').pose(q)[:3, 3], [0.0, 0.0, 1.0]
+        >>> down = -robot.point_jacobian(q, 'tool0', [0, 0, 0])[2]  # it sinks
+        >>> hit = robot.impacts.between(None, 'tool0').frictionless(q, down, tip, up, 0.5)
+        >>> np.allclose(down @ hit.v, -0.5 * down @ down), bool(hit.impulse > 0.0)
+        (True, True)
         """
         return self._call('frictionless', (q, v, point, normal, restitution), None, out)
 
@@ -147,5 +167,11 @@ class ImpactPair(Compiled):
         :return: velocity afterwards, (nv,) [rad/s, m/s], and the linear impulse on the successor
             along the axes of the base, (3,) [N s]
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+        >>> tip, up = robot.frame('tool0').pose(q)[:3, 3], [0.0, 0.0, 1.0]
+        >>> J = robot.point_jacobian(q, 'tool0', [0, 0, 0])
+        >>> hit = robot.impacts.between(None, 'tool0').sticking(q, -J[2], tip, up)
+        >>> np.allclose(J @ hit.v, 0.0)  # it neither slides nor rebounds
+        True
         """
         return self._call('sticking', (q, v, point, normal, restitution), None, out)

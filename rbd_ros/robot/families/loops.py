@@ -220,6 +220,11 @@ class LoopFunctions(Compiled):
 
         :param phi: a text over scalars, see `algorithms.closed_loops.implicit_constraints`
         :raises ValueError: for an unknown joint or link, or if there are no constraints
+
+        >>> level = robot.loops.implicit(lambda at: [at.point('tip_link')[2] - 0.02])
+        >>> height, K = level.gradient(q)
+        >>> np.allclose(height, 0.0), np.allclose(K @ v, 0.0)  # the pivot is at that height
+        (True, True)
         """
         return ImplicitConstraints(self._kernels, phi)
 
