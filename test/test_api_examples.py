@@ -4,6 +4,8 @@ Those of docs/python_api.md run one after the other, as a reader would type them
 docs/api/*.md, which stand in the docstrings, each from what their page starts from.
 """
 
+from importlib import import_module
+import inspect
 import re
 import shutil
 
@@ -160,3 +162,16 @@ def test_an_example_of_the_class_counts_for_what_it_uses(monkeypatch):
 def test_answers_are_compared_as_numbers(example, right):
     wrong = doctests.run(example, {'np': np})
     assert (not wrong) == right, wrong
+
+
+@pytest.mark.parametrize('room', ['spatial', 'model', 'constraints', 'contact', 'simulation'])
+def test_what_a_room_offers_is_on_a_page(room):
+    """What its `__all__` names, but for errors and results, which functions show."""
+    offered = import_module(f'rbd_ros.{room}')
+    shown = {id(entry.value) for page in PAGES.values() for entry in page.entries}
+    for name in offered.__all__:
+        value = getattr(offered, name)
+        is_result = inspect.isclass(value) and issubclass(value, (tuple, Exception))
+        path = f'{getattr(value, "__module__", "")}:{name}'
+        if callable(value) and not is_result and path not in api_contents.NOT_FOR_USERS:
+            assert id(value) in shown, f'{path}: enter its module in MODULES of api_contents.py'

@@ -33,6 +33,12 @@ def solve_lcp(M: ArrayLike, d: ArrayLike, method: str = 'lemke') -> LcpSolution:
     :raises ValueError: for an unknown method, wrong shapes, numbers that are not finite, or a
         matrix that is not symmetric and positive-semidefinite
     :raises InfeasibleContactError: if there is no solution, with the proof of it
+
+    >>> from rbd_ros.constraints import solve_lcp
+    >>> M, d = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-9.81, 1.0])
+    >>> found = solve_lcp(M, d)  # the first contact pushes, the second one opens
+    >>> found.force, found.acceleration  # [N], [m/s^2]
+    (array([4.905, 0.   ]), array([0.   , 5.905]))
     """
     if method not in METHODS:
         raise ValueError(f'unknown method {method!r}; there are {", ".join(METHODS)}')
@@ -54,6 +60,10 @@ def infeasibility(M: ArrayLike, d: ArrayLike) -> Optional[InfeasibleContactError
     """Why a contact problem has no solution; None if it has one.
 
     Arguments are those of `solve_lcp`.
+
+    >>> from rbd_ros.constraints import infeasibility
+    >>> infeasibility(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-9.81, 1.0])) is None
+    True
     """
     try:
         solve_lcp(M, d)

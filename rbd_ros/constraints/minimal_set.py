@@ -28,6 +28,10 @@ def positively_dependent(
     :param vector: vector of any space, (n,)
     :param others: vectors of the same space, (m, n); there may be none
     :param tolerance: distance from their cone, as part of the vector's length, that counts as none
+
+    >>> from rbd_ros.constraints import positively_dependent
+    >>> bool(positively_dependent(np.array([1.0, 1.0]), np.eye(2)))
+    True
     """
     v = np.asarray(vector, dtype=float)
     E = np.asarray(others, dtype=float).reshape(-1, len(v)).T
@@ -76,6 +80,11 @@ def minimal_contact_set(
         size of the contact
     :return: indices of the contacts that are left, ascending
     :raises ValueError: for wrong shapes, or numbers that are not finite
+
+    >>> from rbd_ros.constraints import minimal_contact_set
+    >>> feet = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.3, 0.3, 0.0]])
+    >>> minimal_contact_set(feet, np.tile([0.0, 0.0, 1.0], (4, 1)))  # not the last
+    array([0, 1, 2])
     """
     screws = normal_screws(points, normals)
     left = list(range(len(screws)))
@@ -100,6 +109,10 @@ def disc_contacts(centre: ArrayLike, normal: ArrayLike, radius: float, count: in
     :param radius: its radius [m]
     :param count: number of points, 3 at least
     :raises ValueError: if the axis is zero, the radius not positive, or the points are too few
+
+    >>> from rbd_ros.constraints import disc_contacts
+    >>> disc_contacts((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), 0.1, 4).shape  # corners of a square
+    (4, 3)
     """
     axis = np.asarray(normal, dtype=float)
     length = float(np.linalg.norm(axis))

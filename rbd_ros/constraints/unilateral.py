@@ -16,7 +16,12 @@ from typing import List, Tuple
 
 
 class ContactState(Enum):
-    """State of an inequality constraint, with the book's names (figure 11.4)."""
+    """State of an inequality constraint, with the book's names (figure 11.4).
+
+    >>> from rbd_ros.constraints import ContactState
+    >>> [state.name for state in ContactState]
+    ['APART', 'COLLIDING', 'LEAVING', 'TOUCHING']
+    """
 
     APART = '1'
     COLLIDING = '2a'
@@ -53,6 +58,10 @@ def contact_state(
     :param rate_tolerance: velocities up to this are zero [m/s]
     :raises PenetrationError: if the gap is negative by more than its tolerance
     :raises ValueError: if gap or rate is not a number
+
+    >>> from rbd_ros.constraints import contact_state
+    >>> contact_state(0.01, -1.0).name, contact_state(0.0, 0.0).name
+    ('APART', 'TOUCHING')
     """
     if gap != gap or rate != rate:
         raise ValueError(f'gap and rate must be numbers, got {gap} and {rate}')
@@ -76,6 +85,17 @@ class UnilateralConstraint:
     :param gap_tolerance: gaps up to this are zero [m]
     :param rate_tolerance: velocities up to this are zero [m/s]
     :raises PenetrationError: if the gap is negative by more than its tolerance
+
+    >>> from rbd_ros.constraints import UnilateralConstraint
+    >>> ball = UnilateralConstraint(gap=0.1, rate=0.0)
+    >>> ball.move(0.0, -1.4).name, ball.needs_impulse  # it arrives
+    ('COLLIDING', True)
+    >>> ball.strike(0.0).name, ball.can_push  # without rebound
+    ('TOUCHING', True)
+    >>> ball.accelerate(0.0).name, ball.run_off(0.0).name
+    ('TOUCHING', 'TOUCHING')
+    >>> ball.state.name, len(ball.trace)
+    ('TOUCHING', 3)
     """
 
     def __init__(

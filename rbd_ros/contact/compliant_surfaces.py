@@ -60,6 +60,15 @@ class LinearSurface:
     :param stiffness: K [N/m]
     :param damping: D [N s/m]
     :raises ValueError: if one of them is not positive and finite
+
+    >>> from rbd_ros.contact import LinearSurface
+    >>> surface = LinearSurface(stiffness=1e4, damping=100.0)
+    >>> surface.force(-0.001, 0.0, (-0.001,))  # pressed in by 1 mm [N]
+    10.0
+    >>> surface.rates(0.01, 0.0, (-0.001,))  # let go, it recovers [m/s]
+    (0.1,)
+    >>> round(surface.recovered(-0.001, 0.01), 6)  # after 10 ms [m]
+    -0.000368
     """
 
     stiffness: float
@@ -100,6 +109,14 @@ class TwoSurfaces:
     :param stiffness: K of the other surface [N/m]
     :param damping: D of the other surface, which may be zero [N s/m]
     :raises ValueError: for numbers that make no sense
+
+    >>> from rbd_ros.contact import LinearSurface, TwoSurfaces
+    >>> pads = TwoSurfaces(LinearSurface(1e4, 100.0), 1e4, 100.0)
+    >>> pads.lumped().stiffness, pads.lumped().damping  # [N/m], [N s/m]
+    (5000.0, 50.0)
+    >>> z = (-0.001, -0.001)  # each gives way by 1 mm
+    >>> pads.force(-0.002, 0.0, z), pads.rates(-0.002, 0.0, z)  # [N], [m/s]
+    (10.0, (-0.0, -0.0))
     """
 
     first: LinearSurface
@@ -161,6 +178,13 @@ class HuntCrossleySurface:
     :param damping: c [N s/m^(n + 1)]
     :param exponent: n
     :raises ValueError: if one of them is not positive and finite
+
+    >>> from rbd_ros.contact import HuntCrossleySurface
+    >>> surface = HuntCrossleySurface(stiffness=1e6, damping=1e5)
+    >>> round(surface.force(-0.001, 0.0, (-0.001,)), 2)  # 1e6 0.001^1.5 [N]
+    31.62
+    >>> surface.rates(0.01, 0.0, (-0.001,))  # let go, it recovers [m/s]
+    (10.0,)
     """
 
     stiffness: float
@@ -196,6 +220,14 @@ class SurfaceMemory:
     when and where contact was lost. Whoever integrates the body calls `keep` after each step.
 
     :param surface: the surface
+
+    >>> from rbd_ros.contact import LinearSurface, SurfaceMemory
+    >>> memory = SurfaceMemory(LinearSurface(1e4, 100.0))
+    >>> memory.force(0.0, -0.001, 0.0)  # [N]
+    10.0
+    >>> memory.keep(0.0, -0.001, 0.0)
+    >>> round(memory.deformation(0.01), 6)  # 10 ms after contact was lost [m]
+    -0.000368
     """
 
     def __init__(self, surface: LinearSurface):
@@ -251,6 +283,12 @@ class CompliantContact:
     :param drag: coefficient of the viscous force against the motion of the contact point over the
         surface [N s/m]: the work that moving the compressed place takes, as in rolling
     :raises ValueError: for numbers that make no sense
+
+    >>> from rbd_ros.contact import CompliantContact, LinearSurface
+    >>> foot = CompliantContact(LinearSurface(1e4, 100.0), 1e4, 100.0, friction=0.5)
+    >>> forces = foot.evaluate(-0.001, 0.0, (0.1, 0.0), (-0.001,), (0.0, 0.0))
+    >>> forces.normal, forces.tangential  # it slips: friction is at its bound [N]
+    (10.0, (-5.0, -0.0))
     """
 
     surface: Surface
@@ -307,6 +345,11 @@ def in_series(first: ContactParameters, second: ContactParameters) -> ContactPar
     :param first: parameters of one surface
     :param second: parameters of the other
     :raises ValueError: if K/D is not the same for both, along the normal or along the tangents
+
+    >>> from rbd_ros.contact import ContactParameters, in_series
+    >>> rubber = ContactParameters(stiffness=1e4, damping=100.0, friction=0.8)
+    >>> in_series(rubber, rubber).stiffness  # [N/m]
+    5000.0
     """
     K_1, D_1, K_t1, D_t1, _ = (float(x) for x in first.array())
     K_2, D_2, K_t2, D_t2, _ = (float(x) for x in second.array())

@@ -44,6 +44,17 @@ class DcMotor:
     :param supply_voltage: bound on the voltage [V]
     :param rotor_inertia: inertia of the rotor about its own axis [kg m^2]
     :raises ValueError: for numbers that make no sense
+
+    >>> from rbd_ros.simulation import DcMotor
+    >>> motor = DcMotor(0.5, 0.05, 1e-3, 100.0, 24.0, rotor_inertia=1e-5)  # R, k, L, N, supply
+    >>> motor.armature, motor.stall_torque, motor.no_load_speed  # [kg m^2], [N m], [rad/s]
+    (0.1, 240.0, 4.8)
+    >>> motor.applied(30.0), motor.steady_current(12.0, 2.0), motor.torque(4.0)  # [V], [A], [N m]
+    (24.0, 4.0, 20.0)
+    >>> motor.voltage_for(20.0, 2.0)  # [V]
+    12.0
+    >>> motor.current_rate(0.0, 12.0, 2.0), motor.current_after(0.0, 12.0, 2.0, dt=1.0)
+    (2000.0, 4.0)
     """
 
     resistance: float
@@ -142,6 +153,13 @@ class Transmission:
     :param damping: D [N m s/rad or N s/m]
     :param play: width of the dead zone [rad or m]
     :raises ValueError: for numbers that make no sense
+
+    >>> from rbd_ros.simulation import Transmission
+    >>> gear = Transmission(stiffness=1000.0, damping=2.0, play=0.01)
+    >>> gear.torque(0.003), gear.torque(0.015)  # within the play, and beyond [N m]
+    (array(0.), array(10.))
+    >>> gear.follow(0.0, 0.02)  # where the flank has moved the joint to [rad]
+    0.015
     """
 
     stiffness: float
@@ -193,6 +211,11 @@ class JointFriction:
     :param static: s, not below c; None: as c [N m or N]
     :param stribeck_velocity: v_s [rad/s or m/s]
     :raises ValueError: for numbers that make no sense
+
+    >>> from rbd_ros.simulation import JointFriction
+    >>> friction = JointFriction(viscous=1.0, coulomb=2.0, static=3.0, stribeck_velocity=0.01)
+    >>> friction.breakaway, friction.torque(0.0, applied=2.5), friction.torque(1.0)  # [N m]
+    (3.0, -2.5, -3.0)
     """
 
     viscous: float = 0.0
@@ -239,6 +262,11 @@ def with_motors(robot: Robot, inertia: Mapping[str, float], suffix: str = '_moto
     :param inertia: inertia of the rotors reflected to the joints, by joint [kg m^2 or kg]
     :param suffix: what is appended to the name of a joint to name its motor
     :raises ValueError: for unknown joints, or inertias that are not positive
+
+    >>> from rbd_ros.simulation import with_motors
+    >>> elastic = with_motors(robot, {'elbow_joint': 0.5})
+    >>> elastic.nv, elastic.joint_names[-1]
+    (7, 'elbow_joint_motor')
     """
     model = robot.model
     bodies: List[Body] = list(model.bodies)

@@ -47,6 +47,12 @@ class Rollout(NamedTuple):
     :param rejected: number of steps that were taken again with a shorter one
     :param evaluations: number of times that the dynamics were evaluated
     :param steps: the steps, which can be interpolated; none for `semi_implicit`
+
+    >>> from rbd_ros.simulation import rollout
+    >>> motion = rollout(robot, q, v, 0.1, torque=tau)
+    >>> at_first, at_last = motion.at(0.0), motion.at(0.1)
+    >>> np.allclose(at_first[0], q), np.allclose(at_last[0], motion.q[-1])
+    (True, True)
     """
 
     time: FloatArray
@@ -101,6 +107,12 @@ def rollout(
     :raises ValueError: for arguments that make no sense
     :raises FloatingPointError: if the motion does not stay finite
     :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+    >>> from rbd_ros.simulation import rollout
+    >>> hold = lambda t, q, v: robot.gravity_torque(q)  # [N m]
+    >>> motion = rollout(robot, q, 0 * v, 0.5, torque=hold)
+    >>> np.allclose(motion.q[-1], q)
+    True
     """
     if method not in ROLLOUT_METHODS:
         raise ValueError(f'unknown method {method!r}; there are {", ".join(ROLLOUT_METHODS)}')

@@ -35,6 +35,11 @@ class FaceContact:
     :param restitution: coefficient of restitution, 0 to 1
     :param name: what the contact is called in events
     :raises ValueError: for numbers that make no sense
+
+    >>> from rbd_ros.simulation import FaceContact
+    >>> table = FaceContact('tool0', (0, 0, 0), None, (0, 0, 0.8), (0, 0, 1), radius=0.01)
+    >>> table.pair
+    (None, 'tool0')
     """
 
     link: Optional[str]
@@ -74,6 +79,11 @@ class SphereContact:
     :param restitution: coefficient of restitution, 0 to 1
     :param name: what the contact is called in events
     :raises ValueError: for numbers that make no sense
+
+    >>> from rbd_ros.simulation import SphereContact
+    >>> clash = SphereContact('forearm_link', 'tool0', radius=0.08, other_radius=0.05)
+    >>> clash.pair
+    ('tool0', 'forearm_link')
     """
 
     link: Optional[str]

@@ -93,6 +93,20 @@ class EventDrivenSimulator:
     :param gap_tolerance: gap that counts as touching [m]
     :raises ValueError: for arguments that make no sense
     :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+
+    >>> from rbd_ros.simulation import EventDrivenSimulator, FaceContact
+    >>> table = FaceContact('tool0', (0, 0, 0), None, (0, 0, 0.8), (0, 0, 1), restitution=0.5)
+    >>> simulator = EventDrivenSimulator(robot, [table])
+    >>> simulator.reset(q, 0 * v)
+    >>> simulator.gaps  # [m]
+    array([0.038])
+    >>> tip = robot.frame('tool0').pose(q)[:3, 3]
+    >>> simulator.apply_impulse('tool0', [0, 0, -0.5], tip)  # [N s]
+    >>> simulator.advance(0.1)
+    >>> simulator.events[0].kind, simulator.time
+    ('gain', 0.1)
+    >>> simulator.current, simulator.active, simulator.forces
+    ((), (), array([0.]))
     """
 
     def __init__(

@@ -58,6 +58,11 @@ def solve_gauss(H: ArrayLike, free: ArrayLike, T: ArrayLike, bias: ArrayLike) ->
     :raises ValueError: for wrong shapes or numbers that are not finite
     :raises InfeasibleContactError: if every motion penetrates
     :raises numpy.linalg.LinAlgError: if H is not positive-definite
+
+    >>> from rbd_ros.constraints import solve_gauss
+    >>> H, T = np.eye(2), np.array([[0.0], [1.0]])  # 1 kg, and the ground below
+    >>> solve_gauss(H, np.array([0.0, -9.81]), T, np.zeros(1)).a
+    array([0., 0.])
     """
     inertia, start, normals, rest = (np.asarray(x, dtype=float) for x in (H, free, T, bias))
     n, r = len(start), len(rest)
