@@ -97,6 +97,8 @@ def test_motions_that_all_penetrate_are_refused_with_a_proof():
 def test_it_stops_at_its_limit_of_steps(monkeypatch):
     problem = (np.eye(2), [-1.0, -1.0], np.eye(2), [0.0, 0.0])
     assert solve_gauss(*problem).iterations == 2
+    monkeypatch.setattr(gauss, 'STEPS', 1)
+    assert solve_gauss(*problem).iterations == 2
     monkeypatch.setattr(gauss, 'STEPS', 0)
     with pytest.raises(NotSolvedError, match='no end after 0 steps'):
         solve_gauss(*problem)
