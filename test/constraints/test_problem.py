@@ -37,6 +37,17 @@ def test_a_force_is_positive_up_to_rounding_of_the_largest():
     assert small.solution_of(np.array([0, 1]), 1).force.tolist() == [1.0, 0.0]
 
 
+def test_forces_and_accelerations_of_less_than_a_billionth_are_zero():
+    problem = LcpProblem.of(np.eye(2), [1.0, 5e-10])
+    assert problem.solution_of(np.array([1]), 1).force.tolist() == [0.0, 0.0]
+    assert LcpProblem.of(np.eye(2), [1.0, 1.5e-9]).solution_of(np.array([1]), 1) is None
+    for lack, accepted in ((5e-10, True), (1.5e-9, False)):
+        found = LcpProblem.of(np.eye(2), [-1.0, -lack]).solution_of(np.array([0]), 1)
+        assert (found is not None) == accepted
+        if found is not None:
+            assert found.acceleration.tolist() == [0.0, 0.0] and found.persists.all()
+
+
 def test_what_is_no_solution_is_told():
     problem = LcpProblem.of(np.eye(2), [-1.0, -1.0])
     assert problem.solution_of(np.array([0]), 1) is None
