@@ -19,6 +19,9 @@ from rbd_ros.robot import Robot
 
 Vector = Tuple[float, float, float]
 
+# Indices of the coordinates after each one, and of those after these.
+_NEXT, _AFTER = [1, 2, 0], [2, 0, 1]
+
 
 @dataclass(frozen=True)
 class FaceContact:
@@ -201,14 +204,14 @@ class ContactPoints:
         p, s = self._p, self._s
         here = position[s] + np.einsum('cij,cj->ci', rotation[s], self._s_point)
         there = position[p] + np.einsum('cij,cj->ci', rotation[p], self._p_point)
-        here_rate = velocity[s, 3:] + np.cross(velocity[s, :3], here)
+        here_rate = velocity[s, 3:] + _cross(velocity[s, :3], here)
         normals = np.einsum('cij,cj->ci', rotation[p], self._normal)
-        normal_rates = np.cross(velocity[p, :3], normals)
+        normal_rates = _cross(velocity[p, :3], normals)
         if self._spheres:
             k = self._spheres
             d = here[k] - there[k]
             length = np.linalg.norm(d, axis=1, keepdims=True)
-            there_rate = velocity[p[k], 3:] + np.cross(velocity[p[k], :3], there[k])
+            there_rate = velocity[p[k], 3:] + _cross(velocity[p[k], :3], there[k])
             d_rate = here_rate[k] - there_rate
             n = d / length
             normals[k] = n
@@ -237,3 +240,9 @@ def _direction(robot: Robot, link: Optional[str], direction: Vector) -> FloatArr
         return given
     turned: FloatArray = np.array(robot.model.link(link).placement.E).T @ given
     return turned
+
+
+def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Cross products of rows, (n, 3): several times as fast as NumPy's for a few of them."""
+    product: FloatArray = a[:, _NEXT] * b[:, _AFTER] - a[:, _AFTER] * b[:, _NEXT]
+    return product

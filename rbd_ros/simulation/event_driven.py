@@ -25,13 +25,13 @@ from typing import List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rbd_ros.algorithms.contact.contact_equations import ContactEquations
-from rbd_ros.constraints import solve_lcp
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.adaptive import applied_force, StepControl, Torque
-from rbd_ros.simulation.contact_points import Contact, ContactPoints, FaceContact, Gaps
-from rbd_ros.simulation.dense_output import DenseStep, Group, METHODS, RK45, take_step
+from rbd_ros.simulation.adaptive import StepControl, Torque
+from rbd_ros.simulation.constrained_motion import ConstrainedMotion
+from rbd_ros.simulation.contact_points import Contact, FaceContact
+from rbd_ros.simulation.contact_sets import contact_sets
+from rbd_ros.simulation.dense_output import DenseStep, METHODS, RK45, take_step
 from rbd_ros.simulation.event_search import (
     CLOSING,
     earliest,
@@ -52,8 +52,6 @@ GAIN, LOSS, BREAK = 'gain', 'loss', 'break'
 _MAXIMUM = 50
 # Separation velocity up to which a contact rests [m/s], far above rounding.
 _REST = 1e-9
-# Part of a contact's inverse inertia that must be left to make its normal independent of others.
-_INDEPENDENT = 1e-9
 
 
 class Event(NamedTuple):
@@ -146,12 +144,9 @@ class EventDrivenSimulator:
         self.robot, self.contacts = robot, tuple(contacts)
         self.gap_tolerance, self.resting_speed = gap_tolerance, resting_speed
         self._law, self._method, self._timestep = impact_law, METHODS[method], timestep
-        self._points = ContactPoints(robot, self.contacts)
-        self._functions = robot.contacts.between([contact.pair for contact in self.contacts])
+        self._motion = ConstrainedMotion(robot, self.contacts, torque)
         self._restitution = np.array([contact.restitution for contact in self.contacts])
-        self._group = Group(robot)
-        self._control = StepControl(self._group, rtol, atol, max_step)
-        self._torque = applied_force(robot, torque)
+        self._control = StepControl(self._motion.group, rtol, atol, max_step)
         self.events: List[Event] = []
         self.reset(robot.neutral(), np.zeros(robot.nv), check=False)
 
@@ -165,19 +160,17 @@ class EventDrivenSimulator:
     @property
     def active(self) -> Tuple[int, ...]:
         """Numbers of the current contacts that bear forces; their normals are independent."""
-        return tuple(self._active)
+        return self._motion.active
 
     @property
     def forces(self) -> FloatArray:
         """Contact forces lambda along the normals, (c,) [N]."""
-        forces = np.zeros(len(self.contacts))
-        forces[self._active] = self._active_forces(self._equations(self.time, self.q, self.v))
-        return forces
+        return self._motion.forces(self._motion.equations(self.time, self.q, self.v))
 
     @property
     def gaps(self) -> FloatArray:
         """Gaps phi, (c,) [m]."""
-        return self._points.at(self.q, self.v).gap
+        return self._motion.gaps(self.q, self.v).gap
 
     def reset(self, q: ArrayLike, v: ArrayLike, time: float = 0.0, check: bool = True) -> None:
         """Start from a state; contacts that are closed and approach collide at once.
@@ -198,11 +191,11 @@ class EventDrivenSimulator:
         self.v, self.time, self.events = state[1], float(time), []
         count = len(self.contacts)
         self._current: NDArray[np.bool_] = np.zeros(count, dtype=bool)
-        self._active: List[int] = []
+        self._motion.active = ()
         self._next_step, self._force_scale = math.inf, 0.0
         if not check:
             return
-        gaps = self._points.at(self.q, self.v)
+        gaps = self._motion.gaps(self.q, self.v)
         inside = np.flatnonzero((gaps.gap < -self.gap_tolerance) & (gaps.margin >= 0.0))
         if len(inside):
             deepest = int(inside[np.argmin(gaps.gap[inside])])
@@ -262,74 +255,39 @@ class EventDrivenSimulator:
 
     def _trial(self, left: float) -> DenseStep:
         """Integrate (step 1) for at most the time that is left."""
-        first = self._acceleration(self.time, self.q, self.v)
+        first = self._motion.acceleration(self.time, self.q, self.v)
         if self._method is not RK45:
             h = min(self._timestep, left, self._control.max_step)
             return take_step(
-                self._group, self._method, self._acceleration, self.time, self.q, self.v, h, first
+                self._motion.group,
+                self._method,
+                self._motion.acceleration,
+                self.time,
+                self.q,
+                self.v,
+                h,
+                first,
             )
         h = self._next_step
         if not math.isfinite(h):
             h = self._control.first_step(self.v, first)
         step, self._next_step = self._control.advance(
-            self._acceleration, self.time, self.q, self.v, min(h, left), first
+            self._motion.acceleration, self.time, self.q, self.v, min(h, left), first
         )
         return step
-
-    def _acceleration(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Acceleration with the active contacts as equality constraints."""
-        equations = self._equations(t, q, v)
-        a: FloatArray = equations.free
-        if self._active:
-            a = a + equations.response[:, self._active] @ self._active_forces(equations)
-        return a
-
-    def _active_forces(self, equations: ContactEquations) -> FloatArray:
-        """Forces that keep the separation accelerations of the active contacts at zero."""
-        k = self._active
-        return -np.linalg.solve(equations.M[np.ix_(k, k)], equations.d[k])
-
-    def _equations(self, t: float, q: FloatArray, v: FloatArray) -> ContactEquations:
-        return self._equations_at(self._points.at(q, v), t, q, v)
-
-    def _equations_at(
-        self, gaps: Gaps, t: float, q: FloatArray, v: FloatArray
-    ) -> ContactEquations:
-        tau = self._torque(t, q, v)
-        return self._functions.equations(q, v, tau, *gaps[2:])
-
-    def _project(self) -> None:
-        """Take the active contacts back to phi = 0 and zeta = 0, which integration leaves."""
-        k = self._active
-        if not k:
-            return
-        for _ in range(2):
-            gaps = self._points.at(self.q, self.v)
-            equations = self._equations_at(gaps, self.time, self.q, self.v)
-            M, Y = equations.M[np.ix_(k, k)], equations.response[:, k]
-            self.q = self._group.moved(self.q, -Y @ np.linalg.solve(M, gaps.gap[k]))
-        equations = self._equations(self.time, self.q, self.v)
-        M, Y = equations.M[np.ix_(k, k)], equations.response[:, k]
-        self.v = self.v - Y @ np.linalg.solve(M, equations.velocity[k])
 
     # -- events
 
     def _values(self, step: DenseStep, delta: float) -> Values:
-        """Gap, its rate, margin and force of each contact at a moment of a step."""
-        q, v = step.at(delta)
-        return self._values_at(step.t + delta * step.h, q, v)
+        """What is watched, at a moment of a step."""
+        return self._motion.values(step.t + delta * step.h, *step.at(delta))
 
-    def _values_at(self, t: float, q: FloatArray, v: FloatArray) -> Values:
-        gaps = self._points.at(q, v)
-        equations = self._equations_at(gaps, t, q, v)
-        forces = np.zeros(len(gaps.gap))
-        if self._active:
-            forces[self._active] = self._active_forces(equations)
-        return Values(gaps.gap, equations.velocity, gaps.margin, forces)
+    def _project(self) -> None:
+        self.q, self.v = self._motion.projected(self.time, self.q, self.v)
 
     def _watched(self) -> List[Watch]:
         """What may bring about an event in the step that begins now (step 2)."""
-        gaps, tolerance = self._points.at(self.q, self.v), self.gap_tolerance
+        gaps, tolerance = self._motion.gaps(self.q, self.v), self.gap_tolerance
         pull = 1e-9 * self._force_scale + 1e-13
         watched = []
         for i, contact in enumerate(self.contacts):
@@ -337,7 +295,7 @@ class EventDrivenSimulator:
             if self._current[i]:
                 if bounded:
                     watched.append(Watch(LEAVING, i, tolerance))
-                if i in self._active:
+                if i in self.active:
                     watched.append(Watch(PULLING, i, pull))
                 else:
                     watched.append(Watch(SINKING, i, 2.0 * tolerance))
@@ -369,11 +327,11 @@ class EventDrivenSimulator:
         h = delta * step.h
         for _ in range(4):
             taken = take_step(
-                self._group, RK45, self._acceleration, step.t, step.q, step.v, h,
+                self._motion.group, RK45, self._motion.acceleration, step.t, step.q, step.v, h,
                 step.rates[0, len(step.v) :],
             )  # fmt: skip
             self.q, self.v = taken.at(1.0)
-            miss = watch.value(self._values_at(step.t + h, self.q, self.v))
+            miss = watch.value(self._motion.values(step.t + h, self.q, self.v))
             if rate == 0.0 or not 0.0 < h - miss / rate <= step.h or h - miss / rate == h:
                 break
             h -= miss / rate
@@ -383,11 +341,11 @@ class EventDrivenSimulator:
         """Let closed contacts collide, and find the current and the active ones (steps 4 to 6)."""
         before, cause = self._current.copy(), np.zeros(len(self.contacts), dtype=bool)
         cause[list(causes)] = True
-        gaps = self._points.at(self.q, self.v)
+        gaps = self._motion.gaps(self.q, self.v)
         closed = np.abs(gaps.gap) <= 4.0 * self.gap_tolerance
         closed &= gaps.margin >= -0.5 * self.gap_tolerance
         closed = closed & ~cause if kind == LOSS else closed | cause
-        equations = self._equations_at(gaps, self.time, self.q, self.v)
+        equations = self._motion.equations(self.time, self.q, self.v)
         gained = closed & ~before & (equations.velocity <= _REST)
         impulse = np.zeros(len(self.contacts))
         if np.any(equations.velocity[closed] < -_REST):
@@ -397,18 +355,12 @@ class EventDrivenSimulator:
                 self._law, self.resting_speed,
             )  # fmt: skip
             self.v = self.v + equations.response @ impulse
-            equations = self._equations(self.time, self.q, self.v)
+            equations = self._motion.equations(self.time, self.q, self.v)
         resting = np.flatnonzero(closed & (np.abs(equations.velocity) <= _REST))
-        self._current[:], self._active, self._force_scale = False, [], 0.0
-        if len(resting):
-            solution = solve_lcp(equations.M[np.ix_(resting, resting)], equations.d[resting])
-            self._current[resting[solution.persists]] = True
-            self._active = resting[solution.active].tolist()
-            self._force_scale = float(solution.force.max())
-            if kind == BREAK:
-                self._let_go(equations.M, causes[0])
-            spare = self._current & ~cause if kind == BREAK else self._current
-            self._complete_basis(equations.M, np.flatnonzero(spare).tolist())
+        pulling = causes[0] if kind == BREAK else None
+        self._current, self._motion.active, self._force_scale = contact_sets(
+            equations.M, equations.d, resting.tolist(), pulling
+        )
         self._project()
         # Contacts that were there already may be hit, too, without any that is gained.
         hit = gained if gained.any() else impulse > 0.0
@@ -422,30 +374,10 @@ class EventDrivenSimulator:
             numbers = tuple(np.flatnonzero(changed).tolist())
             self.events.append(Event(self.time, kind, numbers, impulse))
 
-    def _let_go(self, M: FloatArray, i: int) -> None:
-        """Contact that was found to pull breaks, though rounding may hide its acceleration yet.
-
-        Unless it rests because others do: then its force alone is gone.
-        """
-        if i not in self._active and self._left(M, i) > _INDEPENDENT * M[i, i]:
-            self._current[i] = False
-
-    def _left(self, M: FloatArray, i: int) -> float:
-        """Part of a contact's inverse inertia that the active contacts leave [1/kg]."""
-        k = self._active
-        taken = M[i, k] @ np.linalg.solve(M[np.ix_(k, k)], M[k, i]) if k else 0.0
-        return float(M[i, i] - taken)
-
-    def _complete_basis(self, M: FloatArray, candidates: Sequence[int]) -> None:
-        """Add current contacts without force whose normals are independent of the active ones."""
-        for i in candidates:
-            if i not in self._active and self._left(M, i) > _INDEPENDENT * M[i, i]:
-                self._active = [*self._active, i]
-
     def _drop_open(self) -> None:
         """Contacts that bear no force and have come apart are current no longer."""
-        apart = self._points.at(self.q, self.v).gap > 4.0 * self.gap_tolerance
-        apart[self._active] = False
+        apart = self._motion.gaps(self.q, self.v).gap > 4.0 * self.gap_tolerance
+        apart[list(self.active)] = False
         self._current &= ~apart
 
     def _name(self, i: int) -> str:

@@ -293,6 +293,10 @@ def test_friction_is_the_books_with_two_tangents():
     assert_allclose(slid.tangential, 12.0 * stick / np.linalg.norm(stick))
     for force, rate, x_i in zip(slid.tangential, slid.tangential_rates, x):
         assert 1500.0 * x_i + 20.0 * rate + force == pytest.approx(0.0, abs=1e-12)
+    wet = contact(drag=2.0).evaluate(-0.01, 0.0, (0.1, 0.05), z, x, (0.3, -0.7))
+    assert_allclose(np.array(wet.tangential) - found.tangential, [-0.6, 1.4])
+    assert wet.tangential_rates == found.tangential_rates  # drag is no force on the patch
+    assert contact(drag=2.0).evaluate(0.5, 0, (0, 0), z, x, (1, 1)).tangential == (0.0, 0.0)
     open_ = law.evaluate(0.5, 0.0, (3.0, -4.0), z, x)
     assert open_.normal == 0.0 and open_.tangential == (0.0, 0.0)
     assert_allclose(open_.tangential_rates, [-1500 / 20 * 0.002, 1500 / 20 * 0.001])

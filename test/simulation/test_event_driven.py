@@ -65,11 +65,11 @@ def test_an_elastic_ball_keeps_its_energy():
 @pytest.mark.seed('CN10')
 def test_eulers_interpolation_finds_the_event_to_first_order():
     errors = []
-    for h in (2e-3, 1e-3):
+    for h in (8e-3, 4e-3):
         simulator = bouncing(0.0, method='euler', timestep=h)
         simulator.advance(0.6)
         errors.append(abs(simulator.events[0].time - np.sqrt(2 / GRAVITY)))
-    assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.05)
+    assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.1)
 
 
 def test_a_ball_that_is_pulled_off_leaves_and_comes_back():
@@ -244,7 +244,7 @@ def test_a_point_may_come_onto_a_face_from_its_side():
         planar_body(1.0, 0.1),
         [FaceContact('body', bounds=(((-1.0, 0.0, 0.0), 0.0),))],
         lambda t, q, v: [0.0, GRAVITY if t < 0.5 else 0.0, 0.0],
-        max_step=0.01,
+        max_step=0.04,
     )
     simulator.reset([-1.0, 0.0, 0.0], [2.0, 0.0, 0.0])
     assert simulator.current == ()
@@ -345,10 +345,10 @@ def test_of_four_contacts_three_are_active_and_they_change_while_all_stay():
     def couple(t, q, v):
         return [0.8 * np.cos(2 * t), 0.8 * np.sin(2 * t), 0, 0, 0, 0]
 
-    simulator = resting_box(couple, max_step=0.05)
+    simulator = resting_box(couple, max_step=0.1)
     seen = set()
-    for _ in range(40):
-        simulator.advance(0.1)
+    for _ in range(16):
+        simulator.advance(0.2)
         assert simulator.current == (0, 1, 2, 3) and len(simulator.active) == 3
         seen.add(simulator.active)
         forces = simulator.forces
@@ -387,7 +387,7 @@ def test_a_tumbling_cube_keeps_what_the_floor_cannot_take(rng, e):
         return momentum[2] - np.cross(centre, momentum[3:])[2], momentum[3:5]
 
     start, energy = spin(), cube.energy(simulator.q, simulator.v).total
-    for _ in range(12):
+    for _ in range(7):
         simulator.advance(0.1)
         now = cube.energy(simulator.q, simulator.v).total
         assert now < energy + 1e-7

@@ -1,0 +1,65 @@
+"""Which contacts persist, and which of them bear the forces (book 11.5)."""
+
+from __future__ import annotations
+
+from typing import List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbd_ros.constraints import solve_lcp
+from rbd_ros.contact.arrays import FloatArray
+
+# Part of a contact's inverse inertia that must be left to make its normal independent of others.
+_INDEPENDENT = 1e-9
+
+
+class ContactSets(NamedTuple):
+    """Current and active contacts.
+
+    :param current: which contacts touch and stay, zeta = zeta' = 0, (c,) of bool
+    :param active: numbers of current contacts whose normals are a basis of those of all current
+        ones; every contact with a force is among them
+    :param force: largest contact force [N]
+    """
+
+    current: NDArray[np.bool_]
+    active: Tuple[int, ...]
+    force: float
+
+
+def contact_sets(
+    M: FloatArray, d: FloatArray, resting: Sequence[int], pulling: Optional[int] = None
+) -> ContactSets:
+    """Solve the contact problem for the contacts at rest (book eq 11.42).
+
+    :param M: separation accelerations per force of all contacts, (c, c) [1/kg]
+    :param d: separation accelerations without contact forces, (c,) [m/s^2]
+    :param resting: numbers of the contacts that touch without separating
+    :param pulling: number of an active contact whose force has been found to become negative
+    :raises InfeasibleContactError: if no forces prevent penetration
+    """
+    current = np.zeros(len(d), dtype=bool)
+    k = np.array(resting, dtype=np.int64)
+    if not len(k):
+        return ContactSets(current, (), 0.0)
+    solution = solve_lcp(M[np.ix_(k, k)], d[k])
+    current[k[solution.persists]] = True
+    active: List[int] = k[solution.active].tolist()
+    if pulling is not None and pulling not in active and _is_independent(M, active, pulling):
+        # It breaks, though rounding may hide its acceleration yet. (If its normal depends on those
+        # of others it rests because they do, and its force alone is gone.)
+        current[pulling] = False
+    # On rare occasions contacts with forces are too few for a basis.
+    for i in np.flatnonzero(current).tolist():
+        if i != pulling and i not in active and _is_independent(M, active, i):
+            active.append(i)
+    return ContactSets(current, tuple(active), float(solution.force.max()))
+
+
+def _is_independent(M: FloatArray, active: List[int], i: int) -> bool:
+    """Whether the active contacts leave something of another one's inverse inertia."""
+    k, left = active, float(M[i, i])
+    if k:
+        left -= float(M[i, k] @ np.linalg.solve(M[np.ix_(k, k)], M[k, i]))
+    return left > _INDEPENDENT * float(M[i, i])
