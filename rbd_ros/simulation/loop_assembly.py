@@ -21,6 +21,9 @@ _RANK = 1e-9
 #: Configurations near the one asked for that are tried, too, with these displacements.
 _ELSEWHERE = (1e-3, 1e-2, 0.1, 0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0, 1.0, 1.0)
 
+#: Number of configurations anywhere that are tried after those.
+_ANYWHERE = 20
+
 
 class Assembly(NamedTuple):
     """A start with its loops closed.
@@ -50,9 +53,12 @@ def assemble_loops(robot: Robot, q: FloatArray, v: FloatArray) -> Assembly:
         # In a singular configuration no direction leads on, from one beside it there may be one.
         rng = np.random.default_rng(0)
         tries = [(closed, error)]
-        for reach in _ELSEWHERE:
-            beside = robot.integrate(q, reach * rng.uniform(-1.0, 1.0, robot.nv), dt=1.0)
-            tries.append(_close(robot, beside))
+        starts = [
+            robot.integrate(q, reach * rng.uniform(-1.0, 1.0, robot.nv), dt=1.0)
+            for reach in _ELSEWHERE
+        ]
+        starts += [robot.random_configuration(rng) for _ in range(_ANYWHERE)]
+        tries += [_close(robot, start) for start in starts]
         found = [each for each in tries if each[1] <= NEARLY_CLOSED]
         if not found:
             raise ValueError(_refusal(robot, *min(tries, key=lambda each: each[1])))
