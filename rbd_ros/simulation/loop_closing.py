@@ -117,7 +117,8 @@ def close_positions(plant: Plant, motion: Motion, dynamics: Dynamics, loops: Loo
             motion.displacement[i] = -part * x[i]
         move(plant, motion, motion.next_q)
     call_kernel(plant.loop_closure, motion.next_q, loops.closure)
-    return largest(loops.residual) <= NEARLY_CLOSED
+    left: float = largest(loops.residual)
+    return left <= NEARLY_CLOSED
 
 
 @compiled

@@ -38,8 +38,9 @@ def returned(plant: Plant, i: int, q: float, h: float) -> float:
     :param q: its position [rad, m]
     :param h: time step [s]
     """
+    result: float = q
     if q < plant.lower[i]:
-        return min(plant.lower[i], q + RETURN_SPEED * h)
-    if q > plant.upper[i]:
-        return max(plant.upper[i], q - RETURN_SPEED * h)
-    return q
+        result = min(plant.lower[i], q + RETURN_SPEED * h)
+    elif q > plant.upper[i]:
+        result = max(plant.upper[i], q - RETURN_SPEED * h)
+    return result

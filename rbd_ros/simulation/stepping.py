@@ -36,7 +36,8 @@ REFUSED = -1
 @compiled
 def are_finite(commands: Commands) -> bool:
     """Return whether all commands are finite."""
-    return is_finite(commands.torque)
+    finite: bool = is_finite(commands.torque)
+    return finite
 
 
 @compiled

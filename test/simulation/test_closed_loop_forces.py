@@ -1,4 +1,4 @@
-"""What acts on robots with kinematic loops: friction, limits, contact, drives, free bases, forces."""
+"""What acts on robots with kinematic loops: friction, limits, contact, external forces."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Robots with kinematic loops: their motion against explicit equations, and loops that stay closed."""
+"""Robots with kinematic loops: their motion by explicit equations, and loops that stay closed."""
 
 import numpy as np
 import pytest
