@@ -7,10 +7,12 @@ from typing import Any, List, Optional, Set, Tuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rbd_ros.algorithms.inertia_matrix.singularity import singularity
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.contact import ContactParameters, ContactShapes, HalfSpace
 from rbd_ros.contact.arrays import BoolArray, FloatArray, IntArray
 from rbd_ros.model import Model
+from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.plant import Ground, Plant, Tree
 from rbd_ros.simulation.state import Contacts, ExternalForces, MAX_CONTACTS, State
@@ -34,6 +36,8 @@ def make_world(plant: Plant, nq: int) -> WorldRecord:
         'free': len(plant.free_bases),
         # Unit impulses in the sweeps: one of each joint, three of each contact.
         'rows': nv + 3 * near,
+        'constraints': int(plant.loop_first[-1]),
+        'coupled': nv if plant.has_loops else 0,
     }
     return WorldRecord(
         plant,
@@ -66,6 +70,10 @@ def make_plant(
     :raises SingularMassMatrixError: if joints move no mass
     """
     model = robot.model
+    # A loop joint that leaves all motions free constrains nothing.
+    has_loops = model.loop_constraints > 0
+    if has_loops and (problem := singularity(model)):
+        raise SingularMassMatrixError(problem)
     damping = np.array(robot.damping, dtype=float)
     stiff = _stiff_damping(robot, timestep, damping)
     # Damping is taken at the velocity of the end, d (v + h a). What depends on a is a part of the
@@ -80,19 +88,24 @@ def make_plant(
         has_ground=len(shapes.kind) > 0,
         has_free_bases=len(free_bases) > 0,
         has_external_forces=False,  # until one is applied, or announced
+        has_loops=has_loops,
         is_flat=all(body.joint.is_flat for body in model.bodies),
         runge_kutta=bool(runge_kutta),
         frictional=int(np.any(robot.friction)),
         stiff=int(stiff.any()),
         timestep=float(timestep),
-        forward_dynamics=_address(robot, 'forward_dynamics', **implicit),
+        forward_dynamics=0 if has_loops else _address(robot, 'forward_dynamics', **implicit),
         # The same without damping in the inertia: each stage has its own velocity to damp.
-        smooth_dynamics=_address(robot, 'forward_dynamics') if runge_kutta else 0,
+        smooth_dynamics=(
+            _address(robot, 'forward_dynamics') if runge_kutta and not has_loops else 0
+        ),
         mass_matrix=_address(robot, 'mass_matrix'),
         bias_force=_address(robot, 'bias_force'),
         contact_kinematics=_address(robot, 'contact_kinematics') if len(shapes.kind) else 0,
         # What it is given is a displacement, h v: a velocity for unit time.
         integrate=_address(robot, 'integrate', dt=(1.0,)),
+        loop_constraints=_address(robot, 'loop_constraints') if has_loops else 0,
+        loop_closure=_address(robot, 'loop_closure') if has_loops else 0,
         position=position,
         lower=lower,
         upper=upper,
@@ -106,6 +119,7 @@ def make_plant(
         free_gravity=free_gravity,
         bracket_index=bracket_index,
         bracket_value=bracket_value,
+        loop_first=_integers(np.cumsum([0] + [6 - loop.joint.nv for loop in model.loops])),
         tree=_tree(model),
         ground=Ground(shapes, ground.axes(), float(ground.offset), contact.array()),
     )
@@ -219,7 +233,13 @@ def _free_bases(robot: Robot) -> Tuple[IntArray, FloatArray]:
         body = model.body(i)
         pose = body.joint.pose_variables()
         # Rotors (armature) have momentum of their own, which the mass matrix does not tell apart.
-        if pose is not None and body.parent == 0 and body.armature == 0.0:
+        # A loop that is closed by the world holds the base.
+        held = any(
+            (i in model.support(loop.predecessor.body))
+            != (i in model.support(loop.successor.body))
+            for loop in model.loops
+        )
+        if pose is not None and body.parent == 0 and body.armature == 0.0 and not held:
             bases.append([at_q.start + first for first in pose] + [at_v.start])
             gravity.append(np.array(body.tree_transform.E) @ robot.gravity)
     return _integers(bases).reshape(-1, 3), np.array(gravity, dtype=float).reshape(-1, 3)

@@ -12,12 +12,13 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
-from rbd_ros.compiler.loops import call_kernel, compiled
+from rbd_ros.compiler.loops import allocate, call_kernel, compiled
 from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.simulation.linear import clear
+from rbd_ros.simulation.loop_drives import closed_hybrid_dynamics
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import State
-from rbd_ros.simulation.workspace import Commands
+from rbd_ros.simulation.workspace import Commands, Problem
 
 if TYPE_CHECKING:
     from rbd_ros.robot import Robot
@@ -35,7 +36,7 @@ class Drives(NamedTuple):
 
     :param bandwidth: natural frequency of the servo [rad/s]
     :param gravity_torque: address of that kernel
-    :param hybrid_dynamics: address of that kernel
+    :param hybrid_dynamics: address of that kernel, 0 with loops
     :param at_q: position variable of each joint, (n,)
     :param at_v: degree of freedom of each joint, (n,)
     :param mode: what drives it, ZERO to VELOCITY, (n,)
@@ -49,6 +50,7 @@ class Drives(NamedTuple):
     :param known: of it, accelerations under servo, forces elsewhere, (nv,)
     :param forward: of it, 0 under servo, 1 elsewhere, (nv,)
     :param found: room for what it finds: accelerations, forces, (2 nv,)
+    :param problem: room for the same with loops, of no size without
     """
 
     bandwidth: float
@@ -66,6 +68,7 @@ class Drives(NamedTuple):
     known: FloatArray
     forward: FloatArray
     found: FloatArray
+    problem: Problem
 
 
 def make_drives(robot: Robot, at_q: IntArray, at_v: IntArray, bandwidth: float) -> Drives:
@@ -75,12 +78,13 @@ def make_drives(robot: Robot, at_q: IntArray, at_v: IntArray, bandwidth: float) 
     :param at_v: degree of freedom of each of these joints, (n,)
     :param bandwidth: natural frequency of the servo [rad/s]
     """
-    n, nv = len(at_q), robot.nv
+    n, nv, loops = len(at_q), robot.nv, robot.model.loop_constraints
     given = np.zeros(robot.nq + 3 * nv)
     return Drives(
         bandwidth=float(bandwidth),
         gravity_torque=int(robot.kernel('gravity_torque').address),
-        hybrid_dynamics=int(robot.kernel('hybrid_dynamics').address),
+        # With loops, loop_drives.py does what it does for a tree.
+        hybrid_dynamics=0 if loops else int(robot.kernel('hybrid_dynamics').address),
         at_q=np.array(at_q, dtype=np.int64),
         at_v=np.array(at_v, dtype=np.int64),
         mode=np.full(n, ZERO, dtype=np.int64),
@@ -93,6 +97,14 @@ def make_drives(robot: Robot, at_q: IntArray, at_v: IntArray, bandwidth: float) 
         known=given[robot.nq + nv : robot.nq + 2 * nv],
         forward=given[robot.nq + 2 * nv :],
         found=np.zeros(2 * nv),
+        problem=allocate(
+            Problem,
+            nv=nv if loops else 0,
+            coupled=nv if loops else 0,
+            constraints=loops,
+            near=0,
+            rows=0,
+        ),
     )
 
 
@@ -164,11 +176,16 @@ def add_servos(
             forward[i] = 0.0
             # Critically damped: it arrives as fast as can be without overshoot.
             known[i] = w * w * error + 2.0 * w * (drives.velocity[j] - v[i])
-    call_kernel(drives.hybrid_dynamics, drives.given, found)
+    if plant.has_loops:
+        closed_hybrid_dynamics(plant, state, drives.problem, known, forward, found)
+    else:
+        call_kernel(drives.hybrid_dynamics, drives.given, found)
     if not is_finite(found):  # free joints move no mass: they do as if held, not to disturb others
         for i in range(n):
             known[i] = 0.0 if forward[i] == 1.0 else known[i]
-        servo_only(drives)
+        # With loops, the mass matrix is regular.
+        if not plant.has_loops:
+            servo_only(drives)
     for j in range(len(drives.mode)):
         if drives.mode[j] >= POSITION:
             i = drives.at_v[j]

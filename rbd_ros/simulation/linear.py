@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import AnyArray, FloatArray, IntArray
 
@@ -49,6 +51,44 @@ def solve_factorised(
             x[row_index[at]] -= factor[i, row_index[at]] * x[i]
     for i in range(n):
         x[i] /= factor[i, i]
+    for i in range(n):
+        for at in range(row_first[i], row_first[i + 1]):
+            x[i] -= factor[i, row_index[at]] * x[row_index[at]]
+
+
+@compiled
+def to_momentum_units(
+    factor: FloatArray, row_first: IntArray, row_index: IntArray, x: FloatArray
+) -> None:
+    """Replace an impulse x by D^-1/2 L^-T x, whose squared length is x^T H^-1 x.
+
+    :param factor: what `factorise` left of H, (n, n)
+    :param row_first: as for `factorise`, (n + 1,)
+    :param row_index: as for `factorise`
+    :param x: impulse, then result, (n,)
+    """
+    n = len(x)
+    for i in range(n - 1, -1, -1):
+        for at in range(row_first[i], row_first[i + 1]):
+            x[row_index[at]] -= factor[i, row_index[at]] * x[i]
+    for i in range(n):
+        x[i] /= math.sqrt(factor[i, i])
+
+
+@compiled
+def to_velocity(
+    factor: FloatArray, row_first: IntArray, row_index: IntArray, x: FloatArray
+) -> None:
+    """Replace x by the velocity L^-1 D^-1/2 x: after `to_momentum_units`, H^-1 is applied.
+
+    :param factor: what `factorise` left of H, (n, n)
+    :param row_first: as for `factorise`, (n + 1,)
+    :param row_index: as for `factorise`
+    :param x: as `to_momentum_units` returns, then velocity, (n,)
+    """
+    n = len(x)
+    for i in range(n):
+        x[i] /= math.sqrt(factor[i, i])
     for i in range(n):
         for at in range(row_first[i], row_first[i + 1]):
             x[i] -= factor[i, row_index[at]] * x[row_index[at]]
@@ -109,6 +149,15 @@ def clear(x: AnyArray) -> None:
     for i in range(len(x)):
         # An integer, as x may hold integers; an array of floats makes a float of it.
         x[i] = 0
+
+
+@compiled
+def is_finite(x: FloatArray) -> bool:
+    """Return whether all elements of x are finite."""
+    for i in range(len(x)):
+        if not abs(x[i]) < math.inf:
+            return False
+    return True
 
 
 @compiled

@@ -65,6 +65,7 @@ class Plant(NamedTuple):
     :param has_ground: whether there is anything to touch
     :param has_free_bases: whether there are free bases (free_base.py)
     :param has_external_forces: whether external forces may act
+    :param has_loops: whether there are kinematic loops (loop_directions.py)
     :param is_flat: whether positions and velocities simply add, so that the kernel integrate is
         not needed
     :param runge_kutta: whether the integrator is rk4
@@ -72,12 +73,15 @@ class Plant(NamedTuple):
     :param stiff: 1 if the damping of any joint is too stiff for an explicit integrator at this
         time step
     :param timestep: h [s]
-    :param forward_dynamics: address of the kernel with implicit damping, h d on the diagonal
+    :param forward_dynamics: address of the kernel with implicit damping, h d on the diagonal; 0
+        with loops, which need the mass matrix itself
     :param smooth_dynamics: address of that kernel without damping, 0 if it is not needed
     :param mass_matrix: address of the kernel
     :param bias_force: address of the kernel
     :param contact_kinematics: address of the kernel
     :param integrate: address of the kernel
+    :param loop_constraints: address of the kernel, 0 without loops
+    :param loop_closure: address of the kernel, 0 without loops
     :param position: position variable of each degree of freedom, -1 where there is not one, (nv,)
     :param lower: minimum position by degree of freedom, (nv,)
     :param upper: maximum position by degree of freedom, (nv,)
@@ -93,6 +97,7 @@ class Plant(NamedTuple):
     :param bracket_index: elements i, j, k of the terms c u_j v_k that make element i of the Lie
         bracket of two velocities u and v, (T, 3)
     :param bracket_value: the c of these terms, (T,)
+    :param loop_first: first constraint of each loop, (loops + 1,)
     :param tree: the kinematic tree
     :param ground: the ground
     """
@@ -101,6 +106,7 @@ class Plant(NamedTuple):
     has_ground: bool
     has_free_bases: bool
     has_external_forces: bool
+    has_loops: bool
     is_flat: bool
     runge_kutta: bool
     # Numbers, not bools: one machine code does for both.
@@ -114,6 +120,8 @@ class Plant(NamedTuple):
     bias_force: int
     contact_kinematics: int
     integrate: int
+    loop_constraints: int
+    loop_closure: int
     # By degree of freedom.
     position: IntArray
     lower: FloatArray
@@ -128,5 +136,6 @@ class Plant(NamedTuple):
     free_gravity: FloatArray
     bracket_index: IntArray
     bracket_value: FloatArray
+    loop_first: IntArray
     tree: Tree
     ground: Ground

@@ -31,8 +31,17 @@ from rbd_ros.simulation.linear import (
     factorise,
     solve_factorised,
 )
+from rbd_ros.simulation.loop_closing import close_positions, settle_loops
+from rbd_ros.simulation.loop_directions import (
+    correct,
+    find_directions,
+    find_loops,
+    fix_held,
+    respond,
+)
+from rbd_ros.simulation.loop_solver import keep_stage_force
+from rbd_ros.simulation.moving import move
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.semi_implicit import move
 from rbd_ros.simulation.state import ExternalForces, State
 from rbd_ros.simulation.workspace import Dynamics, Motion, Problem, Stages, Workspace
 
@@ -65,12 +74,17 @@ def runge_kutta_step(
             return False
     else:
         clear(work.problem.impulse)  # what `settle` reports as force of constraints
-    travel(plant, state, external_forces, work, held, h)
+    travel(plant, state, external_forces, work, held, solved, h)
     # The stages were taken in `state` itself, which is where the kernels look.
     copy(stages.q, state.q)
     copy(stages.v, state.v)
     if is_allowed(plant, state, motion, held):
-        return True
+        if not plant.has_loops:
+            return True
+        # Closed to fourth order; now to rounding.
+        if close_positions(plant, motion, work.dynamics, work.problem.loops):
+            settle_loops(plant, state, motion, work.dynamics, work.problem, h)
+            return True
     # The caller takes the step in another way, from the velocity of the implicit solve or with the
     # forces at its beginning, which the stages have replaced by their own.
     copy(stages.implicit_v, motion.next_v)
@@ -79,6 +93,12 @@ def runge_kutta_step(
     # its factors in its place.
     if plant.has_free_bases and held > 0:
         call_kernel(plant.mass_matrix, state.packed, work.dynamics.mass)
+    if plant.has_loops:
+        if solved:
+            # Likewise the constraints.
+            call_kernel(plant.mass_matrix, state.packed, work.dynamics.mass)
+            find_loops(plant, state, work.problem.inertia, work.problem.loops)
+            fix_held(state.segment, work.problem.loops)
     return False
 
 
@@ -127,11 +147,13 @@ def travel(
     external_forces: ExternalForces,
     work: Workspace,
     held: int,
+    solved: bool,
     h: float,
 ) -> None:
     """Take the four stages from where `stages` begins; leaves `next_q` and `next_v`.
 
     :param held: number of joints that are held
+    :param solved: whether the implicit solve has been done
     :param h: time step [s]
     """
     motion, stages = work.motion, work.stages
@@ -157,7 +179,12 @@ def travel(
             copy(motion.next_v, state.v)
             find_applied_force(plant, state, external_forces, work.dynamics)
         displacement_rate(plant, state.v, u, stages, rate)
-        accelerate(plant, state, work.dynamics, stages.held_force, held, a)
+        if plant.has_loops:
+            accelerate_closed(plant, state, work, held, a)
+            if stage == 0 and not solved:
+                keep_stage_force(plant, state, work.dynamics, work.problem.loops, a)
+        else:
+            accelerate(plant, state, work.dynamics, stages.held_force, held, a)
         # 1/6, 1/3, 1/3, 1/6: the two stages in the middle count twice.
         weight = h / 6.0 if stage == 0 or stage == 3 else h / 3.0
         add_scaled(weight, rate, stages.total_rate)
@@ -203,6 +230,34 @@ def accelerate(
             a[i] = 0.0
     factorise(A, plant.tree.row_first, plant.tree.row_index)
     solve_factorised(A, plant.tree.row_first, plant.tree.row_index, a)
+
+
+@compiled
+def accelerate_closed(
+    plant: Plant, state: State, work: Workspace, held: int, a: FloatArray
+) -> None:
+    """Acceleration at the state of a stage that keeps the loops closed; as `accelerate`.
+
+    :param held: number of joints that are held
+    :param a: the result, (nv,) [rad/s^2, m/s^2]
+    """
+    dynamics, loops = work.dynamics, work.problem.loops
+    call_kernel(plant.mass_matrix, state.packed, dynamics.mass)
+    call_kernel(plant.bias_force, state.packed, dynamics.bias)
+    find_loops(plant, state, dynamics.mass, loops)
+    if held > 0:
+        fix_held(state.segment, loops)
+        find_directions(plant, dynamics.mass, loops.jacobian, loops)
+    for i in range(len(a)):
+        damping = plant.explicit_damping[i] * state.v[i]
+        force = dynamics.applied_force[i] + work.stages.held_force[i] - damping
+        state.torque[i] = force
+        a[i] = force - dynamics.bias[i]
+        if held > 0 and loops.fixed[i] == 1:
+            a[i] = 0.0
+    respond(plant, loops, a)
+    correct(plant, loops, loops.bias, loops.correction)
+    add_scaled(1.0, loops.correction, a)
 
 
 @compiled

@@ -10,14 +10,17 @@ from __future__ import annotations
 import math
 
 from rbd_ros.compiler.loops import call_kernel, compiled
-from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.free_base import correct_free_bases, predict_free_bases
 from rbd_ros.simulation.joint_law import LOWER, UPPER
 from rbd_ros.simulation.linear import clear, copy, dot
+from rbd_ros.simulation.loop_closing import follow_loops
+from rbd_ros.simulation.loop_directions import find_loops, fix_held
+from rbd_ros.simulation.loop_solver import find_closed_velocity, keep_loop_force
+from rbd_ros.simulation.moving import move
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.solver import solve_velocity
 from rbd_ros.simulation.state import Contacts, GUARDED, LIMITED, State, UNCONVERGED
-from rbd_ros.simulation.workspace import Dynamics, Motion, Problem, Workspace
+from rbd_ros.simulation.workspace import Dynamics, Problem, Workspace
 
 
 @compiled
@@ -29,17 +32,22 @@ def step_freely(plant: Plant, state: State, work: Workspace, h: float) -> bool:
     """
     dynamics, next_v = work.dynamics, work.motion.next_v
     n = len(state.v)
-    a = dynamics.acceleration
-    # Damping at the velocity of the beginning; how it changes over the step, h d a, is on the
-    # diagonal of the kernel's inertia matrix.
-    for i in range(n):
-        state.torque[i] = dynamics.applied_force[i] - plant.damping[i] * state.v[i]
-    call_kernel(plant.forward_dynamics, state.packed, a)
     clear(work.problem.impulse)
+    if plant.has_loops:
+        prepare(plant, state, dynamics, work.problem, h)
+        find_closed_velocity(plant, state, work.problem, next_v, h)
+    else:
+        a = dynamics.acceleration
+        # Damping at the velocity of the beginning; how it changes over the step, h d a, is on the
+        # diagonal of the kernel's inertia matrix.
+        for i in range(n):
+            state.torque[i] = dynamics.applied_force[i] - plant.damping[i] * state.v[i]
+        call_kernel(plant.forward_dynamics, state.packed, a)
+        for i in range(n):
+            next_v[i] = state.v[i] + h * a[i]
     allowed = True
     for i in range(n):
-        v = state.v[i] + h * a[i]
-        next_v[i] = v
+        v = next_v[i]
         allowed = allowed and abs(v) <= plant.speed[i] and abs(v) < math.inf
         # Limits are those of joints with one position, to which a displacement simply adds.
         if plant.position[i] >= 0:
@@ -67,6 +75,9 @@ def step_constrained(
     copy(state.v, next_v)
     if not solve_velocity(plant, state, contacts, problem, next_v, count, h):
         counters[UNCONVERGED] += 1
+    if plant.has_loops:
+        keep_loop_force(plant, state, problem, next_v, h)
+        fix_held(state.segment, problem.loops)
     limited, guarded, finite = False, False, True
     for i in range(len(next_v)):
         finite = finite and abs(next_v[i]) < math.inf
@@ -100,6 +111,8 @@ def prepare(plant: Plant, state: State, dynamics: Dynamics, problem: Problem, h:
             # without giving it any speed.
             problem.low[i] = max(problem.low[i], min(0.0, (plant.lower[i] - at) / h))
             problem.high[i] = min(problem.high[i], max(0.0, (plant.upper[i] - at) / h))
+    if plant.has_loops:
+        find_loops(plant, state, H, problem.loops)
 
 
 @compiled
@@ -111,22 +124,11 @@ def follow_velocity(plant: Plant, state: State, work: Workspace, h: float) -> No
         predict_free_bases(
             plant, state, work.dynamics, work.problem.impulse, next_v, work.free_bases, h
         )
-    for i in range(len(next_v)):
-        motion.displacement[i] = h * next_v[i]
-    move(plant, motion, state.q)
+    if plant.has_loops:
+        follow_loops(plant, state, work, h)
+    else:
+        for i in range(len(next_v)):
+            motion.displacement[i] = h * next_v[i]
+        move(plant, motion, state.q)
     if plant.has_free_bases:
         correct_free_bases(plant, work.dynamics, motion, work.free_bases)
-
-
-@compiled
-def move(plant: Plant, motion: Motion, q: FloatArray) -> None:
-    """Find `next_q`, reached from q by `displacement`.
-
-    :param q: configuration to move from, (nq,)
-    """
-    if plant.is_flat:
-        for k in range(len(q)):
-            motion.next_q[k] = q[k] + motion.displacement[k]
-    else:
-        copy(q, motion.from_q)
-        call_kernel(plant.integrate, motion.packed, motion.next_q)

@@ -13,6 +13,7 @@ from rbd_ros.contact.arrays import AnyArray, BoolArray, FloatArray
 from rbd_ros.model import ModelError
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import state as layout
+from rbd_ros.simulation.loop_assembly import NEARLY_CLOSED
 from rbd_ros.simulation.state import MAX_FORCES
 from rbd_ros.simulation.world import SPEED_LIMIT, World
 
@@ -217,6 +218,27 @@ class Simulator:
         return self._world.state.constraint_force.copy()
 
     @property
+    def loop_errors(self) -> FloatArray:
+        """Position errors of the loops, by the constraints of `robot.loops`, (n^c,) [rad, m]."""
+        return np.array(self.robot.loops.closure(self.q).residual)
+
+    @property
+    def loop_force(self) -> FloatArray:
+        """Generalized force K^T lambda of the loops in the last step, (nv,) [N m, N]."""
+        force = self._world.state.loop_force
+        return force.copy() if len(force) else np.zeros(self.robot.nv)
+
+    @property
+    def loop_multipliers(self) -> FloatArray:
+        """Constraint forces lambda of the loop joints in the last step, (n^c,) [N m, N].
+
+        Where constraints are redundant, the shortest ones, as in `robot.loops.forward_dynamics`;
+        `robot.loops.wrenches` gives the force of each loop joint for them.
+        """
+        state = self._world.state
+        return np.linalg.pinv(state.loop_jacobian.T, rcond=1e-7) @ state.loop_force
+
+    @property
     def contacts(self) -> Tuple[Contact, ...]:
         """Points at which the robot touched the ground in the last step."""
         contacts, plane = self._world.contacts, self._world.plant.ground.plane
@@ -268,10 +290,14 @@ class Simulator:
     def reset(self, q: Any = None, v: Any = None, time: float = 0.0) -> None:
         """Start anew: external wrenches, counters and the memory of contacts are cleared.
 
+        Kinematic loops are closed: the robot is moved to the assembly that Newton's method finds
+        from `q`, and `v` is projected onto it; `warnings` says how far.
+
         :param q: configuration, (nq,); None for the neutral one, moved into the joint limits
         :param v: velocity, (nv,); None for rest
         :param time: time that it is now [s]
-        :raises ValueError: for a wrong shape or dtype, or what is not finite; nothing is changed
+        :raises ValueError: for a wrong shape or dtype, what is not finite, or loops that cannot be
+            closed; nothing is changed
 
         >>> simulator = Simulator(robot)
         >>> simulator.reset(q, v, time=10.0)
@@ -289,7 +315,7 @@ class Simulator:
             raise ValueError(f'time must be finite, got {time}')
         deepest = self._world.reset(q, v, time)
         self._handles.clear()
-        self._warn_of_start(q, v, deepest)
+        self._warn_of_start(self.q, self.v, deepest)
 
     def step(self, tau: Any = None, n: int = 1) -> None:
         """Take `n` time steps under constant torque; other Python threads run meanwhile.
@@ -469,6 +495,17 @@ class Simulator:
                 f'link {world.geometries[shape].link!r} starts {1e3 * depth:.1f} mm deep in '
                 'the ground; contact_links chooses which links touch it'
             )
+        if world.assembly is not None:
+            for what, change, unit in (
+                ('are open there: it is', world.assembly.displacement, 'rad, m'),
+                ('do not allow its velocity, which is', world.assembly.change, 'rad/s, m/s'),
+            ):
+                most = int(np.argmax(np.abs(change)))
+                if abs(change[most]) > NEARLY_CLOSED:
+                    warn(
+                        f'the loops {what} changed at the start, most at joint '
+                        f'{world.joint_of(most)!r}, by {change[most]:.3g} [{unit}]'
+                    )
         for i in range(self.robot.nv):
             at = plant.position[i]
             if at >= 0 and not plant.lower[i] <= q[at] <= plant.upper[i]:

@@ -16,8 +16,17 @@ from __future__ import annotations
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.simulation.ground_contact import add_contacts, linearise_contacts
-from rbd_ros.simulation.joint_law import friction_impulse, held_velocity, is_held, next_segment
+from rbd_ros.simulation.joint_law import (
+    BACKWARD,
+    FORWARD,
+    friction_impulse,
+    held_velocity,
+    is_held,
+    next_segment,
+)
 from rbd_ros.simulation.linear import copy, dot, factorise, solve_dense, solve_factorised
+from rbd_ros.simulation.loop_directions import find_basis
+from rbd_ros.simulation.loop_solver import find_held_impulse, solve_closed
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import Contacts, State
 from rbd_ros.simulation.sweeps import sweep_to_rest
@@ -49,6 +58,8 @@ def solve_velocity(
     :param h: time step [s]
     :return: whether it is exact; else it is what the sweeps arrived at
     """
+    if plant.has_loops:
+        find_basis(plant, problem.loops)
     for attempt in range(3):
         # Almost always the first attempt does it, in as many solves as parts change. Sweeps are
         # slower but steady, and Newton makes their result exact; if it cannot, they have the last
@@ -93,14 +104,24 @@ def newton(
     # One more round than steps: the first only finds the forces at the velocity that is there.
     for step in range(steps + 1):
         if step > 0:
-            solve_linear(plant, segment, problem, v, count, h)
+            if plant.has_loops:
+                solve_closed(plant, segment, problem, v, count, h)
+            else:
+                solve_linear(plant, segment, problem, v, count, h)
         settled = True
         if plant.has_ground:
             change = linearise_contacts(plant.ground, state, contacts, problem, v, count, h)
             settled = change <= ROUNDING
-        find_impulse(problem, v)
+        if plant.has_loops:
+            find_held_impulse(plant, segment, problem, v, h)
+        else:
+            find_impulse(problem, v)
         if step == 0:
             continue
+        still = 0.0
+        if plant.has_loops:
+            for i in range(len(v)):
+                still = max(still, ROUNDING * abs(v[i]))
         for i in range(len(v)):
             found = next_segment(
                 segment[i],
@@ -114,6 +135,12 @@ def newton(
                 problem.high[i],
                 slack,
             )
+            if plant.has_loops:
+                # Loops may keep a joint at rest that gives all of its friction: it is on the law's
+                # corner, where velocities are rounding.
+                slides = segment[i] == FORWARD or segment[i] == BACKWARD
+                if slides and plant.friction[i] > 0.0 and abs(v[i]) <= still:
+                    found = segment[i]
             if found != segment[i]:
                 segment[i] = found
                 settled = False

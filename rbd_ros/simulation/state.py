@@ -1,7 +1,8 @@
 """What a simulation is at one instant: all of this is in a snapshot, and nothing else.
 
 The sizes in the declarations are nq and nv of the robot, the number of its contact `points`, and
-of those that can be `near` the ground at once.
+of those that can be `near` the ground at once; of `constraints` of the loops; `coupled` is nv if
+there are loops, else 0.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ class State(NamedTuple):
     :param acceleration: mean acceleration of the last step [rad/s^2, m/s^2]
     :param constraint_force: mean generalized force of friction, limits and contacts in the last
         substep [N m, N]
+    :param loop_force: mean generalized force K^T lambda of the loops in the last substep [N m, N]
+    :param loop_jacobian: K at its beginning
     """
 
     # What the next step begins with.
@@ -71,6 +74,8 @@ class State(NamedTuple):
     applied: FloatArray = floats('nv')
     acceleration: FloatArray = floats('nv')
     constraint_force: FloatArray = floats('nv')
+    loop_force: FloatArray = floats('coupled')
+    loop_jacobian: FloatArray = floats('constraints', 'coupled')
 
 
 class ExternalForces(NamedTuple):

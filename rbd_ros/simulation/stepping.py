@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
@@ -14,7 +12,8 @@ from rbd_ros.simulation.ground_contact import (
     start_contacts,
     update_deformations,
 )
-from rbd_ros.simulation.linear import copy
+from rbd_ros.simulation.linear import copy, is_finite
+from rbd_ros.simulation.moving import returned
 from rbd_ros.simulation.plant import MAX_SUBSTEPS, Plant, TURN_PER_SUBSTEP
 from rbd_ros.simulation.runge_kutta import is_at_limit, runge_kutta_step
 from rbd_ros.simulation.semi_implicit import follow_velocity, step_constrained, step_freely
@@ -30,10 +29,6 @@ from rbd_ros.simulation.state import (
 )
 from rbd_ros.simulation.workspace import Commands, Motion, Workspace, WorldRecord
 
-#: Speed at which a joint that begins outside its limits is moved back: slow enough that nothing is
-#: thrown, since its velocity stays zero meanwhile [rad/s or m/s].
-RETURN_SPEED = 0.5
-
 #: Answer of `advance` to commands that are not finite.
 REFUSED = -1
 
@@ -41,10 +36,8 @@ REFUSED = -1
 @compiled
 def are_finite(commands: Commands) -> bool:
     """Return whether all commands are finite."""
-    for i in range(len(commands.torque)):
-        if not abs(commands.torque[i]) < math.inf:
-            return False
-    return True
+    finite: bool = is_finite(commands.torque)
+    return finite
 
 
 @compiled
@@ -132,6 +125,10 @@ def take_substep(
             return False
     if not done:
         follow_velocity(plant, state, work, h)
+    # Closing the loops corrects both: what is no number is found out after it.
+    if plant.has_loops:
+        if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
+            return False
     settle(plant, state, work.motion, work.problem.impulse, h)
     # Last: the forces of this step follow from the deformations at its beginning.
     if plant.has_ground:
@@ -146,15 +143,11 @@ def settle(plant: Plant, state: State, motion: Motion, impulse: FloatArray, h: f
     :param impulse: generalized impulse of friction, limits and contacts, (nv,)
     """
     for i in range(len(state.v)):
-        at = plant.position[i]
-        # Positions are moved, not velocities: a joint that is beyond its limit by rounding returns
-        # at once, one that was put there slowly, and neither gains energy by it.
-        if at >= 0:
-            q = motion.next_q[at]
-            if q < plant.lower[i]:
-                motion.next_q[at] = min(plant.lower[i], q + RETURN_SPEED * h)
-            elif q > plant.upper[i]:
-                motion.next_q[at] = max(plant.upper[i], q - RETURN_SPEED * h)
+        # With loops, where one joint is moved others are: loop_closing.py has done it.
+        if not plant.has_loops:
+            at = plant.position[i]
+            if at >= 0:
+                motion.next_q[at] = returned(plant, i, motion.next_q[at], h)
         state.constraint_force[i] = impulse[i] / h
     # Only here: until now, a step that fails has changed neither.
     copy(motion.next_v, state.v)

@@ -12,12 +12,16 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.law import bilateral_force, force_slope, stick_force, within_cone
 from rbd_ros.simulation.joint_law import law_impulse, next_segment, NOWHERE
 from rbd_ros.simulation.linear import clear, copy, dot, factorise, solve_factorised
+from rbd_ros.simulation.loop_directions import respond
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import Contacts, State
 from rbd_ros.simulation.workspace import Problem
 
 #: Maximum number of sweeps: they converge linearly, and slowly where many contacts share a body.
 MAX_SWEEPS = 200
+
+#: Mobility of a joint times its inertia below which loops hold it.
+IMMOBILE = 1e-12
 
 #: Change of velocity in a sweep, relative to the maximum velocity, that ends the sweeps.
 SMALL_CHANGE = 1e-12
@@ -51,6 +55,10 @@ def sweep_to_rest(
         change = 0.0
         for i in range(n):
             mobility = response[i, i]
+            if plant.has_loops:
+                # A joint that the loops hold cannot be moved by its own impulse.
+                if mobility * problem.inertia[i, i] <= IMMOBILE:
+                    continue
             # The law sees the velocity without the joint's own impulse.
             new = law_impulse(
                 v[i] - mobility * p[i],
@@ -105,10 +113,16 @@ def find_response(plant: Plant, problem: Problem, v: FloatArray, count: int) -> 
     for c in range(count):
         for r in range(3):
             copy(problem.jacobian[c, r], response[n + 3 * c + r])
-    for row in range(n + 3 * count):
-        solve_factorised(factor, tree.row_first, tree.row_index, response[row])
     copy(problem.momentum, v)
-    solve_factorised(factor, tree.row_first, tree.row_index, v)
+    if plant.has_loops:
+        # What impulses do while the loops stay closed: so the sweeps keep them closed.
+        for row in range(n + 3 * count):
+            respond(plant, problem.loops, response[row])
+        respond(plant, problem.loops, v)
+    else:
+        for row in range(n + 3 * count):
+            solve_factorised(factor, tree.row_first, tree.row_index, response[row])
+        solve_factorised(factor, tree.row_first, tree.row_index, v)
 
 
 @compiled

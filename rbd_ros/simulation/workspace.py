@@ -1,7 +1,7 @@
 """Room for intermediate results of a step. Nothing here outlives the step that wrote it.
 
 Besides the sizes of state.py: `bodies` of the robot with its base, `freedoms` of its kinematic
-tree, `free` bases.
+tree, `free` bases, `constraints` of the loops; `coupled` is nv if there are loops, else 0.
 """
 
 from __future__ import annotations
@@ -41,6 +41,75 @@ class Dynamics(NamedTuple):
     applied_force: FloatArray = floats('nv')
 
 
+def _nested(kind: type) -> Any:
+    """Declare a record within a record, as `floats` declares an array."""
+    return kind
+
+
+class Loops(NamedTuple):
+    """The constraints of kinematic loops (loop_directions.py); of no size if there are none.
+
+    `held` are the rows of joints that are held, in `basis`; of `counts`: rank of the constraints,
+    number of held joints, rank of their rows, whether any joint is fixed.
+
+    :param found: outputs of the kernel loop_constraints one after another
+    :param delta: of it, position errors [rad, m]
+    :param velocity: of it, velocity errors K v [rad/s, m/s]
+    :param jacobian: of it, K
+    :param bias: of it, the k of K a = k [rad/s^2, m/s^2]
+    :param closure: outputs of the kernel loop_closure one after another
+    :param residual: of it, position errors [rad, m]
+    :param closure_jacobian: of it, K
+    :param factor: factors of the mass matrix
+    :param rows: K in units in which kinetic energy is a length; then its triangular factor
+    :param reflectors: unit vectors of Householder's reflections
+    :param reference: what a row is measured by
+    :param order: row of K behind each row
+    :param basis: velocities that keep the loops closed, orthonormal under the mass matrix
+    :param held_rows: what joints that are held move by, per element of `basis`; then its factor
+    :param held_reflectors: unit vectors of its reflections
+    :param held_reference: what a row of it is measured by
+    :param held_order: number among the held joints behind each row
+    :param held_joint: degree of freedom of each held joint
+    :param motions: `basis` turned so that the first ones move the held joints, the others do not
+    :param coefficients: velocity in terms of `motions`
+    :param system: matrix of a linear system in them
+    :param fixed: 1 for joints that a correction must not move
+    :param error: errors that a correction is to remove, by row of K
+    :param correction: room for a velocity or displacement
+    :param spare: room for another one
+    :param counts: see above
+    """
+
+    found: FloatArray = buffer()
+    delta: FloatArray = floats('constraints', within='found')
+    velocity: FloatArray = floats('constraints', within='found')
+    jacobian: FloatArray = floats('constraints', 'nv', within='found')
+    bias: FloatArray = floats('constraints', within='found')
+    closure: FloatArray = buffer()
+    residual: FloatArray = floats('constraints', within='closure')
+    closure_jacobian: FloatArray = floats('constraints', 'nv', within='closure')
+    factor: FloatArray = floats('coupled', 'coupled')
+    rows: FloatArray = floats('constraints', 'coupled')
+    reflectors: FloatArray = floats('constraints', 'coupled')
+    reference: FloatArray = floats('constraints')
+    order: IntArray = integers('constraints')
+    basis: FloatArray = floats('coupled', 'coupled')
+    held_rows: FloatArray = floats('coupled', 'coupled')
+    held_reflectors: FloatArray = floats('coupled', 'coupled')
+    held_reference: FloatArray = floats('coupled')
+    held_order: IntArray = integers('coupled')
+    held_joint: IntArray = integers('coupled')
+    motions: FloatArray = floats('coupled', 'coupled')
+    coefficients: FloatArray = floats('coupled')
+    system: FloatArray = floats('coupled', 'coupled')
+    fixed: IntArray = integers('coupled')
+    error: FloatArray = floats('constraints')
+    correction: FloatArray = floats('coupled')
+    spare: FloatArray = floats('coupled')
+    counts: IntArray = integers(4)
+
+
 class Problem(NamedTuple):
     """The equation for the velocity at the end of a step (solver.py).
 
@@ -62,6 +131,7 @@ class Problem(NamedTuple):
     :param swept_impulse: impulses of the joints that the sweeps found
     :param swept_velocity: velocity that the sweeps found
     :param swept_segment: segments that the sweeps found
+    :param loops: constraints of kinematic loops
     """
 
     # The equation H v' = b + h J^T f + p.
@@ -84,6 +154,7 @@ class Problem(NamedTuple):
     swept_impulse: FloatArray = floats('nv')
     swept_velocity: FloatArray = floats('nv')
     swept_segment: IntArray = integers('nv')
+    loops: Loops = _nested(Loops)
 
 
 class Motion(NamedTuple):
@@ -148,11 +219,6 @@ class Stages(NamedTuple):
     total_acceleration: FloatArray = floats('nv')
     first_bracket: FloatArray = floats('nv')
     second_bracket: FloatArray = floats('nv')
-
-
-def _nested(kind: type) -> Any:
-    """Declare a record within a record, as `floats` declares an array."""
-    return kind
 
 
 class Workspace(NamedTuple):

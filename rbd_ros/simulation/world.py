@@ -15,6 +15,7 @@ from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
 from rbd_ros.contact.arrays import AnyArray, FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.assembly import make_plant, make_world, with_external_forces
+from rbd_ros.simulation.loop_assembly import assemble_loops, Assembly
 from rbd_ros.simulation.state import State, STEPS
 from rbd_ros.simulation.stepping import advance, place_on_ground, REFUSED
 
@@ -102,6 +103,8 @@ class World:
         # It keeps the table whose address machine code has.
         self.record = Record(self.fields)
         self.start_time = 0.0
+        #: How the loops were closed at the last reset; None without loops.
+        self.assembly: Optional[Assembly] = None
         self._torque = self.commands.torque
         self._forget_steps()
 
@@ -180,11 +183,19 @@ class World:
     def reset(self, q: FloatArray, v: FloatArray, time: float = 0.0) -> int:
         """Start anew: external forces, counters and the deformation of the ground are cleared.
 
+        Loops that are open are closed, see `assembly`.
+
         :param q: configuration, valid, (nq,)
         :param v: velocity, (nv,)
         :param time: time that it is now [s]
         :return: the contact point that is deepest in the ground, -1 if there is none
+        :raises ValueError: if loops cannot be closed; nothing is changed
         """
+        self.assembly = None
+        if self.plant.has_loops:
+            # First of all: what cannot be closed is refused, and nothing is changed.
+            self.assembly = assemble_loops(self.robot, q, v)
+            q, v = self.assembly.q, self.assembly.v
         # All but the constants, in place: machine code knows where the arrays are.
         for record in self.fields[1:]:
             _clear(record)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support import random_trees
+from support import loop_mechanisms, random_trees
 from support.simulated_robots import joint, link, robot, turntable
 
 from rbd_ros import Robot, Simulator
@@ -101,6 +101,46 @@ def test_torques_are_those_of_hybrid_dynamics(chain, seed):
     assert_allclose(
         np.where(frictional, expected, tau), expected, rtol=1e-9, atol=1e-9 * abs(expected).max()
     )
+
+
+@pytest.mark.parametrize('cut', ['ground', 'rocker'])
+@pytest.mark.parametrize('servo', [0, 1, 2])
+def test_a_servo_in_a_loop_exerts_what_moves_the_linkage_as_it_wants(cut, servo):
+    """Against the explicit equation: the acceleration of one joint is that of all."""
+    subject = loop_mechanisms.four_bar(cut=cut)
+    bars, y, yd = loop_mechanisms.four_bar_bars(cut), 1.0, 0.8
+    rates = loop_mechanisms.RELATIVE[cut] @ bars.spins(y)
+    driven = Driven(subject)
+    q = loop_mechanisms.four_bar_position(y, cut)
+    driven.simulator.reset(q, rates * yd)
+    drives, wanted = driven.drives, -1.3
+    drives.mode[:] = EFFORT
+    drives.effort[:] = [0.2, -0.1, 0.3]
+    drives.mode[servo], drives.velocity[servo] = VELOCITY, wanted
+    tau, finite = driven.torque()
+    acceleration = 2.0 * BANDWIDTH * (wanted - rates[servo] * yd)
+    moved = np.delete(np.arange(3), servo)
+    assert finite and np.array_equal(tau[moved], drives.effort[moved])
+    found = subject.loops.forward_dynamics(driven.simulator.q, driven.simulator.v, tau).a
+    assert found[servo] == pytest.approx(acceleration, rel=1e-9)
+    ydd = bars.acceleration(y, yd, tau @ rates)
+    assert found[0] == pytest.approx(ydd, rel=1e-6)
+    for _ in range(600):
+        driven.run(1)
+        assert np.abs(driven.simulator.loop_errors).max() < 1e-9
+    if servo == 0:
+        assert driven.simulator.v[0] == pytest.approx(wanted, abs=1e-2)
+
+
+def test_servos_of_all_joints_of_a_loop_hold_it_where_it_is():
+    subject = loop_mechanisms.four_bar()
+    driven = Driven(subject)
+    driven.simulator.reset(loop_mechanisms.four_bar_position(1.0))
+    start = driven.simulator.q
+    driven.drives.mode[:] = POSITION
+    driven.drives.position[:] = start
+    assert driven.run(500).max() < 1e-9
+    assert_allclose(driven.simulator.q, start, atol=1e-9)
 
 
 @pytest.mark.seed('HY05', kind='full')

@@ -1,0 +1,191 @@
+"""Positions and velocities at the end of a step that keep the loops closed.
+
+A semi-implicit step goes where its velocity leads, corrected along the constraint forces at the
+beginning until the loops are closed, and the correction is a part of the velocity (SHAKE, Ryckaert
+et al. 1977); then the velocity is projected onto the loops at the end (RATTLE, Andersen 1983). A
+projection alone would slow down whatever turns. A step that cannot be closed in this way, as in
+a singular configuration, or that a limit cuts short, is closed by Newton's method without
+changing the velocity; at last the step is made shorter.
+"""
+
+from __future__ import annotations
+
+from rbd_ros.compiler.loops import call_kernel, compiled
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.linear import add_scaled, copy, dot
+from rbd_ros.simulation.loop_directions import correct, find_directions, FIXED
+from rbd_ros.simulation.moving import move, returned
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.state import State, UNCONVERGED
+from rbd_ros.simulation.workspace import Dynamics, Loops, Motion, Problem, Workspace
+
+#: Position error of a loop that is closed [rad, m].
+CLOSED = 1e-12
+
+#: Position error that is accepted if nothing makes it smaller, as rounding in large mechanisms.
+NEARLY_CLOSED = 1e-10
+
+#: Maximum number of corrections: those along one direction converge linearly, the others
+#: quadratically but for singular configurations.
+MAX_CORRECTIONS = 30
+
+#: Maximum displacement of a joint by one correction [rad, m].
+MAX_DISPLACEMENT = 0.2
+
+#: How often a step that cannot be closed is made half as long, before it is given up.
+MAX_HALVINGS = 6
+
+
+@compiled
+def follow_loops(plant: Plant, state: State, work: Workspace, h: float) -> None:
+    """Find `next_q` from `next_v`, and correct both, so that the loops are closed.
+
+    :param h: time step [s]
+    """
+    problem, motion, dynamics = work.problem, work.motion, work.dynamics
+    loops, next_v = problem.loops, work.motion.next_v
+    if loops.counts[FIXED] == 1:
+        find_directions(plant, problem.inertia, loops.jacobian, loops)
+    if not shake(plant, state, motion, loops, h):
+        part = h
+        for halving in range(MAX_HALVINGS + 1):
+            for i in range(len(next_v)):
+                motion.displacement[i] = part * next_v[i]
+            move(plant, motion, state.q)
+            if close_positions(plant, motion, dynamics, loops):
+                break
+            part *= 0.5
+            if halving == MAX_HALVINGS:
+                # The loops were closed where it began.
+                copy(state.q, motion.next_q)
+                state.counters[UNCONVERGED] += 1
+    settle_loops(plant, state, motion, dynamics, problem, h)
+
+
+@compiled
+def shake(plant: Plant, state: State, motion: Motion, loops: Loops, h: float) -> bool:
+    """Find `next_q` and `next_v` by corrections along the constraint forces at the beginning.
+
+    :param h: time step [s]
+    :return: whether the loops are closed; if not, `next_v` is as it was
+    """
+    next_v, start, x = motion.next_v, loops.spare, loops.correction
+    copy(next_v, start)
+    # That the loops turn the velocity is known; half of it is what moves the positions.
+    correct(plant, loops, loops.bias, x)
+    add_scaled(0.5 * h, x, next_v)
+    before = 0.0
+    for attempt in range(MAX_CORRECTIONS):
+        for i in range(len(next_v)):
+            motion.displacement[i] = h * next_v[i]
+        move(plant, motion, state.q)
+        call_kernel(plant.loop_closure, motion.next_q, loops.closure)
+        size = largest(loops.residual)
+        if size <= CLOSED:
+            return True
+        # It converges by a large factor or is of no use: near a singular configuration, the
+        # directions of the beginning say nothing about those of the end.
+        if attempt > 0 and not size < 0.5 * before:
+            break
+        before = size
+        correct(plant, loops, loops.residual, x)
+        add_scaled(-1.0 / h, x, next_v)
+    copy(start, next_v)
+    return False
+
+
+@compiled
+def close_positions(plant: Plant, motion: Motion, dynamics: Dynamics, loops: Loops) -> bool:
+    """Move `next_q` to where the loops are closed, by Newton's method; returns whether they are.
+
+    Of all corrections that close the linearised loops, it takes the one of minimum kinetic energy.
+    """
+    x = loops.correction
+    for _ in range(MAX_CORRECTIONS):
+        call_kernel(plant.loop_closure, motion.next_q, loops.closure)
+        size = largest(loops.residual)
+        if size <= CLOSED:
+            return True
+        call_kernel(plant.mass_matrix, motion.next_q, dynamics.mass)
+        find_directions(plant, dynamics.mass, loops.closure_jacobian, loops)
+        correct(plant, loops, loops.residual, x)
+        far = largest(x)
+        if far == 0.0:
+            break
+        part = min(1.0, MAX_DISPLACEMENT / far)
+        for i in range(len(x)):
+            motion.displacement[i] = -part * x[i]
+        move(plant, motion, motion.next_q)
+    call_kernel(plant.loop_closure, motion.next_q, loops.closure)
+    left: float = largest(loops.residual)
+    return left <= NEARLY_CLOSED
+
+
+@compiled
+def settle_loops(
+    plant: Plant, state: State, motion: Motion, dynamics: Dynamics, problem: Problem, h: float
+) -> None:
+    """Move joints back between their limits, close the loops, and project `next_v` onto them.
+
+    :param h: time step [s]
+    """
+    loops, back = problem.loops, False
+    for i in range(len(plant.position)):
+        at = plant.position[i]
+        if at >= 0:
+            q = returned(plant, i, motion.next_q[at], h)
+            if q != motion.next_q[at]:
+                motion.next_q[at] = q
+                if loops.counts[FIXED] == 0:
+                    for j in range(len(plant.position)):
+                        loops.fixed[j] = 0
+                loops.counts[FIXED] = 1
+                loops.fixed[i] = 1
+                back = True
+    if back and not close_positions(plant, motion, dynamics, loops):
+        # Loops have precedence over limits.
+        loops.counts[FIXED] = 0
+        if not close_positions(plant, motion, dynamics, loops):
+            copy(state.q, motion.next_q)
+            state.counters[UNCONVERGED] += 1
+    call_kernel(plant.loop_closure, motion.next_q, loops.closure)
+    call_kernel(plant.mass_matrix, motion.next_q, dynamics.mass)
+    project(plant, motion.next_v, dynamics, loops)
+    if loops.counts[FIXED] == 1:
+        # What joints that are held leave open, all of them close.
+        loops.counts[FIXED] = 0
+        if velocity_error(motion.next_v, loops) > CLOSED * largest(motion.next_v):
+            project(plant, motion.next_v, dynamics, loops)
+
+
+@compiled
+def project(plant: Plant, v: FloatArray, dynamics: Dynamics, loops: Loops) -> None:
+    """Project a velocity onto the loops at `closure_jacobian`, by impulses of the constraints.
+
+    :param v: velocity, changed, (nv,)
+    """
+    find_directions(plant, dynamics.mass, loops.closure_jacobian, loops)
+    # Twice: what rounding left over of a large error is a small one.
+    for _ in range(2):
+        for c in range(len(loops.error)):
+            loops.error[c] = dot(loops.closure_jacobian[c], v)
+        correct(plant, loops, loops.error, loops.correction)
+        add_scaled(-1.0, loops.correction, v)
+
+
+@compiled
+def velocity_error(v: FloatArray, loops: Loops) -> float:
+    """Maximum velocity of a loop's opening, K v."""
+    most = 0.0
+    for c in range(len(loops.closure_jacobian)):
+        most = max(most, abs(dot(loops.closure_jacobian[c], v)))
+    return most
+
+
+@compiled
+def largest(x: FloatArray) -> float:
+    """Maximum of the absolute values."""
+    most = 0.0
+    for i in range(len(x)):
+        most = max(most, abs(x[i]))
+    return most
