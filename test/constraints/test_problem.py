@@ -49,11 +49,13 @@ def test_forces_and_accelerations_of_less_than_a_billionth_are_zero():
 
 
 def test_accelerations_are_zero_up_to_rounding_of_large_forces():
-    for lack in np.linspace(1e-9, 2e-9, 20):
-        problem = LcpProblem.of([[1.0, lack - 1.0], [lack - 1.0, 1.0]], [-1.0, 0.0])
+    for across in np.linspace(3e-5, 6e-5, 12):
+        # Two normals that are almost opposite, and a third along the first.
+        T = np.array([[1.0, -1.0, 0.7], [0.0, across, 0.0]])
+        problem = LcpProblem.of(T.T @ T, [-1.0, 0.0, -0.7])
         found = problem.solution_of(np.array([0, 1]), 1)
-        assert found is not None and found.force.min() > 2e8
-        assert found.acceleration.tolist() == [0.0, 0.0]
+        assert found is not None and found.force[:2].min() > 2e8
+        assert found.acceleration.tolist() == [0.0, 0.0, 0.0]
 
 
 def test_what_is_no_solution_is_told():
