@@ -48,6 +48,16 @@ def test_forces_and_accelerations_of_less_than_a_billionth_are_zero():
             assert found.acceleration.tolist() == [0.0, 0.0] and found.persists.all()
 
 
+def test_accelerations_are_zero_up_to_rounding_of_large_forces():
+    for across in np.linspace(3e-5, 6e-5, 12):
+        # Two normals that are almost opposite, and a third along the first.
+        T = np.array([[1.0, -1.0, 0.7], [0.0, across, 0.0]])
+        problem = LcpProblem.of(T.T @ T, [-1.0, 0.0, -0.7])
+        found = problem.solution_of(np.array([0, 1]), 1)
+        assert found is not None and found.force[:2].min() > 2e8
+        assert found.acceleration.tolist() == [0.0, 0.0, 0.0]
+
+
 def test_what_is_no_solution_is_told():
     problem = LcpProblem.of(np.eye(2), [-1.0, -1.0])
     assert problem.solution_of(np.array([0]), 1) is None
@@ -66,6 +76,7 @@ def test_what_is_no_proof_is_told():
     assert error.certificate.tolist() == [0.5, 0.5] and error.rate == pytest.approx(-0.05)
     assert slot.refusal(np.array([1.0, 0.9])) is None
     assert LcpProblem.of([[1.0, -1.0], [-1.0, 1.0]], [-0.9, 1.0]).refusal(np.ones(2)) is None
+    assert LcpProblem.of([[1.0, -1.0], [-1.0, 1.0]], [-1.0, 1.0]).refusal(np.ones(2)) is None
     again = pickle.loads(pickle.dumps(error))
     assert again.rate == error.rate and str(again) == str(error)
     assert np.array_equal(again.certificate, error.certificate)
