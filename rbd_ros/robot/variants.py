@@ -131,7 +131,8 @@ def variant(model: Model, algorithm: Declaration, **options: Any) -> Variant:
         choice.resolve(model, chosen[symbol])
     for symbol, kind in algorithm.arrays.items():
         if symbol in given:
-            chosen[symbol] = _constants(model, symbol, kind, given.pop(symbol))
+            size = math.prod(kind.shape(model, chosen))
+            chosen[symbol] = _constants(symbol, size, given.pop(symbol))
         elif kind.default is not None:
             chosen[symbol] = kind.default(model)
     if given:
@@ -217,9 +218,8 @@ def _storage(algorithm: Declaration, storage: str) -> str:
     return storage
 
 
-def _constants(model: Model, symbol: str, kind: Array, given: Any) -> Tuple[float, ...]:
+def _constants(symbol: str, size: int, given: Any) -> Tuple[float, ...]:
     values = tuple(float(x) for x in given)
-    size = math.prod(kind.shape(model))
     if len(values) != size:
         raise ValueError(f'{symbol} must have {size} elements, got {len(values)}')
     return values

@@ -173,6 +173,7 @@ def test_run_time_inputs_equal_a_rebuilt_robot(robot, ungeared, name, runtime, r
     choices = {
         'frame': 'tool',
         'frames': ('tool', 'arm'),
+        'contacts': ((None, 'tool'), ('arm', 'tool')),
         'forward_joints': robot.joint_names[::2],
     }
     chosen = {k: x for k, x in choices.items() if k in catalogue()[name].choices}

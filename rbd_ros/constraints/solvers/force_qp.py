@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from rbd_ros.constraints.problem import Array, NotSolvedError
 
-#: Eigenvalues of M below this part of the largest are rounding.
+#: Eigenvalues of M below this, times their number, are rounding.
 RANK = 1e-13
-#: Gradients below this are zero.
+#: Slopes below this part of |f| are zero.
 GRADIENT = 1e-13
-#: Elements that a step leaves no larger than this are zero.
-TINY = 1e-15
 #: Maximum number of steps for each element and one more; one or two for each is usual.
 STEPS = 20
 
@@ -47,7 +45,7 @@ def force_qp(M: Array, d: Array) -> LeastSquares:
     :raises NotSolvedError: if rounding keeps it from ending
     """
     values, vectors = np.linalg.eigh(M)
-    kept = values > RANK * max(values[-1], 1.0) if len(values) else np.zeros(0, dtype=bool)
+    kept = values > RANK * len(values)
     A = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
     E = np.vstack([A, -d])
     f = np.zeros(len(E))
@@ -63,44 +61,38 @@ def nonnegative_least_squares(E: Array, f: Array) -> LeastSquares:
     :raises NotSolvedError: if rounding keeps it from ending
     """
     n = E.shape[1]
-    u, positive = np.zeros(n), np.zeros(n, dtype=bool)
+    u, positive, refused = np.zeros(n), np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
     size = np.linalg.norm(E, axis=0)
-    tolerance = GRADIENT * size * max(float(np.linalg.norm(f)), 1.0)
-    refused = np.zeros(n, dtype=bool)
+    unit = E / np.where(size > 0.0, size, 1.0)
+    tolerance = GRADIENT * float(np.linalg.norm(f))
     limit = STEPS * (n + 1)
     for steps in range(limit):
-        gradient = E.T @ (f - E @ u)
-        open_ = ~positive & ~refused & (gradient > tolerance)
-        if not open_.any():
-            return LeastSquares(u, np.flatnonzero(positive), steps)
-        # The steepest in proportion to its column, so that the scale of a column is no matter.
-        slope = np.where(open_, gradient / np.where(size > 0.0, size, 1.0), -np.inf)
+        # In units of each column's length, so that the scale of a column is no matter.
+        slope = np.where(positive | refused, 0.0, unit.T @ (f - unit @ u))
+        if slope.max(initial=0.0) <= tolerance:
+            return LeastSquares(u / np.where(positive, size, 1.0), np.flatnonzero(positive), steps)
         entering = int(np.argmax(slope))
         positive[entering] = True
-        z = _free_solution(E, f, positive)
-        if not z[entering] > 0.0:  # a gradient of nothing but rounding
-            positive[entering] = False
-            refused[entering] = True
+        z = _free_solution(unit, f, positive)
+        if not z[entering] > 0.0:  # a slope of nothing but rounding
+            positive[entering], refused[entering] = False, True
             continue
         refused[:] = False
-        while z[positive].min() <= 0.0:
+        while z[positive].min(initial=np.inf) <= 0.0:
+            # As far towards z as no element turns negative; the first that would is taken out.
             blocking = positive & (z <= 0.0)
-            share = np.min(u[blocking] / (u[blocking] - z[blocking]))
-            u += share * (z - u)
-            leaving = blocking & (u <= share * TINY + TINY)
-            if not leaving.any():
-                leaving = blocking & (u == u[blocking].min())
-            positive &= ~leaving
-            u[~positive] = 0.0
-            z = _free_solution(E, f, positive)
-            if not positive.any():
-                break
+            shares = np.where(blocking, u, np.inf) / np.where(blocking, u - z, 1.0)
+            leaving = int(np.argmin(shares))
+            u = np.where(positive, u + shares[leaving] * (z - u), 0.0)
+            positive[leaving] = False
+            u[leaving] = 0.0
+            z = _free_solution(unit, f, positive)
         u = z
     raise NotSolvedError(f'no end after {limit} steps')
 
 
 def _free_solution(E: Array, f: Array, positive: NDArray[Any]) -> Array:
+    """Least-squares solution in which only some elements are not zero."""
     z = np.zeros(E.shape[1])
-    if positive.any():
-        z[positive] = np.linalg.lstsq(E[:, positive], f, rcond=None)[0]
+    z[positive] = np.linalg.lstsq(E[:, positive], f, rcond=None)[0]
     return z

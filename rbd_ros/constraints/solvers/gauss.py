@@ -27,7 +27,7 @@ from rbd_ros.constraints.problem import (
 
 #: Accelerations below this part of the largest are zero; so are parts of normals that others lack.
 VIOLATION, DEPENDENT = 1e-11, 1e-9
-#: Maximum number of steps for each contact and one more; one or two for each is usual.
+#: Maximum number of steps for each contact; one or two for each is usual.
 STEPS = 50
 
 
@@ -104,7 +104,7 @@ def _shortest(A: Array, d: Array) -> Tuple[bool, Array, int]:
     """
     r = len(d)
     x, working, settled = np.zeros(r), np.zeros(r, dtype=bool), np.zeros(r, dtype=bool)
-    steps, limit = 0, STEPS * (r + 1)
+    steps, limit = 0, STEPS * r
     while True:
         excess = np.where(working | settled, 0.0, A.T @ (A @ x) + d)
         if excess.min(initial=0.0) >= -(VIOLATION + ROUNDING * x.max(initial=0.0)):

@@ -199,13 +199,18 @@ class PointContacts(Compiled):
             _flat('curvatures', curvatures, matrices),
             _flat('radii', radii, matrices),
         )
-        found: SurfaceRates = self._call('surface_rates', (q, v, *geometry), None, out, bind=False)
-        if out is not None or not self.tangents:
-            return found
-        directions = found.normal_rates
-        return SurfaceRates(
-            found.point_rates, directions.reshape(*directions.shape[:-2], *self._directions)
+        rows = out
+        # The kernel counts directions one after another. What is not contiguous it refuses.
+        if out is not None and self.tangents and out[1].flags.c_contiguous:
+            rows = (out[0], out[1].reshape(*out[1].shape[:-3], -1, 3))
+        found: SurfaceRates = self._call(
+            'surface_rates', (q, v, *geometry), None, rows, bind=False
         )
+        if not self.tangents:
+            return found
+        shape = (*found.normal_rates.shape[:-2], *self._directions)
+        directions = found.normal_rates.reshape(shape) if out is None else out[1]
+        return SurfaceRates(found.point_rates, directions)
 
     def _geometry(
         self, points: Any, normals: Any, point_rates: Any, normal_rates: Any

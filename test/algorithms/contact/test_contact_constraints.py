@@ -98,6 +98,20 @@ def test_a_gap_between_points_of_two_bodies_opens_as_the_constraints_say(name):
     assert_allclose(found.bias[0], second, rtol=1e-4, atol=1e-4 * (1.0 + abs(second)))
 
 
+def test_points_and_normals_may_be_constants():
+    """As those of feet on a floor: the kernel then takes q and v alone."""
+    robot = named_robot('floating base')
+    pairs = ((None, robot.body_names[-1]), (robot.body_names[0], None))
+    geometry = random_geometry(np.random.default_rng(2), 2, False)
+    kernel = robot.kernel('contact_constraints', contacts=pairs, **geometry.flat)
+    q, v, _ = random_state(robot)
+    expected = robot.contacts.between(pairs).constraints(q, v, *geometry)
+    for ours, theirs in zip(kernel(q, v), expected):
+        assert_allclose(ours, theirs, atol=1e-13 * (1.0 + np.abs(theirs).max()))
+    with pytest.raises(ValueError, match='points must have 6 elements, got 3'):
+        robot.kernel('contact_constraints', contacts=pairs, points=[0.0, 0.0, 0.0])
+
+
 def test_bad_pairs_and_shapes_are_refused_by_name():
     robot = named_robot('gears')
     last = robot.body_names[-1]

@@ -174,6 +174,25 @@ def test_matrices_of_a_wrong_shape_are_refused():
 
 
 @pytest.mark.parametrize('tangents', [False, True])
+@pytest.mark.parametrize('batch', [(), (3,)])
+def test_results_go_where_the_caller_wants_them(batch, tangents):
+    body = free_body()
+    contacts = body.contacts.between([(None, 'body')] * 2, tangents)
+    rng = np.random.default_rng(1)
+    q = np.broadcast_to(body.random_configuration(rng), (*batch, 7))
+    v = np.broadcast_to(rng.normal(size=6), (*batch, 6))
+    shape = (2, 3, 3) if tangents else (2, 3)
+    points, normals = rng.normal(size=(2, 3)), rng.normal(size=shape)
+    matrices = rng.normal(size=(2, 2, 3, 3))
+    expected = contacts.surface_rates(q, v, points, normals, *matrices)
+    out = (np.empty((*batch, 2, 3)), np.empty((*batch, *shape)))
+    found = contacts.surface_rates(q, v, points, normals, *matrices, out=out)
+    for given, ours, theirs in zip(out, found, expected):
+        assert ours is given and ours.shape == theirs.shape
+        assert np.array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize('tangents', [False, True])
 def test_several_contacts_are_each_by_itself(tangents):
     tree = named_tree('rolling chain')
     names = [body.name for body in tree.model.bodies]

@@ -94,8 +94,16 @@ def test_motions_that_all_penetrate_are_refused_with_a_proof():
     assert caught.value.certificate.tolist() == [1.0] and caught.value.rate == -1.0
 
 
+def test_what_is_only_rounding_is_not_pushed_against():
+    found = solve_gauss(np.eye(2), [0.0, 0.0], np.eye(2), [-1.0, -1e-13])
+    assert found.active.tolist() == [True, False] and found.iterations == 1
+    assert solve_gauss(np.eye(2), [0.0, 0.0], np.eye(2), [-1.0, -1e-9]).active.all()
+
+
 def test_it_stops_at_its_limit_of_steps(monkeypatch):
     problem = (np.eye(2), [-1.0, -1.0], np.eye(2), [0.0, 0.0])
+    assert solve_gauss(*problem).iterations == 2
+    monkeypatch.setattr(gauss, 'STEPS', 1)
     assert solve_gauss(*problem).iterations == 2
     monkeypatch.setattr(gauss, 'STEPS', 0)
     with pytest.raises(NotSolvedError, match='no end after 0 steps'):

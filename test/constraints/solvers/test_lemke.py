@@ -71,3 +71,29 @@ def test_it_stops_at_its_limit_of_pivots(monkeypatch):
     monkeypatch.setattr(module, 'PIVOTS', 0)
     with pytest.raises(NotSolvedError, match='no end after 0 pivots'):
         lemke(M, d)
+
+
+def test_ties_are_decided_by_the_inverse_basis_and_rounding_does_not_break_them():
+    """Against tuples of Python; the artificial variable leaves as soon as it may."""
+    rng = np.random.default_rng(9)
+    decided = 0
+    for _ in range(200):
+        r = int(rng.integers(2, 6))
+        divisors = rng.choice([0.5, 1.0, 2.0], r)
+        inverse = rng.permutation(np.eye(r) + rng.integers(0, 2, (r, r))) * divisors[:, None]
+        values = rng.integers(0, 2, r) * divisors
+        table = np.hstack([inverse, rng.normal(size=(r, r + 1)), values[:, None]])
+        table[:, -1] += 1e-14 * rng.normal(size=r)
+        order = [(values[k], *inverse[k]) / divisors[k] for k in range(r)]
+        if len(set(map(tuple, order))) < r:
+            continue
+        expected = min(range(r), key=lambda k, order=order: tuple(order[k]))
+        rows = np.arange(r)
+        found = module._lexicographic_minimum(table, rows, divisors, list(range(r)), -1)
+        assert found == expected
+        ties = np.flatnonzero(values / divisors == (values / divisors).min())
+        basis = list(range(r))
+        basis[ties[-1]] = 99
+        assert module._lexicographic_minimum(table, rows, divisors, basis, 99) == ties[-1]
+        decided += len(ties) > 1
+    assert decided > 50
