@@ -25,6 +25,7 @@ from typing import List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rbd_ros.algorithms.contact.contact_equations import ContactEquations
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.adaptive import StepControl, Torque
@@ -73,8 +74,9 @@ class Event(NamedTuple):
 class EventDrivenSimulator:
     """A robot and rigid contacts without friction.
 
-    A collision at less than `resting_speed` is plastic: of the infinitely many ever smaller
-    bounces of a ball (Zeno's) those are left out. Joint limits and Coulomb friction are not part
+    A collision at less than `resting_speed` is plastic, and what separates more slowly than that
+    afterwards rests: of the infinitely many ever smaller bounces of a ball or a block that rocks
+    (Zeno's) those are left out. Joint limits and Coulomb friction are not part
     of this simulation; viscous damping is.
 
     :param robot: the robot
@@ -300,7 +302,9 @@ class EventDrivenSimulator:
                 else:
                     watched.append(Watch(SINKING, i, 2.0 * tolerance))
                 continue
-            watched.append(Watch(CLOSING, i, 2.0 * tolerance))
+            # Of one that touches, what rounding has left of its gap is no penetration.
+            left = -2.0 * float(gaps.gap[i]) if gaps.gap[i] >= -4.0 * tolerance else 0.0
+            watched.append(Watch(CLOSING, i, max(2.0 * tolerance, left)))
             if bounded and gaps.margin[i] < 0.0:
                 watched.append(Watch(ENTERING, i, tolerance))
         return watched
@@ -354,8 +358,12 @@ class EventDrivenSimulator:
                 equations.M[np.ix_(k, k)], equations.velocity[k], self._restitution[k],
                 self._law, self.resting_speed,
             )  # fmt: skip
+            fastest = -float(equations.velocity[k].min())
             self.v = self.v + equations.response @ impulse
             equations = self._motion.equations(self.time, self.q, self.v)
+            if fastest < self.resting_speed:
+                self._stop(equations, k)
+                equations = self._motion.equations(self.time, self.q, self.v)
         resting = np.flatnonzero(closed & (np.abs(equations.velocity) <= _REST))
         pulling = causes[0] if kind == BREAK else None
         self._current, self._motion.active, self._force_scale = contact_sets(
@@ -368,6 +376,16 @@ class EventDrivenSimulator:
         self._record(kind, changed, impulse)
         if kind != GAIN:  # what bears the body instead, as the edge of a table
             self._record(GAIN, gained & self._current, impulse)
+
+    def _stop(self, equations: ContactEquations, closed: NDArray[np.int64]) -> None:
+        """Take away what is left of slow separation after a slow collision.
+
+        A block that rocks would go on for ever otherwise, from one corner to the other.
+        """
+        k = closed[np.abs(equations.velocity[closed]) <= self.resting_speed]
+        M = equations.M[np.ix_(k, k)]
+        impulse = np.linalg.lstsq(M, equations.velocity[k], rcond=1e-9)[0]
+        self.v = self.v - equations.response[:, k] @ impulse
 
     def _record(self, kind: str, changed: NDArray[np.bool_], impulse: FloatArray) -> None:
         if changed.any():

@@ -9,6 +9,7 @@ from support.touching import planar_body, row_of_balls
 
 from rbd_ros import Robot
 from rbd_ros.simulation import EventDrivenSimulator, FaceContact, SphereContact
+from rbd_ros.simulation.contact_sets import contact_sets
 
 
 def kinds(simulator):
@@ -261,7 +262,7 @@ def test_a_point_may_come_onto_a_face_from_its_side():
 # -- a block that rocks
 
 
-def rocking(angle, b=0.1, h=0.4, m=2.0):
+def rocking(angle, b=0.1, h=0.4, m=2.0, **options):
     """Block on a floor between kerbs at its corners, tilted about one of them."""
     corners = {'left': (-b, 0, -h), 'right': (b, 0, -h)}
     contacts = [FaceContact('body', corner) for corner in corners.values()]
@@ -270,7 +271,8 @@ def rocking(angle, b=0.1, h=0.4, m=2.0):
         contacts.append(
             FaceContact('body', corners[side], origin=(x, 0, 0), normal=(normal, 0, 0))
         )
-    simulator = EventDrivenSimulator(planar_body(m, m / 3 * (b * b + h * h)), contacts)
+    block = planar_body(m, m / 3 * (b * b + h * h))
+    simulator = EventDrivenSimulator(block, contacts, **options)
     c, s = np.cos(angle), np.sin(angle)
     # the right corner stays at (b, 0)
     simulator.reset([b - c * b + s * h, s * b + c * h, angle], np.zeros(3))
@@ -319,6 +321,34 @@ def test_a_rocking_block_follows_housner():
         side = 0 if 0 in event.contacts else 1
         assert event.impulse[side] == pytest.approx(2.0 * b * w * (1 + ratio), rel=1e-6)
         assert event.impulse[side + 2] == pytest.approx(2.0 * h * w * (1 - ratio), rel=1e-6)
+
+
+@pytest.mark.seed('CN09')
+def test_a_rocking_block_comes_to_rest():
+    """Impacts without end in finite time, each of 1 - 3/2 sin^2 alpha of the last one's speed."""
+    simulator = rocking(0.02, resting_speed=3e-3)
+    simulator.advance(4.0)
+    assert simulator.current == (0, 1, 2, 3)
+    assert_allclose(simulator.v, 0.0, atol=1e-8)
+    assert_allclose(simulator.q, [0.0, 0.4, 0.0], atol=1e-8)
+    assert simulator.forces[:2].sum() == pytest.approx(2.0 * GRAVITY, rel=1e-9)
+
+
+@pytest.mark.seed('CN09', kind='full')
+def test_the_contact_problem_is_solved_at_events_only(monkeypatch):
+    from rbd_ros.simulation import event_driven
+
+    solved = []
+
+    def counted(*arguments):
+        solved.append(simulator.time)
+        return contact_sets(*arguments)
+
+    simulator = sliding_box()
+    monkeypatch.setattr(event_driven, 'contact_sets', counted)
+    simulator.advance(1.2)
+    times = {event.time for event in simulator.events if event.time > 0.0}
+    assert len(times) == 3 and set(solved) == times
 
 
 # -- several contacts at once
