@@ -66,22 +66,16 @@ def test_a_random_tree_with_a_loop_moves_as_by_pinocchio(seed):
     assert np.abs(simulator.q - q).max() > 1e-3
 
 
-def test_cassies_legs_move_as_the_constrained_equations_say(rng):
+def test_cassies_legs_accelerate_as_the_constrained_equations_say(rng):
     """Two loops a leg, of which one is planar and has a redundant constraint."""
     walker = cassie()
     assert walker.loops.rank(walker.neutral()) == 2 * (3 + 2)
-    simulator = Simulator(walker, 1e-5)
-    q, v, tau = simulator.q, simulator.v, rng.normal(size=walker.nv)
+    simulator = Simulator(walker, 1e-7)
     assert np.abs(simulator.loop_errors).max() < 1e-12 and simulator.warnings == ()
-
-    def acceleration(q, v):
-        return walker.loops.forward_dynamics(q, v, tau - walker.damping * v).a
-
-    expected = integrated(walker, acceleration, q, v, 0.01)
-    simulator.step(tau, 1000)
-    moved = np.abs(simulator.q - q).max()
-    assert moved > 5e-3
-    assert simulator.q == pytest.approx(expected[: walker.nq], abs=5e-3 * moved)
+    tau = rng.normal(size=walker.nv)
+    exact = walker.loops.forward_dynamics(simulator.q, simulator.v, tau)
+    simulator.step(tau)
+    assert simulator.a == pytest.approx(exact.a, abs=1e-3 * np.abs(exact.a).max())
 
 
 @pytest.mark.parametrize('integrator', ['semi_implicit', 'rk4'])
