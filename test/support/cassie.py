@@ -1,0 +1,82 @@
+"""Cassie, a walker with closed legs, of example-robot-data: it comes as SDF, which has loops."""
+
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+from rbd_ros import Robot
+from rbd_ros.model import assemble, Connection
+from rbd_ros.model.joints import Revolute, Spherical
+from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
+from rbd_ros.spatial.rotation import rpy_rotation
+from support import outside
+
+LOOPS = tuple(
+    f'{side}-{name}-joint'
+    for side in ('left', 'right')
+    for name in ('achilles-spring', 'plantar-foot')
+)
+
+
+def placement(element):
+    """Transform to the coordinates that a <pose> describes."""
+    pose = element.find('pose')
+    x, y, z, *rpy = map(float, pose.text.split()) if pose is not None else [0.0] * 6
+    E = np.transpose(rpy_rotation(*rpy))
+    return PluckerTransform(tuple(map(tuple, E.tolist())), (x, y, z))
+
+
+def inertia(element):
+    """Inertia of a link in its own coordinates."""
+
+    def number(name):
+        return float(element.find(f'inertia/{name}').text)
+
+    xx, yy, zz, xy, xz, yz = map(number, ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz'))
+    centre = placement(element)
+    R = np.transpose(centre.E)
+    I = R @ [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]] @ R.T
+    return RigidBodyInertia.from_mass_centre(
+        float(element.find('mass').text), centre.r, I.tolist()
+    )
+
+
+def cassie():
+    """Robot, its loops closed where all joints are neutral, as the file places the links.
+
+    The upper loops have a ball for the file's hinge, whose axis is askew by a milliradian: with
+    five constraints instead of three they jam.
+    Its pelvis is held.
+    """
+    folder = outside.example_robots_folder()
+    if folder is None:
+        pytest.skip('no example-robot-data: pip install example-robot-data')
+    path = folder / 'cassie_description' / 'robots' / 'cassie_v2.sdf'
+    model = ElementTree.parse(path).getroot().find('model')
+    links = {link.get('name'): link for link in model.iter('link')}
+    poses = {name: placement(link) for name, link in links.items()}
+    inertias = {name: inertia(link.find('inertial')) for name, link in links.items()}
+    joints = []
+    for joint in model.iter('joint'):
+        parent, child = joint.find('parent').text.strip(), joint.find('child').text.strip()
+        axis = np.array(joint.find('axis/xyz').text.split(), dtype=float)
+        ball = joint.get('type') == 'ball' or joint.get('name') in LOOPS
+        kind = Spherical() if ball else Revolute(tuple(axis.tolist()))
+        at = placement(joint)  # on the child
+        damping = float(joint.findtext('axis/dynamics/damping') or 0.0)
+        if joint.get('name') in LOOPS:
+            damping = 0.0
+        joints.append(
+            Connection(
+                joint.get('name'),
+                parent,
+                child,
+                kind,
+                at * poses[child] * poses[parent].inverse(),
+                at,
+                damping=damping,
+            )
+        )
+    del inertias['pelvis']
+    return Robot(assemble('cassie', 'pelvis', inertias, joints, loop_joints=LOOPS))
