@@ -3,6 +3,11 @@
 Every message names the element, link or joint at fault and what to do about it.
 """
 
+from __future__ import annotations
+
+import difflib
+from typing import Iterable, List, Optional
+
 
 class ModelError(ValueError):
     """A robot description that cannot become a model."""
@@ -13,3 +18,22 @@ class SingularMassMatrixError(ModelError):
 
     The message names the joints that move no mass.
     """
+
+
+def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
+    """Message that a name is unknown, with similar names, or with all if none is similar.
+
+    :param what: kind of thing that has the name, such as 'link'
+    :param name: the name
+    :param known: names that there are
+    """
+    known = list(known)
+    close: Optional[List[str]] = (
+        difflib.get_close_matches(name, known, 5, 0.4) if isinstance(name, str) else None
+    )
+    hint = (
+        f'; did you mean {", ".join(map(repr, close))}?'
+        if close
+        else f'; there are {", ".join(known[:40])}'
+    )
+    return f'unknown {what} {name!r}{hint}'

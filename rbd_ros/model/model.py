@@ -8,12 +8,11 @@ may be symbols.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-import difflib
 from functools import cached_property
 import math
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
-from rbd_ros.model.errors import ModelError
+from rbd_ros.model.errors import ModelError, unknown_name
 from rbd_ros.model.geometry import Geometry
 from rbd_ros.model.graph import ParentArray
 from rbd_ros.model.joints import JointType
@@ -153,6 +152,8 @@ class Model:
     :param geometries: shapes
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
     :param warnings: what was noticed while the model was built
+    :param actuated: names of the joints that have actuators; None: not said, see
+        `actuated_joints`
     """
 
     name: str
@@ -164,6 +165,7 @@ class Model:
     geometries: Tuple[Geometry, ...] = ()
     gravity: Tuple[Scalar, Scalar, Scalar] = (0.0, 0.0, -9.81)
     warnings: Tuple[str, ...] = ()
+    actuated: Optional[Tuple[str, ...]] = None
 
     @classmethod
     def create(
@@ -378,6 +380,20 @@ class Model:
         """Number of constraints that the loop joints impose."""
         return sum(6 - loop.joint.nv for loop in self.loops)
 
+    @cached_property
+    def actuated_joints(self) -> Tuple[str, ...]:
+        """Names of the independent joints that have actuators, in order.
+
+        Those that the description's extension names; else, in a tree, all of them, and with loops
+        those whose effort limit is finite and not zero.
+        """
+        if self.actuated is not None:
+            return tuple(name for name in self.joint_names if name in self.actuated)
+        if not self.loops:
+            return self.joint_names
+        limits = {body.joint_name: body.limits.effort for body in self.bodies}
+        return tuple(name for name in self.joint_names if 0.0 < limits[name] < math.inf)
+
     # -- frames
 
     def link(self, name: str) -> Link:
@@ -386,7 +402,7 @@ class Model:
         :raises ValueError: if there is none; the message lists similar names
         """
         if name not in self.links:
-            raise ValueError(_unknown('link', name, self.links))
+            raise ValueError(unknown_name('link', name, self.links))
         return self.links[name]
 
     def frame(self, name: str) -> Frame:
@@ -397,7 +413,9 @@ class Model:
         if name in self.links:
             return Frame(self.links[name].body, self.links[name].placement)
         if name not in self.joint_frames:
-            raise ValueError(_unknown('link or joint', name, [*self.links, *self.joint_frames]))
+            raise ValueError(
+                unknown_name('link or joint', name, [*self.links, *self.joint_frames])
+            )
         return self.joint_frames[name]
 
     # -- variants
@@ -466,7 +484,7 @@ class Model:
         known = {body.joint_name for body in self.bodies}
         for joint, value in armature.items():
             if joint not in known:
-                raise ModelError(f'armature: {_unknown("moving joint", joint, known)}')
+                raise ModelError(f'armature: {unknown_name("moving joint", joint, known)}')
             if not (math.isfinite(value) and value >= 0.0):
                 raise ModelError(
                     f'armature of joint {joint!r} must be finite and not negative, got {value}'
@@ -493,16 +511,3 @@ def _snapped(X: PluckerTransform) -> PluckerTransform:
         linear3.matrix3((unit(x) for x in row) for row in X.E),
         linear3.vector3(0.0 if abs(x) < reach else x for x in X.r),
     )
-
-
-def _unknown(what: str, name: str, known: Iterable[str]) -> str:
-    known = list(known)
-    close: Optional[List[str]] = (
-        difflib.get_close_matches(name, known, 5, 0.4) if isinstance(name, str) else None
-    )
-    hint = (
-        f'; did you mean {", ".join(map(repr, close))}?'
-        if close
-        else f'; there are {", ".join(known[:40])}'
-    )
-    return f'unknown {what} {name!r}{hint}'
