@@ -60,13 +60,15 @@ def _check_sizes(name: str, joint: JointType) -> None:
         )
         if len(value) != joint.nq:
             raise ModelError(
-                f'joint type {name}: {what} has {len(value)} numbers for nq = {joint.nq}; give one for each'
+                f'joint type {name}: {what} has {len(value)} numbers for nq = '
+                f'{joint.nq}; give one for each'
             )
     try:
         hash(joint)
     except TypeError:
         raise ModelError(
-            f'joint type {name}: joints of it cannot be told apart; make it a dataclass(frozen=True)'
+            f'joint type {name}: joints of it cannot be told apart; make it a '
+            'dataclass(frozen=True)'
         ) from None
     if ' at 0x' in repr(joint):
         raise ModelError(
@@ -78,10 +80,12 @@ def _check_sizes(name: str, joint: JointType) -> None:
 def _positions(name: str, joint: JointType) -> List[List[float]]:
     rng = np.random.default_rng(0)
     drawn = [list(joint.neutral())]
-    for _ in range(3):
-        u = rng.random(joint.uniforms).tolist()
+    for u in rng.random((3, joint.uniforms)).tolist():
         drawn.append(
-            [float(x) for x in _call(name, 'sample', lambda: joint.sample(u, -math.inf, math.inf))]
+            [
+                float(x)
+                for x in _call(name, 'sample', lambda u=u: joint.sample(u, -math.inf, math.inf))
+            ]
         )
     return drawn
 

@@ -114,3 +114,8 @@ def _entry(name: str, kind: Type[JointType]) -> Optional[RegisteredType]:
 
 def _snake(title: str) -> str:
     return re.sub(r'(?<!^)(?=[A-Z])', '_', title).lower()
+
+
+def joint_name(joint: JointType) -> str:
+    """Name of a joint's type, as files have it."""
+    return _snake(type(joint).__name__)

@@ -27,6 +27,7 @@ from rbd_ros.algorithms.momentum.energy import Energy
 from rbd_ros.compiler import OperationCount
 from rbd_ros.compiler.runtime.randomness import generator
 from rbd_ros.model import Body, load_urdf, Model
+from rbd_ros.model.extension import EXTENSIONS, Loops, read_extension
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.configuration import neutral
 from rbd_ros.robot.frame import RobotFrame
@@ -85,6 +86,8 @@ class Robot(Compiled):
         strict: bool = False,
         armature: Optional[Union[Mapping[str, float], str, os.PathLike[str]]] = None,
         package_paths: Iterable[Union[str, os.PathLike[str]]] = (),
+        extension: EXTENSIONS = None,
+        loops: Optional[Loops] = None,
     ) -> Robot:
         """Load a robot from a URDF.
 
@@ -97,19 +100,29 @@ class Robot(Compiled):
             YAML file with them
         :param package_paths: directories in which the packages of `package://` addresses are
             looked for first
+        :param extension: what URDF cannot say (joint types, gears, rotors, loops), see
+            docs/extension.md: a mapping, or the path of a YAML file
+        :param loops: further loop joints, or mappings like the entries of `loops` there with a
+            `name`; they need not close at the neutral configuration
         :raises ModelError: if the description is at fault; the message names the element and the
             cure
         """
-        return cls(
-            load_urdf(
-                path_or_xml,
-                floating_base=floating_base,
-                gravity=gravity,
-                strict=strict,
-                armature=armature,
-                package_paths=package_paths,
-            )
+        extended = read_extension(extension)
+        model = load_urdf(
+            path_or_xml,
+            floating_base=floating_base,
+            gravity=gravity,
+            strict=strict,
+            armature=armature,
+            package_paths=package_paths,
+            extension=extended,
+            loops=loops,
         )
+        if model.loops:
+            from rbd_ros.robot.assembled import assembled
+
+            model, _ = assembled(model, extended)
+        return cls(model)
 
     def __repr__(self) -> str:
         return (

@@ -49,9 +49,8 @@ class Field:
             for name in self.item.value:
                 if name not in known:
                     line = self.item.lines[name]
-                    raise ModelError(
-                        f'{self.document.where(line)}: {self.way}: {unknown_name("key", name[:80], known)}'
-                    )
+                    text = unknown_name('key', name[:80], known)
+                    raise ModelError(f'{self.document.where(line)}: {self.way}: {text}')
         for name in required:
             if name not in self.item.value:
                 raise self.error(f'{name} is missing; add "{name}: ..."')

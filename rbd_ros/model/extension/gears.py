@@ -13,7 +13,7 @@ from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
 
 
 def with_gears(model: Model, section: Field) -> Model:
-    """Return the model with joints coupled as the section `gears` says, q = ratio q_master + offset.
+    """Return the model with joints coupled by gears, q = ratio q_master + offset.
 
     Gears on gears are composed, those of <mimic> among them.
 
@@ -144,7 +144,7 @@ def with_rotors(model: Model, section: Field) -> Model:
 
 
 def with_armature(model: Model, section: Field) -> Model:
-    """Return the model with the armature that the section `armature` gives, as a side file has it."""
+    """Return the model with the armature that the section `armature` gives."""
     known = [body.joint_name for body in model.bodies]
     values = {}
     for name, field in section.mapping((), None).items():
