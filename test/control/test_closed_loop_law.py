@@ -100,9 +100,7 @@ def test_the_integral_grows_with_the_error_and_waits_where_torque_is_cut(robot):
     first = law(state.q, state.v, *desired, 0.01)
     law.applied(first)
     second = law(state.q, state.v, *desired, 0.01)
-    inertia = motor_torque(1.0, 0.0, 1.0, mode_of(state.q)) - holding_torque(
-        1.0, mode_of(state.q)
-    )
+    inertia = motor_torque(1.0, 0.0, 1.0, mode_of(state.q)) - holding_torque(1.0, mode_of(state.q))
     assert_allclose(second[0] - first[0], inertia * 50.0 * 0.1 * 0.01, rtol=1e-5)
     law.applied(0.5 * second)
     assert_allclose(law(state.q, state.v, *desired, 0.01), second, rtol=1e-12)
