@@ -20,7 +20,7 @@ from rbd_ros.control.loop_closing import LoopClosing
 
 #: Maximum time by which one call advances the integral [s].
 LONGEST_STEP = 0.02
-#: Largest correction of the acceleration by the integral, in units of kp times one radian or metre.
+#: Largest correction by the integral, as kp times this error [rad or m].
 MAXIMUM_INTEGRAL = 0.5
 
 
@@ -81,7 +81,9 @@ class ClosedLoopLaw:
         self._rest: FloatArray = np.zeros(self.robot.nv)
         self._settings = settings
         self.settings = settings
-        self.reset()
+        self._integral: FloatArray = np.zeros(len(closing.independent))
+        self._wanted: FloatArray = self._rest
+        self._cut = False
 
     @property
     def settings(self) -> LawSettings:
@@ -176,5 +178,5 @@ class ClosedLoopLaw:
     def reset(self) -> None:
         """Forget the integral and everything else of earlier calls."""
         self._integral = np.zeros(len(self.closing.independent))
-        self._wanted: FloatArray = self._rest
+        self._wanted = self._rest
         self._cut = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import List, NamedTuple, Optional, Sequence
+from typing import List, NamedTuple, Optional
 
 import numpy as np
 
@@ -120,10 +120,10 @@ class LoopClosing:
         return g
 
     def _solve(self, K: FloatArray, right: FloatArray) -> FloatArray:
-        solution: FloatArray = np.linalg.lstsq(K[:, self.dependent], right, rcond=TOLERANCE)[0]
-        return solution
+        solution = np.linalg.lstsq(K[:, self.dependent], right, rcond=TOLERANCE)[0]
+        return np.asarray(solution, dtype=float)
 
 
 def _rank(rows: FloatArray) -> int:
-    values: Sequence[float] = np.linalg.svd(rows, compute_uv=False)
-    return int(np.count_nonzero(values > TOLERANCE * max(values, default=0.0)))
+    values = np.linalg.svd(rows, compute_uv=False)
+    return int(np.count_nonzero(values > TOLERANCE * values.max(initial=0.0)))

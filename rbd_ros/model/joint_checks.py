@@ -5,6 +5,7 @@ Derivatives are central differences: what contradicts is off by much more than t
 
 from __future__ import annotations
 
+from functools import partial
 import inspect
 import math
 from typing import Any, Callable, List, Sequence
@@ -81,12 +82,8 @@ def _positions(name: str, joint: JointType) -> List[List[float]]:
     rng = np.random.default_rng(0)
     drawn = [list(joint.neutral())]
     for u in rng.random((3, joint.uniforms)).tolist():
-        drawn.append(
-            [
-                float(x)
-                for x in _call(name, 'sample', lambda u=u: joint.sample(u, -math.inf, math.inf))
-            ]
-        )
+        q = _call(name, 'sample', partial(joint.sample, u, -math.inf, math.inf))
+        drawn.append([float(x) for x in q])
     return drawn
 
 

@@ -12,7 +12,6 @@ outside.load('rclpy')
 from node_harness import effort_by_name, Feed, joint_state
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 import yaml
 
 from rbd_ros.resources import resource_path
@@ -217,32 +216,3 @@ def test_piston_and_elbow_hold_the_triangle_arm(ros, tmp_path, rig):
     with arm.feed(['elbow', 'stroke'], [q[3], q[2]]):
         ros.until(lambda: arm.torque() == expected, 'piston and elbow, measured alone')
     arm.end()
-
-
-def test_a_trajectory_of_the_motor_moves_the_linkage(ros, rig):
-    node = Rig(
-        ros, 'inverse_dynamics', {'robot_description_file': FOUR_BAR, 'extension_file': PIN}
-    )
-    trajectories = ros.publisher(JointTrajectory, 'joint_trajectory')
-    desired = ros.listen(JointState, 'inverse_dynamics/desired_state')
-    with node.feed(['crank_joint', 'coupler_joint', 'rocker_joint'], positions(0.7)):
-        only_motor = ros.until(
-            lambda: node.by_name and [m for m in node.by_name if list(m.name) == [CRANK]], 'torque'
-        )
-        assert only_motor
-        held = pytest.approx(holding_torque(0.7), abs=1e-5)
-        ros.until(lambda: effort_by_name(node.by_name[-1])[CRANK] == held, 'holding torque')
-        message = JointTrajectory(joint_names=[CRANK])
-        point = JointTrajectoryPoint(positions=[0.75], velocities=[0.0])
-        point.time_from_start.sec = 1
-        message.points.append(point)
-        trajectories.publish(message)
-        ros.until(
-            lambda: desired and desired[-1].position[0] > 0.7499, 'the end of the trajectory'
-        )
-        assert list(desired[-1].name) == [CRANK]
-        ros.until(
-            lambda: effort_by_name(node.by_name[-1])[CRANK] > holding_torque(0.7) + 0.1,
-            'torque towards the goal',
-        )
-    node.end()

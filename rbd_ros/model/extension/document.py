@@ -124,10 +124,9 @@ class _Loader(yaml.SafeLoader):
     entries = depth = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
         if self.check_event(yaml.AliasEvent):
-            raise yaml.MarkedYAMLError(
-                problem='aliases are not accepted', problem_mark=self.peek_event().start_mark
-            )
+            raise yaml.MarkedYAMLError(problem='aliases are not accepted', problem_mark=mark)
         self.entries += 1
         self.depth += 1
         if self.entries > MAX_ENTRIES or self.depth > MAX_DEPTH:
@@ -135,7 +134,7 @@ class _Loader(yaml.SafeLoader):
             limit = MAX_ENTRIES if self.entries > MAX_ENTRIES else MAX_DEPTH
             raise yaml.MarkedYAMLError(
                 problem=f'there are more than {limit} {what}',
-                problem_mark=self.peek_event().start_mark,
+                problem_mark=mark,
             )
         node = super().compose_node(parent, index)
         self.depth -= 1

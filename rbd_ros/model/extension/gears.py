@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Dict, List, Set, Tuple
+from typing import Any, Dict, List, Set, Tuple
 
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.model.extension.fields import Field
@@ -117,7 +117,7 @@ def with_rotors(model: Model, section: Field) -> Model:
         across = inertia
         if 'transverse_inertia' in entries:
             across = entries['transverse_inertia'].number(0.0)
-        spread = tuple(
+        spread: Any = tuple(
             tuple(across * (r == c) + (inertia - across) * axis[r] * axis[c] for c in range(3))
             for r in range(3)
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 import math
-from typing import Dict, List, Set, Tuple
+from typing import Any, Dict, List, Sequence, Set, Tuple
 
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.model.extension.fields import Field, placement
@@ -116,9 +116,9 @@ def _check_intermediate(model: Model, i: int, members: List[int], where: Field) 
             )
 
 
-def _directions(axes: List[object], to_joint: PluckerTransform) -> Dict[str, Vector3]:
+def _directions(axes: Sequence[Any], to_joint: PluckerTransform) -> Dict[str, Vector3]:
     """Directions that follow from the axes of the joints replaced, in the new joint's frame."""
-    found = [linear3.apply(to_joint.E, axis) for axis in axes if axis is not None]  # type: ignore
+    found = [linear3.apply(to_joint.E, axis) for axis in axes if axis is not None]
     if len(found) != len(axes):
         return {}
     clean = [tuple(round(x) * 1.0 if abs(x - round(x)) < 1e-15 else x for x in a) for a in found]
@@ -127,7 +127,7 @@ def _directions(axes: List[object], to_joint: PluckerTransform) -> Dict[str, Vec
         directions['axis'] = directions['normal'] = clean[0]
     elif len(clean) == 2:
         directions['first'], directions['second'] = clean
-    return directions  # type: ignore[return-value]
+    return directions
 
 
 def _limits(group: List[Body]) -> JointLimits:

@@ -60,7 +60,7 @@ def _closed(model: Model, name: str, field: Field) -> Model:
     if ends[0].body == ends[1].body:
         raise field.error('both ends are on one body, so no loop is closed; name another link')
     try:
-        return model.with_loops((*model.loops, LoopJoint(name, *ends, joint)))
+        return model.with_loops((*model.loops, LoopJoint(name, ends[0], ends[1], joint)))
     except ModelError as error:
         raise field.error(str(error)) from None
 

@@ -188,7 +188,7 @@ class LoopFunctions(Compiled):
         model = self._kernels.model
         begin = np.asarray(q, dtype=float)
         if begin.shape != (model.nq,) or not np.isfinite(begin).all():
-            raise ValueError(f'q must be finite numbers of shape ({model.nq},), got {q}')
+            raise ValueError(f'q must be finite numbers of shape ({model.nq},), got {begin}')
         for name in fixed:
             if name not in model.joint_names:
                 raise ValueError(unknown_name('independent joint', name, model.joint_names))
