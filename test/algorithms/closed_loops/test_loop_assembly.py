@@ -1,4 +1,6 @@
-"""Assemblies: the configuration next to another one that closes the loops, or how near it comes."""
+"""Assemblies: the configuration nearby that closes the loops, or how near it comes."""
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.testing import assert_allclose
@@ -8,8 +10,10 @@ from support.four_bar_statics import positions, unwrapped
 
 from rbd_ros import Robot
 from rbd_ros.algorithms.closed_loops.loop_assembly import assemble_loops, LoopClosureError
+from rbd_ros.model import load_urdf
 from rbd_ros.model.joints import Fixed, Prismatic
 from rbd_ros.resources import resource_path
+from rbd_ros.spatial import PluckerTransform
 
 
 @pytest.fixture(scope='module')
@@ -54,8 +58,6 @@ def test_the_distance_of_the_closest_assembly_is_told(robot):
         'predecessor': {'frame': 'coupler', 'xyz': [0.45, 0, 0]},
         'successor': {'frame': 'ground', 'xyz': [0.0, 0, 1.25]},
     }
-    from rbd_ros.model import load_urdf
-
     model = load_urdf(resource_path('urdf', 'four_bar.urdf'), loops=[far])
     found = assemble_loops(model, [0.2, 0.1, 0.0], starts=5)
     assert not found.is_closed
@@ -89,10 +91,6 @@ def test_bad_arguments_are_refused(robot, arguments, word):
 def test_a_hinge_that_is_turned_over_is_not_closed():
     """The position errors of a pair half a turn away are zero as well."""
     model = loop_mechanisms.four_bar().model
-    from dataclasses import replace
-
-    from rbd_ros.spatial import PluckerTransform
-
     over = PluckerTransform(((1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0)), (0.0,) * 3)
     (loop,) = model.loops
     turned = replace(loop.successor, placement=over * loop.successor.placement)
