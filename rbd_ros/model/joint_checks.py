@@ -55,10 +55,8 @@ def _check_sizes(name: str, joint: JointType) -> None:
             raise ModelError(
                 f'joint type {name}: {size} is {number!r}; give the number of variables'
             )
-    for what in ('reach', 'neutral'):
-        value = _call(
-            name, what, lambda w=what: joint.neutral() if w == 'neutral' else joint.reach
-        )
+    for what, read in (('reach', partial(getattr, joint, 'reach')), ('neutral', joint.neutral)):
+        value: Sequence[float] = _call(name, what, read)
         if len(value) != joint.nq:
             raise ModelError(
                 f'joint type {name}: {what} has {len(value)} numbers for nq = '

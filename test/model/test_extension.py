@@ -546,3 +546,10 @@ def test_a_type_that_is_not_registered_is_unknown():
 
 def test_chains_of_before_load_as_ever():
     assert load_urdf(chain('revolute', 'fixed')).joint_names == ('j1',)
+
+
+@pytest.mark.parametrize('far', [1e3, 1e15, 1e30])
+def test_loops_of_any_size_are_closed_or_refused(far):
+    loop = {**PIN, 'successor': {'frame': 'rocker', 'xyz': [far, -far, far]}}
+    with pytest.raises(ModelError, match='closest assembly'):
+        Robot.from_urdf(FOUR_BAR, extension={'loops': {'pin': loop}})
