@@ -138,11 +138,11 @@ class ClosedLoopLaw:
                 )
             a = settings.kp * error + settings.kd * (v_desired - v[y]) + integral
         if settings.feedforward == 'inverse_dynamics':
-            tau = self._of(q, v, G @ (a_desired + a) + self.closing.bias(q, v))
+            tau = self._of(settings, q, v, G @ (a_desired + a) + self.closing.bias(q, v))
         else:
-            tau = self._of(q, rest, G @ a)
+            tau = self._of(settings, q, rest, G @ a)
             if settings.feedforward == 'none':
-                tau = tau - self._of(q, rest, rest)
+                tau = tau - self._of(settings, q, rest, rest)
         if settings.friction != 'none':
             moving = v if settings.friction == 'measured' else G @ v_desired
             robot, transition = self.robot, settings.transition_velocity
@@ -154,8 +154,9 @@ class ClosedLoopLaw:
         self._integral, self._wanted = integral, wanted
         return wanted
 
-    def _of(self, q: FloatArray, v: FloatArray, a: FloatArray) -> FloatArray:
-        settings = self._settings
+    def _of(
+        self, settings: LawSettings, q: FloatArray, v: FloatArray, a: FloatArray
+    ) -> FloatArray:
         payload: Any = ()
         if self.payload_link is not None:
             payload = (np.zeros(10) if settings.payload is None else settings.payload,)
@@ -169,7 +170,9 @@ class ClosedLoopLaw:
 
     def gravity(self, q: FloatArray) -> FloatArray:
         """Torques of the actuators that hold robot and payload against gravity, (nv,)."""
-        return self._actuators(self.closing.velocities(q), self._of(q, self._rest, self._rest))
+        return self._actuators(
+            self.closing.velocities(q), self._of(self._settings, q, self._rest, self._rest)
+        )
 
     def applied(self, torque: FloatArray) -> None:
         """Tell what was sent instead of the last torque: where it was cut, the integral waits."""

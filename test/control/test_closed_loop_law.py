@@ -59,6 +59,18 @@ def test_joints_that_are_not_measured_are_where_trigonometry_has_them(robot, cra
     assert_allclose(found.G[:, 0], rates, atol=1e-8)
 
 
+def test_the_assembly_stays_through_a_whole_turn_of_the_crank(robot):
+    """The last state is where the next one begins: from anywhere else it may be another one."""
+    closing = LoopClosing(robot)
+    home, mode = closing.q.copy(), mode_of(closing.q)
+    for y in home[0] + np.linspace(0.0, 2.0 * np.pi, 100):
+        before = closing.q
+        found = closing.complete(np.array([y, 0.0, 0.0]), np.zeros(3)).q
+        assert np.abs(found - before).max() < 0.3
+        assert_allclose(found, unwrapped(y, found, mode), atol=1e-8)
+    assert_allclose(found, home + [2.0 * np.pi, -2.0 * np.pi, 0.0], atol=1e-8)
+
+
 def mode_of(q):
     return min((1.0, -1.0), key=lambda m: np.abs(unwrapped(q[0], q, m) - q).max())
 
