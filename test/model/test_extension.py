@@ -553,3 +553,24 @@ def test_loops_of_any_size_are_closed_or_refused(far):
     loop = {**PIN, 'successor': {'frame': 'rocker', 'xyz': [far, -far, far]}}
     with pytest.raises(ModelError, match='closest assembly'):
         Robot.from_urdf(FOUR_BAR, extension={'loops': {'pin': loop}})
+
+
+def test_links_stay_where_they_are_at_zero_however_the_joints_lie(rng):
+    text = WRIST.replace(
+        joint('pitch', 'w1', 'w2', '0 1 0'),
+        joint('pitch', 'w1', 'w2', '0 1 0', '0.1 0.2 -0.3', rpy='0.4 0.5 -0.6'),
+    ).replace(
+        joint('roll', 'w2', 'hand', '1 0 0'),
+        joint('roll', 'w2', 'hand', '1 0 0', '-0.2 0.1 0.4', rpy='-0.7 0.2 0.3'),
+    )
+    plain, ball = Robot.from_urdf(text), Robot.from_urdf(text, extension={'joints': GROUP})
+    poses = [r.forward_kinematics(r.neutral()) for r in (plain, ball)]
+    for name in ('upper', 'hand', 'tool'):
+        assert_allclose(poses[1][name], poses[0][name], atol=1e-14)
+    # the axes of the joints replaced, as the last link sees them
+    group = {'cardan': {'type': 'universal', 'replaces': ['pitch', 'roll']}}
+    cardan = Robot.from_urdf(text, extension={'joints': group}).model.body(3).joint
+    J = plain.jacobian(plain.neutral(), 'hand')[:3, 2:4]
+    R = poses[0]['hand'][:3, :3]
+    found = np.array([cardan.first, cardan.second]).T
+    assert any(np.allclose(found, E, atol=1e-12) for E in (J, R.T @ J))

@@ -99,3 +99,27 @@ def test_a_hinge_that_is_turned_over_is_not_closed():
     assert assemble_loops(model, begin, starts=10).is_closed
     found = assemble_loops(twisted, begin, starts=10)
     assert not found.is_closed and found.distance > 0.1
+
+
+def test_the_loop_that_stays_open_is_named_among_several():
+    """Loops 1 and 3 close by themselves, whatever the one between them does."""
+    pin = {
+        'type': 'revolute',
+        'axis': [0, -1, 0],
+        'predecessor': {'frame': 'coupler', 'xyz': [0.45, 0, 0]},
+        'successor': {'frame': 'rocker', 'xyz': [0.4, 0, 0]},
+    }
+    aside = {**pin, 'successor': {'frame': 'rocker', 'xyz': [0.4, 1.0, 0]}}
+    for names in (('a', 'b', 'c'), ('b', 'a', 'c'), ('a', 'c', 'b')):
+        entries = [{'name': n, **(aside if n == 'b' else pin)} for n in names]
+        model = load_urdf(resource_path('urdf', 'four_bar.urdf'), loops=entries)
+        found = assemble_loops(model, positions(0.9))
+        assert (found.is_closed, found.loop) == (False, 'b')
+        assert found.distance == pytest.approx(1.0, rel=1e-6)
+
+
+def test_joints_that_stay_stay_from_other_starts_as_well(robot):
+    found = robot.loops.project(np.array([0.3, 0.0, 0.0]), fixed=['crank_joint'], starts=40)
+    assert found[0] == 0.3
+    flat = assemble_loops(robot.model, np.zeros(3), [0], starts=40)
+    assert flat.is_closed and flat.q[0] == 0.0
