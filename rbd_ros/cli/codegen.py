@@ -9,7 +9,6 @@ from rbd_ros import Robot
 from rbd_ros.algorithms import catalogue
 from rbd_ros.algorithms.kinds import REFERENCES
 from rbd_ros.cli.info import add_model_arguments, description, model_options
-from rbd_ros.model import load_urdf
 from rbd_ros.robot.export import c_library, REALS
 
 _DEFAULT = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'bias_force', 'gravity_torque')
@@ -58,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if not arguments.out:
         raise ValueError('--out DIR is missing: where do the files go?')
-    robot = Robot(load_urdf(description(arguments.robot), **model_options(arguments)))
+    robot = Robot.from_urdf(description(arguments.robot), **model_options(arguments))
     chosen = {'reference': arguments.reference}
     if arguments.frame:
         chosen['frame'] = arguments.frame

@@ -6,13 +6,17 @@ import argparse
 import json
 import math
 import sys
-from typing import Any, Dict, List, Sequence, Union
+from typing import Any, Dict, List, Optional, Sequence, Union
 
+from rbd_ros.algorithms.closed_loops.mobility import mobility
 from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
-from rbd_ros.model import load_urdf, Model
+from rbd_ros.model import load_urdf, LoopJoint, Model
+from rbd_ros.model.extension import read_extension
 from rbd_ros.model.geometry import Mesh
+from rbd_ros.model.joint_registry import joint_name
 from rbd_ros.model.joints import JointType
 from rbd_ros.model.urdf.document import MAX_BYTES
+from rbd_ros.robot.assembled import assembled
 from rbd_ros.robot.diagnostics import diagnose
 from rbd_ros.robots import load_robot
 
@@ -32,6 +36,11 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--armature', metavar='FILE', help='YAML file {joint: reflected rotor inertia}'
+    )
+    parser.add_argument(
+        '--extension',
+        metavar='FILE',
+        help='YAML file with what URDF cannot say: joint types, gears, rotors, loops',
     )
     parser.add_argument(
         '--package-path',
@@ -58,6 +67,7 @@ def model_options(arguments: argparse.Namespace) -> Dict[str, Any]:
         'floating_base': arguments.floating_base,
         'strict': arguments.strict,
         'armature': arguments.armature,
+        'extension': None if arguments.extension is None else read_extension(arguments.extension),
         'package_paths': arguments.package_path,
     }
 
@@ -74,13 +84,21 @@ def run(arguments: argparse.Namespace) -> int:
     :return: 0
     :raises ModelError: if it cannot become a model
     """
-    facts = summary(load_urdf(description(arguments.robot), **model_options(arguments)))
+    options = model_options(arguments)
+    model, q = load_urdf(description(arguments.robot), **options), None
+    if model.loops:
+        model, q = assembled(model, read_extension(options['extension']))
+    facts = summary(model, q)
     print(json.dumps(facts, indent=2) if arguments.json else '\n'.join(report(facts)))
     return 0
 
 
-def summary(model: Model) -> Dict[str, Any]:
-    """Facts about a model in the types of JSON; a limit that is not given is None."""
+def summary(model: Model, q: Optional[Sequence[float]] = None) -> Dict[str, Any]:
+    """Facts about a model in the types of JSON; a limit that is not given is None.
+
+    :param model: the model
+    :param q: configuration that closes its loops, (nq,); None: the neutral one
+    """
     masses = [0.0] * (len(model.bodies) + 1)
     links: List[List[str]] = [[] for _ in masses]
     for link in model.links.values():
@@ -112,6 +130,9 @@ def summary(model: Model) -> Dict[str, Any]:
             }
             for c in model.couplings
         ],
+        'actuated': list(model.actuated_joints),
+        'loops': [_loop(model, loop) for loop in model.loops],
+        'mobility': _mobility(model, q) if model.loops else None,
         'geometries': {
             'collision': sum(geometry.role == 'collision' for geometry in model.geometries),
             'visual': sum(geometry.role == 'visual' for geometry in model.geometries),
@@ -119,20 +140,48 @@ def summary(model: Model) -> Dict[str, Any]:
             'mesh_files_not_found': sorted({mesh.uri for mesh in meshes if mesh.path is None}),
         },
         'singular_joints': singular,
-        'accuracy': _accuracy(model, singular) if model.tree_nv <= _MAX_DIAGNOSED else None,
+        'accuracy': _accuracy(model, singular, q) if model.tree_nv <= _MAX_DIAGNOSED else None,
         'warnings': list(model.warnings),
     }
 
 
-def _accuracy(model: Model, singular: List[str]) -> Dict[str, Any]:
-    """Diagnostics at the neutral configuration; a matrix known to be singular has no condition."""
-    found = diagnose(model)
+def _accuracy(model: Model, singular: List[str], q: Any) -> Dict[str, Any]:
+    """Diagnostics at a configuration; a matrix known to be singular has no condition."""
+    found = diagnose(model, q)
     return {
         'condition_number': None if singular else _finite(found.condition),
         'loop_condition_number': found.loop_condition,
         'centre_ratios': found.centre_ratios,
         'mass_ratios': found.mass_ratios,
         'warnings': [] if singular else list(found.warnings),
+    }
+
+
+def _loop(model: Model, loop: LoopJoint) -> Dict[str, Any]:
+    ends = (loop.predecessor.body, loop.successor.body)
+    names = [model.body(i).name if i else 'the base' for i in ends]
+    return {
+        'name': loop.name,
+        'type': joint_name(loop.joint),
+        'axis': _axis(loop.joint),
+        'predecessor': names[0],
+        'successor': names[1],
+        'constraints': 6 - loop.joint.nv,
+    }
+
+
+def _mobility(model: Model, q: Optional[Sequence[float]]) -> Dict[str, Any]:
+    """Rank of the loop constraints and what follows, where the loops are closed."""
+    at = [x for i in model.independent for x in model.body(i).joint.neutral()] if q is None else q
+    found = mobility(model, at)
+    return {
+        'configuration': [float(x) for x in at],
+        'freedoms': found.freedoms,
+        'constraints': found.constraints,
+        'rank': found.rank,
+        'mobility': found.mobility,
+        'overconstraint': found.overconstraint,
+        'redundant': {loop.name: loop.redundant for loop in found.redundant_loops},
     }
 
 
@@ -155,7 +204,7 @@ def _body(model: Model, i: int, links: List[str], mass: float) -> Dict[str, Any]
     }
     joint = {
         'name': body.joint_name,
-        'type': body.urdf_type,
+        'type': body.urdf_type or joint_name(body.joint),
         'axis': _axis(body.joint),
         **limits,
         'damping': body.damping,
@@ -209,6 +258,7 @@ def report(facts: Dict[str, Any]) -> List[str]:
         )
     if facts['mimic']:
         lines += ['', 'Mimic joints', *map(_mimic_line, facts['mimic'])]
+    lines += _loop_lines(facts)
     shapes = facts['geometries']
     lost = len(shapes['mesh_files_not_found'])
     lines += [
@@ -224,17 +274,46 @@ def report(facts: Dict[str, Any]) -> List[str]:
             'Give these joints an armature, or their links a mass.',
         ]
     accuracy = facts['accuracy']
+    place = 'the assembly above' if facts['loops'] else 'the neutral configuration'
     if accuracy is not None and accuracy['condition_number'] is not None:
         lines += [
             '',
-            'Condition number of the mass matrix at the neutral configuration: '
-            f'{accuracy["condition_number"]:.3g}',
+            f'Condition number of the mass matrix at {place}: {accuracy["condition_number"]:.3g}',
         ]
     if accuracy is not None and accuracy['warnings']:
         lines += ['', 'Accuracy:', *(f'  - {warning}' for warning in accuracy['warnings'])]
     count = len(facts['warnings'])
     lines += ['', f'{count} warning{"s" if count != 1 else ""}{":" if count else ""}']
     return lines + [f'  - {warning}' for warning in facts['warnings']]
+
+
+def _loop_lines(facts: Dict[str, Any]) -> List[str]:
+    if not facts['loops']:
+        return []
+    motion = facts['mobility']
+    rows = [
+        (
+            loop['name'],
+            loop['type'],
+            '' if loop['axis'] is None else ' '.join(_number(x) for x in loop['axis']),
+            loop['predecessor'],
+            loop['successor'],
+            str(loop['constraints']),
+            str(motion['redundant'].get(loop['name'], 0)),
+        )
+        for loop in facts['loops']
+    ]
+    head = ('loop', 'type', 'axis', 'predecessor', 'successor', 'constraints', 'redundant')
+    return [
+        '',
+        'Loops',
+        *_table(head, rows, '.....>>'),
+        f'Mobility {motion["mobility"]}: {motion["freedoms"]} freedoms of the tree less '
+        f'{motion["rank"]}, the rank of {motion["constraints"]} constraints '
+        f'({motion["overconstraint"]} redundant)',
+        'Closed at q = ' + ' '.join(_number(x) for x in motion['configuration']),
+        f'Actuated: {", ".join(facts["actuated"]) or "no joint"}',
+    ]
 
 
 def _depths(bodies: Sequence[Dict[str, Any]]) -> List[int]:

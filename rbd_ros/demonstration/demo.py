@@ -101,6 +101,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='reflected rotor inertia by joint name [kg m^2], for robots that have it',
     )  # fmt: skip
     parser.add_argument(
+        '--extension', type=Path, default=None, metavar='YAML',
+        help='what URDF cannot say of the robot: joint types, gears, rotors',
+    )  # fmt: skip
+    parser.add_argument(
         '--domain-id', type=int, default=None, metavar='N',
         help='ROS_DOMAIN_ID of the demo (default: one that is not in use)',
     )  # fmt: skip
@@ -178,7 +182,9 @@ class _Demo:
         self._found = load_robot(options.robot)
         self._say(f'{self._found.path.name}: planning a motion within the limits')
         with Children(self._environment(), self._output) as children:
-            self._robot = Robot.from_urdf(self._found.source, armature=self._armature())
+            self._robot = Robot.from_urdf(
+                self._found.source, armature=self._armature(), extension=self._extension()
+            )
             motion = demonstration(self._robot)
             self._plan = self._make_plan(motion)
             self._describe(motion)
@@ -195,6 +201,10 @@ class _Demo:
     def _armature(self):
         armature = self._arguments.armature
         return None if armature is None else str(armature.resolve())
+
+    def _extension(self):
+        extension = self._arguments.extension
+        return None if extension is None else str(extension.resolve())
 
     def _make_plan(self, motion: Demonstration) -> Plan:
         trajectory, slower = motion.trajectory, self._arguments.slower
@@ -250,6 +260,8 @@ class _Demo:
         )
         if self._armature() is not None:
             description['armature_file'] = self._armature()
+        if self._extension() is not None:
+            description['extension_file'] = self._extension()
         # Beyond where the robot is and what it is, everything is at its default.
         simulator = {
             **description,

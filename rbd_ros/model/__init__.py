@@ -9,6 +9,7 @@ from rbd_ros.model.equivalent import (
 from rbd_ros.model.errors import ModelError, SingularMassMatrixError
 from rbd_ros.model.floating_base import with_fixed_base, with_floating_base
 from rbd_ros.model.graph import Arc, ConnectivityGraph, Numbering, ParentArray, SpanningTree
+from rbd_ros.model.joint_registry import register_joint_type
 from rbd_ros.model.model import Body, Coupling, Frame, JointLimits, Link, LoopJoint, Model
 from rbd_ros.model.urdf import load_urdf
 
@@ -30,6 +31,7 @@ __all__ = [
     'ModelError',
     'Numbering',
     'ParentArray',
+    'register_joint_type',
     'SingularMassMatrixError',
     'with_fixed_base',
     'with_floating_base',

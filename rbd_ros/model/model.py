@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 import math
-from typing import Any, Dict, Iterable, Mapping, Sequence, Tuple
+from typing import Any, Dict, Iterable, Mapping, Optional, Sequence, Tuple
 
 from rbd_ros.model.errors import ModelError, unknown_name
 from rbd_ros.model.geared_tree import GearedTree
@@ -46,6 +46,8 @@ class Model(GearedTree):
     :param geometries: shapes
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
     :param warnings: what was noticed while the model was built
+    :param actuated: names of the joints that have actuators; None: not said, see
+        `actuated_joints`
 
     >>> model.loop_constraints, len(model.loops), len(model.geometries), model.warnings
     (0, 0, 18, ())
@@ -55,6 +57,7 @@ class Model(GearedTree):
     geometries: Tuple[Geometry, ...] = ()
     gravity: Tuple[Scalar, Scalar, Scalar] = (0.0, 0.0, -9.81)
     warnings: Tuple[str, ...] = ()
+    actuated: Optional[Tuple[str, ...]] = None
 
     @classmethod
     def create(
@@ -112,6 +115,20 @@ class Model(GearedTree):
     def loop_constraints(self) -> int:
         """Number of constraints that the loop joints impose."""
         return sum(6 - loop.joint.nv for loop in self.loops)
+
+    @cached_property
+    def actuated_joints(self) -> Tuple[str, ...]:
+        """Names of the independent joints that have actuators, in order.
+
+        Those that the description's extension names; else, in a tree, all of them, and with loops
+        those whose effort limit is finite and not zero.
+        """
+        if self.actuated is not None:
+            return tuple(name for name in self.joint_names if name in self.actuated)
+        if not self.loops:
+            return self.joint_names
+        limits = {body.joint_name: body.limits.effort for body in self.bodies}
+        return tuple(name for name in self.joint_names if 0.0 < limits[name] < math.inf)
 
     # -- variants
 

@@ -22,6 +22,7 @@ from typing import (
 
 from rbd_ros.compiler import OperationCount
 from rbd_ros.model import load_urdf, Model
+from rbd_ros.model.extension import EXTENSIONS, Loops, read_extension
 from rbd_ros.robot.compiled import Compiled
 from rbd_ros.robot.configuration import ConfigurationFunctions
 from rbd_ros.robot.description import RobotDescription
@@ -83,6 +84,8 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
         strict: bool = False,
         armature: Optional[Union[Mapping[str, float], str, os.PathLike[str]]] = None,
         package_paths: Iterable[Union[str, os.PathLike[str]]] = (),
+        extension: EXTENSIONS = None,
+        loops: Optional[Loops] = None,
     ) -> Robot:
         """Load a robot from a URDF.
 
@@ -95,6 +98,10 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
             YAML file with them
         :param package_paths: directories in which the packages of `package://` addresses are
             looked for first
+        :param extension: what URDF cannot say (joint types, gears, rotors, loops), see
+            docs/extension.md: a mapping, or the path of a YAML file
+        :param loops: further loop joints, or mappings like the entries of `loops` there with a
+            `name`; they need not close at the neutral configuration
         :raises ModelError: if the description is at fault; the message names the element and the
             cure
 
@@ -104,16 +111,22 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
         >>> Robot.from_urdf('urdf/six_axis_arm.urdf', floating_base=True).nv
         12
         """
-        return cls(
-            load_urdf(
-                path_or_xml,
-                floating_base=floating_base,
-                gravity=gravity,
-                strict=strict,
-                armature=armature,
-                package_paths=package_paths,
-            )
+        extended = read_extension(extension)
+        model = load_urdf(
+            path_or_xml,
+            floating_base=floating_base,
+            gravity=gravity,
+            strict=strict,
+            armature=armature,
+            package_paths=package_paths,
+            extension=extended,
+            loops=loops,
         )
+        if model.loops:
+            from rbd_ros.robot.assembled import assembled
+
+            model, _ = assembled(model, extended)
+        return cls(model)
 
     def __repr__(self) -> str:
         return (

@@ -9,7 +9,9 @@ import sys
 import pytest
 from support.urdf_text import chain, inertial, joint, LIMIT, link, robot
 
+from rbd_ros import Robot
 from rbd_ros.cli.main import main
+from rbd_ros.resources import resource_path
 
 ARM = robot(
     link('base'),
@@ -150,3 +152,34 @@ def test_help_names_the_subcommands_without_loading_them(capsys):
     assert stop.value.code == 0
     text = capsys.readouterr().out
     assert all(name in text for name in ('info', 'bench', 'demo'))
+
+
+def test_info_shows_loops_with_rank_mobility_and_what_is_actuated(capsys):
+    four_bar = str(resource_path('urdf', 'four_bar.urdf'))
+    extension = str(resource_path('config', 'four_bar.yaml'))
+    text = printed(capsys, four_bar, '--extension', extension)
+    lines = [line.split() for line in text.splitlines()]
+    assert ['pin', 'revolute', '0', '-1', '0', 'coupler', 'rocker', '5', '3'] in lines
+    assert 'Mobility 1: 3 freedoms of the tree less 2, the rank of 5 constraints (3' in text
+    assert 'Actuated: crank_joint' in text
+    facts = json.loads(printed(capsys, four_bar, '--extension', extension, '--json'))
+    assert facts['mobility']['rank'] == 2 and facts['mobility']['overconstraint'] == 3
+    robot = Robot.from_urdf(four_bar, extension=extension)
+    closed = robot.loops.closure(facts['mobility']['configuration'])
+    assert abs(closed.residual).max() < 1e-10
+    assert facts['accuracy']['loop_condition_number'] == pytest.approx(
+        robot.diagnose(facts['mobility']['configuration']).loop_condition
+    )
+
+
+def test_info_names_an_impossible_loop_in_one_line(tmp_path, capsys):
+    path = tmp_path / 'far.yaml'
+    path.write_text(
+        'loops:\n  far: {type: spherical, predecessor: coupler, '
+        'successor: {frame: ground, xyz: [9, 0, 0]}}\n'
+    )
+    four_bar = str(resource_path('urdf', 'four_bar.urdf'))
+    assert main(['info', four_bar, '--extension', str(path)]) == 1
+    error = capsys.readouterr().err
+    assert "line 2: loops: 'far'" in error and 'open by 8.7 ' in error
+    assert error.count('\n') == 1

@@ -11,7 +11,7 @@ from support import outside
 from rbd_ros import Robot
 from rbd_ros.resources import resource_path
 
-NAMES = ('two_link_arm', 'planar_3r', 'stanford_arm', 'six_axis_arm')
+NAMES = ('two_link_arm', 'planar_3r', 'stanford_arm', 'six_axis_arm', 'four_bar')
 
 
 def path(name):

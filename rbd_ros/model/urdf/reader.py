@@ -12,6 +12,7 @@ import os
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 from rbd_ros.model.errors import ModelError
+from rbd_ros.model.extension import EXTENSIONS, Loops, read_extension, with_listed_loops
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Shape, Sphere
 from rbd_ros.model.inertia_checks import violated_conditions
 from rbd_ros.model.joints import Floating, JointType, Planar, Prismatic, Revolute
@@ -37,6 +38,8 @@ def load_urdf(
     strict: bool = False,
     armature: Armature = None,
     package_paths: Iterable[Union[str, os.PathLike[str]]] = (),
+    extension: EXTENSIONS = None,
+    loops: Optional[Loops] = None,
 ) -> Model:
     """Model of the robot that a URDF describes.
 
@@ -48,6 +51,10 @@ def load_urdf(
     :param armature: reflected rotor inertia by joint name [kg m^2 or kg], or the path of a YAML
         file with it
     :param package_paths: directories in which package:// names are looked for first
+    :param extension: what URDF cannot say (joint types, gears, rotors, loops), see
+        docs/extension.md: a mapping, or the path of a YAML file
+    :param loops: further loop joints, or mappings like the entries of `loops` there with a `name`;
+        they need not close at the neutral configuration
     :raises ModelError: for a description that cannot become a model; the message names the link,
         joint or element and what to do about it
     :raises ValueError: if `gravity` is not three finite numbers
@@ -59,10 +66,14 @@ def load_urdf(
     """
     checked_gravity = _check_gravity(gravity)
     rotors = read_armature(armature)
+    extended = read_extension(extension)
     description = read_description(source)
     model = _Builder(description, strict, MeshPaths(description.directory, package_paths)).build(
         floating_base, checked_gravity
     )
+    model = extended.applied(model)
+    if loops is not None:
+        model = with_listed_loops(model, loops)
     return model.with_armature(rotors) if rotors else model
 
 

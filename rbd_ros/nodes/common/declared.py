@@ -25,6 +25,12 @@ DESCRIPTION_PARAMETERS: Tuple[Parameter, ...] = (
         'none if empty.',
     ),
     Parameter(
+        'extension_file',
+        '',
+        'Path of a YAML file with what URDF cannot say: joint types, gears, rotors, loops, '
+        'actuated joints; none if empty.',
+    ),
+    Parameter(
         'package_paths',
         (),
         'Folders in which to look for packages of package:// URIs.',

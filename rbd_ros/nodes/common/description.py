@@ -130,6 +130,7 @@ class RobotSource:
             robot = Robot.from_urdf(
                 source,
                 armature=self._parameters['armature_file'] or None,
+                extension=self._parameters['extension_file'] or None,
                 package_paths=self._parameters['package_paths'],
                 **self._options,
             )

@@ -24,12 +24,13 @@ class Commander:
 
     :param output: where torques go
     :param limiter: limits of torque and of its rate in real time
+    :param quick: whether the law has memory for machine code
     """
 
-    def __init__(self, output: TorqueOutput, limiter: TorqueLimiter):
+    def __init__(self, output: TorqueOutput, limiter: TorqueLimiter, quick: bool = True):
         self._output = output
         self.limiter = limiter
-        self._usual = UsualAnswers(limiter, output) if UsualAnswers.quick() else None
+        self._usual = UsualAnswers(limiter, output) if quick and UsualAnswers.quick() else None
         self._lock = threading.Lock()
         self._closed = False
         self._target: Optional[np.ndarray] = None  # of a last command under way

@@ -116,7 +116,7 @@ class ControlLoop:
     @property
     def last_state(self) -> Optional[MeasuredState]:
         """Last state that could be used."""
-        return self._states.last
+        return self._states.usable
 
     def values(self) -> Dict[str, Any]:
         """Key-value pairs for diagnostics."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from rbd_ros.control import (
     TorqueLimits,
     weak_joints,
 )
+from rbd_ros.control.closed_loop_law import ClosedLoopLaw, IndependentJoints
+from rbd_ros.control.loop_closing import LoopClosing
 from rbd_ros.nodes.common.description import RobotSource
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.interface import NodeInterface
@@ -23,6 +25,7 @@ from rbd_ros.nodes.common.process import hurry
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.text import shorten
+from rbd_ros.nodes.torque.closed_loops import ClosingStateInput, IndependentReference
 from rbd_ros.nodes.torque.commander import Commander
 from rbd_ros.nodes.torque.loop import ControlLoop, SUBJECT
 from rbd_ros.nodes.torque.output import TorqueOutput
@@ -58,7 +61,7 @@ class _Prepared(NamedTuple):
     """
 
     settings: LawSettings
-    law: TorqueLaw
+    law: Union[TorqueLaw, ClosedLoopLaw]
     payload_link: str
     limits: TorqueLimits
 
@@ -82,6 +85,7 @@ class TorqueNode(SturdyNode):
         self.interface = interface
         self._law_options, self._create_reference = law_options, reference
         self.robot: Optional[Robot] = None
+        self._closing: Optional[LoopClosing] = None
         self._prepared: Optional[_Prepared] = None
         self._loop: Optional[ControlLoop] = None
         self._running = False
@@ -112,23 +116,32 @@ class TorqueNode(SturdyNode):
         if link:
             robot.model.link(link)
         payload = payload_parameters(*(values[name] for name in PAYLOAD)) if link else None
+        # with loops, gains and motions are those of the independent joints
+        moved = robot if self._closing is None else self._independent
         settings = LawSettings.for_robot(
-            robot,
+            moved,
             **{
                 'gravity': np.array(values['gravity']),
                 'payload': payload,
-                'effort_limits': self._limits(robot, values),
+                'effort_limits': self._limits(robot, values)[self._chosen],
                 'transition_velocity': values['friction_velocity'] or None,
-                **self._law_options(robot, values),
+                **self._law_options(moved, values),
             },
         )
         known = self._prepared
         if known is not None and known.payload_link == link:
             law = known.law
+        elif self._closing is not None:
+            law = ClosedLoopLaw(self._closing, settings, link or None)
         else:
             # Another link needs other machine code. It is made here, beside the control loop.
             law = TorqueLaw(robot, settings, payload_link=link or None)
-        limits = TorqueLimits(settings.effort_limits, values['torque_rate_limit'] or None)
+        if self._closing is not None:
+            law.check(settings)
+        limits = TorqueLimits(
+            np.where(self._commanded, self._limits(robot, values), 0.0),
+            values['torque_rate_limit'] or None,
+        )
         return _Prepared(settings, law, link, limits)
 
     def _commit(self, prepared: Optional[_Prepared], changed: Dict[str, Any]) -> None:
@@ -168,20 +181,25 @@ class TorqueNode(SturdyNode):
         """
         values = self.parameters.values
         self._check_robot(robot)
+        if robot.model.loops:
+            progress.stage('closing the loops')
+        self._find_freedoms(robot)
         progress.stage('compiling the torque law')
-        self.reference = self._create_reference(self, robot)
+        self.reference = self._make_reference(robot)
         self.reference.check(values)
         self.reference.configure(values)
         prepared = self._prepare_law(robot, values)
-        self._states = StateInput(
-            robot,
+        closing = self._closing
+        self._states = (StateInput if closing is None else ClosingStateInput)(
+            robot if closing is None else closing,
             self.diagnostics,
             values['state_timeout'],
             values['optional_joints'],
             values['state_margin'],
         )
-        output = TorqueOutput(self, robot.joint_names, values['joints'], values['output'])
-        self._commander = Commander(output, TorqueLimiter(prepared.settings.effort_limits))
+        output = TorqueOutput(self, robot.joint_names, self._joints(values), values['output'])
+        limiter = TorqueLimiter(prepared.limits.effort_limits)
+        self._commander = Commander(output, limiter, quick=closing is None)
         self._take(prepared)
         self._commander.prepare(prepared.law)
         self._watchdog = Watchdog(values['state_timeout'], self._on_silence, self._simulated_time)
@@ -205,6 +223,42 @@ class TorqueNode(SturdyNode):
         )
         if self._running:
             self._begin()
+
+    def _find_freedoms(self, robot: Robot) -> None:
+        """Find which joints are independent and which have actuators.
+
+        :raises ValueError: if the loops cannot be closed, or nothing is actuated
+        """
+        self._closing = self._independent = None
+        self._chosen, self._commanded = slice(None), np.ones(robot.nv, dtype=bool)
+        self._actuated = robot.joint_names
+        if not robot.model.loops:
+            return
+        self._actuated = robot.model.actuated_joints
+        if not self._actuated:
+            raise ValueError(
+                'it has loops and no actuated joint; name those with motors under "actuated" of '
+                'the extension, or give them effort limits'
+            )
+        self._closing = LoopClosing(robot)
+        self._independent = IndependentJoints(self._closing)
+        self._chosen = self._closing.independent
+        self._commanded = np.isin(np.arange(robot.nv), self._closing.actuated)
+
+    def _make_reference(self, robot: Robot) -> Reference:
+        if self._closing is None:
+            return self._create_reference(self, robot)
+        return IndependentReference(self._create_reference(self, self._independent), self._closing)
+
+    def _joints(self, values: Values) -> Sequence[str]:
+        """Joints to command.
+
+        :raises ValueError: for one without an actuator
+        """
+        passive = [n for n in values['joints'] if self._closing and n not in self._actuated]
+        if passive:
+            raise ValueError(f'parameter joints: {shorten(passive)} has no actuator')
+        return values['joints'] or self._actuated
 
     def _check_robot(self, robot: Robot) -> None:
         if robot.nv == 0:
@@ -232,6 +286,8 @@ class TorqueNode(SturdyNode):
 
     def _warn_of_weak_gains(self, prepared: _Prepared) -> None:
         """Warn of joints whose stiffness is below the gradient of gravity."""
+        if self._closing is not None:
+            return
         weak = weak_joints(self.robot, prepared.settings, prepared.payload_link or None)
         if weak:
             self.diagnostics.condition(

@@ -142,6 +142,11 @@ class StateInput:
         self._subscription = subscription
 
     @property
+    def usable(self) -> Optional[MeasuredState]:
+        """Last state that could be used."""
+        return self.last
+
+    @property
     def publishers(self) -> int:
         """Number of publishers that are connected."""
         subscription = self._subscription

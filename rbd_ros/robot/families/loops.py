@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Callable, NamedTuple, Optional, Tuple
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,7 @@ from rbd_ros.algorithms.closed_loops.constraint_rank import (
 from rbd_ros.algorithms.closed_loops.direct_solution import direct_solution
 from rbd_ros.algorithms.closed_loops.explicit_loops import LoopFunction
 from rbd_ros.algorithms.closed_loops.implicit_constraints import ConstraintFunction
+from rbd_ros.algorithms.closed_loops.loop_assembly import assemble_loops, LoopClosureError
 from rbd_ros.algorithms.closed_loops.loop_closure import LoopClosure
 from rbd_ros.algorithms.closed_loops.loop_constraints import LoopConstraints
 from rbd_ros.algorithms.closed_loops.loop_equations import LoopEquations
@@ -28,7 +29,7 @@ from rbd_ros.algorithms.closed_loops.mobility import Mobility, mobility
 from rbd_ros.algorithms.closed_loops.null_space import null_space_solution
 from rbd_ros.algorithms.closed_loops.stabilization import stabilization
 from rbd_ros.algorithms.inertia_matrix.singularity import singularity
-from rbd_ros.model.errors import SingularMassMatrixError
+from rbd_ros.model.errors import SingularMassMatrixError, unknown_name
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.families.explicit_loops import ExplicitLoops
 from rbd_ros.robot.families.implicit_constraints import ImplicitConstraints
@@ -202,6 +203,33 @@ class LoopFunctions(Compiled):
         (3, 5, 2)
         """
         return mobility(self._kernels.model, q)
+
+    def project(
+        self, q: ArrayLike, fixed: Sequence[str] = (), starts: int = 0, iterations: int = 100
+    ) -> Array:
+        """Configuration near `q` in which the loops are closed, (nq,) [rad, m].
+
+        :param q: configuration, (nq,) [rad, m]
+        :param fixed: names of independent joints that stay where they are
+        :param starts: how many other configurations to begin with, if it fails from `q`: nearby
+            ones first
+        :param iterations: most steps from each
+        :raises LoopClosureError: if none is found; it tells how near the closest one comes
+        :raises ValueError: for a wrong shape, numbers that are not finite, or an unknown joint
+        """
+        model = self._kernels.model
+        begin = np.asarray(q, dtype=float)
+        if begin.shape != (model.nq,) or not np.isfinite(begin).all():
+            raise ValueError(f'q must be finite numbers of shape ({model.nq},), got {begin}')
+        for name in fixed:
+            if name not in model.joint_names:
+                raise ValueError(unknown_name('independent joint', name, model.joint_names))
+        slices = {model.body(i).joint_name: v for i, (_, v) in model.independent_slices.items()}
+        still = [k for name in fixed for k in range(model.nv)[slices[name]]]
+        closed = assemble_loops(model, begin, still, starts, iterations, self.closure)
+        if not closed.is_closed:
+            raise LoopClosureError(closed)
+        return closed.q
 
     def explicit(self, gamma: LoopFunction, freedoms: int) -> ExplicitLoops:
         """Dynamics in independent variables y, from positions of all joints q = gamma(y).

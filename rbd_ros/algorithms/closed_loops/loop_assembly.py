@@ -1,0 +1,203 @@
+"""Assembly of a mechanism: the configuration nearest to a given one that closes its loops.
+
+Newton's method on the position errors, with the shortest steps, and the best of several starts
+where it fails. Numbers decide when it ends, so that this is no text over scalars.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rbd_ros.algorithms.closed_loops.loop_closure import loop_closure
+from rbd_ros.algorithms.kinematics.kinematics import body_transforms
+from rbd_ros.model import Model
+
+Floats = NDArray[np.float64]
+
+#: Position errors that count as closed [rad, m].
+CLOSED = 1e-10
+#: Singular values of K below this part of the largest take no part in a step.
+TOLERANCE = 1e-6
+#: Longest step [rad, m]: beyond it, the linear equations mean nothing.
+LONGEST_STEP = 0.5
+#: Limits beyond this are none [rad, m].
+FARTHEST = 1e3
+
+
+class Assembly(NamedTuple):
+    """How near a mechanism comes to closed loops.
+
+    :param q: configuration, (nq,) [rad, m]
+    :param distance: largest position error that is left [rad, m]
+    :param loop: name of the loop joint that has it
+    :param is_closed: whether all loops are closed
+    """
+
+    q: Floats
+    distance: float
+    loop: str
+    is_closed: bool
+
+
+class LoopClosureError(ValueError):
+    """No configuration was found that closes the loops.
+
+    :param assembly: the closest one
+    """
+
+    def __init__(self, assembly: Assembly):
+        super().__init__(
+            f'the loops do not close: the closest assembly found leaves loop {assembly.loop!r} '
+            f'open by {assembly.distance:.4g} (rad, m)'
+        )
+        self.assembly = assembly
+
+
+def assemble_loops(
+    model: Model,
+    q: ArrayLike,
+    fixed: Sequence[int] = (),
+    starts: int = 0,
+    iterations: int = 100,
+    closure: Optional[Callable[[Floats], Any]] = None,
+) -> Assembly:
+    """Configuration near `q` in which the loops are closed, or as nearly as can be found.
+
+    :param model: model with loops
+    :param q: configuration to begin with, (nq,) [rad, m]
+    :param fixed: independent freedoms that stay where they are
+    :param starts: how many random configurations are tried if it fails from `q`, the same ones in
+        every call
+    :param iterations: most steps from each start
+    :param closure: compiled `loop_closure`, which returns residual and K
+    """
+    find = closure if closure is not None else _interpreted(model)
+    first = _from_start(model, np.array(q, dtype=float), fixed, iterations, find)
+    rng = np.random.default_rng(0)
+    best = first
+    for start in range(starts):
+        if best.is_closed:
+            break
+        if start < starts // 2:  # near the configuration at first, where it may be singular
+            spread = rng.normal(size=model.nv) * (0.1 * (start + 1))
+            spread[list(fixed)] = 0.0
+            begin = integrated(model, np.array(q, dtype=float), spread)
+        else:
+            begin = _random(model, rng, np.asarray(q), fixed)
+        found = _from_start(model, begin, fixed, iterations, find)
+        if found.is_closed or found.distance < best.distance:
+            best = found
+    return best
+
+
+def _from_start(
+    model: Model,
+    q: Floats,
+    fixed: Sequence[int],
+    iterations: int,
+    find: Callable[[Floats], Any],
+) -> Assembly:
+    moving = np.setdiff1d(np.arange(model.nv), np.asarray(fixed, dtype=int))
+    residual, K = (np.asarray(x, dtype=float) for x in find(q))
+    size, damping = _size(residual), 0.0
+    for _ in range(iterations):
+        if not np.isfinite(size) or np.abs(residual).max(initial=0.0) < CLOSED:
+            break
+        step = np.zeros(model.nv)
+        step[moving] = -_shortest(K[:, moving], residual, damping)
+        length = np.abs(step).max(initial=0.0)
+        if length > LONGEST_STEP:
+            step *= LONGEST_STEP / length
+        candidate = integrated(model, q, step)
+        errors, ahead = (np.asarray(x, dtype=float) for x in find(candidate))
+        if _size(errors) < size:
+            q, residual, K, size = candidate, errors, ahead, _size(errors)
+            damping = 0.0 if damping < 1e-12 else 0.1 * damping
+        elif damping > 1e6:
+            break
+        else:
+            damping = max(10.0 * damping, 1e-8)
+    worst, name = _worst(model, residual)
+    closed = bool(worst < CLOSED) and not _turned_over(model, q)
+    if worst < CLOSED and not closed:
+        worst = np.pi
+    return Assembly(q, worst, name, closed)
+
+
+def _shortest(K: Floats, residual: Floats, damping: float) -> Floats:
+    """Shortest x that makes K x nearest to the residual, damped by the method of Levenberg."""
+    U, s, Vt = np.linalg.svd(K, full_matrices=False)
+    largest = s.max(initial=0.0)
+    kept = s > TOLERANCE * largest
+    gains = s[kept] / (s[kept] ** 2 + damping * largest**2)
+    x: Floats = Vt[kept].T @ (gains * (U[:, kept].T @ residual))
+    return x
+
+
+def _size(residual: Floats) -> float:
+    return float(residual @ residual)
+
+
+def _worst(model: Model, residual: Floats) -> Tuple[float, str]:
+    """Largest error, and the loop that has it."""
+    start, found = 0, (0.0, '')
+    for loop in model.loops:
+        stop = start + 6 - loop.joint.nv
+        error = float(np.abs(residual[start:stop]).max(initial=0.0))
+        if not error <= found[0]:
+            found = (error, loop.name)
+        start = stop
+    return found
+
+
+def _turned_over(model: Model, q: Floats) -> bool:
+    """Whether a loop joint is half a turn away, where its position errors are zero as well."""
+    X0 = body_transforms(model, model.tree_position(q.tolist()))
+    for loop in model.loops:
+        Xp, Xs = (frame.placement * X0[frame.body] for frame in (loop.predecessor, loop.successor))
+        E = np.array((Xs * Xp.inverse()).E, dtype=float)
+        S = loop.joint.motion_subspace(loop.joint.neutral())
+        axes = [np.array(c.angular, dtype=float) for c in S.columns if any(c.angular)]
+        if len(axes) == 1 and axes[0] @ E @ axes[0] < 0.0:
+            return True
+        if not axes and np.trace(E) < 0.0:
+            return True
+    return False
+
+
+def integrated(model: Model, q: Floats, step: Floats) -> Floats:
+    """Configuration reached by a velocity in unit time, joint by joint, (nq,)."""
+    result = np.array(q)
+    for i, (at_q, at_v) in model.independent_slices.items():
+        joint = model.body(i).joint
+        result[at_q] = joint.normalize(joint.integrate(q[at_q].tolist(), step[at_v].tolist()))
+    return result
+
+
+def _random(model: Model, rng: np.random.Generator, q: Floats, fixed: Sequence[int]) -> Floats:
+    """Random configuration within the limits, joints that are fixed as in q."""
+    result = np.array(q, dtype=float)
+    for i, (at_q, at_v) in model.independent_slices.items():
+        body = model.body(i)
+        u: List[float] = rng.random(body.joint.uniforms).tolist()
+        if not set(range(model.nv)[at_v]) & set(fixed):
+            lower, upper = body.limits.lower, body.limits.upper
+            # angles beyond many turns say nothing
+            lower = lower if lower > -FARTHEST else -math.inf
+            upper = upper if upper < FARTHEST else math.inf
+            drawn = body.joint.sample(u, lower, upper)
+            result[at_q] = drawn
+    return result
+
+
+def _interpreted(model: Model) -> Callable[[Floats], Tuple[Floats, Floats]]:
+    def find(q: Floats) -> Tuple[Floats, Floats]:
+        found = loop_closure(model, model.tree_position(q.tolist()))
+        K = np.array(model.independent_columns(found.K), dtype=float).reshape(-1, model.nv)
+        return np.array(found.residual, dtype=float), K
+
+    return find

@@ -1,0 +1,129 @@
+"""State of a robot with loops from that of some of its joints (book 8.8, 8.11)."""
+
+from __future__ import annotations
+
+from typing import List, NamedTuple, Optional
+
+import numpy as np
+
+from rbd_ros.algorithms.closed_loops.loop_assembly import assemble_loops, LoopClosureError
+from rbd_ros.control.arrays import BoolArray, FloatArray
+from rbd_ros.robot import Robot
+
+#: How far a measured position may be from where the loops have the joint [rad, m].
+AGREEMENT = 0.1
+#: Singular values of the loops' Jacobian below this part of the largest are zero: the joint that
+#: moves is then near a position from which the others may go either way.
+TOLERANCE = 1e-6
+#: Configurations that are tried for the first assembly, and most steps of Newton's method.
+STARTS, STEPS = 40, 30
+
+
+class ClosedState(NamedTuple):
+    """Positions and velocities of all joints.
+
+    :param q: positions, (nv,) [rad, m]
+    :param v: velocities, (nv,) [rad/s, m/s]
+    :param G: velocities of all joints by those of the independent ones, (nv, n - r)
+    """
+
+    q: FloatArray
+    v: FloatArray
+    G: FloatArray
+
+
+class LoopClosing:
+    """Completes measured states of a robot with loops, each joint of which has one freedom.
+
+    The independent joints are as many as the mechanism has freedoms: actuated ones first, since
+    these are measured, then others if there are too few.
+
+    :param robot: the robot
+    :raises LoopClosureError: if the loops cannot be closed at all
+    """
+
+    def __init__(self, robot: Robot):
+        self.robot = robot
+        n, names = robot.nv, robot.joint_names
+        #: Freedoms that have actuators
+        self.actuated = [names.index(name) for name in robot.model.actuated_joints]
+        #: Last configuration that was found, (nv,)
+        self.q: FloatArray = robot.loops.project(robot.neutral(), starts=STARTS)
+        self.home = self.q.copy()
+        K = np.asarray(robot.loops.closure(self.q).K)
+        rows = K
+        #: Freedoms from which all others follow, (n - r,)
+        self.independent: List[int] = []
+        rank = _rank(rows)
+        for k in (*self.actuated, *(k for k in range(n) if k not in self.actuated)):
+            more = np.vstack([rows, np.eye(n)[k]])
+            if _rank(more) > rank:
+                rows, rank = more, rank + 1
+                self.independent.append(k)
+        self.dependent = [k for k in range(n) if k not in self.independent]
+
+    @property
+    def is_underactuated(self) -> bool:
+        """Whether there are motions that the actuators do not control (book 8.12)."""
+        return not set(self.independent) <= set(self.actuated)
+
+    def complete(
+        self, q: FloatArray, v: FloatArray, measured: Optional[BoolArray] = None
+    ) -> ClosedState:
+        """State of all joints, which close the loops, from that of the independent ones.
+
+        :param q: positions, (nv,); those of dependent joints count as far as they are measured:
+            they must be near what is found, and say at first which assembly it is
+        :param v: velocities, (nv,), of which those of the independent joints count
+        :param measured: which joints are measured, (nv,); None: the independent ones alone
+        :raises LoopClosureError: if no configuration is found; the last one stays
+        :raises ValueError: if a measured position contradicts the loops
+        """
+        seen = np.zeros(len(q), dtype=bool) if measured is None else np.asarray(measured, bool)
+        starts = [np.where(seen, q, self.q), self.q, self.home]
+        found = None
+        for start in starts:
+            begin = np.array(start, dtype=float)
+            begin[self.independent] = np.asarray(q)[self.independent]
+            found = assemble_loops(
+                self.robot.model, begin, self.independent, 0, STEPS, self.robot.loops.closure
+            )
+            if found.is_closed:
+                break
+        if found is None or not found.is_closed or not np.isfinite(found.q).all():
+            assert found is not None
+            raise LoopClosureError(found)
+        off = np.abs(found.q - q) * seen
+        if off.max(initial=0.0) > AGREEMENT:
+            k = int(off.argmax())
+            raise ValueError(
+                f'position of joint {self.robot.joint_names[k]!r} is {q[k]:.4g}, where the loops '
+                f'have it at {found.q[k]:.4g}'
+            )
+        G = self.velocities(found.q)
+        self.q = found.q
+        return ClosedState(found.q, G @ np.asarray(v)[self.independent], G)
+
+    def velocities(self, q: FloatArray) -> FloatArray:
+        """Matrix G of all velocities by the independent ones: K G = 0, (nv, n - r)."""
+        K = np.asarray(self.robot.loops.closure(q).K)
+        G = np.zeros((K.shape[1], len(self.independent)))
+        G[self.independent, range(len(self.independent))] = 1.0
+        G[self.dependent] = -self._solve(K, K[:, self.independent])
+        return G
+
+    def bias(self, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Accelerations g of all joints while the independent ones have none, (nv,)."""
+        found = self.robot.loops.constraints(q, v)
+        g = np.zeros(len(q))
+        g[self.dependent] = self._solve(np.asarray(found.K), np.asarray(found.k))
+        return g
+
+    def _solve(self, K: FloatArray, right: FloatArray) -> FloatArray:
+        solution = np.linalg.lstsq(K[:, self.dependent], right, rcond=TOLERANCE)[0]
+        return np.asarray(solution, dtype=float)
+
+
+def _rank(rows: FloatArray) -> int:
+    values = np.linalg.svd(rows, compute_uv=False)
+    return int(np.count_nonzero(values > TOLERANCE * values.max(initial=0.0)))

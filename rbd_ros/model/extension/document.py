@@ -1,0 +1,214 @@
+"""An extension as read: mappings, lists and scalars, each with the line that it stands in.
+
+A YAML file is composed, never constructed, so that nothing in it becomes an object; a mapping in
+Python becomes the same without lines. Size, depth and number of entries are bounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import os
+from typing import Any, Dict, List, Mapping, Sequence, Union
+
+import yaml
+
+from rbd_ros.model.errors import ModelError
+from rbd_ros.model.urdf.schema import shorten
+
+MAX_BYTES = 1024 * 1024
+MAX_ENTRIES = 20_000
+MAX_DEPTH = 16
+
+#: Where an extension comes from: a path of a YAML file, or its content.
+Source = Union[str, 'os.PathLike[str]', Mapping[str, Any]]
+
+_TAGS = {f'tag:yaml.org,2002:{name}': name for name in ('bool', 'float', 'int', 'null')}
+_TRUE, _FALSE = ('true', 'yes', 'on'), ('false', 'no', 'off')
+_ADMITTED = (*_TAGS, *(f'tag:yaml.org,2002:{name}' for name in ('str', 'map', 'seq', 'timestamp')))
+
+
+@dataclass(frozen=True)
+class Item:
+    """A value of an extension.
+
+    :param value: dict of items by name, list of items, or a scalar: a number, bool, None or str
+    :param line: line of the file, 0 if there is no file
+    :param lines: lines of the names of a mapping
+    """
+
+    value: Any
+    line: int = 0
+    lines: Mapping[str, int] = ()  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Document:
+    """The outermost mapping of an extension.
+
+    :param label: what it is called in messages
+    :param item: the mapping
+    """
+
+    label: str
+    item: Item
+
+    def where(self, line: int) -> str:
+        """Label, and the line if there is one."""
+        return f'{self.label}: line {line}' if line else self.label
+
+
+def read_document(source: Source) -> Document:
+    """Read an extension from a file or a mapping.
+
+    :raises ModelError: for a file that cannot be read, is no YAML, or is larger than any robot's
+    """
+    if isinstance(source, Mapping):
+        document = Document('extension', _Converter('extension').item(source))
+    elif isinstance(source, (str, os.PathLike)):
+        label = f'extension file {shorten(os.fspath(source), 200)}'
+        document = Document(label, _read_file(source, label))
+    else:
+        raise ModelError(
+            f'extension: expected a mapping or the path of a YAML file, got '
+            f'{type(source).__name__}; see docs/extension.md'
+        )
+    if document.item.value is None:
+        return Document(document.label, Item({}, 0, {}))
+    if not isinstance(document.item.value, dict):
+        raise ModelError(
+            f'{document.label}: expected a mapping such as "loops: {{...}}" at the top; '
+            'see docs/extension.md'
+        )
+    return document
+
+
+# -- mappings of Python
+
+
+class _Converter:
+    """Items of the values of Python, as many as a file may have."""
+
+    def __init__(self, label: str):
+        self.label, self.entries = label, 0
+
+    def item(self, value: Any, depth: int = 0) -> Item:
+        self.entries += 1
+        if depth > MAX_DEPTH or self.entries > MAX_ENTRIES:
+            raise ModelError(
+                f'{self.label}: too deep or too long; give one entry for each element'
+            )
+        if isinstance(value, Mapping):
+            wrong = next((key for key in value if not isinstance(key, str)), None)
+            if wrong is not None:
+                raise ModelError(
+                    f'{self.label}: {shorten(str(wrong))} is no name; names are texts, in quotes'
+                )
+            inside = {key: self.item(each, depth + 1) for key, each in value.items()}
+            return Item(inside, 0, dict.fromkeys(inside, 0))
+        if hasattr(value, 'tolist'):  # numbers and arrays of NumPy
+            value = value.tolist()
+        if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+            return Item([self.item(each, depth + 1) for each in value])
+        return Item(value)
+
+
+# -- files
+
+
+class _Loader(yaml.SafeLoader):
+    """Composer that refuses aliases, unending depth and too many entries.
+
+    Nothing here needs an alias, and a few of them can make a short file expand to gigabytes.
+    """
+
+    entries = depth = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.MarkedYAMLError(problem='aliases are not accepted', problem_mark=mark)
+        self.entries += 1
+        self.depth += 1
+        if self.entries > MAX_ENTRIES or self.depth > MAX_DEPTH:
+            what = 'entries' if self.entries > MAX_ENTRIES else 'levels'
+            limit = MAX_ENTRIES if self.entries > MAX_ENTRIES else MAX_DEPTH
+            raise yaml.MarkedYAMLError(
+                problem=f'there are more than {limit} {what}',
+                problem_mark=mark,
+            )
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
+def _read_file(path: Union[str, os.PathLike[str]], label: str) -> Item:
+    try:
+        if not os.path.isfile(path):
+            raise ModelError(f'{label}: there is no such file; check the path')
+        if os.path.getsize(path) > MAX_BYTES:
+            raise ModelError(
+                f'{label} is larger than {MAX_BYTES} bytes; give one entry an element'
+            )
+        with open(path, encoding='utf-8') as file:
+            text = file.read()
+        return _item(yaml.compose(text, _Loader), label)
+    except ModelError:
+        raise
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f': line {mark.line + 1}' if mark is not None else ''
+        reason = shorten(' '.join(str(error.problem or error.context).split()), 200)[1:-1]
+        raise ModelError(f'{label}{line}: {reason}; correct the YAML there') from None
+    except (OSError, UnicodeError, yaml.YAMLError, RecursionError, ValueError) as error:
+        reason = ' '.join(str(error).split()) or type(error).__name__
+        raise ModelError(
+            f'{label}: {shorten(reason, 200)[1:-1]}; give a YAML file in UTF-8'
+        ) from None
+
+
+def _item(node: Any, label: str) -> Item:
+    if node is None:
+        return Item(None)
+    line = node.start_mark.line + 1
+    if node.tag not in _ADMITTED:
+        raise ModelError(
+            f'{label}: line {line}: {shorten(node.tag)} is not accepted; write plain names, '
+            'numbers, lists and mappings'
+        )
+    if isinstance(node, yaml.MappingNode):
+        inside: Dict[str, Item] = {}
+        lines: Dict[str, int] = {}
+        for key, value in node.value:
+            at = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode) or key.tag != 'tag:yaml.org,2002:str':
+                shown = key.value if isinstance(key, yaml.ScalarNode) else 'a list or mapping'
+                raise ModelError(
+                    f'{label}: line {at}: {shorten(str(shown))} is no name; put names that look '
+                    'like numbers in quotes'
+                )
+            if key.value in inside:
+                raise ModelError(
+                    f'{label}: line {at}: {shorten(key.value)} is given twice, first in line '
+                    f'{lines[key.value]}; keep one'
+                )
+            inside[key.value], lines[key.value] = _item(value, label), at
+        return Item(inside, line, lines)
+    if isinstance(node, yaml.SequenceNode):
+        return Item([_item(each, label) for each in node.value], line)
+    return Item(_scalar(_TAGS.get(node.tag, 'str'), node.value), line)
+
+
+def _scalar(kind: str, text: str) -> Any:
+    """Value of a plain word; numbers stay texts, which are read like those of a URDF."""
+    if kind == 'null':
+        return None
+    if kind == 'bool' and text.lower() in (*_TRUE, *_FALSE):
+        return text.lower() in _TRUE
+    return Number(text) if kind in ('int', 'float') else text
+
+
+class Number(str):
+    """Text of a number that stood in a file without quotes, and so is no name."""
+
+
+Items = List[Item]

@@ -1,0 +1,46 @@
+"""Joints of any type, from their entries in an extension."""
+
+from __future__ import annotations
+
+from typing import Dict, Mapping, Tuple
+
+from rbd_ros.model.extension.fields import Field
+from rbd_ros.model.joint_registry import NUMBER, registered_joint_types
+from rbd_ros.model.joints import JointType, reverse
+from rbd_ros.spatial.linear3 import Vector3
+
+
+def joint_type(
+    field: Field, known: Tuple[str, ...], directions: Mapping[str, Vector3] = {}
+) -> Tuple[JointType, Dict[str, Field]]:
+    """Joint that an entry describes by `type`, its parameters and `reversed`.
+
+    :param field: the entry, a mapping
+    :param known: further keys that it may have
+    :param directions: unit vectors of parameters that the entry leaves out
+    :return: the joint, and the entries
+    :raises ModelError: for an unknown type, or parameters that it has not or lacks
+    """
+    types = registered_joint_types()
+    kind = types[field.mapping(('type',), None)['type'].choice(types)]
+    entries = field.mapping(('type',), (*known, 'reversed', *kind.parameters))
+    given = {}
+    for name, what in kind.parameters.items():
+        if name in entries:
+            value = entries[name]
+            given[name] = value.number() if what == NUMBER else value.direction()
+        elif name in directions:
+            given[name] = directions[name]
+        else:
+            example = '0.01' if what == NUMBER else '[0, 0, 1]'
+            raise field.error(f'a {kind.name} joint has a {name}; add "{name}: {example}"')
+    try:
+        joint = kind.make(**given)
+        if 'reversed' in entries and entries['reversed'].boolean():
+            joint = reverse(joint)
+    except (TypeError, ValueError, ArithmeticError) as error:
+        reason = ' '.join(str(error).split())[:200]
+        raise field.error(
+            f'no {kind.name} joint has these parameters: {reason}; correct them'
+        ) from None
+    return joint, entries

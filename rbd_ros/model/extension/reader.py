@@ -1,0 +1,87 @@
+"""What URDF cannot say of a robot, from a file or a mapping: joints, gears, rotors, loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable, Dict, Union
+
+from rbd_ros.model.errors import unknown_name
+from rbd_ros.model.extension.document import Document, Item, read_document, Source
+from rbd_ros.model.extension.fields import Field
+from rbd_ros.model.extension.gears import with_armature, with_gears, with_rotors
+from rbd_ros.model.extension.joint_groups import with_joint_groups
+from rbd_ros.model.extension.loops import with_loops
+from rbd_ros.model.model import Model
+
+
+def _with_actuated(model: Model, section: Field) -> Model:
+    names = section.names()
+    for name, field in zip(names, section.sequence()):
+        if name not in model.joint_names:
+            raise field.error(unknown_name('independent joint', name[:80], model.joint_names))
+    if not names:
+        raise section.error('it names no joint; leave it out, or name those with motors')
+    return replace(model, actuated=names)
+
+
+#: Sections in the order in which they take effect, so that each may name what those before made.
+_SECTIONS: Dict[str, Callable[[Model, Field], Model]] = {
+    'joints': with_joint_groups,
+    'gears': with_gears,
+    'armature': with_armature,
+    'rotors': with_rotors,
+    'loops': with_loops,
+    'actuated': _with_actuated,
+}
+SECTIONS = tuple(_SECTIONS)
+
+
+class Extension:
+    """An extension, read but not yet applied.
+
+    :param document: what was read
+    """
+
+    def __init__(self, document: Document):
+        self.document = document
+        content = document.item
+        # An armature file alone, as there were before.
+        if content.value and not set(content.value) & set(SECTIONS):
+            if not any(isinstance(item.value, (dict, list)) for item in content.value.values()):
+                content = Item({'armature': content}, 0, {'armature': content.line})
+        self._entries = Field(replace(document, item=content), content, 'extension').mapping(
+            (), SECTIONS
+        )
+        for name, entry in self._entries.items():
+            entry.way = name
+
+    def applied(self, model: Model) -> Model:
+        """Return the model with all that the extension says.
+
+        :raises ModelError: naming file, line, element and cure
+        """
+        for name, apply in _SECTIONS.items():
+            entry = self._entries.get(name)
+            if entry is not None and entry.item.value is not None:
+                model = apply(model, entry)
+        return model
+
+    def where_is_loop(self, name: str) -> str:
+        """File and line of a loop joint, or that it is an argument."""
+        loops = self._entries.get('loops')
+        if loops is not None and isinstance(loops.item.value, dict) and name in loops.item.value:
+            return f'{self.document.where(loops.item.lines[name])}: loops: {name!r}'
+        return f'loop {name!r}'
+
+
+def read_extension(source: Union[Source, Extension, None]) -> Extension:
+    """Extension from a path, a mapping, or as it is; None is an empty one.
+
+    :raises ModelError: if it cannot be read, or has an unknown section
+    """
+    if isinstance(source, Extension):
+        return source
+    return Extension(read_document({} if source is None else source))
+
+
+EXTENSIONS = Union[Source, Extension, None]

@@ -1,0 +1,121 @@
+"""Joint types by name, for files: those of the package, and those that users register.
+
+A file can name only what is here; nothing in it imports code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+import inspect
+import re
+from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, Type
+
+from rbd_ros.model import joints
+from rbd_ros.model.errors import ModelError
+from rbd_ros.model.joint_checks import check_joint_type
+from rbd_ros.model.joints import JointType
+from rbd_ros.spatial.linear3 import Vector3
+
+#: What a parameter of a joint type is in a file.
+NUMBER, DIRECTION = 'number', 'direction'
+
+_KINDS = {'float': NUMBER, 'int': NUMBER, 'Vector3': DIRECTION}
+_NAME = re.compile(r'[a-z][a-z0-9_]{0,60}', re.ASCII)
+
+
+class RegisteredType(NamedTuple):
+    """A joint type that files can name.
+
+    :param name: name in files
+    :param kind: the class
+    :param make: returns a joint of it from its parameters
+    :param parameters: what each parameter is, `NUMBER` or `DIRECTION`
+    """
+
+    name: str
+    kind: Type[JointType]
+    make: Callable[..., JointType]
+    parameters: Dict[str, str]
+
+
+_registered: Dict[str, RegisteredType] = {}
+
+
+def register_joint_type(kind: Type[JointType], name: Optional[str] = None) -> Type[JointType]:
+    """Make a joint type known to extension files; it serves as a decorator, too.
+
+    Parameters that files can give are numbers and unit vectors: fields of a dataclass that are
+    annotated as `float` and `Vector3`. To register the same class again changes nothing.
+
+    :param kind: class of the joints
+    :param name: name in files; by default that of the class, in small letters with underscores
+    :return: the class
+    :raises ModelError: if verbs are missing or contradict each other, a parameter is neither a
+        number nor a vector, or the name belongs to another type
+    """
+    check_joint_type(kind)
+    name = _snake(kind.__name__) if name is None else name
+    if not _NAME.fullmatch(name):
+        raise ModelError(
+            f'joint type {kind.__name__}: the name {name!r} must be small letters, digits and _; '
+            'give another name'
+        )
+    known = registered_joint_types().get(name)
+    if known is not None and known.kind is not kind:
+        raise ModelError(
+            f'joint type {kind.__name__}: the name {name!r} is that of {known.kind.__name__}; '
+            'give another name'
+        )
+    entry = _entry(name, kind)
+    if entry is None:
+        raise ModelError(
+            f'joint type {kind.__name__}: a file can give parameters that are float or Vector3 '
+            'only; make it a dataclass of such fields, or make models with it in Python'
+        )
+    _registered[name] = entry
+    return kind
+
+
+def registered_joint_types() -> Dict[str, RegisteredType]:
+    """Types that a file can name, by name: those of the package first."""
+    return {**_own_types(), **_registered}
+
+
+def _own_types() -> Dict[str, RegisteredType]:
+    found: Dict[str, RegisteredType] = {}
+    for title in joints.__all__:
+        kind = getattr(joints, title)
+        if isinstance(kind, type) and issubclass(kind, JointType) and not inspect.isabstract(kind):
+            entry = _entry(_snake(title), kind)
+            if entry is not None:
+                found[entry.name] = entry
+    return found
+
+
+def _entry(name: str, kind: Type[JointType]) -> Optional[RegisteredType]:
+    about = getattr(kind, 'about', None)
+    if about is not None:  # a type whose axes follow from one of them
+        names: Tuple[str, ...] = tuple(inspect.signature(about).parameters)
+        return RegisteredType(name, kind, about, dict.fromkeys(names, DIRECTION))
+    if not is_dataclass(kind):
+        return None
+    parameters = {}
+    for field in fields(kind):
+        if not field.init:
+            continue
+        annotation: Any = field.type
+        word = annotation if isinstance(annotation, str) else getattr(annotation, '__name__', '')
+        word = 'Vector3' if annotation == Vector3 else word
+        if word not in _KINDS:
+            return None
+        parameters[field.name] = _KINDS[word]
+    return RegisteredType(name, kind, kind, parameters)
+
+
+def _snake(title: str) -> str:
+    return re.sub(r'(?<!^)(?=[A-Z])', '_', title).lower()
+
+
+def joint_name(joint: JointType) -> str:
+    """Name of a joint's type, as files have it."""
+    return _snake(type(joint).__name__)

@@ -1,0 +1,116 @@
+"""Torque nodes of robots with loops: states of all joints from those that are measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Dict, Mapping, Optional, Sequence
+
+import numpy as np
+
+from rbd_ros.algorithms.closed_loops.loop_assembly import LoopClosureError
+from rbd_ros.control.loop_closing import LoopClosing
+from rbd_ros.nodes.common.diagnostics import Diagnostics, WARN
+from rbd_ros.nodes.torque.reference import Motion, Reference
+from rbd_ros.nodes.torque.state_input import MeasuredState, StateInput, SUBJECT
+
+
+class ClosingStateInput(StateInput):
+    """Reader of joint states that finds the joints which are not measured by closing the loops.
+
+    A state from which no closed configuration is found, or that contradicts the loops, is refused.
+
+    :param closing: the robot's loops
+    :param diagnostics: where refused messages are reported
+    :param timeout: age at which a joint's state no longer counts [s]; 0 or less: never
+    :param optional_joints: joints that may be absent beside those that follow from others
+    :param margin: how far outside the limits of a joint a position may lie [rad or m]
+    """
+
+    def __init__(
+        self,
+        closing: LoopClosing,
+        diagnostics: Diagnostics,
+        timeout: float,
+        optional_joints: Sequence[str] = (),
+        margin: float = np.inf,
+    ):
+        names = closing.robot.joint_names
+        followers = [names[k] for k in closing.dependent]
+        optional = dict.fromkeys((*optional_joints, *followers))
+        super().__init__(closing.robot, diagnostics, timeout, list(optional), margin)
+        self._closing = closing
+        self._closed: Optional[MeasuredState] = None
+
+    def update(self, data: bytes, now: float) -> Optional[MeasuredState]:
+        """Read and check one message; see `StateInput.update`."""
+        state = super().update(data, now)
+        if state is None:
+            return None
+        seen = now - np.maximum(self._seen, self._usual_seen) < self._limit
+        if not np.isfinite(self._limit):
+            seen = np.isfinite(np.maximum(self._seen, self._usual_seen))
+        try:
+            q, v, _ = self._closing.complete(state.q, state.v, seen)
+        except (ValueError, np.linalg.LinAlgError) as error:
+            self.refused += 1
+            self.last_problem = str(error)
+            code = 'loops open' if isinstance(error, LoopClosureError) else 'loops contradicted'
+            self._diagnostics.event(SUBJECT, WARN, f'message refused: {error}', code=code)
+            return None
+        self._closed = replace(state, q=q, v=v)
+        return self._closed
+
+    @property
+    def usable(self) -> Optional[MeasuredState]:
+        """Last state that could be used, of all joints."""
+        return self._closed
+
+
+class IndependentReference:
+    """Reference of the independent joints, from states of all.
+
+    :param reference: reference made for the independent joints
+    :param closing: which these are
+    """
+
+    def __init__(self, reference: Reference, closing: LoopClosing):
+        self._reference, self._chosen = reference, closing.independent
+
+    def _of(self, state: MeasuredState) -> MeasuredState:
+        return replace(state, q=state.q[self._chosen], v=state.v[self._chosen])
+
+    def check(self, values: Mapping[str, Any]) -> None:
+        """Refuse parameters by raising ValueError; changes nothing."""
+        self._reference.check(values)
+
+    def configure(self, values: Mapping[str, Any]) -> None:
+        """Take checked parameters into use."""
+        self._reference.configure(values)
+
+    def begin(self, state: MeasuredState) -> None:
+        """Begin with the first usable state of all."""
+        self._reference.begin(self._of(state))
+
+    def interrupted(self, state: MeasuredState, gap: float) -> None:
+        """Continue after usable states had been absent for `gap` [s]."""
+        self._reference.interrupted(self._of(state), gap)
+
+    def time_restarted(self, state: MeasuredState) -> None:
+        """Continue although the time of the states began anew."""
+        self._reference.time_restarted(self._of(state))
+
+    def desired(self, state: MeasuredState) -> Motion:
+        """Desired motion of the independent joints, each (n - r,)."""
+        return self._reference.desired(self._of(state))
+
+    def done(self, state: MeasuredState, motion: Motion, torque: np.ndarray) -> None:
+        """Note that `torque`, (nv,), was sent for `motion`."""
+        self._reference.done(self._of(state), motion, torque[self._chosen])
+
+    def every_second(self) -> None:
+        """Do what is not urgent, once a second."""
+        self._reference.every_second()
+
+    def values(self) -> Dict[str, Any]:
+        """Key-value pairs for the diagnostics of the torque."""
+        return self._reference.values()

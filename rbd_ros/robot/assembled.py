@@ -1,0 +1,47 @@
+"""Models with loops as they are loaded: whether they can be assembled, and what is redundant."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbd_ros.algorithms.closed_loops.loop_assembly import assemble_loops, CLOSED
+from rbd_ros.algorithms.closed_loops.loop_closure import loop_closure
+from rbd_ros.algorithms.closed_loops.mobility import mobility
+from rbd_ros.model import Model, ModelError
+from rbd_ros.model.extension import Extension
+
+#: How many configurations are tried before a mechanism counts as impossible.
+STARTS = 40
+
+
+def assembled(model: Model, extension: Extension) -> Tuple[Model, NDArray[np.float64]]:
+    """Model with warnings of its loops, and the assembly that is nearest to neutral, (nq,).
+
+    :param model: model with loops
+    :param extension: where they come from
+    :raises ModelError: if the loops do not close; it tells how near the closest assembly comes
+    """
+    neutral = [x for i in model.independent for x in model.body(i).joint.neutral()]
+    residual = loop_closure(model, model.tree_position(neutral)).residual
+    opening = max(map(abs, residual), default=0.0)
+    found = assemble_loops(model, neutral, starts=STARTS)
+    if not found.is_closed:
+        raise ModelError(
+            f'{extension.where_is_loop(found.loop)}: the loop cannot be closed: the closest '
+            f'assembly found leaves it open by {found.distance:.4g} (rad, m); correct its frames '
+            'and axis, or the lengths of the links'
+        )
+    warnings = list(model.warnings)
+    if opening > CLOSED:
+        warnings.append(
+            f'the loops are open by {opening:.4g} (rad, m) at the neutral configuration; '
+            'robot.loops.project(robot.neutral(), starts=40) closes them'
+        )
+    motion = mobility(model, found.q)
+    if not motion.is_properly_constrained:
+        warnings.append(f'loop constraints of rank {motion.rank}: {motion.report}')
+    return replace(model, warnings=tuple(warnings)), found.q
