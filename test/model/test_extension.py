@@ -220,11 +220,14 @@ def test_branches_between_joints_are_not_lost():
 
 
 def test_gears_are_those_of_mimic_joints():
-    gears = {'grip': {'joint': 'roll', 'ratio': -2.0, 'offset': 0.3}, 'roll': {'joint': 'yaw'}}
+    gears = {
+        'grip': {'joint': 'roll', 'ratio': -2.0, 'offset': 0.3},
+        'roll': {'joint': 'yaw', 'ratio': 0.5, 'offset': 0.7},
+    }
     model = load_urdf(WRIST, extension={'gears': gears})
     mimic = '<mimic joint="{}" multiplier="{}" offset="{}"/><limit'
     parts = WRIST.split('<limit')
-    text = '<limit'.join(parts[:4]) + mimic.format('yaw', 1, 0) + parts[4]
+    text = '<limit'.join(parts[:4]) + mimic.format('yaw', 0.5, 0.7) + parts[4]
     text += mimic.format('roll', -2, 0.3) + parts[5]
     assert model.couplings == load_urdf(text).couplings
     assert model.joint_names == ('shoulder', 'yaw', 'pitch')
