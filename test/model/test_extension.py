@@ -220,11 +220,14 @@ def test_branches_between_joints_are_not_lost():
 
 
 def test_gears_are_those_of_mimic_joints():
-    gears = {'grip': {'joint': 'roll', 'ratio': -2.0, 'offset': 0.3}, 'roll': {'joint': 'yaw'}}
+    gears = {
+        'grip': {'joint': 'roll', 'ratio': -2.0, 'offset': 0.3},
+        'roll': {'joint': 'yaw', 'ratio': 0.5, 'offset': 0.7},
+    }
     model = load_urdf(WRIST, extension={'gears': gears})
     mimic = '<mimic joint="{}" multiplier="{}" offset="{}"/><limit'
     parts = WRIST.split('<limit')
-    text = '<limit'.join(parts[:4]) + mimic.format('yaw', 1, 0) + parts[4]
+    text = '<limit'.join(parts[:4]) + mimic.format('yaw', 0.5, 0.7) + parts[4]
     text += mimic.format('roll', -2, 0.3) + parts[5]
     assert model.couplings == load_urdf(text).couplings
     assert model.joint_names == ('shoulder', 'yaw', 'pitch')
@@ -574,3 +577,29 @@ def test_links_stay_where_they_are_at_zero_however_the_joints_lie(rng):
     R = poses[0]['hand'][:3, :3]
     found = np.array([cardan.first, cardan.second]).T
     assert any(np.allclose(found, E, atol=1e-12) for E in (J, R.T @ J))
+
+
+def test_geared_joints_are_not_replaced_and_limits_are_the_smallest():
+    geared = WRIST.replace('<limit', '<mimic joint="shoulder"/><limit', 5).replace(
+        '<mimic joint="shoulder"/>', '', 3
+    )
+    with pytest.raises(ModelError, match="'roll' mimics or is mimicked"):
+        load_urdf(geared, extension={'joints': GROUP})
+    parts = WRIST.split('effort="9" velocity="5"')
+    limits = ['effort="9" velocity="5"', 'effort="4" velocity="5"', 'effort="9" velocity="3"']
+    text = ''.join(a + b for a, b in zip(parts, [*limits, limits[0], limits[0], '']))
+    found = load_urdf(text, extension={'joints': GROUP}).body(2).limits
+    assert (found.effort, found.velocity, found.lower, found.upper) == (4, 3, -math.inf, math.inf)
+    one = load_urdf(text, extension={'joints': {'yaw': {'type': 'helical', 'pitch': 1}}}).body(2)
+    assert one.limits == load_urdf(text).body(2).limits
+
+
+def test_losses_are_the_largest_unless_given():
+    text = WRIST.replace('<limit', '<dynamics damping="0.1" friction="0.4"/><limit', 3).replace(
+        'damping="0.1" friction="0.4"', 'damping="0.7" friction="0.2"', 2
+    )
+    found = load_urdf(text, extension={'joints': GROUP}).body(2)
+    assert (found.damping, found.friction) == (0.7, 0.4)
+    given = {'wrist': {**GROUP['wrist'], 'damping': 0.3, 'friction': 0}}
+    found = load_urdf(text, extension={'joints': given}).body(2)
+    assert (found.damping, found.friction) == (0.3, 0.0)

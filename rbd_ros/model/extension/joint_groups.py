@@ -153,7 +153,7 @@ def _rebuilt(
     bodies: List[Body] = []
     for i, old in model.outward():
         if i == last:
-            bodies.append(replace(body, parent=new[body.parent]))
+            bodies.append(body)  # its parent comes before all that are gone
         elif i not in gone:
             X = old.tree_transform * back if old.parent == last else old.tree_transform
             bodies.append(replace(old, parent=new[old.parent], tree_transform=X))
