@@ -257,7 +257,9 @@ class Expressions:
                     self.lines.append(f'(void){result.within(COMPARISON)};')
                 return constant(decisive)
             elif value.known is None:
-                form = f'{result.within(binding)} {sign} {value.within(COMPARISON)}'
+                # Compilers ask for parentheses where && stands in ||.
+                left = result.within(binding if result.binding == binding else COMPARISON)
+                form = f'{left} {sign} {value.within(COMPARISON)}'
                 result = Value(BOOL, form, None, binding, result.is_pure and value.is_pure)
         return result
 

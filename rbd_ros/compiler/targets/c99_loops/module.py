@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Sequence, Set, Tuple
 
 from rbd_ros.compiler.loops.instances import Instance, Instances
 from rbd_ros.compiler.targets.c99_loops.calls import HELPERS
@@ -18,6 +18,7 @@ from rbd_ros.compiler.targets.c99_loops.values import (
     RecordType,
     Refused,
     Type,
+    View,
 )
 
 _RESERVED = """
@@ -36,6 +37,7 @@ class LoopModule(NamedTuple):
     :param entries: names of the functions of the entry points in C
     :param record: name of the struct that they take by its address
     :param kernels: addresses of the kernels that are called
+    :param places: where each array is in that struct, by names of fields joined by dots
     """
 
     structs: str
@@ -43,6 +45,7 @@ class LoopModule(NamedTuple):
     entries: Tuple[str, ...]
     record: str
     kernels: Tuple[int, ...]
+    places: Dict[str, str]
 
 
 def loop_module(
@@ -87,7 +90,17 @@ def loop_module(
         tuple(map(module.name_of, tops)),
         kind.name,
         tuple(module.called),
+        dict(_places(kind)),
     )
+
+
+def _places(kind: RecordType, path: str = '', name: str = '') -> Iterator[Tuple[str, str]]:
+    for field, value in kind.fields.items():
+        text = f'{path}{value.text}'
+        if isinstance(value.kind, View):
+            yield f'{name}{field}', value._replace(text=text).pointer
+        elif isinstance(value.kind, RecordType) and value.kind.name:
+            yield from _places(value.kind, f'{text}.', f'{name}{field}.')
 
 
 class _Module:

@@ -56,6 +56,10 @@ class Scopes:
         """Whether one place alone assigns a variable."""
         return len(self._stores.get(name, ())) == 1
 
+    def only_counts(self, name: str) -> bool:
+        """Whether nothing but `for` assigns a variable."""
+        return self.counters.get(name) == len(self._stores[name])
+
     def is_read(self, name: str) -> bool:
         """Whether anything reads a variable."""
         return name in self._reads

@@ -372,20 +372,26 @@ class _Function(Expressions):
                 return
         if not last.text.isidentifier():
             last = self.temporary(last, 'end')
-        c = self._c_names[name]
-        counter = c
-        if self._scopes.counters.get(name) != len(self._scopes._stores[name]):
-            raise Refused(f'{name} counts, and may be assigned by nothing else')
-        self._values[name] = Value(INT, c)
+        counter = self._c_names[name]
+        if not self._scopes.only_counts(name):
+            # Counted aside: what else is assigned to the variable does not change the count.
+            counter = self.new_name(name)
+        else:
+            self._values[name] = Value(INT, counter)
         less = '<' if step.known > 0 else '>'
         size = abs(step.known)
         sign = '+' if step.known > 0 else '-'
         onward = f'{sign * 2}{counter}' if size == 1 else f'{counter} {sign}= {size}'
         limit = last.within(UNARY) if last.known is not None else last.within(ATOM)
         head = f'for (int64_t {counter} = {first.text}; {counter} {less} {limit}; {onward}) {{'
-        body = self._inner(node.body)
-        # Behind the loop it is not known: it may not have run at all.
-        self._values.pop(name)
+        outer, self.lines = self.lines, []
+        if counter != self._c_names[name]:
+            self._assign(name, Value(INT, counter), node)
+        self._block(node.body)
+        body, self.lines = [f'    {line}' for line in self.lines], outer
+        if counter == self._c_names[name]:
+            # Behind the loop it is not known: it may not have run at all.
+            self._values.pop(name)
         self.lines += [head, *body, '}']
 
     def _do_Break(self, node: ast.Break) -> None:
