@@ -2,6 +2,7 @@
 
     spatial <- model <- algorithms <- robot <- contact, simulation, control <- nodes
     <- launching, demonstration <- cli
+                                                simulation <- fmi <- cli
 
 Of the nodes, launching knows only what they declare.
 
@@ -25,6 +26,7 @@ MAY_IMPORT = {
     'contact': {'spatial', 'model', 'algorithms', 'robot'},
     'control': {'spatial', 'model', 'algorithms', 'robot', 'compiler'},
     'simulation': {'spatial', 'model', 'algorithms', 'robot', 'contact'},
+    'fmi': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'simulation', 'compiler'},
     'nodes': {
         'spatial',
         'model',
@@ -56,6 +58,7 @@ MAY_IMPORT = {
         'contact',
         'control',
         'simulation',
+        'fmi',
         'demonstration',
         'resources',
         'robots',
