@@ -13,8 +13,8 @@ def source(token: str) -> str:
     return _TEXT.replace('@TOKEN@', token) + '\n' + refusals()
 
 
-_TEXT = r"""/* FMI 3.0 co-simulation: torque in, joint state out. Memory is taken where an instance or a copy
- * of its state is made, and nowhere else. */
+_TEXT = r"""/* FMI 3.0 co-simulation: torque in, joint state out. Memory is taken where an
+ * instance or a copy of its state is made, and nowhere else. */
 #include "fmi3Interface.h"
 #include "simulation.h"
 #include <math.h>
@@ -252,7 +252,7 @@ fmi3Status FMI3_NAME(fmi3SetFloat64)(fmi3Instance instance, const fmi3ValueRefer
         }
         if (at >= FIRST_POSITION && self->memory.mode > INITIALIZING) {
             return report(self, fmi3Error,
-                          "value reference %lu is a start value, and the simulation has begun", at);
+                          "value reference %lu is a start value, and motion has begun", at);
         }
         if (!isfinite(values[k])) {
             return report(self, fmi3Discard, "value reference %lu must be finite, got %g", at,

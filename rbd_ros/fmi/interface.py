@@ -238,5 +238,7 @@ def _has_values(name: str) -> bool:
 
 
 def _unused(parameters: str) -> str:
-    names = [each.split()[-1].lstrip('*').partition('[')[0] for each in parameters.split(', ') if each]
+    names = [
+        each.split()[-1].lstrip('*').partition('[')[0] for each in parameters.split(', ') if each
+    ]
     return ''.join(f'    (void){name};\n' for name in names)

@@ -13,6 +13,7 @@ from rbd_ros.contact import HalfSpace
 from rbd_ros.fmi import compile_unit, make_unit
 
 fmpy = outside.load('fmpy')
+fmi1 = outside.load('fmpy.fmi1')
 fmi3 = outside.load('fmpy.fmi3')
 validation = outside.load('fmpy.validation')
 
@@ -142,9 +143,8 @@ def test_a_legged_robot_flies_as_in_the_simulator(tmp_path):
     assert np.allclose(made.getFloat64(outputs(robot)), state(simulator), rtol=0, atol=1e-15)
     assert worst_difference(robot, made, simulator, 600, 0.02) < 1e-9
     names = running.references
-    assert {'floating_base.orientation.w', 'floating_base.velocity.z'} <= set(
-        name.replace(name.split('.')[0], 'floating_base') for name in names if '.' in name
-    )
+    joint = robot.joint_names[0]
+    assert {f'{joint}.orientation.w', f'{joint}.velocity.z', f'{joint}.moment.x'} <= set(names)
 
 
 def test_contact_with_the_ground_is_the_simulators(tmp_path):
@@ -254,7 +254,7 @@ def test_a_reset_begins_anew(tmp_path):
 
 
 def refused(running, status, words, call, *arguments):
-    with pytest.raises(fmi3.FMICallException) as error:
+    with pytest.raises(fmi1.FMICallException) as error:
         call(*arguments)
     assert error.value.status == status
     assert words in running.messages[-1]
@@ -297,7 +297,7 @@ def test_wrong_sizes_and_tokens_are_refused(tmp_path):
     references = (fmi3.fmi3ValueReference * 2)(1, 2)
     values = (fmi3.fmi3Float64 * 3)(1.0, 2.0, 3.0)
     for call in (made.fmi3GetFloat64, made.fmi3SetFloat64):
-        with pytest.raises(fmi3.FMICallException):
+        with pytest.raises(fmi1.FMICallException):
             call(made.component, references, 2, values, 3)
         assert '2 variables' in running.messages[-1]
     running.description.guid = '{another}'

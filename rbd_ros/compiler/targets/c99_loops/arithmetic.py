@@ -94,7 +94,11 @@ def product_of(a: Value, b: Value) -> Value:
     if a.known is not None and b.known is not None:
         return constant(a.known * b.known)
     return combined(
-        INT, PRODUCT, '{} * {}', a._replace(text=a.within(PRODUCT)), b._replace(text=b.within(UNARY))
+        INT,
+        PRODUCT,
+        '{} * {}',
+        a._replace(text=a.within(PRODUCT)),
+        b._replace(text=b.within(UNARY)),
     )
 
 

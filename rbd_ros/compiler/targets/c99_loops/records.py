@@ -133,5 +133,3 @@ def _memories(record: Tuple[Any, ...]) -> Dict[str, Tuple[str, int]]:
         if found[name][0] == name and first != name:
             found[name] = first, 0
     return found
-
-

@@ -317,8 +317,7 @@ class _Function(Expressions):
         if not isinstance(value.kind, Several) or len(value.items) != len(result.items):
             raise Refused(f'the function is annotated to return {result}')
         items = [
-            convert(item, kind, 'the result').text
-            for kind, item in zip(result.items, value.items)
+            convert(item, kind, 'the result').text for kind, item in zip(result.items, value.items)
         ]
         name = self.new_name('result')
         made = f'const {self.module.result_type(result)} {name} = {{{", ".join(items)}}};'
