@@ -18,6 +18,7 @@ from rbd_ros.compiler.targets.c99_loops.values import (
     joined,
     Number,
     number_type,
+    OR,
     PRODUCT,
     Refused,
     SUM,
@@ -30,6 +31,8 @@ _RING: Dict[Type[ast.operator], Tuple[str, int, Callable[[int, int], int]]] = {
     ast.Sub: ('-', SUM, operator.sub),
     ast.Mult: ('*', PRODUCT, operator.mul),
 }
+_BITS = {ast.BitAnd: '&', ast.BitOr: '|', ast.BitXor: '^'}
+_SHIFTS = {ast.LShift: '<<', ast.RShift: '>>'}
 _COMPARISONS: Dict[Type[ast.cmpop], Tuple[str, Callable[[Any, Any], bool]]] = {
     ast.Lt: ('<', operator.lt),
     ast.LtE: ('<=', operator.le),
@@ -47,9 +50,21 @@ def binary(module: Any, operation: ast.operator, a: Value, b: Value) -> Value:
     :raises Refused: if these operands have none, or the operator is not written
     """
     what = type(operation)
+    if what in _BITS:
+        return _of_bits(_BITS[what], a, b)
+    if what in _SHIFTS:
+        if b.kind != INT or b.known is None or not 0 <= b.known < 64:
+            raise Refused('only shifts by a literal from 0 to 63 are compiled')
+        a = convert(a, INT, 'what is shifted')
+        return combined(INT, OR, f'{{}} {_SHIFTS[what]} {{}}', a._replace(text=a.within(ATOM)), b)
+    if what is ast.Pow and joined(a, b) != FLOAT and b.known is not None and b.known >= 0:
+        a = convert(a, INT, 'the base of a power')
+        return combined(INT, ATOM, module.helper('power') + '({}, {})', a, b)
     # Bools count as integers, as in Python; division is of floats.
     kind = FLOAT if what is ast.Div else max(joined(a, b), INT, key=lambda each: each.rank)
     if what is ast.Pow:
+        if kind != FLOAT and b.known is None:
+            raise Refused('powers of integers have literal exponents')
         kind = FLOAT
     a, b = (convert(each, kind, 'an operand') for each in (a, b))
     if what is ast.Div:
@@ -74,6 +89,16 @@ def binary(module: Any, operation: ast.operator, a: Value, b: Value) -> Value:
     if what is ast.Pow:
         return combined(FLOAT, ATOM, 'pow({}, {})', a, b)
     raise Refused(f'operator {what.__name__} of {kind} is not written in C')
+
+
+def _of_bits(sign: str, a: Value, b: Value) -> Value:
+    kind = joined(a, b)
+    if kind == FLOAT:
+        raise Refused('the bits of a float are no integer')
+    a, b = (convert(each, kind, 'an operand') for each in (a, b))
+    # In parentheses wherever it stands: C binds it less than a comparison.
+    parts = (each._replace(text=each.within(ATOM)) for each in (a, b))
+    return combined(kind, OR, f'{{}} {sign} {{}}', *parts)
 
 
 def sum_of(a: Value, b: Value) -> Value:
@@ -138,8 +163,9 @@ def unary(operation: ast.unaryop, value: Value) -> Value:
         value = convert(value, INT, 'an operand')
     if isinstance(operation, ast.UAdd):
         return value
-    if not isinstance(operation, ast.USub):
-        raise Refused('~ is not written in C')
+    if isinstance(operation, ast.Invert):
+        value = convert(value, INT, 'what has its bits inverted')
+        return combined(INT, UNARY, '~{}', value._replace(text=value.within(ATOM)))
     if value.known is not None:
         return constant(-value.known)
     return combined(value.kind, UNARY, '-{}', value._replace(text=value.within(ATOM)))

@@ -59,11 +59,17 @@ HELPERS: Dict[str, Tuple[str, str]] = {
     # Rounded down, as in Python; 0 for a divisor of 0.
     'quotient': (
         'int64_t {}(int64_t a, int64_t b)',
-        'return b == 0 ? 0 : a / b - (a % b != 0 && (a % b < 0) != (b < 0));',
+        'if (b == 0 || b == -1) return b * a;\n'
+        '    return a / b - (a % b != 0 && (a % b < 0) != (b < 0));',
     ),
     'remainder': (
         'int64_t {}(int64_t a, int64_t b)',
-        'return b == 0 ? 0 : a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0);',
+        'if (b == 0 || b == -1) return 0;\n'
+        '    return a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0);',
+    ),
+    'power': (
+        'int64_t {}(int64_t a, int64_t n)',
+        'int64_t product = 1;\n    for (; n > 0; --n) product *= a;\n    return product;',
     ),
 }
 

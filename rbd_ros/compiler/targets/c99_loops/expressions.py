@@ -148,6 +148,8 @@ class Expressions:
         raise Refused(f'{owner.kind} has no {node.attr}; arrays have their shape')
 
     def _field(self, record: Value, field: Value) -> Value:
+        if field.known is not None:
+            return field
         if not record.kind.name:
             if isinstance(field.kind, View):
                 self.module.tables.add(field.text)

@@ -32,7 +32,6 @@ class Records:
 
         :param record: a named tuple of arrays and of such records
         :param constants: names of fields that are records of constants
-        :raises Refused: if it has other fields
         """
         name = type(record).__name__
         while name in self._names:
@@ -61,8 +60,9 @@ class Records:
                 else:
                     members.append(f'/* {field}: {shape} from {home}[{offset}] */')
             else:
-                raise Refused(f'{name}.{field} is {type(value).__name__}: only arrays change')
-        body = '\n'.join(f'    {member}' for member in members)
+                # Records do not change while a loop runs, only their arrays.
+                made.fields[field] = constant(value)
+        body = '\n'.join(f'    {member}' for member in members or ['char nothing;'])
         self._structs.append(f'struct {name} {{\n{body}\n}};\n')
         return made
 
