@@ -21,6 +21,7 @@ class Scopes:
         #: Variables of `for`, by how many loops count with them
         self.counters: Dict[str, int] = {}
         self._statements: Dict[Tuple[int, int], ast.stmt] = {}
+        self._parameters = {each.arg for each in tree.args.args}
         self._block(tree.body, ())
 
     def _block(self, statements: List[ast.stmt], path: _Path) -> None:
@@ -55,6 +56,10 @@ class Scopes:
     def is_assigned_once(self, name: str) -> bool:
         """Whether one place alone assigns a variable."""
         return len(self._stores.get(name, ())) == 1
+
+    def is_constant(self, name: str) -> bool:
+        """Whether a variable or parameter, once it has a value, keeps it."""
+        return len(self._stores.get(name, ())) + (name in self._parameters) <= 1
 
     def only_counts(self, name: str) -> bool:
         """Whether nothing but `for` assigns a variable."""

@@ -369,10 +369,12 @@ class _Function(Expressions):
         if first.known is not None and last.known is not None:
             if (last.known - first.known) * step.known <= 0:
                 return
-        if not last.text.isidentifier():
+        end = call.args[min(1, len(call.args) - 1)]
+        # The range is that of the beginning, whatever the body changes.
+        if not (isinstance(end, ast.Name) and self._scopes.is_constant(end.id)):
             last = self.temporary(last, 'end')
         counter = self._c_names[name]
-        if not self._scopes.only_counts(name):
+        if name in self._parameters or not self._scopes.only_counts(name):
             # Counted aside: what else is assigned to the variable does not change the count.
             counter = self.new_name(name)
         else:

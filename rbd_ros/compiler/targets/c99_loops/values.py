@@ -132,6 +132,10 @@ def convert(value: Value, kind: Number, what: str) -> Value:
         raise Refused(f'{what} must be of type {kind}, not {own}; write {kind}(...)')
     if value.known is not None:
         return constant(float(value.known) if kind == FLOAT else int(value.known))
+    if own == BOOL:
+        # No cast: compilers warn of comparisons with what a bool never is.
+        text = f'{value.within(COMPARISON)} ? {"1 : 0" if kind == INT else "1.0 : 0.0"}'
+        return Value(kind, text, None, CHOICE, value.is_pure)
     text = f'({C_TYPES[kind]}){value.within(ATOM)}'
     return Value(kind, text, None, UNARY, value.is_pure)
 
