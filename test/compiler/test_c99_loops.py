@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from test_loop_language import arguments, bits, EXAMPLES, make_data
 
-from rbd_ros.compiler.loops import compiled
+from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.compiler.targets.c99_loops import loop_module
 
 COMPILERS = [name for name in ('gcc', 'clang') if shutil.which(name)]
@@ -81,3 +81,168 @@ def test_each_construct_does_what_the_interpreter_does(tmp_path, example, compil
         wanted = example.function(mine, *given)
         assert call(arrays, *given) == wanted, given
         assert bits(its) == bits(mine), given
+
+
+class Table(NamedTuple):
+    weights: np.ndarray
+    address: int
+    enabled: bool
+
+
+class Work(NamedTuple):
+    """What the functions below work on.
+
+    :param table: constants
+    :param whole: memory of the next two
+    :param first: a part of it, (2,)
+    :param second: the rest, (3,)
+    :param count: integers, (2,)
+    :param empty: nothing, (0,)
+    """
+
+    table: Table
+    whole: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    count: np.ndarray
+    empty: np.ndarray
+
+
+def make_work(enabled=True):
+    whole = np.zeros(5)
+    table = Table(np.array([0.5, np.inf, -np.inf]), 77, enabled)
+    count = np.zeros(2, dtype=np.int64)
+    return Work(table, whole, whole[:2], whole[2:], count, np.zeros(0))
+
+
+@compiled
+def next_number(work: Work) -> int:
+    """Return how often it has been asked."""
+    work.count[0] += 1
+    return work.count[0]
+
+
+@compiled
+def numbers_in_order(work: Work) -> int:
+    """Operands that change what others read are evaluated from left to right."""
+    whole = work.whole
+    whole[0] = work.count[0] + 10 * next_number(work)
+    whole[1] = next_number(work) - 10 * next_number(work) + 100 * work.count[0]
+    whole[2] = min(next_number(work), work.count[0]) + work.table.weights[0]
+    whole[next_number(work) - 1] += next_number(work)
+    if work.count[0] > 100 and next_number(work) + work.count[0] > 3:
+        return 1
+    if work.count[0] > 1 and next_number(work) + work.count[0] > 3:
+        whole[4] = next_number(work) if work.count[0] > 0 else -1
+    for i in range(len(work.empty)):
+        work.empty[i] = 1.0
+    while next_number(work) + work.count[0] < 40:
+        work.count[1] += 1
+    return next_number(work) * 2
+
+
+@pytest.mark.parametrize('compiler', COMPILERS)
+def test_operands_are_evaluated_from_left_to_right(tmp_path, compiler):
+    mine, its = make_work(), make_work()
+    call, module, _ = build(
+        tmp_path, numbers_in_order, its, constants=['table'], compiler=compiler
+    )
+    wanted = numbers_in_order(mine)
+    assert call({'whole': its.whole, 'count': its.count}) == wanted
+    assert its.whole.tolist() == mine.whole.tolist()
+    assert its.count.tolist() == mine.count.tolist()
+    # Parts of a memory are parts in C, too.
+    assert module.places['second'] == 'whole + 2'
+
+
+@compiled
+def kernels_and_constants(work: Work) -> int:
+    """Call a kernel, and read constants that no literal of C spells like Python."""
+    from_kernel(work)
+    for i in range(3):
+        if work.table.weights[i] > 1e300:
+            work.count[0] = i
+        if work.table.weights[i] < -1e300:
+            work.count[1] = i
+    if work.table.enabled:
+        return 3
+    return work.table.nothing_of_that_name
+
+
+@compiled
+def from_kernel(work: Work) -> None:
+    """Find `second` from `first`."""
+    call_kernel(work.table.address, work.first, work.second)
+
+
+def test_kernels_are_called_by_name_and_constants_are_tables(tmp_path):
+    work = make_work()
+    work.first[:] = 2.0, 3.0
+    body = 'static void twice(const double *in, double *out) { out[0] = 2 * in[1]; }'
+    call, module, text = build(
+        tmp_path,
+        kernels_and_constants,
+        work,
+        constants=['table'],
+        kernels={77: ('twice', body)},
+    )
+    assert call({'whole': work.whole, 'count': work.count}) == 3
+    assert work.second[0] == 6.0 and work.count.tolist() == [1, 2]
+    assert module.kernels == (77,)
+    assert 'static const double table_weights[3] = {0.5, HUGE_VAL, -HUGE_VAL};' in text
+
+
+@compiled
+def stores_in_a_constant(work: Work) -> int:
+    """Store where nothing may be stored."""
+    work.table.weights[0] = 1.0
+    return 0
+
+
+@compiled
+def opens_a_file(work: Work) -> int:
+    """Call what C does not have."""
+    open('file')
+    return 0
+
+
+@compiled
+def slices(work: Work) -> int:
+    """Take a part that no pointer and shape describe."""
+    other = work.whole[1:]
+    return len(other)
+
+
+@compiled
+def kernel_of_unknown_address(work: Work) -> int:
+    """Call a kernel by a number that is found while it runs."""
+    call_kernel(work.count[0], work.first, work.second)
+    return 0
+
+
+@compiled
+def reads_what_it_lacks(work: Work) -> int:
+    """Read a field that is not there, in a branch that is taken."""
+    if not work.table.enabled:
+        return work.missing
+    return 0
+
+
+@pytest.mark.parametrize(
+    ('function', 'words'),
+    [
+        (stores_in_a_constant, r'weights\[0\] is constant'),
+        (opens_a_file, 'no number|not written in C'),
+        (slices, 'slices are not compiled'),
+        (kernel_of_unknown_address, 'address that is a constant'),
+        (reads_what_it_lacks, 'no field missing'),
+    ],
+)
+def test_what_cannot_be_written_is_refused_by_file_and_line(function, words):
+    enabled = function is not reads_what_it_lacks
+    line = function.__code__.co_firstlineno
+    where = f'test_c99_loops.py:[0-9]+: in {function.__name__}: '
+    with pytest.raises(ValueError, match=f'{where}.*({words})') as refusal:
+        loop_module([(function, ())], make_work(enabled), ['table'], str)
+    found = int(str(refusal.value).split(':')[1])
+    assert line < found <= line + 5

@@ -204,18 +204,20 @@ class _Function(Expressions):
 
     # -- statements
 
-    def _block(self, statements: Sequence[ast.stmt]) -> None:
+    def _block(self, statements: Sequence[ast.stmt]) -> bool:
+        """Write statements; returns whether nobody gets behind them."""
         for each in statements:
             try:
                 write = getattr(self, f'_do_{type(each).__name__}', None)
                 if write is None:
                     raise Refused(f'{type(each).__name__} is not compiled')
-                write(each)
+                ended = write(each)
             except Refused as refusal:
                 refusal.line = refusal.line or each.lineno
                 raise
-            if isinstance(each, (ast.Return, ast.Break, ast.Continue)):
-                return
+            if ended or isinstance(each, (ast.Return, ast.Break, ast.Continue)):
+                return True
+        return False
 
     def _inner(self, statements: Sequence[ast.stmt]) -> List[str]:
         """Lines of a block within this one."""
@@ -323,20 +325,20 @@ class _Function(Expressions):
         made = f'const {self.module.result_type(result)} {name} = {{{", ".join(items)}}};'
         self.lines += [made, f'return {name};']
 
-    def _do_If(self, node: ast.If) -> None:
+    def _do_If(self, node: ast.If) -> bool:
         condition = self.condition(node.test)
         if condition.known is not None:
             # The other branch is not even read: it may name fields that these records lack.
-            self._block(node.body if condition.known else node.orelse)
-            return
+            return self._block(node.body if condition.known else node.orelse)
         then, otherwise = self._inner(node.body), self._inner(node.orelse)
         self.lines += [f'if ({condition.text}) {{', *then]
         if len(node.orelse) == 1 and otherwise and otherwise[0].startswith('    if ('):
             self.lines.append('} else ' + otherwise[0].lstrip())
             self.lines += [line[4:] for line in otherwise[1:]]
-            return
+            return False
         self.lines += ['} else {', *otherwise] if otherwise else []
         self.lines.append('}')
+        return False
 
     def _do_While(self, node: ast.While) -> None:
         if node.orelse:
