@@ -3,7 +3,7 @@
 import ctypes
 import shutil
 import subprocess
-from typing import NamedTuple
+from typing import NamedTuple, Tuple
 
 import numpy as np
 import pytest
@@ -153,6 +153,80 @@ def test_operands_are_evaluated_from_left_to_right(tmp_path, compiler):
     assert its.count.tolist() == mine.count.tolist()
     # Parts of a memory are parts in C, too.
     assert module.places['second'] == 'whole + 2'
+
+
+class Spelling(NamedTuple):
+    """What the next function works on.
+
+    :param x: numbers, (3,)
+    :param out: results, (9,)
+    :param whole: integers, (9,)
+    :param part: all of `out` under another name, as where other parts of a memory are empty
+    """
+
+    x: np.ndarray
+    out: np.ndarray
+    whole: np.ndarray
+    part: np.ndarray
+
+
+@compiled
+def within(a: float, b: float) -> Tuple[float, float]:
+    """Return two numbers, of which C makes a structure."""
+    return a - b, a + b
+
+
+@compiled
+def operands_in_parentheses(data: Spelling, i: int, j: int) -> int:
+    """Expressions that mean something else without their parentheses."""
+    out, x = data.out, data.x
+    a, b, c = x[0], x[1], x[2]
+    out[0], out[1], out[2] = a - (b - c), a / (b / c), a / (b * c)
+    out[3], out[4], out[5] = a * (b / c), a - (b + c), -(a - b)
+    out[6] = (a - b) * (c - a) + (a if a > b else b) * 2.0
+    data.part[7] = a + (b + c)
+    whole = data.whole
+    whole[0], whole[1], whole[2] = i - (j - 1), (i & j) + 1, i << 1 + 1
+    whole[3], whole[4], whole[5] = i // j, i % j, i // (j // 3 + 7)
+    whole[6] = not (a < b and b < c)
+    # What an `or` and an `and` come to later takes statements of its own.
+    whole[7] = a > 100.0 or within(a, b)[0] < 0.0
+    whole[8] = a > 100.0 and within(a, b)[1] < 0.0
+    return (i > j) == (a < b)
+
+
+@pytest.mark.parametrize('compiler', COMPILERS)
+@pytest.mark.parametrize(('i', 'j'), [(7, 2), (-7, 3), (7, -3), (-(2**59), -1), (0, 5), (6, 3)])
+@pytest.mark.parametrize('x', [(1.1, 2.3, 0.7), (3.3, 0.2, -1.7), (200.0, 0.1, 0.3)])
+def test_parentheses_are_where_they_are_needed(tmp_path, compiler, i, j, x):
+    mine, its = (
+        Spelling(np.array(x), out, np.zeros(9, dtype=np.int64), out[:])
+        for out in (np.zeros(9), np.zeros(9))
+    )
+    call, module, _ = build(tmp_path, operands_in_parentheses, its, (int, int), compiler=compiler)
+    wanted = operands_in_parentheses(mine, i, j)
+    assert call({'x': its.x, 'out': its.out, 'whole': its.whole}, i, j) == wanted
+    assert its.out.tolist() == mine.out.tolist()
+    assert its.whole.tolist() == mine.whole.tolist()
+    assert module.places['part'].startswith('out')
+
+
+@compiled
+def quotients(work: Work, i: int, j: int) -> int:
+    """Divisions at which processors trap."""
+    work.count[0], work.count[1] = i // j, i % j
+    return 0
+
+
+@pytest.mark.parametrize(
+    ('i', 'j', 'quotient', 'remainder'),
+    [(5, 0, 0, 0), (-(2**63), -1, -(2**63), 0), (7, -1, -7, 0)],
+)
+def test_no_integer_division_ends_the_process(tmp_path, i, j, quotient, remainder):
+    work = make_work()
+    call, _, _ = build(tmp_path, quotients, work, (int, int), ['table'])
+    call({'count': work.count}, i, j)
+    assert work.count.tolist() == [quotient, remainder]
 
 
 @compiled
