@@ -100,6 +100,7 @@ setup(
         'test': [
             "drake; platform_machine == 'x86_64'",  # no wheels elsewhere on Linux
             'example-robot-data',
+            'fmpy',
             'hypothesis',
             'mpmath',
             'mujoco',

@@ -2,6 +2,7 @@
 
     spatial <- model <- algorithms <- robot <- contact, constraints <- simulation, control
     <- nodes <- launching, demonstration <- cli
+                                                               simulation <- fmi <- cli
 
 Of the nodes, launching knows only what they declare.
 
@@ -26,6 +27,7 @@ MAY_IMPORT = {
     'constraints': {'spatial', 'model', 'algorithms', 'robot'},
     'control': {'spatial', 'model', 'algorithms', 'robot', 'compiler'},
     'simulation': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'constraints'},
+    'fmi': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'simulation', 'compiler'},
     'nodes': {
         'spatial',
         'model',
@@ -57,6 +59,7 @@ MAY_IMPORT = {
         'contact',
         'control',
         'simulation',
+        'fmi',
         'demonstration',
         'resources',
         'robots',

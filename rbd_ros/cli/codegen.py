@@ -1,15 +1,22 @@
-"""`rbd_ros codegen robot.urdf --functions ... --out DIR`: a robot's functions as C99."""
+"""`rbd_ros codegen robot.urdf --functions ... --out DIR`: a robot's functions as C99.
+
+With `--fmu`, the simulated robot as an FMU for co-simulation.
+"""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+import sys
 
-from rbd_ros import Robot
+from rbd_ros import __version__, Robot
 from rbd_ros.algorithms import catalogue
 from rbd_ros.algorithms.kinds import REFERENCES
 from rbd_ros.cli.info import add_model_arguments, description, model_options
+from rbd_ros.contact import HalfSpace
+from rbd_ros.fmi import compile_unit, make_unit
 from rbd_ros.robot.export import c_library, REALS
+from rbd_ros.simulation.world import INTEGRATORS
 
 _DEFAULT = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'bias_force', 'gravity_torque')
 
@@ -23,7 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=','.join(_DEFAULT),
         help='functions to write (default: %(default)s); --functions list names them all',
     )
-    parser.add_argument('--out', metavar='DIR', help='folder of the files; made if need be')
+    parser.add_argument(
+        '--out',
+        metavar='PATH',
+        help='folder of the files, made if need be; with --fmu the file (default: NAME.fmu)',
+    )
     parser.add_argument(
         '--name', help="name of the library, before those of its functions (default: the robot's)"
     )
@@ -43,15 +54,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default='',
         help='links with an external force, inputs of the functions that take some',
     )
+    unit = parser.add_argument_group('FMI 3.0 co-simulation')
+    unit.add_argument(
+        '--fmu',
+        action='store_true',
+        help='write an FMU instead: torque in, joint state out, stepped as by the simulator',
+    )
+    unit.add_argument(
+        '--timestep',
+        type=float,
+        default=1e-3,
+        metavar='SECONDS',
+        help='internal step of the FMU, of which communication steps are multiples (%(default)s)',
+    )
+    unit.add_argument(
+        '--integrator',
+        choices=INTEGRATORS,
+        default=INTEGRATORS[0],
+        help='integrator of the FMU (%(default)s)',
+    )
+    unit.add_argument(
+        '--ground', action='store_true', help='let the robot of the FMU touch the ground, z <= 0'
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the files.
 
     :return: 0
-    :raises ModelError: if the URDF cannot become a model
-    :raises ValueError: for an unknown function or link, or a folder that cannot be written
+    :raises ModelError: if the URDF cannot become a model, or that model cannot be simulated
+    :raises ValueError: for an unknown function or link, or a path that cannot be written
     """
+    if arguments.fmu:
+        return _write_unit(arguments)
     if arguments.functions == 'list':
         print('\n'.join(sorted(catalogue())))
         return 0
@@ -77,4 +112,34 @@ def run(arguments: argparse.Namespace) -> int:
             print(folder / file)
     except OSError as error:
         raise ValueError(f'--out {folder} cannot be written: {error.strerror or error}') from error
+    return 0
+
+
+def _write_unit(arguments: argparse.Namespace) -> int:
+    """Write an FMU."""
+    if arguments.real != 'double':
+        raise ValueError(f'--real {arguments.real}: an FMU computes with double')
+    if arguments.external_forces:
+        raise ValueError('--external-forces: an FMU has none, leave it out')
+    robot = Robot(load_urdf(description(arguments.robot), **model_options(arguments)))
+    unit = make_unit(
+        robot,
+        arguments.timestep,
+        arguments.integrator,
+        HalfSpace() if arguments.ground else None,
+        arguments.name,
+        f'rbd_ros {__version__}',
+    )
+    path = Path(arguments.out or f'{unit.identifier}.fmu')
+    # Before a compiler is run for nothing.
+    if path.is_dir() or not path.parent.is_dir():
+        raise ValueError(f'--out {path} cannot be written: it is no file in a folder that exists')
+    binaries = compile_unit(unit)
+    try:
+        path.write_bytes(unit.archive(binaries))
+    except OSError as error:
+        raise ValueError(f'--out {path} cannot be written: {error.strerror or error}') from error
+    if not binaries:
+        print('sources only: there is no C compiler (cc, gcc, clang) for Linux', file=sys.stderr)
+    print(path)
     return 0

@@ -18,7 +18,7 @@ from rbd_ros import __version__
 SUBCOMMANDS = {
     'info': 'print the tree, masses, limits and warnings of a URDF',
     'bench': 'measure the compiled algorithms against their peers',
-    'codegen': 'write functions of a robot as a C99 library',
+    'codegen': 'write functions of a robot as a C99 library, or the robot as an FMU',
     'demo': 'track a trajectory with a simulated arm over ROS 2',
 }
 

@@ -5,15 +5,17 @@ from pathlib import Path
 import re
 import shutil
 import subprocess
+import zipfile
 
 import numpy as np
 import pytest
-from support import example_robots, random_trees
+from support import example_robots, outside, random_trees
 from support.errors import relative_error
 
 from rbd_ros import Robot
 from rbd_ros.cli.main import main
 from rbd_ros.compiler.targets.c99_library import library_name
+from rbd_ros.fmi import unit
 
 COMPILERS = [name for name in ('gcc', 'clang') if shutil.which(name)]
 STRICT = ['-std=c99', '-Wall', '-Wextra', '-Wpedantic', '-Werror']
@@ -180,6 +182,47 @@ def test_cmake_builds_it(capsys, tmp_path):
     for command in (['cmake', '-S', '.', '-B', 'build'], ['cmake', '--build', 'build']):
         subprocess.run(command, check=True, cwd=tmp_path, capture_output=True)
     assert list((tmp_path / 'build').glob('libur5.*'))
+
+
+def test_an_fmu_is_one_file(capsys, tmp_path, monkeypatch):
+    fmpy = outside.load('fmpy')
+    monkeypatch.chdir(tmp_path)
+    arm = example_robots.path('ur5_robot')
+    assert main(['codegen', str(arm), '--fmu', '--timestep', '0.002']) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == 'ur5.fmu'
+    description = fmpy.read_model_description('ur5.fmu')
+    assert description.coSimulation.modelIdentifier == 'ur5'
+    assert float(description.coSimulation.fixedInternalStepSize) == 0.002
+    words = ['--integrator', 'rk4', '--ground', '--floating-base', '--name', 'Arm', '--out']
+    assert main(['codegen', str(arm), '--fmu', *words, str(tmp_path / 'other.fmu')]) == 0
+    description = fmpy.read_model_description('other.fmu')
+    assert description.coSimulation.modelIdentifier == 'Arm'
+    assert 'rk4, soft contact with the ground' in description.description
+
+
+def test_an_fmu_without_a_compiler_has_sources_only(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(unit.shutil, 'which', lambda name: None)
+    path = tmp_path / 'it.fmu'
+    arm = str(example_robots.path('ur5_robot'))
+    assert main(['codegen', arm, '--fmu', '--out', str(path)]) == 0
+    assert 'sources only' in capsys.readouterr().err
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+    assert 'sources/buildDescription.xml' in names and 'modelDescription.xml' in names
+    assert not any(name.startswith('binaries') for name in names)
+
+
+def test_what_an_fmu_cannot_have_is_refused_in_one_line(capsys, tmp_path):
+    arm = example_robots.path('ur5_robot')
+    out = ['--fmu', '--out', tmp_path / 'it.fmu']
+    assert '--real float' in refusal(capsys, arm, *out, '--real', 'float')
+    assert '--external-forces' in refusal(capsys, arm, *out, '--external-forces', 'tool0')
+    assert 'timestep must be positive' in refusal(capsys, arm, *out, '--timestep', '0')
+    assert f'--out {tmp_path}' in refusal(capsys, arm, '--fmu', '--out', tmp_path)
+    missing = tmp_path / 'none' / 'it.fmu'
+    assert f'--out {missing}' in refusal(capsys, arm, '--fmu', '--out', missing)
+    assert "'7 axes' is no name in C" in refusal(capsys, arm, *out, '--name', '7 axes')
+    assert not (tmp_path / 'it.fmu').exists()
 
 
 def test_every_function_can_be_listed(capsys):

@@ -33,6 +33,7 @@ class Source:
 
 LIBRARIES = {
     'example_robot_data': Source('example-robot-data'),  # no module, but a folder of URDFs
+    'fmpy': Source('fmpy'),
     'mpmath': Source('mpmath'),
     'mujoco': Source('mujoco'),
     'pinocchio': Source('pin', ('libgomp1',)),

@@ -1,0 +1,153 @@
+"""What loops call besides compiled functions, in C: math.h, a few of Python's own, kernels."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Dict, Hashable, Sequence, Tuple
+
+import numpy as np
+
+from rbd_ros.compiler.loops import vocabulary
+from rbd_ros.compiler.targets.c99_loops import arithmetic
+from rbd_ros.compiler.targets.c99_loops.values import (
+    ATOM,
+    BOOL,
+    combined,
+    constant,
+    convert,
+    FLOAT,
+    INT,
+    NOTHING,
+    Refused,
+    Value,
+    View,
+)
+
+# Of floats to a float, by their names in math.h.
+_OF_FLOATS: Dict[Any, str] = {
+    math.sqrt: 'sqrt',
+    np.sqrt: 'sqrt',
+    math.fabs: 'fabs',
+    np.abs: 'fabs',
+    np.floor: 'floor',
+    np.ceil: 'ceil',
+    math.copysign: 'copysign',
+    np.copysign: 'copysign',
+}
+for _name in ('sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'exp', 'log', 'sinh', 'cosh', 'tanh'):
+    _OF_FLOATS[getattr(math, _name)] = _name
+for _name in ('atan2', 'pow', 'fmod'):
+    _OF_FLOATS[getattr(math, _name)] = _name
+_WITH_TWO = ('copysign', 'atan2', 'pow', 'fmod')
+_TO_INTEGER = {math.floor: 'floor', math.ceil: 'ceil'}
+_TESTS = {
+    math.isfinite: 'isfinite',
+    np.isfinite: 'isfinite',
+    math.isnan: 'isnan',
+    np.isnan: 'isnan',
+}
+_EXTREMES = {min: 'lesser', max: 'greater'}
+_ROOMS = (vocabulary.vector, vocabulary.matrix)
+
+#: Functions that a text has of its own where it needs them.
+HELPERS: Dict[str, Tuple[str, str]] = {
+    'lesser': ('double {}(double a, double b)', 'return b < a ? b : a;'),
+    'greater': ('double {}(double a, double b)', 'return b > a ? b : a;'),
+    'lesser_of_integers': ('int64_t {}(int64_t a, int64_t b)', 'return b < a ? b : a;'),
+    'greater_of_integers': ('int64_t {}(int64_t a, int64_t b)', 'return b > a ? b : a;'),
+    'magnitude': ('int64_t {}(int64_t a)', 'return a < 0 ? -a : a;'),
+    # Rounded down, as in Python; 0 for a divisor of 0.
+    'quotient': (
+        'int64_t {}(int64_t a, int64_t b)',
+        'if (b == 0 || b == -1) return b * a;\n'
+        '    return a / b - (a % b != 0 && (a % b < 0) != (b < 0));',
+    ),
+    'remainder': (
+        'int64_t {}(int64_t a, int64_t b)',
+        'if (b == 0 || b == -1) return 0;\n'
+        '    return a % b + (a % b != 0 && (a % b < 0) != (b < 0) ? b : 0);',
+    ),
+    'power': (
+        'int64_t {}(int64_t a, int64_t n)',
+        'int64_t product = 1;\n    for (; n > 0; --n) product *= a;\n    return product;',
+    ),
+}
+
+
+def call_builtin(module: Any, function: Any, arguments: Sequence[Value], name: str) -> Value:
+    """Value of a call.
+
+    :param name: how the caller names the function
+    :raises Refused: if it is not known, or not with such arguments
+    """
+    if not isinstance(function, Hashable):
+        raise Refused(f'{name} is not written in C')
+    if function is vocabulary.call_kernel:
+        return _kernel(module, *arguments)
+    if function in _EXTREMES:
+        return arithmetic.extreme(module, _EXTREMES[function], *arguments)
+    handler = _handler(module, function)
+    if handler is None:
+        raise Refused(f'{name} is not written in C')
+    wanted = 2 if _OF_FLOATS.get(function) in _WITH_TWO else 1
+    if len(arguments) != wanted:
+        raise Refused(f'{name} is compiled with {wanted} arguments')
+    return handler(*arguments)
+
+
+def _handler(module: Any, function: Any) -> Any:
+    simple: Dict[Any, Callable[[Value], Value]] = {
+        len: _length,
+        abs: lambda x: arithmetic.absolute(module, x),
+        int: arithmetic.to_integer,
+        math.trunc: arithmetic.to_integer,
+        float: lambda x: convert(x, FLOAT, 'the argument of float'),
+        bool: arithmetic.truth,
+    }
+    if function in simple:
+        return simple[function]
+    if function in _OF_FLOATS:
+        return lambda *x: _floats(FLOAT, _OF_FLOATS[function], *x)
+    if function in _TO_INTEGER:
+        return lambda x: arithmetic.to_integer(_floats(FLOAT, _TO_INTEGER[function], x))
+    if function in _TESTS:
+        return lambda x: _floats(BOOL, _TESTS[function], x)
+    return None
+
+
+def _floats(kind: Any, name: str, *arguments: Value) -> Value:
+    numbers = [convert(each, FLOAT, 'an argument') for each in arguments]
+    return combined(kind, ATOM, f'{name}({", ".join("{}" for _ in numbers)})', *numbers)
+
+
+def _length(array: Value) -> Value:
+    if not isinstance(array.kind, View):
+        raise Refused(f'{array.kind} has no length')
+    return constant(array.kind.shape[0])
+
+
+def _kernel(module: Any, address: Value, inputs: Value, outputs: Value) -> Value:
+    if address.kind != INT or address.known is None:
+        raise Refused('a kernel is called by an address that is a constant of a record')
+    for each in (inputs, outputs):
+        if not isinstance(each.kind, View) or each.kind.number != FLOAT:
+            raise Refused('call_kernel takes an int and two arrays of float')
+    if outputs.kind.is_constant:
+        raise Refused('a kernel writes its outputs, which are constant here')
+    name = module.kernel(address.known)
+    return Value(NOTHING, f'{name}({inputs.pointer}, {outputs.pointer})', is_pure=False)
+
+
+def is_room(function: Any) -> bool:
+    """Whether a function makes room for intermediate results."""
+    return function in _ROOMS
+
+
+def room(arguments: Sequence[Value]) -> View:
+    """Type of the array that `vector` or `matrix` makes.
+
+    :raises Refused: if a size is no literal
+    """
+    if any(each.kind != INT or not each.known or each.known < 1 for each in arguments):
+        raise Refused('the size of an array on the stack is a literal, 1 or more')
+    return View(FLOAT, tuple(each.known for each in arguments))

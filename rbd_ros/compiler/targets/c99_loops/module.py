@@ -1,0 +1,172 @@
+"""From entry points of loops to a text of C: structs, tables of constants, functions."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Sequence, Set, Tuple
+
+from rbd_ros.compiler.loops.instances import Instance, Instances
+from rbd_ros.compiler.targets.c99_loops.calls import HELPERS
+from rbd_ros.compiler.targets.c99_loops.records import Records
+from rbd_ros.compiler.targets.c99_loops.statements import function_text
+from rbd_ros.compiler.targets.c99_loops.values import (
+    BOOL,
+    C_TYPES,
+    FLOAT,
+    INT,
+    NOTHING,
+    Number,
+    RecordType,
+    Refused,
+    Type,
+    View,
+)
+
+_RESERVED = """
+    auto break case char const continue default do double else enum extern float for goto if inline
+    int long register restrict return short signed sizeof static struct switch typedef union
+    unsigned void volatile while bool true false int64_t isfinite isnan
+    sqrt fabs floor ceil copysign sin cos tan asin acos atan exp log sinh cosh tanh atan2 pow fmod
+""".split()
+
+
+class LoopModule(NamedTuple):
+    """Loops in C.
+
+    :param structs: declarations of the structs
+    :param source: all else: tables of constants and static functions
+    :param entries: names of the functions of the entry points in C
+    :param record: name of the struct that they take by its address
+    :param kernels: addresses of the kernels that are called
+    :param places: where each array is in that struct, by names of fields joined by dots
+    """
+
+    structs: str
+    source: str
+    entries: Tuple[str, ...]
+    record: str
+    kernels: Tuple[int, ...]
+    places: Dict[str, str]
+
+
+def loop_module(
+    entries: Sequence[Tuple[Callable[..., int], Sequence[type]]],
+    record: Tuple[Any, ...],
+    constants: Sequence[str],
+    kernels: Callable[[int], str],
+    prefix: str = 'loop_',
+) -> LoopModule:
+    """Text of entry points that take one record, and numbers.
+
+    :param entries: functions that are marked `compiled`, and the types of their numbers
+    :param record: the record, as it is: with all its arrays
+    :param constants: fields of it that are records of constants
+    :param kernels: name in C of the kernel with an address, void of packed inputs and outputs
+    :param prefix: what the names of functions begin with
+    :raises ValueError: if something cannot be written; it tells function and line
+    """
+    module = _Module(kernels, prefix)
+    kind = module.records.struct(record, set(constants))
+    module.reserved |= set(module.records.tables)
+    numbers = {int: INT, float: FLOAT, bool: BOOL}
+    tops = [
+        module.instances.of(function, (kind, *(numbers[each] for each in types)))
+        for function, types in entries
+    ]
+    prototypes, texts = module.functions()
+    source = '\n'.join(
+        [
+            *(text for name, text in module.records.tables.items() if name in module.tables),
+            '',
+            *module.results,
+            *module.helpers.values(),
+            *prototypes,
+            '',
+            *texts,
+        ]
+    )
+    return LoopModule(
+        module.records.structs,
+        source,
+        tuple(map(module.name_of, tops)),
+        kind.name,
+        tuple(module.called),
+        dict(_places(kind)),
+    )
+
+
+def _places(kind: RecordType, path: str = '', name: str = '') -> Iterator[Tuple[str, str]]:
+    for field, value in kind.fields.items():
+        text = f'{path}{value.text}'
+        if isinstance(value.kind, View):
+            yield f'{name}{field}', value._replace(text=text).pointer
+        elif isinstance(value.kind, RecordType) and value.kind.name:
+            yield from _places(value.kind, f'{text}.', f'{name}{field}.')
+
+
+class _Module:
+    """What the functions of a text have in common."""
+
+    def __init__(self, kernels: Callable[[int], str], prefix: str):
+        self.instances, self.records = Instances(), Records()
+        self.reserved: Set[str] = set(_RESERVED)
+        #: Names of the tables of constants that functions use
+        self.tables: Set[str] = set()
+        self.helpers: Dict[str, str] = {}
+        self.results: List[str] = []
+        self.called: Dict[int, str] = {}
+        self._kernels, self._prefix = kernels, prefix
+        self._names: Dict[str, str] = {}
+        self._result_names: Dict[Type, str] = {}
+
+    def functions(self) -> Tuple[List[str], List[str]]:
+        """Prototypes and texts of all functions that are reached."""
+        prototypes, texts = [], []
+        while self.instances.waiting:
+            instance = self.instances.waiting.pop()
+            try:
+                prototype, text = function_text(self, instance)
+            except Refused as refusal:
+                code = instance.function.__code__
+                line = refusal.line or code.co_firstlineno
+                where = f'{code.co_filename}:{line}: in {instance.function.__name__}'
+                raise ValueError(f'{where}: {refusal}') from None
+            prototypes.append(prototype)
+            texts.append(text)
+        return prototypes, texts
+
+    def name_of(self, instance: Instance) -> str:
+        """Name of a function in C."""
+        if instance.name not in self._names:
+            plain = f'{self._prefix}{instance.function.__name__}'
+            name, k = plain, 1
+            while name in self._names.values():
+                k += 1
+                name = f'{plain}_{k}'
+            self._names[instance.name] = name
+        return self._names[instance.name]
+
+    def kernel(self, address: int) -> str:
+        """Name in C of the kernel with an address."""
+        if address not in self.called:
+            self.called[address] = self._kernels(address)
+        return self.called[address]
+
+    def helper(self, name: str) -> str:
+        """Name of an auxiliary function, which the text has from then on."""
+        full = f'{self._prefix}{name}'
+        head, body = HELPERS[name]
+        self.helpers[name] = f'static {head.format(full)}\n{{\n    {body}\n}}\n'
+        return full
+
+    def result_type(self, kind: Type) -> str:
+        """Type in C of the result of a function."""
+        if isinstance(kind, Number):
+            return C_TYPES[kind]
+        if kind == NOTHING:
+            return 'void'
+        if isinstance(kind, RecordType) or kind not in self._result_names:
+            name = f'struct {self._prefix}result_{len(self.results)}'
+            items = ' '.join(f'{C_TYPES[x]} item_{k};' for k, x in enumerate(kind.items))
+            self.results.append(f'{name} {{ {items} }};')
+            self._result_names[kind] = name
+        return self._result_names[kind]

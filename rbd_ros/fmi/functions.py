@@ -1,0 +1,366 @@
+"""The functions of FMI 3.0 for co-simulation around a simulation, as C99."""
+
+from __future__ import annotations
+
+from rbd_ros.fmi.interface import refusals
+
+
+def source(token: str) -> str:
+    """Text of fmu.c.
+
+    :param token: what the description of this FMU is known by
+    """
+    return _TEXT.replace('@TOKEN@', token) + '\n' + refusals()
+
+
+_TEXT = r"""/* FMI 3.0 co-simulation: torque in, joint state out. Memory is taken where an
+ * instance or a copy of its state is made, and nowhere else. */
+#include "fmi3Interface.h"
+#include "simulation.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOKEN "@TOKEN@"
+#define FIRST_POSITION (1 + NV)
+#define FIRST_VELOCITY (FIRST_POSITION + NQ)
+#define FIRST_ACCELERATION (FIRST_VELOCITY + NV)
+#define LAST (FIRST_ACCELERATION + NV)
+
+enum { INSTANTIATED, INITIALIZING, STEPPING, TERMINATED };
+
+/* All that the next steps depend on: plain data, which is copied as it is */
+struct Memory {
+    char token[sizeof TOKEN];
+    int mode;
+    double start_time;
+    World world;
+};
+
+struct Instance {
+    struct Memory memory;
+    fmi3InstanceEnvironment environment;
+    fmi3LogMessageCallback log;
+    bool logging;
+};
+
+static fmi3Status report(const struct Instance *instance, fmi3Status status, const char *form, ...)
+{
+    if (instance != NULL && instance->log != NULL && instance->logging) {
+        char text[256];
+        va_list arguments;
+        va_start(arguments, form);
+        vsnprintf(text, sizeof text, form, arguments);
+        va_end(arguments);
+        const char *category = status == fmi3Discard ? "logStatusDiscard" : "logStatusError";
+        instance->log(instance->environment, status, category, text);
+    }
+    return status;
+}
+
+static fmi3Status refuse_function(fmi3Instance instance, const char *name, size_t count)
+{
+    if (instance != NULL && count == 0) return fmi3OK;
+    return report(instance, fmi3Error, "%s: this FMU has nothing of that kind", name);
+}
+
+/* In no mode but these, or NULL: an error. */
+static bool is_in(const struct Instance *instance, const char *name, int mode, int other)
+{
+    if (instance == NULL) return false;
+    if (instance->memory.mode == mode || instance->memory.mode == other) return true;
+    report(instance, fmi3Error, "%s must not be called now", name);
+    return false;
+}
+
+static double time_of(const struct Memory *memory)
+{
+    return memory->start_time + (double)STEPS(&memory->world) * TIMESTEP;
+}
+
+/* Start values: at rest, no effort. */
+static void start(struct Memory *memory)
+{
+    static const double positions[NQ] = START_POSITIONS;
+    memset(memory, 0, sizeof *memory);
+    memcpy(memory->token, TOKEN, sizeof TOKEN);
+    memory->mode = INSTANTIATED;
+    memcpy(POSITION(&memory->world), positions, sizeof positions);
+}
+
+/* Position, velocity and effort that were set begin a simulation; all else is cleared. */
+static bool begin(struct Memory *memory)
+{
+    static const int places[] = QUATERNION_PLACES;
+    double position[NQ], velocity[NV], effort[NV];
+    memcpy(position, POSITION(&memory->world), sizeof position);
+    memcpy(velocity, VELOCITY(&memory->world), sizeof velocity);
+    memcpy(effort, EFFORT(&memory->world), sizeof effort);
+    for (int k = 0; k < QUATERNIONS; ++k) {
+        double *p = position + places[k], squares = 0.0;
+        for (int i = 0; i < 4; ++i) squares += p[i] * p[i];
+        if (!(squares > 0.0 && squares < HUGE_VAL)) return false;
+        const double length = sqrt(squares);
+        for (int i = 0; i < 4; ++i) p[i] /= length;
+    }
+    memset(&memory->world, 0, sizeof memory->world);
+    memcpy(POSITION(&memory->world), position, sizeof position);
+    memcpy(VELOCITY(&memory->world), velocity, sizeof velocity);
+    memcpy(EFFORT(&memory->world), effort, sizeof effort);
+    simulation_place_on_ground(&memory->world);
+    return true;
+}
+
+const char *FMI3_NAME(fmi3GetVersion)(void)
+{
+    return "3.0";
+}
+
+fmi3Status FMI3_NAME(fmi3SetDebugLogging)(fmi3Instance instance, fmi3Boolean logging, size_t count,
+                                          const fmi3String categories[])
+{
+    struct Instance *self = instance;
+    (void)count;
+    (void)categories;
+    if (self == NULL) return fmi3Error;
+    self->logging = logging;
+    return fmi3OK;
+}
+
+fmi3Instance FMI3_NAME(fmi3InstantiateCoSimulation)(
+    fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible,
+    fmi3Boolean logging, fmi3Boolean event_mode, fmi3Boolean early_return,
+    const fmi3ValueReference intermediate[], size_t intermediate_count,
+    fmi3InstanceEnvironment environment, fmi3LogMessageCallback log,
+    fmi3IntermediateUpdateCallback update)
+{
+    (void)name;
+    (void)resources;
+    (void)visible;
+    (void)early_return;
+    (void)intermediate;
+    (void)update;
+    const struct Instance caller = {.environment = environment, .log = log, .logging = true};
+    if (token == NULL || strcmp(token, TOKEN) != 0) {
+        report(&caller, fmi3Error, "the instantiation token is that of another FMU");
+        return NULL;
+    }
+    if (event_mode || intermediate_count > 0) {
+        report(&caller, fmi3Error, "this FMU has no event mode and no intermediate update");
+        return NULL;
+    }
+    struct Instance *self = malloc(sizeof *self);
+    if (self == NULL) {
+        report(&caller, fmi3Error, "there is no memory for an instance");
+        return NULL;
+    }
+    *self = caller;
+    self->logging = logging;
+    start(&self->memory);
+    return self;
+}
+
+void FMI3_NAME(fmi3FreeInstance)(fmi3Instance instance)
+{
+    free(instance);
+}
+
+fmi3Status FMI3_NAME(fmi3EnterInitializationMode)(
+    fmi3Instance instance, fmi3Boolean with_tolerance, fmi3Float64 tolerance, fmi3Float64 start,
+    fmi3Boolean with_stop, fmi3Float64 stop)
+{
+    struct Instance *self = instance;
+    (void)with_tolerance;
+    (void)tolerance;
+    (void)with_stop;
+    (void)stop;
+    if (!is_in(self, "fmi3EnterInitializationMode", INSTANTIATED, INSTANTIATED)) return fmi3Error;
+    if (!isfinite(start)) return report(self, fmi3Error, "the start time must be finite");
+    self->memory.start_time = start;
+    self->memory.mode = INITIALIZING;
+    return fmi3OK;
+}
+
+fmi3Status FMI3_NAME(fmi3ExitInitializationMode)(fmi3Instance instance)
+{
+    struct Instance *self = instance;
+    if (!is_in(self, "fmi3ExitInitializationMode", INITIALIZING, INITIALIZING)) return fmi3Error;
+    if (!begin(&self->memory)) {
+        return report(self, fmi3Error, "an orientation that is set must not be zero");
+    }
+    self->memory.mode = STEPPING;
+    return fmi3OK;
+}
+
+fmi3Status FMI3_NAME(fmi3Terminate)(fmi3Instance instance)
+{
+    struct Instance *self = instance;
+    if (!is_in(self, "fmi3Terminate", STEPPING, STEPPING)) return fmi3Error;
+    self->memory.mode = TERMINATED;
+    return fmi3OK;
+}
+
+fmi3Status FMI3_NAME(fmi3Reset)(fmi3Instance instance)
+{
+    struct Instance *self = instance;
+    if (self == NULL) return fmi3Error;
+    start(&self->memory);
+    return fmi3OK;
+}
+
+fmi3Status FMI3_NAME(fmi3GetFloat64)(fmi3Instance instance, const fmi3ValueReference references[],
+                                     size_t count, fmi3Float64 values[], size_t value_count)
+{
+    struct Instance *self = instance;
+    if (self == NULL) return fmi3Error;
+    if (value_count != count) {
+        return report(self, fmi3Error, "fmi3GetFloat64: %lu variables, but room for %lu values",
+                      (unsigned long)count, (unsigned long)value_count);
+    }
+    World *world = &self->memory.world;
+    for (size_t k = 0; k < count; ++k) {
+        const fmi3ValueReference at = references[k];
+        if (at >= LAST) {
+            return report(self, fmi3Error, "there is no value reference %lu", (unsigned long)at);
+        }
+        if (at == 0) values[k] = time_of(&self->memory);
+        else if (at < FIRST_POSITION) values[k] = EFFORT(world)[at - 1];
+        else if (at < FIRST_VELOCITY) values[k] = POSITION(world)[at - FIRST_POSITION];
+        else if (at < FIRST_ACCELERATION) values[k] = VELOCITY(world)[at - FIRST_VELOCITY];
+        else values[k] = ACCELERATION(world)[at - FIRST_ACCELERATION];
+    }
+    return fmi3OK;
+}
+
+fmi3Status FMI3_NAME(fmi3SetFloat64)(fmi3Instance instance, const fmi3ValueReference references[],
+                                     size_t count, const fmi3Float64 values[], size_t value_count)
+{
+    struct Instance *self = instance;
+    if (self == NULL) return fmi3Error;
+    if (value_count != count) {
+        return report(self, fmi3Error, "fmi3SetFloat64: %lu variables, but %lu values",
+                      (unsigned long)count, (unsigned long)value_count);
+    }
+    /* All are looked at before any is taken. */
+    for (size_t k = 0; k < count; ++k) {
+        const unsigned long at = references[k];
+        if (at >= LAST) return report(self, fmi3Error, "there is no value reference %lu", at);
+        if (at == 0 || at >= FIRST_ACCELERATION) {
+            return report(self, fmi3Error, "value reference %lu cannot be set", at);
+        }
+        if (at >= FIRST_POSITION && self->memory.mode > INITIALIZING) {
+            return report(self, fmi3Error,
+                          "value reference %lu is a start value, and motion has begun", at);
+        }
+        if (!isfinite(values[k])) {
+            return report(self, fmi3Discard, "value reference %lu must be finite, got %g", at,
+                          values[k]);
+        }
+    }
+    World *world = &self->memory.world;
+    for (size_t k = 0; k < count; ++k) {
+        const fmi3ValueReference at = references[k];
+        if (at < FIRST_POSITION) EFFORT(world)[at - 1] = values[k];
+        else if (at < FIRST_VELOCITY) POSITION(world)[at - FIRST_POSITION] = values[k];
+        else VELOCITY(world)[at - FIRST_VELOCITY] = values[k];
+    }
+    return fmi3OK;
+}
+
+fmi3Status FMI3_NAME(fmi3DoStep)(fmi3Instance instance, fmi3Float64 now, fmi3Float64 size,
+                                 fmi3Boolean no_return, fmi3Boolean *event, fmi3Boolean *terminate,
+                                 fmi3Boolean *early, fmi3Float64 *reached)
+{
+    struct Instance *self = instance;
+    (void)no_return;
+    if (!is_in(self, "fmi3DoStep", STEPPING, STEPPING)) return fmi3Error;
+    struct Memory *memory = &self->memory;
+    if (event != NULL) *event = false;
+    if (terminate != NULL) *terminate = false;
+    if (early != NULL) *early = false;
+    if (reached != NULL) *reached = time_of(memory);
+    /* Importers add up their steps: what rounding does to the sum is none of their making. */
+    if (!(fabs(now - time_of(memory)) <= 1e-3 * TIMESTEP)) {
+        return report(self, fmi3Error, "a step from %.17g s was asked for, and it is %.17g s", now,
+                      time_of(memory));
+    }
+    const double steps = rint(size / TIMESTEP);
+    if (!(steps >= 1.0 && steps < 1e15 && fabs(size / TIMESTEP - steps) <= 1e-6 * steps)) {
+        return report(self, fmi3Discard, "a step of %.17g s is no multiple of %.17g s", size,
+                      TIMESTEP);
+    }
+    const int64_t count = (int64_t)steps;
+    const int64_t taken = simulation_advance(&memory->world, count);
+    if (reached != NULL) *reached = time_of(memory);
+    if (taken != count) {
+        return report(self, fmi3Error, "the dynamics are not finite at time %.17g s: is there "
+                      "enough inertia behind each joint?", time_of(memory));
+    }
+    return fmi3OK;
+}
+
+fmi3Status FMI3_NAME(fmi3GetFMUState)(fmi3Instance instance, fmi3FMUState *state)
+{
+    struct Instance *self = instance;
+    if (self == NULL || state == NULL) return fmi3Error;
+    if (*state == NULL) *state = malloc(sizeof(struct Memory));
+    if (*state == NULL) return report(self, fmi3Error, "there is no memory for a state");
+    memcpy(*state, &self->memory, sizeof self->memory);
+    return fmi3OK;
+}
+
+fmi3Status FMI3_NAME(fmi3SetFMUState)(fmi3Instance instance, fmi3FMUState state)
+{
+    struct Instance *self = instance;
+    if (self == NULL || state == NULL) return fmi3Error;
+    memcpy(&self->memory, state, sizeof self->memory);
+    return fmi3OK;
+}
+
+fmi3Status FMI3_NAME(fmi3FreeFMUState)(fmi3Instance instance, fmi3FMUState *state)
+{
+    if (instance == NULL) return fmi3Error;
+    if (state != NULL) {
+        free(*state);
+        *state = NULL;
+    }
+    return fmi3OK;
+}
+
+fmi3Status FMI3_NAME(fmi3SerializedFMUStateSize)(fmi3Instance instance, fmi3FMUState state,
+                                                 size_t *size)
+{
+    if (instance == NULL || state == NULL || size == NULL) return fmi3Error;
+    *size = sizeof(struct Memory);
+    return fmi3OK;
+}
+
+fmi3Status FMI3_NAME(fmi3SerializeFMUState)(fmi3Instance instance, fmi3FMUState state,
+                                            fmi3Byte bytes[], size_t size)
+{
+    if (instance == NULL || state == NULL) return fmi3Error;
+    if (size != sizeof(struct Memory)) {
+        return report(instance, fmi3Error, "a state has %lu bytes, not %lu",
+                      (unsigned long)sizeof(struct Memory), (unsigned long)size);
+    }
+    memcpy(bytes, state, size);
+    return fmi3OK;
+}
+
+fmi3Status FMI3_NAME(fmi3DeserializeFMUState)(fmi3Instance instance, const fmi3Byte bytes[],
+                                              size_t size, fmi3FMUState *state)
+{
+    struct Instance *self = instance;
+    if (self == NULL || state == NULL) return fmi3Error;
+    /* Its first bytes say which FMU it is of. */
+    if (size != sizeof(struct Memory) || memcmp(bytes, TOKEN, sizeof TOKEN) != 0) {
+        return report(self, fmi3Error, "these bytes are no state of this FMU");
+    }
+    if (*state == NULL) *state = malloc(sizeof(struct Memory));
+    if (*state == NULL) return report(self, fmi3Error, "there is no memory for a state");
+    memcpy(*state, bytes, size);
+    return fmi3OK;
+}
+"""

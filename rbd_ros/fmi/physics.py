@@ -1,0 +1,191 @@
+"""The simulator's step for one robot as C99: the same text that becomes its machine code."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from rbd_ros.compiler.targets import c99
+from rbd_ros.compiler.targets.c99_loops import loop_module
+from rbd_ros.contact import HalfSpace
+from rbd_ros.model import ModelError
+from rbd_ros.robot import Robot
+from rbd_ros.simulation.state import STEPS
+from rbd_ros.simulation.stepping import advance, place_on_ground
+from rbd_ros.simulation.world import World
+
+
+class Physics(NamedTuple):
+    """A simulation in C.
+
+    :param files: texts by file name: simulation.h, simulation.c, kernels
+    :param start: configuration at the beginning, (nq,)
+    :param stack: bytes of stack that the kernel which needs most of it takes at most
+    """
+
+    files: Dict[str, str]
+    start: List[float]
+    stack: int
+
+
+class _Recorder(Robot):
+    """A robot that remembers which kernels were asked for."""
+
+    def kernel(self, algorithm: Any, **options: Any) -> Any:
+        """Kernel of an algorithm."""
+        found = super().kernel(algorithm, **options)
+        self.asked = {**getattr(self, 'asked', {}), found.address: found}
+        return found
+
+
+def physics(
+    robot: Robot,
+    timestep: float,
+    integrator: str,
+    ground: Optional[HalfSpace] = None,
+) -> Physics:
+    """Texts of the simulation of a robot.
+
+    :param timestep: h [s]
+    :param integrator: one of `rbd_ros.simulation.world.INTEGRATORS`
+    :param ground: what there is to touch, None for nothing
+    :raises ValueError: for a time step or integrator that is none, or a robot that cannot move
+    :raises ModelError: for a model that is not simulated
+    """
+    _check(robot)
+    recorder = _Recorder(robot.model)
+    world = World(recorder, timestep, integrator, ground)
+    kernels: Dict[int, Tuple[str, c99.Function, List[int], str]] = {}
+
+    def name_of(address: int) -> str:
+        if address not in recorder.asked:
+            raise ValueError('a loop calls a kernel that is none of this robot')
+        if address not in kernels:
+            program = recorder.asked[address].definition.program()
+            name = f'kernel_{len(kernels)}_{re.sub(r"[^a-z0-9_]", "_", program.name.lower())}'
+            sizes = [size for _, size in program.inputs]
+            outputs = [output.size for output in program.outputs]
+            text = _packed(name, sizes, outputs)
+            kernels[address] = name, c99.function(program, name), sizes, text
+        return f'run_{kernels[address][0]}'
+
+    entries: List[Tuple[Any, Tuple[type, ...]]] = [(advance.function, (int,))]
+    has_ground = bool(world.plant.has_ground)
+    if has_ground:
+        entries.append((place_on_ground.function, ()))
+    module = loop_module(entries, world.fields, ['plant'], name_of, 'step_')
+    start = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits).tolist()
+    place = f'{module.entries[1]}(world)' if has_ground else '(void)world'
+    source = '\n'.join(
+        [
+            '#include "simulation.h"',
+            '#include <math.h>',
+            '',
+            *(text for *_, text in kernels.values()),
+            module.source,
+            'int64_t simulation_advance(struct WorldRecord *world, int64_t count)',
+            '{',
+            f'    return {module.entries[0]}(world, count);',
+            '}',
+            '',
+            'void simulation_place_on_ground(struct WorldRecord *world)',
+            '{',
+            f'    {place};',
+            '}',
+            '',
+        ]
+    ).replace('struct WorldRecord ', f'struct {module.record} ')
+    files = {
+        'simulation.h': _header(robot, module, timestep),
+        'simulation.c': source,
+    }
+    for name, function, _, _ in kernels.values():
+        declared = function.declaration.partition('*/')[2].strip()
+        files[f'{name}.c'] = f'{declared}\n\n{function.source}'
+    stack = max((function.stack for _, function, _, _ in kernels.values()), default=0)
+    return Physics(files, start, stack)
+
+
+def _check(robot: Robot) -> None:
+    """Refuse what is not simulated, by name."""
+    for body in robot.model.bodies:
+        if body.joint.is_rheonomic:
+            raise ModelError(f'joint {body.joint_name!r} moves as a function of time')
+        if body.joint.nq > body.joint.nv and body.joint.pose_variables() is None:
+            raise ModelError(
+                f'joint {body.joint_name!r} has more position variables than freedoms, and is '
+                'no joint that moves freely: it cannot be part of an FMU'
+            )
+    if robot.model.loops:
+        names = ', '.join(repr(loop.name) for loop in robot.model.loops)
+        raise ModelError(f'kinematic loops cannot be part of an FMU: {names}; cut them open')
+    if not robot.nv:
+        raise ValueError(f'{robot.name!r} has no joint that moves: there is nothing to simulate')
+
+
+def _packed(name: str, inputs: List[int], outputs: List[int]) -> str:
+    """Prototype of a kernel, and a function of packed arrays that calls it."""
+    parameters = [f'const double in_{k}[]' for k in range(len(inputs))]
+    parameters += [f'double out_{k}[]' for k in range(len(outputs))]
+    texts, at = [], 0
+    for size in inputs:
+        texts.append(f'in + {at}')
+        at += size
+    at = 0
+    for size in outputs:
+        texts.append(f'out + {at}')
+        at += size
+    return (
+        f'void {name}({", ".join(parameters)});\n'
+        f'static void run_{name}(const double *in, double *out)\n'
+        f'{{\n    {name}({", ".join(texts)});\n}}\n'
+    )
+
+
+def _header(robot: Robot, module: Any, timestep: float) -> str:
+    """Text of simulation.h."""
+    model = robot.model
+    quaternions = []
+    for i, (at_q, _) in model.independent_slices.items():
+        pose = model.body(i).joint.pose_variables()
+        if pose is not None:
+            quaternions.append(at_q.start + pose[0])
+
+    def at(place: str) -> str:
+        return f'(&(world)->{module.places[place]})'.replace('(&(world)', '((world)')
+
+    lines = [
+        '#ifndef SIMULATION_H',
+        '#define SIMULATION_H',
+        '',
+        '#include <stdbool.h>',
+        '#include <stdint.h>',
+        '',
+        f'#define NQ {robot.nq}',
+        f'#define NV {robot.nv}',
+        f'#define TIMESTEP {timestep!r}',
+        f'#define QUATERNIONS {len(quaternions)}',
+        f'#define QUATERNION_PLACES {{{", ".join(map(str, quaternions or [0]))}}}',
+        '/* Where things are in the record of a simulation */',
+        f'#define POSITION(world) {at("state.q")}',
+        f'#define VELOCITY(world) {at("state.v")}',
+        f'#define ACCELERATION(world) {at("state.acceleration")}',
+        f'#define EFFORT(world) {at("commands.torque")}',
+        f'#define STEPS(world) {at("state.counters")}[{STEPS}]',
+        '',
+        module.structs,
+        '/* Take steps: how many were taken, fewer if the dynamics are not finite; -1 for efforts',
+        ' * that are not, of which none is taken. */',
+        f'int64_t simulation_advance(struct {module.record} *world, int64_t count);',
+        '',
+        '/* Begin contact with the ground, if there is any, at the present configuration. */',
+        f'void simulation_place_on_ground(struct {module.record} *world);',
+        '',
+        f'typedef struct {module.record} World;',
+        '',
+        '#endif',
+        '',
+    ]
+    return '\n'.join(lines)

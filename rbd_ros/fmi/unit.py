@@ -1,0 +1,127 @@
+"""An FMU as an archive: description, sources, and a binary where there is a C compiler."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from pathlib import Path
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from typing import Dict, NamedTuple, Optional
+import zipfile
+
+from rbd_ros.compiler.targets.c99_library import library_name
+from rbd_ros.contact import HalfSpace
+from rbd_ros.fmi import functions, interface
+from rbd_ros.fmi.description import build_description, model_description, page
+from rbd_ros.fmi.physics import physics
+from rbd_ros.fmi.variables import variables
+from rbd_ros.robot import Robot
+
+_MACHINES = {'x86_64': 'x86_64', 'amd64': 'x86_64', 'aarch64': 'aarch64', 'arm64': 'aarch64'}
+# No product is taken into a sum: results are those of the text on every processor.
+_OPTIONS = ['-std=c99', '-O2', '-ffp-contract=off', '-fPIC', '-shared', '-fvisibility=hidden']
+_DATE = (1980, 1, 1, 0, 0, 0)  # the same input makes the same archive
+
+
+class Unit(NamedTuple):
+    """The content of an FMU.
+
+    :param identifier: name of the binary, a name in C
+    :param files: texts by path in the archive
+    :param stack: bytes of stack that a kernel takes at most
+    """
+
+    identifier: str
+    files: Dict[str, str]
+    stack: int
+
+    def archive(self, binaries: Optional[Dict[str, bytes]] = None) -> bytes:
+        """Bytes of the archive.
+
+        :param binaries: further files by path
+        """
+        content = {name: text.encode() for name, text in self.files.items()}
+        content.update(binaries or {})
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, 'w', zipfile.ZIP_DEFLATED) as archive:
+            for name, data in content.items():
+                info = zipfile.ZipInfo(name, _DATE)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                info.external_attr = 0o644 << 16
+                archive.writestr(info, data)
+        return made.getvalue()
+
+
+def make_unit(
+    robot: Robot,
+    timestep: float = 1e-3,
+    integrator: str = 'semi_implicit',
+    ground: Optional[HalfSpace] = None,
+    name: Optional[str] = None,
+    tool: str = 'rbd_ros',
+) -> Unit:
+    """Robot as an FMU that steps as `rbd_ros.Simulator` does.
+
+    :param timestep: h, of which communication steps are multiples [s]
+    :param integrator: one of `rbd_ros.simulation.world.INTEGRATORS`
+    :param ground: what there is to touch, None for nothing
+    :param name: name of the binary, a name in C; the robot's if None
+    :param tool: what the description names as its maker
+    :raises ValueError: for an argument that is not valid
+    :raises ModelError: for a model that is not simulated: loops, joints that depend on time
+    """
+    identifier = library_name(robot.model.name) if name is None else name
+    if library_name(identifier) != identifier.lower() or not identifier.isascii():
+        raise ValueError(f'{identifier!r} is no name in C')
+    made = physics(robot, timestep, integrator, ground)
+    declared = variables(robot, made.start)
+    files = {'fmi3Interface.h': interface.header(), **made.files}
+    start = f'#define START_POSITIONS {{{", ".join(map(repr, made.start))}}}\n\n'
+    files['simulation.h'] = files['simulation.h'].replace('/* Where', f'{start}/* Where', 1)
+    digest = hashlib.sha256('\0'.join([repr(declared), *files.values()]).encode())
+    token = f'{{{digest.hexdigest()[:32]}}}'
+    files['fmu.c'] = functions.source(token)
+    about = (
+        f'Rigid-body dynamics of {robot.name}: torque in, joint state out. Steps of {timestep:g} '
+        f's, {integrator.replace("_", "-")}'
+        f'{", soft contact with the ground" if ground else ", no contact"}.'
+    )
+    description = model_description(
+        robot.name, identifier, token, declared, float(timestep), tool, about
+    )
+    sources = [file for file in files if file.endswith('.c')]
+    content = {
+        'modelDescription.xml': description,
+        'documentation/index.html': page(robot.name, about, declared),
+        'sources/buildDescription.xml': build_description(identifier, sources),
+        **{f'sources/{file}': text for file, text in files.items()},
+    }
+    return Unit(identifier, content, made.stack)
+
+
+def compile_unit(unit: Unit) -> Dict[str, bytes]:
+    """Binary of an FMU for this machine by its path; empty without a C compiler or off Linux.
+
+    :raises RuntimeError: if the compiler refuses
+    """
+    compiler = shutil.which('cc') or shutil.which('gcc') or shutil.which('clang')
+    machine = _MACHINES.get(platform.machine().lower())
+    if compiler is None or machine is None or not sys.platform.startswith('linux'):
+        return {}
+    with tempfile.TemporaryDirectory() as folder:
+        sources = []
+        for name, text in unit.files.items():
+            if name.startswith('sources/') and not name.endswith('.xml'):
+                path = Path(folder, Path(name).name)
+                path.write_text(text, encoding='utf-8')
+                sources += [str(path)] * (path.suffix == '.c')
+        target = Path(folder, f'{unit.identifier}.so')
+        command = [compiler, *_OPTIONS, '-o', str(target), *sources, '-lm']
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f'{compiler} refuses the sources: {done.stderr.strip()[:500]}')
+        return {f'binaries/{machine}-linux/{target.name}': target.read_bytes()}
