@@ -121,7 +121,7 @@ def _write_unit(arguments: argparse.Namespace) -> int:
         raise ValueError(f'--real {arguments.real}: an FMU computes with double')
     if arguments.external_forces:
         raise ValueError('--external-forces: an FMU has none, leave it out')
-    robot = Robot(load_urdf(description(arguments.robot), **model_options(arguments)))
+    robot = Robot.from_urdf(description(arguments.robot), **model_options(arguments))
     unit = make_unit(
         robot,
         arguments.timestep,
