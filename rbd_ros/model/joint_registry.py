@@ -52,6 +52,13 @@ def register_joint_type(kind: Type[JointType], name: Optional[str] = None) -> Ty
     :return: the class
     :raises ModelError: if verbs are missing or contradict each other, a parameter is neither a
         number nor a vector, or the name belongs to another type
+
+    >>> from rbd_ros.model import register_joint_type
+    >>> from rbd_ros.model.joints import Revolute
+    >>> class Hinge(Revolute):
+    ...     """A type of your own: here, one by another name."""
+    >>> register_joint_type(Hinge).__name__  # files may say `type: hinge` now
+    'Hinge'
     """
     check_joint_type(kind)
     name = _snake(kind.__name__) if name is None else name
@@ -77,7 +84,12 @@ def register_joint_type(kind: Type[JointType], name: Optional[str] = None) -> Ty
 
 
 def registered_joint_types() -> Dict[str, RegisteredType]:
-    """Types that a file can name, by name: those of the package first."""
+    """Types that a file can name, by name: those of the package first.
+
+    >>> from rbd_ros.model.joint_registry import registered_joint_types
+    >>> registered_joint_types()['helical'].parameters
+    {'axis': 'direction', 'pitch': 'number'}
+    """
     return {**_own_types(), **_registered}
 
 

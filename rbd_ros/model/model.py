@@ -122,6 +122,10 @@ class Model(GearedTree):
 
         Those that the description's extension names; else, in a tree, all of them, and with loops
         those whose effort limit is finite and not zero.
+
+        >>> linkage = Robot.from_urdf('urdf/four_bar.urdf', extension='config/four_bar.yaml')
+        >>> linkage.model.actuated_joints
+        ('crank_joint',)
         """
         if self.actuated is not None:
             return tuple(name for name in self.joint_names if name in self.actuated)

@@ -148,6 +148,7 @@ MODULES = {
         'rbd_ros.model.parts',
         'rbd_ros.model.geared_tree',
         'rbd_ros.model.model',
+        'rbd_ros.model.joint_registry',
     ),
     'spatial': (
         'rbd_ros.spatial.vectors',

@@ -74,6 +74,10 @@ def assemble_loops(
         every call
     :param iterations: most steps from each start
     :param closure: compiled `loop_closure`, which returns residual and K
+
+    >>> from rbd_ros.algorithms.closed_loops.loop_assembly import assemble_loops
+    >>> assemble_loops(four_bar.model, q4 + 0.1).is_closed
+    True
     """
     find = closure if closure is not None else _interpreted(model)
     first = _from_start(model, np.array(q, dtype=float), fixed, iterations, find)

@@ -131,7 +131,12 @@ def bias_force_derivatives_by_bodies(
     qd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> BiasForceDerivatives:
-    """Bias force and its derivatives, as `bias_force_analytical_derivatives`."""
+    """Bias force and its derivatives, as `bias_force_analytical_derivatives`.
+
+    >>> result = robot.kernel('bias_force_derivatives_by_bodies').function(q, v)
+    >>> np.allclose(result.dC_dv, robot.derivatives.bias_force(q, v).dC_dv)
+    True
+    """
     rest = [0.0] * model.tree_nv
     return BiasForceDerivatives(*derivatives_by_bodies(model, q, qd, rest, external_forces)[:3])
 

@@ -82,6 +82,10 @@ def derivatives_by_bodies(
     """Inverse dynamics and its derivatives, of a tree whose joints have constant subspaces.
 
     Arguments and results are those of `analytical_derivatives`.
+
+    >>> result = robot.kernel('inverse_dynamics_derivatives_by_bodies').function(q, v, a)
+    >>> np.allclose(result.dtau_dq, robot.derivatives.inverse_dynamics(q, v, a).dtau_dq)
+    True
     """
     base = -gravity_acceleration(model)
     X, S, psid, psidd, turning, passing = {}, {}, {}, {}, {}, {}

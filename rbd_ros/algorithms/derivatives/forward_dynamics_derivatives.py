@@ -136,6 +136,10 @@ def forward_dynamics_derivatives_by_bodies(
 
     Of a tree whose joints have constant motion subspaces. Arguments and results are those of
     `forward_dynamics_derivatives`.
+
+    >>> result = robot.kernel('forward_dynamics_derivatives_by_bodies').function(q, v, tau)
+    >>> np.allclose(result.da_dq, robot.derivatives.forward_dynamics(q, v, tau).da_dq)
+    True
     """
     return _by_hand(derivatives_by_bodies, model, q, qd, tau, external_forces)
 

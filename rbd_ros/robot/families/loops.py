@@ -216,6 +216,9 @@ class LoopFunctions(Compiled):
         :param iterations: most steps from each
         :raises LoopClosureError: if none is found; it tells how near the closest one comes
         :raises ValueError: for a wrong shape, numbers that are not finite, or an unknown joint
+
+        >>> robot.loops.project([0.9, -0.8, -1.5], fixed=['joint_1'])
+        array([ 0.9 , -0.88, -1.62])
         """
         model = self._kernels.model
         begin = np.asarray(q, dtype=float)
