@@ -234,6 +234,7 @@ def derivatives_of(
     written_out: Optional[Callable[..., Any]] = None,
     where: Callable[[Model], bool] = _never,
     possible: Callable[[Model], bool] = _never,
+    peer: Optional[str] = None,
 ) -> Declaration:
     """Declaration of an algorithm together with the derivatives of all its outputs.
 
@@ -249,6 +250,7 @@ def derivatives_of(
     :param where: whether a model is one of those, without a look at the operations
     :param possible: whether it can take its place: a kernel is made of the one that takes fewer
         operations
+    :param peer: function of Pinocchio's binding that computes the same from the same inputs
     :raises TypeError: if a function is not declared, or the names do not agree
     """
     declared = _required(text)
@@ -259,7 +261,7 @@ def derivatives_of(
         along=tuple(by),
         result=result,
         source='; '.join([declared.source, *(instead.algorithm.source for _ in [0] if instead)]),
-        peer=None,
+        peer=peer,
         instead=instead,
     )
 

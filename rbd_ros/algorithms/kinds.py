@@ -560,6 +560,9 @@ CORIOLIS_TENSOR = Array(
     from_tree=_cube,
     flat=lambda C: [x for matrix in C for row in matrix for x in row],
 )
+TENSOR = replace(
+    CORIOLIS_TENSOR, symbol='D', meaning='second derivatives over joint space', unit=''
+)
 
 # -- what is chosen
 

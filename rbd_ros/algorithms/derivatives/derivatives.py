@@ -2,20 +2,35 @@
 
 There are two ways to those of inverse dynamics: differentiation of its text, exact to rounding,
 which is the compiler's (rbd_ros/compiler/passes), and a recursion written out by hand
-(analytical_derivatives.py). Each checks the other, and a kernel is made of the one that takes fewer
-operations: of a robot with more than a few joints that is the one by hand, down to half of them,
-because a pair of joints takes five scalar products there however far apart, while differentiation
-carries each derivative along the whole way between two joints.
+(analytical_derivatives.py). Each checks the other, and a kernel is made of the one that takes
+fewer operations: of a robot with more than a few joints that is the one by hand, down to half of
+them, because a pair of joints takes five scalar products there however far apart, while
+differentiation carries each derivative along the whole way between two joints.
+
+What has no velocities or accelerations in it is a part of the same recursion, which folds away
+what is zero.
 """
 
-from rbd_ros.algorithms.declaration import derivatives_of
+from typing import Any, Mapping, NamedTuple, Optional, Sequence
+
+from rbd_ros.algorithms.declaration import algorithm, derivatives_of, EQUIVALENT
 from rbd_ros.algorithms.derivatives.analytical_derivatives import (
     analytical_derivatives,
     has_constant_subspaces,
     InverseDynamicsDerivatives,
+    require_constant_subspaces,
 )
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
+from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
+from rbd_ros.algorithms.inverse_dynamics.newton_euler import (
+    bias_force,
+    gravity_torque,
+    newton_euler,
+)
+from rbd_ros.algorithms.kinds import CONFIGURATION, EXTERNAL_FORCES, FORCE, MATRIX, VELOCITY
+from rbd_ros.algorithms.momentum.energy import energy
 from rbd_ros.model import Model
+from rbd_ros.spatial import ForceVector
+from rbd_ros.spatial.scalar import Scalar
 
 # Of the robots tried, none with more freedoms takes fewer operations by differentiation. It is not
 # tried, since its time grows faster than the number of joints.
@@ -38,4 +53,116 @@ INVERSE_DYNAMICS_DERIVATIVES = derivatives_of(
     written_out=analytical_derivatives,
     where=has_many_freedoms,
     possible=has_constant_subspaces,
+    peer='computeRNEADerivatives',
+)
+
+
+class BiasForceDerivatives(NamedTuple):
+    """Bias force and its derivatives; by q along the velocities.
+
+    :param C: bias force, (nv,) [N m, N]
+    :param dC_dq: its derivatives by the configuration, (nv, nv)
+    :param dC_dv: by the velocity, (nv, nv)
+    """
+
+    C: Any
+    dC_dq: Any
+    dC_dv: Any
+
+
+@algorithm(
+    'bias_force_analytical_derivatives',
+    inputs={'q': CONFIGURATION, 'qd': VELOCITY, 'external_forces': EXTERNAL_FORCES},
+    outputs={'C': FORCE, 'dC_dq': MATRIX, 'dC_dv': MATRIX},
+    result=BiasForceDerivatives,
+    model=EQUIVALENT,
+    source='Singh, Russell and Wensing, IEEE RA-L 2022',
+    check=require_constant_subspaces,
+)
+def bias_force_analytical_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    external_forces: Optional[Mapping[int, ForceVector]] = None,
+) -> BiasForceDerivatives:
+    """Bias force and its derivatives, of a tree whose joints have constant subspaces.
+
+    :param q: configuration of the tree, (tree_nq,) [rad, m]
+    :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
+    :param external_forces: force on each body in base coordinates, by body number [N m, N]
+    """
+    rest = [0.0] * model.tree_nv
+    found = analytical_derivatives(model, q, qd, rest, external_forces)
+    return BiasForceDerivatives(*found[:3])
+
+
+BIAS_FORCE_DERIVATIVES = derivatives_of(
+    bias_force,
+    'bias_force_derivatives',
+    by=('q', 'v'),
+    result=BiasForceDerivatives,
+    written_out=bias_force_analytical_derivatives,
+    where=has_many_freedoms,
+    possible=has_constant_subspaces,
+)
+
+
+class GravityTorqueDerivatives(NamedTuple):
+    """Forces that hold the robot still, and their derivatives along the velocities.
+
+    :param tau: generalized forces, (nv,) [N m, N]
+    :param dtau_dq: their derivatives by the configuration: the stiffness of gravity, (nv, nv)
+    """
+
+    tau: Any
+    dtau_dq: Any
+
+
+GRAVITY_TORQUE_DERIVATIVES = derivatives_of(
+    gravity_torque,
+    'gravity_torque_derivatives',
+    by=('q',),
+    result=GravityTorqueDerivatives,
+    peer='computeGeneralizedGravityDerivatives',
+)
+
+
+class MassMatrixDerivatives(NamedTuple):
+    """Joint-space inertia matrix, and its derivatives along the velocities.
+
+    :param H: inertia matrix, (nv, nv) [kg m^2, kg m, kg]
+    :param dH_dq: its derivatives by the configuration, which is the last axis, (nv, nv, nv)
+    """
+
+    H: Any
+    dH_dq: Any
+
+
+MASS_MATRIX_DERIVATIVES = derivatives_of(
+    mass_matrix, 'mass_matrix_derivatives', by=('q',), result=MassMatrixDerivatives
+)
+
+
+class EnergyDerivatives(NamedTuple):
+    """Energy and its gradients [J]; by q along the velocities.
+
+    :param kinetic: kinetic energy, rotors included
+    :param potential: potential energy
+    :param dkinetic_dq: derivatives of the kinetic energy by the configuration, (nv,)
+    :param dkinetic_dv: by the velocity, the generalized momentum H v, (nv,)
+    :param dpotential_dq: derivatives of the potential energy by the configuration, which is the
+        torque of gravity, (nv,)
+    :param dpotential_dv: by the velocity: zeros, (nv,)
+    """
+
+    kinetic: Any
+    potential: Any
+    dkinetic_dq: Any
+    dkinetic_dv: Any
+    dpotential_dq: Any
+    dpotential_dv: Any
+
+
+ENERGY_DERIVATIVES = derivatives_of(
+    energy, 'energy_derivatives', by=('q', 'v'), result=EnergyDerivatives
 )

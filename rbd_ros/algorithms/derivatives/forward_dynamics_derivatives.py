@@ -94,7 +94,7 @@ def forward_dynamics_analytical_derivatives(
     Of a tree whose joints have constant motion subspaces. Arguments and results are those of
     `forward_dynamics_derivatives`.
     """
-    factors, a = _motion(model, q, qd, tau, external_forces)
+    factors, a = forward_motion(model, q, qd, tau, external_forces)
     found = analytical_derivatives(
         model,
         model.tree_position(q),
@@ -136,7 +136,7 @@ def forward_dynamics_derivatives(
     :return: accelerations, (nv,), and their derivatives by position (along the velocities),
         velocity and force, (nv, nv)
     """
-    factors, a = _motion(model, q, qd, tau, external_forces)
+    factors, a = forward_motion(model, q, qd, tau, external_forces)
     torque = model.independent_force(
         newton_euler(
             model,
@@ -153,7 +153,7 @@ def forward_dynamics_derivatives(
     return _solved(factors, a, [row[:n] for row in rows], [row[n:] for row in rows])
 
 
-def _motion(
+def forward_motion(
     model: Model,
     q: Sequence[Scalar],
     qd: Sequence[Scalar],
@@ -171,12 +171,21 @@ def _motion(
     return factors, factors.solve([t - c for t, c in zip(tau, C)])
 
 
+def solved_columns(factors: LTDL, dtau: Sequence[Sequence[Scalar]]) -> Matrix:
+    """Columns of -H^-1 B: how accelerations change with what the forces B do not make up for.
+
+    :param factors: factors of the inertia matrix, (n, n)
+    :param dtau: B, (n, m)
+    :return: m columns, (n,) each
+    """
+    return responses(factors, [[-x for x in column] for column in zip(*dtau)])
+
+
 def _solved(
     factors: LTDL, a: List[Scalar], dtau_dq: Matrix, dtau_dv: Matrix
 ) -> ForwardDynamicsDerivatives:
     n = len(a)
-    columns = [[-x for x in column] for by in (dtau_dq, dtau_dv) for column in zip(*by)]
-    found = responses(factors, columns)
+    found = solved_columns(factors, [[*x, *y] for x, y in zip(dtau_dq, dtau_dv)])
     return ForwardDynamicsDerivatives(
         a,
         [list(row) for row in zip(*found[:n])],

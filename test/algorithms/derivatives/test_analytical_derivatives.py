@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support import random_trees
 from support.all_joints import JOINTS, tree
-from support.definitions import definition_of
+from support.definitions import by_differentiation, definition_of
 from support.textbook_trees import check, FREE, GEARED, named_tree, run, unrelated
 
 from rbd_ros import ModelError, Robot
@@ -21,7 +21,7 @@ every_lower_pair = pytest.mark.parametrize(
 
 def differentiated(model, state, forces):
     """The same by the compiler's differentiation of the Newton-Euler equations, on floats."""
-    definition = definition_of(model, 'inverse_dynamics_derivatives', forces=tuple(forces))
+    definition = by_differentiation(model, 'inverse_dynamics_derivatives', forces=tuple(forces))
     assert definition.tangents
     flat = definition.interpret(*(np.asarray(x).tolist() for x in (*state, *forces.values())))
     shapes = [output.shape for output in definition.outputs]

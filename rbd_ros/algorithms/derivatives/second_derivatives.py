@@ -1,0 +1,232 @@
+"""Second derivatives of inverse and forward dynamics, by differentiation of the first.
+
+A second derivative by the configuration is along two velocities, one after the other: X_k (X_j f),
+where X_j f is what f changes by per unit of velocity of freedom j. Where the velocity is the rate
+of the position, and between different joints, the order is none; for two freedoms of one joint
+that turns about several axes both orders differ by the derivative along their bracket.
+
+Those of forward dynamics follow from ID(q, v, FD(q, v, tau)) = tau, differentiated twice: with F
+the inverse dynamics at a = FD held, and F_a = H,
+
+    H a_qq = -(F_qq + F_qa a_q + (F_qa a_q)^T),   H a_qv = -(F_qv + F_qa a_v),   H a_vv = -F_vv,
+    H a_qtau = -F_qa H^-1
+
+Sources for what there is: S. Singh, R. P. Russell and P. M. Wensing, "On second-order derivatives
+of rigid-body dynamics: theory and implementation" (IEEE T-RO 2024).
+"""
+
+from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
+
+from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
+from rbd_ros.algorithms.derivatives.analytical_derivatives import (
+    analytical_derivatives,
+    has_constant_subspaces,
+)
+from rbd_ros.algorithms.derivatives.forward_dynamics_derivatives import (
+    forward_motion,
+    solved_columns,
+    unit,
+)
+from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
+from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
+from rbd_ros.algorithms.kinds import (
+    ACCELERATION,
+    CONFIGURATION,
+    EXTERNAL_FORCES,
+    FORCE,
+    position_rates,
+    TENSOR,
+    VELOCITY,
+)
+from rbd_ros.model import Model
+from rbd_ros.spatial import ForceVector
+from rbd_ros.spatial.scalar import derivatives, Scalar
+
+Matrix = List[List[Scalar]]
+Tensor = List[Matrix]
+_Forces = Optional[Mapping[int, ForceVector]]
+
+
+class InverseDynamicsSecondDerivatives(NamedTuple):
+    """Second derivatives of inverse dynamics, (nv, nv, nv) each: force, first freedom, second.
+
+    :param dtau_dqdq: along two velocities, the first one first
+    :param dtau_dqdv: by the configuration, then the velocity
+    :param dtau_dvdv: by the velocity twice
+    :param dtau_dqda: by the configuration, then the acceleration: element i, j, k is the
+        derivative of H_ik along freedom j
+    """
+
+    dtau_dqdq: Any
+    dtau_dqdv: Any
+    dtau_dvdv: Any
+    dtau_dqda: Any
+
+
+class ForwardDynamicsSecondDerivatives(NamedTuple):
+    """Second derivatives of forward dynamics, (nv, nv, nv) each: acceleration, first, second.
+
+    :param da_dqdq: along two velocities, the first one first
+    :param da_dqdv: by the configuration, then the velocity
+    :param da_dvdv: by the velocity twice
+    :param da_dqdtau: by the configuration, then the generalized force: element i, j, k is the
+        derivative of (H^-1)_ik along freedom j
+    """
+
+    da_dqdq: Any
+    da_dqdv: Any
+    da_dvdv: Any
+    da_dqdtau: Any
+
+
+@algorithm(
+    'inverse_dynamics_second_derivatives',
+    inputs={
+        'q': CONFIGURATION,
+        'qd': VELOCITY,
+        'qdd': ACCELERATION,
+        'external_forces': EXTERNAL_FORCES,
+    },
+    outputs={'dtau_dqdq': TENSOR, 'dtau_dqdv': TENSOR, 'dtau_dvdv': TENSOR, 'dtau_dqda': TENSOR},
+    result=InverseDynamicsSecondDerivatives,
+    coordinates=INDEPENDENT,
+    model=EQUIVALENT,
+    source='RBDA 4.4; Singh, Russell and Wensing, IEEE T-RO 2024',
+    differentiates=True,
+)
+def inverse_dynamics_second_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    external_forces: _Forces = None,
+) -> InverseDynamicsSecondDerivatives:
+    """Second derivatives of inverse dynamics.
+
+    :param q: independent configuration, (nq,) [rad, m]
+    :param qd: independent velocity, (nv,) [rad/s, m/s]
+    :param qdd: independent acceleration, (nv,) [rad/s^2, m/s^2]
+    :param external_forces: force on each body in base coordinates, by body number [N m, N]
+    """
+    n = model.nv
+    by_q, by_v = _first(model, q, qd, qdd, external_forces)
+    # along q, then v, then a
+    directions = [[*rates, *[0.0] * (2 * n)] for rates in position_rates(model, q)]
+    directions += [[0.0] * model.nq + unit(2 * n, k) for k in range(2 * n)]
+    moving = [*q, *qd, *qdd]
+    rows = derivatives([x for row in by_q for x in row], moving, directions) if n else []
+    twice_v = derivatives([x for row in by_v for x in row], qd, [unit(n, k) for k in range(n)])
+    of_q = [rows[n * i : n * (i + 1)] for i in range(n)]
+    of_v = [twice_v[n * i : n * (i + 1)] for i in range(n)]
+    alike = _kin(model)
+    return InverseDynamicsSecondDerivatives(
+        [
+            [
+                [row[j][k] if k <= j or alike[j] == alike[k] else row[k][j] for k in range(n)]
+                for j in range(n)
+            ]
+            for row in of_q
+        ],
+        [[x[n : 2 * n] for x in row] for row in of_q],
+        [[[row[max(j, k)][min(j, k)] for k in range(n)] for j in range(n)] for row in of_v],
+        [[x[2 * n :] for x in row] for row in of_q],
+    )
+
+
+@algorithm(
+    'forward_dynamics_second_derivatives',
+    inputs={
+        'q': CONFIGURATION,
+        'qd': VELOCITY,
+        'tau': FORCE,
+        'external_forces': EXTERNAL_FORCES,
+    },
+    outputs={'da_dqdq': TENSOR, 'da_dqdv': TENSOR, 'da_dvdv': TENSOR, 'da_dqdtau': TENSOR},
+    result=ForwardDynamicsSecondDerivatives,
+    coordinates=INDEPENDENT,
+    model=EQUIVALENT,
+    source='RBDA 4.4, 6.1; Singh, Russell and Wensing, IEEE T-RO 2024',
+    check=require_regular_mass_matrix,
+    differentiates=True,
+)
+def forward_dynamics_second_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    external_forces: _Forces = None,
+) -> ForwardDynamicsSecondDerivatives:
+    """Second derivatives of forward dynamics.
+
+    :param q: independent configuration, (nq,) [rad, m]
+    :param qd: independent velocity, (nv,) [rad/s, m/s]
+    :param tau: independent generalized forces, (nv,) [N m, N]
+    :param external_forces: force on each body in base coordinates, by body number [N m, N]
+    """
+    n = model.nv
+    factors, a = forward_motion(model, q, qd, tau, external_forces)
+    by_q, by_v = _first(model, q, qd, a, external_forces)
+    a_q, a_v = solved_columns(factors, by_q), solved_columns(factors, by_v)
+    a_tau = [factors.solve(unit(n, k)) for k in range(n)]
+    F = inverse_dynamics_second_derivatives(model, q, qd, a, external_forces)
+
+    def turned(columns: Matrix) -> Tensor:
+        """Products F_qa x for each of some columns x, (n, n, columns)."""
+        return [
+            [[_product(row, x) for x in columns] for row in of_i] for of_i in F.dtau_dqda
+        ]
+
+    along_q, along_v, along_tau = turned(a_q), turned(a_v), turned(a_tau)
+    return ForwardDynamicsSecondDerivatives(
+        *(
+            _solved(factors, tensor)
+            for tensor in (
+                _sum(_sum(F.dtau_dqdq, along_q), [list(zip(*x)) for x in along_q]),
+                _sum(F.dtau_dqdv, along_v),
+                F.dtau_dvdv,
+                along_tau,
+            )
+        )
+    )
+
+
+def _first(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    external_forces: _Forces,
+) -> List[Matrix]:
+    """First derivatives of inverse dynamics by q and v, (nv, nv) each."""
+    tree = (model.tree_position(q), model.tree_velocity(qd), model.tree_velocity(qdd))
+    if has_constant_subspaces(model):
+        found = analytical_derivatives(model, *tree, external_forces)
+        return [model.independent_matrix(x) for x in (found.dtau_dq, found.dtau_dv)]
+    n = model.nv
+    torque = model.independent_force(newton_euler(model, *tree, external_forces))
+    return [
+        derivatives(torque, [*q], position_rates(model, q)),
+        derivatives(torque, [*qd], [unit(n, k) for k in range(n)]),
+    ]
+
+
+def _kin(model: Model) -> List[int]:
+    """Number of the body whose joint has each freedom, (nv,)."""
+    return [i for i in model.independent for _ in range(model.body(i).joint.nv)]
+
+
+def _product(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    return sum((x * y for x, y in zip(a, b)), 0.0)
+
+
+def _sum(A: Sequence[Any], B: Sequence[Any]) -> Tensor:
+    return [[[x + y for x, y in zip(*rows)] for rows in zip(*each)] for each in zip(A, B)]
+
+
+def _solved(factors: Any, tensor: Sequence[Any]) -> Tensor:
+    """-H^-1 T over the first axis."""
+    n = len(tensor)
+    columns = solved_columns(
+        factors, [[x for row in each for x in row] for each in tensor]
+    )
+    return [[[columns[n * j + k][i] for k in range(n)] for j in range(n)] for i in range(n)]
