@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from numpy.typing import ArrayLike
 
 from rbd_ros.algorithms.articulated_body.handle_equation import HandleEquation, HandleResponse
@@ -9,6 +11,14 @@ from rbd_ros.algorithms.articulated_body.operational_dynamics import Operational
 from rbd_ros.algorithms.kinds import FRAME, REFERENCE
 from rbd_ros.robot.compiled import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.kernels import Kernels
+
+if TYPE_CHECKING:
+    # Imported when they are used: most frames are used without their derivatives.
+    from rbd_ros.algorithms.derivatives.kinematic_derivatives import (
+        FrameAccelerationDerivatives,
+        FrameVelocityDerivatives,
+        JacobianGradient,
+    )
 
 
 class RobotFrame(Compiled):
@@ -62,6 +72,43 @@ class RobotFrame(Compiled):
     def jacobian_derivative(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
         """Time derivative of `jacobian`, element by element, (6, nv)."""
         return self._call('jacobian_derivative', (q, v), None, out)
+
+    @computes('frame_velocity_derivatives')
+    def velocity_derivatives(
+        self, q: ArrayLike, v: ArrayLike, *, out: Outs = None
+    ) -> FrameVelocityDerivatives:
+        """Return `velocity` with its derivatives, component by component.
+
+        Those by q are along the velocities (book 4.4).
+
+        :param out: arrays for all three
+        :return: velocity, (6,), dvelocity_dq and dvelocity_dv = J, (6, nv) each
+        """
+        return self._call('velocity_derivatives', (q, v), None, out)
+
+    @computes('frame_acceleration_derivatives')
+    def acceleration_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Outs = None
+    ) -> FrameAccelerationDerivatives:
+        """Return `acceleration` with its derivatives, component by component.
+
+        Those by q are along the velocities (book 4.4).
+
+        :param out: arrays for all four
+        :return: acceleration, (6,), dacceleration_dq, dacceleration_dv and dacceleration_da = J,
+            (6, nv) each
+        """
+        return self._call('acceleration_derivatives', (q, v, a), None, out)
+
+    @computes('jacobian_gradient')
+    def jacobian_gradient(self, q: ArrayLike, *, out: Outs = None) -> JacobianGradient:
+        """Return `jacobian` with its derivatives by q along the velocities.
+
+        :param out: arrays for both
+        :return: J, (6, nv), and dJ_dq, (6, nv, nv): element i, j, k is the derivative of J_ij
+            along freedom k
+        """
+        return self._call('jacobian_gradient', (q,), None, out)
 
     @computes('point_jacobian')
     def point_jacobian(self, q: ArrayLike, point: ArrayLike, *, out: Out = None) -> Array:

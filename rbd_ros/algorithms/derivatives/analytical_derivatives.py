@@ -178,9 +178,7 @@ def analytical_derivatives(
     return InverseDynamicsDerivatives(tau, dq, dv, H)
 
 
-def _transforms(
-    model: Model, q: Sequence[Scalar], reference: int
-) -> Dict[int, PluckerTransform]:
+def _transforms(model: Model, q: Sequence[Scalar], reference: int) -> Dict[int, PluckerTransform]:
     """Transforms from the coordinates of a body to those of all others, by body number.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]

@@ -163,9 +163,7 @@ def forward_motion(
     """Factors of the inertia matrix, and accelerations of H a = tau - C (book eq 6.1)."""
     rest = [0.0] * model.tree_nv
     C = model.independent_force(
-        newton_euler(
-            model, model.tree_position(q), model.tree_velocity(qd), rest, external_forces
-        )
+        newton_euler(model, model.tree_position(q), model.tree_velocity(qd), rest, external_forces)
     )
     factors = ltdl(mass_matrix(model, q))
     return factors, factors.solve([t - c for t, c in zip(tau, C)])

@@ -26,10 +26,7 @@ def responses(factors: LTDL, forces: Sequence[Sequence[Scalar]]) -> Columns:
     touched = [_touched(factors, b) for b in forces]
     # How many right-hand sides make a freedom follow the same others: whether T is worth its while
     uses = Counter(
-        (i, frozenset(factors.L[i]) & held)
-        for held in touched
-        for i in range(n)
-        if i not in held
+        (i, frozenset(factors.L[i]) & held) for held in touched for i in range(n) if i not in held
     )
     followers = _Followers(factors)
     found: Columns = []

@@ -15,7 +15,7 @@ Sources for what there is: S. Singh, R. P. Russell and P. M. Wensing, "On second
 of rigid-body dynamics: theory and implementation" (IEEE T-RO 2024).
 """
 
-from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
+from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.derivatives.analytical_derivatives import (
@@ -110,12 +110,10 @@ def inverse_dynamics_second_derivatives(
     """
     n = model.nv
     by_q, by_v = _first(model, q, qd, qdd, external_forces)
-    # along q, then v, then a
-    directions = [[*rates, *[0.0] * (2 * n)] for rates in position_rates(model, q)]
-    directions += [[0.0] * model.nq + unit(2 * n, k) for k in range(2 * n)]
-    moving = [*q, *qd, *qdd]
+    moving, along_q, along_v, along_a = _directions(model, q, qd, qdd)
+    directions = along_q + along_v + along_a
     rows = derivatives([x for row in by_q for x in row], moving, directions) if n else []
-    twice_v = derivatives([x for row in by_v for x in row], qd, [unit(n, k) for k in range(n)])
+    twice_v = derivatives([x for row in by_v for x in row], moving, along_v) if n else []
     of_q = [rows[n * i : n * (i + 1)] for i in range(n)]
     of_v = [twice_v[n * i : n * (i + 1)] for i in range(n)]
     alike = _kin(model)
@@ -172,9 +170,7 @@ def forward_dynamics_second_derivatives(
 
     def turned(columns: Matrix) -> Tensor:
         """Products F_qa x for each of some columns x, (n, n, columns)."""
-        return [
-            [[_product(row, x) for x in columns] for row in of_i] for of_i in F.dtau_dqda
-        ]
+        return [[[_product(row, x) for x in columns] for row in of_i] for of_i in F.dtau_dqda]
 
     along_q, along_v, along_tau = turned(a_q), turned(a_v), turned(a_tau)
     return ForwardDynamicsSecondDerivatives(
@@ -202,12 +198,19 @@ def _first(
     if has_constant_subspaces(model):
         found = analytical_derivatives(model, *tree, external_forces)
         return [model.independent_matrix(x) for x in (found.dtau_dq, found.dtau_dv)]
-    n = model.nv
+    moving, along_q, along_v, _ = _directions(model, q, qd, qdd)
     torque = model.independent_force(newton_euler(model, *tree, external_forces))
-    return [
-        derivatives(torque, [*q], position_rates(model, q)),
-        derivatives(torque, [*qd], [unit(n, k) for k in range(n)]),
-    ]
+    return [derivatives(torque, moving, along) for along in (along_q, along_v)]
+
+
+def _directions(
+    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> Tuple[List[Scalar], Matrix, Matrix, Matrix]:
+    """All that can move, and its rates along the freedoms of q, of qd and of qdd."""
+    n = model.nv
+    by_q = [[*rates, *[0.0] * (2 * n)] for rates in position_rates(model, q)]
+    others = [[0.0] * model.nq + unit(2 * n, k) for k in range(2 * n)]
+    return [*q, *qd, *qdd], by_q, others[:n], others[n:]
 
 
 def _kin(model: Model) -> List[int]:
@@ -226,7 +229,5 @@ def _sum(A: Sequence[Any], B: Sequence[Any]) -> Tensor:
 def _solved(factors: Any, tensor: Sequence[Any]) -> Tensor:
     """-H^-1 T over the first axis."""
     n = len(tensor)
-    columns = solved_columns(
-        factors, [[x for row in each for x in row] for each in tensor]
-    )
+    columns = solved_columns(factors, [[x for row in each for x in row] for each in tensor])
     return [[[columns[n * j + k][i] for k in range(n)] for j in range(n)] for i in range(n)]
