@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import compress
 import math
 from numbers import Real
-from typing import Any, Dict, List, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Sequence, Tuple, Union
 
 INPUT, CONSTANT, ADD, SUB, MUL, DIV, SQRT, SIN, COS, WHERE, INNER = range(11)
 
@@ -329,28 +329,20 @@ class Symbol:
         return Symbol(graph, graph.node(tuple(node)), False)
 
     def derivatives(
-        self, values: Sequence[Value], by: Sequence[Value], rates: Sequence[Sequence[Value]]
+        self,
+        function: Callable[[List[Value]], Sequence[Value]],
+        at: Sequence[Value],
+        rates: Sequence[Sequence[Value]],
     ) -> List[List[Value]]:
-        """Derivatives of values of this symbol's graph, (values, directions), by the passes.
+        """Derivatives of a function of symbols of this graph along directions, by the passes.
 
-        :param values: symbols, or numbers
-        :param by: what moves, each at most once; taken as independent, be it an input or not
-        :param rates: rates of `by` along each direction, (directions, len(by))
+        :param function: from a list of scalars to its values
+        :param at: arguments where the derivatives are taken: symbols, or numbers
+        :param rates: rates of the arguments along each direction, (directions, len(at))
         """
-        from rbd_ros.compiler.passes import along, directional_derivatives, expand
-        from rbd_ros.compiler.passes.partials import is_zero
+        from rbd_ros.compiler.passes import differentiated
 
-        graph = self.graph
-        plain = expand(graph, values) if graph.has_inner_products else values
-        directions = [along(by, each) for each in rates]
-        moved = [{n: rate for n, rate in each.items() if not is_zero(rate)} for each in directions]
-        if directions:  # a node that is held is independent as well, which its name says
-            held = {**directions[0]}
-            for each in moved:
-                for number in each:
-                    held.pop(number, None)
-            moved[0].update(dict.fromkeys(held, 0.0))
-        return directional_derivatives(graph, plain, moved)
+        return differentiated(self.graph, function, at, rates)
 
     def _as_node(self) -> Symbol:
         """Symbol of the same value without a sign, for operations whose operands have none."""

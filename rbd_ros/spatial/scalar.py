@@ -7,7 +7,7 @@ all others through NumPy. The functions here (but no spatial quantity) take arra
 
 from itertools import chain
 import math
-from typing import Any, Iterable, List, Sequence
+from typing import Any, Callable, Iterable, List, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,24 +72,27 @@ def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
 
 
 def derivatives(
-    values: Sequence[Scalar], by: Sequence[Scalar], rates: Sequence[Sequence[Scalar]]
+    function: Callable[[List[Scalar]], Sequence[Scalar]],
+    at: Sequence[Scalar],
+    rates: Sequence[Sequence[Scalar]],
 ) -> List[List[Scalar]]:
-    """Derivatives of values along directions in which other values move, (values, directions).
+    """Derivatives of a function along directions in which its arguments move.
 
-    For scalars that know what they were computed from, such as symbols.
+    For scalars that know what is computed from them, such as symbols.
 
-    :param values: what is differentiated
-    :param by: what it depends on: no matter what that was computed from, each is taken as
-        independent, and is held where its rates are zero
-    :param rates: rates of `by` along each direction, (directions, len(by))
-    :raises TypeError: if no scalar among them knows what it was computed from
+    :param function: from a list of scalars to its values
+    :param at: arguments where the derivatives are taken
+    :param rates: rates of the arguments along each direction, (directions, len(at)); what is zero
+        along all of them is held
+    :return: a row for each value, a column for each direction
+    :raises TypeError: if no argument knows what is computed from it
     """
-    for x in chain(by, values):
+    for x in at:
         method = getattr(x, 'derivatives', None)
         if method is not None:
-            found: List[List[Scalar]] = method(values, by, rates)
+            found: List[List[Scalar]] = method(function, at, rates)
             return found
-    raise TypeError('a number does not know what it was computed from: it has no derivatives')
+    raise TypeError('a number does not know what is computed from it: it has no derivatives')
 
 
 def absolute(x: Scalar) -> Scalar:

@@ -13,7 +13,7 @@ branches leave (response.py).
 from dataclasses import replace
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
+from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT, Kind
 from rbd_ros.algorithms.derivatives.analytical_derivatives import (
     analytical_derivatives,
     has_constant_subspaces,
@@ -42,7 +42,7 @@ from rbd_ros.spatial.scalar import derivatives, Scalar
 Matrix = List[List[Scalar]]
 _Forces = Optional[Mapping[int, ForceVector]]
 
-_INPUTS = {
+_INPUTS: Mapping[str, Kind] = {
     'q': CONFIGURATION,
     'qd': VELOCITY,
     'tau': FORCE,
@@ -137,18 +137,18 @@ def forward_dynamics_derivatives(
         velocity and force, (nv, nv)
     """
     factors, a = forward_motion(model, q, qd, tau, external_forces)
-    torque = model.independent_force(
-        newton_euler(
-            model,
-            model.tree_position(q),
-            model.tree_velocity(qd),
-            model.tree_velocity(a),
-            external_forces,
+    n, m, nothing = model.nv, model.nq, [0.0] * model.nv
+
+    def torque(x: List[Scalar]) -> List[Scalar]:
+        tree = (
+            model.tree_position(x[:m]),
+            model.tree_velocity(x[m : m + n]),
+            model.tree_velocity(x[m + n :]),
         )
-    )
-    n, nothing = model.nv, [0.0] * model.nv
+        return model.independent_force(newton_euler(model, *tree, external_forces))
+
     by_q = [[*rates, *nothing, *nothing] for rates in position_rates(model, q)]
-    by_v = [[0.0] * model.nq + unit(n, k) + nothing for k in range(n)]
+    by_v = [[0.0] * m + unit(n, k) + nothing for k in range(n)]
     rows = derivatives(torque, [*q, *qd, *a], by_q + by_v) if n else []
     return _solved(factors, a, [row[:n] for row in rows], [row[n:] for row in rows])
 

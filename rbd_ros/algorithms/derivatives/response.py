@@ -22,13 +22,15 @@ def responses(factors: LTDL, forces: Sequence[Sequence[Scalar]]) -> Columns:
     :param forces: right-hand sides b, each (n,); elements known to be zero are made use of
     :return: solutions, one for each of `forces`
     """
-    n = len(factors.L)
-    touched = [_touched(factors, b) for b in forces]
+    n, above = len(factors.L), _above(factors)
+    touched = [
+        set().union(*({i, *above[i]} for i, x in enumerate(b) if not is_zero(x))) for b in forces
+    ]
     # How many right-hand sides make a freedom follow the same others: whether T is worth its while
     uses = Counter(
-        (i, frozenset(factors.L[i]) & held) for held in touched for i in range(n) if i not in held
+        (i, frozenset(above[i] & held)) for held in touched for i in range(n) if i not in held
     )
-    followers = _Followers(factors)
+    followers = _Followers(factors, above)
     found: Columns = []
     for b, held in zip(forces, touched):
         y = factors.solve_transposed(b)
@@ -37,8 +39,8 @@ def responses(factors: LTDL, forces: Sequence[Sequence[Scalar]]) -> Columns:
             if i in held:
                 x[i] = factors.D_inverse[i] * y[i]
             else:
-                joined = frozenset(row) & held
-                if uses[i, joined] > len(joined):
+                joined = frozenset(above[i] & held)
+                if len(joined) < min(uses[i, joined], len(row)):
                     row = followers.row(i, joined)
             for j, l in row.items():
                 x[i] = x[i] - l * x[j]
@@ -46,23 +48,23 @@ def responses(factors: LTDL, forces: Sequence[Sequence[Scalar]]) -> Columns:
     return found
 
 
-def _touched(factors: LTDL, b: Sequence[Scalar]) -> Set[int]:
-    """Freedoms that a force acts on, and all above them."""
-    held: Set[int] = set()
-    for i, force in enumerate(b):
-        if not is_zero(force):
-            held |= {i, *factors.L[i]}
-    return held
+def _above(factors: LTDL) -> List[Set[int]]:
+    """Freedoms that the rest of a row of L^-1 is not zero for, by row."""
+    above: List[Set[int]] = []
+    for row in factors.L:
+        above.append(set(row).union(*(above[k] for k in row)))
+    return above
 
 
 class _Followers:
     """Rows of T: how a freedom that no force acts on follows those that the rest is joined to.
 
     :param factors: factors of H
+    :param above: freedoms above each one
     """
 
-    def __init__(self, factors: LTDL):
-        self._factors = factors
+    def __init__(self, factors: LTDL, above: Sequence[Set[int]]):
+        self._factors, self._above = factors, above
         self._rows: Dict[Tuple[int, FrozenSet[int]], Dict[int, Scalar]] = {}
 
     def row(self, i: int, joined: FrozenSet[int]) -> Dict[int, Scalar]:
@@ -73,7 +75,7 @@ class _Followers:
             total: Dict[int, Scalar] = {k: l for k, l in row.items() if k in joined}
             for j, l in row.items():
                 if j not in joined:
-                    for k, t in self.row(j, joined).items():
+                    for k, t in self.row(j, joined & self._above[j]).items():
                         total[k] = total[k] - l * t if k in total else -(l * t)
             self._rows[key] = total
         return self._rows[key]

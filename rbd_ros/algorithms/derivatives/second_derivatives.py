@@ -15,6 +15,7 @@ Sources for what there is: S. Singh, R. P. Russell and P. M. Wensing, "On second
 of rigid-body dynamics: theory and implementation" (IEEE T-RO 2024).
 """
 
+from functools import partial
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
@@ -27,6 +28,7 @@ from rbd_ros.algorithms.derivatives.forward_dynamics_derivatives import (
     solved_columns,
     unit,
 )
+from rbd_ros.algorithms.inertia_matrix.inverse_mass_matrix import symmetric_inverse
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
 from rbd_ros.algorithms.kinds import (
@@ -40,7 +42,7 @@ from rbd_ros.algorithms.kinds import (
 )
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
-from rbd_ros.spatial.scalar import derivatives, Scalar
+from rbd_ros.spatial.scalar import derivatives, inner, Scalar
 
 Matrix = List[List[Scalar]]
 Tensor = List[Matrix]
@@ -109,11 +111,15 @@ def inverse_dynamics_second_derivatives(
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     """
     n = model.nv
-    by_q, by_v = _first(model, q, qd, qdd, external_forces)
-    moving, along_q, along_v, along_a = _directions(model, q, qd, qdd)
-    directions = along_q + along_v + along_a
-    rows = derivatives([x for row in by_q for x in row], moving, directions) if n else []
-    twice_v = derivatives([x for row in by_v for x in row], moving, along_v) if n else []
+    at, along_q, along_v, along_a = _directions(model, q, qd, qdd)
+
+    def first(x: List[Scalar], which: int) -> List[Scalar]:
+        y, yd, ydd = _parts(model, x)
+        found = _first(model, y, yd, ydd, external_forces)[which]
+        return [element for row in found for element in row]
+
+    rows = derivatives(partial(first, which=0), at, along_q + along_v + along_a) if n else []
+    twice_v = derivatives(partial(first, which=1), at, along_v) if n else []
     of_q = [rows[n * i : n * (i + 1)] for i in range(n)]
     of_v = [twice_v[n * i : n * (i + 1)] for i in range(n)]
     alike = _kin(model)
@@ -161,21 +167,20 @@ def forward_dynamics_second_derivatives(
     :param tau: independent generalized forces, (nv,) [N m, N]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     """
-    n = model.nv
     factors, a = forward_motion(model, q, qd, tau, external_forces)
     by_q, by_v = _first(model, q, qd, a, external_forces)
     a_q, a_v = solved_columns(factors, by_q), solved_columns(factors, by_v)
-    a_tau = [factors.solve(unit(n, k)) for k in range(n)]
+    a_tau = symmetric_inverse(factors)
     F = inverse_dynamics_second_derivatives(model, q, qd, a, external_forces)
 
     def turned(columns: Matrix) -> Tensor:
         """Products F_qa x for each of some columns x, (n, n, columns)."""
-        return [[[_product(row, x) for x in columns] for row in of_i] for of_i in F.dtau_dqda]
+        return [[[inner(row, x) for x in columns] for row in of_i] for of_i in F.dtau_dqda]
 
     along_q, along_v, along_tau = turned(a_q), turned(a_v), turned(a_tau)
     return ForwardDynamicsSecondDerivatives(
         *(
-            _solved(factors, tensor)
+            _solved(a_tau, tensor)
             for tensor in (
                 _sum(_sum(F.dtau_dqdq, along_q), [list(zip(*x)) for x in along_q]),
                 _sum(F.dtau_dqdv, along_v),
@@ -198,15 +203,25 @@ def _first(
     if has_constant_subspaces(model):
         found = analytical_derivatives(model, *tree, external_forces)
         return [model.independent_matrix(x) for x in (found.dtau_dq, found.dtau_dv)]
-    moving, along_q, along_v, _ = _directions(model, q, qd, qdd)
-    torque = model.independent_force(newton_euler(model, *tree, external_forces))
-    return [derivatives(torque, moving, along) for along in (along_q, along_v)]
+    at, along_q, along_v, _ = _directions(model, q, qd, qdd)
+
+    def torque(x: List[Scalar]) -> List[Scalar]:
+        y, yd, ydd = _parts(model, x)
+        tree = (model.tree_position(y), model.tree_velocity(yd), model.tree_velocity(ydd))
+        return model.independent_force(newton_euler(model, *tree, external_forces))
+
+    return [derivatives(torque, at, along) for along in (along_q, along_v)]
+
+
+def _parts(model: Model, x: List[Scalar]) -> List[List[Scalar]]:
+    """Configuration, velocity and acceleration, which come as one list."""
+    return [x[: model.nq], x[model.nq : model.nq + model.nv], x[model.nq + model.nv :]]
 
 
 def _directions(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> Tuple[List[Scalar], Matrix, Matrix, Matrix]:
-    """All that can move, and its rates along the freedoms of q, of qd and of qdd."""
+    """Configuration, velocity and acceleration as one list, and its rates along each of them."""
     n = model.nv
     by_q = [[*rates, *[0.0] * (2 * n)] for rates in position_rates(model, q)]
     others = [[0.0] * model.nq + unit(2 * n, k) for k in range(2 * n)]
@@ -218,16 +233,12 @@ def _kin(model: Model) -> List[int]:
     return [i for i in model.independent for _ in range(model.body(i).joint.nv)]
 
 
-def _product(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    return sum((x * y for x, y in zip(a, b)), 0.0)
-
-
 def _sum(A: Sequence[Any], B: Sequence[Any]) -> Tensor:
     return [[[x + y for x, y in zip(*rows)] for rows in zip(*each)] for each in zip(A, B)]
 
 
-def _solved(factors: Any, tensor: Sequence[Any]) -> Tensor:
-    """-H^-1 T over the first axis."""
+def _solved(inverse: Matrix, tensor: Sequence[Any]) -> Tensor:
+    """-H^-1 T over the first axis, with the inverse of H."""
     n = len(tensor)
-    columns = solved_columns(factors, [[x for row in each for x in row] for each in tensor])
-    return [[[columns[n * j + k][i] for k in range(n)] for j in range(n)] for i in range(n)]
+    of_pairs = [[[x[j][k] for x in tensor] for k in range(n)] for j in range(n)]
+    return [[[-inner(row, x) for x in each] for each in of_pairs] for row in inverse]

@@ -6,7 +6,11 @@ the nodes' own derivatives are is in partials.py; what a branch not taken must n
 guards.py. `expand` writes out scalar products for what takes none.
 """
 
-from rbd_ros.compiler.passes.differentiate import directional_derivatives, jacobian
+from rbd_ros.compiler.passes.differentiate import (
+    differentiated,
+    directional_derivatives,
+    jacobian,
+)
 from rbd_ros.compiler.passes.elimination import vertex_elimination
 from rbd_ros.compiler.passes.expand import expand
 from rbd_ros.compiler.passes.forward_mode import forward_mode
@@ -15,6 +19,7 @@ from rbd_ros.compiler.passes.reverse_mode import reverse_mode
 
 __all__ = [
     'along',
+    'differentiated',
     'Direction',
     'directional_derivatives',
     'expand',

@@ -9,16 +9,18 @@ from __future__ import annotations
 from dataclasses import astuple
 from functools import reduce
 from operator import or_
-from typing import Dict, List, Sequence
+from typing import Callable, Dict, List, Sequence
 
-from rbd_ros.compiler.graph import Graph, Symbol, Value
+from rbd_ros.compiler.graph import Graph, INPUT, Symbol, Value
 from rbd_ros.compiler.passes.elimination import vertex_elimination
+from rbd_ros.compiler.passes.expand import expand, replace
 from rbd_ros.compiler.passes.forward_mode import forward_mode
 from rbd_ros.compiler.passes.partials import (
     accumulate,
     along,
     changed_by,
     Direction,
+    is_zero,
     transmitting,
 )
 from rbd_ros.compiler.passes.reverse_mode import reverse_mode
@@ -66,6 +68,36 @@ def directional_derivatives(
     if len(order) > _LONG or min(len(outputs), len(directions)) <= 1:
         return sweep
     return _cheaper(graph, outputs, sweep, vertex_elimination(graph, outputs, directions))
+
+
+def differentiated(
+    graph: Graph,
+    function: Callable[[List[Value]], Sequence[Value]],
+    at: Sequence[Value],
+    rates: Sequence[Sequence[Value]],
+) -> Rows:
+    """Derivatives of a function of symbols along directions, (values, directions).
+
+    :param function: from a list of scalars to its values
+    :param at: arguments where the derivatives are taken: symbols, computed or not, or numbers
+    :param rates: rates of the arguments along each direction; what is zero in all is held
+    """
+    # What a node was computed from may show through in what is made of it (c x times d is made
+    # as (c d) x), and would move as well. So the function is that of new inputs, for which what
+    # they stand for is put in afterwards.
+    arguments, instead = list(at), {}
+    for k, x in enumerate(at):
+        if isinstance(x, Symbol) and (x.negative or graph.nodes[x.number][0] != INPUT):
+            (arguments[k],) = graph.inputs(f'argument {len(graph.nodes)}', 1)
+            instead[arguments[k].number] = x
+    values = expand(graph, function(list(arguments)))
+    directions = []
+    for each in rates:
+        moving = [k for k, rate in enumerate(each) if not is_zero(rate)]
+        directions.append(along([arguments[k] for k in moving], [each[k] for k in moving]))
+    rows = directional_derivatives(graph, values, directions)
+    flat = iter(replace(graph, [x for row in rows for x in row], instead))
+    return [[next(flat) for _ in row] for row in rows]
 
 
 def _along_directions(gradient: Direction, directions: Sequence[Direction]) -> List[Value]:

@@ -1,9 +1,9 @@
-"""Scalar products written out as sums of products, for whoever takes no other operations."""
+"""Nodes replaced: scalar products by sums of products, for whoever takes no other operations."""
 
 from __future__ import annotations
 
 import operator
-from typing import Any, Callable, Dict, List, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Sequence
 
 from rbd_ros.compiler.graph import (
     ADD,
@@ -39,9 +39,18 @@ def expand(graph: Graph, outputs: Sequence[Value]) -> List[Value]:
 
     :param outputs: symbols of the graph, or floats
     """
-    if not graph.has_inner_products:
-        return list(outputs)
-    found: Dict[int, Value] = {}
+    return replace(graph, outputs, {}) if graph.has_inner_products else list(outputs)
+
+
+def replace(graph: Graph, outputs: Sequence[Value], instead: Mapping[int, Value]) -> List[Value]:
+    """Outputs with other values in the place of some nodes, in the same graph.
+
+    Scalar products are written out on the way.
+
+    :param outputs: symbols of the graph, or floats
+    :param instead: what takes the place of a node, by its number
+    """
+    found: Dict[int, Value] = dict(instead)
 
     def value(number: int) -> Any:
         node = graph.nodes[number]

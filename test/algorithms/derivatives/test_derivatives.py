@@ -11,23 +11,26 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support import random_trees
-from support.definitions import definition_of
+from support.definitions import by_differentiation, definition_of
+from support.slopes import assert_slopes, by_array, by_configuration, rates_of, slope
 from support.states import every_robot, named_robot, random_forces, random_state
-from support.textbook_trees import with_pinion
+from support.textbook_trees import check, every_tree, named_tree, with_pinion
 
 from rbd_ros import Robot
 from rbd_ros.algorithms.declaration import derivatives_of
 from rbd_ros.algorithms.derivatives.analytical_derivatives import analytical_derivatives
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 
-STEP = 2e-4
 MANY = 40
 
 
-def slope(function):
-    """Derivative at zero of a function of one number, to fourth order."""
-    one, two = (function(k * STEP) - function(-k * STEP) for k in (1, 2))
-    return (8.0 * one - two) / (12.0 * STEP)
+def interpreted(definition, *arrays):
+    """Results of a definition without machine code."""
+    flat = definition.interpret(*(np.asarray(x).tolist() for x in arrays))
+    return [
+        np.array(x, dtype=float).reshape(output.shape)
+        for x, output in zip(flat, definition.outputs)
+    ]
 
 
 @every_robot
@@ -48,6 +51,95 @@ def test_derivatives_are_slopes(name):
         scale = np.abs(expected).max()
         assert_allclose(getattr(found, field), expected, atol=1e-8 * scale, err_msg=field)
     assert_allclose(found.dtau_da, robot.mass_matrix(q), rtol=1e-11, atol=1e-11)
+
+
+@every_tree
+def test_the_gradient_of_the_inertia_matrix_is_the_slope_of_the_textbooks(name):
+    tree = named_tree(name)
+    q, v, _ = tree.states[0]
+    H, dH_dq = interpreted(definition_of(tree.model, 'mass_matrix_derivatives'), q)
+    check('gradient H', name, H, tree.book.mass_matrix(q))
+    expected = by_configuration(tree.book.mass_matrix, q, rates_of(tree.book.layout, q))
+    assert_slopes(dH_dq, expected)
+    assert np.array_equal(dH_dq, np.swapaxes(dH_dq, 0, 1))
+    # the rate of H is C + C^T with the Coriolis matrix of the Christoffel symbols
+    C = tree.book.coriolis_matrix(q, v)
+    check('rate of H', name, dH_dq @ v, C + C.T, 1e-11)
+
+
+@every_tree
+def test_the_gradients_of_energy_are_slopes_of_the_textbooks(name):
+    tree = named_tree(name)
+    book = tree.book
+    q, v, _ = tree.states[0]
+    found = interpreted(definition_of(tree.model, 'energy_derivatives'), q, v)
+    kinetic, potential, kinetic_q, kinetic_v, potential_q, potential_v = found
+    check('kinetic', name, kinetic, book.kinetic_energy(q, v))
+    check('potential', name, potential, book.potential_energy(q))
+    rates = rates_of(book.layout, q)
+    by_q = by_configuration(lambda x: book.kinetic_energy(x, v), q, rates)
+    assert_slopes(kinetic_q, by_q, what='dkinetic_dq')
+    check('dkinetic_dv', name, kinetic_v, book.mass_matrix(q) @ v)
+    by_q = by_configuration(book.potential_energy, q, rates)
+    assert_slopes(potential_q, by_q, what='dpotential_dq')
+    check('dpotential_dq', name, potential_q, book.gravity_torque(q), 1e-12)
+    assert not np.any(potential_v)
+
+
+@every_tree
+def test_derivatives_of_bias_force_and_gravity_are_slopes_of_the_textbooks(name):
+    tree = named_tree(name)
+    book, forces = tree.book, tree.forces
+    q, v, _ = tree.states[0]
+    rates = rates_of(book.layout, q)
+
+    def bias(q, v):
+        return book.inverse_dynamics(q, v, 0.0 * v, forces)
+
+    by_q, by_v = (
+        by_configuration(lambda x: bias(x, v), q, rates),
+        by_array(lambda x: bias(q, x), v),
+    )
+    links = tuple(forces)
+    for way in (definition_of, by_differentiation):
+        definition = way(tree.model, 'bias_force_derivatives', forces=links)
+        C, dC_dq, dC_dv = interpreted(definition, q, v, *forces.values())
+        check('bias force', name, C, bias(q, v), 1e-12)
+        assert_slopes(dC_dq, by_q, what='dC_dq')
+        assert_slopes(dC_dv, by_v, what='dC_dv')
+    tau, dtau_dq = interpreted(definition_of(tree.model, 'gravity_torque_derivatives'), q)
+    check('gravity', name, tau, book.gravity_torque(q), 1e-12)
+    assert_slopes(dtau_dq, by_configuration(book.gravity_torque, q, rates), what='dtau_dq')
+
+
+@every_robot
+def test_methods_are_parts_of_those_of_inverse_dynamics(name):
+    """At rest, and without acceleration; the stiffness of gravity is symmetric along positions."""
+    robot = named_robot(name)
+    q, v, a = random_state(robot)
+    forces = random_forces(robot)
+    functions, rest = robot.derivatives, 0.0 * v
+    bias = functions.bias_force(q, v, forces)
+    for ours, theirs in zip(bias, functions.inverse_dynamics(q, v, rest, forces)):
+        assert_allclose(ours, theirs, rtol=0, atol=1e-10 * max(1.0, np.abs(theirs).max()))
+    still = functions.inverse_dynamics(q, rest, rest)
+    gravity = functions.gravity_torque(q)
+    assert_allclose(gravity.tau, still.tau, rtol=0, atol=1e-11)
+    assert_allclose(gravity.dtau_dq, still.dtau_dq, rtol=0, atol=1e-10)
+    mass, energy = functions.mass_matrix(q), functions.energy(q, v)
+    assert_allclose(mass.H, robot.mass_matrix(q), rtol=0, atol=1e-12)
+    assert_allclose(energy.dkinetic_dv, mass.H @ v, rtol=0, atol=1e-10)
+    assert_allclose(
+        energy.dkinetic_dq, 0.5 * np.einsum('ijk,i,j', mass.dH_dq, v, v), rtol=0, atol=1e-9
+    )
+    centre = functions.centre_of_mass_jacobian(q)
+    assert_allclose(centre.J, robot.centre_of_mass_jacobian(q), rtol=0, atol=1e-12)
+    assert_allclose(
+        functions.inverse_dynamics(q, v, a).dtau_dq - functions.bias_force(q, v).dC_dq,
+        np.einsum('ijk,j->ik', mass.dH_dq, a),
+        rtol=0,
+        atol=1e-9,
+    )
 
 
 def test_batches_and_single_states_agree():
@@ -99,5 +191,4 @@ def test_what_takes_the_place_of_derivatives_must_return_the_same():
             by=['q'],
             result=result,
             written_out=analytical_derivatives,
-            where=lambda model: True,
         )

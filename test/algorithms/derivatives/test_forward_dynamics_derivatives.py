@@ -1,0 +1,206 @@
+"""Derivatives of forward dynamics: textbooks, Pinocchio, both ways, and differentiation of ABA."""
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+from support import example_robots
+from support.all_joints import JOINTS, tree
+from support.definitions import by_differentiation, definition_of
+from support.slopes import assert_slopes, by_array, by_configuration, by_motion, rates_of
+from support.states import every_robot, named_robot, random_forces, random_state
+from support.textbook_trees import check, every_tree, named_tree
+
+from rbd_ros import Robot
+from rbd_ros.algorithms.declaration import derivatives_of
+from rbd_ros.algorithms.derivatives.forward_dynamics_derivatives import (
+    forward_dynamics_derivatives,
+    ForwardDynamicsDerivatives,
+)
+from rbd_ros.algorithms.inertia_matrix.forward_dynamics import forward_dynamics
+from rbd_ros.model import SingularMassMatrixError
+from rbd_ros.model.random_models import random_chain
+from rbd_ros.resources import resource_path
+from rbd_ros.robot.kernels import declared
+from rbd_ros.robot.variants import definition, variant
+from rbd_ros.spatial import RigidBodyInertia
+
+NAME = 'forward_dynamics_derivatives'
+BY_HAND = 'forward_dynamics_analytical_derivatives'
+FIELDS = ForwardDynamicsDerivatives._fields
+
+
+def interpreted(definition, state, forces):
+    """Results of a definition on floats, with forces in base coordinates by link."""
+    flat = definition.interpret(*(np.asarray(x).tolist() for x in (*state, *forces.values())))
+    shapes = [output.shape for output in definition.outputs]
+    return [np.array(x, dtype=float).reshape(shape) for x, shape in zip(flat, shapes)]
+
+
+@lru_cache(maxsize=None)
+def both_ways(name):
+    """Definitions of a textbook tree: differentiated, and by hand where there is such."""
+    found = named_tree(name)
+    links = tuple(found.forces)
+    ways = [by_differentiation(found.model, NAME, forces=links)]
+    if 'rolling' not in name:
+        ways.append(definition_of(found.model, BY_HAND, forces=links))
+    return ways
+
+
+@every_tree
+def test_they_are_slopes_of_the_textbooks_accelerations(name):
+    tree = named_tree(name)
+    book, forces = tree.book, tree.forces
+    for q, v, tau in tree.states:
+        expected = (
+            by_configuration(
+                lambda x, v=v, tau=tau: book.forward_dynamics(x, v, tau, forces),
+                q,
+                rates_of(book.layout, q),
+            ),
+            by_array(lambda x, q=q, tau=tau: book.forward_dynamics(q, x, tau, forces), v),
+        )
+        for way in both_ways(name):
+            a, da_dq, da_dv, da_dtau = interpreted(way, (q, v, tau), forces)
+            H = book.mass_matrix(q)
+            bound = 1e-12 + 1e-14 * np.linalg.cond(H)
+            check(f'{NAME} a', name, a, book.forward_dynamics(q, v, tau, forces), bound)
+            check(f'{NAME} da_dtau', name, da_dtau, np.linalg.inv(H), bound)
+            assert np.array_equal(da_dtau, da_dtau.T)
+            assert_slopes(da_dq, expected[0], 1e-7, 'da_dq')
+            assert_slopes(da_dv, expected[1], 1e-7, 'da_dv')
+
+
+@every_tree
+def test_both_ways_agree(name):
+    if 'rolling' in name:
+        pytest.skip('only differentiation knows a motion subspace that depends on q')
+    tree = named_tree(name)
+    for state in tree.states:
+        found = [interpreted(way, state, tree.forces) for way in both_ways(name)]
+        for field, one, other in zip(FIELDS, *found):
+            check(f'both ways {field}', name, one, other, 1e-11)
+
+
+@pytest.mark.parametrize('joint', [x for x in JOINTS if x.is_lower_pair], ids=repr)
+def test_every_joint_type_by_differentiation_of_the_articulated_body_algorithm(joint, rng):
+    """Which shares neither the inertia matrix nor inverse dynamics with them."""
+    model = tree(joint, 1)
+    q = Robot(model).random_configuration(rng)
+    state, forces = (q, *rng.normal(size=(2, model.nv))), {'link2': rng.normal(size=6)}
+    aba = derivatives_of(
+        forward_dynamics,
+        'aba_derivatives',
+        by=('q', 'v', 'tau'),
+        result=ForwardDynamicsDerivatives,
+    )
+    aba = definition(model, variant(model, aba, forces=tuple(forces)))
+    found = interpreted(definition_of(model, NAME, forces=tuple(forces)), state, forces)
+    for field, ours, theirs in zip(FIELDS, found, interpreted(aba, state, forces)):
+        check(f'ABA {field}', repr(joint), ours, theirs, 1e-10)
+
+
+@every_robot
+def test_kernels_return_slopes_of_forward_dynamics(name):
+    robot = named_robot(name)
+    q, v, tau = random_state(robot)
+    forces = random_forces(robot)
+    found = robot.derivatives.forward_dynamics(q, v, tau, forces)
+    fd = robot.forward_dynamics
+    assert_allclose(found.a, fd(q, v, tau, forces), rtol=1e-10, atol=1e-10)
+    assert_slopes(found.da_dq, by_motion(lambda x: fd(x, v, tau, forces), robot, q), 1e-7)
+    assert_slopes(found.da_dv, by_array(lambda x: fd(q, x, tau, forces), v), 1e-7)
+    assert_slopes(found.da_dtau, by_array(lambda x: fd(q, v, x, forces), tau), 1e-7)
+
+
+@every_robot
+def test_they_undo_those_of_inverse_dynamics(name):
+    """At the acceleration found, H da/dx = -dtau/dx."""
+    robot = named_robot(name)
+    q, v, tau = random_state(robot, 3)
+    found = robot.derivatives.forward_dynamics(q, v, tau)
+    inverse = robot.derivatives.inverse_dynamics(q, v, found.a)
+    assert_allclose(inverse.tau, tau, rtol=0, atol=1e-10)
+    unit = inverse.dtau_da @ found.da_dtau
+    assert_allclose(unit, np.eye(robot.nv), rtol=0, atol=1e-10)
+    for ours, theirs in ((found.da_dq, inverse.dtau_dq), (found.da_dv, inverse.dtau_dv)):
+        assert_allclose(inverse.dtau_da @ ours, -theirs, rtol=0, atol=1e-11 * np.abs(theirs).max())
+
+
+def test_batches_and_results_in_place_agree_with_single_states():
+    robot = named_robot('gears')
+    states = [random_state(robot, seed) for seed in range(9)]
+    function = robot.derivatives.forward_dynamics
+    one = function(*states[0])
+    given = [np.empty_like(x) for x in one]
+    assert function(*states[0], out=given)[1] is given[1]
+    many = function(*(np.array(x) for x in zip(*states)))
+    for k, state in enumerate(states):
+        for single, row in zip(function(*state), many):
+            assert_allclose(row[k], single, rtol=1e-11, atol=1e-11)
+    for single, array in zip(one, given):
+        assert np.array_equal(single, array)
+
+
+@pytest.mark.parametrize(('name', 'floating'), [('ur5_robot', False), ('solo12', True)])
+def test_they_are_pinocchios(name, floating):
+    from support.pinocchio_bridge import Bridge, pin
+
+    text = example_robots.dynamics_xml(example_robots.path(name).read_text())
+    bridge, robot = Bridge(text, floating), Robot.from_urdf(text, floating_base=floating)
+    for q, v, tau in zip(*bridge.layout.random_states(np.random.default_rng(4), 3)):
+        theirs = pin.computeABADerivatives(
+            bridge.model, bridge.data, bridge.q(q), bridge.v(v), bridge.P @ tau
+        )
+        inverse = np.triu(theirs[2]) + np.triu(theirs[2], 1).T
+        found = robot.derivatives.forward_dynamics(q, v, tau)
+        for field, ours, block in zip(FIELDS[1:], found[1:], (*theirs[:2], inverse)):
+            expected = bridge.P.T @ block @ bridge.P
+            check(f'Pinocchio {field}', name, ours, expected, 1e-9)
+
+
+def test_half_the_operations_of_differentiating_forward_dynamics():
+    """Of a UR5, the function itself included; that is what the detour is for."""
+    model = Robot.from_urdf(example_robots.path('ur5_robot')).model
+    direct = derivatives_of(
+        forward_dynamics,
+        'aba_derivatives',
+        by=('q', 'v', 'tau'),
+        result=ForwardDynamicsDerivatives,
+    )
+
+    def operations(declared):
+        count = definition(model, variant(model, declared)).program().count
+        return count.multiplications + count.additions
+
+    ours = operations(forward_dynamics_derivatives.declaration)
+    assert ours <= 2300 and ours < 0.65 * operations(direct)
+
+
+def test_a_joint_that_moves_no_mass_is_named():
+    model = random_chain(3, 1)
+    massless = replace(model.bodies[-1], inertia=RigidBodyInertia.zero())
+    robot = Robot(replace(model, bodies=(*model.bodies[:-1], massless)))
+    with pytest.raises(SingularMassMatrixError, match=robot.joint_names[-1]):
+        robot.derivatives.forward_dynamics(*np.zeros((3, 3)))
+
+
+def test_a_kernel_is_made_of_the_way_with_fewer_operations():
+    """By hand for an arm of many different axes, by differentiation for one of few."""
+    few = Robot.from_urdf(resource_path('urdf', 'planar_3r.urdf')).model
+    for name in (NAME, 'inverse_dynamics_derivatives'):
+        counts = []
+        for model in (few, random_chain(6, 1)):
+            by_hand = replace(declared(name).instead.algorithm, instead=None)
+            differentiated = replace(declared(name), instead=None)
+            made, *ways = (
+                definition(model, variant(model, x)).program().count
+                for x in (declared(name), differentiated, by_hand)
+            )
+            total = [x.multiplications + x.additions for x in (made, *ways)]
+            assert total[0] == min(total[1:])
+            counts.append(total[1] < total[2])
+        assert counts == [True, False]
