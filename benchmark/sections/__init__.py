@@ -10,6 +10,7 @@ from sections.section import Section
 _FILES = (
     'single_calls',
     'every_call',
+    'derivatives',
     'batches',
     'small_batches',
     'threads',

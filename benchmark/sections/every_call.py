@@ -156,6 +156,14 @@ _PAIRS: Dict[str, Tuple[float, _Pair]] = {
         _TWICE,
         _plain('derivatives.inverse_dynamics', 'computeRNEADerivatives', 'q v a'),
     ),
+    'derivatives.forward_dynamics': (
+        _TWICE,
+        _plain('derivatives.forward_dynamics', 'computeABADerivatives', 'q v a'),
+    ),
+    'derivatives.gravity_torque': (
+        _TWICE,
+        _plain('derivatives.gravity_torque', 'computeGeneralizedGravityDerivatives', 'q'),
+    ),
     'integrate': (
         _TWICE,
         lambda robot, pin, s: (

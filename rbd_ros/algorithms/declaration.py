@@ -69,6 +69,7 @@ class Declaration:
     :param along: symbols of the inputs to differentiate by, none as a rule; see `derivatives_of`
     :param instead: what takes its place for some models, None as a rule
     :param differentiates: whether the text asks its scalars for derivatives
+    :param patient: whether a quick kernel is worth a long time to compile
     :param arrays: the inputs that are arrays, by symbol
     :param choices: the inputs that are chosen when it is compiled, by symbol
     :param takes_forces: whether external forces are among the inputs
@@ -88,6 +89,7 @@ class Declaration:
     along: Tuple[str, ...] = ()
     instead: Optional[Instead] = None
     differentiates: bool = False
+    patient: bool = False
     arrays: Dict[str, Array] = field(init=False, repr=False)
     choices: Dict[str, Choice] = field(init=False, repr=False)
     takes_forces: bool = field(init=False, repr=False)
@@ -137,7 +139,7 @@ class Declaration:
     def suited_to(self, model: Model) -> Declaration:
         """Declaration that a kernel for a model is made of: this one, or what takes its place."""
         if self.instead is not None and self.instead.where(model):
-            return self.instead.algorithm
+            return self.instead.algorithm.suited_to(model)
         return self
 
     def __call__(self, model: Model, arguments: Mapping[str, Any]) -> Tuple[Any, ...]:
@@ -178,6 +180,7 @@ def algorithm(
     check: Optional[Check] = None,
     peer: Optional[str] = None,
     differentiates: bool = False,
+    patient: bool = False,
     written_out: Optional[Callable[..., Any]] = None,
     where: Callable[[Model], bool] = _never,
     possible: Callable[[Model], bool] = _never,
@@ -196,6 +199,8 @@ def algorithm(
     :param peer: function of Pinocchio's binding that computes the same from the same inputs
     :param differentiates: whether the text asks its scalars for derivatives
         (`rbd_ros.spatial.scalar.derivatives`), so that it always runs on symbols
+    :param patient: whether a kernel that is quick to run is worth a long time to compile, some
+        ten seconds for a humanoid
     :param written_out: declared algorithm of the same inputs and results that takes its place for
         some models
     :param where: whether a model is one of those, without a look at the operations
@@ -219,6 +224,7 @@ def algorithm(
             peer,
             instead=instead,
             differentiates=differentiates,
+            patient=patient,
         )
         return text
 

@@ -54,6 +54,7 @@ class Definition:
         come the derivatives of each of them along each of these, directions as last axis
     :param differentiates: whether `evaluate` asks its scalars for derivatives, and so always takes
         symbols
+    :param patient: whether a function that is quick to run is worth a long time to compile
     :param alternative: another way to the same outputs; the program is that of fewer operations
     """
 
@@ -70,6 +71,7 @@ class Definition:
     tangents: Tuple[Tangent, ...] = ()
     differentiates: bool = False
     alternative: Optional[Definition] = None
+    patient: bool = False
 
     def __post_init__(self) -> None:
         if len(self.outputs) > 1 and self.result is None:
@@ -114,7 +116,9 @@ class Definition:
         # A builtin's documentation begins with its signature, which CPython tells by this mark.
         summary = self.doc.partition('\n--\n\n')[2] or self.doc  # without the signature
         summary = summary.strip().partition('\n')[0]
-        return Program(self.name, self.inputs, self.outputs, graph, tuple(values), summary)
+        return Program(
+            self.name, self.inputs, self.outputs, graph, tuple(values), summary, self.patient
+        )
 
     def interpret(self, *arrays: Scalars) -> Sequence[Scalars]:
         """Flat lists of the outputs, from lists of numbers for the inputs, without a compiler."""

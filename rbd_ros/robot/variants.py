@@ -172,6 +172,7 @@ def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
         tangents=variant.tangents(model),
         differentiates=variant.algorithm.differentiates,
         alternative=alternative,
+        patient=variant.algorithm.patient,
     )
 
 

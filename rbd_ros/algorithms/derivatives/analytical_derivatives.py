@@ -47,8 +47,13 @@ from rbd_ros.spatial import (
 )
 from rbd_ros.spatial.scalar import inner, Scalar
 
-# Stored whole, as the compiler's derivatives are.
-_SYMMETRIC = replace(INERTIA_MATRIX, symmetric=False)
+#: What comes out; the inertia matrix stored whole, as the compiler's derivatives are.
+INVERSE_DYNAMICS_OUTPUTS = {
+    'tau': FORCE,
+    'dtau_dq': MATRIX,
+    'dtau_dv': MATRIX,
+    'dtau_da': replace(INERTIA_MATRIX, symmetric=False),
+}
 
 
 class InverseDynamicsDerivatives(NamedTuple):
@@ -96,7 +101,7 @@ def require_constant_subspaces(
         'qdd': ACCELERATION,
         'external_forces': EXTERNAL_FORCES,
     },
-    outputs={'tau': FORCE, 'dtau_dq': MATRIX, 'dtau_dv': MATRIX, 'dtau_da': _SYMMETRIC},
+    outputs=INVERSE_DYNAMICS_OUTPUTS,
     result=InverseDynamicsDerivatives,
     model=EQUIVALENT,
     source='Singh, Russell and Wensing, IEEE RA-L 2022',

@@ -1,11 +1,12 @@
 """Dynamics together with its derivatives, in one pass.
 
-There are two ways to those of inverse dynamics: differentiation of its text, exact to rounding,
-which is the compiler's (rbd_ros/compiler/passes), and a recursion written out by hand
-(analytical_derivatives.py). Each checks the other, and a kernel is made of the one that takes
-fewer operations: of a robot with more than a few joints that is the one by hand, down to half of
-them, because a pair of joints takes five scalar products there however far apart, while
-differentiation carries each derivative along the whole way between two joints.
+There are three ways to those of inverse dynamics: differentiation of its text, exact to rounding,
+which is the compiler's (rbd_ros/compiler/passes), and a recursion written out by hand, in the
+coordinates of one body (analytical_derivatives.py) or of each (derivatives_by_bodies.py). They
+check each other, and a kernel is made of the one that takes the fewest operations: of a robot with
+more than a few joints that is one by hand, down to half of them, because what a pair of joints
+takes there does not depend on how far apart they are, while differentiation carries each
+derivative along the whole way between two joints.
 
 What has no velocities or accelerations in it is a part of the same recursion, which folds away
 what is zero.
@@ -13,12 +14,17 @@ what is zero.
 
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
-from rbd_ros.algorithms.declaration import algorithm, derivatives_of, EQUIVALENT
+from rbd_ros.algorithms.declaration import algorithm, derivatives_of, EQUIVALENT, Kind
 from rbd_ros.algorithms.derivatives.analytical_derivatives import (
     analytical_derivatives,
     has_constant_subspaces,
     InverseDynamicsDerivatives,
     require_constant_subspaces,
+)
+from rbd_ros.algorithms.derivatives.derivatives_by_bodies import (
+    always,
+    derivatives_by_bodies,
+    has_very_many_freedoms,
 )
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inverse_dynamics.newton_euler import (
@@ -50,7 +56,7 @@ INVERSE_DYNAMICS_DERIVATIVES = derivatives_of(
     'inverse_dynamics_derivatives',
     by=('q', 'v', 'a'),
     result=InverseDynamicsDerivatives,
-    written_out=analytical_derivatives,
+    written_out=derivatives_by_bodies,
     where=has_many_freedoms,
     possible=has_constant_subspaces,
     peer='computeRNEADerivatives',
@@ -70,10 +76,18 @@ class BiasForceDerivatives(NamedTuple):
     dC_dv: Any
 
 
+_BIAS_FORCE_INPUTS: Mapping[str, Kind] = {
+    'q': CONFIGURATION,
+    'qd': VELOCITY,
+    'external_forces': EXTERNAL_FORCES,
+}
+_BIAS_FORCE_OUTPUTS = {'C': FORCE, 'dC_dq': MATRIX, 'dC_dv': MATRIX}
+
+
 @algorithm(
     'bias_force_analytical_derivatives',
-    inputs={'q': CONFIGURATION, 'qd': VELOCITY, 'external_forces': EXTERNAL_FORCES},
-    outputs={'C': FORCE, 'dC_dq': MATRIX, 'dC_dv': MATRIX},
+    inputs=_BIAS_FORCE_INPUTS,
+    outputs=_BIAS_FORCE_OUTPUTS,
     result=BiasForceDerivatives,
     model=EQUIVALENT,
     source='Singh, Russell and Wensing, IEEE RA-L 2022',
@@ -92,8 +106,30 @@ def bias_force_analytical_derivatives(
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     """
     rest = [0.0] * model.tree_nv
-    found = analytical_derivatives(model, q, qd, rest, external_forces)
-    return BiasForceDerivatives(*found[:3])
+    return BiasForceDerivatives(*analytical_derivatives(model, q, qd, rest, external_forces)[:3])
+
+
+@algorithm(
+    'bias_force_derivatives_by_bodies',
+    inputs=_BIAS_FORCE_INPUTS,
+    outputs=_BIAS_FORCE_OUTPUTS,
+    result=BiasForceDerivatives,
+    model=EQUIVALENT,
+    source='RBDA 2.11',
+    check=require_constant_subspaces,
+    written_out=bias_force_analytical_derivatives,
+    where=has_very_many_freedoms,
+    possible=always,
+)
+def bias_force_derivatives_by_bodies(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    external_forces: Optional[Mapping[int, ForceVector]] = None,
+) -> BiasForceDerivatives:
+    """Bias force and its derivatives, as `bias_force_analytical_derivatives`."""
+    rest = [0.0] * model.tree_nv
+    return BiasForceDerivatives(*derivatives_by_bodies(model, q, qd, rest, external_forces)[:3])
 
 
 BIAS_FORCE_DERIVATIVES = derivatives_of(
@@ -101,7 +137,7 @@ BIAS_FORCE_DERIVATIVES = derivatives_of(
     'bias_force_derivatives',
     by=('q', 'v'),
     result=BiasForceDerivatives,
-    written_out=bias_force_analytical_derivatives,
+    written_out=bias_force_derivatives_by_bodies,
     where=has_many_freedoms,
     possible=has_constant_subspaces,
 )

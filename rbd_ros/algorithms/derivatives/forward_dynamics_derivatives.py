@@ -11,20 +11,27 @@ branches leave (response.py).
 """
 
 from dataclasses import replace
-from typing import Any, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT, Kind
 from rbd_ros.algorithms.derivatives.analytical_derivatives import (
     analytical_derivatives,
     has_constant_subspaces,
+    InverseDynamicsDerivatives,
 )
 from rbd_ros.algorithms.derivatives.derivatives import has_many_freedoms
+from rbd_ros.algorithms.derivatives.derivatives_by_bodies import (
+    always,
+    derivatives_by_bodies,
+    has_very_many_freedoms,
+)
 from rbd_ros.algorithms.derivatives.response import responses
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL, ltdl
 from rbd_ros.algorithms.inertia_matrix.inverse_mass_matrix import symmetric_inverse
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
+from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
     CONFIGURATION,
@@ -36,7 +43,7 @@ from rbd_ros.algorithms.kinds import (
     VELOCITY,
 )
 from rbd_ros.model import Model
-from rbd_ros.spatial import ForceVector
+from rbd_ros.spatial import ForceVector, linear3
 from rbd_ros.spatial.scalar import derivatives, Scalar
 
 Matrix = List[List[Scalar]]
@@ -81,6 +88,8 @@ class ForwardDynamicsDerivatives(NamedTuple):
     model=EQUIVALENT,
     source='Carpentier and Mansard, RSS 2018; Singh, Russell and Wensing, IEEE RA-L 2022',
     check=require_regular_mass_matrix,
+    patient=True,
+    peer='computeABADerivatives',
 )
 def forward_dynamics_analytical_derivatives(
     model: Model,
@@ -94,8 +103,49 @@ def forward_dynamics_analytical_derivatives(
     Of a tree whose joints have constant motion subspaces. Arguments and results are those of
     `forward_dynamics_derivatives`.
     """
+    return _by_hand(analytical_derivatives, model, q, qd, tau, external_forces)
+
+
+@algorithm(
+    'forward_dynamics_derivatives_by_bodies',
+    inputs=_INPUTS,
+    outputs=_OUTPUTS,
+    result=ForwardDynamicsDerivatives,
+    coordinates=INDEPENDENT,
+    model=EQUIVALENT,
+    source='Carpentier and Mansard, RSS 2018; RBDA 2.11',
+    check=require_regular_mass_matrix,
+    patient=True,
+    peer='computeABADerivatives',
+    written_out=forward_dynamics_analytical_derivatives,
+    where=has_very_many_freedoms,
+    possible=always,
+)
+def forward_dynamics_derivatives_by_bodies(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    external_forces: _Forces = None,
+) -> ForwardDynamicsDerivatives:
+    """Forward dynamics and its derivatives, by those of inverse dynamics body by body.
+
+    Of a tree whose joints have constant motion subspaces. Arguments and results are those of
+    `forward_dynamics_derivatives`.
+    """
+    return _by_hand(derivatives_by_bodies, model, q, qd, tau, external_forces)
+
+
+def _by_hand(
+    derivatives_of_inverse: Callable[..., InverseDynamicsDerivatives],
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    external_forces: _Forces,
+) -> ForwardDynamicsDerivatives:
     factors, a = forward_motion(model, q, qd, tau, external_forces)
-    found = analytical_derivatives(
+    found = derivatives_of_inverse(
         model,
         model.tree_position(q),
         model.tree_velocity(qd),
@@ -103,7 +153,7 @@ def forward_dynamics_analytical_derivatives(
         external_forces,
     )
     by_q, by_v = (model.independent_matrix(x) for x in (found.dtau_dq, found.dtau_dv))
-    return _solved(factors, a, by_q, by_v)
+    return _solved(factors, a, by_q, by_v, _columns_of_free_base(model, q, qd, external_forces))
 
 
 @algorithm(
@@ -115,8 +165,10 @@ def forward_dynamics_analytical_derivatives(
     model=EQUIVALENT,
     source='RBDA 6.1',
     check=require_regular_mass_matrix,
+    patient=True,
+    peer='computeABADerivatives',
     differentiates=True,
-    written_out=forward_dynamics_analytical_derivatives,
+    written_out=forward_dynamics_derivatives_by_bodies,
     where=has_many_freedoms,
     possible=has_constant_subspaces,
 )
@@ -150,7 +202,8 @@ def forward_dynamics_derivatives(
     by_q = [[*rates, *nothing, *nothing] for rates in position_rates(model, q)]
     by_v = [[0.0] * m + unit(n, k) + nothing for k in range(n)]
     rows = derivatives(torque, [*q, *qd, *a], by_q + by_v) if n else []
-    return _solved(factors, a, [row[:n] for row in rows], [row[n:] for row in rows])
+    known = _columns_of_free_base(model, q, qd, external_forces)
+    return _solved(factors, a, [row[:n] for row in rows], [row[n:] for row in rows], known)
 
 
 def forward_motion(
@@ -180,16 +233,51 @@ def solved_columns(factors: LTDL, dtau: Sequence[Sequence[Scalar]]) -> Matrix:
 
 
 def _solved(
-    factors: LTDL, a: List[Scalar], dtau_dq: Matrix, dtau_dv: Matrix
+    factors: LTDL,
+    a: List[Scalar],
+    dtau_dq: Matrix,
+    dtau_dv: Matrix,
+    known: Mapping[int, List[Scalar]],
 ) -> ForwardDynamicsDerivatives:
     n = len(a)
-    found = solved_columns(factors, [[*x, *y] for x, y in zip(dtau_dq, dtau_dv)])
+    left = [k for k in range(2 * n) if k not in known]
+    by_both = [[*x, *y] for x, y in zip(dtau_dq, dtau_dv)]
+    found = dict(zip(left, solved_columns(factors, [[row[k] for k in left] for row in by_both])))
+    columns = [known[k] if k in known else found[k] for k in range(2 * n)]
     return ForwardDynamicsDerivatives(
         a,
-        [list(row) for row in zip(*found[:n])],
-        [list(row) for row in zip(*found[n:])],
+        [list(row) for row in zip(*columns[:n])],
+        [list(row) for row in zip(*columns[n:])],
         symmetric_inverse(factors),
     )
+
+
+def _columns_of_free_base(
+    model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], external_forces: _Forces
+) -> Dict[int, List[Scalar]]:
+    """Columns of da/dq, and after these of da/dv, that are known where the base floats.
+
+    Wherever the whole robot is, it moves alike but for gravity, which turns in the coordinates of
+    the base (and so do forces in base coordinates); and at whatever constant velocity it is passed
+    by, but for the classical acceleration not being the spatial one (book 2.11).
+    """
+    roots = [body for _, body in model.outward() if body.parent == 0]
+    if len(roots) != 1 or not roots[0].joint.is_lower_pair or roots[0].joint.nv != 6:
+        return {}
+    joint = roots[0].joint
+    columns = joint.motion_subspace(q[: joint.nq]).columns
+    if [tuple(s) for s in columns] != [tuple(unit(6, k)) for k in range(6)]:
+        return {}
+    X = joint.transform(q[: joint.nq]) * roots[0].tree_transform
+    found: Dict[int, List[Scalar]] = {}
+    rest = [0.0] * (model.nv - 6)
+    for k, s in enumerate(columns):
+        if not external_forces:
+            found[k] = [*(-s.cross(X.apply(gravity_acceleration(model)))), *rest]
+        if k >= 3:
+            turning = linear3.cross(s.linear, tuple(qd[:3]))
+            found[model.nv + k] = [0.0, 0.0, 0.0, *turning, *rest]
+    return found
 
 
 def unit(n: int, k: int) -> List[Scalar]:

@@ -36,6 +36,8 @@ _MANY_NODES = 15000
 _MANY_MORE_NODES = 100000  # outputs included
 # From here on parts are not optimised: half the time to compile, a third more to run.
 _HURRIED_NODES = 50000
+# Where time to compile is no object, both begin here: 12 s for each function of so many.
+_PATIENT_NODES = 150000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
 
 
@@ -51,10 +53,13 @@ def straight_line(
     :param attributes: LLVM's attributes of it
     """
     widest = angles_together()
-    if len(program.live) + program.different > _MANY_MORE_NODES:
+    many_more, many = _MANY_MORE_NODES, _HURRIED_NODES
+    if program.patient:
+        many_more, many = max(many_more, _PATIENT_NODES), max(many, _PATIENT_NODES)
+    if len(program.live) + program.different > many_more:
         return rolled(name, lanes, attributes, program, widest)
     program = program.expanded()
-    size, hurried = _nodes_per_part(program), len(program.live) > _HURRIED_NODES
+    size, hurried = _nodes_per_part(program), len(program.live) > many
     program, settled = fused(program)
     graph, inputs, live = program.graph, program.inputs, program.live
     partners = counterparts(program) if lanes == 1 and not hurried else {}

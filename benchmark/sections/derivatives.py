@@ -1,0 +1,43 @@
+"""First derivatives of the dynamics, one call and in a batch, against Pinocchio's analytical ones."""
+
+from __future__ import annotations
+
+from typing import List
+
+import robots
+from rows import Row
+
+from rbd_ros.cli.measurement import cases, compare, one_thread
+from sections.section import load_both, Section, Tools
+
+NAME = 'derivatives'
+BATCH = 512
+_FUNCTIONS = ('inverse_dynamics_derivatives', 'forward_dynamics_derivatives')
+# One call, and a state in a batch. Pinocchio's Panda has a freedom more, a finger that follows.
+_FLOORS = {robots.UR5: (8.0, 40.0), robots.PANDA: (8.0, 40.0), robots.TALOS: (2.5, 12.0)}
+_IN_A_BATCH = f', {BATCH} states'
+
+
+def _rows() -> List[Row]:
+    return [
+        Row(NAME, robot.name, name + which, 'x', floor)
+        for robot, floors in _FLOORS.items()
+        for name in _FUNCTIONS
+        for which, floor in zip(('', _IN_A_BATCH), floors)
+    ]
+
+
+def _measure(row: Row, tools: Tools) -> None:
+    ours, peer = load_both(row)
+    name = row.function.removesuffix(_IN_A_BATCH)
+    case = next(cases(ours, [name], BATCH, peer))
+    if row.function == name:
+        row.fill(compare(case.single, case.peer_single, tools.seconds))
+    else:
+        with one_thread():
+            row.fill(compare(case.batch, case.peer_loop, tools.seconds))
+
+
+SECTION = Section(
+    'First derivatives of the dynamics, against those of pin called from Python', _rows, _measure
+)
