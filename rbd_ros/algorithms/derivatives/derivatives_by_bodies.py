@@ -137,9 +137,7 @@ def derivatives_by_bodies(
                 momentum, by_q, by_v, held = (
                     X[j].inverse_apply(force) for force in (momentum, by_q, by_v, held)
                 )
-                twisted = add(
-                    apply_transpose(X[j].E, twisted), cross(passing[j], momentum.linear)
-                )
+                twisted = add(apply_transpose(X[j].E, twisted), cross(passing[j], momentum.linear))
                 j = model.body(j).parent
             H[row][row] = H[row][row] + body.armature
         p = body.parent

@@ -44,7 +44,7 @@ from rbd_ros.algorithms.kinds import (
 )
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, linear3
-from rbd_ros.spatial.scalar import derivatives, Scalar
+from rbd_ros.spatial.scalar import derivatives, is_zero, Scalar
 
 Matrix = List[List[Scalar]]
 _Forces = Optional[Mapping[int, ForceVector]]
@@ -262,8 +262,8 @@ def _columns_of_free_base(
     by, but for the classical acceleration not being the spatial one (book 2.11).
     """
     roots = [body for _, body in model.outward() if body.parent == 0]
-    if len(roots) != 1 or not roots[0].joint.is_lower_pair or roots[0].joint.nv != 6:
-        return {}
+    if len(roots) != 1 or roots[0].joint.nv != 6 or not is_zero(roots[0].armature):
+        return {}  # a rotor has inertia without weight
     joint = roots[0].joint
     columns = joint.motion_subspace(q[: joint.nq]).columns
     if [tuple(s) for s in columns] != [tuple(unit(6, k)) for k in range(6)]:

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support import example_robots
+from support import example_robots, random_trees
 from support.all_joints import JOINTS, tree
 from support.definitions import by_differentiation, definition_of
 from support.slopes import assert_slopes, by_array, by_configuration, by_motion, rates_of
@@ -16,7 +16,6 @@ from support.textbook_trees import check, every_tree, named_tree
 from rbd_ros import Robot
 from rbd_ros.algorithms.declaration import derivatives_of
 from rbd_ros.algorithms.derivatives.forward_dynamics_derivatives import (
-    forward_dynamics_derivatives,
     ForwardDynamicsDerivatives,
 )
 from rbd_ros.algorithms.inertia_matrix.forward_dynamics import forward_dynamics
@@ -28,7 +27,7 @@ from rbd_ros.robot.variants import definition, variant
 from rbd_ros.spatial import RigidBodyInertia
 
 NAME = 'forward_dynamics_derivatives'
-BY_HAND = 'forward_dynamics_analytical_derivatives'
+BY_HAND = ('forward_dynamics_analytical_derivatives', 'forward_dynamics_derivatives_by_bodies')
 FIELDS = ForwardDynamicsDerivatives._fields
 
 
@@ -40,13 +39,14 @@ def interpreted(definition, state, forces):
 
 
 @lru_cache(maxsize=None)
-def both_ways(name):
-    """Definitions of a textbook tree: differentiated, and by hand where there is such."""
+def all_ways(name):
+    """Definitions of a textbook tree: differentiated, and by hand where that is possible."""
     found = named_tree(name)
     links = tuple(found.forces)
     ways = [by_differentiation(found.model, NAME, forces=links)]
     if 'rolling' not in name:
-        ways.append(definition_of(found.model, BY_HAND, forces=links))
+        for by_hand in BY_HAND:
+            ways.append(by_differentiation(found.model, by_hand, forces=links))
     return ways
 
 
@@ -63,7 +63,7 @@ def test_they_are_slopes_of_the_textbooks_accelerations(name):
             ),
             by_array(lambda x, q=q, tau=tau: book.forward_dynamics(q, x, tau, forces), v),
         )
-        for way in both_ways(name):
+        for way in all_ways(name):
             a, da_dq, da_dv, da_dtau = interpreted(way, (q, v, tau), forces)
             H = book.mass_matrix(q)
             bound = 1e-12 + 1e-14 * np.linalg.cond(H)
@@ -75,14 +75,15 @@ def test_they_are_slopes_of_the_textbooks_accelerations(name):
 
 
 @every_tree
-def test_both_ways_agree(name):
+def test_all_ways_agree(name):
     if 'rolling' in name:
         pytest.skip('only differentiation knows a motion subspace that depends on q')
     tree = named_tree(name)
     for state in tree.states:
-        found = [interpreted(way, state, tree.forces) for way in both_ways(name)]
-        for field, one, other in zip(FIELDS, *found):
-            check(f'both ways {field}', name, one, other, 1e-11)
+        found = [interpreted(way, state, tree.forces) for way in all_ways(name)]
+        for field, one, *others in zip(FIELDS, *found):
+            for other in others:
+                check(f'all ways {field}', name, one, other, 1e-11)
 
 
 @pytest.mark.parametrize('joint', [x for x in JOINTS if x.is_lower_pair], ids=repr)
@@ -172,12 +173,8 @@ def test_half_the_operations_of_differentiating_forward_dynamics():
         result=ForwardDynamicsDerivatives,
     )
 
-    def operations(declared):
-        count = definition(model, variant(model, declared)).program().count
-        return count.multiplications + count.additions
-
-    ours = operations(forward_dynamics_derivatives.declaration)
-    assert ours <= 2300 and ours < 0.65 * operations(direct)
+    ours = operations(definition_of(model, NAME))
+    assert ours <= 2300 and ours < 0.65 * operations(definition(model, variant(model, direct)))
 
 
 def test_a_joint_that_moves_no_mass_is_named():
@@ -188,19 +185,59 @@ def test_a_joint_that_moves_no_mass_is_named():
         robot.derivatives.forward_dynamics(*np.zeros((3, 3)))
 
 
-def test_a_kernel_is_made_of_the_way_with_fewer_operations():
-    """By hand for an arm of many different axes, by differentiation for one of few."""
-    few = Robot.from_urdf(resource_path('urdf', 'planar_3r.urdf')).model
-    for name in (NAME, 'inverse_dynamics_derivatives'):
-        counts = []
-        for model in (few, random_chain(6, 1)):
-            by_hand = replace(declared(name).instead.algorithm, instead=None)
-            differentiated = replace(declared(name), instead=None)
-            made, *ways = (
-                definition(model, variant(model, x)).program().count
-                for x in (declared(name), differentiated, by_hand)
-            )
-            total = [x.multiplications + x.additions for x in (made, *ways)]
-            assert total[0] == min(total[1:])
-            counts.append(total[1] < total[2])
-        assert counts == [True, False]
+def ways(name):
+    """Declarations of all ways to the same results, each by itself."""
+    found = declared(name)
+    while found is not None:
+        yield replace(found, instead=None)
+        found = found.instead and found.instead.algorithm
+
+
+@pytest.mark.parametrize('name', [NAME, 'inverse_dynamics_derivatives', 'bias_force_derivatives'])
+def test_a_kernel_is_made_of_the_way_with_the_fewest_operations(name):
+    """By differentiation for an arm of parallel axes, by hand for others, one way or another."""
+    best = set()
+    for model in (
+        Robot.from_urdf(resource_path('urdf', 'planar_3r.urdf')).model,
+        Robot.from_urdf(resource_path('urdf', 'stanford_arm.urdf')).model,
+        random_chain(6, 1),
+    ):
+        counts = [operations(definition(model, variant(model, x))) for x in ways(name)]
+        assert len(counts) == 3
+        assert operations(definition_of(model, name)) == min(counts)
+        best.add(counts.index(min(counts)))
+    assert len(best) > 1
+
+
+def test_where_there_are_many_freedoms_only_ways_by_hand_are_tried():
+    many, very_many = (
+        Robot.from_urdf(random_trees.chain_of_hinges(5, joints)).model for joints in (20, 70)
+    )
+    chosen = [definition_of(model, NAME) for model in (many, very_many)]
+    assert not any(definition.differentiates for definition in chosen)
+    assert chosen[0].alternative is not None and chosen[1].alternative is None
+
+
+def operations(definition):
+    """Operations of a definition's program, however it is stored."""
+    count = definition.program().count
+    return count.multiplications + count.additions
+
+
+def test_a_base_that_floats_is_one_of_few_columns():
+    """What is known of them beforehand is what the others would be found as."""
+    robot = named_robot('floating base')
+    q, v, tau = random_state(robot, 5)
+    found = robot.derivatives.forward_dynamics(q, v, tau)
+    w, z = v[:3], np.zeros(robot.nv)
+    for k, e in enumerate(np.eye(3)):
+        expected = z.copy()
+        expected[3:6] = -np.cross(w, e)
+        assert_allclose(found.da_dv[:, 3 + k], expected, rtol=0, atol=1e-14)
+        assert not np.any(found.da_dq[:, 3 + k])
+    fd = robot.forward_dynamics
+    assert_slopes(found.da_dq, by_motion(lambda x: fd(x, v, tau), robot, q), 1e-7)
+    heavy = Robot(robot.model.with_armature({robot.joint_names[0]: 0.7}))
+    found = heavy.derivatives.forward_dynamics(q, v, tau)
+    assert_slopes(found.da_dv, by_array(lambda x: heavy.forward_dynamics(q, x, tau), v), 1e-7)
+    assert np.any(found.da_dv[:3, 3:6])
