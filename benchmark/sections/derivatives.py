@@ -1,4 +1,4 @@
-"""First derivatives of the dynamics, one call and in a batch, against Pinocchio's analytical ones."""
+"""First derivatives of the dynamics, one call and in a batch, against Pinocchio's."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from functools import reduce
 from operator import or_
 from typing import Callable, Dict, List, Sequence
 
-from rbd_ros.compiler.graph import Graph, INPUT, Symbol, Value
+from rbd_ros.compiler.graph import Graph, Symbol, Value
 from rbd_ros.compiler.passes.elimination import vertex_elimination
 from rbd_ros.compiler.passes.expand import expand, replace
 from rbd_ros.compiler.passes.forward_mode import forward_mode
@@ -83,11 +83,11 @@ def differentiated(
     :param rates: rates of the arguments along each direction; what is zero in all is held
     """
     # What a node was computed from may show through in what is made of it (c x times d is made
-    # as (c d) x), and would move as well. So the function is that of new inputs, for which what
-    # they stand for is put in afterwards.
+    # as (c d) x), and would move as well, as would arguments that the function knows otherwise. So
+    # it is taken of new inputs, in whose place what they stand for is put afterwards.
     arguments, instead = list(at), {}
     for k, x in enumerate(at):
-        if isinstance(x, Symbol) and (x.negative or graph.nodes[x.number][0] != INPUT):
+        if isinstance(x, Symbol):
             (arguments[k],) = graph.inputs(f'argument {len(graph.nodes)}', 1)
             instead[arguments[k].number] = x
     values = expand(graph, function(list(arguments)))
