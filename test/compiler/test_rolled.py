@@ -1,5 +1,7 @@
 """Very long graphs as loops over tables: the same results, bad numbers and edges included."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support import random_trees
@@ -158,3 +160,10 @@ def test_short_programs_are_not_rolled(monkeypatch):
     assert '_table' not in core_function(program)[0]
     monkeypatch.setattr(straight_line, '_MANY_MORE_NODES', len(program.live) - 1)
     assert '_table' in core_function(program)[0]
+    # nor is what is worth its time to compile, up to another limit; it is optimised as well
+    monkeypatch.setattr(straight_line, '_HURRIED_NODES', 1)
+    patient = replace(program, patient=True)
+    text = core_function(patient)[0]
+    assert '_table' not in text and 'optnone' not in text
+    monkeypatch.setattr(straight_line, '_PATIENT_NODES', len(program.live) - 1)
+    assert '_table' in core_function(patient)[0]

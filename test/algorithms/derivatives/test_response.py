@@ -10,7 +10,7 @@ from support.textbook_trees import every_tree, named_tree
 from rbd_ros import Robot
 from rbd_ros.algorithms.derivatives.response import responses
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
-from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL, ltdl
 from rbd_ros.compiler import Graph
 
 
@@ -40,6 +40,21 @@ def test_however_many_there_are(count, rng):
     found = np.array(responses(ltdl(H.tolist()), forces.tolist()), dtype=float)
     bound = 1e-14 * np.linalg.cond(H)
     assert_allclose(found @ H, forces, rtol=0, atol=bound * np.abs(found).max())
+
+
+def test_what_follows_another_by_way_of_a_third():
+    """Rows of L need not hold what is above them: here none but the second is joined to 0."""
+    L = [{}, {0: 0.5}, {1: 0.7}, {1: 0.2, 2: -0.3}]
+    factors = LTDL(L, [0.5, 1.0, 2.0, 0.25])
+    lower = np.eye(4)
+    for i, row in enumerate(L):
+        for j, l in row.items():
+            lower[i, j] = l
+    H = lower.T @ np.diag(1.0 / np.array(factors.D_inverse)) @ lower
+    forces = [[float(k + 1), 0.0, 0.0, 0.0] for k in range(3)]
+    found = np.array(responses(factors, forces))
+    assert_allclose(found @ H, forces, rtol=0, atol=1e-14)
+    assert np.all(found[:, 3])
 
 
 def test_no_forces_have_no_responses():
