@@ -11,7 +11,8 @@ from rbd_ros.cli.measurement import cases, compare, one_thread
 from sections.section import load_both, Section, Tools
 
 NAME = 'derivatives'
-BATCH = 512
+# Of a humanoid a state has 35 kB of derivatives: more states are a measurement of the memory.
+BATCH = 64
 _FUNCTIONS = ('inverse_dynamics_derivatives', 'forward_dynamics_derivatives')
 # One call, and a state in a batch. Pinocchio's Panda has a freedom more, a finger that follows.
 _FLOORS = {robots.UR5: (8.0, 40.0), robots.PANDA: (8.0, 40.0), robots.TALOS: (2.5, 12.0)}

@@ -74,6 +74,11 @@ def test_scalar_products_are_differentiated_and_constants_do_not_move():
     assert_allclose(found[:2], [X[0] + 2.0, 0.0], rtol=1e-15)
 
 
+def test_a_direction_has_the_rates_of_all_arguments():
+    with pytest.raises(ValueError, match='rates of 1 arguments, but there are 2'):
+        definition(lambda x: derivatives(lambda y: y, x, [[1.0]])[0]).interpret(X.tolist())
+
+
 def test_a_number_has_no_derivatives():
     with pytest.raises(TypeError, match='a number does not know what is computed from it'):
         derivatives(lambda x: x, [1.0, 2.0], [[1.0, 0.0]])

@@ -81,6 +81,7 @@ def differentiated(
     :param function: from a list of scalars to its values
     :param at: arguments where the derivatives are taken: symbols, computed or not, or numbers
     :param rates: rates of the arguments along each direction; what is zero in all is held
+    :raises ValueError: if a direction has rates of more or fewer arguments
     """
     # What a node was computed from may show through in what is made of it (c x times d is made
     # as (c d) x), and would move as well, as would arguments that the function knows otherwise. So
@@ -93,6 +94,8 @@ def differentiated(
     values = expand(graph, function(list(arguments)))
     directions = []
     for each in rates:
+        if len(each) != len(arguments):
+            raise ValueError(f'rates of {len(each)} arguments, but there are {len(arguments)}')
         moving = [k for k, rate in enumerate(each) if not is_zero(rate)]
         directions.append(along([arguments[k] for k in moving], [each[k] for k in moving]))
     rows = directional_derivatives(graph, values, directions)
