@@ -43,7 +43,7 @@ from rbd_ros.algorithms.kinds import (
     VELOCITY,
 )
 from rbd_ros.model import Model
-from rbd_ros.spatial import ForceVector, linear3
+from rbd_ros.spatial import ForceVector, linear3, MotionVector
 from rbd_ros.spatial.scalar import derivatives, is_zero, Scalar
 
 Matrix = List[List[Scalar]]
@@ -246,8 +246,8 @@ def _solved(
     columns = [known[k] if k in known else found[k] for k in range(2 * n)]
     return ForwardDynamicsDerivatives(
         a,
-        [list(row) for row in zip(*columns[:n])],
-        [list(row) for row in zip(*columns[n:])],
+        [[column[i] for column in columns[:n]] for i in range(n)],
+        [[column[i] for column in columns[n:]] for i in range(n)],
         symmetric_inverse(factors),
     )
 
@@ -269,14 +269,19 @@ def _columns_of_free_base(
     if [tuple(s) for s in columns] != [tuple(unit(6, k)) for k in range(6)]:
         return {}
     X = joint.transform(q[: joint.nq]) * roots[0].tree_transform
+
+    def column(base: MotionVector) -> List[Scalar]:
+        accelerations: List[Scalar] = [0.0] * model.nv
+        accelerations[:6] = base
+        return accelerations
+
     found: Dict[int, List[Scalar]] = {}
-    rest = [0.0] * (model.nv - 6)
     for k, s in enumerate(columns):
         if not external_forces:
-            found[k] = [*(-s.cross(X.apply(gravity_acceleration(model)))), *rest]
+            found[k] = column(-s.cross(X.apply(gravity_acceleration(model))))
         if k >= 3:
             turning = linear3.cross(s.linear, tuple(qd[:3]))
-            found[model.nv + k] = [0.0, 0.0, 0.0, *turning, *rest]
+            found[model.nv + k] = column(MotionVector(linear3.ZERO3, turning))
     return found
 
 
