@@ -29,6 +29,7 @@ def test_they_undo_the_regressor_of_the_textbooks_inertia(name):
     check('by parameters', name, H @ da_dpi, -Y, 1e-10)
 
 
+@pytest.mark.seed('ID09', kind='full')
 @pytest.mark.parametrize('body', [1, 3])
 def test_they_are_slopes_over_the_parameters(body, rng):
     model = random_tree(5, 2, 3)
@@ -38,13 +39,22 @@ def test_they_are_slopes_over_the_parameters(body, rng):
     found = robot.derivatives.forward_dynamics_by_parameters(q, v, tau)
     assert_allclose(found.a, robot.forward_dynamics(q, v, tau), rtol=1e-10, atol=1e-10)
     link = model.body(body).name
-    accelerations = robot.kernel('forward_dynamics', runtime=(f'payload:{link}',)).function
+    a = rng.normal(size=model.nv)
+    Y = robot.regressors.torque(q, v, a)
+    accelerations, torques = (
+        robot.kernel(name, runtime=(f'payload:{link}',)).function
+        for name in ('forward_dynamics', 'inverse_dynamics')
+    )
     for k in range(10):
         unit = np.eye(10)[k]
         expected = slope(lambda t, unit=unit: accelerations(q, v, tau, t * unit), 1e-3)
         ours = found.da_dpi[:, 10 * (body - 1) + k]
         scale = max(np.abs(expected).max(), 1e-3)
         assert_allclose(ours, expected, rtol=0, atol=1e-6 * scale, err_msg=f'parameter {k}')
+        expected = slope(lambda t, unit=unit: torques(q, v, a, t * unit), 1e-3)
+        scale = max(np.abs(expected).max(), 1e-3)
+        ours = Y[:, 10 * (body - 1) + k]
+        assert_allclose(ours, expected, rtol=0, atol=1e-9 * scale, err_msg=f'parameter {k}')
 
 
 @every_robot
