@@ -56,7 +56,7 @@ def register_joint_type(kind: Type[JointType], name: Optional[str] = None) -> Ty
     >>> from rbd_ros.model import register_joint_type
     >>> from rbd_ros.model.joints import Revolute
     >>> class Hinge(Revolute):
-    ...     """A type of your own: here, one by another name."""
+    ...     pass  # a type of your own; here, one by another name
     >>> register_joint_type(Hinge).__name__  # files may say `type: hinge` now
     'Hinge'
     """
