@@ -603,3 +603,9 @@ def test_losses_are_the_largest_unless_given():
     given = {'wrist': {**GROUP['wrist'], 'damping': 0.3, 'friction': 0}}
     found = load_urdf(text, extension={'joints': given}).body(2)
     assert (found.damping, found.friction) == (0.3, 0.0)
+
+
+def test_armature_and_rotor_of_a_joint_add_up_and_the_argument_replaces_both():
+    both = {'armature': {'yaw': 0.25}, 'rotors': {'yaw': {'ratio': 10, 'inertia': 0.01}}}
+    assert load_urdf(WRIST, extension=both).body(2).armature == 1.25
+    assert load_urdf(WRIST, extension=both, armature={'yaw': 3}).body(2).armature == 3.0
