@@ -603,3 +603,30 @@ def test_losses_are_the_largest_unless_given():
     given = {'wrist': {**GROUP['wrist'], 'damping': 0.3, 'friction': 0}}
     found = load_urdf(text, extension={'joints': given}).body(2)
     assert (found.damping, found.friction) == (0.3, 0.0)
+
+
+def test_armature_and_rotor_of_a_joint_add_up_and_the_argument_replaces_both():
+    both = {'armature': {'yaw': 0.25}, 'rotors': {'yaw': {'ratio': 10, 'inertia': 0.01}}}
+    assert load_urdf(WRIST, extension=both).body(2).armature == 1.25
+    assert load_urdf(WRIST, extension=both, armature={'yaw': 3}).body(2).armature == 3.0
+
+
+def test_ends_of_loops_are_placed_relative_to_the_frame_that_is_named():
+    fixed = (
+        link('plate', 0.1)
+        + joint('mount', 'hand', 'plate', xyz='0.1 0.2 0.3', rpy='0.5 -0.4 0.3', kind='fixed')
+        + '</robot>'
+    )
+    text = WRIST.replace('</robot>', fixed)
+    end = {'frame': 'plate', 'xyz': [0.3, -0.1, 0.2], 'rpy': [0.2, 0.6, -0.5]}
+    loops = {'pin': {'type': 'spherical', 'predecessor': 'base', 'successor': end}}
+    (found,) = load_urdf(text, extension={'loops': loops}).loops
+    deeper = (
+        link('end')
+        + joint('end', 'plate', 'end', xyz='0.3 -0.1 0.2', rpy='0.2 0.6 -0.5', kind='fixed')
+        + '</robot>'
+    )
+    expected = load_urdf(text.replace('</robot>', deeper)).frame('end')
+    assert found.successor.body == expected.body
+    placements = [np.array(X.matrix()) for X in (found.successor.placement, expected.placement)]
+    assert_allclose(*placements, atol=1e-14)

@@ -79,6 +79,13 @@ WRONG = {
             ForceVector.from_array(row) for row in np.eye(6)[[0, 1, 2, 3, 4]].tolist()
         ),
     ),
+    'constraint_forces: they are not 5 ': variant(
+        Revolute,
+        constraint_forces=lambda self, q: (
+            *Revolute.constraint_forces(self, q),
+            Revolute.constraint_forces(self, q)[0],
+        ),
+    ),
     'constraint_forces: they are not 5': variant(
         Revolute, constraint_forces=lambda self, q: Revolute.constraint_forces(self, q)[:4]
     ),
