@@ -134,6 +134,7 @@ def numbers_in_order(work: Work) -> int:
         return 1
     if work.count[0] > 1 and next_number(work) + work.count[0] > 3:
         whole[4] = next_number(work) if work.count[0] > 0 else -1
+    work.count[0] += next_number(work)
     for i in range(len(work.empty)):
         work.empty[i] = 1.0
     while next_number(work) + work.count[0] < 40:

@@ -174,6 +174,26 @@ def test_contact_with_the_ground_is_the_simulators(tmp_path):
     assert touched > 300
 
 
+def test_a_start_within_the_ground_throws_nothing(tmp_path):
+    shape = simulated_robots.collision('box size="0.2 0.3 0.1"')
+    robot = simulated_robots.body(2.0, (0.02, 0.03, 0.04), shape)
+    running = Running(tmp_path, make_unit(robot, ground=HalfSpace()))
+    simulator, q = Simulator(robot, ground=True), simulated_robots.at((0.0, 0.0, 0.04))
+    made = starting_at(running, robot, q, np.zeros(6))
+    simulator.reset(q)
+    for k in range(20):
+        made.doStep(1e-3 * k, 1e-3)
+        simulator.step()
+        found = np.array(made.getFloat64(outputs(robot)))[: robot.nq]
+        assert np.abs(found - simulator.q).max() < 1e-10
+
+
+def test_efforts_that_are_set_before_the_start_act(arm):
+    robot, running = arm
+    made = running.instance({f'{robot.joint_names[1]}.effort': 5.0})
+    assert made.getFloat64(efforts(robot)) == [0.0, 5.0, 0.0, 0.0, 0.0, 0.0]
+
+
 @pytest.mark.parametrize('seed', range(3))
 def test_random_trees_with_gears_move_as_in_the_simulator(tmp_path, seed):
     text = random_trees.tree(seed, bodies=5, mimics=1)
