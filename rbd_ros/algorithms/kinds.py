@@ -111,6 +111,7 @@ from rbd_ros.algorithms.array_kinds.parameters import (
     PARAMETER_ROW,
     TORQUE_REGRESSOR,
 )
+
 TENSOR = replace(
     CORIOLIS_TENSOR, symbol='D', meaning='second derivatives over joint space', unit=''
 )
