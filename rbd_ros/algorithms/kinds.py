@@ -112,10 +112,6 @@ from rbd_ros.algorithms.array_kinds.parameters import (
     TORQUE_REGRESSOR,
 )
 
-TENSOR = replace(
-    CORIOLIS_TENSOR, symbol='D', meaning='second derivatives over joint space', unit=''
-)
-
 __all__ = [
     'CONTACT_POINTS',
     'CONTACT_NORMALS',
