@@ -58,6 +58,21 @@ def test_friction_of_all_joints_holds_a_linkage_together(integrator):
         assert sign * (simulator.q[0] - start[0]) > 1e-5
 
 
+def test_friction_that_holds_several_motions_bears_the_load():
+    """A platform of six freedoms at rest: friction and loops carry what gravity and torques do."""
+    robot = stewart()
+    joints = [body.joint.nv == 1 for body in robot.model.bodies]
+    robot = with_bodies(robot, friction=[50.0 if single else 0.0 for single in joints])
+    simulator = Simulator(robot, 1e-3)
+    simulator.reset(stewart_start(robot))
+    start = simulator.q
+    simulator.step(n=20)
+    assert simulator.q == pytest.approx(start, abs=1e-9)
+    held = simulator.constraint_force + simulator.loop_force
+    assert held == pytest.approx(robot.gravity_torque(simulator.q), abs=1e-6)
+    assert np.all(np.abs(simulator.constraint_force) <= robot.friction * (1 + 1e-9))
+
+
 @BOTH
 def test_friction_in_a_loop_takes_the_work_that_it_should(integrator):
     friction = np.array([0.05, 0.02, 0.04])
