@@ -13,7 +13,7 @@ from rbd_ros.contact.arrays import AnyArray, BoolArray, FloatArray
 from rbd_ros.model import ModelError
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import state as layout
-from rbd_ros.simulation.loop_assembly import NEARLY_CLOSED
+from rbd_ros.simulation.loop_closing import NEARLY_CLOSED
 from rbd_ros.simulation.state import MAX_FORCES
 from rbd_ros.simulation.world import SPEED_LIMIT, World
 
@@ -234,10 +234,11 @@ class Simulator:
         """Generalized force K^T lambda of the loops in the last step, (nv,) [N m, N].
 
         >>> linkage = Robot.from_urdf('urdf/four_bar.urdf', extension='config/four_bar.yaml')
-        >>> simulator = Simulator(linkage)  # which puts it together
+        >>> simulator = Simulator(linkage)
+        >>> simulator.reset(linkage.loops.project([1.0, -0.5, 1.0]))
         >>> simulator.step(n=200)
         >>> simulator.loop_force  # at the crank, the coupler and the rocker [N m]
-        array([4.203, 1.327, 0.6  ])
+        array([8.956, 3.205, 1.725])
         """
         force = self._world.state.loop_force
         return force.copy() if len(force) else np.zeros(self.robot.nv)
@@ -250,12 +251,13 @@ class Simulator:
         `robot.loops.wrenches` gives the force of each loop joint for them.
 
         >>> linkage = Robot.from_urdf('urdf/four_bar.urdf', extension='config/four_bar.yaml')
-        >>> simulator = Simulator(linkage)  # which puts it together
+        >>> simulator = Simulator(linkage)
+        >>> simulator.reset(linkage.loops.project([1.0, -0.5, 1.0]))
         >>> simulator.step(n=200)
         >>> passive = np.zeros(1)  # the pin turns freely
         >>> wrench = linkage.loops.wrenches(simulator.q, simulator.loop_multipliers, passive)[0]
         >>> wrench[3:].round(1)  # force of the pin on the rocker [N]
-        array([-1.8,  0. , -9.6])
+        array([ -9.8,   0. , -21.4])
         """
         state = self._world.state
         return np.linalg.pinv(state.loop_jacobian.T, rcond=1e-7) @ state.loop_force

@@ -193,6 +193,7 @@ TITLES = {
 
 #: Public by their name, but of no use alone, with the reason.
 NOT_FOR_USERS = {
+    'rbd_ros.model.joint_registry:joint_name': 'what `rbd_ros info` shows',
     'rbd_ros.simulation.world:World.failure': 'called by whoever steps by machine code',
     'rbd_ros.simulation.world:World.allow_external_forces': '`Simulator.apply_wrench` does it',
     'rbd_ros.simulation.world:Steps': 'what compiled loops call',
