@@ -13,7 +13,7 @@
 The function stays what it is; `declaration_of` finds what was said. From it follow (in
 rbd_ros.robot and elsewhere) the gears between the robot's coordinates and the tree's, checks of
 arguments, kernels for single states and batches, run-time inputs, named outputs, the key of the
-cache, the case of the benchmark and its peer, and the row of docs/python_api.md.
+cache, the case of the benchmark and its peer, and what docs/api says of it.
 """
 
 from __future__ import annotations
