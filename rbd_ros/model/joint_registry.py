@@ -55,10 +55,10 @@ def register_joint_type(kind: Type[JointType], name: Optional[str] = None) -> Ty
 
     >>> from rbd_ros.model import register_joint_type
     >>> from rbd_ros.model.joints import Revolute
-    >>> class Hinge(Revolute):
+    >>> class MyHinge(Revolute):
     ...     pass  # a type of your own; here, one by another name
-    >>> register_joint_type(Hinge).__name__  # files may say `type: hinge` now
-    'Hinge'
+    >>> register_joint_type(MyHinge).__name__  # files may say `type: my_hinge` now
+    'MyHinge'
     """
     check_joint_type(kind)
     name = _snake(kind.__name__) if name is None else name

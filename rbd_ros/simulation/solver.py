@@ -118,10 +118,6 @@ def newton(
             find_impulse(problem, v)
         if step == 0:
             continue
-        still = 0.0
-        if plant.has_loops:
-            for i in range(len(v)):
-                still = max(still, ROUNDING * abs(v[i]))
         for i in range(len(v)):
             found = next_segment(
                 segment[i],
@@ -136,10 +132,7 @@ def newton(
                 slack,
             )
             if plant.has_loops:
-                # Loops may keep a joint at rest that gives all of its friction: it is on the law's
-                # corner, where velocities are rounding.
-                slides = segment[i] == FORWARD or segment[i] == BACKWARD
-                if slides and plant.friction[i] > 0.0 and abs(v[i]) <= still:
+                if is_on_corner(plant, segment, v, i):
                     found = segment[i]
             if found != segment[i]:
                 segment[i] = found
@@ -147,6 +140,21 @@ def newton(
         if settled:
             return True
     return False
+
+
+@compiled
+def is_on_corner(plant: Plant, segment: IntArray, v: FloatArray, i: int) -> bool:
+    """Return whether loops keep a joint at rest that gives all of its friction.
+
+    It is on the law's corner then, where velocities are rounding.
+    """
+    slides = segment[i] == FORWARD or segment[i] == BACKWARD
+    if not slides or plant.friction[i] == 0.0:
+        return False
+    fastest = 0.0
+    for j in range(len(v)):
+        fastest = max(fastest, abs(v[j]))
+    return abs(v[i]) <= ROUNDING * fastest
 
 
 @compiled

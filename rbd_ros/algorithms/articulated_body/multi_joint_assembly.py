@@ -125,7 +125,7 @@ def loop_assembly_dynamics(
     :param tolerance: what counts as a zero eigenvalue of Y, see `TOLERANCE`
     :raises ModelError: for gears, or a body without inertia, by name
 
-    >>> from rbd_ros.algorithms.articulated_body.loop_assembly import loop_assembly_dynamics
+    >>> from rbd_ros.algorithms.articulated_body.multi_joint_assembly import loop_assembly_dynamics
     >>> found = loop_assembly_dynamics(four_bar.model, q4, v4, np.zeros(3))
     >>> np.allclose(found.a, four_bar.loops.forward_dynamics(q4, v4, np.zeros(3)).a)
     True

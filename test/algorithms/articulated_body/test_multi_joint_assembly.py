@@ -20,7 +20,7 @@ from support.loop_mechanisms import (
 from support.textbook_trees import every_free_tree, named_tree
 
 from rbd_ros import ModelError, Robot
-from rbd_ros.algorithms.articulated_body.loop_assembly import loop_assembly_dynamics
+from rbd_ros.algorithms.articulated_body.multi_joint_assembly import loop_assembly_dynamics
 from rbd_ros.algorithms.closed_loops.loop_closure import loop_closure
 from rbd_ros.algorithms.closed_loops.loop_constraints import loop_constraints
 from rbd_ros.algorithms.closed_loops.mobility import mobility
