@@ -159,6 +159,42 @@ def test_what_a_signal_makes_fail_in_the_start_up_is_no_failure(ros, signals, co
     assert ('refused from now on' in done.stdout) == (code == 1)
 
 
+INTERRUPTED_HALF_MADE = """
+import os, signal, time
+from rbd_ros.nodes.common import process
+
+class Handle:
+    def __init__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(1.0)
+        self.made = True
+    def __del__(self):
+        self.made  # AttributeError
+
+def create():
+    Handle()
+
+def load():
+    import rclpy.node
+    return create
+
+raise SystemExit(process.run_node(load, []))
+"""
+
+
+def test_what_a_signal_leaves_half_made_says_nothing(ros):
+    done = subprocess.run(
+        [sys.executable, '-c', INTERRUPTED_HALF_MADE],
+        env={**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60.0,
+    )
+    assert done.returncode == 0, done.stdout
+    assert 'Exception ignored' not in done.stdout and 'Traceback' not in done.stdout
+
+
 # -- while commanding -----------------------------------------------------------------------------
 
 

@@ -81,6 +81,8 @@ class StopSignals:
 
     def _interrupt(self, *_: object) -> None:
         if self.phase == _Phase.STARTING or self._interruptible:
+            # What is interrupted while it is made may complain when it is taken apart.
+            sys.unraisablehook = lambda _: None
             raise KeyboardInterrupt
 
     def _listen(self) -> None:
