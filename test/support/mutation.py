@@ -49,12 +49,9 @@ OWN = {
         'test/algorithms/closed_loops/test_loop_joints.py',
         'test/algorithms/closed_loops/test_position_error.py',
     ),
-    'rbd_ros/model/joints': (
-        'test/model/test_joints.py',
-        'test/model/test_single_joints.py',
-        'test/model/test_rheonomic.py',
-        'test/model/test_joints_in_trees.py',
-    ),
+    'rbd_ros/model/joints/quaternion.py': ('test/model/test_quaternion.py',),
+    'rbd_ros/model/joints/rheonomic.py': ('test/model/test_rheonomic.py',),
+    'rbd_ros/model/joints': ('test/model/test_joints.py',),
 }
 # No texts, but what texts are declared with
 _NO_TEXTS = {'declaration.py', 'kinds.py', 'array_kinds', '__init__.py'}
