@@ -294,6 +294,9 @@ def test_rack_and_pinion_is_as_printed():
     assert_allclose(S_of(joint, [q])[:, 0], [0, 0, 1, r * c, -r * s, 0], atol=1e-16)
     printed = [0, 0, 0, -r * s * rate**2, -r * c * rate**2, 0]
     assert_allclose(joint.bias([q], [rate]).to_array(), printed, atol=1e-16)
+    T = [force.to_array() for force in joint.constraint_forces([q])]
+    across = [[0, 0, -r * c, 1, 0, 0], [0, 0, r * s, 0, 1, 0]]  # which S does no work on
+    assert_allclose(T, [*np.eye(6)[:2], *across, np.eye(6)[5]], atol=1e-16)
     X = joint.transform([q])
     assert_allclose(X.r, [r * q, 0, 0])
     assert_allclose(X.E, [[c, s, 0], [-s, c, 0], [0, 0, 1]])
