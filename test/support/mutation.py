@@ -45,10 +45,6 @@ OWN = {
     'rbd_ros/contact/ground.py': ('test/contact/test_shapes.py', 'test/contact/test_law.py'),
     'rbd_ros/contact/mesh.py': ('test/contact/test_shapes.py',),
     'rbd_ros/model/joints/exponential.py': ('test/model/test_exponential.py',),
-    'rbd_ros/model/joints/lower_pair.py': (
-        'test/algorithms/closed_loops/test_loop_joints.py',
-        'test/algorithms/closed_loops/test_position_error.py',
-    ),
     'rbd_ros/model/joints/quaternion.py': ('test/model/test_quaternion.py',),
     'rbd_ros/model/joints/rheonomic.py': ('test/model/test_rheonomic.py',),
     'rbd_ros/model/joints': ('test/model/test_joints.py',),
