@@ -68,6 +68,20 @@ def test_every_text_has_tests_and_names_are_unique():
     assert len(set(names)) == len(names) > 1000
 
 
+def test_tests_come_nearest_first():
+    assert mutation.tests_of('rbd_ros/algorithms/momentum/energy.py') == [
+        ('test/algorithms/momentum/test_energy.py',),
+        ('test/algorithms/momentum',),
+        mutation.TEXTS['rbd_ros/algorithms'],
+    ]
+    own, *others = mutation.tests_of('rbd_ros/model/joints/planar.py')
+    assert own == mutation.OWN['rbd_ros/model/joints']
+    assert others == [('test/model',), mutation.TEXTS['rbd_ros/model/joints']]
+    assert mutation.tests_of('rbd_ros/constraints/problem.py')[1:] == [('test/constraints',)]
+    for place, tests in mutation.OWN.items():
+        assert all((mutation.ROOT / path).exists() for path in (place, *tests)), place
+
+
 def test_what_nothing_can_notice_is_still_there_and_has_a_reason():
     names = {mutant.name for file in mutation.texts() for mutant in mutation.mutants(file)}
     for name, reason in mutation.equivalent().items():

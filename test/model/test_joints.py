@@ -9,9 +9,25 @@ import math
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support.all_joints import every_joint, JOINTS, slope
+from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
+from support import dense
+from support.all_joints import every_joint, example_id, JOINTS, slope
 
-from rbd_ros.model.joints import Floating, Planar, RackAndPinion, Revolute
+from rbd_ros.model.joints import (
+    Cylindrical,
+    Floating,
+    FloatingInSuccessor,
+    Helical,
+    Planar,
+    Prismatic,
+    RackAndPinion,
+    Revolute,
+    SphereInCylinder,
+    Spherical,
+    Universal,
+)
+from rbd_ros.spatial import linear3, PluckerTransform
 
 SEEDS = range(3)
 
@@ -189,6 +205,83 @@ def test_normal_positions_mean_the_same(joint, seed):
             joint.normalize((0.0 * q).tolist())
 
 
+@every_joint
+def test_random_positions_without_limits_are_within_reach(joint):
+    rng = np.random.default_rng(0)
+    drawn = [joint.sample(rng.random(joint.uniforms), -math.inf, math.inf) for _ in range(50)]
+    drawn, reach = np.reshape(drawn, (50, joint.nq)), np.array(joint.reach)
+    assert (np.abs(drawn) <= reach).all() and (np.ptp(drawn, axis=0) >= reach).all()
+
+
+# -- loop joints, which know the transform between their frames only ------------------------------
+
+every_loop_joint = pytest.mark.parametrize(
+    'joint', [joint for joint in JOINTS if joint.closes_loops], ids=example_id
+)
+ONE_BY_ONE = (Cylindrical, Helical, Prismatic, RackAndPinion, Revolute, Universal)
+ANY_WAY = (Floating, FloatingInSuccessor, SphereInCylinder, Spherical)
+
+
+def transform_of(matrix):
+    """Transform of a 6 x 6 matrix [E 0; -E (r x) E]."""
+    E = matrix[:3, :3]
+    r = -E.T @ matrix[3:, :3]
+    return PluckerTransform(linear3.matrix3(E), (r[2, 1], r[0, 2], r[1, 0]))
+
+
+@every_loop_joint
+@every_seed
+def test_subspaces_of_loop_joints_are_those_of_their_positions(joint, seed):
+    q, _, _ = state(joint, seed)
+    X = joint.transform(q.tolist())
+    S, T = joint.motion_subspace_at(X).columns, joint.constraint_forces_at(X)
+    for found, expected in (
+        (S, joint.motion_subspace(q.tolist()).columns),
+        (T, joint.constraint_forces(q.tolist())),
+    ):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected):
+            assert_allclose(one.to_array(), other.to_array(), atol=1e-14)
+
+
+@every_loop_joint
+@every_seed
+def test_loop_errors_change_by_what_a_joint_forbids(joint, seed):
+    """Zero where the joint can be; the rate there is T^T u at any relative velocity u."""
+    q, _, _ = state(joint, seed)
+    X, u = X_of(joint, q), np.random.default_rng(seed).normal(size=6)
+    assert_allclose(
+        joint.loop_error(joint.transform(q.tolist())), np.zeros(6 - joint.nv), atol=1e-14
+    )
+
+    def error(t):
+        moved = transform_of(expm(-t * dense.crm(u)) @ X)
+        return np.array(joint.loop_error(moved), dtype=float)
+
+    T = [force.to_array() for force in joint.constraint_forces(q.tolist())]
+    assert_allclose(slope(error), [t @ u for t in T], atol=1e-10)
+
+
+@every_loop_joint
+@every_seed
+def test_displacements_of_loop_joints(joint, seed):
+    q, v, _ = state(joint, seed)
+    X = joint.transform(q.tolist())
+    if type(joint) in ONE_BY_ONE:
+        assert_allclose(joint.displacement_at(X), q, atol=1e-13)
+    if type(joint) in ANY_WAY:
+        turned = Rotation.from_matrix(np.array(X.E, dtype=float).T).as_rotvec()
+        assert_allclose(joint.displacement_at(X)[:3], turned, atol=1e-13)
+    neutral = np.array(joint.neutral())
+
+    def displacement(t):
+        there = joint.transform(moved(joint, neutral, v, t).tolist())
+        return np.array(joint.displacement_at(there), dtype=float)
+
+    assert_allclose(displacement(0.0), 0.0, atol=1e-15)
+    assert_allclose(slope(displacement), v, atol=1e-10)
+
+
 # -- single types ---------------------------------------------------------------------------------
 
 
@@ -201,6 +294,9 @@ def test_rack_and_pinion_is_as_printed():
     assert_allclose(S_of(joint, [q])[:, 0], [0, 0, 1, r * c, -r * s, 0], atol=1e-16)
     printed = [0, 0, 0, -r * s * rate**2, -r * c * rate**2, 0]
     assert_allclose(joint.bias([q], [rate]).to_array(), printed, atol=1e-16)
+    T = [force.to_array() for force in joint.constraint_forces([q])]
+    across = [[0, 0, -r * c, 1, 0, 0], [0, 0, r * s, 0, 1, 0]]  # which S does no work on
+    assert_allclose(T, [*np.eye(6)[:2], *across, np.eye(6)[5]], atol=1e-16)
     X = joint.transform([q])
     assert_allclose(X.r, [r * q, 0, 0])
     assert_allclose(X.E, [[c, s, 0], [-s, c, 0], [0, 0, 1]])

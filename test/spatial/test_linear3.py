@@ -106,3 +106,43 @@ def test_inverse_of_a_symmetric_matrix(rng):
     assert whole == linear3.IDENTITY3
     with pytest.raises(ZeroDivisionError):
         linear3.inverse_symmetric((1, 0, 0, 0, 0, 1))
+
+
+def test_sums_and_products_against_numpy(rng):
+    a, b = rng.normal(size=(2, 3))
+    A, B = rng.normal(size=(2, 3, 3))
+    u, v = tuple(a.tolist()), tuple(b.tolist())
+    F, G = linear3.matrix3(A), linear3.matrix3(B)
+    assert_allclose(linear3.add(u, v), a + b, rtol=0)
+    assert_allclose(linear3.subtract(u, v), a - b, rtol=0)
+    assert_allclose(linear3.negate(u), -a, rtol=0)
+    assert_allclose(linear3.scale(2.5, u), 2.5 * a, rtol=0)
+    assert linear3.dot(u, v) == pytest.approx(a @ b, rel=1e-13)
+    assert_allclose(linear3.cross(u, v), np.cross(a, b), **TOLERANCE)
+    assert_allclose(linear3.apply(F, u), A @ a, **TOLERANCE)
+    assert_allclose(linear3.apply_transpose(F, u), A.T @ a, **TOLERANCE)
+    assert_allclose(linear3.transpose(F), A.T, rtol=0)
+    assert_allclose(linear3.multiply(F, G), A @ B, **TOLERANCE)
+    assert_allclose(linear3.add_matrices(F, G), A + B, rtol=0)
+    assert_allclose(linear3.subtract_matrices(F, G), A - B, rtol=0)
+    assert_allclose(linear3.cross_matrix(u, F), dense.skew(a) @ A, **TOLERANCE)
+    assert_allclose(linear3.matrix_cross(F, u), A @ dense.skew(a), **TOLERANCE)
+    assert linear3.symmetric(F) == triangle(A)
+    assert linear3.full((1, 2, 3, 4, 5, 6)) == ((1, 2, 4), (2, 3, 5), (4, 5, 6))
+    products = linear3.full(linear3.lower_skew_skew(u, v))
+    assert_allclose(np.tril(products), np.tril(dense.skew(a) @ dense.skew(b)), **TOLERANCE)
+
+
+@pytest.mark.parametrize('axis', range(3))
+def test_rotations_with_zeros_are_multiplied_out(rng, axis):
+    c, s = 0.28, 0.96
+    E = np.roll([[1.0, 0.0, 0.0], [0.0, c, s], [0.0, -s, c]], (axis, axis), axis=(0, 1))
+    other, A = dense.rotation(rng), rng.normal(size=(3, 3))
+    F, G = linear3.matrix3(E), linear3.matrix3(other)
+    assert linear3.has_known_zero(F) and not linear3.has_known_zero(G)
+    assert_allclose(linear3.multiply_rotations(F, G), E @ other, **TOLERANCE)
+    assert_allclose(linear3.multiply_rotations(G, F), other @ E, **TOLERANCE)
+    assert_allclose(linear3.rotate_general(F, linear3.matrix3(A)), E @ A @ E.T, **TOLERANCE)
+    S = A + A.T
+    rotated = linear3.full(linear3.rotate_symmetric(F, triangle(S)))
+    assert_allclose(rotated, E @ S @ E.T, **TOLERANCE)

@@ -236,3 +236,12 @@ def test_xtov_of_the_plane_is_that_of_space(pairs):
 def test_matrix_of_wrong_shape_is_refused(shape):
     with pytest.raises(ValueError):
         PluckerTransform.from_matrix(np.zeros(shape))
+
+
+def test_transforms_are_equal_if_rotation_and_translation_are(pairs):
+    (E, r), (other, elsewhere) = pairs[:2]
+    X = PluckerTransform(E, r)
+    assert X == PluckerTransform(E.copy(), r.copy())
+    assert hash(X) == hash(PluckerTransform(E.copy(), r.copy()))
+    for different in (PluckerTransform(other, r), PluckerTransform(E, elsewhere), 1.0):
+        assert X != different and not X == different

@@ -144,3 +144,13 @@ def test_a_spatial_vector_has_six_coordinates(values):
     for type_ in (MotionVector, ForceVector):
         with pytest.raises(ValueError, match='6'):
             type_.from_array(values)
+
+
+@pytest.mark.parametrize('size', [0, 2, 4])
+@pytest.mark.parametrize('container', [tuple, list])
+def test_both_parts_of_a_spatial_vector_have_three(size, container):
+    three, other = container([1.0] * 3), container([1.0] * size)
+    for type_ in (MotionVector, ForceVector):
+        for parts in ((three, other), (other, three)):
+            with pytest.raises(ValueError, match=f'3 elements, got {size}'):
+                type_(*parts)

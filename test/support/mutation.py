@@ -23,6 +23,32 @@ TEXTS = {
     'rbd_ros/constraints': ('test/constraints',),
     'rbd_ros/contact': ('test/contact', 'test/simulation'),
 }
+#: Tests of texts that have no test file of their own name.
+OWN = {
+    'rbd_ros/spatial/inertia.py': (
+        'test/spatial/test_inertias.py',
+        'test/spatial/test_inverse_inertia.py',
+    ),
+    'rbd_ros/spatial/planar_inertia.py': ('test/spatial/test_planar_vectors.py',),
+    'rbd_ros/spatial/planar_transform.py': ('test/spatial/test_planar_vectors.py',),
+    'rbd_ros/spatial/transform.py': ('test/spatial/test_plucker_transforms.py',),
+    'rbd_ros/spatial/vectors.py': ('test/spatial/test_spatial_vectors.py',),
+    'rbd_ros/algorithms/articulated_body/bodies_in_base.py': (
+        'test/algorithms/articulated_body/test_divide_and_conquer.py',
+        'test/algorithms/articulated_body/test_constraint_assembly_dynamics.py',
+    ),
+    'rbd_ros/algorithms/floating_base/floating_base.py': (
+        'test/algorithms/floating_base/test_floating_equations.py',
+        'test/algorithms/floating_base/test_floating_inverse_dynamics.py',
+        'test/algorithms/floating_base/test_floating_momentum.py',
+    ),
+    'rbd_ros/contact/ground.py': ('test/contact/test_shapes.py', 'test/contact/test_law.py'),
+    'rbd_ros/contact/mesh.py': ('test/contact/test_shapes.py',),
+    'rbd_ros/model/joints/exponential.py': ('test/model/test_exponential.py',),
+    'rbd_ros/model/joints/quaternion.py': ('test/model/test_quaternion.py',),
+    'rbd_ros/model/joints/rheonomic.py': ('test/model/test_rheonomic.py',),
+    'rbd_ros/model/joints': ('test/model/test_joints.py',),
+}
 # No texts, but what texts are declared with
 _NO_TEXTS = {'declaration.py', 'kinds.py', 'array_kinds', '__init__.py'}
 # Methods that go from one frame to another, and those that go back
@@ -55,11 +81,14 @@ def texts() -> list[str]:
 
 
 def tests_of(file: str) -> list[tuple[str, ...]]:
-    """Tests that an error in a text should fail: its own, then the others."""
+    """Tests that an error in a text should fail: its own, those of its chapter, all others."""
     path = Path(file)
     folder = next(each for each in TEXTS if path.is_relative_to(each))
-    own = Path('test', *path.parent.parts[1:], f'test_{path.name}')
-    return [(own.as_posix(),), TEXTS[folder]]
+    named = Path('test', *path.parent.parts[1:], f'test_{path.name}')
+    places = (file, path.parent.as_posix())
+    own = next((OWN[place] for place in places if place in OWN), (named.as_posix(),))
+    chapter = next(place for place in named.parents if (ROOT / place).exists())
+    return list(dict.fromkeys((own, (chapter.as_posix(),), TEXTS[folder])))
 
 
 def equivalent() -> dict[str, str]:

@@ -99,4 +99,21 @@ def test_cost_of_a_chain_is_equation_10_3(n):
 
 
 def test_costs_add_up():
-    assert 2 * Cost(1, 2) + Cost(divisions=3, square_roots=1) == Cost(2, 4, 3, 1)
+    assert 2 * Cost(1, 2, 0, 4) + Cost(5, 0, 3, 1) == Cost(7, 4, 3, 9)
+
+
+def test_costs_of_sparse_functions_are_those_of_table_6_6():
+    """Seven bodies, with ten elements below the diagonal and fourteen steps of a factorization."""
+    m_a_d_r = {
+        'factorise_ltl': (14, 14, 10, 7),
+        'factorise_ltdl': (14, 14, 10, 0),
+        'solve_ltl': (20, 20, 14, 0),
+        'solve_ltdl': (20, 20, 7, 0),
+        'L x': (17, 10, 0, 0),
+        'L^-1 x': (10, 10, 7, 0),
+        'unit L x': (10, 10, 0, 0),
+        'unit L^-1 x': (10, 10, 0, 0),
+        'H x': (27, 20, 0, 0),
+    }
+    found = tree_statistics((0, 1, 1, 2, 2, 3, 3)).sparse_costs()
+    assert found == {name: Cost(*cost) for name, cost in m_a_d_r.items()}
