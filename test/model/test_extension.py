@@ -13,6 +13,7 @@ import yaml
 
 from rbd_ros import Robot
 from rbd_ros.model import Frame, load_urdf, LoopJoint, Model, ModelError
+from rbd_ros.model.joint_registry import registered_joint_types
 from rbd_ros.model.joints import (
     Cylindrical,
     Helical,
@@ -359,6 +360,70 @@ def test_a_loop_that_is_open_at_neutral_is_assembled_and_redundancy_told():
     q = robot.loops.project(robot.neutral(), starts=40)
     assert np.abs(robot.loops.closure(q).residual).max() < 1e-10
     assert robot.model.actuated_joints == robot.joint_names  # by their effort limits
+
+
+@pytest.mark.parametrize(
+    'entry, joint, redundant',
+    [
+        ({'type': 'sphere_in_cylinder', 'axis': [0, 1, 0]}, SphereInCylinder((0.0, 1.0, 0.0)), 0),
+        ({'type': 'spherical'}, Spherical(), 1),
+        (
+            {'type': 'universal', 'first': [0, 1, 0], 'second': [1, 0, 0]},
+            Universal((0.0, 1.0, 0.0), (1.0, 0.0, 0.0)),
+            2,
+        ),
+    ],
+)
+def test_loops_are_closed_by_joints_that_are_no_lower_pairs(entry, joint, redundant):
+    """All of them let the planar linkage move as a hinge does."""
+    rest = {k: v for k, v in PIN.items() if k not in ('axis', 'type')}
+    robot = Robot.from_urdf(FOUR_BAR, extension={'loops': {'pin': {**rest, **entry}}})
+    (loop,) = robot.model.loops
+    assert loop.joint == joint and loop.joint.closes_loops
+    hinged = Robot.from_urdf(FOUR_BAR, extension={'loops': {'pin': PIN}})
+    q = robot.loops.project(robot.neutral(), starts=40)
+    assert np.abs(hinged.loops.closure(q).residual).max() < 1e-9
+    found = robot.loops.mobility(q)
+    assert (found.rank, found.mobility, found.constraints) == (2, 1, 2 + redundant)
+    told = any('redundant' in warning for warning in robot.warnings)
+    assert told == bool(redundant)
+
+
+def test_a_rack_and_pinion_closes_a_loop_and_stays_meshed():
+    """A slide and a wheel that a rack couples: x = r angle."""
+    text = (
+        '<robot name="mesh">'
+        + link('base')
+        + link('slide', 1.0)
+        + link('wheel', 1.0)
+        + joint('along', 'base', 'slide', '1 0 0', kind='prismatic')
+        + joint('turn', 'slide', 'wheel', '0 0 1')
+        + '</robot>'
+    )
+    rack = {'type': 'rack_and_pinion', 'radius': 0.3, 'predecessor': 'base', 'successor': 'wheel'}
+    robot = Robot.from_urdf(text, extension={'loops': {'mesh': rack}})
+    q = robot.loops.project([0.3, 0.5], fixed=['turn'])
+    assert_allclose(q, [0.15, 0.5], atol=1e-9)
+    assert robot.loops.mobility(q).mobility == 1
+
+
+@pytest.mark.parametrize('kind', sorted(set(registered_joint_types()) - {'floating'}))
+def test_types_close_loops_if_they_tell_their_constraints_from_frames(kind):
+    entry = registered_joint_types()[kind]
+    example = entry.kind.examples()[0]
+    given = {
+        name: list(value)
+        if isinstance(value := getattr(example, name, (0, 1, 0)), tuple)
+        else value
+        for name in entry.parameters
+    }
+    rest = {k: v for k, v in PIN.items() if k not in ('axis', 'type')}
+    loops = {'pin': {**rest, 'type': kind, **given}}
+    if example.closes_loops:
+        assert load_urdf(FOUR_BAR, extension={'loops': loops}).loops[0].joint.closes_loops
+    else:
+        with pytest.raises(ModelError, match='cut the loop elsewhere'):
+            load_urdf(FOUR_BAR, extension={'loops': loops})
 
 
 @pytest.mark.parametrize('length', [2.0, 5.0])
