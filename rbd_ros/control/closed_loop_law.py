@@ -109,10 +109,10 @@ class ClosedLoopLaw:
         ):
             if mode == refused:
                 raise ValueError(
-                    f'{what} {mode} is not for a robot with motions that its actuators do not control, '
-                    'for no torques make it follow a trajectory; choose feedforward gravity or '
-                    'none with feedback damping or none, or name more joints under "actuated" of '
-                    'the extension'
+                    f'{what} {mode} is not for a robot with motions that its actuators do not '
+                    'control, for no torques make it follow a trajectory; choose feedforward '
+                    'gravity or none with feedback damping or none, or name more joints under '
+                    '"actuated" of the extension'
                 )
 
     def __call__(

@@ -197,7 +197,7 @@ def _header(robot: Robot, module: Any, timestep: float) -> str:
         '/* Begin contact with the ground, if there is any, at the present configuration. */',
         f'void simulation_place_on_ground(struct {module.record} *world);',
         '',
-        '/* Close loops that rounding leaves open: the number of one that is open farther, or -1. */',
+        '/* Close loops that rounding leaves open: the number of one that is open more, or -1 */',
         f'int64_t simulation_close_loops(struct {module.record} *world);',
         f'#define LOOP_NAMES {{{", ".join([_text(loop.name) for loop in model.loops] or ["0"])}}}',
         '',

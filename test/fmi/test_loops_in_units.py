@@ -5,16 +5,8 @@ import subprocess
 
 import numpy as np
 import pytest
-from support import loop_mechanisms, outside
+from support import loop_mechanisms
 from support.four_bar_statics import holding_torque, positions
-
-from rbd_ros import Robot, Simulator
-from rbd_ros.contact import HalfSpace
-from rbd_ros.fmi import make_unit
-from rbd_ros.resources import resource_path
-
-outside.load('fmpy')
-
 from test_unit import (
     COMPILERS,
     efforts,
@@ -24,6 +16,11 @@ from test_unit import (
     STRICT,
     worst_difference,
 )
+
+from rbd_ros import Robot, Simulator
+from rbd_ros.contact import HalfSpace
+from rbd_ros.fmi import make_unit
+from rbd_ros.resources import resource_path
 
 pytestmark = pytest.mark.skipif(not COMPILERS, reason='there is no C compiler: gcc, clang')
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support import example_robots, outside, random_trees, simulated_robots
 
-from rbd_ros import ModelError, Robot, Simulator
+from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
 from rbd_ros.fmi import compile_unit, make_unit
 

@@ -1,5 +1,7 @@
 """The simulator node with robots that have loops, over DDS."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from support import outside
@@ -140,7 +142,7 @@ def test_an_open_loop_at_the_start_is_assembled_and_reported(started):
 
 def test_a_loop_that_cannot_be_closed_is_refused_by_name(ros, tmp_path):
     file = tmp_path / 'far.yaml'
-    content = yaml.safe_load(open(FOUR_BAR['extension_file']))
+    content = yaml.safe_load(Path(FOUR_BAR['extension_file']).read_text())
     content['loops']['pin']['successor'] = {'frame': 'ground', 'xyz': [3.0, 0.0, 0.0]}
     file.write_text(yaml.safe_dump(content))
     process = ros.start('simulator', {**FOUR_BAR, 'extension_file': str(file)})

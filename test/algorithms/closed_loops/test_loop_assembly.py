@@ -191,10 +191,8 @@ def test_errors_are_those_of_their_loop_whatever_the_numbers_of_constraints():
     hooke = {k: v for k, v in pin.items() if k != 'axis'}
     hooke |= {'type': 'universal', 'first': [0, 1, 0], 'second': [1, 0, 0]}
     for last in ('a', 'b', 'c'):
-        entries = [{'name': n, **e} for n, e in (('a', sphere), ('b', hooke), ('c', sphere))]
-        for entry in entries:
-            if entry['name'] == last:
-                entry.update({**aside, 'name': last})
+        chosen = {'a': sphere, 'b': hooke, 'c': sphere, last: aside}
+        entries = [{'name': name, **chosen[name]} for name in 'abc']
         model = load_urdf(resource_path('urdf', 'four_bar.urdf'), loops=entries)
         found = assemble_loops(model, positions(0.9))
         assert (found.is_closed, found.loop) == (False, last)
