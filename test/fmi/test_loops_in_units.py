@@ -46,8 +46,8 @@ def test_a_four_bar_moves_as_in_the_simulator(tmp_path, integrator):
     assert np.ptp(simulator.q) > 0.5 and np.abs(simulator.loop_errors).max() < 1e-9
 
 
-def test_a_loop_with_ground_and_a_loop_of_several_bodies(tmp_path):
-    for k, robot in enumerate([loop_mechanisms.four_bar(), loop_mechanisms.crank_slider()]):
+def test_other_linkages_and_the_ground_do_not_disturb_them(tmp_path):
+    for k, robot in enumerate([loop_mechanisms.four_bar(), loop_mechanisms.crank_slider()[0]]):
         folder = Path(tmp_path, str(k))
         folder.mkdir()
         ground = HalfSpace(normal=(0.0, 0.0, 1.0), offset=-5.0) if k else None
