@@ -118,10 +118,6 @@ def newton(
             find_impulse(problem, v)
         if step == 0:
             continue
-        still = 0.0
-        if plant.has_loops:
-            for i in range(len(v)):
-                still = max(still, ROUNDING * abs(v[i]))
         for i in range(len(v)):
             found = next_segment(
                 segment[i],
@@ -139,7 +135,7 @@ def newton(
                 # Loops may keep a joint at rest that gives all of its friction: it is on the law's
                 # corner, where velocities are rounding.
                 slides = segment[i] == FORWARD or segment[i] == BACKWARD
-                if slides and plant.friction[i] > 0.0 and abs(v[i]) <= still:
+                if slides and plant.friction[i] > 0.0 and is_rounding(v, i):
                     found = segment[i]
             if found != segment[i]:
                 segment[i] = found
@@ -147,6 +143,15 @@ def newton(
         if settled:
             return True
     return False
+
+
+@compiled
+def is_rounding(v: FloatArray, i: int) -> bool:
+    """Whether a velocity is no more than rounding beside the largest one."""
+    largest = 0.0
+    for j in range(len(v)):
+        largest = max(largest, abs(v[j]))
+    return abs(v[i]) <= ROUNDING * largest
 
 
 @compiled
