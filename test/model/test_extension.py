@@ -695,3 +695,17 @@ def test_ends_of_loops_are_placed_relative_to_the_frame_that_is_named():
     assert found.successor.body == expected.body
     placements = [np.array(X.matrix()) for X in (found.successor.placement, expected.placement)]
     assert_allclose(*placements, atol=1e-14)
+
+
+def test_axes_become_unit_vectors_and_have_three_numbers():
+    def closed_about(axis, **more):
+        rest = {'loops': {'pin': {**PIN, 'axis': axis, **more}}}
+        return load_urdf(FOUR_BAR, extension=rest).loops[0].joint
+
+    assert_allclose(closed_about([0, -3, 4]).axis, [0.0, -0.6, 0.8], rtol=1e-15)
+    assert closed_about([0, -1, 0], reversed=False) == Revolute((0.0, -1.0, 0.0))
+    assert isinstance(closed_about([0, -1, 0], reversed=True), (Reversed, Revolute))
+    assert closed_about([0, -1, 0], reversed=True) != Revolute((0.0, -1.0, 0.0))
+    for axis, word in (([0, 0, 1, 0], 'expected 3 numbers, got 4'), ([0, 'x', 1], r'axis\[2\]')):
+        with pytest.raises(ModelError, match=word):
+            closed_about(axis)
