@@ -1,6 +1,6 @@
 """Extension files: what they make of a model, and how they are refused."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import math
 import time
 
@@ -13,6 +13,7 @@ import yaml
 
 from rbd_ros import Robot
 from rbd_ros.model import Frame, load_urdf, LoopJoint, Model, ModelError
+from rbd_ros.model.extension import read_extension
 from rbd_ros.model.joint_registry import registered_joint_types
 from rbd_ros.model.joints import (
     Cylindrical,
@@ -26,6 +27,7 @@ from rbd_ros.model.joints import (
     Universal,
 )
 from rbd_ros.resources import resource_path
+from rbd_ros.robot.assembled import assembled
 from rbd_ros.spatial import PluckerTransform
 
 INERTIA = '<inertia ixx="0.2" iyy="0.3" izz="0.25" ixy="0.01" ixz="-0.02" iyz="0.03"/>'
@@ -385,7 +387,7 @@ def test_loops_are_closed_by_joints_that_are_no_lower_pairs(entry, joint, redund
     assert np.abs(hinged.loops.closure(q).residual).max() < 1e-9
     found = robot.loops.mobility(q)
     assert (found.rank, found.mobility, found.constraints) == (2, 1, 2 + redundant)
-    told = any('redundant' in warning for warning in robot.warnings)
+    told = any('of rank' in warning for warning in robot.warnings)
     assert told == bool(redundant)
 
 
@@ -709,3 +711,21 @@ def test_axes_become_unit_vectors_and_have_three_numbers():
     for axis, word in (([0, 0, 1, 0], 'expected 3 numbers, got 4'), ([0, 'x', 1], r'axis\[2\]')):
         with pytest.raises(ModelError, match=word):
             closed_about(axis)
+
+
+def test_assembled_models_keep_their_warnings_and_are_closed():
+    extension = read_extension({'loops': {'pin': PIN}})
+    model = replace(load_urdf(FOUR_BAR, extension=extension), warnings=('as before',))
+    warned, q = assembled(model, extension)
+    assert warned.warnings[0] == 'as before' and len(warned.warnings) == 3
+    assert np.abs(Robot(model).loops.closure(q).residual).max() < 1e-10
+    text = (
+        f'<robot name="mesh">{link("base")}{link("slide", 1.0)}{link("wheel", 1.0)}'
+        + joint('along', 'base', 'slide', '1 0 0', kind='prismatic')
+        + joint('turn', 'slide', 'wheel', '0 0 1')
+        + '</robot>'
+    )
+    rack = {'type': 'rack_and_pinion', 'radius': 0.3, 'predecessor': 'base', 'successor': 'wheel'}
+    extension = read_extension({'loops': {'mesh': rack}})
+    (told,) = assembled(load_urdf(text, extension=extension), extension)[0].warnings
+    assert 'open by' not in told
