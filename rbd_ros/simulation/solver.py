@@ -151,7 +151,8 @@ def is_rounding(v: FloatArray, i: int) -> bool:
     largest = 0.0
     for j in range(len(v)):
         largest = max(largest, abs(v[j]))
-    return abs(v[i]) <= ROUNDING * largest
+    small: bool = abs(v[i]) <= ROUNDING * largest
+    return small
 
 
 @compiled
