@@ -4,6 +4,8 @@
 
 with a the desired acceleration of the independent joints and its correction by the feedback. Where
 more actuators than needed do the same, the torques are those with the smallest sum of squares.
+Where there are too few, no acceleration can be asked for: gravity and friction are balanced as far
+as can be, and damping acts on the independent joints that have actuators.
 """
 
 from __future__ import annotations
@@ -99,11 +101,19 @@ class ClosedLoopLaw:
         """Refuse settings that are not for this robot, by a ValueError."""
         if settings.feedback == 'pd':
             raise ValueError('feedback pd is not for robots with loops; use computed_torque')
-        if self.closing.is_underactuated and settings.feedforward == 'inverse_dynamics':
-            raise ValueError(
-                'the robot has motions that its actuators do not control, so no torques make it '
-                'follow a trajectory; name more joints under "actuated" of the extension'
-            )
+        if not self.closing.is_underactuated:
+            return
+        for what, mode, refused in (
+            ('feedforward', settings.feedforward, 'inverse_dynamics'),
+            ('feedback', settings.feedback, 'computed_torque'),
+        ):
+            if mode == refused:
+                raise ValueError(
+                    f'{what} {mode} is not for a robot with motions that its actuators do not '
+                    'control, for no torques make it follow a trajectory; choose feedforward '
+                    'gravity or none with feedback damping or none, or name more joints under '
+                    '"actuated" of the extension'
+                )
 
     def __call__(
         self,
@@ -149,7 +159,9 @@ class ClosedLoopLaw:
             tau = tau + robot.damping * moving + robot.friction * np.tanh(moving / transition)
         if settings.feedback == 'damping':
             tau = tau.copy()
-            tau[y] -= settings.kd * v[y]
+            # A passive joint that moves by itself cannot be damped, and must not disturb others.
+            acting = np.isin(y, self.closing.actuated)
+            tau[y] -= settings.kd * v[y] * acting
         wanted = self._actuators(G, tau)
         self._integral, self._wanted = integral, wanted
         return wanted

@@ -90,9 +90,11 @@ static void start(struct Memory *memory)
     memcpy(POSITION(&memory->world), positions, sizeof positions);
 }
 
-/* Position, velocity and effort that were set begin a simulation; all else is cleared. */
-static bool begin(struct Memory *memory)
+/* Position, velocity and effort that were set begin a simulation; all else is cleared. What is
+ * wrong with them, or NULL; then also the loop that is open. */
+static const char *begin(struct Memory *memory, const char **loop)
 {
+    static const char *const loops[] = LOOP_NAMES;
     static const int places[] = QUATERNION_PLACES;
     double position[NQ], velocity[NV], effort[NV];
     memcpy(position, POSITION(&memory->world), sizeof position);
@@ -101,7 +103,9 @@ static bool begin(struct Memory *memory)
     for (int k = 0; k < QUATERNIONS; ++k) {
         double *p = position + places[k], squares = 0.0;
         for (int i = 0; i < 4; ++i) squares += p[i] * p[i];
-        if (!(squares > 0.0 && squares < HUGE_VAL)) return false;
+        if (!(squares > 0.0 && squares < HUGE_VAL)) {
+            return "an orientation that is set must not be zero%s";
+        }
         const double length = sqrt(squares);
         for (int i = 0; i < 4; ++i) p[i] /= length;
     }
@@ -109,8 +113,13 @@ static bool begin(struct Memory *memory)
     memcpy(POSITION(&memory->world), position, sizeof position);
     memcpy(VELOCITY(&memory->world), velocity, sizeof velocity);
     memcpy(EFFORT(&memory->world), effort, sizeof effort);
+    const int64_t open = simulation_close_loops(&memory->world);
+    if (open >= 0) {
+        *loop = loops[open];
+        return "the positions that are set leave this loop open: %s";
+    }
     simulation_place_on_ground(&memory->world);
-    return true;
+    return NULL;
 }
 
 const char *FMI3_NAME(fmi3GetVersion)(void)
@@ -187,9 +196,8 @@ fmi3Status FMI3_NAME(fmi3ExitInitializationMode)(fmi3Instance instance)
 {
     struct Instance *self = instance;
     if (!is_in(self, "fmi3ExitInitializationMode", INITIALIZING, INITIALIZING)) return fmi3Error;
-    if (!begin(&self->memory)) {
-        return report(self, fmi3Error, "an orientation that is set must not be zero");
-    }
+    const char *loop = "", *problem = begin(&self->memory, &loop);
+    if (problem != NULL) return report(self, fmi3Error, problem, loop);
     self->memory.mode = STEPPING;
     return fmi3OK;
 }

@@ -12,8 +12,9 @@ from rbd_ros.compiler.targets.c99_loops import loop_module
 from rbd_ros.contact import HalfSpace
 from rbd_ros.model import ModelError
 from rbd_ros.robot import Robot
+from rbd_ros.simulation.loop_assembly import assemble_loops
 from rbd_ros.simulation.state import STEPS
-from rbd_ros.simulation.stepping import advance, place_on_ground
+from rbd_ros.simulation.stepping import advance, close_loops, place_on_ground
 from rbd_ros.simulation.world import World
 
 
@@ -75,8 +76,13 @@ def physics(
     has_ground = bool(world.plant.has_ground)
     if has_ground:
         entries.append((place_on_ground.function, ()))
+    if robot.model.loops:
+        entries.append((close_loops.function, ()))
     module = loop_module(entries, world.fields, ['plant'], name_of, 'step_')
-    start = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits).tolist()
+    start = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
+    if robot.model.loops:
+        start = assemble_loops(robot, start, np.zeros(robot.nv)).q
+    close = f'{module.entries[-1]}(world)' if robot.model.loops else '((void)world, -1)'
     place = f'{module.entries[1]}(world)' if has_ground else '(void)world'
     source = '\n'.join(
         [
@@ -95,6 +101,11 @@ def physics(
             f'    {place};',
             '}',
             '',
+            'int64_t simulation_close_loops(struct WorldRecord *world)',
+            '{',
+            f'    return {close};',
+            '}',
+            '',
         ]
     ).replace('struct WorldRecord ', f'struct {module.record} ')
     files = {
@@ -105,7 +116,7 @@ def physics(
         declared = function.declaration.partition('*/')[2].strip()
         files[f'{name}.c'] = f'{declared}\n\n{function.source}'
     stack = max((function.stack for _, function, _, _ in kernels.values()), default=0)
-    return Physics(files, start, stack)
+    return Physics(files, start.tolist(), stack)
 
 
 def _check(robot: Robot) -> None:
@@ -118,9 +129,6 @@ def _check(robot: Robot) -> None:
                 f'joint {body.joint_name!r} has more position variables than freedoms, and is '
                 'no joint that moves freely: it cannot be part of an FMU'
             )
-    if robot.model.loops:
-        names = ', '.join(repr(loop.name) for loop in robot.model.loops)
-        raise ModelError(f'kinematic loops cannot be part of an FMU: {names}; cut them open')
     if not robot.nv:
         raise ValueError(f'{robot.name!r} has no joint that moves: there is nothing to simulate')
 
@@ -142,6 +150,12 @@ def _packed(name: str, inputs: List[int], outputs: List[int]) -> str:
         f'static void run_{name}(const double *in, double *out)\n'
         f'{{\n    {name}({", ".join(texts)});\n}}\n'
     )
+
+
+def _text(name: str) -> str:
+    """Name as a string in C; what is no plain character becomes an underline."""
+    plain = (x if x.isascii() and x.isprintable() and x not in '"\\?' else '_' for x in name)
+    return f'"{"".join(plain)}"'
 
 
 def _header(robot: Robot, module: Any, timestep: float) -> str:
@@ -182,6 +196,10 @@ def _header(robot: Robot, module: Any, timestep: float) -> str:
         '',
         '/* Begin contact with the ground, if there is any, at the present configuration. */',
         f'void simulation_place_on_ground(struct {module.record} *world);',
+        '',
+        '/* Close loops that rounding leaves open: the number of one that is open more, or -1 */',
+        f'int64_t simulation_close_loops(struct {module.record} *world);',
+        f'#define LOOP_NAMES {{{", ".join([_text(loop.name) for loop in model.loops] or ["0"])}}}',
         '',
         f'typedef struct {module.record} World;',
         '',

@@ -72,7 +72,8 @@ def make_unit(
     :param name: name of the binary, a name in C; the robot's if None
     :param tool: what the description names as its maker
     :raises ValueError: for an argument that is not valid
-    :raises ModelError: for a model that is not simulated: loops, joints that depend on time
+    :raises ModelError: for a model that is not simulated: joints that depend on time; loops
+        that cannot be closed are a ValueError
     """
     identifier = library_name(robot.model.name) if name is None else name
     if library_name(identifier) != identifier.lower() or not identifier.isascii():

@@ -1,5 +1,8 @@
 """What drives each joint: an effort, a servo, its gravity torque, or nothing.
 
+With loops, the joints under GRAVITY bear together what they can of the robot's weight: what others
+would have to is theirs.
+
 The servo is exact: it prescribes the joint's acceleration and works out, by hybrid dynamics (book
 9.2), the torque that gives it whatever the other joints do. The joint's own dry friction is part
 of that torque. Effort limits apply to it like to everything else.
@@ -15,7 +18,7 @@ import numpy as np
 from rbd_ros.compiler.loops import allocate, call_kernel, compiled
 from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.simulation.linear import clear
-from rbd_ros.simulation.loop_drives import closed_hybrid_dynamics
+from rbd_ros.simulation.loop_drives import balance_by_held, closed_hybrid_dynamics
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import State
 from rbd_ros.simulation.workspace import Commands, Problem
@@ -129,6 +132,13 @@ def find_torque(
         servos = servos or mode[j] >= POSITION  # or VELOCITY, the last two
     if gravity:
         call_kernel(drives.gravity_torque, state.packed, drives.gravity)
+        if plant.has_loops:
+            for i in range(len(tau)):
+                drives.forward[i] = 1.0
+            for j in range(len(mode)):
+                if mode[j] == GRAVITY:
+                    drives.forward[at_v[j]] = 0.0
+            balance_by_held(plant, state, drives.problem, drives.forward, drives.gravity)
         for j in range(len(mode)):
             if mode[j] == GRAVITY:
                 tau[at_v[j]] = drives.gravity[at_v[j]]

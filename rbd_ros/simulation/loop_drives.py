@@ -1,8 +1,8 @@
-"""Hybrid dynamics of a robot with loops: what servos must exert for the accelerations they want.
+"""Drives of a robot with loops: what servos must exert for the accelerations they want.
 
-As in loop_solver.py, with accelerations: a = sum of y_k n_k + c, where c closes the loops by
-itself, K c = k. Servos prescribe sums of the y. Where several want to prescribe the same motion,
-one does, and the others exert nothing.
+Hybrid dynamics, as in loop_solver.py, with accelerations: a = sum of y_k n_k + c, where c closes
+the loops by itself, K c = k. Servos prescribe sums of the y. Where several want to prescribe the
+same motion, one does, and the others exert nothing. Likewise for what bears gravity.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rbd_ros.simulation.loop_directions import correct, find_basis, find_loops, 
 from rbd_ros.simulation.loop_solver import hold_joints
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import State
-from rbd_ros.simulation.workspace import Problem
+from rbd_ros.simulation.workspace import Loops, Problem
 
 
 @compiled
@@ -62,10 +62,45 @@ def closed_hybrid_dynamics(
         found[i] = a[i]
         found[n + i] = forward[i] * known[i]
         loops.spare[i] = dot(problem.inertia[i], a) - force[i]
+    find_held_forces(loops, loops.spare)
+    for k in range(held):
+        found[n + loops.held_joint[loops.held_order[k]]] = y[k]
+
+
+@compiled
+def find_held_forces(loops: Loops, load: FloatArray) -> None:
+    """Find `coefficients`: forces of held joints that do on `motions` the work that a load does.
+
+    :param load: generalized force, (nv,)
+    """
+    y, held = loops.coefficients, loops.counts[HELD_RANK]
     for k in range(held - 1, -1, -1):
-        y[k] = dot(loops.motions[k], loops.spare)
+        y[k] = dot(loops.motions[k], load)
         for j in range(k + 1, held):
             y[k] -= loops.held_rows[j, k] * y[j]
         y[k] /= loops.held_rows[k, k]
-    for k in range(held):
-        found[n + loops.held_joint[loops.held_order[k]]] = y[k]
+
+
+@compiled
+def balance_by_held(
+    plant: Plant, state: State, problem: Problem, forward: FloatArray, load: FloatArray
+) -> None:
+    """Replace a generalized force by forces of some joints with the same effect on the robot.
+
+    What these joints do not move takes no part.
+
+    :param problem: room for it
+    :param forward: 0 for the joints that may bear the load, 1 for the others, (nv,)
+    :param load: the force, then theirs, (nv,)
+    """
+    loops = problem.loops
+    call_kernel(plant.mass_matrix, state.packed, problem.inertia)
+    find_loops(plant, state, problem.inertia, loops)
+    find_basis(plant, loops)
+    for i in range(len(load)):
+        problem.swept_segment[i] = STICK if forward[i] == 0.0 else FORWARD
+    hold_joints(problem.swept_segment, problem)
+    find_held_forces(loops, load)
+    clear(load)
+    for k in range(loops.counts[HELD_RANK]):
+        load[loops.held_joint[loops.held_order[k]]] = loops.coefficients[k]

@@ -118,17 +118,16 @@ def prepare(plant: Plant, state: State, dynamics: Dynamics, problem: Problem, h:
 @compiled
 def follow_velocity(plant: Plant, state: State, work: Workspace, h: float) -> None:
     """Find `next_q` at the end of the step from `next_v`; corrects the velocity of free bases."""
-    motion, next_v = work.motion, work.motion.next_v
     # Before anything moves: `mass` is that of the beginning, and q is needed with it.
     if plant.has_free_bases:
-        predict_free_bases(
-            plant, state, work.dynamics, work.problem.impulse, next_v, work.free_bases, h
-        )
+        impulse, next_v = work.problem.impulse, work.motion.next_v
+        predict_free_bases(plant, state, work.dynamics, impulse, next_v, work.free_bases, h)
     if plant.has_loops:
         follow_loops(plant, state, work, h)
     else:
-        for i in range(len(next_v)):
-            motion.displacement[i] = h * next_v[i]
+        motion = work.motion
+        for i in range(len(motion.next_v)):
+            motion.displacement[i] = h * motion.next_v[i]
         move(plant, motion, state.q)
     if plant.has_free_bases:
-        correct_free_bases(plant, work.dynamics, motion, work.free_bases)
+        correct_free_bases(plant, work.dynamics, work.motion, work.free_bases)

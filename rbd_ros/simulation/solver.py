@@ -154,7 +154,8 @@ def is_on_corner(plant: Plant, segment: IntArray, v: FloatArray, i: int) -> bool
     fastest = 0.0
     for j in range(len(v)):
         fastest = max(fastest, abs(v[j]))
-    return abs(v[i]) <= ROUNDING * fastest
+    resting: bool = abs(v[i]) <= ROUNDING * fastest
+    return resting
 
 
 @compiled

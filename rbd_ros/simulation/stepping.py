@@ -13,6 +13,7 @@ from rbd_ros.simulation.ground_contact import (
     update_deformations,
 )
 from rbd_ros.simulation.linear import copy, is_finite
+from rbd_ros.simulation.loop_closing import close_positions, project
 from rbd_ros.simulation.moving import returned
 from rbd_ros.simulation.plant import MAX_SUBSTEPS, Plant, TURN_PER_SUBSTEP
 from rbd_ros.simulation.runge_kutta import is_at_limit, runge_kutta_step
@@ -31,6 +32,9 @@ from rbd_ros.simulation.workspace import Commands, Motion, Workspace, WorldRecor
 
 #: Answer of `advance` to commands that are not finite.
 REFUSED = -1
+
+#: How far `close_loops` takes an open loop for a closed one whose numbers were rounded [rad, m].
+ROUNDED = 1e-3
 
 
 @compiled
@@ -202,6 +206,28 @@ def advance(world: WorldRecord, count: int) -> int:
             return step
         state.counters[SATURATED] += cut
     return count
+
+
+@entry_point
+def close_loops(world: WorldRecord) -> int:
+    """Close loops that rounding leaves open at the start, and project the velocity onto them.
+
+    :return: number of the first loop that is open by more than that, -1 if there is none
+    """
+    plant, state, motion = world.plant, world.state, world.work.motion
+    dynamics, loops = world.work.dynamics, world.work.problem.loops
+    call_kernel(plant.loop_closure, state.q, loops.closure)
+    for loop in range(len(plant.loop_first) - 1):
+        for c in range(plant.loop_first[loop], plant.loop_first[loop + 1]):
+            if not abs(loops.residual[c]) <= ROUNDED:
+                return loop
+    copy(state.q, motion.next_q)
+    if not close_positions(plant, motion, dynamics, loops):
+        return 0
+    copy(motion.next_q, state.q)
+    call_kernel(plant.mass_matrix, state.q, dynamics.mass)
+    project(plant, state.v, dynamics, loops)
+    return -1
 
 
 @entry_point

@@ -1,5 +1,7 @@
 """Law and states of robots with loops, against plane trigonometry and virtual work."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
@@ -151,19 +153,55 @@ def test_redundant_actuators_share_the_least_torque():
     assert_allclose(u, np.array([1.0, 0.0, rate]) * work / (1.0 + rate**2), atol=1e-8)
 
 
-def test_an_underactuated_robot_follows_no_trajectory():
+def with_pendulum():
+    """Four-bar with a pendulum that swings freely on the rocker."""
     pendulum = (
         '<link name="bob"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
         'ixz="0" iyz="0"/></inertial></link><joint name="swing" type="continuous">'
         '<parent link="rocker"/><child link="bob"/><axis xyz="0 1 0"/></joint></robot>'
     )
     text = resource_path('urdf', 'four_bar.urdf').read_text().replace('</robot>', pendulum)
-    robot = Robot.from_urdf(text, extension=EXTENSION)
+    return Robot.from_urdf(text, extension=EXTENSION)
+
+
+def test_an_underactuated_robot_follows_no_trajectory():
+    robot = with_pendulum()
     closing = LoopClosing(robot)
     assert closing.is_underactuated and closing.independent == [0, 3]
-    with pytest.raises(ValueError, match='actuators do not control'):
-        law_of(robot)
-    law_of(robot, feedforward='gravity', feedback='none')
+    for refused in (
+        {},
+        {'feedback': 'none'},
+        {'feedback': 'damping', 'kp': 0.0, 'kd': 1.0},
+        {'feedforward': 'gravity'},
+        {'feedforward': 'none'},
+    ):
+        word = (
+            'feedforward inverse_dynamics'
+            if 'feedforward' not in refused
+            else 'feedback computed_torque'
+        )
+        with pytest.raises(
+            ValueError, match=f'^{word}.*actuators do not control.*gravity or none'
+        ):
+            law_of(robot, **refused)
+    with pytest.raises(ValueError, match='feedback pd'):
+        law_of(robot, feedforward='none', feedback='pd', kp=1.0, kd=1.0, ki=0.0)
+
+
+def test_an_underactuated_robot_is_held_and_damped_where_it_has_actuators():
+    robot = with_pendulum()
+    closing, law = law_of(robot, feedforward='gravity', feedback='none', friction='none')
+    # Hanging, the pendulum bears itself, and its weight is a payload at the rocker's hinge.
+    state = closing.complete(np.array([1.2, 0.0, 0.0, 0.0]), np.array([0.6, 0.0, 0.0, 0.9]))
+    wanted = state.G.T @ robot.gravity_torque(state.q)
+    # By its normal equations, for one actuator
+    row = state.G[0]
+    u = law.gravity(state.q)
+    assert_allclose(u, [row @ wanted / (row @ row), 0.0, 0.0, 0.0], atol=1e-9)
+    assert_allclose(law(state.q, state.v, state.q[[0, 3]], np.zeros(2), np.zeros(2)), u, atol=1e-9)
+    law.settings = replace(law.settings, feedback='damping', kd=np.array([2.0, 5.0]))
+    damped = law(state.q, state.v, state.q[[0, 3]], np.zeros(2), np.zeros(2))
+    assert_allclose(damped - u, [-2.0 * 0.6, 0.0, 0.0, 0.0], atol=1e-9)
 
 
 def test_pd_is_refused(robot):

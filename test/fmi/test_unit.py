@@ -6,9 +6,9 @@ import subprocess
 
 import numpy as np
 import pytest
-from support import example_robots, loop_mechanisms, outside, random_trees, simulated_robots
+from support import example_robots, outside, random_trees, simulated_robots
 
-from rbd_ros import ModelError, Robot, Simulator
+from rbd_ros import Robot, Simulator
 from rbd_ros.contact import HalfSpace
 from rbd_ros.fmi import compile_unit, make_unit
 
@@ -384,5 +384,3 @@ def test_models_that_are_not_simulated_are_refused_by_name():
         make_unit(robot, name='7 axes')
     with pytest.raises(ValueError, match='no joint that moves'):
         make_unit(Robot.from_urdf('<robot name="r"><link name="a"/></robot>'))
-    with pytest.raises(ModelError, match="loops cannot be part of an FMU: 'closing0'"):
-        make_unit(loop_mechanisms.four_bar())

@@ -1,6 +1,6 @@
 """Extension files: what they make of a model, and how they are refused."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import math
 import time
 
@@ -13,6 +13,8 @@ import yaml
 
 from rbd_ros import Robot
 from rbd_ros.model import Frame, load_urdf, LoopJoint, Model, ModelError
+from rbd_ros.model.extension import read_extension
+from rbd_ros.model.joint_registry import registered_joint_types
 from rbd_ros.model.joints import (
     Cylindrical,
     Helical,
@@ -25,6 +27,7 @@ from rbd_ros.model.joints import (
     Universal,
 )
 from rbd_ros.resources import resource_path
+from rbd_ros.robot.assembled import assembled
 from rbd_ros.spatial import PluckerTransform
 
 INERTIA = '<inertia ixx="0.2" iyy="0.3" izz="0.25" ixy="0.01" ixz="-0.02" iyz="0.03"/>'
@@ -361,6 +364,70 @@ def test_a_loop_that_is_open_at_neutral_is_assembled_and_redundancy_told():
     assert robot.model.actuated_joints == robot.joint_names  # by their effort limits
 
 
+@pytest.mark.parametrize(
+    'entry, joint, redundant',
+    [
+        ({'type': 'sphere_in_cylinder', 'axis': [0, 1, 0]}, SphereInCylinder((0.0, 1.0, 0.0)), 0),
+        ({'type': 'spherical'}, Spherical(), 1),
+        (
+            {'type': 'universal', 'first': [0, 1, 0], 'second': [1, 0, 0]},
+            Universal((0.0, 1.0, 0.0), (1.0, 0.0, 0.0)),
+            2,
+        ),
+    ],
+)
+def test_loops_are_closed_by_joints_that_are_no_lower_pairs(entry, joint, redundant):
+    """All of them let the planar linkage move as a hinge does."""
+    rest = {k: v for k, v in PIN.items() if k not in ('axis', 'type')}
+    robot = Robot.from_urdf(FOUR_BAR, extension={'loops': {'pin': {**rest, **entry}}})
+    (loop,) = robot.model.loops
+    assert loop.joint == joint and loop.joint.closes_loops
+    hinged = Robot.from_urdf(FOUR_BAR, extension={'loops': {'pin': PIN}})
+    q = robot.loops.project(robot.neutral(), starts=40)
+    assert np.abs(hinged.loops.closure(q).residual).max() < 1e-9
+    found = robot.loops.mobility(q)
+    assert (found.rank, found.mobility, found.constraints) == (2, 1, 2 + redundant)
+    told = any('of rank' in warning for warning in robot.warnings)
+    assert told == bool(redundant)
+
+
+def test_a_rack_and_pinion_closes_a_loop_and_stays_meshed():
+    """A slide and a wheel that a rack couples: x = r angle."""
+    text = (
+        '<robot name="mesh">'
+        + link('base')
+        + link('slide', 1.0)
+        + link('wheel', 1.0)
+        + joint('along', 'base', 'slide', '1 0 0', kind='prismatic')
+        + joint('turn', 'slide', 'wheel', '0 0 1')
+        + '</robot>'
+    )
+    rack = {'type': 'rack_and_pinion', 'radius': 0.3, 'predecessor': 'base', 'successor': 'wheel'}
+    robot = Robot.from_urdf(text, extension={'loops': {'mesh': rack}})
+    q = robot.loops.project([0.3, 0.5], fixed=['turn'])
+    assert_allclose(q, [0.15, 0.5], atol=1e-9)
+    assert robot.loops.mobility(q).mobility == 1
+
+
+@pytest.mark.parametrize('kind', sorted(set(registered_joint_types()) - {'floating'}))
+def test_types_close_loops_if_they_tell_their_constraints_from_frames(kind):
+    entry = registered_joint_types()[kind]
+    example = entry.kind.examples()[0]
+    given = {
+        name: list(value)
+        if isinstance(value := getattr(example, name, (0, 1, 0)), tuple)
+        else value
+        for name in entry.parameters
+    }
+    rest = {k: v for k, v in PIN.items() if k not in ('axis', 'type')}
+    loops = {'pin': {**rest, 'type': kind, **given}}
+    if example.closes_loops:
+        assert load_urdf(FOUR_BAR, extension={'loops': loops}).loops[0].joint.closes_loops
+    else:
+        with pytest.raises(ModelError, match='cut the loop elsewhere'):
+            load_urdf(FOUR_BAR, extension={'loops': loops})
+
+
 @pytest.mark.parametrize('length', [2.0, 5.0])
 def test_an_impossible_loop_is_refused_with_the_distance_that_remains(tmp_path, length):
     far = {**PIN, 'successor': {'frame': 'ground', 'xyz': [length - 0.5, 0, 0]}}
@@ -630,3 +697,35 @@ def test_ends_of_loops_are_placed_relative_to_the_frame_that_is_named():
     assert found.successor.body == expected.body
     placements = [np.array(X.matrix()) for X in (found.successor.placement, expected.placement)]
     assert_allclose(*placements, atol=1e-14)
+
+
+def test_axes_become_unit_vectors_and_have_three_numbers():
+    def closed_about(axis, **more):
+        rest = {'loops': {'pin': {**PIN, 'axis': axis, **more}}}
+        return load_urdf(FOUR_BAR, extension=rest).loops[0].joint
+
+    assert_allclose(closed_about([0, -3, 4]).axis, [0.0, -0.6, 0.8], rtol=1e-15)
+    assert closed_about([0, -1, 0], reversed=False) == Revolute((0.0, -1.0, 0.0))
+    assert isinstance(closed_about([0, -1, 0], reversed=True), (Reversed, Revolute))
+    assert closed_about([0, -1, 0], reversed=True) != Revolute((0.0, -1.0, 0.0))
+    for axis, word in (([0, 0, 1, 0], 'expected 3 numbers, got 4'), ([0, 'x', 1], r'axis\[2\]')):
+        with pytest.raises(ModelError, match=word):
+            closed_about(axis)
+
+
+def test_assembled_models_keep_their_warnings_and_are_closed():
+    extension = read_extension({'loops': {'pin': PIN}})
+    model = replace(load_urdf(FOUR_BAR, extension=extension), warnings=('as before',))
+    warned, q = assembled(model, extension)
+    assert warned.warnings[0] == 'as before' and len(warned.warnings) == 3
+    assert np.abs(Robot(model).loops.closure(q).residual).max() < 1e-10
+    text = (
+        f'<robot name="mesh">{link("base")}{link("slide", 1.0)}{link("wheel", 1.0)}'
+        + joint('along', 'base', 'slide', '1 0 0', kind='prismatic')
+        + joint('turn', 'slide', 'wheel', '0 0 1')
+        + '</robot>'
+    )
+    rack = {'type': 'rack_and_pinion', 'radius': 0.3, 'predecessor': 'base', 'successor': 'wheel'}
+    extension = read_extension({'loops': {'mesh': rack}})
+    (told,) = assembled(load_urdf(text, extension=extension), extension)[0].warnings
+    assert 'open by' not in told

@@ -12,7 +12,7 @@ from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rbd_ros.algorithms.closed_loops.loop_closure import loop_closure
+from rbd_ros.algorithms.closed_loops.loop_closure import loop_closure, loop_transforms
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.model import Model
 
@@ -126,10 +126,10 @@ def _from_start(
         else:
             damping = max(10.0 * damping, 1e-8)
     worst, name = _worst(model, residual)
-    closed = bool(worst < CLOSED) and not _turned_over(model, q)
-    if worst < CLOSED and not closed:
-        worst = np.pi
-    return Assembly(q, worst, name, closed)
+    if worst < CLOSED:
+        over = _turned_over(model, q)
+        return Assembly(q, worst, name, True) if over is None else Assembly(q, np.pi, over, False)
+    return Assembly(q, worst, name, False)
 
 
 def _shortest(K: Floats, residual: Floats, damping: float) -> Floats:
@@ -158,19 +158,24 @@ def _worst(model: Model, residual: Floats) -> Tuple[float, str]:
     return found
 
 
-def _turned_over(model: Model, q: Floats) -> bool:
-    """Whether a loop joint is half a turn away, where its position errors are zero as well."""
+def _turned_over(model: Model, q: Floats) -> Optional[str]:
+    """Name of a loop joint that is half a turn away, where its position errors are zero as well.
+
+    Those that turn about one axis or none can be, the rack with its pinion among them. Others
+    reach whatever leaves them no error: a ball any orientation, and a universal joint all in which
+    its axes include their angle.
+    """
     X0 = body_transforms(model, model.tree_position(q.tolist()))
     for loop in model.loops:
-        Xp, Xs = (frame.placement * X0[frame.body] for frame in (loop.predecessor, loop.successor))
-        E = np.array((Xs * Xp.inverse()).E, dtype=float)
-        S = loop.joint.motion_subspace(loop.joint.neutral())
+        _, X = loop_transforms(loop, X0)
+        E = np.array(X.E, dtype=float)
+        S = loop.joint.motion_subspace_at(X)
         axes = [np.array(c.angular, dtype=float) for c in S.columns if any(c.angular)]
         if len(axes) == 1 and axes[0] @ E @ axes[0] < 0.0:
-            return True
+            return loop.name
         if not axes and np.trace(E) < 0.0:
-            return True
-    return False
+            return loop.name
+    return None
 
 
 def integrated(model: Model, q: Floats, step: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""An extension as read: mappings, lists and scalars, each with the line that it stands in.
+"""An extension, or armature file, as read: mappings, lists and scalars, each with its line.
 
 A YAML file is composed, never constructed, so that nothing in it becomes an object; a mapping in
 Python becomes the same without lines. Size, depth and number of entries are bounded.
@@ -57,26 +57,31 @@ class Document:
         return f'{self.label}: line {line}' if line else self.label
 
 
-def read_document(source: Source) -> Document:
+def read_document(
+    source: Source, kind: str = 'extension', example: str = 'loops: {...}', empty: bool = True
+) -> Document:
     """Read an extension from a file or a mapping.
 
+    :param kind: what it is called in messages
+    :param example: what may stand in it
+    :param empty: whether there may be nothing at all
     :raises ModelError: for a file that cannot be read, is no YAML, or is larger than any robot's
     """
     if isinstance(source, Mapping):
-        document = Document('extension', _Converter('extension').item(source))
+        document = Document(kind, _Converter(kind).item(source))
     elif isinstance(source, (str, os.PathLike)):
-        label = f'extension file {shorten(os.fspath(source), 200)}'
+        label = f'{kind} file {shorten(os.fspath(source), 200)}'
         document = Document(label, _read_file(source, label))
     else:
         raise ModelError(
-            f'extension: expected a mapping or the path of a YAML file, got '
+            f'{kind}: expected a mapping or the path of a YAML file, got '
             f'{type(source).__name__}; see docs/extension.md'
         )
-    if document.item.value is None:
+    if document.item.value is None and empty:
         return Document(document.label, Item({}, 0, {}))
     if not isinstance(document.item.value, dict):
         raise ModelError(
-            f'{document.label}: expected a mapping such as "loops: {{...}}" at the top; '
+            f'{document.label}: expected a mapping such as "{example}" at the top; '
             'see docs/extension.md'
         )
     return document

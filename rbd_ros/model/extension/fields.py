@@ -55,11 +55,7 @@ class Field:
             if name not in self.item.value:
                 raise self.error(f'{name} is missing; add "{name}: ..."')
         return {
-            name: Field(
-                self.document,
-                Item(item.value, item.line or self.item.lines[name], item.lines),
-                f'{self.way}: {shorten(name)[1:-1]}',
-            )
+            name: Field(self.document, item, f'{self.way}: {shorten(name)[1:-1]}')
             for name, item in self.item.value.items()
         }
 

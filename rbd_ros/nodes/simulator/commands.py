@@ -6,6 +6,7 @@ first messages how they look. Everything else is read here, and what is odd abou
 
 from __future__ import annotations
 
+from dataclasses import replace
 import math
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
 
@@ -62,11 +63,14 @@ class _Known(NamedTuple):
 class Commands:
     """Commands of all joints with one degree of freedom; others cannot be commanded.
 
+    Of a robot with loops, only joints with actuators can; all others move freely.
+
     :param robot: the robot
     :param diagnostics: where refused messages are reported
-    :param array_joints: joints that a Float64MultiArray names by its order; empty: all
+    :param array_joints: joints that a Float64MultiArray names by its order; empty: all that can be
+        commanded
     :param bandwidth: natural frequency of the servo [rad/s]
-    :raises ValueError: if `array_joints` are not different joints of the robot
+    :raises ValueError: if `array_joints` are not different joints of the robot, with actuators
     """
 
     def __init__(
@@ -88,12 +92,21 @@ class Commands:
         self.at_v = np.array([v for _, _, v in single], dtype=np.intp)
         others = [b.joint_name for b in model.bodies if b.joint_name not in self.names]
         self._joints = JointNames(self.names, ignored=others)
+        actuated = model.actuated_joints if model.loops else self.names
+        #: Which of the joints can be commanded, (k,)
+        self.driven = np.array(
+            [k for k, name in enumerate(self.names) if name in actuated], dtype=np.intp
+        )
+        self._passive = frozenset(self.names) - frozenset(actuated)
         self._by_name, self._by_order = JointStateReader(), Float64MultiArrayReader()
         self._namings: Dict[NameList, Naming] = {}
         self.heard: Dict[Naming, None] = {}  # in the order in which they were heard
-        order = JointNames(self.names).naming(array_joints or self.names)
+        commanded = array_joints or [self.names[k] for k in self.driven]
+        order = JointNames(self.names).naming(commanded)
         if order.unknown:
             raise ValueError(f'parameter joints: the robot has no joint {shorten(order.unknown)}')
+        if passive := [name for name in order.names if name in self._passive]:
+            raise ValueError(f'parameter joints: {shorten(passive)} has no actuator')
         self._array_order = order
         self.drives = make_drives(robot, self.at_q, self.at_v, bandwidth)
         self.record = Record(self.drives)
@@ -111,11 +124,12 @@ class Commands:
     # -- input ------------------------------------------------------------------------------------
 
     def stand_in(self, action: str, q: np.ndarray) -> None:
-        """Drive all joints as `action` (hold, gravity or zero) says, and forget all commands.
+        """Drive the joints as `action` (hold, gravity or zero) says, and forget all commands.
 
         :param q: configuration to hold, (nq,)
         """
-        self._drive_by(np.arange(len(self.names)), action, q)
+        self.drives.mode[:] = ZERO
+        self._drive_by(self.driven, action, q)
 
     def take_joint_state(self, data: bytes, now: float) -> bool:
         """Take commands by name; effort counts before position, and position before velocity.
@@ -185,12 +199,34 @@ class Commands:
                 f'unknown joints ignored: {shorten(naming.unknown)}',
                 code='unknown joints',
             )
+        if passive := [name for name in naming.names if name in self._passive]:
+            naming = self._without_passive(naming)
+            self._diagnostics.event(
+                SUBJECT,
+                WARN,
+                f'commands of joints without an actuator ignored: {shorten(passive)}',
+                code='no actuator',
+            )
+            if not naming.target.size:
+                raise MessageProblem('no actuator', 'it names no joint that has an actuator')
         if not naming.target.size:
             raise MessageProblem('no known joints', 'it names no joint of the robot')
         if len(self._namings) >= MOST_LAYOUTS:  # a sender that invents names
             del self._namings[next(iter(self._namings))]
         self._namings[names] = naming
         return naming
+
+    def _without_passive(self, naming: Naming) -> Naming:
+        """Naming of the joints among these that can be commanded."""
+        kept = np.array([name not in self._passive for name in naming.names], dtype=bool)
+        return replace(
+            naming,
+            source=naming.source[kept],
+            target=naming.target[kept],
+            place=naming.target[kept],
+            names=tuple(name for name in naming.names if name not in self._passive),
+            in_order=False,
+        )
 
     @staticmethod
     def _field(name: str, values: np.ndarray, naming: Naming) -> np.ndarray:

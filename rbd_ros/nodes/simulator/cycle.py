@@ -8,7 +8,7 @@ of the simulation loop. Commands are taken by hand, right before they are needed
 from __future__ import annotations
 
 from time import monotonic
-from typing import Any, Callable, Mapping, Optional, Protocol, Tuple
+from typing import Any, Callable, List, Mapping, Optional, Protocol, Tuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK
 from rbd_ros.nodes.common.joint_names import JointNames
 from rbd_ros.nodes.common.text import shorten
 from rbd_ros.nodes.common.wire import ClockWriter, JointStateWriter
+from rbd_ros.nodes.simulator.closed_loops import assembled_start, holding_effort
 from rbd_ros.nodes.simulator.commands import CHECKS_A_TIMEOUT, Commands, SUBJECT as COMMANDS
 from rbd_ros.nodes.simulator.compiled_cycle import run_cycle, StateMessage, Steps
 from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
@@ -168,7 +169,15 @@ class SimulationCycle:
             x, y, z, *quaternion = self._parameters['initial_base_pose']
             qx, qy, qz, qw = np.array(quaternion) / np.linalg.norm(quaternion)
             q[:7] = qw, qx, qy, qz, x, y, z
-        return q
+        return assembled_start(self.simulator, q, self._given(), self._warn)
+
+    def _given(self) -> List[str]:
+        """Joints with actuators whose initial positions are given."""
+        names, commands = self._parameters['initial_joints'], self.commands
+        if not self._parameters['initial_positions']:
+            return []
+        driven = [commands.names[k] for k in commands.driven]
+        return [name for name in driven if not names or name in names]
 
     def _period_ns(self, rate: str) -> float:
         """Nanoseconds between two messages; never less than a cycle."""
@@ -188,7 +197,7 @@ class SimulationCycle:
         action = self._parameters['initial_command']
         self.commands.stand_in(action, self.simulator.q)
         self._locked = action == 'hold'
-        self._holding_effort = self.robot.gravity_torque(self.simulator.q)
+        self._holding_effort = holding_effort(self.robot, self.simulator.q)
         self._write_state()
         self._diagnostics.condition(
             COMMANDS, OK, f'waiting for the first command; until then: {action}', code='waiting'

@@ -6,12 +6,22 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support import loop_mechanisms
+from support.all_joints import example_id
 from support.four_bar_statics import positions, unwrapped
+from support.loop_joints import HIGHER_PAIRS
 
 from rbd_ros import Robot
 from rbd_ros.algorithms.closed_loops.loop_assembly import assemble_loops, LoopClosureError
-from rbd_ros.model import load_urdf
-from rbd_ros.model.joints import Fixed, Prismatic
+from rbd_ros.model import Frame, load_urdf, LoopJoint
+from rbd_ros.model.joints import (
+    Fixed,
+    Prismatic,
+    RackAndPinion,
+    Reversed,
+    SphereInCylinder,
+    Spherical,
+    Universal,
+)
 from rbd_ros.resources import resource_path
 from rbd_ros.spatial import PluckerTransform
 
@@ -66,7 +76,9 @@ def test_the_distance_of_the_closest_assembly_is_told(robot):
         Robot(model).loops.project([0.2, 0.1, 0.0], starts=5)
 
 
-@pytest.mark.parametrize('joint', [Fixed(), Prismatic((0.48, -0.6, 0.64))])
+@pytest.mark.parametrize(
+    'joint', [Fixed(), Prismatic((0.48, -0.6, 0.64)), *HIGHER_PAIRS], ids=example_id
+)
 def test_loops_of_other_joints_close_again_where_they_were(joint):
     text, robot, q, _, _ = loop_mechanisms.closed_robot(3, (joint,), ((2, 7),))
     rng = np.random.default_rng(0)
@@ -99,6 +111,7 @@ def test_a_hinge_that_is_turned_over_is_not_closed():
     assert assemble_loops(model, begin, starts=10).is_closed
     found = assemble_loops(twisted, begin, starts=10)
     assert not found.is_closed and found.distance > 0.1
+    assert found.loop == loop.name
 
 
 def test_the_loop_that_stays_open_is_named_among_several():
@@ -123,3 +136,64 @@ def test_joints_that_stay_stay_from_other_starts_as_well(robot):
     assert found[0] == 0.3
     flat = assemble_loops(robot.model, np.zeros(3), [0], starts=40)
     assert flat.is_closed and flat.q[0] == 0.0
+
+
+def two_hinged(joint, over):
+    """Body on two hinges, x then z, that a loop joint connects to the base, turned over or not.
+
+    :param over: whether the frame on the body is turned by pi about x
+    """
+    text = (
+        '<robot name="r"><link name="base"/><link name="a"/><link name="b"><inertial>'
+        '<mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+        '</link><joint name="x" type="prismatic"><parent link="base"/><child link="a"/>'
+        '<axis xyz="1 0 0"/><limit lower="-9" upper="9" effort="1" velocity="1"/></joint>'
+        '<joint name="z" type="continuous"><parent link="a"/><child link="b"/>'
+        '<axis xyz="0 0 1"/></joint></robot>'
+    )
+    model = load_urdf(text)
+    turn = ((1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, -1.0))
+    X = PluckerTransform(turn, (0.0,) * 3) if over else PluckerTransform.identity()
+    ends = Frame(0, PluckerTransform.identity()), Frame(2, X)
+    first, second = ends[::-1] if isinstance(joint, Reversed) else ends
+    return model.with_loops([LoopJoint('it', first, second, joint)])
+
+
+@pytest.mark.parametrize('joint', [RackAndPinion(0.3), Reversed(RackAndPinion(0.3))])
+def test_a_pinion_that_is_turned_over_is_not_closed(joint):
+    found = assemble_loops(two_hinged(joint, False), [0.2, 0.1])
+    assert found.is_closed and found.q[0] == pytest.approx(0.3 * found.q[1], abs=1e-9)
+    over = assemble_loops(two_hinged(joint, True), [0.0, 0.0])
+    assert (over.is_closed, over.loop) == (False, 'it') and over.distance > 0.1
+
+
+@pytest.mark.parametrize(
+    'joint',
+    [Spherical(), SphereInCylinder((1.0, 0.0, 0.0)), Universal((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))],
+    ids=lambda joint: type(joint).__name__,
+)
+def test_joints_that_reach_it_are_closed_half_a_turn_away(joint):
+    """A ball turns over, and a universal joint does about its first axis."""
+    for over in (False, True):
+        assert assemble_loops(two_hinged(joint, over), [0.0, 0.0]).is_closed
+
+
+def test_errors_are_those_of_their_loop_whatever_the_numbers_of_constraints():
+    """Two constraints of a sphere, five of a hinge, four of a universal joint: each its own."""
+    pin = {
+        'type': 'revolute',
+        'axis': [0, -1, 0],
+        'predecessor': {'frame': 'coupler', 'xyz': [0.45, 0, 0]},
+        'successor': {'frame': 'rocker', 'xyz': [0.4, 0, 0]},
+    }
+    aside = {**pin, 'successor': {'frame': 'rocker', 'xyz': [0.4, 1.0, 0]}}
+    sphere = {**pin, 'type': 'sphere_in_cylinder'}
+    hooke = {k: v for k, v in pin.items() if k != 'axis'}
+    hooke |= {'type': 'universal', 'first': [0, 1, 0], 'second': [1, 0, 0]}
+    for last in ('a', 'b', 'c'):
+        chosen = {'a': sphere, 'b': hooke, 'c': sphere, last: aside}
+        entries = [{'name': name, **chosen[name]} for name in 'abc']
+        model = load_urdf(resource_path('urdf', 'four_bar.urdf'), loops=entries)
+        found = assemble_loops(model, positions(0.9))
+        assert (found.is_closed, found.loop) == (False, last)
+        assert found.distance == pytest.approx(1.0, rel=1e-6)
