@@ -153,6 +153,12 @@ def test_parallel_axes_neither_warn_nor_lock():
     assert np.abs(simulator.q).max() > 0.5 and simulator.status.unconverged_steps == 0
 
 
+def test_a_start_that_is_nearly_singular_is_no_rounded_axis():
+    simulator = Simulator(loop_mechanisms.parallelogram())
+    simulator.reset([1e-7, -1e-7, 1e-7])
+    assert simulator.warnings == ()
+
+
 def test_cassie_is_warned_of_as_its_file_is_written_only():
     written = Simulator(cassie(angle=float)).warnings
     assert any("'right-plantar-foot-joint'" in text for text in written)
