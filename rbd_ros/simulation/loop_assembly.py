@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import List, NamedTuple, Tuple
 
 import numpy as np
 
@@ -16,6 +16,15 @@ CLOSED = 1e-12
 #: Singular values of K below this part of the largest count as zero.
 _RANK = 1e-9
 
+#: How far from the start constraints are looked at [rad, m]: there, parallel axes are as redundant
+#: as everywhere, while a singular configuration is left behind.
+_ASIDE = 0.3
+
+#: Singular values of one loop's rows of K, as part of its largest, between rounding and what a
+#: mechanism has by design: constraints that would be redundant if the model's numbers had more
+#: digits. A right angle of five digits is wrong by 4e-6.
+_ROUNDING, _BLUNDER = 1e-12, 1e-5
+
 #: Number of other configurations that assembly begins with, if it fails from the one asked for.
 _STARTS = 40
 
@@ -27,12 +36,15 @@ class Assembly(NamedTuple):
     :param v: velocity, (nv,)
     :param displacement: from what was asked for, in velocity variables, (nv,) [rad, m]
     :param change: of the velocity, (nv,) [rad/s, m/s]
+    :param rounded: names of the loops with a constraint that is redundant but for a small part,
+        and that part
     """
 
     q: FloatArray
     v: FloatArray
     displacement: FloatArray
     change: FloatArray
+    rounded: Tuple[Tuple[str, float], ...]
 
 
 def assemble_loops(robot: Robot, q: FloatArray, v: FloatArray) -> Assembly:
@@ -59,4 +71,34 @@ def assemble_loops(robot: Robot, q: FloatArray, v: FloatArray) -> Assembly:
         root = np.linalg.inv(np.linalg.cholesky(H))
         allowed = v - root.T @ np.linalg.pinv(K @ root.T, rcond=_RANK) @ (K @ v)
     displacement = np.asarray(robot.difference(q, closed))
-    return Assembly(closed, allowed, displacement, allowed - v)
+    return Assembly(closed, allowed, displacement, allowed - v, rounded_loops(robot, closed, K))
+
+
+def rounded_loops(robot: Robot, q: FloatArray, K: FloatArray) -> Tuple[Tuple[str, float], ...]:
+    """Find loops with a constraint that is redundant but for a part that rounding may explain.
+
+    Such constraints contradict each other as soon as the loop moves, and lock it.
+
+    :param robot: the robot
+    :param q: configuration, (nq,)
+    :param K: Jacobian of the constraints there, (n^c, nv)
+    :return: names of the loops, and the largest such part of each
+    """
+    _, sizes, directions = np.linalg.svd(K)
+    free = directions[np.count_nonzero(sizes > _BLUNDER * sizes.max(initial=0.0)) :].sum(axis=0)
+    most = np.abs(free).max(initial=0.0)
+    if most == 0.0:
+        return ()
+    aside = np.asarray(robot.integrate(q, _ASIDE / most * free, 1.0))
+    rows = np.asarray(robot.loops.closure(aside).K)
+    found: List[Tuple[str, float]] = []
+    first = 0
+    for loop in robot.model.loops:
+        count = 6 - loop.joint.nv
+        sizes = np.linalg.svd(rows[first : first + count], compute_uv=False)
+        first += count
+        parts = sizes / max(sizes.max(initial=0.0), np.finfo(float).tiny)
+        parts = parts[(parts > _ROUNDING) & (parts < _BLUNDER)]
+        if len(parts):
+            found.append((loop.name, float(parts.max())))
+    return tuple(found)

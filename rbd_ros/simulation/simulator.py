@@ -530,6 +530,13 @@ class Simulator:
                         f'the loops {what} changed at the start, most at joint '
                         f'{world.joint_of(most)!r}, by {change[most]:.3g} [{unit}]'
                     )
+            for loop, part in world.assembly.rounded:
+                warn(
+                    f'loop joint {loop!r} has a constraint that is redundant but for {part:.1g} '
+                    'of its size, as by axes that should be parallel and are rounded: it will '
+                    'lock the loop; give axes and angles with all digits, or a loop joint with '
+                    'fewer constraints'
+                )
         for i in range(self.robot.nv):
             at = plant.position[i]
             if at >= 0 and not plant.lower[i] <= q[at] <= plant.upper[i]:

@@ -19,11 +19,20 @@ LOOPS = tuple(
 )
 
 
-def placement(element):
-    """Transform to the coordinates that a <pose> describes."""
+def exact(angle):
+    """Multiple of a right angle that a number of a few digits stands for, or the number."""
+    right = 0.5 * np.pi * round(angle / (0.5 * np.pi))
+    return right if abs(angle - right) < 1e-5 else angle
+
+
+def placement(element, angle=exact):
+    """Transform to the coordinates that a <pose> describes.
+
+    :param angle: what is made of each of its angles
+    """
     pose = element.find('pose')
     x, y, z, *rpy = map(float, pose.text.split()) if pose is not None else [0.0] * 6
-    E = np.transpose(rpy_rotation(*rpy))
+    E = np.transpose(rpy_rotation(*map(angle, rpy)))
     return PluckerTransform(tuple(map(tuple, E.tolist())), (x, y, z))
 
 
@@ -42,12 +51,15 @@ def inertia(element):
     )
 
 
-def cassie():
+def cassie(angle=exact):
     """Robot, its loops closed where all joints are neutral, as the file places the links.
 
     The upper loops have a ball for the file's hinge, whose axis is askew by a milliradian: with
-    five constraints instead of three they jam.
+    five constraints instead of three they jam. The lower ones jam, too, if right angles of five
+    digits are taken at their word: the axes of a foot's hinges are not parallel then.
     Its pelvis is held.
+
+    :param angle: what is made of each angle of the file
     """
     folder = outside.example_robots_folder()
     if folder is None:
@@ -55,7 +67,7 @@ def cassie():
     path = folder / 'cassie_description' / 'robots' / 'cassie_v2.sdf'
     model = ElementTree.parse(path).getroot().find('model')
     links = {link.get('name'): link for link in model.iter('link')}
-    poses = {name: placement(link) for name, link in links.items()}
+    poses = {name: placement(link, angle) for name, link in links.items()}
     inertias = {name: inertia(link.find('inertial')) for name, link in links.items()}
     joints = []
     for joint in model.iter('joint'):
@@ -63,7 +75,7 @@ def cassie():
         axis = np.array(joint.find('axis/xyz').text.split(), dtype=float)
         ball = joint.get('type') == 'ball' or joint.get('name') in LOOPS
         kind = Spherical() if ball else Revolute(tuple(axis.tolist()))
-        at = placement(joint)  # on the child
+        at = placement(joint, angle)  # on the child
         damping = float(joint.findtext('axis/dynamics/damping') or 0.0)
         if joint.get('name') in LOOPS:
             damping = 0.0
