@@ -8,6 +8,10 @@ def rotation_rates(w: Vector3, alpha: Vector3) -> Matrix3:
 
     :param w: angular velocity, (3,) [rad/s]
     :param alpha: angular acceleration, (3,) [rad/s^2]
+
+    >>> from rbd_ros.algorithms.inverse_dynamics.rotation_rates import rotation_rates
+    >>> np.array(rotation_rates((0, 0, 2), (0, 0, 1))) @ (1, 0, 0)  # inwards, and ahead
+    array([-4,  1,  0])
     """
     x, y, z = w
     a, b, c = alpha
