@@ -22,7 +22,6 @@ from typing import (
 
 from rbd_ros.compiler import OperationCount
 from rbd_ros.model import load_urdf, Model
-from rbd_ros.model.extension import EXTENSIONS, Loops, read_extension
 from rbd_ros.robot.compiled import Compiled
 from rbd_ros.robot.configuration import ConfigurationFunctions
 from rbd_ros.robot.description import RobotDescription
@@ -31,7 +30,8 @@ from rbd_ros.robot.kernels import Algorithm, AnyKernel, Kernels
 from rbd_ros.robot.kinematics import KinematicsFunctions
 
 if TYPE_CHECKING:
-    # Imported when they are used: most robots are used without most families.
+    # Imported when they are used: most robots have no extension, and use few families.
+    from rbd_ros.model.extension import EXTENSIONS, Loops
     from rbd_ros.robot.families.articulated import ArticulatedFunctions
     from rbd_ros.robot.families.centroidal import CentroidalFunctions
     from rbd_ros.robot.families.contacts import ContactFunctions
@@ -111,7 +111,10 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
         >>> Robot.from_urdf('urdf/six_axis_arm.urdf', floating_base=True).nv
         12
         """
-        extended = read_extension(extension)
+        if extension is not None:
+            from rbd_ros.model.extension import read_extension
+
+            extension = read_extension(extension)  # once, for all who need it
         model = load_urdf(
             path_or_xml,
             floating_base=floating_base,
@@ -119,13 +122,14 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
             strict=strict,
             armature=armature,
             package_paths=package_paths,
-            extension=extended,
+            extension=extension,
             loops=loops,
         )
         if model.loops:
+            from rbd_ros.model.extension import read_extension
             from rbd_ros.robot.assembled import assembled
 
-            model, _ = assembled(model, extended)
+            model, _ = assembled(model, read_extension(extension))
         return cls(model)
 
     def __repr__(self) -> str:

@@ -8,16 +8,18 @@ injection are written around `step` in the same way.
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING
 
 from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
 from rbd_ros.contact.arrays import AnyArray, FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.assembly import make_plant, make_world, with_external_forces
-from rbd_ros.simulation.loop_assembly import assemble_loops, Assembly
 from rbd_ros.simulation.state import State, STEPS
 from rbd_ros.simulation.stepping import advance, place_on_ground, REFUSED
+
+if TYPE_CHECKING:
+    from rbd_ros.simulation.loop_assembly import Assembly
 
 #: Guard on the speed of joints [rad/s or m/s].
 SPEED_LIMIT = 2000.0
@@ -194,6 +196,8 @@ class World:
         self.assembly = None
         if self.plant.has_loops:
             # First of all: what cannot be closed is refused, and nothing is changed.
+            from rbd_ros.simulation.loop_assembly import assemble_loops
+
             self.assembly = assemble_loops(self.robot, q, v)
             q, v = self.assembly.q, self.assembly.v
         # All but the constants, in place: machine code knows where the arrays are.

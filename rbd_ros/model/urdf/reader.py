@@ -9,16 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 import math
 import os
-from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple, TYPE_CHECKING, Union
 
 from rbd_ros.model.errors import ModelError
-from rbd_ros.model.extension import EXTENSIONS, Loops, read_extension, with_listed_loops
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Shape, Sphere
 from rbd_ros.model.inertia_checks import violated_conditions
 from rbd_ros.model.joints import Floating, JointType, Planar, Prismatic, Revolute
 from rbd_ros.model.mesh_paths import MeshPaths
 from rbd_ros.model.model import Body, FLOATING_BASE_JOINT, Frame, JointLimits, Link, Model
-from rbd_ros.model.side_file import Armature, read_armature
 from rbd_ros.model.urdf.description import Description, read_description
 from rbd_ros.model.urdf.document import quote, Source
 from rbd_ros.model.urdf.mimic import Gears
@@ -26,6 +24,11 @@ from rbd_ros.model.urdf.tree import depth_first_joints, find_root
 from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.linear3 import Vector3
 from rbd_ros.spatial.rotation import rpy_rotation
+
+if TYPE_CHECKING:
+    # Imported when there is something to read: most robots have a URDF alone.
+    from rbd_ros.model.extension import EXTENSIONS, Loops
+    from rbd_ros.model.side_file import Armature
 
 # Below this share of its length a component of an axis is the rounding of a rotation.
 _AXIS_ROUNDING = 1e-15
@@ -65,14 +68,24 @@ def load_urdf(
     ('six_axis_arm', 6, -1.62)
     """
     checked_gravity = _check_gravity(gravity)
-    rotors = read_armature(armature)
-    extended = read_extension(extension)
+    rotors, extended = {}, None
+    if armature is not None:
+        from rbd_ros.model.side_file import read_armature
+
+        rotors = read_armature(armature)
+    if extension is not None:
+        from rbd_ros.model.extension import read_extension
+
+        extended = read_extension(extension)
     description = read_description(source)
     model = _Builder(description, strict, MeshPaths(description.directory, package_paths)).build(
         floating_base, checked_gravity
     )
-    model = extended.applied(model)
+    if extended is not None:
+        model = extended.applied(model)
     if loops is not None:
+        from rbd_ros.model.extension import with_listed_loops
+
         model = with_listed_loops(model, loops)
     return model.with_armature(rotors) if rotors else model
 
