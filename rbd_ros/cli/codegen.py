@@ -134,9 +134,7 @@ def _write_unit(arguments: argparse.Namespace) -> int:
     out = Path(arguments.out or '.')
     path = out if out.suffix == '.fmu' else out / f'{unit.identifier}.fmu'
     try:
-        # Before a compiler is run for nothing.
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
         binaries = compile_unit(unit)
         path.write_bytes(unit.archive(binaries))
     except OSError as error:
