@@ -112,7 +112,8 @@ def consistent_fit(
         or what is expected is not the inertia of bodies with extent in all directions
 
     >>> from rbd_ros.algorithms.regressors.physical_consistency import (
-    ...     consistent_fit, pseudo_inertias
+    ...     consistent_fit,
+    ...     pseudo_inertias,
     ... )
     >>> rng = np.random.default_rng(1)
     >>> states = robot.random_configurations(20, rng), *rng.normal(size=(2, 20, 6))
