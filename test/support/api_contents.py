@@ -111,6 +111,7 @@ SETUPS = {
 
 #: Objects beside those of `reference.HOMES` that belong to a page of a family.
 MORE = {
+    'frame': ('rbd_ros.robot.frame:SingularTaskError',),
     'hybrid': ('rbd_ros.robot.families.hybrid:HybridFunctions',),
     'loops': ('rbd_ros.robot.families.explicit_loops:ExplicitLoops',),
     'contacts': ('rbd_ros.robot.families.contacts:ContactFunctions',),
