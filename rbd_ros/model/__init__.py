@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     )
     from rbd_ros.model.errors import ModelError, SingularMassMatrixError
     from rbd_ros.model.floating_base import with_fixed_base, with_floating_base
+    from rbd_ros.model.frame_placement import with_frames_placed
     from rbd_ros.model.graph import Arc, ConnectivityGraph, Numbering, ParentArray, SpanningTree
     from rbd_ros.model.joint_registry import register_joint_type
     from rbd_ros.model.model import Body, Coupling, Frame, JointLimits, Link, LoopJoint, Model
@@ -42,6 +43,7 @@ __all__ = [
     'SingularMassMatrixError',
     'with_fixed_base',
     'with_floating_base',
+    'with_frames_placed',
     'with_inertia_moved',
     'with_inertias_moved_inward',
     'SpanningTree',
@@ -72,6 +74,7 @@ __getattr__, __dir__ = lazy_names(
         'register_joint_type': 'rbd_ros.model.joint_registry',
         'with_fixed_base': 'rbd_ros.model.floating_base',
         'with_floating_base': 'rbd_ros.model.floating_base',
+        'with_frames_placed': 'rbd_ros.model.frame_placement',
         'with_inertia_moved': 'rbd_ros.model.equivalent',
         'with_inertias_moved_inward': 'rbd_ros.model.equivalent',
     },

@@ -147,6 +147,7 @@ MODULES = {
         'rbd_ros.model.graph',
         'rbd_ros.model.floating_base',
         'rbd_ros.model.equivalent',
+        'rbd_ros.model.frame_placement',
         'rbd_ros.model.planar',
         'rbd_ros.model.joint_forces',
         'rbd_ros.model.parts',

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rbd_ros.model.joints.floating_in_successor import FloatingInSuccessor
     from rbd_ros.model.joints.helical import Helical
     from rbd_ros.model.joints.joint_type import JointState, JointType
+    from rbd_ros.model.joints.placed import Placed
     from rbd_ros.model.joints.planar import Planar
     from rbd_ros.model.joints.planar_in_successor import PlanarInSuccessor
     from rbd_ros.model.joints.prismatic import Prismatic
@@ -38,6 +39,7 @@ __all__ = [
     'Helical',
     'JointState',
     'JointType',
+    'Placed',
     'Planar',
     'PlanarInSuccessor',
     'Polynomial',
@@ -64,6 +66,7 @@ __getattr__, __dir__ = lazy_names(
         'Helical': 'rbd_ros.model.joints.helical',
         'JointState': 'rbd_ros.model.joints.joint_type',
         'JointType': 'rbd_ros.model.joints.joint_type',
+        'Placed': 'rbd_ros.model.joints.placed',
         'Planar': 'rbd_ros.model.joints.planar',
         'PlanarInSuccessor': 'rbd_ros.model.joints.planar_in_successor',
         'Polynomial': 'rbd_ros.model.joints.rheonomic',
