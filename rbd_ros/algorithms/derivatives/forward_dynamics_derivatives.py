@@ -25,7 +25,7 @@ from rbd_ros.algorithms.derivatives.derivatives_by_bodies import (
     derivatives_by_bodies,
     has_very_many_freedoms,
 )
-from rbd_ros.algorithms.derivatives.response import Followers, responses
+from rbd_ros.algorithms.derivatives.response import Followers, responses, responses_by
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL, ltdl
 from rbd_ros.algorithms.inertia_matrix.inverse_mass_matrix import symmetric_inverse
@@ -239,17 +239,18 @@ def forward_motion(
     return factors, factors.solve([t - c for t, c in zip(tau, C)])
 
 
-def solved_columns(
-    factors: LTDL, dtau: Sequence[Sequence[Scalar]], followers: Optional[Followers] = None
-) -> Matrix:
+def solved_columns(factors: LTDL, dtau: Sequence[Sequence[Scalar]]) -> Matrix:
     """Columns of -H^-1 B: how accelerations change with what the forces B do not make up for.
 
     :param factors: factors of the inertia matrix, (n, n)
     :param dtau: B, (n, m)
-    :param followers: as for `responses`
     :return: m columns, (n,) each
     """
-    return responses(factors, [[-x for x in column] for column in zip(*dtau)], followers)
+    return responses(factors, _opposite_columns(dtau))
+
+
+def _opposite_columns(B: Sequence[Sequence[Scalar]]) -> Matrix:
+    return [[-x for x in column] for column in zip(*B)]
 
 
 def _solved(
@@ -264,8 +265,8 @@ def _solved(
     by_both = [[*x, *y] for x, y in zip(dtau_dq, dtau_dv)]
     side_by_side(*(column for k, column in enumerate(zip(*by_both)) if k in left))
     followers = Followers(factors)
-    solved = solved_columns(factors, [[row[k] for k in left] for row in by_both], followers)
-    found = dict(zip(left, solved))
+    forces = _opposite_columns([[row[k] for k in left] for row in by_both])
+    found = dict(zip(left, responses_by(followers, forces)))
     columns = [known[k] if k in known else found[k] for k in range(2 * n)]
     side_by_side(*columns[:n])
     side_by_side(*columns[n:])

@@ -19,18 +19,19 @@ class Followers:
     """Rows of T: how a freedom that no force acts on follows those that the rest is joined to.
 
     :param factors: factors of H
+    :ivar factors: the same
     :ivar above: freedoms above each one
     """
 
     def __init__(self, factors: LTDL):
-        self._factors, self.above = factors, _above(factors)
+        self.factors, self.above = factors, _above(factors)
         self._rows: Dict[Tuple[int, FrozenSet[int]], Dict[int, Scalar]] = {}
 
     def row(self, i: int, joined: FrozenSet[int]) -> Dict[int, Scalar]:
         """Elements t_k with x_i = -(t_k x_k), summed over the freedoms `joined`, by k."""
         key = (i, joined)
         if key not in self._rows:
-            row = self._factors.L[i]
+            row = self.factors.L[i]
             total: Dict[int, Scalar] = {k: l for k, l in row.items() if k in joined}
             for j, l in row.items():
                 if j not in joined:
@@ -44,14 +45,11 @@ class Followers:
         return self._rows.get((i, joined))
 
 
-def responses(
-    factors: LTDL, forces: Sequence[Sequence[Scalar]], followers: Optional[Followers] = None
-) -> Columns:
+def responses(factors: LTDL, forces: Sequence[Sequence[Scalar]]) -> Columns:
     """Solutions x of H x = b for many b, with few operations where H has zeros.
 
     :param factors: factors of H, (n, n)
     :param forces: right-hand sides b, each (n,); elements known to be zero are made use of
-    :param followers: rows of T, those that are needed are added; None for nobody else
     :return: solutions, one for each of `forces`
 
     >>> from rbd_ros.algorithms.derivatives.response import responses
@@ -60,7 +58,16 @@ def responses(
     >>> np.allclose(responses(factors, np.eye(6).tolist()), robot.inverse_mass_matrix(q))
     True
     """
-    followers = followers or Followers(factors)
+    return responses_by(Followers(factors), forces)
+
+
+def responses_by(followers: Followers, forces: Sequence[Sequence[Scalar]]) -> Columns:
+    """Solutions as those of `responses`.
+
+    :param followers: rows of T, to which those that are needed are added
+    :param forces: right-hand sides, each (n,)
+    """
+    factors = followers.factors
     n, above = len(factors.L), followers.above
     touched = [
         set().union(*({i, *above[i]} for i, x in enumerate(b) if not is_zero(x))) for b in forces
