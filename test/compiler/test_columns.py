@@ -176,15 +176,15 @@ def test_groups_that_bring_more_together_than_they_save_are_none():
     sums = [x[2 * k] + x[2 * k + 1] for k in range(8)]
     side_by_side(*([each] for each in sums))
     assert not find_groups(program_of(graph, sums), 8, [])
-    shared = [x[k] * x[-1] for k in range(8)]
+    shared = [(x[k] * x[-1] + 1.5) * x[-2] for k in range(8)]
     side_by_side(*([each] for each in shared))
-    assert len(find_groups(program_of(graph, shared), 8, [])) == 1
+    assert len(find_groups(program_of(graph, shared), 8, [])) == 3
 
 
 def test_neighbours_are_stored_by_one_instruction():
     graph = Graph()
     x = graph.inputs('x', 9)
-    a = [x[k] * x[8] for k in range(7)]
+    a = [(x[k] * x[8] + 1.5) * x[8] for k in range(7)]
     side_by_side(*([each] for each in a))
     program = program_of(graph, [*a, 1.0, a[3], a[2], a[1], -a[4], -a[5]])
     groups = find_groups(program, 8, [])
@@ -192,7 +192,7 @@ def test_neighbours_are_stored_by_one_instruction():
     for place, value in enumerate(program.flat):
         if not isinstance(value, float):
             places.setdefault(value.number, []).append(place)
-    (group,) = groups.values()
+    group = groups[a[0].number]
     runs = {
         (run.lane, run.lanes, run.index, run.negative) for run in find_runs(program, group, places)
     }
@@ -212,11 +212,11 @@ def test_one_state_and_many_have_the_same_bits_for_arms(name, robot, rng):
         np.testing.assert_array_equal(bits(np.array([each[k] for each in one])), bits(array))
 
 
-def test_a_fifth_of_the_derivatives_of_forward_dynamics_of_an_arm_is_saved():
+def test_a_sixth_of_the_derivatives_of_forward_dynamics_of_an_arm_is_saved():
     program = definition_of(
         Robot.from_urdf(example_robots.path('panda')).model, NAMES[1]
     ).program()
     program, groups = groups_of(program)
     operations = sum(program.graph.nodes[k][0] not in (INPUT, CONSTANT) for k in program.live)
     saved = sum(len(group.nodes) - 1 for group in groups.values())
-    assert saved > 0.18 * operations
+    assert saved > 0.16 * operations

@@ -113,7 +113,7 @@ def derivatives_by_bodies(
         moved = add(A[p], apply(rotation_rates(v[p].angular, alpha[p]), r))
         v_p = MotionVector(apply(E, v[p].angular), ZERO3)
         a_p = MotionVector(apply(E, alpha[p]), apply(E, moved))
-        passing[i] = v[p].velocity_at(r)
+        passing[i] = linear3.scale(2.0, v[p].velocity_at(r))
         index, ratios = model.tree_dof_index[body.v], model.tree_dof_ratio[body.v]
         columns[i] = []
         for s, ratio in zip(joint.S.columns, ratios):
@@ -126,7 +126,8 @@ def derivatives_by_bodies(
         rates = MotionSubspace([column.ds for column in columns[i]])
         a = a_p + joint.S @ tree_qdd[body.v] + rates @ [qd[k] for k in index]
         alpha[i], A[i] = a.angular, add(a.linear, cross(v[i].angular, v[i].linear))
-        Ic[i], Bc[i] = body.inertia, VelocityFactor.of(body.inertia, v[i])
+        # Twice B, as it always counts; so the velocities of observers are doubled, too.
+        Ic[i], Bc[i] = body.inertia, VelocityFactor.of(body.inertia * 2.0, v[i])
         fc[i] = body_force(body.inertia, A[i], rotation_rates(v[i].angular, alpha[i]))
     # They do not turn with the bodies, so they count in the torque, but not in s x* f.
     external = {i: ForceVector.zero() for i, _ in model.outward()}
@@ -138,10 +139,8 @@ def derivatives_by_bodies(
 
     def enter(k: int, force: _Forces, c: int, column: _Column) -> None:
         s, ds, dds, ds2 = column
-        dq[k][c] += (
-            dds.dot(force.momentum) + 2.0 * dot(ds.angular, force.twisted) - s.dot(force.held)
-        )
-        dv[k][c] += ds2.dot(force.momentum) + 2.0 * dot(s.angular, force.twisted)
+        dq[k][c] += dds.dot(force.momentum) + dot(ds.angular, force.twisted) - s.dot(force.held)
+        dv[k][c] += ds2.dot(force.momentum) + dot(s.angular, force.twisted)
 
     zero = ForceVector.zero()
     nothing = _Forces(zero, ZERO3, zero, zero, zero)
@@ -184,8 +183,8 @@ def derivatives_by_bodies(
             asked[k][i] = _Forces(
                 Ic[i] * s,
                 Bc[i].apply_transpose(s),
-                s.cross(fc[i]) + Ic[i] * dds + 2.0 * Bc[i].apply(ds),
-                Ic[i] * ds2 + 2.0 * Bc[i].apply(s),
+                s.cross(fc[i]) + Ic[i] * dds + Bc[i].apply(ds),
+                Ic[i] * ds2 + Bc[i].apply(s),
                 s.cross(external[i]),
             )
             if i == nearest[k]:  # with all joints that move together
@@ -218,7 +217,7 @@ class _Forces(NamedTuple):
     """What a unit of a coordinate asks of a body and of all that it carries.
 
     :param momentum: I^c s
-    :param twisted: couple of B^c^T s, which has no more
+    :param twisted: couple of 2 B^c^T s, which has no more
     :param by_q: derivative of the force by the position
     :param by_v: derivative of the force by the velocity
     :param held: s x* the external force
@@ -256,8 +255,8 @@ def _to_parent(
 
     :param X: transform from parent to body coordinates
     :param inertia: inertia of the same bodies, in body coordinates
-    :param B: velocity factor, in body coordinates
-    :param c: velocity of one observer for the other, in the parent's coordinates, (3,) [m/s]
+    :param B: twice the velocity factor, in body coordinates
+    :param c: twice the velocity of one observer for the other, in the parent's coordinates, (3,) [m/s]
     """
     E, r = X.E, X.r
     h, m = apply_transpose(E, inertia.h), inertia.mass

@@ -22,7 +22,7 @@ from rbd_ros.compiler.targets.llvm.packs import (
 )
 
 # Operations that a lane costs that is brought into a vector, or taken out of it; the first is free
-_MOVE = 0.7
+_MOVE = 1.0
 
 Lanes = Tuple[int, ...]
 

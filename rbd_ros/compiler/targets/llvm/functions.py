@@ -26,16 +26,11 @@ from rbd_ros.compiler.targets.llvm.transposition import (
     scatter_function,
 )
 
-# What does not fit into the processor's cache of decoded instructions takes as long as it is long.
-# By its own register the stack is addressed in a byte less than by the stack pointer, and that is
-# a third of the instructions; it takes a stack that is not aligned to the widest vectors.
-_ONE_STATE = 'nounwind "frame-pointer"="all" "no-realign-stack"'
-
 
 def core_function(program: Program) -> Tuple[str, List[str]]:
     """Text and declarations of `core`, `packed` and `table`."""
     inputs, outputs = program.inputs, program.values
-    text, declarations = straight_line('core', 1, _ONE_STATE, program)
+    text, declarations = straight_line('core', 1, 'nounwind', program)
     lines, passed = [], []
     for array, sizes in (
         ('in', [size for _, size in inputs]),

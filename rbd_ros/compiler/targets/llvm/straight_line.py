@@ -46,6 +46,11 @@ _HURRIED_NODES = 50000
 # Where time to compile is no object, both begin here: 12 s for each function of so many.
 _PATIENT_NODES = 150000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
+# What does not fit into the processor's cache of decoded instructions takes as long as it is long.
+# By a register of its own the stack, which a third of the instructions read or write, is addressed
+# in a byte less than by the stack pointer; it takes a stack that is not aligned to vectors. Where
+# many vectors lie on the stack, as in the inertia matrix of a Talos, that is much slower.
+_FRAME = ' "frame-pointer"="all" "no-realign-stack"'
 
 
 def straight_line(
@@ -78,6 +83,7 @@ def straight_line(
     if lanes == 1 and graph.twins and not packs and len(live) + len(program.flat) <= size:
         columns = find_groups(program, widest, together)
     if packs or columns:
+        attributes += _FRAME if columns else ''
         together += [group.nodes for group in columns.values()]
         order = in_order(graph, order, packs, together)
     negative = negative_lanes(graph, packs)
