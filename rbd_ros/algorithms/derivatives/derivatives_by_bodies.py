@@ -256,7 +256,8 @@ def _to_parent(
     :param X: transform from parent to body coordinates
     :param inertia: inertia of the same bodies, in body coordinates
     :param B: twice the velocity factor, in body coordinates
-    :param c: twice the velocity of one observer for the other, in the parent's coordinates, (3,) [m/s]
+    :param c: twice the velocity of one observer for the other, in the parent's coordinates,
+        (3,) [m/s]
     """
     E, r = X.E, X.r
     h, m = apply_transpose(E, inertia.h), inertia.mass

@@ -72,18 +72,20 @@ def straight_line(
         return rolled(name, lanes, attributes, program, widest)
     program = program.expanded()
     size, hurried = _nodes_per_part(program), len(program.live) > many
-    program, settled = fused(program)
+    states = bool(program.graph.twins)
+    program, settled = fused(program, with_twins=not _is_long(program))
     graph, inputs, live = program.graph, program.inputs, program.live
     partners = counterparts(program) if lanes == 1 and not hurried else {}
     groups = angle_groups(graph, live, widest, partners)
     order = angles_first(graph, live, groups)
     together = [[k for group in some for k in group.nodes] for some in in_turn(groups)]
     packs = find_packs(program, partners, together)
+    if lanes == 1 and states:
+        attributes += _FRAME
     columns: Mapping[int, Group] = {}
-    if lanes == 1 and graph.twins and not packs and len(live) + len(program.flat) <= size:
+    if lanes == 1 and not packs and len(live) + len(program.flat) <= size:
         columns = find_groups(program, widest, together)
     if packs or columns:
-        attributes += _FRAME if columns else ''
         together += [group.nodes for group in columns.values()]
         order = in_order(graph, order, packs, together)
     negative = negative_lanes(graph, packs)
@@ -148,8 +150,13 @@ def straight_line(
 
 
 def _nodes_per_part(program: Program) -> int:
-    many = program.different > _MANY_OUTPUTS or len(program.live) > _MANY_NODES
-    return _NODES_PER_PART if many else max(len(program.live) + len(program.flat), 1)
+    if _is_long(program):
+        return _NODES_PER_PART
+    return max(len(program.live) + len(program.flat), 1)
+
+
+def _is_long(program: Program) -> bool:
+    return program.different > _MANY_OUTPUTS or len(program.live) > _MANY_NODES
 
 
 class _Plan(NamedTuple):
