@@ -76,6 +76,24 @@ def test_each_lane_has_the_bits_of_one_alone(count, seed):
     np.testing.assert_array_equal(bits(one), bits(many))
 
 
+def test_products_with_a_constant_addend_are_grouped_with_products():
+    def evaluate(x):
+        products = [x[k] * x[3] for k in range(3)]
+        products[1] = products[1] + 1.5
+        last = [product * x[4] for product in products]
+        side_by_side(*([each] for each in last))
+        return last
+
+    graph = Graph()
+    program, groups = groups_of(program_of(graph, evaluate(graph.inputs('x', 5))))
+    assert {len(group.nodes) for group in groups.values()} == {3} and len(groups) == 2
+    compiled = kernel(evaluate, [('x', 5)], (3,))
+    rows = np.random.default_rng(5).normal(size=(20, 5))
+    one = np.array([compiled(row) for row in rows])
+    np.testing.assert_array_equal(bits(one), bits(compiled(rows)))
+    np.testing.assert_allclose(one[:, 1], (rows[:, 1] * rows[:, 3] + 1.5) * rows[:, 4])
+
+
 def test_every_operation_is_grouped_whatever_the_signs():
     found, negative, kinds = set(), set(), set()
     for seed in range(10):

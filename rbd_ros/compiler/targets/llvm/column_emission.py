@@ -122,7 +122,6 @@ class GroupEmitter:
         :param settled: whether it never is by itself
         """
         nodes, lane = self._place[number]
-        settled = settled and not self._negative[nodes[0]][lane]
         return self._emitter(nodes).lane(self._result(nodes, negative, settled), lane)
 
     def store_run(self, run: Run, settled: bool) -> None:
@@ -132,7 +131,7 @@ class GroupEmitter:
         """
         nodes = run.nodes
         code, part = self._emitter(nodes), self._code.with_lanes(run.lanes)
-        vector = self._result(nodes, run.negative, settled and not any(self._negative[nodes[0]]))
+        vector = self._result(nodes, run.negative, settled)
         if part.lanes < code.lanes:
             mask = ', '.join(f'i32 {run.lane + k}' for k in range(part.lanes))
             vector = part.value(
@@ -254,8 +253,6 @@ class GroupEmitter:
             factors = self._literal([-1.0 if x else 1.0 for x in signs[other]], code)
             return code.mul_add(b, factors, code.fneg(a) if signs[plain][0] else a)
         a, b = (self._vector(term, _relative(x)) for x, term in zip(signs, terms))
-        if signs[0][0]:
-            a = code.fneg(a)
         return code.fsub(a, b) if signs[1][0] else code.fadd(a, b)
 
 
