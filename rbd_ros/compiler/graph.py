@@ -38,6 +38,7 @@ class Graph:
     gets them written out (rbd_ros/compiler/passes/expand.py).
 
     :ivar has_inner_products: whether there are such nodes
+    :ivar twins: nodes that are found by the same operations from different values
     """
 
     def __init__(self) -> None:
@@ -45,6 +46,7 @@ class Graph:
         self._number: Dict[Node, int] = {}
         self._negated: Dict[int, int] = {}
         self.has_inner_products = False
+        self.twins: List[Tuple[int, ...]] = []
 
     def inputs(self, name: str, size: int) -> List[Symbol]:
         """Symbols for the `size` elements of the input array `name`."""
@@ -327,6 +329,12 @@ class Symbol:
             return sum((x * y for x, y in zip(a, b)), 0.0)
         graph.has_inner_products = True
         return Symbol(graph, graph.node(tuple(node)), False)
+
+    def beside(self, others: Sequence[Value]) -> None:
+        """Say that others are found like this value, so that all may be found together."""
+        twins = (self.number, *(x.number for x in others if isinstance(x, Symbol)))
+        if len(set(twins)) > 1:
+            self.graph.twins.append(tuple(dict.fromkeys(twins)))
 
     def derivatives(
         self,

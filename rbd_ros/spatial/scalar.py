@@ -78,6 +78,20 @@ def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return sum((x * y for x, y in zip(a, b)), 0)
 
 
+def side_by_side(*sequences: Iterable[Scalar]) -> None:
+    """Say that corresponding elements of some sequences are found by the same operations.
+
+    No result depends on it, but speed may: scalars that know what is computed from them can be
+    computed at once.
+    """
+    for values in zip(*sequences):
+        for k, x in enumerate(values):
+            method = getattr(x, 'beside', None)
+            if method is not None:
+                method(values[k + 1 :])
+                break
+
+
 def derivatives(
     function: Callable[[List[Scalar]], Sequence[Scalar]],
     at: Sequence[Scalar],

@@ -14,7 +14,7 @@ what is zero.
 
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
-from rbd_ros.algorithms.declaration import algorithm, derivatives_of, EQUIVALENT, Kind
+from rbd_ros.algorithms.declaration import algorithm, derivatives_of, EQUIVALENT, INDEPENDENT, Kind
 from rbd_ros.algorithms.derivatives.analytical_derivatives import (
     analytical_derivatives,
     has_constant_subspaces,
@@ -118,6 +118,7 @@ def bias_force_analytical_derivatives(
     inputs=_BIAS_FORCE_INPUTS,
     outputs=_BIAS_FORCE_OUTPUTS,
     result=BiasForceDerivatives,
+    coordinates=INDEPENDENT,
     model=EQUIVALENT,
     source='RBDA 2.11',
     check=require_constant_subspaces,
@@ -137,7 +138,7 @@ def bias_force_derivatives_by_bodies(
     >>> np.allclose(result.dC_dv, robot.derivatives.bias_force(q, v).dC_dv)
     True
     """
-    rest = [0.0] * model.tree_nv
+    rest = [0.0] * model.nv
     return BiasForceDerivatives(*derivatives_by_bodies(model, q, qd, rest, external_forces)[:3])
 
 

@@ -14,9 +14,11 @@ by at a velocity c, bodies with first moment of mass h and momentum f have
     P' = P - c h^T + (h . c) 1,   f' = f + m c,   B'^T s = B^T s + c x p,  p = linear part of I s
 """
 
-from typing import List, Mapping, Optional, Sequence, Tuple
+from __future__ import annotations
 
-from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
+from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
 from rbd_ros.algorithms.derivatives.analytical_derivatives import (
     analytical_derivatives,
     INVERSE_DYNAMICS_OUTPUTS,
@@ -38,7 +40,7 @@ from rbd_ros.spatial import (
     RigidBodyInertia,
 )
 from rbd_ros.spatial.linear3 import add, apply, apply_transpose, cross, dot, Vector3, ZERO3
-from rbd_ros.spatial.scalar import Scalar
+from rbd_ros.spatial.scalar import Scalar, side_by_side
 
 # With more freedoms the number of operations is not worth its being found out: scalar products
 # are compiled in a fraction of the time.
@@ -65,6 +67,7 @@ def always(model: Model) -> bool:
     },
     outputs=INVERSE_DYNAMICS_OUTPUTS,
     result=InverseDynamicsDerivatives,
+    coordinates=INDEPENDENT,
     model=EQUIVALENT,
     source='RBDA 2.11',
     check=require_constant_subspaces,
@@ -81,69 +84,111 @@ def derivatives_by_bodies(
 ) -> InverseDynamicsDerivatives:
     """Inverse dynamics and its derivatives, of a tree whose joints have constant subspaces.
 
-    Arguments and results are those of `analytical_derivatives`.
+    Joints that move together have one column: what they ask of the bodies is added up where it
+    meets on the way to the base, and goes on as one.
+
+    :param q: independent configuration, (nq,) [rad, m]
+    :param qd: independent velocity, (nv,) [rad/s, m/s]
+    :param qdd: independent acceleration, (nv,) [rad/s^2, m/s^2]
+    :param external_forces: force on each body in base coordinates, by body number [N m, N]
+    :return: generalized forces, (nv,) [N m, N], and their derivatives by position (along the
+        velocities), velocity and acceleration, (nv, nv)
 
     >>> result = robot.kernel('inverse_dynamics_derivatives_by_bodies').function(q, v, a)
     >>> np.allclose(result.dtau_dq, robot.derivatives.inverse_dynamics(q, v, a).dtau_dq)
     True
     """
     base = -gravity_acceleration(model)
-    X, S, psid, psidd, turning, passing = {}, {}, {}, {}, {}, {}
+    tree_q, tree_qd = model.tree_position(q), model.tree_velocity(qd)
+    tree_qdd = model.tree_velocity(qdd)
+    X, passing = {}, {}
+    columns: Dict[int, List[_Column]] = {}
     v, alpha, A = {0: MotionVector.zero()}, {0: base.angular}, {0: base.linear}
     Ic, Bc, fc = {}, {}, {}
     for i, body in model.outward():
-        p, joint = body.parent, body.joint.calc(q[body.q], qd[body.v])
-        S[i], X[i] = joint.S.columns, joint.X * body.tree_transform
+        p, joint = body.parent, body.joint.calc(tree_q[body.q], tree_qd[body.v])
+        X[i] = joint.X * body.tree_transform
         E, r = X[i].E, X[i].r
         # The parent's motion as the observer sees it.
         moved = add(A[p], apply(rotation_rates(v[p].angular, alpha[p]), r))
         v_p = MotionVector(apply(E, v[p].angular), ZERO3)
         a_p = MotionVector(apply(E, alpha[p]), apply(E, moved))
-        passing[i] = v[p].velocity_at(r)
-        psid[i] = [v_p.cross(s) for s in S[i]]
-        psidd[i] = [a_p.cross(s) + v_p.cross(ds) for s, ds in zip(S[i], psid[i])]
-        turning[i] = [
-            2.0 * ds if len(S[i]) == 1 else 2.0 * ds + joint.v.cross(s)
-            for s, ds in zip(S[i], psid[i])
-        ]
+        passing[i] = linear3.scale(2.0, v[p].velocity_at(r))
+        index, ratios = model.tree_dof_index[body.v], model.tree_dof_ratio[body.v]
+        columns[i] = []
+        for s, ratio in zip(joint.S.columns, ratios):
+            s = s if ratio == 1.0 else s * ratio
+            ds = v_p.cross(s)
+            dds = a_p.cross(s) + v_p.cross(ds)
+            ds2 = 2.0 * ds if body.joint.nv == 1 else 2.0 * ds + joint.v.cross(s)
+            columns[i].append(_Column(s, ds, dds, ds2))
         v[i] = v_p + joint.v
-        a = a_p + joint.S @ qdd[body.v] + MotionSubspace(psid[i]) @ qd[body.v]
+        rates = MotionSubspace([column.ds for column in columns[i]])
+        a = a_p + joint.S @ tree_qdd[body.v] + rates @ [qd[k] for k in index]
         alpha[i], A[i] = a.angular, add(a.linear, cross(v[i].angular, v[i].linear))
-        Ic[i], Bc[i] = body.inertia, VelocityFactor.of(body.inertia, v[i])
+        # Twice B, as it always counts; so the velocities of observers are doubled, too.
+        Ic[i], Bc[i] = body.inertia, VelocityFactor.of(body.inertia * 2.0, v[i])
         fc[i] = body_force(body.inertia, A[i], rotation_rates(v[i].angular, alpha[i]))
     # They do not turn with the bodies, so they count in the torque, but not in s x* f.
     external = {i: ForceVector.zero() for i, _ in model.outward()}
     external.update(to_body_coordinates(model, X, external_forces))
 
-    n = model.tree_nv
+    n = model.nv
     tau: List[Scalar] = [0.0] * n
     dq, dv, H = ([[0.0] * n for _ in range(n)] for _ in range(3))
+
+    def enter(k: int, force: _Forces, c: int, column: _Column) -> None:
+        s, ds, dds, ds2 = column
+        dq[k][c] += dds.dot(force.momentum) + dot(ds.angular, force.twisted) - s.dot(force.held)
+        dv[k][c] += ds2.dot(force.momentum) + dot(s.angular, force.twisted)
+
+    zero = ForceVector.zero()
+    nothing = _Forces(zero, ZERO3, zero, zero, zero)
+
+    def carry(k: int, own: Dict[int, _Forces]) -> None:
+        """Carry what coordinate k asks of bodies, by their numbers, to the base."""
+        arrived: Dict[int, _Forces] = {}
+        while own or arrived:
+            i = max((*own, *arrived))
+            body, force = model.body(i), arrived.pop(i, nothing)
+            index = model.tree_dof_index[body.v]
+            for c, column in zip(index, columns[i]):
+                enter(k, force, c, column)
+                dq[c][k] += column.s.dot(force.by_q)
+                dv[c][k] += column.s.dot(force.by_v)
+                # Joints that move together meet themselves, once in each place of the two.
+                moment = column.s.dot(force.momentum)
+                H[k][c] = H[c][k] = H[k][c] + (moment + moment if k == c else moment)
+            if i in own:
+                for c, column in zip(index, columns[i]):
+                    enter(k, own[i], c, column)
+                    if c <= k:
+                        H[k][c] = H[c][k] = H[k][c] + column.s.dot(own[i].momentum)
+                force = force.plus(own.pop(i))
+            side_by_side(force.by_q, force.by_v)
+            if body.parent != 0:
+                force = force.seen_from_parent(X[i], passing[i])
+                arrived[body.parent] = arrived.get(body.parent, nothing).plus(force)
+
+    asked: List[Dict[int, _Forces]] = [{} for _ in range(n)]  # by coordinate and body
+    nearest = {k: i for i, body in model.inward() for k in model.tree_dof_index[body.v]}
     for i, body in model.inward():
-        for row, s, ds, dds, ds2 in zip(range(n)[body.v], S[i], psid[i], psidd[i], turning[i]):
-            tau[row] = s.dot(fc[i] - external[i]) + body.armature * qdd[row]
-            momentum, twisted, held = Ic[i] * s, Bc[i].apply_transpose(s), s.cross(external[i])
-            by_q = s.cross(fc[i]) + Ic[i] * dds + 2.0 * Bc[i].apply(ds)
-            by_v = Ic[i] * ds2 + 2.0 * Bc[i].apply(s)
-            j = i
-            while True:
-                columns = range(n)[model.body(j).v]
-                for column, t, dt, ddt, dt2 in zip(columns, S[j], psid[j], psidd[j], turning[j]):
-                    dq[row][column] = (
-                        ddt.dot(momentum) + 2.0 * dot(dt.angular, twisted) - t.dot(held)
-                    )
-                    dv[row][column] = dt2.dot(momentum) + 2.0 * dot(t.angular, twisted)
-                    if j != i:
-                        dq[column][row], dv[column][row] = t.dot(by_q), t.dot(by_v)
-                    if column <= row:
-                        H[row][column] = H[column][row] = t.dot(momentum)
-                if model.body(j).parent == 0:
-                    break
-                momentum, by_q, by_v, held = (
-                    X[j].inverse_apply(force) for force in (momentum, by_q, by_v, held)
-                )
-                twisted = add(apply_transpose(X[j].E, twisted), cross(passing[j], momentum.linear))
-                j = model.body(j).parent
-            H[row][row] = H[row][row] + body.armature
+        index, ratios = model.tree_dof_index[body.v], model.tree_dof_ratio[body.v]
+        for k, ratio, acceleration, (s, ds, dds, ds2) in zip(
+            index, ratios, tree_qdd[body.v], columns[i]
+        ):
+            rotor = ratio * body.armature
+            tau[k] += s.dot(fc[i] - external[i]) + rotor * acceleration
+            H[k][k] += ratio * rotor
+            asked[k][i] = _Forces(
+                Ic[i] * s,
+                Bc[i].apply_transpose(s),
+                s.cross(fc[i]) + Ic[i] * dds + Bc[i].apply(ds),
+                Ic[i] * ds2 + Bc[i].apply(s),
+                s.cross(external[i]),
+            )
+            if i == nearest[k]:  # with all joints that move together
+                carry(k, asked[k])
         p = body.parent
         if p != 0:
             Bc[p] = Bc[p] + _to_parent(X[i], Ic[i], Bc[i], passing[i])
@@ -153,6 +198,56 @@ def derivatives_by_bodies(
     return InverseDynamicsDerivatives(tau, dq, dv, H)
 
 
+class _Column(NamedTuple):
+    """Column of a motion subspace, times the ratio of a gear, and what follows from it.
+
+    :param s: the column
+    :param ds: psid
+    :param dds: psidd
+    :param ds2: sum of psid and the rate of the column, as a_i changes by it
+    """
+
+    s: MotionVector
+    ds: MotionVector
+    dds: MotionVector
+    ds2: MotionVector
+
+
+class _Forces(NamedTuple):
+    """What a unit of a coordinate asks of a body and of all that it carries.
+
+    :param momentum: I^c s
+    :param twisted: couple of 2 B^c^T s, which has no more
+    :param by_q: derivative of the force by the position
+    :param by_v: derivative of the force by the velocity
+    :param held: s x* the external force
+    """
+
+    momentum: ForceVector
+    twisted: Vector3
+    by_q: ForceVector
+    by_v: ForceVector
+    held: ForceVector
+
+    def plus(self, other: _Forces) -> _Forces:
+        """Sum, of joints that move together."""
+        return _Forces(
+            self.momentum + other.momentum,
+            add(self.twisted, other.twisted),
+            self.by_q + other.by_q,
+            self.by_v + other.by_v,
+            self.held + other.held,
+        )
+
+    def seen_from_parent(self, X: PluckerTransform, c: Vector3) -> _Forces:
+        """In the parent's coordinates, for the observer of the parent; arguments as below."""
+        momentum, by_q, by_v, held = (
+            X.inverse_apply(force) for force in (self.momentum, self.by_q, self.by_v, self.held)
+        )
+        twisted = add(apply_transpose(X.E, self.twisted), cross(c, momentum.linear))
+        return _Forces(momentum, twisted, by_q, by_v, held)
+
+
 def _to_parent(
     X: PluckerTransform, inertia: RigidBodyInertia, B: VelocityFactor, c: Vector3
 ) -> VelocityFactor:
@@ -160,8 +255,9 @@ def _to_parent(
 
     :param X: transform from parent to body coordinates
     :param inertia: inertia of the same bodies, in body coordinates
-    :param B: velocity factor, in body coordinates
-    :param c: velocity of one observer for the other, in the parent's coordinates, (3,) [m/s]
+    :param B: twice the velocity factor, in body coordinates
+    :param c: twice the velocity of one observer for the other, in the parent's coordinates,
+        (3,) [m/s]
     """
     E, r = X.E, X.r
     h, m = apply_transpose(E, inertia.h), inertia.mass

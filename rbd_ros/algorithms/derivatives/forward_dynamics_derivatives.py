@@ -25,7 +25,7 @@ from rbd_ros.algorithms.derivatives.derivatives_by_bodies import (
     derivatives_by_bodies,
     has_very_many_freedoms,
 )
-from rbd_ros.algorithms.derivatives.response import responses
+from rbd_ros.algorithms.derivatives.response import Followers, responses, responses_by
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL, ltdl
 from rbd_ros.algorithms.inertia_matrix.inverse_mass_matrix import symmetric_inverse
@@ -44,7 +44,7 @@ from rbd_ros.algorithms.kinds import (
 )
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, linear3, MotionVector
-from rbd_ros.spatial.scalar import derivatives, is_zero, Scalar
+from rbd_ros.spatial.scalar import derivatives, is_zero, Scalar, side_by_side
 
 Matrix = List[List[Scalar]]
 _Forces = Optional[Mapping[int, ForceVector]]
@@ -107,7 +107,7 @@ def forward_dynamics_analytical_derivatives(
     >>> np.allclose(D.da_dq, robot.derivatives.forward_dynamics(q, v, tau).da_dq)
     True
     """
-    return _by_hand(analytical_derivatives, model, q, qd, tau, external_forces)
+    return _by_hand(_analytical_derivatives, model, q, qd, tau, external_forces)
 
 
 @algorithm(
@@ -153,15 +153,24 @@ def _by_hand(
     external_forces: _Forces,
 ) -> ForwardDynamicsDerivatives:
     factors, a = forward_motion(model, q, qd, tau, external_forces)
-    found = derivatives_of_inverse(
-        model,
-        model.tree_position(q),
-        model.tree_velocity(qd),
-        model.tree_velocity(a),
-        external_forces,
+    found = derivatives_of_inverse(model, q, qd, a, external_forces)
+    known = _columns_of_free_base(model, q, qd, external_forces)
+    return _solved(factors, a, found.dtau_dq, found.dtau_dv, known)
+
+
+def _analytical_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    external_forces: _Forces,
+) -> InverseDynamicsDerivatives:
+    """Derivatives of inverse dynamics by `analytical_derivatives`, gears applied."""
+    tree = (model.tree_position(q), model.tree_velocity(qd), model.tree_velocity(qdd))
+    tau, *matrices = analytical_derivatives(model, *tree, external_forces)
+    return InverseDynamicsDerivatives(
+        model.independent_force(tau), *(model.independent_matrix(x) for x in matrices)
     )
-    by_q, by_v = (model.independent_matrix(x) for x in (found.dtau_dq, found.dtau_dv))
-    return _solved(factors, a, by_q, by_v, _columns_of_free_base(model, q, qd, external_forces))
 
 
 @algorithm(
@@ -237,7 +246,11 @@ def solved_columns(factors: LTDL, dtau: Sequence[Sequence[Scalar]]) -> Matrix:
     :param dtau: B, (n, m)
     :return: m columns, (n,) each
     """
-    return responses(factors, [[-x for x in column] for column in zip(*dtau)])
+    return responses(factors, _opposite_columns(dtau))
+
+
+def _opposite_columns(B: Sequence[Sequence[Scalar]]) -> Matrix:
+    return [[-x for x in column] for column in zip(*B)]
 
 
 def _solved(
@@ -250,13 +263,18 @@ def _solved(
     n = len(a)
     left = [k for k in range(2 * n) if k not in known]
     by_both = [[*x, *y] for x, y in zip(dtau_dq, dtau_dv)]
-    found = dict(zip(left, solved_columns(factors, [[row[k] for k in left] for row in by_both])))
+    side_by_side(*(column for k, column in enumerate(zip(*by_both)) if k in left))
+    followers = Followers(factors)
+    forces = _opposite_columns([[row[k] for k in left] for row in by_both])
+    found = dict(zip(left, responses_by(followers, forces)))
     columns = [known[k] if k in known else found[k] for k in range(2 * n)]
+    side_by_side(*columns[:n])
+    side_by_side(*columns[n:])
     return ForwardDynamicsDerivatives(
         a,
         [[column[i] for column in columns[:n]] for i in range(n)],
         [[column[i] for column in columns[n:]] for i in range(n)],
-        symmetric_inverse(factors),
+        symmetric_inverse(factors, followers.known),
     )
 
 

@@ -7,12 +7,42 @@ has a column for the freedoms of the trunk only.
 """
 
 from collections import Counter
-from typing import Dict, FrozenSet, List, Sequence, Set, Tuple
+from typing import Dict, FrozenSet, List, Optional, Sequence, Set, Tuple
 
 from rbd_ros.algorithms.inertia_matrix.factorisation import LTDL
 from rbd_ros.spatial.scalar import is_zero, Scalar
 
 Columns = List[List[Scalar]]
+
+
+class Followers:
+    """Rows of T: how a freedom that no force acts on follows those that the rest is joined to.
+
+    :param factors: factors of H
+    :ivar factors: the same
+    :ivar above: freedoms above each one
+    """
+
+    def __init__(self, factors: LTDL):
+        self.factors, self.above = factors, _above(factors)
+        self._rows: Dict[Tuple[int, FrozenSet[int]], Dict[int, Scalar]] = {}
+
+    def row(self, i: int, joined: FrozenSet[int]) -> Dict[int, Scalar]:
+        """Elements t_k with x_i = -(t_k x_k), summed over the freedoms `joined`, by k."""
+        key = (i, joined)
+        if key not in self._rows:
+            row = self.factors.L[i]
+            total: Dict[int, Scalar] = {k: l for k, l in row.items() if k in joined}
+            for j, l in row.items():
+                if j not in joined:
+                    for k, t in self.row(j, joined & self.above[j]).items():
+                        total[k] = total[k] - l * t if k in total else -(l * t)
+            self._rows[key] = total
+        return self._rows[key]
+
+    def known(self, i: int, joined: FrozenSet[int]) -> Optional[Dict[int, Scalar]]:
+        """Row of T as above if it has been needed before."""
+        return self._rows.get((i, joined))
 
 
 def responses(factors: LTDL, forces: Sequence[Sequence[Scalar]]) -> Columns:
@@ -28,7 +58,17 @@ def responses(factors: LTDL, forces: Sequence[Sequence[Scalar]]) -> Columns:
     >>> np.allclose(responses(factors, np.eye(6).tolist()), robot.inverse_mass_matrix(q))
     True
     """
-    n, above = len(factors.L), _above(factors)
+    return responses_by(Followers(factors), forces)
+
+
+def responses_by(followers: Followers, forces: Sequence[Sequence[Scalar]]) -> Columns:
+    """Solutions as those of `responses`.
+
+    :param followers: rows of T, to which those that are needed are added
+    :param forces: right-hand sides, each (n,)
+    """
+    factors = followers.factors
+    n, above = len(factors.L), followers.above
     touched = [
         set().union(*({i, *above[i]} for i, x in enumerate(b) if not is_zero(x))) for b in forces
     ]
@@ -36,7 +76,6 @@ def responses(factors: LTDL, forces: Sequence[Sequence[Scalar]]) -> Columns:
     uses = Counter(
         (i, frozenset(above[i] & held)) for held in touched for i in range(n) if i not in held
     )
-    followers = _Followers(factors, above)
     found: Columns = []
     for b, held in zip(forces, touched):
         y = factors.solve_transposed(b)
@@ -60,28 +99,3 @@ def _above(factors: LTDL) -> List[Set[int]]:
     for row in factors.L:
         above.append(set(row).union(*(above[k] for k in row)))
     return above
-
-
-class _Followers:
-    """Rows of T: how a freedom that no force acts on follows those that the rest is joined to.
-
-    :param factors: factors of H
-    :param above: freedoms above each one
-    """
-
-    def __init__(self, factors: LTDL, above: Sequence[Set[int]]):
-        self._factors, self._above = factors, above
-        self._rows: Dict[Tuple[int, FrozenSet[int]], Dict[int, Scalar]] = {}
-
-    def row(self, i: int, joined: FrozenSet[int]) -> Dict[int, Scalar]:
-        """Elements t_k with x_i = -(t_k x_k), summed over the freedoms `joined`, by k."""
-        key = (i, joined)
-        if key not in self._rows:
-            row = self._factors.L[i]
-            total: Dict[int, Scalar] = {k: l for k, l in row.items() if k in joined}
-            for j, l in row.items():
-                if j not in joined:
-                    for k, t in self.row(j, joined & self._above[j]).items():
-                        total[k] = total[k] - l * t if k in total else -(l * t)
-            self._rows[key] = total
-        return self._rows[key]

@@ -6,7 +6,7 @@ joints, or by articulated-body inertias, which takes a multiple of its square (J
 takes fewer operations.
 """
 
-from typing import Dict, List, Sequence, Set
+from typing import Callable, Dict, FrozenSet, List, Optional, Sequence, Set
 
 from rbd_ros.algorithms.articulated_body.aba import plus_diagonal
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
@@ -21,6 +21,7 @@ from rbd_ros.spatial import ArticulatedBodyInertia, ForceVector, MotionVector
 from rbd_ros.spatial.scalar import Scalar
 
 Matrix = List[List[Scalar]]
+KnownRows = Callable[[int, FrozenSet[int]], Optional[Dict[int, Scalar]]]
 
 # Up to so many freedoms between a body and the base factors take fewer operations: so it is with
 # general chains, and trees of that depth are sparser than chains.
@@ -67,10 +68,12 @@ def inverse_by_factors(model: Model, q: Sequence[Scalar]) -> Matrix:
     return symmetric_inverse(ltdl(mass_matrix(model, q)))
 
 
-def symmetric_inverse(factors: LTDL) -> Matrix:
+def symmetric_inverse(factors: LTDL, known: Optional[KnownRows] = None) -> Matrix:
     """Inverse of a matrix from its factors, (n, n), symmetric to the bit.
 
     :param factors: what `ltdl` returns
+    :param known: gives a shorter row in the place of that of L for an unrelated column, where
+        there is one: of the elements of the column that both are joined to
     """
     n = len(factors.L)
     M: Matrix = [[0.0] * n for _ in range(n)]
@@ -78,9 +81,17 @@ def symmetric_inverse(factors: LTDL) -> Matrix:
     for i, row in enumerate(factors.L):
         above.append(set(row).union(*(above[k] for k in row)))
         for j in range(i):
-            # Unrelated rows have the same element from either; the shorter one is taken.
-            by, other = (i, j) if j in above[i] or len(row) <= len(factors.L[j]) else (j, i)
-            M[i][j] = M[j][i] = _less(0.0, factors.L[by], M[other])
+            ways = [(row, j)]
+            if j not in above[i]:
+                # Unrelated rows have the same element from either; the shortest one is taken.
+                ways.append((factors.L[j], i))
+                if known is not None:
+                    for k, other in ((i, j), (j, i)):
+                        shorter = known(k, frozenset(above[k] & (above[other] | {other})))
+                        if shorter is not None:
+                            ways.append((shorter, other))
+            by, other = min(ways, key=lambda way: len(way[0]))
+            M[i][j] = M[j][i] = _less(0.0, by, M[other])
         M[i][i] = _less(factors.D_inverse[i], row, M[i])
     return M
 

@@ -60,9 +60,12 @@ class Fused(NamedTuple):
     settled: Dict[int, Tuple[int, ...]]
 
 
-def fused(program: Program) -> Fused:
-    """Program for the processor: sums in the best order, and products taken into them."""
-    result, number_of = _Sums(program).rebuilt()
+def fused(program: Program, with_twins: bool = True) -> Fused:
+    """Program for the processor: sums in the best order, and products taken into them.
+
+    :param with_twins: whether values stated to be alike stay values of their own
+    """
+    result, number_of = _Sums(program, with_twins).rebuilt()
     numbers = [
         Symbol(result, number_of[x.number], x.negative) if isinstance(x, Symbol) else x
         for x in program.flat
@@ -83,9 +86,15 @@ _Term = Tuple[int, int, bool]
 class _Sums:
     """Sums of a program, each of all its terms: those that nothing else needs are one with it."""
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Program, with_twins: bool):
         self._nodes, self._live = program.graph.nodes, program.live
+        self._twins = program.graph.twins if with_twins else []
+        self._twins_of: Dict[int, Set[int]] = {}
+        for twins in self._twins:
+            for k in twins:
+                self._twins_of.setdefault(k, set()).update(twins)
         kept = {value.number for value in program.flat if isinstance(value, Symbol)}
+        kept.update(number for twins in self._twins for number in twins)
         uses: Dict[int, int] = {}
         elsewhere = kept  # nodes that are needed by more than sums
         for number in self._live:
@@ -128,11 +137,18 @@ class _Sums:
                 node = (node[0], *[number_of[k] for k in node[1:]])
             number_of[number] = len(graph.nodes)
             graph.nodes.append(node)
+        graph.twins = [
+            tuple(number_of[k] for k in twins if k in number_of) for twins in self._twins
+        ]
         return graph, number_of
 
     def _evaluate(self, number: int, node: Node, place: int) -> None:
         ready = max([self._ready[k] for k in operands(node)], default=0)
-        self._ready[number] = ready + _LATENCY.get(node[0], _ARITHMETIC)
+        ready += _LATENCY.get(node[0], _ARITHMETIC)
+        # Twins count as ready together, or sums of theirs would be added in different orders.
+        twins = [k for k in self._twins_of.get(number, ()) if k in self._ready]
+        ready = max([ready, *(self._ready[k] for k in twins)])
+        self._ready.update(dict.fromkeys((number, *twins), ready))
         self._evaluated[number] = (place, node)
 
     def _terms(self, number: int) -> Tuple[List[_Term], List[_Term]]:

@@ -102,7 +102,7 @@ def _units(
     return units
 
 
-def _alike(graph: Graph, a: int, b: int) -> bool:
+def alike(graph: Graph, a: int, b: int) -> bool:
     """Whether two nodes could be a pack."""
     nodes = graph.nodes
     kinds = nodes[a][0], nodes[b][0]
@@ -119,25 +119,25 @@ def _paired(graph: Graph, partners: Dict[int, int]) -> Dict[int, Pack]:
     used: Set[int] = set()
 
     def add(first: int, second: int) -> Pack:
-        packs[first] = _aligned(graph, partners, first, second)
+        packs[first] = aligned(graph, partners, first, second)
         used.update((first, second))
         return packs[first]
 
     for second, first in partners.items():
-        if _alike(graph, first, second):
+        if alike(graph, first, second):
             add(first, second)
     terms = [term for pack in packs.values() for term in pack.terms]
     while terms:
         first, second = terms.pop()
         if first == second or NO_ADDEND in (first, second) or used & {first, second}:
             continue
-        if _alike(graph, first, second):
+        if alike(graph, first, second):
             partners[second] = first
             terms += add(first, second).terms
     return packs
 
 
-def _aligned(graph: Graph, partners: Dict[int, int], first: int, second: int) -> Pack:
+def aligned(graph: Graph, partners: Dict[int, int], first: int, second: int) -> Pack:
     """Pack whose operands are in the order in which they belong together."""
     nodes = graph.nodes
     a, b = nodes[first][1:], nodes[second][1:]
@@ -153,7 +153,7 @@ def _aligned(graph: Graph, partners: Dict[int, int], first: int, second: int) ->
         for x, y in terms:
             constants = (nodes[x][0] == CONSTANT) + (nodes[y][0] == CONSTANT)
             total += 3 * (x == y or partners.get(y) == x or constants == 2) - 2 * (constants == 1)
-            total += _alike(graph, x, y)
+            total += alike(graph, x, y)
         return total
 
     swapped = agreement(turned[:2]) > agreement(straight[:2])

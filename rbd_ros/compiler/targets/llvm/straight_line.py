@@ -8,7 +8,7 @@ vectors; for many, each vector is one value of several states.
 
 from __future__ import annotations
 
-from typing import AbstractSet, Dict, List, Mapping, NamedTuple, Sequence, Tuple
+from typing import AbstractSet, Dict, List, Mapping, NamedTuple, Sequence, Set, Tuple, Union
 
 from rbd_ros.compiler.graph import CONSTANT, INPUT, Symbol
 from rbd_ros.compiler.parts import cut, keep, Part, START
@@ -22,6 +22,13 @@ from rbd_ros.compiler.targets.llvm.angles import (
     in_turn,
 )
 from rbd_ros.compiler.targets.llvm.branches import counterparts
+from rbd_ros.compiler.targets.llvm.column_emission import (
+    find_runs,
+    GroupEmitter,
+    Signs,
+    signs_of_lanes,
+)
+from rbd_ros.compiler.targets.llvm.columns import find_groups, Group
 from rbd_ros.compiler.targets.llvm.emit import emit_node, Emitter, NOTHING
 from rbd_ros.compiler.targets.llvm.fusion import fused
 from rbd_ros.compiler.targets.llvm.lane_signs import negative_lanes, still_settled
@@ -39,6 +46,11 @@ _HURRIED_NODES = 50000
 # Where time to compile is no object, both begin here: 12 s for each function of so many.
 _PATIENT_NODES = 150000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
+# What does not fit into the processor's cache of decoded instructions takes as long as it is long.
+# By a register of its own the stack, which a third of the instructions read or write, is addressed
+# in a byte less than by the stack pointer; it takes a stack that is not aligned to vectors. Where
+# many vectors lie on the stack, as in the inertia matrix of a Talos, that is much slower.
+_FRAME = ' "frame-pointer"="all" "no-realign-stack"'
 
 
 def straight_line(
@@ -60,17 +72,28 @@ def straight_line(
         return rolled(name, lanes, attributes, program, widest)
     program = program.expanded()
     size, hurried = _nodes_per_part(program), len(program.live) > many
-    program, settled = fused(program)
+    states = bool(program.graph.twins)
+    program, settled = fused(program, with_twins=not _is_long(program))
     graph, inputs, live = program.graph, program.inputs, program.live
     partners = counterparts(program) if lanes == 1 and not hurried else {}
     groups = angle_groups(graph, live, widest, partners)
     order = angles_first(graph, live, groups)
     together = [[k for group in some for k in group.nodes] for some in in_turn(groups)]
     packs = find_packs(program, partners, together)
-    if packs:
+    if lanes == 1 and states:
+        attributes += _FRAME
+    columns: Mapping[int, Group] = {}
+    if lanes == 1 and not packs and len(live) + len(program.flat) <= size:
+        columns = find_groups(program, widest, together)
+    if packs or columns:
+        together += [group.nodes for group in columns.values()]
         order = in_order(graph, order, packs, together)
     negative = negative_lanes(graph, packs)
+    signs = signs_of_lanes(graph, columns)
     opposite = {packs[first].second for first, turned in negative.items() if turned}
+    opposite.update(
+        k for first, turned in signs.items() for k, x in zip(columns[first].nodes, turned) if x
+    )
     pairs = {pack.first: pack.second for pack in packs.values()}
     parts = cut(program, order, size, set(pairs.values()))
     if lanes > 1:
@@ -88,6 +111,8 @@ def straight_line(
         packs=packs,
         pack_of={k: pack for pack in packs.values() for k in (pack.first, pack.second)},
         negative=negative,
+        columns=columns,
+        signs=signs,
     )
     pointers = [f'ptr %in{k}' for k in range(len(inputs))]
     pointers += [f'ptr %out{k}' for k in range(len(program.outputs))]
@@ -115,15 +140,23 @@ def straight_line(
     texts.append(spoil_function(f'{name}_spoil', lanes, attributes))
     declarations = [
         line
-        for width in sorted({lanes, *([2] if packs else []), *(group.lanes for group in groups)})
+        for width in sorted(
+            {lanes, *([2, 4, 8] if columns else [2] if packs else [])}
+            | {group.lanes for group in groups}
+        )
         for line in Emitter(width).declarations()
     ]
     return '\n'.join(texts), [*declarations, NOTHING]
 
 
 def _nodes_per_part(program: Program) -> int:
-    many = program.different > _MANY_OUTPUTS or len(program.live) > _MANY_NODES
-    return _NODES_PER_PART if many else max(len(program.live) + len(program.flat), 1)
+    if _is_long(program):
+        return _NODES_PER_PART
+    return max(len(program.live) + len(program.flat), 1)
+
+
+def _is_long(program: Program) -> bool:
+    return program.different > _MANY_OUTPUTS or len(program.live) > _MANY_NODES
 
 
 class _Plan(NamedTuple):
@@ -137,6 +170,8 @@ class _Plan(NamedTuple):
     :param packs: packs by their first nodes
     :param pack_of: packs by both nodes
     :param negative: whether the second lane of a pack holds the opposite, by the first node
+    :param columns: groups of what is stated to be alike, by their first nodes; without packs
+    :param signs: lanes of these that hold opposites, by the first node
     """
 
     program: Program
@@ -147,6 +182,8 @@ class _Plan(NamedTuple):
     packs: Mapping[int, Pack]
     pack_of: Mapping[int, Pack]
     negative: Mapping[int, bool]
+    columns: Mapping[int, Group]
+    signs: Mapping[int, Signs]
 
 
 class _Values(dict):
@@ -170,9 +207,11 @@ class _Values(dict):
         )
         self._arrays = {name: f'%in{k}' for k, (name, _) in enumerate(program.inputs)}
         #: What writes the packs, and finds their nodes
-        self.packs = PackEmitter(
+        self.packs: Union[PackEmitter, GroupEmitter] = PackEmitter(
             code, program.graph, plan.pack_of, plan.negative, plan.slots, is_kept, self
         )
+        if plan.columns:
+            self.packs = GroupEmitter(code, program.graph, plan.columns, plan.signs, self)
 
     def __missing__(self, number: int) -> str:
         node = self._nodes[number]
@@ -226,14 +265,28 @@ def _emit_part(code: Emitter, plan: _Plan, part: Part) -> None:
         store(place)
     groups_at = {some[0].nodes[0]: some for some in in_turn(plan.groups)}
     sine_cosine: Dict[int, Tuple[str, str]] = {}
+    stored: Set[int] = set()
     for number in part.nodes:
         if number in groups_at:
             emit_angle_groups(code, program.graph, groups_at[number], values)
         if number in packs:
             values.packs.emit(number)
+        elif number in plan.columns:
+            stored.update(_emit_group(values.packs, plan, plan.columns[number], part))
         elif number not in plan.grouped and number not in values.packs:
             values[number] = emit_node(code, program.graph.nodes[number], values, sine_cosine)
             if number in slots:
                 code.store(values[number], '%kept', slots[number])
         for place in part.places[number]:
-            store(place)
+            if place not in stored:
+                store(place)
+
+
+def _emit_group(code: GroupEmitter, plan: _Plan, group: Group, part: Part) -> Set[int]:
+    """Emit a group, and store of it what is put out side by side: the places of that."""
+    code.emit(group.nodes[0])
+    runs = find_runs(plan.program, group, part.places)
+    for run in runs:
+        settled = plan.settled.issuperset(group.nodes[run.lane : run.lane + run.lanes])
+        code.store_run(run, settled)
+    return {place for run in runs for place in run.places}
