@@ -60,6 +60,18 @@ def test_changes_in_the_same_words_are_told_apart():
     ]
 
 
+def test_what_stands_in_brackets_keeps_them():
+    text = 'def f(A, X, Y, x, y):\n    return A @ (x * y), (X * Y).apply(x), (X * Y).inverse()\n'
+    assert changes(text) == [
+        'f: A @ (x * y) -> (-1.0 * (A @ (x * y)))',
+        'f: x * y -> (-1.0 * (x * y))',
+        'f: (X * Y).apply(x) -> (X * Y).inverse_apply(x)',
+        'f: X * Y -> (-1.0 * (X * Y))',
+        'f: (X * Y).inverse() -> (X * Y)',
+        'f: X * Y -> (-1.0 * (X * Y)) (2)',
+    ]
+
+
 def test_every_text_has_tests_and_names_are_unique():
     for file in mutation.texts():
         sets = mutation.tests_of(file)
