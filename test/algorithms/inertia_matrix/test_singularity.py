@@ -86,6 +86,13 @@ def test_what_is_added_to_the_whole_diagonal_makes_any_arm_regular(diagonal):
             require_regular_mass_matrix(model, (), chosen)
 
 
+@pytest.mark.parametrize('between, joints', [('2e-12', ('j', 'k')), ('8e-12', ())])
+def test_inertia_between_two_joints_on_one_axis_counts_unless_it_is_rounding(between, joints):
+    """The smallest eigenvalue of what H is at unit diagonal is half of it."""
+    tip, middle = (inertial(mass='1e-20', inertia=(0, 0, 0, 0, 0, izz)) for izz in ('1', between))
+    assert singular_joints(load_urdf(arm(tip, middle=middle))) == joints
+
+
 def test_a_massless_mimic_joint_is_carried_by_its_master():
     mimic = LIMIT + '<mimic joint="j"/>'
     assert massless_joints(load_urdf(arm('', mimic))) == ()
