@@ -37,6 +37,10 @@ OWN = {
         'test/algorithms/articulated_body/test_divide_and_conquer.py',
         'test/algorithms/articulated_body/test_constraint_assembly_dynamics.py',
     ),
+    'rbd_ros/algorithms/closed_loops/global_system.py': (
+        'test/algorithms/closed_loops/test_global_system.py',
+        'test/algorithms/closed_loops/test_higher_pairs.py',
+    ),
     'rbd_ros/algorithms/floating_base/floating_base.py': (
         'test/algorithms/floating_base/test_floating_equations.py',
         'test/algorithms/floating_base/test_floating_inverse_dynamics.py',

@@ -244,6 +244,7 @@ def test_a_chain_takes_linear_effort():
     found = np.array([sizes(n, chain) for n in (10, 20, 40)])
     steps = np.diff(found, axis=0)
     assert_allclose(steps[1, :2], 2 * steps[0, :2], rtol=0.01)
+    assert np.all(found[:, 1] > found[:, 0]), 'factors hold no less than the matrix'
     assert found[2, 2] == 40**2
 
 
