@@ -1,6 +1,8 @@
 """The errors that scripts/mutants makes: which ones, where, and that they are real."""
 
 import ast
+from importlib.machinery import SourceFileLoader
+import importlib.util
 import json
 import os
 from pathlib import Path
@@ -57,6 +59,18 @@ def test_changes_in_the_same_words_are_told_apart():
         'f: a - b -> (a)',
         'f: a - b -> (a + (b)) (2)',
         'f: a - b -> (a) (2)',
+    ]
+
+
+def test_what_stands_in_brackets_keeps_them():
+    text = 'def f(A, X, Y, x, y):\n    return A @ (x * y), (X * Y).apply(x), (X * Y).inverse()\n'
+    assert changes(text) == [
+        'f: A @ (x * y) -> (-1.0 * (A @ (x * y)))',
+        'f: x * y -> (-1.0 * (x * y))',
+        'f: (X * Y).apply(x) -> (X * Y).inverse_apply(x)',
+        'f: X * Y -> (-1.0 * (X * Y))',
+        'f: (X * Y).inverse() -> (X * Y)',
+        'f: X * Y -> (-1.0 * (X * Y)) (2)',
     ]
 
 
@@ -128,3 +142,14 @@ def test_the_server_names_the_first_test_that_fails(tmp_path):
         assert 'crash' in ask(server, 'test_crash.py')
         assert ask(server, 'test_text.py', limit=0.0) is not None
         server.stdin.close()
+
+
+def test_what_is_no_test_is_not_run_again():
+    """As the first of the tests of a text it would fail for every change."""
+    loader = SourceFileLoader('mutants_script', str(mutation.ROOT / 'scripts' / 'mutants'))
+    script = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(script)
+    name = 'test/test_mutation.py::test_tests_come_nearest_first'
+    assert script.is_test(name) and script.is_test(f'{name}[a (b)]')
+    for other in ('test/test_mutation.py', f'crash, or no end, in {name}', f'OSError in {name}'):
+        assert not script.is_test(other)

@@ -7,8 +7,9 @@ reads lines of JSON from its standard input and answers each with one on its sta
     {"tests": ["test/spatial/test_screws.py"], "keep_bytecode": false, "limit": 600.0}
     {"failed": "test/spatial/test_screws.py::test_pitch", "seconds": 0.4}
 
-`failed` is the first test that fails, null if none does. Libraries are imported once, here;
-everything of the repository in each child anew, since it may have changed.
+`failed` is the first test that fails, or what went wrong before one could, null if nothing did.
+Libraries are imported once, here; everything of the repository in each child anew, since it may
+have changed.
 """
 
 import contextlib
@@ -77,11 +78,11 @@ def answer(request):
         try:
             failed = run(request['tests'], request['keep_bytecode'])
         except BaseException as error:
-            failed = f'{request["tests"][0]} ({type(error).__name__})'
+            failed = f'{type(error).__name__} in {request["tests"][0]}'
         os.write(writer, json.dumps(failed).encode())
         os._exit(0)
     os.close(writer)
-    failed = f'{request["tests"][0]} (crash, or no end)'
+    failed = f'crash, or no end, in {request["tests"][0]}'
     if select.select([reader], [], [], request['limit'])[0]:
         told = os.read(reader, 65536)
         if told:  # nothing at all from a process that crashed

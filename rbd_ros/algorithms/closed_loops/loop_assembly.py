@@ -120,7 +120,7 @@ def _from_start(
         errors, ahead = (np.asarray(x, dtype=float) for x in find(candidate))
         if _size(errors) < size:
             q, residual, K, size = candidate, errors, ahead, _size(errors)
-            damping = 0.0 if damping < 1e-12 else 0.1 * damping
+            damping *= 0.1
         elif damping > 1e6:
             break
         else:

@@ -81,11 +81,11 @@ def convective_inertia(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) 
         # Mtilde'_j is a couple, which is the same about every point.
         w = M[j].times(p.turned(t[j].w)).plus(H(j, j, p.w))
         w = w.plus(Wrench(linear3.apply(Mdot[j], p.w), ZERO3))
+        C[column][column] = w.power(p)
         support = model.support(j)
-        for k, i in enumerate(support):
+        for child, i in zip(support, support[1:]):
+            w = links[child].propagated_back(w)
             C[model.body(i).v.start][column] = w.power(links[i].p)
-            if k + 1 < len(support):
-                w = links[i].propagated_back(w)
         # Rows of what it carries: (Mtilde_i B_ij Omega_j + H_ij + Mtilde'_i B_ij) p_j
         carried: Dict[int, Twist] = {j: p.turned(t[j].w)}
         for i, below in model.outward():

@@ -213,4 +213,4 @@ def _reference(model: Model) -> int:
     than to the base.
     """
     roots = [i for i, body in model.outward() if body.parent == 0]
-    return max(roots, key=lambda i: (len(model.subtree(i)), -i), default=0)
+    return max(roots, key=lambda i: len(model.subtree(i)), default=0)

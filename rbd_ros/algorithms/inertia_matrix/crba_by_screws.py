@@ -153,7 +153,7 @@ def screw_tree(model: Model) -> Tuple[ScrewBody, ...]:
     favourite: Dict[int, int] = {}
     for i, body in model.outward():
         others = favourite.get(body.parent, i)
-        favourite[body.parent] = max(others, i, key=lambda k: (len(subtree[k]), -k))
+        favourite[body.parent] = max(others, i, key=lambda k: len(subtree[k]))
     bodies = []
     for i, body in model.outward():
         mass = sum(model.body(k).inertia.mass for k in subtree[i])

@@ -15,7 +15,7 @@ from support.loop_mechanisms import (
 )
 
 from rbd_ros import Robot
-from rbd_ros.algorithms.closed_loops.constraint_rank import constraint_rank
+from rbd_ros.algorithms.closed_loops.constraint_rank import constraint_rank, rank_of
 from rbd_ros.model.joints import Revolute, Spherical
 from rbd_ros.robot.families.loops import METHODS
 
@@ -116,3 +116,14 @@ def test_robots_that_a_loop_locks_do_not_move():
         found = free.loops.forward_dynamics(q, v, tau, method)
         assert found.rank == 0 and found.multipliers.shape == (0,)
         assert_allclose(found.a, free.forward_dynamics(q, v, tau), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    'of', [rank_of, lambda K, *more: constraint_rank(np.array(K), *more).rank]
+)
+def test_singular_values_count_by_their_share_of_the_largest(of):
+    """Those that are zero count in no case, nor where there are no others."""
+    K = np.diag([2e3, 3e-6, 1e-6, 0.0])[:, [3, 0, 1, 2]]  # shares 1, 1.5e-9, 5e-10 and 0
+    assert of(K) == 2
+    assert of(K, 1e-10) == 3 and of(K, 1e-8) == 1
+    assert of(np.zeros((3, 2))) == 0 and of(np.zeros((0, 2))) == 0

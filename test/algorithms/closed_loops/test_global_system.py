@@ -238,6 +238,18 @@ def chain(count):
     return linkages.linkage([linkages.Rod(i, 0.3) for i in range(count)], seed=8)
 
 
+def test_nonzeros_of_both_factors_count():
+    """Those that elimination leaves of the pattern, in the order found, and ones of L."""
+    model = chain(10)
+    system = global_system(model, linkages.neutral(model), *np.zeros((2, model.nv)))
+    order = [row for n in analyse(system).order for row in system.blocks[n]]
+    pattern = system.matrix.toarray()[np.ix_(order, order)] != 0.0
+    for k in range(len(pattern)):
+        pattern[k, k] = True
+        pattern[k + 1 :, k + 1 :] |= np.outer(pattern[k + 1 :, k], pattern[k, k + 1 :])
+    assert Factors(system).nonzeros == np.count_nonzero(pattern) + len(pattern)
+
+
 @pytest.mark.seed('FM13', kind='full')
 def test_a_chain_takes_linear_effort():
     """Nonzeros of matrix and factors per link stay the same; those of H do not."""

@@ -1,9 +1,11 @@
 """Loop joints whose constraint forces depend on where their frames are: no lower pairs."""
 
+from types import SimpleNamespace
+
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support import linkages
+from support import linkages, random_trees
 from support.all_joints import example_id, slope
 from support.loop_joints import HIGHER_PAIRS
 from support.loop_mechanisms import (
@@ -16,12 +18,13 @@ from support.loop_mechanisms import (
     with_random_loops,
     Z,
 )
+from support.textbook import Textbook
 from support.textbook_trees import named_tree, run
 
 from rbd_ros.algorithms.closed_loops.global_system import global_system, solve_global_system
 from rbd_ros.algorithms.closed_loops.loop_constraints import loop_constraints
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms, body_velocities
-from rbd_ros.model import LoopJoint, ModelError
+from rbd_ros.model import load_urdf, LoopJoint, ModelError
 from rbd_ros.model.joints import (
     Planar,
     Polynomial,
@@ -115,19 +118,24 @@ def errors_of(tree, model):
     return phi
 
 
-def check_derivatives(tree, model, q, v):
-    """K and k against phi(q), by complex steps and differences of them; the errors themselves."""
+def derivatives(tree, model, q, v):
+    """K and k of phi(q), by complex steps and differences of them."""
     phi = errors_of(tree, model)
 
     def jacobian(q):
         columns = np.eye(tree.model.tree_nv)
         return np.array([tree.book.rate(phi, q, column) for column in columns]).T
 
+    return jacobian(q), -slope(lambda t: jacobian(q + t * v) @ v)
+
+
+def check_derivatives(tree, model, q, v):
+    """K and k against phi(q); the errors themselves."""
     delta, _, K, k = run(loop_constraints, model, q=q, v=v)
-    assert_allclose(delta, phi(q), atol=1e-12)
-    assert_allclose(K, jacobian(q), atol=1e-11)
-    second = slope(lambda t: jacobian(q + t * v) @ v)
-    assert_allclose(k, -second, atol=1e-8 * (1.0 + np.abs(k).max()))
+    assert_allclose(delta, errors_of(tree, model)(q), atol=1e-12)
+    expected, bias = derivatives(tree, model, q, v)
+    assert_allclose(K, expected, atol=1e-11)
+    assert_allclose(k, bias, atol=1e-8 * (1.0 + np.abs(k).max()))
     return delta
 
 
@@ -146,6 +154,26 @@ def test_jacobian_and_bias_are_the_derivatives_of_what_the_joint_holds(joint, pa
         # along a motion that the loop allows: off it, K is no derivative of the errors
         v = v - np.linalg.pinv(K) @ (K @ v)
         assert_allclose(check_derivatives(tree, model, q, v), 0.0, atol=1e-12)
+
+
+@pytest.mark.seed('JM11', kind='part')
+@pytest.mark.parametrize('joint', HIGHER_PAIRS, ids=example_id)
+@pytest.mark.parametrize('pair', [(0, 9), (8, 1)])
+def test_all_bodies_at_once_move_as_the_derivatives_say(joint, pair):
+    """The textbook's H a + C = tau + K^T lambda with K a = k, for bodies in base coordinates."""
+    text = random_trees.tree(21, 9, ('revolute', 'prismatic'), branching=0.0)
+    tree = SimpleNamespace(model=load_urdf(text), book=Textbook(text))
+    q, v, tau = tree.book.layout.random_states(np.random.default_rng(4))
+    model = closed_at(tree.model, q, (joint,), np.random.default_rng(5), (pair,))
+    K, _ = derivatives(tree, model, q, v)
+    v = v - np.linalg.pinv(K) @ (K @ v)
+    K, k = derivatives(tree, model, q, v)
+    assert np.abs(k).max() > 0.01
+    free, H = tree.book.forward_dynamics(q, v, tau, {}), tree.book.mass_matrix(q)
+    multipliers = np.linalg.solve(K @ np.linalg.solve(H, K.T), k - K @ free)
+    expected = free + np.linalg.solve(H, K.T @ multipliers)
+    found = solve_global_system(global_system(model, q, v, tau))
+    assert_allclose(found.qdd, expected, rtol=0, atol=1e-7 * np.abs(expected).max())
 
 
 @pytest.mark.seed('JM11', kind='full')

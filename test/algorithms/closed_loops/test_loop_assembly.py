@@ -12,7 +12,7 @@ from support.loop_joints import HIGHER_PAIRS
 
 from rbd_ros import Robot
 from rbd_ros.algorithms.closed_loops.loop_assembly import assemble_loops, LoopClosureError
-from rbd_ros.model import Frame, load_urdf, LoopJoint
+from rbd_ros.model import Frame, JointLimits, load_urdf, LoopJoint
 from rbd_ros.model.joints import (
     Fixed,
     Prismatic,
@@ -22,6 +22,7 @@ from rbd_ros.model.joints import (
     Spherical,
     Universal,
 )
+from rbd_ros.model.random_models import random_chain
 from rbd_ros.resources import resource_path
 from rbd_ros.spatial import PluckerTransform
 
@@ -197,3 +198,86 @@ def test_errors_are_those_of_their_loop_whatever_the_numbers_of_constraints():
         found = assemble_loops(model, positions(0.9))
         assert (found.is_closed, found.loop) == (False, last)
         assert found.distance == pytest.approx(1.0, rel=1e-6)
+
+
+def asked(model, q, closure, **options):
+    """Configurations at which `closure` is asked for errors and K, in order."""
+    seen = []
+
+    def recorded(q):
+        seen.append(np.array(q))
+        return closure(q)
+
+    assemble_loops(model, q, closure=recorded, **options)
+    return np.array(seen)
+
+
+def long_chain(lower, upper, joints=400):
+    """Hinges with limits, and a ball that never closes between the ends."""
+    chain = random_chain(joints)
+    bodies = tuple(
+        replace(body, limits=JointLimits(lower=lower, upper=upper)) for body in chain.bodies
+    )
+    ends = Frame(0, PluckerTransform.identity()), Frame(joints, PluckerTransform.identity())
+    return replace(chain, bodies=bodies).with_loops([LoopJoint('it', *ends, Spherical())])
+
+
+@pytest.mark.parametrize('limit', [(3.0, 4.0), (-900.0, 900.0), (-2e3, 2e3)])
+def test_other_starts_lie_ever_farther_away_and_then_anywhere_within_the_limits(limit):
+    """Limits of more than a thousand are none: the latter half is within half a turn then."""
+    model, q = long_chain(*limit), np.full(400, 0.5)
+    begins = asked(
+        model, q, lambda q: (np.ones(3), np.ones((3, 400))), starts=8, iterations=0, fixed=[7]
+    )
+    assert np.array_equal(begins[0], q)
+    assert np.all(begins[:, 7] == q[7])
+    away = np.delete(begins[1:], 7, axis=1) - 0.5
+    spread = np.sqrt(np.mean(away[:4] ** 2, axis=1))
+    assert_allclose(spread, [0.1, 0.2, 0.3, 0.4], rtol=0.15)
+    assert np.abs(np.mean(away[:4], axis=1)).max() < 0.08
+    lower, upper = limit if max(limit) < 1e3 else (-np.pi, np.pi)
+    drawn = away[4:] + 0.5
+    assert lower <= drawn.min() and drawn.max() <= upper
+    width = upper - lower
+    assert_allclose(drawn.mean(axis=1), 0.5 * (lower + upper), atol=0.08 * width)
+    assert_allclose(drawn.std(axis=1), width / np.sqrt(12.0), rtol=0.1)
+
+
+def test_steps_that_lead_away_are_damped_tenfold_until_they_are_nothing():
+    """The method of Levenberg, and its end where no step makes the errors smaller."""
+    model, q = two_hinged(Spherical(), False), np.zeros(2)
+    K = np.array([[3.0, 0.0], [0.0, 3.0], [0.0, 0.0]])
+
+    def closure(at):
+        return np.array([0.3, 0.0, 0.0]) * (1.0 + np.any(at)), K
+
+    steps = asked(model, q, closure)[1:]
+    assert not np.any(steps[:, 1])
+    damping = -0.1 / steps[:, 0] - 1.0
+    assert abs(damping[0]) < 1e-12 and damping[1] == pytest.approx(1e-8, rel=1e-6)
+    assert_allclose(damping[2:] / damping[1:-1], 10.0, rtol=1e-6)
+    assert 0.9e6 < damping[-1] < 1.1e7
+    assert len(steps) == len(damping)
+
+
+def test_steps_that_lead_nearer_are_damped_less_and_less():
+    """Errors grow a hundred times as fast as K says: a step must be damped by about that."""
+    model = two_hinged(Spherical(), False)
+    K = np.array([[3.0, 0.0], [0.0, 3.0], [0.0, 0.0]])
+
+    def closure(at):
+        return np.array([300.0 * at[0], 0.0, 0.0]), K
+
+    seen = asked(model, np.array([1e-3, 0.0]), closure)[:, 0]
+    assert abs(seen[-1]) < 1e-12
+    at, expected, found = seen[0], [], []
+    for step in seen[1:]:
+        found.append(-100.0 * at / (step - at) - 1.0)
+        if abs(step) < abs(at):
+            at = step
+            expected.append(0.1)
+        else:
+            expected.append(10.0)
+    first = next(k for k, factor in enumerate(expected) if factor == 0.1)
+    assert found[first] == pytest.approx(100.0)
+    assert_allclose(np.divide(found[first + 1 :], found[first:-1]), expected[first:-1], rtol=1e-6)

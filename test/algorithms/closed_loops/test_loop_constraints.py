@@ -10,8 +10,14 @@ from support.states import every_robot, named_robot, random_state
 from support.textbook_trees import check, every_tree, named_tree, run
 
 from rbd_ros import Robot
-from rbd_ros.algorithms.closed_loops.loop_constraints import loop_constraints, loop_path
+from rbd_ros.algorithms.closed_loops.loop_constraints import (
+    bias_motion,
+    loop_constraints,
+    loop_path,
+)
+from rbd_ros.model import Frame
 from rbd_ros.model.joints import RackAndPinion, SphereInCylinder
+from rbd_ros.spatial import PluckerTransform
 
 every_pair = pytest.mark.parametrize('joint', CLOSING, ids=example_id)
 
@@ -51,6 +57,23 @@ def book_constraints(tree, model, q):
 
 def unskew(A):
     return np.array([A[2, 1], A[0, 2], A[1, 0]])
+
+
+@every_tree
+def test_bodies_whose_joints_do_not_accelerate_move_as_their_jacobians_say(name):
+    """J v and Jdot v less gravity; only differences of the latter count in constraints."""
+    tree = named_tree(name)
+    model, gravity = tree.model, np.concatenate([np.zeros(3), tree.model.gravity])
+    for q, v, _ in tree.states:
+        motion = bias_motion(
+            model, model.tree_position(q.tolist()), model.tree_velocity(v.tolist())
+        )
+        for i, body in model.outward():
+            X0 = book_placement(tree, Frame(i, PluckerTransform.identity()), q)
+            rate = tree.book.rate(lambda x, at=body.name: tree.book.jacobian(x, at, 'base'), q, v)
+            J = tree.book.jacobian(q, body.name, 'base')
+            check('v', name, motion.v[i].to_array(), X0 @ (J @ v))
+            check('a', name, motion.a[i].to_array(), X0 @ (rate @ v - gravity), 1e-12)
 
 
 @pytest.mark.seed('CL02', 'CL10', kind='full')

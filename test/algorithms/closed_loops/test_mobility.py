@@ -89,6 +89,7 @@ def test_the_report_names_the_loops_that_could_do_with_less():
     q = linkages.closed(model, [*linkages.FOUR_BAR, 0.3])
     found = mobility(model, q)
     assert [loop.name for loop in found.redundant_loops] == ['loop1', 'loop2', 'loop3']
+    assert [loop.constraints for loop in found.redundant_loops] == [5, 3, 3]
     assert [loop.redundant for loop in found.redundant_loops] == [3, 3, 3]
     assert found.mobility == 2
     with_gap = model.with_loops(model.loops[:1])

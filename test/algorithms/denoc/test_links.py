@@ -154,6 +154,13 @@ def test_wrenches_propagate_back_by_the_transpose(name, rng):
         assert_allclose(array(back), dense_propagation(link).T @ w, atol=1e-13)
 
 
+def test_power_is_that_of_moment_and_force(rng):
+    for _ in range(5):
+        w, t = rng.normal(size=(2, 6))
+        wrench = Wrench(tuple(w[:3]), tuple(w[3:]))
+        assert wrench.power(Twist(tuple(t[:3]), tuple(t[3:]))) == pytest.approx(w @ t, rel=1e-13)
+
+
 def test_an_external_force_is_moved_to_the_centre(rng):
     tree = simple_tree('branches')
     q = tree.ungeared_states[0].q

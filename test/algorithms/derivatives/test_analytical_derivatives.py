@@ -8,8 +8,10 @@ from support.definitions import by_differentiation, definition_of
 from support.textbook_trees import check, FREE, GEARED, named_tree, run, unrelated
 
 from rbd_ros import ModelError, Robot
+from rbd_ros.algorithms.derivatives import analytical_derivatives as module
 from rbd_ros.algorithms.derivatives.analytical_derivatives import analytical_derivatives
 from rbd_ros.model import load_urdf
+from rbd_ros.model.random_models import random_chain
 from rbd_ros.spatial import ForceVector
 
 FIELDS = ('tau', 'dtau_dq', 'dtau_dv', 'dtau_da')
@@ -109,3 +111,19 @@ def test_a_pair_of_joints_takes_five_scalar_products():
     assert curvature(lambda joints: nodes(joints, True)) == pytest.approx(5, abs=0.5)
     expected = 2 * (9 + 8) + 3 * (6 + 5)
     assert curvature(lambda joints: nodes(joints, False)) == pytest.approx(expected, abs=0.5)
+
+
+def test_the_coordinates_of_a_chains_first_body_take_the_fewest_operations(monkeypatch):
+    """Those of another body give the same for more."""
+    model = random_chain(4)
+
+    def operations():
+        program = definition_of(model, 'inverse_dynamics_analytical_derivatives').program()
+        count = program.graph.count_of(program.live)
+        return count.multiplications + count.additions
+
+    chosen, others = operations(), []
+    for body in (0, 2, 3, 4):
+        monkeypatch.setattr(module, '_reference', lambda model, body=body: body)
+        others.append(operations())
+    assert chosen < min(others)

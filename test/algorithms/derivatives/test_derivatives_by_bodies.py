@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 from support import example_robots, random_trees
 from support.all_joints import JOINTS, tree
-from support.definitions import by_differentiation
+from support.definitions import by_differentiation, definition_of
 from support.slopes import assert_slopes, by_array, by_configuration, rates_of
 from support.textbook_trees import check, FREE, GEARED, named_tree, unrelated
 
 from rbd_ros import ModelError, Robot
+from rbd_ros.algorithms.derivatives import derivatives_by_bodies as module
 from rbd_ros.algorithms.derivatives.derivatives_by_bodies import derivatives_by_bodies
 from rbd_ros.model import load_urdf
+from rbd_ros.resources import resource_path
 from rbd_ros.spatial import ForceVector
 
 FIELDS = ('tau', 'dtau_dq', 'dtau_dv', 'dtau_da')
@@ -110,3 +112,20 @@ def test_a_pair_of_joints_takes_as_much_however_far_apart():
     assert abs((most - 2 * many + some) - (many - 2 * some + few)) < 0.02 * (
         most - 2 * many + some
     )
+
+
+@pytest.mark.parametrize('few', [2, 3])
+def test_trees_of_very_many_freedoms_take_the_other_way(few, monkeypatch):
+    """Though it takes more operations where axes are parallel."""
+    monkeypatch.setattr(module, '_VERY_MANY_FREEDOMS', few)
+    model = load_urdf(resource_path('urdf', 'four_bar.urdf'))
+    chosen, here, there = (
+        len(definition.program().live)
+        for definition in (
+            definition_of(model, NAME),
+            by_differentiation(model, NAME),
+            definition_of(model, 'inverse_dynamics_analytical_derivatives'),
+        )
+    )
+    assert model.nv == 3 and here < there
+    assert chosen == (there if model.nv > few else here)

@@ -133,6 +133,17 @@ def test_joints_named_when_compiled_give_the_same_for_less(name):
     assert_allclose(many.a, np.tile(found.a, (5, 1)), rtol=1e-9)
 
 
+@every_robot
+def test_with_all_forces_given_it_takes_what_forward_dynamics_does(name):
+    """What is known when it is compiled folds away: no acceleration is given."""
+    robot = named_robot(name)
+    count = robot.kernel('hybrid_dynamics', forward=np.ones(robot.nv)).count
+    if count is not None:
+        expected = robot.kernel('forward_dynamics').count
+        assert count.multiplications <= expected.multiplications
+        assert count.additions <= expected.additions
+
+
 @pytest.mark.seed('HY04')
 @pytest.mark.parametrize('name', ['rack and pinion', 'spherical', 'floating base'])
 def test_the_articulated_body_way_is_that_by_the_inertia_matrix(name):

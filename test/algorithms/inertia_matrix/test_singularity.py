@@ -5,8 +5,12 @@ import pytest
 from support import example_robots
 from support.urdf_text import inertial, joint, LIMIT, link, robot
 
-from rbd_ros.algorithms.inertia_matrix.singularity import massless_joints, singular_joints
-from rbd_ros.model import load_urdf, ModelError
+from rbd_ros.algorithms.inertia_matrix.singularity import (
+    massless_joints,
+    require_regular_mass_matrix,
+    singular_joints,
+)
+from rbd_ros.model import load_urdf, ModelError, SingularMassMatrixError
 
 
 def arm(tip, inside=LIMIT, kind='revolute', axis='0 0 1', middle=None):
@@ -34,8 +38,9 @@ def test_a_massless_last_link_is_named_by_its_joint(kind, floating_base):
 
 def test_a_point_mass_on_the_axis_turns_nothing():
     on_axis = inertial(inertia=(0,) * 6, xyz='0 0 0.3')
-    assert massless_joints(load_urdf(arm(on_axis))) == ('k',)
-    assert massless_joints(load_urdf(arm(on_axis, axis='1 0 0'))) == ()
+    for find in (massless_joints, singular_joints):
+        assert find(load_urdf(arm(on_axis))) == ('k',)
+        assert find(load_urdf(arm(on_axis, axis='1 0 0'))) == ()
 
 
 def test_armature_is_inertia():
@@ -54,6 +59,38 @@ def test_two_joints_on_one_axis_with_nothing_between_share_a_freedom():
     model = load_urdf(arm(None, middle=''))
     assert massless_joints(model) == ()
     assert singular_joints(model) == ('j', 'k')
+
+
+@pytest.mark.parametrize('share, joints', [(1.5e-6, ('j', 'k', 'l')), (0.5e-6, ('k', 'l'))])
+def test_a_joint_that_takes_part_by_less_than_a_millionth_does_not(share, joints):
+    """Three slides of one body in a plane; two that are all but parallel oppose each other."""
+    text = robot(
+        link('a'),
+        link('b', ''),
+        link('c', ''),
+        link('d'),
+        joint('j', 'a', 'b', 'prismatic', axis='0 1 0'),
+        joint('k', 'b', 'c', 'prismatic', axis='1 0 0'),
+        joint('l', 'c', 'd', 'prismatic', axis=f'1 {2.0**0.5 * share} 0'),
+    )
+    assert singular_joints(load_urdf(text)) == joints
+
+
+@pytest.mark.parametrize('diagonal', [None, (0.1, 0.0), (0.1, 0.1)])
+def test_what_is_added_to_the_whole_diagonal_makes_any_arm_regular(diagonal):
+    model, chosen = load_urdf(arm('')), {} if diagonal is None else {'diagonal': diagonal}
+    if diagonal is not None and min(diagonal) > 0.0:
+        require_regular_mass_matrix(model, (), chosen)
+    else:
+        with pytest.raises(SingularMassMatrixError, match="joint 'k'"):
+            require_regular_mass_matrix(model, (), chosen)
+
+
+@pytest.mark.parametrize('between, joints', [('2e-12', ('j', 'k')), ('8e-12', ())])
+def test_inertia_between_two_joints_on_one_axis_counts_unless_it_is_rounding(between, joints):
+    """The smallest eigenvalue of what H is at unit diagonal is half of it."""
+    tip, middle = (inertial(mass='1e-20', inertia=(0, 0, 0, 0, 0, izz)) for izz in ('1', between))
+    assert singular_joints(load_urdf(arm(tip, middle=middle))) == joints
 
 
 def test_a_massless_mimic_joint_is_carried_by_its_master():
