@@ -1,0 +1,172 @@
+"""One solve for velocities, Newton's method and the sweeps: every law holds in what they find."""
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+from support.crawling import CONTACT, crawling, TIMESTEP
+
+from rbd_ros.simulation.ground_contact import linearise_contacts
+from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
+from rbd_ros.simulation.solver import newton, solve_velocity
+from rbd_ros.simulation.sweeps import find_response, sweep_to_rest
+
+SEEDS = range(12)
+h = TIMESTEP
+
+
+@pytest.fixture(scope='module')
+def worlds():
+    """Worlds of which each law is put to the test in some."""
+    found = [crawling(seed) for seed in SEEDS]
+    assert max(count for _, count in found) > 3
+    return found
+
+
+def laws(world, count, v):
+    """Contact forces by the book, (count, 3), and what is left for the joints, (nv,)."""
+    problem, contacts, state = world.fields.work.problem, world.contacts, world.state
+    forces = np.zeros((count, 3))
+    for c in range(count):
+        rate, point = problem.jacobian[c] @ v, contacts.point[c]
+        p, z, x = (
+            contacts.gap[c],
+            state.normal_deformation[point],
+            state.tangent_deformation[point],
+        )
+        # 11.75 and 11.78 at the end of the step, when z = p
+        end = p + h * rate[0]
+        normal = max(0.0, -CONTACT.stiffness * end - CONTACT.damping * (end - z) / h)
+        K_t, D_t = CONTACT.tangential_stiffness, CONTACT.tangential_damping
+        tangent = -K_t * (x + h * rate[1:]) - D_t * rate[1:]
+        most = CONTACT.friction * normal
+        tangent *= min(1.0, most / np.linalg.norm(tangent))
+        forces[c] = [normal, *tangent]
+    pressed = h * np.einsum('cri,cr->i', problem.jacobian[:count], forces)
+    return forces, problem.inertia @ v - problem.momentum - pressed
+
+
+def assert_joints_obey(world, v, p, tolerance):
+    """The staircase of joint_law.py, each joint on one of its parts."""
+    problem, friction = world.fields.work.problem, h * world.plant.friction
+    low, high = problem.low, problem.high
+    assert np.all(v >= low - tolerance) and np.all(v <= high + tolerance)
+    for i in range(len(v)):
+        inside = low[i] + tolerance < v[i] < high[i] - tolerance
+        if inside and abs(v[i]) > tolerance:
+            assert p[i] == pytest.approx(-np.sign(v[i]) * friction[i], abs=tolerance)
+        elif inside:
+            assert abs(p[i]) <= friction[i] + tolerance
+        elif v[i] <= low[i] + tolerance:
+            assert p[i] >= (friction[i] if low[i] < 0.0 else -friction[i]) - tolerance
+        else:
+            assert p[i] <= (-friction[i] if high[i] > 0.0 else friction[i]) + tolerance
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_what_is_solved_for_is_the_robots_equation(worlds, seed):
+    """H with damping at the end, what the velocity would be without joints' forces, the limits."""
+    world, _ = worlds[seed]
+    subject, state, plant = world.robot, world.state, world.plant
+    problem = world.fields.work.problem
+    M, bias = subject.mass_matrix(state.q), subject.bias_force(state.q, state.v)
+    assert_allclose(problem.inertia, M + h * np.diag(plant.damping), atol=1e-12)
+    assert_allclose(problem.momentum, M @ state.v + h * (state.applied - bias), atol=1e-12)
+    for i, q in zip(range(6, 9), state.q[7:], strict=True):
+        # The velocity at which it arrives at its limit; one that is beyond it may stay.
+        assert problem.low[i] == pytest.approx(min(0.0, (-2.0 - q) / h), abs=1e-9)
+        assert problem.high[i] == pytest.approx(
+            max(0.0, min((1.0 - q) / h, plant.speed[i])), abs=1e-9
+        )
+    assert_allclose(problem.low[:6], -plant.speed[:6])
+    assert_allclose(problem.high[:6], plant.speed[:6])
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_what_newtons_method_finds_obeys_every_law(worlds, seed):
+    world, count = worlds[seed]
+    v, problem, state = world.state.v.copy(), world.fields.work.problem, world.state
+    solved = solve_velocity(world.plant, state, world.contacts, problem, v, count, h)
+    assert solved
+    forces, p = laws(world, count, v)
+    assert_allclose(world.contacts.force[:count], forces, atol=1e-8)
+    assert_joints_obey(world, v, p, 1e-9)
+    assert_allclose(problem.impulse - problem.contact_impulse, p, atol=1e-9)
+    held = {LOWER: problem.low, UPPER: problem.high, STICK: np.zeros(len(v))}
+    for i, segment in enumerate(state.segment):
+        if segment in held:
+            assert v[i] == held[segment][i]  # to the last bit
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_sweeps_arrive_at_the_same(worlds, seed):
+    world, count = worlds[seed]
+    v, problem, state = np.zeros(9), world.fields.work.problem, world.state
+    sweep_to_rest(world.plant, state, world.contacts, problem, v, count, h)
+    forces, p = laws(world, count, v)
+    assert_allclose(world.contacts.force[:count], forces, atol=1e-5)
+    assert_joints_obey(world, v, p, 1e-6)
+    assert_allclose(problem.swept_impulse, p, atol=1e-6)
+    swept = state.segment.copy()
+    # Newton's method has nothing to do but to make it exact.
+    assert newton(world.plant, state, world.contacts, problem, v, count, h, 3)
+    assert list(state.segment) == list(swept)
+
+
+def test_all_parts_of_the_joints_law_and_both_kinds_of_contact_were_met(worlds):
+    segments, kinds = set(), set()
+    for world, count in worlds:
+        v = world.state.v.copy()
+        problem = world.fields.work.problem
+        solve_velocity(world.plant, world.state, world.contacts, problem, v, count, h)
+        segments |= set(world.state.segment.tolist())
+        for normal, *tangent in world.contacts.force[:count]:
+            full = np.linalg.norm(tangent) >= CONTACT.friction * normal - 1e-9
+            kinds.add('open' if normal == 0.0 else 'slides' if full else 'sticks')
+    assert segments == {LOWER, BACKWARD, STICK, FORWARD, UPPER}
+    assert kinds == {'open', 'slides', 'sticks'}
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_the_responses_are_columns_of_the_inverse(worlds, seed):
+    world, count = worlds[seed]
+    problem, v = world.fields.work.problem, np.zeros(9)
+    find_response(world.plant, problem, v, count)
+    inverse = np.linalg.inv(problem.inertia)
+    J = problem.jacobian[:count].reshape(3 * count, 9)
+    assert_allclose(
+        problem.response[: 9 + 3 * count], np.vstack([inverse, J @ inverse]), atol=1e-9
+    )
+    assert_allclose(v, inverse @ problem.momentum, atol=1e-9)
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_the_linearisation_of_contacts_is_their_tangent_at_the_velocity(worlds, seed, rng):
+    world, count = worlds[seed]
+    problem, plant = world.fields.work.problem, world.plant
+    v, step = rng.normal(size=9), 1e-7
+    arguments = (plant.ground, world.state, world.contacts, problem)
+
+    def at(v):
+        error = linearise_contacts(*arguments, v, count, h)
+        return error, world.contacts.force[:count].copy()
+
+    _, forces = at(v)
+    slope, intercept = problem.slope[:count].copy(), problem.intercept[:count].copy()
+    assert_allclose(forces, laws(world, count, v)[0], atol=1e-9)
+    pressed = h * np.einsum('cri,cr->i', problem.jacobian[:count], forces)
+    assert_allclose(problem.contact_impulse, pressed, atol=1e-12)
+    rates = problem.jacobian[:count] @ v
+    assert_allclose(intercept + np.einsum('crs,cs->cr', slope, rates), forces, atol=1e-8)
+    # What it says of itself: how far the tangent was off, of the largest force.
+    direction = rng.normal(size=9)
+    moved = v + 0.1 * direction
+    told, found = at(moved)
+    expected = intercept + np.einsum('crs,cs->cr', slope, problem.jacobian[:count] @ moved)
+    most = np.abs(found).max(initial=0.0)
+    wrong = np.abs(found - expected).max(initial=0.0)
+    assert told == pytest.approx(wrong / most if most > 0.0 else wrong, rel=1e-9, abs=1e-12)
+    near = (
+        laws(world, count, v + step * direction)[0] - laws(world, count, v - step * direction)[0]
+    )
+    along = np.einsum('crs,cs->cr', slope, problem.jacobian[:count] @ direction)
+    assert_allclose(along, near / (2 * step), rtol=1e-5, atol=1e-4)
