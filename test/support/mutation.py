@@ -48,7 +48,37 @@ OWN = {
     'rbd_ros/model/joints/exponential.py': ('test/model/test_exponential.py',),
     'rbd_ros/model/joints/quaternion.py': ('test/model/test_quaternion.py',),
     'rbd_ros/model/joints/rheonomic.py': ('test/model/test_rheonomic.py',),
-    'rbd_ros/model/joints': ('test/model/test_joints.py',),
+    'rbd_ros/model/joints': ('test/model/test_joints.py', 'test/model/test_equivalent.py'),
+    'rbd_ros/simulation/external_forces.py': ('test/simulation/test_simulator.py',),
+    'rbd_ros/simulation/ground_contact.py': (
+        'test/simulation/test_solver.py',
+        'test/simulation/test_soft_contact.py',
+    ),
+    **{
+        f'rbd_ros/simulation/loop_{name}.py': (
+            'test/simulation/test_closed_loops.py',
+            'test/simulation/test_closed_loop_forces.py',
+            'test/simulation/test_closed_mechanisms.py',
+        )
+        for name in ('closing', 'directions', 'solver')
+    },
+    'rbd_ros/simulation/loop_drives.py': ('test/simulation/test_drives.py',),
+    'rbd_ros/simulation/moving.py': ('test/simulation/test_joint_friction_and_limits.py',),
+    'rbd_ros/simulation/runge_kutta.py': (
+        'test/simulation/test_smooth_motion.py',
+        'test/simulation/test_joint_friction_and_limits.py',
+        'test/simulation/test_closed_loop_forces.py',
+    ),
+    'rbd_ros/simulation/semi_implicit.py': (
+        'test/simulation/test_solver.py',
+        'test/simulation/test_joint_friction_and_limits.py',
+        'test/simulation/test_smooth_motion.py',
+    ),
+    'rbd_ros/simulation/stepping.py': (
+        'test/simulation/test_joint_friction_and_limits.py',
+        'test/simulation/test_simulator.py',
+    ),
+    'rbd_ros/simulation/sweeps.py': ('test/simulation/test_solver.py',),
 }
 # No texts, but what texts are declared with
 _NO_TEXTS = {'declaration.py', 'kinds.py', 'array_kinds', '__init__.py'}
@@ -61,7 +91,6 @@ _WITHOUT_LAWS = {
         'plant',
         'simulator',
         'state',
-        'stepping',
         'workspace',
         'world',
     )
