@@ -56,6 +56,7 @@ OWN = {
     ),
     **{
         f'rbd_ros/simulation/loop_{name}.py': (
+            'test/simulation/test_loop_solver.py',
             'test/simulation/test_closed_loops.py',
             'test/simulation/test_closed_loop_forces.py',
             'test/simulation/test_closed_mechanisms.py',

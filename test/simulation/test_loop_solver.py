@@ -1,0 +1,213 @@
+"""The linear algebra of closed loops, against dense systems with multipliers."""
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+from support import loop_mechanisms
+
+from rbd_ros.model.joints import Revolute
+from rbd_ros.simulation import World
+from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
+from rbd_ros.simulation.loop_directions import (
+    add_multipliers,
+    correct,
+    find_basis,
+    find_directions,
+    find_references,
+    fix_held,
+    FIXED,
+    RANK,
+    respond,
+)
+from rbd_ros.simulation.loop_solver import (
+    find_closed_velocity,
+    find_held_impulse,
+    hold_joints,
+    keep_loop_force,
+    keep_stage_force,
+    solve_closed,
+)
+
+n = 8
+h = 0.01
+
+
+def random_loop(seed, redundant):
+    """World of a tree with a loop, at random constraints, `redundant` of which say nothing new."""
+    rng = np.random.default_rng(seed)
+    hinge = Revolute((0.0, 0.0, 1.0))
+    _, robot, q, _, _ = loop_mechanisms.closed_robot(seed, (hinge,), ((2, 7),))
+    world = World(robot)
+    problem = world.fields.work.problem
+    problem.inertia[:] = robot.mass_matrix(q) + np.diag(rng.uniform(0.1, 1.0, n))
+    K = rng.normal(size=problem.loops.jacobian.shape)
+    for k in range(redundant):
+        K[k] = rng.normal(size=len(K) - redundant) @ K[redundant:]
+    problem.loops.jacobian[:] = K
+    problem.loops.counts[:] = 0
+    find_directions(world.plant, problem.inertia, problem.loops.jacobian, problem.loops)
+    assert problem.loops.counts[RANK] == len(K) - redundant
+    return world, rng
+
+
+@pytest.fixture(params=[(1, 0), (2, 0), (3, 2), (4, 1)])
+def looped(request):
+    return random_loop(*request.param)
+
+
+def with_multipliers(H, K, right, prescribed):
+    """Solution of H v + K^T lambda = right with K v = prescribed, whatever rows are redundant."""
+    m = len(K)
+    matrix = np.block([[H, K.T], [K, np.zeros((m, m))]])
+    return np.linalg.lstsq(matrix, np.r_[right, prescribed], rcond=1e-12)[0][: len(H)]
+
+
+def test_an_impulse_gives_the_velocity_of_gausss_principle(looped):
+    world, rng = looped
+    problem, x = world.fields.work.problem, rng.normal(size=n)
+    K, v = problem.loops.jacobian, x.copy()
+    respond(world.plant, problem.loops, v)
+    assert_allclose(v, with_multipliers(problem.inertia, K, x, np.zeros(len(K))), atol=1e-9)
+
+
+def test_a_correction_has_the_least_kinetic_energy(looped):
+    world, rng = looped
+    problem, v = world.fields.work.problem, np.empty(n)
+    K = problem.loops.jacobian
+    error = K @ rng.normal(size=n)
+    correct(world.plant, problem.loops, error, v)
+    assert_allclose(v, with_multipliers(problem.inertia, K, np.zeros(n), error), atol=1e-9)
+
+
+def test_joints_that_are_fixed_take_no_part_in_corrections(looped):
+    world, rng = looped
+    problem, loops = world.fields.work.problem, world.fields.work.problem.loops
+    H, K, v = problem.inertia.copy(), loops.jacobian.copy(), np.empty(n)
+    segment = np.array([FORWARD, STICK, BACKWARD, FORWARD, UPPER, BACKWARD, FORWARD, FORWARD])
+    fix_held(segment, loops)
+    assert loops.counts[FIXED] == 1 and list(loops.fixed) == [0, 1, 0, 0, 1, 0, 0, 0]
+    find_directions(world.plant, problem.inertia, loops.jacobian, loops)
+    free = np.array([0, 2, 3, 5, 6, 7])
+    error = K[:, free] @ rng.normal(size=6)
+    correct(world.plant, loops, error, v)
+    assert_allclose(v[[1, 4]], 0.0, atol=1e-13)
+    expected = with_multipliers(H[np.ix_(free, free)], K[:, free], np.zeros(6), error)
+    assert_allclose(v[free], expected, atol=1e-9)
+    assert np.array_equal(problem.inertia, H) and np.array_equal(loops.jacobian, K)
+    fix_held(np.full(n, FORWARD), loops)
+    assert loops.counts[FIXED] == 0 and not loops.fixed.any()
+
+
+def test_rows_are_measured_by_the_largest_of_their_loop(looped):
+    world, _ = looped
+    problem, reference = world.fields.work.problem, np.empty(5)
+    K = problem.loops.jacobian
+    find_references(world.plant, problem.inertia, K, reference)
+    sizes = np.sqrt((K**2 / np.diag(problem.inertia)).sum(axis=1))
+    assert_allclose(reference, np.full(5, sizes.max()))
+
+
+def test_multipliers_make_up_what_is_left_of_a_force(looped):
+    world, rng = looped
+    loops, before = world.fields.work.problem.loops, rng.normal(size=n)
+    force = before.copy()
+    rest = loops.jacobian.T @ rng.normal(size=5)
+    add_multipliers(world.plant, loops, rest.copy(), 2.5, force)
+    assert_allclose(force, before + 2.5 * rest, atol=1e-8)
+
+
+def test_the_basis_is_orthonormal_and_keeps_the_loops_closed(looped):
+    world, _ = looped
+    problem, loops = world.fields.work.problem, world.fields.work.problem.loops
+    find_basis(world.plant, loops)
+    free = n - loops.counts[RANK]
+    N = loops.basis[:free]
+    assert_allclose(N @ problem.inertia @ N.T, np.eye(free), atol=1e-9)
+    assert_allclose(loops.jacobian @ N.T, 0.0, atol=1e-9)
+
+
+SEGMENTS = (
+    (FORWARD,) * n,
+    (FORWARD, STICK, BACKWARD, FORWARD, UPPER, BACKWARD, FORWARD, FORWARD),
+    (LOWER, FORWARD, FORWARD, STICK, FORWARD, BACKWARD, FORWARD, FORWARD),
+)
+
+
+@pytest.mark.parametrize('segment', SEGMENTS)
+def test_held_joints_move_as_prescribed_and_bear_what_is_left(looped, segment):
+    """The law of each joint and the loops, in the equation with all of their forces."""
+    world, rng = looped
+    problem, loops = world.fields.work.problem, world.fields.work.problem.loops
+    segment, v = np.array(segment), np.empty(n)
+    plant = world.plant._replace(friction=rng.uniform(0.5, 2.0, n))
+    problem.momentum[:] = rng.normal(size=n)
+    problem.low[:], problem.high[:] = -rng.uniform(0.1, 1.0, n), rng.uniform(0.1, 1.0, n)
+    problem.contact_impulse[:] = 0.0
+    find_basis(plant, loops)
+    solve_closed(plant, segment, problem, v, 0, h)
+    find_held_impulse(plant, segment, problem, v, h)
+
+    K, held = loops.jacobian, np.isin(segment, (LOWER, STICK, UPPER))
+    assert held.sum() <= n - loops.counts[RANK]
+    goal = {LOWER: problem.low, STICK: np.zeros(n), UPPER: problem.high}
+    for i in np.flatnonzero(held):
+        assert v[i] == goal[segment[i]][i]
+    assert_allclose(K @ v, 0.0, atol=1e-9)
+    friction = (
+        h * plant.friction * np.select([segment == BACKWARD, segment == FORWARD], [1, -1], 0)
+    )
+    assert_allclose(problem.impulse[~held], friction[~held], atol=1e-12)
+    left = problem.inertia @ v - problem.momentum - problem.impulse
+    multipliers = np.linalg.lstsq(K.T, left, rcond=1e-12)[0]
+    assert_allclose(K.T @ multipliers, left, atol=1e-8)
+
+    # Motions after those that move the held joints leave them where they are.
+    hold_joints(segment, problem)
+    motions = loops.motions[: n - loops.counts[RANK]]
+    assert_allclose(motions @ problem.inertia @ motions.T, np.eye(len(motions)), atol=1e-9)
+    assert_allclose(motions[held.sum() :, held], 0.0, atol=1e-9)
+
+
+def test_contacts_take_their_part_of_the_impulse(looped):
+    world, rng = looped
+    problem = world.fields.work.problem
+    v, segment = rng.normal(size=n), np.full(n, FORWARD)
+    problem.contact_impulse[:] = rng.normal(size=n)
+    find_basis(world.plant, problem.loops)
+    find_held_impulse(world.plant, segment, problem, v, h)
+    assert_allclose(problem.impulse, problem.contact_impulse - h * world.plant.friction)
+
+
+def test_the_force_of_the_loops_is_what_the_step_and_its_turn_take(looped):
+    """Over the step K v stays zero; that v turns with the loops takes the force of K a = k."""
+    world, rng = looped
+    problem, loops, v = world.fields.work.problem, world.fields.work.problem.loops, np.empty(n)
+    K = loops.jacobian
+    problem.momentum[:] = rng.normal(size=n)
+    problem.impulse[:] = 0.0
+    loops.bias[:] = K @ rng.normal(size=n)
+    find_closed_velocity(world.plant, world.state, problem, v, h)
+    expected = with_multipliers(problem.inertia, K, problem.momentum, np.zeros(5))
+    assert_allclose(v, expected, atol=1e-9)
+    turning = with_multipliers(problem.inertia, K, np.zeros(n), loops.bias)
+    force = problem.inertia @ (v / h + turning) - problem.momentum / h
+    assert_allclose(world.state.loop_force, force, atol=1e-6)
+    assert_allclose(world.state.loop_jacobian, K)
+    # An impulse of joints is none of the loops'.
+    problem.impulse[:] = rng.normal(size=n)
+    problem.momentum[:] -= problem.impulse
+    keep_loop_force(world.plant, world.state, problem, v, h)
+    assert_allclose(world.state.loop_force, force, atol=1e-6)
+
+
+def test_the_force_of_a_stage_is_what_its_acceleration_takes(looped):
+    world, rng = looped
+    dynamics, loops = world.fields.work.dynamics, world.fields.work.problem.loops
+    world.state.loop_force[:] = 7.0
+    dynamics.mass[:] = world.fields.work.problem.inertia
+    dynamics.bias[:], world.state.torque[:] = rng.normal(size=(2, n))
+    force = loops.jacobian.T @ rng.normal(size=5)
+    a = np.linalg.solve(dynamics.mass, force + world.state.torque - dynamics.bias)
+    keep_stage_force(world.plant, world.state, dynamics, loops, a)
+    assert_allclose(world.state.loop_force, force, atol=1e-8)
+    assert_allclose(world.state.loop_jacobian, loops.jacobian)
