@@ -189,11 +189,13 @@ def test_random_positions_are_normal_and_keep_limits(joint, seed):
     q = np.array(joint.sample(rng.random(joint.uniforms), -math.inf, math.inf))
     assert_allclose(joint.normalize(q.tolist()), q, rtol=0, atol=1e-15)
     if joint.nq == 1:
+        reach = 2.0 * joint.reach[0]  # from the one limit that there is
         for lower, upper in ((-0.3, 0.2), (1.0, math.inf), (-math.inf, -1.0)):
-            drawn = [joint.sample(rng.random(joint.uniforms), lower, upper)[0] for _ in range(50)]
-            assert lower <= min(drawn) and max(drawn) <= upper
-            assert np.ptp(drawn) > 0.3 * min(upper - lower, 1.0)
-            assert np.ptp(drawn) <= 2.0 * joint.reach[0]  # also where there is one limit only
+            least = lower if lower > -math.inf else upper - reach
+            most = upper if upper < math.inf else lower + reach
+            drawn = [joint.sample(rng.random(joint.uniforms), lower, upper)[0] for _ in range(90)]
+            assert least <= min(drawn) and max(drawn) <= most
+            assert np.ptp(drawn) > 0.9 * (most - least)
 
 
 @every_joint
