@@ -12,6 +12,7 @@ everything of the repository in each child anew, since it may have changed.
 """
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -98,6 +99,9 @@ def main():
     for name in _HEAVY:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    # What is there now stays: else each child would look through it again and again, for garbage.
+    gc.collect()
+    gc.freeze()
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line))), flush=True)
 
