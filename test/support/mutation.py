@@ -43,6 +43,10 @@ OWN = {
         'test/algorithms/floating_base/test_floating_inverse_dynamics.py',
         'test/algorithms/floating_base/test_floating_momentum.py',
     ),
+    'rbd_ros/contact/detection.py': (
+        'test/contact/test_detection.py',
+        'test/contact/test_shapes.py',
+    ),
     'rbd_ros/contact/ground.py': ('test/contact/test_shapes.py', 'test/contact/test_law.py'),
     'rbd_ros/contact/mesh.py': ('test/contact/test_shapes.py',),
     'rbd_ros/model/joints/exponential.py': ('test/model/test_exponential.py',),
