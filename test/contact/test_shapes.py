@@ -86,6 +86,8 @@ def test_hulls_keep_the_corners_only_whatever_they_span(rng):
     flat = np.column_stack([inside[:, :2], np.ones(50)])
     square = np.array([[0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 1]], dtype=float)
     assert np.array_equal(hull_points(np.vstack([square, flat])), square)
+    for thickness, kept in ((1.5e-9, 8), (0.5e-9, 4)):  # the second one is flat but for rounding
+        assert len(hull_points((CUBE - 0.5) * [1.0, 1.0, thickness])) == kept
     line = np.outer(np.linspace(0, 1, 9), [1, 2, 3])
     assert np.allclose(hull_points(line), [[0, 0, 0], [1, 2, 3]])
     assert np.array_equal(hull_points(np.ones((5, 3))), np.ones((1, 3)))
