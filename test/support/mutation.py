@@ -43,6 +43,10 @@ OWN = {
         'test/algorithms/floating_base/test_floating_inverse_dynamics.py',
         'test/algorithms/floating_base/test_floating_momentum.py',
     ),
+    'rbd_ros/constraints/solvers/gauss.py': (
+        'test/constraints/solvers/test_gauss.py',
+        'test/constraints/test_lcp.py',
+    ),
     'rbd_ros/contact/detection.py': (
         'test/contact/test_detection.py',
         'test/contact/test_shapes.py',
@@ -53,7 +57,10 @@ OWN = {
     'rbd_ros/model/joints/quaternion.py': ('test/model/test_quaternion.py',),
     'rbd_ros/model/joints/rheonomic.py': ('test/model/test_rheonomic.py',),
     'rbd_ros/model/joints': ('test/model/test_joints.py', 'test/model/test_equivalent.py'),
-    'rbd_ros/simulation/external_forces.py': ('test/simulation/test_simulator.py',),
+    'rbd_ros/simulation/external_forces.py': (
+        'test/simulation/test_stepping.py',
+        'test/simulation/test_simulator.py',
+    ),
     'rbd_ros/simulation/ground_contact.py': (
         'test/simulation/test_solver.py',
         'test/simulation/test_soft_contact.py',
@@ -68,8 +75,9 @@ OWN = {
         for name in ('closing', 'directions', 'solver')
     },
     'rbd_ros/simulation/loop_drives.py': ('test/simulation/test_drives.py',),
-    'rbd_ros/simulation/moving.py': ('test/simulation/test_joint_friction_and_limits.py',),
+    'rbd_ros/simulation/moving.py': ('test/simulation/test_stepping.py',),
     'rbd_ros/simulation/runge_kutta.py': (
+        'test/simulation/test_stepping.py',
         'test/simulation/test_smooth_motion.py',
         'test/simulation/test_joint_friction_and_limits.py',
         'test/simulation/test_closed_loop_forces.py',
@@ -80,6 +88,7 @@ OWN = {
         'test/simulation/test_smooth_motion.py',
     ),
     'rbd_ros/simulation/stepping.py': (
+        'test/simulation/test_stepping.py',
         'test/simulation/test_joint_friction_and_limits.py',
         'test/simulation/test_simulator.py',
     ),
