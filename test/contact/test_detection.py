@@ -18,7 +18,7 @@ from rbd_ros.contact.detection import (
 )
 from rbd_ros.simulation import World
 
-GROUND = HalfSpace((0.3, -0.2, 1.0), -0.4)
+GROUND = HalfSpace((0.3, -0.2, 1.0))
 STEP = 0.02
 SHAPES = {
     'trunk': 'box size="0.4 0.3 0.2"',
@@ -54,8 +54,8 @@ class Placed:
     def __init__(self, world, seed):
         rng = np.random.default_rng(seed)
         q = world.robot.random_configuration(rng)
-        normal = GROUND.axes()[0]
-        q[4:7] += (GROUND.offset + rng.uniform(0.0, 0.6) - normal @ q[4:7]) * normal
+        normal, self.offset = GROUND.axes()[0], rng.choice([-0.4, 0.0, 0.4])
+        q[4:7] += (self.offset + rng.uniform(-0.4, 0.6) - normal @ q[4:7]) * normal
         v = rng.normal(size=7) * rng.choice([0.1, 3.0])
         world.reset(q, v)
         self.q, self.v, self.world = world.state.q.copy(), v, world
@@ -81,13 +81,13 @@ class Placed:
         found = np.zeros(room, dtype=np.int64), np.zeros(room, dtype=np.int64)
         position, gap = np.zeros((room, 3)), np.zeros(room)
         count, dropped = near_ground(
-            *(self.shapes, self.poses, self.velocities, GROUND.axes(), GROUND.offset, STEP),
+            *(self.shapes, self.poses, self.velocities, GROUND.axes(), self.offset, STEP),
             *(*found, position, gap),
         )
         return found[0][:count], found[1][:count], position[:count], gap[:count], dropped
 
 
-@pytest.fixture(params=range(16))
+@pytest.fixture(params=range(24))
 def placed(world, request):
     return Placed(world, request.param)
 
@@ -115,10 +115,10 @@ def test_heights_and_their_rates_are_linear_functions_of_the_point(placed, rng):
     height, rate = np.empty(4), np.empty(4)
     for body in (1, 2, 3):
         pose, twist = placed.poses[body], placed.velocities[body]
-        height_functions(pose, twist, normal, GROUND.offset, height, rate)
+        height_functions(pose, twist, normal, placed.offset, height, rate)
         for local in rng.normal(size=(4, 3)):
             point = pose[:9].reshape(3, 3) @ local + pose[9:]
-            assert height @ [*local, 1] == pytest.approx(normal @ point - GROUND.offset)
+            assert height @ [*local, 1] == pytest.approx(normal @ point - placed.offset)
             expected = normal @ velocity_of(twist, point)
             assert rate @ [*local, 1] == pytest.approx(expected)
             assert point_rate(twist, point, normal) == pytest.approx(expected)
@@ -128,7 +128,7 @@ def test_points_are_found_that_are_in_the_ground_or_may_get_there(placed):
     """All of them, and no others: those above it by less than they fall in one step and a half."""
     normal, expected = GROUND.axes()[0], []
     for number, s, body, point in placed.points():
-        height = normal @ point - GROUND.offset
+        height = normal @ point - placed.offset
         fall = -normal @ velocity_of(placed.velocities[body], point)
         if height <= MARGIN + max(0.0, 1.5 * STEP * fall):
             expected.append((number, s, point, height))
@@ -147,12 +147,12 @@ def test_points_are_found_that_are_in_the_ground_or_may_get_there(placed):
 def test_the_cases_are_of_every_kind(world):
     """Shapes far away, points in the ground, above it and falling, above it and near."""
     kinds = set()
-    for seed in range(16):
+    for seed in range(24):
         placed = Placed(world, seed)
         normal = GROUND.axes()[0]
         found = set(placed.near()[0].tolist())
         for number, s, body, point in placed.points():
-            height = normal @ point - GROUND.offset
+            height = normal @ point - placed.offset
             fall = -normal @ velocity_of(placed.velocities[body], point)
             inside = 'in' if height < 0 else 'falls' if fall > 0 else 'rises'
             kinds.add((number in found, inside, int(placed.shapes.kind[s])))

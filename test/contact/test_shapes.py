@@ -103,6 +103,37 @@ def test_hulls_of_many_corners_are_thinned_out_evenly(rng):
     assert np.max(points @ directions.T, axis=0).min() > 0.985
 
 
+def test_hulls_are_thinned_out_from_the_corner_farthest_from_their_middle():
+    one, other, aside = [0, 3, 0], [-9, 3, 0], [-7, 8, 0]
+    near = [[-8, 3.5, 0], [-8, 3, 0.5], [-8.8, 3.1, 0.4]]
+    corners = np.array([*near, one, aside, other], dtype=float)
+    for count in (1, 2, 3):  # the farthest from all that are chosen, one by one
+        expected = np.unique(np.array([one, other, aside][:count], dtype=float), axis=0)
+        assert np.array_equal(np.unique(hull_points(corners, count), axis=0), expected)
+
+
+def test_a_robot_without_shapes_has_none_to_touch_with():
+    shapes, geometries, warnings = contact_shapes(body().model)
+    assert len(shapes.kind) == len(shapes.points) == len(geometries) == len(warnings) == 0
+    assert list(shapes.first) == [0]
+
+
+def test_half_of_a_binary_mesh_is_told_from_a_text(tmp_path):
+    path = tmp_path / 'half.stl'
+    whole = b'binary'.ljust(80) + binary_stl([CUBE[:3]] * 4)[80:]
+    path.write_bytes(whole)
+    assert len(mesh_vertices(str(path))) == 12
+    path.write_bytes(whole[:-10])
+    with pytest.raises(MeshError, match='neither a text STL file nor a whole binary'):
+        mesh_vertices(str(path))
+
+
+def test_faces_count_back_from_the_vertices_read_so_far(tmp_path):
+    path = tmp_path / 'back.obj'
+    path.write_text('v 1 0 0\nv 2 0 0\nv 3 0 0\nv 4 0 0\nf -1 -2 -3\nv 5 0 0\nv 6 0 0\n')
+    assert list(mesh_vertices(str(path))[:, 0]) == [2, 3, 4]
+
+
 @pytest.mark.seed('CN11', 'CN13')
 @pytest.mark.parametrize(
     'shape, count',
