@@ -78,6 +78,7 @@ OWN = {
     'rbd_ros/simulation/moving.py': ('test/simulation/test_stepping.py',),
     'rbd_ros/simulation/runge_kutta.py': (
         'test/simulation/test_stepping.py',
+        'test/simulation/test_runge_kutta.py',
         'test/simulation/test_smooth_motion.py',
         'test/simulation/test_joint_friction_and_limits.py',
         'test/simulation/test_closed_loop_forces.py',
