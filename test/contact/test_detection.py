@@ -15,6 +15,8 @@ from rbd_ros.contact.detection import (
     MARGIN,
     near_ground,
     point_rate,
+    RIMS,
+    SPHERE,
 )
 from rbd_ros.simulation import World
 
@@ -56,7 +58,7 @@ class Placed:
         q = world.robot.random_configuration(rng)
         normal, self.offset = GROUND.axes()[0], rng.choice([-0.4, 0.0, 0.4])
         q[4:7] += (self.offset + rng.uniform(-0.4, 0.6) - normal @ q[4:7]) * normal
-        v = rng.normal(size=7) * rng.choice([0.1, 3.0])
+        v = rng.normal(size=7) * rng.choice([0.1, 3.0, 20.0])
         world.reset(q, v)
         self.q, self.v, self.world = world.state.q.copy(), v, world
         dynamics, self.tree = world.fields.work.dynamics, world.plant.tree
@@ -169,3 +171,25 @@ def test_jacobians_give_velocities_along_normal_and_tangents(placed):
         )
         moved = GROUND.axes() @ velocity_of(placed.velocities[body], point)
         assert_allclose(J @ placed.v, moved, atol=1e-10)
+
+
+@pytest.mark.parametrize('share', [0.5, 1.5])
+def test_at_rest_what_is_within_the_margin_is_near(world, share):
+    normal = GROUND.axes()[0]
+    for seed in range(24):
+        placed = Placed(world, seed)
+        number, shape, _, lowest = min(placed.points(), key=lambda point: normal @ point[3])
+        if placed.shapes.kind[shape] == SPHERE:  # which is its own bounding sphere
+            break
+    placed.velocities[:] = 0.0
+    placed.offset = normal @ lowest - share * MARGIN
+    assert list(placed.near()[0]) == ([number] if share < 1.0 else [])
+
+
+def test_both_rims_of_a_cylinder_are_about_its_middle(placed):
+    shape = int(np.flatnonzero(placed.shapes.kind == RIMS)[0])
+    points = np.array([point for _, s, _, point in placed.points() if s == shape])
+    pose = placed.poses[placed.shapes.body[shape]]
+    middle = pose[:9].reshape(3, 3) @ placed.shapes.centre[shape] + pose[9:]
+    assert_allclose(points.mean(axis=0), middle, atol=1e-12)
+    assert placed.shapes.first[shape] > 0
