@@ -65,23 +65,14 @@ OWN = {
         'test/simulation/test_solver.py',
         'test/simulation/test_soft_contact.py',
     ),
-    **{
-        f'rbd_ros/simulation/loop_{name}.py': (
-            'test/simulation/test_loop_solver.py',
-            'test/simulation/test_closed_loops.py',
-            'test/simulation/test_closed_loop_forces.py',
-            'test/simulation/test_closed_mechanisms.py',
-        )
-        for name in ('closing', 'directions', 'solver')
-    },
+    'rbd_ros/simulation/loop_closing.py': ('test/simulation/test_closed_loops.py',),
+    'rbd_ros/simulation/loop_directions.py': ('test/simulation/test_loop_solver.py',),
     'rbd_ros/simulation/loop_drives.py': ('test/simulation/test_drives.py',),
     'rbd_ros/simulation/moving.py': ('test/simulation/test_stepping.py',),
     'rbd_ros/simulation/runge_kutta.py': (
         'test/simulation/test_stepping.py',
         'test/simulation/test_runge_kutta.py',
-        'test/simulation/test_smooth_motion.py',
         'test/simulation/test_joint_friction_and_limits.py',
-        'test/simulation/test_closed_loop_forces.py',
     ),
     'rbd_ros/simulation/semi_implicit.py': (
         'test/simulation/test_solver.py',
