@@ -18,6 +18,7 @@ from rbd_ros.simulation.loop_directions import (
     FIXED,
     RANK,
     respond,
+    triangulate,
 )
 from rbd_ros.simulation.loop_solver import (
     find_closed_velocity,
@@ -45,6 +46,8 @@ def random_loop(seed, redundant):
         K[k] = rng.normal(size=len(K) - redundant) @ K[redundant:]
     problem.loops.jacobian[:] = K
     problem.loops.counts[:] = 0
+    # What earlier steps have left, where more was free, is not looked at.
+    problem.loops.basis[:] = problem.loops.motions[:] = np.nan
     find_directions(world.plant, problem.inertia, problem.loops.jacobian, problem.loops)
     assert problem.loops.counts[RANK] == len(K) - redundant
     return world, rng
@@ -105,6 +108,24 @@ def test_rows_are_measured_by_the_largest_of_their_loop(looped):
     find_references(world.plant, problem.inertia, K, reference)
     sizes = np.sqrt((K**2 / np.diag(problem.inertia)).sum(axis=1))
     assert_allclose(reference, np.full(5, sizes.max()))
+
+
+@pytest.mark.parametrize('angle', [0.0, 1e-9, 1e-4, 1.0])
+@pytest.mark.parametrize('sign', [1.0, -1.0])
+def test_rows_that_are_triangular_already_lose_no_digits(sign, angle):
+    """T Q^T = rows, with the product Q of the reflections."""
+    c, s = np.cos(angle), np.sin(angle)
+    rows = sign * np.array([[c, s, 0.0, 0.0], [0.0, 2.0 * c, 0.0, 2.0 * s]])
+    T, reflectors, reference = rows.copy(), np.zeros((2, 4)), np.ones(2)
+    order = np.zeros(2, dtype=np.int64)
+    assert triangulate(T, reflectors, reference, order, 2, 4) == 2
+    Q = np.eye(4)
+    for u in reflectors:
+        assert u @ u == pytest.approx(1.0)
+        Q = Q @ (np.eye(4) - 2.0 * np.outer(u, u))
+    assert list(order) == [1, 0]  # the longer one first
+    assert_allclose(T @ Q.T, rows[order], atol=1e-15)
+    assert_allclose(np.triu(T, 1), 0.0, atol=0.0)
 
 
 def test_multipliers_make_up_what_is_left_of_a_force(looped):
