@@ -108,6 +108,9 @@ def test_rows_are_measured_by_the_largest_of_their_loop(looped):
     find_references(world.plant, problem.inertia, K, reference)
     sizes = np.sqrt((K**2 / np.diag(problem.inertia)).sum(axis=1))
     assert_allclose(reference, np.full(5, sizes.max()))
+    several = world.plant._replace(loop_first=np.array([0, 2, 5]))
+    find_references(several, problem.inertia, K, reference)
+    assert_allclose(reference, [sizes[:2].max()] * 2 + [sizes[2:].max()] * 3)
 
 
 @pytest.mark.parametrize('angle', [0.0, 1e-9, 1e-4, 1.0])

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
+from support import loop_mechanisms
 from support.crawling import crawler, crawling, TIMESTEP
 
 from rbd_ros.simulation import World
@@ -12,7 +13,7 @@ from rbd_ros.simulation.moving import move, RETURN_SPEED, returned
 from rbd_ros.simulation.plant import MAX_SUBSTEPS, TURN_PER_SUBSTEP
 from rbd_ros.simulation.runge_kutta import accelerate, bracket, displacement_rate, is_allowed
 from rbd_ros.simulation.state import FORCES
-from rbd_ros.simulation.stepping import count_substeps, saturate, settle
+from rbd_ros.simulation.stepping import close_loops, count_substeps, saturate, settle
 
 h = TIMESTEP
 
@@ -172,3 +173,26 @@ def test_displacements_change_as_munthe_kaas_says(world, rng):
     displacement_rate(world.plant, v, u, stages, rate)
     once = cross(u, v)
     assert_allclose(rate, v + once / 2.0 + cross(u, once) / 12.0, atol=1e-14)
+
+
+@pytest.mark.parametrize('bar', [0, 1, 2])
+def test_loops_that_rounding_leaves_open_are_closed_and_others_named(bar):
+    subject = loop_mechanisms.four_bar()
+    world, closed = World(subject), loop_mechanisms.four_bar_position(0.9)
+    state = world.state
+    for way, first_open in ((1e-5, -1), (-1e-5, -1), (0.02, 0), (-0.02, 0)):
+        world.reset(closed, np.zeros(3))
+        state.q[bar] += way
+        state.v[:] = v = np.array([1.0, -2.0, 0.5])
+        q = state.q.copy()
+        assert close_loops.function(world.fields) == first_open
+        if first_open < 0:
+            loops = subject.loops.closure(state.q)
+            assert np.abs(loops.residual).max() < 1e-11 and np.abs(loops.K @ state.v).max() < 1e-11
+            assert np.abs(state.q - q).max() < 1e-4
+            # By impulses of the loops alone.
+            left = subject.mass_matrix(state.q) @ (state.v - v)
+            multipliers = np.linalg.lstsq(loops.K.T, left, rcond=1e-9)[0]
+            assert_allclose(loops.K.T @ multipliers, left, atol=1e-9)
+        else:
+            assert list(state.q) == list(q) and list(state.v) == list(v)
