@@ -16,8 +16,11 @@ from rbd_ros.simulation.loop_directions import (
     find_references,
     fix_held,
     FIXED,
+    HELD,
+    HELD_RANK,
     RANK,
     respond,
+    TOLERANCE,
     triangulate,
 )
 from rbd_ros.simulation.loop_solver import (
@@ -190,6 +193,20 @@ def test_held_joints_move_as_prescribed_and_bear_what_is_left(looped, segment):
     motions = loops.motions[: n - loops.counts[RANK]]
     assert_allclose(motions @ problem.inertia @ motions.T, np.eye(len(motions)), atol=1e-9)
     assert_allclose(motions[held.sum() :, held], 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize('share, rank', [(1.2, 1), (0.9, 0)])
+def test_joints_that_the_loops_hold_already_are_not_held_again(looped, share, rank):
+    """By how far a joint would move if it were alone, with a kinetic energy of one half."""
+    world, _ = looped
+    problem, loops = world.fields.work.problem, world.fields.work.problem.loops
+    find_basis(world.plant, loops)
+    loops.basis[:, 4] = 0.0
+    loops.basis[1, 4] = share * TOLERANCE / np.sqrt(problem.inertia[4, 4])
+    segment = np.full(n, FORWARD)
+    segment[4] = STICK
+    hold_joints(segment, problem)
+    assert loops.counts[HELD] == 1 and loops.counts[HELD_RANK] == rank
 
 
 def test_contacts_take_their_part_of_the_impulse(looped):

@@ -5,6 +5,8 @@ from numpy.testing import assert_allclose
 import pytest
 from support.crawling import CONTACT, crawling, TIMESTEP
 
+from rbd_ros.contact import ContactParameters
+from rbd_ros.simulation import solver
 from rbd_ros.simulation.ground_contact import linearise_contacts
 from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
 from rbd_ros.simulation.solver import newton, solve_velocity
@@ -22,7 +24,7 @@ def worlds():
     return found
 
 
-def laws(world, count, v):
+def laws(world, count, v, contact=CONTACT):
     """Contact forces by the book, (count, 3), and what is left for the joints, (nv,)."""
     problem, contacts, state = world.fields.work.problem, world.contacts, world.state
     forces = np.zeros((count, 3))
@@ -35,10 +37,10 @@ def laws(world, count, v):
         )
         # 11.75 and 11.78 at the end of the step, when z = p
         end = p + h * rate[0]
-        normal = max(0.0, -CONTACT.stiffness * end - CONTACT.damping * (end - z) / h)
-        K_t, D_t = CONTACT.tangential_stiffness, CONTACT.tangential_damping
+        normal = max(0.0, -contact.stiffness * end - contact.damping * (end - z) / h)
+        K_t, D_t = contact.tangential_stiffness, contact.tangential_damping
         tangent = -K_t * (x + h * rate[1:]) - D_t * rate[1:]
-        most = CONTACT.friction * normal
+        most = contact.friction * normal
         tangent *= min(1.0, most / np.linalg.norm(tangent))
         forces[c] = [normal, *tangent]
     pressed = h * np.einsum('cri,cr->i', problem.jacobian[:count], forces)
@@ -110,6 +112,51 @@ def test_sweeps_arrive_at_the_same(worlds, seed):
     # Newton's method has nothing to do but to make it exact.
     assert newton(world.plant, state, world.contacts, problem, v, count, h, 3)
     assert list(state.segment) == list(swept)
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_sweeps_settle_on_stiff_ground(worlds, seed):
+    """Where the force of one velocity, applied to itself, would be far too much."""
+    world, count = worlds[seed]
+    stiff = ContactParameters(3e3, 40.0, 0.4, tangential_stiffness=1e5, tangential_damping=1e3)
+    ground = world.plant.ground._replace(contact=stiff.array())
+    plant, v, problem = world.plant._replace(ground=ground), np.zeros(9), world.fields.work.problem
+    sweep_to_rest(plant, world.state, world.contacts, problem, v, count, h)
+    forces, p = laws(world, count, v, stiff)
+    assert_allclose(world.contacts.force[:count], forces, atol=1e-2)
+    assert_joints_obey(world, v, p, 1e-3)
+
+
+@pytest.mark.parametrize('seed', SEEDS)
+def test_without_steps_only_the_forces_are_found(worlds, seed, rng):
+    world, count = worlds[seed]
+    v, problem = rng.normal(size=9), world.fields.work.problem
+    given, arguments = v.copy(), (world.state, world.contacts, problem)
+    world.contacts.force[:], problem.impulse[:] = 7.0, 7.0
+    assert not newton(world.plant, *arguments, v, count, h, 0)
+    forces, p = laws(world, count, given)
+    assert list(v) == list(given)
+    assert_allclose(world.contacts.force[:count], forces, atol=1e-8)
+    assert_allclose(problem.impulse - problem.contact_impulse, p, atol=1e-9)
+    # And one step is enough to see that it has arrived.
+    assert solve_velocity(world.plant, *arguments, v, count, h)
+    assert newton(world.plant, *arguments, v, count, h, 1)
+
+
+@pytest.mark.parametrize('steps, exact', [(2, True), (0, False)])
+def test_where_newtons_method_goes_astray_the_sweeps_lead_it(worlds, steps, exact, monkeypatch):
+    """With so few steps that it must; without any, what the sweeps found is the result."""
+    monkeypatch.setattr(solver, 'MAX_NEWTON', steps)
+    for world, count in worlds:
+        problem = world.fields.work.problem
+        problem.swept_velocity[:] = 7.0
+        world.state.segment[6:] = UPPER
+        v = 0.1 * np.ones(9)
+        arguments = (world.plant, world.state, world.contacts, problem, v, count, h)
+        assert solve_velocity(*arguments) == exact
+        forces, p = laws(world, count, v)
+        assert_allclose(world.contacts.force[:count], forces, atol=1e-5)
+        assert_joints_obey(world, v, p, 1e-9 if exact else 1e-6)
 
 
 def test_all_parts_of_the_joints_law_and_both_kinds_of_contact_were_met(worlds):

@@ -200,3 +200,6 @@ def test_what_is_dependent_does_not_hang_on_units(rng):
     found, nullity = multi_joint_assembly._pseudo_inverse(np.diag([0.0, 4.0]), 1e-10)
     assert nullity == 1
     assert_allclose(found, np.diag([0.0, 0.25]), atol=1e-15)
+    for small, expected in ((2e-10, 0), (0.5e-10, 1)):
+        Y = 9.0 * np.array([[1.0, 1.0 - small], [1.0 - small, 1.0]])
+        assert multi_joint_assembly._pseudo_inverse(Y, 1e-10)[1] == expected
