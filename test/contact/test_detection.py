@@ -193,3 +193,22 @@ def test_both_rims_of_a_cylinder_are_about_its_middle(placed):
     middle = pose[:9].reshape(3, 3) @ placed.shapes.centre[shape] + pose[9:]
     assert_allclose(points.mean(axis=0), middle, atol=1e-12)
     assert placed.shapes.first[shape] > 0
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_what_spins_may_arrive_although_its_middle_rests(world, seed):
+    """A box in the air, of which the corner that comes down first is found."""
+    placed = Placed(world, seed)
+    normal, spin = GROUND.axes()[0], 60.0 * GROUND.axes()[1]
+    pose = placed.poses[1]
+    middle = pose[:9].reshape(3, 3) @ placed.shapes.centre[0] + pose[9:]
+    placed.velocities[1:] = [*spin, *np.cross(middle, spin)]
+    corners = [(number, point) for number, s, _, point in placed.points() if s == 0]
+    arrivals = [
+        normal @ point + 1.5 * STEP * normal @ velocity_of(placed.velocities[1], point)
+        for _, point in corners
+    ]
+    first = int(np.argmin(arrivals))
+    placed.offset = arrivals[first]
+    assert normal @ middle - placed.offset - placed.shapes.reach[0] > 2.0 * MARGIN
+    assert corners[first][0] in placed.near()[0]
