@@ -9,7 +9,7 @@ from rbd_ros.contact import ContactParameters
 from rbd_ros.simulation import solver
 from rbd_ros.simulation.ground_contact import linearise_contacts
 from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
-from rbd_ros.simulation.solver import newton, solve_velocity
+from rbd_ros.simulation.solver import is_on_corner, newton, solve_velocity
 from rbd_ros.simulation.sweeps import find_response, sweep_to_rest
 
 SEEDS = range(12)
@@ -157,6 +157,16 @@ def test_where_newtons_method_goes_astray_the_sweeps_lead_it(worlds, steps, exac
         forces, p = laws(world, count, v)
         assert_allclose(world.contacts.force[:count], forces, atol=1e-5)
         assert_joints_obey(world, v, p, 1e-9 if exact else 1e-6)
+
+
+def test_what_slides_at_rest_is_on_the_corner_of_its_law(worlds):
+    """By rounding of the fastest joint, if it has friction at all."""
+    plant = worlds[0][0].plant._replace(friction=np.array([0.0] * 6 + [1.0] * 3))
+    v = np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2e-12, -4e-12, 0.0])
+    for segment in (LOWER, BACKWARD, STICK, FORWARD, UPPER):
+        found = [is_on_corner(plant, np.full(9, segment), v, i) for i in range(9)]
+        slides = segment in (BACKWARD, FORWARD)
+        assert found == [False] * 6 + [slides, False, slides]
 
 
 def test_all_parts_of_the_joints_law_and_both_kinds_of_contact_were_met(worlds):

@@ -62,16 +62,16 @@ OWN = {
         'test/simulation/test_simulator.py',
     ),
     'rbd_ros/simulation/ground_contact.py': (
+        'test/simulation/test_ground_contact.py',
         'test/simulation/test_solver.py',
-        'test/simulation/test_soft_contact.py',
     ),
     'rbd_ros/simulation/loop_closing.py': ('test/simulation/test_closed_loops.py',),
     'rbd_ros/simulation/loop_directions.py': ('test/simulation/test_loop_solver.py',),
-    'rbd_ros/simulation/loop_drives.py': ('test/simulation/test_drives.py',),
     'rbd_ros/simulation/moving.py': ('test/simulation/test_stepping.py',),
     'rbd_ros/simulation/runge_kutta.py': (
         'test/simulation/test_stepping.py',
         'test/simulation/test_runge_kutta.py',
+        'test/simulation/test_loop_drives.py',
         'test/simulation/test_joint_friction_and_limits.py',
     ),
     'rbd_ros/simulation/semi_implicit.py': (
