@@ -4,6 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support import loop_mechanisms
+from support.crawling import assert_joints_obey
 
 from rbd_ros.model.joints import Revolute
 from rbd_ros.simulation import World
@@ -31,6 +32,7 @@ from rbd_ros.simulation.loop_solver import (
     keep_stage_force,
     solve_closed,
 )
+from rbd_ros.simulation.sweeps import find_response, sweep_to_rest
 
 n = 8
 h = 0.01
@@ -193,6 +195,46 @@ def test_held_joints_move_as_prescribed_and_bear_what_is_left(looped, segment):
     motions = loops.motions[: n - loops.counts[RANK]]
     assert_allclose(motions @ problem.inertia @ motions.T, np.eye(len(motions)), atol=1e-9)
     assert_allclose(motions[held.sum() :, held], 0.0, atol=1e-9)
+
+
+def test_all_motions_but_one_may_be_held():
+    """There is no room for more coefficients than motions."""
+    world, rng = random_loop(5, 4)
+    problem, v = world.fields.work.problem, np.empty(n)
+    problem.momentum[:] = rng.normal(size=n)
+    problem.contact_impulse[:] = 0.0
+    segment = np.array([STICK] * 7 + [FORWARD])
+    find_basis(world.plant, problem.loops)
+    solve_closed(world.plant, segment, problem, v, 0, h)
+    find_held_impulse(world.plant, segment, problem, v, h)
+    assert_allclose(v, 0.0, atol=1e-12)
+    left = problem.momentum + problem.impulse
+    K = problem.loops.jacobian
+    multipliers = np.linalg.lstsq(K.T, left, rcond=1e-12)[0]
+    assert_allclose(K.T @ multipliers, left, atol=1e-9)
+
+
+def test_responses_and_sweeps_keep_the_loops_closed(looped):
+    """With contacts, whose responses come after those of the joints; and by the joints' laws."""
+    world, rng = looped
+    problem, K = world.fields.work.problem, world.fields.work.problem.loops.jacobian
+    v, J = np.empty(n), rng.normal(size=(2, 3, n))
+    problem.momentum[:] = rng.normal(size=n)
+    problem.low[:], problem.high[:] = -rng.uniform(0.1, 1.0, n), rng.uniform(0.1, 1.0, n)
+    roomy = problem._replace(jacobian=J, response=np.empty((n + 6, n)))
+    find_response(world.plant, roomy, v, 2)
+    none = np.zeros(len(K))
+    for row, impulse in zip(roomy.response, [*np.eye(n), *J.reshape(6, n)], strict=True):
+        assert_allclose(row, with_multipliers(problem.inertia, K, impulse, none), atol=1e-9)
+    free = with_multipliers(problem.inertia, K, problem.momentum, none)
+    assert_allclose(v, free, atol=1e-9)
+
+    plant = world.plant._replace(friction=rng.uniform(5.0, 20.0, n))
+    sweep_to_rest(plant, world.state, world.contacts, problem, v, 0, h)
+    p = problem.swept_impulse
+    expected = with_multipliers(problem.inertia, K, problem.momentum + p, none)
+    assert_allclose(v, expected, atol=1e-8)
+    assert_joints_obey(plant, problem, h, v, p, 1e-4)
 
 
 @pytest.mark.parametrize('share, rank', [(1.2, 1), (0.9, 0)])

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support.crawling import CONTACT, crawling, TIMESTEP
+from support.crawling import assert_joints_obey, CONTACT, crawling, TIMESTEP
 
 from rbd_ros.contact import ContactParameters
 from rbd_ros.simulation import solver
@@ -12,7 +12,7 @@ from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
 from rbd_ros.simulation.solver import is_on_corner, newton, solve_velocity
 from rbd_ros.simulation.sweeps import find_response, sweep_to_rest
 
-SEEDS = range(12)
+SEEDS = range(24)
 h = TIMESTEP
 
 
@@ -47,23 +47,6 @@ def laws(world, count, v, contact=CONTACT):
     return forces, problem.inertia @ v - problem.momentum - pressed
 
 
-def assert_joints_obey(world, v, p, tolerance):
-    """The staircase of joint_law.py, each joint on one of its parts."""
-    problem, friction = world.fields.work.problem, h * world.plant.friction
-    low, high = problem.low, problem.high
-    assert np.all(v >= low - tolerance) and np.all(v <= high + tolerance)
-    for i in range(len(v)):
-        inside = low[i] + tolerance < v[i] < high[i] - tolerance
-        if inside and abs(v[i]) > tolerance:
-            assert p[i] == pytest.approx(-np.sign(v[i]) * friction[i], abs=tolerance)
-        elif inside:
-            assert abs(p[i]) <= friction[i] + tolerance
-        elif v[i] <= low[i] + tolerance:
-            assert p[i] >= (friction[i] if low[i] < 0.0 else -friction[i]) - tolerance
-        else:
-            assert p[i] <= (-friction[i] if high[i] > 0.0 else friction[i]) + tolerance
-
-
 @pytest.mark.parametrize('seed', SEEDS)
 def test_what_is_solved_for_is_the_robots_equation(worlds, seed):
     """H with damping at the end, what the velocity would be without joints' forces, the limits."""
@@ -91,12 +74,19 @@ def test_what_newtons_method_finds_obeys_every_law(worlds, seed):
     assert solved
     forces, p = laws(world, count, v)
     assert_allclose(world.contacts.force[:count], forces, atol=1e-8)
-    assert_joints_obey(world, v, p, 1e-9)
+    assert_joints_obey(world.plant, world.fields.work.problem, h, v, p, 1e-9)
     assert_allclose(problem.impulse - problem.contact_impulse, p, atol=1e-9)
     held = {LOWER: problem.low, UPPER: problem.high, STICK: np.zeros(len(v))}
     for i, segment in enumerate(state.segment):
         if segment in held:
             assert v[i] == held[segment][i]  # to the last bit
+
+
+def test_newtons_method_needs_no_sweeps_as_a_rule(worlds, monkeypatch):
+    monkeypatch.setattr(solver, 'sweep_to_rest', None)
+    for world, count in worlds:
+        problem, v = world.fields.work.problem, world.state.v.copy()
+        assert solve_velocity(world.plant, world.state, world.contacts, problem, v, count, h)
 
 
 @pytest.mark.parametrize('seed', SEEDS)
@@ -106,7 +96,7 @@ def test_sweeps_arrive_at_the_same(worlds, seed):
     sweep_to_rest(world.plant, state, world.contacts, problem, v, count, h)
     forces, p = laws(world, count, v)
     assert_allclose(world.contacts.force[:count], forces, atol=1e-5)
-    assert_joints_obey(world, v, p, 1e-6)
+    assert_joints_obey(world.plant, world.fields.work.problem, h, v, p, 1e-6)
     assert_allclose(problem.swept_impulse, p, atol=1e-6)
     swept = state.segment.copy()
     # Newton's method has nothing to do but to make it exact.
@@ -124,7 +114,7 @@ def test_sweeps_settle_on_stiff_ground(worlds, seed):
     sweep_to_rest(plant, world.state, world.contacts, problem, v, count, h)
     forces, p = laws(world, count, v, stiff)
     assert_allclose(world.contacts.force[:count], forces, atol=1e-2)
-    assert_joints_obey(world, v, p, 1e-3)
+    assert_joints_obey(world.plant, world.fields.work.problem, h, v, p, 1e-3)
 
 
 @pytest.mark.parametrize('seed', SEEDS)
@@ -156,7 +146,28 @@ def test_where_newtons_method_goes_astray_the_sweeps_lead_it(worlds, steps, exac
         assert solve_velocity(*arguments) == exact
         forces, p = laws(world, count, v)
         assert_allclose(world.contacts.force[:count], forces, atol=1e-5)
-        assert_joints_obey(world, v, p, 1e-9 if exact else 1e-6)
+        assert_joints_obey(
+            world.plant, world.fields.work.problem, h, v, p, 1e-9 if exact else 1e-6
+        )
+
+
+def test_contacts_break_no_joint_away_that_friction_holds(worlds):
+    """With hardly more friction than it takes: what contacts exert is not the joint's."""
+    cases = 0
+    for world, count in worlds:
+        problem, state = world.fields.work.problem, world.state
+        v = state.v.copy()
+        solve_velocity(world.plant, state, world.contacts, problem, v, count, h)
+        own, pressed = problem.impulse - problem.contact_impulse, problem.contact_impulse
+        for i in np.flatnonzero(state.segment == STICK):
+            if own[i] * pressed[i] > 0.0 and abs(pressed[i]) > 0.05 * abs(own[i]):
+                cases += 1
+                friction = world.plant.friction.copy()
+                friction[i] = 1.01 * abs(own[i]) / h
+                plant, v = world.plant._replace(friction=friction), state.v.copy()
+                assert solve_velocity(plant, state, world.contacts, problem, v, count, h)
+                assert state.segment[i] == STICK and v[i] == 0.0
+    assert cases > 0
 
 
 def test_what_slides_at_rest_is_on_the_corner_of_its_law(worlds):

@@ -1,6 +1,7 @@
 """A robot that crawls over the ground: contacts, dry friction, damping and limits in one step."""
 
 import numpy as np
+import pytest
 
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.simulation import World
@@ -31,7 +32,7 @@ def crawler():
         link('left', 0.5, (2e-3, 3e-3, 4e-3), (0.2, 0.1, 0), collision('sphere radius="0.1"')),
         link('right', 0.7, (2e-3, 3e-3, 4e-3), (0.2, 0, 0)),
         link('hand', 0.2, (1e-3, 1e-3, 1e-3), (0.0, 0.1, 0.1)),
-        joint('a', 'trunk', 'left', 'revolute', (0, 0, 1), (0.1, 0, 0), dry(0.4, 0.1)),
+        joint('a', 'trunk', 'left', 'revolute', (0, 0, 1), (0.1, 0, 0), dry(1.5, 0.1)),
         joint('b', 'trunk', 'right', 'revolute', (0, 1, 0), (-0.1, 0, 0), dry(12, 0.3)),
         joint('c', 'right', 'hand', 'prismatic', (1, 1, 0), (0.3, 0, 0), dry(0, 2.0)),
         floating_base=True,
@@ -51,7 +52,7 @@ def crawling(seed, integrator='semi_implicit'):
     q[4:7] += (height - GROUND.axes()[0] @ q[4:7]) * GROUND.axes()[0]
     # One joint at a limit or beyond it, one well inside, one that would stick.
     q[7:] = rng.choice([-2.0, -2.0 + 1e-4, 0.3, 0.4, 1.0, 1.01], size=3)
-    v = rng.normal(size=9) * [1, 1, 1, 0.5, 0.5, 0.5, 1, 0, 1]
+    v = rng.normal(size=9) * [1, 1, 1, 0.5, 0.5, 0.5, 0, 0, 1]
     world.reset(q, v)
     state, work = world.state, world.fields.work
     state.applied[:] = 5.0 * rng.normal(size=9)
@@ -63,3 +64,19 @@ def crawling(seed, integrator='semi_implicit'):
     prepare(world.plant, state, work.dynamics, work.problem, TIMESTEP)
     copy(state.v, work.motion.next_v)
     return world, count
+
+
+def assert_joints_obey(plant, problem, h, v, p, tolerance):
+    """Velocities and impulses are on the staircase of joint_law.py, each joint on its own."""
+    friction, low, high = h * plant.friction, problem.low, problem.high
+    assert np.all(v >= low - tolerance) and np.all(v <= high + tolerance)
+    for i in range(len(v)):
+        inside = low[i] + tolerance < v[i] < high[i] - tolerance
+        if inside and abs(v[i]) > tolerance:
+            assert p[i] == pytest.approx(-np.sign(v[i]) * friction[i], abs=tolerance)
+        elif inside:
+            assert abs(p[i]) <= friction[i] + tolerance
+        elif v[i] <= low[i] + tolerance:
+            assert p[i] >= (friction[i] if low[i] < 0.0 else -friction[i]) - tolerance
+        else:
+            assert p[i] <= (-friction[i] if high[i] > 0.0 else friction[i]) + tolerance
