@@ -5,6 +5,7 @@ from numpy.testing import assert_allclose
 import pytest
 from support import loop_mechanisms
 from support.crawling import assert_joints_obey
+from support.stewart import stewart
 
 from rbd_ros.model.joints import Revolute
 from rbd_ros.simulation import World
@@ -30,6 +31,7 @@ from rbd_ros.simulation.loop_solver import (
     hold_joints,
     keep_loop_force,
     keep_stage_force,
+    press,
     solve_closed,
 )
 from rbd_ros.simulation.sweeps import find_response, sweep_to_rest
@@ -294,3 +296,26 @@ def test_the_force_of_a_stage_is_what_its_acceleration_takes(looped):
     keep_stage_force(world.plant, world.state, dynamics, loops, a)
     assert_allclose(world.state.loop_force, force, atol=1e-8)
     assert_allclose(world.state.loop_jacobian, loops.jacobian)
+
+
+@pytest.mark.parametrize('held', [0, 2])
+def test_contacts_that_are_not_symmetric_couple_motions_as_multipliers_say(held, rng):
+    """A v' = b + K^T lambda with K v' = 0, where friction that slides makes A unsymmetric."""
+    world = World(stewart())
+    problem = world.fields.work.problem
+    loops, n = problem.loops, len(world.state.v)
+    free = 6
+    basis = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    loops.motions[:] = 0.0
+    loops.motions[:free], K = basis[:free], basis[free:]
+    A = np.eye(n) + 0.1 * rng.normal(size=(n, n))
+    b, known = rng.normal(size=n), rng.normal(size=held)
+    problem.system[:] = A
+    loops.coefficients[:] = 0.0
+    loops.coefficients[:free] = [*known, *(basis[held:free] @ b)]
+    press(problem, held, free)
+    # Motions that are prescribed are constraints, too.
+    rows = np.vstack([K, basis[:held]])
+    matrix = np.block([[A, rows.T], [rows, np.zeros((len(rows), len(rows)))]])
+    v = np.linalg.solve(matrix, np.r_[b, np.zeros(len(K)), known])[:n]
+    assert loops.coefficients[:free] @ loops.motions[:free] == pytest.approx(v, abs=1e-10)

@@ -13,6 +13,7 @@ from rbd_ros.simulation.solver import is_on_corner, newton, solve_velocity
 from rbd_ros.simulation.sweeps import find_response, sweep_to_rest
 
 SEEDS = range(24)
+BOUNDS = ('low', 'high', 'momentum', 'contact_impulse')
 h = TIMESTEP
 
 
@@ -168,6 +169,28 @@ def test_contacts_break_no_joint_away_that_friction_holds(worlds):
                 assert solve_velocity(plant, state, world.contacts, problem, v, count, h)
                 assert state.segment[i] == STICK and v[i] == 0.0
     assert cases > 0
+
+
+def test_rounding_of_large_impulses_lets_no_joint_go(worlds):
+    """By half of what the sum of an impulse may be off, where that of another joint is large."""
+    world, _ = worlds[0]
+    problem, state, v = world.fields.work.problem, world.state, np.zeros(9)
+    plant = world.plant._replace(friction=np.array([0.0] * 7 + [0.3 / h, 0.0]), has_ground=False)
+    inertia, kept = problem.inertia.copy(), [getattr(problem, name).copy() for name in BOUNDS]
+    problem.inertia[:] = np.eye(9)
+    problem.low[:], problem.high[:], problem.contact_impulse[:] = -2e3, 2e3, 0.0
+    for segment, bound, sign in ((LOWER, problem.low, -1.0), (UPPER, problem.high, 1.0)):
+        problem.momentum[:] = 0.0
+        problem.momentum[0] = 1e3
+        bound[7] = sign
+        problem.momentum[7] = sign * (1.3 - 0.5e-9)
+        state.segment[:] = FORWARD
+        state.segment[7] = segment
+        assert newton(plant, state, world.contacts, problem, v, 0, h, 3)
+        assert state.segment[7] == segment and v[7] == sign
+    problem.inertia[:] = inertia
+    for name, values in zip(BOUNDS, kept, strict=True):
+        getattr(problem, name)[:] = values
 
 
 def test_what_slides_at_rest_is_on_the_corner_of_its_law(worlds):
