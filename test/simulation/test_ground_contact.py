@@ -7,6 +7,7 @@ from support.crawling import CONTACT, crawling, GROUND, TIMESTEP
 
 from rbd_ros.contact.detection import contact_point
 from rbd_ros.simulation.ground_contact import (
+    add_contact,
     AT_REST,
     detect_contacts,
     start_contacts,
@@ -102,3 +103,14 @@ def test_a_point_that_touches_has_the_surface_at_it(seed):
             expected[point] = gap
     assert list(state.normal_deformation) == list(expected)
     assert state.counters[NEAR] == count
+
+
+def test_a_contact_adds_its_line_to_the_system_whatever_moves_it(rng):
+    """A - h J^T slope J and x + h J^T intercept, with freedoms that move it one way only or not."""
+    J = np.hstack([np.eye(3), np.zeros((3, 1)), rng.normal(size=(3, 2))])
+    intercept, slope = rng.normal(size=3), rng.normal(size=(3, 3))
+    A, x = rng.normal(size=(6, 6)), rng.normal(size=6)
+    expected = A - h * J.T @ slope @ J, x + h * J.T @ intercept
+    add_contact(J, intercept, slope, h, A, x, np.empty((3, 6)))
+    assert_allclose(A, expected[0], atol=1e-14)
+    assert_allclose(x, expected[1], atol=1e-14)

@@ -85,7 +85,10 @@ OWN = {
         'test/simulation/test_simulator.py',
         'test/simulation/test_soft_contact.py',
     ),
-    'rbd_ros/simulation/sweeps.py': ('test/simulation/test_solver.py',),
+    'rbd_ros/simulation/sweeps.py': (
+        'test/simulation/test_solver.py',
+        'test/simulation/test_loop_solver.py',
+    ),
 }
 # No texts, but what texts are declared with
 _NO_TEXTS = {'declaration.py', 'kinds.py', 'array_kinds', '__init__.py'}
