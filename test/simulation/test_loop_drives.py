@@ -27,6 +27,8 @@ class Looped:
         self.world.reset(q, v)
         self.plant, self.state = self.world.plant, self.world.state
         self.problem = self.world.fields.work.problem
+        # What earlier steps have left, where more was free, is not looked at.
+        self.problem.loops.basis[:] = self.problem.loops.motions[:] = np.nan
         q, v = self.state.q, self.state.v
         self.H, self.C = robot.mass_matrix(q), robot.bias_force(q, v)
         self.K = np.array(robot.loops.closure(q).K)

@@ -25,6 +25,7 @@ from rbd_ros.simulation.loop_directions import (
     TOLERANCE,
     triangulate,
 )
+from rbd_ros.simulation.loop_drives import find_held_forces
 from rbd_ros.simulation.loop_solver import (
     find_closed_velocity,
     find_held_impulse,
@@ -212,6 +213,11 @@ def test_all_motions_but_one_may_be_held():
     assert_allclose(v, 0.0, atol=1e-12)
     left = problem.momentum + problem.impulse
     K = problem.loops.jacobian
+    # Likewise of drives, with the work of a load.
+    load, loops, borne = rng.normal(size=n), problem.loops, np.zeros(n)
+    find_held_forces(loops, load)
+    borne[loops.held_joint[loops.held_order[:7]]] = loops.coefficients[:7]
+    assert_allclose(loops.motions[:7] @ borne, loops.motions[:7] @ load, atol=1e-9)
     multipliers = np.linalg.lstsq(K.T, left, rcond=1e-12)[0]
     assert_allclose(K.T @ multipliers, left, atol=1e-9)
 

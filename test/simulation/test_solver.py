@@ -10,7 +10,7 @@ from rbd_ros.simulation import solver
 from rbd_ros.simulation.ground_contact import linearise_contacts
 from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
 from rbd_ros.simulation.solver import is_on_corner, newton, solve_velocity
-from rbd_ros.simulation.sweeps import find_response, sweep_to_rest
+from rbd_ros.simulation.sweeps import find_response, sweep_contact, sweep_to_rest
 
 SEEDS = range(24)
 BOUNDS = ('low', 'high', 'momentum', 'contact_impulse')
@@ -116,6 +116,26 @@ def test_sweeps_settle_on_stiff_ground(worlds, seed):
     forces, p = laws(world, count, v, stiff)
     assert_allclose(world.contacts.force[:count], forces, atol=1e-2)
     assert_joints_obey(world.plant, world.fields.work.problem, h, v, p, 1e-3)
+
+
+@pytest.mark.parametrize('mobilities', [(1.0, 0.01, 90.0), (1.0, 90.0, 0.01), (9.0, 1.0, 1.0)])
+def test_a_point_that_moves_easily_one_way_is_no_reason_to_swing(mobilities):
+    """Of one contact whose three directions are moved by a freedom each."""
+    world, _ = crawling(0)
+    problem, state, contacts = world.fields.work.problem, world.state, world.contacts
+    J = np.eye(9)[6:]
+    problem.jacobian[0] = J
+    problem.response[9:12] = np.diag(mobilities) @ J
+    contacts.force[:], contacts.gap[0], contacts.point[0] = 0.0, -0.01, 0
+    state.normal_deformation[:], state.tangent_deformation[:] = -0.01, 2e-4
+    free = np.r_[np.zeros(6), 0.02, -0.3, 0.4]
+    v, plant = free.copy(), world.plant
+    for _ in range(400):
+        change = sweep_contact(plant, state, contacts, problem, v, 0, h)
+    assert change <= 1e-12
+    forces, _ = laws(world, 1, v)
+    assert_allclose(contacts.force[:1], forces, rtol=1e-6, atol=1e-9)
+    assert_allclose(v, free + h * np.r_[np.zeros(6), np.array(mobilities) * forces[0]], rtol=1e-9)
 
 
 @pytest.mark.parametrize('seed', SEEDS)
