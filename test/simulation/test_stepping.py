@@ -195,4 +195,8 @@ def test_loops_that_rounding_leaves_open_are_closed_and_others_named(bar):
             multipliers = np.linalg.lstsq(loops.K.T, left, rcond=1e-9)[0]
             assert_allclose(loops.K.T @ multipliers, left, atol=1e-9)
         else:
+            # As well where a loop of no constraints is the first, and this one the second.
+            rows = np.array([0, 0, world.plant.loop_first[-1]])
+            second = world.fields._replace(plant=world.plant._replace(loop_first=rows))
+            assert close_loops.function(second) == 1
             assert list(state.q) == list(q) and list(state.v) == list(v)

@@ -67,6 +67,10 @@ OWN = {
     ),
     'rbd_ros/simulation/loop_closing.py': ('test/simulation/test_closed_loops.py',),
     'rbd_ros/simulation/loop_directions.py': ('test/simulation/test_loop_solver.py',),
+    'rbd_ros/simulation/loop_drives.py': (
+        'test/simulation/test_loop_drives.py',
+        'test/simulation/test_loop_solver.py',
+    ),
     'rbd_ros/simulation/moving.py': ('test/simulation/test_stepping.py',),
     'rbd_ros/simulation/runge_kutta.py': (
         'test/simulation/test_stepping.py',
