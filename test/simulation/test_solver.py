@@ -9,7 +9,9 @@ from rbd_ros.contact import ContactParameters
 from rbd_ros.simulation import solver
 from rbd_ros.simulation.ground_contact import linearise_contacts
 from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, LOWER, STICK, UPPER
+from rbd_ros.simulation.semi_implicit import step_constrained
 from rbd_ros.simulation.solver import is_on_corner, newton, solve_velocity
+from rbd_ros.simulation.state import GUARDED, LIMITED
 from rbd_ros.simulation.sweeps import find_response, sweep_contact, sweep_to_rest
 
 SEEDS = range(24)
@@ -281,3 +283,16 @@ def test_the_linearisation_of_contacts_is_their_tangent_at_the_velocity(worlds, 
     )
     along = np.einsum('crs,cs->cr', slope, problem.jacobian[:count] @ direction)
     assert_allclose(along, near / (2 * step), rtol=1e-5, atol=1e-4)
+
+
+def test_a_step_is_counted_as_limited_if_a_joint_ends_at_its_limit():
+    limited = set()
+    for seed in SEEDS:
+        world, count = crawling(seed)
+        state, work = world.state, world.fields.work
+        state.counters[[LIMITED, GUARDED]] = 0
+        assert step_constrained(world.plant, state, world.contacts, work, count, h)
+        found = bool(np.isin(state.segment, (LOWER, UPPER)).any())
+        assert list(state.counters[[LIMITED, GUARDED]]) == [found, 0]
+        limited.add(found)
+    assert limited == {True, False}

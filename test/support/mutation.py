@@ -87,6 +87,7 @@ OWN = {
         'test/simulation/test_stepping.py',
         'test/simulation/test_joint_friction_and_limits.py',
         'test/simulation/test_simulator.py',
+        'test/simulation/test_smooth_motion.py',
         'test/simulation/test_soft_contact.py',
     ),
     'rbd_ros/simulation/sweeps.py': (
