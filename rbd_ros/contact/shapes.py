@@ -141,9 +141,7 @@ def _hull_indices(vertices: FloatArray) -> AnyArray:
     # Flat and straight meshes exist (a plate, a wire); qhull refuses them in three dimensions.
     offsets = vertices - vertices.mean(axis=0)
     _, spread, directions = np.linalg.svd(offsets, full_matrices=False)
-    spanned = (
-        directions[spread > 1e-9 * max(spread[0], 1e-300)] if spread[0] > 0.0 else directions[:0]
-    )
+    spanned = directions[spread > 1e-9 * spread[0]]
     coordinates = offsets @ spanned.T
     if len(spanned) == 0:
         return np.array([0])

@@ -151,6 +151,19 @@ def test_what_leads_one_solver_astray_another_one_solves(monkeypatch):
         solve_lcp(M, d)
 
 
+@pytest.mark.parametrize('method', METHODS)
+def test_each_solver_proves_by_itself_that_nothing_solves_a_problem(method, monkeypatch):
+    """With forces at all contacts in the proof, and at some of them."""
+    for other in set(METHODS) - {method}:
+        monkeypatch.delitem(lcp._SOLVERS, other)
+        monkeypatch.setattr(lcp, 'METHODS', (method,))
+    wedged = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    beside = np.block([[wedged, np.zeros((2, 1))], [np.zeros((1, 2)), np.eye(1)]])
+    for M, d in (([[0.0]], [-1.0]), (wedged, [1.0, -1.5]), (beside, [1.0, -1.5, 2.0])):
+        with pytest.raises(InfeasibleContactError):
+            solve_lcp(M, d, method)
+
+
 @pytest.mark.seed('CN03')
 @every_method
 def test_a_problem_on_the_verge_of_having_no_solution_is_taken_to_have_one(method):

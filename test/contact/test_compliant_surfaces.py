@@ -44,6 +44,49 @@ def drop(surface, speed=1.0, mass=0.5, gravity=0.0, duration=0.2):
     return found.t, found.y[0], found.y[1], found.y[2:], np.array(forces)
 
 
+def test_forces_and_rates_are_in_balance_at_any_state(rng):
+    """First of all: where this does not hold, motions below may take for ever."""
+    K_2, D_2 = 700.0, 40.0
+    pressed = 0
+    for z_1, z_2, rate, above in rng.uniform(-0.01, 0.01, (60, 4)) * [1, 1, 100, 1]:
+        z, p = (z_1, z_2), z_1 + z_2 + above
+        two, solid = TwoSurfaces(ONE, K_2, D_2), TwoSurfaces(ONE, K_2, 0.0)
+        for surface in (two, solid):
+            f, (first, second) = surface.force(p, rate, z), surface.rates(p, rate, z)
+            pressed += f > 0.0
+            assert f >= 0.0 and (f == 0.0 or above <= 0.0)
+            assert K * z_1 + D * first == pytest.approx(-f)
+            if f > 0.0:
+                assert first + second == pytest.approx(rate)
+        f, (_, second) = two.force(p, rate, z), two.rates(p, rate, z)
+        assert K_2 * z_2 + D_2 * second == pytest.approx(-f)
+        # What would hold both together pulls only where the ground lets go.
+        pull = (K * z_1 / D + K_2 * z_2 / D_2 + rate) / (1 / D + 1 / D_2)
+        assert f == pytest.approx(max(0.0, -pull) if above <= 0.0 else 0.0)
+        assert solid.force(p, rate, z) == pytest.approx(
+            max(0.0, K_2 * (z_1 - p)) if above <= 0.0 else 0.0
+        )
+    assert 20 < pressed < 100
+
+
+def test_a_patch_is_in_balance_with_friction_and_drag_acts_on_the_body_alone(rng):
+    point = CompliantContact(ONE, 900.0, 25.0, 0.5, drag=3.0)
+    kinds = set()
+    for x_1, x_2, v_1, v_2, t_1, t_2 in rng.uniform(-0.01, 0.01, (40, 6)) * ([1] * 2 + [30] * 4):
+        for z in (0.002, -0.002, -0.02):
+            found = point.evaluate(z, 0.0, (v_1, v_2), (z,), (x_1, x_2), (t_1, t_2))
+            f_n, stick = found.normal, -900.0 * np.array([x_1, x_2]) - 25.0 * np.array([v_1, v_2])
+            assert f_n == pytest.approx(max(0.0, -K * z))
+            size = np.linalg.norm(stick)
+            friction = stick * min(1.0, 0.5 * f_n / size)
+            drag = 3.0 * np.array([t_1, t_2]) if f_n else 0.0
+            assert found.tangential == pytest.approx(friction - drag)
+            balance = 900.0 * np.array([x_1, x_2]) + 25.0 * np.array(found.tangential_rates)
+            assert balance == pytest.approx(-friction)
+            kinds.add('open' if not f_n else 'sticks' if size <= 0.5 * f_n else 'slides')
+    assert kinds == {'open', 'sticks', 'slides'}
+
+
 @pytest.mark.seed('CN19', kind='full')
 def test_a_linear_surface_is_the_books():
     """11.73 and 11.74, and the analytic motion of mass, spring and damper while it is pressed."""

@@ -14,7 +14,7 @@ from rbd_ros.contact import (
     mesh_vertices,
     MeshError,
 )
-from rbd_ros.contact.detection import contact_point
+from rbd_ros.contact.detection import add_rim, contact_point
 
 CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
 
@@ -86,6 +86,8 @@ def test_hulls_keep_the_corners_only_whatever_they_span(rng):
     flat = np.column_stack([inside[:, :2], np.ones(50)])
     square = np.array([[0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 1]], dtype=float)
     assert np.array_equal(hull_points(np.vstack([square, flat])), square)
+    for thickness, kept in ((1.5e-9, 8), (0.5e-9, 4)):  # the second one is flat but for rounding
+        assert len(hull_points((CUBE - 0.5) * [1.0, 1.0, thickness])) == kept
     line = np.outer(np.linspace(0, 1, 9), [1, 2, 3])
     assert np.allclose(hull_points(line), [[0, 0, 0], [1, 2, 3]])
     assert np.array_equal(hull_points(np.ones((5, 3))), np.ones((1, 3)))
@@ -99,6 +101,37 @@ def test_hulls_of_many_corners_are_thinned_out_evenly(rng):
     directions = rng.normal(size=(200, 3))
     directions /= np.linalg.norm(directions, axis=1)[:, None]
     assert np.max(points @ directions.T, axis=0).min() > 0.985
+
+
+def test_hulls_are_thinned_out_from_the_corner_farthest_from_their_middle():
+    one, other, aside = [0, 3, 0], [-9, 3, 0], [-7, 8, 0]
+    near = [[-8, 3.5, 0], [-8, 3, 0.5], [-8.8, 3.1, 0.4]]
+    corners = np.array([*near, one, aside, other], dtype=float)
+    for count in (1, 2, 3):  # the farthest from all that are chosen, one by one
+        expected = np.unique(np.array([one, other, aside][:count], dtype=float), axis=0)
+        assert np.array_equal(np.unique(hull_points(corners, count), axis=0), expected)
+
+
+def test_a_robot_without_shapes_has_none_to_touch_with():
+    shapes, geometries, warnings = contact_shapes(body().model)
+    assert len(shapes.kind) == len(shapes.points) == len(geometries) == len(warnings) == 0
+    assert list(shapes.first) == [0]
+
+
+def test_half_of_a_binary_mesh_is_told_from_a_text(tmp_path):
+    path = tmp_path / 'half.stl'
+    whole = b'binary'.ljust(80) + binary_stl([CUBE[:3]] * 4)[80:]
+    path.write_bytes(whole)
+    assert len(mesh_vertices(str(path))) == 12
+    path.write_bytes(whole[:-10])
+    with pytest.raises(MeshError, match='neither a text STL file nor a whole binary'):
+        mesh_vertices(str(path))
+
+
+def test_faces_count_back_from_the_vertices_read_so_far(tmp_path):
+    path = tmp_path / 'back.obj'
+    path.write_text('v 1 0 0\nv 2 0 0\nv 3 0 0\nv 4 0 0\nf -1 -2 -3\nv 5 0 0\nv 6 0 0\n')
+    assert list(mesh_vertices(str(path))[:, 0]) == [2, 3, 4]
 
 
 @pytest.mark.seed('CN11', 'CN13')
@@ -136,6 +169,55 @@ def test_the_lowest_contact_point_is_the_lowest_point_of_the_shape(rng, shape, c
             else 0.1 * np.hypot(n[0], n[1]) + 0.25 * abs(n[2]),
         }[count]
         assert min(heights) == pytest.approx(normal @ world[:3, 3] - reach, abs=1e-12)
+
+
+@pytest.mark.parametrize('shape', ['box', 'cylinder', 'sphere', 'mesh'])
+def test_the_bounding_sphere_is_the_least_about_the_middle(rng, tmp_path, shape):
+    corners = np.array([1.0, 2.0, 3.0]) + CUBE * [0.1, 0.5, 0.2]
+    (tmp_path / 'far.obj').write_text(''.join('v %g %g %g\n' % tuple(p) for p in corners))
+    text, middle, reach = {
+        'box': ('box size="0.1 0.5 0.2"', np.zeros(3), np.linalg.norm([0.05, 0.25, 0.1])),
+        'cylinder': ('cylinder radius="0.1" length="0.5"', np.zeros(3), np.hypot(0.1, 0.25)),
+        'sphere': ('sphere radius="0.1"', np.zeros(3), 0.1),
+        'mesh': (
+            f'mesh filename="file://{tmp_path}/far.obj"',
+            np.array([1.05, 2.25, 3.1]),
+            np.linalg.norm([0.05, 0.25, 0.1]),
+        ),
+    }[shape]
+    model = body(shape=collision(text, rng.normal(size=3), rng.uniform(-1, 1, 3))).model
+    shapes, _, warnings = contact_shapes(model)
+    placement = model.geometries[0].placement.pose()
+    assert not warnings and shapes.reach[0] == pytest.approx(reach)
+    centre = placement[:3, :3] @ middle + placement[:3, 3]
+    assert shapes.centre[0] == pytest.approx(centre, abs=1e-12)
+    if shape in ('box', 'mesh'):
+        corners = middle + (CUBE - 0.5) * [0.1, 0.5, 0.2]
+        expected = corners @ placement[:3, :3].T + placement[:3, 3]
+        found = shapes.points[:8]
+        distances = np.linalg.norm(found[:, None] - expected[None], axis=2)
+        assert distances.min(axis=0).max() < 1e-12 and distances.min(axis=1).max() < 1e-12
+
+
+def test_the_points_of_a_rim_are_quarter_turns_from_its_lowest(rng):
+    for _ in range(5):
+        axis, first, normal = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        normal = normal + 0.5 * axis
+        normal /= np.linalg.norm(normal)
+        centre = rng.normal(size=3)
+        points = np.tile(centre, (8, 1))
+        for number in range(8):
+            add_rim(axis, first, normal, np.array([0.1, 0.25, 0.0]), number, points[number])
+        for rim, half in ((points[:4], 0.25), (points[4:], -0.25)):
+            radial = rim - centre - half * axis
+            assert np.abs(radial @ axis).max() < 1e-12
+            assert radial[0] @ normal == pytest.approx(
+                -0.1 * np.linalg.norm(np.cross(axis, normal))
+            )
+            aside = np.cross(axis, radial[0])
+            expected = [radial[0], aside, -radial[0], -aside]
+            assert np.allclose(radial, expected, atol=1e-12)
+            assert np.linalg.norm(radial[0]) == pytest.approx(0.1)
 
 
 @pytest.mark.seed('CN13')

@@ -21,7 +21,7 @@ from rbd_ros.model.equivalent import (
     with_inertias_moved_inward,
 )
 from rbd_ros.model.joints import Planar, Prismatic, RackAndPinion, Revolute, Spherical
-from rbd_ros.spatial import ForceVector, MotionVector, RigidBodyInertia
+from rbd_ros.spatial import ForceVector, MotionVector, PluckerTransform, RigidBodyInertia
 
 # Two texts of the same sums: rounding, times the condition of the sums.
 TOLERANCE = 1e-11
@@ -127,6 +127,22 @@ def two_bodies(joint, q, qd, v1, I1, I2):
     H = np.block([[I1 + X.T @ I2 @ X, X.T @ I2 @ S], [S.T @ I2 @ X, S.T @ I2 @ S]])
     f = I2 @ (np.array(list(state.c), dtype=float) + cross(v2) @ S @ qd) - cross(v2).T @ I2 @ v2
     return H, np.concatenate([-cross(v1).T @ I1 @ v1 + X.T @ f, S.T @ f])
+
+
+@every_joint
+def test_a_frame_is_moved_without_changing_the_motion_to_where_it_is_nearest(joint):
+    rng = np.random.default_rng(4)
+    r, E = rng.normal(size=3), np.eye(3)
+    shift = np.array(joint.frame_shift(tuple(r.tolist())), dtype=float)
+    there = PluckerTransform(E.tolist(), shift.tolist()).matrix()
+    for _ in range(3):
+        # It moves the parent's frame as well as the body's: before the joint and behind it.
+        X = joint.transform(random_position(joint, rng)).matrix()
+        assert close(there @ X, X @ there)
+    for part in (0.9, 1.1):
+        assert np.linalg.norm(r + shift) <= np.linalg.norm(r + part * shift)
+    kinds = (Prismatic, Revolute)
+    assert shift.any() == isinstance(joint, kinds)
 
 
 @pytest.mark.seed('DE01')

@@ -84,6 +84,7 @@ def test_sizes_fit(joint):
 @every_joint
 def test_neutral_joints_do_not_move_their_bodies(joint):
     assert_allclose(X_of(joint, joint.neutral()), np.eye(6), atol=1e-16)
+    assert_allclose(joint.normalize(joint.neutral()), joint.neutral(), rtol=0, atol=0)
 
 
 @pytest.mark.seed('JM00')
@@ -189,10 +190,13 @@ def test_random_positions_are_normal_and_keep_limits(joint, seed):
     q = np.array(joint.sample(rng.random(joint.uniforms), -math.inf, math.inf))
     assert_allclose(joint.normalize(q.tolist()), q, rtol=0, atol=1e-15)
     if joint.nq == 1:
+        reach = 2.0 * joint.reach[0]  # from the one limit that there is
         for lower, upper in ((-0.3, 0.2), (1.0, math.inf), (-math.inf, -1.0)):
-            drawn = [joint.sample(rng.random(joint.uniforms), lower, upper)[0] for _ in range(50)]
-            assert lower <= min(drawn) and max(drawn) <= upper
-            assert np.ptp(drawn) > 0.3 * min(upper - lower, 1.0)
+            least = lower if lower > -math.inf else upper - reach
+            most = upper if upper < math.inf else lower + reach
+            drawn = [joint.sample(rng.random(joint.uniforms), lower, upper)[0] for _ in range(90)]
+            assert least <= min(drawn) and max(drawn) <= most
+            assert np.ptp(drawn) > 0.9 * (most - least)
 
 
 @every_joint
@@ -362,6 +366,14 @@ def test_planes_are_right_handed():
         axes = np.array(Planar.about(normal).axes)
         assert_allclose(axes @ axes.T, np.eye(3), atol=1e-15)
         assert np.linalg.det(axes) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize('angle', [5.3e-5, 1e-3, 1.0])
+def test_planes_that_are_nearly_turned_over_are_square(angle):
+    normal = (math.sin(angle), 0.0, -math.cos(angle))
+    axes = np.array(Planar.about(normal).axes)
+    assert_allclose(axes @ axes.T, np.eye(3), atol=1e-6)
+    assert_allclose(axes[2], normal, atol=1e-15)
 
 
 @every_joint

@@ -11,8 +11,6 @@ from support.stewart import stewart, stewart_start
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.model.joints import Revolute
-from rbd_ros.simulation import World
-from rbd_ros.simulation.loop_solver import press
 from rbd_ros.spatial import PluckerTransform
 
 BOTH = pytest.mark.parametrize('integrator', ['semi_implicit', 'rk4'])
@@ -165,29 +163,3 @@ def test_cassie_is_warned_of_as_its_file_is_written_only():
     written = Simulator(cassie(angle=float)).warnings
     assert any("'right-plantar-foot-joint'" in text for text in written)
     assert Simulator(cassie()).warnings == ()
-
-
-# -- contacts that couple motions -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize('held', [0, 2])
-def test_contacts_that_are_not_symmetric_couple_motions_as_multipliers_say(held, rng):
-    """A v' = b + K^T lambda with K v' = 0, where friction that slides makes A unsymmetric."""
-    world = World(stewart())
-    problem = world.fields.work.problem
-    loops, n = problem.loops, len(world.state.v)
-    free = 6
-    basis = np.linalg.qr(rng.normal(size=(n, n)))[0]
-    loops.motions[:] = 0.0
-    loops.motions[:free], K = basis[:free], basis[free:]
-    A = np.eye(n) + 0.1 * rng.normal(size=(n, n))
-    b, known = rng.normal(size=n), rng.normal(size=held)
-    problem.system[:] = A
-    loops.coefficients[:] = 0.0
-    loops.coefficients[:free] = [*known, *(basis[held:free] @ b)]
-    press(problem, held, free)
-    # Motions that are prescribed are constraints, too.
-    rows = np.vstack([K, basis[:held]])
-    matrix = np.block([[A, rows.T], [rows, np.zeros((len(rows), len(rows)))]])
-    v = np.linalg.solve(matrix, np.r_[b, np.zeros(len(K)), known])[:n]
-    assert loops.coefficients[:free] @ loops.motions[:free] == pytest.approx(v, abs=1e-10)

@@ -100,3 +100,15 @@ def test_slopes_are_those_by_time():
         assert found == pytest.approx(-4.0)
     found = slope(Watch(ENTERING, 0, E), values(margin=lambda x: 3 * x), 0.5, Step())
     assert found == pytest.approx(-6.0)
+
+
+def test_slopes_are_found_without_a_look_beyond_the_step():
+    seen, evaluate = [], values(lambda x: 0.3 - 2 * x)
+
+    def noted(delta):
+        seen.append(delta)
+        return evaluate(delta)
+
+    for delta in (0.0, 0.5, 1.0):
+        slope(Watch(CLOSING, 0, E), noted, delta, Step())
+    assert min(seen) == 0.0 and max(seen) == 1.0

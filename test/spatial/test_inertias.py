@@ -63,6 +63,25 @@ def test_ten_parameters_in_their_order(bodies):
         assert RigidBodyInertia.from_parameters(parameters).parameters() == parameters
 
 
+def test_inertias_are_equal_if_all_their_numbers_are(bodies, articulated):
+    rigid = RigidBodyInertia.from_mass_centre(*bodies[0])
+    compound = ArticulatedBodyInertia.from_matrix(articulated[0])
+    for inertia in (rigid, compound):
+        same = type(inertia).from_matrix(inertia.matrix())
+        assert same == inertia and hash(same) == hash(inertia)
+        assert inertia != 'inertia'
+    assert rigid != compound
+    for k in range(10):
+        parameters = list(rigid.parameters())
+        parameters[k] += 1.0
+        assert RigidBodyInertia.from_parameters(parameters) != rigid
+    for r in range(6):
+        for c in range(r + 1):
+            M = articulated[0].copy()
+            M[r, c] = M[c, r] = M[r, c] + 1.0
+            assert ArticulatedBodyInertia.from_matrix(M) != compound
+
+
 @pytest.mark.seed('SV18', kind='full')
 @pytest.mark.seed('AR04')
 def test_momentum_and_kinetic_energy(bodies, rng):

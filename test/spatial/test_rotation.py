@@ -112,4 +112,4 @@ def test_angles_above_rounding_are_kept(small):
     R = np.array(rpy_rotation(0.0, 0.0, small))
     assert R[1, 0] == small
     R = np.array(rpy_rotation(0.0, 0.0, math.pi / 2.0 - small))
-    assert R[0, 0] == pytest.approx(small, rel=0.2)
+    assert R[0, 0] == pytest.approx(small, rel=0.2, abs=0.0)

@@ -22,6 +22,7 @@ TEXTS = {
     ),
     'rbd_ros/constraints': ('test/constraints',),
     'rbd_ros/contact': ('test/contact', 'test/simulation'),
+    'rbd_ros/simulation': ('test/simulation', 'test/nodes/test_simulation_cycle.py'),
 }
 #: Tests of texts that have no test file of their own name.
 OWN = {
@@ -46,15 +47,73 @@ OWN = {
         'test/algorithms/floating_base/test_floating_inverse_dynamics.py',
         'test/algorithms/floating_base/test_floating_momentum.py',
     ),
+    'rbd_ros/constraints/solvers/gauss.py': (
+        'test/constraints/solvers/test_gauss.py',
+        'test/constraints/test_lcp.py',
+    ),
+    'rbd_ros/contact/detection.py': (
+        'test/contact/test_detection.py',
+        'test/contact/test_shapes.py',
+    ),
     'rbd_ros/contact/ground.py': ('test/contact/test_shapes.py', 'test/contact/test_law.py'),
     'rbd_ros/contact/mesh.py': ('test/contact/test_shapes.py',),
     'rbd_ros/model/joints/exponential.py': ('test/model/test_exponential.py',),
     'rbd_ros/model/joints/quaternion.py': ('test/model/test_quaternion.py',),
     'rbd_ros/model/joints/rheonomic.py': ('test/model/test_rheonomic.py',),
-    'rbd_ros/model/joints': ('test/model/test_joints.py',),
+    'rbd_ros/model/joints': ('test/model/test_joints.py', 'test/model/test_equivalent.py'),
+    'rbd_ros/simulation/external_forces.py': (
+        'test/simulation/test_stepping.py',
+        'test/simulation/test_simulator.py',
+    ),
+    'rbd_ros/simulation/ground_contact.py': (
+        'test/simulation/test_ground_contact.py',
+        'test/simulation/test_solver.py',
+    ),
+    'rbd_ros/simulation/loop_closing.py': ('test/simulation/test_closed_loops.py',),
+    'rbd_ros/simulation/loop_directions.py': ('test/simulation/test_loop_solver.py',),
+    'rbd_ros/simulation/loop_drives.py': (
+        'test/simulation/test_loop_drives.py',
+        'test/simulation/test_loop_solver.py',
+    ),
+    'rbd_ros/simulation/moving.py': ('test/simulation/test_stepping.py',),
+    'rbd_ros/simulation/runge_kutta.py': (
+        'test/simulation/test_stepping.py',
+        'test/simulation/test_runge_kutta.py',
+        'test/simulation/test_loop_drives.py',
+        'test/simulation/test_joint_friction_and_limits.py',
+    ),
+    'rbd_ros/simulation/semi_implicit.py': (
+        'test/simulation/test_solver.py',
+        'test/simulation/test_joint_friction_and_limits.py',
+        'test/simulation/test_smooth_motion.py',
+    ),
+    'rbd_ros/simulation/stepping.py': (
+        'test/simulation/test_stepping.py',
+        'test/simulation/test_joint_friction_and_limits.py',
+        'test/simulation/test_simulator.py',
+        'test/simulation/test_smooth_motion.py',
+        'test/simulation/test_soft_contact.py',
+    ),
+    'rbd_ros/simulation/sweeps.py': (
+        'test/simulation/test_solver.py',
+        'test/simulation/test_loop_solver.py',
+    ),
 }
 # No texts, but what texts are declared with
 _NO_TEXTS = {'declaration.py', 'kinds.py', 'array_kinds', '__init__.py'}
+# Nor these: records, how they are made, and what a user or a loop calls
+_WITHOUT_LAWS = {
+    f'rbd_ros/simulation/{name}.py'
+    for name in (
+        'assembly',
+        'loop_assembly',
+        'plant',
+        'simulator',
+        'state',
+        'workspace',
+        'world',
+    )
+}
 # Methods that go from one frame to another, and those that go back
 _FRAMES = {
     'inverse_apply': 'apply',
@@ -81,7 +140,10 @@ class Mutant(NamedTuple):
 def texts() -> list[str]:
     """All texts, from the root of the repository."""
     found = [path for folder in TEXTS for path in sorted((ROOT / folder).rglob('*.py'))]
-    return [str(path.relative_to(ROOT)) for path in found if _NO_TEXTS.isdisjoint(path.parts)]
+    names = [
+        path.relative_to(ROOT).as_posix() for path in found if _NO_TEXTS.isdisjoint(path.parts)
+    ]
+    return [name for name in names if name not in _WITHOUT_LAWS]
 
 
 def tests_of(file: str) -> list[tuple[str, ...]]:

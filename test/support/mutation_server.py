@@ -5,14 +5,15 @@
 reads lines of JSON from its standard input and answers each with one on its standard output:
 
     {"tests": ["test/spatial/test_screws.py"], "keep_bytecode": false, "limit": 600.0}
-    {"failed": "test/spatial/test_screws.py::test_pitch", "seconds": 0.4}
+    {"failed": "test/spatial/test_screws.py::test_pitch", "is_test": true, "seconds": 0.4}
 
-`failed` is the first test that fails, or what went wrong before one could, null if nothing did.
-Libraries are imported once, here; everything of the repository in each child anew, since it may
-have changed.
+`failed` is the first test that fails, null if none does; `is_test` is false if it is not known
+which one that is, as of a crash. Libraries are imported once, here;
+everything of the repository in each child anew, since it may have changed.
 """
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -54,7 +55,7 @@ class FirstFailure:
 
 
 def run(tests, keep_bytecode):
-    """Run tests; the first that fails, None if all pass."""
+    """Run tests; the first that fails, None if all pass, and whether it is the name of one."""
     import pytest
 
     sys.dont_write_bytecode = not keep_bytecode
@@ -64,7 +65,7 @@ def run(tests, keep_bytecode):
     first = FirstFailure()
     code = pytest.main([*_OPTIONS, *tests], plugins=[first])
     # A file that cannot be imported has no test that fails.
-    return first.name or (None if code == pytest.ExitCode.OK else f'{tests[0]}')
+    return first.name or (None if code == pytest.ExitCode.OK else tests[0]), first.name is not None
 
 
 def answer(request):
@@ -76,22 +77,23 @@ def answer(request):
         os.setpgid(0, 0)
         os.close(reader)
         try:
-            failed = run(request['tests'], request['keep_bytecode'])
+            end = run(request['tests'], request['keep_bytecode'])
         except BaseException as error:
-            failed = f'{type(error).__name__} in {request["tests"][0]}'
-        os.write(writer, json.dumps(failed).encode())
+            end = f'{request["tests"][0]} ({type(error).__name__})', False
+        os.write(writer, json.dumps(end).encode())
         os._exit(0)
     os.close(writer)
-    failed = f'crash, or no end, in {request["tests"][0]}'
+    failed, is_test = f'{request["tests"][0]} (crash, or no end)', False
     if select.select([reader], [], [], request['limit'])[0]:
         told = os.read(reader, 65536)
         if told:  # nothing at all from a process that crashed
-            failed = json.loads(told)
+            failed, is_test = json.loads(told)
     os.close(reader)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)  # what it may have started as well
     os.waitpid(child, 0)
-    return {'failed': failed, 'seconds': round(time.monotonic() - begin, 2)}
+    seconds = round(time.monotonic() - begin, 2)
+    return {'failed': failed, 'is_test': is_test, 'seconds': seconds}
 
 
 def main():
@@ -99,6 +101,9 @@ def main():
     for name in _HEAVY:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    # What is there now stays: else each child would look through it again and again, for garbage.
+    gc.collect()
+    gc.freeze()
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line))), flush=True)
 

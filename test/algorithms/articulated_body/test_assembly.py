@@ -22,6 +22,7 @@ from rbd_ros.model import Body
 from rbd_ros.spatial import (
     ArticulatedBodyInertia,
     ForceVector,
+    MotionSubspace,
     MotionVector,
     PluckerTransform,
     RigidBodyInertia,
@@ -39,10 +40,15 @@ class Pair:
         self.p1, self.p2, self.c = rng.normal(size=(3, 6))
         self.q, self.tau = rng.uniform(0.2, 0.9, joint.nq), rng.normal(size=joint.nv)
         self.joint, self.armature = joint, armature
-        self.motions = joint.motion_subspace(self.q.tolist())
-        self.S = np.array([list(s) for s in self.motions.columns]).T.reshape(6, joint.nv)
-        X, nothing = PluckerTransform.identity(), RigidBodyInertia.zero()
-        body = Body('body', 0, 'joint', joint, X, nothing, armature=armature)
+        # All of it in coordinates that are not the body's.
+        E, r = dense.rotation(rng), 0.3 * rng.normal(size=3)
+        X, nothing = PluckerTransform(E.tolist(), r.tolist()), RigidBodyInertia.zero()
+        S = [list(s) for s in joint.motion_subspace(self.q.tolist()).columns]
+        S = np.array(S, dtype=float).reshape(joint.nv, 6).T
+        self.S = np.linalg.solve(dense.motion_transform(E, r), S)
+        self.motions = MotionSubspace([MotionVector.from_array(s.tolist()) for s in self.S.T])
+        rest = PluckerTransform.identity()
+        body = Body('body', 0, 'joint', joint, rest, nothing, armature=armature)
         self.force = joint_force(body, self.q.tolist(), self.tau.tolist(), X)
 
     def solve(self, a1):

@@ -11,6 +11,7 @@ from support.textbook import Textbook
 from support.textbook_trees import check, every_free_tree, every_tree, named_tree, run
 
 from rbd_ros import ModelError, Robot
+from rbd_ros.algorithms.articulated_body.bodies_in_base import require_inertias
 from rbd_ros.algorithms.articulated_body.divide_and_conquer import (
     Assembly,
     assembly_tree,
@@ -133,6 +134,20 @@ def test_a_body_without_inverse_inertia_is_named(method):
     assert robot.forward_dynamics([0.1, 0.2], [0.0, 0.0], [0.0, 0.0]).shape == (2,)
     with pytest.raises(ModelError, match="'link2'"):
         getattr(robot.articulated, method)([0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
+
+
+@pytest.mark.parametrize('thickness, regular', [(1.5e-12, True), (0.7e-12, False)])
+def test_a_body_may_be_thin_but_for_rounding(thickness, regular):
+    """As a rod askew, whose inertia about itself is tiny."""
+    askew = [0.1, -0.1 * (1.0 - thickness), 0, 0.1, 0, 0.2]
+    rod = {'type': 'revolute', 'mass': 1.0, 'inertia': askew}
+    model = load_urdf(random_trees.chain([rod]))
+    if regular:
+        require_inertias(model, (), {})
+    else:
+        with pytest.raises(ModelError, match="'link1'"):
+            require_inertias(model, (), {})
+        require_inertias(model, (1,), {})  # it will be given another one
 
 
 @pytest.mark.seed('AB13')

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support import linkages, random_trees
+from support import dense, linkages, random_trees
 from support.loop_joints import HIGHER_PAIRS
 from support.loop_mechanisms import (
     closed_at,
@@ -20,6 +20,7 @@ from support.loop_mechanisms import (
 from support.textbook_trees import every_free_tree, named_tree
 
 from rbd_ros import ModelError, Robot
+from rbd_ros.algorithms.articulated_body import multi_joint_assembly
 from rbd_ros.algorithms.articulated_body.multi_joint_assembly import loop_assembly_dynamics
 from rbd_ros.algorithms.closed_loops.loop_closure import loop_closure
 from rbd_ros.algorithms.closed_loops.loop_constraints import loop_constraints
@@ -187,3 +188,18 @@ def test_a_body_without_inertia_is_named():
     model = load_urdf(random_trees.chain(links))
     with pytest.raises(ModelError, match="'link2'"):
         loop_assembly_dynamics(model, *np.zeros((3, 2)))
+
+
+def test_what_is_dependent_does_not_hang_on_units(rng):
+    """Forces and couples, large and small; and one that moves nothing at all."""
+    units = np.diag([1e-7, 1.0, 1e5])
+    Y = units @ dense.positive_definite(rng, 3) @ units
+    found, nullity = multi_joint_assembly._pseudo_inverse(Y, 1e-10)
+    assert nullity == 0
+    assert_allclose(units @ found @ Y @ np.linalg.inv(units), np.eye(3), atol=1e-9)
+    found, nullity = multi_joint_assembly._pseudo_inverse(np.diag([0.0, 4.0]), 1e-10)
+    assert nullity == 1
+    assert_allclose(found, np.diag([0.0, 0.25]), atol=1e-15)
+    for small, expected in ((2e-10, 0), (0.5e-10, 1)):
+        Y = 9.0 * np.array([[1.0, 1.0 - small], [1.0 - small, 1.0]])
+        assert multi_joint_assembly._pseudo_inverse(Y, 1e-10)[1] == expected

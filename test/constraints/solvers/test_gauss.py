@@ -98,6 +98,28 @@ def test_what_is_only_rounding_is_not_pushed_against():
     found = solve_gauss(np.eye(2), [0.0, 0.0], np.eye(2), [-1.0, -1e-13])
     assert found.active.tolist() == [True, False] and found.iterations == 1
     assert solve_gauss(np.eye(2), [0.0, 0.0], np.eye(2), [-1.0, -1e-9]).active.all()
+    for small, pushed in ((-5e-12, False), (-2e-11, True)):
+        found = solve_gauss(np.eye(2), [0.0, 0.0], np.eye(2), [-1.0, small])
+        assert found.active.tolist() == [True, pushed]
+
+
+def test_what_is_rounding_grows_with_the_forces():
+    """A wedge drives two contacts apart by some 800 times the force that a third one has not."""
+    wedge = np.array([[1.0, -np.cos(0.05), 0.0], [0.0, np.sin(0.05), 0.0], [0.0, 0.0, 1.0]])
+    for small, pushed in ((-5e-11, False), (-2e-10, True)):
+        found = solve_gauss(np.eye(3), np.zeros(3), wedge, [-1.0, -1.0, small])
+        assert 700.0 < found.force.max() < 900.0
+        assert found.active.tolist() == [True, True, pushed]
+
+
+def test_how_near_to_having_none_a_problem_is_taken_to_have_a_solution():
+    across = np.array([[1.0, -1.0]])
+    assert solve_gauss(np.eye(1), [0.0], across, [1.0, -1.0 - 1.5e-9]).active.tolist() == [
+        False,
+        True,
+    ]
+    with pytest.raises(InfeasibleContactError):
+        solve_gauss(np.eye(1), [0.0], across, [1.0, -1.0 - 3e-9])
 
 
 def test_it_stops_at_its_limit_of_steps(monkeypatch):

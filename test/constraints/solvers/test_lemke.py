@@ -97,3 +97,13 @@ def test_ties_are_decided_by_the_inverse_basis_and_rounding_does_not_break_them(
         assert module._lexicographic_minimum(table, rows, divisors, basis, 99) == ties[-1]
         decided += len(ties) > 1
     assert decided > 50
+
+
+@pytest.mark.parametrize('value', [0.0, 10.0, -10.0])
+def test_ratios_that_are_equal_but_for_rounding_are_decided_by_the_inverse_basis(value):
+    tie = module.TIE * (1.0 + abs(value))
+    for apart, expected in ((0.9, 1), (-0.9, 1), (1.1, 0), (-1.1, 1)):
+        table = np.array([[3.0, 0.0, value], [2.0, 0.0, value + apart * tie]])
+        rows, divisors = np.array([0, 1]), np.ones(2)
+        found = module._lexicographic_minimum(table, rows, divisors, [0, 1], 4)
+        assert found == expected

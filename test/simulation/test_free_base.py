@@ -1,0 +1,115 @@
+"""The momentum of free bases, against momentum and centre of mass as the robot's own say them."""
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+from scipy.spatial.transform import Rotation
+from support.simulated_robots import joint, link, robot
+
+from rbd_ros.simulation import World
+from rbd_ros.simulation.free_base import correct_free_bases, predict_free_bases, rotation
+
+h = 0.01
+
+
+def tree(name):
+    """A body with two arms."""
+    links = (
+        link(name, 2.0, (0.02, 0.03, 0.04), (0.1, -0.2, 0.3)),
+        link(f'{name}l', 0.5, (0.002, 0.003, 0.004), (0.2, 0.1, 0)),
+        link(f'{name}r', 0.7, (0.002, 0.003, 0.004), (0.2, 0, 0.1)),
+    )
+    return (
+        *links,
+        joint(f'{name}1', name, f'{name}l', 'continuous', (0, 0, 1), (0.1, 0, 0)),
+        joint(f'{name}2', name, f'{name}r', 'continuous', (0, 1, 0), (-0.1, 0, 0)),
+    )
+
+
+GRAVITY = (1.0, -2.0, -9.0)
+MASS = 2.0 + 0.5 + 0.7
+
+
+@pytest.fixture(scope='module')
+def world():
+    """Two of them in one world, in tilted gravity."""
+    subject = robot(
+        link('world'),
+        *(*tree('a'), *tree('b')),
+        joint('to_a', 'world', 'a', 'floating'),
+        joint('to_b', 'world', 'b', 'floating', xyz=(0.0, 0.0, 0.0)),
+        gravity=GRAVITY,
+    )
+    found = World(subject)
+    assert found.plant.free_bases.tolist() == [[0, 4, 0], [9, 13, 8]]
+    return found
+
+
+@pytest.fixture(scope='module')
+def one():
+    """One of them alone, which says what its momentum is."""
+    return robot(*tree('a'), floating_base=True, gravity=GRAVITY)
+
+
+def about_the_centre(subject, q, v):
+    """Mass, centre of mass, and momentum about it, in base coordinates."""
+    total, c = subject.momentum(q, v), subject.centre_of_mass(q)
+    return c, total[:3] - np.cross(c, total[3:]), total[3:]
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_momentum_changes_by_the_impulses_of_all_forces(world, one, seed):
+    rng = np.random.default_rng(seed)
+    subject, state, work = world.robot, world.state, world.fields.work
+    world.reset(subject.random_configuration(rng), rng.normal(size=16))
+    plant = world.plant._replace(damping=rng.uniform(0.1, 2.0, 16))
+    work.dynamics.mass[:] = subject.mass_matrix(state.q)
+    work.dynamics.applied_force[:] = rng.normal(size=16)
+    impulse, next_v = h * rng.normal(size=16), rng.normal(size=16)
+    predict_free_bases(plant, state, work.dynamics, impulse, next_v, work.free_bases, h)
+    forces = work.dynamics.applied_force + impulse / h - plant.damping * next_v
+    expected = []
+    for base in range(2):
+        at_q, at_v = slice(9 * base, 9 * base + 9), slice(8 * base, 8 * base + 8)
+        # The forces on the base's joint are a couple about the body's origin and a force, along
+        # its axes.
+        q, v, force = state.q[at_q], state.v[at_v], forces[at_v]
+        R = Rotation.from_quat(q[[1, 2, 3, 0]]).as_matrix()
+        couple, pull = R @ force[:3], R @ force[3:6]
+        c, angular, linear = about_the_centre(one, q, v)
+        angular = angular + h * (couple + np.cross(q[4:7] - c, pull))
+        linear = linear + h * (pull + MASS * np.array(GRAVITY))
+        expected.append((c + h * linear / MASS, angular, linear))
+        found = work.free_bases
+        assert_allclose(found.centre_of_mass[base], expected[base][0], atol=1e-12)
+        assert_allclose(found.angular_momentum[base], angular, atol=1e-12)
+        assert_allclose(found.linear_momentum[base], linear, atol=1e-12)
+
+    # And it is corrected to that, whatever the step made of it: by the base alone.
+    motion = work.motion
+    motion.next_q[:] = subject.random_configuration(rng)
+    motion.next_v[:] = next_v
+    correct_free_bases(plant, work.dynamics, motion, work.free_bases)
+    for base in range(2):
+        q, v = motion.next_q[9 * base : 9 * base + 9], motion.next_v[8 * base : 8 * base + 8]
+        for value, wanted in zip(about_the_centre(one, q, v), expected[base], strict=True):
+            assert_allclose(value, wanted, atol=1e-11)
+        assert list(v[6:]) == list(next_v[8 * base + 6 : 8 * base + 8])
+
+
+def test_without_mass_nothing_is_corrected(world):
+    """As a base that is nothing but a frame, before anything hangs on it."""
+    work, state = world.fields.work, world.state
+    plant = world.plant
+    world.reset(world.robot.neutral(), np.ones(16))
+    work.dynamics.mass[:] = 0.0
+    predict_free_bases(plant, state, work.dynamics, np.zeros(16), np.ones(16), work.free_bases, h)
+    assert list(work.free_bases.centre_of_mass[0]) == [0.0, 0.0, 0.0]
+
+
+def test_a_unit_quaternion_is_scipys_rotation(rng):
+    for _ in range(5):
+        quaternion, R = rng.normal(size=4), np.empty((3, 3))
+        quaternion /= np.linalg.norm(quaternion)
+        rotation(np.r_[7.0, quaternion], 1, R)
+        assert_allclose(R, Rotation.from_quat(quaternion[[1, 2, 3, 0]]).as_matrix(), atol=1e-14)

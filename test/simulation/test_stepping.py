@@ -1,0 +1,202 @@
+"""Parts of a step by themselves: torques cut, steps divided, joints brought back, forces added."""
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+from support import loop_mechanisms
+from support.crawling import crawler, crawling, TIMESTEP
+
+from rbd_ros.simulation import World
+from rbd_ros.simulation.external_forces import add_external_forces, age_external_forces
+from rbd_ros.simulation.joint_law import FORWARD, LOWER, STICK
+from rbd_ros.simulation.moving import move, RETURN_SPEED, returned
+from rbd_ros.simulation.plant import MAX_SUBSTEPS, TURN_PER_SUBSTEP
+from rbd_ros.simulation.runge_kutta import accelerate, bracket, displacement_rate, is_allowed
+from rbd_ros.simulation.state import FORCES
+from rbd_ros.simulation.stepping import close_loops, count_substeps, saturate, settle
+
+h = TIMESTEP
+
+
+@pytest.fixture
+def world():
+    return crawling(3, 'rk4')[0]
+
+
+def test_torques_are_cut_at_the_effort_limits(world):
+    world.commands.torque[:] = [7.0, -7.0, 0, 0, 0, 0, 39.0, -50.0, 41.0]
+    assert saturate(world.plant, world.commands, world.state)
+    assert list(world.state.applied) == [7.0, -7.0, 0, 0, 0, 0, 39.0, -40.0, 40.0]
+    assert list(world.state.saturated) == [0] * 7 + [1, 1]
+    world.commands.torque[:] = [7.0, -7.0, 0, 0, 0, 0, 40.0, -40.0, 0.0]
+    assert not saturate(world.plant, world.commands, world.state)
+    assert list(world.state.applied) == list(world.commands.torque)
+
+
+def test_steps_are_divided_so_that_nothing_turns_far_in_one(world):
+    plant, v = world.plant, np.zeros(9)
+    fastest = int(np.argmax(plant.turning))
+    for parts in (0.0, 0.9, 1.1, 7.5, 40.0, 1e9):
+        v[fastest] = -parts * TURN_PER_SUBSTEP / (plant.turning[fastest] * plant.timestep)
+        expected = min(max(1, int(np.ceil(parts))), MAX_SUBSTEPS)
+        assert count_substeps(plant, v) == expected
+
+
+def test_joints_beyond_their_limits_return_slowly_and_no_farther(world):
+    plant, way = world.plant, RETURN_SPEED * h
+    for i in (6, 7, 8):
+        assert returned(plant, i, -2.0 - 3.0 * way, h) == pytest.approx(-2.0 - 2.0 * way)
+        assert returned(plant, i, -2.0 - 0.5 * way, h) == -2.0
+        assert returned(plant, i, 1.0 + 3.0 * way, h) == pytest.approx(1.0 + 2.0 * way)
+        assert returned(plant, i, 1.0 + 0.5 * way, h) == 1.0
+        for q in (-2.0, 0.3, 1.0):
+            assert returned(plant, i, q, h) == q
+
+
+def test_a_step_ends_with_what_was_found_and_the_mean_force_of_constraints(world, rng):
+    motion, state, impulse = world.fields.work.motion, world.state, rng.normal(size=9)
+    motion.next_q[:], motion.next_v[:] = state.q, rng.normal(size=9)
+    motion.next_q[8] = 1.0 + 0.5 * RETURN_SPEED * h
+    q = motion.next_q.copy()
+    settle(world.plant, state, motion, impulse, h)
+    assert list(state.q) == [*q[:8], 1.0, q[9]]
+    assert list(state.v) == list(motion.next_v)
+    assert_allclose(state.constraint_force, impulse / h)
+
+
+def test_positions_follow_displacements(world, rng):
+    motion = world.fields.work.motion
+    motion.displacement[:] = 0.1 * rng.normal(size=9)
+    move(world.plant, motion, world.state.q)
+    expected = world.robot.integrate(world.state.q, motion.displacement, 1.0)
+    assert_allclose(motion.next_q, expected, atol=1e-14)
+    flat = world.plant._replace(is_flat=True)
+    motion.next_q[:] = 0.0
+    q, size = rng.normal(size=9), len(motion.displacement)
+    move(flat, motion, q)
+    assert_allclose(motion.next_q[:size], q + motion.displacement)
+
+
+def test_external_forces_are_those_that_the_jacobians_give(rng):
+    """At the origin of the base and at points that move with a body; one is used up."""
+    world = World(crawler(), ground=None)
+    subject = world.robot
+    world.allow_external_forces()
+    world.reset(subject.random_configuration(rng), np.zeros(9))
+    q, forces = world.state.q, world.external_forces
+    dynamics, tree = world.fields.work.dynamics, world.plant.tree
+    kinematics = subject.kernel('contact_kinematics')(q)
+    dynamics.kinematics[:] = np.concatenate([np.ravel(part) for part in kinematics])
+    applied = rng.normal(size=9)
+    dynamics.applied_force[:] = applied
+    expected = applied.copy()
+    cases = (('trunk', 1, 5), ('left', 0, -1), ('hand', 1, 2), ('hand', 0, 1), ('right', 1, 0))
+    for w, (name, follows, left) in enumerate(cases):
+        body = {'trunk': 1, 'left': 2, 'right': 3, 'hand': 4}[name]
+        moment, force, point = rng.normal(size=(3, 3))
+        forces.moment[w], forces.force[w], forces.point[w] = moment, force, point
+        forces.use[w] = body, follows, left
+        if left:
+            pose = subject.forward_kinematics(q)[name]
+            at = pose[:3, :3] @ point + pose[:3, 3] if follows else np.zeros(3)
+            J = np.zeros((6, 9))
+            for k in range(9):
+                J[:, k] = velocity_at(subject, q, np.eye(9)[k], name, at)
+            expected += J[:3].T @ moment + J[3:].T @ force
+    add_external_forces(tree, forces, dynamics)
+    assert_allclose(dynamics.applied_force, expected, atol=1e-6)
+    age_external_forces(forces, world.state)
+    assert list(forces.use[:5, 2]) == [4, -1, 1, 0, 0] and world.state.counters[FORCES] == 3
+
+
+def velocity_at(subject, q, v, name, point, step=1e-6):
+    """Angular velocity of a link and velocity of its point that is at `point`, by differences."""
+    before, after = (
+        subject.forward_kinematics(subject.integrate(q, v, sign * step))[name] for sign in (-1, 1)
+    )
+    here = subject.forward_kinematics(q)[name]
+    rate = (after - before) / (2 * step)
+    spin = rate[:3, :3] @ here[:3, :3].T
+    local = here[:3, :3].T @ (point - here[:3, 3])
+    omega = np.array([spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]])
+    return np.r_[0.5 * omega, rate[:3, :3] @ local + rate[:3, 3]]
+
+
+@pytest.mark.parametrize('held', [(), (6,), (6, 8)])
+def test_stages_accelerate_by_the_forces_on_joints_that_are_not_held(world, rng, held):
+    subject, state, dynamics = world.robot, world.state, world.fields.work.dynamics
+    world.reset(subject.random_configuration(rng), rng.normal(size=9))
+    dynamics.applied_force[:], force = rng.normal(size=(2, 9))
+    state.segment[:] = FORWARD
+    state.segment[list(held)] = STICK
+    a = np.empty(9)
+    accelerate(world.plant, state, dynamics, force, len(held), a)
+    tau = dynamics.applied_force + force - world.plant.explicit_damping * state.v
+    free = np.setdiff1d(np.arange(9), held)
+    M, bias = subject.mass_matrix(state.q), subject.bias_force(state.q, state.v)
+    expected = np.zeros(9)
+    expected[free] = np.linalg.solve(M[np.ix_(free, free)], (tau - bias)[free])
+    assert_allclose(a, expected, atol=1e-9)
+    assert world.plant.explicit_damping.any()
+
+
+def test_what_a_step_may_not_end_with(world):
+    plant, state, motion = world.plant, world.state, world.fields.work.motion
+
+    def allowed(v=0.0, q=0.3, segment=FORWARD, held=0):
+        motion.next_q[:], motion.next_v[:] = world.robot.neutral(), 0.0
+        motion.next_q[8], motion.next_v[7] = q, v
+        state.segment[:], state.segment[7] = FORWARD, segment
+        return is_allowed(plant, state, motion, held)
+
+    fast = plant.speed[7]
+    assert allowed() and allowed(fast) and allowed(-fast) and allowed(q=1.0) and allowed(q=-2.0)
+    assert not allowed(1.01 * fast) and not allowed(-1.01 * fast) and not allowed(np.nan)
+    assert not allowed(q=1.01) and not allowed(q=-2.01) and not allowed(q=np.nan)
+    # What rests at a limit may be beyond it by rounding.
+    assert allowed(q=-2.01, segment=LOWER, held=1) and not allowed(q=-2.01, segment=LOWER)
+
+
+def test_displacements_change_as_munthe_kaas_says(world, rng):
+    """V + [u, v] / 2 + [u, [u, v]] / 12, where a free body has the bracket of screws."""
+    u, v = rng.normal(size=(2, 9))
+    stages, rate = world.fields.work.stages, np.empty(9)
+
+    def cross(a, b):
+        w, t = a[:3], a[3:6]
+        couple = np.cross(w, b[:3])
+        return np.r_[couple, np.cross(w, b[3:6]) + np.cross(t, b[:3]), np.zeros(3)]
+
+    found = np.empty(9)
+    bracket(world.plant, u, v, found)
+    assert_allclose(found, cross(u, v), atol=1e-14)
+    displacement_rate(world.plant, v, u, stages, rate)
+    once = cross(u, v)
+    assert_allclose(rate, v + once / 2.0 + cross(u, once) / 12.0, atol=1e-14)
+
+
+@pytest.mark.parametrize('bar', [0, 1, 2])
+def test_loops_that_rounding_leaves_open_are_closed_and_others_named(bar):
+    subject = loop_mechanisms.four_bar()
+    world, closed = World(subject), loop_mechanisms.four_bar_position(0.9)
+    state = world.state
+    for way, first_open in ((1e-5, -1), (-1e-5, -1), (0.02, 0), (-0.02, 0)):
+        world.reset(closed, np.zeros(3))
+        state.q[bar] += way
+        state.v[:] = v = np.array([1.0, -2.0, 0.5])
+        q = state.q.copy()
+        assert close_loops.function(world.fields) == first_open
+        if first_open < 0:
+            loops = subject.loops.closure(state.q)
+            assert np.abs(loops.residual).max() < 1e-11 and np.abs(loops.K @ state.v).max() < 1e-11
+            assert np.abs(state.q - q).max() < 1e-4
+            # By impulses of the loops alone.
+            left = subject.mass_matrix(state.q) @ (state.v - v)
+            multipliers = np.linalg.lstsq(loops.K.T, left, rcond=1e-9)[0]
+            assert_allclose(loops.K.T @ multipliers, left, atol=1e-9)
+        else:
+            # As well where a loop of no constraints is the first, and this one the second.
+            rows = np.array([0, 0, world.plant.loop_first[-1]])
+            second = world.fields._replace(plant=world.plant._replace(loop_first=rows))
+            assert close_loops.function(second) == 1
+            assert list(state.q) == list(q) and list(state.v) == list(v)
