@@ -14,10 +14,14 @@ takes 194 multiplications, 183 additions and a division, where his table 2 has 2
 from __future__ import annotations
 
 import math
-from typing import Dict, List, NamedTuple, Sequence, Tuple
+from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from rbd_ros.algorithms.inertia_matrix.crba_by_screws import root_screw, screw_tree
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import rotation_rates
+from rbd_ros.algorithms.inertia_matrix.crba_by_screws import (
+    cosine_and_sine,
+    root_screw,
+    screw_tree,
+)
+from rbd_ros.algorithms.inverse_dynamics.rotation_rates import rotation_rates
 from rbd_ros.model import Model
 from rbd_ros.spatial import (
     ArticulatedBodyInertia,
@@ -38,7 +42,7 @@ from rbd_ros.spatial.linear3 import (
     Vector3,
     ZERO3,
 )
-from rbd_ros.spatial.scalar import cos, is_zero, Scalar, sin
+from rbd_ros.spatial.scalar import is_zero, Scalar
 
 _NOTHING: Matrix3 = (ZERO3, ZERO3, ZERO3)
 
@@ -73,6 +77,7 @@ def forward_dynamics_by_screws(
     qd: Sequence[Scalar],
     tau: Sequence[Scalar],
     gravity: Vector3,
+    external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
     """Accelerations that joint forces cause; rotor inertia is included.
 
@@ -81,6 +86,7 @@ def forward_dynamics_by_screws(
     :param qd: velocities, (n,) [rad/s]
     :param tau: generalized forces, (n,) [N m]
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
+    :param external_forces: force on each link in base coordinates, by its number [N m, N]
     :return: accelerations, (n,) [rad/s^2]
     :raises ZeroDivisionError: if a joint is known to move no inertia
 
@@ -95,25 +101,9 @@ def forward_dynamics_by_screws(
     >>> np.allclose(found, a)
     True
     """
-    n = len(links)
-    screws = [(*x.screws, AxialScrew(2, c, s, x.distance)) for x, (c, s) in zip(links, joints)]
-
-    # Bias wrenches z of motion without acceleration: angular velocities w, angular accelerations
-    # alpha, and accelerations A of origins. Points of the joint's axis move with both links.
-    w, alpha, A = {0: ZERO3}, {0: ZERO3}, {0: linear3.negate(gravity)}
-    Omega: Dict[int, Matrix3] = {0: _NOTHING}
-    z: Dict[int, ForceVector] = {0: ForceVector.zero()}
-    mass = {0: ArticulatedBodyInertia.zero()}
-    for i, (link, path, rate) in enumerate(zip(links, screws, qd), start=1):
-        j = link.parent
-        x, y, turn = _rotated(path, w[j])
-        w[i] = x, y, turn + rate
-        alpha[i] = add(_rotated(path, alpha[j]), (y * rate, -(x * rate), 0.0))
-        Omega[i] = rotation_rates(w[i], alpha[i])
-        before = _rotated(path, add(A[j], linear3.apply(Omega[j], link.shift)))
-        A[i] = add(before, scale(link.distance, (Omega[i][0][2], Omega[i][1][2], Omega[i][2][2])))
-        z[i] = _bias(link, w[i], A[i], Omega[i])
-        mass[i] = ArticulatedBodyInertia.from_rigid(_inertia(link))
+    n, screws = len(links), screw_paths(links, joints)
+    z = link_wrenches(links, screws, qd, [0.0] * n, gravity, external_forces)
+    mass = {i: ArticulatedBodyInertia.from_rigid(_inertia(x)) for i, x in enumerate(links, 1)}
 
     # Elimination from the leaves, and steps 1 and 2: that = U^-1 phi, ttilde = D^-1 that
     psi: Dict[int, ForceVector] = {}
@@ -154,10 +144,65 @@ def forward_dynamics_by_screws(
     return qdd
 
 
+def screw_paths(
+    links: Sequence[ScrewLink], joints: Sequence[Tuple[Scalar, Scalar]]
+) -> List[Tuple[AxialScrew, ...]]:
+    """Screws from the frame of each link's parent to its own, that of the joint last.
+
+    :param links: links 1, 2, ... of the tree
+    :param joints: cosine and sine of each joint's angle, its offset added, (n, 2)
+    """
+    return [(*x.screws, AxialScrew(2, c, s, x.distance)) for x, (c, s) in zip(links, joints)]
+
+
+def link_wrenches(
+    links: Sequence[ScrewLink],
+    screws: Sequence[Tuple[AxialScrew, ...]],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    gravity: Vector3,
+    external_forces: Optional[Mapping[int, ForceVector]] = None,
+) -> Dict[int, ForceVector]:
+    """Wrench that moves each link alone, without rotor, in its coordinates, by number.
+
+    :param links: links 1, 2, ... of the tree
+    :param screws: their `screw_paths`
+    :param qd: velocities, (n,) [rad/s]
+    :param qdd: accelerations, (n,) [rad/s^2]
+    :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
+    :param external_forces: force on each link in base coordinates, by its number [N m, N]
+    """
+    # Angular velocities w, angular accelerations alpha, and accelerations A of origins. Points of
+    # the joint's axis move with both links.
+    w, alpha, A = {0: ZERO3}, {0: ZERO3}, {0: linear3.negate(gravity)}
+    Omega: Dict[int, Matrix3] = {0: _NOTHING}
+    z: Dict[int, ForceVector] = {}
+    for i, (link, path, rate, turning) in enumerate(zip(links, screws, qd, qdd), start=1):
+        j = link.parent
+        x, y, turn = _rotated(path, w[j])
+        w[i] = x, y, turn + rate
+        alpha[i] = add(_rotated(path, alpha[j]), (y * rate, -(x * rate), turning))
+        Omega[i] = rotation_rates(w[i], alpha[i])
+        before = _rotated(path, add(A[j], linear3.apply(Omega[j], link.shift)))
+        A[i] = add(before, scale(link.distance, (Omega[i][0][2], Omega[i][1][2], Omega[i][2][2])))
+        z[i] = _bias(link, w[i], A[i], Omega[i])
+    for i, force in (external_forces or {}).items():
+        if i == 0:
+            continue  # a force on the base moves nothing
+        support = [i]
+        while links[support[-1] - 1].parent != 0:
+            support.append(links[support[-1] - 1].parent)
+        for j in reversed(support):
+            for screw in screws[j - 1]:
+                force = screw.apply(force)
+        z[i] = z[i] - force
+    return z
+
+
 def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
     """Links of a tree of revolute joints in Denavit-Hartenberg frames, with the least inertias.
 
-    :param model: model whose parameters are floats
+    :param model: model whose inertias are floats, or symbols
     :raises ModelError: if a joint is not revolute, naming it
     """
     bodies = screw_tree(model)
@@ -174,7 +219,7 @@ def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
         for screw in path:
             X = screw.transform() * X
         own, distance, offset = inertia[i], body.distance, body.offset
-        if i not in carriers:
+        if i not in carriers and all(isinstance(x, (int, float)) for x in own.h):
             # Nothing asks for a certain frame on the axis: the one where the link's centre is on x
             # and the screw does not translate.
             angle = math.atan2(own.h[1], own.h[0])
@@ -216,7 +261,7 @@ def cosines_and_sines(
     :param links: links 1, 2, ... of the tree
     :param q: joint angles as the model counts them, (n,) [rad]
     """
-    return [(cos(x + link.offset), sin(x + link.offset)) for link, x in zip(links, q)]
+    return [cosine_and_sine(x, link.offset) for link, x in zip(links, q)]
 
 
 def _rotated(path: Sequence[AxialScrew], v: Vector3) -> Vector3:
@@ -261,7 +306,7 @@ def _eliminated(
     """Mbar = Mhat - psi_hat psi^T, 15m + 15a: a joint without rotor leaves no third row."""
     (n, f), (u, v) = (psi_hat.couple, psi_hat.linear), (psi.couple, psi.linear)
     I, H = _minus(mass.I, n, u), [subtract(row, scale(x, v)) for row, x in zip(mass.H, n)]
-    if psi.couple[2] == 1.0:
+    if is_zero(psi.couple[2] - 1.0):
         I, H[2] = (*I[:3], 0.0, 0.0, 0.0), ZERO3
     return ArticulatedBodyInertia(_minus(mass.M, f, v), linear3.matrix3(H), I)
 

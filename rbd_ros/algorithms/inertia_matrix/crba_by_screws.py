@@ -4,21 +4,26 @@ For trees of revolute joints. Each body's frame has its z axis along the joint's
 that the transform to one child is two axial screws, rotations about an axis with a translation
 along it: the child of the largest subtree. Other children take a third screw. Motion subspaces are
 then all e_3, products with them are elements, and transforms are cheap (book A.4). It is what the
-book's operation counts are of (table 10.2, eq 10.3 and 10.12); kernels do without, because what
-they are compiled to has fewer operations still.
+book's operation counts are of (table 10.2, eq 10.3 and 10.12).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.model import Body, Model, ModelError
+from rbd_ros.model.joints import Revolute
 from rbd_ros.spatial import ForceVector, linear3, PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.linear3 import Matrix3, Vector3
 from rbd_ros.spatial.scalar import cos, is_zero, Scalar, sin
 
 _PARALLEL = 1e-12  # sine of an angle between axes that counts as none
+_ROUNDING = 2e-15  # what counts as rounding of a sine, a cosine, or a length of unit order
+# Distances along an axis beyond this multiple of that between two frames, as axes have that are
+# parallel but for a small angle, would cost digits.
+_NEAR = 4.0
+_FEW = 15
 
 
 class Screw(NamedTuple):
@@ -134,12 +139,77 @@ def screw_states(bodies: Sequence[ScrewBody], q: Sequence[Scalar]) -> List[Screw
     """
     states = []
     for body, angle in zip(bodies, q):
-        c, s = cos(angle + body.offset), sin(angle + body.offset)
+        c, s = cosine_and_sine(angle, body.offset)
         X = _about_z(c, s, body.distance) * _about_x(*body.across[:3])
         if body.before is not None:
             X = X * _about_z(*body.before[:3])
         states.append(ScrewState(c, s, X.E, X.r))
     return states
+
+
+def cosine_and_sine(angle: Scalar, offset: float) -> Tuple[Scalar, Scalar]:
+    """Cosine and sine of a joint angle with its offset; quarter turns are not added, but swapped.
+
+    :param angle: joint angle as the model counts it [rad]
+    :param offset: joint angle at position zero [rad]
+    """
+    quarters = round(offset / (0.5 * math.pi))
+    if abs(offset - quarters * 0.5 * math.pi) > _ROUNDING:
+        return cos(angle + offset), sin(angle + offset)
+    c, s = cos(angle), sin(angle)
+    for _ in range(quarters % 4):
+        c, s = -s, c
+    return c, s
+
+
+def has_near_screws(model: Model) -> bool:
+    """Whether a model is a tree of hinges whose Denavit-Hartenberg frames lie near its joints.
+
+    Not those of axes that are nearly parallel, whose common perpendicular may be anywhere, nor
+    where joints follow others.
+
+    :param model: the model
+
+    >>> from rbd_ros.algorithms.inertia_matrix.crba_by_screws import has_near_screws
+    >>> has_near_screws(model)
+    True
+    """
+    if model.couplings or not all(isinstance(body.joint, Revolute) for body in model.bodies):
+        return False
+    for i, body in model.outward():
+        _, d0, _, _, _, d1 = _three_screws(model, i)
+        r = body.tree_transform.r
+        if max(abs(d0), abs(d1)) > _NEAR * math.sqrt(linear3.dot(r, r)):
+            return False
+    return True
+
+
+def has_few_near_screws(model: Model) -> bool:
+    """Whether `has_near_screws` holds and a model is small, for functions that compile in no time.
+
+    Of larger ones it takes longer to count operations both ways than is gained.
+
+    :param model: the model
+    """
+    return len(model.bodies) <= _FEW and has_near_screws(model)
+
+
+def require_free_hinges(
+    model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
+) -> None:
+    """Check that all joints of a model are revolute and none follows another.
+
+    :param given_later: bodies that get inertia at run time
+    :param chosen: what is chosen
+    :raises ModelError: naming the first joint that is not
+    """
+    for body in model.bodies:
+        _to_axis(body)
+    for coupling in model.couplings:
+        name = model.body(coupling.body).joint_name
+        raise ModelError(
+            f'joint {name!r} is a mimic joint; this is for revolute joints that move freely'
+        )
 
 
 def screw_tree(model: Model) -> Tuple[ScrewBody, ...]:
@@ -164,12 +234,12 @@ def screw_tree(model: Model) -> Tuple[ScrewBody, ...]:
             moved = found[favourite[body.parent]]
             theta0, d0 = theta0 - moved[0], d0 - moved[1]
         direct = body.parent == 0 or favourite[body.parent] == i
-        here = _about_z(math.cos(angle), math.sin(angle), distance) * _to_axis(body)
+        here = _about_z(*_constant(angle), distance) * _to_axis(body)
         bodies.append(
             ScrewBody(
                 body.parent,
-                None if direct else Screw.of(math.cos(theta0), math.sin(theta0), d0, d0 * mass),
-                Screw.of(math.cos(alpha), math.sin(alpha), a, a * mass),
+                None if direct else Screw.of(*_constant(theta0), d0, d0 * mass),
+                Screw.of(*_constant(alpha), a, a * mass),
                 theta1 + angle,
                 d1 + distance,
                 (d1 + distance) * mass,
@@ -187,7 +257,7 @@ def root_screw(model: Model, i: int) -> Screw:
     :param i: number of a body that the base carries
     """
     angle, distance, *_ = _three_screws(model, i)
-    return Screw.of(math.cos(angle), math.sin(angle), distance, 0.0)
+    return Screw.of(*_constant(angle), distance, 0.0)
 
 
 def general_bodies(bodies: Sequence[ScrewBody]) -> List[int]:
@@ -270,6 +340,12 @@ def _about_x(c: Scalar, s: Scalar, d: Scalar) -> PluckerTransform:
     return PluckerTransform(((1.0, 0.0, 0.0), (0.0, c, s), (0.0, -s, c)), (d, 0.0, 0.0))
 
 
+def _constant(angle: float) -> Tuple[float, float]:
+    """Cosine and sine, exact for multiples of a quarter turn: zeros save operations."""
+    c, s = math.cos(angle), math.sin(angle)
+    return (0.0 if abs(c) < _ROUNDING else c), (0.0 if abs(s) < _ROUNDING else s)
+
+
 def _to_axis(body: Body) -> PluckerTransform:
     """Rotation from body coordinates to some whose z axis is that of the joint.
 
@@ -307,4 +383,7 @@ def _three_screws(model: Model, i: int) -> Tuple[float, float, float, float, flo
     # What is left when the first two screws are taken off turns about z by theta1.
     x = (c, s, 0.0)
     along = linear3.apply(E, x)
+    # What is below the rounding of the lengths that it is the difference of is none.
+    least = _ROUNDING * sum(map(abs, r))
+    d0, a, d1 = (0.0 if abs(x) <= least else x for x in (d0, a, d1))
     return theta0, d0, alpha, a, math.atan2(-along[1], along[0]), d1

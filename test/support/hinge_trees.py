@@ -1,0 +1,33 @@
+"""Trees of hinges with their textbook: rotors, gravity of any direction, forces on links."""
+
+from functools import lru_cache
+
+import numpy as np
+import pytest
+
+from rbd_ros.model import load_urdf
+from support import random_trees
+from support.textbook import Textbook
+from support.textbook_trees import Tree
+
+GRAVITY = (1.0, -2.0, -9.0)
+SHAPES = {'chain': 0.0, 'tree': 0.5, 'star': 1.0}
+TREES = [f'{shape} {seed}' for shape in SHAPES for seed in range(3)]
+
+every_tree_of_hinges = pytest.mark.parametrize('name', TREES)
+
+
+@lru_cache(maxsize=None)
+def tree_of_hinges(name, rotors=True):
+    """Tree of seven hinges, some along the axes of their frames and some askew."""
+    shape, seed = name.split()
+    kinds = ('revolute', 'continuous')
+    text = random_trees.tree(int(seed), 7, kinds, branching=SHAPES[shape])
+    rng = np.random.default_rng(int(seed))
+    # One hinge has no rotor.
+    names = [body.joint_name for body in load_urdf(text).bodies]
+    armature = {joint: rng.uniform(0.1, 0.9) for joint in names[:-1]} if rotors else {}
+    model = load_urdf(text, False, GRAVITY, armature=armature)
+    book = Textbook(text, False, GRAVITY, armature)
+    forces = {link: rng.uniform(-9.0, 9.0, 6) for link in ('base', 'link2', 'link7')}
+    return Tree(model, book, book, forces)
