@@ -103,7 +103,7 @@ def forward_dynamics_by_screws(
     """
     n, screws = len(links), screw_paths(links, joints)
     z = link_wrenches(links, screws, qd, [0.0] * n, gravity, external_forces)
-    mass = {i: ArticulatedBodyInertia.from_rigid(_inertia(x)) for i, x in enumerate(links, 1)}
+    mass = {i: ArticulatedBodyInertia.from_rigid(link_inertia(x)) for i, x in enumerate(links, 1)}
 
     # Elimination from the leaves, and steps 1 and 2: that = U^-1 phi, ttilde = D^-1 that
     psi: Dict[int, ForceVector] = {}
@@ -253,6 +253,20 @@ def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
     return tuple(reversed(found))
 
 
+def link_inertia(link: ScrewLink) -> RigidBodyInertia:
+    """Inertia of a link without what its joint does not excite; the mass is not its own.
+
+    :param link: one of `screw_links`
+
+    >>> from rbd_ros.algorithms.denoc.forward_dynamics_by_screws import link_inertia, screw_links
+    >>> last = screw_links(model)[-1]
+    >>> np.isclose(link_inertia(last).I[5] + last.armature, robot.mass_matrix(q)[-1, -1])
+    True
+    """
+    xx, xy, xz, yy, yz = link.P
+    return RigidBodyInertia(0.0, link.h, (yy, -xy, xx, -xz, -yz, xx + yy))
+
+
 def cosines_and_sines(
     links: Sequence[ScrewLink], q: Sequence[Scalar]
 ) -> List[Tuple[Scalar, Scalar]]:
@@ -270,12 +284,6 @@ def _rotated(path: Sequence[AxialScrew], v: Vector3) -> Vector3:
     for screw in path:
         m = screw.apply(m)
     return m.angular
-
-
-def _inertia(link: ScrewLink) -> RigidBodyInertia:
-    """Inertia of a link without what its joint does not excite; the mass is not its own."""
-    xx, xy, xz, yy, yz = link.P
-    return RigidBodyInertia(0.0, link.h, (yy, -xy, xx, -xz, -yz, xx + yy))
 
 
 def _bias(link: ScrewLink, w: Vector3, A: Vector3, Omega: Matrix3) -> ForceVector:

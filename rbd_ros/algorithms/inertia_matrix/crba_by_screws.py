@@ -18,8 +18,9 @@ from rbd_ros.spatial import ForceVector, linear3, PluckerTransform, RigidBodyIne
 from rbd_ros.spatial.linear3 import Matrix3, Vector3
 from rbd_ros.spatial.scalar import cos, is_zero, Scalar, sin
 
-_PARALLEL = 1e-12  # sine of an angle between axes that counts as none
-_ROUNDING = 2e-15  # what counts as rounding of a sine, a cosine, or a length of unit order
+# What counts as rounding of a sine, a cosine, or a length of unit order. No more than that: axes
+# that a description's digits leave parallel but for 1e-13 are not, and results would tell.
+_ROUNDING = 2e-15
 # Distances along an axis beyond this multiple of that between two frames, as axes have that are
 # parallel but for a small angle, would cost digits.
 _NEAR = 4.0
@@ -177,9 +178,8 @@ def has_near_screws(model: Model) -> bool:
     if model.couplings or not all(isinstance(body.joint, Revolute) for body in model.bodies):
         return False
     for i, body in model.outward():
-        _, d0, _, _, _, d1 = _three_screws(model, i)
-        r = body.tree_transform.r
-        if max(abs(d0), abs(d1)) > _NEAR * math.sqrt(linear3.dot(r, r)):
+        found, r = _three_screws(model, i), body.tree_transform.r
+        if max(abs(found.d0), abs(found.d1)) > _NEAR * math.sqrt(linear3.dot(r, r)):
             return False
     return True
 
@@ -218,12 +218,8 @@ def screw_tree(model: Model) -> Tuple[ScrewBody, ...]:
     :param model: model whose parameters are floats
     :raises ModelError: if a joint is not revolute, naming it
     """
-    found = {i: _three_screws(model, i) for i, _ in model.outward()}
     subtree = {i: model.subtree(i) for i, _ in model.outward()}
-    favourite: Dict[int, int] = {}
-    for i, body in model.outward():
-        others = favourite.get(body.parent, i)
-        favourite[body.parent] = max(others, i, key=lambda k: (len(subtree[k]), -k))
+    favourite, found = _screws_of(model, subtree)
     bodies = []
     for i, body in model.outward():
         mass = sum(model.body(k).inertia.mass for k in subtree[i])
@@ -256,8 +252,9 @@ def root_screw(model: Model, i: int) -> Screw:
     :param model: model that `screw_tree` takes
     :param i: number of a body that the base carries
     """
-    angle, distance, *_ = _three_screws(model, i)
-    return Screw.of(*_constant(angle), distance, 0.0)
+    subtree = {k: model.subtree(k) for k, _ in model.outward()}
+    first = _screws_of(model, subtree)[1][i]
+    return Screw.of(*_constant(first.theta0), first.d0, 0.0)
 
 
 def general_bodies(bodies: Sequence[ScrewBody]) -> List[int]:
@@ -361,8 +358,66 @@ def _to_axis(body: Body) -> PluckerTransform:
     return PluckerTransform.rotation((x, linear3.cross(z, x), z))
 
 
-def _three_screws(model: Model, i: int) -> Tuple[float, float, float, float, float, float]:
-    """Angles and distances of z, x and z screws that lead from the parent's axis to a body's.
+class _ThreeScrews(NamedTuple):
+    """Angles and distances of z, x and z screws."""
+
+    theta0: float
+    d0: float
+    alpha: float
+    a: float
+    theta1: float
+    d1: float
+
+    @property
+    def parallel(self) -> bool:
+        """Whether the axes are parallel, in the same direction or opposite ones."""
+        return self.alpha in (0.0, math.pi)
+
+    @property
+    def direction(self) -> float:
+        """1 or -1: that of the second of two parallel axes along the first."""
+        return 1.0 if self.alpha == 0.0 else -1.0
+
+    def along(self, d1: float) -> _ThreeScrews:
+        """Screws between the same parallel axes, with their perpendicular elsewhere."""
+        d0 = self.d0 + self.direction * (self.d1 - d1)
+        least = _ROUNDING * (abs(self.d0) + abs(self.d1) + abs(d1))
+        return self._replace(
+            d0=0.0 if abs(d0) <= least else d0, d1=0.0 if abs(d1) <= least else d1
+        )
+
+
+def _screws_of(
+    model: Model, subtree: Mapping[int, Sequence[int]]
+) -> Tuple[Dict[int, int], Dict[int, ThreeScrews]]:
+    """Child of the largest subtree of each body that has any, and `_three_screws` of all bodies.
+
+    The common perpendicular of parallel axes may go anywhere. It goes where the frame of the inner
+    one lies on its axis, so that of joints in a row only the last translates, which costs least
+    there, and nothing if it ends a chain; next to the base, where the outer one lies.
+    """
+    favourite: Dict[int, int] = {}
+    for i, body in model.outward():
+        others = favourite.get(body.parent, i)
+        favourite[body.parent] = max(others, i, key=lambda k: (len(subtree[k]), -k))
+    found = {i: _three_screws(model, i) for i, _ in model.outward()}
+    upright = {0}
+    for i, body in model.outward():
+        if found[i].parallel and body.parent in upright:
+            upright.add(i)
+    for i, _ in model.inward():
+        if i in upright and i in favourite:
+            found[i] = found[i].along(-found[favourite[i]].d0)
+    for i, body in model.outward():
+        if found[i].parallel and i not in upright:
+            first = found[favourite[body.parent]]
+            d0 = -found[body.parent].d1 if first.parallel else first.d0
+            found[i] = found[i].along(found[i].d1 + (found[i].d0 - d0) * found[i].direction)
+    return favourite, found
+
+
+def _three_screws(model: Model, i: int) -> _ThreeScrews:
+    """Screws that lead from the axis of a body's parent to its own.
 
     The common perpendicular of two axes is the x axis in between (book 4.3); that of parallel ones
     goes through the body's origin.
@@ -373,8 +428,8 @@ def _three_screws(model: Model, i: int) -> Tuple[float, float, float, float, flo
         X = X * _to_axis(model.body(body.parent)).inverse()
     E, r = X.E, X.r
     sine = math.hypot(E[2][0], E[2][1])
-    alpha = math.atan2(sine, E[2][2])
-    parallel = sine < _PARALLEL
+    parallel = sine <= _ROUNDING
+    alpha = math.atan2(0.0 if parallel else sine, E[2][2])
     theta0 = math.atan2(r[1], r[0]) if parallel else math.atan2(E[2][0], -E[2][1])
     c, s = math.cos(theta0), math.sin(theta0)
     a = c * r[0] + s * r[1]
@@ -386,4 +441,4 @@ def _three_screws(model: Model, i: int) -> Tuple[float, float, float, float, flo
     # What is below the rounding of the lengths that it is the difference of is none.
     least = _ROUNDING * sum(map(abs, r))
     d0, a, d1 = (0.0 if abs(x) <= least else x for x in (d0, a, d1))
-    return theta0, d0, alpha, a, math.atan2(-along[1], along[0]), d1
+    return _ThreeScrews(theta0, d0, alpha, a, math.atan2(-along[1], along[0]), d1)

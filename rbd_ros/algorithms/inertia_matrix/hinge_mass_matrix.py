@@ -1,15 +1,21 @@
-"""Inertia matrix of trees of hinges by axial screws, as kernels take it (book 10.3)."""
+"""Inertia matrix of trees of hinges by axial screws, as kernels take it (book 10.3, 9.7)."""
 
 from __future__ import annotations
 
 from typing import List, Sequence
 
-from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
+from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
+from rbd_ros.algorithms.denoc.forward_dynamics_by_screws import (
+    link_inertia,
+    screw_links,
+    ScrewLink,
+)
 from rbd_ros.algorithms.inertia_matrix.crba_by_screws import (
     crba_by_screws,
     require_free_hinges,
+    Screw,
     screw_states,
-    screw_tree,
+    ScrewBody,
 )
 from rbd_ros.algorithms.kinds import CONFIGURATION, INERTIA_MATRIX
 from rbd_ros.model import Model
@@ -21,8 +27,7 @@ from rbd_ros.spatial.scalar import Scalar
     inputs={'q': CONFIGURATION},
     outputs={'H': INERTIA_MATRIX},
     coordinates=INDEPENDENT,
-    model=EQUIVALENT,
-    source='RBDA 10.3, table 10.2',
+    source='RBDA 10.3, table 10.2; 9.7',
     check=require_free_hinges,
 )
 def hinge_mass_matrix(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
@@ -34,5 +39,20 @@ def hinge_mass_matrix(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
     >>> np.allclose(robot.kernel('hinge_mass_matrix').function(q), robot.mass_matrix(q))
     True
     """
-    bodies = screw_tree(model)
+    bodies = [_body(link) for link in screw_links(model)]
     return crba_by_screws(bodies, screw_states(bodies, q))
+
+
+def _body(link: ScrewLink) -> ScrewBody:
+    """Body as the algorithm takes it. What a hinge excites of an inertia has no mass."""
+    *before, across = (Screw.of(x.c, x.s, x.d, 0.0) for x in link.screws)
+    return ScrewBody(
+        link.parent,
+        before[0] if before and link.parent != 0 else None,
+        across,
+        link.offset,
+        link.distance,
+        0.0,
+        link_inertia(link),
+        link.armature,
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import List, Mapping, Optional, Sequence
 
-from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
+from rbd_ros.algorithms.declaration import algorithm
 from rbd_ros.algorithms.denoc.forward_dynamics_by_screws import (
     cosines_and_sines,
     link_wrenches,
@@ -38,7 +38,6 @@ from rbd_ros.spatial.scalar import Scalar
         'external_forces': EXTERNAL_FORCES,
     },
     outputs={'tau': FORCE},
-    model=EQUIVALENT,
     source='RBDA 5.4, 9.7, A.4',
     check=require_free_hinges,
 )
