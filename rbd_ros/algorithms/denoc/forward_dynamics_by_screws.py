@@ -229,14 +229,15 @@ def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
         # Mass and moments along the axis: a hinge does not excite them (book table 9.7), wherever
         # its angle is, and the parent takes them along.
         xx, xy, yy, xz, yz, zz = own.I
-        half = 0.5 * (xx + yy + zz)
-        square = half - zz
+        square = 0.5 * (xx + yy - zz)
         delta = RigidBodyInertia(
             own.mass, (0.0, 0.0, own.h[2]), (square, 0.0, square, 0.0, 0.0, 0.0)
         )
         along = PluckerTransform.translation((0.0, 0.0, distance))
         inertia[body.parent] = inertia[body.parent] + (along * X).inverse_apply(delta)
-        P = half - xx, -xy, -xz, half - yy, -yz
+        # Not tr(I)/2 1 - I: of a slender link, zz is what rounding of xx and yy would leave.
+        half, difference = 0.5 * zz, 0.5 * (xx - yy)
+        P = half - difference, -xy, -xz, half + difference, -yz
         hx, hy, _ = own.h
         found.append(
             ScrewLink(

@@ -155,8 +155,9 @@ def cosine_and_sine(angle: Scalar, offset: float) -> Tuple[Scalar, Scalar]:
     :param offset: joint angle at position zero [rad]
     """
     quarters = round(offset / (0.5 * math.pi))
-    if abs(offset - quarters * 0.5 * math.pi) > _ROUNDING:
-        return cos(angle + offset), sin(angle + offset)
+    rest = offset - quarters * 0.5 * math.pi
+    if abs(rest) > _ROUNDING:
+        angle = angle + rest
     c, s = cos(angle), sin(angle)
     for _ in range(quarters % 4):
         c, s = -s, c
