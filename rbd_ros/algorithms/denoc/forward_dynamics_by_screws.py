@@ -13,14 +13,13 @@ takes 194 multiplications, 183 additions and a division, where his table 2 has 2
 
 from __future__ import annotations
 
-import math
 from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.algorithms.inertia_matrix.crba_by_screws import (
-    cosine_and_sine,
     root_screw,
     screw_tree,
 )
+from rbd_ros.algorithms.inertia_matrix.hinge_frames import Turn
 from rbd_ros.algorithms.inverse_dynamics.rotation_rates import rotation_rates
 from rbd_ros.model import Model
 from rbd_ros.spatial import (
@@ -55,7 +54,7 @@ class ScrewLink(NamedTuple):
         or about z and x
     :param shift: origin of the latter in parent coordinates, (3,) [m]
     :param distance: translation along the joint's axis [m]
-    :param offset: joint angle at position zero [rad]
+    :param offset: joint angle at position zero
     :param h: first moments of what the joint excites, (3,), without one along z [kg m]
     :param P: second moments of that, xx, xy, xz, yy and yz; there is none along z [kg m^2]
     :param armature: inertia of the rotor [kg m^2]
@@ -65,7 +64,7 @@ class ScrewLink(NamedTuple):
     screws: Tuple[AxialScrew, ...]
     shift: Vector3
     distance: float
-    offset: float
+    offset: Turn
     h: Vector3
     P: Tuple[float, float, float, float, float]
     armature: float
@@ -222,10 +221,10 @@ def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
         if i not in carriers and all(isinstance(x, (int, float)) for x in own.h):
             # Nothing asks for a certain frame on the axis: the one where the link's centre is on x
             # and the screw does not translate.
-            angle = math.atan2(own.h[1], own.h[0])
-            own = AxialScrew(2, math.cos(angle), math.sin(angle), -distance).apply(own)
+            turn = Turn.to(own.h[0], own.h[1])
+            own = AxialScrew(2, *turn.cosine_and_sine(), -distance).apply(own)
             own = RigidBodyInertia(own.mass, (own.h[0], 0.0, own.h[2]), own.I)
-            distance, offset = 0.0, offset + angle
+            distance, offset = 0.0, offset.plus(turn)
         # Mass and moments along the axis: a hinge does not excite them (book table 9.7), wherever
         # its angle is, and the parent takes them along.
         xx, xy, yy, xz, yz, zz = own.I
@@ -276,7 +275,7 @@ def cosines_and_sines(
     :param links: links 1, 2, ... of the tree
     :param q: joint angles as the model counts them, (n,) [rad]
     """
-    return [cosine_and_sine(x, link.offset) for link, x in zip(links, q)]
+    return [link.offset.cosine_and_sine(x) for link, x in zip(links, q)]
 
 
 def _rotated(path: Sequence[AxialScrew], v: Vector3) -> Vector3:

@@ -10,7 +10,7 @@ from rbd_ros.algorithms.denoc.forward_dynamics_by_screws import (
     forward_dynamics_by_screws,
     screw_links,
 )
-from rbd_ros.algorithms.inertia_matrix.crba_by_screws import require_free_hinges
+from rbd_ros.algorithms.inertia_matrix.hinge_frames import require_free_hinges
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,

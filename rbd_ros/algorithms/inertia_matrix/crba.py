@@ -3,7 +3,7 @@
 from typing import Dict, List, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
-from rbd_ros.algorithms.inertia_matrix.crba_by_screws import has_few_near_screws
+from rbd_ros.algorithms.inertia_matrix.hinge_frames import has_few_near_screws
 from rbd_ros.algorithms.inertia_matrix.hinge_mass_matrix import hinge_mass_matrix
 from rbd_ros.algorithms.kinds import CONFIGURATION, INERTIA_MATRIX
 from rbd_ros.model import Body, Model

@@ -12,11 +12,11 @@ from rbd_ros.algorithms.denoc.forward_dynamics_by_screws import (
 )
 from rbd_ros.algorithms.inertia_matrix.crba_by_screws import (
     crba_by_screws,
-    require_free_hinges,
     Screw,
     screw_states,
     ScrewBody,
 )
+from rbd_ros.algorithms.inertia_matrix.hinge_frames import require_free_hinges
 from rbd_ros.algorithms.kinds import CONFIGURATION, INERTIA_MATRIX
 from rbd_ros.model import Model
 from rbd_ros.spatial.scalar import Scalar

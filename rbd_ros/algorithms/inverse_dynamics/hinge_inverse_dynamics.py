@@ -16,7 +16,7 @@ from rbd_ros.algorithms.denoc.forward_dynamics_by_screws import (
     screw_links,
     screw_paths,
 )
-from rbd_ros.algorithms.inertia_matrix.crba_by_screws import require_free_hinges
+from rbd_ros.algorithms.inertia_matrix.hinge_frames import require_free_hinges
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
     CONFIGURATION,
