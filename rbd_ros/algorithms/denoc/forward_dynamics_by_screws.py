@@ -13,6 +13,7 @@ takes 194 multiplications, 183 additions and a division, where his table 2 has 2
 
 from __future__ import annotations
 
+import math
 from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.algorithms.inertia_matrix.crba_by_screws import (
@@ -228,15 +229,13 @@ def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
         # Mass and moments along the axis: a hinge does not excite them (book table 9.7), wherever
         # its angle is, and the parent takes them along.
         xx, xy, yy, xz, yz, zz = own.I
-        square = 0.5 * (xx + yy - zz)
+        square = 0.5 * _sum(xx, yy, -zz)
         delta = RigidBodyInertia(
             own.mass, (0.0, 0.0, own.h[2]), (square, 0.0, square, 0.0, 0.0, 0.0)
         )
         along = PluckerTransform.translation((0.0, 0.0, distance))
         inertia[body.parent] = inertia[body.parent] + (along * X).inverse_apply(delta)
-        # Not tr(I)/2 1 - I: of a slender link, zz is what rounding of xx and yy would leave.
-        half, difference = 0.5 * zz, 0.5 * (xx - yy)
-        P = half - difference, -xy, -xz, half + difference, -yz
+        P = 0.5 * _sum(yy, zz, -xx), -xy, -xz, 0.5 * _sum(xx, zz, -yy), -yz
         hx, hy, _ = own.h
         found.append(
             ScrewLink(
@@ -284,6 +283,13 @@ def _rotated(path: Sequence[AxialScrew], v: Vector3) -> Vector3:
     for screw in path:
         m = screw.apply(m)
     return m.angular
+
+
+def _sum(*terms: Scalar) -> Scalar:
+    """Sum of numbers without rounding in between: of a slender link, little is left of them."""
+    if all(isinstance(x, (int, float)) for x in terms):
+        return math.fsum(terms)
+    return sum(terms)
 
 
 def _bias(link: ScrewLink, w: Vector3, A: Vector3, Omega: Matrix3) -> ForceVector:
