@@ -14,7 +14,7 @@ takes 194 multiplications, 183 additions and a division, where his table 2 has 2
 from __future__ import annotations
 
 import math
-from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.algorithms.inertia_matrix.crba_by_screws import (
     root_screw,
@@ -102,34 +102,36 @@ def forward_dynamics_by_screws(
     True
     """
     n, screws = len(links), screw_paths(links, joints)
-    z = link_wrenches(links, screws, qd, [0.0] * n, gravity, external_forces)
-    mass = {i: ArticulatedBodyInertia.from_rigid(link_inertia(x)) for i, x in enumerate(links, 1)}
-
-    # Elimination from the leaves, and steps 1 and 2: that = U^-1 phi, ttilde = D^-1 that
+    leaving = completed_subtrees(links)
+    z: Dict[int, ForceVector] = {}
+    mass: Dict[int, ArticulatedBodyInertia] = {}
     psi: Dict[int, ForceVector] = {}
     tau_tilde: Dict[int, Scalar] = {}
-    for i in range(n, 0, -1):
-        link, path = links[i - 1], screws[i - 1]
-        rotor = link.armature
-        psi_hat = _column(mass[i])
-        inertia = psi_hat.couple[2]
-        pivot = inertia if is_zero(rotor) else inertia + rotor
-        inverse = 1.0 / pivot
-        scaled = psi_hat * inverse
-        if is_zero(rotor):
-            scaled = ForceVector((scaled.couple[0], scaled.couple[1], 1.0), scaled.linear)
-        psi[i] = scaled
-        tau_hat = tau[i - 1] - z[i].couple[2]
-        tau_tilde[i] = tau_hat * inverse
-        if link.parent == 0:
-            continue
-        f, rest = z[i] + psi[i] * tau_hat, _eliminated(mass[i], psi_hat, psi[i])
-        if is_zero(rotor):
-            f = ForceVector((f.couple[0], f.couple[1], tau[i - 1]), f.linear)
-        for screw in reversed(path):
-            f, rest = screw.inverse_apply(f), screw.inverse_apply(rest)
-        z[link.parent] = z[link.parent] + f
-        mass[link.parent] = mass[link.parent] + rest
+    for j, wrench in link_wrenches(links, screws, qd, [0.0] * n, gravity, external_forces):
+        z[j], mass[j] = wrench, ArticulatedBodyInertia.from_rigid(link_inertia(links[j - 1]))
+        # Elimination from the leaves, and steps 1 and 2: that = U^-1 phi, ttilde = D^-1 that
+        for i in leaving[j]:
+            link, path = links[i - 1], screws[i - 1]
+            rotor = link.armature
+            psi_hat = _column(mass[i])
+            inertia = psi_hat.couple[2]
+            pivot = inertia if is_zero(rotor) else inertia + rotor
+            inverse = 1.0 / pivot
+            scaled = psi_hat * inverse
+            if is_zero(rotor):
+                scaled = ForceVector((scaled.couple[0], scaled.couple[1], 1.0), scaled.linear)
+            psi[i] = scaled
+            tau_hat = tau[i - 1] - z[i].couple[2]
+            tau_tilde[i] = tau_hat * inverse
+            if link.parent == 0:
+                continue
+            f, rest = z[i] + psi[i] * tau_hat, _eliminated(mass[i], psi_hat, psi[i])
+            if is_zero(rotor):
+                f = ForceVector((f.couple[0], f.couple[1], tau[i - 1]), f.linear)
+            for screw in reversed(path):
+                f, rest = screw.inverse_apply(f), screw.inverse_apply(rest)
+            z[link.parent] = z[link.parent] + f
+            mass[link.parent] = mass[link.parent] + rest
 
     # Step 3: qdd = U^-T ttilde
     mu, qdd = {0: MotionVector.zero()}, []
@@ -155,6 +157,31 @@ def screw_paths(
     return [(*x.screws, AxialScrew(2, c, s, x.distance)) for x, (c, s) in zip(links, joints)]
 
 
+def completed_subtrees(links: Sequence[ScrewLink]) -> Dict[int, List[int]]:
+    """For each link, those whose subtree it completes, outermost first.
+
+    What goes inward does so as soon as it can: kernels of trees with many branches are quicker
+    with little at hand at a time.
+
+    :param links: links 1, 2, ... of the tree
+
+    >>> from rbd_ros.algorithms.denoc.forward_dynamics_by_screws import (
+    ...     completed_subtrees,
+    ...     screw_links,
+    ... )
+    >>> completed_subtrees(screw_links(model))[6]  # an arm of six joints
+    [6, 5, 4, 3, 2, 1]
+    """
+    last = dict(zip(range(1, len(links) + 1), range(1, len(links) + 1)))
+    for i in range(len(links), 0, -1):
+        parent = links[i - 1].parent
+        last[parent] = max(last.get(parent, 0), last[i])
+    found: Dict[int, List[int]] = {i: [] for i in range(1, len(links) + 1)}
+    for i in range(len(links), 0, -1):
+        found[last[i]].append(i)
+    return found
+
+
 def link_wrenches(
     links: Sequence[ScrewLink],
     screws: Sequence[Tuple[AxialScrew, ...]],
@@ -162,8 +189,8 @@ def link_wrenches(
     qdd: Sequence[Scalar],
     gravity: Vector3,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
-) -> Dict[int, ForceVector]:
-    """Wrench that moves each link alone, without rotor, in its coordinates, by number.
+) -> Iterator[Tuple[int, ForceVector]]:
+    """Wrench that moves each link alone, without rotor, in its coordinates, with its number.
 
     :param links: links 1, 2, ... of the tree
     :param screws: their `screw_paths`
@@ -176,7 +203,6 @@ def link_wrenches(
     # the joint's axis move with both links.
     w, alpha, A = {0: ZERO3}, {0: ZERO3}, {0: linear3.negate(gravity)}
     Omega: Dict[int, Matrix3] = {0: _NOTHING}
-    z: Dict[int, ForceVector] = {}
     for i, (link, path, rate, turning) in enumerate(zip(links, screws, qd, qdd), start=1):
         j = link.parent
         x, y, turn = _rotated(path, w[j])
@@ -185,18 +211,10 @@ def link_wrenches(
         Omega[i] = rotation_rates(w[i], alpha[i])
         before = _rotated(path, add(A[j], linear3.apply(Omega[j], link.shift)))
         A[i] = add(before, scale(link.distance, (Omega[i][0][2], Omega[i][1][2], Omega[i][2][2])))
-        z[i] = _bias(link, w[i], A[i], Omega[i])
-    for i, force in (external_forces or {}).items():
-        if i == 0:
-            continue  # a force on the base moves nothing
-        support = [i]
-        while links[support[-1] - 1].parent != 0:
-            support.append(links[support[-1] - 1].parent)
-        for j in reversed(support):
-            for screw in screws[j - 1]:
-                force = screw.apply(force)
-        z[i] = z[i] - force
-    return z
+        z = _bias(link, w[i], A[i], Omega[i])
+        if external_forces and i in external_forces:
+            z = z - _in_link(links, screws, i, external_forces[i])
+        yield i, z
 
 
 def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
@@ -275,6 +293,22 @@ def cosines_and_sines(
     :param q: joint angles as the model counts them, (n,) [rad]
     """
     return [link.offset.cosine_and_sine(x) for link, x in zip(links, q)]
+
+
+def _in_link(
+    links: Sequence[ScrewLink],
+    screws: Sequence[Tuple[AxialScrew, ...]],
+    i: int,
+    force: ForceVector,
+) -> ForceVector:
+    """A force in base coordinates, in those of a link."""
+    support = [i]
+    while links[support[-1] - 1].parent != 0:
+        support.append(links[support[-1] - 1].parent)
+    for j in reversed(support):
+        for screw in screws[j - 1]:
+            force = screw.apply(force)
+    return force
 
 
 def _rotated(path: Sequence[AxialScrew], v: Vector3) -> Vector3:

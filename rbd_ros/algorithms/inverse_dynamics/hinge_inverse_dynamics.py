@@ -7,10 +7,11 @@ which two axial screws lead (book A.4), and bodies keep of their inertias what t
 
 from __future__ import annotations
 
-from typing import List, Mapping, Optional, Sequence
+from typing import Dict, List, Mapping, Optional, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm
 from rbd_ros.algorithms.denoc.forward_dynamics_by_screws import (
+    completed_subtrees,
     cosines_and_sines,
     link_wrenches,
     screw_links,
@@ -63,13 +64,16 @@ def hinge_inverse_dynamics(
     """
     links = screw_links(model)
     screws = screw_paths(links, cosines_and_sines(links, q))
-    f = link_wrenches(links, screws, qd, qdd, model.gravity, external_forces)
+    leaving = completed_subtrees(links)
+    f: Dict[int, ForceVector] = {}
     tau: List[Scalar] = [0.0] * len(links)
-    for i in range(len(links), 0, -1):
-        parent, armature = links[i - 1].parent, links[i - 1].armature
-        tau[i - 1] = f[i].couple[2] + armature * qdd[i - 1]
-        if parent != 0:
-            for screw in reversed(screws[i - 1]):
-                f[i] = screw.inverse_apply(f[i])
-            f[parent] = f[parent] + f[i]
+    for j, wrench in link_wrenches(links, screws, qd, qdd, model.gravity, external_forces):
+        f[j] = wrench
+        for i in leaving[j]:
+            parent, armature = links[i - 1].parent, links[i - 1].armature
+            tau[i - 1] = f[i].couple[2] + armature * qdd[i - 1]
+            if parent != 0:
+                for screw in reversed(screws[i - 1]):
+                    f[i] = screw.inverse_apply(f[i])
+                f[parent] = f[parent] + f[i]
     return tau
