@@ -20,7 +20,7 @@ from rbd_ros.algorithms.inertia_matrix.crba_by_screws import (
     root_screw,
     screw_tree,
 )
-from rbd_ros.algorithms.inertia_matrix.hinge_frames import Turn
+from rbd_ros.algorithms.inertia_matrix.hinge_frames import hinge_frames, Turn
 from rbd_ros.algorithms.inverse_dynamics.rotation_rates import rotation_rates
 from rbd_ros.model import Model
 from rbd_ros.spatial import (
@@ -223,14 +223,15 @@ def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
     :param model: model whose inertias are floats, or symbols
     :raises ModelError: if a joint is not revolute, naming it
     """
-    bodies = screw_tree(model)
+    frames = hinge_frames(model)
+    bodies = screw_tree(model, frames)
     inertia = {i: body.inertia for i, body in enumerate(bodies, start=1)}
     inertia[0] = RigidBodyInertia.zero()
     carriers = {body.parent for body in bodies}
     found = []
     for i in range(len(bodies), 0, -1):
         body = bodies[i - 1]
-        first = root_screw(model, i) if body.parent == 0 else body.before
+        first = root_screw(frames, i) if body.parent == 0 else body.before
         path = [] if first is None else [AxialScrew(2, first.c, first.s, first.distance)]
         path.append(AxialScrew(0, *body.across[:3]))
         X = PluckerTransform.identity()
@@ -251,8 +252,9 @@ def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
         delta = RigidBodyInertia(
             own.mass, (0.0, 0.0, own.h[2]), (square, 0.0, square, 0.0, 0.0, 0.0)
         )
-        along = PluckerTransform.translation((0.0, 0.0, distance))
-        inertia[body.parent] = inertia[body.parent] + (along * X).inverse_apply(delta)
+        for screw in (AxialScrew(2, 1.0, 0.0, distance), *reversed(path)):
+            delta = screw.inverse_apply(delta)
+        inertia[body.parent] = inertia[body.parent] + delta
         P = 0.5 * _sum(yy, zz, -xx), -xy, -xz, 0.5 * _sum(xx, zz, -yy), -yz
         hx, hy, _ = own.h
         found.append(

@@ -11,7 +11,12 @@ from __future__ import annotations
 
 from typing import List, NamedTuple, Optional, Sequence, Tuple
 
-from rbd_ros.algorithms.inertia_matrix.hinge_frames import hinge_frames, to_axis, Turn
+from rbd_ros.algorithms.inertia_matrix.hinge_frames import (
+    hinge_frames,
+    HingeFrames,
+    to_axis,
+    Turn,
+)
 from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, linear3, PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.linear3 import Matrix3, Vector3
@@ -139,13 +144,14 @@ def screw_states(bodies: Sequence[ScrewBody], q: Sequence[Scalar]) -> List[Screw
     return states
 
 
-def screw_tree(model: Model) -> Tuple[ScrewBody, ...]:
+def screw_tree(model: Model, frames: Optional[HingeFrames] = None) -> Tuple[ScrewBody, ...]:
     """Denavit-Hartenberg frames of a tree of revolute joints.
 
     :param model: model whose parameters are floats
+    :param frames: its `hinge_frames`, if they are at hand
     :raises ModelError: if a joint is not revolute, naming it
     """
-    subtree, favourite, found = hinge_frames(model)
+    subtree, favourite, found = frames or hinge_frames(model)
     bodies = []
     for i, body in model.outward():
         mass = sum(model.body(k).inertia.mass for k in subtree[i])
@@ -172,13 +178,13 @@ def screw_tree(model: Model) -> Tuple[ScrewBody, ...]:
     return tuple(bodies)
 
 
-def root_screw(model: Model, i: int) -> Screw:
+def root_screw(frames: HingeFrames, i: int) -> Screw:
     """Screw about the base's z axis to a root body, which the algorithm here leaves out.
 
-    :param model: model that `screw_tree` takes
+    :param frames: frames of the model that `screw_tree` takes
     :param i: number of a body that the base carries
     """
-    first = hinge_frames(model).screws[i]
+    first = frames.screws[i]
     return Screw.of(*first.theta0.cosine_and_sine(), first.d0, 0.0)
 
 
