@@ -1,11 +1,15 @@
 """Trees of hinges with their textbook: rotors, gravity of any direction, forces on links."""
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 import pytest
 
 from rbd_ros.model import load_urdf
+from rbd_ros.model.joints import Revolute
+from rbd_ros.model.random_models import random_chain
+from rbd_ros.spatial import PluckerTransform
 from support import random_trees
 from support.textbook import Textbook
 from support.textbook_trees import Tree
@@ -31,3 +35,15 @@ def tree_of_hinges(name, rotors=True):
     book = Textbook(text, False, GRAVITY, armature)
     forces = {link: rng.uniform(-9.0, 9.0, 6) for link in ('base', 'link2', 'link7')}
     return Tree(model, book, book, forces)
+
+
+def two_hinges(angle, r):
+    """Two hinges about z, the axis of the second turned about x and its origin at r."""
+    joint = Revolute((0.0, 0.0, 1.0))
+    first, second = random_chain(2).bodies
+    X = PluckerTransform(PluckerTransform.rotation_x(angle).E, r)
+    bodies = (
+        replace(first, joint=joint, tree_transform=PluckerTransform.identity()),
+        replace(second, joint=joint, tree_transform=X),
+    )
+    return replace(random_chain(2), bodies=bodies)

@@ -52,7 +52,7 @@ class ScrewLink(NamedTuple):
 
     :param parent: number of its parent
     :param screws: constant screws from the parent's frame to that in front of the joint: about x,
-        or about z and x
+        before it about z where it has one, and behind it along y where axes are nearly parallel
     :param shift: origin of the latter in parent coordinates, (3,) [m]
     :param distance: translation along the joint's axis [m]
     :param offset: joint angle at position zero
@@ -234,6 +234,8 @@ def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
         first = root_screw(frames, i) if body.parent == 0 else body.before
         path = [] if first is None else [AxialScrew(2, first.c, first.s, first.distance)]
         path.append(AxialScrew(0, *body.across[:3]))
+        if body.aside != 0.0:
+            path.append(AxialScrew(1, 1.0, 0.0, body.aside))
         X = PluckerTransform.identity()
         for screw in path:
             X = screw.transform() * X

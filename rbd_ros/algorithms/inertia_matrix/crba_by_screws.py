@@ -63,6 +63,9 @@ class ScrewBody(NamedTuple):
     :param moment: that, times the mass of the body and all that it carries [kg m]
     :param inertia: inertia in the new frame
     :param armature: inertia of the rotor [kg m^2]
+    :param aside: translation along y before the joint's axis, none but for frames of axes that are
+        nearly parallel [m]
+    :param aside_moment: that, times the mass of the body and all that it carries [kg m]
     """
 
     parent: int
@@ -73,6 +76,8 @@ class ScrewBody(NamedTuple):
     moment: Scalar
     inertia: RigidBodyInertia
     armature: float
+    aside: Scalar = 0.0
+    aside_moment: Scalar = 0.0
 
 
 class ScrewState(NamedTuple):
@@ -137,7 +142,8 @@ def screw_states(bodies: Sequence[ScrewBody], q: Sequence[Scalar]) -> List[Screw
     states = []
     for body, angle in zip(bodies, q):
         c, s = body.offset.cosine_and_sine(angle)
-        X = _about_z(c, s, body.distance) * _about_x(*body.across[:3])
+        X = _about_z(c, s, body.distance) * PluckerTransform.translation((0.0, body.aside, 0.0))
+        X = X * _about_x(*body.across[:3])
         if body.before is not None:
             X = X * _about_z(*body.before[:3])
         states.append(ScrewState(c, s, X.E, X.r))
@@ -157,7 +163,7 @@ def screw_tree(model: Model, frames: Optional[HingeFrames] = None) -> Tuple[Scre
         mass = sum(model.body(k).inertia.mass for k in subtree[i])
         # The frame lies where the first screw to the favourite child is none.
         angle, distance = found[favourite[i]][:2] if i in favourite else (Turn(0, 0.0), 0.0)
-        theta0, d0, alpha, a, theta1, d1 = found[i]
+        theta0, d0, alpha, a, theta1, d1, b = found[i]
         if body.parent != 0:
             moved = found[favourite[body.parent]]
             theta0, d0 = theta0.minus(moved.theta0), d0 - moved.d0
@@ -173,6 +179,8 @@ def screw_tree(model: Model, frames: Optional[HingeFrames] = None) -> Tuple[Scre
                 (d1 + distance) * mass,
                 here.apply(body.inertia),
                 body.armature,
+                b,
+                b * mass,
             )
         )
     return tuple(bodies)
@@ -201,6 +209,8 @@ def _force_to_parent(body: ScrewBody, state: ScrewState, F: ForceVector) -> Forc
     if body.before is not None:
         return PluckerTransform(state.E, state.r).inverse_apply(F)
     n, f = _screw_force(state.c, state.s, body.distance, F.couple, F.linear)
+    if not is_zero(body.aside):
+        n = n[0] + body.aside * f[2], n[1], n[2] - body.aside * f[0]
     n, f = _screw_force(*body.across[:3], _turned(n), _turned(f))
     return ForceVector(_back(n), _back(f))
 
@@ -220,6 +230,8 @@ def _inertia_to_parent(
     """Inertia in parent coordinates: 15m + 15a a screw, and 2m + 3a for the joint's angle."""
     joint = Screw.of(state.c, state.s, body.distance, body.moment)
     h, I = _screw_inertia(joint, inertia.h, inertia.I)
+    if not is_zero(body.aside):
+        h, I = _moved_aside(body, h, I)
     xx, xy, yy, xz, yz, zz = I
     h, I = _screw_inertia(body.across, _turned(h), (yy, yz, zz, xy, xz, xx))
     yy, yz, zz, xy, xz, xx = I
@@ -243,6 +255,16 @@ def _screw_inertia(
     moved = z + screw.moment
     square = d * (z + moved)
     return (x, y, moved), (xx - t + square, xy, yy + t + square, xz - d * x, yz - d * y, zz)
+
+
+def _moved_aside(
+    body: ScrewBody, h: Vector3, I: linear3.Symmetric3
+) -> Tuple[Vector3, linear3.Symmetric3]:
+    """First moment and rotational inertia of a translation along y, in the old frame."""
+    b, (x, y, z), (xx, xy, yy, xz, yz, zz) = body.aside, h, I
+    moved = y + body.aside_moment
+    square = b * (y + moved)
+    return (x, moved, z), (xx + square, xy - b * x, yy, xz, yz - b * z, zz + square)
 
 
 def _turned(v: Vector3) -> Vector3:

@@ -21,7 +21,7 @@ _ROUNDING = 2e-15
 # Distances along an axis beyond this multiple of that between two frames, as axes have that are
 # parallel but for a small angle, would cost digits.
 _NEAR = 3.0
-_FEW = 15
+_FEW = 15  # bodies of a small model
 
 
 class Turn(NamedTuple):
@@ -74,7 +74,11 @@ class Turn(NamedTuple):
 
 
 class HingeScrews(NamedTuple):
-    """Turns about, and distances along, z, x and z that lead from an axis to the next [m]."""
+    """Turns about, and distances along, z, x and z that lead from an axis to the next [m].
+
+    Before the last there is a translation b along y where the common perpendicular is far away, as
+    that of axes that are nearly parallel; d1 is none then.
+    """
 
     theta0: Turn
     d0: float
@@ -82,6 +86,7 @@ class HingeScrews(NamedTuple):
     a: float
     theta1: Turn
     d1: float
+    b: float = 0.0
 
     @property
     def direction(self) -> float:
@@ -147,35 +152,26 @@ def hinge_frames(model: Model) -> HingeFrames:
     return HingeFrames(subtree, favourite, screws)
 
 
-def has_near_screws(model: Model) -> bool:
-    """Whether a model is a tree of hinges whose Denavit-Hartenberg frames lie near its joints.
-
-    Not those of axes that are nearly parallel, whose common perpendicular may be anywhere, nor
-    where joints follow others.
+def has_free_hinges(model: Model) -> bool:
+    """Whether all joints of a model are revolute and none follows another.
 
     :param model: the model
 
-    >>> from rbd_ros.algorithms.inertia_matrix.hinge_frames import has_near_screws
-    >>> has_near_screws(model)
+    >>> from rbd_ros.algorithms.inertia_matrix.hinge_frames import has_free_hinges
+    >>> has_free_hinges(model)
     True
     """
-    if model.couplings or not all(isinstance(body.joint, Revolute) for body in model.bodies):
-        return False
-    for i, body in model.outward():
-        screws, r = _between_axes(model, i), body.tree_transform.r
-        if max(abs(screws.d0), abs(screws.d1)) > _NEAR * math.sqrt(linear3.dot(r, r)):
-            return False
-    return True
+    return not model.couplings and all(isinstance(x.joint, Revolute) for x in model.bodies)
 
 
-def has_few_near_screws(model: Model) -> bool:
-    """Whether `has_near_screws` holds and a model is small, for functions that compile in no time.
+def has_few_free_hinges(model: Model) -> bool:
+    """Whether `has_free_hinges` holds and a model is small, for functions that compile in no time.
 
     Of larger ones it takes longer to count operations both ways than is gained.
 
     :param model: the model
     """
-    return len(model.bodies) <= _FEW and has_near_screws(model)
+    return len(model.bodies) <= _FEW and has_free_hinges(model)
 
 
 def require_free_hinges(
@@ -238,10 +234,13 @@ def _between_axes(model: Model, i: int) -> HingeScrews:
     else:
         theta0 = Turn(0, 0.0)
     c, s = theta0.cosine_and_sine()
-    a = c * r[0] + s * r[1]
-    d1 = 0.0 if parallel else (s * r[0] - c * r[1]) / sine
+    a, across, b = c * r[0] + s * r[1], c * r[1] - s * r[0], 0.0
+    d1 = 0.0 if parallel else -across / sine
     d0 = r[2] - d1 * E[2][2]
-    d0, a, d1 = (0.0 if abs(x) <= least else x for x in (d0, a, d1))
+    if max(abs(d0), abs(d1)) > _NEAR * math.sqrt(linear3.dot(r, r)):
+        b, d1 = across / E[2][2], 0.0
+        d0 = r[2] - b * sine
+    d0, a, d1, b = (0.0 if abs(x) <= least else x for x in (d0, a, d1, b))
     # What is left when the first two screws are taken off turns about z by theta1.
     along = linear3.apply(E, (c, s, 0.0))
-    return HingeScrews(theta0, d0, Turn.to(E[2][2], sine), a, Turn.to(along[0], -along[1]), d1)
+    return HingeScrews(theta0, d0, Turn.to(E[2][2], sine), a, Turn.to(along[0], -along[1]), d1, b)

@@ -45,14 +45,15 @@ def hinge_mass_matrix(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
 
 def _body(link: ScrewLink) -> ScrewBody:
     """Body as the algorithm takes it. What a hinge excites of an inertia has no mass."""
-    *before, across = (Screw.of(x.c, x.s, x.d, 0.0) for x in link.screws)
+    screws = {x.axis: Screw.of(x.c, x.s, x.d, 0.0) for x in link.screws}
     return ScrewBody(
         link.parent,
-        before[0] if before and link.parent != 0 else None,
-        across,
+        None if link.parent == 0 else screws.get(2),
+        screws[0],
         link.offset,
         link.distance,
         0.0,
         link_inertia(link),
         link.armature,
+        screws[1].distance if 1 in screws else 0.0,
     )

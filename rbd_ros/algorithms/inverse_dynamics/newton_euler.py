@@ -13,7 +13,7 @@ P = tr(I)/2 1 - I the second moments of its mass.
 from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
-from rbd_ros.algorithms.inertia_matrix.hinge_frames import has_few_near_screws
+from rbd_ros.algorithms.inertia_matrix.hinge_frames import has_few_free_hinges
 from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
 from rbd_ros.algorithms.inverse_dynamics.hinge_inverse_dynamics import hinge_inverse_dynamics
 from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
@@ -44,7 +44,7 @@ from rbd_ros.spatial.scalar import Scalar
     source='RBDA 5.3 and 5.4',
     peer='rnea',
     written_out=hinge_inverse_dynamics,
-    possible=has_few_near_screws,
+    possible=has_few_free_hinges,
 )
 def newton_euler(
     model: Model,

@@ -12,16 +12,14 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support import random_trees
+from support.hinge_trees import two_hinges
 from support.tally import Tally
 from support.textbook import Textbook
 
 from rbd_ros.algorithms.inertia_matrix.crba import crba
 from rbd_ros.algorithms.inertia_matrix.crba_by_screws import (
-    cosine_and_sine,
     crba_by_screws,
     general_bodies,
-    has_few_near_screws,
-    has_near_screws,
     Screw,
     screw_states,
     screw_tree,
@@ -170,74 +168,9 @@ def test_other_joints_are_refused():
         screw_tree(model)
 
 
-@pytest.mark.parametrize('quarters', range(-5, 6))
-@pytest.mark.parametrize('more', [0.0, 1e-16, -1e-15, 1e-14, 0.3])
-def test_quarter_turns_of_joints_are_exact(quarters, more):
-    offset = quarters * 0.5 * math.pi + more
-    for angle in (-2.0, 0.0, 0.7):
-        c, s = cosine_and_sine(angle, offset)
-        assert_allclose((c, s), (math.cos(angle + offset), math.sin(angle + offset)), atol=4e-15)
-    if abs(more) < 2e-15:
-        assert {abs(x) for x in cosine_and_sine(0.0, offset)} == {0.0, 1.0}
-
-
-def two_hinges(angle, r):
-    """Two hinges about z, the axis of the second turned about x and its origin at r."""
-    joint = Revolute((0.0, 0.0, 1.0))
-    first, second = random_chain(2).bodies
-    X = PluckerTransform(PluckerTransform.rotation_x(angle).E, r)
-    bodies = (
-        replace(first, joint=joint, tree_transform=PluckerTransform.identity()),
-        replace(second, joint=joint, tree_transform=X),
-    )
-    return replace(random_chain(2), bodies=bodies)
-
-
-@pytest.mark.parametrize(
-    ('angle', 'r', 'near'),
-    [
-        (0.0, (0.3, 0.1, 0.2), True),  # parallel
-        (math.pi, (0.3, 0.1, 0.2), True),
-        (1e-14, (0.3, 0.1, 0.2), True),  # but for rounding
-        (1e-6, (0.3, 0.1, 0.2), False),
-        (math.pi - 1e-6, (0.3, 0.1, 0.2), False),
-        (0.02, (0.3, 0.1, 0.2), False),
-        (0.5, (0.3, 0.1, 0.2), True),
-        (0.02, (0.3, 0.0, 0.0), True),  # the common perpendicular goes through both origins
-        (0.02, (0.0, 0.0, 0.2), True),  # axes meet
-        (0.02, (0.0, 0.0, 0.0), True),
-        (0.24, (0.0, 1.0, 0.0), False),  # distances 1 / tan(0.24) = 4.09 and 1 / sin(0.24) = 4.2
-        (0.25, (0.0, 1.0, 0.0), False),  # 3.92 and 4.04
-        (0.26, (0.0, 1.0, 0.0), True),  # 3.9
-    ],
-)
-def test_screws_are_near_unless_axes_are_nearly_parallel(angle, r, near):
-    assert has_near_screws(two_hinges(angle, r)) is near
-
-
-@pytest.mark.parametrize('n', [15, 16])
-def test_few_hinges_are_fifteen(n):
-    model = two_hinges(0.5, (0.3, 0.1, 0.2))
-    first, second = model.bodies
-    bodies = [first, *(replace(second, parent=i) for i in range(1, n))]
-    model = replace(model, bodies=tuple(bodies))
-    assert has_near_screws(model)
-    assert has_few_near_screws(model) is (n == 15)
-    assert not has_few_near_screws(two_hinges(1e-6, (0.3, 0.1, 0.2)))
-
-
-def test_screws_of_other_joints_are_none():
-    for text in (
-        random_trees.tree(1, 3, ('revolute', 'prismatic'), branching=0.0),
-        random_trees.tree(1, 3, ('revolute',), mimics=1),
-    ):
-        assert not has_near_screws(load_urdf(text))
-
-
 def test_right_angles_and_meeting_axes_leave_exact_zeros():
     """An arm as arms are: what a description's roundings leave is not multiplied by."""
-    third = 1.0 / 3.0
-    model = two_hinges(0.5 * math.pi, (0.0, 0.0, third))
+    model = two_hinges(0.5 * math.pi, (0.0, 0.0, 1.0 / 3.0))
     _, body = screw_tree(model)
     assert body.across.c == 0.0 and abs(body.across.s) == 1.0 and body.across.distance == 0.0
     q = [0.3, 0.4]
