@@ -8,7 +8,7 @@ import pytest
 
 from rbd_ros.model import load_urdf
 from rbd_ros.model.joints import Revolute
-from rbd_ros.model.random_models import random_chain
+from rbd_ros.model.random_models import random_chain, random_tree
 from rbd_ros.spatial import PluckerTransform
 from support import random_trees
 from support.textbook import Textbook
@@ -47,3 +47,23 @@ def two_hinges(angle, r):
         replace(second, joint=joint, tree_transform=X),
     )
     return replace(random_chain(2), bodies=bodies)
+
+
+ANGLES = (0.0, 4e-15, 2e-13, 5e-12, 1e-9, 1e-6, 1e-3, 0.2, 0.32)
+
+
+def nearly_parallel_tree(seed, bodies=8):
+    """Tree of hinges whose axes are parallel, or not quite, as a description's digits leave them.
+
+    Some point the other way; every other joint has its origin on its parent's axis, or next to it.
+    """
+    rng, model = np.random.default_rng(seed), random_tree(bodies, 1.5, seed)
+    made = []
+    for k, body in enumerate(model.bodies):
+        X = PluckerTransform.rotation_z(rng.uniform(-3.0, 3.0))
+        X = PluckerTransform.rotation_x(rng.choice(ANGLES) + rng.choice([0.0, np.pi])) * X
+        X = PluckerTransform.rotation_z(rng.uniform(-3.0, 3.0)) * X
+        r = tuple(rng.uniform(-0.5, 0.5, 3) * ((1.0, 1.0, 1.0) if k % 2 else (0.0, 1e-14, 1.0)))
+        joint = Revolute((0.0, 0.0, 1.0))
+        made.append(replace(body, joint=joint, tree_transform=PluckerTransform(X.E, r)))
+    return replace(model, bodies=tuple(made))
