@@ -5,8 +5,9 @@ The three names below are loaded on first use, so that `import rbd_ros` costs ne
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
+
+from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rbd_ros.model import ModelError
@@ -17,22 +18,11 @@ __all__ = ['ModelError', 'Robot', 'Simulator', '__version__']
 
 __version__ = '0.1.0'
 
-_HOME_OF_NAME = {
-    'ModelError': 'rbd_ros.model',
-    'Robot': 'rbd_ros.robot',
-    'Simulator': 'rbd_ros.simulation',
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for (PEP 562)."""
-    if name not in _HOME_OF_NAME:
-        raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    value = getattr(import_module(_HOME_OF_NAME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """Names of the public interface, imported yet or not."""
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        'ModelError': 'rbd_ros.model',
+        'Robot': 'rbd_ros.robot',
+        'Simulator': 'rbd_ros.simulation',
+    },
+)

@@ -33,7 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--out',
         metavar='PATH',
-        help='folder of the files, made if need be; with --fmu the file (default: NAME.fmu)',
+        help='folder of the files, made if need be; with --fmu a name that ends with .fmu is that '
+        'of the file (default: NAME.fmu here)',
     )
     parser.add_argument(
         '--name', help="name of the library, before those of its functions (default: the robot's)"
@@ -130,15 +131,14 @@ def _write_unit(arguments: argparse.Namespace) -> int:
         arguments.name,
         f'rbd_ros {__version__}',
     )
-    path = Path(arguments.out or f'{unit.identifier}.fmu')
-    # Before a compiler is run for nothing.
-    if path.is_dir() or not path.parent.is_dir():
-        raise ValueError(f'--out {path} cannot be written: it is no file in a folder that exists')
-    binaries = compile_unit(unit)
+    out = Path(arguments.out or '.')
+    path = out if out.suffix == '.fmu' else out / f'{unit.identifier}.fmu'
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        binaries = compile_unit(unit)
         path.write_bytes(unit.archive(binaries))
     except OSError as error:
-        raise ValueError(f'--out {path} cannot be written: {error.strerror or error}') from error
+        raise ValueError(f'--out {out} cannot be written: {error.strerror or error}') from error
     if not binaries:
         print('sources only: there is no C compiler (cc, gcc, clang) for Linux', file=sys.stderr)
     print(path)

@@ -1,4 +1,8 @@
-"""What a kernel computes, in terms that a compiler understands: arrays in, a text, arrays out."""
+"""What a kernel computes, in terms that a compiler understands: arrays in, a text, arrays out.
+
+Passes and the interpreter are imported by the methods that need them: a process whose machine code
+is on disk traces nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,7 @@ from functools import cached_property
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from rbd_ros.compiler.graph import Graph, Value
-from rbd_ros.compiler.passes import along, directional_derivatives, expand
 from rbd_ros.compiler.program import Output, Program, split
-from rbd_ros.compiler.targets.interpreter import interpret
 
 Scalars = Sequence[Any]
 
@@ -29,6 +31,8 @@ class Tangent(NamedTuple):
 
     def directions(self, symbols: Scalars) -> List[Dict[int, Value]]:
         """Rates of an array of symbols along each direction, as the passes want them."""
+        from rbd_ros.compiler.passes import along
+
         if self.rates is None:
             return [along([symbol], [1.0]) for symbol in symbols]
         return [along(symbols, rates) for rates in self.rates(symbols)]
@@ -107,6 +111,8 @@ class Definition:
         return min(program, self.alternative.program(inner_products), key=_operations)
 
     def _traced(self, inner_products: bool) -> Program:
+        from rbd_ros.compiler.passes import expand
+
         graph = Graph()
         symbols = {name: graph.inputs(name, size) for name, size in self.inputs}
         values = [tuple(values) for values in self.evaluate(*symbols.values())]
@@ -126,6 +132,8 @@ class Definition:
         # has written them down.
         if not self.tangents and not self.differentiates:
             return self.evaluate(*arrays)
+        from rbd_ros.compiler.targets.interpreter import interpret
+
         return interpret(self._program, {name: x for (name, _), x in zip(self.inputs, arrays)})
 
     # Traced once: the interpreter runs the same graph at every call.
@@ -137,6 +145,8 @@ class Definition:
         self, graph: Graph, symbols: Dict[str, Any], outputs: Sequence[Tuple[Value, ...]]
     ) -> List[Tuple[Value, ...]]:
         """Flat derivatives of each output along each tangent, found all together."""
+        from rbd_ros.compiler.passes import directional_derivatives
+
         values = [value for each in outputs for value in each]
         directions = [
             direction

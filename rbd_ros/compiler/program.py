@@ -13,7 +13,6 @@ import math
 from typing import Hashable, List, NamedTuple, Sequence, Tuple
 
 from rbd_ros.compiler.graph import Graph, OperationCount, Symbol, Value
-from rbd_ros.compiler.passes.expand import expand
 
 
 class Output(NamedTuple):
@@ -76,6 +75,8 @@ class Program:
         """Return the same program with scalar products written out, see `Definition.program`."""
         if not self.graph.has_inner_products:
             return self
+        from rbd_ros.compiler.passes import expand
+
         values = split(expand(self.graph, self.flat), self.values)
         return replace(self, values=tuple(values))
 

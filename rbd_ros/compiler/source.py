@@ -18,7 +18,8 @@ from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
 _PACKAGE = __name__.partition('.')[0]
 _ROOT = Path(__file__).resolve().parents[1]
 # Regular expressions, since each first call waits for this: a parser takes far longer.
-# Imports for type checkers alone, which change nothing at run time.
+# Imports for type checkers alone, which change nothing at run time; those of a package tell where
+# the names are that it loads on first use.
 _FOR_TYPES = re.compile(r'^if TYPE_CHECKING:\n(?:[ \t].*\n|\n)+', re.MULTILINE)
 _IMPORT = re.compile(
     rf'^[ \t]*from[ \t]+({_PACKAGE}(?:\.\w+)*)[ \t]+import[ \t]+(?:\(([^)]*)\)|(.+))$',
@@ -76,7 +77,7 @@ def _home(source: str, name: str) -> str:
     # `from package import module`
     if _path(f'{source}.{name}') is not None:
         return f'{source}.{name}'
-    for other, original, alias in _imports(_text(source)):
+    for other, original, alias in _imports(_text(source), for_types=True):
         # A package hands on what its modules define; a module's own imports are its own affair,
         # but nobody imports those from it.
         if alias == name:
@@ -85,10 +86,10 @@ def _home(source: str, name: str) -> str:
 
 
 @lru_cache(maxsize=None)
-def _imports(text: str) -> Tuple[Tuple[str, str, str], ...]:
+def _imports(text: str, for_types: bool = False) -> Tuple[Tuple[str, str, str], ...]:
     """Module, name there and name here of all that a text imports from this package."""
     found = []
-    for source, several, one in _IMPORT.findall(_FOR_TYPES.sub('', text)):
+    for source, several, one in _IMPORT.findall(text if for_types else _FOR_TYPES.sub('', text)):
         for item in re.sub('#.*', '', several or one).split(','):
             name, _, alias = (part.strip() for part in item.partition(' as '))
             if name:

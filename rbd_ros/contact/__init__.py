@@ -5,7 +5,9 @@ The names below are loaded on first use: compiling a loop of this room takes non
 
 from __future__ import annotations
 
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
+
+from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rbd_ros.contact.compliant_surfaces import (
@@ -37,16 +39,21 @@ __all__ = [
     'mesh_vertices',
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for (PEP 562)."""
-    if name in __all__:
-        from rbd_ros.contact import detection, ground, mesh, shapes
-
-        for module in (detection, ground, mesh, shapes):
-            if hasattr(module, name):
-                return getattr(module, name)
-        from rbd_ros.contact import compliant_surfaces  # the simulator takes none of it
-
-        return getattr(compliant_surfaces, name)
-    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        'CompliantContact': 'rbd_ros.contact.compliant_surfaces',
+        'ContactParameters': 'rbd_ros.contact.ground',
+        'ContactShapes': 'rbd_ros.contact.detection',
+        'HalfSpace': 'rbd_ros.contact.ground',
+        'HuntCrossleySurface': 'rbd_ros.contact.compliant_surfaces',
+        'LinearSurface': 'rbd_ros.contact.compliant_surfaces',
+        'MeshError': 'rbd_ros.contact.mesh',
+        'SurfaceMemory': 'rbd_ros.contact.compliant_surfaces',
+        'TwoSurfaces': 'rbd_ros.contact.compliant_surfaces',
+        'contact_shapes': 'rbd_ros.contact.shapes',
+        'hull_points': 'rbd_ros.contact.shapes',
+        'in_series': 'rbd_ros.contact.compliant_surfaces',
+        'mesh_vertices': 'rbd_ros.contact.mesh',
+    },
+)

@@ -1,17 +1,24 @@
 """System model of a robot (book chapter 4): bodies, joints, gears and shapes, read from URDF."""
 
-from rbd_ros.model.assembly import assemble, Connection, connectivity
-from rbd_ros.model.equivalent import (
-    equivalent_model,
-    with_inertia_moved,
-    with_inertias_moved_inward,
-)
-from rbd_ros.model.errors import ModelError, SingularMassMatrixError
-from rbd_ros.model.floating_base import with_fixed_base, with_floating_base
-from rbd_ros.model.graph import Arc, ConnectivityGraph, Numbering, ParentArray, SpanningTree
-from rbd_ros.model.joint_registry import register_joint_type
-from rbd_ros.model.model import Body, Coupling, Frame, JointLimits, Link, LoopJoint, Model
-from rbd_ros.model.urdf import load_urdf
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rbd_ros.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from rbd_ros.model.assembly import assemble, Connection, connectivity
+    from rbd_ros.model.equivalent import (
+        equivalent_model,
+        with_inertia_moved,
+        with_inertias_moved_inward,
+    )
+    from rbd_ros.model.errors import ModelError, SingularMassMatrixError
+    from rbd_ros.model.floating_base import with_fixed_base, with_floating_base
+    from rbd_ros.model.graph import Arc, ConnectivityGraph, Numbering, ParentArray, SpanningTree
+    from rbd_ros.model.joint_registry import register_joint_type
+    from rbd_ros.model.model import Body, Coupling, Frame, JointLimits, Link, LoopJoint, Model
+    from rbd_ros.model.urdf import load_urdf
 
 __all__ = [
     'Arc',
@@ -39,3 +46,33 @@ __all__ = [
     'with_inertias_moved_inward',
     'SpanningTree',
 ]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        'Arc': 'rbd_ros.model.graph',
+        'Body': 'rbd_ros.model.model',
+        'Connection': 'rbd_ros.model.assembly',
+        'ConnectivityGraph': 'rbd_ros.model.graph',
+        'Coupling': 'rbd_ros.model.model',
+        'Frame': 'rbd_ros.model.model',
+        'JointLimits': 'rbd_ros.model.model',
+        'Link': 'rbd_ros.model.model',
+        'LoopJoint': 'rbd_ros.model.model',
+        'Model': 'rbd_ros.model.model',
+        'ModelError': 'rbd_ros.model.errors',
+        'Numbering': 'rbd_ros.model.graph',
+        'ParentArray': 'rbd_ros.model.graph',
+        'SingularMassMatrixError': 'rbd_ros.model.errors',
+        'SpanningTree': 'rbd_ros.model.graph',
+        'assemble': 'rbd_ros.model.assembly',
+        'connectivity': 'rbd_ros.model.assembly',
+        'equivalent_model': 'rbd_ros.model.equivalent',
+        'load_urdf': 'rbd_ros.model.urdf',
+        'register_joint_type': 'rbd_ros.model.joint_registry',
+        'with_fixed_base': 'rbd_ros.model.floating_base',
+        'with_floating_base': 'rbd_ros.model.floating_base',
+        'with_inertia_moved': 'rbd_ros.model.equivalent',
+        'with_inertias_moved_inward': 'rbd_ros.model.equivalent',
+    },
+)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import Dict, Iterator, List, Mapping, Sequence, Tuple, TYPE_CHECKING
 
 from rbd_ros.model.errors import unknown_name
-from rbd_ros.model.graph import ParentArray
 from rbd_ros.model.parts import Body, Coupling, Frame, Link
 from rbd_ros.spatial.scalar import Scalar
+
+if TYPE_CHECKING:
+    from rbd_ros.model.graph import ParentArray
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ class GearedTree:
     @cached_property
     def parent_array(self) -> ParentArray:
         """Parents of the bodies, with the supports, children and subtrees that follow."""
+        from rbd_ros.model.graph import ParentArray
+
         return ParentArray(tuple(body.parent for body in self.bodies))
 
     def support(self, i: int) -> List[int]:

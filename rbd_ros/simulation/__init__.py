@@ -9,8 +9,9 @@ The names below are loaded on first use: compiling a loop of this room takes non
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
+
+from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.actuators import DcMotor, JointFriction, Transmission, with_motors
@@ -38,28 +39,23 @@ __all__ = [
     'with_motors',
 ]
 
-# What is no part of the compiled step.
-_EXACT = {
-    'DcMotor': 'actuators',
-    'Event': 'event_driven',
-    'EventDrivenSimulator': 'event_driven',
-    'FaceContact': 'contact_points',
-    'JointFriction': 'actuators',
-    'Rollout': 'adaptive',
-    'SphereContact': 'contact_points',
-    'Transmission': 'actuators',
-    'rollout': 'adaptive',
-    'with_motors': 'actuators',
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for (PEP 562)."""
-    if name in _EXACT:
-        module = import_module(f'rbd_ros.simulation.{_EXACT[name]}')
-        return getattr(module, name)
-    if name in __all__:
-        from rbd_ros.simulation import simulator, world
-
-        return getattr(world if name == 'World' else simulator, name)
-    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        'Contact': 'rbd_ros.simulation.simulator',
+        'DcMotor': 'rbd_ros.simulation.actuators',
+        'Event': 'rbd_ros.simulation.event_driven',
+        'EventDrivenSimulator': 'rbd_ros.simulation.event_driven',
+        'FaceContact': 'rbd_ros.simulation.contact_points',
+        'JointFriction': 'rbd_ros.simulation.actuators',
+        'Rollout': 'rbd_ros.simulation.adaptive',
+        'SimulationStatus': 'rbd_ros.simulation.simulator',
+        'Simulator': 'rbd_ros.simulation.simulator',
+        'Snapshot': 'rbd_ros.simulation.simulator',
+        'SphereContact': 'rbd_ros.simulation.contact_points',
+        'Transmission': 'rbd_ros.simulation.actuators',
+        'World': 'rbd_ros.simulation.world',
+        'rollout': 'rbd_ros.simulation.adaptive',
+        'with_motors': 'rbd_ros.simulation.actuators',
+    },
+)

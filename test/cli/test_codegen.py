@@ -198,6 +198,8 @@ def test_an_fmu_is_one_file(capsys, tmp_path, monkeypatch):
     description = fmpy.read_model_description('other.fmu')
     assert description.coSimulation.modelIdentifier == 'Arm'
     assert 'rk4, soft contact with the ground' in description.description
+    assert main(['codegen', str(arm), '--fmu', '--out', 'new/folder']) == 0
+    assert zipfile.is_zipfile(tmp_path / 'new' / 'folder' / 'ur5.fmu')
 
 
 def test_an_fmu_without_a_compiler_has_sources_only(capsys, tmp_path, monkeypatch):
@@ -218,9 +220,11 @@ def test_what_an_fmu_cannot_have_is_refused_in_one_line(capsys, tmp_path):
     assert '--real float' in refusal(capsys, arm, *out, '--real', 'float')
     assert '--external-forces' in refusal(capsys, arm, *out, '--external-forces', 'tool0')
     assert 'timestep must be positive' in refusal(capsys, arm, *out, '--timestep', '0')
-    assert f'--out {tmp_path}' in refusal(capsys, arm, '--fmu', '--out', tmp_path)
-    missing = tmp_path / 'none' / 'it.fmu'
-    assert f'--out {missing}' in refusal(capsys, arm, '--fmu', '--out', missing)
+    (tmp_path / 'file').touch()
+    (tmp_path / 'folder.fmu').mkdir()
+    for place in ('file', 'file/it.fmu', 'folder.fmu', '/proc/nowhere/it.fmu'):
+        place = tmp_path / place
+        assert f'--out {place} cannot be written' in refusal(capsys, arm, '--fmu', '--out', place)
     assert "'7 axes' is no name in C" in refusal(capsys, arm, *out, '--name', '7 axes')
     assert not (tmp_path / 'it.fmu').exists()
 

@@ -145,6 +145,18 @@ def test_names_are_followed_to_the_module_that_defines_them():
     assert not {'rbd_ros.model.urdf.reader', 'rbd_ros.model', 'rbd_ros.spatial'} & modules
 
 
+@pytest.mark.parametrize(
+    ('text', 'home'),
+    [
+        ('from rbd_ros.model.joints import Revolute\n', 'rbd_ros.model.joints.revolute'),
+        ('from rbd_ros.model import Model\n', 'rbd_ros.model.model'),
+        ('from rbd_ros.contact import ContactShapes\n', 'rbd_ros.contact.detection'),
+    ],
+)
+def test_names_loaded_on_first_use_are_followed_too(text, home):
+    assert source._homes(text) == [home]
+
+
 def test_functions_from_elsewhere_count_by_their_file(tmp_path):
     digests = []
     for k, line in enumerate(('return 1', 'return 2')):

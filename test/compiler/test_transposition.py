@@ -34,7 +34,7 @@ def run(lanes, sizes, shapes, evaluate, inputs, rows=None):
     code = native.MachineCode(native.assemble([functions.batch_function(program, lanes)]))
     count = next(len(x) for x in inputs if x.ndim == 2)
     results = [np.full((count + 2, *shape), SURROUNDED) for shape in shapes]
-    scratch = np.empty(functions.scratch_size(definition.inputs, definition.size, lanes) + 8)
+    scratch = np.empty(lanes * (sum(size for _, size in definition.inputs) + definition.size) + 8)
     strides = np.array([x.shape[1] if x.ndim == 2 else 0 for x in inputs], dtype=np.int64)
     ins = np.array([x.ctypes.data for x in inputs], dtype=np.uintp)
     outs = np.array([y[1:].ctypes.data for y in results], dtype=np.uintp)

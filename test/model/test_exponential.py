@@ -137,6 +137,7 @@ def test_rotation_vectors(rng, size):
 def test_rotation_vectors_of_no_turn_half_a_turn_and_a_tiny_one():
     assert rotation_vector((1.0, 0.0, 0.0, 0.0)) == (0.0, 0.0, 0.0)
     assert rotation_vector((-1.0, 0.0, 0.0, 0.0)) == (0.0, 0.0, 0.0)
-    assert_allclose(rotation_vector((1e-17, 0.6, 0.0, -0.8)), [0.6 * np.pi, 0.0, -0.8 * np.pi])
+    for w in (0.0, 1e-17):
+        assert_allclose(rotation_vector((w, 0.6, 0.0, -0.8)), [0.6 * np.pi, 0.0, -0.8 * np.pi])
     assert_allclose(rotation_vector((1.0, 0.0, 1e-200, 0.0)), [0.0, 2e-200, 0.0])  # no square
     assert_allclose(rotation_vector((-1.0, 0.0, 1e-200, 0.0)), [0.0, -2e-200, 0.0])

@@ -19,6 +19,7 @@ from rbd_ros.model.joints import (
     Floating,
     FloatingInSuccessor,
     Helical,
+    JointType,
     Planar,
     Prismatic,
     RackAndPinion,
@@ -27,7 +28,7 @@ from rbd_ros.model.joints import (
     Spherical,
     Universal,
 )
-from rbd_ros.spatial import linear3, PluckerTransform
+from rbd_ros.spatial import linear3, MotionSubspace, PluckerTransform
 
 SEEDS = range(3)
 
@@ -280,6 +281,57 @@ def test_displacements_of_loop_joints(joint, seed):
 
     assert_allclose(displacement(0.0), 0.0, atol=1e-15)
     assert_allclose(slope(displacement), v, atol=1e-10)
+
+
+class Aside(JointType):
+    """A type such as users write: a pair whose axis, or centre, misses the frame's origin."""
+
+    def __init__(self, pair):
+        self.pair, self.centred = pair, PluckerTransform.translation((0.3, -0.2, 0.5))
+        self.nq, self.nv = pair.nq, pair.nv
+
+    def transform(self, q):
+        return self.centred.inverse() * self.pair.transform(q) * self.centred
+
+    def motion_subspace(self, q):
+        columns = self.pair.motion_subspace(q).columns
+        return MotionSubspace([self.centred.inverse_apply(s) for s in columns])
+
+    def constraint_forces(self, q):
+        return tuple(self.centred.inverse_apply(f) for f in self.pair.constraint_forces(q))
+
+    def neutral(self):
+        return self.pair.neutral()
+
+    @classmethod
+    def examples(cls):
+        return (cls(Revolute((0.0, 0.0, 1.0))),)
+
+
+@pytest.mark.parametrize(
+    'pair',
+    [
+        pair
+        for kind in (Revolute, Prismatic, Helical, Cylindrical, Planar, Spherical)
+        for pair in kind.examples()
+    ],
+    ids=example_id,
+)
+@every_seed
+def test_lower_pairs_whose_axis_misses_the_origin(pair, seed):
+    """Errors change as the forces say, displacements are those of the pair on its axis."""
+    joint, (q, _, _) = Aside(pair), state(pair, seed)
+    X, u = X_of(joint, q), np.random.default_rng(seed).normal(size=6)
+    at = joint.transform(q.tolist())
+    assert_allclose(joint.loop_error(at), np.zeros(6 - joint.nv), atol=1e-14)
+
+    def error(t):
+        return np.array(joint.loop_error(transform_of(expm(-t * dense.crm(u)) @ X)), dtype=float)
+
+    T = [force.to_array() for force in joint.constraint_forces(q.tolist())]
+    assert_allclose(slope(error), [t @ u for t in T], atol=1e-9)
+    expected = pair.displacement_at(pair.transform(q.tolist()))
+    assert_allclose(joint.displacement_at(at), expected, atol=1e-13)
 
 
 # -- single types ---------------------------------------------------------------------------------

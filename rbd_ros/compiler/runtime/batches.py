@@ -134,13 +134,14 @@ class BatchFunction:
     """Machine code for the rows of a batch, and how they are shared.
 
     :param address: of the function `batch` (targets/llvm/functions.py)
-    :param scratch: numbers in its scratch array
+    :param numbers: how many numbers of a row go in and come out
     :param seconds: estimate of the time that a row takes, positive, see `estimated_seconds`
     """
 
-    def __init__(self, address: int, scratch: int, seconds: float):
+    def __init__(self, address: int, numbers: int, seconds: float):
         lanes = native.simd_lanes()
-        self.address, self.scratch_size = address, 8 * scratch
+        #: Bytes of a scratch array: a group of rows, and its results.
+        self.address, self.scratch_size = address, 8 * lanes * numbers
         #: Rows of a batch up to which it is done without letting other threads run, up to which
         #: it is done alone, and of a chunk otherwise.
         self.kept_rows = max(lanes, int(_KEPT / seconds))

@@ -23,13 +23,15 @@ from rbd_ros.compiler.runtime import builtin, calls, handles, kernel_builtin, re
 from rbd_ros.compiler.runtime.batches import BatchFunction, estimated_seconds
 from rbd_ros.compiler.runtime.call_table import CallTable
 from rbd_ros.compiler.runtime.randomness import generator
-from rbd_ros.compiler.targets.llvm import functions, native
+from rbd_ros.compiler.targets.llvm import native
 
 _FLOAT64 = np.dtype(np.float64)
 
 Array = NDArray[np.float64]
 #: What a kernel returns: an array, a number, or a named tuple of such.
 Result = Union[Array, float, Tuple[Any, ...]]
+#: Text of a function, and the declarations that it needs.
+Function = Tuple[str, List[str]]
 
 
 class BaseKernel:
@@ -250,18 +252,7 @@ class Kernel(BaseKernel):
                 **native.versions(),
             }
         )
-        self._single_code, self.count = self._code(
-            'one',
-            lambda program: [
-                functions.core_function(program),
-                (
-                    kernel_builtin.builtin_function(
-                        definition.inputs, definition.outputs, definition.numbers
-                    ),
-                    [],
-                ),
-            ],
-        )
+        self._single_code, self.count = self._code('one', self._single_functions)
         self.address = self._single_code.address('packed')
         self._own_arrays = reuse.own_arrays(definition.outputs)
         self._batch_code: Optional[native.MachineCode] = None
@@ -310,7 +301,7 @@ class Kernel(BaseKernel):
     def _code(
         self,
         part: str,
-        build: Callable[[Program], list],
+        build: Callable[[Program], List[Function]],
     ) -> Tuple[native.MachineCode, OperationCount]:
         """Machine code of a part and its operations, from disk or made anew."""
         name = cache.entry_name(self.definition.name, part, self._digest)
@@ -327,6 +318,22 @@ class Kernel(BaseKernel):
         cache.store(name, {'count': asdict(program.count)}, object_file)
         return native.MachineCode(object_file), program.count
 
+    # Both import what writes LLVM text when there is something to compile, which takes a tenth of
+    # the time in which a process with all machine code on disk is ready.
+    def _single_functions(self, program: Program) -> List[Function]:
+        from rbd_ros.compiler.targets.llvm import functions
+
+        definition = self.definition
+        called = kernel_builtin.builtin_function(
+            definition.inputs, definition.outputs, definition.numbers
+        )
+        return [functions.core_function(program), (called, [])]
+
+    def _batch_functions(self, program: Program) -> List[Function]:
+        from rbd_ros.compiler.targets.llvm import functions
+
+        return [functions.batch_function(program, native.simd_lanes())]
+
     @cached_property
     def _core(self) -> Callable:
         pointers = [ctypes.c_void_p] * (len(self.definition.inputs) + len(self._shapes))
@@ -337,15 +344,12 @@ class Kernel(BaseKernel):
         with native.compile_lock:
             # Another thread may have made it while this one waited for the lock.
             if self._rows is None:
-                definition, lanes = self.definition, native.simd_lanes()
-                self._batch_code, count = self._code(
-                    'batch',
-                    lambda program: [functions.batch_function(program, lanes)],
-                )
+                self._batch_code, count = self._code('batch', self._batch_functions)
+                numbers = sum(self.input_sizes) + self.output_size
                 rows = BatchFunction(
                     self._batch_code.address('batch'),
-                    functions.scratch_size(definition.inputs, definition.size, lanes),
-                    estimated_seconds(count, sum(self.input_sizes) + definition.size),
+                    numbers,
+                    estimated_seconds(count, numbers),
                 )
                 if self._call_table is not None:
                     self._call_table.allow_batches(rows)

@@ -3,7 +3,3 @@
 llvm/ is machine code for this processor, c99.py a function in C, interpreter.py a run on numbers
 without a compiler. Whatever takes a `Program` is one more.
 """
-
-from rbd_ros.compiler.targets.interpreter import interpret
-
-__all__ = ['interpret']

@@ -1,25 +1,33 @@
 """Joint types and their jcalc (book 4.4, table 4.1): one file a type, all with the same methods.
 
-What the methods mean is written in `joint_type.py`.
+What the methods mean is written in `joint_type.py`. The names below are loaded on first use: a
+robot has one or two types.
 """
 
-from rbd_ros.model.joints.cylindrical import Cylindrical
-from rbd_ros.model.joints.fixed import Fixed
-from rbd_ros.model.joints.floating import Floating
-from rbd_ros.model.joints.floating_in_successor import FloatingInSuccessor
-from rbd_ros.model.joints.helical import Helical
-from rbd_ros.model.joints.joint_type import JointState, JointType
-from rbd_ros.model.joints.planar import Planar
-from rbd_ros.model.joints.planar_in_successor import PlanarInSuccessor
-from rbd_ros.model.joints.prismatic import Prismatic
-from rbd_ros.model.joints.rack_and_pinion import RackAndPinion
-from rbd_ros.model.joints.reversed import reverse, Reversed
-from rbd_ros.model.joints.revolute import Revolute
-from rbd_ros.model.joints.rheonomic import Harmonic, Polynomial, Rheonomic
-from rbd_ros.model.joints.sphere_in_cylinder import SphereInCylinder
-from rbd_ros.model.joints.spherical import Spherical
-from rbd_ros.model.joints.spherical_yaw_pitch_roll import SphericalYawPitchRoll
-from rbd_ros.model.joints.universal import Universal
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rbd_ros.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from rbd_ros.model.joints.cylindrical import Cylindrical
+    from rbd_ros.model.joints.fixed import Fixed
+    from rbd_ros.model.joints.floating import Floating
+    from rbd_ros.model.joints.floating_in_successor import FloatingInSuccessor
+    from rbd_ros.model.joints.helical import Helical
+    from rbd_ros.model.joints.joint_type import JointState, JointType
+    from rbd_ros.model.joints.planar import Planar
+    from rbd_ros.model.joints.planar_in_successor import PlanarInSuccessor
+    from rbd_ros.model.joints.prismatic import Prismatic
+    from rbd_ros.model.joints.rack_and_pinion import RackAndPinion
+    from rbd_ros.model.joints.reversed import reverse, Reversed
+    from rbd_ros.model.joints.revolute import Revolute
+    from rbd_ros.model.joints.rheonomic import Harmonic, Polynomial, Rheonomic
+    from rbd_ros.model.joints.sphere_in_cylinder import SphereInCylinder
+    from rbd_ros.model.joints.spherical import Spherical
+    from rbd_ros.model.joints.spherical_yaw_pitch_roll import SphericalYawPitchRoll
+    from rbd_ros.model.joints.universal import Universal
 
 __all__ = [
     'Fixed',
@@ -44,3 +52,30 @@ __all__ = [
     'SphericalYawPitchRoll',
     'Universal',
 ]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        'Cylindrical': 'rbd_ros.model.joints.cylindrical',
+        'Fixed': 'rbd_ros.model.joints.fixed',
+        'Floating': 'rbd_ros.model.joints.floating',
+        'FloatingInSuccessor': 'rbd_ros.model.joints.floating_in_successor',
+        'Harmonic': 'rbd_ros.model.joints.rheonomic',
+        'Helical': 'rbd_ros.model.joints.helical',
+        'JointState': 'rbd_ros.model.joints.joint_type',
+        'JointType': 'rbd_ros.model.joints.joint_type',
+        'Planar': 'rbd_ros.model.joints.planar',
+        'PlanarInSuccessor': 'rbd_ros.model.joints.planar_in_successor',
+        'Polynomial': 'rbd_ros.model.joints.rheonomic',
+        'Prismatic': 'rbd_ros.model.joints.prismatic',
+        'RackAndPinion': 'rbd_ros.model.joints.rack_and_pinion',
+        'Reversed': 'rbd_ros.model.joints.reversed',
+        'Revolute': 'rbd_ros.model.joints.revolute',
+        'Rheonomic': 'rbd_ros.model.joints.rheonomic',
+        'SphereInCylinder': 'rbd_ros.model.joints.sphere_in_cylinder',
+        'Spherical': 'rbd_ros.model.joints.spherical',
+        'SphericalYawPitchRoll': 'rbd_ros.model.joints.spherical_yaw_pitch_roll',
+        'Universal': 'rbd_ros.model.joints.universal',
+        'reverse': 'rbd_ros.model.joints.reversed',
+    },
+)

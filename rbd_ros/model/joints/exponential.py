@@ -21,7 +21,9 @@ def rotation_vector(quaternion: Scalars) -> Tuple[Scalar, Scalar, Scalar]:
     square = x * x + y * y + z * z
     sine = sqrt(where_positive(square, square, 1.0))
     cosine = absolute(w)
-    turned = where_positive(square, 2.0 * arctan2(sine, cosine) / sine, 2.0 / cosine)
+    # The limit at no turn; at half a turn, where it is not taken, it must not divide by zero.
+    limit = 2.0 / where_positive(cosine, cosine, 1.0)
+    turned = where_positive(square, 2.0 * arctan2(sine, cosine) / sine, limit)
     scale = where_positive(-w, -turned, turned)
     return scale * x, scale * y, scale * z
 

@@ -2,7 +2,8 @@
 
 A lower pair has the same motion subspace S and constraint forces T wherever it is. These
 functions are the defaults of `JointType.loop_error` and `displacement_at`; a screw is a pair with
-a freedom that both turns and slides, along one axis through the frame's origin.
+a freedom that both turns and slides along one axis. Where the axis misses the frame's origin, they
+look at the same pair in frames whose origins lie on it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from rbd_ros.model.joints.exponential import rotation_vector
 from rbd_ros.spatial import linear3, MotionSubspace, MotionVector, PluckerTransform
 from rbd_ros.spatial.linear3 import Matrix3, Vector3
 from rbd_ros.spatial.scalar import cos, four_quadrant_angle, Scalar, sin
+
+# Of squared lengths, what is zero but for rounding
+_ROUNDING = 1e-28
 
 
 def position_error(X: PluckerTransform, S: MotionSubspace) -> MotionVector:
@@ -25,6 +29,11 @@ def position_error(X: PluckerTransform, S: MotionSubspace) -> MotionVector:
     :param S: motion subspace of the pair
     :return: the displacement in successor coordinates [rad, m]
     """
+    centre = _centre(S)
+    if any(centre):
+        moved = PluckerTransform.translation(centre)
+        error = position_error(moved * X * moved.inverse(), _seen_from(moved, S))
+        return moved.inverse_apply(error)
     axes = _axes(S)
     E = X.E
     turned = linear3.ZERO3  # a pair that turns in all ways has no wrong orientation
@@ -57,6 +66,10 @@ def displacement(X: PluckerTransform, S: MotionSubspace) -> Tuple[Scalar, ...]:
     :param X: transform from predecessor to successor coordinates
     :param S: motion subspace of the pair
     """
+    centre = _centre(S)
+    if any(centre):
+        moved = PluckerTransform.translation(centre)
+        return displacement(moved * X * moved.inverse(), _seen_from(moved, S))
     turned = _rotation(X.E, _axes(S))
     result: List[Scalar] = []
     for s in S.columns:
@@ -119,6 +132,30 @@ def rotation_of(E: Matrix3) -> Tuple[Scalar, Scalar, Scalar]:
 def _sine_cosine(E: Matrix3, axis: Vector3) -> Tuple[Scalar, Scalar]:
     """Twice the sine and cosine of a rotation about an axis."""
     return linear3.dot(twice_sine(E), axis), E[0][0] + E[1][1] + E[2][2] - 1.0
+
+
+def _centre(S: MotionSubspace) -> Vector3:
+    """Point on the axis of a pair, or on all of its axes, nearest to the origin, (3,)."""
+    turning = [s for s in S.columns if any(s.angular)]
+    centre = linear3.ZERO3
+    for s in turning:
+        foot = linear3.cross(s.angular, s.linear)
+        # Along the axis of a screw there is rounding across it.
+        if linear3.dot(foot, foot) > _ROUNDING * linear3.dot(s.linear, s.linear):
+            # Of axes at right angles each knows the centre but for what is along itself.
+            centre = linear3.add(centre, linear3.scale(1.0 if len(turning) == 1 else 0.5, foot))
+    return centre
+
+
+def _seen_from(moved: PluckerTransform, S: MotionSubspace) -> MotionSubspace:
+    """Motion subspace in another frame, what is zero there but for rounding left out."""
+    columns = []
+    for s in S.columns:
+        m = moved * s
+        if linear3.dot(m.linear, m.linear) <= _ROUNDING * linear3.dot(s.linear, s.linear):
+            m = MotionVector(m.angular, linear3.ZERO3)
+        columns.append(m)
+    return MotionSubspace(columns)
 
 
 def _axes(S: MotionSubspace) -> List[Vector3]:

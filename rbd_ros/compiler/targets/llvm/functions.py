@@ -5,7 +5,8 @@
   outputs, for calls from compiled loops;
 * ``table(ins, outs)``: one state, its pointers in two tables;
 * ``batch(ins, strides, outs, scratch, first, last)``: rows `first` to `last` of a batch, W at a
-  time; an input with stride 0 is the same for all rows.
+  time; an input with stride 0 is the same for all rows. `scratch` holds W numbers for each that
+  goes in and each that comes out, and is aligned to vectors of them.
 
 The first three live in one module with the builtin for Python (runtime/kernel_builtin.py), the
 last in another.
@@ -18,7 +19,6 @@ from typing import Dict, Hashable, List, Tuple
 
 from rbd_ros.compiler.graph import Value
 from rbd_ros.compiler.program import identity, Output, Program
-from rbd_ros.compiler.targets.llvm.poison import Inputs
 from rbd_ros.compiler.targets.llvm.straight_line import straight_line
 from rbd_ros.compiler.targets.llvm.transposition import (
     gather_function,
@@ -59,14 +59,6 @@ def core_function(program: Program) -> Tuple[str, List[str]]:
         + '\n  ret void\n}\n'
     )
     return text, declarations
-
-
-def scratch_size(inputs: Inputs, outputs: int, lanes: int) -> int:
-    """Doubles in the scratch array of `batch`, which must be aligned to vectors of `lanes`.
-
-    :param outputs: how many numbers come out
-    """
-    return lanes * (sum(size for _, size in inputs) + outputs)
 
 
 def batch_function(program: Program, lanes: int) -> Tuple[str, List[str]]:

@@ -13,8 +13,6 @@ try:  # with the package, so that the first call of a function need not wait for
 except ImportError:
     llvmlite = None
 
-from rbd_ros.compiler.targets.llvm import typed_pointers
-
 # Of code generation; the graph is simplified already, so no passes over the LLVM text are run, and
 # higher levels were measured to take longer and give the same code.
 _OPTIMISATION = 1
@@ -150,7 +148,11 @@ def module_text(functions: Sequence[Tuple[str, Sequence[str]]]) -> str:
     # Each once, as LLVM insists; sorted, so that the same kernel always has the same text.
     declarations = sorted({line for _, lines in functions for line in lines})
     text = '\n'.join([*(text for text, _ in functions), *declarations])
-    return text if _llvmlite_version() >= _OPAQUE_POINTERS else typed_pointers.lower(text)
+    if _llvmlite_version() >= _OPAQUE_POINTERS:
+        return text
+    from rbd_ros.compiler.targets.llvm import typed_pointers
+
+    return typed_pointers.lower(text)
 
 
 def assemble(functions: Sequence[Tuple[str, Sequence[str]]]) -> bytes:
