@@ -31,8 +31,12 @@ class Turn(NamedTuple):
     :param rest: what is to be added, at most an eighth of a turn [rad]
 
     >>> from rbd_ros.algorithms.inertia_matrix.hinge_frames import Turn
-    >>> Turn.to(0.0, -2.0), Turn(1, 0.1).plus(Turn(3, 0.2)), Turn(2, 0.0).cosine_and_sine()
-    ((3, 0), (0, 0.3), (-1, 0))
+    >>> Turn.to(0.0, -2.0)
+    Turn(quarters=3, rest=0.0)
+    >>> np.array(Turn(2, 0.0).cosine_and_sine())
+    array([-1.,  0.])
+    >>> np.round(Turn(1, 0.1).plus(Turn(3, 0.2)).rest, 6)
+    0.3
     """
 
     quarters: int
@@ -96,7 +100,7 @@ class HingeScrews(NamedTuple):
     def with_d1(self, d1: float) -> HingeScrews:
         """Screws between the same axes, which are parallel, with their perpendicular elsewhere."""
         d0 = self.d0 + self.direction * (self.d1 - d1)
-        least = _ROUNDING * (abs(self.d0) + abs(self.d1) + abs(d1))
+        least = _ROUNDING * (abs(self.d0) + abs(self.d1))
         return self._replace(
             d0=0.0 if abs(d0) <= least else d0, d1=0.0 if abs(d1) <= least else d1
         )

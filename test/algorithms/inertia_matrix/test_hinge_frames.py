@@ -17,6 +17,7 @@ from rbd_ros.algorithms.inertia_matrix.hinge_frames import (
     has_few_free_hinges,
     has_free_hinges,
     hinge_frames,
+    HingeScrews,
     require_free_hinges,
     to_axis,
     Turn,
@@ -160,6 +161,22 @@ def test_far_perpendiculars_are_left_for_a_translation(angle, r, b):
     assert (second.b != 0.0) is b
     assert not b or second.d1 == 0.0
     assert second.direction == ({0.0: 1.0, 1e-15: 1.0, math.pi: -1.0}.get(angle, 0.0))
+
+
+@pytest.mark.parametrize('direction', [1.0, -1.0])
+def test_perpendiculars_of_parallel_axes_move_along_them(direction):
+    """What is left of distances by rounding is none."""
+    alpha = Turn(0 if direction > 0.0 else 2, 0.0)
+    screws = HingeScrews(Turn(0, 0.1), -0.1 * direction, alpha, 0.2, Turn(1, 0.0), 0.3)
+    assert screws.direction == direction
+    assert screws.with_d1(0.2)._replace(d0=-0.1 * direction, d1=0.3) == screws
+    assert (screws.with_d1(0.2).d0, screws.with_d1(0.2).d1) == (0.0, 0.2)
+    assert screws.with_d1(1e-14).d1 == 1e-14 and screws.with_d1(1e-17).d1 == 0.0
+    assert screws.with_d1(1e-14).d0 == pytest.approx(0.2 * direction, rel=1e-12)
+    assert screws.with_d1(0.2 + 1e-14).d0 != 0.0
+    far = screws._replace(d0=-(0.1 + 0.2) * direction, d1=0.0)
+    assert far.with_d1(-0.3).d0 == 0.0
+    assert far._replace(d0=0.0, d1=0.1 + 0.2).with_d1(0.3).d0 == 0.0
 
 
 def test_axes_that_coincide_or_meet_take_no_rounding_along():
