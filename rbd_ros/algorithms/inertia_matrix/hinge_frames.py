@@ -151,8 +151,8 @@ def hinge_frames(model: Model) -> HingeFrames:
         if screws[i].direction and i not in upright:
             first = screws[favourite[body.parent]]
             d0 = -screws[body.parent].d1 if first.direction else first.d0
-            moved = screws[i].d1 + screws[i].direction * (screws[i].d0 - d0)
-            screws[i] = screws[i].with_d1(moved)
+            # d1 is none so far
+            screws[i] = screws[i].with_d1(screws[i].direction * (screws[i].d0 - d0))
     return HingeFrames(subtree, favourite, screws)
 
 
