@@ -142,6 +142,13 @@ class Declaration:
             return self.instead.algorithm.suited_to(model)
         return self
 
+    def as_it_is(self) -> Declaration:
+        """The same on the model as it is, also where an equivalent one has the same results."""
+        instead = self.instead
+        if instead is not None:
+            instead = instead._replace(algorithm=instead.algorithm.as_it_is())
+        return replace(self, model=AS_IT_IS, instead=instead)
+
     def __call__(self, model: Model, arguments: Mapping[str, Any]) -> Tuple[Any, ...]:
         """Run the text; flat lists of the outputs in independent coordinates, no derivatives.
 

@@ -201,7 +201,7 @@ def _peer(
 
 
 def _row(robot: Robot, case: Case, seconds: float, shown: Progress) -> Dict[str, Any]:
-    count = _operations(robot, case.function)
+    count, itself = (_operations(robot, case.function, equivalent) for equivalent in (True, False))
     shown.step(f'{case.label}: single calls')
     single = compare(case.single, case.peer_single, seconds)
     shown.step(f'{case.label}: batch on one core')
@@ -216,6 +216,7 @@ def _row(robot: Robot, case: Case, seconds: float, shown: Progress) -> Dict[str,
         'function': case.function,
         'label': case.label,
         'operations': count,
+        'operations_of_the_model_itself': itself,
         'single': single.as_dict(),
         'batch_one_core': one_core.as_dict(),
         'batch_all_cores': values,
@@ -223,8 +224,8 @@ def _row(robot: Robot, case: Case, seconds: float, shown: Progress) -> Dict[str,
     }
 
 
-def _operations(robot: Robot, function: str) -> Optional[Dict[str, int]]:
-    options = {}
+def _operations(robot: Robot, function: str, equivalent: bool) -> Optional[Dict[str, int]]:
+    options: Dict[str, Any] = {'equivalent': equivalent}
     if function == 'jacobian':
         from rbd_ros.cli.measurement.cases import last_link
 
@@ -251,13 +252,15 @@ def report(facts: Dict[str, Any]) -> List[str]:
         'Times per state in ns, medians; x: how many times faster than Pinocchio called from '
         'Python;',
         f'batches of {facts["batch"]} states against as many in a loop; first calls in fresh '
-        'processes',
+        'processes;',
+        'saved: operations that are saved by a dynamically equivalent model with fewer parameters',
         '',
     ]
     head = [
         (
             '',
             'operations',
+            '',
             '',
             'one call',
             '',
@@ -269,7 +272,10 @@ def report(facts: Dict[str, Any]) -> List[str]:
             'first [ms]',
             '',
         ),
-        ('function', 'mul+add', 'angles', 'ns', 'pin', 'x', 'ns', 'x', 'ns', 'x', 'new', 'cached'),
+        (
+            *('function', 'mul+add', 'saved', 'angles', 'ns', 'pin', 'x', 'ns', 'x', 'ns', 'x'),
+            *('new', 'cached'),
+        ),
     ]
     rows = [_text_row(row) for row in facts['rows']]
     lines += columns([*head, *rows], rule_after=len(head))
@@ -286,9 +292,11 @@ def report(facts: Dict[str, Any]) -> List[str]:
 
 def _text_row(row: Dict[str, Any]) -> Tuple[str, ...]:
     count, single, first = row['operations'], row['single'], row['first_call']
+    itself = row['operations_of_the_model_itself']
     return (
         row['label'],
         '-' if count is None else f'{count["multiplications"]}+{count["additions"]}',
+        '-' if count is None else f'{100.0 * _saved(count, itself):.0f}%',
         '-' if count is None else str(count['angles']),
         number(single['ours_ns']),
         number(single['theirs_ns']),
@@ -300,6 +308,12 @@ def _text_row(row: Dict[str, Any]) -> Tuple[str, ...]:
         '-' if first is None else f'{1e3 * first["cold"]["call_processor"]:.0f}',
         '-' if first is None else f'{1e3 * first["cached"]["call_processor"]:.0f}',
     )
+
+
+def _saved(count: Dict[str, int], itself: Dict[str, int]) -> float:
+    """Share of the arithmetic of the model itself that its equivalent saves."""
+    ours, more = (x['multiplications'] + x['additions'] for x in (count, itself))
+    return 1.0 - ours / more if more else 0.0
 
 
 def number(value: Optional[float]) -> str:

@@ -12,7 +12,7 @@ from rbd_ros.compiler.targets.c99_loops import loop_module
 from rbd_ros.contact import HalfSpace
 from rbd_ros.model import ModelError
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.loop_assembly import assemble_loops
+from rbd_ros.simulation.closed_start import close_start
 from rbd_ros.simulation.state import STEPS
 from rbd_ros.simulation.stepping import advance, close_loops, place_on_ground
 from rbd_ros.simulation.world import World
@@ -81,7 +81,7 @@ def physics(
     module = loop_module(entries, world.fields, ['plant'], name_of, 'step_')
     start = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
     if robot.model.loops:
-        start = assemble_loops(robot, start, np.zeros(robot.nv)).q
+        start = close_start(robot, start, np.zeros(robot.nv)).q
     close = f'{module.entries[-1]}(world)' if robot.model.loops else '((void)world, -1)'
     place = f'{module.entries[1]}(world)' if has_ground else '(void)world'
     source = '\n'.join(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from rbd_ros.algorithms.articulated_body.handle_equation import HandleEquation, HandleResponse
@@ -19,6 +20,25 @@ if TYPE_CHECKING:
         FrameVelocityDerivatives,
         JacobianGradient,
     )
+
+
+class SingularTaskError(ValueError):
+    """A frame cannot move in some direction where it is: operational inertia does not exist.
+
+    :param directions: motions that are lost, (k, 6), or (k, 3) of a point, of length 1 in the
+        units of the Jacobian's rows
+
+    >>> from rbd_ros.robot.frame import SingularTaskError
+    >>> try:
+    ...     robot.frame('tool0').require_regular(np.zeros(6))
+    ... except SingularTaskError as error:
+    ...     error.directions.shape
+    (3, 6)
+    """
+
+    def __init__(self, message: str, directions: Array):
+        super().__init__(message)
+        self.directions = directions
 
 
 class RobotFrame(Compiled):
@@ -195,7 +215,7 @@ class RobotFrame(Compiled):
     def operational_inertia(self, q: ArrayLike, *, out: Out = None) -> Array:
         """Inertia of the whole robot as felt at the frame, (J H^-1 J^T)^-1, (6, 6).
 
-        It grows without bound where the Jacobian loses rank.
+        It grows without bound where the Jacobian loses rank, which `require_regular` finds out.
 
         :raises ModelError: if fewer than six freedoms move the frame
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
@@ -212,7 +232,7 @@ class RobotFrame(Compiled):
     ) -> OperationalDynamics:
         """Equation of motion of the frame: Lambda a + mu + p = F, with tau = J^T F.
 
-        It grows without bound where the Jacobian loses rank.
+        It grows without bound where the Jacobian loses rank, which `require_regular` finds out.
 
         :param out: arrays for all five
         :return: Lambda, (6, 6), mu and p, (6,) [N m, N], the dynamically consistent generalized
@@ -248,6 +268,48 @@ class RobotFrame(Compiled):
         ((3, 3), array([35.153, 28.592, 52.85 ]))
         """
         return self._call('translational_operational_dynamics', (q, v), None, out)
+
+    def require_regular(
+        self, q: ArrayLike, *, translational: bool = False, tolerance: float = 1e-6
+    ) -> None:
+        """Raise where the frame cannot move in all directions.
+
+        There, `operational_inertia` and `operational_dynamics` are without bound: their numbers
+        are huge, or none. They do not look for it themselves: it takes longer than they do.
+
+        :param q: configuration, (nq,) [rad, m], or a batch, (N, nq)
+        :param translational: whether only the frame's origin has to move in all directions
+        :param tolerance: singular values of the Jacobian, by its largest, that count as zero
+        :raises SingularTaskError: naming the frame, and the directions that are lost
+
+        >>> robot.frame('tool0').require_regular(q)  # nothing is lost
+        >>> robot.frame('tool0').require_regular(np.zeros(6))  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        rbd_ros.robot.frame.SingularTaskError: frame 'tool0' can move in 3 of 6 directions: ...
+        """
+        if translational:
+            J = np.asarray(self.point_jacobian(q, np.zeros(3)))
+        else:
+            J = np.asarray(self.jacobian(q))
+        for k, one in enumerate(J if J.ndim == 3 else [J]):
+            U, values, _ = np.linalg.svd(one)
+            rank = int((values > tolerance * values.max(initial=0.0)).sum())
+            size = len(one)
+            if rank == size:
+                continue
+            lost = [np.array2string(x, separator=', ') for x in np.round(U.T[rank:], 3) + 0.0]
+            raise SingularTaskError(
+                f'frame {self.name!r} can move in {rank} of {size} directions'
+                + (f' in state {k}' if J.ndim == 3 else '')
+                + f': not along {", ".join(lost)} '
+                + (
+                    '(x, y, z of the base)'
+                    if size == 3
+                    else f'(turning, moving; {self.reference})'
+                ),
+                U.T[rank:],
+            )
 
     @computes('handle_response')
     def response(

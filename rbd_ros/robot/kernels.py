@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, Optional, Tuple, Union
 from rbd_ros.algorithms import catalogue, find
 from rbd_ros.algorithms.declaration import Declaration, declaration_of
 from rbd_ros.compiler import compile_lock, make_kernel, why_unavailable
+from rbd_ros.compiler.graph import OperationCount
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel, Kernel
 from rbd_ros.model import Model, ModelError
 from rbd_ros.robot.variants import check, definition, Variant, variant
@@ -51,6 +52,15 @@ class Kernels:
         except TypeError:
             pass
         return kernel
+
+    def operations_as_it_is(self, algorithm: Algorithm, **options: Any) -> OperationCount:
+        """Operations of a kernel that were made of the model itself, not of an equivalent one.
+
+        :param algorithm: name in the catalogue, or a declared function
+        :param options: as of `get`
+        """
+        chosen = variant(self.model, declared(algorithm).as_it_is(), **options)
+        return definition(self.model, chosen).program(inner_products=True).count
 
     def _of_variant(self, chosen: Variant) -> AnyKernel:
         kernel = self._by_variant.get(chosen)

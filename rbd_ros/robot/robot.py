@@ -252,13 +252,25 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
         """
         return self._kernels.get(algorithm, **options)
 
-    def operation_count(self, name: Algorithm, **options: Any) -> Optional[OperationCount]:
+    def operation_count(
+        self, name: Algorithm, equivalent: bool = True, **options: Any
+    ) -> Optional[OperationCount]:
         """Number of operations of an algorithm's machine code, by kind; None without a compiler.
 
-        Arguments are those of `kernel`.
+        Other arguments are those of `kernel`.
+
+        :param equivalent: False counts what the machine code would take if it were made of the
+            model itself, not of one with the same equations of motion and fewer parameters (book
+            9.7)
 
         >>> count = robot.operation_count('gravity_torque')
         >>> count is None or count.multiplications < 200  # None without a compiler
         True
+        >>> itself = robot.operation_count('gravity_torque', equivalent=False)
+        >>> count is None or itself.multiplications > count.multiplications
+        True
         """
-        return self.kernel(name, **options).count
+        count = self.kernel(name, **options).count
+        if count is None or equivalent:
+            return count
+        return self._kernels.operations_as_it_is(name, **options)

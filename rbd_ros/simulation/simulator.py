@@ -519,10 +519,10 @@ class Simulator:
                 f'link {world.geometries[shape].link!r} starts {1e3 * depth:.1f} mm deep in '
                 'the ground; contact_links chooses which links touch it'
             )
-        if world.assembly is not None:
+        if world.closed_start is not None:
             for what, change, unit in (
-                ('are open there: it is', world.assembly.displacement, 'rad, m'),
-                ('do not allow its velocity, which is', world.assembly.change, 'rad/s, m/s'),
+                ('are open there: it is', world.closed_start.displacement, 'rad, m'),
+                ('do not allow its velocity, which is', world.closed_start.change, 'rad/s, m/s'),
             ):
                 most = int(np.argmax(np.abs(change)))
                 if abs(change[most]) > NEARLY_CLOSED:
@@ -530,7 +530,7 @@ class Simulator:
                         f'the loops {what} changed at the start, most at joint '
                         f'{world.joint_of(most)!r}, by {change[most]:.3g} [{unit}]'
                     )
-            for loop, part in world.assembly.rounded:
+            for loop, part in world.closed_start.rounded:
                 warn(
                     f'loop joint {loop!r} has a constraint that is redundant but for {part:.1g} '
                     'of its size, as by axes that should be parallel and are rounded: it will '

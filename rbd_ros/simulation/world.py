@@ -19,7 +19,7 @@ from rbd_ros.simulation.state import State, STEPS
 from rbd_ros.simulation.stepping import advance, place_on_ground, REFUSED
 
 if TYPE_CHECKING:
-    from rbd_ros.simulation.loop_assembly import Assembly
+    from rbd_ros.simulation.closed_start import ClosedStart
 
 #: Guard on the speed of joints [rad/s or m/s].
 SPEED_LIMIT = 2000.0
@@ -106,7 +106,7 @@ class World:
         self.record = Record(self.fields)
         self.start_time = 0.0
         #: How the loops were closed at the last reset; None without loops.
-        self.assembly: Optional[Assembly] = None
+        self.closed_start: Optional[ClosedStart] = None
         self._torque = self.commands.torque
         self._forget_steps()
 
@@ -193,13 +193,13 @@ class World:
         :return: the contact point that is deepest in the ground, -1 if there is none
         :raises ValueError: if loops cannot be closed; nothing is changed
         """
-        self.assembly = None
+        self.closed_start = None
         if self.plant.has_loops:
             # First of all: what cannot be closed is refused, and nothing is changed.
-            from rbd_ros.simulation.loop_assembly import assemble_loops
+            from rbd_ros.simulation.closed_start import close_start
 
-            self.assembly = assemble_loops(self.robot, q, v)
-            q, v = self.assembly.q, self.assembly.v
+            self.closed_start = close_start(self.robot, q, v)
+            q, v = self.closed_start.q, self.closed_start.v
         # All but the constants, in place: machine code knows where the arrays are.
         for record in self.fields[1:]:
             _clear(record)

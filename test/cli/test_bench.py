@@ -11,10 +11,12 @@ import pytest
 from support import example_robots, outside
 from support.urdf_text import chain, inertial, joint, LIMIT, link, robot
 
+from rbd_ros import Robot
 from rbd_ros.cli.bench import columns, number
 from rbd_ros.cli.first_call import first_calls
 from rbd_ros.cli.main import main
 from rbd_ros.cli.measurement import Call, cases, compare, FUNCTIONS, label as label_of
+from rbd_ros.model import equivalent_model
 
 ROOT = Path(__file__).resolve().parents[2]
 ARM = robot(
@@ -51,6 +53,25 @@ def test_table_has_a_row_for_each_function(arm, capsys):
     assert out.startswith('two_arm: 2 degrees of freedom')
     for label in map(label_of, FUNCTIONS):
         assert sum(line.startswith(label) for line in out.splitlines()) == 1, label
+
+
+def test_it_tells_what_an_equivalent_model_saves(capsys):
+    """Of the same kernels counted on the model itself, which has all of its parameters."""
+    ur5 = str(example_robots.path('ur5_robot'))
+    functions = 'inverse_dynamics,mass_matrix,gravity_torque,jacobian'
+    facts = facts_of(capsys, ur5, '--functions', functions, '--batch', '16')
+    itself = Robot.from_urdf(ur5)
+    equivalent = Robot(equivalent_model(itself.model))
+    for row in facts['rows'][:3]:
+        found, all_parameters = row['operations'], row['operations_of_the_model_itself']
+        assert found == vars(itself.operation_count(row['function']))
+        assert found == vars(equivalent.operation_count(row['function'], equivalent=False))
+        assert found['multiplications'] < 0.9 * all_parameters['multiplications']
+    assert facts['rows'][3]['operations'] == facts['rows'][3]['operations_of_the_model_itself']
+    assert bench(ur5, '--quick', '--batch', '16', '--functions', functions) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if '%' in line]
+    shares = [int(word[:-1]) for row in rows for word in row if word.endswith('%')]
+    assert shares[3] == 0 and all(10 <= share < 90 for share in shares[:3])
 
 
 def test_default_robot_is_the_embedded_arm(capsys):

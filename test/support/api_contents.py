@@ -111,10 +111,14 @@ SETUPS = {
 
 #: Objects beside those of `reference.HOMES` that belong to a page of a family.
 MORE = {
+    'frame': ('rbd_ros.robot.frame:SingularTaskError',),
     'hybrid': ('rbd_ros.robot.families.hybrid:HybridFunctions',),
     'loops': ('rbd_ros.robot.families.explicit_loops:ExplicitLoops',),
     'contacts': ('rbd_ros.robot.families.contacts:ContactFunctions',),
-    'regressors': ('rbd_ros.algorithms.regressors.base_parameters:BaseParameters',),
+    'regressors': (
+        'rbd_ros.algorithms.regressors.base_parameters:BaseParameters',
+        'rbd_ros.algorithms.regressors.physical_consistency:ConsistentFit',
+    ),
 }
 
 #: Pages of modules: what is defined in them and has no underscore is public.
@@ -155,6 +159,7 @@ MODULES = {
         'rbd_ros.spatial.transform',
         'rbd_ros.spatial.inertia',
         'rbd_ros.spatial.inverse_inertia',
+        'rbd_ros.spatial.pseudo_inertia',
         'rbd_ros.spatial.rotation',
         'rbd_ros.spatial.screws',
         'rbd_ros.spatial.subspaces',
@@ -173,7 +178,10 @@ TITLES = {
     'derivatives': ('Derivatives', 'the dynamics together with their derivatives'),
     'hybrid': ('Hybrid dynamics', 'forces given at some joints, accelerations at the others'),
     'loops': ('Kinematic loops', 'constraints, ranks, forward dynamics of closed loops'),
-    'regressors': ('Regressors', 'linear in the inertial parameters; base parameters'),
+    'regressors': (
+        'Regressors',
+        'linear in the inertial parameters; base parameters; what bodies can have',
+    ),
     'articulated': ('Articulated bodies', 'handles, assemblies, divide and conquer'),
     'floating_base': ('Floating bases', 'the base apart from the joints'),
     'centroidal': ('Centroidal momentum', 'momentum about the centre of mass'),

@@ -57,10 +57,10 @@ def holding_effort(robot: Robot, q: np.ndarray) -> np.ndarray:
     :param q: configuration, which closes the loops, (nq,)
     """
     gravity = robot.gravity_torque(q)
-    if not robot.model.loops:
-        return gravity
     model = robot.model
     slices = {model.body(i).joint_name: at for i, (_, at) in model.independent_slices.items()}
     actuated = [k for name in model.actuated_joints for k in range(robot.nv)[slices[name]]]
+    if not model.loops:
+        return np.where(np.isin(np.arange(robot.nv), actuated), gravity, 0.0)
     G = eliminate(np.asarray(robot.loops.closure(q).K)).G
     return actuator_forces(G, gravity, actuated).tau

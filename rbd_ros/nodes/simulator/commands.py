@@ -92,7 +92,7 @@ class Commands:
         self.at_v = np.array([v for _, _, v in single], dtype=np.intp)
         others = [b.joint_name for b in model.bodies if b.joint_name not in self.names]
         self._joints = JointNames(self.names, ignored=others)
-        actuated = model.actuated_joints if model.loops else self.names
+        actuated = model.actuated_joints
         #: Which of the joints can be commanded, (k,)
         self.driven = np.array(
             [k for k, name in enumerate(self.names) if name in actuated], dtype=np.intp

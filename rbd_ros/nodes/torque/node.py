@@ -230,20 +230,23 @@ class TorqueNode(SturdyNode):
         :raises ValueError: if the loops cannot be closed, or nothing is actuated
         """
         self._closing = self._independent = None
-        self._chosen, self._commanded = slice(None), np.ones(robot.nv, dtype=bool)
-        self._actuated = robot.joint_names
-        if not robot.model.loops:
-            return
-        self._actuated = robot.model.actuated_joints
+        self._chosen, self._actuated = slice(None), robot.model.actuated_joints
+        self._commanded = np.isin(robot.joint_names, self._actuated)
+        self._passive = [name for name in robot.joint_names if name not in self._actuated]
         if not self._actuated:
             raise ValueError(
-                'it has loops and no actuated joint; name those with motors under "actuated" of '
-                'the extension, or give them effort limits'
+                'it has no actuated joint; name those with motors under "actuated" of the '
+                'extension, or, if it has loops, give them effort limits'
             )
-        self._closing = LoopClosing(robot)
-        self._independent = IndependentJoints(self._closing)
-        self._chosen = self._closing.independent
-        self._commanded = np.isin(np.arange(robot.nv), self._closing.actuated)
+        if robot.model.loops:
+            self._closing = LoopClosing(robot)
+            self._independent = IndependentJoints(self._closing)
+            self._chosen = self._closing.independent
+        elif self._passive:
+            self.get_logger().warning(
+                f'joint {shorten(self._passive)} has no actuator: torques of the others are those '
+                'with which all joints would move as desired'
+            )
 
     def _make_reference(self, robot: Robot) -> Reference:
         if self._closing is None:
@@ -255,7 +258,7 @@ class TorqueNode(SturdyNode):
 
         :raises ValueError: for one without an actuator
         """
-        passive = [n for n in values['joints'] if self._closing and n not in self._actuated]
+        passive = [name for name in values['joints'] if name in self._passive]
         if passive:
             raise ValueError(f'parameter joints: {shorten(passive)} has no actuator')
         return values['joints'] or self._actuated
@@ -288,7 +291,8 @@ class TorqueNode(SturdyNode):
         """Warn of joints whose stiffness is below the gradient of gravity."""
         if self._closing is not None:
             return
-        weak = weak_joints(self.robot, prepared.settings, prepared.payload_link or None)
+        found = weak_joints(self.robot, prepared.settings, prepared.payload_link or None)
+        weak = [joint for joint in found if joint[0] in self._actuated]
         if weak:
             self.diagnostics.condition(
                 GAINS, WARN, describe_weak_joints(weak), code=f'weak {shorten(j[0] for j in weak)}'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Tuple
+from typing import Optional, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +10,12 @@ from numpy.typing import ArrayLike
 from rbd_ros.algorithms.kinds import UNIFORM
 from rbd_ros.algorithms.regressors.base_parameters import base_parameters, BaseParameters
 from rbd_ros.algorithms.regressors.energy_regressor import EnergyRegressor
+from rbd_ros.algorithms.regressors.physical_consistency import (
+    consistent_fit,
+    ConsistentFit,
+    inconsistent_bodies,
+    pseudo_inertias,
+)
 from rbd_ros.robot.compiled import Array, Compiled, computes, Out, Outs
 
 #: The ten parameters of a body, in their order.
@@ -127,3 +133,68 @@ class RegressorFunctions(Compiled):
         q = self._kernels.get('random_configuration')(u)
         v, a = rng.normal(size=(2, rows, model.nv))
         return base_parameters(self.torque(q, v, a).reshape(-1, count))
+
+    def pseudo_inertias(self, parameters: Optional[ArrayLike] = None) -> Array:
+        """Pseudo-inertia of each body: positive definite for those that bodies can have.
+
+        :param parameters: inertial parameters pi, (10 bodies,); None: the robot's
+        :return: J = [Sigma h; h^T m] of each body, (bodies, 4, 4) [kg m^2, kg m, kg]
+        :raises ValueError: for a wrong shape
+
+        >>> J = robot.regressors.pseudo_inertias()
+        >>> J.shape, bool((np.linalg.eigvalsh(J) > 0.0).all())
+        ((6, 4, 4), True)
+        """
+        return pseudo_inertias(self.parameters if parameters is None else self._given(parameters))
+
+    def inconsistent_bodies(self, parameters: Optional[ArrayLike] = None) -> Tuple[str, ...]:
+        """Names of the bodies whose parameters no body can have.
+
+        :param parameters: inertial parameters pi, (10 bodies,); None: the robot's
+        :raises ValueError: for a wrong shape
+
+        >>> robot.regressors.inconsistent_bodies()
+        ()
+        """
+        given = self.parameters if parameters is None else self._given(parameters)
+        bodies = self._kernels.model.bodies
+        return tuple(bodies[k].name for k in inconsistent_bodies(given))
+
+    def fitted(
+        self,
+        Y: ArrayLike,
+        tau: ArrayLike,
+        expected: Optional[ArrayLike] = None,
+        weight: float = 1e-3,
+    ) -> ConsistentFit:
+        """Parameters that explain measured forces, that bodies can have, near those expected.
+
+        The global minimum of |Y pi - tau|^2 / 2 + weight sum d(J, J0), d being the log-determinant
+        divergence of the pseudo-inertias (Lee, Wensing and Park 2020).
+
+        :param Y: regressors of the states, (samples, nv, 10 bodies)
+        :param tau: forces measured in them, rotors' and friction's taken off, (samples, nv)
+        :param expected: parameters that the bodies are expected to have, (10 bodies,); None: the
+            robot's
+        :param weight: of the distance to them, positive: the variance of the noise of the forces
+            times how sure one is of them [N^2 m^2, N^2]
+        :raises ValueError: if shapes do not fit, something is no number, the weight is not
+            positive, or a body that is expected has no extent in some direction
+
+        >>> rng = np.random.default_rng(1)
+        >>> states = robot.random_configurations(50, rng), *rng.normal(size=(2, 50, 6))
+        >>> Y, torques = robot.regressors.torque(*states), robot.inverse_dynamics(*states)
+        >>> measured = torques + rng.normal(scale=0.1, size=(50, 6))
+        >>> fit = robot.regressors.fitted(Y, measured, 1.2 * robot.regressors.parameters)
+        >>> robot.regressors.inconsistent_bodies(fit.parameters), fit.error < 0.11
+        ((), True)
+        """
+        wanted = self.parameters if expected is None else self._given(expected)
+        return consistent_fit(Y, tau, wanted, weight)
+
+    def _given(self, parameters: ArrayLike) -> Array:
+        given = np.asarray(parameters, dtype=float)
+        count = 10 * len(self._kernels.model.bodies)
+        if given.shape != (count,):
+            raise ValueError(f'parameters must have shape ({count},), got {given.shape}')
+        return given

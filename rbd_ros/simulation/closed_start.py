@@ -29,7 +29,7 @@ _ROUNDING, _BLUNDER = 1e-12, 1e-5
 _STARTS = 40
 
 
-class Assembly(NamedTuple):
+class ClosedStart(NamedTuple):
     """A start with its loops closed.
 
     :param q: configuration, (nq,)
@@ -47,7 +47,7 @@ class Assembly(NamedTuple):
     rounded: Tuple[Tuple[str, float], ...]
 
 
-def assemble_loops(robot: Robot, q: FloatArray, v: FloatArray) -> Assembly:
+def close_start(robot: Robot, q: FloatArray, v: FloatArray) -> ClosedStart:
     """Find the assembly that Newton's method leads to, and the velocity projected onto it.
 
     :param robot: the robot
@@ -71,7 +71,7 @@ def assemble_loops(robot: Robot, q: FloatArray, v: FloatArray) -> Assembly:
         root = np.linalg.inv(np.linalg.cholesky(H))
         allowed = v - root.T @ np.linalg.pinv(K @ root.T, rcond=_RANK) @ (K @ v)
     displacement = np.asarray(robot.difference(q, closed))
-    return Assembly(closed, allowed, displacement, allowed - v, rounded_loops(robot, closed, K))
+    return ClosedStart(closed, allowed, displacement, allowed - v, rounded_loops(robot, closed, K))
 
 
 def rounded_loops(robot: Robot, q: FloatArray, K: FloatArray) -> Tuple[Tuple[str, float], ...]:
