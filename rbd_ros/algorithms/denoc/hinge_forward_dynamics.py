@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, List, Mapping, Optional, Sequence
 
-from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
+from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT, REDUCED
 from rbd_ros.algorithms.denoc.forward_dynamics_by_screws import (
     cosines_and_sines,
     forward_dynamics_by_screws,
@@ -49,6 +49,7 @@ def require_regular_hinges(
     },
     outputs={'a': ACCELERATION},
     coordinates=INDEPENDENT,
+    model=REDUCED,
     source='Saha 1999, 5.2; RBDA 9.7, A.4',
     check=require_regular_hinges,
 )

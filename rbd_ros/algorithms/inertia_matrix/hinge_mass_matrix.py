@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import List, Sequence
 
-from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT
+from rbd_ros.algorithms.declaration import algorithm, INDEPENDENT, REDUCED
 from rbd_ros.algorithms.denoc.forward_dynamics_by_screws import (
     link_inertia,
     screw_links,
@@ -27,6 +27,7 @@ from rbd_ros.spatial.scalar import Scalar
     inputs={'q': CONFIGURATION},
     outputs={'H': INERTIA_MATRIX},
     coordinates=INDEPENDENT,
+    model=REDUCED,
     source='RBDA 10.3, table 10.2; 9.7',
     check=require_free_hinges,
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Dict, List, Mapping, Optional, Sequence
 
-from rbd_ros.algorithms.declaration import algorithm
+from rbd_ros.algorithms.declaration import algorithm, REDUCED
 from rbd_ros.algorithms.denoc.forward_dynamics_by_screws import (
     completed_subtrees,
     cosines_and_sines,
@@ -39,6 +39,7 @@ from rbd_ros.spatial.scalar import Scalar
         'external_forces': EXTERNAL_FORCES,
     },
     outputs={'tau': FORCE},
+    model=REDUCED,
     source='RBDA 5.4, 9.7, A.4',
     check=require_free_hinges,
 )
