@@ -335,14 +335,14 @@ def _time(function: Callable[..., Any], state: Any, seconds: float = 0.005) -> f
 
 
 def general_frames() -> str:
-    """What chains cost whose axes are along no axis of their frames."""
+    """What chains cost whose axes are along no axis of the description's frames."""
     numbers = ', '.join(
         f'{name} {sum(kernel(name, 6, random_chain)):.0f}'
         for name in ('inverse_dynamics', 'mass_matrix', 'forward_dynamics')
     )
     return (
-        'Kernels keep the directions of the frames of the description. Where no axis is along one '
-        f'of them, 6 hinges take more in all: {numbers}.'
+        'Kernels of hinges choose frames that fit. Where no axis is along one of the frames of '
+        f'the description, 6 hinges take in all: {numbers}.'
     )
 
 

@@ -43,8 +43,9 @@ Text = TypeVar('Text', bound=Callable[..., Any])
 #: Coordinates that a text works in: those of all joints, or those of the public interface.
 TREE, INDEPENDENT = 'tree', 'independent'
 
-#: Models that a text may run on: any with the same equations of motion (book 9.7), or the robot's.
-EQUIVALENT, AS_IT_IS = 'equivalent', 'as it is'
+#: Models that a text may run on: any with the same equations of motion (book 9.7), or the robot's;
+#: some texts take the robot's and find parameters that are fewer themselves.
+EQUIVALENT, AS_IT_IS, REDUCED = 'equivalent', 'as it is', 'reduced'
 
 
 class Instead(NamedTuple):
@@ -145,6 +146,8 @@ class Declaration:
     def as_it_is(self) -> Declaration:
         """The same on the model as it is, also where an equivalent one has the same results."""
         instead = self.instead
+        if instead is not None and instead.algorithm.model == REDUCED:
+            instead = None
         if instead is not None:
             instead = instead._replace(algorithm=instead.algorithm.as_it_is())
         return replace(self, model=AS_IT_IS, instead=instead)
@@ -199,7 +202,8 @@ def algorithm(
     :param outputs: kind of each value that it returns
     :param source: where it is from: book section, table or equation, or paper
     :param coordinates: `TREE` or `INDEPENDENT`
-    :param model: `EQUIVALENT` if it may run on a dynamically equivalent model, `AS_IT_IS` if not
+    :param model: `EQUIVALENT` if it may run on a dynamically equivalent model, `AS_IT_IS` if not,
+        `REDUCED` if the text itself leaves out parameters that do not show in the results
     :param result: named tuple that it returns, if it has several outputs
     :param check: called before it is compiled with the model, the numbers of the bodies that get
         inertia at run time, and what is chosen, by symbol; raises if it makes no sense

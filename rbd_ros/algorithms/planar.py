@@ -101,6 +101,7 @@ def in_plane(text: Text, normal: Optional[Vector3] = None) -> Text:
             text=planar,
             source=f'{declared.source}; 2.16',
             peer=None,
+            instead=None,  # which would be a text in space
         )
     return cast(Text, planar)
 

@@ -65,7 +65,11 @@ def test_it_tells_what_an_equivalent_model_saves(capsys):
     for row in facts['rows'][:3]:
         found, all_parameters = row['operations'], row['operations_of_the_model_itself']
         assert found == vars(itself.operation_count(row['function']))
-        assert found == vars(equivalent.operation_count(row['function'], equivalent=False))
+        as_it_is = vars(equivalent.operation_count(row['function'], equivalent=False))
+        if row['function'] == 'inverse_dynamics':  # by screws, which save more
+            assert all(found[kind] <= as_it_is[kind] for kind in found)
+        else:
+            assert found == as_it_is
         assert found['multiplications'] < 0.9 * all_parameters['multiplications']
     assert facts['rows'][3]['operations'] == facts['rows'][3]['operations_of_the_model_itself']
     assert bench(ur5, '--quick', '--batch', '16', '--functions', functions) == 0

@@ -154,7 +154,7 @@ def ungeared(robot):
 def takes(name, model):
     """Whether an algorithm is one for all joints, or those of a model are simple enough for it."""
     check = catalogue()[name].check
-    if check in (require_simple_joints, require_free_joints):
+    if check in (require_simple_joints, require_free_joints) or name.startswith('hinge_'):
         try:
             check(model, (), {})
         except ModelError:

@@ -14,10 +14,14 @@ takes 194 multiplications, 183 additions and a division, where his table 2 has 2
 from __future__ import annotations
 
 import math
-from typing import Dict, List, NamedTuple, Sequence, Tuple
+from typing import Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
-from rbd_ros.algorithms.inertia_matrix.crba_by_screws import root_screw, screw_tree
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import rotation_rates
+from rbd_ros.algorithms.inertia_matrix.crba_by_screws import (
+    root_screw,
+    screw_tree,
+)
+from rbd_ros.algorithms.inertia_matrix.hinge_frames import hinge_frames, Turn
+from rbd_ros.algorithms.inverse_dynamics.rotation_rates import rotation_rates
 from rbd_ros.model import Model
 from rbd_ros.spatial import (
     ArticulatedBodyInertia,
@@ -38,7 +42,7 @@ from rbd_ros.spatial.linear3 import (
     Vector3,
     ZERO3,
 )
-from rbd_ros.spatial.scalar import cos, is_zero, Scalar, sin
+from rbd_ros.spatial.scalar import is_zero, Scalar
 
 _NOTHING: Matrix3 = (ZERO3, ZERO3, ZERO3)
 
@@ -48,10 +52,10 @@ class ScrewLink(NamedTuple):
 
     :param parent: number of its parent
     :param screws: constant screws from the parent's frame to that in front of the joint: about x,
-        or about z and x
+        before it about z where it has one, and behind it along y where axes are nearly parallel
     :param shift: origin of the latter in parent coordinates, (3,) [m]
     :param distance: translation along the joint's axis [m]
-    :param offset: joint angle at position zero [rad]
+    :param offset: joint angle at position zero
     :param h: first moments of what the joint excites, (3,), without one along z [kg m]
     :param P: second moments of that, xx, xy, xz, yy and yz; there is none along z [kg m^2]
     :param armature: inertia of the rotor [kg m^2]
@@ -61,7 +65,7 @@ class ScrewLink(NamedTuple):
     screws: Tuple[AxialScrew, ...]
     shift: Vector3
     distance: float
-    offset: float
+    offset: Turn
     h: Vector3
     P: Tuple[float, float, float, float, float]
     armature: float
@@ -73,6 +77,7 @@ def forward_dynamics_by_screws(
     qd: Sequence[Scalar],
     tau: Sequence[Scalar],
     gravity: Vector3,
+    external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
     """Accelerations that joint forces cause; rotor inertia is included.
 
@@ -81,6 +86,7 @@ def forward_dynamics_by_screws(
     :param qd: velocities, (n,) [rad/s]
     :param tau: generalized forces, (n,) [N m]
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
+    :param external_forces: force on each link in base coordinates, by its number [N m, N]
     :return: accelerations, (n,) [rad/s^2]
     :raises ZeroDivisionError: if a joint is known to move no inertia
 
@@ -95,51 +101,37 @@ def forward_dynamics_by_screws(
     >>> np.allclose(found, a)
     True
     """
-    n = len(links)
-    screws = [(*x.screws, AxialScrew(2, c, s, x.distance)) for x, (c, s) in zip(links, joints)]
-
-    # Bias wrenches z of motion without acceleration: angular velocities w, angular accelerations
-    # alpha, and accelerations A of origins. Points of the joint's axis move with both links.
-    w, alpha, A = {0: ZERO3}, {0: ZERO3}, {0: linear3.negate(gravity)}
-    Omega: Dict[int, Matrix3] = {0: _NOTHING}
-    z: Dict[int, ForceVector] = {0: ForceVector.zero()}
-    mass = {0: ArticulatedBodyInertia.zero()}
-    for i, (link, path, rate) in enumerate(zip(links, screws, qd), start=1):
-        j = link.parent
-        x, y, turn = _rotated(path, w[j])
-        w[i] = x, y, turn + rate
-        alpha[i] = add(_rotated(path, alpha[j]), (y * rate, -(x * rate), 0.0))
-        Omega[i] = rotation_rates(w[i], alpha[i])
-        before = _rotated(path, add(A[j], linear3.apply(Omega[j], link.shift)))
-        A[i] = add(before, scale(link.distance, (Omega[i][0][2], Omega[i][1][2], Omega[i][2][2])))
-        z[i] = _bias(link, w[i], A[i], Omega[i])
-        mass[i] = ArticulatedBodyInertia.from_rigid(_inertia(link))
-
-    # Elimination from the leaves, and steps 1 and 2: that = U^-1 phi, ttilde = D^-1 that
+    n, screws = len(links), screw_paths(links, joints)
+    leaving = completed_subtrees(links)
+    z: Dict[int, ForceVector] = {}
+    mass: Dict[int, ArticulatedBodyInertia] = {}
     psi: Dict[int, ForceVector] = {}
     tau_tilde: Dict[int, Scalar] = {}
-    for i in range(n, 0, -1):
-        link, path = links[i - 1], screws[i - 1]
-        rotor = link.armature
-        psi_hat = _column(mass[i])
-        inertia = psi_hat.couple[2]
-        pivot = inertia if is_zero(rotor) else inertia + rotor
-        inverse = 1.0 / pivot
-        scaled = psi_hat * inverse
-        if is_zero(rotor):
-            scaled = ForceVector((scaled.couple[0], scaled.couple[1], 1.0), scaled.linear)
-        psi[i] = scaled
-        tau_hat = tau[i - 1] - z[i].couple[2]
-        tau_tilde[i] = tau_hat * inverse
-        if link.parent == 0:
-            continue
-        f, rest = z[i] + psi[i] * tau_hat, _eliminated(mass[i], psi_hat, psi[i])
-        if is_zero(rotor):
-            f = ForceVector((f.couple[0], f.couple[1], tau[i - 1]), f.linear)
-        for screw in reversed(path):
-            f, rest = screw.inverse_apply(f), screw.inverse_apply(rest)
-        z[link.parent] = z[link.parent] + f
-        mass[link.parent] = mass[link.parent] + rest
+    for j, wrench in link_wrenches(links, screws, qd, [0.0] * n, gravity, external_forces):
+        z[j], mass[j] = wrench, ArticulatedBodyInertia.from_rigid(link_inertia(links[j - 1]))
+        # Elimination from the leaves, and steps 1 and 2: that = U^-1 phi, ttilde = D^-1 that
+        for i in leaving[j]:
+            link, path = links[i - 1], screws[i - 1]
+            rotor = link.armature
+            psi_hat = _column(mass[i])
+            inertia = psi_hat.couple[2]
+            pivot = inertia if is_zero(rotor) else inertia + rotor
+            inverse = 1.0 / pivot
+            scaled = psi_hat * inverse
+            if is_zero(rotor):
+                scaled = ForceVector((scaled.couple[0], scaled.couple[1], 1.0), scaled.linear)
+            psi[i] = scaled
+            tau_hat = tau[i - 1] - z[i].couple[2]
+            tau_tilde[i] = tau_hat * inverse
+            if link.parent == 0:
+                continue
+            f, rest = z[i] + psi[i] * tau_hat, _eliminated(mass[i], psi_hat, psi[i])
+            if is_zero(rotor):
+                f = ForceVector((f.couple[0], f.couple[1], tau[i - 1]), f.linear)
+            for screw in reversed(path):
+                f, rest = screw.inverse_apply(f), screw.inverse_apply(rest)
+            z[link.parent] = z[link.parent] + f
+            mass[link.parent] = mass[link.parent] + rest
 
     # Step 3: qdd = U^-T ttilde
     mu, qdd = {0: MotionVector.zero()}, []
@@ -154,44 +146,118 @@ def forward_dynamics_by_screws(
     return qdd
 
 
+def screw_paths(
+    links: Sequence[ScrewLink], joints: Sequence[Tuple[Scalar, Scalar]]
+) -> List[Tuple[AxialScrew, ...]]:
+    """Screws from the frame of each link's parent to its own, that of the joint last.
+
+    :param links: links 1, 2, ... of the tree
+    :param joints: cosine and sine of each joint's angle, its offset added, (n, 2)
+    """
+    return [(*x.screws, AxialScrew(2, c, s, x.distance)) for x, (c, s) in zip(links, joints)]
+
+
+def completed_subtrees(links: Sequence[ScrewLink]) -> Dict[int, List[int]]:
+    """For each link, those whose subtree it completes, outermost first.
+
+    What goes inward does so as soon as it can: kernels of trees with many branches are quicker
+    with little at hand at a time.
+
+    :param links: links 1, 2, ... of the tree
+
+    >>> from rbd_ros.algorithms.denoc.forward_dynamics_by_screws import (
+    ...     completed_subtrees,
+    ...     screw_links,
+    ... )
+    >>> completed_subtrees(screw_links(model))[6]  # an arm of six joints
+    [6, 5, 4, 3, 2, 1]
+    """
+    last = dict(zip(range(1, len(links) + 1), range(1, len(links) + 1)))
+    for i in range(len(links), 0, -1):
+        parent = links[i - 1].parent
+        last[parent] = max(last.get(parent, 0), last[i])
+    found: Dict[int, List[int]] = {i: [] for i in range(1, len(links) + 1)}
+    for i in range(len(links), 0, -1):
+        found[last[i]].append(i)
+    return found
+
+
+def link_wrenches(
+    links: Sequence[ScrewLink],
+    screws: Sequence[Tuple[AxialScrew, ...]],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    gravity: Vector3,
+    external_forces: Optional[Mapping[int, ForceVector]] = None,
+) -> Iterator[Tuple[int, ForceVector]]:
+    """Wrench that moves each link alone, without rotor, in its coordinates, with its number.
+
+    :param links: links 1, 2, ... of the tree
+    :param screws: their `screw_paths`
+    :param qd: velocities, (n,) [rad/s]
+    :param qdd: accelerations, (n,) [rad/s^2]
+    :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
+    :param external_forces: force on each link in base coordinates, by its number [N m, N]
+    """
+    # Angular velocities w, angular accelerations alpha, and accelerations A of origins. Points of
+    # the joint's axis move with both links.
+    w, alpha, A = {0: ZERO3}, {0: ZERO3}, {0: linear3.negate(gravity)}
+    Omega: Dict[int, Matrix3] = {0: _NOTHING}
+    for i, (link, path, rate, turning) in enumerate(zip(links, screws, qd, qdd), start=1):
+        j = link.parent
+        x, y, turn = _rotated(path, w[j])
+        w[i] = x, y, turn + rate
+        alpha[i] = add(_rotated(path, alpha[j]), (y * rate, -(x * rate), turning))
+        Omega[i] = rotation_rates(w[i], alpha[i])
+        before = _rotated(path, add(A[j], linear3.apply(Omega[j], link.shift)))
+        A[i] = add(before, scale(link.distance, (Omega[i][0][2], Omega[i][1][2], Omega[i][2][2])))
+        z = _bias(link, w[i], A[i], Omega[i])
+        if external_forces and i in external_forces:
+            z = z - _in_link(links, screws, i, external_forces[i])
+        yield i, z
+
+
 def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
     """Links of a tree of revolute joints in Denavit-Hartenberg frames, with the least inertias.
 
-    :param model: model whose parameters are floats
+    :param model: model whose inertias are floats, or symbols
     :raises ModelError: if a joint is not revolute, naming it
     """
-    bodies = screw_tree(model)
+    frames = hinge_frames(model)
+    bodies = screw_tree(model, frames)
     inertia = {i: body.inertia for i, body in enumerate(bodies, start=1)}
     inertia[0] = RigidBodyInertia.zero()
     carriers = {body.parent for body in bodies}
     found = []
     for i in range(len(bodies), 0, -1):
         body = bodies[i - 1]
-        first = root_screw(model, i) if body.parent == 0 else body.before
+        first = root_screw(frames, i) if body.parent == 0 else body.before
         path = [] if first is None else [AxialScrew(2, first.c, first.s, first.distance)]
         path.append(AxialScrew(0, *body.across[:3]))
+        if body.aside != 0.0:
+            path.append(AxialScrew(1, 1.0, 0.0, body.aside))
         X = PluckerTransform.identity()
         for screw in path:
             X = screw.transform() * X
         own, distance, offset = inertia[i], body.distance, body.offset
-        if i not in carriers:
+        if i not in carriers and all(isinstance(x, (int, float)) for x in own.h):
             # Nothing asks for a certain frame on the axis: the one where the link's centre is on x
             # and the screw does not translate.
-            angle = math.atan2(own.h[1], own.h[0])
-            own = AxialScrew(2, math.cos(angle), math.sin(angle), -distance).apply(own)
+            turn = Turn.to(own.h[0], own.h[1])
+            own = AxialScrew(2, *turn.cosine_and_sine(), -distance).apply(own)
             own = RigidBodyInertia(own.mass, (own.h[0], 0.0, own.h[2]), own.I)
-            distance, offset = 0.0, offset + angle
+            distance, offset = 0.0, offset.plus(turn)
         # Mass and moments along the axis: a hinge does not excite them (book table 9.7), wherever
         # its angle is, and the parent takes them along.
         xx, xy, yy, xz, yz, zz = own.I
-        half = 0.5 * (xx + yy + zz)
-        square = half - zz
+        square = 0.5 * _sum(xx, yy, -zz)
         delta = RigidBodyInertia(
             own.mass, (0.0, 0.0, own.h[2]), (square, 0.0, square, 0.0, 0.0, 0.0)
         )
-        along = PluckerTransform.translation((0.0, 0.0, distance))
-        inertia[body.parent] = inertia[body.parent] + (along * X).inverse_apply(delta)
-        P = half - xx, -xy, -xz, half - yy, -yz
+        for screw in (AxialScrew(2, 1.0, 0.0, distance), *reversed(path)):
+            delta = screw.inverse_apply(delta)
+        inertia[body.parent] = inertia[body.parent] + delta
+        P = 0.5 * _sum(yy, zz, -xx), -xy, -xz, 0.5 * _sum(xx, zz, -yy), -yz
         hx, hy, _ = own.h
         found.append(
             ScrewLink(
@@ -208,6 +274,20 @@ def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
     return tuple(reversed(found))
 
 
+def link_inertia(link: ScrewLink) -> RigidBodyInertia:
+    """Inertia of a link without what its joint does not excite; the mass is not its own.
+
+    :param link: one of `screw_links`
+
+    >>> from rbd_ros.algorithms.denoc.forward_dynamics_by_screws import link_inertia, screw_links
+    >>> last = screw_links(model)[-1]
+    >>> np.isclose(link_inertia(last).I[5] + last.armature, robot.mass_matrix(q)[-1, -1])
+    True
+    """
+    xx, xy, xz, yy, yz = link.P
+    return RigidBodyInertia(0.0, link.h, (yy, -xy, xx, -xz, -yz, xx + yy))
+
+
 def cosines_and_sines(
     links: Sequence[ScrewLink], q: Sequence[Scalar]
 ) -> List[Tuple[Scalar, Scalar]]:
@@ -216,7 +296,23 @@ def cosines_and_sines(
     :param links: links 1, 2, ... of the tree
     :param q: joint angles as the model counts them, (n,) [rad]
     """
-    return [(cos(x + link.offset), sin(x + link.offset)) for link, x in zip(links, q)]
+    return [link.offset.cosine_and_sine(x) for link, x in zip(links, q)]
+
+
+def _in_link(
+    links: Sequence[ScrewLink],
+    screws: Sequence[Tuple[AxialScrew, ...]],
+    i: int,
+    force: ForceVector,
+) -> ForceVector:
+    """A force in base coordinates, in those of a link."""
+    support = [i]
+    while links[support[-1] - 1].parent != 0:
+        support.append(links[support[-1] - 1].parent)
+    for j in reversed(support):
+        for screw in screws[j - 1]:
+            force = screw.apply(force)
+    return force
 
 
 def _rotated(path: Sequence[AxialScrew], v: Vector3) -> Vector3:
@@ -227,10 +323,11 @@ def _rotated(path: Sequence[AxialScrew], v: Vector3) -> Vector3:
     return m.angular
 
 
-def _inertia(link: ScrewLink) -> RigidBodyInertia:
-    """Inertia of a link without what its joint does not excite; the mass is not its own."""
-    xx, xy, xz, yy, yz = link.P
-    return RigidBodyInertia(0.0, link.h, (yy, -xy, xx, -xz, -yz, xx + yy))
+def _sum(*terms: Scalar) -> Scalar:
+    """Sum of numbers without rounding in between: of a slender link, little is left of them."""
+    if all(isinstance(x, (int, float)) for x in terms):
+        return math.fsum(terms)
+    return sum(terms)
 
 
 def _bias(link: ScrewLink, w: Vector3, A: Vector3, Omega: Matrix3) -> ForceVector:
@@ -261,7 +358,7 @@ def _eliminated(
     """Mbar = Mhat - psi_hat psi^T, 15m + 15a: a joint without rotor leaves no third row."""
     (n, f), (u, v) = (psi_hat.couple, psi_hat.linear), (psi.couple, psi.linear)
     I, H = _minus(mass.I, n, u), [subtract(row, scale(x, v)) for row, x in zip(mass.H, n)]
-    if psi.couple[2] == 1.0:
+    if is_zero(psi.couple[2] - 1.0):
         I, H[2] = (*I[:3], 0.0, 0.0, 0.0), ZERO3
     return ArticulatedBodyInertia(_minus(mass.M, f, v), linear3.matrix3(H), I)
 

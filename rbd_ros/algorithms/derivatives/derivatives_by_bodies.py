@@ -27,8 +27,9 @@ from rbd_ros.algorithms.derivatives.analytical_derivatives import (
 )
 from rbd_ros.algorithms.inverse_dynamics.coriolis import VelocityFactor
 from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
-from rbd_ros.algorithms.inverse_dynamics.newton_euler import body_force, rotation_rates
+from rbd_ros.algorithms.inverse_dynamics.newton_euler import body_force
 from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
+from rbd_ros.algorithms.inverse_dynamics.rotation_rates import rotation_rates
 from rbd_ros.algorithms.kinds import ACCELERATION, CONFIGURATION, EXTERNAL_FORCES, VELOCITY
 from rbd_ros.model import Model
 from rbd_ros.spatial import (

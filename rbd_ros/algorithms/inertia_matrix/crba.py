@@ -3,6 +3,8 @@
 from typing import Dict, List, Sequence
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
+from rbd_ros.algorithms.inertia_matrix.hinge_frames import has_few_free_hinges
+from rbd_ros.algorithms.inertia_matrix.hinge_mass_matrix import hinge_mass_matrix
 from rbd_ros.algorithms.kinds import CONFIGURATION, INERTIA_MATRIX
 from rbd_ros.model import Body, Model
 from rbd_ros.spatial import ForceVector, MotionSubspace, RigidBodyInertia
@@ -19,6 +21,8 @@ Matrix = List[List[Scalar]]
     model=EQUIVALENT,
     source='RBDA table 6.2; 9.6 with gears',
     peer='crba',
+    written_out=hinge_mass_matrix,
+    possible=has_few_free_hinges,
 )
 def mass_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
     """Joint-space inertia matrix of the independent coordinates, rotor inertia included.

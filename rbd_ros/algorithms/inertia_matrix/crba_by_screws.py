@@ -4,21 +4,23 @@ For trees of revolute joints. Each body's frame has its z axis along the joint's
 that the transform to one child is two axial screws, rotations about an axis with a translation
 along it: the child of the largest subtree. Other children take a third screw. Motion subspaces are
 then all e_3, products with them are elements, and transforms are cheap (book A.4). It is what the
-book's operation counts are of (table 10.2, eq 10.3 and 10.12); kernels do without, because what
-they are compiled to has fewer operations still.
+book's operation counts are of (table 10.2, eq 10.3 and 10.12).
 """
 
 from __future__ import annotations
 
-import math
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import List, NamedTuple, Optional, Sequence, Tuple
 
-from rbd_ros.model import Body, Model, ModelError
+from rbd_ros.algorithms.inertia_matrix.hinge_frames import (
+    hinge_frames,
+    HingeFrames,
+    to_axis,
+    Turn,
+)
+from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, linear3, PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.linear3 import Matrix3, Vector3
-from rbd_ros.spatial.scalar import cos, is_zero, Scalar, sin
-
-_PARALLEL = 1e-12  # sine of an angle between axes that counts as none
+from rbd_ros.spatial.scalar import is_zero, Scalar
 
 
 class Screw(NamedTuple):
@@ -56,21 +58,26 @@ class ScrewBody(NamedTuple):
     :param parent: number of its parent
     :param before: screw about the parent's z axis; None for a Denavit-Hartenberg transform
     :param across: screw about the common perpendicular, the x axis
-    :param offset: joint angle at position zero [rad]
+    :param offset: joint angle at position zero
     :param distance: translation along the joint's axis [m]
     :param moment: that, times the mass of the body and all that it carries [kg m]
     :param inertia: inertia in the new frame
     :param armature: inertia of the rotor [kg m^2]
+    :param aside: translation along y before the joint's axis, none but for frames of axes that are
+        nearly parallel [m]
+    :param aside_moment: that, times the mass of the body and all that it carries [kg m]
     """
 
     parent: int
     before: Optional[Screw]
     across: Screw
-    offset: float
+    offset: Turn
     distance: Scalar
     moment: Scalar
     inertia: RigidBodyInertia
     armature: float
+    aside: Scalar = 0.0
+    aside_moment: Scalar = 0.0
 
 
 class ScrewState(NamedTuple):
@@ -134,60 +141,59 @@ def screw_states(bodies: Sequence[ScrewBody], q: Sequence[Scalar]) -> List[Screw
     """
     states = []
     for body, angle in zip(bodies, q):
-        c, s = cos(angle + body.offset), sin(angle + body.offset)
-        X = _about_z(c, s, body.distance) * _about_x(*body.across[:3])
+        c, s = body.offset.cosine_and_sine(angle)
+        X = _about_z(c, s, body.distance) * PluckerTransform.translation((0.0, body.aside, 0.0))
+        X = X * _about_x(*body.across[:3])
         if body.before is not None:
             X = X * _about_z(*body.before[:3])
         states.append(ScrewState(c, s, X.E, X.r))
     return states
 
 
-def screw_tree(model: Model) -> Tuple[ScrewBody, ...]:
+def screw_tree(model: Model, frames: Optional[HingeFrames] = None) -> Tuple[ScrewBody, ...]:
     """Denavit-Hartenberg frames of a tree of revolute joints.
 
     :param model: model whose parameters are floats
+    :param frames: its `hinge_frames`, if they are at hand
     :raises ModelError: if a joint is not revolute, naming it
     """
-    found = {i: _three_screws(model, i) for i, _ in model.outward()}
-    subtree = {i: model.subtree(i) for i, _ in model.outward()}
-    favourite: Dict[int, int] = {}
-    for i, body in model.outward():
-        others = favourite.get(body.parent, i)
-        favourite[body.parent] = max(others, i, key=lambda k: len(subtree[k]))
+    subtree, favourite, found = frames or hinge_frames(model)
     bodies = []
     for i, body in model.outward():
         mass = sum(model.body(k).inertia.mass for k in subtree[i])
         # The frame lies where the first screw to the favourite child is none.
-        angle, distance = found[favourite[i]][:2] if i in favourite else (0.0, 0.0)
-        theta0, d0, alpha, a, theta1, d1 = found[i]
+        angle, distance = found[favourite[i]][:2] if i in favourite else (Turn(0, 0.0), 0.0)
+        theta0, d0, alpha, a, theta1, d1, b = found[i]
         if body.parent != 0:
             moved = found[favourite[body.parent]]
-            theta0, d0 = theta0 - moved[0], d0 - moved[1]
+            theta0, d0 = theta0.minus(moved.theta0), d0 - moved.d0
         direct = body.parent == 0 or favourite[body.parent] == i
-        here = _about_z(math.cos(angle), math.sin(angle), distance) * _to_axis(body)
+        here = _about_z(*angle.cosine_and_sine(), distance) * to_axis(body)
         bodies.append(
             ScrewBody(
                 body.parent,
-                None if direct else Screw.of(math.cos(theta0), math.sin(theta0), d0, d0 * mass),
-                Screw.of(math.cos(alpha), math.sin(alpha), a, a * mass),
-                theta1 + angle,
+                None if direct else Screw.of(*theta0.cosine_and_sine(), d0, d0 * mass),
+                Screw.of(*alpha.cosine_and_sine(), a, a * mass),
+                theta1.plus(angle),
                 d1 + distance,
                 (d1 + distance) * mass,
                 here.apply(body.inertia),
                 body.armature,
+                b,
+                b * mass,
             )
         )
     return tuple(bodies)
 
 
-def root_screw(model: Model, i: int) -> Screw:
+def root_screw(frames: HingeFrames, i: int) -> Screw:
     """Screw about the base's z axis to a root body, which the algorithm here leaves out.
 
-    :param model: model that `screw_tree` takes
+    :param frames: frames of the model that `screw_tree` takes
     :param i: number of a body that the base carries
     """
-    angle, distance, *_ = _three_screws(model, i)
-    return Screw.of(math.cos(angle), math.sin(angle), distance, 0.0)
+    first = frames.screws[i]
+    return Screw.of(*first.theta0.cosine_and_sine(), first.d0, 0.0)
 
 
 def general_bodies(bodies: Sequence[ScrewBody]) -> List[int]:
@@ -203,6 +209,8 @@ def _force_to_parent(body: ScrewBody, state: ScrewState, F: ForceVector) -> Forc
     if body.before is not None:
         return PluckerTransform(state.E, state.r).inverse_apply(F)
     n, f = _screw_force(state.c, state.s, body.distance, F.couple, F.linear)
+    if not is_zero(body.aside):
+        n = n[0] + body.aside * f[2], n[1], n[2] - body.aside * f[0]
     n, f = _screw_force(*body.across[:3], _turned(n), _turned(f))
     return ForceVector(_back(n), _back(f))
 
@@ -222,6 +230,8 @@ def _inertia_to_parent(
     """Inertia in parent coordinates: 15m + 15a a screw, and 2m + 3a for the joint's angle."""
     joint = Screw.of(state.c, state.s, body.distance, body.moment)
     h, I = _screw_inertia(joint, inertia.h, inertia.I)
+    if not is_zero(body.aside):
+        h, I = _moved_aside(body, h, I)
     xx, xy, yy, xz, yz, zz = I
     h, I = _screw_inertia(body.across, _turned(h), (yy, yz, zz, xy, xz, xx))
     yy, yz, zz, xy, xz, xx = I
@@ -247,6 +257,16 @@ def _screw_inertia(
     return (x, y, moved), (xx - t + square, xy, yy + t + square, xz - d * x, yz - d * y, zz)
 
 
+def _moved_aside(
+    body: ScrewBody, h: Vector3, I: linear3.Symmetric3
+) -> Tuple[Vector3, linear3.Symmetric3]:
+    """First moment and rotational inertia of a translation along y, in the old frame."""
+    b, (x, y, z), (xx, xy, yy, xz, yz, zz) = body.aside, h, I
+    moved = y + body.aside_moment
+    square = b * (y + moved)
+    return (x, moved, z), (xx + square, xy - b * x, yy, xz, yz - b * z, zz + square)
+
+
 def _turned(v: Vector3) -> Vector3:
     """Coordinates with the x axis as the third."""
     return v[1], v[2], v[0]
@@ -268,43 +288,3 @@ def _about_z(c: Scalar, s: Scalar, d: Scalar) -> PluckerTransform:
 def _about_x(c: Scalar, s: Scalar, d: Scalar) -> PluckerTransform:
     """Screw about x as a transform."""
     return PluckerTransform(((1.0, 0.0, 0.0), (0.0, c, s), (0.0, -s, c)), (d, 0.0, 0.0))
-
-
-def _to_axis(body: Body) -> PluckerTransform:
-    """Rotation from body coordinates to some whose z axis is that of the joint.
-
-    :raises ModelError: if the joint does not just turn about a fixed axis through its origin
-    """
-    columns = body.joint.motion_subspace(body.joint.neutral()).columns
-    if len(columns) != 1 or not all(is_zero(x) for x in columns[0].linear):
-        raise ModelError(f'joint {body.joint_name!r} is not revolute, but {body.joint!r}')
-    z = columns[0].angular
-    smallest = min(range(3), key=lambda k: abs(z[k]))
-    x = linear3.cross(linear3.IDENTITY3[smallest], z)
-    x = linear3.scale(1.0 / math.sqrt(linear3.dot(x, x)), x)
-    return PluckerTransform.rotation((x, linear3.cross(z, x), z))
-
-
-def _three_screws(model: Model, i: int) -> Tuple[float, float, float, float, float, float]:
-    """Angles and distances of z, x and z screws that lead from the parent's axis to a body's.
-
-    The common perpendicular of two axes is the x axis in between (book 4.3); that of parallel ones
-    goes through the body's origin.
-    """
-    body = model.body(i)
-    X = _to_axis(body) * body.tree_transform
-    if body.parent != 0:
-        X = X * _to_axis(model.body(body.parent)).inverse()
-    E, r = X.E, X.r
-    sine = math.hypot(E[2][0], E[2][1])
-    alpha = math.atan2(sine, E[2][2])
-    parallel = sine < _PARALLEL
-    theta0 = math.atan2(r[1], r[0]) if parallel else math.atan2(E[2][0], -E[2][1])
-    c, s = math.cos(theta0), math.sin(theta0)
-    a = c * r[0] + s * r[1]
-    d1 = 0.0 if parallel else (s * r[0] - c * r[1]) / sine
-    d0 = r[2] - d1 * E[2][2]
-    # What is left when the first two screws are taken off turns about z by theta1.
-    x = (c, s, 0.0)
-    along = linear3.apply(E, x)
-    return theta0, d0, alpha, a, math.atan2(-along[1], along[0]), d1

@@ -1,15 +1,18 @@
 """Forward dynamics: by the articulated-body algorithm, or by the joint-space inertia matrix.
 
 The articulated-body algorithm (aba.py) does not survive gears between branches; a tree with gears
-goes by the reduced inertia matrix (book 6.1, 9.6).
+goes by the reduced inertia matrix (book 6.1, 9.6). Kernels for trees of hinges are made by axial
+screws (denoc/hinge_forward_dynamics.py) where that takes fewer operations.
 """
 
 from typing import List, Mapping, Optional, Sequence
 
 from rbd_ros.algorithms.articulated_body.aba import aba, plus_diagonal
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT, INDEPENDENT
+from rbd_ros.algorithms.denoc.hinge_forward_dynamics import hinge_forward_dynamics
 from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.algorithms.inertia_matrix.factorisation import ltdl
+from rbd_ros.algorithms.inertia_matrix.hinge_frames import has_free_hinges
 from rbd_ros.algorithms.inertia_matrix.singularity import require_regular_mass_matrix
 from rbd_ros.algorithms.inverse_dynamics.newton_euler import newton_euler
 from rbd_ros.algorithms.kinds import (
@@ -40,6 +43,8 @@ from rbd_ros.spatial.scalar import Scalar
     source='RBDA table 7.1; 9.6 with gears',
     check=require_regular_mass_matrix,
     peer='aba',
+    written_out=hinge_forward_dynamics,
+    possible=has_free_hinges,
 )
 def forward_dynamics(
     model: Model,

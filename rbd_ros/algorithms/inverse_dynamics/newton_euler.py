@@ -13,8 +13,11 @@ P = tr(I)/2 1 - I the second moments of its mass.
 from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
 from rbd_ros.algorithms.declaration import algorithm, EQUIVALENT
+from rbd_ros.algorithms.inertia_matrix.hinge_frames import has_few_free_hinges
 from rbd_ros.algorithms.inverse_dynamics.forces import to_body_coordinates
+from rbd_ros.algorithms.inverse_dynamics.hinge_inverse_dynamics import hinge_inverse_dynamics
 from rbd_ros.algorithms.inverse_dynamics.rnea import gravity_acceleration
+from rbd_ros.algorithms.inverse_dynamics.rotation_rates import rotation_rates
 from rbd_ros.algorithms.kinds import (
     ACCELERATION,
     CONFIGURATION,
@@ -40,6 +43,8 @@ from rbd_ros.spatial.scalar import Scalar
     model=EQUIVALENT,
     source='RBDA 5.3 and 5.4',
     peer='rnea',
+    written_out=hinge_inverse_dynamics,
+    possible=has_few_free_hinges,
 )
 def newton_euler(
     model: Model,
@@ -144,22 +149,6 @@ def gravity_torque(model: Model, q: Sequence[Scalar]) -> List[Scalar]:
     """
     zero = [0.0] * model.tree_nv
     return newton_euler(model, q, zero, zero)
-
-
-def rotation_rates(w: Vector3, alpha: Vector3) -> Matrix3:
-    """Matrix Omega = alpha x + (w x)(w x), (3, 3): a point at r accelerates by Omega r.
-
-    :param w: angular velocity, (3,) [rad/s]
-    :param alpha: angular acceleration, (3,) [rad/s^2]
-    """
-    x, y, z = w
-    a, b, c = alpha
-    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
-    return (
-        (-(yy + zz), xy - c, xz + b),
-        (xy + c, -(xx + zz), yz - a),
-        (xz - b, yz + a, -(xx + yy)),
-    )
 
 
 def body_force(inertia: RigidBodyInertia, A: Vector3, Omega: Matrix3) -> ForceVector:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support import random_trees
+from support.hinge_trees import nearly_parallel_tree, two_hinges
 from support.tally import Tally
 from support.textbook import Textbook
 
@@ -37,7 +38,7 @@ from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
 MODELS = {
     **{f'chain of {n}': random_chain(n, n) for n in (1, 2, 6, 18)},
     'binary tree': random_tree(15, 2),
-    'branches': random_tree(23, 1.6, 2),
+    'branches': random_tree(23, 1.6, 3),
     'star': random_tree(9, 100),
 }
 every_model = pytest.mark.parametrize('model', MODELS.values(), ids=MODELS)
@@ -141,7 +142,7 @@ def test_branches_make_the_cost_grow_slower():
         assert cost.multiplications <= n * 32 + n * (depth - 1) * 20
 
 
-@pytest.mark.parametrize('angle', [0.0, math.pi, 1e-14])
+@pytest.mark.parametrize('angle', [0.0, math.pi, 1e-15, 1e-14])
 @pytest.mark.parametrize('r', [(0.3, -0.2, 0.5), (0.0, 0.0, 0.4), (0.0, 0.0, 0.0)])
 def test_parallel_axes_have_a_common_perpendicular_somewhere(angle, r, rng):
     model = random_chain(4)
@@ -161,7 +162,30 @@ def test_parallel_axes_have_a_common_perpendicular_somewhere(angle, r, rng):
     assert_allclose(H, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
+@pytest.mark.parametrize('seed', range(6))
+def test_axes_that_are_nearly_parallel_have_near_frames(seed, rng):
+    """Their common perpendiculars are anywhere; exact beside the frames of the description."""
+    model = nearly_parallel_tree(seed)
+    bodies = screw_tree(model)
+    assert any(body.aside != 0.0 for body in bodies)
+    for q in rng.uniform(-3, 3, (3, model.nq)).tolist():
+        expected = np.array(crba(model, q))
+        H = crba_by_screws(bodies, screw_states(bodies, q))
+        assert_allclose(H, expected, rtol=0, atol=2e-15 * len(bodies) * np.abs(expected).max())
+
+
 def test_other_joints_are_refused():
     model = load_urdf(random_trees.tree(1, 3, ('revolute', 'prismatic'), branching=0.0))
     with pytest.raises(ModelError, match='not revolute'):
         screw_tree(model)
+
+
+def test_right_angles_and_meeting_axes_leave_exact_zeros():
+    """An arm as arms are: what a description's roundings leave is not multiplied by."""
+    model = two_hinges(0.5 * math.pi, (0.0, 0.0, 1.0 / 3.0))
+    _, body = screw_tree(model)
+    assert body.across.c == 0.0 and abs(body.across.s) == 1.0 and body.across.distance == 0.0
+    q = [0.3, 0.4]
+    bodies = screw_tree(model)
+    H = crba_by_screws(bodies, screw_states(bodies, q))
+    assert_allclose(H, crba(model, q), rtol=0, atol=1e-14 * np.abs(H).max())
