@@ -28,6 +28,7 @@ from rbd_ros.model.joints import (
     Spherical,
     Universal,
 )
+from rbd_ros.model.joints.joint_type import across
 from rbd_ros.spatial import linear3, MotionSubspace, PluckerTransform
 
 SEEDS = range(3)
@@ -391,3 +392,19 @@ def test_pose_variables_are_the_pose_of_a_body_that_moves_freely(joint):
         R = np.eye(3) + 2 * w * skew + 2 * skew @ skew  # Rodrigues, of a unit quaternion
         assert_allclose(np.array(X.E, dtype=float).T, R, atol=1e-14)
         assert_allclose(np.array(X.r, dtype=float), position, atol=1e-14)
+
+
+@pytest.mark.parametrize('tilt', [0.0, 1e-200, 1e-155, 1e-12, 3e-9, 1e-5, 4e-5, 1e-3, 0.3, 2.0])
+@pytest.mark.parametrize('turn', [0.0, 0.7, 2.5, 4.0])
+def test_frames_of_axes_near_z_turned_over_are_exact(tilt, turn):
+    """Axes at an angle to -z: right-handed to rounding, and z turned by the smallest angle."""
+    size = np.sin(tilt) if tilt > 1e-100 else tilt
+    axis = (size * np.cos(turn), size * np.sin(turn), -np.cos(tilt))
+    u, v = across(axis)
+    frame = np.array([u, v, axis])
+    assert_allclose(frame @ frame.T, np.eye(3), atol=3e-15)
+    assert_allclose(np.cross(u, v), axis, atol=3e-15)
+    if size > 1e-100:
+        # The axis of that rotation lies across z and the axis, and stays.
+        stays = np.array([-np.sin(turn), np.cos(turn), 0.0])
+        assert_allclose(frame @ stays, stays, atol=1e-15 if tilt < 1e-3 else 3e-15)

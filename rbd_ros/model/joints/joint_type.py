@@ -286,7 +286,11 @@ def across(axis: Vector3) -> Tuple[Vector3, Vector3]:
     They are the x and y axes after the smallest rotation that takes z to `axis`.
     """
     x, y, z = axis
-    if z < -1.0 + 1e-9:  # z is turned over: all half turns are equally small, and k is infinite
+    square = x * x + y * y
+    if z > 0.0:
+        k = 1.0 / (1.0 + z)
+    elif square > 1e-280:  # smaller ones have lost digits
+        k = (1.0 - z) / square  # the same, of which 1 + z has no digits left near -z
+    else:  # z is turned over: all half turns are equally small
         return (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)
-    k = 1.0 / (1.0 + z)
     return (1.0 - k * x * x, -k * x * y, -x), (-k * x * y, 1.0 - k * y * y, -y)
