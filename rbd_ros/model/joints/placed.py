@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Optional, Tuple
 
-from rbd_ros.model.joints.helical import Helical
 from rbd_ros.model.joints.joint_type import JointState, JointType, Scalars
-from rbd_ros.model.joints.rack_and_pinion import RackAndPinion
 from rbd_ros.model.joints.revolute import Revolute
 from rbd_ros.model.joints.spherical import Spherical
 from rbd_ros.spatial import (
@@ -109,25 +107,9 @@ class Placed(JointType):
         return self.joint.is_rheonomic
 
     @property
-    def closes_loops(self) -> bool:
-        """Whether the joint may be a loop joint."""
-        return self.joint.closes_loops
-
-    def loop_error(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """Position error of the joint between its own frames."""
-        return self.joint.loop_error(self._own(X))
-
-    def constraint_forces_at(self, X: PluckerTransform) -> Tuple[ForceVector, ...]:
-        """T' = X* T."""
-        return tuple(map(self.X.apply, self.joint.constraint_forces_at(self._own(X))))
-
-    def motion_subspace_at(self, X: PluckerTransform) -> MotionSubspace:
-        """S' = X S."""
-        return self._moved(self.joint.motion_subspace_at(self._own(X)))
-
-    def displacement_at(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """Displacement of the joint itself."""
-        return self.joint.displacement_at(self._own(X))
+    def is_lower_pair(self) -> bool:
+        """Whether the joint is one: only then it closes loops."""
+        return self.joint.is_lower_pair
 
     def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
         """Lie bracket of two velocities."""
@@ -150,16 +132,8 @@ class Placed(JointType):
     def _moved(self, S: MotionSubspace) -> MotionSubspace:
         return MotionSubspace([self.X.apply(column) for column in S.columns])
 
-    def _own(self, X: PluckerTransform) -> PluckerTransform:
-        return self.X.inverse() * X * self.X
-
     @classmethod
     def examples(cls) -> Tuple[Placed, ...]:
-        """A hinge aside, a screw across, a ball and a pinion elsewhere."""
+        """A hinge aside, and a ball elsewhere."""
         turned = PluckerTransform.rotation_x(0.4) * PluckerTransform.translation((0.3, -0.2, 0.5))
-        axis = (0.48, -0.6, 0.64)
-        pinion = RackAndPinion.examples()[0]
-        return tuple(
-            cls(joint, turned)
-            for joint in (Revolute(axis), Helical(axis, 0.1), Spherical(), pinion)
-        )
+        return cls(Revolute((0.48, -0.6, 0.64)), turned), cls(Spherical(), turned)
