@@ -93,6 +93,8 @@ def _start(robot: robots.RealRobot) -> Dict[str, float]:
                 'RBD_ROS_CACHE_DIR': cache,
                 'PYTHONPATH': str(Path(__file__).resolve().parents[2]),
             }
+            # The first process leaves byte code for the later ones, as an installed package has.
+            environment.pop('PYTHONDONTWRITEBYTECODE', None)
             times = [
                 json.loads(
                     subprocess.run(
