@@ -190,6 +190,8 @@ def observed(tmp_path):
 
     for name in ('arm.urdf', 'robot.urdf'):
         shutil.copy(ARM, tmp_path / name)
+    for folder in ('urdf', 'config'):  # what a checkout has
+        shutil.copytree(ROOT / folder, tmp_path / folder)
     with Ros(tmp_path) as ros:
         yield Observed(ros, tmp_path)
 
