@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Optional, Tuple
 
 from rbd_ros.model.joints.joint_type import JointState, JointType, Scalars
+from rbd_ros.model.joints.joint_view import JointView
 from rbd_ros.model.joints.revolute import Revolute
 from rbd_ros.model.joints.spherical import Spherical
 from rbd_ros.spatial import (
@@ -15,11 +16,10 @@ from rbd_ros.spatial import (
     PluckerTransform,
     RigidBodyInertia,
 )
-from rbd_ros.spatial.scalar import Scalar
 
 
 @dataclass(frozen=True)
-class Placed(JointType):
+class Placed(JointView):
     """The same joint between frames that are both moved by a constant displacement.
 
     Positions, velocities and forces mean what they mean for the joint itself; in motions and
@@ -30,16 +30,7 @@ class Placed(JointType):
         place, the same for predecessor and successor
     """
 
-    joint: JointType
     X: PluckerTransform
-    nq: int = field(init=False, repr=False, compare=False)
-    nv: int = field(init=False, repr=False, compare=False)
-    reach: Tuple[float, ...] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Take the sizes over."""
-        for name in ('nq', 'nv', 'reach'):
-            object.__setattr__(self, name, getattr(self.joint, name))
 
     def transform(self, q: Scalars) -> PluckerTransform:
         """X_J' = X X_J X^-1."""
@@ -67,53 +58,10 @@ class Placed(JointType):
         X = self.X * X_J * self.X.inverse()
         return JointState(X, self._moved(S), self.X.apply(v), self.X.apply(c))
 
-    def neutral(self) -> Tuple[float, ...]:
-        """Position at which the transform is the identity, in both."""
-        return self.joint.neutral()
-
-    @property
-    def uniforms(self) -> int:
-        """How many uniform numbers `sample` takes."""
-        return self.joint.uniforms
-
-    def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
-        """Uniform position of the joint."""
-        return self.joint.sample(u, lower, upper)
-
-    def normalize(self, q: Scalars) -> Tuple[float, ...]:
-        """Same position with any redundancy removed."""
-        return self.joint.normalize(q)
-
-    def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Derivative of the position by time: the joint's own."""
-        return self.joint.position_rate(q, v)
-
-    def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
-        """Position after a constant velocity."""
-        return self.joint.integrate(q, step)
-
-    def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
-        """Constant velocity from one position to another."""
-        return self.joint.difference(q0, q1)
-
-    @property
-    def is_flat(self) -> bool:
-        """Whether positions form a vector space."""
-        return self.joint.is_flat
-
-    @property
-    def is_rheonomic(self) -> bool:
-        """Whether the joint depends on time."""
-        return self.joint.is_rheonomic
-
     @property
     def is_lower_pair(self) -> bool:
         """Whether the joint is one: only then it closes loops."""
         return self.joint.is_lower_pair
-
-    def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Lie bracket of two velocities."""
-        return self.joint.bracket(u, v)
 
     def opposite(self) -> Optional[JointType]:
         """Joint of opposite polarity between the same frames, if the joint has one."""

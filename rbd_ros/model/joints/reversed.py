@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Tuple
 
 from rbd_ros.model.joints.floating import Floating
 from rbd_ros.model.joints.joint_type import JointState, JointType, Scalars
+from rbd_ros.model.joints.joint_view import JointView
 from rbd_ros.model.joints.planar import Planar
 from rbd_ros.model.joints.rack_and_pinion import RackAndPinion
 from rbd_ros.spatial import ForceVector, MotionSubspace, MotionVector, PluckerTransform
@@ -14,7 +15,7 @@ from rbd_ros.spatial.scalar import Scalar
 
 
 @dataclass(frozen=True)
-class Reversed(JointType):
+class Reversed(JointView):
     """The same joint, gone through from its successor to its predecessor.
 
     A joint that is in the reverse direction in a spanning tree has its polarity from the
@@ -23,16 +24,6 @@ class Reversed(JointType):
 
     :param joint: the joint as it is in the mechanism
     """
-
-    joint: JointType
-    nq: int = field(init=False, repr=False, compare=False)
-    nv: int = field(init=False, repr=False, compare=False)
-    reach: Tuple[float, ...] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Take the sizes over."""
-        for name in ('nq', 'nv', 'reach'):
-            object.__setattr__(self, name, getattr(self.joint, name))
 
     def transform(self, q: Scalars) -> PluckerTransform:
         """X' = X^-1."""
@@ -67,45 +58,6 @@ class Reversed(JointType):
         back = -X.inverse_apply(v), -X.inverse_apply(c)
         return JointState(X.inverse(), MotionSubspace(columns), *back)
 
-    def neutral(self) -> Tuple[float, ...]:
-        """Position at which the transform is the identity, either way."""
-        return self.joint.neutral()
-
-    @property
-    def uniforms(self) -> int:
-        """How many uniform numbers `sample` takes."""
-        return self.joint.uniforms
-
-    def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
-        """Uniform position of the joint."""
-        return self.joint.sample(u, lower, upper)
-
-    def normalize(self, q: Scalars) -> Tuple[float, ...]:
-        """Same position with any redundancy removed."""
-        return self.joint.normalize(q)
-
-    def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Derivative of the position by time: the joint's own."""
-        return self.joint.position_rate(q, v)
-
-    def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
-        """Position after a constant velocity."""
-        return self.joint.integrate(q, step)
-
-    def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
-        """Constant velocity from one position to another."""
-        return self.joint.difference(q0, q1)
-
-    @property
-    def is_flat(self) -> bool:
-        """Whether positions form a vector space."""
-        return self.joint.is_flat
-
-    @property
-    def is_rheonomic(self) -> bool:
-        """Whether the joint depends on time."""
-        return self.joint.is_rheonomic
-
     @property
     def closes_loops(self) -> bool:
         """Whether the joint may be a loop joint."""
@@ -127,10 +79,6 @@ class Reversed(JointType):
     def displacement_at(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
         """Displacement of the joint itself."""
         return self.joint.displacement_at(X.inverse())
-
-    def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Lie bracket of two velocities."""
-        return self.joint.bracket(u, v)
 
     @classmethod
     def examples(cls) -> Tuple[Reversed, ...]:

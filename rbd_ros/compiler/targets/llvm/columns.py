@@ -17,6 +17,7 @@ from rbd_ros.compiler.targets.llvm.branches import kind
 from rbd_ros.compiler.targets.llvm.packs import (
     aligned as paired,
     alike as _alike,
+    break_circles,
     NO_ADDEND,
     Pack,
 )
@@ -66,7 +67,7 @@ def find_groups(
     graph, live = program.graph, program.live
     groups = _grouped(graph, set(live), widest)
     if groups:
-        _break_circles(graph, live, groups, together)
+        break_circles(graph, live, groups, together)
         _Choice(graph, live, groups).drop_what_costs_more()
     return groups
 
@@ -119,41 +120,6 @@ def _aligned(graph: Graph, beside: Sequence[Dict[int, int]], lanes: Lanes) -> Gr
         columns.append(own + [NO_ADDEND] * (length - len(own)))
     swapped = (False, *(pack.swapped for pack in packs))
     return Group(lanes, tuple(zip(*columns)), swapped)
-
-
-def _break_circles(
-    graph: Graph, live: Sequence[int], groups: Dict[int, Group], together: Sequence[Sequence[int]]
-) -> None:
-    """Remove groups that wait for each other, or that need one of themselves."""
-    units: Dict[int, Sequence[int]] = {k: some for some in together for k in some}
-    units.update((k, group.nodes) for group in groups.values() for k in group.nodes)
-    users: Dict[int, List[int]] = defaultdict(list)
-    missing: Dict[int, int] = {}
-    for number in live:
-        needed = operands(graph.nodes[number])
-        missing[number] = len(needed)
-        for k in needed:
-            users[k].append(number)
-    ready = [number for number in live if not missing[number]]
-    waiting: Dict[int, int] = {}  # how many of a unit are ready, by its first node
-    while ready or waiting:
-        if not ready:  # what is ready and waits is not all of `together`, which has no circles
-            group = groups.pop(min(k for k in waiting if k in groups))
-            del waiting[group.nodes[0]]
-            for k in group.nodes:
-                del units[k]
-            ready += [k for k in group.nodes if not missing[k]]
-        number = ready.pop()
-        unit = units.get(number, (number,))
-        count = waiting.pop(unit[0], 0) + 1
-        if count < len(unit):
-            waiting[unit[0]] = count
-            continue
-        for k in unit:
-            for user in users[k]:
-                missing[user] -= 1
-                if not missing[user]:
-                    ready.append(user)
 
 
 def is_constant(nodes: Sequence[Node], number: int) -> bool:

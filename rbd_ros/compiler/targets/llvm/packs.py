@@ -10,7 +10,18 @@ would compute alone, so that no bit depends on it.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Dict, List, Mapping, NamedTuple, Sequence, Set, Tuple
+from typing import (
+    Any,
+    Dict,
+    List,
+    Mapping,
+    MutableMapping,
+    NamedTuple,
+    Protocol,
+    Sequence,
+    Set,
+    Tuple,
+)
 
 from rbd_ros.compiler.graph import ADD, CONSTANT, COS, Graph, INPUT, MUL, operands, SIN
 from rbd_ros.compiler.program import Program
@@ -42,6 +53,19 @@ class Pack(NamedTuple):
     terms: Tuple[Term, ...]
     swapped: bool
 
+    @property
+    def nodes(self) -> Term:
+        """Both nodes, one for each lane."""
+        return self.first, self.second
+
+
+class _SideBySide(Protocol):
+    """Nodes that are evaluated together, as those of a pack."""
+
+    @property
+    def nodes(self) -> Tuple[int, ...]:
+        """Nodes, one for each lane."""
+
 
 def find_packs(
     program: Program, partners: Mapping[int, int], together: Sequence[Sequence[int]]
@@ -56,7 +80,7 @@ def find_packs(
         return {}
     graph, live = program.graph, program.live
     packs = _paired(graph, dict(partners))
-    _break_circles(graph, live, packs, together)
+    break_circles(graph, live, packs, together)
     _Choice(graph, live, packs, partners).drop_what_costs_more()
     operations = sum(graph.nodes[k][0] not in (INPUT, CONSTANT) for k in live)
     return packs if len(packs) > _WORTHWHILE * operations else {}
@@ -93,12 +117,11 @@ def in_order(
 
 
 def _units(
-    packs: Mapping[int, Pack], together: Sequence[Sequence[int]]
+    found: Mapping[int, _SideBySide], together: Sequence[Sequence[int]]
 ) -> Dict[int, Sequence[int]]:
     """What is evaluated together, by each of the nodes."""
     units = {k: some for some in together for k in some}
-    for pack in packs.values():
-        units[pack.first] = units[pack.second] = (pack.first, pack.second)
+    units.update((k, one.nodes) for one in found.values() for k in one.nodes)
     return units
 
 
@@ -160,11 +183,18 @@ def aligned(graph: Graph, partners: Dict[int, int], first: int, second: int) -> 
     return Pack(first, second, turned if swapped else straight, swapped)
 
 
-def _break_circles(
-    graph: Graph, live: Sequence[int], packs: Dict[int, Pack], together: Sequence[Sequence[int]]
+def break_circles(
+    graph: Graph,
+    live: Sequence[int],
+    found: MutableMapping[int, Any],
+    together: Sequence[Sequence[int]],
 ) -> None:
-    """Remove packs that wait for each other, or whose second node needs the first."""
-    units = _units(packs, together)
+    """Remove packs, or groups, that wait for each other, or that need a node of themselves.
+
+    :param found: what has `nodes`, by the first of these
+    :param together: nodes that are evaluated at one place anyway
+    """
+    units = _units(found, together)
     users: Dict[int, List[int]] = defaultdict(list)
     missing: Dict[int, int] = {}
     for number in live:
@@ -176,9 +206,11 @@ def _break_circles(
     waiting: Dict[int, int] = {}  # how many of a unit are ready, by its first node
     while ready or waiting:
         if not ready:  # what is ready and waits is not all of `together`, which has no circles
-            pack = packs.pop(min(k for k in waiting if k in packs))
-            del waiting[pack.first], units[pack.first], units[pack.second]
-            ready += [k for k in (pack.first, pack.second) if not missing[k]]
+            nodes = found.pop(min(k for k in waiting if k in found)).nodes
+            del waiting[nodes[0]]
+            for k in nodes:
+                del units[k]
+            ready += [k for k in nodes if not missing[k]]
         number = ready.pop()
         unit = units.get(number, (number,))
         count = waiting.pop(unit[0], 0) + 1
