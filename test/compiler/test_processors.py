@@ -116,3 +116,16 @@ def test_aarch64_code_is_emitted_without_calls_for_sine_and_fused_products(aarch
     ours = {'gather_', 'scatter_', 'group', 'core', 'core_spoil', 'group_spoil'}
     assert calls <= ours
     assert '.2d' in assembly and 'fmla' in assembly
+
+
+def test_the_order_of_one_module_is_nothing_to_the_next(two_links):
+    """LLVM's scheduler is an option of the whole process."""
+    definition = definition_of(Robot.from_urdf(two_links).model, 'forward_dynamics_derivatives')
+    function = functions.core_function(definition.program(inner_products=True))
+    before, in_order = native.assemble([function]), native.assemble([function], in_order=True)
+    assert native.assemble([function]) == before
+    if native.llvm.llvm_version_info >= (20,):  # before, all modules have LLVM's order
+        assert in_order != before
+    with pytest.raises(RuntimeError, match='parsing'):
+        native.assemble([('what is this', [])], in_order=True)
+    assert native.assemble([function]) == before

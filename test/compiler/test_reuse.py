@@ -2,6 +2,9 @@
 
 import sys
 from threading import Thread
+import tracemalloc
+from typing import NamedTuple
+import uuid
 import weakref
 
 import numpy as np
@@ -9,6 +12,7 @@ import pytest
 from support.small_kernels import kernel
 
 from rbd_ros import Robot
+from rbd_ros.compiler import Definition, make_kernel
 from rbd_ros.compiler.program import Output
 from rbd_ros.compiler.runtime import builtin, reuse
 
@@ -169,21 +173,246 @@ def test_a_weak_reference_never_sees_the_numbers_of_another_call(torque):
     assert [None if ref() is None else ref().tolist() for ref in seen] == before
 
 
-def test_arrays_of_several_outputs_are_apart(two_links):
+@pytest.fixture
+def equations(two_links):
+    """Inertia matrix and bias force of two joints, a builtin that returns named tuples."""
     robot = Robot.from_urdf(two_links)
+    robot.equations_of_motion(np.zeros(2), np.zeros(2))
+    return robot.equations_of_motion
+
+
+# As above, of a function of two arguments.
+CALLS_OF_TWO = {
+    'plain': lambda function, q: function(q, q),
+    'by keyword': lambda function, q: function(q, v=q),
+    'lists': lambda function, q: function(q.tolist(), q.tolist()),
+}
+
+
+def own_tuples(function):
+    """Addresses of the named tuples that are used again, and of their arrays."""
+    results = [function(np.zeros(2), np.zeros(2)) for _ in range(reuse.COUNT)]
+    return {id(result) for result in results}, {id(array) for x in results for array in x}
+
+
+@pytest.mark.parametrize('call', CALLS_OF_TWO.values(), ids=CALLS_OF_TWO)
+def test_a_named_tuple_is_used_again_with_its_arrays(equations, call):
+    tuples, arrays = own_tuples(equations)
+    assert own_tuples(equations) == (tuples, arrays)
+    for q in configurations(20):
+        result = call(equations, q)
+        assert id(result) in tuples and {id(x) for x in result} <= arrays
+    del result
+    kept = [call(equations, q) for q in configurations(reuse.COUNT + 3)]
+    assert len({id(result) for result in kept} - tuples) == 3
+    assert len({id(x) for result in kept for x in result}) == 2 * len(kept)
+
+
+def numbers(held):
+    """What a result, an array or a list of arrays holds."""
+    return [x.tolist() for x in (held if isinstance(held, (tuple, list)) else [held])]
+
+
+def test_of_a_named_tuple_nothing_changes_that_somebody_has(equations):
+    rng = np.random.default_rng(2)
+    ways = list(CALLS_OF_TWO.values())
+    holds = [tuple.__iter__, list, lambda x: x, lambda x: x[0], lambda x: x[1], lambda x: x[0][1]]
+    kept = []
+    for q in configurations(3000):
+        result = ways[rng.integers(3)](equations, q)
+        whole, hold = numbers(result), holds[rng.integers(len(holds))]
+        held = hold(result)
+        kept.append((held, whole if hold is tuple.__iter__ else numbers(held)))
+        del result, held
+        if len(kept) > rng.integers(8):
+            held, expected = kept.pop(rng.integers(len(kept)))
+            assert numbers(list(held) if type(held) is type(iter(())) else held) == expected
+        for held, expected in kept:
+            if type(held) is not type(iter(())):
+                assert numbers(held) == expected
+
+
+@pytest.mark.parametrize('call', CALLS_OF_TWO.values(), ids=CALLS_OF_TWO)
+def test_who_keeps_one_array_of_each_leaves_the_others(equations, call):
+    tuples, arrays = own_tuples(equations)
+    kept = [call(equations, q)[0] for q in configurations(10 * reuse.COUNT)]
+    assert len({id(x) for x in kept}) == len(kept)
+    results = [call(equations, q) for q in configurations(3)]
+    assert {id(result) for result in results} <= tuples
+    assert {id(result[1]) for result in results} <= arrays
+    for q, array in zip(configurations(10 * reuse.COUNT), kept):
+        assert array.tolist() == equations(q, q)[0].tolist()
+
+
+@pytest.mark.parametrize('change', [read_only, other_shape, longer_axis, other_numbers])
+@pytest.mark.parametrize('call', CALLS_OF_TWO.values(), ids=CALLS_OF_TWO)
+def test_of_a_named_tuple_what_somebody_has_changed_is_new(equations, change, call):
+    _, arrays = own_tuples(equations)
     q = np.ones(2)
-    robot.equations_of_motion(q, q)
-    first = robot.equations_of_motion(q, q)
-    copies = [x.copy() for x in first]
-    second = robot.equations_of_motion(-q, q)
-    ids = [id(x) for x in (*first, *second)]
+    for result in [equations(q, q) for _ in range(reuse.COUNT)]:
+        change(result[1])
+    del result
+    matrix, bias = call(equations, q)
+    assert id(matrix) in arrays and id(bias) not in arrays
+    assert bias.shape == (2,) and bias.dtype == np.float64 and bias.flags.writeable
+    assert bias.tolist() == equations(q[None], q[None])[1][0].tolist()
+
+
+def test_weak_references_to_arrays_of_a_named_tuple_see_one_call(equations):
+    q = np.ones(2)
+    seen = [weakref.ref(equations(q, q)[0]) for _ in range(reuse.COUNT)]
+    before = [None if ref() is None else ref().tolist() for ref in seen]
+    for q in configurations(20):
+        equations(q, q)
+    now = [None if ref() is None else ref().tolist() for ref in seen]
+    assert all(x is None or x == y for x, y in zip(now, before))
+
+
+def test_while_an_array_is_let_go_its_tuple_is_in_use(equations):
+    """Whoever hears of its end may call the same kernel."""
+    q = np.ones(2)
+    heard = []
+    for result in [equations(q, q) for _ in range(reuse.COUNT)]:
+        result[1].shape = (1, 2)
+        weakref.finalize(result[1], lambda: heard.append(equations(3 * q, 3 * q)))
+    del result
+    result = equations(q, q)
+    assert result[1].tolist() == equations(q[None], q[None])[1][0].tolist()
+    assert heard and all(x is not result for x in heard)
+    for x in heard:
+        assert x[1].tolist() == equations(3 * q[None], 3 * q[None])[1][0].tolist()
+
+
+class Mixed(NamedTuple):
+    """What has numbers beside an array."""
+
+    double: np.ndarray
+    total: float
+    first: float
+
+
+class Numbers(NamedTuple):
+    """What has nothing but numbers, so that it can be a key."""
+
+    total: float
+    first: float
+
+
+class Open(Numbers):
+    """What takes further attributes."""
+
+
+def named(result, *outputs):
+    """Kernel with a named tuple of outputs, as a builtin; its argument has two elements."""
+    outputs_of = [Output(name, (2,) if name == 'double' else ()) for name in result._fields]
+    definition = Definition(
+        'several',
+        (('x', 2),),
+        tuple(outputs_of),
+        lambda x: [output(x) for output in outputs],
+        {'several': uuid.uuid4().hex},
+        result=result,
+    )
+    return make_kernel(definition).function
+
+
+def double(x):
+    return [2.0 * x[0], 2.0 * x[1]]
+
+
+def total(x):
+    return [x[0] + x[1]]
+
+
+def first(x):
+    return [1.0 * x[0]]
+
+
+def test_numbers_beside_arrays_are_those_of_the_call():
+    function = named(Mixed, double, total, first)
+    x = np.array([1.0, 2.0])
+    function(x)
+    kept = [function(k * x) for k in range(2 * reuse.COUNT)]
+    assert [(y.double.tolist(), y.total, y.first) for y in kept] == [
+        ([2.0 * k, 4.0 * k], 3.0 * k, 1.0 * k) for k in range(2 * reuse.COUNT)
+    ]
+    del kept
+    number, alone = function(x).total, float('3.5')
+    for k in range(3 * reuse.COUNT):
+        assert function(x=k * x).total == function(k * x).total == 3.0 * k
+    assert number == 3.0 and sys.getrefcount(number) == sys.getrefcount(alone)
+
+
+def test_named_tuples_of_numbers_are_keys():
+    """Python 3.14 keeps the hash of a tuple, which is that of its numbers."""
+    function = named(Numbers, total, first)
+    x = np.array([1.0, 2.0])
+    function(x)
+    for k in range(3 * reuse.COUNT):
+        for result in (function(k * x), function(x=k * x)):
+            assert hash(result) == hash((3.0 * k, 1.0 * k))
+            assert {(3.0 * k, 1.0 * k): k}[result] == k
+
+
+def test_a_result_that_takes_attributes_is_new_every_time():
+    function = named(Open, total, first)
+    x = np.array([1.0, 2.0])
+    function(x).note = 'mine'
+    for _ in range(reuse.COUNT + 1):
+        result = function(x)
+        assert result == (3.0, 1.0) and not vars(result)
+        result.note = 'mine'
+
+
+def test_given_arrays_do_not_come_into_named_tuples_of_the_kernel(equations):
+    tuples, arrays = own_tuples(equations)
+    q = np.ones(2)
+    out = (np.empty((2, 2)), np.empty(2))
+    result = equations(q, q, out=out)
+    assert id(result) not in tuples and all(x is y for x, y in zip(result, out))
+    del result
+    assert {id(x) for x in equations(q, q)} <= arrays
+
+
+def grows(call):
+    """Bytes that 2000 calls leave behind."""
+    tracemalloc.start()
+    for k in range(3000):
+        call(k)
+        if k == 1000:
+            before, _ = tracemalloc.get_traced_memory()
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return after - before
+
+
+def test_of_named_tuples_neither_references_nor_memory_are_lost(equations):
+    q = np.ones(2)
+    ways = list(CALLS_OF_TWO.values())
+    results = [equations(q, q) for _ in range(reuse.COUNT - 1)]
+    arrays = [result[0] for result in results]
+    counts = [sys.getrefcount(x) for x in (*results, *arrays)]
+    assert grows(lambda k: ways[k % 3](equations, q)[k % 2]) < 5000
+    assert [sys.getrefcount(x) for x in (*results, *arrays)] == counts
+
+
+@pytest.mark.parametrize('result', [Mixed, Numbers])
+def test_numbers_of_the_last_call_are_let_go(result):
+    function = named(result, *([double] if result is Mixed else []), total, first)
+    x = np.array([1.0, 2.0])
+    assert grows(lambda k: function(x)) < 5000
+    assert grows(lambda k: function(x=x)) < 5000
+
+
+def test_arrays_of_several_outputs_are_apart(equations):
+    q = np.ones(2)
+    first_result = equations(q, q)
+    copies = [x.copy() for x in first_result]
+    second = equations(-q, q)
+    ids = [id(x) for x in (*first_result, *second)]
     assert len(set(ids)) == 4
-    for array, copied in zip(first, copies):
+    for array, copied in zip(first_result, copies):
         np.testing.assert_array_equal(array, copied)
-    del first, second
-    robot.equations_of_motion(q, q)
-    assert {id(x) for x in robot.equations_of_motion(q, q)} <= set(ids)
-    assert {id(x) for x in robot.equations_of_motion(q, v=q)} <= set(ids)
 
 
 def test_neither_references_nor_memory_are_lost(torque):
@@ -207,8 +436,8 @@ def test_arrays_outlive_their_kernel(two_links):
 
 def test_large_outputs_are_new_every_time():
     """Those that are used again are kept for good."""
-    assert reuse.has_own_arrays(Output('x', (reuse._LARGEST,)))
-    assert not reuse.has_own_arrays(Output('x', (reuse._LARGEST + 1,)))
+    assert len(reuse.own_results([Output('x', (reuse._LARGEST,))])) == reuse.COUNT
+    assert not reuse.own_results([Output('x', (reuse._LARGEST + 1,))])
     large = kernel(lambda x: [x[0]] * (reuse._LARGEST + 1), shape=(reuse._LARGEST + 1,)).function
     results = [large(np.full(1, float(k))) for k in range(3)]
     assert [x[-1] for x in results] == [0.0, 1.0, 2.0]

@@ -1,13 +1,14 @@
 """Results of a call in machine code: new arrays and numbers, or the arrays that a caller gives.
 
 Parts of the routine in calls.py. `new_outputs` and `given_outputs` find where the kernel writes
-each output; `keep` makes what is returned of it. A named tuple is made first and owns what comes
-into it, so that it is all that must be released if memory is short.
+each output; `keep` makes what is returned of it. A named tuple is found or made first and owns
+what comes into it, so that it is all that must be released if memory is short.
 """
 
 from __future__ import annotations
 
-from rbd_ros.compiler.runtime.call_table import FLAGS_OF, MOST_AXES, OWN, SHAPES, SIZES
+from rbd_ros.compiler.runtime import reuse
+from rbd_ros.compiler.runtime.call_table import FLAGS_OF, MOST_AXES, SHAPES, SIZES
 from rbd_ros.compiler.runtime.call_writer import CallWriter
 from rbd_ros.compiler.runtime.layouts import (
     CONTIGUOUS_ALIGNED,
@@ -15,6 +16,7 @@ from rbd_ros.compiler.runtime.layouts import (
     DIMENSIONS,
     DOUBLE,
     ND,
+    REFERENCES,
     SIZE,
     TUPLE_ITEMS,
     TYPE,
@@ -22,10 +24,152 @@ from rbd_ros.compiler.runtime.layouts import (
 )
 
 
+def result_functions() -> str:
+    """Text of the functions that find or make the result of one state, each for itself."""
+    return _is_unused() + _own_result() + _new_tuple()
+
+
+def _is_unused() -> str:
+    """Text of `is_unused`: whether nothing has an array but the kernel, and it is as made."""
+    r = CallWriter('internal i1 @is_unused(ptr %d, i64 %j, ptr %array)')
+    reuse.unless_unused(r, '%array', 'in_use')
+    shape = r.shape('%j')
+    axes = r.element(SHAPES, shape)
+    flags = r.value(f'trunc i64 {r.element(FLAGS_OF, "%j")} to i32')
+    few = r.value(f'trunc i64 {axes} to i32')
+    reuse.unless_as_made(r, '%array', r.api('float64'), flags, few, 'in_use')
+    lengths = r.field('%array', DIMENSIONS, 'ptr')
+    with r.loop(axes) as axis:
+        length = r.element(SHAPES + 2, r.value(f'add i64 {shape}, {axis}'))
+        r.unless(r.same(r.get(lengths, 'i64', axis), length, 'i64'), 'in_use')
+    r.do('ret i1 true')
+    r.label('in_use')
+    r.do('ret i1 false')
+    return r.text()
+
+
+def _own_result() -> str:
+    """Text of `own_result`: a result of the kernel's own that is in no use, or null."""
+    r = CallWriter('internal ptr @own_result(ptr %d)')
+    several, own = _gives_several(r), r.word('own', 'ptr')
+    with r.loop(str(reuse.COUNT)) as k:
+        in_use, alone = r.new_label(), r.new_label()
+        found = r.get(own, 'ptr', k)
+        reuse.unless_unused(r, found, in_use)
+        with r.loop(r.word('outputs')) as j:
+            array = r.variable('ptr', 'null')
+            r.put(array, 'ptr', found)
+            with r.only_if(several):
+                r.put(array, 'ptr', _item(r, found, j))
+            with r.only_if(_has_axes(r, j)):
+                unused = r.value(f'call i1 @is_unused(ptr %d, i64 {j}, ptr {r.get(array, "ptr")})')
+                r.unless(unused, in_use)
+        r.unless(several, alone)
+        reuse.hand_out(r, found, True)
+        r.do(f'ret ptr {found}')
+        r.label(alone)
+        reuse.hand_out(r, found, False)
+        r.do(f'ret ptr {found}')
+        r.label(in_use)
+    r.do('ret ptr null')
+    return r.text()
+
+
+def _new_tuple() -> str:
+    """Text of `new_tuple_of_state`: a named tuple with new arrays where those are in use.
+
+    It returns null, with the error set, if memory is short.
+    """
+    r = CallWriter('internal ptr @new_tuple_of_state(ptr %d)')
+    m, own, made = r.word('outputs'), r.word('own', 'ptr'), r.variable('ptr', 'null')
+    # Who has an array of a result need not have the others.
+    with r.loop(str(reuse.COUNT)) as k:
+        found = r.get(own, 'ptr', k)
+        with r.only_if(r.same(r.field(found, REFERENCES, 'i32'), '1', 'i32')):
+            # From now on it is the caller's, whatever happens while an array is let go.
+            reuse.hand_out(r, found, True)
+            r.put(made, 'ptr', found)
+            r.go('fill')
+    kind = r.word('result_type', 'ptr')
+    r.put(made, 'ptr', r.value(f'call ptr {r.api("new_tuple")}(ptr {kind}, i64 {m})'))
+    r.when(r.same(r.get(made, 'ptr'), 'null'), 'nothing')
+    r.label('fill')
+    result = r.get(made, 'ptr')
+    with r.loop(m) as j:
+        done, new = r.new_label(), r.new_label()
+        r.unless(_has_axes(r, j), done)
+        last = _item(r, result, j)
+        r.when(r.same(last, 'null'), new)
+        r.when(r.value(f'call i1 @is_unused(ptr %d, i64 {j}, ptr {last})'), done)
+        r.label(new)
+        shape = r.shape(j)
+        axes = r.value(f'trunc i64 {r.element(SHAPES, shape)} to i32')
+        dims = r.at('%d', 'i64', r.value(f'add i64 {shape}, {SHAPES + 2}'))
+        array = _new_array(r, axes, dims)
+        r.when(r.same(array, 'null'), 'give_up')
+        _put_item(r, result, j, array)
+        r.label(done)
+    r.do(f'ret ptr {result}')
+    r.label('give_up')
+    r.do(f'call void {r.api("release")}(ptr {result})')
+    r.label('nothing')
+    r.do('ret ptr null')
+    return r.text()
+
+
+def _gives_several(r: CallWriter) -> str:
+    return r.value(f'icmp ne i64 {r.word("result_type")}, 0')
+
+
+def _has_axes(r: CallWriter, j: str) -> str:
+    """Whether an output is an array, not a number."""
+    return r.value(f'icmp ne i64 {r.element(SHAPES, r.shape(j))}, 0')
+
+
+def _item(r: CallWriter, result: str, j: str) -> str:
+    # A named tuple has the layout of a tuple.
+    return r.get(r.at(result, 'i8', str(TUPLE_ITEMS)), 'ptr', j)
+
+
+def _put_item(r: CallWriter, result: str, j: str, item: str) -> None:
+    """Give a tuple an item, which it owns then, in place of the last one or of null."""
+    last = _item(r, result, j)
+    r.put(r.at(result, 'i8', str(TUPLE_ITEMS)), 'ptr', item, j)
+    r.do(f'call void {r.api("release")}(ptr {last})')
+
+
+def _new_array(r: CallWriter, axes: str, dims: str) -> str:
+    """Array of float64, or null with the error set."""
+    return r.value(
+        f'call ptr {r.api("new_array")}(ptr {r.api("ndarray")}, i32 {axes}, ptr {dims}, '
+        f'i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null)'
+    )
+
+
 def new_outputs(
     r: CallWriter, m: str, several: str, result: str, outs: str, numbers: str, rows: str
 ) -> None:
-    """Make arrays for the outputs; a number of a single state is made in the end."""
+    """Find or make arrays for the outputs; a number of a single state is made in the end."""
+    count = r.get(rows, 'i64')
+    single = r.value(f'icmp slt i64 {count}, 0')
+    with r.only_if(single):
+        r.put(result, 'ptr', r.value('call ptr @own_result(ptr %d)'))
+        new, found = r.new_label(), r.new_label()
+        r.unless(r.same(r.get(result, 'ptr'), 'null'), found)
+        r.unless(several, new)
+        r.put(result, 'ptr', r.value('call ptr @new_tuple_of_state(ptr %d)'))
+        r.when(r.same(r.get(result, 'ptr'), 'null'), 'nothing')
+        r.label(found)
+        with r.loop(m) as j:
+            r.put(outs, 'ptr', r.at(numbers, 'double', j), j)
+            with r.only_if(_has_axes(r, j)):
+                array = r.variable('ptr', 'null')
+                r.put(array, 'ptr', r.get(result, 'ptr'))
+                with r.only_if(several):
+                    r.put(array, 'ptr', _item(r, r.get(result, 'ptr'), j))
+                r.put(outs, 'ptr', r.field(r.get(array, 'ptr'), DATA, 'ptr'), j)
+        r.go('run')
+        r.label(new)
     with r.only_if(several):
         kind = r.word('result_type', 'ptr')
         made = r.value(f'call ptr {r.api("new_tuple")}(ptr {kind}, i64 {m})')
@@ -36,8 +180,6 @@ def new_outputs(
     with r.loop(m) as j:
         shape, done = r.shape(j), r.new_label()
         axes = r.element(SHAPES, shape)
-        count = r.get(rows, 'i64')
-        single = r.value(f'icmp slt i64 {count}, 0')
         r.put(outs, 'ptr', r.at(numbers, 'double', j), j)
         # The kernel writes such a number to the stack; afterwards it becomes a float.
         r.when(r.both(single, r.same(axes, '0', 'i64')), done)
@@ -47,28 +189,9 @@ def new_outputs(
             size = r.element(SHAPES + 2, r.value(f'add i64 {shape}, {a}'))
             r.put(dims, 'i64', size, r.value(f'add i64 {a}, {lead}'))
         total = r.value(f'trunc i64 {r.value(f"add i64 {axes}, {lead}")} to i32')
-        array, new, made = r.variable('ptr', 'null'), r.new_label(), r.new_label()
-        own = r.element(OWN, j, 'ptr')
-        # Those that are used again (reuse.py) are for one state.
-        r.unless(single, new)
-        r.when(r.same(own, 'null'), new)
-        flags = r.value(f'trunc i64 {r.element(FLAGS_OF, j)} to i32')
-        found = r.value(
-            f'call ptr @search(ptr {own}, ptr {r.api("float64")}, i32 {total}, ptr {dims}, '
-            f'i32 {flags})'
-        )
-        r.put(array, 'ptr', found)
-        r.unless(r.same(found, 'null'), made)
-        r.label(new)
-        fresh = r.value(
-            f'call ptr {r.api("new_array")}(ptr {r.api("ndarray")}, i32 {total}, ptr {dims}, '
-            f'i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null)'
-        )
-        r.put(array, 'ptr', fresh)
-        r.label(made)
-        obtained = r.get(array, 'ptr')
-        keep(r, several, result, j, obtained)
-        r.put(outs, 'ptr', r.field(obtained, DATA, 'ptr'), j)
+        array = _new_array(r, total, dims)
+        keep(r, several, result, j, array)
+        r.put(outs, 'ptr', r.field(array, DATA, 'ptr'), j)
         r.label(done)
 
 
@@ -78,9 +201,7 @@ def keep(r: CallWriter, several: str, result: str, j: str, made: str) -> None:
     # Memory is short, and the error is set: all that is left is to let go of what there is.
     r.when(r.same(made, 'null'), 'give_up')
     r.unless(several, alone)
-    # A named tuple has the layout of a tuple.
-    items = r.at(r.get(result, 'ptr'), 'i8', str(TUPLE_ITEMS))
-    r.put(items, 'ptr', made, j)
+    _put_item(r, r.get(result, 'ptr'), j, made)
     r.go(kept)
     r.label(alone)
     r.put(result, 'ptr', made)

@@ -6,9 +6,6 @@ import ctypes
 import sys
 from typing import Any, List, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rbd_ros.compiler.definition import Definition
 from rbd_ros.compiler.runtime import reuse
 from rbd_ros.compiler.runtime.batches import BatchFunction
@@ -16,18 +13,17 @@ from rbd_ros.compiler.runtime.sharing import sharing
 from rbd_ros.compiler.targets.llvm import native
 
 # Most arrays, results, axes of a result and links with forces; with more the routine is not used.
-MOST_INPUTS, MOST_OUTPUTS, MOST_AXES, MOST_LINKS = 16, 8, 4, 8
-
+MOST_INPUTS, MOST_OUTPUTS, MOST_AXES, MOST_LINKS = 16, 16, 4, 8
 
 # What the routine is told about a kernel, in a table of 64-bit words: single numbers; of each
 # input its size, whether it is a number, its value if it is not given, whether it is drawn then;
 # names of the arguments (inputs, external forces, out); number of axes, elements and shape of each
-# output; links of the kernel with forces; of each output where the addresses of its own arrays are
-# (reuse.py), or 0, and the flags of a new array.
+# output; links of the kernel with forces; flags of a new array for each output. `own` is where
+# the addresses of its own results are (reuse.py).
 _WORDS = (
     'inputs', 'outputs', 'one', 'lanes', 'result_type', 'links', 'forced', 'forced_self',
     'out_name', 'total', 'by_place', 'batch', 'run', 'scratch', 'scratch_size', 'kept_rows',
-    'alone_rows', 'chunk', 'ready',
+    'alone_rows', 'chunk', 'ready', 'own',
 )  # fmt: skip
 AT = {name: k for k, name in enumerate(_WORDS)}
 SIZES = len(_WORDS)
@@ -38,8 +34,7 @@ NAMES = DRAWN + MOST_INPUTS
 SHAPES = NAMES + MOST_INPUTS + 2
 SHAPE = MOST_AXES + 2  # axes, elements, then the shape
 KEYS = SHAPES + MOST_OUTPUTS * SHAPE
-OWN = KEYS + MOST_LINKS
-FLAGS_OF = OWN + MOST_OUTPUTS
+FLAGS_OF = KEYS + MOST_LINKS
 _LENGTH = FLAGS_OF + MOST_OUTPUTS
 
 
@@ -49,8 +44,7 @@ class CallTable:
     :param definition: the kernel's
     :param one: address of `table`, the kernel for one state
     :param routine: what the calls are done by
-    :param own_arrays: arrays of the outputs that are used again (`reuse.own_arrays`), which the
-        kernel keeps
+    :param own_results: results that are used again (`reuse.own_results`), which the kernel keeps
     """
 
     def __init__(
@@ -58,7 +52,7 @@ class CallTable:
         definition: Definition,
         one: int,
         routine: object,
-        own_arrays: Sequence[NDArray[np.float64]],
+        own_results: Sequence[Any],
     ):
         # Machine code knows its address: it must stay where it is.
         self._words = (ctypes.c_int64 * _LENGTH)()
@@ -90,14 +84,10 @@ class CallTable:
             first = SHAPES + j * SHAPE
             for k, value in enumerate((len(output.shape), output.size, *output.shape)):
                 self._words[first + k] = value
-        own = reuse.addresses(own_arrays)
-        self._own = (ctypes.c_void_p * max(len(own), 1))(*own)
-        at = ctypes.addressof(self._own)
-        for j, output in enumerate(outputs):
-            if reuse.has_own_arrays(output):
-                self._words[OWN + j] = at
-                self._words[FLAGS_OF + j] = reuse.usual_flags(output.shape)
-                at += reuse.COUNT * ctypes.sizeof(ctypes.c_void_p)
+            self._words[FLAGS_OF + j] = reuse.usual_flags(output.shape)
+        own = reuse.addresses(own_results)
+        self._own = (ctypes.c_void_p * len(own))(*own)
+        self._set('own', ctypes.addressof(self._own))
 
     @staticmethod
     def fits(definition: Definition) -> bool:

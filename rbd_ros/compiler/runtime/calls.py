@@ -27,7 +27,12 @@ from rbd_ros.compiler.runtime.call_arguments import (
     take_inputs,
     with_forces,
 )
-from rbd_ros.compiler.runtime.call_results import given_outputs, keep, new_outputs
+from rbd_ros.compiler.runtime.call_results import (
+    given_outputs,
+    keep,
+    new_outputs,
+    result_functions,
+)
 from rbd_ros.compiler.runtime.call_table import MOST_INPUTS, MOST_OUTPUTS, SHAPES
 from rbd_ros.compiler.runtime.call_writer import API, CallWriter
 from rbd_ros.compiler.runtime.layouts import (
@@ -38,7 +43,6 @@ from rbd_ros.compiler.runtime.layouts import (
     TUPLE_ITEMS,
 )
 from rbd_ros.compiler.runtime.randomness import next_double
-from rbd_ros.compiler.runtime.reuse import search_function
 from rbd_ros.compiler.runtime.routines import load_routine
 from rbd_ros.compiler.runtime.sharing import JOB, JOB_SIZE
 from rbd_ros.compiler.source import source_digest
@@ -165,7 +169,7 @@ def _run_long(r: CallWriter, ins: str, strides: str, outs: str, count: str) -> N
 def text() -> str:
     """Text of the routine and what belongs to it."""
     table = f'@api = global [{len(API)} x ptr] zeroinitializer\n'
-    return table + take_function() + search_function('search') + _call_function()
+    return table + take_function() + result_functions() + _call_function()
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import lru_cache
-from typing import Any, Callable, List, Optional, Sequence, Tuple, TYPE_CHECKING
+from typing import Any, Callable, List, Sequence, Tuple, TYPE_CHECKING
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from rbd_ros.compiler.runtime.layouts import (
     FLAGS,
     ND,
     numpy_function,
+    POINTER,
     PYARRAY_NEW,
     TUPLE_ITEMS,
     TYPE,
@@ -56,7 +57,6 @@ _CONTEXT = (
     'new_tuple',
     'release',
     'vectorcall',
-    'result_type',
     'call',
     'call_table',
     # Not an address: how far into the fallback the holder is.
@@ -122,7 +122,7 @@ def builtin_function(
     checks = '\n'.join(lines)
     made = _Results(outputs)
     return f"""
-@context = global [{len(_CONTEXT) + made.own_arrays} x ptr] zeroinitializer
+@context = global [{len(_CONTEXT) + reuse.COUNT} x ptr] zeroinitializer
 {made.constants}
 define ptr @builtin(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) nounwind {{
 {_known('ndarray', 'float64')}
@@ -154,17 +154,21 @@ python:
 
 def _known(*names: str) -> str:
     """Loads from the table `context`."""
-    return '\n'.join(
-        f'  %{name}_p = getelementptr ptr, ptr @context, i64 {_CONTEXT.index(name)}\n'
-        f'  %{name} = load ptr, ptr %{name}_p'
-        for name in names
+    return '\n'.join(_known_as(name, name) for name in names)
+
+
+def _known_as(value: str, name: str) -> str:
+    """Load from the table `context`, as the value %`value`."""
+    return (
+        f'  %{value}_p = getelementptr ptr, ptr @context, i64 {_CONTEXT.index(name)}\n'
+        f'  %{value} = load ptr, ptr %{value}_p'
     )
 
 
 # An array comes into a new object of the fallback's holder; what Python has returned is in one.
 _HOLD = f"""
 hold:
-  %array = phi ptr [ %result0, %got0 ], [ %result_of_call, %routine ]
+  %array = phi ptr [ %result, %kept ], [ %result_of_call, %routine ]
 {_known('holder_at', 'new_tuple', 'release')}
   %offset = ptrtoint ptr %holder_at to i64
   %holder_p = getelementptr i8, ptr %self, i64 %offset
@@ -197,110 +201,105 @@ drop:
 class _Results:
     """Code that makes the result of one state: an array, a number, or a named tuple of these.
 
-    The tuple is made first and owns what comes into it, so that it is all that must be released if
-    memory is short.
+    An array is one that is used again (reuse.py), or new. So is a named tuple, but that the
+    routine for all other calls makes a new one.
 
     :param outputs: names and shapes of the output arrays
 
     Its attributes are texts: `constants`; `before` and `after` the kernel runs; `destinations`,
-    where the kernel is to write. And `holds`: whether it is an array, which something may hold;
-    `own_arrays`: how many arrays there are that are used again, at the end of the table `context`.
+    where the kernel is to write. And `holds`: whether it is an array, which something may hold.
     """
 
     def __init__(self, outputs: Sequence[Output]):
-        self._in_tuple = len(outputs) > 1
         self.holds = len(outputs) == 1 and bool(outputs[0].shape)
-        self.constants, self.destinations, self.own_arrays = '', [], 0
-        self._before, self._after = [_known('new_array')], []
-        if self._in_tuple:
-            self._before += [
-                _known('new_tuple', 'result_type', 'release'),
-                f'  %tuple = call ptr %new_tuple(ptr %result_type, i64 {len(outputs)})',
-                '  %no_tuple = icmp eq ptr %tuple, null',
-                '  br i1 %no_tuple, label %nothing, label %made',
-                'made:',
-            ]
-        if any(not output.shape for output in outputs):
-            self._after.append(_known('new_float'))
-        for k, output in enumerate(outputs):
-            if output.shape:
-                self._array(k, output)
-            else:
-                self._number(k)
-        self._end(len(outputs))
+        self.constants, self.destinations = '', []
+        self._before, self._after = [], []
+        if len(outputs) > 1:
+            self._tuple(outputs)
+        elif self.holds:
+            self._array(outputs[0].shape)
+        else:
+            self._after += [*self._number(0), '  ret ptr %float0']
+        self._after += ['nothing:', '  ret ptr null']
         self.before, self.after = '\n'.join(self._before), '\n'.join(self._after)
 
-    def _array(self, k: int, output: Output) -> None:
-        dims = ', '.join(f'i64 {d}' for d in output.shape)
-        self.constants += f'@shape{k} = internal constant [{len(output.shape)} x i64] [{dims}]\n'
-        # PyArray_New with neither strides nor data: contiguous, in memory of its own, not cleared.
-        new = (
-            f'call ptr %new_array(ptr %ndarray, i32 {len(output.shape)}, '
-            f'ptr @shape{k}, i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null)'
-        )
-        if reuse.has_own_arrays(output):
-            self.constants += reuse.search_function(f'search{k}', output.shape)
-            place = len(_CONTEXT) + self.own_arrays
-            self.own_arrays += reuse.COUNT
-            self._before += [
-                f'  %own{k} = getelementptr ptr, ptr @context, i64 {place}',
-                f'  br label %search{k}',
-                f'search{k}:',
-                f'  %found{k} = call ptr @search{k}(ptr %own{k}, ptr %float64)',
-                f'  %none{k} = icmp eq ptr %found{k}, null',
-                f'  br i1 %none{k}, label %make{k}, label %have{k}',
-                f'make{k}:',
-                f'  %new{k} = {new}',
-                f'  br label %have{k}',
-                f'have{k}:',
-                f'  %result{k} = phi ptr [ %found{k}, %search{k} ], [ %new{k}, %make{k} ]',
-            ]
-        else:
-            self._before.append(f'  %result{k} = {new}')
-        # Before the kernel runs: it has to have somewhere to write.
-        self._keep(k, self._before)
+    def _search(self, shapes: Sequence[Sequence[int]], otherwise: str) -> None:
+        """Look for a result that is in no use, and go to a label if there is none."""
+        self.constants += reuse.search_function('search', shapes)
         self._before += [
-            f'  %out{k}_p = getelementptr i8, ptr %result{k}, i64 {DATA}',
+            f'  %own = getelementptr ptr, ptr @context, i64 {len(_CONTEXT)}',
+            '  br label %search',
+            'search:',
+            '  %found = call ptr @search(ptr %own, ptr %float64)',
+            '  %none = icmp eq ptr %found, null',
+            f'  br i1 %none, label %{otherwise}, label %have',
+        ]
+
+    def _tuple(self, outputs: Sequence[Output]) -> None:
+        self._search([output.shape for output in outputs], 'slow')
+        self._before.append('have:')
+        for k, output in enumerate(outputs):
+            place = f'  %item{k} = getelementptr i8, ptr %found, i64 {TUPLE_ITEMS + POINTER * k}'
+            if output.shape:
+                self._before += [place, f'  %mine{k} = load ptr, ptr %item{k}']
+                self._write_to(f'%mine{k}', k)
+            else:
+                # In place of the number of the last time; if memory is short, that stays.
+                self._after += [
+                    *self._number(k, 'drop_result'),
+                    place,
+                    f'  %last{k} = load ptr, ptr %item{k}',
+                    f'  store ptr %float{k}, ptr %item{k}',
+                    _known_as(f'release{k}', 'release'),
+                    f'  call void %release{k}(ptr %last{k})',
+                ]
+        self._after.append('  ret ptr %found')
+        if any(not output.shape for output in outputs):
+            self._after += [
+                'drop_result:',
+                _known_as('release_result', 'release'),
+                '  call void %release_result(ptr %found)',
+                '  br label %nothing',
+            ]
+
+    def _array(self, shape: Sequence[int]) -> None:
+        self._search([shape], 'make')
+        dims = ', '.join(f'i64 {d}' for d in shape)
+        self.constants += f'@shape = internal constant [{len(shape)} x i64] [{dims}]\n'
+        self._before += [
+            'make:',
+            _known('new_array'),
+            # PyArray_New with neither strides nor data: contiguous, in memory of its own, not
+            # cleared.
+            f'  %new = call ptr %new_array(ptr %ndarray, i32 {len(shape)}, ptr @shape, '
+            f'i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null)',
+            '  %not_made = icmp eq ptr %new, null',
+            '  br i1 %not_made, label %nothing, label %have',
+            'have:',
+            '  %result = phi ptr [ %found, %search ], [ %new, %make ]',
+        ]
+        self._write_to('%result', 0)
+        self._after += ['  br label %kept', 'kept:', '  br label %hold']
+
+    def _write_to(self, array: str, k: int) -> None:
+        self._before += [
+            f'  %out{k}_p = getelementptr i8, ptr {array}, i64 {DATA}',
             f'  %out{k} = load ptr, ptr %out{k}_p',
         ]
         self.destinations.append(f'ptr %out{k}')
 
-    def _number(self, k: int) -> None:
+    def _number(self, k: int, failed: str = 'nothing') -> List[str]:
         # A float cannot be written to after it was made: the kernel writes beside it.
         self._before.append(f'  %number{k} = alloca double')
         self.destinations.append(f'ptr %number{k}')
-        self._after += [
+        return [
+            _known_as(f'new_float{k}', 'new_float'),
             f'  %value{k} = load double, ptr %number{k}',
-            f'  %result{k} = call ptr %new_float(double %value{k})',
+            f'  %float{k} = call ptr %new_float{k}(double %value{k})',
+            f'  %no_float{k} = icmp eq ptr %float{k}, null',
+            f'  br i1 %no_float{k}, label %{failed}, label %float_made{k}',
+            f'float_made{k}:',
         ]
-        self._keep(k, self._after)
-
-    def _keep(self, k: int, lines: List[str]) -> None:
-        """Check that an object was made, and give it to the tuple."""
-        # The tuple owns it at once. Null is fine, too: then the whole tuple is released.
-        if self._in_tuple:
-            lines += [
-                f'  %item{k} = getelementptr i8, ptr %tuple, i64 {TUPLE_ITEMS + 8 * k}',
-                f'  store ptr %result{k}, ptr %item{k}',
-            ]
-        lines += [
-            f'  %failed{k} = icmp eq ptr %result{k}, null',
-            f'  br i1 %failed{k}, label %{"give_up" if self._in_tuple else "nothing"}, '
-            f'label %got{k}',
-            f'got{k}:',
-        ]
-
-    def _end(self, count: int) -> None:
-        if self._in_tuple:
-            self._after += [
-                '  ret ptr %tuple',
-                'give_up:',
-                '  call void %release(ptr %tuple)',
-                '  br label %nothing',
-            ]
-        else:
-            self._after.append('  br label %hold' if self.holds else '  ret ptr %result0')
-        self._after += ['nothing:', '  ret ptr null']
 
 
 @lru_cache(maxsize=None)
@@ -323,30 +322,27 @@ def make_builtin(
     address: int,
     context: int,
     fallback: Fallback,
-    result: Optional[type] = None,
+    own_results: Sequence[int],
     routine: Tuple[int, int] = (0, 0),
-    own_arrays: Sequence[int] = (),
 ) -> Callable[..., Any]:
     """Builtin function object of the machine code at `address`.
 
     :param context: address of the table `context` of the same code, filled here
     :param fallback: callable for all other arguments; the builtin keeps it alive, and it must keep
-        the code alive, and `result`
-    :param result: named tuple for several outputs
+        the code alive
+    :param own_results: addresses of the results that are used again (`reuse.addresses`);
+        `fallback` must keep them alive, too
     :param routine: addresses of what does the calls that are not plain (calls.py), and of its
         table for this kernel
-    :param own_arrays: addresses of arrays that are used again (reuse.py); `fallback` must keep
-        them alive, too
     """
     # Addresses are those of this process, so they are no part of the machine code, which is kept
     # on disk.
     values = (
         *_interpreter(),
         vectorcall(fallback),
-        0 if result is None else id(result),
         *routine,
         HOLDER_AT,
-        *own_arrays,
+        *own_results,
     )
     for k, value in enumerate(values):
         # In the order of `_CONTEXT`.

@@ -17,7 +17,9 @@ CONTIGUOUS_ALIGNED, WRITEABLE = 0x0001 | 0x0100, 0x0400
 DOUBLE = 12  # NumPy's number of float64
 #: Numbers of PyArray_New and PyArray_FromAny in NumPy's table of C functions
 PYARRAY_NEW, PYARRAY_FROM_ANY = 93, 69
+POINTER = ctypes.sizeof(ctypes.c_void_p)
 TUPLE_ITEMS = tuple.__basicsize__  # where the items of a tuple begin
+TUPLE_HASH = 24  # of a tuple, if it has one: what it keeps between its size and its items
 LIST_ITEMS = 24  # of a list: pointer to its items
 FLOAT_VALUE = 16  # of a float, and of NumPy's
 
@@ -35,6 +37,6 @@ def numpy_function(number: int) -> int:
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     table = get(core._multiarray_umath._ARRAY_API, None)
-    found = ctypes.c_void_p.from_address(table + number * ctypes.sizeof(ctypes.c_void_p)).value
+    found = ctypes.c_void_p.from_address(table + number * POINTER).value
     assert found is not None
     return found

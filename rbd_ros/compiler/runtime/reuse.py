@@ -1,9 +1,10 @@
 """Results that nobody has any more: a kernel's builtin uses them again.
 
-To make an array and to free it costs NumPy more than the dynamics of an arm. So each output has a
-few arrays of its own, which nothing but their kernel refers to until they are returned. Whatever
-else refers to one, be it a variable, a view or a memoryview, shows in its reference count; such an
-array is not touched. If all are in use, results are new arrays, as if these did not exist.
+To make an array and to free it costs NumPy more than the dynamics of an arm, and a named tuple of
+several is yet another object. So each kernel has a few results of its own, which nothing but it
+refers to until they are returned. Whatever else refers to one, or to an array in it, be it a
+variable, a view or a memoryview, shows in its reference count; such a result is not touched. If
+all are in use, results are new, as if these did not exist.
 """
 
 from __future__ import annotations
@@ -11,18 +12,20 @@ from __future__ import annotations
 import ctypes
 from functools import lru_cache
 import sys
-from typing import List, Optional, Sequence, Tuple, TYPE_CHECKING
+from typing import Any, List, Optional, Sequence, Tuple, TYPE_CHECKING
 import weakref
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rbd_ros.compiler.runtime.layouts import (
     DESCR,
     DIMENSIONS,
     FLAGS,
     ND,
+    POINTER,
     REFERENCES,
+    TUPLE_HASH,
+    TUPLE_ITEMS,
     WEAK_REFERENCES,
 )
 from rbd_ros.compiler.targets.llvm.routine import Routine
@@ -30,34 +33,49 @@ from rbd_ros.compiler.targets.llvm.routine import Routine
 if TYPE_CHECKING:
     from rbd_ros.compiler.program import Output
 
-#: Arrays of each output. A loop that keeps its last result takes two in turn; somebody else may
-#: keep the first ones.
+#: Results of each kernel. A loop that keeps its last one takes two in turn; somebody else may keep
+#: the first ones.
 COUNT = 4
-_LARGEST = 8192  # elements; for larger arrays the time to make them is nothing
+_LARGEST = 8192  # elements; for larger results the time to make them is nothing
 
-# What an array looks like whose count cannot be read: it is in use.
+# What a result looks like that there is none of, or whose count cannot be read: it is in use.
 _IN_USE = ctypes.create_string_buffer(64)
 
 
-def has_own_arrays(output: Output) -> bool:
-    """Whether an output has arrays that are used again."""
-    return bool(output.shape) and output.size <= _LARGEST
+def own_results(outputs: Sequence[Output], result: Optional[type] = None) -> List[Any]:
+    """Results of a kernel that are used again: arrays, or named tuples of arrays and numbers.
 
-
-def own_arrays(outputs: Sequence[Output]) -> List[NDArray[np.float64]]:
-    """Arrays for all outputs that have some, one output after another."""
-    return [
-        np.empty(output.shape)
-        for output in outputs
-        if has_own_arrays(output)
+    :param result: type of a named tuple of several outputs
+    :return: COUNT results, or none of a kernel that has a new one for each call
+    """
+    if sum(output.size for output in outputs) > _LARGEST:
+        return []
+    if result is None:
+        if not outputs[0].shape:
+            return []
+        return [np.empty(outputs[0].shape) for _ in range(COUNT)]
+    if result.__dictoffset__ or result.__weakrefoffset__:
+        return []  # somebody could keep something in one, or a weak reference to it
+    own: List[Any] = [
+        tuple.__new__(result, [np.empty(x.shape) if x.shape else 0.0 for x in outputs])
         for _ in range(COUNT)
     ]
+    for each in own:
+        # Arrays of numbers are in no circle, so that the search for garbage may leave it out.
+        _untrack(each)
+    return own
 
 
-def addresses(arrays: Sequence[NDArray[np.float64]]) -> Tuple[int, ...]:
-    """Addresses of arrays, for the machine code of `search_function`."""
-    usable = counts_references()
-    return tuple(id(array) if usable else ctypes.addressof(_IN_USE) for array in arrays)
+def _untrack(item: object) -> None:
+    untrack = ctypes.PYFUNCTYPE(None, ctypes.py_object)(('PyObject_GC_UnTrack', ctypes.pythonapi))
+    untrack(item)
+
+
+def addresses(results: Sequence[Any]) -> Tuple[int, ...]:
+    """Addresses of a kernel's own results for its machine code, COUNT in any case."""
+    if not results or not counts_references():
+        return (ctypes.addressof(_IN_USE),) * COUNT
+    return tuple(map(id, results))
 
 
 def usual_flags(shape: Sequence[int]) -> int:
@@ -65,42 +83,68 @@ def usual_flags(shape: Sequence[int]) -> int:
     return np.empty(shape).flags.num
 
 
-def search_function(name: str, shape: Optional[Sequence[int]] = None) -> str:
-    """Text of a function that finds an array for a result: a new reference, or null.
+def search_function(name: str, shapes: Sequence[Sequence[int]]) -> str:
+    """Text of a function that finds a result that is in no use: a new reference, or null.
 
-    Its arguments are the place where the addresses of the arrays are, and NumPy's float64.
+    Its arguments are the place where the addresses of a kernel's own results are, and NumPy's
+    float64.
 
-    :param shape: shape of the result; if None, the number of axes, the place of their lengths and
-        the usual flags are arguments as well
+    :param shapes: shapes of the outputs; without axes it is a number
     """
-    parameters, axes, flags = 'ptr %arrays, ptr %float64', '%axes', '%flags'
-    if shape is None:
-        parameters += ', i32 %axes, ptr %lengths, i32 %flags'
-    else:
-        axes, flags = str(len(shape)), str(usual_flags(shape))
-    r = Routine(f'internal ptr @{name}({parameters})')
+    r = Routine(f'internal ptr @{name}(ptr %own, ptr %float64)')
+    several = len(shapes) > 1
     with r.loop(str(COUNT)) as k:
         in_use = r.new_label()
-        array = r.get('%arrays', 'ptr', k)
-        r.unless(r.same(r.field(array, REFERENCES, 'i32'), '1', 'i32'), in_use)
-        # Who had it may have changed more than its numbers. Axes come before their lengths: an
-        # array without axes may have no place for these.
-        r.unless(r.same(r.field(array, ND, 'i32'), axes, 'i32'), in_use)
-        r.unless(r.same(r.field(array, FLAGS, 'i32'), flags, 'i32'), in_use)
-        r.unless(r.same(r.field(array, DESCR, 'ptr'), '%float64'), in_use)
-        r.unless(r.same(r.field(array, WEAK_REFERENCES, 'ptr'), 'null'), in_use)
-        lengths = r.field(array, DIMENSIONS, 'ptr')
-        if shape is None:
-            with r.loop(r.value('zext i32 %axes to i64')) as axis:
-                length = r.get('%lengths', 'i64', axis)
-                r.unless(r.same(r.get(lengths, 'i64', axis), length, 'i64'), in_use)
-        for axis, length in enumerate(shape or ()):
-            r.unless(r.same(r.get(lengths, 'i64', str(axis)), str(length), 'i64'), in_use)
-        r.put(array, 'i32', '2')  # a reference for the caller; REFERENCES is at the beginning
-        r.do(f'ret ptr {array}')
+        found = r.get('%own', 'ptr', k)
+        unless_unused(r, found, in_use)
+        for j, shape in enumerate(shapes):
+            if not shape:
+                continue
+            array = r.field(found, TUPLE_ITEMS + POINTER * j, 'ptr') if several else found
+            if several:
+                unless_unused(r, array, in_use)
+            flags, axes = str(usual_flags(shape)), str(len(shape))
+            unless_as_made(r, array, '%float64', flags, axes, in_use)
+            lengths = r.field(array, DIMENSIONS, 'ptr')
+            for axis, length in enumerate(shape):
+                r.unless(r.same(r.get(lengths, 'i64', str(axis)), str(length), 'i64'), in_use)
+        hand_out(r, found, several)
+        r.do(f'ret ptr {found}')
         r.label(in_use)
     r.do('ret ptr null')
     return r.text()
+
+
+def unless_unused(r: Routine, item: str, in_use: str) -> None:
+    """Go to a label if something has a result, or an array of one, but what it belongs to."""
+    r.unless(r.same(r.field(item, REFERENCES, 'i32'), '1', 'i32'), in_use)
+
+
+def hand_out(r: Routine, result: str, several: bool) -> None:
+    """Take a reference for the caller to a result that nobody else has.
+
+    :param several: whether it is a named tuple
+    """
+    r.put(result, 'i32', '2')  # REFERENCES is at the beginning
+    if several and TUPLE_ITEMS > TUPLE_HASH:  # Python 3.14 keeps the hash: of other numbers
+        r.put(r.at(result, 'i8', str(TUPLE_HASH)), 'i64', '-1')
+
+
+def unless_as_made(
+    r: Routine, array: str, float64: str, flags: str, axes: str, in_use: str
+) -> None:
+    """Go to a label if an array is not as it was made, but for the lengths of its axes.
+
+    :param float64: NumPy's float64
+    :param flags: flags of a new array
+    :param axes: number of its axes
+    """
+    # Who had it may have changed more than its numbers. Axes come before their lengths: an array
+    # without axes may have no place for these.
+    r.unless(r.same(r.field(array, ND, 'i32'), axes, 'i32'), in_use)
+    r.unless(r.same(r.field(array, FLAGS, 'i32'), flags, 'i32'), in_use)
+    r.unless(r.same(r.field(array, DESCR, 'ptr'), float64), in_use)
+    r.unless(r.same(r.field(array, WEAK_REFERENCES, 'ptr'), 'null'), in_use)
 
 
 @lru_cache(maxsize=None)

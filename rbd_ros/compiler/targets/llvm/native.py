@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import lru_cache
 import os
 import threading
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 try:  # with the package, so that the first call of a function need not wait for it
     import llvmlite
@@ -155,14 +156,32 @@ def module_text(functions: Sequence[Tuple[str, Sequence[str]]]) -> str:
     return typed_pointers.lower(text)
 
 
-def assemble(functions: Sequence[Tuple[str, Sequence[str]]]) -> bytes:
+def assemble(functions: Sequence[Tuple[str, Sequence[str]]], in_order: bool = False) -> bytes:
     """Object file of a module.
 
     :param functions: text and declarations of each function, with opaque pointers
+    :param in_order: whether to keep the order of the text instead of LLVM's own, where that can be
+        chosen for each module
     """
     text = module_text(functions)
     with compile_lock:
-        return new_target().emit_object(llvm.parse_assembly(text))
+        with _scheduling(not in_order):
+            return new_target().emit_object(llvm.parse_assembly(text))
+
+
+@contextmanager
+def _scheduling(wanted: bool) -> Iterator[None]:
+    """Have LLVM find an order of instructions of its own, or not."""
+    # An option of the whole process, and those before let it be set only once.
+    may_change = _llvmlite_version() >= _OPAQUE_POINTERS
+    if wanted or not may_change:
+        yield
+        return
+    llvm.set_option('rbd_ros', '-enable-misched=false')
+    try:
+        yield
+    finally:
+        llvm.set_option('rbd_ros', '-enable-misched=true')
 
 
 class MachineCode:

@@ -36,6 +36,7 @@ from rbd_ros.compiler.targets.llvm.pack_emission import PackEmitter
 from rbd_ros.compiler.targets.llvm.packs import find_packs, in_order, Pack
 from rbd_ros.compiler.targets.llvm.poison import emit_poisoning, spoil_function
 from rbd_ros.compiler.targets.llvm.rolled import rolled
+from rbd_ros.compiler.targets.llvm.sinking import sunk
 
 # What counts as much; below, a single function runs faster, at least in batches.
 _MANY_OUTPUTS = 256
@@ -46,6 +47,8 @@ _HURRIED_NODES = 50000
 # Where time to compile is no object, both begin here: 12 s for each function of so many.
 _PATIENT_NODES = 150000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
+# Wider vectors of columns take as long: more lanes to bring together, and longer instructions.
+_WIDEST_GROUP = 4
 # What does not fit into the processor's cache of decoded instructions takes as long as it is long.
 # By a register of its own the stack, which a third of the instructions read or write, is addressed
 # in a byte less than by the stack pointer; it takes a stack that is not aligned to vectors. Where
@@ -78,16 +81,20 @@ def straight_line(
     partners = counterparts(program) if lanes == 1 and not hurried else {}
     groups = angle_groups(graph, live, widest, partners)
     order = angles_first(graph, live, groups)
-    together = [[k for group in some for k in group.nodes] for some in in_turn(groups)]
+    angles = [[k for group in some for k in group.nodes] for some in in_turn(groups)]
+    together = list(angles)
     packs = find_packs(program, partners, together)
     if lanes == 1 and states:
         attributes += _FRAME
     columns: Mapping[int, Group] = {}
     if lanes == 1 and not packs and len(live) + len(program.flat) <= size:
-        columns = find_groups(program, widest, together)
+        columns = find_groups(program, min(widest, _WIDEST_GROUP), together)
     if packs or columns:
         together += [group.nodes for group in columns.values()]
         order = in_order(graph, order, packs, together)
+    if states:
+        pairs_of_packs = [(pack.first, pack.second) for pack in packs.values()]
+        order = sunk(graph, order, [*together, *pairs_of_packs], angles)
     negative = negative_lanes(graph, packs)
     signs = signs_of_lanes(graph, columns)
     opposite = {packs[first].second for first, turned in negative.items() if turned}
