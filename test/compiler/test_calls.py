@@ -235,6 +235,11 @@ def test_results_go_into_given_arrays(robot, function, state, no_python):
     assert found.H is H and found.C is C
     assert_array_equal(H, both.H)
     assert_array_equal(C, both.C)
+    H[...], C[...] = np.nan, np.nan
+    found = robot.equations_of_motion(q, v, out=[H, C])
+    assert found.H is H and found.C is C and type(found) is type(both)
+    assert_array_equal(H, both.H)
+    assert_array_equal(C, both.C)
     found = robot.equations_of_motion(np.tile(q, (20, 1)), v, out=(Hs, Cs))
     assert_array_equal(found.H, rows.H)
     assert_array_equal(Cs, rows.C)

@@ -82,9 +82,22 @@ def chain():
     return Robot.from_urdf(random_trees.tree(8, 6, ('revolute', 'prismatic'), 0, 0.5))
 
 
+@pytest.fixture(scope='module')
+def damped_chain():
+    """The same, each joint with damping."""
+    text = random_trees.tree(8, 6, ('revolute', 'prismatic'), 0, 0.5)
+    parts = text.split('</joint>')
+    for k, part in enumerate(parts[:-1]):
+        parts[k] = f'{part}<dynamics damping="{0.2 + 0.3 * k}"/>'
+    return Robot.from_urdf('</joint>'.join(parts))
+
+
 @pytest.mark.seed('HY05')
 @pytest.mark.parametrize('seed', range(12))
-def test_torques_are_those_of_hybrid_dynamics(chain, seed):
+@pytest.mark.parametrize('subject', ['chain', 'damped_chain'])
+def test_torques_are_those_of_hybrid_dynamics(subject, seed, request):
+    chain = request.getfixturevalue(subject)
+    assert np.all((chain.damping > 0.0) == (subject == 'damped_chain'))
     rng = np.random.default_rng(seed)
     driven = Driven(chain)
     drives = driven.drives

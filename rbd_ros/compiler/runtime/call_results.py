@@ -15,6 +15,7 @@ from rbd_ros.compiler.runtime.layouts import (
     DATA,
     DIMENSIONS,
     DOUBLE,
+    LIST_ITEMS,
     ND,
     REFERENCES,
     SIZE,
@@ -213,10 +214,17 @@ def given_outputs(
     ins: str, strides: str, outs: str, rows: str,
 ) -> None:  # fmt: skip
     """Check the arrays that the caller gives: none may lie where an input does."""
+    items = r.variable('ptr', 'null')  # where the arrays are, if there are several
     with r.only_if(several):
+        known, is_list = r.new_label(), r.is_type(out, 'list')
         is_result = r.same(r.field(out, TYPE, 'ptr'), r.word('result_type', 'ptr'))
-        r.unless(r.value(f'or i1 {is_result}, {r.is_type(out, "tuple")}'), 'slow')
+        is_tuple = r.value(f'or i1 {is_result}, {r.is_type(out, "tuple")}')
+        r.unless(r.value(f'or i1 {is_tuple}, {is_list}'), 'slow')
         r.unless(r.same(r.field(out, SIZE, 'i64'), m, 'i64'), 'slow')
+        r.put(items, 'ptr', r.at(out, 'i8', str(TUPLE_ITEMS)))
+        r.unless(is_list, known)
+        r.put(items, 'ptr', r.field(out, LIST_ITEMS, 'ptr'))
+        r.label(known)
     count = r.get(rows, 'i64')
     single = r.value(f'icmp slt i64 {count}, 0')
     lead = r.value(f'select i1 {single}, i64 0, i64 1')
@@ -225,7 +233,7 @@ def given_outputs(
         array = r.variable('ptr', 'null')
         r.put(array, 'ptr', out)
         with r.only_if(several):
-            r.put(array, 'ptr', r.get(r.at(out, 'i8', str(TUPLE_ITEMS)), 'ptr', j))
+            r.put(array, 'ptr', r.get(r.get(items, 'ptr'), 'ptr', j))
         given = r.get(array, 'ptr')
         r.unless(r.is_type(given, 'ndarray'), 'slow')
         # Nothing is converted: the copy would not be the caller's array.
@@ -274,7 +282,7 @@ def given_outputs(
         one = r.variable('ptr', 'null')
         r.put(one, 'ptr', out)
         with r.only_if(several):
-            r.put(one, 'ptr', r.get(r.at(out, 'i8', str(TUPLE_ITEMS)), 'ptr', j))
+            r.put(one, 'ptr', r.get(r.get(items, 'ptr'), 'ptr', j))
         # The result is a new reference to the caller's array; the tuple takes over one for each.
         r.do(f'call void {r.api("retain")}(ptr {r.get(one, "ptr")})')
         keep(r, several, result, j, r.get(one, 'ptr'))
