@@ -83,8 +83,9 @@ class ExternalForces(NamedTuple):
 
     :param moment: moment [N m]
     :param force: force [N]
-    :param point: point it acts at, in base or body coordinates [m]
-    :param use: body; 1 if the point moves with it; remaining steps, negative: for ever, 0: none
+    :param point: point of the body it acts at, in body coordinates [m]
+    :param use: body; 1 if it acts at that point, 0 at the origin of the base; remaining steps,
+        negative: for ever, 0: none
     """
 
     moment: FloatArray = floats(MAX_FORCES, 3)

@@ -1,5 +1,6 @@
 """Results that nobody has any more are used again; those that somebody has are left alone."""
 
+import gc
 import sys
 from threading import Thread
 import tracemalloc
@@ -32,6 +33,22 @@ def torque(two_links):
 def configurations(count):
     """As many configurations of two joints, all different."""
     return np.random.default_rng(0).uniform(-3.0, 3.0, (count, 2))
+
+
+def read_only(x):
+    x.flags.writeable = False
+
+
+def other_shape(x):
+    x.shape = (1, 2)
+
+
+def longer_axis(x):
+    x.dtype = np.float32
+
+
+def other_numbers(x):
+    x.dtype = np.int64
 
 
 def own(function, count=reuse.COUNT):
@@ -113,22 +130,6 @@ def test_what_is_held_another_way_is_left_alone(torque, hold):
     for _ in range(3 * reuse.COUNT):
         torque(np.ones(2))
     assert numbers() == before
-
-
-def read_only(x):
-    x.flags.writeable = False
-
-
-def other_shape(x):
-    x.shape = (1, 2)
-
-
-def longer_axis(x):
-    x.dtype = np.float32
-
-
-def other_numbers(x):
-    x.dtype = np.int64
 
 
 @pytest.mark.parametrize('change', [read_only, other_shape, longer_axis, other_numbers])
@@ -462,3 +463,117 @@ def test_threads_do_not_get_the_same_array(torque):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@pytest.fixture
+def batches(torque):
+    """Gravity torques of many configurations, in machine code."""
+    torque(np.zeros((50, 2)))
+    return torque
+
+
+def test_the_last_two_results_of_batches_are_used_again(batches):
+    q = configurations(50)
+    own = {id(x) for x in [batches(q) for _ in range(reuse.BATCHES)]}
+    assert len(own) == reuse.BATCHES == 2
+    for _ in range(10):
+        assert id(batches(q)) in own
+    result = None
+    for _ in range(10):
+        result = batches(q)
+        assert id(result) in own
+    kept = [batches(q) for _ in range(5)]
+    assert len({id(x) for x in [*kept, result]}) == 6
+
+
+def test_batches_of_other_lengths_are_other_arrays(batches):
+    rng = np.random.default_rng(3)
+    kept = []
+    for q in configurations(2000):
+        rows = q + np.zeros((rng.choice([1, 2, 9, 50, 51]), 1))
+        kept.append((batches(rows), batches(q).tolist()))
+        assert kept[-1][0].shape == rows.shape and kept[-1][0].flags.c_contiguous
+        if len(kept) > rng.integers(5):
+            kept.pop(rng.integers(len(kept)))
+        for array, expected in kept:
+            assert (array == expected).all()
+
+
+@pytest.mark.parametrize('change', [read_only, other_shape, longer_axis, other_numbers])
+def test_a_batch_that_somebody_has_changed_is_not_used_again(batches, change):
+    q = configurations(50)
+    for array in [batches(q) for _ in range(reuse.BATCHES)]:
+        if change is other_shape:
+            array.shape = (2, 50)
+        else:
+            change(array)
+    del array
+    result = batches(q)
+    assert result.tolist() == [batches(x).tolist() for x in q]
+    assert result.shape == (50, 2) and result.dtype == np.float64 and result.flags.writeable
+
+
+def test_named_tuples_of_batches_are_used_again(equations):
+    q = configurations(30)
+    equations(q, q)
+    own = [equations(q, q) for _ in range(reuse.BATCHES)]
+    ids = {id(x) for x in own}
+    del own
+    matrices = [equations(q, q) for _ in range(3)]
+    assert len({id(x) for x in matrices} - ids) == 1
+    held = [result.H for result in matrices]
+    del matrices
+    expected = [x.tolist() for x in held]
+    for _ in range(5):
+        result = equations(2.0 * q, v=q)
+        assert all(result.H is not x for x in held)
+    assert [x.tolist() for x in held] == expected
+    for row, H, C in zip(q, *result):
+        assert H.tolist() == equations(2.0 * row, row).H.tolist()
+        assert C.tolist() == equations(2.0 * row, row).C.tolist()
+
+
+def test_of_large_batches_no_memory_is_kept():
+    wide = kernel(lambda x: [x[0]] * 1000, shape=(1000,)).function
+    most = reuse.most_rows([Output('x', (1000,))])
+    assert most == reuse.LARGEST_BATCH // 1000
+    for rows, kept in ((most, True), (most + 1, False)):
+        x = np.zeros((rows, 1))
+        wide(x)
+        tracemalloc.start()
+        wide(x)
+        left, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert (left > 1_000_000) == kept
+
+
+def test_batches_of_results_that_take_attributes_are_new():
+    function = named(Open, total, first)
+    x = np.array([[1.0, 2.0]] * 20)
+    function(x)
+    for _ in range(reuse.BATCHES + 1):
+        result = function(x)
+        assert not vars(result)
+        result.note = 'mine'
+        del result
+
+
+def test_memory_of_batches_goes_with_their_kernel():
+    function = kernel(lambda x: [x[0]] * 1000, shape=(1000,)).function
+    x = np.zeros((500, 1))
+    function(x)
+    tracemalloc.start()
+    for _ in range(3):
+        function(x)
+    kept, _ = tracemalloc.get_traced_memory()
+    del function
+    gc.collect()
+    left, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept > 4_000_000 and left < 100_000
+
+
+def test_the_result_of_a_batch_is_let_go_when_two_have_come_after_it(batches, equations):
+    q = [configurations(30 + k % 5) for k in range(5)]
+    assert grows(lambda k: batches(q[k % 5])) < 5000
+    assert grows(lambda k: equations(q[k % 5], q[k % 5])) < 5000

@@ -8,7 +8,7 @@ what comes into it, so that it is all that must be released if memory is short.
 from __future__ import annotations
 
 from rbd_ros.compiler.runtime import reuse
-from rbd_ros.compiler.runtime.call_table import FLAGS_OF, MOST_AXES, SHAPES, SIZES
+from rbd_ros.compiler.runtime.call_table import MOST_AXES, SHAPES, SIZES
 from rbd_ros.compiler.runtime.call_writer import CallWriter
 from rbd_ros.compiler.runtime.layouts import (
     CONTIGUOUS_ALIGNED,
@@ -26,23 +26,28 @@ from rbd_ros.compiler.runtime.layouts import (
 
 
 def result_functions() -> str:
-    """Text of the functions that find or make the result of one state, each for itself."""
-    return _is_unused() + _own_result() + _new_tuple()
+    """Text of the functions that find, make and keep results."""
+    return _is_unused() + _own_result() + _new_tuple() + _remember()
 
 
 def _is_unused() -> str:
-    """Text of `is_unused`: whether nothing has an array but the kernel, and it is as made."""
-    r = CallWriter('internal i1 @is_unused(ptr %d, i64 %j, ptr %array)')
+    """Text of `is_unused`: whether nothing has an array but the kernel, and it is as made.
+
+    With rows for a batch, else -1.
+    """
+    r = CallWriter('internal i1 @is_unused(ptr %d, i64 %j, ptr %array, i64 %rows)')
     reuse.unless_unused(r, '%array', 'in_use')
     shape = r.shape('%j')
-    axes = r.element(SHAPES, shape)
-    flags = r.value(f'trunc i64 {r.element(FLAGS_OF, "%j")} to i32')
-    few = r.value(f'trunc i64 {axes} to i32')
-    reuse.unless_as_made(r, '%array', r.api('float64'), flags, few, 'in_use')
+    axes, lead = r.element(SHAPES, shape), _axes_of_rows(r, '%rows')
+    total = r.value(f'trunc i64 {r.value(f"add i64 {axes}, {lead}")} to i32')
+    reuse.unless_as_made(r, '%array', r.api('float64'), total, 'in_use')
     lengths = r.field('%array', DIMENSIONS, 'ptr')
+    with r.only_if(r.same(lead, '1', 'i64')):
+        r.unless(r.same(r.get(lengths, 'i64'), '%rows', 'i64'), 'in_use')
     with r.loop(axes) as axis:
         length = r.element(SHAPES + 2, r.value(f'add i64 {shape}, {axis}'))
-        r.unless(r.same(r.get(lengths, 'i64', axis), length, 'i64'), 'in_use')
+        found = r.get(lengths, 'i64', r.value(f'add i64 {axis}, {lead}'))
+        r.unless(r.same(found, length, 'i64'), 'in_use')
     r.do('ret i1 true')
     r.label('in_use')
     r.do('ret i1 false')
@@ -51,19 +56,24 @@ def _is_unused() -> str:
 
 def _own_result() -> str:
     """Text of `own_result`: a result of the kernel's own that is in no use, or null."""
-    r = CallWriter('internal ptr @own_result(ptr %d)')
-    several, own = _gives_several(r), r.word('own', 'ptr')
-    with r.loop(str(reuse.COUNT)) as k:
+    r = CallWriter('internal ptr @own_result(ptr %d, i64 %rows)')
+    several, batch = _gives_several(r), r.value('icmp sge i64 %rows, 0')
+    own, batches = r.word('own', 'ptr'), r.word('batches', 'ptr')
+    places = r.value(f'select i1 {batch}, ptr {batches}, ptr {own}')
+    count = r.value(f'select i1 {batch}, i64 {reuse.BATCHES}, i64 {reuse.COUNT}')
+    with r.loop(count) as k:
         in_use, alone = r.new_label(), r.new_label()
-        found = r.get(own, 'ptr', k)
+        found = r.get(places, 'ptr', k)
         reuse.unless_unused(r, found, in_use)
         with r.loop(r.word('outputs')) as j:
             array = r.variable('ptr', 'null')
             r.put(array, 'ptr', found)
             with r.only_if(several):
                 r.put(array, 'ptr', _item(r, found, j))
-            with r.only_if(_has_axes(r, j)):
-                unused = r.value(f'call i1 @is_unused(ptr %d, i64 {j}, ptr {r.get(array, "ptr")})')
+            with r.only_if(_is_array(r, j, '%rows')):
+                unused = r.value(
+                    f'call i1 @is_unused(ptr %d, i64 {j}, ptr {r.get(array, "ptr")}, i64 %rows)'
+                )
                 r.unless(unused, in_use)
         r.unless(several, alone)
         reuse.hand_out(r, found, True)
@@ -73,6 +83,25 @@ def _own_result() -> str:
         r.do(f'ret ptr {found}')
         r.label(in_use)
     r.do('ret ptr null')
+    return r.text()
+
+
+def _remember() -> str:
+    """Text of `remember`: keep the result of a batch in place of the one before the last.
+
+    Not if it has many rows: memory is kept for good.
+    """
+    r = CallWriter('internal void @remember(ptr %d, ptr %result, i64 %rows)')
+    r.when(r.value(f'icmp sgt i64 %rows, {r.word("most_rows")}'), 'done')
+    places, moving = r.word('batches', 'ptr'), r.variable('ptr', '%result')
+    r.do(f'call void {r.api("retain")}(ptr %result)')
+    with r.loop(str(reuse.BATCHES)) as k:
+        last = r.get(places, 'ptr', k)
+        r.put(places, 'ptr', r.get(moving, 'ptr'), k)
+        r.put(moving, 'ptr', last)
+    r.do(f'call void {r.api("release")}(ptr {r.get(moving, "ptr")})')
+    r.label('done')
+    r.do('ret void')
     return r.text()
 
 
@@ -98,10 +127,11 @@ def _new_tuple() -> str:
     result = r.get(made, 'ptr')
     with r.loop(m) as j:
         done, new = r.new_label(), r.new_label()
-        r.unless(_has_axes(r, j), done)
+        r.unless(_is_array(r, j, '-1'), done)
         last = _item(r, result, j)
         r.when(r.same(last, 'null'), new)
-        r.when(r.value(f'call i1 @is_unused(ptr %d, i64 {j}, ptr {last})'), done)
+        unused = r.value(f'call i1 @is_unused(ptr %d, i64 {j}, ptr {last}, i64 -1)')
+        r.when(unused, done)
         r.label(new)
         shape = r.shape(j)
         axes = r.value(f'trunc i64 {r.element(SHAPES, shape)} to i32')
@@ -122,9 +152,15 @@ def _gives_several(r: CallWriter) -> str:
     return r.value(f'icmp ne i64 {r.word("result_type")}, 0')
 
 
-def _has_axes(r: CallWriter, j: str) -> str:
-    """Whether an output is an array, not a number."""
-    return r.value(f'icmp ne i64 {r.element(SHAPES, r.shape(j))}, 0')
+def _axes_of_rows(r: CallWriter, rows: str) -> str:
+    """Axes that come before those of a state: 1 for a batch, 0 for a single state of -1 rows."""
+    return r.value(f'zext i1 {r.value(f"icmp sge i64 {rows}, 0")} to i64')
+
+
+def _is_array(r: CallWriter, j: str, rows: str) -> str:
+    """Whether an output is an array, not a number: of a batch all are."""
+    axes = r.value(f'add i64 {r.element(SHAPES, r.shape(j))}, {_axes_of_rows(r, rows)}')
+    return r.value(f'icmp ne i64 {axes}, 0')
 
 
 def _item(r: CallWriter, result: str, j: str) -> str:
@@ -153,47 +189,42 @@ def new_outputs(
     """Find or make arrays for the outputs; a number of a single state is made in the end."""
     count = r.get(rows, 'i64')
     single = r.value(f'icmp slt i64 {count}, 0')
-    with r.only_if(single):
-        r.put(result, 'ptr', r.value('call ptr @own_result(ptr %d)'))
-        new, found = r.new_label(), r.new_label()
-        r.unless(r.same(r.get(result, 'ptr'), 'null'), found)
-        r.unless(several, new)
+    ready = r.new_label()
+    r.put(result, 'ptr', r.value(f'call ptr @own_result(ptr %d, i64 {count})'))
+    r.unless(r.same(r.get(result, 'ptr'), 'null'), ready)
+    with r.only_if(r.both(single, several)):
         r.put(result, 'ptr', r.value('call ptr @new_tuple_of_state(ptr %d)'))
         r.when(r.same(r.get(result, 'ptr'), 'null'), 'nothing')
-        r.label(found)
-        with r.loop(m) as j:
-            r.put(outs, 'ptr', r.at(numbers, 'double', j), j)
-            with r.only_if(_has_axes(r, j)):
-                array = r.variable('ptr', 'null')
-                r.put(array, 'ptr', r.get(result, 'ptr'))
-                with r.only_if(several):
-                    r.put(array, 'ptr', _item(r, r.get(result, 'ptr'), j))
-                r.put(outs, 'ptr', r.field(r.get(array, 'ptr'), DATA, 'ptr'), j)
-        r.go('run')
-        r.label(new)
+        r.go(ready)
     with r.only_if(several):
         kind = r.word('result_type', 'ptr')
         made = r.value(f'call ptr {r.api("new_tuple")}(ptr {kind}, i64 {m})')
         r.when(r.same(made, 'null'), 'nothing')
         r.put(result, 'ptr', made)
-    # Rows of a batch come before the axes of one state.
-    dims = r.array('i64', MOST_AXES + 1)
+    dims, lead = r.array('i64', MOST_AXES + 1), _axes_of_rows(r, count)
     with r.loop(m) as j:
-        shape, done = r.shape(j), r.new_label()
-        axes = r.element(SHAPES, shape)
-        r.put(outs, 'ptr', r.at(numbers, 'double', j), j)
+        with r.only_if(_is_array(r, j, count)):
+            shape = r.shape(j)
+            axes = r.element(SHAPES, shape)
+            # Rows of a batch come before the axes of one state.
+            r.put(dims, 'i64', count)
+            with r.loop(axes) as a:
+                size = r.element(SHAPES + 2, r.value(f'add i64 {shape}, {a}'))
+                r.put(dims, 'i64', size, r.value(f'add i64 {a}, {lead}'))
+            total = r.value(f'trunc i64 {r.value(f"add i64 {axes}, {lead}")} to i32')
+            keep(r, several, result, j, _new_array(r, total, dims))
+    with r.only_if(r.same(lead, '1', 'i64')):
+        r.do(f'call void @remember(ptr %d, ptr {r.get(result, "ptr")}, i64 {count})')
+    r.label(ready)
+    with r.loop(m) as j:
         # The kernel writes such a number to the stack; afterwards it becomes a float.
-        r.when(r.both(single, r.same(axes, '0', 'i64')), done)
-        lead = r.value(f'select i1 {single}, i64 0, i64 1')
-        r.put(dims, 'i64', count)
-        with r.loop(axes) as a:
-            size = r.element(SHAPES + 2, r.value(f'add i64 {shape}, {a}'))
-            r.put(dims, 'i64', size, r.value(f'add i64 {a}, {lead}'))
-        total = r.value(f'trunc i64 {r.value(f"add i64 {axes}, {lead}")} to i32')
-        array = _new_array(r, total, dims)
-        keep(r, several, result, j, array)
-        r.put(outs, 'ptr', r.field(array, DATA, 'ptr'), j)
-        r.label(done)
+        r.put(outs, 'ptr', r.at(numbers, 'double', j), j)
+        with r.only_if(_is_array(r, j, count)):
+            array = r.variable('ptr', 'null')
+            r.put(array, 'ptr', r.get(result, 'ptr'))
+            with r.only_if(several):
+                r.put(array, 'ptr', _item(r, r.get(result, 'ptr'), j))
+            r.put(outs, 'ptr', r.field(r.get(array, 'ptr'), DATA, 'ptr'), j)
 
 
 def keep(r: CallWriter, several: str, result: str, j: str, made: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any, List, Sequence
 from rbd_ros.compiler.definition import Definition
 from rbd_ros.compiler.runtime import reuse
 from rbd_ros.compiler.runtime.batches import BatchFunction
+from rbd_ros.compiler.runtime.layouts import LIST_ITEMS
 from rbd_ros.compiler.runtime.sharing import sharing
 from rbd_ros.compiler.targets.llvm import native
 
@@ -18,12 +19,12 @@ MOST_INPUTS, MOST_OUTPUTS, MOST_AXES, MOST_LINKS = 16, 16, 4, 8
 # What the routine is told about a kernel, in a table of 64-bit words: single numbers; of each
 # input its size, whether it is a number, its value if it is not given, whether it is drawn then;
 # names of the arguments (inputs, external forces, out); number of axes, elements and shape of each
-# output; links of the kernel with forces; flags of a new array for each output. `own` is where
-# the addresses of its own results are (reuse.py).
+# output; links of the kernel with forces. `own` and `batches` are where the addresses of its own
+# results are (reuse.py).
 _WORDS = (
     'inputs', 'outputs', 'one', 'lanes', 'result_type', 'links', 'forced', 'forced_self',
     'out_name', 'total', 'by_place', 'batch', 'run', 'scratch', 'scratch_size', 'kept_rows',
-    'alone_rows', 'chunk', 'ready', 'own',
+    'alone_rows', 'chunk', 'ready', 'own', 'batches', 'most_rows',
 )  # fmt: skip
 AT = {name: k for k, name in enumerate(_WORDS)}
 SIZES = len(_WORDS)
@@ -34,8 +35,7 @@ NAMES = DRAWN + MOST_INPUTS
 SHAPES = NAMES + MOST_INPUTS + 2
 SHAPE = MOST_AXES + 2  # axes, elements, then the shape
 KEYS = SHAPES + MOST_OUTPUTS * SHAPE
-FLAGS_OF = KEYS + MOST_LINKS
-_LENGTH = FLAGS_OF + MOST_OUTPUTS
+_LENGTH = KEYS + MOST_LINKS
 
 
 class CallTable:
@@ -84,10 +84,14 @@ class CallTable:
             first = SHAPES + j * SHAPE
             for k, value in enumerate((len(output.shape), output.size, *output.shape)):
                 self._words[first + k] = value
-            self._words[FLAGS_OF + j] = reuse.usual_flags(output.shape)
         own = reuse.addresses(own_results)
         self._own = (ctypes.c_void_p * len(own))(*own)
         self._set('own', ctypes.addressof(self._own))
+        # Machine code puts results in the places of a list, which lets go of them in the end. It
+        # stays where it is, as nothing else changes it.
+        self._batches = [None] * reuse.BATCHES
+        self._set('batches', ctypes.c_void_p.from_address(id(self._batches) + LIST_ITEMS).value)
+        self._set('most_rows', reuse.most_rows(outputs, definition.result))
 
     @staticmethod
     def fits(definition: Definition) -> bool:

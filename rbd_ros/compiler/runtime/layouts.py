@@ -14,6 +14,7 @@ DATA, ND, DIMENSIONS, DESCR, FLAGS, WEAK_REFERENCES = 16, 24, 32, 56, 64, 72
 DESCR_KIND = 24  # of an array's descriptor: a letter, such as 'f' for floating-point numbers
 #: Bits of an array's flags
 CONTIGUOUS_ALIGNED, WRITEABLE = 0x0001 | 0x0100, 0x0400
+COLUMN_MAJOR = 0x0002  # which arrays with no more than one axis of more than one element are, too
 DOUBLE = 12  # NumPy's number of float64
 #: Numbers of PyArray_New and PyArray_FromAny in NumPy's table of C functions
 PYARRAY_NEW, PYARRAY_FROM_ANY = 93, 69

@@ -5,6 +5,9 @@ several is yet another object. So each kernel has a few results of its own, whic
 refers to until they are returned. Whatever else refers to one, or to an array in it, be it a
 variable, a view or a memoryview, shows in its reference count; such a result is not touched. If
 all are in use, results are new, as if these did not exist.
+
+Of batches the last two results are kept. Memory of large arrays comes from the system, each page
+of which costs more when it is first written to than what is computed for it.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import weakref
 import numpy as np
 
 from rbd_ros.compiler.runtime.layouts import (
+    COLUMN_MAJOR,
     DESCR,
     DIMENSIONS,
     FLAGS,
@@ -38,6 +42,12 @@ if TYPE_CHECKING:
 COUNT = 4
 _LARGEST = 8192  # elements; for larger results the time to make them is nothing
 
+#: Results of batches that are kept, and the most numbers in one
+BATCHES, LARGEST_BATCH = 2, 1 << 19
+
+# Flags of a new array: it owns its numbers, and they are in order, aligned and writeable.
+_AS_MADE = np.empty((2, 2)).flags.num & ~COLUMN_MAJOR
+
 # What a result looks like that there is none of, or whose count cannot be read: it is in use.
 _IN_USE = ctypes.create_string_buffer(64)
 
@@ -54,8 +64,8 @@ def own_results(outputs: Sequence[Output], result: Optional[type] = None) -> Lis
         if not outputs[0].shape:
             return []
         return [np.empty(outputs[0].shape) for _ in range(COUNT)]
-    if result.__dictoffset__ or result.__weakrefoffset__:
-        return []  # somebody could keep something in one, or a weak reference to it
+    if not _is_plain(result):
+        return []
     own: List[Any] = [
         tuple.__new__(result, [np.empty(x.shape) if x.shape else 0.0 for x in outputs])
         for _ in range(COUNT)
@@ -64,6 +74,21 @@ def own_results(outputs: Sequence[Output], result: Optional[type] = None) -> Lis
         # Arrays of numbers are in no circle, so that the search for garbage may leave it out.
         _untrack(each)
     return own
+
+
+def most_rows(outputs: Sequence[Output], result: Optional[type] = None) -> int:
+    """Most rows of a batch whose result is used again, -1 if none is.
+
+    :param result: type of a named tuple of several outputs
+    """
+    if not counts_references() or not (result is None or _is_plain(result)):
+        return -1
+    return LARGEST_BATCH // max(sum(output.size for output in outputs), 1)
+
+
+def _is_plain(result: type) -> bool:
+    """Whether nobody can keep anything in such a result, nor a weak reference to it."""
+    return not (result.__dictoffset__ or result.__weakrefoffset__)
 
 
 def _untrack(item: object) -> None:
@@ -76,11 +101,6 @@ def addresses(results: Sequence[Any]) -> Tuple[int, ...]:
     if not results or not counts_references():
         return (ctypes.addressof(_IN_USE),) * COUNT
     return tuple(map(id, results))
-
-
-def usual_flags(shape: Sequence[int]) -> int:
-    """Flags of a new array: it owns its numbers, and they are in order, aligned and writeable."""
-    return np.empty(shape).flags.num
 
 
 def search_function(name: str, shapes: Sequence[Sequence[int]]) -> str:
@@ -103,8 +123,7 @@ def search_function(name: str, shapes: Sequence[Sequence[int]]) -> str:
             array = r.field(found, TUPLE_ITEMS + POINTER * j, 'ptr') if several else found
             if several:
                 unless_unused(r, array, in_use)
-            flags, axes = str(usual_flags(shape)), str(len(shape))
-            unless_as_made(r, array, '%float64', flags, axes, in_use)
+            unless_as_made(r, array, '%float64', str(len(shape)), in_use)
             lengths = r.field(array, DIMENSIONS, 'ptr')
             for axis, length in enumerate(shape):
                 r.unless(r.same(r.get(lengths, 'i64', str(axis)), str(length), 'i64'), in_use)
@@ -130,19 +149,17 @@ def hand_out(r: Routine, result: str, several: bool) -> None:
         r.put(r.at(result, 'i8', str(TUPLE_HASH)), 'i64', '-1')
 
 
-def unless_as_made(
-    r: Routine, array: str, float64: str, flags: str, axes: str, in_use: str
-) -> None:
+def unless_as_made(r: Routine, array: str, float64: str, axes: str, in_use: str) -> None:
     """Go to a label if an array is not as it was made, but for the lengths of its axes.
 
     :param float64: NumPy's float64
-    :param flags: flags of a new array
     :param axes: number of its axes
     """
     # Who had it may have changed more than its numbers. Axes come before their lengths: an array
     # without axes may have no place for these.
     r.unless(r.same(r.field(array, ND, 'i32'), axes, 'i32'), in_use)
-    r.unless(r.same(r.field(array, FLAGS, 'i32'), flags, 'i32'), in_use)
+    flags = r.value(f'and i32 {r.field(array, FLAGS, "i32")}, {~COLUMN_MAJOR}')
+    r.unless(r.same(flags, str(_AS_MADE), 'i32'), in_use)
     r.unless(r.same(r.field(array, DESCR, 'ptr'), float64), in_use)
     r.unless(r.same(r.field(array, WEAK_REFERENCES, 'ptr'), 'null'), in_use)
 
