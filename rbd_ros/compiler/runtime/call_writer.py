@@ -6,8 +6,8 @@ kernel that is called (call_table.py).
 
 from __future__ import annotations
 
-from rbd_ros.compiler.runtime.call_table import AT, SHAPE
-from rbd_ros.compiler.runtime.layouts import DESCR, FLAGS, TYPE
+from rbd_ros.compiler.runtime.call_table import AT, SHAPE, SHAPES
+from rbd_ros.compiler.runtime.layouts import DESCR, DOUBLE, FLAGS, TUPLE_ITEMS, TYPE
 from rbd_ros.compiler.targets.llvm.routine import Routine
 
 #: What the routine needs of the interpreter, in its table `api`.
@@ -49,3 +49,35 @@ class CallWriter(Routine):
     def shape(self, j: str) -> str:
         """Index of an output's part of the table: axes, elements, shape."""
         return self.value(f'mul i64 {j}, {SHAPE}')
+
+    def gives_several(self) -> str:
+        """Whether the kernel has several outputs, in a named tuple."""
+        return self.value(f'icmp ne i64 {self.word("result_type")}, 0')
+
+    def axes_of_rows(self, rows: str) -> str:
+        """Axes before those of a state: 1 for a batch, 0 for a single state, of -1 rows."""
+        return self.value(f'zext i1 {self.value(f"icmp sge i64 {rows}, 0")} to i64')
+
+    def is_array(self, j: str, rows: str) -> str:
+        """Whether an output is an array, not a number: of a batch all are."""
+        own = self.element(SHAPES, self.shape(j))
+        return self.value(
+            f'icmp ne i64 {self.value(f"add i64 {own}, {self.axes_of_rows(rows)}")}, 0'
+        )
+
+    def new_array(self, axes: str, dims: str) -> str:
+        """Array of float64, or null with the error set."""
+        return self.value(
+            f'call ptr {self.api("new_array")}(ptr {self.api("ndarray")}, i32 {axes}, ptr {dims}, '
+            f'i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null)'
+        )
+
+    def item(self, result: str, j: str) -> str:
+        """Item of a named tuple, which has the layout of a tuple."""
+        return self.get(self.at(result, 'i8', str(TUPLE_ITEMS)), 'ptr', j)
+
+    def put_item(self, result: str, j: str, item: str) -> None:
+        """Give a tuple an item, which it owns then, in place of the last one or of null."""
+        last = self.item(result, j)
+        self.put(self.at(result, 'i8', str(TUPLE_ITEMS)), 'ptr', item, j)
+        self.do(f'call void {self.api("release")}(ptr {last})')

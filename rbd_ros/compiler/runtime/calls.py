@@ -7,7 +7,8 @@ hands on to Python, which converts as well, or says what is wrong; so it may be 
 likes.
 
 Here is the whole way of a call, and how the kernel is run. Arguments are in call_arguments.py,
-results in call_results.py; what the routine is told about a kernel is in call_table.py.
+results in call_results.py and, those that are used again, in call_own_results.py; what the routine
+is told about a kernel is in call_table.py.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Sequence, Tuple
 
 import numpy as np
 
+from rbd_ros.compiler.runtime import call_own_results
 from rbd_ros.compiler.runtime.builtin import Fallback, vectorcall
 from rbd_ros.compiler.runtime.call_arguments import (
     arrange,
@@ -27,12 +29,7 @@ from rbd_ros.compiler.runtime.call_arguments import (
     take_inputs,
     with_forces,
 )
-from rbd_ros.compiler.runtime.call_results import (
-    given_outputs,
-    keep,
-    new_outputs,
-    result_functions,
-)
+from rbd_ros.compiler.runtime.call_results import given_outputs, keep, new_outputs
 from rbd_ros.compiler.runtime.call_table import MOST_INPUTS, MOST_OUTPUTS, SHAPES
 from rbd_ros.compiler.runtime.call_writer import API, CallWriter
 from rbd_ros.compiler.runtime.layouts import (
@@ -75,7 +72,7 @@ def _call_function() -> str:
     out = r.get(slots, 'ptr', r.value(f'add i64 {n}, 1'))
     absent = r.value(f'or i1 {r.same(out, "null")}, {r.same(out, r.api("none"))}')
     result = r.variable('ptr', 'null')  # named tuple, or the only output
-    several = r.value(f'icmp ne i64 {r.word("result_type")}, 0')
+    several = r.gives_several()
     # None, and no argument at all, mean the same.
     r.unless(absent, 'given')
     new_outputs(r, m, several, result, outs, numbers, rows)
@@ -169,7 +166,7 @@ def _run_long(r: CallWriter, ins: str, strides: str, outs: str, count: str) -> N
 def text() -> str:
     """Text of the routine and what belongs to it."""
     table = f'@api = global [{len(API)} x ptr] zeroinitializer\n'
-    return table + take_function() + result_functions() + _call_function()
+    return table + take_function() + call_own_results.text() + _call_function()
 
 
 @lru_cache(maxsize=1)
