@@ -60,7 +60,7 @@ def test_robots_are_the_same(name):
 
 @pytest.mark.parametrize('joint', [joint for joint in JOINTS if joint.nv], ids=example_id)
 def test_joints_of_every_type_are_the_same(joint):
-    robot = Robot(tree(joint, 3))
+    robot = Robot(tree(joint, 2))
     compare(robot, Robot(placed(robot.model)))
 
 

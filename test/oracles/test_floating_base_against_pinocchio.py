@@ -28,8 +28,7 @@ def texts():
     }
     return {
         **found,
-        'random 1': random_trees.mixed_tree(1),
-        'random 2': random_trees.mixed_tree(2),
+        'random': random_trees.mixed_tree(1),
     }
 
 
