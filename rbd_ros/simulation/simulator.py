@@ -574,7 +574,7 @@ class Simulator:
         if world.plant.has_loops:
             # Of each pair: the velocity is projected at the configuration.
             rows = max(len(q), len(v)) if len(q) and len(v) else 0
-            q, v = (np.array(np.broadcast_to(x, (rows, x.shape[1]))) for x in (q, v))
+            q, v = (np.broadcast_to(x, (rows, x.shape[1])).copy() for x in (q, v))
             from rbd_ros.simulation.closed_start import close_start
         elif world.plant.is_flat:
             return q, v
