@@ -63,7 +63,7 @@ def checked_starts(q: Any, v: Any, torque: Any, steps: Optional[int], nq: int, n
     if len(set(counts.values())) > 1:
         told = ', '.join(f'{name} has {count}' for name, count in counts.items())
         raise ValueError(
-            f'the numbers of rollouts differ: {told}; what is the same for all has no axis for them'
+            f'the numbers of rollouts differ: {told}; what is the same for all has no such axis'
         )
     tau = given['torque']
     if steps is not None:

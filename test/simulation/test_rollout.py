@@ -271,49 +271,52 @@ def test_results_may_take_the_place_of_starts_and_torques(rng):
 Q, V, D = np.zeros((2, 5, 1)), np.ones((2, 5, 1)), np.zeros(2, dtype=np.int64)
 WRONG = {
     'shape of q': (
-        dict(q=[1.0, 2.0], steps=5),
+        {'q': [1.0, 2.0], 'steps': 5},
         r'q must have shape \(1,\) or \(B, 1\), got \(2,\)',
     ),
-    'shape of v': (dict(v=np.zeros((2, 2)), steps=5), r'v must have shape .* got \(2, 2\)'),
+    'shape of v': ({'v': np.zeros((2, 2)), 'steps': 5}, r'v must have shape .* got \(2, 2\)'),
     'shape of torque': (
-        dict(torque=np.zeros((2, 5, 2))),
+        {'torque': np.zeros((2, 5, 2))},
         r'torque must have shape \(1,\) or \(steps, 1\) or \(B, steps, 1\), got \(2, 5, 2\)',
     ),
-    'dtype': (dict(q=np.array([1j]), steps=5), 'q must hold real numbers, got dtype complex128'),
-    'ragged': (dict(v=[[1.0], [1.0, 2.0]], steps=5), 'v is not an array of numbers|v must hold'),
-    'not finite': (dict(q=[[0.0], [np.nan]], steps=5), r'q must be finite, got nan at \[1, 0\]'),
+    'dtype': ({'q': np.array([1j]), 'steps': 5}, 'q must hold real numbers, got dtype complex128'),
+    'ragged': ({'v': [[1.0], [1.0, 2.0]], 'steps': 5}, 'v is not an array of numbers|v must hold'),
+    'not finite': ({'q': [[0.0], [np.nan]], 'steps': 5}, r'q must be finite, got nan at \[1, 0\]'),
     'torque not finite': (
-        dict(torque=[[[0.0], [np.inf]]]),
+        {'torque': [[[0.0], [np.inf]]]},
         r'torque must be finite, got inf at \[0, 1, 0\]',
     ),
     'numbers of rollouts': (
-        dict(q=np.zeros((2, 1)), v=np.zeros((3, 1)), steps=5),
+        {'q': np.zeros((2, 1)), 'v': np.zeros((3, 1)), 'steps': 5},
         'numbers of rollouts differ: q has 2, v has 3',
     ),
-    'numbers of steps': (dict(torque=np.zeros((4, 1)), steps=5), '4 steps, but steps is 5'),
-    'no steps': (dict(), 'steps must be given'),
-    'no steps with torque': (dict(torque=[1.0]), 'steps must be given'),
-    'negative steps': (dict(steps=-1), 'steps must not be negative, got -1'),
-    'half a step': (dict(steps=2.5), 'steps must be a whole number, got 2.5'),
-    'out of another kind': (dict(steps=5, out=Q), 'out must hold arrays for q, v and diverged'),
-    'out of two': (dict(steps=5, out=(Q, V)), 'got tuple of 2'),
+    'numbers of steps': ({'torque': np.zeros((4, 1)), 'steps': 5}, '4 steps, but steps is 5'),
+    'no steps': ({}, 'steps must be given'),
+    'no steps with torque': ({'torque': [1.0]}, 'steps must be given'),
+    'negative steps': ({'steps': -1}, 'steps must not be negative, got -1'),
+    'half a step': ({'steps': 2.5}, 'steps must be a whole number, got 2.5'),
+    'out of another kind': ({'steps': 5, 'out': Q}, 'out must hold arrays for q, v and diverged'),
+    'out of two': ({'steps': 5, 'out': (Q, V)}, 'got tuple of 2'),
     'out of a list': (
-        dict(steps=5, out=([], V, D)),
+        {'steps': 5, 'out': ([], V, D)},
         'out: q must be an array of float64, got list',
     ),
     'out of float32': (
-        dict(q=np.zeros((2, 1)), steps=5, out=(Q, V.astype(np.float32), D)),
+        {'q': np.zeros((2, 1)), 'steps': 5, 'out': (Q, V.astype(np.float32), D)},
         'out: v must be an array of float64, got float32',
     ),
     'out of another shape': (
-        dict(q=np.zeros((3, 1)), steps=5, out=(Q, V, D)),
+        {'q': np.zeros((3, 1)), 'steps': 5, 'out': (Q, V, D)},
         r'out: q must have shape \(3, 5, 1\), got \(2, 5, 1\)',
     ),
     'out of strides': (
-        dict(q=np.zeros((2, 1)), steps=5, out=(np.zeros((2, 10, 1))[:, ::2], V, D)),
+        {'q': np.zeros((2, 1)), 'steps': 5, 'out': (np.zeros((2, 10, 1))[:, ::2], V, D)},
         'out: q must be contiguous',
     ),
-    'out that is shared': (dict(q=np.zeros((2, 1)), steps=5, out=(Q, Q, D)), 'not share memory'),
+    'out that is shared': (
+        {'q': np.zeros((2, 1)), 'steps': 5, 'out': (Q, Q, D)},
+        'not share memory',
+    ),
 }
 
 
