@@ -43,6 +43,8 @@ def model(path: Path, timestep: float, floating_base: bool, ground: bool) -> Any
         text = re.sub(
             rf'<{kind}\b(?:(?!</{kind}>).)*?<mesh\b.*?</{kind}>', '', text, flags=re.DOTALL
         )
+    # Of a link that weighs a milligram: no inertia that a body can have.
+    text = re.sub(r'(ixy|ixz|iyz)="1e-6"', r'\1="0"', text)
     spec = mujoco.MjSpec.from_string(text.replace('</robot>', f'{_OPTIONS}</robot>'))
     spec.option.timestep = timestep
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
