@@ -407,12 +407,12 @@ def test_without_another_thread_the_caller_does_it_all(rng, eager, monkeypatch):
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import numpy as np
-from support.simulated_robots import turntable
+from support.simulated_robots import at, ball
 from rbd_ros import Simulator
 from rbd_ros.robot import set_threads
 set_threads(int(sys.argv[1]))
-simulator = Simulator(turntable(0.2, friction=0.1))
-q = np.zeros((4, 1))
+simulator = Simulator(ball(), ground=True, integrator='rk4')
+q = np.array([at((0, 0, 0.1))] * 4)
 simulator.rollout(q, steps=10)
 def interrupt():
     global sent
@@ -421,13 +421,13 @@ def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=interrupt, daemon=True).start()
 try:
-    simulator.rollout(q, steps=3_000_000)
+    simulator.rollout(q, steps=2_000_000)
     print('not interrupted')
 except KeyboardInterrupt:
     print(time.monotonic() - sent, [t.name for t in threading.enumerate() if t.name == 'rollout'])
-again = simulator.rollout(q, torque=[1.0], steps=5)
-simulator.reset([0.0])
-simulator.step([1.0], n=5)
+again = simulator.rollout(q, torque=[1.0] * 6, steps=5)
+simulator.reset(q[0])
+simulator.step([1.0] * 6, n=5)
 print(np.array_equal(again.q[:, -1], [simulator.q] * 4))
 """
 
