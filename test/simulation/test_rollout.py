@@ -411,6 +411,8 @@ from support.simulated_robots import at, ball
 from rbd_ros import Simulator
 from rbd_ros.robot import set_threads
 set_threads(int(sys.argv[1]))
+# Otherwise, what runs in the background of a shell ignores it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 simulator = Simulator(ball(), ground=True, integrator='rk4')
 q = np.array([at((0, 0, 0.1))] * 4)
 simulator.rollout(q, steps=10)
