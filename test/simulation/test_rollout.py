@@ -13,6 +13,7 @@ from rbd_ros import Robot, Simulator
 from rbd_ros.robot import set_threads, threads
 from rbd_ros.simulation import closed_start, rollout_threads, Trajectories
 from rbd_ros.simulation.closed_start import close_start
+from rbd_ros.simulation.rollout_loop import Batch
 
 BOTH = pytest.mark.parametrize('integrator', ['semi_implicit', 'rk4'])
 
@@ -261,6 +262,9 @@ def test_results_may_take_the_place_of_starts_and_torques(rng):
     expected = simulator.rollout(q, np.array([v] * 4), torque=[0.3], steps=1)
     simulator.rollout(room.q[1, 0], np.array([v] * 4), torque=[0.3], steps=1, out=room)
     assert np.array_equal(room.q, expected.q)
+    expected = simulator.rollout(np.zeros((4, 1)), room.v[2, 0].copy(), torque=[0.3], steps=1)
+    simulator.rollout(np.zeros((4, 1)), room.v[2, 0], torque=[0.3], steps=1, out=room)
+    assert np.array_equal(room.v, expected.v)
     torque = rng.normal(size=(4, 1, 1))
     expected = simulator.rollout(torque=torque[0, 0].copy(), q=np.zeros((4, 1)), steps=1)
     out = (np.empty((4, 1, 1)), torque, np.empty(4, dtype=np.int64))
@@ -342,14 +346,15 @@ def test_memory_does_not_grow(rng, eager):
     out = simulator.rollout(q, v, torque)
     for _ in range(3):
         simulator.rollout(q, v, torque, out=out)
-    held = len(simulator._rollouts._idle)
+    held = list(simulator._rollouts._idle)
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     for _ in range(30):
         simulator.rollout(q, v, torque, out=out)
     grown = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
-    assert len(simulator._rollouts._idle) <= 3 and held <= 3
+    kept = simulator._rollouts._idle
+    assert 1 <= len(held) <= 3 and len(kept) <= 3 and set(held) & set(kept)
     one = sum(a.nbytes for a in simulator.world.arrays().values())
     assert grown < 3 * 4 * one + 50_000
 
@@ -372,6 +377,61 @@ def test_python_threads_may_ask_at_the_same_time(rng, eager):
         thread.join()
     for one, other in zip(found, expected):
         assert np.array_equal(one.q, other.q) and np.array_equal(one.v, other.v)
+    # What so many needed at once is not kept for ever.
+    assert len(simulator._rollouts._idle) <= 2
+
+
+def test_memory_is_given_back_when_fewer_threads_are_wanted(rng, eager):
+    simulator = walker()
+    (q, v), kept = walker_starts(12, rng), []
+    simulator.rollout(q, v, steps=1)
+    idle = simulator._rollouts._idle
+    idle += [simulator._rollouts._new() for _ in range(4)]
+    set_threads(1)
+    for _ in range(6):
+        simulator.rollout(q, v, steps=5)
+        kept.append(len(idle))
+    assert kept[-1] == 1
+
+
+def test_slices_are_short_however_long_a_motion_is(monkeypatch):
+    """Between them, a thread looks whether to go on."""
+    set_threads(1)
+    simulator, now, slices = Simulator(turntable()), [0.0], []
+
+    class Loop:
+        @staticmethod
+        def bind(*records):
+            def loop(first, last):
+                slices.append(range(first, last))
+                now[0] += 1e-6 * (last - first)
+
+            return loop
+
+    monkeypatch.setattr(rollout_threads, 'roll', Loop)
+    monkeypatch.setattr(rollout_threads.time, 'perf_counter', lambda: now[0])
+    simulator.rollout(np.zeros((2, 1)), steps=100_000)
+    assert [each.start for each in slices[1:]] == [each.stop for each in slices[:-1]]
+    assert slices[-1].stop == 200_000
+    assert 10_000 < max(map(len, slices)) < 30_000
+
+
+@pytest.mark.parametrize('seconds', [0.0, 1e-9, 1e-6, 1.0])
+def test_all_rollouts_are_taken_once(seconds):
+    """In chunks that are long if steps are short, of whole rollouts."""
+    set_threads(2)
+    room = Trajectories(np.empty((50, 7, 1)), np.empty((50, 7, 1)), np.empty(50, dtype=np.int64))
+    starts = np.zeros((1, 1))
+    job = rollout_threads._Job(Batch(0, 7, starts, starts, np.zeros((1, 1, 1)), *room))
+    job.step_seconds, taken = seconds, []
+    first, last = job.take()
+    while first < last:
+        assert first % 7 == last % 7 == 0
+        taken.append(range(first, last))
+        first, last = job.take()
+    assert [k for each in taken for k in each] == list(range(350))
+    # A quarter of what is left at most, for both threads to end together.
+    assert len(taken[0]) == (7 if seconds in (0.0, 1.0) else 12 * 7)
 
 
 def test_an_error_in_a_helper_is_raised(rng, eager, monkeypatch):
