@@ -188,6 +188,8 @@ def test_no_rollouts_and_no_steps_are_no_trouble(rng):
     still = simulator.rollout(np.zeros((4, 1)), steps=0)
     assert still.v.shape == (4, 0, 1) and np.array_equal(still.diverged, [-1] * 4)
     assert simulator.rollout(torque=np.zeros((0, 1))).q.shape == (1, 0, 1)
+    closed = Simulator(mechanisms.four_bar()).rollout(np.zeros((0, 3)), steps=5)
+    assert closed.q.shape == (0, 5, 3)
 
 
 def test_a_robot_that_cannot_move_stays():
@@ -274,6 +276,11 @@ def test_results_may_take_the_place_of_starts_and_torques(rng):
     assert np.array_equal(out[1], expected.v)
 
 
+def read_only(array):
+    array.flags.writeable = False
+    return array
+
+
 Q, V, D = np.zeros((2, 5, 1)), np.ones((2, 5, 1)), np.zeros(2, dtype=np.int64)
 WRONG = {
     'shape of q': (
@@ -318,6 +325,10 @@ WRONG = {
     'out of strides': (
         {'q': np.zeros((2, 1)), 'steps': 5, 'out': (np.zeros((2, 10, 1))[:, ::2], V, D)},
         'out: q must be contiguous',
+    ),
+    'out that is read-only': (
+        {'q': np.zeros((2, 1)), 'steps': 5, 'out': (Q, read_only(V.copy()), D)},
+        'out: v must be contiguous, and not read-only',
     ),
     'out that is shared': (
         {'q': np.zeros((2, 1)), 'steps': 5, 'out': (Q, Q, D)},
