@@ -20,6 +20,7 @@ _FILES = (
     'generated_c',
     'long_chains',
     'simulators',
+    'rollouts',
     'resting',
     'nodes',
 )

@@ -3,7 +3,7 @@
 from rbd_ros.compiler.definition import Definition, Tangent
 from rbd_ros.compiler.graph import Graph, OperationCount, Symbol
 from rbd_ros.compiler.program import Output, Program
-from rbd_ros.compiler.runtime.batches import set_threads
+from rbd_ros.compiler.runtime.batches import set_threads, threads
 from rbd_ros.compiler.runtime.kernel import BaseKernel, make_kernel
 from rbd_ros.compiler.targets.llvm.native import compile_lock, why_unavailable
 
@@ -19,5 +19,6 @@ __all__ = [
     'compile_lock',
     'make_kernel',
     'set_threads',
+    'threads',
     'why_unavailable',
 ]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rbd_ros.simulation.adaptive import Rollout, rollout
     from rbd_ros.simulation.contact_points import FaceContact, SphereContact
     from rbd_ros.simulation.event_driven import Event, EventDrivenSimulator
+    from rbd_ros.simulation.rollouts import Trajectories
     from rbd_ros.simulation.simulator import Contact, SimulationStatus, Simulator, Snapshot
     from rbd_ros.simulation.world import World
 
@@ -33,6 +34,7 @@ __all__ = [
     'Simulator',
     'Snapshot',
     'SphereContact',
+    'Trajectories',
     'Transmission',
     'World',
     'rollout',
@@ -53,6 +55,7 @@ __getattr__, __dir__ = lazy_names(
         'Simulator': 'rbd_ros.simulation.simulator',
         'Snapshot': 'rbd_ros.simulation.simulator',
         'SphereContact': 'rbd_ros.simulation.contact_points',
+        'Trajectories': 'rbd_ros.simulation.rollouts',
         'Transmission': 'rbd_ros.simulation.actuators',
         'World': 'rbd_ros.simulation.world',
         'rollout': 'rbd_ros.simulation.adaptive',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING, Union
 
 import numpy as np
 
@@ -14,8 +14,12 @@ from rbd_ros.model import ModelError
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import state as layout
 from rbd_ros.simulation.loop_closing import NEARLY_CLOSED
+from rbd_ros.simulation.rollouts import checked_starts, room, Trajectories
 from rbd_ros.simulation.state import MAX_FORCES
 from rbd_ros.simulation.world import SPEED_LIMIT, World
+
+if TYPE_CHECKING:
+    from rbd_ros.simulation.rollout_threads import RolloutThreads
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -145,6 +149,7 @@ class Simulator:
         self._shape = (robot.nv,)
         self._handles: Dict[int, int] = {}
         self._next_handle = 1
+        self._rollouts: Optional[RolloutThreads] = None
         self.reset()
         _ = self._world.steps  # compiled now, not in the first step
 
@@ -330,8 +335,7 @@ class Simulator:
         """
         robot = self.robot
         if q is None:
-            # Zero is outside the limits of many an elbow.
-            q = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
+            q = self._neutral()
         else:
             q = self._with_unit_quaternions(_finite_array('q', q, robot.nq))
         v = np.zeros(robot.nv) if v is None else _finite_array('v', v, robot.nv)
@@ -366,6 +370,73 @@ class Simulator:
         if n < 0:
             raise ValueError(f'n must not be negative, got {n}')
         self._world.step(tau, n)
+
+    def rollout(
+        self,
+        q: Any = None,
+        v: Any = None,
+        torque: Any = None,
+        steps: Optional[int] = None,
+        out: Any = None,
+    ) -> Trajectories:
+        """Simulate from many starts at once, in several threads; this simulation stays as it is.
+
+        Each motion is that of a `Simulator` which is reset to its start and takes the steps one by
+        one, to the bit, however many threads there are: `rbd_ros.robot.set_threads`. There are no
+        external wrenches, and nothing but `torque` drives the joints: it is cut at the effort
+        limits, and does not depend on the motion.
+
+        A motion whose dynamics are not finite ends: from that step on its rows are NaN, and
+        `diverged` has the number of the step. The others go on.
+
+        Where all rollouts have the same start or torque, its array has no axis for them; the
+        results always do. Other Python threads run meanwhile, and may call this, too. After Ctrl-C
+        it ends within a fraction of a second.
+
+        (`rbd_ros.simulation.rollout` is something else: one smooth motion, with adaptive steps.)
+
+        :param q: configurations to start from, (B, nq) or (nq,); None for that of `reset`
+        :param v: velocities to start with, (B, nv) or (nv,); None for rest
+        :param torque: torque in each step, (B, steps, nv), (steps, nv), or (nv,) in all of them [N
+            m, N]; None for none
+        :param steps: number of steps; None if `torque` says it
+        :param out: arrays for the results, as an earlier call returned them; None for new ones
+        :return: q and v after each step, (B, steps, nq) and (B, steps, nv), and `diverged`, (B,)
+        :raises ValueError: for a wrong shape or dtype, what is not finite, numbers that contradict
+            each other, or loops that cannot be closed
+
+        >>> simulator = Simulator(robot)
+        >>> starts = q + np.linspace(-0.1, 0.1, 16)[:, None]
+        >>> motions = simulator.rollout(starts, torque=robot.gravity_torque(q), steps=200)
+        >>> motions.q.shape, motions.v.shape, (motions.diverged == -1).all()
+        ((16, 200, 6), (16, 200, 6), True)
+        >>> simulator.reset(starts[7])
+        >>> simulator.step(robot.gravity_torque(q), n=200)
+        >>> np.array_equal(motions.q[7, -1], simulator.q)  # to the bit
+        True
+        """
+        robot = self.robot
+        given = checked_starts(
+            self._neutral() if q is None else q,
+            np.zeros(robot.nv) if v is None else v,
+            self._nothing if torque is None else torque,
+            steps,
+            robot.nq,
+            robot.nv,
+        )
+        results = room(out, given.rows, given.steps, robot.nq, robot.nv)
+        start_q, start_v = self._starts(given.q, given.v)
+        if not robot.nv:
+            # Nothing can move.
+            results.q[...], results.diverged[...] = start_q[:, None], -1
+            return results
+        if self._rollouts is None:
+            # Made when they are first asked for: records of a simulation, and a loop to compile.
+            from rbd_ros.simulation.rollout_threads import RolloutThreads
+
+            self._rollouts = RolloutThreads(self._world.plant, robot.nq)
+        self._rollouts.run(start_q, start_v, given.torque, results)
+        return results
 
     def apply_wrench(
         self, link: str, wrench: Any, duration: float = math.inf, point: Any = None
@@ -491,6 +562,31 @@ class Simulator:
         self._next_handle = max(self._next_handle, snapshot.next_handle)
 
     # -- details --------------------------------------------------------------------------------
+
+    def _neutral(self) -> FloatArray:
+        # Zero is outside the limits of many an elbow.
+        robot = self.robot
+        return np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
+
+    def _starts(self, q: FloatArray, v: FloatArray) -> Tuple[FloatArray, FloatArray]:
+        """What `reset` makes of starts, (B or 1, nq) and (B or 1, nv)."""
+        world = self._world
+        if world.plant.has_loops:
+            # Of each pair: the velocity is projected at the configuration.
+            rows = max(len(q), len(v)) if len(q) and len(v) else 0
+            q, v = (np.broadcast_to(x, (rows, x.shape[1])).copy() for x in (q, v))
+            from rbd_ros.simulation.closed_start import close_start
+        elif world.plant.is_flat:
+            return q, v
+        for row in range(len(q)):
+            try:
+                q[row] = self._with_unit_quaternions(q[row])
+                if world.plant.has_loops:
+                    closed = close_start(self.robot, q[row], v[row])
+                    q[row], v[row] = closed.q, closed.v
+            except ValueError as error:
+                raise ValueError(f'rollout {row}: {error}') from None
+        return q, v
 
     def _with_unit_quaternions(self, q: FloatArray) -> FloatArray:
         # Kernels take quaternions of any length, free_base.py needs unit ones; steps keep them so.

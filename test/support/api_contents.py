@@ -125,6 +125,7 @@ MORE = {
 MODULES = {
     'simulation': (
         'rbd_ros.simulation.simulator',
+        'rbd_ros.simulation.rollouts',
         'rbd_ros.simulation.world',
         'rbd_ros.simulation.adaptive',
         'rbd_ros.simulation.event_driven',
@@ -212,6 +213,8 @@ NOT_FOR_USERS = {
     'rbd_ros.contact.shapes:contact_shapes': 'what `Simulator` touches the ground with',
     'rbd_ros.contact.shapes:hull_points': 'a part of it',
     'rbd_ros.contact.mesh:mesh_vertices': 'a part of it',
+    'rbd_ros.simulation.rollouts:checked_starts': 'arguments of `Simulator.rollout`',
+    'rbd_ros.simulation.rollouts:room': 'its results',
     'rbd_ros.simulation.adaptive:dynamics': 'what `rollout` integrates',
     'rbd_ros.simulation.adaptive:applied_force': 'a part of it',
     'rbd_ros.simulation.adaptive:Counted': 'a part of it',

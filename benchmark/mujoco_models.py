@@ -1,0 +1,90 @@
+"""The robots of the benchmark as MuJoCo's models."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+import re
+from typing import Any
+
+import numpy as np
+
+from rbd_ros import Robot
+
+_OPTIONS = (
+    '<mujoco><compiler fusestatic="true" balanceinertia="true" discardvisual="true" '
+    'strippath="false"/></mujoco>'
+)
+_FRICTION = 0.8
+
+
+def load() -> Any:
+    """MuJoCo, with its rollouts.
+
+    :raises ImportError: if it is not installed
+    """
+    importlib.import_module('mujoco.rollout')
+    return importlib.import_module('mujoco')
+
+
+def model(path: Path, timestep: float, floating_base: bool, ground: bool) -> Any:
+    """Model of a URDF, with semi-implicit Euler steps.
+
+    :param path: the URDF
+    :param timestep: h [s]
+    :param floating_base: whether the root link moves freely
+    :param ground: whether it touches the ground z <= 0, by its shapes that are no meshes; if not,
+        it touches nothing
+    """
+    mujoco = load()
+    text = path.read_text(encoding='utf-8').replace('"world"', '"world_link"')
+    # Meshes are not where the URDF says; what they look like does not matter here.
+    for kind in ('visual', 'collision'):
+        text = re.sub(
+            rf'<{kind}\b(?:(?!</{kind}>).)*?<mesh\b.*?</{kind}>', '', text, flags=re.DOTALL
+        )
+    # Of a link that weighs a milligram: no inertia that a body can have.
+    text = re.sub(r'(ixy|ixz|iyz)="1e-6"', r'\1="0"', text)
+    spec = mujoco.MjSpec.from_string(text.replace('</robot>', f'{_OPTIONS}</robot>'))
+    spec.option.timestep = timestep
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
+    if floating_base:
+        for body in list(spec.worldbody.bodies):
+            body.add_freejoint(name='floating_base')
+    for geometry in spec.geoms:
+        # Of those that may touch: the robot and the ground, not the robot and itself.
+        geometry.contype, geometry.conaffinity = int(ground), 0
+        geometry.friction[0] = _FRICTION
+    if ground:
+        plane = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1])
+        plane.contype, plane.conaffinity, plane.friction[0] = 0, 1, _FRICTION
+    return spec.compile()
+
+
+def states(theirs: Any, ours: Robot, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """States as `mujoco.rollout` takes them: time, positions and velocities, (B, 1 + nq + nv).
+
+    Joints that mimic others, which MuJoCo does not know, are where they should be at rest.
+
+    :param theirs: MuJoCo's model
+    :param ours: the same robot
+    :param q: configurations, (B, nq)
+    :param v: velocities, (B, nv); of a floating base, at rest
+    """
+    mujoco = load()
+    at_q, at_v = theirs.jnt_qposadr, theirs.jnt_dofadr
+    found = np.zeros((len(q), 1 + theirs.nq + theirs.nv))
+    places, speeds = found[:, 1 : 1 + theirs.nq], found[:, 1 + theirs.nq :]
+    model = ours.model
+    for i, (in_q, in_v) in model.independent_slices.items():
+        name = model.body(i).joint_name
+        free = in_q.stop - in_q.start == 7
+        kind = mujoco.mjtObj.mjOBJ_JOINT
+        joint = mujoco.mj_name2id(theirs, kind, 'floating_base' if free else name)
+        if free:
+            places[:, at_q[joint] : at_q[joint] + 3] = q[:, in_q][:, 4:]
+            places[:, at_q[joint] + 3 : at_q[joint] + 7] = q[:, in_q][:, :4]
+        else:
+            places[:, at_q[joint]] = q[:, in_q.start]
+            speeds[:, at_v[joint]] = v[:, in_v.start]
+    return found

@@ -1,0 +1,125 @@
+"""Many motions at once, against MuJoCo's rollouts."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+import os
+import time
+from typing import Any, Callable, List, Tuple
+
+import mujoco_models
+import numpy as np
+import robots
+from rows import Row
+
+from rbd_ros import Robot, Simulator
+from rbd_ros.cli.measurement import Call, compare, machine, one_thread
+from sections.section import Section, Tools
+
+NAME = 'rollouts'
+STATES, STEPS, _TIMESTEP = 64, 1000, 1e-3
+_PUSH = 0.02  # [N m, N]
+_STANCE = (0.0, 0.8, -1.6)  # of each leg [rad]
+_ONE, _ALL, _FALLING = 'one thread', 'all threads', 'one thread, falling'
+_FLOORS = {robots.UR5: 10.0, robots.PANDA: 10.0, robots.GO1: 3.0}
+
+
+def _rows() -> List[Row]:
+    rows = []
+    for robot, floor in _FLOORS.items():
+        rows += [Row(NAME, robot.name, what, 'x', floor) for what in (_ONE, _ALL)]
+        if not robot.floating_base:
+            rows.append(Row(NAME, robot.name, _FALLING, 'x', None))
+    return rows
+
+
+def _measure(row: Row, tools: Tools) -> None:
+    robot = next(each for each in _FLOORS if each.name == row.robot)
+    ours, theirs, row.freedoms = _calls(robot, row.function == _FALLING)
+    count = STATES * STEPS
+    if row.function != _ALL:
+        with one_thread():
+            row.fill(
+                compare(
+                    Call(ours, states=count), Call(lambda: theirs(1), states=count), tools.seconds
+                )
+            )
+        return
+    threads = machine()['cores']
+    if threads < 2:
+        raise RuntimeError('there is one core only')
+    row.fill(
+        compare(
+            Call(ours, states=count),
+            Call(lambda: theirs(threads), states=count),
+            tools.seconds,
+            clock=time.perf_counter,
+        )
+    )
+
+
+@lru_cache(maxsize=None)
+def _calls(
+    robot: robots.RealRobot, falling: bool
+) -> Tuple[Callable[[], Any], Callable[[int], Any], List[int]]:
+    """Our call and, by the number of threads, the peer's; the freedoms of both models.
+
+    Both write into arrays that are there. Arms are held against gravity where they start, and
+    pushed by torques that change every tenth of a second; a quadruped falls to the ground from low
+    above it, and lies there.
+
+    :param falling: whether an arm is not held: what falls soon comes to its joint limits, and a
+        gripper at once
+    """
+    from mujoco import rollout
+
+    path, on_ground = robots.find(robot), robot.floating_base
+    model = Robot.from_urdf(path, floating_base=robot.floating_base)
+    simulator = Simulator(model, _TIMESTEP, ground=on_ground)
+    peer = mujoco_models.model(path, _TIMESTEP, robot.floating_base, on_ground)
+    rng = np.random.default_rng(0)
+    q = np.array([model.neutral()] * STATES)
+    v, torque = np.zeros((STATES, model.nv)), np.zeros((STATES, STEPS, model.nv))
+    if on_ground:
+        # Above the ground, with bent knees: nothing begins in it, or beyond a joint limit.
+        q[:, 6] = rng.uniform(0.36, 0.42, STATES)
+        q[:, 7:] = np.tile(_STANCE, 4) + rng.uniform(-0.1, 0.1, (STATES, model.nq - 7))
+    else:
+        q = np.array([model.random_configuration(rng) for _ in range(STATES)])
+        pushes = rng.normal(size=(STATES, STEPS // 100, model.nv)) * _PUSH
+        held = 0.0 if falling else model.gravity_torque(q)[:, None]
+        torque = held + np.repeat(pushes, 100, axis=1)
+    out = simulator.rollout(q, v, torque)
+
+    mujoco = mujoco_models.load()
+    start = mujoco_models.states(peer, model, q, v)
+    forces = np.zeros((STATES, STEPS, peer.nv))
+    # Joints come in the same order; those that mimic others are the last ones.
+    forces[:, :, : model.nv] = torque
+    if robot is robots.PANDA:
+        forces[:, :, -2:] = torque[:, :, -1:] / 2.0  # of the gripper, by its two fingers
+    states = np.empty((STATES, STEPS, start.shape[1]))
+    data = [mujoco.MjData(peer) for _ in range(os.cpu_count() or 1)]
+
+    def theirs(threads: int) -> None:
+        rollout.rollout(
+            peer,
+            data[:threads],
+            start,
+            forces,
+            control_spec=int(mujoco.mjtState.mjSTATE_QFRC_APPLIED),
+            state=states,
+            persistent_pool=True,
+        )
+
+    def ours() -> None:
+        simulator.rollout(q, v, torque, out=out)
+
+    return ours, theirs, [model.nv, peer.nv]
+
+
+SECTION = Section(
+    f'Simulator.rollout: {STATES} motions of {STEPS} steps, against mujoco.rollout',
+    _rows,
+    _measure,
+)

@@ -1,0 +1,139 @@
+"""Motions from many starts: what `Simulator.rollout` takes and gives."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from rbd_ros.contact.arrays import FloatArray, IntArray
+
+
+class Trajectories(NamedTuple):
+    """Motions from many starts, as `Simulator.rollout` gives them.
+
+    :param q: configurations after each step, (B, steps, nq) [rad, m]; NaN where a motion has ended
+    :param v: velocities after each step, (B, steps, nv) [rad/s, m/s]; likewise
+    :param diverged: number of the step in which each motion ended because its dynamics were not
+        finite, counted from 0, and -1 for those that did not, (B,)
+
+    >>> from rbd_ros.simulation import Simulator, Trajectories
+    >>> motions = Simulator(robot).rollout([q, q], v, steps=100)
+    >>> isinstance(motions, Trajectories), motions.q.shape, motions.diverged
+    (True, (2, 100, 6), array([-1, -1]))
+    """
+
+    q: FloatArray
+    v: FloatArray
+    diverged: IntArray
+
+
+class _Starts(NamedTuple):
+    """Checked arguments of `Simulator.rollout`.
+
+    :param q: configurations, (B or 1, nq)
+    :param v: velocities, (B or 1, nv)
+    :param torque: (B or 1, steps or 1, nv)
+    :param rows: B
+    :param steps: number of steps
+    """
+
+    q: FloatArray
+    v: FloatArray
+    torque: FloatArray
+    rows: int
+    steps: int
+
+
+def checked_starts(q: Any, v: Any, torque: Any, steps: Optional[int], nq: int, nv: int) -> _Starts:
+    """Arrays of what was given, in which what holds for all rollouts is there once.
+
+    :raises ValueError: for a wrong shape or dtype, what is not finite, or numbers of rollouts or
+        steps that contradict each other
+    """
+    given = {
+        'q': _array('q', q, ((nq,), ('B', nq))),
+        'v': _array('v', v, ((nv,), ('B', nv))),
+        'torque': _array('torque', torque, ((nv,), ('steps', nv), ('B', 'steps', nv))),
+    }
+    # With an axis for the rollouts, they have so many dimensions.
+    full = {'q': 2, 'v': 2, 'torque': 3}
+    counts = {name: len(x) for name, x in given.items() if x.ndim == full[name]}
+    if len(set(counts.values())) > 1:
+        told = ', '.join(f'{name} has {count}' for name, count in counts.items())
+        raise ValueError(
+            f'the numbers of rollouts differ: {told}; what is the same for all has no such axis'
+        )
+    tau = given['torque']
+    if steps is not None:
+        try:
+            steps = operator.index(steps)
+        except TypeError:
+            raise ValueError(f'steps must be a whole number, got {steps!r}') from None
+        if steps < 0:
+            raise ValueError(f'steps must not be negative, got {steps}')
+    if tau.ndim == 1 and steps is None:
+        raise ValueError('steps must be given where torque does not say how many there are')
+    if tau.ndim > 1 and steps not in (None, tau.shape[-2]):
+        raise ValueError(f'torque has {tau.shape[-2]} steps, but steps is {steps}')
+    return _Starts(
+        np.array(np.atleast_2d(given['q'])),  # copies: results may take the place of starts
+        np.array(np.atleast_2d(given['v'])),
+        tau.reshape((1,) * (3 - tau.ndim) + tau.shape),
+        next(iter(counts.values()), 1),
+        int(tau.shape[-2] if steps is None else steps),
+    )
+
+
+def _array(name: str, given: Any, shapes: Tuple[Tuple[Any, ...], ...]) -> FloatArray:
+    """Array of finite floats of one of the shapes, in which texts stand for any length."""
+    try:
+        array = np.asarray(given)
+    except ValueError as error:
+        raise ValueError(f'{name} is not an array of numbers: {error}') from None
+    if array.dtype.kind not in 'fiu':
+        raise ValueError(f'{name} must hold real numbers, got dtype {array.dtype}')
+    if not any(
+        len(shape) == array.ndim
+        and all(isinstance(n, str) or n == m for n, m in zip(shape, array.shape))
+        for shape in shapes
+    ):
+        wanted = ' or '.join(f'({", ".join(map(str, s))}{"," * (len(s) == 1)})' for s in shapes)
+        raise ValueError(f'{name} must have shape {wanted}, got {array.shape}')
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    if not np.isfinite(array).all():
+        at = np.argwhere(~np.isfinite(array))[0].tolist()
+        raise ValueError(f'{name} must be finite, got {array[tuple(at)]} at {at}')
+    return array
+
+
+def room(out: Any, rows: int, steps: int, nq: int, nv: int) -> Trajectories:
+    """Arrays for the results: new ones, or those of `out`.
+
+    :param out: q, v and diverged, None for new ones
+    :raises ValueError: for what results cannot be written into
+    """
+    shapes = {'q': (rows, steps, nq), 'v': (rows, steps, nv), 'diverged': (rows,)}
+    dtypes = {'q': np.float64, 'v': np.float64, 'diverged': np.int64}
+    if out is None:
+        return Trajectories(*(np.empty(shapes[name], dtypes[name]) for name in shapes))
+    if not isinstance(out, (tuple, list)) or len(out) != len(shapes):
+        raise ValueError(
+            'out must hold arrays for q, v and diverged, as rollout returns them, got '
+            f'{type(out).__name__}' + (f' of {len(out)}' if hasattr(out, '__len__') else '')
+        )
+    for (name, shape), array in zip(shapes.items(), out):
+        if not isinstance(array, np.ndarray) or array.dtype != dtypes[name]:
+            kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+            raise ValueError(
+                f'out: {name} must be an array of {np.dtype(dtypes[name])}, got {kind}'
+            )
+        if array.shape != shape:
+            raise ValueError(f'out: {name} must have shape {shape}, got {array.shape}')
+        if not (array.flags.c_contiguous and array.flags.writeable):
+            raise ValueError(f'out: {name} must be contiguous, and not read-only')
+    q, v, diverged = out
+    if any(np.may_share_memory(*pair) for pair in ((q, v), (q, diverged), (v, diverged))):
+        raise ValueError('out: q, v and diverged must not share memory')
+    return Trajectories(q, v, diverged)
