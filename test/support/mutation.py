@@ -21,6 +21,7 @@ TEXTS = {
         'test/algorithms',
     ),
     'rbd_ros/constraints': ('test/constraints',),
+    'rbd_ros/collision': ('test/collision',),
     'rbd_ros/contact': ('test/contact', 'test/simulation'),
     'rbd_ros/simulation': ('test/simulation', 'test/nodes/test_simulation_cycle.py'),
 }
