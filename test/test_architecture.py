@@ -1,8 +1,7 @@
 """Imports run one way, from nodes and cli at the top down to spatial, which knows nothing else.
 
     spatial <- model <- algorithms <- robot <- collision, contact, constraints
-    <- simulation, control
-    <- nodes <- launching, demonstration <- cli
+    <- simulation, control <- nodes <- launching, demonstration <- cli
                                                                simulation <- fmi <- cli
 
 Of the nodes, launching knows only what they declare.

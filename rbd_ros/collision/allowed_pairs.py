@@ -78,11 +78,11 @@ def allowed_pairs(
     label, entries = read_srdf(srdf)
     enabled: Set[LinkPair] = set()
     for entry in entries:
-        for link in entry.links:
-            if link not in model.links:
+        for named in entry.links:
+            if named not in model.links:
                 raise SrdfError(
                     f'{label}: line {entry.line}: <{entry.kind}>: '
-                    + unknown_name('link', link[:80], model.links)
+                    + unknown_name('link', named[:80], model.links)
                 )
         if len(entry.links) == 1:
             pairs.update(_pair(entry.links[0], b) for b in model.links if b != entry.links[0])

@@ -15,6 +15,7 @@ from rbd_ros.model.geometry import Box, Capsule, Cylinder, HeightField, Mesh, Pl
 from rbd_ros.model.model import Model
 from rbd_ros.spatial import MotionVector, PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.linear3 import Vector3
+from rbd_ros.spatial.scalar import ScalarArray
 
 ObjectShape = Union[Plane, Box, Sphere, Cylinder, Capsule, Mesh, HeightField]
 
@@ -76,7 +77,7 @@ class WorldObject:
         return self.inertia is not None
 
     @property
-    def pose(self) -> object:
+    def pose(self) -> ScalarArray:
         """Pose in the world at the start, (4, 4)."""
         return self.placement.pose()
 
@@ -168,7 +169,8 @@ class Environment:
 
     @cached_property
     def _by_name(self) -> Dict[str, Union[WorldObject, WorldRobot]]:
-        return {each.name: each for each in (*self.robots, *self.objects)}
+        every: Tuple[Union[WorldObject, WorldRobot], ...] = (*self.robots, *self.objects)
+        return {each.name: each for each in every}
 
     def __getitem__(self, name: str) -> Union[WorldObject, WorldRobot]:
         """Object or robot of a name.

@@ -15,7 +15,7 @@ from rbd_ros.collision.mesh_triangles import (
     MeshError,
 )
 from rbd_ros.model.geometry import Box, Capsule, Cylinder, Mesh, Sphere
-from rbd_ros.spatial import RigidBodyInertia
+from rbd_ros.spatial import linear3, RigidBodyInertia
 
 FloatArray = NDArray[np.float64]
 Solid = Union[Box, Sphere, Cylinder, Capsule, Mesh]
@@ -99,8 +99,8 @@ def triangles_inertia(triangles: FloatArray, density: float = 1.0) -> RigidBodyI
     about_centre = np.trace(second) * np.eye(3) - second
     return RigidBodyInertia.from_mass_centre(
         float(density * volume),
-        tuple((centre + middle).tolist()),
-        tuple(map(tuple, (0.5 * (about_centre + about_centre.T)).tolist())),
+        linear3.vector3((centre + middle).tolist()),
+        linear3.matrix3((0.5 * (about_centre + about_centre.T)).tolist()),
     )
 
 

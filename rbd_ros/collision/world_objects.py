@@ -107,7 +107,7 @@ def length(field: Field) -> float:
     return bounded(field, LENGTHS, ' m')
 
 
-def _lengths(field: Field, count: int) -> Tuple[float, ...]:
+def _lengths(count: int, field: Field) -> Tuple[float, ...]:
     parts = field.sequence()
     if len(parts) != count:
         raise field.error(f'expected {count} lengths, got {len(parts)}; give one for each axis')
@@ -217,7 +217,7 @@ def _plane(field: Field, entries: _Entries, paths: MeshPaths) -> Plane:
 
 
 def _box(field: Field, entries: _Entries, paths: MeshPaths) -> Box:
-    x, y, z = _lengths(*_needed(field, entries, 'size'), 3)
+    x, y, z = _lengths(3, *_needed(field, entries, 'size'))
     return Box((x, y, z))
 
 
@@ -247,7 +247,7 @@ def _mesh(field: Field, entries: _Entries, paths: MeshPaths) -> Mesh:
 
 
 def _height_field(field: Field, entries: _Entries, paths: MeshPaths) -> HeightField:
-    x, y = _lengths(*_needed(field, entries, 'size'), 2)
+    x, y = _lengths(2, *_needed(field, entries, 'size'))
     if ('heights' in entries) == ('file' in entries):
         raise field.error('give either heights or a file; write "heights: [[0, 0], [0, 0.1]]"')
     if 'heights' in entries and 'range' in entries:
