@@ -6,8 +6,8 @@ from dataclasses import replace
 import os
 from typing import Any, Dict, FrozenSet, Iterator, List, Optional, Tuple
 
-from rbd_ros.collision.allowed_pairs import allowed_pairs
 from rbd_ros.collision.environment import Environment, ROBOT, WorldObject, WorldRobot
+from rbd_ros.collision.self_collision import allowed_pairs
 from rbd_ros.collision.surfaces import combined, directed_by_first, Surface
 from rbd_ros.collision.world_objects import (
     bounded,

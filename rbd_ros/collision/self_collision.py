@@ -109,7 +109,7 @@ def read_srdf(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Entry]]:
     :return: what the file is called in messages, and the entries in their order
     :raises SrdfError: if it cannot be read, or an entry lacks a link
 
-    >>> from rbd_ros.collision.allowed_pairs import read_srdf
+    >>> from rbd_ros.collision.self_collision import read_srdf
     >>> read_srdf('<robot><disable_collisions link1="a" link2="b" reason="Never"/></robot>')[1]
     [Entry(kind='disable_collisions', links=('a', 'b'), line=1)]
     """
