@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rbd_ros.collision.environment import Environment, PairSurface, WorldObject, WorldRobot
     from rbd_ros.collision.mesh_triangles import MeshError
     from rbd_ros.collision.self_collision import allowed_pairs, SrdfError
-    from rbd_ros.collision.solid_inertia import solid_inertia, triangles_inertia
+    from rbd_ros.collision.solids import solid_inertia, triangles_inertia
     from rbd_ros.collision.surfaces import combined, Surface
     from rbd_ros.collision.world_file import read_world, WorldFileError
 
@@ -39,10 +39,10 @@ __getattr__, __dir__ = lazy_names(
         'MeshError': 'rbd_ros.collision.mesh_triangles',
         'PairSurface': 'rbd_ros.collision.environment',
         'read_world': 'rbd_ros.collision.world_file',
-        'solid_inertia': 'rbd_ros.collision.solid_inertia',
+        'solid_inertia': 'rbd_ros.collision.solids',
         'SrdfError': 'rbd_ros.collision.self_collision',
         'Surface': 'rbd_ros.collision.surfaces',
-        'triangles_inertia': 'rbd_ros.collision.solid_inertia',
+        'triangles_inertia': 'rbd_ros.collision.solids',
         'WorldFileError': 'rbd_ros.collision.world_file',
         'WorldObject': 'rbd_ros.collision.environment',
         'WorldRobot': 'rbd_ros.collision.environment',

@@ -101,7 +101,7 @@ def test_files_that_are_not_there_or_too_large_are_refused(tmp_path, monkeypatch
         allowed_pairs(ARM, SRDF)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_no_edit_gives_another_error(data):
     at = data.draw(st.integers(0, len(SRDF)))

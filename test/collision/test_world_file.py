@@ -484,7 +484,7 @@ EDITS = st.lists(
 )
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(EDITS)
 def test_no_edit_of_the_example_gives_another_error(tmp_path, edits):
     text = TEXT
@@ -502,7 +502,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_no_value_in_the_example_gives_another_error(data):
     content = yaml.safe_load(TEXT.replace('../urdf', str(ARM.parent)))
