@@ -94,6 +94,10 @@ class WorldRobot:
     :param configuration: positions at the start by joint [rad or m]; others are neutral
     :param surface: what its links are like to touch
     :param allowed: pairs of its links that never touch each other, see `allowed_pairs`
+
+    >>> from rbd_ros.collision import WorldRobot
+    >>> WorldRobot('other_arm', 'urdf/six_axis_arm.urdf', robot.model).floating
+    False
     """
 
     name: str
@@ -138,8 +142,14 @@ class Environment:
     >>> from rbd_ros.collision import Environment, WorldObject
     >>> from rbd_ros.model.geometry import Plane
     >>> world = Environment((WorldObject('floor', Plane()),))
-    >>> world.names, world.touch('robot/tool0', 'floor')
-    (('robot', 'floor'), True)
+    >>> world.names, world.movable, world.touch('robot/tool0', 'floor')
+    (('robot', 'floor'), (), True)
+    >>> world.surface_between('robot/tool0', 'floor').surface == world.surface_of('floor')
+    True
+    >>> world.check_name('flor')
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown object or robot 'flor'; did you mean 'floor'?
     """
 
     objects: Tuple[WorldObject, ...] = ()

@@ -29,6 +29,12 @@ def mesh_triangles(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> Float
     :param path: file in STL (binary or text), OBJ, or a format that coal reads, such as DAE
     :param scale: factors along x, y, z, (3,)
     :raises MeshError: if the file cannot be read or holds no finite triangles
+
+    >>> from rbd_ros.collision.mesh_triangles import mesh_triangles
+    >>> mesh_triangles('no_such_file.stl')
+    Traceback (most recent call last):
+        ...
+    rbd_ros.collision.mesh_triangles.MeshError: no_such_file.stl cannot be read: No such file ...
     """
     readers = {'.stl': _read_stl, '.obj': _read_obj}
     try:
@@ -57,6 +63,10 @@ def is_closed(triangles: FloatArray) -> bool:
     """Whether triangles enclose a solid: each edge is passed once in each direction.
 
     :param triangles: corners, (T, 3, 3) [m]; those at the same place are one
+
+    >>> from rbd_ros.collision.mesh_triangles import is_closed
+    >>> is_closed(np.eye(3)[None])  # one triangle
+    False
     """
     _, index = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
     corners = np.asarray(index).reshape(-1, 3)
@@ -77,6 +87,10 @@ def hull_triangles(points: FloatArray) -> FloatArray:
 
     :param points: (N, 3) [m]
     :raises MeshError: if all points lie in a plane
+
+    >>> from rbd_ros.collision.mesh_triangles import hull_triangles
+    >>> hull_triangles(np.vstack([np.zeros(3), 0.1 * np.ones(3), np.eye(3)])).shape
+    (4, 3, 3)
     """
     from scipy.spatial import ConvexHull, QhullError
 

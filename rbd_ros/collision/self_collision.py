@@ -59,7 +59,7 @@ def allowed_pairs(
     :raises SrdfError: naming file, line and cure
 
     >>> from rbd_ros.collision import allowed_pairs
-    >>> pairs = allowed_pairs(model)
+    >>> pairs = allowed_pairs(robot.model)
     >>> ('forearm_link', 'upper_arm_link') in pairs, ('base_link', 'forearm_link') in pairs
     (True, False)
     """

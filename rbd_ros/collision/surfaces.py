@@ -30,8 +30,9 @@ class Surface:
     :raises ValueError: for what is negative or not finite
 
     >>> from rbd_ros.collision import Surface
-    >>> Surface(friction=(0.6, 0.2)).isotropic
-    False
+    >>> belt = Surface(friction=(0.6, 0.2), direction=(0.0, 1.0, 0.0))
+    >>> belt.isotropic, round(belt.anisotropy, 6)
+    (False, 3.0)
     """
 
     friction: Tuple[float, float] = (0.8, 0.8)

@@ -58,8 +58,8 @@ def read_world(
 
     >>> from rbd_ros.collision import read_world
     >>> world = read_world('config/table_world.yaml')
-    >>> world.names[:3], [each.name for each in world.movable][:2]
-    (('robot', 'floor', 'table'), ['box', 'peg'])
+    >>> world.names[:3], [each.name for each in world.movable]
+    (('robot', 'second_arm', 'floor'), ['box', 'peg', 'ball', 'roller'])
     >>> round(world.surface_between('robot/tool0', 'box').surface.friction[0], 3)
     0.693
     """
