@@ -141,6 +141,9 @@ def test_directions_are_those_of_the_surface_that_depends_on_them_more():
     assert combined(steel, belt).direction == belt.direction
     ice, brushed = Surface((0.0, 0.5)), Surface((0.4, 0.1))
     assert_allclose(combined(brushed, ice).friction, (0.0, 0.1**0.5))
+    slightly = Surface((0.5, 0.4), (0.0, 1.0, 0.0))
+    assert directed_by_first(slightly, steel) and not directed_by_first(steel, slightly)
+    assert (slightly.anisotropy, steel.anisotropy, ice.anisotropy) == (1.25, 1.0, math.inf)
     assert directed_by_first(ice, brushed) and not directed_by_first(brushed, ice)
 
 

@@ -99,6 +99,12 @@ def test_files_that_are_not_there_or_too_large_are_refused(tmp_path, monkeypatch
     monkeypatch.setattr('rbd_ros.collision.self_collision.MAX_BYTES', 100)
     with pytest.raises(SrdfError, match='larger than 100 bytes'):
         allowed_pairs(ARM, SRDF)
+    short = '<robot/>'.ljust(100)
+    (tmp_path / 'a.srdf').write_text(short)
+    assert allowed_pairs(ARM, tmp_path / 'a.srdf') == allowed_pairs(ARM)
+    (tmp_path / 'a.srdf').write_text(short + ' ')
+    with pytest.raises(SrdfError, match='larger than 100 bytes'):
+        allowed_pairs(ARM, tmp_path / 'a.srdf')
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))

@@ -107,6 +107,18 @@ def test_the_triangles_of_a_box_anywhere_have_its_inertia(rng):
         assert_allclose(triangles_inertia(moved[order], 7.0).parameters(), expected, atol=1e-9)
 
 
+def test_triangles_of_two_solids_have_the_sum_of_their_inertias(rng):
+    """The centre of mass is not the mean of the corners here."""
+    for _ in range(10):
+        found, expected = [], np.zeros(10)
+        for _ in range(2):
+            size, r = rng.uniform(0.1, 2.0, 3), rng.normal(size=3) * 4.0
+            found.append(box_triangles(size) + r)
+            X = PluckerTransform.translation(tuple(r))
+            expected += X.inverse_apply(solid_inertia(Box(tuple(size)))).parameters()
+        assert_allclose(triangles_inertia(np.concatenate(found)).parameters(), expected, atol=1e-9)
+
+
 def test_a_solid_with_a_hole_has_less():
     outer, inner = box_triangles((1.0, 1.0, 1.0)), box_triangles((0.5, 0.5, 0.5))
     found = triangles_inertia(np.concatenate([outer, inner[:, ::-1]]))
@@ -130,6 +142,19 @@ def test_meshes_of_files(tmp_path, suffix):
     read = mesh_triangles(str(path), (2.0, 1.0, -1.0))
     normals = np.cross(read[:, 1] - read[:, 0], read[:, 2] - read[:, 0])
     assert (np.einsum('ij,ij->i', normals, read.mean(axis=1)) > 0.0).all()  # outward
+
+
+def test_a_binary_file_may_begin_like_a_text(tmp_path):
+    path = tmp_path / 'box.stl'
+    write_stl(path, box_triangles((1.0, 2.0, 4.0)))
+    data = path.read_bytes()
+    path.write_bytes(b'solid' + data[5:])
+    assert_allclose(mesh_triangles(str(path)), box_triangles((1.0, 2.0, 4.0)))
+    path.write_bytes(data + b'more')  # some writers do
+    assert len(mesh_triangles(str(path))) == 12
+    path.write_bytes(data[:-1])
+    with pytest.raises(MeshError, match='nor|whole binary'):
+        mesh_triangles(str(path))
 
 
 def test_polygons_and_negative_numbers_of_obj_files(tmp_path):
@@ -167,6 +192,8 @@ def test_hulls_of_round_and_flat_points(rng):
     points *= 2.0 / np.linalg.norm(points, axis=1)[:, None]
     hull = hull_triangles(np.concatenate([points, 0.5 * points]))
     assert is_closed(hull)
+    normals = np.cross(hull[:, 1] - hull[:, 0], hull[:, 2] - hull[:, 0])
+    assert (np.einsum('ij,ij->i', normals, hull.mean(axis=1)) > 0.0).all()
     volume = triangles_inertia(hull).mass
     assert 0.9 < volume / (32.0 / 3.0 * np.pi) < 1.0
     with pytest.raises(MeshError, match='enclose no volume'):
