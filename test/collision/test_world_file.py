@@ -164,6 +164,12 @@ def test_surfaces_inherit_what_they_do_not_say():
     assert world['b'].surface == world.surface
 
 
+def test_softest_and_lightest_surfaces():
+    soft = one(**BOX, surface={'compliance': {'stiffness': 1e-6}}).surface
+    assert (soft.stiffness, soft.damping) == (1e-6, 0.0)
+    assert one(**BOX, surface={'friction': 0, 'restitution': 1}).surface.friction == (0.0, 0.0)
+
+
 def test_meshes_are_found_from_the_folder_of_the_file(tmp_path):
     (tmp_path / 'meshes').mkdir()
     write_stl(tmp_path / 'meshes' / 'part.stl', box_triangles((100.0, 200.0, 300.0)))
@@ -180,6 +186,7 @@ def test_meshes_are_found_from_the_folder_of_the_file(tmp_path):
         'meshes/part.stl', str(tmp_path / 'meshes' / 'part.stl'), (0.001, 0.001, 0.001)
     )
     assert_allclose(part.inertia.mass, 6.0, rtol=1e-6)
+    assert same.shape.scale == (1.0, 1.0, 1.0)
     assert same.convex and not part.convex and same.shape.path == part.shape.path
 
 
@@ -457,6 +464,47 @@ def test_bad_meshes(tmp_path, monkeypatch, entry, message):
     write_stl(Path('flat.stl'), box_triangles((1.0, 1.0, 1.0))[:2])
     with pytest.raises(WorldFileError, match=message):
         one(**{'type': 'mesh', **entry})
+
+
+def test_positions_at_the_start_may_lie_on_a_limit_but_for_rounding():
+    limit = load_urdf(ARM).body(3).limits.upper
+
+    def arm(position):
+        entry = {'urdf': str(ARM), 'configuration': {'elbow_joint': position}}
+        return read_world({'robots': {'arm': entry}})['arm']
+
+    for sign in (1.0, -1.0):
+        beyond = sign * (limit + 5e-7)
+        assert arm(beyond).configuration == {'elbow_joint': beyond}
+        with pytest.raises(WorldFileError, match='is not within the limits'):
+            arm(sign * (limit + 2e-6))
+
+
+def test_joints_that_follow_others_have_no_position_of_their_own(tmp_path):
+    path = tmp_path / 'gripper.urdf'
+    path.write_text(gripper())
+    entry = {'urdf': str(path), 'configuration': {'right': 0.01}}
+    assert read_world({'robots': {'it': entry}})['it'].configuration == {'right': 0.01}
+    entry['configuration'] = {'left': 0.01}
+    with pytest.raises(WorldFileError, match="left: it follows joint 'right'"):
+        read_world({'robots': {'it': entry}})
+
+
+def gripper():
+    """URDF of two fingers, of which one mimics the other."""
+    inertial = (
+        '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    )
+    links = [
+        f'<link name="{name}_finger">{inertial}</inertial></link>' for name in ('right', 'left')
+    ]
+    joints = [
+        f'<joint name="{name}" type="prismatic"><parent link="palm"/><child link="{name}_finger"/>'
+        f'<axis xyz="{x} 0 0"/><limit lower="0" upper="0.1" effort="1" velocity="1"/>{mimic}'
+        '</joint>'
+        for name, x, mimic in (('right', 1, ''), ('left', -1, '<mimic joint="right"/>'))
+    ]
+    return f'<robot name="gripper"><link name="palm"/>{"".join(links + joints)}</robot>'
 
 
 def test_errors_of_a_robot_s_files_name_them(tmp_path):
