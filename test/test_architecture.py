@@ -1,7 +1,7 @@
 """Imports run one way, from nodes and cli at the top down to spatial, which knows nothing else.
 
-    spatial <- model <- algorithms <- robot <- contact, constraints <- simulation, control
-    <- nodes <- launching, demonstration <- cli
+    spatial <- model <- algorithms <- robot <- collision, contact, constraints
+    <- simulation, control <- nodes <- launching, demonstration <- cli
                                                                simulation <- fmi <- cli
 
 Of the nodes, launching knows only what they declare.
@@ -24,6 +24,7 @@ MAY_IMPORT = {
     'model': {'spatial'},
     'algorithms': {'spatial', 'model'},
     'robot': {'spatial', 'model', 'algorithms', 'compiler', 'resources'},
+    'collision': {'spatial', 'model'},
     'contact': {'spatial', 'model', 'algorithms', 'robot'},
     'constraints': {'spatial', 'model', 'algorithms', 'robot'},
     'control': {'spatial', 'model', 'algorithms', 'robot', 'compiler'},

@@ -1,9 +1,15 @@
-"""Shapes of links, for collision detection and for drawing; no dynamics algorithm uses them."""
+"""Shapes of links and of objects around a robot, for collision detection and for drawing.
+
+No dynamics algorithm uses them. `Shape` is what a URDF gives; the others stand in world files.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional, Tuple, Union
+from typing import Any, Optional, Tuple, Union
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rbd_ros.spatial import PluckerTransform
 
@@ -55,6 +61,46 @@ class Mesh:
 
 
 Shape = Union[Sphere, Box, Cylinder, Mesh]
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """Cylinder about the z axis with a half sphere at each end, centred at the origin.
+
+    :param radius: radius [m]
+    :param length: length of the cylinder along z, without the half spheres [m]
+    """
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Half-space z <= 0 of the geometry frame, whose z axis is the outward normal."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeightField:
+    """Ground of varying height over a rectangle centred at the origin; all below it is solid.
+
+    Two are equal if their size and their heights are.
+
+    :param size: lengths of the rectangle along x and y, (2,) [m]
+    :param heights: z on a regular grid as seen from above, (rows, columns), both at least 2 [m]:
+        the first row lies at the largest y, the first column at the smallest x
+    """
+
+    size: Tuple[float, float]
+    heights: NDArray[np.float64]
+
+    def __eq__(self, other: Any) -> bool:
+        if not isinstance(other, HeightField):
+            return NotImplemented
+        return self.size == other.size and np.array_equal(self.heights, other.heights)
+
+    def __hash__(self) -> int:
+        return hash((self.size, self.heights.shape))
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ TEXTS = {
         'test/algorithms',
     ),
     'rbd_ros/constraints': ('test/constraints',),
+    'rbd_ros/collision': ('test/collision',),
     'rbd_ros/contact': ('test/contact', 'test/simulation'),
     'rbd_ros/simulation': ('test/simulation', 'test/nodes/test_simulation_cycle.py'),
 }
@@ -47,6 +48,10 @@ OWN = {
         'test/algorithms/floating_base/test_floating_inverse_dynamics.py',
         'test/algorithms/floating_base/test_floating_momentum.py',
     ),
+    'rbd_ros/collision/height_fields.py': ('test/collision/test_world_file.py',),
+    'rbd_ros/collision/mesh_triangles.py': ('test/collision/test_solids.py',),
+    'rbd_ros/collision/surfaces.py': ('test/collision/test_environment.py',),
+    'rbd_ros/collision/world_objects.py': ('test/collision/test_world_file.py',),
     'rbd_ros/constraints/solvers/gauss.py': (
         'test/constraints/solvers/test_gauss.py',
         'test/constraints/test_lcp.py',

@@ -58,13 +58,18 @@ class Document:
 
 
 def read_document(
-    source: Source, kind: str = 'extension', example: str = 'loops: {...}', empty: bool = True
+    source: Source,
+    kind: str = 'extension',
+    example: str = 'loops: {...}',
+    empty: bool = True,
+    page: str = 'docs/extension.md',
 ) -> Document:
     """Read an extension from a file or a mapping.
 
     :param kind: what it is called in messages
     :param example: what may stand in it
     :param empty: whether there may be nothing at all
+    :param page: where it is described
     :raises ModelError: for a file that cannot be read, is no YAML, or is larger than any robot's
     """
     if isinstance(source, Mapping):
@@ -75,14 +80,13 @@ def read_document(
     else:
         raise ModelError(
             f'{kind}: expected a mapping or the path of a YAML file, got '
-            f'{type(source).__name__}; see docs/extension.md'
+            f'{type(source).__name__}; see {page}'
         )
     if document.item.value is None and empty:
         return Document(document.label, Item({}, 0, {}))
     if not isinstance(document.item.value, dict):
         raise ModelError(
-            f'{document.label}: expected a mapping such as "{example}" at the top; '
-            'see docs/extension.md'
+            f'{document.label}: expected a mapping such as "{example}" at the top; see {page}'
         )
     return document
 

@@ -1,0 +1,272 @@
+"""What is around a robot, as data: objects that stand or move freely, and further robots.
+
+Nothing here moves, touches or reads files; world_file.py makes an environment of a file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Dict, FrozenSet, Iterator, Mapping, NamedTuple, Optional, Tuple, Union
+
+from rbd_ros.collision.surfaces import combined, directed_by_first, Surface
+from rbd_ros.model.errors import unknown_name
+from rbd_ros.model.geometry import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
+from rbd_ros.model.model import Model
+from rbd_ros.spatial import MotionVector, PluckerTransform, RigidBodyInertia
+from rbd_ros.spatial.linear3 import Vector3
+from rbd_ros.spatial.scalar import ScalarArray
+
+ObjectShape = Union[Plane, Box, Sphere, Cylinder, Capsule, Mesh, HeightField]
+
+#: Name of the robot that is simulated in the world, and that the world does not describe.
+ROBOT = 'robot'
+
+#: Shapes without a bounded volume, which cannot move.
+STATIC_SHAPES = (Plane, HeightField)
+
+
+@dataclass(frozen=True)
+class WorldObject:
+    """An object of the environment.
+
+    :param name: name
+    :param shape: its shape
+    :param placement: transform from world to object coordinates, at the start
+    :param surface: what it is like to touch
+    :param inertia: inertia in object coordinates; None: it does not move
+    :param velocity: velocity at the start, angular and of the object's origin, in object
+        coordinates
+    :param color: red, green, blue and opacity, 0 to 1, (4,); None: as the viewer likes
+    :param convex: whether the convex hull of a mesh is meant
+    :raises ValueError: if it moves and has no mass or no bounded volume, naming it
+
+    >>> from rbd_ros.collision import Surface, WorldObject
+    >>> from rbd_ros.model.geometry import Box
+    >>> table = WorldObject('table', Box((1.2, 0.8, 0.04)), surface=Surface((0.5, 0.5)))
+    >>> table.movable, table.pose[:3, 3]
+    (False, array([0., 0., 0.]))
+    """
+
+    name: str
+    shape: ObjectShape
+    placement: PluckerTransform = field(default_factory=PluckerTransform.identity)
+    surface: Surface = Surface()
+    inertia: Optional[RigidBodyInertia] = None
+    velocity: MotionVector = field(default_factory=MotionVector.zero)
+    color: Optional[Tuple[float, float, float, float]] = None
+    convex: bool = False
+
+    def __post_init__(self) -> None:
+        if self.inertia is None:
+            return
+        if isinstance(self.shape, STATIC_SHAPES):
+            raise ValueError(
+                f'object {self.name!r} has no bounded volume and cannot move; leave its inertia '
+                'out'
+            )
+        if not self.inertia.mass > 0.0:
+            raise ValueError(
+                f'object {self.name!r} moves freely and has the mass {self.inertia.mass:g} kg; '
+                'give a positive one'
+            )
+
+    @property
+    def movable(self) -> bool:
+        """Whether it is a free body."""
+        return self.inertia is not None
+
+    @property
+    def pose(self) -> ScalarArray:
+        """Pose in the world at the start, (4, 4)."""
+        return self.placement.pose()
+
+
+@dataclass(frozen=True)
+class WorldRobot:
+    """A further robot of the environment.
+
+    :param name: name
+    :param path: URDF that it was read from
+    :param model: its model; with a floating base, the joint of that name comes first
+    :param placement: transform from world coordinates to those of its root link, at the start
+    :param floating: whether its root link moves freely
+    :param configuration: positions at the start by joint [rad or m]; others are neutral
+    :param surface: what its links are like to touch
+    :param allowed: pairs of its links that never touch each other, see `allowed_pairs`
+
+    >>> from rbd_ros.collision import WorldRobot
+    >>> WorldRobot('other_arm', 'urdf/six_axis_arm.urdf', robot.model).floating
+    False
+    """
+
+    name: str
+    path: str
+    model: Model
+    placement: PluckerTransform = field(default_factory=PluckerTransform.identity)
+    floating: bool = False
+    configuration: Mapping[str, float] = field(default_factory=dict)
+    surface: Surface = Surface()
+    allowed: FrozenSet[Tuple[str, str]] = frozenset()
+
+
+class PairSurface(NamedTuple):
+    """What two things are like that touch each other.
+
+    :param surface: friction, restitution and compliance of the pair
+    :param directed_by: name of that in whose coordinates `surface.direction` is
+    """
+
+    surface: Surface
+    directed_by: str
+
+
+Pair = Tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Objects and robots around a robot, and what they are like to touch.
+
+    Names of pairs are those of objects and of robots, 'robot' for the one that is simulated, or
+    with a link: 'robot/tool0'.
+
+    :param objects: the objects
+    :param robots: further robots
+    :param pairs: surfaces of pairs; directions of friction are those of the first
+    :param ignored: pairs that do not touch
+    :param gravity: acceleration of gravity in world coordinates, (3,) [m/s^2]
+    :param surface: what is like to touch of which nothing else is said
+    :raises ValueError: if two have one name, or a pair names what is not there
+
+    >>> from rbd_ros.collision import Environment, WorldObject
+    >>> from rbd_ros.model.geometry import Plane
+    >>> world = Environment((WorldObject('floor', Plane()),))
+    >>> world.names, world.movable, world.touch('robot/tool0', 'floor')
+    (('robot', 'floor'), (), True)
+    >>> world.surface_between('robot/tool0', 'floor').surface == world.surface_of('floor')
+    True
+    >>> world.check_name('flor')
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown object or robot 'flor'; did you mean 'floor'?
+    """
+
+    objects: Tuple[WorldObject, ...] = ()
+    robots: Tuple[WorldRobot, ...] = ()
+    pairs: Mapping[Pair, Surface] = field(default_factory=dict)
+    ignored: FrozenSet[Pair] = frozenset()
+    gravity: Vector3 = (0.0, 0.0, -9.81)
+    surface: Surface = Surface()
+
+    def __post_init__(self) -> None:
+        names = self.names
+        for k, name in enumerate(names):
+            if name in names[:k]:
+                raise ValueError(f'two objects or robots are named {name!r}; choose another name')
+            if not name or '/' in name:
+                raise ValueError(f'{name!r} is no name; names are not empty and have no slash')
+        for pair in (*self.pairs, *self.ignored):
+            for name in pair:
+                self.check_name(name)
+
+    # -- what there is
+
+    @property
+    def names(self) -> Tuple[str, ...]:
+        """Names of all that can touch: 'robot', further robots, objects."""
+        return (ROBOT, *(r.name for r in self.robots), *(o.name for o in self.objects))
+
+    @cached_property
+    def _by_name(self) -> Dict[str, Union[WorldObject, WorldRobot]]:
+        every: Tuple[Union[WorldObject, WorldRobot], ...] = (*self.robots, *self.objects)
+        return {each.name: each for each in every}
+
+    def __getitem__(self, name: str) -> Union[WorldObject, WorldRobot]:
+        """Object or robot of a name.
+
+        :raises ValueError: if there is none, with similar names
+        """
+        if name not in self._by_name:
+            raise ValueError(unknown_name('object or robot', str(name)[:80], self._by_name))
+        return self._by_name[name]
+
+    @property
+    def movable(self) -> Tuple[WorldObject, ...]:
+        """Objects that are free bodies."""
+        return tuple(each for each in self.objects if each.movable)
+
+    def check_name(self, name: str) -> None:
+        """Refuse what names nothing that can touch.
+
+        :param name: name of an object, robot, or link of a robot as 'robot/link'
+        :raises ValueError: with similar names
+        """
+        owner, slash, link = name.partition('/')
+        if owner not in self.names:
+            raise ValueError(unknown_name('object or robot', owner[:80], self.names))
+        if not slash or owner == ROBOT:
+            if slash and not link:
+                raise ValueError(f'{name!r} names no link after the slash; write "{owner}/link"')
+            return
+        robot = self._by_name[owner]
+        if not isinstance(robot, WorldRobot):
+            raise ValueError(f'{owner!r} is an object and has no link {link!r}; name it alone')
+        if link not in robot.model.links:
+            raise ValueError(unknown_name(f'link of {owner!r}', link[:80], robot.model.links))
+
+    # -- pairs
+
+    def touch(self, first: str, second: str) -> bool:
+        """Whether two things can touch each other.
+
+        Two objects that do not move cannot, nor can what is ignored, nor two links of a further
+        robot that are allowed to overlap.
+
+        :param first: name of an object, robot, or link of a robot as 'robot/link'
+        :param second: another one
+        :raises ValueError: for an unknown name
+        """
+        self.check_name(first)
+        self.check_name(second)
+        if first == second:
+            return False
+        if any(pair in self.ignored for pair, _ in _ways(first, second)):
+            return False
+        a, b = (self._by_name.get(name.partition('/')[0]) for name in (first, second))
+        if isinstance(a, WorldObject) and isinstance(b, WorldObject):
+            return a.movable or b.movable
+        if isinstance(a, WorldRobot) and a is b:
+            one, other = sorted(name.partition('/')[2] for name in (first, second))
+            return (one, other) not in a.allowed
+        return True
+
+    def surface_between(self, first: str, second: str) -> PairSurface:
+        """Properties of a pair: its own entry if there is one, else `combined` ones of both.
+
+        Of several entries that of links counts before that of their robots.
+
+        :param first: name of an object, robot, or link of a robot as 'robot/link'
+        :param second: another one
+        :raises ValueError: for an unknown name
+        """
+        self.check_name(first)
+        self.check_name(second)
+        for pair, leading in _ways(first, second):
+            if pair in self.pairs:
+                return PairSurface(self.pairs[pair], leading)
+        a, b = self.surface_of(first), self.surface_of(second)
+        return PairSurface(combined(a, b), first if directed_by_first(a, b) else second)
+
+    def surface_of(self, name: str) -> Surface:
+        """Surface of an object or robot, by its name or that of a link of it."""
+        owner = self._by_name.get(name.partition('/')[0])
+        return self.surface if owner is None else owner.surface
+
+
+def _ways(first: str, second: str) -> Iterator[Tuple[Pair, str]]:
+    """Pairs by which an entry may name two things, the closest first, and whom it names first."""
+    for a in dict.fromkeys((first, first.partition('/')[0])):
+        for b in dict.fromkeys((second, second.partition('/')[0])):
+            yield (a, b), first
+            yield (b, a), second

@@ -1,0 +1,91 @@
+"""Heights of the ground from rows of numbers, arrays of NumPy and images."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Dict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbd_ros.model.extension.fields import Field
+
+#: Maximum number of rows and of columns.
+MAX_SIDE = 8192
+
+_IMAGES = ('.png',)
+
+
+def heights(entries: Dict[str, Field], path: str) -> NDArray[np.float64]:
+    """Heights on a grid, (rows, columns) [m].
+
+    :param entries: of a height field: `heights`, or `file` with `range` for an image
+    :param path: file that `file` means, '' if there is none
+    :raises ModelError: naming file, line and cure
+    """
+    if not path:
+        return _rows(entries['heights'])
+    field = entries['file']
+    image = Path(path).suffix.lower() in _IMAGES
+    if not image and Path(path).suffix.lower() != '.npy':
+        raise field.error('a height field is an image (.png) or an array (.npy); convert it')
+    if image and 'range' not in entries:
+        raise field.error('range is missing; add "range: [0.0, 0.1]", heights of black and white')
+    if not image and 'range' in entries:
+        raise entries['range'].error('an array holds metres; leave range out')
+    try:
+        grid = _image(path) if image else _array(path)
+    except Exception as error:  # readers of files raise errors of many kinds
+        reason = ' '.join(str(error).split())[:200] or type(error).__name__
+        raise field.error(f'cannot be read ({reason}); check the file') from None
+    if grid.ndim != 2 or not all(2 <= side <= MAX_SIDE for side in grid.shape):
+        raise field.error(
+            f'holds {"x".join(map(str, grid.shape))} numbers; give at least 2x2 and at most '
+            f'{MAX_SIDE}x{MAX_SIDE} heights'
+        )
+    if not np.isfinite(grid).all():
+        raise field.error('holds heights that are not finite; replace them')
+    if image:
+        bounds = entries['range'].sequence()
+        if len(bounds) != 2:
+            raise entries['range'].error(
+                f'expected 2 numbers, got {len(bounds)}; write "[low, high]"'
+            )
+        low, high = (bound.number() for bound in bounds)
+        grid = low + (high - low) * grid
+    return _fixed(grid)
+
+
+def _rows(field: Field) -> NDArray[np.float64]:
+    rows = field.sequence()
+    found = [[each.number() for each in row.sequence()] for row in rows]
+    for row, numbers in zip(rows, found):
+        if len(numbers) != len(found[0]):
+            raise row.error(
+                f'expected {len(found[0])} numbers as in the first row, got {len(numbers)}; give '
+                'rows of one length'
+            )
+    if len(found) < 2 or len(found[0]) < 2:
+        raise field.error('expected at least 2 rows of 2 numbers; or give a plane')
+    return _fixed(np.array(found))
+
+
+def _fixed(grid: NDArray[Any]) -> NDArray[np.float64]:
+    grid = np.array(grid, dtype=float)
+    grid.flags.writeable = False
+    return grid
+
+
+def _array(path: str) -> NDArray[Any]:
+    grid = np.load(path, mmap_mode='r', allow_pickle=False)
+    if not isinstance(grid, np.ndarray) or grid.dtype.kind not in 'fiu':
+        raise ValueError('it holds no array of numbers')
+    return grid
+
+
+def _image(path: str) -> NDArray[Any]:
+    """Brightness from 0 to 1; of colours their mean, opacity does not count."""
+    from matplotlib.image import imread
+
+    pixels: NDArray[Any] = np.asarray(imread(path), dtype=float)
+    return pixels if pixels.ndim == 2 else pixels[..., :3].mean(axis=-1)

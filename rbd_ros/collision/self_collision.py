@@ -1,0 +1,174 @@
+"""Allowed-collision matrix: the pairs of a robot's links that are never tested for contact.
+
+Links that a joint connects overlap at it, and links that are fixed to each other cannot move
+apart. An SRDF names further ones, that always or never touch.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+import os
+from typing import Dict, FrozenSet, List, Mapping, NamedTuple, Optional, Set, Tuple, Union
+from xml.parsers import expat
+
+from rbd_ros.model import Model, ModelError
+from rbd_ros.model.errors import unknown_name
+from rbd_ros.model.urdf.schema import shorten
+
+#: A pair of links, in the order of the alphabet.
+LinkPair = Tuple[str, str]
+
+MAX_BYTES = 16 * 1024 * 1024
+
+_LINKS = {
+    'disable_collisions': ('link1', 'link2'),
+    'enable_collisions': ('link1', 'link2'),
+    'disable_default_collisions': ('link',),
+}
+
+
+class SrdfError(ModelError):
+    """An SRDF that cannot be used; the message names file, line and cure."""
+
+
+class Entry(NamedTuple):
+    """An element of an SRDF that is about collisions.
+
+    :param kind: name of the element
+    :param links: links that it names, one or two
+    :param line: line of the file
+    """
+
+    kind: str
+    links: Tuple[str, ...]
+    line: int
+
+
+def allowed_pairs(
+    model: Model, srdf: Optional[Union[str, os.PathLike[str]]] = None
+) -> FrozenSet[LinkPair]:
+    """Pairs of links that may overlap, and are not tested for contact.
+
+    Those are the links of one body, those of two bodies that a joint connects (loop joints too),
+    and what an SRDF says: `disable_collisions` adds a pair, `disable_default_collisions` all pairs
+    of a link, `enable_collisions` takes a pair away.
+
+    :param model: system model
+    :param srdf: path of an SRDF file, or its XML; None: there is none
+    :return: pairs of names of links, each in the order of the alphabet
+    :raises SrdfError: naming file, line and cure
+
+    >>> from rbd_ros.collision import allowed_pairs
+    >>> pairs = allowed_pairs(robot.model)
+    >>> ('forearm_link', 'upper_arm_link') in pairs, ('base_link', 'forearm_link') in pairs
+    (True, False)
+    """
+    on_body: Dict[int, List[str]] = {}
+    for name, link in model.links.items():
+        on_body.setdefault(link.body, []).append(name)
+    pairs: Set[LinkPair] = set()
+    for names in on_body.values():
+        pairs.update(_pair(*two) for two in combinations(names, 2))
+    connected = [(i, body.parent) for i, body in model.outward()]
+    connected += [(loop.predecessor.body, loop.successor.body) for loop in model.loops]
+    for i, j in connected:
+        pairs.update(_pair(a, b) for a in on_body.get(i, ()) for b in on_body.get(j, ()))
+    if srdf is None:
+        return frozenset(pairs)
+    label, entries = read_srdf(srdf)
+    enabled: Set[LinkPair] = set()
+    for entry in entries:
+        for named in entry.links:
+            if named not in model.links:
+                raise SrdfError(
+                    f'{label}: line {entry.line}: <{entry.kind}>: '
+                    + unknown_name('link', named[:80], model.links)
+                )
+        if len(entry.links) == 1:
+            pairs.update(_pair(entry.links[0], b) for b in model.links if b != entry.links[0])
+        elif entry.links[0] == entry.links[1]:
+            raise SrdfError(
+                f'{label}: line {entry.line}: <{entry.kind}>: both links are '
+                f'{shorten(entry.links[0])}; name two different ones'
+            )
+        elif entry.kind == 'disable_collisions':
+            pairs.add(_pair(*entry.links))
+        else:
+            enabled.add(_pair(*entry.links))
+    return frozenset(pairs - enabled)
+
+
+def _pair(a: str, b: str) -> LinkPair:
+    return (a, b) if a <= b else (b, a)
+
+
+def read_srdf(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Entry]]:
+    """Read what an SRDF says of collisions; groups, states and the rest are not read.
+
+    :param source: path of the file, or its XML, which begins with '<'
+    :return: what the file is called in messages, and the entries in their order
+    :raises SrdfError: if it cannot be read, or an entry lacks a link
+
+    >>> from rbd_ros.collision.self_collision import read_srdf
+    >>> read_srdf('<robot><disable_collisions link1="a" link2="b" reason="Never"/></robot>')[1]
+    [Entry(kind='disable_collisions', links=('a', 'b'), line=1)]
+    """
+    label, data = _read(source)
+    entries: List[Entry] = []
+    open_tags: List[str] = []
+    parser = expat.ParserCreate()
+
+    def where() -> str:
+        return f'{label}: line {parser.CurrentLineNumber}'
+
+    def start(tag: str, attributes: Mapping[str, str]) -> None:
+        if not open_tags and tag != 'robot':
+            raise SrdfError(
+                f'{where()}: the root element is <{shorten(tag)[1:-1]}>; an SRDF has <robot>'
+            )
+        open_tags.append(tag)
+        if len(open_tags) != 2 or tag not in _LINKS:
+            return
+        for name in _LINKS[tag]:
+            if not attributes.get(name):
+                raise SrdfError(f'{where()}: <{tag}> has no {name}; add {name}="name of a link"')
+        entries.append(
+            Entry(tag, tuple(attributes[name] for name in _LINKS[tag]), parser.CurrentLineNumber)
+        )
+
+    def end(tag: str) -> None:
+        open_tags.pop()
+
+    def refused(*details: object) -> None:
+        raise SrdfError(f'{where()}: document types are refused; remove it')
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.StartDoctypeDeclHandler = refused
+    try:
+        parser.Parse(data, True)
+    except expat.ExpatError as error:
+        reason = expat.errors.messages.get(error.code, '') or str(error)
+        raise SrdfError(f'{label}: line {error.lineno}: {reason}; correct the XML there') from None
+    except (LookupError, UnicodeError) as error:
+        raise SrdfError(f'{label}: unusable encoding ({error}); save it as UTF-8') from None
+    return label, entries
+
+
+def _read(source: Union[str, os.PathLike[str]]) -> Tuple[str, bytes]:
+    if isinstance(source, str) and source.lstrip().startswith('<'):
+        label, data = 'SRDF', source.strip().encode('utf-8', 'replace')
+    else:
+        label = f'SRDF file {shorten(os.fspath(source), 200)}'
+        try:
+            if not os.path.isfile(source):
+                raise SrdfError(f'{label}: there is no such file; check the path')
+            with open(source, 'rb') as file:
+                data = file.read(MAX_BYTES + 1)
+        except (OSError, ValueError) as error:
+            if isinstance(error, SrdfError):
+                raise
+            raise SrdfError(f'{label} cannot be read ({error}); check the path') from None
+    if len(data) > MAX_BYTES:
+        raise SrdfError(f'{label} is larger than {MAX_BYTES} bytes; remove what is not needed')
+    return label, data

@@ -1,0 +1,258 @@
+"""Reader of world files: YAML that says what is around a robot. See docs/world.md."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+import os
+from typing import Any, Dict, FrozenSet, Iterator, List, Optional, Tuple
+
+from rbd_ros.collision.environment import Environment, ROBOT, WorldObject, WorldRobot
+from rbd_ros.collision.self_collision import allowed_pairs
+from rbd_ros.collision.surfaces import combined, directed_by_first, Surface
+from rbd_ros.collision.world_objects import (
+    bounded,
+    Defaults,
+    DENSITIES,
+    file_of,
+    placement,
+    POSE,
+    read_color,
+    read_surface,
+    SURFACE,
+    surface_of,
+    world_object,
+)
+from rbd_ros.model import load_urdf, Model, ModelError
+from rbd_ros.model.errors import unknown_name
+from rbd_ros.model.extension.document import read_document, Source
+from rbd_ros.model.extension.fields import Field
+from rbd_ros.model.mesh_paths import MeshPaths
+
+#: Sections of a world file.
+SECTIONS = ('gravity', 'defaults', 'objects', 'robots', 'pairs', 'ignore')
+
+#: Largest acceleration of gravity along an axis [m/s^2].
+MAX_GRAVITY = 1e4
+
+#: How far a position at the start may lie beyond a limit, for rounding [rad or m].
+LIMIT_TOLERANCE = 1e-6
+
+
+class WorldFileError(ModelError):
+    """A world file that cannot be used; the message names file, line, entry and cure."""
+
+
+def read_world(
+    source: Source,
+    robot: Optional[Model] = None,
+    package_paths: Tuple[str, ...] = (),
+) -> Environment:
+    """Environment of a world file (docs/world.md).
+
+    :param source: path of the YAML file, or a mapping with the same content; other files are
+        looked for from the file's directory, or from the working directory
+    :param robot: model of the robot in this world, if its links are to be checked where pairs
+        name them
+    :param package_paths: directories in which package:// names are looked for first
+    :raises WorldFileError: for whatever is wrong with it, naming file, line, entry and cure
+
+    >>> from rbd_ros.collision import read_world
+    >>> world = read_world('config/table_world.yaml')
+    >>> world.names[:3], [each.name for each in world.movable]
+    (('robot', 'second_arm', 'floor'), ['box', 'peg', 'ball', 'roller'])
+    >>> round(world.surface_between('robot/tool0', 'box').surface.friction[0], 3)
+    0.693
+    """
+    try:
+        return _Reader(source, robot, package_paths).environment()
+    except WorldFileError:
+        raise
+    except ModelError as error:
+        raise WorldFileError(str(error)) from None
+
+
+class _Reader:
+    """A world file while it is read.
+
+    :param source: file or mapping
+    :param robot: model of the robot, if known
+    :param package_paths: where packages are looked for
+    """
+
+    def __init__(self, source: Source, robot: Optional[Model], package_paths: Tuple[str, ...]):
+        document = read_document(source, 'world', 'objects: {...}', page='docs/world.md')
+        directory = os.getcwd()
+        if isinstance(source, (str, os.PathLike)):
+            directory = os.path.dirname(os.path.abspath(os.fsdecode(source)))
+        self.paths = MeshPaths(directory, package_paths)
+        self.robot = robot
+        entries = Field(document, document.item, 'world').mapping((), SECTIONS)
+        self.entries: Dict[str, Field] = {}
+        for name, entry in entries.items():
+            entry.way = name
+            if entry.item.value is not None:
+                self.entries[name] = entry
+
+    def environment(self) -> Environment:
+        """Return what the file describes."""
+        defaults = self._defaults()
+        objects: List[WorldObject] = []
+        robots: List[WorldRobot] = []
+        taken: Dict[str, int] = {}
+        for name, field in self._named('objects', taken):
+            objects.append(world_object(name, field, defaults, self.paths))
+        for name, field in self._named('robots', taken):
+            robots.append(self._robot(name, field, defaults))
+        gravity = (0.0, 0.0, -9.81)
+        if 'gravity' in self.entries:
+            gravity = self.entries['gravity'].vector()
+            for part in self.entries['gravity'].sequence():
+                bounded(part, (-MAX_GRAVITY, MAX_GRAVITY), ' m/s^2')
+        world = Environment(
+            tuple(objects), tuple(robots), gravity=gravity, surface=defaults.surface
+        )
+        return replace(world, pairs=self._pairs(world), ignored=self._ignored(world))
+
+    def _named(self, section: str, taken: Dict[str, int]) -> Iterator[Tuple[str, Field]]:
+        """Entries of a section with names that nothing else has."""
+        if section not in self.entries:
+            return
+        whole = self.entries[section]
+        for name, field in whole.mapping((), None).items():
+            line = whole.item.lines[name]
+            problem = ''
+            if not name.strip() or '/' in name:
+                problem = 'is no name; names are not empty and have no slash'
+            elif name == ROBOT:
+                problem = 'is the robot that moves in this world; choose another name'
+            elif name in taken:
+                first = f' in line {taken[name]}' if taken[name] else ''
+                problem = f'is the name of an object{first}; choose another name'
+            if problem:
+                where = whole.document.where(line)
+                raise ModelError(f'{where}: {section}: {name[:80]!r} {problem}')
+            taken[name] = line
+            yield name, field
+
+    def _defaults(self) -> Defaults:
+        if 'defaults' not in self.entries:
+            return Defaults()
+        entries = self.entries['defaults'].mapping((), ('surface', 'density', 'color'))
+        surface = Surface()
+        if 'surface' in entries:
+            surface = read_surface(entries['surface'], surface)
+        return Defaults(
+            surface,
+            bounded(entries['density'], DENSITIES, ' kg/m^3') if 'density' in entries else None,
+            read_color(entries['color']) if 'color' in entries else None,
+        )
+
+    # -- robots
+
+    def _robot(self, name: str, field: Field, defaults: Defaults) -> WorldRobot:
+        keys = (*POSE, 'floating', 'configuration', 'extension', 'srdf', 'surface')
+        entries = field.mapping(('urdf',), keys)
+        path = file_of(entries['urdf'], self.paths)
+        floating = 'floating' in entries and entries['floating'].boolean()
+        extension = None
+        if 'extension' in entries:
+            extension = file_of(entries['extension'], self.paths)
+        try:
+            model = load_urdf(path, floating_base=floating, extension=extension)
+        except ModelError as error:
+            raise entries['urdf'].error(str(error)) from None
+        surface = defaults.surface
+        if 'surface' in entries:
+            surface = read_surface(entries['surface'], surface)
+        configuration: Dict[str, float] = {}
+        if 'configuration' in entries:
+            for joint, position in entries['configuration'].mapping((), None).items():
+                configuration[joint] = _position(model, joint, position)
+        srdf = file_of(entries['srdf'], self.paths) if 'srdf' in entries else None
+        try:
+            allowed = allowed_pairs(model, srdf)
+        except ModelError as error:
+            raise entries['srdf'].error(str(error)) from None
+        return WorldRobot(
+            name,
+            path,
+            model,
+            placement(field, entries),
+            floating,
+            configuration,
+            surface,
+            allowed,
+        )
+
+    # -- pairs
+
+    def _pairs(self, world: Environment) -> Dict[Tuple[str, str], Surface]:
+        pairs: Dict[Tuple[str, str], Surface] = {}
+        if 'pairs' not in self.entries:
+            return pairs
+        for field in self.entries['pairs'].sequence():
+            entries = field.mapping(('between',), SURFACE)
+            first, second = self._pair(entries['between'], world)
+            if len(entries) == 1:
+                raise field.error('it says nothing of the pair; add "friction: ...", or ignore it')
+            if (first, second) in pairs or (second, first) in pairs:
+                raise field.error(f'{first!r} and {second!r} have an entry already; keep one')
+            a, b = world.surface_of(first), world.surface_of(second)
+            base = combined(a, b)
+            if 'friction' in entries or 'direction' in entries:
+                base = replace(base, direction=a.direction)
+            elif not directed_by_first(a, b):
+                first, second = second, first
+            pairs[first, second] = surface_of(entries, base)
+        return pairs
+
+    def _ignored(self, world: Environment) -> FrozenSet[Tuple[str, str]]:
+        if 'ignore' not in self.entries:
+            return frozenset()
+        return frozenset(self._pair(field, world) for field in self.entries['ignore'].sequence())
+
+    def _pair(self, field: Field, world: Environment) -> Tuple[str, str]:
+        """Names of two things that there are."""
+        parts = field.sequence()
+        if len(parts) != 2:
+            raise field.error(f'expected 2 names, got {len(parts)}; write "[box, table]"')
+        for part in parts:
+            name = part.name()
+            try:
+                world.check_name(name)
+            except ValueError as error:
+                raise part.error(str(error)) from None
+            owner, _, link = name.partition('/')
+            if owner == ROBOT and link and self.robot is not None:
+                if link not in self.robot.links:
+                    raise part.error(unknown_name('link', link[:80], self.robot.links))
+        first, second = (part.name() for part in parts)
+        if first == second and ('/' in first or _is_object(world, first)):
+            raise field.error(f'both are {first!r}, which does not touch itself; name two')
+        return first, second
+
+
+def _is_object(world: Environment, name: str) -> bool:
+    return name != ROBOT and isinstance(world[name], WorldObject)
+
+
+def _position(model: Model, joint: str, field: Field) -> float:
+    """Position of a joint at the start."""
+    bodies: Dict[str, Any] = {body.joint_name: (i, body) for i, body in model.outward()}
+    if joint not in bodies:
+        raise field.error(unknown_name('moving joint', joint[:80], bodies))
+    i, body = bodies[joint]
+    for coupling in model.couplings:
+        if coupling.body == i:
+            master = model.body(coupling.master).joint_name
+            raise field.error(f'it follows joint {master!r}; give the position of that')
+    if body.joint.nq != 1:
+        raise field.error('only joints of one freedom have a position at the start; leave it out')
+    position = field.number()
+    limits = body.limits
+    if not limits.lower - LIMIT_TOLERANCE <= position <= limits.upper + LIMIT_TOLERANCE:
+        raise field.error(
+            f'{position:g} is not within the limits {limits.lower:g} and {limits.upper:g} of the '
+            'joint; give a position that is'
+        )
+    return position

@@ -1,0 +1,218 @@
+"""Environments as data: names, what may touch what, and what pairs of surfaces are like."""
+
+from itertools import product
+import math
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+
+from rbd_ros.collision import (
+    allowed_pairs,
+    combined,
+    Environment,
+    Surface,
+    WorldObject,
+    WorldRobot,
+)
+from rbd_ros.collision.surfaces import directed_by_first
+from rbd_ros.model import load_urdf
+from rbd_ros.model.geometry import Box, HeightField, Plane
+from rbd_ros.resources import resource_path
+from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
+
+BODY = RigidBodyInertia.from_mass_centre(1.0, (0.0, 0.0, 0.0), np.eye(3))
+CUBE = Box((0.1, 0.1, 0.1))
+
+
+def world(**others):
+    path = str(resource_path('urdf', 'two_link_arm.urdf'))
+    model = load_urdf(path)
+    arm = WorldRobot('arm', path, model, surface=Surface((0.2, 0.2)), allowed=allowed_pairs(model))
+    objects = (
+        WorldObject('floor', Plane()),
+        WorldObject('table', CUBE, surface=Surface((0.9, 0.9), restitution=0.2)),
+        WorldObject('cube', CUBE, inertia=BODY, surface=Surface((0.4, 0.4), restitution=0.5)),
+        WorldObject('skate', CUBE, inertia=BODY, surface=Surface((0.01, 0.64), (0, 1, 0))),
+    )
+    return Environment(objects, (arm,), surface=Surface((0.5, 0.5)), **others)
+
+
+LINKS = list(world()['arm'].model.links)
+
+
+def test_what_is_there():
+    env = world()
+    assert env.names == ('robot', 'arm', 'floor', 'table', 'cube', 'skate')
+    assert [each.name for each in env.movable] == ['cube', 'skate']
+    assert env['arm'] is env.robots[0] and env['cube'] is env.objects[2]
+    with pytest.raises(ValueError, match="'cub'; did you mean 'cube'"):
+        env['cub']
+
+
+def test_the_pose_of_an_object_is_that_of_its_frame():
+    placement = PluckerTransform.rotation_z(0.5 * math.pi) * PluckerTransform.translation(
+        (1, 2, 3)
+    )
+    pose = WorldObject('a', CUBE, placement).pose
+    assert_allclose(pose @ [1.0, 0.0, 0.0, 1.0], [1.0, 3.0, 3.0, 1.0], atol=1e-15)
+
+
+def test_what_may_touch():
+    env = world()
+    assert env.touch('floor', 'cube') and env.touch('cube', 'skate') and env.touch('robot', 'arm')
+    assert env.touch('robot/tool0', 'table') and env.touch('table', f'arm/{LINKS[0]}')
+    assert env.touch('robot/a', 'robot/b')
+    assert not env.touch('floor', 'table') and not env.touch('cube', 'cube')
+    for a, b in product(LINKS, LINKS):
+        apart = a != b and tuple(sorted((a, b))) not in env['arm'].allowed
+        assert env.touch(f'arm/{a}', f'arm/{b}') == apart
+
+
+def test_ignored_pairs_do_not_touch_with_any_link():
+    env = world(ignored=frozenset({('cube', 'robot'), (f'arm/{LINKS[1]}', 'floor')}))
+    assert not env.touch('cube', 'robot/tool0') and not env.touch('robot', 'cube')
+    assert env.touch('skate', 'robot/tool0')
+    assert not env.touch('floor', f'arm/{LINKS[1]}') and env.touch('floor', f'arm/{LINKS[0]}')
+    assert env.touch('floor', 'arm')
+    alone = world(ignored=frozenset({('arm', 'arm')}))
+    assert not any(alone.touch(f'arm/{a}', f'arm/{b}') for a, b in product(LINKS, LINKS))
+
+
+def test_surfaces_of_pairs_without_an_entry_are_combined():
+    pair = world().surface_between('cube', 'table')
+    assert_allclose(pair.surface.friction, (0.6, 0.6))
+    assert pair.surface.restitution == 0.5
+    assert_allclose(world().surface_between('robot/tool0', 'arm').surface.friction, 0.1**0.5)
+
+
+def test_the_closest_entry_counts_whichever_way_it_is_written():
+    near, far, other = (Surface((mu, mu)) for mu in (0.11, 0.22, 0.33))
+    pairs = {('robot/tool0', 'cube'): near, ('cube', 'robot'): far, ('table', 'cube'): other}
+    env = world(pairs=pairs)
+    for first, second, expected, by in [
+        ('robot/tool0', 'cube', near, 'robot/tool0'),
+        ('cube', 'robot/tool0', near, 'robot/tool0'),
+        ('cube', 'robot/link', far, 'cube'),
+        ('robot/link', 'cube', far, 'cube'),
+        ('robot', 'cube', far, 'cube'),
+        ('cube', 'table', other, 'table'),
+    ]:
+        assert env.surface_between(first, second) == (expected, by)
+    assert env.surface_between('robot', 'table').surface not in (near, far, other)
+
+
+def test_directions_of_links_of_one_robot_are_those_of_the_one_named_first():
+    first, second = (f'arm/{LINKS[k]}' for k in (0, 1))
+    env = world(pairs={('arm', second): Surface((0.5, 0.1))})
+    assert env.surface_between(first, second).directed_by == first
+    assert env.surface_between(second, first).directed_by == first
+
+
+def test_combination_does_not_depend_on_the_order(rng):
+    for _ in range(50):
+        a, b = (
+            Surface(
+                tuple(rng.uniform(0.0, 2.0, 2)),
+                tuple(rng.normal(size=3)),
+                *rng.uniform(0.0, 1.0, 3),
+                stiffness=[None, 10.0 ** rng.uniform(-3, 8)][rng.integers(2)],
+            )
+            for _ in range(2)
+        )
+        assert combined(a, b) == combined(b, a)
+        assert directed_by_first(a, b) != directed_by_first(b, a)
+        pair = combined(a, b)
+        assert pair.restitution == max(a.restitution, b.restitution)
+        assert pair.rolling == max(a.rolling, b.rolling)
+        assert pair.torsional == max(a.torsional, b.torsional)
+        product_of_all = a.friction[0] * a.friction[1] * b.friction[0] * b.friction[1]
+        assert_allclose((pair.friction[0] * pair.friction[1]) ** 2, product_of_all)
+
+
+def test_combination_of_equals_changes_nothing():
+    surface = Surface((0.7, 0.7), (0.0, 1.0, 0.0), 0.01, 0.02, 0.3)
+    assert combined(surface, surface) == surface
+
+
+def test_directions_are_those_of_the_surface_that_depends_on_them_more():
+    belt, steel = Surface((0.9, 0.1), (0.0, 1.0, 0.0)), Surface((0.5, 0.5), (0.0, 0.0, 1.0))
+    assert_allclose(combined(steel, belt).friction, np.sqrt([0.45, 0.05]))
+    assert combined(steel, belt).direction == belt.direction
+    ice, brushed = Surface((0.0, 0.5)), Surface((0.4, 0.1))
+    assert_allclose(combined(brushed, ice).friction, (0.0, 0.1**0.5))
+    slightly = Surface((0.5, 0.4), (0.0, 1.0, 0.0))
+    assert directed_by_first(slightly, steel) and not directed_by_first(steel, slightly)
+    assert (slightly.anisotropy, steel.anisotropy, ice.anisotropy) == (1.25, 1.0, math.inf)
+    assert directed_by_first(ice, brushed) and not directed_by_first(brushed, ice)
+
+
+def test_springs_and_dampers_are_in_series():
+    a, b = Surface(stiffness=3e4, damping=30.0), Surface(stiffness=6e4, damping=60.0)
+    assert_allclose(combined(a, b).stiffness, 2e4)
+    assert_allclose(combined(a, b).damping, 20.0)
+    assert combined(a, Surface()).stiffness == combined(Surface(), a).stiffness == 3e4
+    assert combined(a, Surface()).damping == combined(Surface(), a).damping == 30.0
+    assert combined(a, Surface(stiffness=1.0)).damping == 0.0
+
+
+@pytest.mark.parametrize(
+    'values, problem',
+    [
+        ({'friction': (0.5, -0.1)}, 'friction must be finite and not negative'),
+        ({'friction': (math.inf, 0.1)}, 'friction, the larger'),
+        ({'friction': (0.5,)}, 'two numbers'),
+        ({'rolling': -1.0}, 'rolling'),
+        ({'torsional': math.nan}, 'torsional'),
+        ({'restitution': 1.5}, 'at most 1'),
+        ({'stiffness': 0.0}, 'stiffness must be positive'),
+        ({'stiffness': math.inf}, 'stiffness must be positive'),
+        ({'damping': 1.0}, 'give its stiffness'),
+    ],
+)
+def test_impossible_surfaces_are_refused(values, problem):
+    with pytest.raises(ValueError, match=problem):
+        Surface(**values)
+
+
+def test_bodies_without_mass_or_volume_are_refused_by_name():
+    with pytest.raises(ValueError, match="'ghost' moves freely and has the mass 0 kg"):
+        WorldObject('ghost', CUBE, inertia=RigidBodyInertia.zero())
+    for shape in (Plane(), HeightField((1.0, 1.0), np.zeros((2, 2)))):
+        with pytest.raises(ValueError, match="'ground' has no bounded volume"):
+            WorldObject('ground', shape, inertia=BODY)
+
+
+@pytest.mark.parametrize(
+    'pair, problem',
+    [
+        (('cube', 'tabel'), "'tabel'; did you mean 'table'"),
+        (('cube/lid', 'table'), "'cube' is an object and has no link 'lid'"),
+        (('arm/nothing', 'table'), "unknown link of 'arm' 'nothing'"),
+        (('robot/', 'table'), 'names no link after the slash'),
+    ],
+)
+def test_pairs_of_what_is_not_there_are_refused(pair, problem):
+    for arguments in ({'pairs': {pair: Surface()}}, {'ignored': frozenset({pair})}):
+        with pytest.raises(ValueError, match=problem):
+            world(**arguments)
+    with pytest.raises(ValueError, match=problem):
+        world().touch(*pair)
+    with pytest.raises(ValueError, match=problem):
+        world().surface_between(*pair[::-1])
+
+
+@pytest.mark.parametrize('name', ['floor', 'robot', 'a/b', ''])
+def test_names_are_unique_and_plain(name):
+    with pytest.raises(ValueError, match='named|no name'):
+        Environment((WorldObject('floor', Plane()), WorldObject(name, CUBE)))
+
+
+def test_height_fields_are_equal_by_their_content():
+    a = HeightField((1.0, 2.0), np.zeros((2, 3)))
+    same, higher = (
+        HeightField((1.0, 2.0), np.zeros((2, 3))),
+        HeightField((1.0, 2.0), np.ones((2, 3))),
+    )
+    assert a == same and hash(a) == hash(same)
+    assert a != higher and a != HeightField((2.0, 1.0), a.heights) and a != 'field'
