@@ -16,14 +16,13 @@ from rbd_ros.constraints.friction_space import (
     NEWTON_STEPS,
     SWEEPS,
 )
+from rbd_ros.constraints.lcp import infeasibility
+from rbd_ros.constraints.problem import NotSolvedError
 from rbd_ros.constraints.solvers.friction import solve_space
 
 #: Solvers: sweeps, then Newton's method, then ADMM that Newton's method finishes, each only as far
 #: as needed; sweeps alone; ADMM alone.
 FRICTION_SOLVERS = ('combined', 'sweeps', 'admm')
-
-#: What counts as no velocity, and as work, of certificates in the units of the scaled problem.
-CAUSES_NONE, DOES_WORK = 1e-4, 1e-3
 
 
 class FrictionSolution(NamedTuple):
@@ -35,9 +34,9 @@ class FrictionSolution(NamedTuple):
     :param residuals: how far the forces are from a solution
     :param converged: whether they are one, to the tolerance
     :param iterations: sweeps, steps of Newton's method, and of ADMM
-    :param certificate: None, or forces that prove, up to rounding, that nothing solves the
-        problem, (3n + m,): each one's row or cone allows it, they cause no velocities, and yet do
-        work against g
+    :param certificate: None, or the proof that nothing solves the problem, (3n + m,): forces along
+        normals and rows that cause no velocities, but whose work with g is negative, so that
+        whatever the forces are some contact penetrates or some row moves as it may not
     """
 
     force: Any
@@ -97,7 +96,7 @@ def solve_friction(
         residuals(problem, force),
         converged,
         (sweeps, newton, admm),
-        None if converged else _certificate(space, scale),
+        None if converged else _certificate(problem),
     )
 
 
@@ -135,12 +134,24 @@ def _states(problem: FrictionProblem, force: Array) -> Any:
     return np.where(forces[:, 0] <= 0.0, 'open', np.where(at_boundary, 'slide', 'stick'))
 
 
-def _certificate(space: FrictionSpace, scale: Array) -> Any:
-    """Forces that cause no velocities and yet do work against g, if ADMM's have grown along some."""
-    size = float(np.abs(space.z).max(initial=0.0))
-    if not 0.0 < size < math.inf:
+def _certificate(problem: FrictionProblem) -> Optional[Array]:
+    """Proof that no forces keep normals and rows from what they may not do; None if there is none.
+
+    Friction does not matter: forces along normals and rows alone that cause no velocities there
+    cause none anywhere, as G is positive-semidefinite.
+    """
+    n, size = problem.contacts, len(problem.g)
+    rows = np.arange(3 * n, size)
+    # A row with two finite bounds can do anything at them.
+    up = np.concatenate([np.arange(0, 3 * n, 3), rows[np.isinf(problem.high)]])
+    down = rows[np.isinf(problem.low)]
+    E = np.zeros((size, len(up) + len(down)))
+    E[up, np.arange(len(up))] = 1.0
+    E[down, len(up) + np.arange(len(down))] = -1.0
+    try:
+        found = infeasibility(
+            E.T @ (problem.G + np.diag(problem.compliance)) @ E, E.T @ problem.g
+        )
+    except NotSolvedError:
         return None
-    direction = space.z / size
-    if np.abs(space.A @ direction).max() > CAUSES_NONE or space.b @ direction > -DOES_WORK:
-        return None
-    return scale * direction / np.abs(scale * direction).max()
+    return None if found is None else E @ found.certificate

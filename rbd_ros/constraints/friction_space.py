@@ -51,6 +51,7 @@ class FrictionSpace(NamedTuple):
     :param factor: matrix that ADMM factorises, or the Jacobian of Newton's method
     :param z: forces that ADMM has projected
     :param y: velocities that belong to them
+    :param shift: De Saxce's term of each contact, as ADMM takes it
     :param step: right-hand side, then solution
     :param unknown: contact or row, and which part of it, for each unknown of Newton's method
     :param at: first row of A that an unknown is made of, and how many; the same of its equation
@@ -72,6 +73,7 @@ class FrictionSpace(NamedTuple):
     factor: FloatArray = floats('N', 'N')
     z: FloatArray = floats('N')
     y: FloatArray = floats('N')
+    shift: FloatArray = floats('n')
     step: FloatArray = floats('N')
     unknown: IntArray = integers('N', 2)
     at: IntArray = integers('N', 4)

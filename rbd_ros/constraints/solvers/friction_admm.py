@@ -26,8 +26,15 @@ from rbd_ros.constraints.friction_space import (
 from rbd_ros.constraints.solvers.dense import cholesky, solve_cholesky
 from rbd_ros.constraints.solvers.friction_newton import newton
 
+#: Over-relaxation of the quadratic part.
+RELAXED = 1.6
+
 #: Proximal term, as part of the largest element of the diagonal.
 PROXIMAL = 1e-9
+
+#: Steps after which De Saxce's term follows the velocities ever more slowly: where both drive each
+#: other, they settle only then.
+PROMPT = 200
 
 #: The penalty is changed every so many steps, if one residual is so many times the other.
 CHECK, RATIO = 10, 4.0
@@ -49,13 +56,18 @@ def admm(space: FrictionSpace, limit: int, finish: bool) -> bool:
         y[i] = u[i]
     for c in range(contacts):
         i = 3 * c
-        y[i] = max(y[i], 0.0) + math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
+        speed = math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
+        y[i] = max(y[i], 0.0) + speed
+        space.shift[c] = speed
     largest = power_iteration(space)
     penalty = largest * math.sqrt(PROXIMAL) * 30.0
     factorise_with(space, penalty)
     attempt = CHECK
     for k in range(1, limit + 1):
-        primal, dual = admm_step(space, penalty)
+        follow = 1.0
+        if k > PROMPT:
+            follow = max(PROMPT * PROMPT / (k * k), 0.01)
+        primal, dual = admm_step(space, penalty, follow)
         space.report[ADMM_STEPS] += 1.0
         if k % CHECK != 0:
             continue
@@ -124,7 +136,7 @@ def factorise_with(space: FrictionSpace, penalty: float) -> None:
 
 
 @compiled
-def admm_step(space: FrictionSpace, penalty: float) -> Tuple[float, float]:
+def admm_step(space: FrictionSpace, penalty: float, follow: float) -> Tuple[float, float]:
     """One step; returns what both parts disagree by, and what the cones' part changes velocities.
 
     Both relative to forces and velocities.
@@ -135,10 +147,13 @@ def admm_step(space: FrictionSpace, penalty: float) -> Tuple[float, float]:
         step[i] = y[i] - b[i] + penalty * z[i] + PROXIMAL * z[i]
     for c in range(contacts):
         i = 3 * c
-        step[i] -= math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
+        speed = math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
+        space.shift[c] += follow * (speed - space.shift[c])
+        step[i] -= space.shift[c]
     solve_cholesky(space.factor, step)
     primal, dual, force, speed = 0.0, 0.0, 1e-300, 1.0
     for i in range(n):
+        step[i] = RELAXED * step[i] + (1.0 - RELAXED) * z[i]
         x[i] = step[i] - y[i] / penalty
     for c in range(contacts):
         project(x, 3 * c)

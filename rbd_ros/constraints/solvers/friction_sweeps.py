@@ -89,7 +89,7 @@ def solve_one(space: FrictionSpace, c: int, q: FloatArray, x: FloatArray) -> int
                 high = s
             else:
                 low = s
-            if length == x_n or high - low <= 2e-16 * high:
+            if length == x_n or high <= low * (1.0 + 4e-16):
                 break
             # Newton's step for x_n / |x_t| = 1, which is nearly a line in s.
             r_1, r_2 = -x_1 / max(e_1 + s, 1e-300), -x_2 / max(e_2 + s, 1e-300)
