@@ -95,7 +95,7 @@ def refresh(space: FrictionSpace) -> None:
             size += abs(term)
         u[i] = total
         largest = max(largest, size)
-    space.report[FLOOR] = EPSILON * largest
+    space.report[FLOOR] = 4.0 * EPSILON * largest
 
 
 @compiled

@@ -6,12 +6,9 @@ import math
 
 from rbd_ros.compiler.loops import compiled, entry_point, vector
 from rbd_ros.constraints.friction_space import (
-    ADMM_STEPS,
     BEST,
     FrictionSpace,
     is_solved,
-    NEWTON_STEPS,
-    SWEEPS,
     TOLERANCE,
 )
 from rbd_ros.constraints.solvers.friction_admm import admm

@@ -76,7 +76,7 @@ def admm(space: FrictionSpace, limit: int, finish: bool) -> bool:
         if is_solved(space):
             return True
         if finish and k >= attempt:
-            attempt = 2 * k
+            attempt = k + max(CHECK, k // 2)
             states_of(space, penalty)
             if newton(space, 20):
                 return True

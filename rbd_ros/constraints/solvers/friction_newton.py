@@ -33,7 +33,7 @@ from rbd_ros.constraints.solvers.dense import solve_leading
 PROXIMAL = 1e-11
 
 #: Steps in a row that do not improve the best forces, and end the attempt.
-PATIENCE = 4
+PATIENCE = 3
 
 #: Largest turn of a sliding direction in one step [rad].
 LARGEST_TURN = 0.7
