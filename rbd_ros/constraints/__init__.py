@@ -7,8 +7,8 @@ and friction_space.py as its compiled solvers see it.
 from rbd_ros.constraints.friction import (
     friction_problem,
     FrictionProblem,
-    residuals,
     Residuals,
+    residuals,
 )
 from rbd_ros.constraints.friction_solution import FrictionSolution, solve_friction
 from rbd_ros.constraints.lcp import infeasibility, solve_lcp

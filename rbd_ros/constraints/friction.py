@@ -49,8 +49,16 @@ class FrictionProblem:
         return len(self.friction)
 
     def velocity(self, force: ArrayLike) -> Array:
-        """Velocities v = G lambda + g, those of compliant contacts included, (3n + m,)."""
-        return self.G @ np.asarray(force, dtype=float) + self.g
+        """Velocities v = G lambda + g, (3n + m,).
+
+        :param force: forces lambda, (3n + m,)
+
+        >>> from rbd_ros.constraints import friction_problem
+        >>> friction_problem(np.eye(3), [-1.0, 0.5, 0.0], [0.3]).velocity([1.0, -0.3, 0.0])
+        array([0. , 0.2, 0. ])
+        """
+        v: Array = self.G @ np.asarray(force, dtype=float) + self.g
+        return v
 
 
 class Residuals(NamedTuple):
@@ -133,12 +141,16 @@ def friction_problem(
     for name, each in (('G', matrix), ('g', free), ('friction', mu), ('compliance', soft)):
         if not np.isfinite(each).all():
             raise ValueError(f'{name} must be finite')
-    if not (bounds[0] <= bounds[1]).all() or (bounds[0] == np.inf).any() or (
-        bounds[1] == -np.inf
-    ).any():
+    if (
+        not (bounds[0] <= bounds[1]).all()
+        or (bounds[0] == np.inf).any()
+        or (bounds[1] == -np.inf).any()
+    ):
         raise ValueError('low must not be above high, and a force of each row must be possible')
     if (mu < 0.0).any():
-        raise ValueError(f'friction of contact {int(np.argmax((mu < 0.0).any(axis=1)))} is negative')
+        raise ValueError(
+            f'friction of contact {int(np.argmax((mu < 0.0).any(axis=1)))} is negative'
+        )
     if (soft < 0.0).any():
         raise ValueError(f'compliance of row {int(np.argmax(soft < 0.0))} is negative')
     scale = _scale(matrix)

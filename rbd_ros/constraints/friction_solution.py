@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rbd_ros.compiler.loops import allocate, Record
-from rbd_ros.constraints.friction import Array, FrictionProblem, residuals, Residuals
+from rbd_ros.constraints.friction import Array, FrictionProblem, Residuals, residuals
 from rbd_ros.constraints.friction_space import (
     ADMM_STEPS,
     FrictionSpace,
@@ -57,8 +57,10 @@ def solve_friction(
 ) -> FrictionSolution:
     """Solve a contact problem with friction.
 
-    Where contacts are redundant, forces are not unique; those near the start are found. The solver
-    always ends and raises nothing: what it did not solve is returned with `converged` false.
+    Where contacts are redundant, forces are not unique; those near the start are found. Neither
+    are velocities where redundant contacts slide while the body turns, as friction depends on how
+    they share the load; compliance makes both unique there. A contact that may open as well as
+    stick or slide opens in a sweep. The solver always ends and raises nothing: what it did not solve is returned with `converged` false.
 
     :param problem: as `friction_problem` makes it
     :param solver: one of `FRICTION_SOLVERS`
@@ -128,7 +130,10 @@ def _states(problem: FrictionProblem, force: Array) -> Any:
     """State of each contact by its force: on the boundary of its cone it slides."""
     forces = force[: 3 * problem.contacts].reshape(-1, 3)
     parts = np.divide(
-        forces[:, 1:], problem.friction, out=np.zeros_like(forces[:, 1:]), where=problem.friction > 0.0
+        forces[:, 1:],
+        problem.friction,
+        out=np.zeros_like(forces[:, 1:]),
+        where=problem.friction > 0.0,
     )
     at_boundary = np.linalg.norm(parts, axis=1) >= forces[:, 0] * (1.0 - 1e-9)
     return np.where(forces[:, 0] <= 0.0, 'open', np.where(at_boundary, 'slide', 'stick'))
@@ -149,9 +154,7 @@ def _certificate(problem: FrictionProblem) -> Optional[Array]:
     E[up, np.arange(len(up))] = 1.0
     E[down, len(up) + np.arange(len(down))] = -1.0
     try:
-        found = infeasibility(
-            E.T @ (problem.G + np.diag(problem.compliance)) @ E, E.T @ problem.g
-        )
+        found = infeasibility(E.T @ (problem.G + np.diag(problem.compliance)) @ E, E.T @ problem.g)
     except NotSolvedError:
         return None
     return None if found is None else E @ found.certificate

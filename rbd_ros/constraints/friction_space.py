@@ -160,7 +160,8 @@ def is_solved(space: FrictionSpace) -> bool:
     """Whether the forces are a solution to the tolerance; finds the velocities anew."""
     refresh(space)
     report = space.report
-    return residual(space) <= max(report[TOLERANCE], report[FLOOR])
+    solved: bool = residual(space) <= max(report[TOLERANCE], report[FLOOR])
+    return solved
 
 
 @compiled
@@ -176,5 +177,3 @@ def project(x: FloatArray, i: int) -> None:
     x[i] = part
     x[i + 1] *= part / length
     x[i + 2] *= part / length
-
-

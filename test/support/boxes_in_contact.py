@@ -59,7 +59,7 @@ def box_on_plane(points, velocity=(0, 0, 0, 0, 0, 0), mu=0.4, mass=1.0, force=No
     return friction_problem(G, g, np.full(len(contacts), mu)), J
 
 
-def stack(below=1e-3, above=1e3, mu=0.5, velocity=np.zeros(12), force=None):
+def stack(below=1e-3, above=1e3, mu=0.5, velocity=(0.0,) * 12, force=None):
     """Two cubes on top of each other, at eight points, and J."""
     bodies = [
         (below, (0.2,) * 3, np.array([0, 0, 0.1])),
@@ -71,7 +71,7 @@ def stack(below=1e-3, above=1e3, mu=0.5, velocity=np.zeros(12), force=None):
 
 
 def random_contacts(rng, contacts, freedoms, ratio=1.0, elliptic=True):
-    """Problem of contacts in random directions, and of inertias up to a ratio; v = 0 is possible."""
+    """Problem of contacts in random directions, inertias up to a ratio; v = 0 is possible."""
     J = rng.normal(size=(3 * contacts, freedoms))
     inertia = ratio ** rng.uniform(-0.5, 0.5, freedoms)
     mu = rng.uniform(0.1, 1.0, (contacts, 2))

@@ -26,9 +26,7 @@ NEWTON_LIMIT = 20
 
 
 @compiled
-def solve_friction_space(
-    space: FrictionSpace, method: int, limit: int, tolerance: float
-) -> bool:
+def solve_friction_space(space: FrictionSpace, method: int, limit: int, tolerance: float) -> bool:
     """Solve from the forces x that are there; returns whether they are a solution in the end.
 
     The result is in x and u, or the best there was.

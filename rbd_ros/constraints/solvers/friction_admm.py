@@ -37,7 +37,7 @@ PROXIMAL = 1e-9
 PROMPT = 200
 
 #: The penalty is changed every so many steps, if one residual is so many times the other.
-CHECK, RATIO = 10, 4.0
+CHECK, RATIO = 10, 10.0
 
 
 @compiled
@@ -63,6 +63,7 @@ def admm(space: FrictionSpace, limit: int, finish: bool) -> bool:
     penalty = largest * math.sqrt(PROXIMAL) * 30.0
     factorise_with(space, penalty)
     attempt = CHECK
+    adapt = CHECK
     for k in range(1, limit + 1):
         follow = 1.0
         if k > PROMPT:
@@ -81,6 +82,9 @@ def admm(space: FrictionSpace, limit: int, finish: bool) -> bool:
             if newton(space, 20):
                 return True
             factorise_with(space, penalty)
+        if k < adapt:
+            continue
+        adapt = k + max(CHECK, k // 4)
         change = 1.0
         if primal > RATIO * dual:
             change = min(math.sqrt(primal / max(dual, 1e-300)), 10.0)

@@ -15,6 +15,7 @@ from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
     clamp,
     FloatArray,
+    FLOOR,
     FrictionSpace,
     IMMOVABLE,
     is_solved,
@@ -24,7 +25,6 @@ from rbd_ros.constraints.friction_space import (
     STICK,
     SWEEPS,
     TOLERANCE,
-    FLOOR,
 )
 
 #: Steps in which a root is doubled into its bracket, and found in it; a few are usual.
@@ -36,7 +36,7 @@ SETTLED = 2
 
 @compiled
 def part_of(p: float, e: float) -> float:
-    """p / e, and zero where nothing is to be divided."""
+    """P / e, and zero where nothing is to be divided."""
     return p / max(e, 1e-300) if p != 0.0 else 0.0
 
 
