@@ -60,7 +60,8 @@ def solve_friction(
     Where contacts are redundant, forces are not unique; those near the start are found. Neither
     are velocities where redundant contacts slide while the body turns, as friction depends on how
     they share the load; compliance makes both unique there. A contact that may open as well as
-    stick or slide opens in a sweep. The solver always ends and raises nothing: what it did not solve is returned with `converged` false.
+    stick or slide opens in a sweep. The solver always ends and raises nothing: what it did not
+    solve is returned with `converged` false.
 
     :param problem: as `friction_problem` makes it
     :param solver: one of `FRICTION_SOLVERS`
@@ -81,7 +82,7 @@ def solve_friction(
         raise ValueError(f'unknown solver {solver!r}; there are {", ".join(FRICTION_SOLVERS)}')
     if not 0.0 < tolerance < math.inf or iterations < 1:
         raise ValueError('tolerance must be positive, and iterations at least 1')
-    size, n = len(problem.g), problem.contacts
+    size = len(problem.g)
     first = np.zeros(size) if start is None else np.asarray(start, dtype=float)
     if first.shape != (size,) or not np.isfinite(first).all():
         raise ValueError(f'start must be finite and have shape ({size},), got {first.shape}')
@@ -103,7 +104,7 @@ def solve_friction(
 
 
 def scaled_space(problem: FrictionProblem) -> Tuple[FrictionSpace, Array]:
-    """Room for compiled loops with the scaled problem in it, and what scaled forces are factors of.
+    """Room for compiled loops with the scaled problem in it, and its unit of each force.
 
     :param problem: as `friction_problem` makes it
     """

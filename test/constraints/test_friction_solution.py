@@ -88,7 +88,7 @@ def test_where_sweeps_stall_others_do_not():
 
 @pytest.mark.parametrize('pull', [3000.0, 6000.0])
 def test_a_heavy_cube_on_a_light_one_is_pulled(pull):
-    """Both interfaces carry the same friction: to the cone they stick, beyond it all is sliding."""
+    """Within both cones, and beyond them."""
     problem, _ = stack(force=np.array([0, 0, 0, 0, 0, 0, 0, 0, 0, pull, 0, 0]))
     found = solve_friction(problem)
     assert found.converged and worst(found) < 1e-9

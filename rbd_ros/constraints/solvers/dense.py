@@ -46,7 +46,7 @@ def solve_leading(A: FloatArray, x: FloatArray, n: int) -> None:
 
 @compiled
 def cholesky(A: FloatArray) -> None:
-    """Replace a symmetric positive-definite matrix by L of A = L L^T, below and on the diagonal."""
+    """Replace a symmetric positive-definite matrix by its lower factor, A = L L^T."""
     n = len(A)
     for i in range(n):
         row = A[i]

@@ -78,7 +78,7 @@ def admm(space: FrictionSpace, limit: int, finish: bool) -> bool:
             return True
         if finish and k >= attempt:
             attempt = k + max(CHECK, k // 2)
-            states_of(space, penalty)
+            states_of(space)
             if newton(space, 20):
                 return True
             factorise_with(space, penalty)
@@ -175,7 +175,7 @@ def admm_step(space: FrictionSpace, penalty: float, follow: float) -> Tuple[floa
 
 
 @compiled
-def states_of(space: FrictionSpace, penalty: float) -> None:
+def states_of(space: FrictionSpace) -> None:
     """States of contacts and rows, as the projections have left them."""
     y, z = space.y, space.z
     contacts = len(space.slip)
