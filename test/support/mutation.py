@@ -47,6 +47,26 @@ OWN = {
         'test/algorithms/floating_base/test_floating_inverse_dynamics.py',
         'test/algorithms/floating_base/test_floating_momentum.py',
     ),
+    'rbd_ros/constraints/friction_solution.py': ('test/constraints/test_friction_solution.py',),
+    'rbd_ros/constraints/friction_space.py': (
+        'test/constraints/test_friction_solution.py',
+        'test/constraints/solvers/test_friction_sweeps.py',
+        'test/constraints/solvers/test_friction_newton.py',
+    ),
+    'rbd_ros/constraints/solvers/friction.py': ('test/constraints/test_friction_solution.py',),
+    'rbd_ros/constraints/solvers/friction_sweeps.py': (
+        'test/constraints/solvers/test_friction_sweeps.py',
+        'test/constraints/test_friction_solution.py',
+    ),
+    'rbd_ros/constraints/solvers/friction_newton.py': (
+        'test/constraints/solvers/test_friction_newton.py',
+        'test/constraints/test_friction_solution.py',
+    ),
+    'rbd_ros/constraints/solvers/friction_admm.py': (
+        'test/constraints/solvers/test_friction_newton.py',
+        'test/constraints/test_friction_solution.py',
+    ),
+    'rbd_ros/constraints/solvers/dense.py': ('test/constraints/solvers/test_friction_systems.py',),
     'rbd_ros/constraints/solvers/gauss.py': (
         'test/constraints/solvers/test_gauss.py',
         'test/constraints/test_lcp.py',

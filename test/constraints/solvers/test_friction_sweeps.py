@@ -7,6 +7,9 @@ from numpy.testing import assert_allclose
 import pytest
 
 from rbd_ros.constraints import friction_problem, residuals, solve_friction
+from rbd_ros.constraints.friction_solution import scaled_space
+from rbd_ros.constraints.friction_space import OPEN, refresh, SLIDE, STICK
+from rbd_ros.constraints.solvers.friction_sweeps import sweep
 
 
 def random_contact(rng, tilt=1.0):
@@ -113,3 +116,43 @@ def test_rows_between_bounds():
     assert_allclose(found.force, [-0.35, 0.0, 0.15, -0.25, 1.0])
     assert_allclose(found.velocity, [0.0, 0.2, 0.0, 0.0, -2.0], atol=1e-15)
     assert found.converged and residuals(problem, found.force).rows < 1e-15
+
+
+def test_sweeps_over_several_contacts_and_rows_converge():
+    """From any start, in a number of sweeps that depends on the coupling alone."""
+    rng = np.random.default_rng(4)
+    for _ in range(10):
+        J = rng.normal(size=(14, 40))
+        low, high = [-np.inf, -0.05], [np.inf, 0.05]
+        problem = friction_problem(
+            J @ J.T / 40.0, rng.normal(size=14), rng.uniform(0.1, 1.0, (4, 2)), low, high
+        )
+        start = rng.normal(size=14)
+        found = solve_friction(problem, 'sweeps', start=start, tolerance=1e-12)
+        assert found.converged and found.iterations[0] < 60
+        worst = found.residuals
+        assert max(worst.signorini, worst.contact, worst.cone, worst.dual, worst.rows) < 1e-11
+
+
+def test_states_settle():
+    """A sweep says whether any state has changed, of contacts and of rows."""
+    rng = np.random.default_rng(5)
+    J = rng.normal(size=(8, 40))
+    problem = friction_problem(
+        J @ J.T / 40.0, np.full(8, -1.0), [0.1, 2.0], [-np.inf, 0.0], [np.inf, 1e-3]
+    )
+    space, _ = scaled_space(problem)
+    refresh(space)
+    q, new = np.zeros(3), np.zeros(3)
+    assert not sweep(space, q, new)
+    for _ in range(20):
+        same = sweep(space, q, new)
+    assert same and list(space.state) == [SLIDE, STICK, STICK, OPEN]
+    for block in range(4):
+        space.state[block] = (space.state[block] + 1) % 3
+        assert not sweep(space, q, new)
+        assert sweep(space, q, new)
+    # What sweeps add up in u is what the forces cause.
+    u = space.u.copy()
+    refresh(space)
+    assert_allclose(u, space.u, atol=1e-12)
