@@ -51,6 +51,11 @@ def test_small_asymmetry_of_light_and_heavy_bodies_is_rounding():
         friction_problem(G, FREE, [0.5])
 
 
+def test_redundant_contacts_are_a_problem():
+    J = np.vstack([np.eye(3)] * 5)
+    assert friction_problem(J @ J.T, np.zeros(15), np.ones(5)).contacts == 5
+
+
 def test_a_problem_keeps_its_own_arrays():
     G, g, mu = np.eye(3), np.array([-1.0, 0.0, 0.0]), np.array([[0.5, 0.5]])
     problem = friction_problem(G, g, mu)

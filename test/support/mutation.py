@@ -47,8 +47,12 @@ OWN = {
         'test/algorithms/floating_base/test_floating_inverse_dynamics.py',
         'test/algorithms/floating_base/test_floating_momentum.py',
     ),
-    'rbd_ros/constraints/friction_solution.py': ('test/constraints/test_friction_solution.py',),
+    'rbd_ros/constraints/friction_solution.py': (
+        'test/constraints/test_friction_space.py',
+        'test/constraints/test_friction_solution.py',
+    ),
     'rbd_ros/constraints/friction_space.py': (
+        'test/constraints/test_friction_space.py',
         'test/constraints/test_friction_solution.py',
         'test/constraints/solvers/test_friction_sweeps.py',
         'test/constraints/solvers/test_friction_newton.py',
@@ -63,6 +67,7 @@ OWN = {
         'test/constraints/test_friction_solution.py',
     ),
     'rbd_ros/constraints/solvers/friction_admm.py': (
+        'test/constraints/test_friction_space.py',
         'test/constraints/solvers/test_friction_newton.py',
         'test/constraints/test_friction_solution.py',
     ),

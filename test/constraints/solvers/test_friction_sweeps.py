@@ -9,7 +9,7 @@ import pytest
 from rbd_ros.constraints import friction_problem, residuals, solve_friction
 from rbd_ros.constraints.friction_solution import scaled_space
 from rbd_ros.constraints.friction_space import OPEN, refresh, SLIDE, STICK
-from rbd_ros.constraints.solvers.friction_sweeps import sweep
+from rbd_ros.constraints.solvers.friction_sweeps import solve_one, sweep
 
 
 def random_contact(rng, tilt=1.0):
@@ -99,6 +99,38 @@ def test_sliding_dissipates_most():
         # It is the minimum that the support function of the ellipse gives.
         assert_allclose(power, -force[0] * np.linalg.norm(mu[0] * v[1:]), rtol=1e-9)
     assert slides > 50
+
+
+def test_newtons_method_is_told_the_direction_of_sliding():
+    rng = np.random.default_rng(6)
+    slides = 0
+    for _ in range(50):
+        space, _ = scaled_space(friction_problem(*random_contact(rng)))
+        x = np.zeros(3)
+        if solve_one(space, 0, space.b.copy(), x) != SLIDE:
+            continue
+        slides += 1
+        u = space.A @ x + space.b
+        speed = np.linalg.norm(u[1:])
+        assert_allclose(space.direction[0], u[1:] / speed, atol=1e-9)
+        # The root is known from then on, and found at once from itself.
+        assert_allclose(u[1:], -space.slip[0] * x[1:], atol=1e-9)
+        again = np.zeros(3)
+        assert solve_one(space, 0, space.b.copy(), again) == SLIDE
+        assert_allclose(again, x, rtol=1e-12)
+    assert slides > 10
+
+
+def test_a_root_is_found_from_far_away():
+    rng = np.random.default_rng(7)
+    for _ in range(30):
+        space, _ = scaled_space(friction_problem(*random_contact(rng)))
+        x, again = np.zeros(3), np.zeros(3)
+        state = solve_one(space, 0, space.b.copy(), x)
+        for far in (1e-12, 1e12, -1.0, np.inf, np.nan):
+            space.slip[0] = far
+            assert solve_one(space, 0, space.b.copy(), again) == state
+            assert_allclose(again, x, rtol=1e-9, atol=1e-12)
 
 
 def test_a_contact_that_nothing_moves_gets_no_force():
