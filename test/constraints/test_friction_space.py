@@ -16,6 +16,12 @@ from rbd_ros.constraints.friction_space import (
     refresh,
     residual,
 )
+from rbd_ros.constraints.solvers.friction import (
+    ADMM_ALONE,
+    COMBINED,
+    solve_friction_space,
+    SWEEPS_ALONE,
+)
 
 
 def projection(w):
@@ -86,6 +92,29 @@ def test_the_best_forces_are_remembered():
     space.x[:] = 1e6
     refresh(space)
     assert 1e-10 < space.report[FLOOR] < 1e-7
+
+
+def test_what_is_not_solved_ends_with_the_best_forces():
+    rng = np.random.default_rng(5)
+    unsolved = 0
+    for _ in range(20):
+        problem = random_contacts(rng, 8, 6, 1e6)
+        for method in (COMBINED, SWEEPS_ALONE, ADMM_ALONE):
+            space, _ = scaled_space(problem)
+            if solve_friction_space(space, method, 25, 1e-10):
+                continue
+            unsolved += 1
+            best = space.best.copy()
+            assert (space.x == best).all()
+            refresh(space)
+            assert_allclose(residual(space), space.report[BEST], rtol=1e-3, atol=1e-9)
+    assert unsolved > 10
+
+
+def test_sweeps_alone_use_all_that_they_may():
+    for limit in (1, 2, 50):
+        found = solve_friction(stack()[0], 'sweeps', iterations=limit)
+        assert not found.converged and found.iterations == (limit, 0, 0)
 
 
 def test_a_hard_problem_without_a_solution_yet_has_no_certificate():

@@ -57,7 +57,10 @@ OWN = {
         'test/constraints/solvers/test_friction_sweeps.py',
         'test/constraints/solvers/test_friction_newton.py',
     ),
-    'rbd_ros/constraints/solvers/friction.py': ('test/constraints/test_friction_solution.py',),
+    'rbd_ros/constraints/solvers/friction.py': (
+        'test/constraints/test_friction_space.py',
+        'test/constraints/test_friction_solution.py',
+    ),
     'rbd_ros/constraints/solvers/friction_sweeps.py': (
         'test/constraints/solvers/test_friction_sweeps.py',
         'test/constraints/test_friction_solution.py',
