@@ -213,6 +213,7 @@ def correct_states(space: FrictionSpace) -> None:
             if x[i] < low or x[i] > high:
                 state[b] = OPEN
                 x[i] = low if x[i] < low else high
-        elif (x[i] <= low and u[i] < -floor) or (x[i] >= high and u[i] > floor):
+        elif (x[i] > low and u[i] > floor) or (x[i] < high and u[i] < -floor):
+            # Away from the bound that its velocity belongs to, or between both.
             state[b] = STICK
     refresh(space)

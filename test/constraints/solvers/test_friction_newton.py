@@ -138,3 +138,21 @@ def test_admm_does_not_need_newton():
         assert found.converged and found.iterations[:2] == (0, 0)
         expected = solve_friction(problem, tolerance=1e-12)
         assert_allclose(found.velocity, expected.velocity, atol=1e-7)
+
+
+def test_states_of_several_rows_are_corrected():
+    """A contact and three rows, all of them free or all at their bounds in the beginning."""
+    rng = np.random.default_rng(4)
+    for _ in range(10):
+        J = rng.normal(size=(6, 30))
+        problem = friction_problem(
+            J @ J.T / 30.0, rng.normal(size=6), [0.5], [0.0, -0.2, -np.inf], [np.inf, 0.2, np.inf]
+        )
+        expected = solve_friction(problem, 'sweeps', tolerance=1e-12)
+        assert expected.converged
+        for state in (OPEN, STICK):
+            space, scale = space_of(problem)
+            space.state[:] = state
+            refresh(space)
+            assert newton(space, 30)
+            assert_allclose(scale * space.x, expected.force, atol=1e-8)
