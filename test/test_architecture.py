@@ -81,7 +81,7 @@ IMPORT_BY_NAME = {
 
 # How loops over data become machine code, and what they work on; it knows no robot.
 LOOPS = {'rbd_ros.compiler.loops'}
-SINGLE_MODULES = {'contact': LOOPS, 'simulation': LOOPS, 'nodes': LOOPS}
+SINGLE_MODULES = {'contact': LOOPS, 'constraints': LOOPS, 'simulation': LOOPS, 'nodes': LOOPS}
 
 # What launch files may know of nodes: their declarations, which import nothing heavy.
 DECLARATIONS = 'rbd_ros.nodes.common.interface'

@@ -1,8 +1,16 @@
 """Constraints as rows of one problem, and solvers of it, chosen and not built in (book 11.5).
 
-No shapes are here, and no detection of contacts.
+No shapes are here, and no detection of contacts. Friction has a problem of its own: friction.py,
+and friction_space.py as its compiled solvers see it.
 """
 
+from rbd_ros.constraints.friction import (
+    friction_problem,
+    FrictionProblem,
+    Residuals,
+    residuals,
+)
+from rbd_ros.constraints.friction_solution import FrictionSolution, solve_friction
 from rbd_ros.constraints.lcp import infeasibility, solve_lcp
 from rbd_ros.constraints.minimal_set import (
     disc_contacts,
@@ -21,18 +29,24 @@ from rbd_ros.constraints.unilateral import (
 
 __all__ = [
     'ContactState',
+    'FrictionProblem',
+    'FrictionSolution',
     'GaussSolution',
     'InfeasibleContactError',
     'LcpSolution',
     'NotSolvedError',
     'PenetrationError',
+    'Residuals',
     'TransitionError',
     'UnilateralConstraint',
     'contact_state',
     'disc_contacts',
+    'friction_problem',
     'infeasibility',
     'minimal_contact_set',
     'positively_dependent',
+    'residuals',
+    'solve_friction',
     'solve_gauss',
     'solve_lcp',
 ]

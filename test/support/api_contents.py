@@ -136,6 +136,8 @@ MODULES = {
     ),
     'constraints': (
         'rbd_ros.constraints.lcp',
+        'rbd_ros.constraints.friction',
+        'rbd_ros.constraints.friction_solution',
         'rbd_ros.constraints.solvers.gauss',
         'rbd_ros.constraints.unilateral',
         'rbd_ros.constraints.minimal_set',
@@ -220,6 +222,7 @@ NOT_FOR_USERS = {
     'rbd_ros.simulation.adaptive:Counted': 'a part of it',
     'rbd_ros.simulation.adaptive:StepControl': 'a part of it',
     'rbd_ros.simulation.contact_points:ContactPoints': 'a part of `EventDrivenSimulator`',
+    'rbd_ros.constraints.friction_solution:scaled_space': 'what compiled loops solve',
     'rbd_ros.constraints.minimal_set:normal_screws': 'a part of `minimal_contact_set`',
     'rbd_ros.spatial.planar_vectors:vector2': 'checks of arguments',
     'rbd_ros.spatial.planar_vectors:dot2': 'arithmetic of its file',

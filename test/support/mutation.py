@@ -52,6 +52,34 @@ OWN = {
     'rbd_ros/collision/mesh_triangles.py': ('test/collision/test_solids.py',),
     'rbd_ros/collision/surfaces.py': ('test/collision/test_environment.py',),
     'rbd_ros/collision/world_objects.py': ('test/collision/test_world_file.py',),
+    'rbd_ros/constraints/friction_solution.py': (
+        'test/constraints/test_friction_space.py',
+        'test/constraints/test_friction_solution.py',
+    ),
+    'rbd_ros/constraints/friction_space.py': (
+        'test/constraints/test_friction_space.py',
+        'test/constraints/test_friction_solution.py',
+        'test/constraints/solvers/test_friction_sweeps.py',
+        'test/constraints/solvers/test_friction_newton.py',
+    ),
+    'rbd_ros/constraints/solvers/friction.py': (
+        'test/constraints/test_friction_space.py',
+        'test/constraints/test_friction_solution.py',
+    ),
+    'rbd_ros/constraints/solvers/friction_sweeps.py': (
+        'test/constraints/solvers/test_friction_sweeps.py',
+        'test/constraints/test_friction_solution.py',
+    ),
+    'rbd_ros/constraints/solvers/friction_newton.py': (
+        'test/constraints/solvers/test_friction_newton.py',
+        'test/constraints/test_friction_solution.py',
+    ),
+    'rbd_ros/constraints/solvers/friction_admm.py': (
+        'test/constraints/test_friction_space.py',
+        'test/constraints/solvers/test_friction_newton.py',
+        'test/constraints/test_friction_solution.py',
+    ),
+    'rbd_ros/constraints/solvers/dense.py': ('test/constraints/solvers/test_friction_systems.py',),
     'rbd_ros/constraints/solvers/gauss.py': (
         'test/constraints/solvers/test_gauss.py',
         'test/constraints/test_lcp.py',

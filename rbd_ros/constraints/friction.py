@@ -1,0 +1,215 @@
+"""Contact with Coulomb friction: the unrelaxed Signorini-Coulomb problem, its residuals.
+
+    v = G lambda + g,    K_mu contains lambda,    v + Phi(v) in the dual cone,
+    lambda . (v + Phi(v)) = 0,    Phi(v) = (|(mu_1 v_1, mu_2 v_2)|, 0, 0)              (De Saxce)
+
+For each contact, normal first; K_mu is the set of lambda_n >= |(lambda_1 / mu_1, lambda_2 /
+mu_2)|. It says that contacts do not penetrate, do not pull, and push only where they do not open;
+that friction is as large as the cone allows where a contact slides, and dissipates most there.
+Forces may be impulses [N s] with velocities [m/s], or forces [N] with accelerations [m/s^2]. No
+shapes and no robots are here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+#: Asymmetry, or negative eigenvalues, of G that count as rounding, as part of its largest element.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class FrictionProblem:
+    """Contacts with friction, and further rows between bounds; see `friction_problem`.
+
+    :param G: velocities per force, (3n + m, 3n + m), symmetric and positive-semidefinite
+    :param g: velocities without forces, (3n + m,)
+    :param friction: coefficients along both tangents, (n, 2)
+    :param low: least force of each further row, (m,)
+    :param high: largest force of each further row, (m,)
+    :param compliance: velocity that a force makes a contact or row give way by, (3n + m,)
+    """
+
+    G: Array
+    g: Array
+    friction: Array
+    low: Array
+    high: Array
+    compliance: Array
+
+    @property
+    def contacts(self) -> int:
+        """Return the number of contacts n."""
+        return len(self.friction)
+
+    def velocity(self, force: ArrayLike) -> Array:
+        """Velocities v = G lambda + g, (3n + m,).
+
+        :param force: forces lambda, (3n + m,)
+
+        >>> from rbd_ros.constraints import friction_problem
+        >>> friction_problem(np.eye(3), [-1.0, 0.5, 0.0], [0.3]).velocity([1.0, -0.3, 0.0])
+        array([0. , 0.2, 0. ])
+        """
+        v: Array = self.G @ np.asarray(force, dtype=float) + self.g
+        return v
+
+
+class Residuals(NamedTuple):
+    """How far forces are from solving a problem; all zero for a solution.
+
+    As ContactBench defines them, maxima over contacts. With compliance R, v is v + R lambda.
+
+    :param signorini: |v_n lambda_n|
+    :param conic: |v . lambda|; not zero where a contact slides
+    :param contact: |lambda . (v + Phi(v))|, of the nonlinear complementarity problem
+    :param cone: distance of lambda from its friction cone, as far as its boundary is along the
+        normal: max(0, |(lambda_1 / mu_1, lambda_2 / mu_2)| - lambda_n)
+    :param dual: likewise of v + Phi(v) from the dual cone: max(0, -v_n)
+    :param rows: of further rows, distance of the force from its bounds, or of the velocity from
+        what it may be at that force
+    """
+
+    signorini: float
+    conic: float
+    contact: float
+    cone: float
+    dual: float
+    rows: float
+
+
+def friction_problem(
+    G: ArrayLike,
+    g: ArrayLike,
+    friction: ArrayLike,
+    low: Optional[ArrayLike] = None,
+    high: Optional[ArrayLike] = None,
+    compliance: ArrayLike = 0.0,
+) -> FrictionProblem:
+    """Check a problem of n contacts and m further rows.
+
+    Restitution is the caller's: it is in g.
+
+    :param G: velocities per force, (3n + m, 3n + m) [1/kg]; normal, tangent, tangent of each
+        contact, then the further rows
+    :param g: velocities without forces, (3n + m,) [m/s]
+    :param friction: coefficients, (n,) or along both tangents (n, 2)
+    :param low: least force of each further row, (m,): 0 for a joint limit or a frictionless
+        contact, -inf for a loop, minus the friction force for dry friction of a joint; zero if
+        left out
+    :param high: largest force of each further row, (m,): inf if left out
+    :param compliance: velocity by force that contacts and rows give way with, one number or
+        (3n + m,) [1/kg]
+    :raises ValueError: for wrong shapes, NaN, a matrix that is not symmetric and
+        positive-semidefinite, negative friction or compliance, bounds in the wrong order
+
+    >>> from rbd_ros.constraints import friction_problem
+    >>> problem = friction_problem(np.eye(3), [-1.0, 0.5, 0.0], [0.3])
+    >>> problem.contacts
+    1
+    """
+    matrix, free = np.array(G, dtype=float), np.array(g, dtype=float)
+    mu = np.array(friction, dtype=float)
+    if mu.ndim == 1:
+        mu = np.stack([mu, mu], axis=1)
+    if mu.ndim != 2 or mu.shape[1] != 2:
+        raise ValueError(f'friction must have shape (n,) or (n, 2), got {np.shape(friction)}')
+    rows = len(free) - 3 * len(mu) if free.ndim == 1 else -1
+    if rows < 0 or matrix.shape != (len(free), len(free)):
+        raise ValueError(
+            f'G must have shape (3n + m, 3n + m) and g (3n + m,) for n = {len(mu)} contacts, got '
+            f'{matrix.shape} and {free.shape}'
+        )
+    bounds = []
+    for name, given, default in (('low', low, 0.0), ('high', high, np.inf)):
+        bound = np.full(rows, default) if given is None else np.array(given, dtype=float)
+        if bound.shape != (rows,):
+            raise ValueError(f'{name} must have shape ({rows},), got {bound.shape}')
+        bounds.append(bound)
+    try:
+        soft = np.broadcast_to(np.asarray(compliance, dtype=float), free.shape).copy()
+    except ValueError:
+        raise ValueError(
+            f'compliance must be one number or have shape {free.shape}, got {np.shape(compliance)}'
+        ) from None
+    for name, each in (('G', matrix), ('g', free), ('friction', mu), ('compliance', soft)):
+        if not np.isfinite(each).all():
+            raise ValueError(f'{name} must be finite')
+    if (
+        not (bounds[0] <= bounds[1]).all()
+        or (bounds[0] == np.inf).any()
+        or (bounds[1] == -np.inf).any()
+    ):
+        raise ValueError('low must not be above high, and a force of each row must be possible')
+    if (mu < 0.0).any():
+        raise ValueError(
+            f'friction of contact {int(np.argmax((mu < 0.0).any(axis=1)))} is negative'
+        )
+    if (soft < 0.0).any():
+        raise ValueError(f'compliance of row {int(np.argmax(soft < 0.0))} is negative')
+    scale = _scale(matrix)
+    scaled = matrix * scale * scale[:, None]
+    if not np.allclose(scaled, scaled.T, rtol=0.0, atol=ROUNDING):
+        raise ValueError('G must be symmetric')
+    if len(scaled) and np.linalg.eigvalsh(scaled)[0] < -ROUNDING * len(scaled):
+        raise ValueError('G must be positive-semidefinite, as every J H^-1 J^T is')
+    return FrictionProblem(0.5 * (matrix + matrix.T), free, mu, bounds[0], bounds[1], soft)
+
+
+def _scale(matrix: Array) -> Array:
+    """Factors that make ones of the diagonal, but for zeros."""
+    diagonal = np.abs(np.diag(matrix))
+    largest = float(diagonal.max(initial=0.0)) or 1.0
+    return 1.0 / np.sqrt(np.where(diagonal > 1e-24 * largest, diagonal, largest))
+
+
+def residuals(problem: FrictionProblem, force: ArrayLike) -> Residuals:
+    """How far forces are from solving a problem.
+
+    :param force: forces lambda, (3n + m,)
+    :raises ValueError: for forces of another shape
+
+    >>> from rbd_ros.constraints import friction_problem, residuals
+    >>> problem = friction_problem(np.eye(3), [-1.0, 0.5, 0.0], [0.3])
+    >>> residuals(problem, [1.0, -0.3, 0.0]).contact < 1e-15
+    True
+    """
+    found = np.asarray(force, dtype=float)
+    if found.shape != problem.g.shape:
+        raise ValueError(f'force must have shape {problem.g.shape}, got {found.shape}')
+    v = problem.velocity(found) + problem.compliance * found
+    n, mu = problem.contacts, problem.friction
+    forces, velocities = found[: 3 * n].reshape(n, 3), v[: 3 * n].reshape(n, 3)
+    shift = np.linalg.norm(mu * velocities[:, 1:], axis=1)
+    conic = (forces * velocities).sum(axis=1)
+    normal = forces[:, 0]
+    # Friction where there is none cannot be expressed along the normal: its size counts then.
+    parts = np.divide(forces[:, 1:], mu, out=forces[:, 1:].copy(), where=mu > 0.0)
+    cone = np.linalg.norm(parts, axis=1) - normal
+    return Residuals(
+        _largest(velocities[:, 0] * normal),
+        _largest(conic),
+        _largest(conic + normal * shift),
+        _largest(np.maximum(cone, 0.0)),
+        _largest(np.maximum(-velocities[:, 0], 0.0)),
+        _largest(_row_residuals(problem, found[3 * n :], v[3 * n :])),
+    )
+
+
+def _largest(x: Array) -> float:
+    return float(np.abs(x).max(initial=0.0))
+
+
+def _row_residuals(problem: FrictionProblem, force: Array, velocity: Array) -> Any:
+    outside = np.maximum(problem.low - force, 0.0) + np.maximum(force - problem.high, 0.0)
+    # At a lower bound a row may open, at an upper one the other way; between, it may not move. A
+    # distance from the bound counts as well: forces are those of the bound up to rounding.
+    up = np.minimum(np.maximum(velocity, 0.0), np.maximum(force - problem.low, 0.0))
+    down = np.minimum(np.maximum(-velocity, 0.0), np.maximum(problem.high - force, 0.0))
+    return np.maximum(outside, np.maximum(up, down))

@@ -1,0 +1,179 @@
+"""Frictional contact problems as compiled loops see them: rows and cones, and room to work in.
+
+Scaled with D = diag(1, mu_1, mu_2) of every contact, each friction cone is the Lorentz cone
+|x_t| <= x_n, which is its own dual, whatever the friction; contacts and rows are scaled once more,
+so that the largest element of their diagonal block is one. With u = A x + b the problem is
+
+    contacts:  K contains x,  u + (|u_t|, 0, 0),  and they are orthogonal           (De Saxce)
+    rows:      x in [low, high],  u = 0 between,  u >= 0 at low,  u <= 0 at high
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbd_ros.compiler.loops import compiled, floats, integers
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: States of contacts; a row that is between its bounds sticks, one at a bound is open.
+OPEN, STICK, SLIDE = 0, 1, 2
+
+#: Where in `report` which number is.
+RESIDUAL, FLOOR, BEST, SWEEPS, NEWTON_STEPS, ADMM_STEPS, TOLERANCE = 0, 1, 2, 3, 4, 5, 6
+
+#: A diagonal element smaller than this part of the block's largest is a rounding error.
+IMMOVABLE = 1e-14
+
+#: Unit of rounding.
+EPSILON = 2.220446049250313e-16
+
+
+class FrictionSpace(NamedTuple):
+    """A scaled problem of n contacts and m rows, N = 3n + m, and its solution.
+
+    :param A: matrix of the scaled problem, compliance included
+    :param b: scaled velocities without forces, of elements of at most one
+    :param low: least force of each row; may be -inf
+    :param high: largest force of each row; may be inf
+    :param x: scaled forces: the start, then the result
+    :param u: scaled velocities A x + b
+    :param best: the best forces so far
+    :param state: OPEN, STICK or SLIDE, of contacts and rows
+    :param direction: unit vector along the sliding velocity of each contact
+    :param slip: sliding velocity by friction force of each contact, for the next sweep
+    :param report: residual and so on, see above
+    :param factor: matrix that ADMM factorises, or the Jacobian of Newton's method
+    :param z: forces that ADMM has projected
+    :param y: velocities that belong to them
+    :param shift: De Saxce's term of each contact, as ADMM takes it
+    :param step: right-hand side, then solution
+    :param unknown: contact or row, and which part of it, for each unknown of Newton's method
+    :param at: first row of A that an unknown is made of, and how many; the same of its equation
+    :param basis: what an unknown adds to x
+    :param test: what of u its equation is made of
+    """
+
+    A: FloatArray = floats('N', 'N')
+    b: FloatArray = floats('N')
+    low: FloatArray = floats('m')
+    high: FloatArray = floats('m')
+    x: FloatArray = floats('N')
+    u: FloatArray = floats('N')
+    best: FloatArray = floats('N')
+    state: IntArray = integers('blocks')
+    direction: FloatArray = floats('n', 2)
+    slip: FloatArray = floats('n')
+    report: FloatArray = floats(8)
+    factor: FloatArray = floats('N', 'N')
+    z: FloatArray = floats('N')
+    y: FloatArray = floats('N')
+    shift: FloatArray = floats('n')
+    step: FloatArray = floats('N')
+    unknown: IntArray = integers('N', 2)
+    at: IntArray = integers('N', 4)
+    basis: FloatArray = floats('N', 3)
+    test: FloatArray = floats('N', 3)
+
+
+@compiled
+def refresh(space: FrictionSpace) -> None:
+    """Find u = A x + b, and how large its rounding errors may be."""
+    A, b, x, u = space.A, space.b, space.x, space.u
+    largest = 0.0
+    for i in range(len(x)):
+        row = A[i]
+        total, size = b[i], abs(b[i])
+        for j in range(len(x)):
+            term = row[j] * x[j]
+            total += term
+            size += abs(term)
+        u[i] = total
+        largest = max(largest, size)
+    space.report[FLOOR] = 4.0 * EPSILON * largest
+
+
+@compiled
+def clamp(value: float, low: float, high: float) -> float:
+    """Return the number in an interval that is nearest to a value."""
+    return min(max(value, low), high)
+
+
+@compiled
+def contact_residual(x: FloatArray, u: FloatArray, i: int) -> float:
+    """How far a contact is from solving its law: x less the projection of x - u - (|u_t|, 0, 0).
+
+    :param x: scaled forces
+    :param u: scaled velocities
+    :param i: first row of the contact
+    """
+    s = math.sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
+    d = u[i] + s
+    w, w_1, w_2 = x[i] - d, x[i + 1] - u[i + 1], x[i + 2] - u[i + 2]
+    length = math.sqrt(w_1 * w_1 + w_2 * w_2)
+    # What is known exactly is not found as a difference: forces may be large, velocities small.
+    if length <= w:
+        return math.sqrt(d * d + s * s)
+    if length <= -w:
+        return math.sqrt(x[i] * x[i] + x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
+    part = 0.5 * (w + length)
+    e, e_1, e_2 = x[i] - part, x[i + 1] - part * w_1 / length, x[i + 2] - part * w_2 / length
+    return math.sqrt(e * e + e_1 * e_1 + e_2 * e_2)
+
+
+@compiled
+def residual(space: FrictionSpace) -> float:
+    """Largest residual of contacts and rows; remembers the best forces.
+
+    :return: zero for a solution, in units of the largest velocity without forces
+    """
+    x, u = space.x, space.u
+    contacts = len(space.slip)
+    worst = 0.0
+    for c in range(contacts):
+        each = contact_residual(x, u, 3 * c)
+        # A residual that is no number is worse than any.
+        if not each <= worst:
+            worst = each
+    for k in range(len(space.low)):
+        i = 3 * contacts + k
+        each = abs(x[i] - clamp(x[i] - u[i], space.low[k], space.high[k]))
+        if space.low[k] <= x[i] - u[i] <= space.high[k]:
+            each = abs(u[i])
+        if not each <= worst:
+            worst = each
+    if worst < space.report[BEST]:
+        space.report[BEST] = worst
+        for i in range(len(x)):
+            space.best[i] = x[i]
+    space.report[RESIDUAL] = worst
+    return worst
+
+
+@compiled
+def is_solved(space: FrictionSpace) -> bool:
+    """Whether the forces are a solution to the tolerance; finds the velocities anew."""
+    refresh(space)
+    report = space.report
+    solved: bool = residual(space) <= max(report[TOLERANCE], report[FLOOR])
+    return solved
+
+
+@compiled
+def project(x: FloatArray, i: int) -> None:
+    """Replace a contact's force by the nearest one in the Lorentz cone."""
+    length = math.sqrt(x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
+    if length <= x[i]:
+        return
+    if length <= -x[i]:
+        x[i] = x[i + 1] = x[i + 2] = 0.0
+        return
+    part = 0.5 * (x[i] + length)
+    x[i] = part
+    x[i + 1] *= part / length
+    x[i + 2] *= part / length

@@ -1,0 +1,72 @@
+"""Solvers of frictional contact, and how they follow one another."""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.compiler.loops import compiled, entry_point, vector
+from rbd_ros.constraints.friction_space import (
+    BEST,
+    FrictionSpace,
+    is_solved,
+    TOLERANCE,
+)
+from rbd_ros.constraints.solvers.friction_admm import admm
+from rbd_ros.constraints.solvers.friction_newton import newton
+from rbd_ros.constraints.solvers.friction_sweeps import SETTLED, sweep_until
+
+#: Sweeps then Newton's method then ADMM; sweeps alone; ADMM alone.
+COMBINED, SWEEPS_ALONE, ADMM_ALONE = 0, 1, 2
+
+#: Most sweeps before an attempt of Newton's method, and how many attempts there are before ADMM.
+FEW_SWEEPS, ATTEMPTS = 30, 3
+
+#: Most steps of such an attempt.
+NEWTON_LIMIT = 20
+
+
+@compiled
+def solve_friction_space(space: FrictionSpace, method: int, limit: int, tolerance: float) -> bool:
+    """Solve from the forces x that are there; returns whether they are a solution in the end.
+
+    The result is in x and u, or the best there was.
+
+    :param method: COMBINED, SWEEPS_ALONE or ADMM_ALONE
+    :param limit: most sweeps, and most steps of ADMM
+    :param tolerance: see `solve_friction`
+    """
+    report = space.report
+    for k in range(len(report)):
+        report[k] = 0.0
+    report[BEST], report[TOLERANCE] = math.inf, tolerance
+    if is_solved(space):
+        return True
+    solved = False
+    if method == ADMM_ALONE:
+        solved = admm(space, limit, False)
+    else:
+        q, new = vector(3), vector(3)
+        if method == SWEEPS_ALONE:
+            # States are never asked: it goes on to the limit.
+            solved = sweep_until(space, limit, limit + 1, q, new)
+        else:
+            for attempt in range(ATTEMPTS):
+                # The second time, states that looked settled were not.
+                settled = SETTLED + 4 * attempt
+                if not solved:
+                    solved = sweep_until(space, min(limit, FEW_SWEEPS), settled, q, new)
+                if not solved:
+                    solved = newton(space, NEWTON_LIMIT)
+            if not solved:
+                solved = admm(space, limit, True)
+    if not solved and report[BEST] < math.inf:
+        for i in range(len(space.x)):
+            space.x[i] = space.best[i]
+        solved = is_solved(space)
+    return solved
+
+
+@entry_point
+def solve_space(space: FrictionSpace, method: int, limit: int, tolerance: float) -> int:
+    """`solve_friction_space`, as Python calls it."""
+    return 1 if solve_friction_space(space, method, limit, tolerance) else 0

@@ -1,0 +1,219 @@
+"""Newton's method for frictional contact, with the states of contacts as active set.
+
+Of open contacts there are no unknowns. A sticking one has its force, with u = 0; a sliding one has
+its normal force and the angle of its direction, with u_n = 0 and no velocity across the direction.
+It converges quadratically, to the precision of the numbers, once states are right; each step also
+corrects them, but nothing is promised from afar.
+
+Where contacts are redundant, the matrix is singular but the equations are consistent: a little on
+its diagonal leaves forces among which it cannot choose near where they are.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.constraints.friction_space import (
+    BEST,
+    FLOOR,
+    FrictionSpace,
+    IMMOVABLE,
+    NEWTON_STEPS,
+    OPEN,
+    refresh,
+    residual,
+    SLIDE,
+    STICK,
+    TOLERANCE,
+)
+from rbd_ros.constraints.solvers.dense import solve_leading
+
+#: Added to the diagonal, whose largest element is one in each block.
+PROXIMAL = 1e-11
+
+#: Steps in a row that do not improve the best forces, and end the attempt.
+PATIENCE = 3
+
+#: Largest turn of a sliding direction in one step [rad].
+LARGEST_TURN = 0.7
+
+
+@compiled
+def newton(space: FrictionSpace, limit: int) -> bool:
+    """Attempt to solve from forces and states as they are; returns whether it is solved.
+
+    :param limit: most steps
+    """
+    report, x = space.report, space.x
+    before, tried = math.inf, 0
+    for _ in range(limit):
+        count = list_unknowns(space)
+        assemble(space, count)
+        solve_leading(space.factor, space.step, count)
+        apply(space, count)
+        report[NEWTON_STEPS] += 1.0
+        refresh(space)
+        now = residual(space)
+        if now <= max(report[TOLERANCE], report[FLOOR]):
+            return True
+        correct_states(space)
+        tried = 0 if now < 0.5 * before else tried + 1
+        before = min(before, now)
+        if tried > PATIENCE or not now < math.inf:
+            break
+    # From the best forces, whoever goes on.
+    if report[BEST] < math.inf:
+        for i in range(len(x)):
+            x[i] = space.best[i]
+    refresh(space)
+    return False
+
+
+@compiled
+def add_unknown(space: FrictionSpace, k: int, block: int, part: int, row: int) -> int:
+    """Enter an unknown that is one element of x, with its element of u; returns the next number.
+
+    :param k: number of the unknown
+    :param block: contact, or row after all contacts
+    :param part: 0, or 1 for the turn of a sliding direction
+    :param row: the element
+    """
+    unknown, at = space.unknown[k], space.at[k]
+    unknown[0], unknown[1] = block, part
+    at[0], at[1], at[2], at[3] = row, 1, row, 1
+    space.basis[k, 0] = space.test[k, 0] = 1.0
+    return k + 1
+
+
+@compiled
+def list_unknowns(space: FrictionSpace) -> int:
+    """List unknowns and equations of the present states; returns their number."""
+    state, A = space.state, space.A
+    contacts, k = len(space.slip), 0
+    for c in range(contacts):
+        i = 3 * c
+        if state[c] == STICK:
+            for r in range(3):
+                if A[i + r, i + r] > IMMOVABLE:
+                    k = add_unknown(space, k, c, 0, i + r)
+        elif state[c] == SLIDE:
+            w_1, w_2 = space.direction[c, 0], space.direction[c, 1]
+            # A larger normal force brings its friction with it.
+            space.basis[k, 1], space.basis[k, 2] = -w_1, -w_2
+            k = add_unknown(space, k, c, 0, i)
+            space.at[k - 1, 1] = 3
+            # Across the direction: a force and the velocity there.
+            k = add_unknown(space, k, c, 1, i + 1)
+            space.at[k - 1, 1] = space.at[k - 1, 3] = 2
+            space.basis[k - 1, 0], space.basis[k - 1, 1] = w_2, -w_1
+            space.test[k - 1, 0], space.test[k - 1, 1] = w_2, -w_1
+    for r in range(len(space.low)):
+        i = 3 * contacts + r
+        if state[contacts + r] == STICK and A[i, i] > IMMOVABLE:
+            k = add_unknown(space, k, contacts + r, 0, i)
+    return k
+
+
+@compiled
+def assemble(space: FrictionSpace, count: int) -> None:
+    """Find the Jacobian and the right-hand side.
+
+    :param count: number of unknowns
+    """
+    A, u, x, J = space.A, space.u, space.x, space.factor
+    largest = 0.0
+    for i in range(len(x)):
+        largest = max(largest, abs(x[i]))
+    for a in range(count):
+        row, rows = space.at[a, 2], space.at[a, 3]
+        test = space.test[a]
+        total = 0.0
+        for r in range(rows):
+            total += test[r] * u[row + r]
+        space.step[a] = -total
+        into = J[a]
+        for b in range(count):
+            column, columns = space.at[b, 0], space.at[b, 1]
+            basis = space.basis[b]
+            total = 0.0
+            for r in range(rows):
+                for s in range(columns):
+                    total += test[r] * A[row + r, column + s] * basis[s]
+            into[b] = total
+        into[a] += PROXIMAL
+        if space.unknown[a, 1] == 1:
+            # The direction turns under the velocity as well.
+            c = space.unknown[a, 0]
+            speed = space.direction[c, 0] * u[row] + space.direction[c, 1] * u[row + 1]
+            into[a] += max(speed, 0.0) / max(x[3 * c], 1e-12 * largest, 1e-300)
+
+
+@compiled
+def apply(space: FrictionSpace, count: int) -> None:
+    """Add the step to the forces, and keep sliding ones on the boundary of their cones.
+
+    :param count: number of unknowns
+    """
+    x, state = space.x, space.state
+    contacts = len(space.slip)
+    for c in range(contacts):
+        if state[c] == OPEN:
+            x[3 * c] = x[3 * c + 1] = x[3 * c + 2] = 0.0
+    for k in range(count):
+        c = space.unknown[k, 0]
+        change = space.step[k]
+        if c >= contacts or state[c] == STICK:
+            x[space.at[k, 0]] += change
+        elif space.unknown[k, 1] == 0:
+            x[3 * c] += change
+        else:
+            # It follows the normal force in the list, and that has been changed.
+            before = x[3 * c] - space.step[k - 1]
+            turn = change / before if before > 0.0 else 0.0
+            turn = min(max(turn, -LARGEST_TURN), LARGEST_TURN)
+            w_1, w_2 = space.direction[c, 0], space.direction[c, 1]
+            w_1, w_2 = (
+                w_1 * math.cos(turn) - w_2 * math.sin(turn),
+                w_2 * math.cos(turn) + w_1 * math.sin(turn),
+            )
+            size = math.sqrt(w_1 * w_1 + w_2 * w_2)
+            space.direction[c, 0], space.direction[c, 1] = w_1 / size, w_2 / size
+            x[3 * c + 1], x[3 * c + 2] = -x[3 * c] * w_1 / size, -x[3 * c] * w_2 / size
+
+
+@compiled
+def correct_states(space: FrictionSpace) -> None:
+    """Change the states that forces or velocities contradict."""
+    x, u, state = space.x, space.u, space.state
+    contacts = len(space.slip)
+    floor = space.report[FLOOR]
+    for c in range(contacts):
+        i = 3 * c
+        if state[c] == OPEN:
+            if u[i] < -floor and space.A[i, i] > IMMOVABLE:
+                state[c] = STICK
+            continue
+        if x[i] < 0.0:
+            state[c] = OPEN
+            x[i] = x[i + 1] = x[i + 2] = 0.0
+        elif state[c] == STICK:
+            length = math.sqrt(x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
+            if length > x[i]:
+                state[c] = SLIDE
+                for r in range(2):
+                    space.direction[c, r] = -x[i + 1 + r] / length
+                    x[i + 1 + r] *= x[i] / length
+        elif space.direction[c, 0] * u[i + 1] + space.direction[c, 1] * u[i + 2] < -floor:
+            state[c] = STICK
+    for k in range(len(space.low)):
+        i, b = 3 * contacts + k, contacts + k
+        low, high = space.low[k], space.high[k]
+        if state[b] == STICK:
+            if x[i] < low or x[i] > high:
+                state[b] = OPEN
+                x[i] = low if x[i] < low else high
+        elif (x[i] > low and u[i] > floor) or (x[i] < high and u[i] < -floor):
+            # Away from the bound that its velocity belongs to, or between both.
+            state[b] = STICK
+    refresh(space)

@@ -1,0 +1,180 @@
+"""Gauss-Seidel sweeps over contacts, each solved exactly while all others stay as they are.
+
+One contact is open, sticks or slides. A sliding force opposes the sliding velocity, u_t = -s x_t
+with s > 0, and the normal velocity is zero: that is maximum dissipation in the cone, not merely a
+force on its boundary. Eliminating x_n leaves (S + s 1) x_t = -p with S symmetric, and one equation
+|x_t(s)| = x_n(s) in one unknown, which is a quartic; at s = 0 the left side is the larger one
+(or it would stick), for large s the right one, so a root lies between, and is bracketed.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.constraints.friction_space import (
+    clamp,
+    FloatArray,
+    FLOOR,
+    FrictionSpace,
+    IMMOVABLE,
+    is_solved,
+    OPEN,
+    residual,
+    SLIDE,
+    STICK,
+    SWEEPS,
+    TOLERANCE,
+)
+
+#: Steps in which a root is doubled into its bracket, and found in it; a few are usual.
+ROOT_STEPS = 200
+
+#: Sweeps in which no contact changes its state before Newton's method takes over.
+SETTLED = 2
+
+
+@compiled
+def part_of(p: float, e: float) -> float:
+    """P / e, and zero where nothing is to be divided."""
+    return p / max(e, 1e-300) if p != 0.0 else 0.0
+
+
+@compiled
+def solve_one(space: FrictionSpace, c: int, q: FloatArray, x: FloatArray) -> int:
+    """Solve the problem of one contact; returns its state.
+
+    :param c: number of the contact
+    :param q: its velocity without its own force, (3,)
+    :param x: its force, the result, (3,)
+    """
+    A, i = space.A, 3 * c
+    a = A[i, i]
+    x[0] = x[1] = x[2] = 0.0
+    if q[0] >= 0.0 or a <= IMMOVABLE:
+        return OPEN
+    c_1, c_2 = A[i, i + 1], A[i, i + 2]
+    # Tangential velocities by tangential forces while the normal velocity is zero.
+    S_11 = A[i + 1, i + 1] - c_1 * c_1 / a
+    S_12 = A[i + 1, i + 2] - c_1 * c_2 / a
+    S_22 = A[i + 2, i + 2] - c_2 * c_2 / a
+    p_1, p_2 = q[1] - c_1 * q[0] / a, q[2] - c_2 * q[0] / a
+    # Along the principal axes of S.
+    mean, half = 0.5 * (S_11 + S_22), 0.5 * (S_11 - S_22)
+    radius = math.sqrt(half * half + S_12 * S_12)
+    e_1, e_2 = max(mean + radius, 0.0), max(mean - radius, 0.0)
+    u_1, u_2 = 1.0, 0.0
+    if radius > 0.0:
+        u_1, u_2 = S_12, radius - half
+        if half > 0.0:
+            u_1, u_2 = half + radius, S_12
+        size = math.sqrt(u_1 * u_1 + u_2 * u_2)
+        u_1, u_2 = u_1 / size, u_2 / size
+    p_1, p_2 = u_1 * p_1 + u_2 * p_2, u_1 * p_2 - u_2 * p_1
+    d_1, d_2 = u_1 * c_1 + u_2 * c_2, u_1 * c_2 - u_2 * c_1
+
+    x_1, x_2 = -part_of(p_1, e_1), -part_of(p_2, e_2)
+    x_n = -(q[0] + d_1 * x_1 + d_2 * x_2) / a
+    state = STICK
+    if x_1 * x_1 + x_2 * x_2 > x_n * x_n or x_n < 0.0:
+        state = SLIDE
+        low, high, s = 0.0, math.inf, space.slip[c]
+        if not 0.0 < s < math.inf:
+            s = max(e_1, 1e-3 * a)
+        for _ in range(ROOT_STEPS):
+            x_1, x_2 = -part_of(p_1, e_1 + s), -part_of(p_2, e_2 + s)
+            x_n = -(q[0] + d_1 * x_1 + d_2 * x_2) / a
+            length = math.sqrt(x_1 * x_1 + x_2 * x_2)
+            if length <= x_n:
+                high = s
+            else:
+                low = s
+            if length == x_n or high <= low * (1.0 + 4e-16):
+                break
+            # Newton's step for x_n / |x_t| = 1, which is nearly a line in s.
+            r_1, r_2 = -x_1 / max(e_1 + s, 1e-300), -x_2 / max(e_2 + s, 1e-300)
+            slope = -(d_1 * r_1 + d_2 * r_2) / a * length
+            slope -= x_n * part_of(x_1 * r_1 + x_2 * r_2, length)
+            change = part_of((length - x_n) * length, slope) if slope > 0.0 else math.inf
+            following = s + change
+            if not low < following < high:
+                following = 2.0 * s if high == math.inf else 0.5 * (low + high)
+            if abs(following - s) <= 1e-16 * s:
+                break
+            s = following
+        space.slip[c] = s
+        length = math.sqrt(x_1 * x_1 + x_2 * x_2)
+        x_n = max(x_n, 0.0)
+        if length > 0.0:
+            # Onto the boundary to the bit, and the direction of sliding for Newton's method.
+            space.direction[c, 0] = -(u_1 * x_1 - u_2 * x_2) / length
+            space.direction[c, 1] = -(u_2 * x_1 + u_1 * x_2) / length
+            x_1, x_2 = x_1 * (x_n / length), x_2 * (x_n / length)
+    x[0], x[1], x[2] = x_n, u_1 * x_1 - u_2 * x_2, u_2 * x_1 + u_1 * x_2
+    return state
+
+
+@compiled
+def sweep(space: FrictionSpace, q: FloatArray, new: FloatArray) -> bool:
+    """Solve each contact and each row once; returns whether all states are as before.
+
+    :param q: room, (3,)
+    :param new: room, (3,)
+    """
+    A, x, u, state = space.A, space.x, space.u, space.state
+    contacts, n = len(space.slip), len(x)
+    same = True
+    for c in range(contacts):
+        i = 3 * c
+        for r in range(3):
+            row = A[i + r]
+            q[r] = u[i + r] - row[i] * x[i] - row[i + 1] * x[i + 1] - row[i + 2] * x[i + 2]
+        found = solve_one(space, c, q, new)
+        same = same and found == state[c]
+        state[c] = found
+        f, f_1, f_2 = new[0] - x[i], new[1] - x[i + 1], new[2] - x[i + 2]
+        if f != 0.0 or f_1 != 0.0 or f_2 != 0.0:
+            first, second, third = A[i], A[i + 1], A[i + 2]
+            for j in range(n):
+                u[j] += f * first[j] + f_1 * second[j] + f_2 * third[j]
+        for r in range(3):
+            x[i + r] = new[r]
+    for k in range(len(space.low)):
+        i = 3 * contacts + k
+        effect = A[i]
+        if effect[i] <= IMMOVABLE:
+            continue
+        force = clamp(x[i] - u[i] / effect[i], space.low[k], space.high[k])
+        found = STICK if space.low[k] < force < space.high[k] else OPEN
+        same = same and found == state[contacts + k]
+        state[contacts + k] = found
+        change = force - x[i]
+        if change != 0.0:
+            for j in range(n):
+                u[j] += change * effect[j]
+        x[i] = force
+    return same
+
+
+@compiled
+def sweep_until(
+    space: FrictionSpace, limit: int, settled: int, q: FloatArray, new: FloatArray
+) -> bool:
+    """Sweep until the problem is solved or states have settled; returns whether it is solved.
+
+    :param limit: most sweeps
+    :param settled: how many sweeps may leave all states as they are
+    :param q: room, (3,)
+    :param new: room, (3,)
+    """
+    report = space.report
+    unchanged = 0
+    for _ in range(limit):
+        same = sweep(space, q, new)
+        report[SWEEPS] += 1.0
+        if residual(space) <= max(report[TOLERANCE], report[FLOOR]) and is_solved(space):
+            return True
+        unchanged = unchanged + 1 if same else 0
+        if unchanged >= settled:
+            return False
+    return False

@@ -1,0 +1,37 @@
+"""Linear systems of the friction solvers, against NumPy."""
+
+import numpy as np
+from numpy.testing import assert_allclose
+
+from rbd_ros.constraints.solvers.dense import cholesky, solve_cholesky, solve_leading
+
+
+def test_leading_part_of_a_system():
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 5, 12):
+        A, x = rng.normal(size=(n + 2, n + 2)), rng.normal(size=n + 2)
+        A[0, 0] = 0.0 if n > 1 else A[0, 0]  # pivoting is needed
+        expected = np.linalg.solve(A[:n, :n], x[:n])
+        rest = A[n:].copy(), x[n:].copy()
+        solve_leading(A, x, n)
+        assert_allclose(x[:n], expected, rtol=1e-10)
+        assert (A[n:] == rest[0]).all() and (x[n:] == rest[1]).all()
+
+
+def test_unknowns_without_equation_are_zero():
+    A, x = np.diag([2.0, 0.0, 4.0]), np.array([2.0, 0.0, 8.0])
+    solve_leading(A, x, 3)
+    assert_allclose(x, [1.0, 0.0, 2.0])
+
+
+def test_cholesky_reads_the_lower_half():
+    rng = np.random.default_rng(1)
+    for n in (1, 4, 9):
+        B = rng.normal(size=(n, n))
+        A, x = B @ B.T + np.eye(n), rng.normal(size=n)
+        expected = np.linalg.solve(A, x)
+        L = np.tril(A) + np.triu(np.full((n, n), 7.0), 1)
+        cholesky(L)
+        assert_allclose(np.tril(L), np.linalg.cholesky(A), rtol=1e-10, atol=1e-12)
+        solve_cholesky(L, x)
+        assert_allclose(x, expected, rtol=1e-9)

@@ -1,0 +1,136 @@
+"""Scaled problems: numbers of comparable size, residuals against a projection by hand."""
+
+import math
+
+import numpy as np
+from numpy.testing import assert_allclose
+from support.boxes_in_contact import random_contacts, stack
+
+from rbd_ros.constraints import friction_problem, solve_friction
+from rbd_ros.constraints.friction_solution import scaled_space
+from rbd_ros.constraints.friction_space import (
+    BEST,
+    contact_residual,
+    FLOOR,
+    project,
+    refresh,
+    residual,
+)
+from rbd_ros.constraints.solvers.friction import (
+    ADMM_ALONE,
+    COMBINED,
+    solve_friction_space,
+    SWEEPS_ALONE,
+)
+
+
+def projection(w):
+    """Nearest point of the Lorentz cone, by its three cases."""
+    size = np.linalg.norm(w[1:])
+    if size <= w[0]:
+        return w.copy()
+    if size <= -w[0]:
+        return np.zeros(3)
+    return 0.5 * (w[0] + size) * np.array([1.0, *(w[1:] / size)])
+
+
+def test_residuals_and_projections_of_any_contact():
+    rng = np.random.default_rng(0)
+    for _ in range(500):
+        x, u = rng.normal(size=3) * rng.choice([0.1, 1.0, 10.0]), rng.normal(size=3)
+        shifted = u + [np.linalg.norm(u[1:]), 0.0, 0.0]
+        expected = np.linalg.norm(x - projection(x - shifted))
+        assert_allclose(contact_residual(x, u, 0), expected, atol=1e-12)
+        there = np.array([7.0, 7.0, 7.0, *x])
+        project(there, 3)
+        assert_allclose(there, [7.0, 7.0, 7.0, *projection(x)], atol=1e-12)
+
+
+def test_residuals_of_small_velocities_under_large_forces_are_exact():
+    x, u = np.array([1e6, 1e5, -1e5]), np.array([3e-12, 4e-12, 0.0])
+    assert_allclose(contact_residual(x, u, 0), math.hypot(7e-12, 4e-12), rtol=1e-9)
+
+
+def test_blocks_have_ones_on_the_diagonal_and_velocities_are_at_most_one():
+    rng = np.random.default_rng(1)
+    for rough in (random_contacts(rng, 4, 12, 1e6), stack()[0]):
+        G = np.zeros((len(rough.g) + 2,) * 2)
+        G[:-2, :-2], G[-2:, -2:] = rough.G, np.diag([5.0, 0.0])
+        problem = friction_problem(
+            G, [*rough.g, 0.3, 0.0], rough.friction, [-1.0, 0.0], compliance=0.5
+        )
+        space, scale = scaled_space(problem)
+        n = problem.contacts
+        diagonal = np.diag(space.A)
+        assert_allclose(diagonal[: 3 * n].reshape(n, 3).max(axis=1), 1.0)
+        assert_allclose(diagonal[3 * n :], 1.0)
+        assert_allclose(np.abs(space.b).max(), 1.0)
+        # The cone stays a cone, and velocities are those of the problem.
+        for c in range(n):
+            expected = scale[3 * c] * problem.friction[c]
+            assert_allclose(scale[3 * c + 1 : 3 * c + 3], expected)
+        x = rng.normal(size=len(scale))
+        v = problem.velocity(scale * x) + problem.compliance * scale * x
+        unit = (space.A @ x + space.b) / (scale * v)
+        assert_allclose(unit, unit[0], rtol=1e-9)
+        assert_allclose(space.low * scale[3 * n :], problem.low)
+        assert len(space.state) == n + 2
+
+
+def test_the_best_forces_are_remembered():
+    space, _ = scaled_space(random_contacts(np.random.default_rng(2), 3, 9))
+    space.report[BEST] = math.inf
+    rng = np.random.default_rng(3)
+    least, best = math.inf, None
+    for _ in range(20):
+        space.x[:] = rng.normal(size=9)
+        refresh(space)
+        now = residual(space)
+        if now < least:
+            least, best = now, space.x.copy()
+        assert space.report[BEST] == least and (space.best == best).all()
+    space.x[:] = 1e6
+    refresh(space)
+    assert 1e-10 < space.report[FLOOR] < 1e-7
+
+
+def test_what_is_not_solved_ends_with_the_best_forces():
+    rng = np.random.default_rng(5)
+    unsolved = 0
+    for _ in range(20):
+        problem = random_contacts(rng, 8, 6, 1e6)
+        for method in (COMBINED, SWEEPS_ALONE, ADMM_ALONE):
+            space, _ = scaled_space(problem)
+            if solve_friction_space(space, method, 25, 1e-10):
+                continue
+            unsolved += 1
+            best = space.best.copy()
+            assert (space.x == best).all()
+            refresh(space)
+            assert_allclose(residual(space), space.report[BEST], rtol=1e-3, atol=1e-9)
+    assert unsolved > 10
+
+
+def test_sweeps_alone_use_all_that_they_may():
+    for limit in (1, 2, 50):
+        found = solve_friction(stack()[0], 'sweeps', iterations=limit)
+        assert not found.converged and found.iterations == (limit, 0, 0)
+
+
+def test_a_hard_problem_without_a_solution_yet_has_no_certificate():
+    """Two soft walls that face each other: one sweep does not solve it, but forces exist."""
+    wall = np.eye(3)
+    J = np.vstack([wall, wall * [[-1.0], [1.0], [1.0]]])
+    problem = friction_problem(J @ J.T, [-1.0, 0, 0, -1.0, 0, 0], [0.5, 0.5], compliance=0.1)
+    found = solve_friction(problem, 'sweeps', iterations=1)
+    assert not found.converged and found.certificate is None
+    assert solve_friction(problem).converged
+
+
+def test_admm_takes_tens_of_steps():
+    """As many as it takes here; a check too late or a penalty that stays takes more."""
+    rng = np.random.default_rng(4)
+    problems = [random_contacts(rng, 6, 24, 1e2) for _ in range(10)]
+    steps = [solve_friction(problem, 'admm').iterations[2] for problem in [*problems, stack()[0]]]
+    assert max(steps) <= 400 and np.median(steps) <= 150
+    assert all(step % 10 == 0 for step in steps)

@@ -1,0 +1,80 @@
+"""Contact problems with friction that are made by hand: free boxes on points, random ones."""
+
+import numpy as np
+
+from rbd_ros.constraints import friction_problem
+
+GRAVITY = 9.81
+
+
+def cross(p):
+    """Matrix of p x."""
+    return np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
+
+
+def boxes(bodies, contacts, velocity, step=1e-3, force=None):
+    """G, g and J of free boxes that touch at points with vertical normals.
+
+    :param bodies: mass [kg], lengths of edges (3,) [m] and centre (3,) [m] of each
+    :param contacts: number of the upper body, of the lower one or None for the ground, and point
+    :param velocity: angular, then linear velocity of each body, (6 * bodies,)
+    :param force: couple and force on each body besides gravity, (6 * bodies,)
+    """
+    n = 6 * len(bodies)
+    inverse, applied = np.zeros(n), np.zeros(n) if force is None else np.array(force, dtype=float)
+    for b, (mass, edges, _) in enumerate(bodies):
+        x, y, z = np.square(edges)
+        inverse[6 * b : 6 * b + 3] = 12.0 / mass / np.array([y + z, z + x, x + y])
+        inverse[6 * b + 3 : 6 * b + 6] = 1.0 / mass
+        applied[6 * b + 5] -= mass * GRAVITY
+    J = np.zeros((3 * len(contacts), n))
+    for c, (upper, lower, point) in enumerate(contacts):
+        for body, sign in ((upper, 1.0), (lower, -1.0)):
+            if body is not None:
+                arm = np.asarray(point) - bodies[body][2]
+                # v + w x r, normal first.
+                rows = np.hstack([-cross(arm), np.eye(3)])[[2, 0, 1]]
+                J[3 * c : 3 * c + 3, 6 * body : 6 * body + 6] = sign * rows
+    free = np.asarray(velocity) + step * inverse * applied
+    return J * inverse @ J.T, J @ free, J
+
+
+def face(points, size=0.2, height=0.0):
+    """Points of the face below a box, on a grid of sides or around its edge."""
+    if points == 4:
+        xy = [(-1, -1), (-1, 1), (1, -1), (1, 1)]
+    elif points == 8:
+        xy = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
+    else:
+        side = int(round(points**0.5))
+        xy = [(i, j) for i in np.linspace(-1, 1, side) for j in np.linspace(-1, 1, side)]
+    return [np.array([0.5 * size * x, 0.5 * size * y, height]) for x, y in xy]
+
+
+def box_on_plane(points, velocity=(0, 0, 0, 0, 0, 0), mu=0.4, mass=1.0, force=None, edge=0.2):
+    """Problem of a cube on a plane, and its J."""
+    body = (mass, (edge,) * 3, np.array([0.0, 0.0, 0.5 * edge]))
+    contacts = [(0, None, p) for p in face(points, edge)]
+    G, g, J = boxes([body], contacts, velocity, force=force)
+    return friction_problem(G, g, np.full(len(contacts), mu)), J
+
+
+def stack(below=1e-3, above=1e3, mu=0.5, velocity=(0.0,) * 12, force=None):
+    """Two cubes on top of each other, at eight points, and J."""
+    bodies = [
+        (below, (0.2,) * 3, np.array([0, 0, 0.1])),
+        (above, (0.2,) * 3, np.array([0, 0, 0.3])),
+    ]
+    contacts = [(0, None, p) for p in face(4)] + [(1, 0, p) for p in face(4, height=0.2)]
+    G, g, J = boxes(bodies, contacts, velocity, force=force)
+    return friction_problem(G, g, np.full(8, mu)), J
+
+
+def random_contacts(rng, contacts, freedoms, ratio=1.0, elliptic=True):
+    """Problem of contacts in random directions, inertias up to a ratio; v = 0 is possible."""
+    J = rng.normal(size=(3 * contacts, freedoms))
+    inertia = ratio ** rng.uniform(-0.5, 0.5, freedoms)
+    mu = rng.uniform(0.1, 1.0, (contacts, 2))
+    if not elliptic:
+        mu = mu[:, 0]
+    return friction_problem(J / inertia @ J.T, J @ rng.normal(size=freedoms), mu)
