@@ -1,7 +1,7 @@
 """Imports run one way, from nodes and cli at the top down to spatial, which knows nothing else.
 
-    spatial <- model <- algorithms <- robot <- contact, constraints <- simulation, control
-    <- nodes <- launching, demonstration <- cli
+    spatial <- model <- algorithms <- robot <- collision, contact, constraints <- simulation,
+    control <- nodes <- launching, demonstration <- cli
                                                                simulation <- fmi <- cli
 
 Of the nodes, launching knows only what they declare.
@@ -24,10 +24,19 @@ MAY_IMPORT = {
     'model': {'spatial'},
     'algorithms': {'spatial', 'model'},
     'robot': {'spatial', 'model', 'algorithms', 'compiler', 'resources'},
+    'collision': {'spatial', 'model'},
     'contact': {'spatial', 'model', 'algorithms', 'robot'},
-    'constraints': {'spatial', 'model', 'algorithms', 'robot'},
+    'constraints': {'spatial', 'model', 'algorithms', 'robot', 'collision'},
     'control': {'spatial', 'model', 'algorithms', 'robot', 'compiler'},
-    'simulation': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'constraints'},
+    'simulation': {
+        'spatial',
+        'model',
+        'algorithms',
+        'robot',
+        'collision',
+        'contact',
+        'constraints',
+    },
     'fmi': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'simulation', 'compiler'},
     'nodes': {
         'spatial',
@@ -80,7 +89,7 @@ IMPORT_BY_NAME = {
 
 # How loops over data become machine code, and what they work on; it knows no robot.
 LOOPS = {'rbd_ros.compiler.loops'}
-SINGLE_MODULES = {'contact': LOOPS, 'simulation': LOOPS, 'nodes': LOOPS}
+SINGLE_MODULES = {'collision': LOOPS, 'contact': LOOPS, 'simulation': LOOPS, 'nodes': LOOPS}
 
 # What launch files may know of nodes: their declarations, which import nothing heavy.
 DECLARATIONS = 'rbd_ros.nodes.common.interface'
@@ -180,6 +189,8 @@ def test_allowed_imports_have_no_cycle():
         ('rbd_ros.compiler.graph', 'from rbd_ros.model import Model'),
         ('rbd_ros.compiler.graph', 'from rbd_ros.spatial.scalar import sin'),
         ('rbd_ros.robot.robot', 'from rbd_ros.simulation import Simulator'),
+        ('rbd_ros.collision.shapes', 'from rbd_ros.contact import HalfSpace'),
+        ('rbd_ros.collision.shapes', 'from rbd_ros.robot import Robot'),
         ('rbd_ros.contact.ground', 'from rbd_ros.simulation import Simulator'),
         ('rbd_ros.constraints.lcp', 'from rbd_ros.simulation import Simulator'),
         ('rbd_ros.constraints.lcp', 'from rbd_ros.contact import HalfSpace'),

@@ -98,12 +98,8 @@ def box_box(
         # An edge that is nearly parallel to the face, and beyond it.
         separation, number = best_axis(size_a, size_b, pose, True, axis)
         if number < 6:
-            return face_contacts(
-                size_a, pose_a, size_b, pose_b, pose, number, axis, margin, found
-            )
-    feature = crossing_edges(
-        size_a, size_b, pose, (number - 6) // 3, (number - 6) % 3, axis, on_a
-    )
+            return face_contacts(size_a, pose_a, size_b, pose_b, pose, number, axis, margin, found)
+    feature = crossing_edges(size_a, size_b, pose, (number - 6) // 3, (number - 6) % 3, axis, on_a)
     turned(pose_a, axis, normal)
     placed(pose_a, on_a, point)
     return add(found, 0, feature, separation, margin, point, normal)

@@ -88,7 +88,7 @@ def add_inside(
     """Enter the contact of a capsule whose segment meets the box."""
     outward, local, point, edge, edge_step = vector(3), vector(3), vector(3), vector(3), vector(3)
     depth, feature = depth_of_segment(start, step, half, 1.0 if nearest else FAVOUR, outward)
-    count, radius = 0, size_a[0]
+    radius = size_a[0]
     if feature >= 6:
         k = feature - 6
         for r in range(3):

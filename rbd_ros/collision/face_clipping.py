@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import math
-
 from rbd_ros.collision.arrays import FloatArray, FoundPoints
 from rbd_ros.collision.vectors import add, placed, turned
 from rbd_ros.compiler.loops import compiled, matrix, vector
 
 #: Features of nearest points and edges are below (box_axes.py).
 FIRST_FEATURE = 729
+
+#: What an area must be larger by than another one to be chosen instead, as a factor, and a height
+#: be lower by [m]: of equal ones the first, so that rounding does not choose.
+LARGER, LOWER = 1.0 + 1e-9, 1e-13
 
 #: Columns of the polygon's vertices: both coordinates in the face, height, edge that follows.
 HEIGHT, EDGE = 2, 3
@@ -115,19 +117,19 @@ def choose(polygon: FloatArray, count: int, chosen: FloatArray) -> int:
         return count
     first, second, third, fourth = 0, 0, 0, 0
     for i in range(1, count):
-        if polygon[i, HEIGHT] < polygon[first, HEIGHT]:
+        if polygon[i, HEIGHT] < polygon[first, HEIGHT] - LOWER:
             first = i
     most = -1.0
     for i in range(count):
         x, y = polygon[i, 0] - polygon[first, 0], polygon[i, 1] - polygon[first, 1]
-        if x * x + y * y > most:
+        if x * x + y * y > LARGER * most:
             second, most = i, x * x + y * y
     most = -1.0
     for i in range(count):
-        if abs(area(polygon, first, second, i)) > most:
+        if abs(area(polygon, first, second, i)) > LARGER * most:
             third, most = i, abs(area(polygon, first, second, i))
     turn = -1.0 if area(polygon, first, second, third) < 0.0 else 1.0
-    most = -math.inf
+    most = -1.0
     for i in range(count):
         if i == first or i == second or i == third:
             continue
@@ -137,7 +139,7 @@ def choose(polygon: FloatArray, count: int, chosen: FloatArray) -> int:
             -turn * area(polygon, second, third, i),
             -turn * area(polygon, third, first, i),
         )
-        if added > most:
+        if added > most + (LARGER - 1.0) * abs(most):
             fourth, most = i, added
     chosen[0], chosen[1], chosen[2], chosen[3] = first, second, third, fourth
     return 4

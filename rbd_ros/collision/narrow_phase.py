@@ -115,9 +115,7 @@ def find_contacts(
     :return: how many were found; -1 for a pair that there is no function of
     """
     if kind_a <= kind_b:
-        return find_ordered(
-            kind_a, size_a, pose_a, kind_b, size_b, pose_b, margin, nearest, found
-        )
+        return find_ordered(kind_a, size_a, pose_a, kind_b, size_b, pose_b, margin, nearest, found)
     count = find_ordered(kind_b, size_b, pose_b, kind_a, size_a, pose_a, margin, nearest, found)
     for i in range(count):
         for r in range(3):

@@ -1,4 +1,4 @@
-"""Half-spaces against other shapes. The first shape is the plane: its outward normal is its z axis.
+"""Half-spaces against other shapes. The first one is the plane, its z axis the outward normal.
 
 Arguments of all pairs are those of `plane_sphere`.
 """

@@ -119,9 +119,7 @@ def contacts(
     )
 
 
-def distance(
-    shape_a: Shape, pose_a: ArrayLike, shape_b: Shape, pose_b: ArrayLike
-) -> Nearest:
+def distance(shape_a: Shape, pose_a: ArrayLike, shape_b: Shape, pose_b: ArrayLike) -> Nearest:
     """Signed distance of two shapes, with the points where they are nearest or deepest.
 
     Where they penetrate, it is the length of the minimum translation that parts them, with a
