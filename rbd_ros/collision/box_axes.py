@@ -184,6 +184,42 @@ def nearest_of_boxes(
 
 
 @compiled
+def deepest_vertex(
+    half_a: FloatArray,
+    half_b: FloatArray,
+    pose: FloatArray,
+    number: int,
+    separation: float,
+    normal: FloatArray,
+    on_a: FloatArray,
+) -> int:
+    """Point of the first box at the contact of a face with a vertex.
+
+    :param half_a: half lengths of the first box, (3,) [m]
+    :param half_b: half lengths of the second one, (3,) [m]
+    :param pose: its pose in coordinates of the first one, (12,)
+    :param number: axis that the face is normal to, 0 to 2 of the first box, 3 to 5 of the second
+    :param separation: gap along the normal [m]
+    :param normal: from the first box to the second, (3,)
+    :param on_a: the point; a result, (3,) [m]
+    :return: number of the features
+    """
+    local, point = vector(3), vector(3)
+    if number < 3:
+        for k in range(3):
+            upward = normal[0] * pose[k] + normal[1] * pose[3 + k] + normal[2] * pose[6 + k]
+            local[k] = -half_b[k] if upward >= 0.0 else half_b[k]
+        placed(pose, local, point)
+        along(point, normal, -separation, on_a)
+    else:
+        for k in range(3):
+            on_a[k] = half_a[k] if normal[k] >= 0.0 else -half_a[k]
+        along(on_a, normal, separation, point)
+        localised(pose, point, local)
+    return 27 * feature_of(on_a, half_a) + feature_of(local, half_b)
+
+
+@compiled
 def crossing_edges(
     half_a: FloatArray,
     half_b: FloatArray,

@@ -6,6 +6,7 @@ from rbd_ros.collision.arrays import FloatArray, FoundPoints
 from rbd_ros.collision.box_axes import (
     best_axis,
     crossing_edges,
+    deepest_vertex,
     nearest_of_boxes,
     relative_pose,
     SLACK,
@@ -95,11 +96,15 @@ def box_box(
         count = face_contacts(size_a, pose_a, size_b, pose_b, pose, number, axis, margin, found)
         if count > 0:
             return count
-        # An edge that is nearly parallel to the face, and beyond it.
+        # Rounding has cut off all of a face that only touches the border of the other one, or a
+        # face was favoured whose counterpart is beside it.
         separation, number = best_axis(size_a, size_b, pose, True, axis)
-        if number < 6:
-            return face_contacts(size_a, pose_a, size_b, pose_b, pose, number, axis, margin, found)
-    feature = crossing_edges(size_a, size_b, pose, (number - 6) // 3, (number - 6) % 3, axis, on_a)
+    if number < 6:
+        feature = deepest_vertex(size_a, size_b, pose, number, separation, axis, on_a)
+    else:
+        feature = crossing_edges(
+            size_a, size_b, pose, (number - 6) // 3, (number - 6) % 3, axis, on_a
+        )
     turned(pose_a, axis, normal)
     placed(pose_a, on_a, point)
     return add(found, 0, feature, separation, margin, point, normal)

@@ -88,7 +88,14 @@ def add_inside(
     """Enter the contact of a capsule whose segment meets the box."""
     outward, local, point, edge, edge_step = vector(3), vector(3), vector(3), vector(3), vector(3)
     depth, feature = depth_of_segment(start, step, half, 1.0 if nearest else FAVOUR, outward)
-    radius = size_a[0]
+    if feature < 6 and not nearest:
+        k = feature // 2
+        on_face = INSIDE + 10 * feature
+        count = add_on_face(start, step, size_a, half, pose, outward, k, on_face, margin, found)
+        if count > 0:
+            return count
+        # A face was favoured that the segment is beside of, or rounding says so.
+        depth, feature = depth_of_segment(start, step, half, 1.0, outward)
     if feature >= 6:
         k = feature - 6
         for r in range(3):
@@ -96,21 +103,14 @@ def add_inside(
             edge_step[r] = 0.0
         edge[k], edge_step[k] = -half[k], 2.0 * half[k]
         t, _ = nearest_of_segments(start, step, edge, edge_step)
-        along(start, step, t, local)
-        placed(pose, local, point)
-        return add_ball_at_solid(
-            point, radius, pose, outward, depth, INSIDE + feature, margin, found, 0
-        )
-    k = feature // 2
-    if nearest:
-        # Its deepest end, whose nearest point of the face may be beyond an edge of it.
-        along(start, step, 1.0 if outward[k] * step[k] < 0.0 else 0.0, local)
-        placed(pose, local, point)
-        return add_ball_at_solid(
-            point, radius, pose, outward, depth, INSIDE + feature, margin, found, 0
-        )
-    return add_on_face(
-        start, step, size_a, half, pose, outward, k, INSIDE + 10 * feature, margin, found
+    else:
+        # Its deepest end.
+        k = feature // 2
+        t = 1.0 if outward[k] * step[k] < 0.0 else 0.0
+    along(start, step, t, local)
+    placed(pose, local, point)
+    return add_ball_at_solid(
+        point, size_a[0], pose, outward, depth, INSIDE + feature, margin, found, 0
     )
 
 

@@ -1,10 +1,20 @@
 """Contact of any two shapes, in machine code: chooses the function of the pair.
 
 The kinds are numbered so that the function of a pair takes the shape of the lower number first.
+Numbers of points at most, each pair exact in distance and depth:
+
+    |          | sphere | capsule | box | cylinder |
+    |----------|--------|---------|-----|----------|
+    | plane    | 1      | 2       | 4   | 4        |
+    | sphere   | 1      | 1       | 1   | 1        |
+    | capsule  |        | 2       | 2   | none     |
+    | box      |        |         | 4   | none     |
+    | cylinder |        |         |     | none     |
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray
@@ -112,8 +122,14 @@ def find_contacts(
     :param margin: maximum gap of what is found [m]
     :param nearest: whether the point of minimum gap is exact, and others do not matter
     :param found: the points; a result
-    :return: how many were found; -1 for a pair that there is no function of
+    :return: how many were found, none if a pose is not finite; -1 for a pair that there is no
+        function of
     """
+    finite = 0.0
+    for r in range(12):
+        finite += pose_a[r] + pose_b[r]
+    if not math.isfinite(finite):
+        return 0
     if kind_a <= kind_b:
         return find_ordered(kind_a, size_a, pose_a, kind_b, size_b, pose_b, margin, nearest, found)
     count = find_ordered(kind_b, size_b, pose_b, kind_a, size_a, pose_a, margin, nearest, found)

@@ -32,7 +32,12 @@ class Plane:
 
     @property
     def half_sizes(self) -> Sizes:
-        """What compiled loops know of it: nothing, (3,)."""
+        """What compiled loops know of it: nothing, (3,).
+
+        >>> from rbd_ros.collision import Plane
+        >>> Plane().half_sizes
+        (0.0, 0.0, 0.0)
+        """
         return 0.0, 0.0, 0.0
 
 
@@ -56,7 +61,12 @@ class Sphere:
 
     @property
     def half_sizes(self) -> Sizes:
-        """What compiled loops know of it: its radius, (3,) [m]."""
+        """What compiled loops know of it: its radius, (3,) [m].
+
+        >>> from rbd_ros.collision import Sphere
+        >>> Sphere(0.1).half_sizes
+        (0.1, 0.0, 0.0)
+        """
         return self.radius, 0.0, 0.0
 
 
@@ -82,7 +92,12 @@ class Capsule:
 
     @property
     def half_sizes(self) -> Sizes:
-        """What compiled loops know of it: its radius and half its length, (3,) [m]."""
+        """What compiled loops know of it: its radius and half its length, (3,) [m].
+
+        >>> from rbd_ros.collision import Capsule
+        >>> Capsule(0.1, 0.6).half_sizes
+        (0.1, 0.3, 0.0)
+        """
         return self.radius, 0.5 * self.length, 0.0
 
 
@@ -108,7 +123,12 @@ class Box:
 
     @property
     def half_sizes(self) -> Sizes:
-        """What compiled loops know of it: half its lengths, (3,) [m]."""
+        """What compiled loops know of it: half its lengths, (3,) [m].
+
+        >>> from rbd_ros.collision import Box
+        >>> Box((0.4, 0.2, 0.6)).half_sizes
+        (0.2, 0.1, 0.3)
+        """
         return 0.5 * self.size[0], 0.5 * self.size[1], 0.5 * self.size[2]
 
 
@@ -134,7 +154,12 @@ class Cylinder:
 
     @property
     def half_sizes(self) -> Sizes:
-        """What compiled loops know of it: its radius and half its length, (3,) [m]."""
+        """What compiled loops know of it: its radius and half its length, (3,) [m].
+
+        >>> from rbd_ros.collision import Cylinder
+        >>> Cylinder(0.1, 0.6).half_sizes
+        (0.1, 0.3, 0.0)
+        """
         return self.radius, 0.5 * self.length, 0.0
 
 

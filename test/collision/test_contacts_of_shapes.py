@@ -18,15 +18,21 @@ def corners(points):
 
 
 def square(x, y, middle=(0.0, 0.0)):
-    return sorted((round(middle[0] + s * x, 9), round(middle[1] + t * y, 9))
-                  for s in (-1, 1) for t in (-1, 1))
+    return sorted(
+        (round(middle[0] + s * x, 9), round(middle[1] + t * y, 9))
+        for s in (-1, 1)
+        for t in (-1, 1)
+    )
 
 
 def test_a_box_rests_on_a_plane_by_the_four_vertices_below():
     tilted = at(0.2, 0.3, 0.249, rotation=about(2, 0.3))
     found = contacts(*GROUND, Box((1.0, 2.0, 0.5)), tilted)
-    vertices = [tilted[:3, :3] @ [0.5 * s, 1.0 * t, -0.25] + tilted[:3, 3]
-                for s in (-1, 1) for t in (-1, 1)]
+    vertices = [
+        tilted[:3, :3] @ [0.5 * s, 1.0 * t, -0.25] + tilted[:3, 3]
+        for s in (-1, 1)
+        for t in (-1, 1)
+    ]
     assert corners(found.points_b) == corners(vertices)
     assert_allclose(found.points_a[:, 2], 0.0, atol=1e-15)
     assert_allclose(found.gap, -0.001, atol=1e-15)
@@ -155,7 +161,7 @@ def test_parallel_capsules_touch_where_they_are_side_by_side():
 @every_pair
 def test_points_are_within_the_margin_and_a_gap_apart(pair):
     rng, most = np.random.default_rng(1), 0
-    for number in range(500):
+    for _ in range(500):
         a, pose_a, b, pose_b = scene(pair, rng, near=True)
         margin = rng.choice([0.0, 0.1, 1.0])
         found = contacts(a, pose_a, b, pose_b, margin)
@@ -187,8 +193,10 @@ def test_what_is_nearest_is_a_contact(pair):
         if gap <= margin:
             seen += 1
             least = found.gap.min()
-            assert gap / 0.9 - 1e-4 <= least <= gap + 1e-3 * abs(gap) + 1e-12 if gap < 0 else (
-                abs(least - gap) <= 1e-3 * gap
+            assert (
+                gap / 0.9 - 1e-4 <= least <= gap + 1e-3 * abs(gap) + 1e-12
+                if gap < 0
+                else (abs(least - gap) <= 1e-3 * gap)
             )
     assert seen > 50
 

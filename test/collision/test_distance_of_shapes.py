@@ -83,9 +83,7 @@ def test_the_normal_is_the_gradient_of_the_gap(pair):
         a, pose_a, b, pose_b = scene(pair, rng, near=number % 2 == 0)
         gap, _, point_b, normal = distance(a, pose_a, b, pose_b)
         step = rng.normal(size=6)
-        ahead, back = (
-            distance(a, pose_a, b, moved(pose_b, s * h * step)) for s in (1.0, -1.0)
-        )
+        ahead, back = (distance(a, pose_a, b, moved(pose_b, s * h * step)) for s in (1.0, -1.0))
         if min(ahead.normal @ normal, back.normal @ normal) < 0.999:
             continue  # at a ridge of the depth
         rate = normal @ (step[3:] + np.cross(step[:3], point_b - pose_b[:3, 3]))

@@ -83,7 +83,7 @@ def _in_coal(coal, shape):
 
 
 def support(shape, pose, direction):
-    """Maximum of direction . x over a convex shape other than a plane: its support function [m]."""
+    """Maximum of direction . x over a shape other than a plane: its support function [m]."""
     d = pose[:3, :3].T @ direction
     h = shape.half_sizes
     extent = {
