@@ -259,8 +259,10 @@ def crossing_edges(
     turned(pose, local, direction)
     # Lines on_a + x e_i and corner + y direction: x where they are nearest.
     difference(corner, on_a, offset)
+    s, t = (i + 1) % 3, (i + 2) % 3
     cosine = direction[i]
-    sine_squared = 1.0 - cosine * cosine
+    # Not by 1 - cosine^2, which is rounding where the edges are nearly parallel.
+    sine_squared = direction[s] * direction[s] + direction[t] * direction[t]
     x = (offset[i] - cosine * dot(direction, offset)) / sine_squared
     on_a[i] = min(half_a[i], max(-half_a[i], x))
     return 27 * first + second

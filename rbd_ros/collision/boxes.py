@@ -96,10 +96,16 @@ def box_box(
         count = face_contacts(size_a, pose_a, size_b, pose_b, pose, number, axis, margin, found)
         if count > 0:
             return count
-        # Rounding has cut off all of a face that only touches the border of the other one, or a
-        # face was favoured whose counterpart is beside it.
+        # A face was favoured whose counterpart is beside it.
         separation, number = best_axis(size_a, size_b, pose, True, axis)
+        if number < 6:
+            count = face_contacts(
+                size_a, pose_a, size_b, pose_b, pose, number, axis, margin, found
+            )
+            if count > 0:
+                return count
     if number < 6:
+        # The face only touches the border of the other one, and rounding has cut off all of it.
         feature = deepest_vertex(size_a, size_b, pose, number, separation, axis, on_a)
     else:
         feature = crossing_edges(

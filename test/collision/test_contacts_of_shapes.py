@@ -218,13 +218,15 @@ def test_features_stay_the_same_under_small_motions(pair):
     assert same >= all_of_them - 1  # one may be at the end of its feature
 
 
-def test_a_sliding_box_keeps_its_features():
-    """Also where rounding makes the faces penetrate differently at each step."""
+@pytest.mark.parametrize(
+    ('height', 'tremble'), [(0.95, 1e-3), (0.9999, 1e-6), (1.0, 1e-6), (1.0 + 1e-5, 1e-6)]
+)
+def test_a_sliding_box_keeps_its_features(height, tremble):
+    """Also where one face or the other penetrates more at each step."""
     rng, seen = np.random.default_rng(4), set()
     for k in range(200):
-        T = at(0.3 + 1e-3 * k, 0.2, 0.9999)
-        T = moved(T, np.concatenate([1e-8 * rng.normal(size=3), 1e-8 * rng.normal(size=3)]))
-        seen.add(frozenset(contacts(CUBE, np.eye(4), CUBE, T, 1e-3).feature.tolist()))
+        T = moved(at(0.3 + 1e-3 * k, 0.2, height), tremble * rng.normal(size=6))
+        seen.add(frozenset(contacts(CUBE, np.eye(4), CUBE, T, 1e-2).feature.tolist()))
     assert len(seen) == 1
 
 
@@ -240,3 +242,37 @@ def test_the_normal_of_a_sphere_follows_the_surface():
             assert_allclose(found.normal, [-n], atol=1e-12)
             assert_allclose(found.gap, -0.01, atol=1e-12)
             assert_allclose(found.points_b, [np.array(middle) + 0.2 * n], atol=1e-12)
+
+
+@every_pair
+def test_exchanged_shapes_exchange_the_points_of_contacts(pair):
+    rng, seen = np.random.default_rng(5), 0
+    for _ in range(300):
+        a, pose_a, b, pose_b = scene(pair, rng, near=True)
+        one, other = contacts(a, pose_a, b, pose_b, 0.1), contacts(b, pose_b, a, pose_a, 0.1)
+        if pair == (Box, Box) and one.gap[:1].sum() < 0.0:
+            # Faces of the first box are favoured, so the deepest points may be others.
+            assert len(other.gap) > 0
+            assert one.normal[0] @ other.normal[0] < 0.0 or abs(one.gap.min()) > 0.1
+            continue
+        assert len(one.gap) == len(other.gap)
+        seen += len(one.gap) > 0
+        order, other_order = (
+            np.lexsort(one.points_a.round(9).T),
+            np.lexsort(other.points_b.round(9).T),
+        )
+        assert_allclose(other.points_b[other_order], one.points_a[order], atol=1e-7)
+        assert_allclose(other.points_a[other_order], one.points_b[order], atol=1e-7)
+        assert_allclose(other.normal[other_order], -one.normal[order], atol=1e-7)
+        assert_allclose(other.gap[other_order], one.gap[order], atol=1e-12)
+    assert seen > 10
+
+
+def test_a_box_under_a_box_has_the_points_of_the_one_above_exchanged():
+    above = at(0.3, 0.2, 0.999, rotation=about(2, 0.2))
+    one = contacts(CUBE, np.eye(4), CUBE, above)
+    other = contacts(CUBE, above, CUBE, np.eye(4))
+    assert corners(one.points_a) == corners(other.points_b)
+    assert_allclose(one.gap, -0.001, atol=1e-12)
+    assert_allclose(other.gap, -0.001, atol=1e-12)
+    assert_allclose(other.normal, -one.normal, atol=1e-12)

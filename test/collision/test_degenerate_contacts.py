@@ -6,7 +6,16 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support import fresh_python
-from support.collision_scenes import about, at, KINDS, NAMES, PAIRS, random_shape, scene
+from support.collision_scenes import (
+    about,
+    at,
+    from_surface,
+    KINDS,
+    NAMES,
+    PAIRS,
+    random_shape,
+    scene,
+)
 
 from rbd_ros.collision import Box, Capsule, contacts, Cylinder, distance, Plane, Sphere, supported
 from rbd_ros.collision.arrays import MAX_POINTS
@@ -58,6 +67,24 @@ def test_concentric_flat_and_empty_shapes_have_finite_gaps_and_unit_normals(pair
 def test_concentric_shapes_have_the_depth_of_their_thinnest_direction(a, b, depth):
     assert_allclose(distance(a, np.eye(4), b, np.eye(4)).gap, -depth, atol=1e-15)
     assert_allclose(contacts(a, np.eye(4), b, np.eye(4)).gap.min(), -depth, atol=1e-15)
+
+
+@pytest.mark.parametrize('angle', [0.0, 1e-17, 1e-12, 1e-9, 1e-7, 1e-6, 1e-4])
+def test_nearly_aligned_boxes_have_the_depth_of_aligned_ones(angle):
+    """Edges that are parallel but for rounding make no axis and no points of their own."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        a, b = (Box(tuple(rng.uniform(0.2, 1.0, 3))) for _ in range(2))
+        middle = rng.uniform(-0.6, 0.6, 3)
+        R = about(0, angle * rng.normal()) @ about(1, angle * rng.normal()) @ about(2, angle)
+        T = at(*middle, rotation=R)
+        excess = np.abs(middle) - np.array(a.half_sizes) - np.array(b.half_sizes)
+        gap = excess.max() if excess.max() < 0 else np.linalg.norm(np.maximum(excess, 0.0))
+        nearest = distance(a, np.eye(4), b, T)
+        assert_allclose(nearest.gap, gap, atol=4 * angle + 1e-12)
+        assert from_surface(a, np.eye(4), nearest.point_a) <= 4 * angle + 1e-9
+        assert from_surface(b, T, nearest.point_b) <= 4 * angle + 1e-9
+        assert (len(contacts(a, np.eye(4), b, T).gap) > 0) == (nearest.gap <= 0)
 
 
 def test_crossing_capsules_part_at_right_angles_to_both():
