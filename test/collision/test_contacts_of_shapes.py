@@ -276,3 +276,17 @@ def test_a_box_under_a_box_has_the_points_of_the_one_above_exchanged():
     assert_allclose(one.gap, -0.001, atol=1e-12)
     assert_allclose(other.gap, -0.001, atol=1e-12)
     assert_allclose(other.normal, -one.normal, atol=1e-12)
+
+
+@pytest.mark.parametrize('quarter', range(4))
+def test_a_corner_that_leaves_the_face_is_another_feature(quarter):
+    """Of a plate over the edge of a table, two vertices stay and two edges cross that of it."""
+    R = about(2, quarter * np.pi / 2)
+    table, plate = Box((2.0, 2.0, 1.0)), Box((0.4, 0.3, 0.1))
+    inside = contacts(table, np.eye(4), plate, at(0.7, 0, 0.55, rotation=R), 1e-3)
+    over = contacts(table, np.eye(4), plate, at(0.9, 0, 0.55, rotation=R), 1e-3)
+    assert len(inside.gap) == len(over.gap) == 4
+    stays = over.points_a[:, 0] < 0.95
+    assert stays.sum() == 2
+    assert set(over.feature[stays]) <= set(inside.feature)
+    assert not set(over.feature[~stays]) & set(inside.feature)
