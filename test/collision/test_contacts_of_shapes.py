@@ -290,3 +290,40 @@ def test_a_corner_that_leaves_the_face_is_another_feature(quarter):
     assert stays.sum() == 2
     assert set(over.feature[stays]) <= set(inside.feature)
     assert not set(over.feature[~stays]) & set(inside.feature)
+
+
+def feature_at(shape, *centre):
+    (feature,) = contacts(Sphere(0.1), at(*centre), shape, np.eye(4), margin=9.0).feature
+    return int(feature)
+
+
+def test_each_feature_of_a_solid_has_its_number():
+    sides = (-1.0, 0.0, 1.0)
+    box = {(x, y, z): feature_at(CUBE, x, y, z) for x in sides for y in sides for z in sides}
+    del box[0.0, 0.0, 0.0]
+    assert len(set(box.values())) == 26
+    for k in range(3):
+        for side in (-1.0, 1.0):
+            axis = side * np.eye(3)[k]
+            assert feature_at(CUBE, *(0.3 * axis)) == box[tuple(axis + 0.0)]  # from inside
+    can = Cylinder(0.2, 1.0)
+    assert [feature_at(can, x, 0, z) for x, z in ((1, 0), (0.1, 1), (0.1, -1))] == [3, 5, 1]
+    assert [feature_at(can, 1, 0, z) for z in (-1, 1)] == [0, 4]
+    assert [feature_at(can, 0.1, 0, z) for z in (-0.45, 0.45)] == [1, 5]
+    assert [feature_at(Capsule(0.2, 1.0), 1, 0, z) for z in (-1, 0, 1)] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(('tilt', 'count'), [(0.0, 4), (0.7, 4), (0.85, 2), (np.pi / 2, 2)])
+def test_a_cylinder_stands_up_to_half_a_right_angle(tilt, count):
+    tilted = at(0, 0, 1.0, rotation=about(0, tilt))
+    found = contacts(*GROUND, Cylinder(0.3, 1.0), tilted, margin=9.0)
+    assert len(found.gap) == count
+    assert_allclose(found.gap.min(), 1 - 0.5 * np.cos(tilt) - 0.3 * np.sin(tilt), atol=1e-12)
+
+
+def test_a_capsule_just_beside_a_face_touches_its_edge():
+    beside = at(0, 0.5005, 0.55)
+    beside[:3, :3] = [[0, 0, 1], [0, 1, 0], [-1, 0, 0]]  # exactly along the edge
+    found = contacts(Capsule(0.1, 2.0), beside, CUBE, np.eye(4))
+    assert_allclose(found.points_b[:, 1:], [[0.5, 0.5]] * 2, atol=1e-12)
+    assert_allclose(found.gap, np.hypot(0.0005, 0.05) - 0.1, atol=1e-12)

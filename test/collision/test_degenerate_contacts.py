@@ -94,6 +94,15 @@ def test_crossing_capsules_part_at_right_angles_to_both():
     assert_allclose(np.abs(nearest.normal), [1, 0, 0], atol=1e-15)
 
 
+def test_a_capsule_without_length_leaves_another_one_sideways():
+    R = about(0, 1.0)
+    for a, b in ((Capsule(0.1, 0.0), Capsule(0.2, 1.0)), (Capsule(0.2, 1.0), Capsule(0.1, 0.0))):
+        pose_a, pose_b = (np.eye(4), at(0, 0, 0, rotation=R))[:: 1 if b.length else -1]
+        nearest = distance(a, pose_a, b, pose_b)
+        assert_allclose(nearest.gap, -0.3, atol=1e-15)
+        assert abs(nearest.normal @ R[:, 2]) < 1e-12
+
+
 @pytest.mark.parametrize('a', KINDS)
 @pytest.mark.parametrize('b', KINDS)
 def test_pairs_are_supported_or_refused_by_name(a, b):
