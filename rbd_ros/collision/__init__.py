@@ -1,4 +1,10 @@
-"""Collision: what is around a robot, shapes and which of them may touch. No forces are here."""
+"""Collision: what may touch what, and where and how deep shapes touch. No forces.
+
+What is around a robot is read by world_file.py and kept in environment.py. Each family of pairs of
+shapes is a file, in compiled loops: planes.py, spheres.py, capsules.py, capsule_box.py and
+boxes.py with its parts box_axes.py and face_clipping.py; narrow_phase.py chooses among them.
+queries.py is what users call. The names below are loaded on first use.
+"""
 
 from __future__ import annotations
 
@@ -9,42 +15,66 @@ from rbd_ros.lazy_names import lazy_names
 if TYPE_CHECKING:
     from rbd_ros.collision.environment import Environment, PairSurface, WorldObject, WorldRobot
     from rbd_ros.collision.mesh_triangles import MeshError
+    from rbd_ros.collision.queries import Contacts, contacts, distance, Nearest, supported
     from rbd_ros.collision.self_collision import allowed_pairs, SrdfError
+    from rbd_ros.collision.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
     from rbd_ros.collision.solids import solid_inertia, triangles_inertia
     from rbd_ros.collision.surfaces import combined, Surface
     from rbd_ros.collision.world_file import read_world, WorldFileError
 
 __all__ = [
-    'allowed_pairs',
-    'combined',
+    'Box',
+    'Capsule',
+    'Contacts',
+    'Cylinder',
     'Environment',
     'MeshError',
+    'Nearest',
     'PairSurface',
-    'read_world',
-    'solid_inertia',
+    'Plane',
+    'Shape',
+    'Sphere',
     'SrdfError',
     'Surface',
-    'triangles_inertia',
     'WorldFileError',
     'WorldObject',
     'WorldRobot',
+    'allowed_pairs',
+    'combined',
+    'contacts',
+    'distance',
+    'read_world',
+    'solid_inertia',
+    'supported',
+    'triangles_inertia',
 ]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        'allowed_pairs': 'rbd_ros.collision.self_collision',
-        'combined': 'rbd_ros.collision.surfaces',
+        'Box': 'rbd_ros.collision.shapes',
+        'Capsule': 'rbd_ros.collision.shapes',
+        'Contacts': 'rbd_ros.collision.queries',
+        'Cylinder': 'rbd_ros.collision.shapes',
         'Environment': 'rbd_ros.collision.environment',
         'MeshError': 'rbd_ros.collision.mesh_triangles',
+        'Nearest': 'rbd_ros.collision.queries',
         'PairSurface': 'rbd_ros.collision.environment',
-        'read_world': 'rbd_ros.collision.world_file',
-        'solid_inertia': 'rbd_ros.collision.solids',
+        'Plane': 'rbd_ros.collision.shapes',
+        'Shape': 'rbd_ros.collision.shapes',
+        'Sphere': 'rbd_ros.collision.shapes',
         'SrdfError': 'rbd_ros.collision.self_collision',
         'Surface': 'rbd_ros.collision.surfaces',
-        'triangles_inertia': 'rbd_ros.collision.solids',
         'WorldFileError': 'rbd_ros.collision.world_file',
         'WorldObject': 'rbd_ros.collision.environment',
         'WorldRobot': 'rbd_ros.collision.environment',
+        'allowed_pairs': 'rbd_ros.collision.self_collision',
+        'combined': 'rbd_ros.collision.surfaces',
+        'contacts': 'rbd_ros.collision.queries',
+        'distance': 'rbd_ros.collision.queries',
+        'read_world': 'rbd_ros.collision.world_file',
+        'solid_inertia': 'rbd_ros.collision.solids',
+        'supported': 'rbd_ros.collision.queries',
+        'triangles_inertia': 'rbd_ros.collision.solids',
     },
 )

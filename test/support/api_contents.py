@@ -104,6 +104,7 @@ SETUPS = {
     'algorithms': ALGORITHMS,
     'simulation': ARM.replace('import Robot', 'import Robot, Simulator'),
     'contacts': TOUCH,
+    'collision': 'import numpy as np\n\nnp.set_printoptions(precision=3, suppress=True)\n',
     'constraints': 'import numpy as np\n\nnp.set_printoptions(precision=3, suppress=True)\n',
     'spatial': SPATIAL,
     'model': ARM + 'model = robot.model\n',
@@ -134,6 +135,7 @@ MODULES = {
         'rbd_ros.contact.ground',
         'rbd_ros.contact.compliant_surfaces',
     ),
+    'collision': ('rbd_ros.collision.shapes', 'rbd_ros.collision.queries'),
     'constraints': (
         'rbd_ros.constraints.lcp',
         'rbd_ros.constraints.friction',
@@ -193,6 +195,7 @@ TITLES = {
     'impacts': ('Impacts', 'impulses, collisions with and without friction'),
     'denoc': ('DeNOC', 'the decoupled natural orthogonal complement'),
     'simulation': ('Simulation', '`Simulator`, `World`, `rollout`, events, motors, surfaces'),
+    'collision': ('Collision', 'shapes, their contact points and distances'),
     'constraints': (
         'Contact problems',
         'complementarity problems, states of contacts, minimal sets',

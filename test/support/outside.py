@@ -32,6 +32,7 @@ class Source:
 
 
 LIBRARIES = {
+    'coal': Source("'rbd_ros[collision]'"),
     'example_robot_data': Source('example-robot-data'),  # no module, but a folder of URDFs
     'fmpy': Source('fmpy'),
     'mpmath': Source('mpmath'),

@@ -1,0 +1,209 @@
+"""Contact of a face of a box with a face of another one: the part where both are, in 4 points."""
+
+from __future__ import annotations
+
+from rbd_ros.collision.arrays import FloatArray, FoundPoints
+from rbd_ros.collision.vectors import add, placed, turned
+from rbd_ros.compiler.loops import compiled, matrix, vector
+
+#: Features of nearest points and edges are below (box_axes.py).
+FIRST_FEATURE = 729
+
+#: What an area must be larger by than another one to be chosen instead, as a factor, and a height
+#: be lower by [m]: of equal ones the first, so that rounding does not choose.
+LARGER, LOWER = 1.0 + 1e-9, 1e-13
+
+#: Columns of the polygon's vertices: both coordinates in the face, height, edge that follows.
+HEIGHT, EDGE = 2, 3
+
+
+@compiled
+def polygon_of_face(
+    half: FloatArray,
+    pose: FloatArray,
+    k: int,
+    sign: float,
+    level: float,
+    polygon: FloatArray,
+) -> int:
+    """Face of a box that is turned most against the face of another one, as a polygon above it.
+
+    :param half: half lengths of the box, (3,) [m]
+    :param pose: its pose in coordinates of the other one, (12,)
+    :param k: axis at right angles to the face of the other one
+    :param sign: side of that face
+    :param level: distance of that face from the centre of its box [m]
+    :param polygon: vertices; a result, (12, 4)
+    :return: number of the face: 2 m + 1 for the positive side of axis m, 2 m for the other
+    """
+    face, most = 0, -1.0
+    for m in range(3):
+        if abs(pose[3 * k + m]) > most:
+            face, most = m, abs(pose[3 * k + m])
+    side = -1.0 if sign * pose[3 * k + face] > 0.0 else 1.0
+    u, v = (k + 1) % 3, (k + 2) % 3
+    s, t = (face + 1) % 3, (face + 2) % 3
+    local, point = vector(3), vector(3)
+    for number in range(4):
+        local[face] = side * half[face]
+        local[s] = half[s] if number == 0 or number == 3 else -half[s]
+        local[t] = half[t] if number < 2 else -half[t]
+        placed(pose, local, point)
+        polygon[number, 0], polygon[number, 1] = point[u], point[v]
+        polygon[number, HEIGHT] = sign * point[k] - level
+        polygon[number, EDGE] = number
+    return 2 * face + (1 if side > 0.0 else 0)
+
+
+@compiled
+def clip(
+    polygon: FloatArray, count: int, column: int, sign: float, limit: float, edge: int
+) -> int:
+    """Cut off what of a convex polygon is beyond a line (Sutherland and Hodgman, 1974).
+
+    :param polygon: vertices; changed, (12, 4)
+    :param count: how many there are
+    :param column: coordinate that is limited
+    :param sign: on which side
+    :param limit: maximum of sign times the coordinate [m]
+    :param edge: number of the edge along the line
+    :return: how many vertices there are now
+    """
+    clipped = matrix(12, 4)
+    kept = 0
+    for i in range(count):
+        j = (i + 1) % count
+        here = limit - sign * polygon[i, column]
+        there = limit - sign * polygon[j, column]
+        if here >= 0.0:
+            for c in range(4):
+                clipped[kept, c] = polygon[i, c]
+            kept += 1
+        if (here >= 0.0) != (there >= 0.0):
+            part = here / (here - there)
+            for c in range(3):
+                clipped[kept, c] = polygon[i, c] + part * (polygon[j, c] - polygon[i, c])
+            # Exactly on the line, whatever rounding says.
+            clipped[kept, column] = sign * limit
+            clipped[kept, EDGE] = edge if here >= 0.0 else polygon[i, EDGE]
+            kept += 1
+    for i in range(kept):
+        for c in range(4):
+            polygon[i, c] = clipped[i, c]
+    return kept
+
+
+@compiled
+def area(polygon: FloatArray, a: int, b: int, c: int) -> float:
+    """Twice the signed area of a triangle of vertices [m^2]."""
+    twice: float = (polygon[b, 0] - polygon[a, 0]) * (polygon[c, 1] - polygon[a, 1]) - (
+        polygon[b, 1] - polygon[a, 1]
+    ) * (polygon[c, 0] - polygon[a, 0])
+    return twice
+
+
+@compiled
+def choose(polygon: FloatArray, count: int, chosen: FloatArray) -> int:
+    """Choose at most 4 vertices that span a polygon: the deepest, and those that add most area.
+
+    :param polygon: vertices, (12, 4)
+    :param count: how many there are
+    :param chosen: their numbers; a result, (4,)
+    :return: how many were chosen
+    """
+    if count <= 4:
+        for i in range(count):
+            chosen[i] = i
+        return count
+    first, second, third, fourth = 0, 0, 0, 0
+    for i in range(1, count):
+        if polygon[i, HEIGHT] < polygon[first, HEIGHT] - LOWER:
+            first = i
+    most = -1.0
+    for i in range(count):
+        x, y = polygon[i, 0] - polygon[first, 0], polygon[i, 1] - polygon[first, 1]
+        if x * x + y * y > LARGER * most:
+            second, most = i, x * x + y * y
+    most = -1.0
+    for i in range(count):
+        if abs(area(polygon, first, second, i)) > LARGER * most:
+            third, most = i, abs(area(polygon, first, second, i))
+    turn = -1.0 if area(polygon, first, second, third) < 0.0 else 1.0
+    most = -1.0
+    for i in range(count):
+        if i == first or i == second or i == third:
+            continue
+        # Outside of one of the triangle's edges, since the polygon is convex.
+        added = max(
+            -turn * area(polygon, first, second, i),
+            -turn * area(polygon, second, third, i),
+            -turn * area(polygon, third, first, i),
+        )
+        if added > most + (LARGER - 1.0) * abs(most):
+            fourth, most = i, added
+    chosen[0], chosen[1], chosen[2], chosen[3] = first, second, third, fourth
+    return 4
+
+
+@compiled
+def add_face(
+    half_r: FloatArray,
+    pose_r: FloatArray,
+    half_i: FloatArray,
+    pose: FloatArray,
+    k: int,
+    sign: float,
+    of_second: bool,
+    margin: float,
+    found: FoundPoints,
+) -> int:
+    """Enter the contacts of a face of one box, the reference, with the other one, the incident.
+
+    :param half_r: half lengths of the reference, (3,) [m]
+    :param pose_r: its pose in the common frame, (12,)
+    :param half_i: half lengths of the incident box, (3,) [m]
+    :param pose: its pose in coordinates of the reference, (12,)
+    :param k: axis at right angles to the face
+    :param sign: side of the face
+    :param of_second: whether the reference is the second shape of the pair
+    :param margin: maximum gap [m]
+    :param found: the points; changed
+    :return: how many were found
+    """
+    polygon, chosen = matrix(12, 4), vector(4)
+    local, on_a, normal = vector(3), vector(3), vector(3)
+    u, v = (k + 1) % 3, (k + 2) % 3
+    incident = polygon_of_face(half_i, pose, k, sign, half_r[k], polygon)
+    count = clip(polygon, 4, 0, 1.0, half_r[u], 4)
+    count = clip(polygon, count, 0, -1.0, half_r[u], 5)
+    count = clip(polygon, count, 1, 1.0, half_r[v], 6)
+    count = clip(polygon, count, 1, -1.0, half_r[v], 7)
+    # A vertex is known by both edges that meet there; afterwards the edges are no longer needed.
+    before = polygon[count - 1, EDGE] if count > 0 else 0.0
+    kept = 0
+    for i in range(count):
+        edge = polygon[i, EDGE]
+        vertex = 8.0 * before + edge
+        before = edge
+        if polygon[i, HEIGHT] <= margin:
+            for c in range(3):
+                polygon[kept, c] = polygon[i, c]
+            polygon[kept, EDGE] = vertex
+            kept += 1
+    number = choose(polygon, kept, chosen)
+    face = 2 * k + (1 if sign > 0.0 else 0) + (6 if of_second else 0)
+    for r in range(3):
+        local[r] = 0.0
+    local[k] = -sign if of_second else sign
+    turned(pose_r, local, normal)
+    total = 0
+    for n in range(number):
+        i = int(chosen[n])
+        height = polygon[i, HEIGHT]
+        local[u], local[v] = polygon[i, 0], polygon[i, 1]
+        # On the incident box if that is the first shape, else on the face.
+        local[k] = sign * (half_r[k] + (height if of_second else 0.0))
+        placed(pose_r, local, on_a)
+        feature = FIRST_FEATURE + (face * 6 + incident) * 64 + int(polygon[i, EDGE])
+        total = add(found, total, feature, height, margin, on_a, normal)
+    return total

@@ -1,0 +1,156 @@
+"""Contact of any two shapes, in machine code: chooses the function of the pair.
+
+The kinds are numbered so that the function of a pair takes the shape of the lower number first.
+Numbers of points at most, each pair exact in distance and depth:
+
+    |          | sphere | capsule | box | cylinder |
+    |----------|--------|---------|-----|----------|
+    | plane    | 1      | 2       | 4   | 4        |
+    | sphere   | 1      | 1       | 1   | 1        |
+    | capsule  |        | 2       | 2   | none     |
+    | box      |        |         | 4   | none     |
+    | cylinder |        |         |     | none     |
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray
+from rbd_ros.collision.boxes import box_box
+from rbd_ros.collision.capsule_box import capsule_box
+from rbd_ros.collision.capsules import capsule_capsule
+from rbd_ros.collision.planes import plane_box, plane_capsule, plane_cylinder, plane_sphere
+from rbd_ros.collision.spheres import (
+    sphere_box,
+    sphere_capsule,
+    sphere_cylinder,
+    sphere_sphere,
+)
+from rbd_ros.compiler.loops import compiled, entry_point, floats, integers
+
+#: Kinds of shapes.
+PLANE, SPHERE, CAPSULE, BOX, CYLINDER = 0, 1, 2, 3, 4
+
+#: Pairs that there are: the lower kind, the higher kind.
+PAIRS = frozenset(
+    {
+        *((PLANE, other) for other in (SPHERE, CAPSULE, BOX, CYLINDER)),
+        *((SPHERE, other) for other in (SPHERE, CAPSULE, BOX, CYLINDER)),
+        *((CAPSULE, other) for other in (CAPSULE, BOX)),
+        (BOX, BOX),
+    }
+)
+
+
+class Pair(NamedTuple):
+    """Two shapes and the contact points of them, a record for compiled loops.
+
+    :param kind: kinds of both, (2,)
+    :param size: sizes as in shapes.py, (2, 3) [m]
+    :param pose: poses in the common frame, (2, 12)
+    :param found: their contact points
+    """
+
+    kind: IntArray = integers(2)
+    size: FloatArray = floats(2, 3)
+    pose: FloatArray = floats(2, 12)
+    found: FoundPoints = FoundPoints  # type: ignore[assignment]
+
+
+@compiled
+def find_ordered(
+    kind_a: int,
+    size_a: FloatArray,
+    pose_a: FloatArray,
+    kind_b: int,
+    size_b: FloatArray,
+    pose_b: FloatArray,
+    margin: float,
+    nearest: bool,
+    found: FoundPoints,
+) -> int:
+    """Contact points of a pair whose first kind is not above the second; see `find_contacts`."""
+    if kind_a == PLANE:
+        if kind_b == SPHERE:
+            return plane_sphere(size_a, pose_a, size_b, pose_b, margin, found)
+        if kind_b == CAPSULE:
+            return plane_capsule(size_a, pose_a, size_b, pose_b, margin, found)
+        if kind_b == BOX:
+            return plane_box(size_a, pose_a, size_b, pose_b, margin, found)
+        if kind_b == CYLINDER:
+            return plane_cylinder(size_a, pose_a, size_b, pose_b, margin, found)
+        return -1
+    if kind_a == SPHERE:
+        if kind_b == SPHERE:
+            return sphere_sphere(size_a, pose_a, size_b, pose_b, margin, found)
+        if kind_b == CAPSULE:
+            return sphere_capsule(size_a, pose_a, size_b, pose_b, margin, found)
+        if kind_b == BOX:
+            return sphere_box(size_a, pose_a, size_b, pose_b, margin, found)
+        return sphere_cylinder(size_a, pose_a, size_b, pose_b, margin, found)
+    if kind_a == CAPSULE and kind_b == CAPSULE:
+        return capsule_capsule(size_a, pose_a, size_b, pose_b, margin, nearest, found)
+    if kind_a == CAPSULE and kind_b == BOX:
+        return capsule_box(size_a, pose_a, size_b, pose_b, margin, nearest, found)
+    if kind_a == BOX and kind_b == BOX:
+        return box_box(size_a, pose_a, size_b, pose_b, margin, nearest, found)
+    return -1
+
+
+@compiled
+def find_contacts(
+    kind_a: int,
+    size_a: FloatArray,
+    pose_a: FloatArray,
+    kind_b: int,
+    size_b: FloatArray,
+    pose_b: FloatArray,
+    margin: float,
+    nearest: bool,
+    found: FoundPoints,
+) -> int:
+    """Contact points of two shapes.
+
+    :param kind_a: kind of the first shape
+    :param size_a: its sizes (shapes.py), (3,) [m]
+    :param pose_a: its rotation row by row, and its position, in the common frame, (12,)
+    :param kind_b: kind of the second shape
+    :param size_b: its sizes, (3,) [m]
+    :param pose_b: its rotation and position, (12,)
+    :param margin: maximum gap of what is found [m]
+    :param nearest: whether the point of minimum gap is exact, and others do not matter
+    :param found: the points; a result
+    :return: how many were found, none if a pose is not finite; -1 for a pair that there is no
+        function of
+    """
+    finite = 0.0
+    for r in range(12):
+        finite += pose_a[r] + pose_b[r]
+    if not math.isfinite(finite):
+        return 0
+    if kind_a <= kind_b:
+        return find_ordered(kind_a, size_a, pose_a, kind_b, size_b, pose_b, margin, nearest, found)
+    count = find_ordered(kind_b, size_b, pose_b, kind_a, size_a, pose_a, margin, nearest, found)
+    for i in range(count):
+        for r in range(3):
+            found.on_a[i, r], found.on_b[i, r] = found.on_b[i, r], found.on_a[i, r]
+            found.normal[i, r] = -found.normal[i, r]
+    return count
+
+
+@entry_point
+def contacts_of(pair: Pair, margin: float, nearest: int) -> int:
+    """Contact points of a pair; arguments and result are those of `find_contacts`."""
+    return find_contacts(
+        pair.kind[0],
+        pair.size[0],
+        pair.pose[0],
+        pair.kind[1],
+        pair.size[1],
+        pair.pose[1],
+        margin,
+        nearest != 0,
+        pair.found,
+    )

@@ -1,0 +1,184 @@
+"""Contact points and distance of two shapes, for users."""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Callable, NamedTuple, Optional, Tuple, Type, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rbd_ros.collision.arrays import FloatArray, IntArray, MAX_POINTS
+from rbd_ros.collision.narrow_phase import contacts_of, Pair, PAIRS
+from rbd_ros.collision.shapes import Shape
+from rbd_ros.compiler.loops import allocate, Record
+
+#: Deviation of the rotation of a pose from an orthonormal matrix that passes for rounding.
+_ROUNDING = 1e-6
+
+
+class Contacts(NamedTuple):
+    """Contact points of two shapes, P of them, in the common frame.
+
+    :param points_a: points on the surface of the first shape, (P, 3) [m]
+    :param points_b: points on the surface of the second shape, (P, 3) [m]
+    :param normal: unit normals from the first shape to the second, (P, 3)
+    :param gap: signed gaps along the normals, negative where the shapes penetrate, (P,) [m]
+    :param feature: numbers that stay the same while the same features touch, (P,)
+    """
+
+    points_a: FloatArray
+    points_b: FloatArray
+    normal: FloatArray
+    gap: FloatArray
+    feature: IntArray
+
+
+class Nearest(NamedTuple):
+    """Nearest points of two shapes, or deepest ones where they penetrate.
+
+    :param gap: signed distance, negative where the shapes penetrate [m]
+    :param point_a: point on the surface of the first shape, (3,) [m]
+    :param point_b: point on the surface of the second shape, (3,) [m]
+    :param normal: unit normal from the first shape to the second, (3,)
+    """
+
+    gap: float
+    point_a: FloatArray
+    point_b: FloatArray
+    normal: FloatArray
+
+
+class _Workspace(threading.local):
+    """Machine code and what it works on, for each thread its own."""
+
+    def __init__(self) -> None:
+        self._made: Optional[Tuple[Pair, Callable[[float, int], int]]] = None
+
+    def get(self) -> Tuple[Pair, Callable[[float, int], int]]:
+        if self._made is None:
+            pair = allocate(Pair, points=MAX_POINTS)
+            self._made = pair, contacts_of.bind(Record(pair), keep_lock=True)
+        return self._made
+
+
+_workspace = _Workspace()
+
+
+def supported(a: Union[Shape, Type[Shape]], b: Union[Shape, Type[Shape]]) -> bool:
+    """Whether contact of two shapes, or of two classes of them, can be found.
+
+    There are all pairs but those of two planes and those of a cylinder with a capsule, a box or
+    another cylinder.
+
+    :param a: one shape
+    :param b: the other one
+
+    >>> from rbd_ros.collision import Box, Cylinder, Plane, supported
+    >>> supported(Box, Plane), supported(Cylinder, Plane), supported(Cylinder, Box)
+    (True, True, False)
+    """
+    return (min(a.kind, b.kind), max(a.kind, b.kind)) in PAIRS
+
+
+def contacts(
+    shape_a: Shape, pose_a: ArrayLike, shape_b: Shape, pose_b: ArrayLike, margin: float = 0.0
+) -> Contacts:
+    """Contact points of two shapes, at most four: as many as a body needs to rest.
+
+    Faces and lines that touch nearly flat have several points, all others one. What is deepest
+    need not be exactly the minimum translation that parts the shapes: a face is taken rather than
+    an edge that penetrates a little less (`distance` is exact).
+
+    :param shape_a: first shape
+    :param pose_a: homogeneous matrix of its frame in the common frame, (4, 4) [1, m]
+    :param shape_b: second shape
+    :param pose_b: homogeneous matrix of its frame, (4, 4) [1, m]
+    :param margin: maximum gap of the points, so that contacts can be foreseen [m]
+    :raises ValueError: for a pair that there is no function of, and for a margin or a pose that
+        make no sense
+
+    >>> from rbd_ros.collision import Box, Plane, contacts
+    >>> above = np.eye(4)
+    >>> above[2, 3] = 0.0495  # centre of a cube of 0.1 m [m]
+    >>> found = contacts(Plane(), np.eye(4), Box((0.1, 0.1, 0.1)), above)
+    >>> found.gap, found.normal[0]
+    (array([-0.0005, -0.0005, -0.0005, -0.0005]), array([0., 0., 1.]))
+    """
+    if math.isnan(margin):
+        raise ValueError('margin must be a number, got nan')
+    pair, count = _find(shape_a, pose_a, shape_b, pose_b, margin, False)
+    found = pair.found
+    return Contacts(
+        found.on_a[:count].copy(),
+        found.on_b[:count].copy(),
+        found.normal[:count].copy(),
+        found.gap[:count].copy(),
+        found.feature[:count].copy(),
+    )
+
+
+def distance(shape_a: Shape, pose_a: ArrayLike, shape_b: Shape, pose_b: ArrayLike) -> Nearest:
+    """Signed distance of two shapes, with the points where they are nearest or deepest.
+
+    Where they penetrate, it is the length of the minimum translation that parts them, with a
+    negative sign.
+
+    :param shape_a: first shape
+    :param pose_a: homogeneous matrix of its frame in the common frame, (4, 4) [1, m]
+    :param shape_b: second shape
+    :param pose_b: homogeneous matrix of its frame, (4, 4) [1, m]
+    :raises ValueError: for a pair that there is no function of, and for a pose that makes no sense
+
+    >>> from rbd_ros.collision import Box, distance, Sphere
+    >>> beside = np.eye(4)
+    >>> beside[:3, 3] = 1.0, 0.2, 0.0  # [m]
+    >>> nearest = distance(Box((1.0, 1.0, 1.0)), np.eye(4), Sphere(0.1), beside)
+    >>> nearest.gap, nearest.point_a
+    (0.4, array([0.5, 0.2, 0. ]))
+    """
+    pair, count = _find(shape_a, pose_a, shape_b, pose_b, math.inf, True)
+    found = pair.found
+    k = int(np.argmin(found.gap[:count]))
+    return Nearest(
+        float(found.gap[k]), found.on_a[k].copy(), found.on_b[k].copy(), found.normal[k].copy()
+    )
+
+
+def _find(
+    shape_a: Shape,
+    pose_a: ArrayLike,
+    shape_b: Shape,
+    pose_b: ArrayLike,
+    margin: float,
+    nearest: bool,
+) -> Tuple[Pair, int]:
+    if not supported(shape_a, shape_b):
+        names = [type(each).__name__ for each in (shape_a, shape_b)]
+        raise ValueError(
+            f'contact of {names[0]} and {names[1]} cannot be found; `supported` tells which can'
+        )
+    pair, run = _workspace.get()
+    for k, (name, shape, pose) in enumerate(
+        (('pose_a', shape_a, pose_a), ('pose_b', shape_b, pose_b))
+    ):
+        pair.kind[k] = shape.kind
+        pair.size[k] = shape.half_sizes
+        _enter(name, pose, pair.pose[k])
+    return pair, run(margin, int(nearest))
+
+
+def _enter(name: str, pose: ArrayLike, row: FloatArray) -> None:
+    T = np.asarray(pose, dtype=float)
+    if T.shape != (4, 4):
+        raise ValueError(f'{name} must have shape (4, 4), got {T.shape}')
+    if not np.isfinite(T).all():
+        raise ValueError(f'{name} must be finite, got {T.tolist()}')
+    R = T[:3, :3]
+    deviation = max(np.abs(R.T @ R - np.eye(3)).max(), np.abs(T[3] - (0.0, 0.0, 0.0, 1.0)).max())
+    if deviation > _ROUNDING or np.linalg.det(R) < 0.0:
+        raise ValueError(
+            f'{name} must be a homogeneous matrix: a rotation, a position, and 0 0 0 1 below'
+        )
+    row[:9], row[9:] = R.ravel(), T[:3, 3]

@@ -1,0 +1,134 @@
+"""Nearest points of two segments, and of a segment and a box."""
+
+from __future__ import annotations
+
+import math
+from typing import Tuple
+
+from rbd_ros.collision.arrays import FloatArray
+from rbd_ros.collision.vectors import difference, dot
+from rbd_ros.compiler.loops import compiled, vector
+
+#: Square of the sine of the angle below which two segments count as parallel.
+PARALLEL = 1e-12
+
+
+@compiled
+def within(number: float, minimum: float, maximum: float) -> float:
+    """Nearest number of an interval."""
+    return min(maximum, max(minimum, number))
+
+
+@compiled
+def nearest_of_segments(
+    start_a: FloatArray, step_a: FloatArray, start_b: FloatArray, step_b: FloatArray
+) -> Tuple[float, float]:
+    """Nearest points of two segments, start + factor step.
+
+    :param start_a: start of the first one, (3,) [m]
+    :param step_a: from its start to its end; may be zero, (3,) [m]
+    :param start_b: start of the second one, (3,) [m]
+    :param step_b: from its start to its end, (3,) [m]
+    :return: factors from 0 to 1 of both
+    """
+    offset = vector(3)
+    difference(start_b, start_a, offset)
+    aa, bb, ab = dot(step_a, step_a), dot(step_b, step_b), dot(step_a, step_b)
+    a, b = dot(step_a, offset), dot(step_b, offset)
+    if not aa > 0.0:
+        return 0.0, (within(-b / bb, 0.0, 1.0) if bb > 0.0 else 0.0)
+    if not bb > 0.0:
+        return within(a / aa, 0.0, 1.0), 0.0
+    s, t = 0.0, 0.0
+    determinant = aa * bb - ab * ab
+    if determinant > PARALLEL * aa * bb:
+        s = within((a * bb - b * ab) / determinant, 0.0, 1.0)
+    # The nearest point of the other line; where that is beyond the other segment, the point of
+    # this one that is nearest to its end (Ericson 2005, 5.1.9).
+    t = (s * ab - b) / bb
+    if t < 0.0 or t > 1.0:
+        t = within(t, 0.0, 1.0)
+        s = within((a + t * ab) / aa, 0.0, 1.0)
+    return s, t
+
+
+@compiled
+def pull(start: FloatArray, step: FloatArray, half: FloatArray, t: float) -> float:
+    """Half the slope along a segment of the squared distance from a box, at a factor t."""
+    total = 0.0
+    for k in range(3):
+        x = start[k] + t * step[k]
+        if x > half[k]:
+            total += step[k] * (x - half[k])
+        elif x < -half[k]:
+            total += step[k] * (x + half[k])
+    return total
+
+
+@compiled
+def nearest_to_box(start: FloatArray, step: FloatArray, half: FloatArray) -> float:
+    """Point of a segment that is nearest to a box, exactly.
+
+    The squared distance is convex along the segment, and its slope linear between the places where
+    the segment meets the planes of the faces. If there are several nearest points, it is the
+    middle one.
+
+    :param start: start of the segment in coordinates of the box, (3,) [m]
+    :param step: from its start to its end, (3,) [m]
+    :param half: half lengths of the box, (3,) [m]
+    :return: factor of the step, from 0 to 1
+    """
+    at_first, at_last = pull(start, step, half, 0.0), pull(start, step, half, 1.0)
+    if at_first > 0.0:
+        return 0.0
+    if at_last < 0.0:
+        return 1.0
+    # Of all places with a negative slope the last, of those with a positive one the first.
+    before, slope_before, after, slope_after = 0.0, at_first, 1.0, at_last
+    flat_from, flat_to = 2.0, -1.0
+    for number in range(8):
+        k = number // 2
+        t = 0.0 if number == 6 else 1.0
+        if number < 6:
+            if step[k] == 0.0:
+                continue
+            t = ((half[k] if number % 2 == 0 else -half[k]) - start[k]) / step[k]
+            if not 0.0 < t < 1.0:
+                continue
+        slope = pull(start, step, half, t)
+        if slope < 0.0 and t >= before:
+            before, slope_before = t, slope
+        elif slope > 0.0 and t <= after:
+            after, slope_after = t, slope
+        elif slope == 0.0:
+            flat_from, flat_to = min(flat_from, t), max(flat_to, t)
+    if flat_to >= flat_from:
+        return 0.5 * (flat_from + flat_to)
+    width = slope_after - slope_before
+    return before - slope_before * (after - before) / width if width > 0.0 else before
+
+
+@compiled
+def part_between(
+    start: float, step: float, half: float, first: float, last: float
+) -> Tuple[float, float]:
+    """Part of a segment between two parallel planes, as factors; first > last if there is none.
+
+    :param start: coordinate of its start [m]
+    :param step: coordinate of its step [m]
+    :param half: the planes are at -half and half [m]
+    :param first: where the part begins so far
+    :param last: where it ends so far
+    """
+    if step == 0.0:
+        if abs(start) <= half:
+            return first, last
+        return 1.0, 0.0
+    one, other = (-half - start) / step, (half - start) / step
+    return max(first, min(one, other)), min(last, max(one, other))
+
+
+@compiled
+def length_of(v: FloatArray) -> float:
+    """Length of a vector."""
+    return math.sqrt(dot(v, v))

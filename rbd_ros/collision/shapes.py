@@ -1,0 +1,166 @@
+"""Shapes that can touch each other; sizes are those that a URDF gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import ClassVar, Tuple, Union
+
+from rbd_ros.collision.narrow_phase import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
+
+Sizes = Tuple[float, float, float]
+
+
+def _check(shape: str, **sizes: float) -> None:
+    for name, size in sizes.items():
+        if not 0.0 <= size < math.inf:
+            raise ValueError(
+                f'{name} of a {shape} must not be negative, and finite, got {size} (in metres)'
+            )
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Half-space below the plane z = 0 of its frame: the z axis is the outward normal.
+
+    >>> from rbd_ros.collision import Plane
+    >>> Plane()
+    Plane()
+    """
+
+    kind: ClassVar[int] = PLANE
+
+    @property
+    def half_sizes(self) -> Sizes:
+        """What compiled loops know of it: nothing, (3,).
+
+        >>> from rbd_ros.collision import Plane
+        >>> Plane().half_sizes
+        (0.0, 0.0, 0.0)
+        """
+        return 0.0, 0.0, 0.0
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """Sphere centred at the origin of its frame.
+
+    :param radius: radius [m]
+    :raises ValueError: if it is negative or not finite
+
+    >>> from rbd_ros.collision import Sphere
+    >>> Sphere(0.1)
+    Sphere(radius=0.1)
+    """
+
+    radius: float
+    kind: ClassVar[int] = SPHERE
+
+    def __post_init__(self) -> None:
+        _check('sphere', radius=self.radius)
+
+    @property
+    def half_sizes(self) -> Sizes:
+        """What compiled loops know of it: its radius, (3,) [m].
+
+        >>> from rbd_ros.collision import Sphere
+        >>> Sphere(0.1).half_sizes
+        (0.1, 0.0, 0.0)
+        """
+        return self.radius, 0.0, 0.0
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """Capsule about the z axis, centred at the origin of its frame.
+
+    :param radius: radius [m]
+    :param length: length of its axis, without the half spheres at both ends; may be zero [m]
+    :raises ValueError: if one is negative or not finite
+
+    >>> from rbd_ros.collision import Capsule
+    >>> Capsule(0.05, 0.3)
+    Capsule(radius=0.05, length=0.3)
+    """
+
+    radius: float
+    length: float
+    kind: ClassVar[int] = CAPSULE
+
+    def __post_init__(self) -> None:
+        _check('capsule', radius=self.radius, length=self.length)
+
+    @property
+    def half_sizes(self) -> Sizes:
+        """What compiled loops know of it: its radius and half its length, (3,) [m].
+
+        >>> from rbd_ros.collision import Capsule
+        >>> Capsule(0.1, 0.6).half_sizes
+        (0.1, 0.3, 0.0)
+        """
+        return self.radius, 0.5 * self.length, 0.0
+
+
+@dataclass(frozen=True)
+class Box:
+    """Box centred at the origin of its frame.
+
+    :param size: full lengths along x, y, z, (3,) [m]
+    :raises ValueError: if there are not three, or one is negative or not finite
+
+    >>> from rbd_ros.collision import Box
+    >>> Box((0.3, 0.2, 0.1))
+    Box(size=(0.3, 0.2, 0.1))
+    """
+
+    size: Sizes
+    kind: ClassVar[int] = BOX
+
+    def __post_init__(self) -> None:
+        if len(self.size) != 3:
+            raise ValueError(f'size of a box must have shape (3,), got ({len(self.size)},)')
+        _check('box', **{f'size[{k}]': size for k, size in enumerate(self.size)})
+
+    @property
+    def half_sizes(self) -> Sizes:
+        """What compiled loops know of it: half its lengths, (3,) [m].
+
+        >>> from rbd_ros.collision import Box
+        >>> Box((0.4, 0.2, 0.6)).half_sizes
+        (0.2, 0.1, 0.3)
+        """
+        return 0.5 * self.size[0], 0.5 * self.size[1], 0.5 * self.size[2]
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """Cylinder about the z axis, centred at the origin of its frame.
+
+    :param radius: radius [m]
+    :param length: full length along z [m]
+    :raises ValueError: if one is negative or not finite
+
+    >>> from rbd_ros.collision import Cylinder
+    >>> Cylinder(0.05, 0.3)
+    Cylinder(radius=0.05, length=0.3)
+    """
+
+    radius: float
+    length: float
+    kind: ClassVar[int] = CYLINDER
+
+    def __post_init__(self) -> None:
+        _check('cylinder', radius=self.radius, length=self.length)
+
+    @property
+    def half_sizes(self) -> Sizes:
+        """What compiled loops know of it: its radius and half its length, (3,) [m].
+
+        >>> from rbd_ros.collision import Cylinder
+        >>> Cylinder(0.1, 0.6).half_sizes
+        (0.1, 0.3, 0.0)
+        """
+        return self.radius, 0.5 * self.length, 0.0
+
+
+Shape = Union[Plane, Sphere, Capsule, Box, Cylinder]

@@ -1,0 +1,112 @@
+"""Shapes at random poses, and coal's word on them."""
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from rbd_ros.collision import Box, Capsule, Cylinder, Plane, Sphere, supported
+
+KINDS = (Plane, Sphere, Capsule, Box, Cylinder)
+PAIRS = [pair for pair in combinations_with_replacement(KINDS, 2) if supported(*pair)]
+NAMES = [f'{a.__name__}-{b.__name__}' for a, b in PAIRS]
+
+
+def random_shape(kind, rng):
+    """Shape of a kind, 0.1 to 1.2 m."""
+    sizes = rng.uniform(0.05, 0.6, 3)
+    return {
+        Plane: lambda: Plane(),
+        Sphere: lambda: Sphere(sizes[0]),
+        Capsule: lambda: Capsule(sizes[0], 2 * sizes[1]),
+        Box: lambda: Box(tuple(2 * sizes)),
+        Cylinder: lambda: Cylinder(sizes[0], 2 * sizes[1]),
+    }[kind]()
+
+
+def random_pose(rng, spread):
+    """Homogeneous matrix, of any direction, with a normally distributed position."""
+    T = np.eye(4)
+    T[:3, :3] = Rotation.from_quat(rng.normal(size=4)).as_matrix()
+    T[:3, 3] = spread * rng.normal(size=3)
+    return T
+
+
+def at(*position, rotation=None):
+    """Homogeneous matrix of a position and a rotation."""
+    T = np.eye(4)
+    T[:3, 3] = position
+    if rotation is not None:
+        T[:3, :3] = rotation
+    return T
+
+
+def about(axis, angle):
+    """Rotation about a coordinate axis, (3, 3)."""
+    return Rotation.from_rotvec(angle * np.eye(3)[axis]).as_matrix()
+
+
+def scene(pair, rng, near=False):
+    """Two shapes and their poses, one after the other, as the functions take them."""
+    a, b = (random_shape(kind, rng) for kind in pair)
+    return a, random_pose(rng, 0.3), b, random_pose(rng, 0.4 if near else 0.7)
+
+
+def moved(T, step):
+    """Pose after a small motion of the body: rotation vector and translation, (6,)."""
+    result = T.copy()
+    result[:3, :3] = Rotation.from_rotvec(step[:3]).as_matrix() @ T[:3, :3]
+    result[:3, 3] += step[3:]
+    return result
+
+
+def coal_distance(coal, shape_a, pose_a, shape_b, pose_b):
+    """Signed distance by coal, as exact as it can [m]."""
+    request, result = coal.DistanceRequest(), coal.DistanceResult()
+    request.gjk_tolerance, request.epa_tolerance = 1e-12, 1e-10
+    request.gjk_max_iterations = request.epa_max_iterations = 1000
+    each = []
+    for shape, pose in ((shape_a, pose_a), (shape_b, pose_b)):
+        each += [_in_coal(coal, shape), coal.Transform3s(pose[:3, :3].copy(), pose[:3, 3].copy())]
+    return coal.distance(*each, request, result)
+
+
+def _in_coal(coal, shape):
+    if isinstance(shape, Plane):
+        return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
+    if isinstance(shape, Sphere):
+        return coal.Sphere(shape.radius)
+    if isinstance(shape, Box):
+        return coal.Box(*shape.size)
+    kind = coal.Capsule if isinstance(shape, Capsule) else coal.Cylinder
+    return kind(shape.radius, shape.length)
+
+
+def support(shape, pose, direction):
+    """Maximum of direction . x over a shape other than a plane: its support function [m]."""
+    d = pose[:3, :3].T @ direction
+    h = shape.half_sizes
+    extent = {
+        Sphere: lambda: h[0],
+        Capsule: lambda: h[0] + h[1] * abs(d[2]),
+        Box: lambda: np.abs(d) @ h,
+        Cylinder: lambda: h[0] * np.hypot(d[0], d[1]) + h[1] * abs(d[2]),
+    }[type(shape)]()
+    return direction @ pose[:3, 3] + extent
+
+
+def from_surface(shape, pose, point):
+    """Signed distance of a point from the surface of a shape, written out independently [m]."""
+    x = pose[:3, :3].T @ (point - pose[:3, 3])
+    h = shape.half_sizes
+    if isinstance(shape, Plane):
+        return x[2]
+    if isinstance(shape, Sphere):
+        return np.linalg.norm(x) - h[0]
+    if isinstance(shape, Capsule):
+        return np.linalg.norm(x - [0, 0, np.clip(x[2], -h[1], h[1])]) - h[0]
+    excess = np.abs(x) - h
+    if isinstance(shape, Cylinder):
+        excess = np.array([np.hypot(x[0], x[1]) - h[0], abs(x[2]) - h[1]])
+    outside = np.linalg.norm(np.maximum(excess, 0.0))
+    return outside if outside > 0.0 else excess.max()
