@@ -2,7 +2,7 @@
 
     spatial <- model <- algorithms <- robot <- contact, constraints <- simulation, control
     <- nodes <- launching, demonstration <- cli
-                                                               simulation <- fmi <- cli
+                                                               simulation <- fmi, viewer <- cli
 
 Of the nodes, launching knows only what they declare.
 
@@ -29,6 +29,7 @@ MAY_IMPORT = {
     'control': {'spatial', 'model', 'algorithms', 'robot', 'compiler'},
     'simulation': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'constraints'},
     'fmi': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'simulation', 'compiler'},
+    'viewer': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'simulation', 'control'},
     'nodes': {
         'spatial',
         'model',
@@ -61,6 +62,8 @@ MAY_IMPORT = {
         'control',
         'simulation',
         'fmi',
+        'control',
+        'viewer',
         'demonstration',
         'resources',
         'robots',

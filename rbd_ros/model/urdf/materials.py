@@ -45,8 +45,8 @@ class Materials:
         colour = _numbers(color.get('rgba', ''))
         if colour is None:
             self.warnings.append(
-                f'<color> (line {line_of(color)}): rgba={quote(color.get("rgba", ""))} is not four '
-                'numbers from 0 to 1 and is left out'
+                f'<color> (line {line_of(color)}): rgba={quote(color.get("rgba", ""))} is not '
+                'four numbers from 0 to 1 and is left out'
             )
         return colour
 
