@@ -62,7 +62,6 @@ MAY_IMPORT = {
         'control',
         'simulation',
         'fmi',
-        'control',
         'viewer',
         'demonstration',
         'resources',

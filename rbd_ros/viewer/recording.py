@@ -46,6 +46,16 @@ class Recording:
     def __len__(self) -> int:
         return len(self._times)
 
+    @property
+    def times(self) -> FloatArray:
+        """Time of each frame, (N,) [s]."""
+        return np.array(self._times)
+
+    @property
+    def configurations(self) -> FloatArray:
+        """Configuration of each frame, (N, nq) [rad, m]."""
+        return np.array(self._configurations).reshape(-1, self.robot.nq)
+
     def add(self, time: float, q: ArrayLike) -> None:
         """Add a frame.
 
@@ -70,12 +80,12 @@ class Recording:
         """
         if not self._times:
             raise ValueError('the recording is empty: add a frame')
-        poses = self.scene.poses(self.robot, np.array(self._configurations))
+        poses = self.scene.poses(self.robot, self.configurations)
         return page(
             self.scene,
             self.ground,
             poses[0],
-            times=floats(np.array(self._times) - self._times[0]),
+            times=floats(self.times - self._times[0]),
             poses=floats(poses),
         )
 

@@ -225,4 +225,5 @@ def quaternions(rotations: ArrayLike) -> FloatArray:
     products[..., 3, 3] = 1.0 + trace
     best = np.argmax(np.diagonal(products, axis1=-2, axis2=-1), axis=-1)
     q: FloatArray = np.take_along_axis(products, best[..., None, None], axis=-2)[..., 0, :]
-    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+    q /= np.linalg.norm(q, axis=-1, keepdims=True)
+    return q
