@@ -36,7 +36,9 @@ def picture(page):
 
 
 def test_a_recording_draws_and_moves_without_a_network(robot, page, tmp_path):
-    recording = record(Simulator(robot), make_scene(robot.model), 1.0)
+    simulator = Simulator(robot)
+    simulator.reset([0.5, -1.0, 0.5, 0.3, 0.4, 0.2])
+    recording = record(simulator, make_scene(robot.model), 1.0)
     path = tmp_path / 'motion.html'
     recording.write(path)
     page.open(f'{path.as_uri()}#t=0')
