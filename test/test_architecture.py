@@ -29,7 +29,7 @@ MAY_IMPORT = {
     'control': {'spatial', 'model', 'algorithms', 'robot', 'compiler'},
     'simulation': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'constraints'},
     'fmi': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'simulation', 'compiler'},
-    'viewer': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'simulation', 'control'},
+    'viewer': {'spatial', 'model', 'robot', 'contact', 'simulation'},
     'nodes': {
         'spatial',
         'model',
