@@ -28,6 +28,8 @@ class LivePage:
     >>> page.publish({'time': 0.0})
     >>> page.orders()  # (name, value) of the buttons that were pressed
     []
+    >>> page.url.startswith('http://localhost:')
+    True
     >>> page.close()
     """
 

@@ -32,6 +32,8 @@ class Recording:
     >>> size = len(recording.page())  # or recording.write('motion.html')
     >>> len(recording), 500_000 < size < 1_000_000
     (60, True)
+    >>> recording.times[:3], recording.configurations.shape  # [s]; [rad]
+    (array([0.   , 0.017, 0.034]), (60, 6))
     """
 
     def __init__(
@@ -62,6 +64,11 @@ class Recording:
         :param time: when it is shown; later than the one before [s]
         :param q: configuration, (nq,) [rad, m]
         :raises ValueError: for a wrong shape or time, or what is not finite; nothing is added
+
+        >>> recording = Recording(robot)
+        >>> recording.add(0.0, q)
+        >>> len(recording)
+        1
         """
         configuration = np.array(q, dtype=float)
         if configuration.shape != (self.robot.nq,):

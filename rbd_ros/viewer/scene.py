@@ -33,6 +33,10 @@ class SceneShape:
     :param kind: 'box', 'sphere', 'cylinder' (about z) or 'mesh'
     :param size: lengths along x, y, z; radius; radius and length; number of the mesh's part
     :param colour: its colour
+
+    >>> shape = make_scene(robot.model).shapes[0]
+    >>> shape.placement[:3, 3], shape.size, shape.colour[3]  # centre, radius and length [m]
+    (array([0.  , 0.  , 0.05]), (0.08, 0.1), 1.0)
     """
 
     link: str
@@ -94,17 +98,17 @@ def make_scene(model: Model, shapes: str = 'visual', triangles: int = MAX_TRIANG
 
     >>> scene = make_scene(robot.model)
     >>> scene.shapes[0].link, scene.shapes[0].kind, scene.notices
-    ('base_link', 'cylinder', ())
+    ('base_link_inertia', 'cylinder', ())
     """
     if shapes not in SHAPES:
         raise ValueError(f'shapes must be one of {", ".join(SHAPES)}, got {shapes!r}')
     maker = _Maker(model)
-    for geometry in chosen_geometries(model, shapes):
+    for geometry in _chosen_geometries(model, shapes):
         maker.add(geometry)
     return maker.scene(triangles)
 
 
-def chosen_geometries(model: Model, shapes: str) -> List[Geometry]:
+def _chosen_geometries(model: Model, shapes: str) -> List[Geometry]:
     """Visual shapes, and collision shapes of links without; or collision shapes alone."""
     if shapes == 'collision':
         return [geometry for geometry in model.geometries if geometry.role == 'collision']
@@ -210,6 +214,7 @@ def quaternions(rotations: ArrayLike) -> FloatArray:
     :param rotations: (..., 3, 3)
     :return: (..., 4)
 
+    >>> from rbd_ros.viewer.scene import quaternions
     >>> quaternions([[0, -1, 0], [1, 0, 0], [0, 0, 1]]).round(3)  # a quarter turn about z
     array([0.   , 0.   , 0.707, 0.707])
     """
