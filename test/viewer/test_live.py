@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import time
 
 import numpy as np
 import pytest
@@ -130,12 +131,19 @@ def test_a_session_obeys(session):
 
 
 def test_a_session_ends_after_its_time_and_is_never_fast(session):
-    import time
-
     began = time.monotonic()
     session.run(duration=0.3)
     assert session.simulator.time == pytest.approx(0.3, abs=1e-3)
     assert time.monotonic() - began > 0.25
+
+
+def test_time_passes_at_the_speed_that_is_chosen(session):
+    session.run(frames=1)
+    session.speed, began, start = 0.25, time.monotonic(), session.simulator.time
+    session._restart_clock()
+    session.run(frames=40)
+    passed = session.simulator.time - start
+    assert 0.0 < passed <= 0.25 * (time.monotonic() - began) + 2e-3
 
 
 def test_dynamics_that_are_not_finite_pause_and_say_so(session):

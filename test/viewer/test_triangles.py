@@ -26,7 +26,7 @@ COLLADA = """<?xml version="1.0"?>
   </mesh></geometry></library_geometries>
   <library_visual_scenes><visual_scene id="s"><node>
     <translate>10 0 0</translate>
-    <node><rotate>0 0 1 90</rotate><scale>2 1 1</scale>
+    <node><rotate>0 0 2 30</rotate><rotate>0 0 1 60</rotate><scale>2 1 1</scale>
       <instance_geometry url="#g"><bind_material><technique_common>
         <instance_material symbol="x" target="#m"/>
       </technique_common></bind_material></instance_geometry>
