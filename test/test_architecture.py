@@ -2,7 +2,7 @@
 
     spatial <- model <- algorithms <- robot <- collision, contact, constraints
     <- simulation, control <- nodes <- launching, demonstration <- cli
-                                                               simulation <- fmi <- cli
+                                                               simulation <- fmi, viewer <- cli
 
 Of the nodes, launching knows only what they declare.
 
@@ -38,6 +38,7 @@ MAY_IMPORT = {
         'constraints',
     },
     'fmi': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'simulation', 'compiler'},
+    'viewer': {'spatial', 'model', 'robot', 'contact', 'simulation'},
     'nodes': {
         'spatial',
         'model',
@@ -70,6 +71,7 @@ MAY_IMPORT = {
         'control',
         'simulation',
         'fmi',
+        'viewer',
         'demonstration',
         'resources',
         'robots',

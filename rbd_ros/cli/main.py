@@ -19,6 +19,7 @@ SUBCOMMANDS = {
     'info': 'print the tree, masses, limits and warnings of a URDF',
     'bench': 'measure the compiled algorithms against their peers',
     'codegen': 'write functions of a robot as a C99 library, or the robot as an FMU',
+    'simulate': 'show a simulated robot in a browser page, or record it as one',
     'demo': 'track a trajectory with a simulated arm over ROS 2',
 }
 

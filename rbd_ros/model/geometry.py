@@ -62,6 +62,9 @@ class Mesh:
 
 Shape = Union[Sphere, Box, Cylinder, Mesh]
 
+#: Red, green, blue and opacity, each from 0 to 1.
+Colour = Tuple[float, float, float, float]
+
 
 @dataclass(frozen=True)
 class Capsule:
@@ -113,6 +116,7 @@ class Geometry:
     :param placement: transform from body to geometry coordinates
     :param shape: the shape
     :param role: 'collision' or 'visual'
+    :param colour: colour of the material of the URDF, None if it gives none
     """
 
     name: str
@@ -121,3 +125,4 @@ class Geometry:
     placement: PluckerTransform
     shape: Shape
     role: str
+    colour: Optional[Colour] = None

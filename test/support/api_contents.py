@@ -103,6 +103,8 @@ SETUPS = {
     'loops': FOUR_BAR,
     'algorithms': ALGORITHMS,
     'simulation': ARM.replace('import Robot', 'import Robot, Simulator'),
+    'viewer': ARM.replace('import Robot', 'import Robot, Simulator')
+    + 'from rbd_ros.viewer import LivePage, LiveSession, make_scene, Recording\n',
     'contacts': TOUCH,
     'collision': ARM,
     'constraints': 'import numpy as np\n\nnp.set_printoptions(precision=3, suppress=True)\n',
@@ -184,6 +186,12 @@ MODULES = {
         'rbd_ros.spatial.planar_transform',
         'rbd_ros.spatial.planar_inertia',
     ),
+    'viewer': (
+        'rbd_ros.viewer.recording',
+        'rbd_ros.viewer.session',
+        'rbd_ros.viewer.live',
+        'rbd_ros.viewer.scene',
+    ),
     'export': ('rbd_ros.robot.export', 'rbd_ros.robot.diagnostics'),
 }
 
@@ -212,6 +220,7 @@ TITLES = {
     'model': ('Models', 'readers of URDF and DH tables, random models, assembly, variants'),
     'spatial': ('Spatial vector algebra', 'vectors, transforms, inertias, screws, planar algebra'),
     'algorithms': ('Algorithms', 'what is called on a model, and by `Robot.kernel`'),
+    'viewer': ('Viewer', 'motions as pages for a browser, recorded and live'),
     'export': ('Export and diagnostics', 'C99 libraries; what of a model costs accuracy'),
 }
 

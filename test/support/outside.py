@@ -18,6 +18,8 @@ from types import ModuleType
 
 import pytest
 
+from support import browser
+
 
 @dataclass(frozen=True)
 class Source:
@@ -42,6 +44,7 @@ LIBRARIES = {
     'rclpy': Source("'rbd_ros[ros]'"),
     'sympy': Source('sympy'),
 }
+BROWSER = 'chromium'  # as Debian calls it
 _SHARED_LIBRARY = re.compile(r'(\S+\.so[.\d]*): cannot open shared object file')
 
 _missing = {}  # library -> line for the reader: what tests asked for and could not have
@@ -73,6 +76,14 @@ def problem(library: str) -> str | None:
     return line
 
 
+def browser_problem() -> str | None:
+    """Why there is no browser for tests of pages, and what to do about it; None if there is."""
+    if browser.executable() is not None:
+        return None
+    _missing['browser'] = f'browser: not installed: apt install {BROWSER}'
+    return _missing['browser']
+
+
 def missing() -> dict[str, str]:
     """Lines on the libraries that tests asked for so far and that cannot be used."""
     return dict(_missing)
@@ -86,13 +97,15 @@ def note(lines: dict[str, str]) -> None:
 def all_problems() -> dict[str, str]:
     """Lines on all `LIBRARIES` that cannot be used."""
     lines = {library: problem(library) for library in LIBRARIES}
+    lines['browser'] = browser_problem()
     return {library: line for library, line in lines.items() if line is not None}
 
 
 def debian_packages() -> list[str]:
-    """Debian packages of the shared libraries without which some of `LIBRARIES` do not load."""
+    """Debian packages to install: shared libraries that `LIBRARIES` lack, and a browser."""
     libraries = [name for name in LIBRARIES if _SHARED_LIBRARY.search(_error(name) or '')]
-    return sorted({package for name in libraries for package in LIBRARIES[name].debian})
+    packages = {package for name in libraries for package in LIBRARIES[name].debian}
+    return sorted(packages | ({BROWSER} if browser.executable() is None else set()))
 
 
 def example_robots_folder() -> Path | None:

@@ -14,7 +14,9 @@ from urdf_parser_py import urdf as urdf_parser
 from urdf_parser_py.xml_reflection.core import Path as ParserPath
 
 from rbd_ros.model.errors import ModelError
+from rbd_ros.model.geometry import Colour
 from rbd_ros.model.urdf.document import Document, Node, quote, read_document, Source
+from rbd_ros.model.urdf.materials import Materials
 from rbd_ros.model.urdf.schema import check_element, line_of, parse_number, ROBOT
 from rbd_ros.spatial import linear3
 from rbd_ros.spatial.rotation import rpy_rotation
@@ -30,6 +32,7 @@ class Description:
     :param links: links of urdf_parser_py by name, in file order
     :param joints: joints of urdf_parser_py by name, in file order
     :param missing_limits: for each joint whose <limit> lacks required attributes, their names
+    :param colours: for each link, the colours of its visuals, in file order
     :param directory: directory of the file, None for a string
     :param warnings: what was left out or noticed, in words
     """
@@ -39,6 +42,7 @@ class Description:
     links: Dict[str, Any] = field(default_factory=dict)
     joints: Dict[str, Any] = field(default_factory=dict)
     missing_limits: Dict[str, Tuple[str, ...]] = field(default_factory=dict)
+    colours: Dict[str, List[Optional[Colour]]] = field(default_factory=dict)
     warnings: List[str] = field(default_factory=list)
 
 
@@ -53,8 +57,11 @@ def read_description(source: Source) -> Description:
         raise ModelError(
             f'{document.label}: <robot> has no links; give a URDF with at least one <link>'
         )
-    check_element(root, ROBOT, document.label, skip=('link', 'joint'))
-    description = Description(root.get('name', ''), document.directory)
+    check_element(root, ROBOT, document.label, skip=('link', 'joint', 'material'))
+    materials = Materials(root)
+    description = Description(
+        root.get('name', ''), document.directory, warnings=materials.warnings
+    )
     rules = {tag: child.rule for tag, child in ROBOT.children.items()}
     for node in root:
         owner = _owner(node, document)
@@ -66,7 +73,10 @@ def read_description(source: Source) -> Description:
                 f'{owner} is defined twice (again in line {line_of(node)}); rename or remove one'
             )
         if node.tag == 'link':
-            _prepare_link(node, owner, description)
+            _prepare_link(node, owner, description, materials)
+            description.colours[name] = [
+                getattr(shape, 'colour', None) for shape in node.findall('visual')
+            ]
             found[name] = _parse(urdf_parser.Link, node, owner)
         else:
             _prepare_joint(node, owner, description)
@@ -125,12 +135,15 @@ def _prepare_joint(node: Element, owner: str, description: Description) -> None:
             description.missing_limits[node.get('name', '')] = tuple(missing)
 
 
-def _prepare_link(node: Element, owner: str, description: Description) -> None:
+def _prepare_link(
+    node: Element, owner: str, description: Description, materials: Materials
+) -> None:
     inertial = node.find('inertial')
     if inertial is not None:
         _refuse_quaternion(inertial, owner)
     for shape in [*node.findall('collision'), *node.findall('visual')]:
         _refuse_quaternion(shape, owner)
+        materials.paint(shape)
         geometry = shape.find('geometry')
         assert geometry is not None  # check_element has seen to that
         if len(geometry) != 1:
@@ -177,4 +190,5 @@ def _split_capsule(link: Element, shape: Element, geometry: Element) -> None:
         sphere.append(Node('origin', {'xyz': ' '.join(map(repr, end))}))
         sphere.append(Node('geometry'))
         sphere[-1].append(Node('sphere', {'radius': radius}))
+        sphere.colour = getattr(shape, 'colour', None)
         link.append(sphere)

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 from xml.parsers import expat
 
 from rbd_ros.model.errors import ModelError
+from rbd_ros.model.geometry import Colour
 from rbd_ros.model.urdf.schema import ElementRule, ROBOT
 
 # Far above any robot's description, far below what exhausts memory or the stack: a description
@@ -28,9 +29,10 @@ Source = Union[str, bytes, 'os.PathLike[str]']
 
 
 class Node(ElementTree.Element):
-    """Element that knows the line it came from."""
+    """Element that knows the line it came from, and its colour if it is a shape with one."""
 
     line = 0
+    colour: Optional[Colour] = None
 
 
 class Document(NamedTuple):

@@ -267,8 +267,9 @@ class _Builder:
 
     def _add_link(self, link: Any, frame: Frame) -> None:
         self.links.append(Link(link.name, frame.body, frame.placement, self._inertia(link)))
+        colours = self.description.colours[link.name]
         for role, shapes in (('collision', link.collisions), ('visual', link.visuals)):
-            for shape in shapes:
+            for k, shape in enumerate(shapes):
                 owner = f'link {quote(link.name)}: <{role}>'
                 placement = self._transform(shape.origin, owner) * frame.placement
                 self.geometries.append(
@@ -279,6 +280,7 @@ class _Builder:
                         placement,
                         self._shape(shape.geometry, owner),
                         role,
+                        colours[k] if role == 'visual' else None,
                     )
                 )
 

@@ -96,6 +96,18 @@ _SHAPE = ChildRule(
     ),
     many=True,
 )
+# Whatever is wrong with a colour, the robot moves the same: materials.py warns of it.
+_MATERIAL = ChildRule(
+    ElementRule(
+        {'name': AttributeRule(0, required=False)},
+        {'color': ChildRule(ElementRule({'rgba': AttributeRule(0, required=False)}), many=True)},
+    ),
+    many=True,
+)
+_VISUAL = ChildRule(
+    ElementRule(_SHAPE.rule.attributes, {**_SHAPE.rule.children, 'material': _MATERIAL}),
+    many=True,
+)
 _INERTIAL = ElementRule(
     children={
         'origin': _ORIGIN,
@@ -107,7 +119,7 @@ _INERTIAL = ElementRule(
     }
 )
 _LINK = ElementRule(
-    {'name': _TEXT}, {'inertial': ChildRule(_INERTIAL), 'collision': _SHAPE, 'visual': _SHAPE}
+    {'name': _TEXT}, {'inertial': ChildRule(_INERTIAL), 'collision': _SHAPE, 'visual': _VISUAL}
 )
 _JOINT = ElementRule(
     {'name': _TEXT, 'type': _TEXT},
@@ -127,7 +139,11 @@ _JOINT = ElementRule(
 )
 ROBOT = ElementRule(
     {'name': AttributeRule(0, empty=True)},
-    {'link': ChildRule(_LINK, many=True), 'joint': ChildRule(_JOINT, many=True)},
+    {
+        'link': ChildRule(_LINK, many=True),
+        'joint': ChildRule(_JOINT, many=True),
+        'material': _MATERIAL,
+    },
 )
 
 

@@ -1,0 +1,30 @@
+"""The robot in a browser page: what there is to see, recordings of its motion, and live ones.
+
+Pages hold all that they need and load nothing from a network. The names below are loaded on first
+use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rbd_ros.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from rbd_ros.viewer.live import LivePage
+    from rbd_ros.viewer.recording import Recording
+    from rbd_ros.viewer.scene import make_scene, Scene
+    from rbd_ros.viewer.session import LiveSession
+
+__all__ = ['LivePage', 'LiveSession', 'Recording', 'Scene', 'make_scene']
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        'LivePage': 'rbd_ros.viewer.live',
+        'LiveSession': 'rbd_ros.viewer.session',
+        'Recording': 'rbd_ros.viewer.recording',
+        'Scene': 'rbd_ros.viewer.scene',
+        'make_scene': 'rbd_ros.viewer.scene',
+    },
+)

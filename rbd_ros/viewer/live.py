@@ -1,0 +1,168 @@
+"""A page that shows what is going on: served to browsers on this machine alone."""
+
+from __future__ import annotations
+
+import errno
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import json
+import queue
+import threading
+from typing import Any, List, Optional, Tuple
+
+#: What a page may ask for.
+ORDERS = ('play', 'pause', 'step', 'reset', 'speed')
+_ADDRESS = '127.0.0.1'
+_MAX_ORDER = 100  # bytes
+_MAX_WAITING = 100  # orders
+_HEARTBEAT = 2.0  # [s]: how soon a page that was closed is noticed while nothing moves
+
+
+class LivePage:
+    """A server of one page, to which states are published and from which orders come.
+
+    :param text: the page, in HTML
+    :param port: port of 127.0.0.1; 0 for any that is free
+    :raises ValueError: if the port cannot be used
+
+    >>> page = LivePage('<p>Hello</p>', port=0)
+    >>> page.publish({'time': 0.0})
+    >>> page.orders()  # (name, value) of the buttons that were pressed
+    []
+    >>> page.url.startswith('http://localhost:')
+    True
+    >>> page.close()
+    """
+
+    def __init__(self, text: str, port: int = 8000):
+        if not 0 <= port <= 65535:
+            raise ValueError(f'port must be from 0 to 65535, got {port}')
+        try:
+            self._server = _Server((_ADDRESS, port), _Handler)
+        except OSError as error:
+            cure = f'choose another, as --port {port + 1 if port < 65535 else 8000}, or 0 for any'
+            if error.errno == errno.EADDRINUSE:
+                raise ValueError(f'port {port} is in use: {cure}') from error
+            raise ValueError(f'port {port} cannot be used: {error.strerror}: {cure}') from error
+        self._server.text = text.encode('utf-8')
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={'poll_interval': 0.1}, daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """Address of the page."""
+        return f'http://localhost:{self._server.server_port}/'
+
+    def publish(self, state: Any) -> None:
+        """Show a state: pages get the newest one, and may miss others."""
+        self._server.publish(json.dumps(state, allow_nan=False))
+
+    def orders(self) -> List[Tuple[str, Any]]:
+        """Take what was ordered since the last call: names of `ORDERS` with their values."""
+        taken: List[Tuple[str, Any]] = []
+        while True:
+            try:
+                taken.append(self._server.orders.get_nowait())
+            except queue.Empty:
+                return taken
+
+    def close(self) -> None:
+        """Serve no more: open pages are told that it has ended."""
+        self._server.publish(None)
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    text = b''
+
+    def __init__(self, *arguments: Any):
+        self.changed = threading.Condition()
+        self.state: Optional[str] = ''
+        self.version = 0
+        self.orders: 'queue.Queue[Tuple[str, Any]]' = queue.Queue(_MAX_WAITING)
+        super().__init__(*arguments)
+
+    def publish(self, state: Optional[str]) -> None:
+        with self.changed:
+            self.state, self.version = state, self.version + 1
+            self.changed.notify_all()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Browsers close connections as they like."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    timeout = 10.0
+    protocol_version = 'HTTP/1.1'
+
+    def do_GET(self) -> None:
+        if not self._is_local():
+            self._answer(403)
+        elif self.path == '/':
+            self._answer(200, self.server.text, 'text/html; charset=utf-8')
+        elif self.path == '/events':
+            self._stream()
+        else:
+            self._answer(404)
+
+    def do_POST(self) -> None:
+        self.close_connection = True  # whatever of the body is not read
+        name = self.path[1:]
+        if not self._is_local() or self.headers.get('Content-Type') != 'application/json':
+            return self._answer(403)
+        if name not in ORDERS:
+            return self._answer(404)
+        try:
+            length = int(self.headers.get('Content-Length', ''))
+            if not 0 <= length <= _MAX_ORDER:
+                raise ValueError
+            self.server.orders.put_nowait((name, json.loads(self.rfile.read(length))))
+        except (ValueError, queue.Full):
+            return self._answer(400)
+        self._answer(204)
+
+    def _is_local(self) -> bool:
+        """Whether it is our own page that asks, not one of another site in the same browser."""
+        port = self.server.server_port
+        hosts = {f'localhost:{port}', f'{_ADDRESS}:{port}'}
+        origin = self.headers.get('Origin')
+        return self.headers.get('Host') in hosts and (
+            origin is None or origin in {f'http://{host}' for host in hosts}
+        )
+
+    def _answer(self, code: int, body: bytes = b'', kind: str = 'text/plain') -> None:
+        self.send_response(code)
+        self.send_header('Content-Type', kind)
+        if code != 204:
+            self.send_header('Content-Length', str(len(body)))
+        self.send_header('Cache-Control', 'no-store')
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _stream(self) -> None:
+        self.close_connection = True
+        self.send_response(200)
+        self.send_header('Content-Type', 'text/event-stream')
+        self.send_header('Cache-Control', 'no-store')
+        self.send_header('Connection', 'close')
+        self.end_headers()
+        server, seen = self.server, 0
+        while True:
+            with server.changed:
+                if server.version == seen:
+                    server.changed.wait(_HEARTBEAT)
+                fresh, seen, state = server.version != seen, server.version, server.state
+            if state is None:
+                return
+            # A comment finds out whether there is still somebody.
+            self.wfile.write(f'data: {state}\n\n'.encode() if fresh and state else b':\n\n')
+            self.wfile.flush()
+
+    def log_message(self, *arguments: Any) -> None:
+        """Say nothing: the terminal is the user's."""

@@ -1,0 +1,219 @@
+// Draws the scene of the element `data`, and plays its frames or what a server sends.
+'use strict';
+
+(() => {
+  const data = JSON.parse(document.getElementById('data').textContent);
+  const element = (id) => document.getElementById(id);
+  const say = (text) => { element('notice').textContent += text + '\n'; };
+  const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const floats = (text) => new Float32Array(bytes(text).buffer);
+  const notices = data.notices.slice();
+  notices.forEach(say);
+
+  // -- what there is to see
+
+  let renderer;
+  try {
+    renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
+  } catch (error) {
+    say('This browser cannot draw in three dimensions (WebGL 2); turn on its hardware acceleration.');
+    return;
+  }
+  renderer.shadowMap.enabled = true;
+  renderer.shadowMap.type = THREE.PCFShadowMap;
+  renderer.setPixelRatio(window.devicePixelRatio);
+  document.body.appendChild(renderer.domElement);
+
+  const scene = new THREE.Scene();
+  scene.background = new THREE.Color(0xe9edf1);
+  const camera = new THREE.PerspectiveCamera(40, 1, 0.01, 1000);
+  camera.up.set(0, 0, 1);
+  scene.add(new THREE.HemisphereLight(0xffffff, 0x9aa0a8, 1.6));
+
+  const parts = data.parts.map((part) => {
+    const geometry = new THREE.BufferGeometry();
+    const corners = bytes(part.corners).buffer;
+    geometry.setAttribute('position', new THREE.BufferAttribute(floats(part.vertices), 3));
+    geometry.setIndex(new THREE.BufferAttribute(
+      part.wide ? new Uint32Array(corners) : new Uint16Array(corners), 1));
+    return geometry;
+  });
+
+  function geometryOf(shape) {
+    const size = shape.size;
+    if (shape.kind === 'box') return new THREE.BoxGeometry(...size);
+    if (shape.kind === 'sphere') return new THREE.SphereGeometry(size[0], 48, 24);
+    if (shape.kind === 'mesh') return parts[size[0]];
+    // Those of three.js stand along y.
+    return new THREE.CylinderGeometry(size[0], size[0], size[1], 48).rotateX(Math.PI / 2);
+  }
+
+  const links = data.links.map((name) => {
+    const group = new THREE.Group();
+    group.name = name;
+    scene.add(group);
+    return group;
+  });
+  for (const shape of data.shapes) {
+    const [r, g, b, a] = shape.colour;
+    const material = new THREE.MeshStandardMaterial({
+      color: new THREE.Color().setRGB(r, g, b, 'srgb'), opacity: a, transparent: a < 1,
+      roughness: 0.6, metalness: 0.1, flatShading: shape.kind === 'mesh', side: THREE.DoubleSide,
+    });
+    const mesh = new THREE.Mesh(geometryOf(shape), material);
+    mesh.matrixAutoUpdate = false;
+    mesh.matrix.set(...shape.placement);
+    mesh.castShadow = mesh.receiveShadow = a >= 1;
+    links[shape.link].add(mesh);
+  }
+
+  // -- camera, light and ground, by the size of what there is
+
+  const reach = data.reach;
+  const span = Math.max(reach.radius, 0.05);
+  const centre = new THREE.Vector3(...reach.centre);
+  camera.position.copy(centre).add(new THREE.Vector3(1.6, -2.2, 1.1).multiplyScalar(1.3 * span));
+  camera.near = span / 100;
+  camera.far = span * 200;
+  const controls = new THREE.OrbitControls(camera, renderer.domElement);
+  controls.target.copy(centre);
+  controls.update();
+  const light = new THREE.DirectionalLight(0xffffff, 2.2);
+  light.position.copy(centre).add(new THREE.Vector3(0.8, -0.6, 2.0).multiplyScalar(2 * span));
+  light.target.position.copy(centre);
+  light.castShadow = true;
+  light.shadow.mapSize.set(2048, 2048);
+  light.shadow.bias = -0.0005;
+  light.shadow.normalBias = span / 500;
+  Object.assign(light.shadow.camera, {
+    left: -2 * span, right: 2 * span, top: 2 * span, bottom: -2 * span, near: span / 10, far: span * 12,
+  });
+  scene.add(light, light.target);
+  if (data.ground) {
+    const ground = new THREE.Group();
+    const cell = 10 ** Math.round(Math.log10(span / 3));
+    const grid = new THREE.GridHelper(60 * cell, 60, 0x8a929b, 0xc3c9cf).rotateX(Math.PI / 2);
+    const shade = new THREE.Mesh(
+      new THREE.PlaneGeometry(60 * cell, 60 * cell), new THREE.ShadowMaterial({ opacity: 0.25 }));
+    shade.receiveShadow = true;
+    grid.position.z = -span / 2000;
+    shade.position.z = -span / 4000;
+    ground.add(grid, shade);
+    ground.matrixAutoUpdate = false;
+    ground.matrix.set(...data.ground);
+    scene.add(ground);
+  }
+
+  function draw() {
+    renderer.render(scene, camera);
+  }
+  function resize() {
+    renderer.setSize(window.innerWidth, window.innerHeight);
+    camera.aspect = window.innerWidth / window.innerHeight;
+    camera.updateProjectionMatrix();
+    draw();
+  }
+  controls.addEventListener('change', draw);
+  window.addEventListener('resize', resize);
+
+  // -- frames: for each link position and quaternion
+
+  const between = new THREE.Quaternion();
+  function place(poses, from, to, part) {
+    links.forEach((link, k) => {
+      const a = from + 7 * k, b = to + 7 * k;
+      link.position.set(
+        poses[a] + part * (poses[b] - poses[a]),
+        poses[a + 1] + part * (poses[b + 1] - poses[a + 1]),
+        poses[a + 2] + part * (poses[b + 2] - poses[a + 2]));
+      link.quaternion.set(poses[a + 3], poses[a + 4], poses[a + 5], poses[a + 6]);
+      between.set(poses[b + 3], poses[b + 4], poses[b + 5], poses[b + 6]);
+      link.quaternion.slerp(between, part);
+    });
+  }
+
+  const stride = 7 * links.length;
+  const play = element('play'), slider = element('slider'), speed = element('speed');
+  const digits = (x) => x.toFixed(2);
+
+  function playRecording() {
+    const times = floats(data.times), poses = floats(data.poses);
+    const last = times.length - 1, end = times[last];
+    let now = 0, playing = true, before = null;
+
+    function show(time) {
+      now = Math.min(Math.max(time, 0), end);
+      let low = 0, high = last;
+      while (high - low > 1) {
+        const middle = (low + high) >> 1;
+        if (times[middle] <= now) low = middle; else high = middle;
+      }
+      const length = times[high] - times[low];
+      place(poses, low * stride, high * stride, length > 0 ? (now - times[low]) / length : 0);
+      slider.value = now;
+      element('time').textContent = `${digits(now)} / ${digits(end)} s`;
+      document.body.dataset.time = now;
+      draw();
+    }
+    function setPlaying(value) {
+      playing = value;
+      before = null;
+      play.textContent = playing ? 'Pause' : 'Play';
+      document.body.dataset.playing = playing;
+    }
+    function tick(stamp) {
+      if (playing) {
+        if (before !== null) show(now + (stamp - before) / 1000 * Number(speed.value));
+        before = stamp;
+        if (now >= end) setPlaying(false);
+      }
+      requestAnimationFrame(tick);
+    }
+    slider.max = end;
+    slider.addEventListener('input', () => { setPlaying(false); show(Number(slider.value)); });
+    play.addEventListener('click', () => {
+      if (!playing && now >= end) show(0);
+      setPlaying(!playing);
+    });
+    window.addEventListener('keydown', (event) => {
+      if (event.key === ' ' && event.target !== play) { event.preventDefault(); play.click(); }
+    });
+    // A link to an instant: recording.html#t=1.5 shows it and waits.
+    const start = /^#t=([\d.]+)$/.exec(window.location.hash);
+    setPlaying(start === null);
+    show(start === null ? 0 : Number(start[1]));
+    requestAnimationFrame(tick);
+  }
+
+  function watch() {
+    const order = (name, value) => fetch(name, {
+      method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(value ?? null),
+    });
+    let playing = true;
+    slider.hidden = true;
+    element('step').hidden = element('reset').hidden = false;
+    play.addEventListener('click', () => order(playing ? 'pause' : 'play'));
+    element('step').addEventListener('click', () => order('step'));
+    element('reset').addEventListener('click', () => order('reset'));
+    speed.addEventListener('change', () => order('speed', Number(speed.value)));
+    const events = new EventSource('events');
+    events.onmessage = (event) => {
+      const state = JSON.parse(event.data);
+      playing = state.playing;
+      play.textContent = playing ? 'Pause' : 'Play';
+      place(floats(state.poses), 0, 0, 0);
+      speed.value = String(state.speed);
+      element('time').textContent = `${digits(state.time)} s, ${digits(state.factor)} x real time`;
+      element('notice').textContent = notices.concat(state.message || []).join('\n');
+      document.body.dataset.time = state.time;
+      document.body.dataset.playing = playing;
+      draw();
+    };
+    events.onerror = () => { element('notice').textContent = 'The simulation has ended.'; };
+  }
+
+  resize();
+  if (data.live) watch(); else playRecording();
+  document.body.dataset.ready = 'true';
+  window.viewer = { links, camera };
+})();

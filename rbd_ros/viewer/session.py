@@ -1,0 +1,200 @@
+"""A simulation that a page watches and commands: play, pause, step, reset, speed."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any, Callable, Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbd_ros.simulation import Simulator
+from rbd_ros.viewer.live import LivePage
+from rbd_ros.viewer.page_text import floats, page
+from rbd_ros.viewer.recording import Recording
+from rbd_ros.viewer.scene import Scene
+
+FloatArray = NDArray[np.float64]
+#: Torque for a simulation, found anew for every step; a reset calls its `restart`, if it has one.
+Torque = Callable[[Simulator], Optional[FloatArray]]
+
+FRAME = 1.0 / 60.0  # time between pictures [s]
+MAX_SPEED = 100.0
+_FACTOR_WINDOW = 0.5  # over which the real-time factor is measured [s]
+
+
+class LiveSession:
+    """A simulation that runs in real time for browsers on this machine, until it is told to end.
+
+    :param simulator: the simulation; it begins where that is, and so it does after a reset
+    :param scene: what there is to see
+    :param torque: torque for each step, called with the simulator; None for none
+    :param port: port of 127.0.0.1; 0 for any that is free
+    :raises ValueError: if the port cannot be used
+
+    >>> from rbd_ros.viewer import LiveSession, make_scene
+    >>> session = LiveSession(Simulator(robot), make_scene(robot.model), port=0)
+    >>> session.run(duration=0.1)  # open session.url meanwhile
+    >>> session.close()
+    >>> bool(session.simulator.time >= 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        scene: Scene,
+        torque: Optional[Torque] = None,
+        port: int = 8000,
+    ):
+        self.simulator, self.scene, self.torque = simulator, scene, torque
+        self.playing, self.speed = True, 1.0
+        self._message = ''
+        self._start, self._begin = simulator.snapshot(), simulator.time
+        self._last = time.monotonic()
+        poses = scene.poses(simulator.robot, simulator.q[None])[0]
+        self._page = LivePage(page(scene, simulator.ground, poses, live=True), port)
+        self._restart_clock()
+
+    @property
+    def url(self) -> str:
+        """Address of the page."""
+        return self._page.url
+
+    def run(self, duration: float = math.inf, frames: Optional[int] = None) -> None:
+        """Run until the simulated time has grown by `duration` since the start.
+
+        :param duration: simulated time, which stands still while the page pauses it [s]
+        :param frames: how many pictures to show before; None: as many as it takes
+        """
+        end = self._begin + duration - 0.5 * self.simulator.timestep
+        count = 0
+        while self.simulator.time < end and count != frames:
+            count += 1
+            self._obey()
+            if self.playing:
+                due = self._clock_time + (time.monotonic() - self._clock) * self.speed
+                self._advance(min(due, end, self.simulator.time + FRAME * max(1.0, self.speed)))
+                self._measure()
+            self._page.publish(self._state())
+            # What could not be done in time is not made up for: the factor tells.
+            time.sleep(max(0.0, FRAME - (time.monotonic() - self._last)))
+            self._last = time.monotonic()
+
+    def close(self) -> None:
+        """Serve the page no more."""
+        self._page.close()
+
+    def _advance(self, until: float) -> None:
+        began = time.monotonic()
+        try:
+            advance(self.simulator, until, self.torque, lambda: time.monotonic() - began > FRAME)
+        except FloatingPointError as error:
+            self.playing, self._message = False, f'{error}'
+
+    def _obey(self) -> None:
+        for name, value in self._page.orders():
+            if name == 'reset':
+                self.simulator.restore(self._start)
+                restart = getattr(self.torque, 'restart', None)
+                if restart is not None:
+                    restart()
+                self._message = ''
+            elif name == 'speed' and _is_speed(value):
+                self.speed = float(value)
+            elif name == 'step':
+                self.playing = False
+                self._advance(self.simulator.time + self.simulator.timestep)
+            elif name in ('play', 'pause'):
+                self.playing = name == 'play'
+            self._restart_clock()
+
+    def _restart_clock(self) -> None:
+        self._clock = time.monotonic()
+        self._clock_time, self._factor = self.simulator.time, 0.0
+
+    def _measure(self) -> None:
+        elapsed = time.monotonic() - self._clock
+        if elapsed >= _FACTOR_WINDOW:
+            factor = (self.simulator.time - self._clock_time) / elapsed
+            self._restart_clock()
+            self._factor = factor
+
+    def _state(self) -> Any:
+        poses = self.scene.poses(self.simulator.robot, self.simulator.q[None])
+        return {
+            'time': self.simulator.time,
+            'factor': self._factor if self.playing else 0.0,
+            'speed': self.speed,
+            'playing': self.playing,
+            'message': self._message,
+            'poses': floats(poses),
+        }
+
+
+def _is_speed(value: Any) -> bool:
+    return isinstance(value, (int, float)) and 0.0 < value <= MAX_SPEED
+
+
+def advance(
+    simulator: Simulator,
+    until: float,
+    torque: Optional[Torque] = None,
+    enough: Callable[[], bool] = lambda: False,
+) -> None:
+    """Step a simulation up to an instant, to half a step.
+
+    :param simulator: the simulation
+    :param until: when to stop [s]
+    :param torque: torque for each step, called with the simulator; None for none
+    :param enough: asked after each step whether to stop before
+
+    >>> from rbd_ros.viewer.session import advance
+    >>> simulator = Simulator(robot)
+    >>> advance(simulator, until=0.5, torque=lambda now: robot.gravity_torque(now.q))
+    >>> round(simulator.time, 3)
+    0.5
+    """
+    count = round((until - simulator.time) / simulator.timestep)
+    if torque is None:
+        slice_ = max(1, count // 4)
+        while count > 0:
+            simulator.step(n=min(slice_, count))
+            count -= slice_
+            if enough():
+                return
+        return
+    for _ in range(count):
+        simulator.step(torque(simulator))
+        if enough():
+            return
+
+
+def record(
+    simulator: Simulator, scene: Scene, duration: float, torque: Optional[Torque] = None
+) -> Recording:
+    """Simulate for a while and record it, 60 frames a second.
+
+    :param simulator: the simulation
+    :param scene: what there is to see
+    :param duration: how long [s]
+    :param torque: torque for each step, called with the simulator; None for none
+    :raises FloatingPointError: if the dynamics are not finite
+
+    >>> from rbd_ros.viewer import make_scene
+    >>> from rbd_ros.viewer.session import record
+    >>> recording = record(Simulator(robot), make_scene(robot.model), duration=1.0)
+    >>> len(recording), recording.page()[:15]
+    (61, '<!DOCTYPE html>')
+    """
+    recording = Recording(simulator.robot, scene, simulator.ground)
+    start = simulator.time
+    recording.add(start, simulator.q)
+    frames = max(1, math.ceil(duration / FRAME - 1e-9))
+    for k in range(1, frames + 1):
+        before = simulator.time
+        advance(simulator, start + min(k * FRAME, duration), torque)
+        if simulator.time > before:
+            recording.add(simulator.time, simulator.q)
+    return recording

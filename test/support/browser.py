@@ -1,0 +1,134 @@
+"""A real browser without a display, driven through a pipe (Chrome's DevTools protocol)."""
+
+import base64
+import contextlib
+import itertools
+import json
+import os
+import select
+import shutil
+import subprocess
+import time
+
+NAMES = ('chromium', 'chromium-browser', 'google-chrome')
+FLAGS = (
+    '--headless=new',
+    '--no-sandbox',
+    '--use-angle=swiftshader',
+    '--enable-unsafe-swiftshader',
+    '--hide-scrollbars',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-dev-shm-usage',
+    '--window-size=480,360',
+    '--remote-debugging-pipe',
+)
+
+
+def executable():
+    """Path of the browser, None if there is none."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@contextlib.contextmanager
+def browser(folder):
+    """A browser with a profile of its own in `folder`."""
+    to_browser, ours = os.pipe()
+    theirs, from_browser = os.pipe()[::-1]
+
+    def connect():
+        # It reads from 3 and writes to 4, which may be taken by the very ends of the pipes.
+        one, two = os.dup(to_browser), os.dup(theirs)
+        high = [os.dup2(one, 50), os.dup2(two, 51)]
+        os.dup2(high[0], 3)
+        os.dup2(high[1], 4)
+
+    process = subprocess.Popen(
+        [executable(), *FLAGS, f'--user-data-dir={folder}'],
+        preexec_fn=connect,
+        close_fds=False,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(to_browser)
+    os.close(theirs)
+    try:
+        yield Browser(ours, from_browser)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+        os.close(from_browser)
+
+
+class Browser:
+    """Pages of a browser.
+
+    :ivar requests: addresses that pages have asked for
+    :ivar complaints: errors and what was blocked, in words
+    """
+
+    def __init__(self, write, read):
+        self._write, self._read = write, read
+        self._rest, self._ids, self._session = b'', itertools.count(1), None
+        self.requests, self.complaints = [], []
+
+    def open(self, url):
+        """Show a page and wait until it says that it is ready."""
+        target = self.call('Target.createTarget', url='about:blank')['targetId']
+        attached = self.call('Target.attachToTarget', targetId=target, flatten=True)
+        self._session = attached['sessionId']
+        for domain in ('Page', 'Runtime', 'Network', 'Log'):
+            self.call(f'{domain}.enable')
+        self.call('Page.navigate', url=url)
+        self.wait("document.body?.dataset.ready === 'true'")
+
+    def evaluate(self, expression):
+        """Value of an expression of JavaScript."""
+        found = self.call('Runtime.evaluate', expression=expression, returnByValue=True)
+        assert 'exceptionDetails' not in found, found['exceptionDetails']
+        return found['result'].get('value')
+
+    def wait(self, expression, seconds=30.0):
+        """Wait until an expression is true."""
+        end = time.monotonic() + seconds
+        while not self.evaluate(expression):
+            assert time.monotonic() < end, f'not within {seconds} s: {expression}'
+            time.sleep(0.05)
+
+    def screenshot(self):
+        """Picture of the page, PNG."""
+        return base64.b64decode(self.call('Page.captureScreenshot')['data'])
+
+    def call(self, method, **parameters):
+        """Result of a command."""
+        number = next(self._ids)
+        message = {'id': number, 'method': method, 'params': parameters}
+        if self._session is not None:
+            message['sessionId'] = self._session
+        os.write(self._write, json.dumps(message).encode() + b'\0')
+        while True:
+            answer = self._next()
+            if answer.get('id') == number:
+                assert 'error' not in answer, answer
+                return answer['result']
+            self._note(answer)
+
+    def _note(self, event):
+        method, parameters = event.get('method'), event.get('params', {})
+        if method == 'Network.requestWillBeSent':
+            self.requests.append(parameters['request']['url'])
+        elif method == 'Runtime.exceptionThrown':
+            self.complaints.append(json.dumps(parameters['exceptionDetails']))
+        elif method == 'Log.entryAdded' and parameters['entry']['level'] == 'error':
+            self.complaints.append(parameters['entry']['text'])
+
+    def _next(self):
+        while b'\0' not in self._rest:
+            ready, _, _ = select.select([self._read], [], [], 60.0)
+            assert ready, 'the browser does not answer'
+            data = os.read(self._read, 1 << 20)
+            assert data, 'the browser has ended'
+            self._rest += data
+        message, _, self._rest = self._rest.partition(b'\0')
+        return json.loads(message)

@@ -1,0 +1,155 @@
+"""The live page: for this machine alone, and what it may ask for."""
+
+import http.client
+import json
+import time
+
+import numpy as np
+import pytest
+
+from rbd_ros import Robot, Simulator
+from rbd_ros.resources import resource_path
+from rbd_ros.viewer import LivePage, LiveSession, make_scene
+
+
+@pytest.fixture
+def page():
+    served = LivePage('<p>text</p>', port=0)
+    yield served
+    served.close()
+
+
+def ask(page, method, path, body=None, **headers):
+    """Status and body of an answer."""
+    port = int(page.url.rstrip('/').rpartition(':')[2])
+    connection = http.client.HTTPConnection('127.0.0.1', port, timeout=10)
+    given = {'Host': f'localhost:{port}', 'Content-Type': 'application/json'}
+    given.update({name.replace('_', '-'): value for name, value in headers.items()})
+    connection.request(method, path, body, given)
+    answer = connection.getresponse()
+    found = answer.status, answer.read()
+    connection.close()
+    return found
+
+
+def test_it_serves_its_text_and_takes_orders(page):
+    assert ask(page, 'GET', '/') == (200, b'<p>text</p>')
+    assert ask(page, 'GET', '/other')[0] == 404
+    assert ask(page, 'POST', '/pause', 'null')[0] == 204
+    assert ask(page, 'POST', '/speed', '0.5')[0] == 204
+    assert page.orders() == [('pause', None), ('speed', 0.5)]
+    assert page.orders() == []
+
+
+@pytest.mark.parametrize(
+    ('path', 'body', 'headers', 'status'),
+    [
+        ('/explode', 'null', {}, 404),
+        ('/play', 'nonsense', {}, 400),
+        ('/play', '"' + 200 * 'x' + '"', {}, 400),
+        # Another site in the same browser, by its own name or by a name that leads here.
+        ('/play', 'null', {'Origin': 'http://evil.example'}, 403),
+        ('/play', 'null', {'Host': 'evil.example'}, 403),
+        # What forms of other sites can send.
+        ('/play', 'null', {'Content_Type': 'text/plain'}, 403),
+    ],
+)
+def test_what_is_no_order_of_the_page_is_refused(page, path, body, headers, status):
+    assert ask(page, 'POST', path, body, **headers)[0] == status
+    assert page.orders() == []
+
+
+def test_only_the_own_page_may_read(page):
+    assert ask(page, 'GET', '/', Host='evil.example')[0] == 403
+
+
+def test_orders_beyond_measure_are_refused(page):
+    codes = [ask(page, 'POST', '/step', 'null')[0] for _ in range(110)]
+    assert codes[:100] == [204] * 100 and set(codes[100:]) == {400}
+    assert len(page.orders()) == 100
+
+
+def test_states_arrive_and_the_end_ends_the_stream(page):
+    port = int(page.url.rstrip('/').rpartition(':')[2])
+    connection = http.client.HTTPConnection('127.0.0.1', port, timeout=10)
+    page.publish({'time': 1.5})
+    connection.request('GET', '/events', headers={'Host': f'localhost:{port}'})
+    stream = connection.getresponse()
+    assert json.loads(stream.readline().removeprefix(b'data: ')) == {'time': 1.5}
+    stream.readline()
+    page.publish({'time': 2.5})
+    assert json.loads(stream.readline().removeprefix(b'data: ')) == {'time': 2.5}
+    page.close()
+    assert stream.read().strip() == b''
+    connection.close()
+
+
+def test_a_port_in_use_is_refused_with_the_cure(page):
+    port = int(page.url.rstrip('/').rpartition(':')[2])
+    with pytest.raises(ValueError, match=f'port {port} is in use: choose another, as --port'):
+        LivePage('', port)
+    with pytest.raises(ValueError, match='from 0 to 65535, got 70000'):
+        LivePage('', 70000)
+
+
+@pytest.fixture
+def session():
+    robot = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
+    simulator = Simulator(robot)
+    simulator.reset([0.5, -1.0, 0.5, 0.3, 0.4, 0.2])
+    started = LiveSession(simulator, make_scene(robot.model), port=0)
+    yield started
+    started.close()
+
+
+def obey(session, name, value=None):
+    path = f'/{name}'
+    assert ask(session, 'POST', path, json.dumps(value))[0] == 204
+    session.run(frames=1)
+
+
+def test_a_session_obeys(session):
+    simulator = session.simulator
+    obey(session, 'pause')
+    at = simulator.time
+    session.run(frames=5)
+    assert simulator.time == at and not session.playing
+    obey(session, 'step')
+    assert simulator.time == pytest.approx(at + 1e-3)
+    obey(session, 'speed', 5)
+    assert session.speed == 5.0
+    for wrong in (0, -1, 1e9, 'fast', None, [1]):
+        obey(session, 'speed', wrong)
+        assert session.speed == 5.0
+    obey(session, 'play')
+    session.run(frames=3)
+    assert session.playing and simulator.time > at + 1e-3
+    obey(session, 'pause')
+    obey(session, 'reset')
+    assert simulator.time == 0.0
+    assert np.array_equal(simulator.q, [0.5, -1.0, 0.5, 0.3, 0.4, 0.2])
+
+
+def test_a_session_ends_after_its_time_and_is_never_fast(session):
+    began = time.monotonic()
+    session.run(duration=0.3)
+    assert session.simulator.time == pytest.approx(0.3, abs=1e-3)
+    assert time.monotonic() - began > 0.25
+
+
+def test_time_passes_at_the_speed_that_is_chosen(session):
+    session.run(frames=1)
+    session.speed, began, start = 0.25, time.monotonic(), session.simulator.time
+    session._restart_clock()
+    session.run(frames=40)
+    passed = session.simulator.time - start
+    assert 0.0 < passed <= 0.25 * (time.monotonic() - began) + 2e-3
+
+
+def test_dynamics_that_are_not_finite_pause_and_say_so(session):
+    def fails(simulator):
+        raise FloatingPointError('not finite')
+
+    session.torque = fails
+    session.run(frames=3)
+    assert not session.playing and session._state()['message'] == 'not finite'
