@@ -123,7 +123,7 @@ def test_files_that_cannot_be_drawn_are_refused_by_name(tmp_path, name, content,
 
 @pytest.mark.slow
 def test_collada_files_of_real_robots_are_what_coal_reads():
-    coal = pytest.importorskip('coal')
+    coal = outside.load('coal')
     example_robots.path('panda')
     files = sorted(outside.example_robots_folder().rglob('*.dae'))[::8]
     assert files
