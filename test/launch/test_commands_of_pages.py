@@ -33,6 +33,7 @@ ELSEWHERE = {
     ('rbd_ros', 'demo'): 'test/demo runs it',
     ('rbd_ros', 'bench'): 'test/cli runs it',
     ('rbd_ros', 'codegen'): 'test/cli runs it',
+    ('rbd_ros', 'simulate'): 'test/cli and test/viewer run it',
     ('scripts/test',): 'it runs this test',
     ('pip', 'install'): 'installs; test_distributions.py builds and reads what is installed',
     ('cd', '~/ws/src'): 'needs a workspace and the address of the repository',

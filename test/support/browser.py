@@ -84,8 +84,10 @@ class Browser:
         self.wait("document.body?.dataset.ready === 'true'")
 
     def evaluate(self, expression):
-        """Value of an expression of JavaScript."""
-        found = self.call('Runtime.evaluate', expression=expression, returnByValue=True)
+        """Value of an expression of JavaScript; what a promise comes to."""
+        found = self.call(
+            'Runtime.evaluate', expression=expression, returnByValue=True, awaitPromise=True
+        )
         assert 'exceptionDetails' not in found, found['exceptionDetails']
         return found['result'].get('value')
 
