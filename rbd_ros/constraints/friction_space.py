@@ -6,6 +6,9 @@ so that the largest element of their diagonal block is one. With u = A x + b the
 
     contacts:  K contains x,  u + (|u_t|, 0, 0),  and they are orthogonal           (De Saxce)
     rows:      x in [low, high],  u = 0 between,  u >= 0 at low,  u <= 0 at high
+
+A space has room for a largest problem. The one that is in it takes the leading parts of the
+arrays; nothing beyond them is read or written.
 """
 
 from __future__ import annotations
@@ -24,6 +27,9 @@ IntArray = NDArray[np.int64]
 #: States of contacts; a row that is between its bounds sticks, one at a bound is open.
 OPEN, STICK, SLIDE = 0, 1, 2
 
+#: Where in `sizes` which number is.
+CONTACTS, ROWS = 0, 1
+
 #: Where in `report` which number is.
 RESIDUAL, FLOOR, BEST, SWEEPS, NEWTON_STEPS, ADMM_STEPS, TOLERANCE = 0, 1, 2, 3, 4, 5, 6
 
@@ -35,8 +41,10 @@ EPSILON = 2.220446049250313e-16
 
 
 class FrictionSpace(NamedTuple):
-    """A scaled problem of n contacts and m rows, N = 3n + m, and its solution.
+    """Room for a scaled problem of up to n contacts and m rows, N = 3n + m, and its solution.
 
+    :param sizes: how many contacts, and how many rows, the problem in it has; those rows follow
+        the rows of its contacts at once
     :param A: matrix of the scaled problem, compliance included
     :param b: scaled velocities without forces, of elements of at most one
     :param low: least force of each row; may be -inf
@@ -59,6 +67,7 @@ class FrictionSpace(NamedTuple):
     :param test: what of u its equation is made of
     """
 
+    sizes: IntArray = integers(2)
     A: FloatArray = floats('N', 'N')
     b: FloatArray = floats('N')
     low: FloatArray = floats('m')
@@ -82,14 +91,22 @@ class FrictionSpace(NamedTuple):
 
 
 @compiled
+def size_of(space: FrictionSpace) -> int:
+    """Return the number of forces of the problem, of contacts and rows."""
+    size: int = 3 * space.sizes[CONTACTS] + space.sizes[ROWS]
+    return size
+
+
+@compiled
 def refresh(space: FrictionSpace) -> None:
     """Find u = A x + b, and how large its rounding errors may be."""
     A, b, x, u = space.A, space.b, space.x, space.u
+    n = size_of(space)
     largest = 0.0
-    for i in range(len(x)):
+    for i in range(n):
         row = A[i]
         total, size = b[i], abs(b[i])
-        for j in range(len(x)):
+        for j in range(n):
             term = row[j] * x[j]
             total += term
             size += abs(term)
@@ -133,14 +150,14 @@ def residual(space: FrictionSpace) -> float:
     :return: zero for a solution, in units of the largest velocity without forces
     """
     x, u = space.x, space.u
-    contacts = len(space.slip)
+    contacts = space.sizes[CONTACTS]
     worst = 0.0
     for c in range(contacts):
         each = contact_residual(x, u, 3 * c)
         # A residual that is no number is worse than any.
         if not each <= worst:
             worst = each
-    for k in range(len(space.low)):
+    for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
         each = abs(x[i] - clamp(x[i] - u[i], space.low[k], space.high[k]))
         if space.low[k] <= x[i] - u[i] <= space.high[k]:
@@ -149,7 +166,7 @@ def residual(space: FrictionSpace) -> float:
             worst = each
     if worst < space.report[BEST]:
         space.report[BEST] = worst
-        for i in range(len(x)):
+        for i in range(size_of(space)):
             space.best[i] = x[i]
     space.report[RESIDUAL] = worst
     return worst

@@ -4,14 +4,17 @@ import math
 
 import numpy as np
 from numpy.testing import assert_allclose
+import pytest
 from support.boxes_in_contact import random_contacts, stack
 
+from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.constraints import friction_problem, solve_friction
 from rbd_ros.constraints.friction_solution import scaled_space
 from rbd_ros.constraints.friction_space import (
     BEST,
     contact_residual,
     FLOOR,
+    FrictionSpace,
     project,
     refresh,
     residual,
@@ -20,6 +23,7 @@ from rbd_ros.constraints.solvers.friction import (
     ADMM_ALONE,
     COMBINED,
     solve_friction_space,
+    solve_space,
     SWEEPS_ALONE,
 )
 
@@ -134,3 +138,43 @@ def test_admm_takes_tens_of_steps():
     steps = [solve_friction(problem, 'admm').iterations[2] for problem in [*problems, stack()[0]]]
     assert max(steps) <= 400 and np.median(steps) <= 150
     assert all(step % 10 == 0 for step in steps)
+
+
+def problem_with_rows(rng, contacts, ratio=10.0):
+    """Random contacts, and two rows of which one has bounds."""
+    J = rng.normal(size=(3 * contacts + 2, 3 * contacts + 6))
+    inertia = ratio ** rng.uniform(-0.5, 0.5, J.shape[1])
+    return friction_problem(
+        J / inertia @ J.T,
+        rng.normal(size=len(J)),
+        rng.uniform(0.1, 1.0, contacts),
+        [-np.inf, -0.1],
+        [np.inf, 0.1],
+    )
+
+
+@pytest.mark.parametrize('method', [COMBINED, SWEEPS_ALONE, ADMM_ALONE])
+def test_one_space_serves_problems_of_any_size(method):
+    """To the bit as in a space of their own; what is not theirs is neither read nor written."""
+    rng = np.random.default_rng(6)
+    n, m = 7, 5
+    room = allocate(FrictionSpace, N=3 * n + m, n=n, m=m, blocks=n + m)
+    record = Record(room)
+    problems = [problem_with_rows(rng, contacts) for contacts in (7, 2, 0, 4)]
+    problems += [random_contacts(rng, 5, 4, 1e6)]  # which takes all methods
+    for problem in problems:
+        own, _ = scaled_space(problem)
+        for array in room:
+            array[...] = np.nan if array.dtype == float else -(2**62)
+        room.sizes[:] = own.sizes
+        taken = []
+        for mine, its in zip(room[1:], own[1:]):
+            part = tuple(slice(0, k) for k in its.shape)
+            mine[part] = its
+            taken.append((mine, its, part))
+        expected = solve_space(Record(own), method, 300, 1e-10)
+        assert solve_space(record, method, 300, 1e-10) == expected
+        for mine, its, part in taken:
+            assert np.array_equal(mine[part], its, equal_nan=True)
+            mine[part] = np.nan if mine.dtype == float else -(2**62)
+            assert np.isnan(mine).all() if mine.dtype == float else (mine == -(2**62)).all()

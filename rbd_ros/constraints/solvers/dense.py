@@ -45,9 +45,12 @@ def solve_leading(A: FloatArray, x: FloatArray, n: int) -> None:
 
 
 @compiled
-def cholesky(A: FloatArray) -> None:
-    """Replace a symmetric positive-definite matrix by its lower factor, A = L L^T."""
-    n = len(A)
+def cholesky(A: FloatArray, n: int) -> None:
+    """Replace a symmetric positive-definite matrix by its lower factor, A = L L^T.
+
+    :param A: matrix, (n, n) or larger, of whose leading part the lower half is read and replaced
+    :param n: size of that part
+    """
     for i in range(n):
         row = A[i]
         for j in range(i + 1):
@@ -62,13 +65,13 @@ def cholesky(A: FloatArray) -> None:
 
 
 @compiled
-def solve_cholesky(L: FloatArray, x: FloatArray) -> None:
+def solve_cholesky(L: FloatArray, x: FloatArray, n: int) -> None:
     """Replace x by the solution of L L^T x' = x.
 
-    :param L: what `cholesky` leaves, (n, n)
-    :param x: right-hand side, then solution, (n,)
+    :param L: what `cholesky` leaves, (n, n) or larger
+    :param x: right-hand side, then solution, (n,) or longer
+    :param n: size of the system
     """
-    n = len(x)
     for i in range(n):
         row = L[i]
         total = x[i]

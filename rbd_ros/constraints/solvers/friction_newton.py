@@ -16,6 +16,7 @@ import math
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
     BEST,
+    CONTACTS,
     FLOOR,
     FrictionSpace,
     IMMOVABLE,
@@ -23,6 +24,8 @@ from rbd_ros.constraints.friction_space import (
     OPEN,
     refresh,
     residual,
+    ROWS,
+    size_of,
     SLIDE,
     STICK,
     TOLERANCE,
@@ -64,7 +67,7 @@ def newton(space: FrictionSpace, limit: int) -> bool:
             break
     # From the best forces, whoever goes on.
     if report[BEST] < math.inf:
-        for i in range(len(x)):
+        for i in range(size_of(space)):
             x[i] = space.best[i]
     refresh(space)
     return False
@@ -90,7 +93,7 @@ def add_unknown(space: FrictionSpace, k: int, block: int, part: int, row: int) -
 def list_unknowns(space: FrictionSpace) -> int:
     """List unknowns and equations of the present states; returns their number."""
     state, A = space.state, space.A
-    contacts, k = len(space.slip), 0
+    contacts, k = space.sizes[CONTACTS], 0
     for c in range(contacts):
         i = 3 * c
         if state[c] == STICK:
@@ -108,7 +111,7 @@ def list_unknowns(space: FrictionSpace) -> int:
             space.at[k - 1, 1] = space.at[k - 1, 3] = 2
             space.basis[k - 1, 0], space.basis[k - 1, 1] = w_2, -w_1
             space.test[k - 1, 0], space.test[k - 1, 1] = w_2, -w_1
-    for r in range(len(space.low)):
+    for r in range(space.sizes[ROWS]):
         i = 3 * contacts + r
         if state[contacts + r] == STICK and A[i, i] > IMMOVABLE:
             k = add_unknown(space, k, contacts + r, 0, i)
@@ -123,7 +126,7 @@ def assemble(space: FrictionSpace, count: int) -> None:
     """
     A, u, x, J = space.A, space.u, space.x, space.factor
     largest = 0.0
-    for i in range(len(x)):
+    for i in range(size_of(space)):
         largest = max(largest, abs(x[i]))
     for a in range(count):
         row, rows = space.at[a, 2], space.at[a, 3]
@@ -156,7 +159,7 @@ def apply(space: FrictionSpace, count: int) -> None:
     :param count: number of unknowns
     """
     x, state = space.x, space.state
-    contacts = len(space.slip)
+    contacts = space.sizes[CONTACTS]
     for c in range(contacts):
         if state[c] == OPEN:
             x[3 * c] = x[3 * c + 1] = x[3 * c + 2] = 0.0
@@ -186,7 +189,7 @@ def apply(space: FrictionSpace, count: int) -> None:
 def correct_states(space: FrictionSpace) -> None:
     """Change the states that forces or velocities contradict."""
     x, u, state = space.x, space.u, space.state
-    contacts = len(space.slip)
+    contacts = space.sizes[CONTACTS]
     floor = space.report[FLOOR]
     for c in range(contacts):
         i = 3 * c
@@ -206,7 +209,7 @@ def correct_states(space: FrictionSpace) -> None:
                     x[i + 1 + r] *= x[i] / length
         elif space.direction[c, 0] * u[i + 1] + space.direction[c, 1] * u[i + 2] < -floor:
             state[c] = STICK
-    for k in range(len(space.low)):
+    for k in range(space.sizes[ROWS]):
         i, b = 3 * contacts + k, contacts + k
         low, high = space.low[k], space.high[k]
         if state[b] == STICK:

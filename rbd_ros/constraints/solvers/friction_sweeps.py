@@ -14,6 +14,7 @@ import math
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
     clamp,
+    CONTACTS,
     FloatArray,
     FLOOR,
     FrictionSpace,
@@ -21,6 +22,8 @@ from rbd_ros.constraints.friction_space import (
     is_solved,
     OPEN,
     residual,
+    ROWS,
+    size_of,
     SLIDE,
     STICK,
     SWEEPS,
@@ -122,7 +125,7 @@ def sweep(space: FrictionSpace, q: FloatArray, new: FloatArray) -> bool:
     :param new: room, (3,)
     """
     A, x, u, state = space.A, space.x, space.u, space.state
-    contacts, n = len(space.slip), len(x)
+    contacts, n = space.sizes[CONTACTS], size_of(space)
     same = True
     for c in range(contacts):
         i = 3 * c
@@ -139,7 +142,7 @@ def sweep(space: FrictionSpace, q: FloatArray, new: FloatArray) -> bool:
                 u[j] += f * first[j] + f_1 * second[j] + f_2 * third[j]
         for r in range(3):
             x[i + r] = new[r]
-    for k in range(len(space.low)):
+    for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
         effect = A[i]
         if effect[i] <= IMMOVABLE:

@@ -30,8 +30,12 @@ def test_cholesky_reads_the_lower_half():
         B = rng.normal(size=(n, n))
         A, x = B @ B.T + np.eye(n), rng.normal(size=n)
         expected = np.linalg.solve(A, x)
-        L = np.tril(A) + np.triu(np.full((n, n), 7.0), 1)
-        cholesky(L)
-        assert_allclose(np.tril(L), np.linalg.cholesky(A), rtol=1e-10, atol=1e-12)
-        solve_cholesky(L, x)
-        assert_allclose(x, expected, rtol=1e-9)
+        L, rest = np.full((n + 2, n + 3), 7.0), np.full(n + 1, 5.0)
+        L[:n, :n] = np.tril(A) + np.triu(L[:n, :n], 1)
+        rest[:n] = x
+        cholesky(L, n)
+        assert_allclose(np.tril(L[:n, :n]), np.linalg.cholesky(A), rtol=1e-10, atol=1e-12)
+        assert (L[n:] == 7.0).all() and (L[:, n:] == 7.0).all()
+        solve_cholesky(L, rest, n)
+        assert_allclose(rest[:n], expected, rtol=1e-9)
+        assert rest[n] == 5.0
