@@ -6,6 +6,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support.boxes_in_contact import random_contacts, stack
+from support.friction_loops import Coefficients, scale_alone
 
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.constraints import friction_problem, solve_friction
@@ -13,11 +14,13 @@ from rbd_ros.constraints.friction_solution import scaled_space
 from rbd_ros.constraints.friction_space import (
     BEST,
     contact_residual,
+    find_floor,
     FLOOR,
     FrictionSpace,
     project,
     refresh,
     residual,
+    unscale_forces,
 )
 from rbd_ros.constraints.solvers.friction import (
     ADMM_ALONE,
@@ -94,7 +97,11 @@ def test_the_best_forces_are_remembered():
             least, best = now, space.x.copy()
         assert space.report[BEST] == least and (space.best == best).all()
     space.x[:] = 1e6
-    refresh(space)
+    find_floor(space)
+    assert_allclose(
+        space.report[FLOOR],
+        4.0 * np.finfo(float).eps * (np.abs(space.A) @ space.x + np.abs(space.b)).max(),
+    )
     assert 1e-10 < space.report[FLOOR] < 1e-7
 
 
@@ -151,6 +158,41 @@ def problem_with_rows(rng, contacts, ratio=10.0):
         [-np.inf, -0.1],
         [np.inf, 0.1],
     )
+
+
+def test_a_problem_is_scaled_where_it_lies():
+    """In machine code, in a larger space, as NumPy does it for a space of its own."""
+    rng = np.random.default_rng(7)
+    still = friction_problem(np.zeros((4, 4)), np.zeros(4), [0.5])
+    smooth = random_contacts(rng, 2, 6)
+    smooth = friction_problem(smooth.G, smooth.g, [[0.0, 0.0], [0.3, 0.0]])
+    for problem in (problem_with_rows(rng, 3, 1e6), stack()[0], still, smooth):
+        n, size = problem.contacts, len(problem.g)
+        own, scale = scaled_space(problem)
+        room = allocate(FrictionSpace, N=size + 4, n=n + 1, m=size - 3 * n + 1, blocks=size)
+        coefficients = allocate(Coefficients, n=n + 1)
+        for array in room:
+            array[...] = np.nan if array.dtype == float else 0
+        start = rng.normal(size=size)
+        room.sizes[:], room.A[:size, :size] = own.sizes, problem.G
+        room.b[:size], room.x[:size], coefficients.friction[:n] = (
+            problem.g,
+            start,
+            problem.friction,
+        )
+        room.low[: size - 3 * n], room.high[: size - 3 * n] = problem.low, problem.high
+        scale_alone(Record(room), Record(coefficients))
+        assert_allclose(room.scale[:size], scale, rtol=1e-14)
+        for name, expected in (('A', own.A), ('b', own.b), ('low', own.low), ('high', own.high)):
+            array = getattr(room, name)
+            part = tuple(slice(0, k) for k in expected.shape)
+            assert_allclose(array[part], expected, rtol=1e-14)
+            array[part] = np.nan
+            assert np.isnan(array).all()
+        assert_allclose(room.x[:size] * scale, np.where(scale > 0.0, start, 0.0), rtol=1e-14)
+        unscale_forces(room)
+        assert_allclose(room.x[:size], np.where(scale > 0.0, start, 0.0), rtol=1e-14)
+        assert np.isnan(room.x[size:]).all() and np.isnan(room.scale[size:]).all()
 
 
 @pytest.mark.parametrize('method', [COMBINED, SWEEPS_ALONE, ADMM_ALONE])

@@ -13,7 +13,7 @@ from rbd_ros.constraints.friction_space import (
     TOLERANCE,
 )
 from rbd_ros.constraints.solvers.friction_admm import admm
-from rbd_ros.constraints.solvers.friction_newton import newton
+from rbd_ros.constraints.solvers.friction_newton import correct_start, is_warm, newton
 from rbd_ros.constraints.solvers.friction_sweeps import SETTLED, sweep_until
 
 #: Sweeps then Newton's method then ADMM; sweeps alone; ADMM alone.
@@ -44,6 +44,10 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     if is_solved(space):
         return True
     solved = False
+    if method == COMBINED and is_warm(space):
+        correct_start(space)
+        if newton(space, NEWTON_LIMIT):
+            return True
     if method == ADMM_ALONE:
         solved = admm(space, limit, False)
     else:

@@ -26,7 +26,7 @@ from rbd_ros.constraints.friction_space import (
     SLIDE,
     STICK,
 )
-from rbd_ros.constraints.solvers.dense import cholesky, solve_cholesky
+from rbd_ros.constraints.solvers.dense import factorise, solve_factorised
 from rbd_ros.constraints.solvers.friction_newton import newton
 
 #: Over-relaxation of the quadratic part.
@@ -136,10 +136,10 @@ def factorise_with(space: FrictionSpace, penalty: float) -> None:
     A, L, n = space.A, space.factor, size_of(space)
     for i in range(n):
         row, into = A[i], L[i]
-        for j in range(i + 1):
+        for j in range(i, n):
             into[j] = row[j]
         into[i] += penalty + PROXIMAL
-    cholesky(L, n)
+    factorise(L, n)
 
 
 @compiled
@@ -157,7 +157,7 @@ def admm_step(space: FrictionSpace, penalty: float, follow: float) -> Tuple[floa
         speed = math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
         space.shift[c] += follow * (speed - space.shift[c])
         step[i] -= space.shift[c]
-    solve_cholesky(space.factor, step, n)
+    solve_factorised(space.factor, step, n)
     primal, dual, force, speed = 0.0, 0.0, 1e-300, 1.0
     for i in range(n):
         step[i] = RELAXED * step[i] + (1.0 - RELAXED) * z[i]
