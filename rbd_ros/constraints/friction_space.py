@@ -241,8 +241,8 @@ def project(x: FloatArray, i: int) -> None:
 
 
 @compiled
-def scale_space(space: FrictionSpace, friction: FloatArray) -> None:
-    """Scale a problem where it lies.
+def scale_space(space: FrictionSpace, friction: FloatArray) -> float:
+    """Scale a problem where it lies; returns U, force times velocity are U^2 x u.
 
     Before, A and b are those of velocities and forces, compliance included, x, low and high are
     forces. Afterwards all are scaled; forces are `scale` times x (`unscale_forces`).
@@ -286,6 +286,7 @@ def scale_space(space: FrictionSpace, friction: FloatArray) -> None:
     for k in range(space.sizes[ROWS]):
         space.low[k] /= scale[3 * contacts + k]
         space.high[k] /= scale[3 * contacts + k]
+    return unit
 
 
 @compiled

@@ -8,10 +8,9 @@ kinematic loops, Y is the Jacobian in velocities that keep them closed and are o
 
 from __future__ import annotations
 
-import math
-
-from rbd_ros.collision.scene_contacts import SceneContacts
+from rbd_ros.collision.scene_contacts import ACROSS, ALONG, SceneContacts
 from rbd_ros.compiler.loops import compiled
+from rbd_ros.constraints.friction_space import CONTACTS as CONES, ROWS
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import point_rate
 from rbd_ros.simulation.linear import add_scaled, clear, copy, dot, to_momentum_units, to_velocity
@@ -326,47 +325,22 @@ def contact_velocity(
 
 
 @compiled
-def scale_problem(
+def enter_problem(
     plant: ScenePlant, contacts: SceneContacts, n: int, m: int, work: SceneWork
-) -> float:
-    """Enter the problem of `matrix` and `free` into `space`, scaled; see friction_space.py.
+) -> None:
+    """Copy `matrix` and `free`, and the contacts' friction, to where the solver scales them.
 
     :param n: number of contacts
     :param m: number of rows of joints
-    :return: unit of the velocities
     """
-    G, scale, space = work.matrix, work.scale, work.space
-    surface = plant.table.surface
-    size, most = 3 * n + m, 0.0
+    space, size = work.space, 3 * n + m
+    space.sizes[CONES], space.sizes[ROWS] = n, m
+    for i in range(size):
+        row, into = work.matrix[i], space.A[i]
+        for j in range(size):
+            into[j] = row[j]
+        space.b[i] = work.free[i]
     for a in range(n):
         p = contacts.pair[work.listed[a]]
-        block = G[3 * a, 3 * a]
-        for r in range(2):
-            mu = surface[p, r]
-            scale[3 * a + 1 + r] = mu
-            block = max(block, mu * mu * G[3 * a + 1 + r, 3 * a + 1 + r])
-        scale[3 * a] = block
-        most = max(most, block)
-    for k in range(3 * n, size):
-        scale[k] = G[k, k]
-        most = max(most, G[k, k])
-    if not most > 0.0:
-        most = 1.0
-    unit = 0.0
-    for a in range(n):
-        block = scale[3 * a]
-        part = 1.0 / math.sqrt(block if block > 1e-24 * most else most)
-        scale[3 * a] = part
-        scale[3 * a + 1] *= part
-        scale[3 * a + 2] *= part
-    for k in range(3 * n, size):
-        scale[k] = 1.0 / math.sqrt(scale[k] if scale[k] > 1e-24 * most else most)
-    for i in range(size):
-        unit = max(unit, abs(scale[i] * work.free[i]))
-    if not unit > 0.0:
-        unit = 1.0
-    for i in range(size):
-        for j in range(size):
-            space.A[i, j] = G[i, j] * scale[i] * scale[j]
-        space.b[i] = work.free[i] * scale[i] / unit
-    return unit
+        work.friction[a, 0] = plant.table.surface[p, ALONG]
+        work.friction[a, 1] = plant.table.surface[p, ACROSS]

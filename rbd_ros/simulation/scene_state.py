@@ -120,8 +120,7 @@ class SceneWork(NamedTuple):
     :param row_response: see `response`
     :param matrix: Delassus matrix of the island
     :param free: velocities without forces
-    :param scale: units of the forces in which the solver has them
-    :param solved: impulses
+    :param friction: coefficients along both tangents of each contact
     :param push: displacements along normals by which bodies are parted
     :param gathered: sum of responses
     :param gathered_push: the same of displacements
@@ -152,8 +151,7 @@ class SceneWork(NamedTuple):
     row_response: FloatArray = floats('joint_rows', 'nv')
     matrix: FloatArray = floats('island_rows', 'island_rows')
     free: FloatArray = floats('island_rows')
-    scale: FloatArray = floats('island_rows')
-    solved: FloatArray = floats('island_rows')
+    friction: FloatArray = floats('n', 2)
     push: FloatArray = floats('island_rows')
     gathered: FloatArray = floats('nv')
     gathered_push: FloatArray = floats('nv')

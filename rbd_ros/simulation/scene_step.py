@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 
 from rbd_ros.collision.scene_contacts import find_scene_contacts, RESTITUTION, SceneContacts
-from rbd_ros.compiler.loops import call_kernel, compiled
+from rbd_ros.compiler.loops import call_kernel, compiled, vector
 from rbd_ros.constraints.friction_space import (
     CONTACTS as CONES,
     FrictionSpace,
     OPEN,
-    ROWS,
+    scale_space,
     SLIDE,
     STICK,
 )
@@ -43,6 +43,7 @@ from rbd_ros.simulation.scene_problem import (
     assemble_matrix,
     at_robot,
     contact_velocity,
+    enter_problem,
     find_islands,
     find_jacobians,
     FRICTION,
@@ -50,7 +51,6 @@ from rbd_ros.simulation.scene_problem import (
     half_response,
     list_contacts,
     LOWER_LIMIT,
-    scale_problem,
     UPPER_LIMIT,
 )
 from rbd_ros.simulation.scene_state import (
@@ -367,13 +367,13 @@ def collide(
                 )
             scene.free[3 * a] *= 1.0 + e
         assemble_matrix(plant, contacts, n, 0, scene)
-        unit = scale_problem(plant.scene, contacts, n, 0, scene)
+        enter_problem(plant.scene, contacts, n, 0, scene)
         space = scene.space
-        space.sizes[CONES], space.sizes[ROWS] = n, 0
         for i in range(3 * n):
             space.x[i] = 0.0
         for a in range(n):
             space.state[a], space.slip[a] = OPEN, 0.0
+        scale_space(space, scene.friction)
         solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
         clear(scene.gathered)
         robot = False
@@ -381,7 +381,7 @@ def collide(
             c = scene.listed[a]
             robot = robot or at_robot(plant.scene, contacts, c)
             for r in range(3):
-                impulse = unit * scene.scale[3 * a + r] * space.x[3 * a + r]
+                impulse = space.scale[3 * a + r] * space.x[3 * a + r]
                 strike(plant, objects, contacts, scene, c, r, impulse)
         if robot:
             full_response(plant, work.problem, scene.gathered, scene.velocity)
@@ -456,18 +456,18 @@ def solve_island(
         v = -v if scene.row_kind[k] == UPPER_LIMIT else v
         scene.free[3 * n + k] = v + scene.row_bias[k]
     assemble_matrix(plant, contacts, n, m, scene)
-    unit = scale_problem(plant.scene, contacts, n, m, scene)
-    space.sizes[CONES], space.sizes[ROWS] = n, m
+    enter_problem(plant.scene, contacts, n, m, scene)
     for a in range(n):
-        begin_contact(space, scene.scale, unit, a, touches.impulse[scene.listed[a]])
+        begin_contact(space, scene.friction[a], a, touches.impulse[scene.listed[a]])
     for k in range(m):
-        begin_row(space, scene, touches, unit, n, k)
+        begin_row(space, scene, touches, n, k)
+    unit = scale_space(space, scene.friction)
     solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
     find_residuals(space, touches.residuals, unit)
     for a in range(n):
         c = scene.listed[a]
         for r in range(3):
-            impulse = unit * scene.scale[3 * a + r] * space.x[3 * a + r]
+            impulse = space.scale[3 * a + r] * space.x[3 * a + r]
             touches.impulse[c, r] = impulse
             strike(plant, objects, contacts, scene, c, r, impulse)
             if plant.has_robot:
@@ -480,7 +480,7 @@ def solve_island(
                     scene.touched[o] = 1
     for k in range(m):
         i, kind = scene.row_joint[k], scene.row_kind[k]
-        impulse = unit * scene.scale[3 * n + k] * space.x[3 * n + k]
+        impulse = space.scale[3 * n + k] * space.x[3 * n + k]
         scene.row_impulse[k] = impulse
         work.problem.impulse[i] += -impulse if kind == UPPER_LIMIT else impulse
         add_scaled(impulse, scene.row_response[k], scene.gathered)
@@ -488,51 +488,45 @@ def solve_island(
 
 
 @compiled
-def begin_contact(
-    space: FrictionSpace, scale: FloatArray, unit: float, a: int, impulse: FloatArray
-) -> None:
+def begin_contact(space: FrictionSpace, friction: FloatArray, a: int, impulse: FloatArray) -> None:
     """Enter the start of a contact: its impulse and what it does.
 
-    :param scale: units of the forces
-    :param unit: unit of the velocities
+    :param friction: coefficients along both tangents, (2,)
     :param a: number of the contact in the problem
     :param impulse: along normal and tangents, (3,) [N s]
     """
-    x = space.x
+    x, part = space.x, vector(2)
     for r in range(3):
-        size = unit * scale[3 * a + r]
-        x[3 * a + r] = impulse[r] / size if size > 0.0 else 0.0
-    length = math.sqrt(x[3 * a + 1] * x[3 * a + 1] + x[3 * a + 2] * x[3 * a + 2])
+        x[3 * a + r] = impulse[r]
+    for r in range(2):
+        part[r] = impulse[1 + r] / friction[r] if friction[r] > 0.0 else 0.0
+    length = math.sqrt(part[0] * part[0] + part[1] * part[1])
     space.slip[a] = 0.0
-    if x[3 * a] <= 0.0:
+    if impulse[0] <= 0.0:
         space.state[a] = OPEN
         for r in range(3):
             x[3 * a + r] = 0.0
-    elif length < x[3 * a] * (1.0 - 1e-9):
+    elif length < impulse[0] * (1.0 - 1e-9):
         space.state[a] = STICK
     else:
         space.state[a] = SLIDE
         for r in range(2):
-            space.direction[a, r] = -x[3 * a + 1 + r] / length
+            space.direction[a, r] = -part[r] / length
             # Frames turn, so that it is on the boundary but for rounding.
-            x[3 * a + 1 + r] *= x[3 * a] / length
+            x[3 * a + 1 + r] = impulse[1 + r] * (impulse[0] / length)
 
 
 @compiled
-def begin_row(
-    space: FrictionSpace, scene: SceneWork, touches: Touches, unit: float, n: int, k: int
-) -> None:
+def begin_row(space: FrictionSpace, scene: SceneWork, touches: Touches, n: int, k: int) -> None:
     """Enter bounds and start of a row of a joint.
 
-    :param unit: unit of the velocities
     :param n: number of contacts
     :param k: number of the row
     """
-    i, kind, size = scene.row_joint[k], scene.row_kind[k], unit * scene.scale[3 * n + k]
-    box = scene.row_box[k] / size
-    space.low[k] = -box if kind == FRICTION else 0.0
-    space.high[k] = box if kind == FRICTION else math.inf
-    force = min(max(touches.joint_impulse[kind, i] / size, space.low[k]), space.high[k])
+    i, kind = scene.row_joint[k], scene.row_kind[k]
+    space.low[k] = -scene.row_box[k] if kind == FRICTION else 0.0
+    space.high[k] = scene.row_box[k] if kind == FRICTION else math.inf
+    force = min(max(touches.joint_impulse[kind, i], space.low[k]), space.high[k])
     space.x[3 * n + k] = force
     space.state[n + k] = STICK if space.low[k] < force < space.high[k] else OPEN
 
