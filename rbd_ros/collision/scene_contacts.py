@@ -17,6 +17,10 @@ from rbd_ros.compiler.loops import compiled, floats, integers, vector
 #: [m]. One too many costs three rows of the solver, one too few a step of penetration.
 MARGIN = 2e-4
 
+#: By how much more than that pairs may be apart and still be listed as near ones [m], and in how
+#: many steps the fastest shape goes that far at least.
+SKIN, STEPS_OF_SKIN = 0.02, 20.0
+
 #: Places in a row of `Scene.surface`.
 ALONG, ACROSS, RESTITUTION, TORSIONAL, ROLLING = 0, 1, 2, 3, 4
 
@@ -75,6 +79,9 @@ class SceneRoom(NamedTuple):
     :param velocity: spatial velocity of each carrier in world coordinates [rad/s, m/s]
     :param shape_pose: rotation and position of each shape
     :param shape_speed: maximum speed of any point of the shape's bounding sphere [m/s]
+    :param near: numbers of the pairs that are near each other
+    :param listed: one more than there are of them; 0: they are not known
+    :param slack: how far shapes may still move towards each other before others come near [m]
     :param found: contacts of one pair
     """
 
@@ -82,6 +89,9 @@ class SceneRoom(NamedTuple):
     velocity: FloatArray = floats('carriers', 6)
     shape_pose: FloatArray = floats('shapes', 12)
     shape_speed: FloatArray = floats('shapes')
+    near: IntArray = integers('pairs')
+    listed: IntArray = integers(1)
+    slack: FloatArray = floats(1)
     found: FoundPoints = FoundPoints  # type: ignore[assignment]
 
 
@@ -133,6 +143,33 @@ def are_apart(scene: SceneTable, room: SceneRoom, a: int, b: int, margin: float)
         return -(q[2] * x + q[5] * y + q[8] * z) > scene.reach[a] + margin
     far = scene.reach[a] + scene.reach[b] + margin
     return x * x + y * y + z * z > far * far
+
+
+@compiled
+def list_near_pairs(scene: SceneTable, room: SceneRoom, timestep: float) -> None:
+    """List the pairs of which contacts must be looked for, if others may have come near.
+
+    As neighbour lists of molecular dynamics (Verlet 1967): what is not listed is so far away that
+    it cannot touch before shapes have moved by the slack. Lists change nothing of what is found.
+
+    :param timestep: h [s]
+    """
+    fastest = 0.0
+    for g in range(len(scene.kind)):
+        fastest = max(fastest, room.shape_speed[g])
+    # Two shapes, each of which moves by h v, and three times as far counts as near.
+    way = 2.0 * timestep * fastest
+    if room.listed[0] > 0 and room.slack[0] >= 2.5 * way:
+        room.slack[0] -= way
+        return
+    skin, count = max(SKIN, STEPS_OF_SKIN * way), 0
+    for p in range(len(scene.pair)):
+        if not are_apart(scene, room, scene.pair[p, 0], scene.pair[p, 1], MARGIN + skin):
+            room.near[count] = p
+            count += 1
+    # One more than there are: zero says that nothing is known.
+    room.listed[0] = count + 1
+    room.slack[0] = skin - way
 
 
 @compiled
@@ -199,9 +236,11 @@ def find_scene_contacts(
     :return: how many were found, and how many more had no room
     """
     place_shapes(scene, room)
+    list_near_pairs(scene, room, timestep)
     found, count, dropped = room.found, 0, 0
     along = vector(3)
-    for p in range(len(scene.pair)):
+    for at in range(room.listed[0] - 1):
+        p = room.near[at]
         a, b = scene.pair[p, 0], scene.pair[p, 1]
         margin = MARGIN + 1.5 * timestep * (room.shape_speed[a] + room.shape_speed[b])
         if are_apart(scene, room, a, b, margin):

@@ -165,6 +165,7 @@ def take_scene_substep(
             state.counters[UNCONVERGED] += 1
         if part_bodies(plant, touches, work, n, h):
             parted = True
+            scene.room.listed[0] = 0  # they move although they have no speed
     state.counters[CONTACTS] = 0
     for c in range(count):
         state.counters[CONTACTS] += touches.impulse[c, 0] > 0.0

@@ -192,6 +192,7 @@ class SimulatedObjects:
         assert scene is not None
         local = np.concatenate([R.T @ twist[:3], R.T @ twist[3:]])
         place(self._world.objects, o, scene.objects[o], T, local)
+        self._world.forget_near_pairs()
 
     @property
     def residuals(self) -> Residuals:

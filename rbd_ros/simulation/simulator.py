@@ -586,6 +586,7 @@ class Simulator(SimulatedObjects):
         # Into the arrays, not instead of them: machine code knows where they are.
         for name, array in arrays.items():
             array[...] = snapshot.arrays[name]
+        self._world.forget_near_pairs()
         self._world.start_time = snapshot.start_time
         self._handles = dict(snapshot.handles)
         # Handles given since then are out of use, and remain so.

@@ -229,6 +229,10 @@ class World:
         self.start_time = float(time)
         return place_on_ground(self.record) if self.plant.has_ground else -1
 
+    def forget_near_pairs(self) -> None:
+        """Say that something was moved otherwise than by a step."""
+        self.fields.work.scene.room.listed[:] = 0
+
     def arrays(self) -> Dict[str, AnyArray]:
         """All that the next steps depend on, by name; not copied."""
         found: Dict[str, AnyArray] = {}
