@@ -82,6 +82,8 @@ class SceneRoom(NamedTuple):
     :param near: numbers of the pairs that are near each other
     :param listed: one more than there are of them; 0: they are not known
     :param slack: how far shapes may still move towards each other before others come near [m]
+    :param apart: how far the shapes of a pair may still move before they must be looked at [m]
+    :param shifted: how far shapes were moved besides what their velocities say [m]
     :param found: contacts of one pair
     """
 
@@ -92,6 +94,8 @@ class SceneRoom(NamedTuple):
     near: IntArray = integers('pairs')
     listed: IntArray = integers(1)
     slack: FloatArray = floats(1)
+    apart: FloatArray = floats('pairs')
+    shifted: FloatArray = floats(1)
     found: FoundPoints = FoundPoints  # type: ignore[assignment]
 
 
@@ -158,7 +162,7 @@ def list_near_pairs(scene: SceneTable, room: SceneRoom, timestep: float) -> None
     for g in range(len(scene.kind)):
         fastest = max(fastest, room.shape_speed[g])
     # Two shapes, each of which moves by h v, and three times as far counts as near.
-    way = 2.0 * timestep * fastest
+    way = 2.0 * (timestep * fastest + room.shifted[0])
     if room.listed[0] > 0 and room.slack[0] >= 2.5 * way:
         room.slack[0] -= way
         return
@@ -166,6 +170,7 @@ def list_near_pairs(scene: SceneTable, room: SceneRoom, timestep: float) -> None
     for p in range(len(scene.pair)):
         if not are_apart(scene, room, scene.pair[p, 0], scene.pair[p, 1], MARGIN + skin):
             room.near[count] = p
+            room.apart[p] = 0.0
             count += 1
     # One more than there are: zero says that nothing is known.
     room.listed[0] = count + 1
@@ -224,6 +229,31 @@ def approach(room: SceneRoom, a: int, b: int, position: FloatArray, normal: Floa
 
 
 @compiled
+def distance_within(scene: SceneTable, room: SceneRoom, a: int, b: int, most: float) -> float:
+    """Distance of two shapes if it is less than a bound, else the bound [m].
+
+    :param a: one shape
+    :param b: the other one
+    :param most: the bound [m]
+    """
+    points = find_contacts(
+        scene.kind[a],
+        scene.size[a],
+        room.shape_pose[a],
+        scene.kind[b],
+        scene.size[b],
+        room.shape_pose[b],
+        most,
+        True,
+        room.found,
+    )
+    distance = most
+    for k in range(points):
+        distance = min(distance, room.found.gap[k])
+    return distance
+
+
+@compiled
 def find_scene_contacts(
     scene: SceneTable, room: SceneRoom, timestep: float, contacts: SceneContacts
 ) -> Tuple[int, int]:
@@ -242,9 +272,12 @@ def find_scene_contacts(
     for at in range(room.listed[0] - 1):
         p = room.near[at]
         a, b = scene.pair[p, 0], scene.pair[p, 1]
-        margin = MARGIN + 1.5 * timestep * (room.shape_speed[a] + room.shape_speed[b])
-        if are_apart(scene, room, a, b, margin):
+        way = timestep * (room.shape_speed[a] + room.shape_speed[b]) + 2.0 * room.shifted[0]
+        left = room.apart[p] - way
+        if left > 1.5 * way:
+            room.apart[p] = left
             continue
+        margin = MARGIN + 1.5 * way
         points = find_contacts(
             scene.kind[a],
             scene.size[a],
@@ -256,6 +289,10 @@ def find_scene_contacts(
             False,
             found,
         )
+        if points == 0:
+            room.apart[p] = distance_within(scene, room, a, b, SKIN) - MARGIN
+            continue
+        room.apart[p] = 0.0
         for k in range(points):
             if count == len(contacts.gap):
                 dropped += 1
@@ -280,4 +317,5 @@ def find_scene_contacts(
             contacts.carrier[count, 0], contacts.carrier[count, 1] = first, second
             contacts.gap[count] = found.gap[k]
             count += 1
+    room.shifted[0] = 0.0
     return count, dropped

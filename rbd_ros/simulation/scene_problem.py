@@ -257,9 +257,7 @@ def assemble_matrix(
                     G[3 * a + r, 3 * b + s] = 0.0
             if plant.has_robot:
                 if at_robot(scene, contacts, c) and at_robot(scene, contacts, d):
-                    for r in range(3):
-                        for s in range(3):
-                            G[3 * a + r, 3 * b + s] = dot(work.response[c, r], work.response[d, s])
+                    add_product(work.response[c], work.response[d], G, 3 * a, 3 * b)
             for i in range(2):
                 # All carriers after those of the robot are objects.
                 carrier = contacts.carrier[c, i]
@@ -267,25 +265,78 @@ def assemble_matrix(
                     continue
                 for j in range(2):
                     if contacts.carrier[d, j] == carrier:
-                        for r in range(3):
-                            for s in range(3):
-                                G[3 * a + r, 3 * b + s] += dot(
-                                    work.lever[c, i, r], work.lever_response[d, j, s]
-                                )
+                        add_product(work.lever[c, i], work.lever_response[d, j], G, 3 * a, 3 * b)
     if plant.has_robot:
         for k in range(m):
-            y = work.row_response[k]
+            row, y = G[3 * n + k], work.row_response[k]
             for b in range(n):
                 d = work.listed[b]
-                for s in range(3):
-                    G[3 * n + k, 3 * b + s] = 0.0
-                    if at_robot(scene, contacts, d):
-                        G[3 * n + k, 3 * b + s] = dot(y, work.response[d, s])
+                row[3 * b] = row[3 * b + 1] = row[3 * b + 2] = 0.0
+                if at_robot(scene, contacts, d):
+                    add_row_product(y, work.response[d], row, 3 * b)
             for j in range(k + 1):
-                G[3 * n + k, 3 * n + j] = dot(y, work.row_response[j])
+                row[3 * n + j] = dot(y, work.row_response[j])
     for i in range(3 * n + m):
         for j in range(i):
             G[j, i] = G[i, j]
+
+
+@compiled
+def add_product(Y: FloatArray, Z: FloatArray, G: FloatArray, row: int, column: int) -> None:
+    """Add Y Z^T to a block of G; all nine sums in one pass, which do not wait for each other.
+
+    :param Y: (3, k)
+    :param Z: (3, k)
+    :param G: the matrix
+    :param row: where the block begins
+    :param column: likewise
+    """
+    p, q, r = Y[0], Y[1], Y[2]
+    s, t, u = Z[0], Z[1], Z[2]
+    ps = pt = pu = qs = qt = qu = rs = rt = ru = 0.0
+    for k in range(len(p)):
+        a, b, c = p[k], q[k], r[k]
+        x, y, z = s[k], t[k], u[k]
+        ps += a * x
+        pt += a * y
+        pu += a * z
+        qs += b * x
+        qt += b * y
+        qu += b * z
+        rs += c * x
+        rt += c * y
+        ru += c * z
+    first, second, third = G[row], G[row + 1], G[row + 2]
+    first[column] += ps
+    first[column + 1] += pt
+    first[column + 2] += pu
+    second[column] += qs
+    second[column + 1] += qt
+    second[column + 2] += qu
+    third[column] += rs
+    third[column + 1] += rt
+    third[column + 2] += ru
+
+
+@compiled
+def add_row_product(y: FloatArray, Z: FloatArray, row: FloatArray, column: int) -> None:
+    """Add y Z^T to three elements of a row.
+
+    :param y: (k,)
+    :param Z: (3, k)
+    :param row: the row
+    :param column: the first of the elements
+    """
+    s, t, u = Z[0], Z[1], Z[2]
+    ys = yt = yu = 0.0
+    for k in range(len(y)):
+        a = y[k]
+        ys += a * s[k]
+        yt += a * t[k]
+        yu += a * u[k]
+    row[column] += ys
+    row[column + 1] += yt
+    row[column + 2] += yu
 
 
 @compiled

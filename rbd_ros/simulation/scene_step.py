@@ -165,7 +165,6 @@ def take_scene_substep(
             state.counters[UNCONVERGED] += 1
         if part_bodies(plant, touches, work, n, h):
             parted = True
-            scene.room.listed[0] = 0  # they move although they have no speed
     state.counters[CONTACTS] = 0
     for c in range(count):
         state.counters[CONTACTS] += touches.impulse[c, 0] > 0.0
@@ -581,6 +580,9 @@ def part_bodies(plant: Plant, touches: Touches, work: Workspace, n: int, h: floa
             push[a] = new
         if change <= 1e-3 * min(most, -deepest):
             break
+    # How far bodies go although they have no speed: levers make it more than the depth.
+    far = 4.0 * min(most, -deepest)
+    scene.room.shifted[0] = max(scene.room.shifted[0], far)
     clear(scene.gathered_push)
     robot = False
     for a in range(n):
