@@ -43,14 +43,12 @@ class Objects(NamedTuple):
     :param position: centre of mass [m]
     :param spin: angular momentum about the centre of mass [N m s]
     :param velocity: velocity of the centre of mass [m/s]
-    :param wrench: moment about the centre of mass and force that act from outside [N m, N]
     """
 
     quaternion: FloatArray = floats('objects', 4)
     position: FloatArray = floats('objects', 3)
     spin: FloatArray = floats('objects', 3)
     velocity: FloatArray = floats('objects', 3)
-    wrench: FloatArray = floats('objects', 6)
 
 
 class ScenePlant(NamedTuple):
@@ -103,6 +101,7 @@ class SceneWork(NamedTuple):
     :param room: where carriers and shapes are
     :param turning: angular velocity of the objects [rad/s]
     :param mobility: inverse of their rotational inertia in world coordinates
+    :param wrench: moment about the centre of mass and force that act from outside [N m, N]
     :param start_velocity: velocity of their centres of mass at the beginning, after impacts
     :param touched: whether anything presses on an object in this step
     :param jacobian: velocity of the second body relative to the first at each contact, per v
@@ -135,6 +134,7 @@ class SceneWork(NamedTuple):
     room: SceneRoom = _nested(SceneRoom)
     turning: FloatArray = floats('objects', 3)
     mobility: FloatArray = floats('objects', 3, 3)
+    wrench: FloatArray = floats('objects', 6)
     start_velocity: FloatArray = floats('objects', 3)
     touched: IntArray = integers('objects')
     jacobian: FloatArray = floats('contacts', 3, 'nv')

@@ -25,7 +25,12 @@ from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.external_forces import find_applied_force
-from rbd_ros.simulation.free_bodies import accelerate_objects, move_objects, place_objects
+from rbd_ros.simulation.free_bodies import (
+    accelerate_objects,
+    find_wrenches,
+    move_objects,
+    place_objects,
+)
 from rbd_ros.simulation.linear import (
     add_scaled,
     clear,
@@ -122,6 +127,8 @@ def take_scene_substep(
     contacts = touches.contacts
     remember(touches)
     place_objects(plant.scene, objects, scene)
+    if plant.has_external_forces:
+        find_wrenches(plant.scene, external_forces, objects, scene)
     if plant.has_robot:
         place_robot(plant, state, external_forces, work)
     count: int
