@@ -65,6 +65,7 @@ OWN = {
     ),
     'rbd_ros/constraints/solvers/friction.py': (
         'test/constraints/test_friction_space.py',
+        'test/constraints/solvers/test_friction_warm.py',
         'test/constraints/test_friction_solution.py',
     ),
     'rbd_ros/constraints/solvers/friction_sweeps.py': (
@@ -76,10 +77,12 @@ OWN = {
         'test/constraints/solvers/test_friction_warm.py',
         'test/constraints/test_friction_solution.py',
     ),
+    'rbd_ros/constraints/solvers/friction_interior.py': (
+        'test/constraints/solvers/test_friction_interior.py',
+    ),
     'rbd_ros/constraints/solvers/friction_admm.py': (
         'test/constraints/test_friction_space.py',
         'test/constraints/solvers/test_friction_newton.py',
-        'test/constraints/solvers/test_friction_warm.py',
         'test/constraints/test_friction_solution.py',
     ),
     'rbd_ros/constraints/solvers/dense.py': ('test/constraints/solvers/test_friction_systems.py',),
