@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SPEED_LIMIT = 2000.0
 
 #: Names of the integrators.
-INTEGRATORS = ('semi_implicit', 'rk4')
+INTEGRATORS = ('semi_implicit', 'midpoint', 'rk4')
 
 # What a snapshot keeps, of the fields of `WorldRecord`.
 _KEPT = ('state', 'external_forces', 'contacts')
@@ -81,6 +81,11 @@ class World:
             raise ValueError(
                 f'unknown integrator {integrator!r}; there are {", ".join(INTEGRATORS)}'
             )
+        if integrator == 'midpoint' and robot.model.loop_constraints > 0:
+            raise ValueError(
+                f'{robot.name!r} has kinematic loops, which the integrator midpoint does not '
+                'close: take semi_implicit or rk4'
+            )
         # Written so that what is not a number is refused, too.
         for name, value in (('timestep', timestep), ('speed_limit', speed_limit)):
             if not 0.0 < float(value) < math.inf:
@@ -97,7 +102,7 @@ class World:
             contact or ContactParameters(),
             shapes,
             float(speed_limit),
-            integrator == 'rk4',
+            integrator,
         )
         self.fields = make_world(self.plant, robot.nq)
         self.commands, self.state = self.fields.commands, self.fields.state
