@@ -133,7 +133,7 @@ def solve_in_the_middle(
     call_kernel(plant.mass_matrix, middle.packed, dynamics.mass)
     copy(v, middle.v)
     copy(v, next_v)
-    for k in range(ROUNDS):
+    for _ in range(ROUNDS):
         call_kernel(plant.bias_force, middle.packed, dynamics.bias)
         for i in range(len(v)):
             copy(dynamics.mass[i], H[i])

@@ -77,7 +77,7 @@ class Plant(NamedTuple):
     :param forward_dynamics: address of the kernel with implicit damping, h d on the diagonal; 0
         with loops, which need the mass matrix itself, and where it is not needed
     :param smooth_dynamics: address of that kernel without damping, 0 if it is not needed
-    :param midpoint_acceleration: address of the kernel with implicit damping, 0 if it is not needed
+    :param midpoint_acceleration: address of the kernel with implicit damping, 0 if not needed
     :param mass_matrix: address of the kernel
     :param bias_force: address of the kernel
     :param contact_kinematics: address of the kernel

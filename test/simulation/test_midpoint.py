@@ -187,7 +187,7 @@ def test_the_orientation_is_that_of_the_velocity_which_has_the_momentum():
 
 @pytest.mark.parametrize('subject, q, v', [(arm(), START, np.ones(4)), (flier(), None, SPIN)])
 def test_a_step_back_leads_where_it_came_from(subject, q, v):
-    """Symmetric in time but for what three rounds leave: errors of the fourth order, not the third.
+    """Symmetric in time but for what three rounds leave: an error of fourth order, not of third.
 
     A body that flies is as symmetric as its orientation is corrected.
     """
