@@ -146,6 +146,10 @@ def take_substep(
     if plant.has_loops:
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
+    # Likewise the momentum of free bases.
+    elif plant.has_free_bases:
+        if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
+            return False
     settle(plant, state, work.motion, work.problem.impulse, h)
     # Last: the forces of this step follow from the deformations at its beginning.
     if plant.has_ground:

@@ -365,3 +365,14 @@ def test_loops_take_another_integrator():
     linkage = mechanisms.four_bar()
     with pytest.raises(ValueError, match='loops.*take semi_implicit or rk4'):
         Simulator(linkage, integrator='midpoint')
+
+
+def test_momentum_that_is_not_finite_ends_a_motion():
+    """The velocity is finite, the moment of the force about the centre of mass is not."""
+    simulator = Simulator(body(), 1.0, 'midpoint')
+    q = at((1e10, 1e10, 0.0))
+    simulator.reset(q, [0.0, 0.0, 0.0, 1e5, 0.0, 0.0])
+    before = simulator.q
+    with pytest.raises(FloatingPointError):
+        simulator.step([0.0, 0.0, 0.0, 0.0, 1.7e308, 0.0])
+    assert list(simulator.q) == list(before) and simulator.v[3] == 1e5
