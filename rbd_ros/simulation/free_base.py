@@ -18,7 +18,7 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import clear, dot, solve_dense
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import State
-from rbd_ros.simulation.workspace import Dynamics, FreeBases, Motion, Workspace
+from rbd_ros.simulation.workspace import Dynamics, FreeBases, Motion
 
 
 @compiled
@@ -75,76 +75,12 @@ def predict_free_bases(
 
 
 @compiled
-def predict_from_middle(plant: Plant, state: State, work: Workspace, h: float) -> None:
-    """Predict momentum and centre of mass as `predict_free_bases`, by forces at mid-step.
-
-    `mass` is that of the beginning of the step, `applied_force` and the pose of the base are those
-    of its middle; so the prediction is of second order, and exact for gravity.
-
-    :param h: time step [s]
-    """
-    R, c = matrix(3, 3), vector(3)
-    angular, linear, moment, force = vector(3), vector(3), vector(3), vector(3)
-    mass, drive, damping = work.dynamics.mass, work.dynamics.applied_force, plant.damping
-    free_bases, middle, next_v = work.free_bases, work.middle, work.motion.next_v
-    for base in range(len(plant.free_bases)):
-        orientation, position = plant.free_bases[base, 0], plant.free_bases[base, 1]
-        first = plant.free_bases[base, 2]
-        rotation(state.q, orientation, R)
-        m = centre_of_mass(mass, first, c)
-        for r in range(3):
-            i, j = first + r, first + 3 + r
-            angular[r] = dot(mass[i], state.v)
-            linear[r] = dot(mass[j], state.v)
-            # What damping leaves to the beginning and to the end (midpoint.py).
-            ending, starting = plant.implicit_damping[i], damping[i] - plant.implicit_damping[i]
-            moment[r] = drive[i] + work.problem.impulse[i] / h
-            moment[r] -= starting * state.v[i] + ending * next_v[i]
-            ending, starting = plant.implicit_damping[j], damping[j] - plant.implicit_damping[j]
-            force[r] = drive[j] + work.problem.impulse[j] / h
-            force[r] -= starting * state.v[j] + ending * next_v[j]
-        for r in range(3):
-            s, t = (r + 1) % 3, (r + 2) % 3
-            angular[r] -= c[s] * linear[t] - c[t] * linear[s]  # about the centre of mass
-        for r in range(3):
-            free_bases.angular_momentum[base, r] = dot(R[r], angular)
-            free_bases.linear_momentum[base, r] = dot(R[r], linear)
-            free_bases.centre_of_mass[base, r] = state.q[position + r] + dot(R[r], c)
-        # From here on in coordinates that rest; c is the lever of the force about the mean of
-        # where the centre of mass is at both ends.
-        rotation(middle.q, orientation, R)
-        for r in range(3):
-            push = dot(R[r], force) + m * plant.free_gravity[base, r]
-            before = free_bases.linear_momentum[base, r]
-            free_bases.linear_momentum[base, r] += h * push
-            way = h * (before + 0.5 * h * push) / m if m > 0.0 else 0.0
-            c[r] = middle.q[position + r] - free_bases.centre_of_mass[base, r] - 0.5 * way
-            free_bases.centre_of_mass[base, r] += way
-            linear[r] = dot(R[r], force)
-        for r in range(3):
-            s, t = (r + 1) % 3, (r + 2) % 3
-            turn = dot(R[r], moment) + c[s] * linear[t] - c[t] * linear[s]
-            free_bases.angular_momentum[base, r] += h * turn
-
-
-@compiled
 def correct_free_bases(
     plant: Plant, dynamics: Dynamics, motion: Motion, free_bases: FreeBases
 ) -> None:
     """Correct `next_v` and `next_q` of the free bases to what `predict_free_bases` found."""
     # The kernel reads q alone, so that it may be that of the end of the step.
     call_kernel(plant.mass_matrix, motion.next_q, dynamics.mass)
-    set_free_bases(plant, dynamics, motion, free_bases)
-
-
-@compiled
-def set_free_bases(
-    plant: Plant, dynamics: Dynamics, motion: Motion, free_bases: FreeBases
-) -> None:
-    """Correct `next_v` and `next_q` likewise, where `mass` is that of `next_q` already.
-
-    In the coordinates of a body, it is the same wherever the body is.
-    """
     R, c, A, x = matrix(3, 3), vector(3), matrix(6, 6), vector(6)
     mass, next_q, next_v = dynamics.mass, motion.next_q, motion.next_v
     for base in range(len(plant.free_bases)):

@@ -5,7 +5,7 @@ lasts (Hairer, Lubich and Wanner 2006, VI and XI). Forces that depend on velocit
 mean (v + v') / 2, found by fixed-point iteration. Damping is a part of it, so that it acts on the
 mean velocity as well; where it is too stiff for that, on v'. Coulomb friction is found by the
 solver (solver.py) from H and C of the middle. Of a free base, the momentum is kept to rounding
-(free_base.py).
+(free_base_midpoint.py).
 
 What stops a motion is not smooth: a step in which a joint is at a limit or a contact acts is
 semi-implicit (semi_implicit.py).
@@ -16,7 +16,7 @@ from __future__ import annotations
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.external_forces import find_applied_force
-from rbd_ros.simulation.free_base import correct_free_bases, predict_from_middle, set_free_bases
+from rbd_ros.simulation.free_base_midpoint import correct_from_middle, predict_from_middle
 from rbd_ros.simulation.joint_law import LOWER, UPPER
 from rbd_ros.simulation.linear import clear, copy, dot
 from rbd_ros.simulation.moving import move
@@ -60,7 +60,9 @@ def midpoint_step(
         accelerate_freely(plant, state, work, h)
         valid = True
     if valid:
-        move_on(plant, work, h)
+        for i in range(len(next_v)):
+            motion.displacement[i] = 0.5 * h * next_v[i]
+        move(plant, motion, middle.q)
         valid = is_allowed(plant, state, motion, 0)
     if not valid:
         # The caller takes the step in another way, with the forces at its beginning.
@@ -70,24 +72,8 @@ def midpoint_step(
     if plant.has_free_bases:
         call_kernel(plant.mass_matrix, state.packed, work.dynamics.mass)
         predict_from_middle(plant, state, work, h)
-        correct_free_bases(plant, work.dynamics, motion, work.free_bases)
-        # The orientation is that of the velocity before its correction: with that after it, the
-        # step is symmetric in time once more, and energy does not drift.
-        move_on(plant, work, h)
-        set_free_bases(plant, work.dynamics, motion, work.free_bases)
+        correct_from_middle(plant, work, h)
     return True
-
-
-@compiled
-def move_on(plant: Plant, work: Workspace, h: float) -> None:
-    """Find `next_q`, half of a step at `next_v` from the middle.
-
-    :param h: time step [s]
-    """
-    motion = work.motion
-    for i in range(len(motion.next_v)):
-        motion.displacement[i] = 0.5 * h * motion.next_v[i]
-    move(plant, motion, work.middle.q)
 
 
 @compiled

@@ -182,7 +182,7 @@ def test_the_orientation_is_that_of_the_velocity_which_has_the_momentum():
     state = world.step(np.zeros(7))
     middle = subject.integrate(subject.neutral(), SPIN, h / 2)
     expected = subject.integrate(middle, state.v, h / 2)
-    assert_allclose(state.q[:4], expected[:4], atol=1e-9)
+    assert_allclose(state.q[:4], expected[:4], atol=1e-10)
 
 
 @pytest.mark.parametrize('subject, q, v', [(arm(), START, np.ones(4)), (flier(), None, SPIN)])
