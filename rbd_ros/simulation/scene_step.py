@@ -68,12 +68,7 @@ from rbd_ros.simulation.scene_state import (
     SIGNORINI,
     Touches,
 )
-from rbd_ros.simulation.semi_implicit import (
-    follow_velocity,
-    prepare,
-    step_constrained,
-    step_freely,
-)
+from rbd_ros.simulation.semi_implicit import follow_velocity, prepare
 from rbd_ros.simulation.settling import settle
 from rbd_ros.simulation.state import (
     CONTACTS,
@@ -86,6 +81,7 @@ from rbd_ros.simulation.state import (
     State,
     UNCONVERGED,
 )
+from rbd_ros.simulation.untouched import NOTHING, step_untouched, VELOCITY
 from rbd_ros.simulation.workspace import Problem, Workspace
 
 #: Most sweeps of the solver, and most steps of ADMM.
@@ -140,14 +136,15 @@ def take_scene_substep(
     find_islands(plant.scene, contacts, count, scene)
     clear(touches.residuals)
 
-    rows = 0
+    rows, found = 0, VELOCITY
     if plant.has_robot:
         clear(problem.impulse)
         if robot_touched:
             respond_to_contacts(plant, state, contacts, work, count, h)
-        # What touches nothing moves as it would without a world, to the bit.
-        elif plant.frictional == 1 or not step_freely(plant, state, work, h):
-            if not step_constrained(plant, state, unused, work, 0, h):
+        else:
+            # What touches nothing moves as it would without a world, to the bit.
+            found = step_untouched(plant, state, external_forces, unused, work, h)
+            if found == NOTHING:
                 return False
     if collide(plant, state, objects, touches, work, count, h):
         if robot_touched:
@@ -183,7 +180,8 @@ def take_scene_substep(
             end_robot(plant, state, touches, work, rows, h)
         if not is_finite(work.motion.next_v):
             return False
-        follow_velocity(plant, state, work, h)
+        if found == VELOCITY:
+            follow_velocity(plant, state, work, h)
         if parted:
             move_robot_apart(plant, work)
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):

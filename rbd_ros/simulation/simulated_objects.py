@@ -58,7 +58,7 @@ def read_environment(
     if integrator == 'rk4':
         raise ValueError(
             "integrator 'rk4' cannot stop within a step where bodies touch; with a world, take "
-            "'semi_implicit'"
+            "'semi_implicit' or 'midpoint'"
         )
     if isinstance(world, Environment):
         return world

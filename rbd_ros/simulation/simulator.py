@@ -93,7 +93,8 @@ class Simulator(SimulatedObjects):
 
     :param robot: the robot; None if there is a world and nothing but its objects moves
     :param timestep: h [s]
-    :param integrator: 'semi_implicit' (Euler; default) or 'rk4'; see docs/simulation.md
+    :param integrator: 'semi_implicit' (Euler; default), 'midpoint' or 'rk4'; see
+        docs/simulation.md
     :param ground: what there is to touch: None for nothing, True for z <= 0, or a `HalfSpace`
     :param contact: parameters of soft contact; None for the defaults of `ContactParameters`
     :param contact_links: links that can touch the ground; None for all that move
