@@ -1,4 +1,4 @@
-"""A simulation that a page watches and commands: play, pause, step, reset, speed."""
+"""A simulation that a page watches and commands: play, pause, step, reset, speed, pull."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from rbd_ros.simulation import Simulator
 from rbd_ros.viewer.live import LivePage
-from rbd_ros.viewer.page_text import floats, page
+from rbd_ros.viewer.page_text import floats, page, reach
+from rbd_ros.viewer.pull import Pull
 from rbd_ros.viewer.recording import Recording
 from rbd_ros.viewer.scene import Scene
 
@@ -22,6 +23,7 @@ Torque = Callable[[Simulator], Optional[FloatArray]]
 FRAME = 1.0 / 60.0  # time between pictures [s]
 MAX_SPEED = 100.0
 _FACTOR_WINDOW = 0.5  # over which the real-time factor is measured [s]
+_HOLD = 2.0  # how long a page holds a body without saying so again [s]
 
 
 class LiveSession:
@@ -54,7 +56,11 @@ class LiveSession:
         self._start, self._begin = simulator.snapshot(), simulator.time
         self._last = time.monotonic()
         poses = scene.poses(simulator.robot, simulator.q[None])[0]
-        self._page = LivePage(page(scene, simulator.ground, poses, live=True), port)
+        _, self._radius = reach(scene, poses)
+        self._pull: Optional[Pull] = None
+        self._pulled_at = 0.0
+        text = page(scene, simulator.ground, poses, live='simulation')
+        self._page = LivePage(text, port)
         self._restart_clock()
 
     @property
@@ -89,18 +95,32 @@ class LiveSession:
     def _advance(self, until: float) -> None:
         began = time.monotonic()
         try:
-            advance(self.simulator, until, self.torque, lambda: time.monotonic() - began > FRAME)
+            advance(
+                self.simulator,
+                until,
+                self.torque,
+                lambda: time.monotonic() - began > FRAME,
+                None if self._pull is None else self._pull.apply,
+            )
         except FloatingPointError as error:
             self.playing, self._message = False, f'{error}'
 
     def _obey(self) -> None:
+        if self._pull is not None and time.monotonic() - self._pulled_at > _HOLD:
+            self._pull = None  # the page was closed
         for name, value in self._page.orders():
+            if name == 'pull':
+                self._take_hold(value)
+                continue  # the clock goes on
+            if name == 'release':
+                self._pull, self._message = None, ''
+                continue
             if name == 'reset':
                 self.simulator.restore(self._start)
                 restart = getattr(self.torque, 'restart', None)
                 if restart is not None:
                     restart()
-                self._message = ''
+                self._message, self._pull = '', None
             elif name == 'speed' and _is_speed(value):
                 self.speed = float(value)
             elif name == 'step':
@@ -109,6 +129,21 @@ class LiveSession:
             elif name in ('play', 'pause'):
                 self.playing = name == 'play'
             self._restart_clock()
+
+    def _take_hold(self, value: Any) -> None:
+        """Pull at a body as a page asks for."""
+        try:
+            frame = value['frame']
+            if not 0 <= frame < len(self.scene.links):
+                raise ValueError('what is held is no link of the robot')
+            link, pull = self.scene.links[frame], self._pull
+            if pull is None or pull.link != link:
+                pull = Pull(self.simulator, link, self.scene.weight, self._radius)
+            pull.aim(value['point'], value['target'])
+        except (KeyError, TypeError, ValueError) as error:
+            self._pull, self._message = None, str(error)
+        else:
+            self._pull, self._pulled_at, self._message = pull, time.monotonic(), ''
 
     def _restart_clock(self) -> None:
         self._clock = time.monotonic()
@@ -130,6 +165,7 @@ class LiveSession:
             'playing': self.playing,
             'message': self._message,
             'poses': floats(poses),
+            'contacts': floats(contact_forces(self.simulator)),
         }
 
 
@@ -142,6 +178,7 @@ def advance(
     until: float,
     torque: Optional[Torque] = None,
     enough: Callable[[], bool] = lambda: False,
+    before: Optional[Callable[[], None]] = None,
 ) -> None:
     """Step a simulation up to an instant, to half a step.
 
@@ -149,6 +186,7 @@ def advance(
     :param until: when to stop [s]
     :param torque: torque for each step, called with the simulator; None for none
     :param enough: asked after each step whether to stop before
+    :param before: called before each step
 
     >>> from rbd_ros.viewer.session import advance
     >>> simulator = Simulator(robot)
@@ -157,7 +195,7 @@ def advance(
     0.5
     """
     count = round((until - simulator.time) / simulator.timestep)
-    if torque is None:
+    if torque is None and before is None:
         slice_ = max(1, count // 4)
         while count > 0:
             simulator.step(n=min(slice_, count))
@@ -166,9 +204,22 @@ def advance(
                 return
         return
     for _ in range(count):
-        simulator.step(torque(simulator))
+        if before is not None:
+            before()
+        simulator.step(None if torque is None else torque(simulator))
         if enough():
             return
+
+
+def contact_forces(simulator: Simulator) -> FloatArray:
+    """Position and force of each contact, (C, 6) [m, N].
+
+    >>> from rbd_ros.viewer.session import contact_forces
+    >>> contact_forces(Simulator(robot)).shape
+    (0, 6)
+    """
+    found = [np.concatenate([each.position, each.force]) for each in simulator.contacts]
+    return np.array(found).reshape(-1, 6)
 
 
 def record(
@@ -190,11 +241,11 @@ def record(
     """
     recording = Recording(simulator.robot, scene, simulator.ground)
     start = simulator.time
-    recording.add(start, simulator.q)
+    recording.add(start, simulator.q, contacts=contact_forces(simulator))
     frames = max(1, math.ceil(duration / FRAME - 1e-9))
     for k in range(1, frames + 1):
         before = simulator.time
         advance(simulator, start + min(k * FRAME, duration), torque)
         if simulator.time > before:
-            recording.add(simulator.time, simulator.q)
+            recording.add(simulator.time, simulator.q, contacts=contact_forces(simulator))
     return recording

@@ -1,16 +1,20 @@
 """The command `rbd_ros simulate`."""
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import urllib.request
 
 import pytest
+from support import outside
 
+from rbd_ros import Robot
 from rbd_ros.cli.main import main
 from rbd_ros.resources import resource_path
-from rbd_ros.viewer import LivePage
+from rbd_ros.viewer import LivePage, video
 
 ARM = str(resource_path('urdf', 'six_axis_arm.urdf'))
 LINKAGE = str(resource_path('urdf', 'four_bar.urdf'))
@@ -85,3 +89,47 @@ def test_it_serves_until_it_is_interrupted():
 def test_it_ends_after_its_duration(capsys):
     assert main(['simulate', ARM, '--no-browser', '--port', '0', '--duration', '0.1']) == 0
     assert capsys.readouterr().out.startswith('http://localhost:')
+
+
+WORLD = str(resource_path('config', 'table_world.yaml'))
+
+
+def test_a_world_is_shown_around_the_robot(capsys, tmp_path):
+    path = tmp_path / 'out.html'
+    assert (
+        main(['simulate', ARM, '--world', WORLD, '--duration', '0.1', '--record', str(path)]) == 0
+    )
+    (text,) = re.findall('id="data">(.*?)</script>', path.read_text())
+    assert json.loads(text)['objects'] == ['box', 'peg', 'ball', 'roller']
+
+
+def test_a_world_with_an_error_is_refused(capsys, tmp_path):
+    path = tmp_path / 'world.yaml'
+    path.write_text('objects:\n  box: {type: bx}\n')
+    assert main(['simulate', ARM, '--world', str(path), '--no-browser']) == 1
+    assert 'line 2' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('ending', ['mp4', 'mcap'])
+def test_recordings_are_of_the_format_that_their_name_says(capsys, tmp_path, ending):
+    path = tmp_path / f'out.{ending}'
+    if ending == 'mcap':
+        outside.load('mcap')
+    elif not video.ffmpeg():
+        outside.load('imageio_ffmpeg')
+    assert main(['simulate', ARM, '--duration', '0.1', '--record', str(path)]) == 0
+    start = path.read_bytes()[:8]
+    assert start[4:] == b'ftyp' if ending == 'mp4' else start[:5] == b'\x89MCAP'
+
+
+def test_what_cannot_be_recorded_is_said_before_it_is_simulated(capsys, monkeypatch):
+    monkeypatch.setattr(Robot, 'from_urdf', None)
+    assert main(['simulate', ARM, '--record', 'out.avi']) == 1
+    assert r'out.avi: name a page (.html), a video (.mp4)' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('option', ['--hold', '--ground', '--record=out.html', '--start=0'])
+def test_watching_goes_without_what_simulates(capsys, option):
+    assert main(['simulate', ARM, '--watch', option]) == 1
+    name = option.partition('=')[0]
+    assert f'{name} is for what is simulated here' in capsys.readouterr().err

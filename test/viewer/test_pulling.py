@@ -1,0 +1,189 @@
+"""Pulling at a body: the spring's force, its limits, and how a page asks for it."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+from test_live import ask
+
+from rbd_ros import Robot, Simulator
+from rbd_ros.resources import resource_path
+from rbd_ros.viewer import LiveSession, make_scene, session as session_module
+from rbd_ros.viewer.pull import Pull, STRETCH, STRONGEST
+
+START = np.array([0.5, -1.0, 1.5, 0.3, 0.8, 0.2])
+
+
+@pytest.fixture(scope='module')
+def robot():
+    return Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
+
+
+@pytest.fixture
+def simulator(robot):
+    made = Simulator(robot)
+    made.reset(START)
+    return made
+
+
+def test_a_point_is_pulled_by_a_force_along_the_spring(simulator, robot):
+    pull = Pull(simulator, 'tool0', weight=200.0, radius=0.8)
+    point = np.array([0.05, 0.02, 0.1])
+    tool = robot.frame('tool0').pose(START)
+    at = tool[:3, :3] @ point + tool[:3, 3]
+    stretch = np.array([0.02, -0.01, 0.015])
+    pull.aim(point, at + stretch)
+    assert np.allclose(pull.position(), at)
+    assert 0.0 < pull.stiffness <= 200.0 / (STRETCH * 0.8)
+    pull.apply()
+    tau = robot.gravity_torque(START)
+    simulator.step(tau)
+    # What the step does is what that force does at that point.
+    other = Simulator(robot)
+    other.reset(START)
+    other.apply_wrench('tool0', [0, 0, 0, *(pull.stiffness * stretch)], 1e-3, point)
+    other.step(tau)
+    assert np.allclose(simulator.q, other.q, rtol=0.0, atol=1e-12)
+    # Once only: the force ends with the step.
+    simulator.step(tau, n=3)
+    other.step(tau, n=3)
+    assert np.allclose(simulator.q, other.q, rtol=0.0, atol=1e-12)
+
+
+def test_its_stiffness_is_what_the_point_bears(simulator, robot):
+    pull = Pull(simulator, 'tool0', weight=1e9, radius=0.8)
+    point = np.array([0.0, 0.3, 0.1])
+    pull.aim(point, (0, 0, 0))
+    tool = robot.frame('tool0').pose(START)
+    arm = tool[:3, :3] @ point
+    moving = robot.jacobian(START, 'tool0')
+    twist = robot.frame('tool0', 'aligned').jacobian(START)
+    assert moving.shape == twist.shape == (6, 6)
+    jacobian = twist[3:] + np.cross(twist[:3].T, arm).T
+    inverse = jacobian @ np.linalg.inv(robot.mass_matrix(START)) @ jacobian.T
+    lightest = 1.0 / np.linalg.eigvalsh(inverse).max()
+    assert np.isclose(pull.stiffness, lightest * (0.2 / 1e-3) ** 2, rtol=1e-6)
+    assert np.isclose(pull.damping, 0.3 * lightest / 1e-3, rtol=1e-6)
+
+
+def test_it_is_never_stronger_than_its_limit(simulator):
+    pull = Pull(simulator, 'tool0', weight=200.0, radius=0.8)
+    applied = []
+    simulator.apply_wrench = lambda link, wrench, *more: applied.append(wrench)
+    pull.aim((0, 0, 0), (0, 1000.0, 0))
+    pull.apply()
+    assert np.isclose(np.linalg.norm(applied[0]), 200.0 * STRONGEST)
+    assert np.array_equal(applied[0][:3], np.zeros(3))
+    stretch = pull.target - pull.position()
+    assert np.allclose(applied[0][3:] / np.linalg.norm(applied[0]), stretch / 1000.0, atol=2e-3)
+
+
+@pytest.mark.parametrize('link', ['forearm_link', 'wrist_3_link', 'tool0'])
+def test_an_arm_follows_and_comes_to_rest(simulator, robot, link):
+    pull = Pull(simulator, link, weight=200.0, radius=0.8)
+    pull.aim((0.0, 0.0, 0.05), (0, 0, 0))
+    target = pull.position() + (-0.05, -0.1, 0.1)
+    pull.aim((0.0, 0.0, 0.05), target)
+    before = np.linalg.norm(pull.position() - target)
+    for _ in range(3000):
+        pull.apply()
+        simulator.step(robot.gravity_torque(simulator.q))
+    assert np.linalg.norm(pull.position() - target) < 0.7 * before
+    assert np.abs(simulator.v).max() < 0.05
+
+
+def test_a_tumbling_body_is_caught(robot):
+    free = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'), floating_base=True)
+    simulator = Simulator(free)
+    scene = make_scene(free.model)
+    pull = Pull(simulator, 'tool0', scene.weight, 0.6)
+    pull.aim((0, 0, 0), (0, 0, 1.0))
+    highest = 0.0
+    for _ in range(3000):
+        pull.apply()
+        simulator.step()
+        highest = max(highest, np.abs(simulator.v).max())
+    # It hangs below its weight's stretch, and nothing has exploded.
+    assert highest < 60.0
+    assert -0.2 < pull.position()[2] < 1.1
+
+
+def test_what_is_fixed_or_unknown_is_not_pulled(simulator):
+    with pytest.raises(ValueError, match='base_link_inertia is fixed: no joint moves it'):
+        Pull(simulator, 'base_link_inertia', 200.0, 0.8).aim((0, 0, 0), (1, 0, 0))
+    with pytest.raises(ValueError, match="unknown link 'tool1'"):
+        Pull(simulator, 'tool1', 200.0, 0.8)
+    pull = Pull(simulator, 'tool0', 200.0, 0.8)
+    for point in ((0, 0), (0, 0, np.nan), ('a', 0, 0)):
+        with pytest.raises(ValueError):
+            pull.aim(point, (1, 0, 0))
+        with pytest.raises(ValueError):
+            pull.aim((0, 0, 0), point)
+
+
+@pytest.fixture
+def session(simulator, robot):
+    started = LiveSession(
+        simulator, make_scene(robot.model), lambda now: robot.gravity_torque(now.q), port=0
+    )
+    yield started
+    started.close()
+
+
+def order(session, name, value=None):
+    assert ask(session._page, 'POST', f'/{name}', json.dumps(value))[0] == 204
+    session.run(frames=1)
+
+
+def asked(session, link, point, target):
+    return {'frame': session.scene.links.index(link), 'point': point, 'target': target}
+
+
+def test_a_page_pulls_and_lets_go(session, simulator):
+    link = session.scene.links[-1]
+    order(session, 'pull', asked(session, link, [0, 0, 0.05], [0.3, 0.3, 0.6]))
+    assert session._pull is not None
+    before = session._pull.position()
+    session.run(frames=10)
+    after = session._pull.position()
+    assert np.linalg.norm(after - [0.3, 0.3, 0.6]) < np.linalg.norm(before - [0.3, 0.3, 0.6])
+    # The pointer moves: it is the same spring with another target.
+    held = session._pull
+    order(session, 'pull', asked(session, link, [0, 0, 0.05], [0.4, 0.3, 0.6]))
+    assert session._pull is held and held.target[0] == 0.4
+    order(session, 'release')
+    assert session._pull is None
+    order(session, 'pull', asked(session, link, [0, 0, 0.05], [0.4, 0.3, 0.6]))
+    order(session, 'reset')
+    assert session._pull is None
+
+
+def test_a_page_that_is_gone_holds_nothing(session, monkeypatch):
+    link = session.scene.links[-1]
+    monkeypatch.setattr(session_module, '_HOLD', 0.05)
+    order(session, 'pull', asked(session, link, [0, 0, 0.05], [0.3, 0.3, 0.6]))
+    time.sleep(0.06)
+    session.run(frames=1)
+    assert session._pull is None
+
+
+@pytest.mark.parametrize(
+    ('value', 'message'),
+    [
+        ({'frame': 99, 'point': [0, 0, 0], 'target': [0, 0, 0]}, 'no link of the robot'),
+        ({'frame': 0, 'point': [0, 0, 0], 'target': [0, 0, 0]}, 'is fixed'),
+        ({'frame': 3, 'point': [0, 0], 'target': [0, 0, 0]}, 'three finite coordinates'),
+        ({'frame': 'x', 'point': [0, 0, 0], 'target': [0, 0, 0]}, ''),
+        ({'frame': 1.5, 'point': [0, 0, 0], 'target': [0, 0, 0]}, ''),
+        ({'frame': 3}, ''),
+        ('nonsense', ''),
+        (None, ''),
+    ],
+)
+def test_what_cannot_be_pulled_is_said_and_changes_nothing(session, value, message):
+    order(session, 'pull', value)
+    assert session._pull is None
+    assert session._message and message in session._message
+    order(session, 'release')
+    assert session._message == ''
