@@ -93,10 +93,22 @@
     left: -2 * span, right: 2 * span, top: 2 * span, bottom: -2 * span, near: span / 10, far: span * 12,
   });
   scene.add(light, light.target);
+  // A segment for each side of a cell: some renderers drop whole lines that pass by the camera.
+  function gridOf(count, cell) {
+    const points = [];
+    for (let i = -count; i <= count; i++) {
+      for (let j = -count; j < count; j++) {
+        points.push(i, j, 0, i, j + 1, 0, j, i, 0, j + 1, i, 0);
+      }
+    }
+    const geometry = new THREE.BufferGeometry();
+    const scaled = Float32Array.from(points, (x) => x * cell);
+    return geometry.setAttribute('position', new THREE.BufferAttribute(scaled, 3));
+  }
   for (const { pose, colour } of data.grounds) {
     const ground = new THREE.Group();
     const cell = 10 ** Math.round(Math.log10(span / 3));
-    const grid = new THREE.GridHelper(60 * cell, 60, 0x8a929b, 0xc3c9cf).rotateX(Math.PI / 2);
+    const grid = new THREE.LineSegments(gridOf(30, cell), new THREE.LineBasicMaterial({ color: 0xb4bbc2 }));
     const surface = new THREE.PlaneGeometry(60 * cell, 60 * cell);
     const shade = new THREE.Mesh(surface, new THREE.ShadowMaterial({ opacity: 0.25 }));
     shade.receiveShadow = true;
