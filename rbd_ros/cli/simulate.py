@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from typing import List, Optional, Sequence, TYPE_CHECKING, Union
+from typing import List, Sequence, TYPE_CHECKING, Union
 import webbrowser
 
 import numpy as np
@@ -13,14 +13,12 @@ from numpy.typing import NDArray
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.cli.info import add_model_arguments, description, model_options
+from rbd_ros.cli.simulate_torque import chosen_torque
 from rbd_ros.collision import read_world
-from rbd_ros.control.law_settings import LawSettings
-from rbd_ros.control.torque import TorqueLaw
-from rbd_ros.model.joints import Floating
 from rbd_ros.simulation.world import INTEGRATORS
 from rbd_ros.viewer.recording import check_format
 from rbd_ros.viewer.scene import make_scene, Scene, SHAPES
-from rbd_ros.viewer.session import LiveSession, record, Torque
+from rbd_ros.viewer.session import LiveSession, record
 
 if TYPE_CHECKING:
     from rbd_ros.viewer.watching import WatchSession
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 _RECORDED = 10.0  # without --duration [s]
+_NOTICES = 5  # that are printed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--gravity-compensation', action='store_true', help='joints carry the weight of the links'
     )
     torque.add_argument(
-        '--hold', action='store_true', help='hold the start by the default law of the torque nodes'
+        '--hold',
+        action='store_true',
+        help='hold the start by the default law of the torque nodes, or by a spring and a damper '
+        'at each joint if the base is floating',
     )
     parser.add_argument(
         '--world', metavar='FILE', help='YAML file of what is around the robot, see docs/world.md'
@@ -113,10 +115,17 @@ def run(arguments: argparse.Namespace) -> int:
     scene = make_scene(robot.model, arguments.shapes, world=world)
     if arguments.watch:
         return _watch(arguments, robot, scene)
-    simulator = Simulator(robot, arguments.timestep, arguments.integrator, arguments.ground)
+    simulator = Simulator(
+        robot,
+        arguments.timestep,
+        arguments.integrator,
+        arguments.ground,
+        external_forces=arguments.record is None,  # of a page that pulls
+        world=world,
+    )
     if arguments.start is not None:
         simulator.reset(_numbers(arguments.start, robot.nq))
-    torque = _torque(arguments, simulator)
+    torque = chosen_torque(simulator, arguments.hold, arguments.gravity_compensation)
     _report(arguments, [*simulator.warnings, *scene.notices], scene)
     if arguments.record is not None:
         try:
@@ -157,48 +166,13 @@ def _serve(arguments: argparse.Namespace, session: Union[LiveSession, WatchSessi
 
 
 def _report(arguments: argparse.Namespace, notices: Sequence[str], scene: Scene) -> None:
-    for notice in notices:
+    for notice in notices[:_NOTICES]:
         print(notice, file=sys.stderr)
+    if len(notices) > _NOTICES:
+        print(f'(and {len(notices) - _NOTICES} notices more)', file=sys.stderr)
     if not scene.shapes:
         name = scene.name
         print(f'{name} has no {arguments.shapes} shapes that could be drawn', file=sys.stderr)
-
-
-class _Hold:
-    """The default law of the torque nodes, with the start as what is desired."""
-
-    def __init__(self, simulator: Simulator):
-        self.robot, self.q, self.period = simulator.robot, simulator.q, simulator.timestep
-        self.rest = np.zeros(self.robot.nv)
-        self.settings = LawSettings.for_robot(self.robot)
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget the integral."""
-        self.law = TorqueLaw(self.robot, self.settings)
-
-    def __call__(self, simulator: Simulator) -> FloatArray:
-        return self.law(simulator.q, simulator.v, self.q, self.rest, self.rest, self.period)
-
-
-def _torque(arguments: argparse.Namespace, simulator: Simulator) -> Optional[Torque]:
-    model, robot = simulator.robot.model, simulator.robot
-    chosen = '--hold' if arguments.hold else '--gravity-compensation'
-    if not (arguments.hold or arguments.gravity_compensation):
-        return None
-    if model.loops:
-        raise ValueError(f'{chosen} is for robots without loops; leave it out')
-    floating = any(isinstance(body.joint, Floating) for body in model.bodies)
-    if arguments.hold:
-        if floating:
-            raise ValueError('--hold is for robots whose base is fixed; leave it out')
-        return _Hold(simulator)
-    if floating:
-        raise ValueError(
-            '--gravity-compensation is for robots whose base is fixed: nothing carries another; '
-            'leave it out'
-        )
-    return lambda now: robot.gravity_torque(now.q)
 
 
 def _numbers(text: str, count: int) -> List[float]:

@@ -61,7 +61,7 @@ class Recording:
     @property
     def configurations(self) -> FloatArray:
         """Configuration of each frame, (N, nq) [rad, m]."""
-        return np.array(self._configurations).reshape(-1, self.robot.nq)
+        return np.array(self._configurations).reshape(len(self), self.robot.nq)
 
     @property
     def objects(self) -> FloatArray:

@@ -1,5 +1,6 @@
 """The command `rbd_ros simulate`."""
 
+import argparse
 import json
 import os
 import re
@@ -8,13 +9,18 @@ import subprocess
 import sys
 import urllib.request
 
+import numpy as np
 import pytest
 from support import outside
+from support.urdf_text import link, robot as urdf
 
-from rbd_ros import Robot
+from rbd_ros import Robot, Simulator
+from rbd_ros.cli import simulate
 from rbd_ros.cli.main import main
+from rbd_ros.cli.simulate_torque import chosen_torque
+from rbd_ros.model import load_urdf
 from rbd_ros.resources import resource_path
-from rbd_ros.viewer import LivePage, video
+from rbd_ros.viewer import LivePage, make_scene, video
 
 ARM = str(resource_path('urdf', 'six_axis_arm.urdf'))
 LINKAGE = str(resource_path('urdf', 'four_bar.urdf'))
@@ -36,7 +42,6 @@ def test_a_recording_is_written_without_a_display(capsys, tmp_path, torque):
         (['--duration', '0'], '--duration must be positive'),
         (['--start=1,2'], '--start has 2 numbers, this robot has 6'),
         (['--start=a'], 'separated by commas'),
-        (['--hold', '--floating-base'], '--hold is for robots whose base is fixed'),
         (['--gravity-compensation', '--floating-base'], 'whose base is fixed'),
         (['--record', 'no/such/folder/out.html', '--duration', '0.01'], 'cannot be written'),
         (['--timestep', '-1'], 'timestep'),
@@ -133,3 +138,32 @@ def test_watching_goes_without_what_simulates(capsys, option):
     assert main(['simulate', ARM, '--watch', option]) == 1
     name = option.partition('=')[0]
     assert f'{name} is for what is simulated here' in capsys.readouterr().err
+
+
+def test_a_quadruped_is_held_on_the_ground():
+    robot = Robot.from_urdf(resource_path('urdf', 'quadruped.urdf'), floating_base=True)
+    simulator = Simulator(robot, world=resource_path('config', 'steps_world.yaml'))
+    q = robot.neutral()
+    q[6], q[8::3], q[9::3] = 0.301, 0.8, -1.6
+    simulator.reset(q)
+    hold = chosen_torque(simulator, hold=True, compensation=False)
+    for _ in range(1500):
+        torque = hold(simulator)
+        assert not torque[:6].any()
+        simulator.step(torque)
+    # It stands on its four feet, a little lower, and upright.
+    feet = {each.first if 'robot' in each.first else each.second for each in simulator.contacts}
+    assert len(feet) == 4
+    assert 0.25 < simulator.q[6] < 0.301 and simulator.q[0] > 0.999
+    assert np.abs(simulator.v).max() < 1e-3
+    force = sum(abs(each.force[2]) for each in simulator.contacts)
+    assert np.isclose(force, 14.34 * 9.81, rtol=1e-3)
+
+
+def test_of_many_notices_some_are_printed(capsys, tmp_path):
+    shape = '<visual><geometry><cylinder radius="1" length="1"/></geometry></visual>'
+    scene = make_scene(load_urdf(urdf(link('a', shape))))
+    arguments = argparse.Namespace(shapes='visual')
+    simulate._report(arguments, [f'notice {k}' for k in range(9)], scene)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [*(f'notice {k}' for k in range(5)), '(and 4 notices more)']

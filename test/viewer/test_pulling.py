@@ -10,7 +10,7 @@ from test_live import ask
 from rbd_ros import Robot, Simulator
 from rbd_ros.resources import resource_path
 from rbd_ros.viewer import LiveSession, make_scene, session as session_module
-from rbd_ros.viewer.pull import Pull, STRETCH, STRONGEST
+from rbd_ros.viewer.pull import LinkPull, ObjectPull, STRETCH, STRONGEST
 
 START = np.array([0.5, -1.0, 1.5, 0.3, 0.8, 0.2])
 
@@ -28,7 +28,7 @@ def simulator(robot):
 
 
 def test_a_point_is_pulled_by_a_force_along_the_spring(simulator, robot):
-    pull = Pull(simulator, 'tool0', weight=200.0, radius=0.8)
+    pull = LinkPull(simulator, 'tool0', weight=200.0, radius=0.8)
     point = np.array([0.05, 0.02, 0.1])
     tool = robot.frame('tool0').pose(START)
     at = tool[:3, :3] @ point + tool[:3, 3]
@@ -52,7 +52,7 @@ def test_a_point_is_pulled_by_a_force_along_the_spring(simulator, robot):
 
 
 def test_its_stiffness_is_what_the_point_bears(simulator, robot):
-    pull = Pull(simulator, 'tool0', weight=1e9, radius=0.8)
+    pull = LinkPull(simulator, 'tool0', weight=1e9, radius=0.8)
     point = np.array([0.0, 0.3, 0.1])
     pull.aim(point, (0, 0, 0))
     tool = robot.frame('tool0').pose(START)
@@ -68,7 +68,7 @@ def test_its_stiffness_is_what_the_point_bears(simulator, robot):
 
 
 def test_it_is_never_stronger_than_its_limit(simulator):
-    pull = Pull(simulator, 'tool0', weight=200.0, radius=0.8)
+    pull = LinkPull(simulator, 'tool0', weight=200.0, radius=0.8)
     applied = []
     simulator.apply_wrench = lambda link, wrench, *more: applied.append(wrench)
     pull.aim((0, 0, 0), (0, 1000.0, 0))
@@ -81,7 +81,7 @@ def test_it_is_never_stronger_than_its_limit(simulator):
 
 @pytest.mark.parametrize('link', ['forearm_link', 'wrist_3_link', 'tool0'])
 def test_an_arm_follows_and_comes_to_rest(simulator, robot, link):
-    pull = Pull(simulator, link, weight=200.0, radius=0.8)
+    pull = LinkPull(simulator, link, weight=200.0, radius=0.8)
     pull.aim((0.0, 0.0, 0.05), (0, 0, 0))
     target = pull.position() + (-0.05, -0.1, 0.1)
     pull.aim((0.0, 0.0, 0.05), target)
@@ -97,7 +97,7 @@ def test_a_tumbling_body_is_caught(robot):
     free = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'), floating_base=True)
     simulator = Simulator(free)
     scene = make_scene(free.model)
-    pull = Pull(simulator, 'tool0', scene.weight, 0.6)
+    pull = LinkPull(simulator, 'tool0', scene.weight, 0.6)
     pull.aim((0, 0, 0), (0, 0, 1.0))
     highest = 0.0
     for _ in range(3000):
@@ -111,10 +111,10 @@ def test_a_tumbling_body_is_caught(robot):
 
 def test_what_is_fixed_or_unknown_is_not_pulled(simulator):
     with pytest.raises(ValueError, match='base_link_inertia is fixed: no joint moves it'):
-        Pull(simulator, 'base_link_inertia', 200.0, 0.8).aim((0, 0, 0), (1, 0, 0))
+        LinkPull(simulator, 'base_link_inertia', 200.0, 0.8).aim((0, 0, 0), (1, 0, 0))
     with pytest.raises(ValueError, match="unknown link 'tool1'"):
-        Pull(simulator, 'tool1', 200.0, 0.8)
-    pull = Pull(simulator, 'tool0', 200.0, 0.8)
+        LinkPull(simulator, 'tool1', 200.0, 0.8)
+    pull = LinkPull(simulator, 'tool0', 200.0, 0.8)
     for point in ((0, 0), (0, 0, np.nan), ('a', 0, 0)):
         with pytest.raises(ValueError):
             pull.aim(point, (1, 0, 0))
@@ -171,7 +171,7 @@ def test_a_page_that_is_gone_holds_nothing(session, monkeypatch):
 @pytest.mark.parametrize(
     ('value', 'message'),
     [
-        ({'frame': 99, 'point': [0, 0, 0], 'target': [0, 0, 0]}, 'no link of the robot'),
+        ({'frame': 99, 'point': [0, 0, 0], 'target': [0, 0, 0]}, 'nothing to be pulled'),
         ({'frame': 0, 'point': [0, 0, 0], 'target': [0, 0, 0]}, 'is fixed'),
         ({'frame': 3, 'point': [0, 0], 'target': [0, 0, 0]}, 'three finite coordinates'),
         ({'frame': 'x', 'point': [0, 0, 0], 'target': [0, 0, 0]}, ''),
@@ -187,3 +187,99 @@ def test_what_cannot_be_pulled_is_said_and_changes_nothing(session, value, messa
     assert session._message and message in session._message
     order(session, 'release')
     assert session._message == ''
+
+
+# -- objects
+
+FREE = {'type': 'box', 'size': [0.1, 0.2, 0.3], 'movable': True, 'mass': 2.0}
+OFF = {**FREE, 'centre_of_mass': [0.02, 0.01, -0.03]}
+OFF['inertia'] = {'ixx': 0.02, 'iyy': 0.025, 'izz': 0.03, 'ixy': 0.002, 'ixz': 0.001, 'iyz': 0.0}
+
+
+def test_an_object_is_pulled_at_its_point():
+    simulator = Simulator(None, world={'gravity': [0, 0, 0], 'objects': {'box': OFF}})
+    turned = np.eye(4)
+    turned[:3, :3], turned[:3, 3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]], [1, 2, 3]
+    simulator.place_object('box', turned)
+    pull = ObjectPull(simulator, 'box', radius=0.5)
+    point, stretch = np.array([0.05, 0.1, 0.15]), np.array([0.01, 0.02, -0.01])
+    at = turned[:3, :3] @ point + turned[:3, 3]
+    pull.aim(point, at + stretch)
+    assert np.allclose(pull.position(), at)
+    pull.apply()
+    simulator.step()
+    # Momentum and angular momentum, about the origin, are what the force gave.
+    force = pull.stiffness * stretch
+    R, centre = turned[:3, :3], turned[:3, 3] + turned[:3, :3] @ [0.02, 0.01, -0.03]
+    velocity = simulator.object_velocity('box')
+    x, y, z = (OFF['inertia'][k] for k in ('ixy', 'ixz', 'iyz'))
+    a, b, c = (OFF['inertia'][k] for k in ('ixx', 'iyy', 'izz'))
+    inertia = R @ np.array([[a, x, y], [x, b, z], [y, z, c]]) @ R.T
+    v = velocity[3:] + np.cross(velocity[:3], centre - turned[:3, 3])
+    assert np.allclose(2.0 * v, 1e-3 * force, rtol=1e-4)
+    moment = np.cross(at - centre, 1e-3 * force)
+    assert np.allclose(inertia @ velocity[:3], moment, rtol=1e-3, atol=1e-9)
+    # Let go, it flies on.
+    pull.release()
+    before = simulator.world.objects.spin.copy(), simulator.world.objects.velocity.copy()
+    simulator.step(n=10)
+    assert np.array_equal(before[0], simulator.world.objects.spin)
+    assert np.array_equal(before[1], simulator.world.objects.velocity)
+
+
+def test_the_stiffness_is_what_a_corner_of_an_object_bears():
+    simulator = Simulator(None, world={'objects': {'box': OFF}}, timestep=0.05)
+    pull = ObjectPull(simulator, 'box', radius=1e-4)
+    point = np.array([0.05, 0.1, 0.15])
+    pull.aim(point, (0, 0, 0))
+    # Of impulses at that point, the response is largest for one of the directions of space.
+    x, y, z = (OFF['inertia'][k] for k in ('ixy', 'ixz', 'iyz'))
+    a, b, c = (OFF['inertia'][k] for k in ('ixx', 'iyy', 'izz'))
+    inverse = np.linalg.inv([[a, x, y], [x, b, z], [y, z, c]])
+    r = point - [0.02, 0.01, -0.03]
+    rng, most = np.random.default_rng(1), 0.0
+    for direction in rng.normal(size=(4000, 3)):
+        direction /= np.linalg.norm(direction)
+        turning = inverse @ np.cross(r, direction)
+        most = max(most, direction @ (direction / 2.0 + np.cross(turning, r)))
+    assert np.isclose(pull.stiffness, (0.2 / 0.05) ** 2 / most, rtol=1e-2)
+
+
+def test_an_object_is_lifted_dragged_and_dropped(robot):
+    simulator = Simulator(robot, world='config/push_world.yaml')
+    simulator.reset([0, 0.3, 1.6, -0.33, -1.57, 0])
+    scene = make_scene(robot.model, world=simulator.environment)
+    session = LiveSession(simulator, scene, lambda now: robot.gravity_torque(now.q), port=0)
+    try:
+        number = scene.frames.index('box')
+        held = {'frame': number, 'point': [0, 0, 0.05], 'target': [0.6, -0.2, 0.3]}
+        order(session, 'pull', held)
+        assert isinstance(session._pull, ObjectPull)
+        for _ in range(40):
+            session._pulled_at = time.monotonic()
+            session._advance(simulator.time + 0.05)
+        # It hangs there, as far below as its weight stretches the spring.
+        pull = session._pull
+        expected = pull.target - (0, 0, 0.5 * 9.81 / pull.stiffness)
+        assert np.allclose(pull.position(), expected, atol=5e-3)
+        # A link is another body.
+        order(session, 'pull', asked(session, scene.links[-1], [0, 0, 0], [0.4, 0.1, 0.5]))
+        assert isinstance(session._pull, LinkPull)
+        assert not simulator.world.objects.wrench.any()
+        order(session, 'pull', held)
+        order(session, 'release')
+        assert not simulator.world.objects.wrench.any()
+        session._advance(simulator.time + 1.0)
+        assert np.isclose(simulator.object_pose('box')[2, 3], 0.05, atol=1e-3)
+        state = session._state()
+        assert len(state['contacts']) > 0
+        order(session, 'reset')
+        assert np.allclose(simulator.object_pose('box')[:3, 3], [0.53, 0.13, 0.05])
+    finally:
+        session.close()
+
+
+def test_an_unknown_object_is_not_pulled():
+    simulator = Simulator(None, world={'objects': {'box': FREE}})
+    with pytest.raises(ValueError, match="unknown movable object 'bax'"):
+        ObjectPull(simulator, 'bax', 1.0)
