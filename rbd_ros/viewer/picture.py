@@ -27,6 +27,8 @@ _FIELD = math.radians(40.0)
 _FROM = 1.3 * np.array([1.6, -2.2, 1.1])
 _LIGHT = np.array([0.8, -0.6, 2.0]) / math.sqrt(5.0)
 _NEAREST = 0.01  # radii: what is nearer to the camera is not drawn
+# Of arrows, which are before everything else: most contact points lie below what rests on them.
+_BEFORE = 1e6
 _SHADE = 0.78  # of the colour in a shadow
 _CELLS = 30  # of the grid, from its middle to its edge
 
@@ -139,9 +141,15 @@ class Camera:
         return np.ascontiguousarray(np.stack([column, row, ok / depth], axis=1))
 
     def _draw(
-        self, at: FloatArray, corners: IntArray, colours: FloatArray, first: int, last: int
+        self,
+        at: FloatArray,
+        corners: IntArray,
+        colours: FloatArray,
+        first: int,
+        last: int,
+        nearer: float = 0.0,
     ) -> None:
-        """Draw some of the triangles, lit from both sides."""
+        """Draw some of the triangles, lit from both sides; `nearer` is added to their nearness."""
         if first == last:
             return
         chosen, paint = corners[first:last], colours[first:last].copy()
@@ -153,7 +161,9 @@ class Camera:
         normal *= np.where(np.sum(normal * (self._place - a), axis=1, keepdims=True) < 0, -1, 1)
         lit = 0.42 + 0.12 * normal[:, 2] + 0.5 * np.maximum(normal @ _LIGHT, 0.0)
         paint[:, :3] *= np.minimum(lit, 1.0)[:, None]
-        self._fill(self._seen(at), chosen, paint)
+        seen = self._seen(at)
+        seen[:, 2] += np.where(seen[:, 2] > 0.0, nearer, 0.0)
+        self._fill(seen, chosen, paint)
 
     def _fill(self, points: FloatArray, corners: IntArray, paint: FloatArray) -> None:
         soup = raster.Soup(points, np.ascontiguousarray(corners), np.ascontiguousarray(paint))
@@ -181,7 +191,7 @@ class Camera:
         x = across / np.linalg.norm(across)
         at = contact[:3] + shape.vertices @ np.stack([x, np.cross(z, x), z])
         colours = np.tile(CONTACT, (len(shape.corners), 1))
-        self._draw(at, shape.corners, colours, 0, len(colours))
+        self._draw(at, shape.corners, colours, 0, len(colours), _BEFORE)
 
     def _paint_grounds(self, planes: Sequence[Ground]) -> None:
         """Begin with the sky and the grids of the planes."""

@@ -219,3 +219,13 @@ def test_a_video_that_cannot_be_written_says_why(recording, monkeypatch, tmp_pat
         recording.write(tmp_path / 'motion.mp4')
     with pytest.raises(ValueError, match='cannot be written: No such file'):
         recording.write(tmp_path / 'no' / 'motion.mp4')
+
+
+def test_forces_are_seen_through_what_they_act_on():
+    scene = make_scene(None, world={'objects': {'ball': BALL}})
+    poses = scene.poses(None, np.empty((1, 0)))[0]
+    camera = Camera(scene, poses, width=320, height=240)
+    arrow = camera.picture(poses, [[0.0, 0.0, -0.2, 0.0, 0.0, 5.0]]).astype(int)
+    plain = camera.picture(poses).astype(int)
+    inside = red(plain) & (np.abs(arrow - plain).max(axis=-1) > 30)
+    assert inside.sum() > 20

@@ -2,7 +2,10 @@
 'use strict';
 
 function makeArrows(scene, span, weight) {
-  const material = new THREE.MeshStandardMaterial({ color: 0xd81b60, roughness: 0.5 });
+  // Before everything else: most contact points lie below what rests on them.
+  const material = new THREE.MeshStandardMaterial({
+    color: 0xd81b60, roughness: 0.5, depthTest: false, transparent: true,
+  });
   const radius = span / 120, head = 5 * radius;
   // Those of three.js stand along y, about their middle; these begin at the origin.
   const shaft = new THREE.CylinderGeometry(radius, radius, 1, 12).translate(0, 0.5, 0);
@@ -14,6 +17,7 @@ function makeArrows(scene, span, weight) {
   function add() {
     const arrow = new THREE.Group();
     arrow.add(new THREE.Mesh(shaft, material), new THREE.Mesh(tip, material));
+    arrow.children.forEach((part) => { part.renderOrder = 1; });
     scene.add(arrow);
     arrows.push(arrow);
   }
