@@ -162,6 +162,11 @@ def take_scene_substep(
         if scene.label[island] != island:
             continue
         n = list_contacts(plant.scene, contacts, count, island, scene)
+        if n > len(scene.friction):
+            state.counters[DROPPED] += n - len(scene.friction)
+            for a in range(len(scene.friction), n):
+                clear(touches.impulse[scene.listed[a]])
+            n = len(scene.friction)
         m = rows if island == 0 else 0
         if n + m == 0:
             continue
@@ -357,7 +362,9 @@ def collide(
             e = table.surface[contacts.pair[c], RESTITUTION]
             if e > 0.0:
                 rate = contact_velocity(plant.scene, contacts, objects, state.v, c, 0, scene)
-                if rate < -slow and contacts.gap[c] + h * rate <= 0.0:
+                bounces = rate < -slow and contacts.gap[c] + h * rate <= 0.0
+                # What there is no room for takes part in the next round.
+                if bounces and n < len(scene.friction):
                     scene.listed[n] = c
                     n += 1
         if n == 0:
