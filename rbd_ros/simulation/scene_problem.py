@@ -13,7 +13,7 @@ from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import CONTACTS as CONES, ROWS
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import point_rate
-from rbd_ros.simulation.linear import add_scaled, clear, copy, dot, to_momentum_units, to_velocity
+from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
 from rbd_ros.simulation.loop_directions import RANK
 from rbd_ros.simulation.plant import Plant, Tree
 from rbd_ros.simulation.scene_state import Objects, ScenePlant, SceneWork
@@ -152,9 +152,12 @@ def dot3(a: FloatArray, b: FloatArray) -> float:
 
 
 @compiled
-def half_response(plant: Plant, problem: Problem, J: FloatArray, y: FloatArray) -> None:
+def half_response(
+    plant: Plant, problem: Problem, root: FloatArray, J: FloatArray, y: FloatArray
+) -> None:
     """Find a row of Y; see the beginning of this file.
 
+    :param root: D^-1/2, (nv,)
     :param J: row of a Jacobian, (nv,)
     :param y: the result, (nv,)
     """
@@ -166,13 +169,23 @@ def half_response(plant: Plant, problem: Problem, J: FloatArray, y: FloatArray) 
     else:
         tree = plant.tree
         copy(J, y)
-        to_momentum_units(problem.factor, tree.row_first, tree.row_index, y)
+        for i in range(len(y) - 1, -1, -1):
+            # A contact is moved by few of the joints of a robot with legs or arms.
+            if y[i] == 0.0:
+                continue
+            row, own = problem.factor[i], y[i]
+            for at in range(tree.row_first[i], tree.row_first[i + 1]):
+                y[tree.row_index[at]] -= row[tree.row_index[at]] * own
+            y[i] = own * root[i]
 
 
 @compiled
-def full_response(plant: Plant, problem: Problem, y: FloatArray, v: FloatArray) -> None:
+def full_response(
+    plant: Plant, problem: Problem, root: FloatArray, y: FloatArray, v: FloatArray
+) -> None:
     """Find the velocity that belongs to a sum of rows of Y.
 
+    :param root: D^-1/2, (nv,)
     :param y: the sum; destroyed, (nv,)
     :param v: the result, (nv,)
     """
@@ -183,7 +196,11 @@ def full_response(plant: Plant, problem: Problem, y: FloatArray, v: FloatArray) 
             add_scaled(y[k], loops.basis[k], v)
     else:
         tree = plant.tree
-        to_velocity(problem.factor, tree.row_first, tree.row_index, y)
+        for i in range(len(y)):
+            row, total = problem.factor[i], y[i] * root[i]
+            for at in range(tree.row_first[i], tree.row_first[i + 1]):
+                total -= row[tree.row_index[at]] * y[tree.row_index[at]]
+            y[i] = total
         copy(y, v)
 
 

@@ -106,6 +106,7 @@ class SceneWork(NamedTuple):
     :param start_velocity: velocity of their centres of mass at the beginning, after impacts
     :param touched: whether anything presses on an object in this step
     :param jacobian: velocity of the second body relative to the first at each contact, per v
+    :param root: D^-1/2 of the factors of the robot's mass matrix
     :param response: the same times the half of H^-1, so that response . response^T is the Delassus
         matrix
     :param lever: velocity of a contact per angular and linear velocity of the objects at it
@@ -143,6 +144,7 @@ class SceneWork(NamedTuple):
     start_velocity: FloatArray = floats('objects', 3)
     touched: IntArray = integers('objects')
     jacobian: FloatArray = floats('contacts', 3, 'nv')
+    root: FloatArray = floats('nv')
     response: FloatArray = floats('contacts', 3, 'nv')
     lever: FloatArray = floats('contacts', 2, 3, 6)
     lever_response: FloatArray = floats('contacts', 2, 3, 6)

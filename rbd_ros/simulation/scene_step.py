@@ -280,10 +280,14 @@ def respond_to_contacts(
         for i in range(len(state.v)):
             copy(problem.inertia[i], problem.factor[i])
         factorise(problem.factor, tree.row_first, tree.row_index)
+        for i in range(len(state.v)):
+            scene.root[i] = 1.0 / math.sqrt(problem.factor[i, i])
     for c in range(count):
         if at_robot(plant.scene, contacts, c):
             for r in range(3):
-                half_response(plant, problem, scene.jacobian[c, r], scene.response[c, r])
+                half_response(
+                    plant, problem, scene.root, scene.jacobian[c, r], scene.response[c, r]
+                )
 
 
 @compiled
@@ -328,7 +332,7 @@ def add_row(
     scene.row_joint[rows], scene.row_kind[rows], scene.row_bias[rows] = i, kind, bias
     clear(unit)
     unit[i] = sign
-    half_response(plant, problem, unit, scene.row_response[rows])
+    half_response(plant, problem, scene.root, unit, scene.row_response[rows])
     return rows + 1
 
 
@@ -389,7 +393,7 @@ def collide(
             for r in range(3):
                 strike(plant, objects, contacts, scene, scene.listed[a], r, scene.blow[a, r])
         if robot:
-            full_response(plant, work.problem, scene.gathered, scene.velocity)
+            full_response(plant, work.problem, scene.root, scene.gathered, scene.velocity)
             add_scaled(1.0, scene.velocity, state.v)
         turn_with_spin(objects, scene)
     return happened
@@ -650,7 +654,7 @@ def part_bodies(
             if o >= 0:
                 add_scaled(push[a], scene.lever_response[c, side, 0], scene.object_push[o])
     if robot:
-        full_response(plant, work.problem, scene.gathered_push, scene.turned)
+        full_response(plant, work.problem, scene.root, scene.gathered_push, scene.turned)
         add_scaled(1.0, scene.turned, scene.pushed)
     return True
 
@@ -665,7 +669,7 @@ def end_robot(
     :param h: time step [s]
     """
     scene, next_v, counters = work.scene, work.motion.next_v, state.counters
-    full_response(plant, work.problem, scene.gathered, next_v)
+    full_response(plant, work.problem, scene.root, scene.gathered, next_v)
     add_scaled(1.0, scene.velocity, next_v)
     if plant.has_loops:
         keep_loop_force(plant, state, work.problem, next_v, h)
