@@ -284,15 +284,17 @@ def assemble_matrix(
                     if contacts.carrier[d, j] == carrier:
                         add_product(work.lever[c, i], work.lever_response[d, j], G, 3 * a, 3 * b)
     if plant.has_robot:
-        for k in range(m):
-            row, y = G[3 * n + k], work.row_response[k]
+        # Rows of joints three by three, as contacts; what is beyond the last one is zero.
+        for k in range((m + 2) // 3):
+            y, first = work.row_response[k], 3 * n + 3 * k
+            for r in range(3):
+                clear_part(G[first + r], first + 3)
             for b in range(n):
                 d = work.listed[b]
-                row[3 * b] = row[3 * b + 1] = row[3 * b + 2] = 0.0
                 if at_robot(scene, contacts, d):
-                    add_row_product(y, work.response[d], row, 3 * b)
+                    add_product(y, work.response[d], G, first, 3 * b)
             for j in range(k + 1):
-                row[3 * n + j] = dot(y, work.row_response[j])
+                add_product(y, work.row_response[j], G, first, 3 * n + 3 * j)
     for i in range(3 * n + m):
         for j in range(i):
             G[j, i] = G[i, j]
@@ -336,24 +338,10 @@ def add_product(Y: FloatArray, Z: FloatArray, G: FloatArray, row: int, column: i
 
 
 @compiled
-def add_row_product(y: FloatArray, Z: FloatArray, row: FloatArray, column: int) -> None:
-    """Add y Z^T to three elements of a row.
-
-    :param y: (k,)
-    :param Z: (3, k)
-    :param row: the row
-    :param column: the first of the elements
-    """
-    s, t, u = Z[0], Z[1], Z[2]
-    ys = yt = yu = 0.0
-    for k in range(len(y)):
-        a = y[k]
-        ys += a * s[k]
-        yt += a * t[k]
-        yu += a * u[k]
-    row[column] += ys
-    row[column + 1] += yt
-    row[column + 2] += yu
+def clear_part(x: FloatArray, n: int) -> None:
+    """Set the first elements of x to zero."""
+    for i in range(n):
+        x[i] = 0.0
 
 
 @compiled

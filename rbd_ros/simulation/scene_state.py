@@ -118,7 +118,7 @@ class SceneWork(NamedTuple):
     :param row_bias: velocity that is added to that of the joint
     :param row_box: largest impulse of friction [N m s, N s]
     :param row_impulse: impulse along the row
-    :param row_response: see `response`
+    :param row_response: see `response`; rows three by three
     :param matrix: Delassus matrix of the island
     :param free: velocities without forces
     :param friction: coefficients along both tangents of each contact
@@ -155,7 +155,7 @@ class SceneWork(NamedTuple):
     row_bias: FloatArray = floats('joint_rows')
     row_box: FloatArray = floats('joint_rows')
     row_impulse: FloatArray = floats('joint_rows')
-    row_response: FloatArray = floats('joint_rows', 'nv')
+    row_response: FloatArray = floats('joint_blocks', 3, 'nv')
     matrix: FloatArray = floats('island_rows', 'island_rows')
     free: FloatArray = floats('island_rows')
     friction: FloatArray = floats('n', 2)

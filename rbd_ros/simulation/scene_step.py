@@ -332,7 +332,10 @@ def add_row(
     scene.row_joint[rows], scene.row_kind[rows], scene.row_bias[rows] = i, kind, bias
     clear(unit)
     unit[i] = sign
-    half_response(plant, problem, scene.root, unit, scene.row_response[rows])
+    block, r = scene.row_response[rows // 3], rows % 3
+    half_response(plant, problem, scene.root, unit, block[r])
+    for further in range(r + 1, 3):
+        clear(block[further])
     return rows + 1
 
 
@@ -513,7 +516,7 @@ def solve_island(
         impulse = space.scale[3 * n + k] * space.x[3 * n + k]
         scene.row_impulse[k] = impulse
         work.problem.impulse[i] += -impulse if kind == UPPER_LIMIT else impulse
-        add_scaled(impulse, scene.row_response[k], scene.gathered)
+        add_scaled(impulse, scene.row_response[k // 3, k % 3], scene.gathered)
     return solved
 
 
