@@ -85,8 +85,8 @@ class Simulator:
 
     :param robot: the robot
     :param timestep: h [s]
-    :param integrator: 'semi_implicit' (Euler; default), 'midpoint' or 'rk4'; see
-        docs/simulation.md
+    :param integrator: 'midpoint', 'semi_implicit' (Euler) or 'rk4', see docs/simulation.md; None:
+        midpoint, with kinematic loops semi_implicit
     :param ground: what there is to touch: None for nothing, True for z <= 0, or a `HalfSpace`
     :param contact: parameters of soft contact; None for the defaults of `ContactParameters`
     :param contact_links: links that can touch the ground; None for all that move
@@ -103,7 +103,7 @@ class Simulator:
     >>> round(simulator.time, 6), np.allclose(simulator.q, q), np.allclose(simulator.v, 0.0)
     (1.0, True, True)
     >>> simulator.robot.name, simulator.timestep, simulator.integrator, simulator.ground
-    ('six_axis_arm', 0.001, 'semi_implicit', None)
+    ('six_axis_arm', 0.001, 'midpoint', None)
     >>> simulator.tau  # [N m]
     array([ -0.   ,   2.505, -17.303,  -1.787,   0.302,   0.   ])
     >>> simulator.a  # [rad/s^2]
@@ -120,7 +120,7 @@ class Simulator:
         self,
         robot: Robot,
         timestep: float = 1e-3,
-        integrator: str = 'semi_implicit',
+        integrator: Optional[str] = None,
         ground: Union[None, bool, HalfSpace] = None,
         contact: Optional[ContactParameters] = None,
         contact_links: Optional[Sequence[str]] = None,
