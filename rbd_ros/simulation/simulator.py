@@ -20,6 +20,7 @@ from rbd_ros.simulation.world import SPEED_LIMIT, World
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.rollout_threads import RolloutThreads
+    from rbd_ros.simulation.step_derivatives import StepDerivatives
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -371,6 +372,32 @@ class Simulator:
         if n < 0:
             raise ValueError(f'n must not be negative, got {n}')
         self._world.step(tau, n)
+
+    def step_derivatives(self, tau: Any = None) -> StepDerivatives:
+        """State after one step, and its derivatives by the present state and the torque.
+
+        Exact for the step as it is taken, of any integrator and with implicit damping, gears,
+        substeps and torques cut at their limits, where it is smooth: no contact, limit, Coulomb
+        friction or wrench. The simulation stays where it is.
+
+        :param tau: torque, (nv,) [N m, N]; None for no torque
+        :return: q and v after the step, dq_dq, dq_dv, dq_dtau, dv_dq, dv_dv and dv_dtau, (nv, nv)
+            each; configurations are differentiated along the velocities
+        :raises ValueError: if the step is not smooth, or for loops, and free bases but with rk4;
+            for a wrong shape or dtype, or what is not finite
+
+        >>> simulator = Simulator(robot)
+        >>> simulator.reset(q, v)
+        >>> D = simulator.step_derivatives(tau)
+        >>> change = 1e-6 * np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+        >>> simulator.step(tau + change)
+        >>> np.allclose(simulator.v - D.v, D.dv_dtau @ change, atol=1e-12)
+        True
+        """
+        from rbd_ros.simulation.step_derivatives import step_derivatives
+
+        given = self._nothing if tau is None else _finite_array('tau', tau, self.robot.nv)
+        return step_derivatives(self, given)
 
     def rollout(
         self,
