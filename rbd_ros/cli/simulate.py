@@ -59,8 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--integrator',
         choices=INTEGRATORS,
-        default=INTEGRATORS[0],
-        help='integrator (%(default)s)',
+        help='integrator (midpoint; with kinematic loops semi_implicit)',
     )
     parser.add_argument(
         '--duration',
