@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.urdf_text import link, robot as urdf
+from support.urdf_text import joint, link, robot as urdf
 
 from rbd_ros import Robot
 from rbd_ros.collision import Environment, read_world, WorldFileError
@@ -134,7 +134,7 @@ def test_of_a_large_height_field_some_rows_are_drawn(tmp_path):
     field = {'type': 'height_field', 'size': [4.0, 2.0], 'file': str(tmp_path / 'hill.npy')}
     scene = make_scene(None, triangles=5000, world={'objects': {'hill': field}})
     (part,) = scene.parts
-    assert 2000 < len(part.corners) <= 5000
+    assert 4000 < len(part.corners) <= 5000
     x, y = part.vertices[:, 0], part.vertices[:, 1]
     # What is drawn lies on the surface, and reaches its edges.
     j, i = (x / 4.0 + 0.5) * (columns - 1), (0.5 - y / 2.0) * (rows - 1)
@@ -223,3 +223,19 @@ def test_objects_stay_where_they_were(arm):
     assert np.array_equal(recording.objects[0], recording.scene.start)
     assert np.array_equal(recording.objects[1], moved)
     assert np.array_equal(recording.objects[2], moved)
+
+
+def test_shapes_of_a_further_robot_are_placed_although_links_are_merged(tmp_path):
+    ball = '<visual><origin xyz="0.1 0 0"/><geometry><sphere radius="1"/></geometry></visual>'
+    text = urdf(
+        link('a'),
+        link('b'),
+        link('c', ball),
+        joint('i', 'a', 'b'),
+        joint('j', 'b', 'c', 'fixed', inside='<origin xyz="5 0 0" rpy="0 0 1.5707963267948966"/>'),
+    )
+    (tmp_path / 'other.urdf').write_text(text)
+    world = {'robots': {'other': {'urdf': str(tmp_path / 'other.urdf'), 'xyz': [0, 0, 7]}}}
+    (found,) = make_scene(None, world=world).shapes
+    assert np.allclose(found.placement[:3, 3], [5.0, 0.1, 7.0])
+    assert np.allclose(found.placement[:3, 0], [0.0, 1.0, 0.0])
