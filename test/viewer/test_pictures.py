@@ -284,3 +284,26 @@ def test_the_side_that_is_seen_is_lit(turned):
         colour = np.zeros(4)
         raster.light_up(looking(), soup, 0, colour)
         assert np.allclose(colour, [0.5 * expected] * 3 + [1.0])
+
+
+def test_lines_of_the_grid_are_where_the_cells_end():
+    # Seen by a camera that looks along (-1.6, 2.2, -1.1), each sample by its own ray.
+    ball = {**BALL, 'xyz': [0.37, 0.21, 0.4]}
+    scene = make_scene(None, world={'objects': {'ball': ball, 'floor': {'type': 'plane'}}})
+    poses = scene.poses(None, np.empty((1, 0)))[0]
+    picture = Camera(scene, poses, width=400, height=300).picture(poses).astype(float)
+    radius = np.sqrt(3.0) * 0.2
+    place = np.array([0.37, 0.21, 0.4]) + 1.3 * radius * np.array([1.6, -2.2, 1.1])
+    backward = np.array([1.6, -2.2, 1.1]) / np.linalg.norm([1.6, -2.2, 1.1])
+    right = np.cross([0, 0, 1], backward) / np.linalg.norm(np.cross([0, 0, 1], backward))
+    up = np.cross(backward, right)
+    column, row = np.meshgrid(np.arange(400) - 199.5, 149.5 - np.arange(300))
+    focus = 150.0 / np.tan(np.radians(20.0))
+    ray = column[..., None] * right + row[..., None] * up - focus * backward
+    at = place[:2] + ray[..., :2] * (-place[2] / ray[..., 2:])
+    off = np.abs(at / 0.1 - np.round(at / 0.1)).min(axis=-1)
+    near = (ray[..., 2] < 0) & (np.linalg.norm(at - place[:2], axis=-1) < 1.5) & (row < -60)
+    darker = SKY.sum() * 255.0 - picture.sum(axis=-1)
+    plain = near & (np.abs(picture / 255.0 - 0.78 * SKY).max(axis=-1) > 0.02) & ~red(picture)
+    assert darker[plain & (off < 0.01)].mean() > 60.0
+    assert np.abs(darker[plain & (off > 0.2)]).mean() < 4.0
