@@ -213,6 +213,11 @@ def test_a_video_that_cannot_be_written_says_why(recording, monkeypatch, tmp_pat
     monkeypatch.setitem(sys.modules, 'imageio_ffmpeg', None)
     with pytest.raises(ValueError, match='a video needs ffmpeg: apt install ffmpeg, or pip'):
         recording.write(tmp_path / 'motion.mp4')
+    monkeypatch.setattr(shutil, 'which', lambda name: '/bin/true')
+    monkeypatch.setenv('RBD_ROS_COMPILER', 'off')
+    with pytest.raises(ValueError, match='drawn by machine code, and RBD_ROS_COMPILER is off'):
+        recording.write(tmp_path / 'motion.mp4')
+    monkeypatch.delenv('RBD_ROS_COMPILER')
     script = tmp_path / 'ffmpeg'
     script.write_text('#!/bin/sh\necho no such codec >&2\nexit 1\n')
     script.chmod(0o755)
