@@ -13,6 +13,7 @@ from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.resources import resource_path
 from rbd_ros.viewer import make_scene, raster, Recording, video
 from rbd_ros.viewer.picture import Camera, SKY
+from rbd_ros.viewer.primitives import arrow
 
 
 def samples(rows=24, columns=32):
@@ -312,3 +313,14 @@ def test_lines_of_the_grid_are_where_the_cells_end():
     plain = near & (np.abs(picture / 255.0 - 0.78 * SKY).max(axis=-1) > 0.02) & ~red(picture)
     assert darker[plain & (off < 0.01)].mean() > 60.0
     assert np.abs(darker[plain & (off > 0.2)]).mean() < 4.0
+
+
+def test_an_arrow_is_a_shaft_with_a_head():
+    found = arrow(1.0, 0.02)
+    a, b, c = (found.vertices[found.corners[:, k]] for k in range(3))
+    # Of 12 sides: polygons instead of circles.
+    circle = 6.0 * np.sin(np.pi / 6.0)
+    volume = circle * 0.02**2 * (1.0 + 2.5**2 * 5.0 * 0.02 / 3.0)
+    assert np.isclose(np.sum(a * np.cross(b, c)) / 6.0, volume)
+    assert np.allclose(found.vertices.max(axis=0), [0.05, 0.05, 1.1])
+    assert np.allclose(found.vertices.min(axis=0), [-0.05, -0.05, 0.0])
