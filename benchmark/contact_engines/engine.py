@@ -1,0 +1,159 @@
+"""What an engine of the contact benchmark does, and how one scene is run in it and measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+import math
+import time
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Tuple
+
+from contact_scenes.scene import Residuals, residuals, Scene, Touch, Trajectory
+import numpy as np
+
+SAMPLES_OF_CONTACTS = 100  # at most, of each run
+
+
+class NotPossible(Exception):
+    """An engine cannot do a scene; the text says why."""
+
+
+class World(Protocol):
+    """A scene in an engine."""
+
+    def push(self, wrenches: Mapping[str, np.ndarray]) -> None:
+        """Set moments and forces on bodies, which stay until they are set again."""
+
+    def drive(self, torque: np.ndarray) -> None:
+        """Set torques of the machine's joints, likewise."""
+
+    def step(self, count: int) -> None:
+        """Advance by steps."""
+
+    def bodies(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Positions, quaternions (w first) and velocities (angular first) of free bodies."""
+
+    def machine(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Base (7,), its velocity (6,), joint positions and velocities of the machine."""
+
+    def touches(self) -> Optional[List[Touch]]:
+        """Contacts of the step before; None if the engine does not tell them."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine, with settings of it.
+
+    :param name: engine and settings, for people
+    :param library: module that it needs, with its name for pip
+    :param start: makes a world; raises NotPossible for scenes that it has no means for
+    :param settings: what differs from its defaults, for people
+    :param ours: whether it is this package
+    """
+
+    name: str
+    library: Tuple[str, str]
+    start: Callable[[Scene, float], World]
+    settings: str = ''
+    ours: bool = False
+
+    def missing(self) -> str:
+        """Why it cannot be used; empty if it can."""
+        module, package = self.library
+        try:
+            import_module(module)
+        except ImportError as error:
+            return f'{package} is not installed ({error})'
+        return ''
+
+
+@dataclass
+class Result:
+    """One scene in one engine.
+
+    :param errors: those of the scene, in its order; NaN where the motion diverged
+    :param step: processor time of a step [s]
+    :param residuals: of its contacts; None if they are not known
+    :param skipped: why there is nothing
+    """
+
+    scene: str
+    engine: str
+    timestep: float
+    errors: Tuple[float, ...] = ()
+    step: float = math.nan
+    residuals: Optional[Residuals] = None
+    skipped: str = ''
+
+    def as_dict(self) -> Dict[str, Any]:
+        """For JSON."""
+        found = None if self.residuals is None else vars(self.residuals)
+        return {**vars(self), 'residuals': found}
+
+
+def record(
+    scene: Scene, world: World, timestep: float, duration: float
+) -> Tuple[Trajectory, float]:
+    """Run a scene and record it.
+
+    :return: the trajectory, and the processor time of its steps [s]
+    """
+    count = round(duration / timestep)
+    every = max(1, round(scene.every / timestep))
+    single = scene.torque is not None or (scene.wrenches is not None and not scene.steady)
+    chunk = 1 if single else every
+    look = every * max(1, count // every // SAMPLES_OF_CONTACTS)
+    samples: List[tuple] = []
+    touches: List[Tuple[float, List[Touch]]] = []
+    spent = 0.0
+    if scene.wrenches is not None and scene.steady:
+        world.push(scene.wrenches(0.0))
+    for k in range(0, count, chunk):
+        now = k * timestep
+        if k % every == 0:
+            samples.append(_sample(scene, world, now))
+        if single:
+            if scene.wrenches is not None and not scene.steady:
+                world.push(scene.wrenches(now))
+            if scene.torque is not None:
+                _, _, q, v = world.machine()
+                world.drive(scene.torque(now, q, v))
+        begin = time.thread_time()
+        world.step(chunk)
+        spent += time.thread_time() - begin
+        if (k + chunk) % look == 0 and (found := world.touches()) is not None:
+            touches.append((now + chunk * timestep, found))
+    samples.append(_sample(scene, world, count * timestep))
+    arrays = (np.array(column) for column in zip(*samples))
+    return Trajectory(timestep, *arrays, touches=touches), spent
+
+
+def _sample(scene: Scene, world: World, now: float) -> tuple:
+    empty = np.zeros((0, 3)), np.zeros((0, 4)), np.zeros((0, 6))
+    bodies = tuple(map(np.copy, world.bodies())) if scene.free else empty
+    if scene.machine is None:
+        return (now, *bodies, *map(np.zeros, (7, 6, 0, 0)))
+    return (now, *bodies, *map(np.copy, world.machine()))
+
+
+def measure(scene: Scene, engine: Engine, timestep: float, quick: bool) -> Result:
+    """Run a scene in an engine; what it cannot do is skipped with the reason."""
+    result = Result(scene.name, engine.name, timestep)
+    result.skipped = engine.missing()
+    if result.skipped:
+        return result
+    duration = scene.quick if quick else scene.duration
+    try:
+        world = engine.start(scene, timestep)
+        trajectory, spent = record(scene, world, timestep, duration)
+    except NotPossible as reason:
+        result.skipped = str(reason)
+        return result
+    result.step = spent / round(duration / timestep)
+    with np.errstate(all='ignore'):
+        whole = np.all(np.isfinite(trajectory.position)) and np.all(np.isfinite(trajectory.q))
+        result.errors = tuple(
+            error.of(scene, trajectory) if whole else math.nan for error in scene.errors
+        )
+        result.residuals = residuals(scene, trajectory)
+    return result
