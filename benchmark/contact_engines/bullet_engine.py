@@ -220,18 +220,10 @@ class BulletWorld:
         return base, speed, q, v
 
     def touches(self) -> Optional[List[Touch]]:
-        """Contacts of the step before; not those of machines, whose links' speeds it hides."""
-        if self.scene.machine is not None:
-            return self._touches(False)
-        return self._touches(True)
-
-    def _touches(self, speeds: bool) -> List[Touch]:
+        """Contacts of the step before."""
+        bullet, client = self.bullet, self.client
         found = []
-        moving = {
-            body: (place, speed)
-            for body, place, speed in zip(self.free, self.bodies()[0], self.bodies()[2])
-        }
-        for contact in self.bullet.getContactPoints(physicsClientId=self.client):
+        for contact in bullet.getContactPoints(physicsClientId=client):
             first, second = (contact[1], contact[3]), (contact[2], contact[4])
             on_first, on_second, normal = map(np.array, contact[5:8])
             # The normal is on the second, towards the first.
@@ -240,18 +232,21 @@ class BulletWorld:
                 + contact[10] * np.array(contact[11])
                 + contact[12] * np.array(contact[13])
             )
-            velocity = np.full(3, math.nan)
-            if speeds:
-                velocity = np.zeros(3)
-                for (body, _), point, sign in ((first, on_first, -1), (second, on_second, 1)):
-                    if body in moving:
-                        place, speed = moving[body]
-                        at = speed[3:] + np.cross(speed[:3], point - place)
-                        velocity = velocity + sign * at
-            found.append(
-                Touch(self.names[first], self.names[second], on_second, -normal, force, velocity)
-            )
+            velocity = self._velocity(second, on_second) - self._velocity(first, on_first)
+            names = self.names[first], self.names[second]
+            found.append(Touch(*names, on_second, -normal, force, velocity))
         return found
+
+    def _velocity(self, link: Tuple[int, int], point: np.ndarray) -> np.ndarray:
+        """Velocity of a point of a body or link."""
+        bullet, client = self.bullet, self.client
+        if link[1] < 0:
+            place, _ = bullet.getBasePositionAndOrientation(link[0], physicsClientId=client)
+            linear, angular = bullet.getBaseVelocity(link[0], physicsClientId=client)
+        else:
+            state = bullet.getLinkState(*link, computeLinkVelocity=1, physicsClientId=client)
+            place, linear, angular = state[0], state[6], state[7]
+        return np.array(linear) + np.cross(angular, point - place)
 
 
 ENGINES = [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from importlib import import_module
+import logging
+import math
 from typing import Any, List, Mapping, Optional, Tuple
 
 from contact_scenes.scene import Body, Box, Capsule, Ground, ROBOT, rotation, Scene, Sphere, Touch
@@ -22,6 +24,8 @@ class DrakeWorld:
     def __init__(self, scene: Scene, timestep: float):
         if scene.elastic:
             raise NotPossible('its discrete contact has no restitution')
+        # It tells of what has nothing to do with these scenes.
+        logging.getLogger('drake').setLevel(logging.ERROR)
         for module in ('common.value', 'geometry', 'math', 'multibody.math', 'multibody.parsing',
                        'multibody.plant', 'multibody.tree', 'systems.analysis',
                        'systems.framework'):  # fmt: skip
@@ -193,11 +197,20 @@ class DrakeWorld:
         return base, speed, q[self.joint_q], v[self.joint_v]
 
     def touches(self) -> Optional[List[Touch]]:
-        """Contact points; none where there are pressure fields, which have no points."""
+        """Contact points, and the sums of pressure fields, which have no one velocity."""
         results = self.plant.get_contact_results_output_port().Eval(self.context)
-        if results.num_hydroelastic_contacts():
-            return None
         found = []
+        for i in range(results.num_hydroelastic_contacts()):
+            info = results.hydroelastic_contact_info(i)
+            surface = info.contact_surface()
+            names = [
+                self._name(self._body_of(each)) for each in (surface.id_N(), surface.id_M())
+            ]
+            force = info.F_Ac_W().translational()  # on the body of M
+            normal = force / max(np.linalg.norm(force), 1e-300)
+            found.append(
+                Touch(*names, surface.centroid(), normal, force, np.full(3, math.nan))
+            )
         for i in range(results.num_point_pair_contacts()):
             info = results.point_pair_contact_info(i)
             names = [
@@ -213,6 +226,10 @@ class DrakeWorld:
             velocity = info.separation_speed() * normal + slip * along
             found.append(Touch(*names, info.contact_point(), normal, force, velocity))
         return found
+
+    def _body_of(self, geometry: Any) -> Any:
+        inspector = self.geometry.model_inspector()
+        return self.plant.GetBodyFromFrameId(inspector.GetFrameId(geometry))
 
     def _name(self, body: Any) -> str:
         if body.index() == self.plant.world_body().index():

@@ -100,29 +100,28 @@ def record(
     """
     count = round(duration / timestep)
     every = max(1, round(scene.every / timestep))
-    single = scene.torque is not None or (scene.wrenches is not None and not scene.steady)
-    chunk = 1 if single else every
+    changing = scene.torque is not None or (scene.wrenches is not None and not scene.steady)
+    chunk = max(1, round(scene.control / timestep)) if changing else every
+    every = chunk * max(1, every // chunk)
     look = every * max(1, count // every // SAMPLES_OF_CONTACTS)
     samples: List[tuple] = []
     touches: List[Tuple[float, List[Touch]]] = []
     spent = 0.0
-    if scene.wrenches is not None and scene.steady:
-        world.push(scene.wrenches(0.0))
     for k in range(0, count, chunk):
-        now = k * timestep
+        now, steps = k * timestep, min(chunk, count - k)
         if k % every == 0:
             samples.append(_sample(scene, world, now))
-        if single:
-            if scene.wrenches is not None and not scene.steady:
-                world.push(scene.wrenches(now))
-            if scene.torque is not None:
-                _, _, q, v = world.machine()
-                world.drive(scene.torque(now, q, v))
+        if scene.wrenches is not None and (k == 0 or not scene.steady):
+            world.push(scene.wrenches(now))
+        if scene.torque is not None:
+            _, _, q, v = world.machine()
+            world.drive(scene.torque(now, q, v))
         begin = time.thread_time()
-        world.step(chunk)
+        world.step(steps)
         spent += time.thread_time() - begin
-        if (k + chunk) % look == 0 and (found := world.touches()) is not None:
-            touches.append((now + chunk * timestep, found))
+        k += steps
+        if (k % look == 0 or k == count) and (found := world.touches()) is not None:
+            touches.append((k * timestep, found))
     samples.append(_sample(scene, world, count * timestep))
     arrays = (np.array(column) for column in zip(*samples))
     return Trajectory(timestep, *arrays, touches=touches), spent

@@ -9,8 +9,8 @@ from typing import List, Tuple
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from contact_scenes.scene import about, Body, Box, Capsule, Error, GRAVITY, Ground, rotation
-from contact_scenes.scene import Scene, Trajectory
+from contact_scenes.scene import about, Body, Box, Capsule, Error, GRAVITY, grid, Ground
+from contact_scenes.scene import rotation, Scene, Trajectory
 
 GROUND = Body('ground', Ground())
 _SIDE, _MU, _SPEED = 0.2, 0.4, 1.0
@@ -317,4 +317,35 @@ PAINLEVE = Scene(
     residual_goal=1e-8,
 )
 
-SCENES: List[Scene] = [SLIDING, DRAGGED, TIPPED, STACK, TOWER, PEG_IN_HOLE, PAINLEVE]
+# -- 64 boxes --------------------------------------------------------------------------------------
+
+
+def mean_speed(scene: Scene, trajectory: Trajectory) -> float:
+    """Mean speed of the boxes in the last tenth of the time [m/s]."""
+    part = trajectory.last(0.1 * trajectory.time[-1])
+    return float(np.mean(np.linalg.norm(trajectory.velocity[part, :, 3:], axis=2)))
+
+
+def _pile() -> List[Body]:
+    """4 x 4 x 4 boxes, not quite in order, a little above each other."""
+    rng, side = np.random.default_rng(7), 0.1
+    places = grid((4, 4, 4), 1.1 * side) + [-0.165, -0.165, 0.06]
+    places += rng.uniform(-0.004, 0.004, places.shape)
+    return [
+        Body(f'box{i}', Box((side,) * 3), tuple(map(float, place)), mass=1.0)
+        for i, place in enumerate(places)
+    ]
+
+
+BOXES = Scene(
+    'boxes',
+    '64 boxes that fall on each other',
+    (GROUND, *_pile()),
+    duration=3.0,
+    quick=0.1,
+    errors=(Error('mean speed of the boxes in the last tenth [m/s]', mean_speed),),
+    friction=0.5,
+    every=0.01,
+)
+
+SCENES: List[Scene] = [SLIDING, DRAGGED, TIPPED, STACK, TOWER, PEG_IN_HOLE, PAINLEVE, BOXES]

@@ -168,7 +168,8 @@ class Touch:
     :param first: name of a body, or 'robot/link'
     :param normal: unit vector from the first to the second
     :param force: on the second, mean over the step, world axes [N]
-    :param velocity: of the second relative to the first at the end of the step [m/s]
+    :param velocity: of the second relative to the first at the end of the step [m/s]; NaN if it
+        is not known
     """
 
     first: str
@@ -234,6 +235,7 @@ class Scene:
     :param wrenches: moment and force on bodies by time; at the frame's origin, world axes
     :param steady: whether the wrenches are the same at all times
     :param torque: of the machine's joints by time, positions and velocities
+    :param control: seconds from one torque to the next; 0 for each step
     :param every: seconds from sample to sample; 0 for each step
     :param smooth: whether nothing ever touches, so that integrators may be compared
     :param residual_goal: largest residual that was promised; None for nothing
@@ -253,6 +255,7 @@ class Scene:
     wrenches: Optional[Callable[[float], Mapping[str, np.ndarray]]] = None
     steady: bool = False
     torque: Optional[Callable[[float, np.ndarray, np.ndarray], np.ndarray]] = None
+    control: float = 0.0
     every: float = 0.0
     smooth: bool = False
     residual_goal: Optional[float] = None
@@ -300,21 +303,24 @@ class Residuals:
 
 
 def residuals(scene: Scene, trajectory: Trajectory) -> Optional[Residuals]:
-    """Residuals of the contacts that were recorded; None if there are none."""
+    """Residuals of the contacts that were recorded; None if there are none.
+
+    None, too, where a velocity is not known (NaN), or anything bounces: the law is another then.
+    """
+    every = [touch for _, touches in trajectory.touches for touch in touches]
+    if scene.elastic or not all(np.all(np.isfinite(touch.velocity)) for touch in every):
+        return None
     worst = np.zeros(3)
-    found = False
-    for _, touches in trajectory.touches:
-        for touch in touches:
-            found = True
-            mu = scene.friction_of(touch.first, touch.second)
-            n, v = touch.normal, touch.velocity
-            impulse = touch.force * trajectory.timestep
-            v_n = n @ v
-            slip = np.linalg.norm(v - v_n * n)
-            conic = impulse @ v
-            values = v_n * (n @ impulse), conic, conic + mu * slip * (n @ impulse)
-            worst = np.maximum(worst, np.abs(values))
-    return Residuals(*map(float, worst)) if found else None
+    for touch in every:
+        mu = scene.friction_of(touch.first, touch.second)
+        n, v = touch.normal, touch.velocity
+        impulse = touch.force * trajectory.timestep
+        v_n = n @ v
+        slip = np.linalg.norm(v - v_n * n)
+        conic = impulse @ v
+        values = v_n * (n @ impulse), conic, conic + mu * slip * (n @ impulse)
+        worst = np.maximum(worst, np.abs(values))
+    return Residuals(*map(float, worst)) if every else None
 
 
 def grid(count: Sequence[int], spacing: float) -> np.ndarray:
