@@ -44,18 +44,19 @@ class World(Protocol):
 class Engine:
     """An engine, with settings of it.
 
-    :param name: engine and settings, for people
+    :param name: its column of the table
     :param library: module that it needs, with its name for pip
     :param start: makes a world; raises NotPossible for scenes that it has no means for
     :param settings: what differs from its defaults, for people
-    :param ours: whether it is this package
+    :param variant: another way to take steps, which has a row of its own for scenes about it:
+        'rk4' for those of `flight`, 'events' for elastic ones
     """
 
     name: str
     library: Tuple[str, str]
     start: Callable[[Scene, float], World]
     settings: str = ''
-    ours: bool = False
+    variant: str = ''
 
     def missing(self) -> str:
         """Why it cannot be used; empty if it can."""
@@ -65,6 +66,10 @@ class Engine:
         except ImportError as error:
             return f'{package} is not installed ({error})'
         return ''
+
+    def suits(self, scene: Scene) -> bool:
+        """Whether a scene has a row for it."""
+        return {'': True, 'rk4': scene.flight, 'events': scene.elastic}[self.variant]
 
 
 @dataclass
@@ -79,6 +84,7 @@ class Result:
 
     scene: str
     engine: str
+    variant: str
     timestep: float
     errors: Tuple[float, ...] = ()
     step: float = math.nan
@@ -91,11 +97,17 @@ class Result:
         return {**vars(self), 'residuals': found}
 
 
+class TooSlow(Exception):
+    """A run took longer than it may; its arguments are what the steps took and their number."""
+
+
 def record(
-    scene: Scene, world: World, timestep: float, duration: float
+    scene: Scene, world: World, timestep: float, duration: float, budget: float = math.inf
 ) -> Tuple[Trajectory, float]:
     """Run a scene and record it.
 
+    :param budget: processor time that it may take [s]
+    :raises TooSlow: if it takes more
     :return: the trajectory, and the processor time of its steps [s]
     """
     count = round(duration / timestep)
@@ -120,6 +132,8 @@ def record(
         world.step(steps)
         spent += time.thread_time() - begin
         k += steps
+        if spent > budget:
+            raise TooSlow(spent, k)
         if (k % look == 0 or k == count) and (found := world.touches()) is not None:
             touches.append((k * timestep, found))
     samples.append(_sample(scene, world, count * timestep))
@@ -135,18 +149,25 @@ def _sample(scene: Scene, world: World, now: float) -> tuple:
     return (now, *bodies, *map(np.copy, world.machine()))
 
 
-def measure(scene: Scene, engine: Engine, timestep: float, quick: bool) -> Result:
-    """Run a scene in an engine; what it cannot do is skipped with the reason."""
-    result = Result(scene.name, engine.name, timestep)
+def measure(
+    scene: Scene, engine: Engine, timestep: float, quick: bool, budget: float = math.inf
+) -> Result:
+    """Run a scene in an engine; what it cannot do, or not in time, is skipped with the reason."""
+    result = Result(scene.name, engine.name, engine.variant, timestep)
     result.skipped = engine.missing()
     if result.skipped:
         return result
     duration = scene.quick if quick else scene.duration
     try:
         world = engine.start(scene, timestep)
-        trajectory, spent = record(scene, world, timestep, duration)
+        trajectory, spent = record(scene, world, timestep, duration, budget)
     except NotPossible as reason:
         result.skipped = str(reason)
+        return result
+    except TooSlow as stopped:
+        spent, steps = stopped.args
+        result.step = spent / steps
+        result.skipped = f'stopped after {spent:.0f} s at {steps * timestep:.1f} s of {duration:g}'
         return result
     result.step = spent / round(duration / timestep)
     with np.errstate(all='ignore'):

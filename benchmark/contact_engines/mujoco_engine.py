@@ -208,12 +208,14 @@ ENGINES = [
         'MuJoCo, hard',
         LIBRARY,
         lambda scene, timestep: MujocoWorld(scene, timestep, hard=True),
-        'harder: solref of two steps, solimp 0.99 to 0.9999, tolerance 1e-12',
+        'contacts as hard as they may be: solref of two steps, solimp 0.99 to 0.9999, tolerance '
+        '1e-12',
     ),
     Engine(
-        'MuJoCo, RK4',
+        'MuJoCo',
         LIBRARY,
         lambda scene, timestep: MujocoWorld(scene, timestep, rk4=True),
-        'fourth-order Runge-Kutta',
+        'likewise, fourth-order Runge-Kutta',
+        variant='rk4',
     ),
 ]

@@ -52,7 +52,7 @@ def energy_scene(urdf: str) -> Scene:
         machine=machine,
         # Half a step before a change of force is past is already after it.
         wrenches=lambda t: {ROBOT: up if t < _PUSHED - 1e-9 else none},
-        smooth=True,
+        flight=True,
     )
 
 
@@ -100,6 +100,7 @@ def momentum_scene(urdf: str) -> Scene:
         gravity=0.0,
         machine=Machine(urdf, True, (0.0, 0.0, 2.0), STANCE),
         every=0.005,
+        flight=True,
     )
 
 

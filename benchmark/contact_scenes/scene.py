@@ -237,7 +237,7 @@ class Scene:
     :param torque: of the machine's joints by time, positions and velocities
     :param control: seconds from one torque to the next; 0 for each step
     :param every: seconds from sample to sample; 0 for each step
-    :param smooth: whether nothing ever touches, so that integrators may be compared
+    :param flight: whether it is about motion without contact, where integrators are compared
     :param residual_goal: largest residual that was promised; None for nothing
     """
 
@@ -257,7 +257,7 @@ class Scene:
     torque: Optional[Callable[[float, np.ndarray, np.ndarray], np.ndarray]] = None
     control: float = 0.0
     every: float = 0.0
-    smooth: bool = False
+    flight: bool = False
     residual_goal: Optional[float] = None
 
     @property
