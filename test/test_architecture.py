@@ -24,7 +24,7 @@ MAY_IMPORT = {
     'model': {'spatial'},
     'algorithms': {'spatial', 'model'},
     'robot': {'spatial', 'model', 'algorithms', 'compiler', 'resources'},
-    'collision': {'spatial', 'model'},
+    'collision': {'spatial', 'model', 'algorithms'},
     'contact': {'spatial', 'model', 'algorithms', 'robot'},
     'constraints': {'spatial', 'model', 'algorithms', 'robot', 'collision'},
     'control': {'spatial', 'model', 'algorithms', 'robot', 'compiler'},

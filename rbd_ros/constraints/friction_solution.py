@@ -12,8 +12,10 @@ from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.constraints.friction import Array, FrictionProblem, Residuals, residuals
 from rbd_ros.constraints.friction_space import (
     ADMM_STEPS,
+    CONTACTS,
     FrictionSpace,
     NEWTON_STEPS,
+    ROWS,
     SWEEPS,
 )
 from rbd_ros.constraints.lcp import infeasibility
@@ -110,6 +112,7 @@ def scaled_space(problem: FrictionProblem) -> Tuple[FrictionSpace, Array]:
     """
     n, size = problem.contacts, len(problem.g)
     space = allocate(FrictionSpace, N=size, n=n, m=size - 3 * n, blocks=size - 2 * n)
+    space.sizes[CONTACTS], space.sizes[ROWS] = n, size - 3 * n
     matrix = problem.G + np.diag(problem.compliance)
     scale = np.ones(size)
     scale[: 3 * n].reshape(n, 3)[:, 1:] = problem.friction

@@ -6,6 +6,9 @@ so that the largest element of their diagonal block is one. With u = A x + b the
 
     contacts:  K contains x,  u + (|u_t|, 0, 0),  and they are orthogonal           (De Saxce)
     rows:      x in [low, high],  u = 0 between,  u >= 0 at low,  u <= 0 at high
+
+A space has room for a largest problem. The one that is in it takes the leading parts of the
+arrays; nothing beyond them is read or written.
 """
 
 from __future__ import annotations
@@ -24,6 +27,9 @@ IntArray = NDArray[np.int64]
 #: States of contacts; a row that is between its bounds sticks, one at a bound is open.
 OPEN, STICK, SLIDE = 0, 1, 2
 
+#: Where in `sizes` which number is.
+CONTACTS, ROWS = 0, 1
+
 #: Where in `report` which number is.
 RESIDUAL, FLOOR, BEST, SWEEPS, NEWTON_STEPS, ADMM_STEPS, TOLERANCE = 0, 1, 2, 3, 4, 5, 6
 
@@ -35,8 +41,10 @@ EPSILON = 2.220446049250313e-16
 
 
 class FrictionSpace(NamedTuple):
-    """A scaled problem of n contacts and m rows, N = 3n + m, and its solution.
+    """Room for a scaled problem of up to n contacts and m rows, N = 3n + m, and its solution.
 
+    :param sizes: how many contacts, and how many rows, the problem in it has; those rows follow
+        the rows of its contacts at once
     :param A: matrix of the scaled problem, compliance included
     :param b: scaled velocities without forces, of elements of at most one
     :param low: least force of each row; may be -inf
@@ -57,8 +65,11 @@ class FrictionSpace(NamedTuple):
     :param at: first row of A that an unknown is made of, and how many; the same of its equation
     :param basis: what an unknown adds to x
     :param test: what of u its equation is made of
+    :param row: what of A its equation is made of
+    :param scale: unit of each force, see `scale_space`
     """
 
+    sizes: IntArray = integers(2)
     A: FloatArray = floats('N', 'N')
     b: FloatArray = floats('N')
     low: FloatArray = floats('m')
@@ -79,21 +90,61 @@ class FrictionSpace(NamedTuple):
     at: IntArray = integers('N', 4)
     basis: FloatArray = floats('N', 3)
     test: FloatArray = floats('N', 3)
+    row: FloatArray = floats('N')
+    scale: FloatArray = floats('N')
+
+
+@compiled
+def size_of(space: FrictionSpace) -> int:
+    """Return the number of forces of the problem, of contacts and rows."""
+    size: int = 3 * space.sizes[CONTACTS] + space.sizes[ROWS]
+    return size
 
 
 @compiled
 def refresh(space: FrictionSpace) -> None:
-    """Find u = A x + b, and how large its rounding errors may be."""
-    A, b, x, u = space.A, space.b, space.x, space.u
-    largest = 0.0
-    for i in range(len(x)):
+    """Find u = A x + b."""
+    b, x, u = space.b, space.x, space.u
+    contacts = space.sizes[CONTACTS]
+    for i in range(size_of(space)):
+        u[i] = b[i]
+    for c in range(contacts):
+        push_contact(space, 3 * c, x[3 * c], x[3 * c + 1], x[3 * c + 2])
+    for k in range(space.sizes[ROWS]):
+        push_row(space, 3 * contacts + k, x[3 * contacts + k])
+
+
+@compiled
+def push_contact(space: FrictionSpace, i: int, f: float, f_1: float, f_2: float) -> None:
+    """Add the effect of a change of a contact's force to the velocities u.
+
+    :param i: first row of the contact
+    """
+    if f != 0.0 or f_1 != 0.0 or f_2 != 0.0:
+        first, second, third, u = space.A[i], space.A[i + 1], space.A[i + 2], space.u
+        for j in range(size_of(space)):
+            u[j] += f * first[j] + f_1 * second[j] + f_2 * third[j]
+
+
+@compiled
+def push_row(space: FrictionSpace, i: int, f: float) -> None:
+    """Add the effect of a change of a row's force to the velocities u."""
+    if f != 0.0:
+        effect, u = space.A[i], space.u
+        for j in range(size_of(space)):
+            u[j] += f * effect[j]
+
+
+@compiled
+def find_floor(space: FrictionSpace) -> None:
+    """Find how large rounding errors of the velocities may be."""
+    A, b, x = space.A, space.b, space.x
+    n, largest = size_of(space), 0.0
+    for i in range(n):
         row = A[i]
-        total, size = b[i], abs(b[i])
-        for j in range(len(x)):
-            term = row[j] * x[j]
-            total += term
-            size += abs(term)
-        u[i] = total
+        size = abs(b[i])
+        for j in range(n):
+            size += abs(row[j] * x[j])
         largest = max(largest, size)
     space.report[FLOOR] = 4.0 * EPSILON * largest
 
@@ -133,14 +184,14 @@ def residual(space: FrictionSpace) -> float:
     :return: zero for a solution, in units of the largest velocity without forces
     """
     x, u = space.x, space.u
-    contacts = len(space.slip)
+    contacts = space.sizes[CONTACTS]
     worst = 0.0
     for c in range(contacts):
         each = contact_residual(x, u, 3 * c)
         # A residual that is no number is worse than any.
         if not each <= worst:
             worst = each
-    for k in range(len(space.low)):
+    for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
         each = abs(x[i] - clamp(x[i] - u[i], space.low[k], space.high[k]))
         if space.low[k] <= x[i] - u[i] <= space.high[k]:
@@ -149,7 +200,7 @@ def residual(space: FrictionSpace) -> float:
             worst = each
     if worst < space.report[BEST]:
         space.report[BEST] = worst
-        for i in range(len(x)):
+        for i in range(size_of(space)):
             space.best[i] = x[i]
     space.report[RESIDUAL] = worst
     return worst
@@ -159,9 +210,19 @@ def residual(space: FrictionSpace) -> float:
 def is_solved(space: FrictionSpace) -> bool:
     """Whether the forces are a solution to the tolerance; finds the velocities anew."""
     refresh(space)
-    report = space.report
-    solved: bool = residual(space) <= max(report[TOLERANCE], report[FLOOR])
+    solved: bool = is_small(space, residual(space))
     return solved
+
+
+@compiled
+def is_small(space: FrictionSpace, worst: float) -> bool:
+    """Whether a residual is as small as it is to be, or as rounding lets it be."""
+    report = space.report
+    if worst <= report[TOLERANCE]:
+        return True
+    find_floor(space)
+    small: bool = worst <= report[FLOOR]
+    return small
 
 
 @compiled
@@ -177,3 +238,58 @@ def project(x: FloatArray, i: int) -> None:
     x[i] = part
     x[i + 1] *= part / length
     x[i + 2] *= part / length
+
+
+@compiled
+def scale_space(space: FrictionSpace, friction: FloatArray) -> None:
+    """Scale a problem where it lies.
+
+    Before, A and b are those of velocities and forces, compliance included, x, low and high are
+    forces. Afterwards all are scaled; forces are `scale` times x (`unscale_forces`).
+
+    :param friction: coefficients along both tangents of each contact, (n, 2)
+    """
+    A, b, x, scale = space.A, space.b, space.x, space.scale
+    contacts, n = space.sizes[CONTACTS], size_of(space)
+    largest = 0.0
+    for i in range(n):
+        scale[i] = A[i, i]
+    for c in range(contacts):
+        i = 3 * c
+        # Of whole contacts, so that cones stay cones.
+        for r in range(2):
+            mu = friction[c, r]
+            scale[i] = max(scale[i], mu * mu * A[i + 1 + r, i + 1 + r])
+        scale[i + 1] = scale[i + 2] = scale[i]
+    for i in range(n):
+        largest = max(largest, scale[i])
+    if not largest > 0.0:
+        largest = 1.0
+    for i in range(n):
+        scale[i] = 1.0 / math.sqrt(scale[i] if scale[i] > 1e-24 * largest else largest)
+    for c in range(contacts):
+        for r in range(2):
+            scale[3 * c + 1 + r] *= friction[c, r]
+    unit = 0.0
+    for i in range(n):
+        unit = max(unit, abs(scale[i] * b[i]))
+    if not unit > 0.0:
+        unit = 1.0
+    for i in range(n):
+        row, own = A[i], scale[i]
+        b[i] *= own / unit
+        for j in range(n):
+            row[j] *= own * scale[j]
+    for i in range(n):
+        scale[i] *= unit
+        x[i] = x[i] / scale[i] if scale[i] > 0.0 else 0.0
+    for k in range(space.sizes[ROWS]):
+        space.low[k] /= scale[3 * contacts + k]
+        space.high[k] /= scale[3 * contacts + k]
+
+
+@compiled
+def unscale_forces(space: FrictionSpace) -> None:
+    """Replace the scaled forces x by forces."""
+    for i in range(size_of(space)):
+        space.x[i] *= space.scale[i]

@@ -15,6 +15,8 @@ from rbd_ros.model import Model
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.plant import Ground, Plant, Tree
+from rbd_ros.simulation.scene_assembly import scene_sizes
+from rbd_ros.simulation.scene_state import Objects, ScenePlant, Touches
 from rbd_ros.simulation.state import Contacts, ExternalForces, MAX_CONTACTS, State
 from rbd_ros.simulation.workspace import Commands, Workspace, WorldRecord
 
@@ -38,6 +40,7 @@ def make_world(plant: Plant, nq: int) -> WorldRecord:
         'rows': nv + 3 * near,
         'constraints': int(plant.loop_first[-1]),
         'coupled': nv if plant.has_loops else 0,
+        **scene_sizes(plant),
     }
     return WorldRecord(
         plant,
@@ -46,6 +49,8 @@ def make_world(plant: Plant, nq: int) -> WorldRecord:
         allocate(ExternalForces, **sizes),
         allocate(Contacts, **sizes),
         allocate(Workspace, **sizes),
+        allocate(Objects, **sizes),
+        allocate(Touches, **sizes),
     )
 
 
@@ -57,6 +62,8 @@ def make_plant(
     shapes: ContactShapes,
     speed_limit: float,
     runge_kutta: bool,
+    scene: ScenePlant,
+    has_scene: bool,
 ) -> Plant:
     """Constants of a simulation, and addresses of the kernels that it calls; see `Plant`.
 
@@ -67,6 +74,8 @@ def make_plant(
     :param shapes: collision shapes, none if there is nothing to touch
     :param speed_limit: guard on the speed of joints [rad/s or m/s]
     :param runge_kutta: whether the integrator is rk4
+    :param scene: the world
+    :param has_scene: whether there is one
     :raises SingularMassMatrixError: if joints move no mass
     """
     model = robot.model
@@ -85,6 +94,8 @@ def make_plant(
     bracket_index, bracket_value = _brackets(model)
     ground = ground or HalfSpace()  # a plane there must be, though nothing asks for it
     return Plant(
+        has_robot=robot.nv > 0,
+        has_scene=has_scene,
         has_ground=len(shapes.kind) > 0,
         has_free_bases=len(free_bases) > 0,
         has_external_forces=False,  # until one is applied, or announced
@@ -101,7 +112,11 @@ def make_plant(
         ),
         mass_matrix=_address(robot, 'mass_matrix'),
         bias_force=_address(robot, 'bias_force'),
-        contact_kinematics=_address(robot, 'contact_kinematics') if len(shapes.kind) else 0,
+        contact_kinematics=(
+            _address(robot, 'contact_kinematics')
+            if len(shapes.kind) or (has_scene and robot.nv)
+            else 0
+        ),
         # What it is given is a displacement, h v: a velocity for unit time.
         integrate=_address(robot, 'integrate', dt=(1.0,)),
         loop_constraints=_address(robot, 'loop_constraints') if has_loops else 0,
@@ -122,6 +137,7 @@ def make_plant(
         loop_first=_integers(np.cumsum([0] + [6 - loop.joint.nv for loop in model.loops])),
         tree=_tree(model),
         ground=Ground(shapes, ground.axes(), float(ground.offset), contact.array()),
+        scene=scene,
     )
 
 

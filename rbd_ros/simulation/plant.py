@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.contact.detection import ContactShapes
+from rbd_ros.simulation.scene_state import ScenePlant
 
 #: Rotation of a joint in one step above which the step is divided [rad]: the directions of all
 #: axes beyond the joint are taken as constant while it turns so far.
@@ -63,6 +64,8 @@ class Plant(NamedTuple):
     """Constants of a simulation.
 
     :param has_ground: whether there is anything to touch
+    :param has_robot: whether the robot has any joints
+    :param has_scene: whether there is a world, with rigid contact (scene_step.py)
     :param has_free_bases: whether there are free bases (free_base.py)
     :param has_external_forces: whether external forces may act
     :param has_loops: whether there are kinematic loops (loop_directions.py)
@@ -100,9 +103,12 @@ class Plant(NamedTuple):
     :param loop_first: first constraint of each loop, (loops + 1,)
     :param tree: the kinematic tree
     :param ground: the ground
+    :param scene: the world
     """
 
     # What is compiled.
+    has_robot: bool
+    has_scene: bool
     has_ground: bool
     has_free_bases: bool
     has_external_forces: bool
@@ -139,3 +145,4 @@ class Plant(NamedTuple):
     loop_first: IntArray
     tree: Tree
     ground: Ground
+    scene: ScenePlant

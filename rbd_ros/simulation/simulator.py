@@ -15,8 +15,15 @@ from rbd_ros.robot import Robot
 from rbd_ros.simulation import state as layout
 from rbd_ros.simulation.loop_closing import NEARLY_CLOSED
 from rbd_ros.simulation.rollouts import checked_starts, room, Trajectories
+from rbd_ros.simulation.simulated_objects import (
+    nobody,
+    PairContact,
+    read_environment,
+    SimulatedObjects,
+    WorldSource,
+)
 from rbd_ros.simulation.state import MAX_FORCES
-from rbd_ros.simulation.world import SPEED_LIMIT, World
+from rbd_ros.simulation.world import SPEED_LIMIT, TOLERANCE, World
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.rollout_threads import RolloutThreads
@@ -80,10 +87,10 @@ class Snapshot:
     next_handle: int
 
 
-class Simulator:
+class Simulator(SimulatedObjects):
     """A robot that moves under torques, gravity, joint friction, joint limits and contact.
 
-    :param robot: the robot
+    :param robot: the robot; None if there is a world and nothing but its objects moves
     :param timestep: h [s]
     :param integrator: 'semi_implicit' (Euler; default) or 'rk4'; see docs/simulation.md
     :param ground: what there is to touch: None for nothing, True for z <= 0, or a `HalfSpace`
@@ -92,6 +99,10 @@ class Simulator:
     :param speed_limit: last guard on the speed of joints, reported in `status` [rad/s or m/s]
     :param external_forces: whether the first call of `apply_wrench` is to find everything ready;
         otherwise it compiles what external forces need
+    :param world: objects around the robot, which touch it and each other by rigid contact: path of
+        a world file, a mapping with the same content, or an `Environment`; None for none
+    :param solver_tolerance: velocity error of rigid contact, as part of the largest velocity
+        without contact forces
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
     :raises ModelError: if a joint depends on time
@@ -117,7 +128,7 @@ class Simulator:
 
     def __init__(
         self,
-        robot: Robot,
+        robot: Optional[Robot],
         timestep: float = 1e-3,
         integrator: str = 'semi_implicit',
         ground: Union[None, bool, HalfSpace] = None,
@@ -125,7 +136,11 @@ class Simulator:
         contact_links: Optional[Sequence[str]] = None,
         speed_limit: float = SPEED_LIMIT,
         external_forces: bool = False,
+        world: WorldSource = None,
+        solver_tolerance: float = TOLERANCE,
     ):
+        if robot is None:
+            robot = nobody(world)
         if not isinstance(robot, Robot):
             raise ValueError(f'robot must be a Robot, got {type(robot).__name__}')
         if ground is True:
@@ -139,7 +154,15 @@ class Simulator:
                     'simulated: let it be an ordinary joint, and find its force by hybrid dynamics'
                 )
         self._world = World(
-            robot, timestep, integrator, ground or None, contact, contact_links, speed_limit
+            robot,
+            timestep,
+            integrator,
+            ground or None,
+            contact,
+            contact_links,
+            speed_limit,
+            read_environment(robot, world, ground or None, integrator),
+            solver_tolerance,
         )
         if external_forces:
             self._world.allow_external_forces()
@@ -268,8 +291,13 @@ class Simulator:
         return np.linalg.pinv(state.loop_jacobian.T, rcond=1e-7) @ state.loop_force
 
     @property
-    def contacts(self) -> Tuple[Contact, ...]:
-        """Points at which the robot touched the ground in the last step."""
+    def contacts(self) -> Union[Tuple[Contact, ...], Tuple[PairContact, ...]]:
+        """Points at which the robot touched the ground in the last step.
+
+        In a world, those at which any two things touched each other, as `PairContact`s.
+        """
+        if self._world.scene is not None:
+            return self._pair_contacts()
         contacts, plane = self._world.contacts, self._world.plant.ground.plane
         result: List[Contact] = []
         for c in range(int(self._world.state.counters[layout.NEAR])):
@@ -312,7 +340,9 @@ class Simulator:
     @property
     def warnings(self) -> Tuple[str, ...]:
         """What is odd about the collision shapes, and about the start at the last reset."""
-        return (*self._world.shape_warnings, *self._start_warnings)
+        scene = self._world.scene
+        notices = () if scene is None else scene.notices
+        return (*self._world.shape_warnings, *notices, *self._start_warnings)
 
     # -- verbs ----------------------------------------------------------------------------------
 

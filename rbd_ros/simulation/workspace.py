@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from rbd_ros.compiler.loops import buffer, floats, integers
 from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.scene_state import Objects, SceneWork, Touches
 from rbd_ros.simulation.state import Contacts, ExternalForces, State
 
 
@@ -229,6 +230,7 @@ class Workspace(NamedTuple):
     motion: Motion = _nested(Motion)
     free_bases: FreeBases = _nested(FreeBases)
     stages: Stages = _nested(Stages)
+    scene: SceneWork = _nested(SceneWork)
 
 
 class Commands(NamedTuple):
@@ -249,3 +251,5 @@ class WorldRecord(NamedTuple):
     external_forces: ExternalForces
     contacts: Contacts
     work: Workspace
+    objects: Objects
+    touches: Touches

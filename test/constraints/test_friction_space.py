@@ -4,22 +4,29 @@ import math
 
 import numpy as np
 from numpy.testing import assert_allclose
+import pytest
 from support.boxes_in_contact import random_contacts, stack
+from support.friction_loops import Coefficients, scale_alone
 
+from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.constraints import friction_problem, solve_friction
 from rbd_ros.constraints.friction_solution import scaled_space
 from rbd_ros.constraints.friction_space import (
     BEST,
     contact_residual,
+    find_floor,
     FLOOR,
+    FrictionSpace,
     project,
     refresh,
     residual,
+    unscale_forces,
 )
 from rbd_ros.constraints.solvers.friction import (
     ADMM_ALONE,
     COMBINED,
     solve_friction_space,
+    solve_space,
     SWEEPS_ALONE,
 )
 
@@ -90,7 +97,11 @@ def test_the_best_forces_are_remembered():
             least, best = now, space.x.copy()
         assert space.report[BEST] == least and (space.best == best).all()
     space.x[:] = 1e6
-    refresh(space)
+    find_floor(space)
+    assert_allclose(
+        space.report[FLOOR],
+        4.0 * np.finfo(float).eps * (np.abs(space.A) @ space.x + np.abs(space.b)).max(),
+    )
     assert 1e-10 < space.report[FLOOR] < 1e-7
 
 
@@ -134,3 +145,78 @@ def test_admm_takes_tens_of_steps():
     steps = [solve_friction(problem, 'admm').iterations[2] for problem in [*problems, stack()[0]]]
     assert max(steps) <= 400 and np.median(steps) <= 150
     assert all(step % 10 == 0 for step in steps)
+
+
+def problem_with_rows(rng, contacts, ratio=10.0):
+    """Random contacts, and two rows of which one has bounds."""
+    J = rng.normal(size=(3 * contacts + 2, 3 * contacts + 6))
+    inertia = ratio ** rng.uniform(-0.5, 0.5, J.shape[1])
+    return friction_problem(
+        J / inertia @ J.T,
+        rng.normal(size=len(J)),
+        rng.uniform(0.1, 1.0, contacts),
+        [-np.inf, -0.1],
+        [np.inf, 0.1],
+    )
+
+
+def test_a_problem_is_scaled_where_it_lies():
+    """In machine code, in a larger space, as NumPy does it for a space of its own."""
+    rng = np.random.default_rng(7)
+    still = friction_problem(np.zeros((4, 4)), np.zeros(4), [0.5])
+    smooth = random_contacts(rng, 2, 6)
+    smooth = friction_problem(smooth.G, smooth.g, [[0.0, 0.0], [0.3, 0.0]])
+    for problem in (problem_with_rows(rng, 3, 1e6), stack()[0], still, smooth):
+        n, size = problem.contacts, len(problem.g)
+        own, scale = scaled_space(problem)
+        room = allocate(FrictionSpace, N=size + 4, n=n + 1, m=size - 3 * n + 1, blocks=size)
+        coefficients = allocate(Coefficients, n=n + 1)
+        for array in room:
+            array[...] = np.nan if array.dtype == float else 0
+        start = rng.normal(size=size)
+        room.sizes[:], room.A[:size, :size] = own.sizes, problem.G
+        room.b[:size], room.x[:size], coefficients.friction[:n] = (
+            problem.g,
+            start,
+            problem.friction,
+        )
+        room.low[: size - 3 * n], room.high[: size - 3 * n] = problem.low, problem.high
+        scale_alone(Record(room), Record(coefficients))
+        assert_allclose(room.scale[:size], scale, rtol=1e-14)
+        for name, expected in (('A', own.A), ('b', own.b), ('low', own.low), ('high', own.high)):
+            array = getattr(room, name)
+            part = tuple(slice(0, k) for k in expected.shape)
+            assert_allclose(array[part], expected, rtol=1e-14)
+            array[part] = np.nan
+            assert np.isnan(array).all()
+        assert_allclose(room.x[:size] * scale, np.where(scale > 0.0, start, 0.0), rtol=1e-14)
+        unscale_forces(room)
+        assert_allclose(room.x[:size], np.where(scale > 0.0, start, 0.0), rtol=1e-14)
+        assert np.isnan(room.x[size:]).all() and np.isnan(room.scale[size:]).all()
+
+
+@pytest.mark.parametrize('method', [COMBINED, SWEEPS_ALONE, ADMM_ALONE])
+def test_one_space_serves_problems_of_any_size(method):
+    """To the bit as in a space of their own; what is not theirs is neither read nor written."""
+    rng = np.random.default_rng(6)
+    n, m = 7, 5
+    room = allocate(FrictionSpace, N=3 * n + m, n=n, m=m, blocks=n + m)
+    record = Record(room)
+    problems = [problem_with_rows(rng, contacts) for contacts in (7, 2, 0, 4)]
+    problems += [random_contacts(rng, 5, 4, 1e6)]  # which takes all methods
+    for problem in problems:
+        own, _ = scaled_space(problem)
+        for array in room:
+            array[...] = np.nan if array.dtype == float else -(2**62)
+        room.sizes[:] = own.sizes
+        taken = []
+        for mine, its in zip(room[1:], own[1:]):
+            part = tuple(slice(0, k) for k in its.shape)
+            mine[part] = its
+            taken.append((mine, its, part))
+        expected = solve_space(Record(own), method, 300, 1e-10)
+        assert solve_space(record, method, 300, 1e-10) == expected
+        for mine, its, part in taken:
+            assert np.array_equal(mine[part], its, equal_nan=True)
+            mine[part] = np.nan if mine.dtype == float else -(2**62)
+            assert np.isnan(mine).all() if mine.dtype == float else (mine == -(2**62)).all()

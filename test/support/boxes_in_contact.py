@@ -78,3 +78,19 @@ def random_contacts(rng, contacts, freedoms, ratio=1.0, elliptic=True):
     if not elliptic:
         mu = mu[:, 0]
     return friction_problem(J / inertia @ J.T, J @ rng.normal(size=freedoms), mu)
+
+
+def legs(feet, mu=0.8, slide=0.0):
+    """Problem of a floating body that stands on legs of three joints each; one foot may slide."""
+    rng = np.random.default_rng(feet)
+    J = np.zeros((3 * feet, 6 + 3 * feet))
+    for c in range(feet):
+        rows, leg = slice(3 * c, 3 * c + 3), slice(6 + 3 * c, 9 + 3 * c)
+        J[rows, :3], J[rows, 3:6] = np.eye(3), 0.3 * rng.normal(size=(3, 3))
+        J[rows, leg] = 0.3 * (np.eye(3) + 0.3 * rng.normal(size=(3, 3)))
+    inverse = np.array([1.0 / 12.0] * 3 + [3.0] * 3 + [20.0] * (3 * feet))
+    G = J * inverse @ J.T
+    force = np.tile([0.03, 0.004, -0.003], feet) * (1.0 + 0.2 * rng.normal(size=3 * feet))
+    g = -G @ force
+    g[1] += slide
+    return friction_problem(G, g, np.full(feet, mu))

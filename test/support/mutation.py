@@ -61,6 +61,7 @@ OWN = {
         'test/constraints/test_friction_solution.py',
         'test/constraints/solvers/test_friction_sweeps.py',
         'test/constraints/solvers/test_friction_newton.py',
+        'test/constraints/solvers/test_friction_warm.py',
     ),
     'rbd_ros/constraints/solvers/friction.py': (
         'test/constraints/test_friction_space.py',
@@ -72,11 +73,13 @@ OWN = {
     ),
     'rbd_ros/constraints/solvers/friction_newton.py': (
         'test/constraints/solvers/test_friction_newton.py',
+        'test/constraints/solvers/test_friction_warm.py',
         'test/constraints/test_friction_solution.py',
     ),
     'rbd_ros/constraints/solvers/friction_admm.py': (
         'test/constraints/test_friction_space.py',
         'test/constraints/solvers/test_friction_newton.py',
+        'test/constraints/solvers/test_friction_warm.py',
         'test/constraints/test_friction_solution.py',
     ),
     'rbd_ros/constraints/solvers/dense.py': ('test/constraints/solvers/test_friction_systems.py',),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import FloatArray
 
@@ -45,38 +43,42 @@ def solve_leading(A: FloatArray, x: FloatArray, n: int) -> None:
 
 
 @compiled
-def cholesky(A: FloatArray) -> None:
-    """Replace a symmetric positive-definite matrix by its lower factor, A = L L^T."""
-    n = len(A)
-    for i in range(n):
-        row = A[i]
-        for j in range(i + 1):
-            other = A[j]
-            total = row[j]
-            for k in range(j):
-                total -= row[k] * other[k]
-            if i == j:
-                row[j] = math.sqrt(max(total, 1e-300))
-            else:
-                row[j] = total / other[j]
+def factorise(A: FloatArray, n: int) -> None:
+    """Replace a symmetric positive-definite matrix by its factors, A = L D L^T.
+
+    Above the diagonal, D L^T is left, below it L, and on it the inverse of D: all that solving
+    asks for lies in rows.
+
+    :param A: matrix, (n, n) or larger, of whose leading part the upper half is read
+    :param n: size of that part
+    """
+    for k in range(n):
+        above = A[k]
+        inverse = 1.0 / max(above[k], 1e-300)
+        above[k] = inverse
+        for i in range(k + 1, n):
+            below = A[i]
+            part = above[i] * inverse
+            below[k] = part
+            if part != 0.0:
+                for j in range(i, n):
+                    below[j] -= part * above[j]
 
 
 @compiled
-def solve_cholesky(L: FloatArray, x: FloatArray) -> None:
-    """Replace x by the solution of L L^T x' = x.
+def solve_factorised(A: FloatArray, x: FloatArray, n: int) -> None:
+    """Replace x by the solution of A x' = x.
 
-    :param L: what `cholesky` leaves, (n, n)
-    :param x: right-hand side, then solution, (n,)
+    :param A: what `factorise` leaves, (n, n) or larger
+    :param x: right-hand side, then solution, (n,) or longer
+    :param n: size of the system
     """
-    n = len(x)
-    for i in range(n):
-        row = L[i]
-        total = x[i]
-        for j in range(i):
-            total -= row[j] * x[j]
-        x[i] = total / row[i]
-    for i in range(n - 1, -1, -1):
-        row = L[i]
-        x[i] /= row[i]
-        for j in range(i):
-            x[j] -= row[j] * x[i]
+    for k in range(n):
+        above = A[k]
+        x[k] *= above[k]
+        for i in range(k + 1, n):
+            x[i] -= x[k] * above[i]
+    for k in range(n - 1, 0, -1):
+        below = A[k]
+        for j in range(k):
+            x[j] -= x[k] * below[j]

@@ -9,10 +9,11 @@ from rbd_ros.constraints.friction_space import (
     BEST,
     FrictionSpace,
     is_solved,
+    size_of,
     TOLERANCE,
 )
 from rbd_ros.constraints.solvers.friction_admm import admm
-from rbd_ros.constraints.solvers.friction_newton import newton
+from rbd_ros.constraints.solvers.friction_newton import correct_start, is_warm, newton
 from rbd_ros.constraints.solvers.friction_sweeps import SETTLED, sweep_until
 
 #: Sweeps then Newton's method then ADMM; sweeps alone; ADMM alone.
@@ -29,7 +30,8 @@ NEWTON_LIMIT = 20
 def solve_friction_space(space: FrictionSpace, method: int, limit: int, tolerance: float) -> bool:
     """Solve from the forces x that are there; returns whether they are a solution in the end.
 
-    The result is in x and u, or the best there was.
+    The result is in x and u, or the best there was. What `state`, `direction` and `slip` hold is a
+    start as well.
 
     :param method: COMBINED, SWEEPS_ALONE or ADMM_ALONE
     :param limit: most sweeps, and most steps of ADMM
@@ -42,6 +44,10 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     if is_solved(space):
         return True
     solved = False
+    if method == COMBINED and is_warm(space):
+        correct_start(space)
+        if newton(space, NEWTON_LIMIT):
+            return True
     if method == ADMM_ALONE:
         solved = admm(space, limit, False)
     else:
@@ -60,7 +66,7 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
             if not solved:
                 solved = admm(space, limit, True)
     if not solved and report[BEST] < math.inf:
-        for i in range(len(space.x)):
+        for i in range(size_of(space)):
             space.x[i] = space.best[i]
         solved = is_solved(space)
     return solved

@@ -14,16 +14,19 @@ from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
     ADMM_STEPS,
     clamp,
+    CONTACTS,
     FrictionSpace,
     is_solved,
     OPEN,
     project,
     refresh,
     residual,
+    ROWS,
+    size_of,
     SLIDE,
     STICK,
 )
-from rbd_ros.constraints.solvers.dense import cholesky, solve_cholesky
+from rbd_ros.constraints.solvers.dense import factorise, solve_factorised
 from rbd_ros.constraints.solvers.friction_newton import newton
 
 #: Over-relaxation of the quadratic part.
@@ -48,7 +51,7 @@ def admm(space: FrictionSpace, limit: int, finish: bool) -> bool:
     :param finish: whether Newton's method attempts to finish, after 10, 20, 40 ... steps
     """
     x, u, y, z = space.x, space.u, space.y, space.z
-    contacts, n = len(space.slip), len(space.x)
+    contacts, n = space.sizes[CONTACTS], size_of(space)
     refresh(space)
     for i in range(n):
         z[i] = x[i]
@@ -104,7 +107,7 @@ def admm(space: FrictionSpace, limit: int, finish: bool) -> bool:
 def power_iteration(space: FrictionSpace) -> float:
     """Largest eigenvalue of the matrix, to a few percent, from below."""
     A, x, image = space.A, space.step, space.x
-    n, size = len(space.step), 1.0
+    n, size = size_of(space), 1.0
     for i in range(n):
         image[i] = 1.0 + 0.1 * (i % 7)
     for _ in range(8):
@@ -130,13 +133,13 @@ def power_iteration(space: FrictionSpace) -> float:
 @compiled
 def factorise_with(space: FrictionSpace, penalty: float) -> None:
     """Factorise the matrix with a penalty on its diagonal."""
-    A, L = space.A, space.factor
-    for i in range(len(A)):
+    A, L, n = space.A, space.factor, size_of(space)
+    for i in range(n):
         row, into = A[i], L[i]
-        for j in range(i + 1):
+        for j in range(i, n):
             into[j] = row[j]
         into[i] += penalty + PROXIMAL
-    cholesky(L)
+    factorise(L, n)
 
 
 @compiled
@@ -146,7 +149,7 @@ def admm_step(space: FrictionSpace, penalty: float, follow: float) -> Tuple[floa
     Both relative to forces and velocities.
     """
     x, y, z, step, b = space.x, space.y, space.z, space.step, space.b
-    contacts, n = len(space.slip), len(space.x)
+    contacts, n = space.sizes[CONTACTS], size_of(space)
     for i in range(n):
         step[i] = y[i] - b[i] + penalty * z[i] + PROXIMAL * z[i]
     for c in range(contacts):
@@ -154,14 +157,14 @@ def admm_step(space: FrictionSpace, penalty: float, follow: float) -> Tuple[floa
         speed = math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
         space.shift[c] += follow * (speed - space.shift[c])
         step[i] -= space.shift[c]
-    solve_cholesky(space.factor, step)
+    solve_factorised(space.factor, step, n)
     primal, dual, force, speed = 0.0, 0.0, 1e-300, 1.0
     for i in range(n):
         step[i] = RELAXED * step[i] + (1.0 - RELAXED) * z[i]
         x[i] = step[i] - y[i] / penalty
     for c in range(contacts):
         project(x, 3 * c)
-    for k in range(len(space.low)):
+    for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
         x[i] = clamp(x[i], space.low[k], space.high[k])
     for i in range(n):
@@ -178,7 +181,7 @@ def admm_step(space: FrictionSpace, penalty: float, follow: float) -> Tuple[floa
 def states_of(space: FrictionSpace) -> None:
     """States of contacts and rows, as the projections have left them."""
     y, z = space.y, space.z
-    contacts = len(space.slip)
+    contacts = space.sizes[CONTACTS]
     for c in range(contacts):
         i = 3 * c
         force = math.sqrt(z[i + 1] * z[i + 1] + z[i + 2] * z[i + 2])
@@ -191,6 +194,6 @@ def states_of(space: FrictionSpace) -> None:
             space.state[c] = SLIDE
             for r in range(2):
                 space.direction[c, r] = -z[i + 1 + r] / force
-    for k in range(len(space.low)):
+    for k in range(space.sizes[ROWS]):
         inside = space.low[k] < z[3 * contacts + k] < space.high[k]
         space.state[contacts + k] = STICK if inside else OPEN

@@ -16,18 +16,23 @@ import math
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
     BEST,
+    clamp,
+    CONTACTS,
+    FloatArray,
     FLOOR,
     FrictionSpace,
     IMMOVABLE,
+    is_small,
     NEWTON_STEPS,
     OPEN,
     refresh,
     residual,
+    ROWS,
+    size_of,
     SLIDE,
     STICK,
-    TOLERANCE,
 )
-from rbd_ros.constraints.solvers.dense import solve_leading
+from rbd_ros.constraints.solvers.dense import factorise, solve_factorised, solve_leading
 
 #: Added to the diagonal, whose largest element is one in each block.
 PROXIMAL = 1e-11
@@ -49,13 +54,18 @@ def newton(space: FrictionSpace, limit: int) -> bool:
     before, tried = math.inf, 0
     for _ in range(limit):
         count = list_unknowns(space)
-        assemble(space, count)
-        solve_leading(space.factor, space.step, count)
+        if any_slides(space):
+            assemble(space, count)
+            solve_leading(space.factor, space.step, count)
+        else:
+            assemble_symmetric(space, count)
+            factorise(space.factor, count)
+            solve_factorised(space.factor, space.step, count)
         apply(space, count)
         report[NEWTON_STEPS] += 1.0
         refresh(space)
         now = residual(space)
-        if now <= max(report[TOLERANCE], report[FLOOR]):
+        if is_small(space, now):
             return True
         correct_states(space)
         tried = 0 if now < 0.5 * before else tried + 1
@@ -64,10 +74,71 @@ def newton(space: FrictionSpace, limit: int) -> bool:
             break
     # From the best forces, whoever goes on.
     if report[BEST] < math.inf:
-        for i in range(len(x)):
+        for i in range(size_of(space)):
             x[i] = space.best[i]
     refresh(space)
     return False
+
+
+@compiled
+def is_warm(space: FrictionSpace) -> bool:
+    """Whether there are states of a problem before: not all are open."""
+    for b in range(space.sizes[CONTACTS] + space.sizes[ROWS]):
+        if space.state[b] != OPEN:
+            return True
+    return False
+
+
+@compiled
+def correct_start(space: FrictionSpace) -> None:
+    """Correct states of another problem, as far as velocities contradict them.
+
+    A row that is at a bound is put to one of this problem's.
+    """
+    x, u, state = space.x, space.u, space.state
+    contacts, moved = space.sizes[CONTACTS], False
+    for c in range(contacts):
+        w_1, w_2 = space.direction[c, 0], space.direction[c, 1]
+        if state[c] == SLIDE and not w_1 * w_1 + w_2 * w_2 > 0.5:
+            state[c] = STICK
+        elif state[c] == OPEN and u[3 * c] < 0.0 and space.A[3 * c, 3 * c] > IMMOVABLE:
+            state[c] = STICK
+    for k in range(space.sizes[ROWS]):
+        i, b = 3 * contacts + k, contacts + k
+        if state[b] == OPEN:
+            bound = space.high[k] if u[i] < 0.0 else space.low[k]
+            if not abs(bound) < math.inf:
+                state[b] = STICK
+            elif x[i] != bound:
+                x[i] = bound
+                moved = True
+    if moved:
+        refresh(space)
+
+
+@compiled
+def any_slides(space: FrictionSpace) -> bool:
+    """Whether there are sliding contacts, without which the Jacobian is symmetric."""
+    for c in range(space.sizes[CONTACTS]):
+        if space.state[c] == SLIDE:
+            return True
+    return False
+
+
+@compiled
+def assemble_symmetric(space: FrictionSpace, count: int) -> None:
+    """Find the upper half of the Jacobian, a part of A, and the right-hand side.
+
+    :param count: number of unknowns, all of them single forces
+    """
+    A, J, at = space.A, space.factor, space.at
+    for a in range(count):
+        i = at[a, 0]
+        row, into = A[i], J[a]
+        for b in range(a, count):
+            into[b] = row[at[b, 0]]
+        into[a] += PROXIMAL
+        space.step[a] = -space.u[i]
 
 
 @compiled
@@ -90,7 +161,7 @@ def add_unknown(space: FrictionSpace, k: int, block: int, part: int, row: int) -
 def list_unknowns(space: FrictionSpace) -> int:
     """List unknowns and equations of the present states; returns their number."""
     state, A = space.state, space.A
-    contacts, k = len(space.slip), 0
+    contacts, k = space.sizes[CONTACTS], 0
     for c in range(contacts):
         i = 3 * c
         if state[c] == STICK:
@@ -108,7 +179,7 @@ def list_unknowns(space: FrictionSpace) -> int:
             space.at[k - 1, 1] = space.at[k - 1, 3] = 2
             space.basis[k - 1, 0], space.basis[k - 1, 1] = w_2, -w_1
             space.test[k - 1, 0], space.test[k - 1, 1] = w_2, -w_1
-    for r in range(len(space.low)):
+    for r in range(space.sizes[ROWS]):
         i = 3 * contacts + r
         if state[contacts + r] == STICK and A[i, i] > IMMOVABLE:
             k = add_unknown(space, k, contacts + r, 0, i)
@@ -121,32 +192,47 @@ def assemble(space: FrictionSpace, count: int) -> None:
 
     :param count: number of unknowns
     """
-    A, u, x, J = space.A, space.u, space.x, space.factor
-    largest = 0.0
-    for i in range(len(x)):
+    A, u, x, J, part = space.A, space.u, space.x, space.factor, space.row
+    largest, n = 0.0, size_of(space)
+    for i in range(n):
         largest = max(largest, abs(x[i]))
     for a in range(count):
-        row, rows = space.at[a, 2], space.at[a, 3]
-        test = space.test[a]
-        total = 0.0
-        for r in range(rows):
-            total += test[r] * u[row + r]
-        space.step[a] = -total
-        into = J[a]
-        for b in range(count):
-            column, columns = space.at[b, 0], space.at[b, 1]
-            basis = space.basis[b]
-            total = 0.0
-            for r in range(rows):
-                for s in range(columns):
-                    total += test[r] * A[row + r, column + s] * basis[s]
-            into[b] = total
-        into[a] += PROXIMAL
-        if space.unknown[a, 1] == 1:
+        row = space.at[a, 2]
+        if space.unknown[a, 1] == 0:
+            space.step[a] = -u[row]
+            apply_bases(space, A[row], a, count)
+        else:
+            c, t, t_1 = space.unknown[a, 0], space.test[a, 0], space.test[a, 1]
+            first, second = A[row], A[row + 1]
+            for j in range(n):
+                part[j] = t * first[j] + t_1 * second[j]
+            space.step[a] = -(t * u[row] + t_1 * u[row + 1])
+            apply_bases(space, part, a, count)
             # The direction turns under the velocity as well.
-            c = space.unknown[a, 0]
             speed = space.direction[c, 0] * u[row] + space.direction[c, 1] * u[row + 1]
-            into[a] += max(speed, 0.0) / max(x[3 * c], 1e-12 * largest, 1e-300)
+            J[a, a] += max(speed, 0.0) / max(x[3 * c], 1e-12 * largest, 1e-300)
+        J[a, a] += PROXIMAL
+
+
+@compiled
+def apply_bases(space: FrictionSpace, row: FloatArray, a: int, count: int) -> None:
+    """Find what all unknowns do to an equation.
+
+    :param row: what forces x do to it, (N,)
+    :param a: number of the equation
+    :param count: number of unknowns
+    """
+    into, at = space.factor[a], space.at
+    for b in range(count):
+        i, size = at[b, 0], at[b, 1]
+        if size == 1:
+            into[b] = row[i]
+        else:
+            basis = space.basis[b]
+            total = row[i] * basis[0] + row[i + 1] * basis[1]
+            if size == 3:
+                total += row[i + 2] * basis[2]
+            into[b] = total
 
 
 @compiled
@@ -156,7 +242,7 @@ def apply(space: FrictionSpace, count: int) -> None:
     :param count: number of unknowns
     """
     x, state = space.x, space.state
-    contacts = len(space.slip)
+    contacts = space.sizes[CONTACTS]
     for c in range(contacts):
         if state[c] == OPEN:
             x[3 * c] = x[3 * c + 1] = x[3 * c + 2] = 0.0
@@ -184,10 +270,10 @@ def apply(space: FrictionSpace, count: int) -> None:
 
 @compiled
 def correct_states(space: FrictionSpace) -> None:
-    """Change the states that forces or velocities contradict."""
+    """Change the states that forces or velocities contradict, by more than rounding errors."""
     x, u, state = space.x, space.u, space.state
-    contacts = len(space.slip)
-    floor = space.report[FLOOR]
+    contacts = space.sizes[CONTACTS]
+    floor, changed = space.report[FLOOR], False
     for c in range(contacts):
         i = 3 * c
         if state[c] == OPEN:
@@ -197,23 +283,27 @@ def correct_states(space: FrictionSpace) -> None:
         if x[i] < 0.0:
             state[c] = OPEN
             x[i] = x[i + 1] = x[i + 2] = 0.0
+            changed = True
         elif state[c] == STICK:
             length = math.sqrt(x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
             if length > x[i]:
                 state[c] = SLIDE
+                changed = True
                 for r in range(2):
                     space.direction[c, r] = -x[i + 1 + r] / length
                     x[i + 1 + r] *= x[i] / length
         elif space.direction[c, 0] * u[i + 1] + space.direction[c, 1] * u[i + 2] < -floor:
             state[c] = STICK
-    for k in range(len(space.low)):
+    for k in range(space.sizes[ROWS]):
         i, b = 3 * contacts + k, contacts + k
         low, high = space.low[k], space.high[k]
         if state[b] == STICK:
             if x[i] < low or x[i] > high:
                 state[b] = OPEN
-                x[i] = low if x[i] < low else high
+                x[i] = clamp(x[i], low, high)
+                changed = True
         elif (x[i] > low and u[i] > floor) or (x[i] < high and u[i] < -floor):
             # Away from the bound that its velocity belongs to, or between both.
             state[b] = STICK
-    refresh(space)
+    if changed:
+        refresh(space)

@@ -14,13 +14,17 @@ import math
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
     clamp,
+    CONTACTS,
     FloatArray,
     FLOOR,
     FrictionSpace,
     IMMOVABLE,
     is_solved,
     OPEN,
+    push_contact,
+    push_row,
     residual,
+    ROWS,
     SLIDE,
     STICK,
     SWEEPS,
@@ -122,7 +126,7 @@ def sweep(space: FrictionSpace, q: FloatArray, new: FloatArray) -> bool:
     :param new: room, (3,)
     """
     A, x, u, state = space.A, space.x, space.u, space.state
-    contacts, n = len(space.slip), len(x)
+    contacts = space.sizes[CONTACTS]
     same = True
     for c in range(contacts):
         i = 3 * c
@@ -133,13 +137,10 @@ def sweep(space: FrictionSpace, q: FloatArray, new: FloatArray) -> bool:
         same = same and found == state[c]
         state[c] = found
         f, f_1, f_2 = new[0] - x[i], new[1] - x[i + 1], new[2] - x[i + 2]
-        if f != 0.0 or f_1 != 0.0 or f_2 != 0.0:
-            first, second, third = A[i], A[i + 1], A[i + 2]
-            for j in range(n):
-                u[j] += f * first[j] + f_1 * second[j] + f_2 * third[j]
+        push_contact(space, i, f, f_1, f_2)
         for r in range(3):
             x[i + r] = new[r]
-    for k in range(len(space.low)):
+    for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
         effect = A[i]
         if effect[i] <= IMMOVABLE:
@@ -148,10 +149,7 @@ def sweep(space: FrictionSpace, q: FloatArray, new: FloatArray) -> bool:
         found = STICK if space.low[k] < force < space.high[k] else OPEN
         same = same and found == state[contacts + k]
         state[contacts + k] = found
-        change = force - x[i]
-        if change != 0.0:
-            for j in range(n):
-                u[j] += change * effect[j]
+        push_row(space, i, force - x[i])
         x[i] = force
     return same
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from rbd_ros.constraints.solvers.dense import cholesky, solve_cholesky, solve_leading
+from rbd_ros.constraints.solvers.dense import factorise, solve_factorised, solve_leading
 
 
 def test_leading_part_of_a_system():
@@ -24,14 +24,27 @@ def test_unknowns_without_equation_are_zero():
     assert_allclose(x, [1.0, 0.0, 2.0])
 
 
-def test_cholesky_reads_the_lower_half():
+def test_factors_of_a_symmetric_matrix_from_its_upper_half():
     rng = np.random.default_rng(1)
     for n in (1, 4, 9):
         B = rng.normal(size=(n, n))
-        A, x = B @ B.T + np.eye(n), rng.normal(size=n)
-        expected = np.linalg.solve(A, x)
-        L = np.tril(A) + np.triu(np.full((n, n), 7.0), 1)
-        cholesky(L)
-        assert_allclose(np.tril(L), np.linalg.cholesky(A), rtol=1e-10, atol=1e-12)
-        solve_cholesky(L, x)
-        assert_allclose(x, expected, rtol=1e-9)
+        A, x = B @ B.T + np.eye(n), rng.normal(size=n + 1)
+        expected, last = np.linalg.solve(A, x[:n]), x[n]
+        F = np.full((n + 2, n + 3), 7.0)
+        F[:n, :n] = np.triu(A) + np.tril(F[:n, :n], -1)
+        factorise(F, n)
+        assert (F[n:] == 7.0).all() and (F[:, n:] == 7.0).all()
+        L = np.tril(F[:n, :n], -1) + np.eye(n)
+        D = np.diag(1.0 / np.diag(F)[:n])
+        assert_allclose(L @ D @ L.T, A, rtol=1e-10, atol=1e-12)
+        assert_allclose(np.triu(F[:n, :n], 1), np.triu(D @ L.T, 1), rtol=1e-10, atol=1e-12)
+        solve_factorised(F, x, n)
+        assert_allclose(x[:n], expected, rtol=1e-9)
+        assert x[n] == last
+
+
+def test_a_pivot_of_zero_divides_nothing():
+    A, x = np.zeros((2, 2)), np.array([1e-200, 0.0])
+    factorise(A, 2)
+    solve_factorised(A, x, 2)
+    assert np.isfinite(x).all()

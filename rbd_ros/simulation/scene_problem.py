@@ -1,0 +1,372 @@
+"""From contacts to one frictional problem for each island of bodies that touch each other.
+
+An impulse lambda at a contact changes velocities by H^-1 J^T lambda. With H = L^T D L of the robot
+(book 6.5) and the inertias of the objects, the Delassus matrix of contacts is G = Y Y^T, Y being
+the contacts' Jacobian times L^-1 D^-1/2: symmetric and positive-semidefinite to the bit. With
+kinematic loops, Y is the Jacobian in velocities that keep them closed and are orthonormal under H.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.collision.scene_contacts import SceneContacts
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.detection import point_rate
+from rbd_ros.simulation.linear import add_scaled, clear, copy, dot, to_momentum_units, to_velocity
+from rbd_ros.simulation.loop_directions import RANK
+from rbd_ros.simulation.plant import Plant, Tree
+from rbd_ros.simulation.scene_state import Objects, ScenePlant, SceneWork
+from rbd_ros.simulation.workspace import Problem
+
+#: Kinds of rows of joints.
+LOWER_LIMIT, UPPER_LIMIT, FRICTION = 0, 1, 2
+
+
+@compiled
+def node_of(plant: ScenePlant, carrier: int) -> int:
+    """Return what a carrier belongs to: -1 for the world, 0 the robot, from 1 on the objects."""
+    if carrier == 0:
+        return -1
+    return 0 if carrier < plant.first_object else carrier - plant.first_object + 1
+
+
+@compiled
+def find_jacobians(
+    plant: Plant, columns: FloatArray, contacts: SceneContacts, count: int, work: SceneWork
+) -> bool:
+    """Find Jacobians of contacts, those of objects with their responses.
+
+    :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
+    :param count: number of contacts
+    :return: whether the robot is at any of them
+    """
+    scene, robot = plant.scene, False
+    for c in range(count):
+        J, position, frame = work.jacobian[c], contacts.position[c], contacts.frame[c]
+        for r in range(3):
+            clear(J[r])
+        for side in range(2):
+            carrier = contacts.carrier[c, side]
+            node = node_of(scene, carrier)
+            sign = -1.0 if side == 0 else 1.0
+            if node == 0:
+                robot = True
+                add_jacobian(plant.tree, columns, carrier, sign, position, frame, J)
+            elif node > 0:
+                find_lever(
+                    scene,
+                    work,
+                    node - 1,
+                    sign,
+                    position,
+                    frame,
+                    work.lever[c, side],
+                    work.lever_response[c, side],
+                )
+    return robot
+
+
+@compiled
+def add_jacobian(
+    tree: Tree,
+    columns: FloatArray,
+    body: int,
+    sign: float,
+    point: FloatArray,
+    frame: FloatArray,
+    J: FloatArray,
+) -> None:
+    """Add the Jacobian of the velocity of a point of the robot along normal and tangents.
+
+    :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
+    :param body: number of the body
+    :param sign: 1, or -1 to subtract it
+    :param point: the point in base coordinates, (3,) [m]
+    :param frame: normal and tangents, (3, 3)
+    :param J: the sum, (3, nv)
+    """
+    for at in range(tree.support_first[body], tree.support_first[body + 1]):
+        k = tree.support[at]
+        for r in range(3):
+            rate = point_rate(columns[k], point, frame[r])
+            J[r, tree.dof_index[k]] += sign * tree.dof_ratio[k] * rate
+
+
+@compiled
+def find_lever(
+    plant: ScenePlant,
+    work: SceneWork,
+    o: int,
+    sign: float,
+    point: FloatArray,
+    frame: FloatArray,
+    lever: FloatArray,
+    response: FloatArray,
+) -> None:
+    """Find the Jacobian of an object at a contact, and what impulses there do to the object.
+
+    :param o: number of the object
+    :param sign: 1, or -1 if it is the first of the two
+    :param point: the contact point, (3,) [m]
+    :param frame: normal and tangents, (3, 3)
+    :param lever: velocity per angular and linear velocity; a result, (3, 6)
+    :param response: change of these velocities per impulse; a result, (3, 6)
+    """
+    centre, bodies = plant.bodies.centre[o], plant.bodies
+    pose = work.room.pose[plant.first_object + o]
+    for r in range(3):
+        for s in range(3):
+            t, u = (s + 1) % 3, (s + 2) % 3
+            # Arm from the centre of mass, which lies at R c from the origin of the object.
+            arm_t = (
+                point[t]
+                - pose[9 + t]
+                - (
+                    pose[3 * t] * centre[0]
+                    + pose[3 * t + 1] * centre[1]
+                    + pose[3 * t + 2] * centre[2]
+                )
+            )
+            arm_u = (
+                point[u]
+                - pose[9 + u]
+                - (
+                    pose[3 * u] * centre[0]
+                    + pose[3 * u + 1] * centre[1]
+                    + pose[3 * u + 2] * centre[2]
+                )
+            )
+            lever[r, s] = sign * (arm_t * frame[r, u] - arm_u * frame[r, t])
+            lever[r, 3 + s] = sign * frame[r, s]
+        for s in range(3):
+            response[r, s] = dot3(work.mobility[o, s], lever[r])
+            response[r, 3 + s] = lever[r, 3 + s] / bodies.mass[o]
+
+
+@compiled
+def dot3(a: FloatArray, b: FloatArray) -> float:
+    """Scalar product of the first three components."""
+    product: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return product
+
+
+@compiled
+def half_response(plant: Plant, problem: Problem, J: FloatArray, y: FloatArray) -> None:
+    """Find a row of Y; see the beginning of this file.
+
+    :param J: row of a Jacobian, (nv,)
+    :param y: the result, (nv,)
+    """
+    if plant.has_loops:
+        loops, n = problem.loops, len(y)
+        clear(y)
+        for k in range(n - loops.counts[RANK]):
+            y[k] = dot(loops.basis[k], J)
+    else:
+        tree = plant.tree
+        copy(J, y)
+        to_momentum_units(problem.factor, tree.row_first, tree.row_index, y)
+
+
+@compiled
+def full_response(plant: Plant, problem: Problem, y: FloatArray, v: FloatArray) -> None:
+    """Find the velocity that belongs to a sum of rows of Y.
+
+    :param y: the sum; destroyed, (nv,)
+    :param v: the result, (nv,)
+    """
+    if plant.has_loops:
+        loops, n = problem.loops, len(y)
+        clear(v)
+        for k in range(n - loops.counts[RANK]):
+            add_scaled(y[k], loops.basis[k], v)
+    else:
+        tree = plant.tree
+        to_velocity(problem.factor, tree.row_first, tree.row_index, y)
+        copy(y, v)
+
+
+@compiled
+def find_islands(plant: ScenePlant, contacts: SceneContacts, count: int, work: SceneWork) -> None:
+    """Label robot and objects such that those which touch each other have the same label.
+
+    :param count: number of contacts
+    """
+    label = work.label
+    for k in range(len(label)):
+        label[k] = k
+    for c in range(count):
+        a = node_of(plant, contacts.carrier[c, 0])
+        b = node_of(plant, contacts.carrier[c, 1])
+        if a >= 0 and b >= 0:
+            one, other = root(work, a), root(work, b)
+            # The smaller number leads, so that labels do not depend on the order of contacts.
+            label[max(one, other)] = min(one, other)
+    for k in range(len(label)):
+        label[k] = root(work, k)
+
+
+@compiled
+def root(work: SceneWork, node: int) -> int:
+    """Return the leading node of an island so far."""
+    label, at = work.label, node
+    for _ in range(len(label)):
+        if label[at] == at:
+            break
+        label[at] = label[label[at]]
+        at = label[at]
+    return at
+
+
+@compiled
+def list_contacts(
+    plant: ScenePlant, contacts: SceneContacts, count: int, island: int, work: SceneWork
+) -> int:
+    """List the contacts of an island in `listed`; returns their number.
+
+    :param count: number of all contacts
+    :param island: label
+    """
+    found = 0
+    for c in range(count):
+        a = node_of(plant, contacts.carrier[c, 0])
+        node = a if a >= 0 else node_of(plant, contacts.carrier[c, 1])
+        if work.label[node] == island:
+            work.listed[found] = c
+            found += 1
+    return found
+
+
+@compiled
+def assemble_matrix(
+    plant: Plant, contacts: SceneContacts, n: int, m: int, work: SceneWork
+) -> None:
+    """Find the Delassus matrix of the listed contacts, and of the rows of joints after them.
+
+    :param n: number of contacts
+    :param m: number of rows of joints
+    """
+    scene, G = plant.scene, work.matrix
+    for a in range(n):
+        c = work.listed[a]
+        for b in range(a + 1):
+            d = work.listed[b]
+            for r in range(3):
+                for s in range(3):
+                    G[3 * a + r, 3 * b + s] = 0.0
+            if plant.has_robot:
+                if at_robot(scene, contacts, c) and at_robot(scene, contacts, d):
+                    for r in range(3):
+                        for s in range(3):
+                            G[3 * a + r, 3 * b + s] = dot(work.response[c, r], work.response[d, s])
+            for i in range(2):
+                # All carriers after those of the robot are objects.
+                carrier = contacts.carrier[c, i]
+                if carrier < scene.first_object:
+                    continue
+                for j in range(2):
+                    if contacts.carrier[d, j] == carrier:
+                        for r in range(3):
+                            for s in range(3):
+                                G[3 * a + r, 3 * b + s] += dot(
+                                    work.lever[c, i, r], work.lever_response[d, j, s]
+                                )
+    if plant.has_robot:
+        for k in range(m):
+            y = work.row_response[k]
+            for b in range(n):
+                d = work.listed[b]
+                for s in range(3):
+                    G[3 * n + k, 3 * b + s] = 0.0
+                    if at_robot(scene, contacts, d):
+                        G[3 * n + k, 3 * b + s] = dot(y, work.response[d, s])
+            for j in range(k + 1):
+                G[3 * n + k, 3 * n + j] = dot(y, work.row_response[j])
+    for i in range(3 * n + m):
+        for j in range(i):
+            G[j, i] = G[i, j]
+
+
+@compiled
+def at_robot(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
+    """Return whether the robot is at a contact."""
+    first, second = contacts.carrier[c, 0], contacts.carrier[c, 1]
+    near: bool = 0 < first < plant.first_object or 0 < second < plant.first_object
+    return near
+
+
+@compiled
+def contact_velocity(
+    plant: ScenePlant,
+    contacts: SceneContacts,
+    objects: Objects,
+    v: FloatArray,
+    c: int,
+    r: int,
+    work: SceneWork,
+) -> float:
+    """Velocity of the second body relative to the first at a contact, along one direction [m/s].
+
+    :param v: velocity of the joints, (nv,)
+    :param c: number of the contact
+    :param r: 0 for the normal, 1 and 2 for tangents
+    """
+    rate = 0.0
+    if at_robot(plant, contacts, c):
+        rate = dot(work.jacobian[c, r], v)
+    for side in range(2):
+        o = contacts.carrier[c, side] - plant.first_object
+        if o >= 0:
+            lever = work.lever[c, side, r]
+            for s in range(3):
+                rate += lever[s] * work.turning[o, s] + lever[3 + s] * objects.velocity[o, s]
+    return rate
+
+
+@compiled
+def scale_problem(
+    plant: ScenePlant, contacts: SceneContacts, n: int, m: int, work: SceneWork
+) -> float:
+    """Enter the problem of `matrix` and `free` into `space`, scaled; see friction_space.py.
+
+    :param n: number of contacts
+    :param m: number of rows of joints
+    :return: unit of the velocities
+    """
+    G, scale, space = work.matrix, work.scale, work.space
+    surface = plant.table.surface
+    size, most = 3 * n + m, 0.0
+    for a in range(n):
+        p = contacts.pair[work.listed[a]]
+        block = G[3 * a, 3 * a]
+        for r in range(2):
+            mu = surface[p, r]
+            scale[3 * a + 1 + r] = mu
+            block = max(block, mu * mu * G[3 * a + 1 + r, 3 * a + 1 + r])
+        scale[3 * a] = block
+        most = max(most, block)
+    for k in range(3 * n, size):
+        scale[k] = G[k, k]
+        most = max(most, G[k, k])
+    if not most > 0.0:
+        most = 1.0
+    unit = 0.0
+    for a in range(n):
+        block = scale[3 * a]
+        part = 1.0 / math.sqrt(block if block > 1e-24 * most else most)
+        scale[3 * a] = part
+        scale[3 * a + 1] *= part
+        scale[3 * a + 2] *= part
+    for k in range(3 * n, size):
+        scale[k] = 1.0 / math.sqrt(scale[k] if scale[k] > 1e-24 * most else most)
+    for i in range(size):
+        unit = max(unit, abs(scale[i] * work.free[i]))
+    if not unit > 0.0:
+        unit = 1.0
+    for i in range(size):
+        for j in range(size):
+            space.A[i, j] = G[i, j] * scale[i] * scale[j]
+        space.b[i] = work.free[i] * scale[i] / unit
+    return unit
