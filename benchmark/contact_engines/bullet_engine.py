@@ -219,6 +219,19 @@ class BulletWorld:
             speed = np.concatenate([angular, linear])
         return base, speed, q, v
 
+    def watch(self) -> None:
+        """Keep where everything is: contacts are told as they were before the step."""
+        self.before = {link: self._centre(link) for link in self.names}
+
+    def _centre(self, link: Tuple[int, int]) -> np.ndarray:
+        """Centre of mass of a body or link."""
+        bullet, client = self.bullet, self.client
+        if link[1] < 0:
+            return np.array(
+                bullet.getBasePositionAndOrientation(link[0], physicsClientId=client)[0]
+            )
+        return np.array(bullet.getLinkState(*link, physicsClientId=client)[0])
+
     def touches(self) -> Optional[List[Touch]]:
         """Contacts of the step before."""
         bullet, client = self.bullet, self.client
@@ -234,19 +247,18 @@ class BulletWorld:
             )
             velocity = self._velocity(second, on_second) - self._velocity(first, on_first)
             names = self.names[first], self.names[second]
-            found.append(Touch(*names, on_second, -normal, force, velocity))
+            found.append(Touch(*names, on_second, -normal, force, velocity, contact[8]))
         return found
 
     def _velocity(self, link: Tuple[int, int], point: np.ndarray) -> np.ndarray:
         """Velocity of a point of a body or link."""
         bullet, client = self.bullet, self.client
         if link[1] < 0:
-            place, _ = bullet.getBasePositionAndOrientation(link[0], physicsClientId=client)
             linear, angular = bullet.getBaseVelocity(link[0], physicsClientId=client)
         else:
             state = bullet.getLinkState(*link, computeLinkVelocity=1, physicsClientId=client)
-            place, linear, angular = state[0], state[6], state[7]
-        return np.array(linear) + np.cross(angular, point - place)
+            linear, angular = state[6:8]
+        return np.array(linear) + np.cross(angular, point - self.before[link])
 
 
 ENGINES = [

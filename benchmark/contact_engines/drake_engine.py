@@ -42,7 +42,7 @@ class DrakeWorld:
         self.plant = plant
         plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, -scene.gravity])
         # Drake takes the harmonic mean of two surfaces.
-        self.friction = surfaces(scene, lambda mu: 1.0 / mu, lambda part: 1.0 / part)
+        self.friction = surfaces(scene, lambda mu: 1.0 / mu, lambda part: 1.0 / part, 0.01)
         if scene.machine is not None:
             self._machine()
         self.of = {body.name: self._add(body) for body in scene.bodies}
@@ -195,6 +195,9 @@ class DrakeWorld:
             base, speed = np.concatenate([places[0], turns[0]]), speeds[0]
         q, v = self.plant.GetPositions(self.context), self.plant.GetVelocities(self.context)
         return base, speed, q[self.joint_q], v[self.joint_v]
+
+    def watch(self) -> None:
+        """Nothing to keep: contacts are told with all that belongs to them."""
 
     def touches(self) -> Optional[List[Touch]]:
         """Contact points, and the sums of pressure fields, which have no one velocity."""

@@ -36,6 +36,9 @@ class World(Protocol):
     def machine(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Base (7,), its velocity (6,), joint positions and velocities of the machine."""
 
+    def watch(self) -> None:
+        """Be told that contacts of the next step, a single one, will be asked for."""
+
     def touches(self) -> Optional[List[Touch]]:
         """Contacts of the step before; None if the engine does not tell them."""
 
@@ -128,13 +131,19 @@ def record(
         if scene.torque is not None:
             _, _, q, v = world.machine()
             world.drive(scene.torque(now, q, v))
-        begin = time.thread_time()
-        world.step(steps)
-        spent += time.thread_time() - begin
+        watched = (k + steps) % look == 0 or k + steps == count
+        # Contacts are those of one step, whose beginning some engines must have seen.
+        for part in (steps - 1, 1) if watched else (steps,):
+            if watched and part == 1:
+                world.watch()
+            if part:
+                begin = time.thread_time()
+                world.step(part)
+                spent += time.thread_time() - begin
         k += steps
         if spent > budget:
             raise TooSlow(spent, k)
-        if (k % look == 0 or k == count) and (found := world.touches()) is not None:
+        if watched and (found := world.touches()) is not None:
             touches.append((k * timestep, found))
     samples.append(_sample(scene, world, count * timestep))
     arrays = (np.array(column) for column in zip(*samples))

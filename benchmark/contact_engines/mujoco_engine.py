@@ -178,6 +178,9 @@ class MujocoWorld:
             speed = np.concatenate([rotation(base[3:]) @ found[3:], found[:3]])
         return base, speed, q[self.joint_q], v[self.joint_v]
 
+    def watch(self) -> None:
+        """Nothing to keep: contacts are told with all that belongs to them."""
+
     def touches(self) -> List[Touch]:
         """Contacts of the step before, at whose beginning they are found."""
         mujoco, model, data = self.mujoco, self.model, self.data
@@ -197,7 +200,14 @@ class MujocoWorld:
             ]
             velocity = (jacobians[1] - jacobians[0]) @ data.qvel
             found.append(
-                Touch(*names, contact.pos.copy(), frame[0].copy(), frame.T @ force[:3], velocity)
+                Touch(
+                    *names,
+                    contact.pos.copy(),
+                    frame[0].copy(),
+                    frame.T @ force[:3],
+                    velocity,
+                    contact.dist,
+                )
             )
         return found
 

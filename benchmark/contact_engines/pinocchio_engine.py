@@ -196,6 +196,7 @@ class PinocchioWorld:
                     point.frame[0],
                     point.frame.T @ part / h,
                     point.frame.T @ velocity,
+                    point.gap,
                 )
                 for point, part, velocity in zip(points, impulse.reshape(-1, 3), after)
             ]
@@ -310,6 +311,9 @@ class PinocchioWorld:
             angle = np.arctan2(self.q[self.joint_q + self.round], q)
             q = np.where(self.round, angle, q)
         return base, speed, q, self.v[self.joint_v]
+
+    def watch(self) -> None:
+        """Nothing to keep: contacts are told with all that belongs to them."""
 
     def touches(self) -> Optional[List[Touch]]:
         """Contacts of the step before."""

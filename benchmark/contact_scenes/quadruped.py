@@ -98,7 +98,7 @@ def momentum_scene(urdf: str) -> Scene:
             Error('mean square of the angular momentum error [(N m s)²]', angular_error, 1e-9),
         ),
         gravity=0.0,
-        machine=Machine(urdf, True, (0.0, 0.0, 2.0), STANCE),
+        machine=Machine(urdf, True, (0.0, 0.0, 2.0), STANCE, gravity=0.0),
         every=0.005,
         flight=True,
     )

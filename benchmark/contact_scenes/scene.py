@@ -121,6 +121,7 @@ class Machine:
     :param position: of the root link [m]
     :param joints: positions at the start by name; the others are zero
     :param touches: whether it touches bodies; it never touches itself
+    :param gravity: that of its scene [m/s^2]
     """
 
     urdf: str
@@ -128,11 +129,13 @@ class Machine:
     position: Tuple[float, float, float] = (0.0, 0.0, 0.0)
     joints: Mapping[str, float] = field(default_factory=dict)
     touches: bool = True
+    gravity: float = GRAVITY
 
     @cached_property
     def robot(self) -> Robot:
         """The model, which gives the order of the joints and the energy of a state."""
-        return Robot.from_urdf(self.urdf, floating_base=self.floating)
+        down = (0.0, 0.0, 0.0 - self.gravity)
+        return Robot.from_urdf(self.urdf, floating_base=self.floating, gravity=down)
 
     @cached_property
     def names(self) -> Tuple[str, ...]:
@@ -170,6 +173,7 @@ class Touch:
     :param force: on the second, mean over the step, world axes [N]
     :param velocity: of the second relative to the first at the end of the step [m/s]; NaN if it
         is not known
+    :param gap: at the beginning of the step, negative for penetration [m]
     """
 
     first: str
@@ -178,6 +182,7 @@ class Touch:
     normal: np.ndarray
     force: np.ndarray
     velocity: np.ndarray
+    gap: float = 0.0
 
 
 @dataclass
@@ -290,7 +295,8 @@ class Scene:
 class Residuals:
     """How far contacts are from Signorini's and Coulomb's law, as ContactBench defines it.
 
-    Velocities by impulses [J], maxima over contacts and samples.
+    Velocities by impulses [J], maxima over contacts and samples. Where there was a gap, the velocity
+    that closes it within the step counts as none.
 
     :param signorini: |v_n lambda_n|
     :param conic: |v . lambda|, which is not zero where a contact slides
@@ -313,7 +319,8 @@ def residuals(scene: Scene, trajectory: Trajectory) -> Optional[Residuals]:
     worst = np.zeros(3)
     for touch in every:
         mu = scene.friction_of(touch.first, touch.second)
-        n, v = touch.normal, touch.velocity
+        n = touch.normal
+        v = touch.velocity + max(0.0, touch.gap) / trajectory.timestep * n
         impulse = touch.force * trajectory.timestep
         v_n = n @ v
         slip = np.linalg.norm(v - v_n * n)
@@ -362,7 +369,7 @@ def energy(scene: Scene, trajectory: Trajectory) -> np.ndarray:
     if machine is not None:
         robot = machine.robot
         parts = robot.energy(*machine.states(trajectory))
-        total += parts.kinetic + parts.potential * scene.gravity / GRAVITY
+        total += parts.kinetic + parts.potential
     return total
 
 
