@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 import math
+import multiprocessing
 import time
 from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Tuple
 
@@ -95,9 +96,11 @@ class Result:
     skipped: str = ''
 
     def as_dict(self) -> Dict[str, Any]:
-        """For JSON."""
+        """For JSON, which has no NaN: None."""
         found = None if self.residuals is None else vars(self.residuals)
-        return {**vars(self), 'residuals': found}
+        errors = [error if math.isfinite(error) else None for error in self.errors]
+        step = self.step if math.isfinite(self.step) else None
+        return {**vars(self), 'residuals': found, 'errors': errors, 'step': step}
 
 
 class TooSlow(Exception):
@@ -170,7 +173,7 @@ def measure(
     try:
         world = engine.start(scene, timestep)
         trajectory, spent = record(scene, world, timestep, duration, budget)
-    except NotPossible as reason:
+    except (NotPossible, FloatingPointError) as reason:
         result.skipped = str(reason)
         return result
     except TooSlow as stopped:
@@ -186,3 +189,27 @@ def measure(
         )
         result.residuals = residuals(scene, trajectory)
     return result
+
+
+def isolated(
+    scene: Scene, engine: Engine, timestep: float, quick: bool, budget: float = math.inf
+) -> Result:
+    """Run a scene in an engine as `measure` does, in a process of its own, which may crash."""
+    context = multiprocessing.get_context('fork')
+    receiver, sender = context.Pipe(duplex=False)
+
+    def run() -> None:
+        sender.send(measure(scene, engine, timestep, quick, budget))
+
+    process = context.Process(target=run)
+    process.start()
+    sender.close()
+    try:
+        return receiver.recv()
+    except EOFError:
+        process.join()
+        died = f'its process died with exit code {process.exitcode}'
+        return Result(scene.name, engine.name, engine.variant, timestep, skipped=died)
+    finally:
+        process.join()
+        receiver.close()
