@@ -53,7 +53,7 @@ class Engine:
     :param start: makes a world; raises NotPossible for scenes that it has no means for
     :param settings: what differs from its defaults, for people
     :param variant: another way to take steps, which has a row of its own for scenes about it:
-        'rk4' for those of `flight`, 'events' for elastic ones
+        'rk4' for those of `flight`
     """
 
     name: str
@@ -73,7 +73,7 @@ class Engine:
 
     def suits(self, scene: Scene) -> bool:
         """Whether a scene has a row for it."""
-        return {'': True, 'rk4': scene.flight, 'events': scene.elastic}[self.variant]
+        return {'': True, 'rk4': scene.flight}[self.variant]
 
 
 @dataclass

@@ -90,7 +90,7 @@ BOUNCING = Scene(
     ),
     duration=20.0,
     quick=2.0,
-    errors=(Error('mean square of the energy error [J²]', energy_error),),
+    errors=(Error('mean square of the energy error [J²]', energy_error, best=True),),
     restitution=1.0,
     every=0.005,
 )
@@ -123,7 +123,7 @@ SETTLING = Scene(
     (GROUND, *_cube_of_balls(0.101)),
     duration=10.0,
     quick=0.1,
-    errors=(Error('mean sum of squared penetrations [m²]', overlap),),
+    errors=(Error('mean sum of squared penetrations [m²]', overlap, best=True),),
     every=0.01,
 )
 ELASTIC = Scene(
@@ -132,7 +132,7 @@ ELASTIC = Scene(
     (GROUND, *_cube_of_balls(1.101)),
     duration=10.0,
     quick=0.1,
-    errors=(Error('mean square of the energy error [J²]', energy_error),),
+    errors=(Error('mean square of the energy error [J²]', energy_error, best=True),),
     restitution=1.0,
     every=0.01,
 )

@@ -224,11 +224,13 @@ class Error:
     :param what: what it is, with its unit
     :param of: computes it from a trajectory; NaN where it cannot be
     :param goal: what was promised of ours at 1 ms; None for nothing
+    :param best: whether ours is to be no larger than that of any other engine
     """
 
     what: str
     of: Callable[[Scene, Trajectory], float]
     goal: Optional[float] = None
+    best: bool = False
 
 
 @dataclass(frozen=True)
