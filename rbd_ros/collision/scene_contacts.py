@@ -17,6 +17,10 @@ from rbd_ros.compiler.loops import compiled, floats, integers, vector
 #: [m]. One too many costs three rows of the solver, one too few a step of penetration.
 MARGIN = 2e-4
 
+#: By how much more than that pairs may be apart and still be listed as near ones [m], and in how
+#: many steps the fastest shape goes that far at least.
+SKIN, STEPS_OF_SKIN = 0.02, 20.0
+
 #: Places in a row of `Scene.surface`.
 ALONG, ACROSS, RESTITUTION, TORSIONAL, ROLLING = 0, 1, 2, 3, 4
 
@@ -75,6 +79,11 @@ class SceneRoom(NamedTuple):
     :param velocity: spatial velocity of each carrier in world coordinates [rad/s, m/s]
     :param shape_pose: rotation and position of each shape
     :param shape_speed: maximum speed of any point of the shape's bounding sphere [m/s]
+    :param near: numbers of the pairs that are near each other
+    :param listed: one more than there are of them; 0: they are not known
+    :param slack: how far shapes may still move towards each other before others come near [m]
+    :param apart: how far the shapes of a pair may still move before they must be looked at [m]
+    :param shifted: how far shapes were moved besides what their velocities say [m]
     :param found: contacts of one pair
     """
 
@@ -82,6 +91,11 @@ class SceneRoom(NamedTuple):
     velocity: FloatArray = floats('carriers', 6)
     shape_pose: FloatArray = floats('shapes', 12)
     shape_speed: FloatArray = floats('shapes')
+    near: IntArray = integers('pairs')
+    listed: IntArray = integers(1)
+    slack: FloatArray = floats(1)
+    apart: FloatArray = floats('pairs')
+    shifted: FloatArray = floats(1)
     found: FoundPoints = FoundPoints  # type: ignore[assignment]
 
 
@@ -136,6 +150,34 @@ def are_apart(scene: SceneTable, room: SceneRoom, a: int, b: int, margin: float)
 
 
 @compiled
+def list_near_pairs(scene: SceneTable, room: SceneRoom, timestep: float) -> None:
+    """List the pairs of which contacts must be looked for, if others may have come near.
+
+    As neighbour lists of molecular dynamics (Verlet 1967): what is not listed is so far away that
+    it cannot touch before shapes have moved by the slack. Lists change nothing of what is found.
+
+    :param timestep: h [s]
+    """
+    fastest = 0.0
+    for g in range(len(scene.kind)):
+        fastest = max(fastest, room.shape_speed[g])
+    # Two shapes, each of which moves by h v, and three times as far counts as near.
+    way = 2.0 * (timestep * fastest + room.shifted[0])
+    if room.listed[0] > 0 and room.slack[0] >= 2.5 * way:
+        room.slack[0] -= way
+        return
+    skin, count = max(SKIN, STEPS_OF_SKIN * way), 0
+    for p in range(len(scene.pair)):
+        if not are_apart(scene, room, scene.pair[p, 0], scene.pair[p, 1], MARGIN + skin):
+            room.near[count] = p
+            room.apart[p] = 0.0
+            count += 1
+    # One more than there are: zero says that nothing is known.
+    room.listed[0] = count + 1
+    room.slack[0] = skin - way
+
+
+@compiled
 def set_frame(frame: FloatArray, along: FloatArray) -> None:
     """Find two tangents for a normal.
 
@@ -187,6 +229,31 @@ def approach(room: SceneRoom, a: int, b: int, position: FloatArray, normal: Floa
 
 
 @compiled
+def distance_within(scene: SceneTable, room: SceneRoom, a: int, b: int, most: float) -> float:
+    """Distance of two shapes if it is less than a bound, else the bound [m].
+
+    :param a: one shape
+    :param b: the other one
+    :param most: the bound [m]
+    """
+    points = find_contacts(
+        scene.kind[a],
+        scene.size[a],
+        room.shape_pose[a],
+        scene.kind[b],
+        scene.size[b],
+        room.shape_pose[b],
+        most,
+        True,
+        room.found,
+    )
+    distance = most
+    for k in range(points):
+        distance = min(distance, room.found.gap[k])
+    return distance
+
+
+@compiled
 def find_scene_contacts(
     scene: SceneTable, room: SceneRoom, timestep: float, contacts: SceneContacts
 ) -> Tuple[int, int]:
@@ -199,13 +266,18 @@ def find_scene_contacts(
     :return: how many were found, and how many more had no room
     """
     place_shapes(scene, room)
+    list_near_pairs(scene, room, timestep)
     found, count, dropped = room.found, 0, 0
     along = vector(3)
-    for p in range(len(scene.pair)):
+    for at in range(room.listed[0] - 1):
+        p = room.near[at]
         a, b = scene.pair[p, 0], scene.pair[p, 1]
-        margin = MARGIN + 1.5 * timestep * (room.shape_speed[a] + room.shape_speed[b])
-        if are_apart(scene, room, a, b, margin):
+        way = timestep * (room.shape_speed[a] + room.shape_speed[b]) + 2.0 * room.shifted[0]
+        left = room.apart[p] - way
+        if left > 1.5 * way:
+            room.apart[p] = left
             continue
+        margin = MARGIN + 1.5 * way
         points = find_contacts(
             scene.kind[a],
             scene.size[a],
@@ -217,6 +289,10 @@ def find_scene_contacts(
             False,
             found,
         )
+        if points == 0:
+            room.apart[p] = distance_within(scene, room, a, b, SKIN) - MARGIN
+            continue
+        room.apart[p] = 0.0
         for k in range(points):
             if count == len(contacts.gap):
                 dropped += 1
@@ -241,4 +317,5 @@ def find_scene_contacts(
             contacts.carrier[count, 0], contacts.carrier[count, 1] = first, second
             contacts.gap[count] = found.gap[k]
             count += 1
+    room.shifted[0] = 0.0
     return count, dropped

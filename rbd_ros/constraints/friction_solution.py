@@ -22,8 +22,8 @@ from rbd_ros.constraints.lcp import infeasibility
 from rbd_ros.constraints.problem import NotSolvedError
 from rbd_ros.constraints.solvers.friction import solve_space
 
-#: Solvers: sweeps, then Newton's method, then ADMM that Newton's method finishes, each only as far
-#: as needed; sweeps alone; ADMM alone.
+#: Solvers: sweeps, then Newton's method, then an interior-point method and ADMM that Newton's
+#: method finishes, each only as far as needed; sweeps alone; ADMM alone.
 FRICTION_SOLVERS = ('combined', 'sweeps', 'admm')
 
 

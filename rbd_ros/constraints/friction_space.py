@@ -36,6 +36,9 @@ RESIDUAL, FLOOR, BEST, SWEEPS, NEWTON_STEPS, ADMM_STEPS, TOLERANCE = 0, 1, 2, 3,
 #: A diagonal element smaller than this part of the block's largest is a rounding error.
 IMMOVABLE = 1e-14
 
+#: Largest residual that rounding errors excuse: forces without bound solve nothing.
+COARSEST = 1e-7
+
 #: Unit of rounding.
 EPSILON = 2.220446049250313e-16
 
@@ -59,7 +62,8 @@ class FrictionSpace(NamedTuple):
     :param factor: matrix that ADMM factorises, or the Jacobian of Newton's method
     :param z: forces that ADMM has projected
     :param y: velocities that belong to them
-    :param shift: De Saxce's term of each contact, as ADMM takes it
+    :param shift: De Saxce's term of each contact, as ADMM and the interior-point method take it
+    :param upper: velocities of rows that belong to their upper bounds
     :param step: right-hand side, then solution
     :param unknown: contact or row, and which part of it, for each unknown of Newton's method
     :param at: first row of A that an unknown is made of, and how many; the same of its equation
@@ -85,6 +89,7 @@ class FrictionSpace(NamedTuple):
     z: FloatArray = floats('N')
     y: FloatArray = floats('N')
     shift: FloatArray = floats('n')
+    upper: FloatArray = floats('m')
     step: FloatArray = floats('N')
     unknown: IntArray = integers('N', 2)
     at: IntArray = integers('N', 4)
@@ -146,7 +151,7 @@ def find_floor(space: FrictionSpace) -> None:
         for j in range(n):
             size += abs(row[j] * x[j])
         largest = max(largest, size)
-    space.report[FLOOR] = 4.0 * EPSILON * largest
+    space.report[FLOOR] = 8.0 * EPSILON * largest
 
 
 @compiled
@@ -221,7 +226,7 @@ def is_small(space: FrictionSpace, worst: float) -> bool:
     if worst <= report[TOLERANCE]:
         return True
     find_floor(space)
-    small: bool = worst <= report[FLOOR]
+    small: bool = worst <= min(report[FLOOR], COARSEST)
     return small
 
 
@@ -241,8 +246,8 @@ def project(x: FloatArray, i: int) -> None:
 
 
 @compiled
-def scale_space(space: FrictionSpace, friction: FloatArray) -> None:
-    """Scale a problem where it lies.
+def scale_space(space: FrictionSpace, friction: FloatArray) -> float:
+    """Scale a problem where it lies; returns U, force times velocity are U^2 x u.
 
     Before, A and b are those of velocities and forces, compliance included, x, low and high are
     forces. Afterwards all are scaled; forces are `scale` times x (`unscale_forces`).
@@ -286,6 +291,7 @@ def scale_space(space: FrictionSpace, friction: FloatArray) -> None:
     for k in range(space.sizes[ROWS]):
         space.low[k] /= scale[3 * contacts + k]
         space.high[k] /= scale[3 * contacts + k]
+    return unit
 
 
 @compiled

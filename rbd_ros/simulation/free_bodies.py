@@ -10,7 +10,10 @@ import math
 
 from rbd_ros.compiler.loops import compiled, matrix, vector
 from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.detection import point_in_base
+from rbd_ros.simulation.linear import clear
 from rbd_ros.simulation.scene_state import FreeBodies, Objects, ScenePlant, SceneWork
+from rbd_ros.simulation.state import ExternalForces
 
 
 @compiled
@@ -110,6 +113,30 @@ def place_objects(plant: ScenePlant, objects: Objects, work: SceneWork) -> None:
 
 
 @compiled
+def find_wrenches(
+    plant: ScenePlant, external_forces: ExternalForces, objects: Objects, work: SceneWork
+) -> None:
+    """Find what external forces do to the objects."""
+    point, use = vector(3), external_forces.use
+    for o in range(len(objects.position)):
+        clear(work.wrench[o])
+    for w in range(len(use)):
+        o = use[w, 0] - plant.first_object
+        if use[w, 2] == 0 or o < 0:
+            continue
+        moment, force, into = external_forces.moment[w], external_forces.force[w], work.wrench[o]
+        clear(point)
+        if use[w, 1] == 1:
+            point_in_base(work.room.pose[use[w, 0]], external_forces.point[w], point)
+        for r in range(3):
+            point[r] -= objects.position[o, r]
+        for r in range(3):
+            s, t = (r + 1) % 3, (r + 2) % 3
+            into[r] += moment[r] + point[s] * force[t] - point[t] * force[s]
+            into[3 + r] += force[r]
+
+
+@compiled
 def accelerate_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float) -> None:
     """Change velocities and angular momenta by gravity and outside forces.
 
@@ -119,8 +146,8 @@ def accelerate_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h:
         work.touched[o] = 0
         for r in range(3):
             work.start_velocity[o, r] = objects.velocity[o, r]
-            objects.spin[o, r] += h * objects.wrench[o, r]
-            force = objects.wrench[o, 3 + r] / bodies.mass[o]
+            objects.spin[o, r] += h * work.wrench[o, r]
+            force = work.wrench[o, 3 + r] / bodies.mass[o]
             objects.velocity[o, r] += h * (bodies.gravity[r] + force)
         multiply(work.mobility[o], objects.spin[o], work.turning[o])
 

@@ -99,6 +99,7 @@ def begin(world: WorldRecord, memory: Memory, batch: Batch, row: int) -> None:
     copy(batch.start_v[min(row, len(batch.start_v) - 1)], state.v)
     if world.plant.has_scene:
         start_objects(world.plant.scene, world.objects)
+        world.work.scene.room.listed[0] = 0
     if world.plant.has_ground:
         start_contacts(world.plant, state, world.work.dynamics)
     batch.diverged[row] = -1

@@ -116,7 +116,16 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
     """
     scene, nv = plant.scene, len(plant.damping)
     if not plant.has_scene:
-        names = ('objects', 'contacts', 'nodes', 'carriers', 'shapes', 'joint_rows', 'island_rows')
+        names = (
+            'objects',
+            'contacts',
+            'nodes',
+            'carriers',
+            'shapes',
+            'pairs',
+            'joint_rows',
+            'island_rows',
+        )
         return dict.fromkeys((*names, 'N', 'n', 'm', 'blocks'), 0)
     pairs, objects = len(scene.table.pair), len(scene.bodies.mass)
     contacts = min(pairs * MAX_POINTS, MAX_SCENE_CONTACTS)
@@ -127,6 +136,7 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
         'nodes': objects + 1,
         'carriers': scene.first_object + objects,
         'shapes': len(scene.table.kind),
+        'pairs': pairs,
         'joint_rows': rows,
         'island_rows': 3 * cones + rows,
         'N': 3 * cones + rows,

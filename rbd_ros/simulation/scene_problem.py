@@ -8,10 +8,9 @@ kinematic loops, Y is the Jacobian in velocities that keep them closed and are o
 
 from __future__ import annotations
 
-import math
-
-from rbd_ros.collision.scene_contacts import SceneContacts
+from rbd_ros.collision.scene_contacts import ACROSS, ALONG, SceneContacts
 from rbd_ros.compiler.loops import compiled
+from rbd_ros.constraints.friction_space import CONTACTS as CONES, ROWS
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import point_rate
 from rbd_ros.simulation.linear import add_scaled, clear, copy, dot, to_momentum_units, to_velocity
@@ -258,9 +257,7 @@ def assemble_matrix(
                     G[3 * a + r, 3 * b + s] = 0.0
             if plant.has_robot:
                 if at_robot(scene, contacts, c) and at_robot(scene, contacts, d):
-                    for r in range(3):
-                        for s in range(3):
-                            G[3 * a + r, 3 * b + s] = dot(work.response[c, r], work.response[d, s])
+                    add_product(work.response[c], work.response[d], G, 3 * a, 3 * b)
             for i in range(2):
                 # All carriers after those of the robot are objects.
                 carrier = contacts.carrier[c, i]
@@ -268,25 +265,78 @@ def assemble_matrix(
                     continue
                 for j in range(2):
                     if contacts.carrier[d, j] == carrier:
-                        for r in range(3):
-                            for s in range(3):
-                                G[3 * a + r, 3 * b + s] += dot(
-                                    work.lever[c, i, r], work.lever_response[d, j, s]
-                                )
+                        add_product(work.lever[c, i], work.lever_response[d, j], G, 3 * a, 3 * b)
     if plant.has_robot:
         for k in range(m):
-            y = work.row_response[k]
+            row, y = G[3 * n + k], work.row_response[k]
             for b in range(n):
                 d = work.listed[b]
-                for s in range(3):
-                    G[3 * n + k, 3 * b + s] = 0.0
-                    if at_robot(scene, contacts, d):
-                        G[3 * n + k, 3 * b + s] = dot(y, work.response[d, s])
+                row[3 * b] = row[3 * b + 1] = row[3 * b + 2] = 0.0
+                if at_robot(scene, contacts, d):
+                    add_row_product(y, work.response[d], row, 3 * b)
             for j in range(k + 1):
-                G[3 * n + k, 3 * n + j] = dot(y, work.row_response[j])
+                row[3 * n + j] = dot(y, work.row_response[j])
     for i in range(3 * n + m):
         for j in range(i):
             G[j, i] = G[i, j]
+
+
+@compiled
+def add_product(Y: FloatArray, Z: FloatArray, G: FloatArray, row: int, column: int) -> None:
+    """Add Y Z^T to a block of G; all nine sums in one pass, which do not wait for each other.
+
+    :param Y: (3, k)
+    :param Z: (3, k)
+    :param G: the matrix
+    :param row: where the block begins
+    :param column: likewise
+    """
+    p, q, r = Y[0], Y[1], Y[2]
+    s, t, u = Z[0], Z[1], Z[2]
+    ps = pt = pu = qs = qt = qu = rs = rt = ru = 0.0
+    for k in range(len(p)):
+        a, b, c = p[k], q[k], r[k]
+        x, y, z = s[k], t[k], u[k]
+        ps += a * x
+        pt += a * y
+        pu += a * z
+        qs += b * x
+        qt += b * y
+        qu += b * z
+        rs += c * x
+        rt += c * y
+        ru += c * z
+    first, second, third = G[row], G[row + 1], G[row + 2]
+    first[column] += ps
+    first[column + 1] += pt
+    first[column + 2] += pu
+    second[column] += qs
+    second[column + 1] += qt
+    second[column + 2] += qu
+    third[column] += rs
+    third[column + 1] += rt
+    third[column + 2] += ru
+
+
+@compiled
+def add_row_product(y: FloatArray, Z: FloatArray, row: FloatArray, column: int) -> None:
+    """Add y Z^T to three elements of a row.
+
+    :param y: (k,)
+    :param Z: (3, k)
+    :param row: the row
+    :param column: the first of the elements
+    """
+    s, t, u = Z[0], Z[1], Z[2]
+    ys = yt = yu = 0.0
+    for k in range(len(y)):
+        a = y[k]
+        ys += a * s[k]
+        yt += a * t[k]
+        yu += a * u[k]
+    row[column] += ys
+    row[column + 1] += yt
+    row[column + 2] += yu
 
 
 @compiled
@@ -326,47 +376,22 @@ def contact_velocity(
 
 
 @compiled
-def scale_problem(
+def enter_problem(
     plant: ScenePlant, contacts: SceneContacts, n: int, m: int, work: SceneWork
-) -> float:
-    """Enter the problem of `matrix` and `free` into `space`, scaled; see friction_space.py.
+) -> None:
+    """Copy `matrix` and `free`, and the contacts' friction, to where the solver scales them.
 
     :param n: number of contacts
     :param m: number of rows of joints
-    :return: unit of the velocities
     """
-    G, scale, space = work.matrix, work.scale, work.space
-    surface = plant.table.surface
-    size, most = 3 * n + m, 0.0
+    space, size = work.space, 3 * n + m
+    space.sizes[CONES], space.sizes[ROWS] = n, m
+    for i in range(size):
+        row, into = work.matrix[i], space.A[i]
+        for j in range(size):
+            into[j] = row[j]
+        space.b[i] = work.free[i]
     for a in range(n):
         p = contacts.pair[work.listed[a]]
-        block = G[3 * a, 3 * a]
-        for r in range(2):
-            mu = surface[p, r]
-            scale[3 * a + 1 + r] = mu
-            block = max(block, mu * mu * G[3 * a + 1 + r, 3 * a + 1 + r])
-        scale[3 * a] = block
-        most = max(most, block)
-    for k in range(3 * n, size):
-        scale[k] = G[k, k]
-        most = max(most, G[k, k])
-    if not most > 0.0:
-        most = 1.0
-    unit = 0.0
-    for a in range(n):
-        block = scale[3 * a]
-        part = 1.0 / math.sqrt(block if block > 1e-24 * most else most)
-        scale[3 * a] = part
-        scale[3 * a + 1] *= part
-        scale[3 * a + 2] *= part
-    for k in range(3 * n, size):
-        scale[k] = 1.0 / math.sqrt(scale[k] if scale[k] > 1e-24 * most else most)
-    for i in range(size):
-        unit = max(unit, abs(scale[i] * work.free[i]))
-    if not unit > 0.0:
-        unit = 1.0
-    for i in range(size):
-        for j in range(size):
-            space.A[i, j] = G[i, j] * scale[i] * scale[j]
-        space.b[i] = work.free[i] * scale[i] / unit
-    return unit
+        work.friction[a, 0] = plant.table.surface[p, ALONG]
+        work.friction[a, 1] = plant.table.surface[p, ACROSS]

@@ -43,14 +43,12 @@ class Objects(NamedTuple):
     :param position: centre of mass [m]
     :param spin: angular momentum about the centre of mass [N m s]
     :param velocity: velocity of the centre of mass [m/s]
-    :param wrench: moment about the centre of mass and force that act from outside [N m, N]
     """
 
     quaternion: FloatArray = floats('objects', 4)
     position: FloatArray = floats('objects', 3)
     spin: FloatArray = floats('objects', 3)
     velocity: FloatArray = floats('objects', 3)
-    wrench: FloatArray = floats('objects', 6)
 
 
 class ScenePlant(NamedTuple):
@@ -103,6 +101,7 @@ class SceneWork(NamedTuple):
     :param room: where carriers and shapes are
     :param turning: angular velocity of the objects [rad/s]
     :param mobility: inverse of their rotational inertia in world coordinates
+    :param wrench: moment about the centre of mass and force that act from outside [N m, N]
     :param start_velocity: velocity of their centres of mass at the beginning, after impacts
     :param touched: whether anything presses on an object in this step
     :param jacobian: velocity of the second body relative to the first at each contact, per v
@@ -120,8 +119,7 @@ class SceneWork(NamedTuple):
     :param row_response: see `response`
     :param matrix: Delassus matrix of the island
     :param free: velocities without forces
-    :param scale: units of the forces in which the solver has them
-    :param solved: impulses
+    :param friction: coefficients along both tangents of each contact
     :param push: displacements along normals by which bodies are parted
     :param gathered: sum of responses
     :param gathered_push: the same of displacements
@@ -136,6 +134,7 @@ class SceneWork(NamedTuple):
     room: SceneRoom = _nested(SceneRoom)
     turning: FloatArray = floats('objects', 3)
     mobility: FloatArray = floats('objects', 3, 3)
+    wrench: FloatArray = floats('objects', 6)
     start_velocity: FloatArray = floats('objects', 3)
     touched: IntArray = integers('objects')
     jacobian: FloatArray = floats('contacts', 3, 'nv')
@@ -152,8 +151,7 @@ class SceneWork(NamedTuple):
     row_response: FloatArray = floats('joint_rows', 'nv')
     matrix: FloatArray = floats('island_rows', 'island_rows')
     free: FloatArray = floats('island_rows')
-    scale: FloatArray = floats('island_rows')
-    solved: FloatArray = floats('island_rows')
+    friction: FloatArray = floats('n', 2)
     push: FloatArray = floats('island_rows')
     gathered: FloatArray = floats('nv')
     gathered_push: FloatArray = floats('nv')

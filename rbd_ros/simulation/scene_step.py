@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 
 from rbd_ros.collision.scene_contacts import find_scene_contacts, RESTITUTION, SceneContacts
-from rbd_ros.compiler.loops import call_kernel, compiled
+from rbd_ros.compiler.loops import call_kernel, compiled, vector
 from rbd_ros.constraints.friction_space import (
     CONTACTS as CONES,
     FrictionSpace,
     OPEN,
-    ROWS,
+    scale_space,
     SLIDE,
     STICK,
 )
@@ -25,7 +25,12 @@ from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.external_forces import find_applied_force
-from rbd_ros.simulation.free_bodies import accelerate_objects, move_objects, place_objects
+from rbd_ros.simulation.free_bodies import (
+    accelerate_objects,
+    find_wrenches,
+    move_objects,
+    place_objects,
+)
 from rbd_ros.simulation.linear import (
     add_scaled,
     clear,
@@ -43,6 +48,7 @@ from rbd_ros.simulation.scene_problem import (
     assemble_matrix,
     at_robot,
     contact_velocity,
+    enter_problem,
     find_islands,
     find_jacobians,
     FRICTION,
@@ -50,7 +56,6 @@ from rbd_ros.simulation.scene_problem import (
     half_response,
     list_contacts,
     LOWER_LIMIT,
-    scale_problem,
     UPPER_LIMIT,
 )
 from rbd_ros.simulation.scene_state import (
@@ -63,12 +68,7 @@ from rbd_ros.simulation.scene_state import (
     SIGNORINI,
     Touches,
 )
-from rbd_ros.simulation.semi_implicit import (
-    follow_velocity,
-    prepare,
-    step_constrained,
-    step_freely,
-)
+from rbd_ros.simulation.semi_implicit import follow_velocity, prepare
 from rbd_ros.simulation.settling import settle
 from rbd_ros.simulation.state import (
     CONTACTS,
@@ -81,6 +81,7 @@ from rbd_ros.simulation.state import (
     State,
     UNCONVERGED,
 )
+from rbd_ros.simulation.untouched import NOTHING, step_untouched, VELOCITY
 from rbd_ros.simulation.workspace import Problem, Workspace
 
 #: Most sweeps of the solver, and most steps of ADMM.
@@ -122,6 +123,8 @@ def take_scene_substep(
     contacts = touches.contacts
     remember(touches)
     place_objects(plant.scene, objects, scene)
+    if plant.has_external_forces:
+        find_wrenches(plant.scene, external_forces, objects, scene)
     if plant.has_robot:
         place_robot(plant, state, external_forces, work)
     count: int
@@ -133,14 +136,15 @@ def take_scene_substep(
     find_islands(plant.scene, contacts, count, scene)
     clear(touches.residuals)
 
-    rows = 0
+    rows, found = 0, VELOCITY
     if plant.has_robot:
         clear(problem.impulse)
         if robot_touched:
             respond_to_contacts(plant, state, contacts, work, count, h)
-        # What touches nothing moves as it would without a world, to the bit.
-        elif plant.frictional == 1 or not step_freely(plant, state, work, h):
-            if not step_constrained(plant, state, unused, work, 0, h):
+        else:
+            # What touches nothing moves as it would without a world, to the bit.
+            found = step_untouched(plant, state, external_forces, unused, work, h)
+            if found == NOTHING:
                 return False
     if collide(plant, state, objects, touches, work, count, h):
         if robot_touched:
@@ -176,7 +180,8 @@ def take_scene_substep(
             end_robot(plant, state, touches, work, rows, h)
         if not is_finite(work.motion.next_v):
             return False
-        follow_velocity(plant, state, work, h)
+        if found == VELOCITY:
+            follow_velocity(plant, state, work, h)
         if parted:
             move_robot_apart(plant, work)
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
@@ -367,13 +372,13 @@ def collide(
                 )
             scene.free[3 * a] *= 1.0 + e
         assemble_matrix(plant, contacts, n, 0, scene)
-        unit = scale_problem(plant.scene, contacts, n, 0, scene)
+        enter_problem(plant.scene, contacts, n, 0, scene)
         space = scene.space
-        space.sizes[CONES], space.sizes[ROWS] = n, 0
         for i in range(3 * n):
             space.x[i] = 0.0
         for a in range(n):
             space.state[a], space.slip[a] = OPEN, 0.0
+        scale_space(space, scene.friction)
         solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
         clear(scene.gathered)
         robot = False
@@ -381,7 +386,7 @@ def collide(
             c = scene.listed[a]
             robot = robot or at_robot(plant.scene, contacts, c)
             for r in range(3):
-                impulse = unit * scene.scale[3 * a + r] * space.x[3 * a + r]
+                impulse = space.scale[3 * a + r] * space.x[3 * a + r]
                 strike(plant, objects, contacts, scene, c, r, impulse)
         if robot:
             full_response(plant, work.problem, scene.gathered, scene.velocity)
@@ -456,18 +461,18 @@ def solve_island(
         v = -v if scene.row_kind[k] == UPPER_LIMIT else v
         scene.free[3 * n + k] = v + scene.row_bias[k]
     assemble_matrix(plant, contacts, n, m, scene)
-    unit = scale_problem(plant.scene, contacts, n, m, scene)
-    space.sizes[CONES], space.sizes[ROWS] = n, m
+    enter_problem(plant.scene, contacts, n, m, scene)
     for a in range(n):
-        begin_contact(space, scene.scale, unit, a, touches.impulse[scene.listed[a]])
+        begin_contact(space, scene.friction[a], a, touches.impulse[scene.listed[a]])
     for k in range(m):
-        begin_row(space, scene, touches, unit, n, k)
+        begin_row(space, scene, touches, n, k)
+    unit = scale_space(space, scene.friction)
     solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
     find_residuals(space, touches.residuals, unit)
     for a in range(n):
         c = scene.listed[a]
         for r in range(3):
-            impulse = unit * scene.scale[3 * a + r] * space.x[3 * a + r]
+            impulse = space.scale[3 * a + r] * space.x[3 * a + r]
             touches.impulse[c, r] = impulse
             strike(plant, objects, contacts, scene, c, r, impulse)
             if plant.has_robot:
@@ -480,7 +485,7 @@ def solve_island(
                     scene.touched[o] = 1
     for k in range(m):
         i, kind = scene.row_joint[k], scene.row_kind[k]
-        impulse = unit * scene.scale[3 * n + k] * space.x[3 * n + k]
+        impulse = space.scale[3 * n + k] * space.x[3 * n + k]
         scene.row_impulse[k] = impulse
         work.problem.impulse[i] += -impulse if kind == UPPER_LIMIT else impulse
         add_scaled(impulse, scene.row_response[k], scene.gathered)
@@ -488,51 +493,45 @@ def solve_island(
 
 
 @compiled
-def begin_contact(
-    space: FrictionSpace, scale: FloatArray, unit: float, a: int, impulse: FloatArray
-) -> None:
+def begin_contact(space: FrictionSpace, friction: FloatArray, a: int, impulse: FloatArray) -> None:
     """Enter the start of a contact: its impulse and what it does.
 
-    :param scale: units of the forces
-    :param unit: unit of the velocities
+    :param friction: coefficients along both tangents, (2,)
     :param a: number of the contact in the problem
     :param impulse: along normal and tangents, (3,) [N s]
     """
-    x = space.x
+    x, part = space.x, vector(2)
     for r in range(3):
-        size = unit * scale[3 * a + r]
-        x[3 * a + r] = impulse[r] / size if size > 0.0 else 0.0
-    length = math.sqrt(x[3 * a + 1] * x[3 * a + 1] + x[3 * a + 2] * x[3 * a + 2])
+        x[3 * a + r] = impulse[r]
+    for r in range(2):
+        part[r] = impulse[1 + r] / friction[r] if friction[r] > 0.0 else 0.0
+    length = math.sqrt(part[0] * part[0] + part[1] * part[1])
     space.slip[a] = 0.0
-    if x[3 * a] <= 0.0:
+    if impulse[0] <= 0.0:
         space.state[a] = OPEN
         for r in range(3):
             x[3 * a + r] = 0.0
-    elif length < x[3 * a] * (1.0 - 1e-9):
+    elif length < impulse[0] * (1.0 - 1e-9):
         space.state[a] = STICK
     else:
         space.state[a] = SLIDE
         for r in range(2):
-            space.direction[a, r] = -x[3 * a + 1 + r] / length
+            space.direction[a, r] = -part[r] / length
             # Frames turn, so that it is on the boundary but for rounding.
-            x[3 * a + 1 + r] *= x[3 * a] / length
+            x[3 * a + 1 + r] = impulse[1 + r] * (impulse[0] / length)
 
 
 @compiled
-def begin_row(
-    space: FrictionSpace, scene: SceneWork, touches: Touches, unit: float, n: int, k: int
-) -> None:
+def begin_row(space: FrictionSpace, scene: SceneWork, touches: Touches, n: int, k: int) -> None:
     """Enter bounds and start of a row of a joint.
 
-    :param unit: unit of the velocities
     :param n: number of contacts
     :param k: number of the row
     """
-    i, kind, size = scene.row_joint[k], scene.row_kind[k], unit * scene.scale[3 * n + k]
-    box = scene.row_box[k] / size
-    space.low[k] = -box if kind == FRICTION else 0.0
-    space.high[k] = box if kind == FRICTION else math.inf
-    force = min(max(touches.joint_impulse[kind, i] / size, space.low[k]), space.high[k])
+    i, kind = scene.row_joint[k], scene.row_kind[k]
+    space.low[k] = -scene.row_box[k] if kind == FRICTION else 0.0
+    space.high[k] = scene.row_box[k] if kind == FRICTION else math.inf
+    force = min(max(touches.joint_impulse[kind, i], space.low[k]), space.high[k])
     space.x[3 * n + k] = force
     space.state[n + k] = STICK if space.low[k] < force < space.high[k] else OPEN
 
@@ -586,6 +585,9 @@ def part_bodies(plant: Plant, touches: Touches, work: Workspace, n: int, h: floa
             push[a] = new
         if change <= 1e-3 * min(most, -deepest):
             break
+    # How far bodies go although they have no speed: levers make it more than the depth.
+    far = 4.0 * min(most, -deepest)
+    scene.room.shifted[0] = max(scene.room.shifted[0], far)
     clear(scene.gathered_push)
     robot = False
     for a in range(n):

@@ -58,7 +58,7 @@ def read_environment(
     if integrator == 'rk4':
         raise ValueError(
             "integrator 'rk4' cannot stop within a step where bodies touch; with a world, take "
-            "'semi_implicit'"
+            "'semi_implicit' or 'midpoint'"
         )
     if isinstance(world, Environment):
         return world
@@ -192,6 +192,7 @@ class SimulatedObjects:
         assert scene is not None
         local = np.concatenate([R.T @ twist[:3], R.T @ twist[3:]])
         place(self._world.objects, o, scene.objects[o], T, local)
+        self._world.forget_near_pairs()
 
     @property
     def residuals(self) -> Residuals:

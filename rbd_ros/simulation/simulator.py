@@ -24,6 +24,7 @@ from rbd_ros.simulation.simulated_objects import (
 )
 from rbd_ros.simulation.state import MAX_FORCES
 from rbd_ros.simulation.world import SPEED_LIMIT, TOLERANCE, World
+from rbd_ros.spatial import PluckerTransform
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.rollout_threads import RolloutThreads
@@ -92,7 +93,8 @@ class Simulator(SimulatedObjects):
 
     :param robot: the robot; None if there is a world and nothing but its objects moves
     :param timestep: h [s]
-    :param integrator: 'semi_implicit' (Euler; default) or 'rk4'; see docs/simulation.md
+    :param integrator: 'semi_implicit' (Euler; default), 'midpoint' or 'rk4'; see
+        docs/simulation.md
     :param ground: what there is to touch: None for nothing, True for z <= 0, or a `HalfSpace`
     :param contact: parameters of soft contact; None for the defaults of `ContactParameters`
     :param contact_links: links that can touch the ground; None for all that move
@@ -473,7 +475,7 @@ class Simulator(SimulatedObjects):
     ) -> int:
         """Apply an external force to a link from the next step on.
 
-        :param link: name of the link
+        :param link: name of the link, or of a movable object of the world
         :param wrench: moment and force, along the axes of the base, (6,) [N m, N]
         :param duration: how long, rounded up to whole steps [s]
         :param point: point that moves with the link, in link coordinates, (3,) [m], which the
@@ -492,13 +494,13 @@ class Simulator(SimulatedObjects):
         >>> bool(tool.velocity(simulator.q, simulator.v)[5] > 0.1)  # it rises [m/s]
         True
         """
-        frame = self.robot.model.link(link)
+        body, placement = self._pushed(link)
         wrench = _finite_array('wrench', wrench, 6)
         at = (
             np.zeros(3)
             if point is None
             # In coordinates of the body: what is fixed together is one body with many links.
-            else frame.placement.inverse_point(tuple(_finite_array('point', point, 3)))
+            else placement.inverse_point(tuple(_finite_array('point', point, 3)))
         )
         if not duration > 0.0:
             raise ValueError(f'duration must be positive, got {duration}')
@@ -516,7 +518,7 @@ class Simulator(SimulatedObjects):
         forces.moment[free] = wrench[:3]
         forces.force[free] = wrench[3:]
         forces.point[free] = at
-        use[free] = (frame.body, 0 if point is None else 1, max(steps, 1) if steps >= 0 else -1)
+        use[free] = (body, 0 if point is None else 1, max(steps, 1) if steps >= 0 else -1)
         counters[layout.FORCES] += 1
         # Not used again: an old handle must clear nobody else's force.
         handle, self._next_handle = self._next_handle, self._next_handle + 1
@@ -586,12 +588,21 @@ class Simulator(SimulatedObjects):
         # Into the arrays, not instead of them: machine code knows where they are.
         for name, array in arrays.items():
             array[...] = snapshot.arrays[name]
+        self._world.forget_near_pairs()
         self._world.start_time = snapshot.start_time
         self._handles = dict(snapshot.handles)
         # Handles given since then are out of use, and remain so.
         self._next_handle = max(self._next_handle, snapshot.next_handle)
 
     # -- details --------------------------------------------------------------------------------
+
+    def _pushed(self, name: str) -> Tuple[int, PluckerTransform]:
+        """Body, or carrier, of a link or object, and its frame in body coordinates."""
+        if name in self.objects and name not in self.robot.model.links:
+            first = self._world.plant.scene.first_object
+            return first + self.objects.index(name), PluckerTransform.identity()
+        frame = self.robot.model.link(name)
+        return frame.body, frame.placement
 
     def _neutral(self) -> FloatArray:
         # Zero is outside the limits of many an elbow.

@@ -30,7 +30,7 @@ SPEED_LIMIT = 2000.0
 TOLERANCE = 1e-10
 
 #: Names of the integrators.
-INTEGRATORS = ('semi_implicit', 'rk4')
+INTEGRATORS = ('semi_implicit', 'midpoint', 'rk4')
 
 # What a snapshot keeps, of the fields of `WorldRecord`.
 _KEPT = ('state', 'external_forces', 'contacts', 'objects', 'touches')
@@ -91,6 +91,11 @@ class World:
             raise ValueError(
                 f'unknown integrator {integrator!r}; there are {", ".join(INTEGRATORS)}'
             )
+        if integrator == 'midpoint' and robot.model.loop_constraints > 0:
+            raise ValueError(
+                f'{robot.name!r} has kinematic loops, which the integrator midpoint does not '
+                'close: take semi_implicit or rk4'
+            )
         # Written so that what is not a number is refused, too.
         for name, value in (
             ('timestep', timestep),
@@ -113,7 +118,7 @@ class World:
             contact or ContactParameters(),
             shapes,
             float(speed_limit),
-            integrator == 'rk4',
+            integrator,
             make_scene_plant(self.scene, environment, len(robot.model.bodies), tolerance),
             environment is not None,
         )
@@ -228,6 +233,10 @@ class World:
             array[...] = start
         self.start_time = float(time)
         return place_on_ground(self.record) if self.plant.has_ground else -1
+
+    def forget_near_pairs(self) -> None:
+        """Say that something was moved otherwise than by a step."""
+        self.fields.work.scene.room.listed[:] = 0
 
     def arrays(self) -> Dict[str, AnyArray]:
         """All that the next steps depend on, by name; not copied."""

@@ -108,7 +108,9 @@ def test_further_robots_stand_where_they_are_configured(model):
 
 
 def found_in(scene, poses, timestep=1e-3, velocities=None):
-    room = allocate(SceneRoom, carriers=scene.carriers, shapes=len(scene.shapes))
+    room = allocate(
+        SceneRoom, carriers=scene.carriers, shapes=len(scene.shapes), pairs=len(scene.table.pair)
+    )
     found = allocate(SceneContacts, contacts=MAX_POINTS * len(scene.table.pair))
     for carrier, pose in enumerate(poses):
         room.pose[carrier] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
@@ -202,3 +204,44 @@ def test_tangents_follow_the_direction_of_friction(along):
     assert np.linalg.det(frame) > 0.99
     if along == (1, 2, 3):
         assert np.allclose(frame[1], np.array([1, 2, 0]) / np.sqrt(5))
+
+
+def test_lists_of_near_pairs_change_nothing_of_what_is_found():
+    rng = np.random.default_rng(8)
+    names = 'abcdefgh'
+    places = {name: rng.uniform(-0.6, 0.6, 3).tolist() for name in names}
+    empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
+    world = read_world({'objects': {'floor': {'type': 'plane'}, **boxes(**places)}})
+    scene = make_scene(empty, world)
+    kept, fresh = (
+        allocate(
+            SceneRoom,
+            carriers=scene.carriers,
+            shapes=len(scene.shapes),
+            pairs=len(scene.table.pair),
+        )
+        for _ in range(2)
+    )
+    found, expected = (
+        allocate(SceneContacts, contacts=MAX_POINTS * len(scene.table.pair)) for _ in range(2)
+    )
+    h, velocity, position = 1e-2, rng.uniform(-1, 1, (8, 3)), np.array([*places.values()])
+    for room in (kept, fresh):
+        room.pose[:, :9] = np.eye(3).ravel()
+    lists, contacts_seen = 0, 0
+    for _ in range(300):
+        velocity += rng.uniform(-0.2, 0.2, velocity.shape) - 0.1 * position
+        position += h * velocity
+        for room in (kept, fresh):
+            room.pose[1:, 9:] = position
+            room.velocity[1:, 3:] = velocity
+        before = float(kept.slack[0])
+        count, _ = find_scene_contacts(scene.table, kept, h, found)
+        lists += kept.slack[0] > before
+        fresh.listed[0] = 0
+        again, _ = find_scene_contacts(scene.table, fresh, h, expected)
+        assert count == again
+        contacts_seen += count
+        for mine, other in zip(found, expected):
+            assert np.array_equal(mine[:count], other[:count])
+    assert 3 < lists < 150 and contacts_seen > 100

@@ -17,9 +17,11 @@ from rbd_ros.constraints.friction_space import (
     find_floor,
     FLOOR,
     FrictionSpace,
+    is_small,
     project,
     refresh,
     residual,
+    TOLERANCE,
     unscale_forces,
 )
 from rbd_ros.constraints.solvers.friction import (
@@ -100,9 +102,17 @@ def test_the_best_forces_are_remembered():
     find_floor(space)
     assert_allclose(
         space.report[FLOOR],
-        4.0 * np.finfo(float).eps * (np.abs(space.A) @ space.x + np.abs(space.b)).max(),
+        8.0 * np.finfo(float).eps * (np.abs(space.A) @ space.x + np.abs(space.b)).max(),
     )
     assert 1e-10 < space.report[FLOOR] < 1e-7
+
+
+def test_rounding_excuses_small_residuals_alone():
+    space, _ = scaled_space(random_contacts(np.random.default_rng(2), 3, 9))
+    for size, excused in ((1.0, 1e-15), (1e4, 1e-12), (1e15, 1e-8)):
+        space.report[TOLERANCE], space.x[:] = 1e-16, size
+        assert is_small(space, excused) and not is_small(space, 2e-7)
+    assert not is_small(space, math.nan)
 
 
 def test_what_is_not_solved_ends_with_the_best_forces():

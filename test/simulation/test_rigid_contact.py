@@ -280,10 +280,12 @@ def test_an_arm_that_lies_on_the_floor_is_held_by_contact_forces(arm):
     assert np.abs(arm.gravity_torque(q) - simulator.constraint_force - simulator.tau).max() < 1e-5
 
 
-def test_what_is_far_away_changes_nothing_of_an_arms_motion(arm):
+@pytest.mark.parametrize('integrator', ['semi_implicit', 'midpoint'])
+def test_what_is_far_away_changes_nothing_of_an_arms_motion(arm, integrator):
     q = np.array([0.0, -np.pi / 2, 0.0, 0.0, 0.0, 0.0])
-    simulator = Simulator(arm, world=world(floor=False, ball=ball(0, 0, 0)))
-    lone = Simulator(arm)
+    objects = world(floor=False, ball=ball(0, 0, 0))
+    simulator = Simulator(arm, world=objects, integrator=integrator)
+    lone = Simulator(arm, integrator=integrator)
     for each in (simulator, lone):
         each.reset(q)
     simulator.place_object('ball', [[1, 0, 0, 9], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
@@ -330,6 +332,27 @@ def test_compiled_and_interpreted_steps_agree(arm):
     assert np.allclose(machine.q, python.q, atol=1e-12)
     for name in machine.objects:
         assert np.allclose(machine.object_pose(name), python.object_pose(name), atol=1e-12)
+
+
+def test_objects_are_pushed_like_links():
+    body = box(0.3, 0.2, 0.1, mass=2.0, rpy=[0.4, 0.5, 0.6])
+    simulator = Simulator(None, world=world(floor=False, gravity=(0, 0, 0), body=body))
+    pose = simulator.object_pose('body')
+    force, moment, point = np.array([1, 2, 3.0]), np.array([0.1, -0.2, 0.3]), [0.05, 0.02, -0.1]
+    handle = simulator.apply_wrench('body', [*moment, *force], point=point)
+    simulator.step()
+    assert np.allclose(simulator.object_velocity('body')[3:], force / 2.0 * 1e-3, atol=1e-15)
+    arm = pose[:3, :3] @ point
+    inertia = 2.0 * 0.2**2 / 6.0  # of a cube, the same about all axes
+    expected = (moment + np.cross(arm, force)) / inertia * 1e-3
+    assert np.allclose(simulator.object_velocity('body')[:3], expected, rtol=1e-9)
+    simulator.clear_wrenches(handle)
+    simulator.reset()
+    # Without a point: the moment is about the origin of the world.
+    simulator.apply_wrench('body', [*moment, *force], duration=1e-3)
+    simulator.step(n=2)
+    expected = (moment - np.cross(pose[:3, 3], force)) / inertia * 1e-3
+    assert np.allclose(simulator.object_velocity('body')[:3], expected, rtol=1e-9)
 
 
 def test_a_snapshot_holds_objects_and_contacts(arm):
@@ -388,7 +411,7 @@ def test_what_cannot_be_simulated_is_refused_by_name(arm):
 
 def test_steps_with_numbers_that_are_not_finite_change_nothing():
     simulator = Simulator(None, world=world(cube=box(0, 0, 1)))
-    simulator.world.objects.wrench[0, 5] = np.inf
+    simulator.world.objects.velocity[0, 2] = np.inf
     before = simulator.object_pose('cube')
     with pytest.raises(FloatingPointError):
         simulator.step()

@@ -70,6 +70,17 @@ def stack(below=1e-3, above=1e3, mu=0.5, velocity=(0.0,) * 12, force=None):
     return friction_problem(G, g, np.full(8, mu)), J
 
 
+def tower(masses, points=4, mu=0.5, velocity=None):
+    """Cubes on top of each other, and J; velocities turn and slide them on each other."""
+    bodies, contacts = [], []
+    for k, mass in enumerate(masses):
+        bodies.append((mass, (0.2,) * 3, np.array([0, 0, 0.1 + 0.2 * k])))
+        contacts += [(k, k - 1 if k else None, p) for p in face(points, height=0.2 * k)]
+    start = np.zeros(6 * len(masses)) if velocity is None else velocity
+    G, g, J = boxes(bodies, contacts, start)
+    return friction_problem(G, g, np.full(len(contacts), mu)), J
+
+
 def random_contacts(rng, contacts, freedoms, ratio=1.0, elliptic=True):
     """Problem of contacts in random directions, inertias up to a ratio; v = 0 is possible."""
     J = rng.normal(size=(3 * contacts, freedoms))

@@ -65,6 +65,7 @@ OWN = {
     ),
     'rbd_ros/constraints/solvers/friction.py': (
         'test/constraints/test_friction_space.py',
+        'test/constraints/solvers/test_friction_warm.py',
         'test/constraints/test_friction_solution.py',
     ),
     'rbd_ros/constraints/solvers/friction_sweeps.py': (
@@ -76,10 +77,12 @@ OWN = {
         'test/constraints/solvers/test_friction_warm.py',
         'test/constraints/test_friction_solution.py',
     ),
+    'rbd_ros/constraints/solvers/friction_interior.py': (
+        'test/constraints/solvers/test_friction_interior.py',
+    ),
     'rbd_ros/constraints/solvers/friction_admm.py': (
         'test/constraints/test_friction_space.py',
         'test/constraints/solvers/test_friction_newton.py',
-        'test/constraints/solvers/test_friction_warm.py',
         'test/constraints/test_friction_solution.py',
     ),
     'rbd_ros/constraints/solvers/dense.py': ('test/constraints/solvers/test_friction_systems.py',),
@@ -110,6 +113,11 @@ OWN = {
     'rbd_ros/simulation/loop_drives.py': (
         'test/simulation/test_loop_drives.py',
         'test/simulation/test_loop_solver.py',
+    ),
+    'rbd_ros/simulation/free_base_midpoint.py': ('test/simulation/test_midpoint.py',),
+    'rbd_ros/simulation/midpoint.py': (
+        'test/simulation/test_midpoint.py',
+        'test/simulation/test_joint_friction_and_limits.py',
     ),
     'rbd_ros/simulation/moving.py': ('test/simulation/test_stepping.py',),
     'rbd_ros/simulation/runge_kutta.py': (

@@ -124,7 +124,8 @@ def test_the_ground_is_where_the_simulation_has_it(robot):
     slope = HalfSpace((0.0, -0.6, 0.8), 0.5)
     recording = Recording(robot, ground=slope)
     recording.add(0.0, robot.neutral())
-    pose = np.array(data_of(recording.page())['ground']).reshape(4, 4)
+    (ground,) = data_of(recording.page())['grounds']
+    pose = np.array(ground['pose']).reshape(4, 4)
     assert np.allclose(pose[:3, :3] @ pose[:3, :3].T, np.eye(3))
     assert np.isclose(np.linalg.det(pose), 1.0)
     assert np.allclose(pose[:3, 2], slope.normal)

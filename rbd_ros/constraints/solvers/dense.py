@@ -5,6 +5,9 @@ from __future__ import annotations
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import FloatArray
 
+#: A pivot below this is a rounding error, of matrices whose elements are of the order of one.
+NOTHING = 1e-15
+
 
 @compiled
 def solve_leading(A: FloatArray, x: FloatArray, n: int) -> None:
@@ -47,14 +50,14 @@ def factorise(A: FloatArray, n: int) -> None:
     """Replace a symmetric positive-definite matrix by its factors, A = L D L^T.
 
     Above the diagonal, D L^T is left, below it L, and on it the inverse of D: all that solving
-    asks for lies in rows.
+    asks for lies in rows. What depends on unknowns before it is zero.
 
     :param A: matrix, (n, n) or larger, of whose leading part the upper half is read
     :param n: size of that part
     """
     for k in range(n):
         above = A[k]
-        inverse = 1.0 / max(above[k], 1e-300)
+        inverse = 1.0 / above[k] if above[k] > NOTHING else 0.0
         above[k] = inverse
         for i in range(k + 1, n):
             below = A[i]

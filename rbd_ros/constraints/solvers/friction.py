@@ -13,14 +13,22 @@ from rbd_ros.constraints.friction_space import (
     TOLERANCE,
 )
 from rbd_ros.constraints.solvers.friction_admm import admm
+from rbd_ros.constraints.solvers.friction_interior import interior
 from rbd_ros.constraints.solvers.friction_newton import correct_start, is_warm, newton
 from rbd_ros.constraints.solvers.friction_sweeps import SETTLED, sweep_until
 
-#: Sweeps then Newton's method then ADMM; sweeps alone; ADMM alone.
+#: Sweeps, then Newton's method, the interior-point method and ADMM; sweeps alone; ADMM alone.
 COMBINED, SWEEPS_ALONE, ADMM_ALONE = 0, 1, 2
 
-#: Most sweeps before an attempt of Newton's method, and how many attempts there are before ADMM.
+#: Most sweeps before an attempt of Newton's method, and how many attempts there are before
+#: other methods.
 FEW_SWEEPS, ATTEMPTS = 30, 3
+
+#: Sweeps after all other methods before the next attempt of Newton's method, doubled each time.
+MANY_SWEEPS = 100
+
+#: Most steps of the interior-point method, without De Saxce's term and with it.
+AT_REST_LIMIT, FOLLOWING_LIMIT = 25, 60
 
 #: Most steps of such an attempt.
 NEWTON_LIMIT = 20
@@ -64,7 +72,18 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
                 if not solved:
                     solved = newton(space, NEWTON_LIMIT)
             if not solved:
+                solved = interior(space, AT_REST_LIMIT, False) or interior(
+                    space, FOLLOWING_LIMIT, True
+                )
+            if not solved:
                 solved = admm(space, limit, True)
+            more, used = MANY_SWEEPS, 0
+            while not solved and used < limit:
+                # What turns and slides under no large ratios is theirs after all.
+                more = min(more, limit - used)
+                solved = sweep_until(space, more, more + 1, q, new) or newton(space, NEWTON_LIMIT)
+                used += more
+                more *= 2
     if not solved and report[BEST] < math.inf:
         for i in range(size_of(space)):
             space.x[i] = space.best[i]

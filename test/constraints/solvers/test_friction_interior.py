@@ -1,0 +1,307 @@
+"""Interior-point method for friction: its algebra, its program, what only it solves."""
+
+import math
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+from support.boxes_in_contact import boxes, face, random_contacts, stack, tower
+
+from rbd_ros.constraints import friction_problem, solve_friction
+from rbd_ros.constraints.friction_solution import scaled_space
+from rbd_ros.constraints.friction_space import BEST, OPEN, refresh, SLIDE, STICK, TOLERANCE
+from rbd_ros.constraints.solvers import friction_interior as module
+from rbd_ros.constraints.solvers.friction_interior import (
+    aim_at,
+    begin,
+    identify,
+    interior,
+    longest_step,
+    mean_product,
+    product_after,
+    room_along,
+    scaling,
+    velocity_step,
+)
+
+J = np.diag([1.0, -1.0, -1.0])
+
+
+def arrow(x):
+    """Matrix of the Jordan product with x."""
+    return x[0] * np.eye(3) + np.outer([1, 0, 0], [0, *x[1:]]) + np.outer([0, *x[1:]], [1, 0, 0])
+
+
+def inside(rng, nearness=1.0):
+    """Point inside the cone."""
+    t = rng.normal(size=2)
+    return np.array([np.linalg.norm(t) + nearness * rng.uniform(0.01, 1.0), *t])
+
+
+def ready(problem):
+    """Space of a problem, ready for the method alone."""
+    space, _ = scaled_space(problem)
+    space.report[BEST], space.report[TOLERANCE] = math.inf, 1e-10
+    return space
+
+
+def without_newton(monkeypatch):
+    """Let the method go to its end by itself."""
+    monkeypatch.setattr(module, 'newton', lambda space, limit: False)
+
+
+def test_the_scaling_makes_force_and_velocity_equal():
+    rng = np.random.default_rng(0)
+    space = ready(random_contacts(rng, 2, 9))
+    v = np.zeros(3)
+    for nearness in (1.0, 1e-3, 1e-6):
+        for _ in range(50):
+            x, y = inside(rng, nearness) * 10.0 ** rng.uniform(-3, 3), inside(rng)
+            space.z[3:], space.y[3:] = x, y
+            beta = scaling(space, 3, v)
+            assert_allclose(v @ J @ v, 1.0, rtol=1e-6)
+            W = beta * (2.0 * np.outer(v, v) - J)
+            assert_allclose(W @ W @ x, y, rtol=1e-5, atol=1e-6 * np.abs(y).max())
+            found = np.zeros(3)
+            module.scale(beta, v, space.z, 3, found)
+            assert_allclose(found, W @ x, rtol=1e-9, atol=1e-9 * np.abs(found).max())
+
+
+def test_the_corrector_is_that_of_the_algebra():
+    rng = np.random.default_rng(1)
+    space = ready(random_contacts(rng, 2, 9))
+    v, d, h = np.zeros(3), np.zeros(3), np.zeros(3)
+    for _ in range(50):
+        space.z[3:], space.y[3:] = inside(rng), inside(rng)
+        space.row[3:], space.step[3:], aim = rng.normal(size=3), rng.normal(size=3), rng.uniform()
+        beta = aim_at(space, 3, aim, v, d, h)
+        W = beta * (2.0 * np.outer(v, v) - J)
+        x, predicted = W @ space.z[3:], W @ space.row[3:]
+        other = np.linalg.solve(W, -space.y[3:] - W @ W @ space.row[3:])
+        right = aim * np.eye(3)[0] - arrow(x) @ x - arrow(predicted) @ other
+        assert_allclose(h, W @ np.linalg.solve(arrow(x), right), rtol=1e-6, atol=1e-8)
+        expected = h - W @ W @ space.step[3:]
+        velocity_step(space, 3, aim, v, d, h)
+        assert_allclose(h, expected, rtol=1e-8, atol=1e-10)
+
+
+def test_steps_end_at_the_boundary():
+    rng = np.random.default_rng(2)
+    ends = set()
+    for _ in range(300):
+        x, d = inside(rng), rng.normal(size=3) * rng.choice([1e-3, 1.0, 1e3])
+        t = room_along(np.array([9.0, *x]), 1, np.array([9.0, 9.0, *d]), 2)
+        ends.add(t == math.inf)
+        if t == math.inf:
+            assert d[0] >= np.hypot(*d[1:])
+        else:
+            end = x + t * d
+            assert_allclose(end[0], np.hypot(*end[1:]), atol=1e-9 * (1.0 + np.abs(end).max()))
+            before = x + 0.999 * t * d
+            assert before[0] > np.hypot(*before[1:])
+    assert ends == {True, False}
+
+
+def test_the_longest_step_ends_at_the_first_boundary():
+    """Of forces and velocities of contacts, and of rows at their bounds; without any boundary."""
+    problem = friction_problem(np.eye(5), np.zeros(5), [1.0], [0.0, -2.0], [np.inf, 2.0])
+    v, d, h = np.zeros(3), np.zeros(3), np.zeros(3)
+    cases = [
+        ([-1.0, 0.0, 0.0, 0.0, 0.0], 1.0, 1.0),
+        ([0.0, 2.0, 0.0, 0.0, 0.0], 1.0, 1.0 / 3.0),  # the velocity is (1 - t, -2 t, 0)
+        ([3.0, 0.0, 0.0, 0.0, 0.0], 1.0, 0.25),  # likewise 1 - (1 + 3) t
+        ([0.0, 0.0, 0.0, -4.0, 0.0], 1.0, 0.25),
+        ([0.0, 0.0, 0.0, 4.0, 0.0], 1.0, 0.2),  # 1 - (1 + 1 / 1 * 4) t
+        ([0.0, 0.0, 0.0, 0.0, 8.0], 1.0, 0.2),  # 1 - (1 + 1 / 2 * 8) t
+        ([0.0, 0.0, 0.0, 0.0, 8.0], 0.0, 0.25),
+        ([0.0, 0.0, 0.0, 0.0, -4.0], 1.0, 1.0 / 3.0),
+        ([0.0, 0.0, 0.0, 0.0, -4.0], 0.0, 1.0 / 3.0),
+        ([0.0, 0.0, 0.0, 0.0, -1.0], 0.0, 2.0 / 3.0),
+    ]
+    for step, lower, expected in cases:
+        space = ready(problem)
+        space.low[:], space.high[:] = [0.0, -2.0], [np.inf, 2.0]
+        begin(space)
+        space.z[:] = [1.0, 0.0, 0.0, 1.0, 0.0]
+        space.y[:], space.upper[:] = [1.0, 0.0, 0.0, 1.0, lower], [0.0, 1.0]
+        space.row[:], space.step[:] = 0.0, step
+        assert_allclose(longest_step(space, 0.0, v, d, h), expected)
+    space.step[0] = np.nan
+    assert longest_step(space, 0.0, v, d, h) == 0.0
+
+
+def test_products_are_those_of_contacts_and_of_bounds():
+    problem = friction_problem(
+        np.eye(6), np.zeros(6), [1.0], [0.0, -2.0, -np.inf], [np.inf, 2.0, 1.0]
+    )
+    space = ready(problem)
+    space.low[:], space.high[:] = [0.0, -2.0, -np.inf], [np.inf, 2.0, 1.0]
+    begin(space)
+    assert_allclose(space.z, [1e3, 0, 0, 1e3, 0.0, 1.0 - 1e3])
+    assert_allclose(space.y, [1, 0, 0, 1, 1, 0])
+    assert_allclose(space.upper, [0, 1, 1])
+    space.z[:] = [3.0, 1.0, 0.5, 4.0, 0.5, -6.0]
+    space.y[:], space.upper[:] = [2.0, -1.0, 1.0, 3.0, 5.0, 0.0], [0.0, 7.0, 2.0]
+    assert_allclose(mean_product(space), (5.5 + 12.0 + 12.5 + 10.5 + 14.0) / 5.0)
+    space.row[:] = space.step[:] = 0.0
+    v, d, h = np.zeros(3), np.zeros(3), np.zeros(3)
+    # Without a change of forces the predictor removes the velocities.
+    for t, left in ((0.0, 1.0), (0.25, 0.75), (1.0, 0.0), (7.0, 0.0)):
+        expected = left * mean_product(space)
+        assert_allclose(product_after(space, t, v, d, h), expected, atol=1e-12)
+    space.step[:] = [0, 0, 0, 2.0, 0.25, 1.0]
+    expected = 0.5 * 5.5
+    for distance, change, y in ((4.0, 2.0, 3.0), (2.5, 0.25, 5.0), (1.5, -0.25, 7.0), (7, -1, 2)):
+        expected += (distance + 0.5 * change) * (y + 0.5 * (-y - y / distance * change))
+    assert_allclose(product_after(space, 0.5, v, d, h), expected / 5.0)
+
+
+def random_rows(rng, contacts):
+    """Contacts, a loop, a limit, dry friction, a row that is held at one force."""
+    A = rng.normal(size=(3 * contacts + 4, 3 * contacts + 8))
+    return friction_problem(
+        A @ A.T / A.shape[1],
+        rng.normal(size=len(A)),
+        rng.uniform(0.2, 1.0, contacts),
+        [-np.inf, 0.0, -0.1, 0.2],
+        [np.inf, np.inf, 0.1, 0.2],
+    )
+
+
+def test_without_de_saxces_term_it_solves_the_convex_program(monkeypatch):
+    """Optimal: inside the cones and bounds, velocities in the dual cones, no products."""
+    without_newton(monkeypatch)
+    rng = np.random.default_rng(3)
+    for trial in range(10):
+        problem = random_rows(rng, 3) if trial % 2 else random_contacts(rng, 5, 9, 1e3)
+        space = ready(problem)
+        interior(space, 18, False)
+        n = problem.contacts
+        space.x[:] = space.z
+        refresh(space)
+        x, u = space.z[: 3 * n].reshape(n, 3), space.u[: 3 * n].reshape(n, 3)
+        size = 1.0 + np.abs(space.z).max()
+        assert (x[:, 0] > np.hypot(*x[:, 1:].T)).all()
+        assert (u[:, 0] > np.hypot(*u[:, 1:].T) - 1e-8).all()
+        assert_allclose((x * u).sum(axis=1), 0.0, atol=1e-7 * size)
+        for k in range(len(space.low)):
+            f, v = space.z[3 * n + k], space.u[3 * n + k]
+            low, high = space.low[k], space.high[k]
+            assert low <= f <= high
+            if low < f - 1e-7 and f < high - 1e-7:
+                assert abs(v) < 1e-7
+            elif low < high:
+                assert v > -1e-7 if f < 0.5 * (low + min(high, 1e9)) else v < 1e-7
+
+
+def test_with_it_contacts_that_slide_are_solved(monkeypatch):
+    without_newton(monkeypatch)
+    rng = np.random.default_rng(4)
+    solved = 0
+    for trial in range(10):
+        problem = random_rows(rng, 3) if trial % 2 else random_contacts(rng, 4, 20)
+        space = ready(problem)
+        space.report[TOLERANCE] = 1e-6
+        solved += interior(space, 60, True)
+    assert solved >= 8
+
+
+def test_newtons_method_is_told_the_states():
+    problem = friction_problem(
+        np.eye(13), np.zeros(13), [1.0] * 3, [0.0, 0.0, -1.0, -1.0], [np.inf, np.inf, 1.0, 1.0]
+    )
+    space = ready(problem)
+    space.low[:], space.high[:] = [0.0, 0.0, -1.0, -1.0], [np.inf, np.inf, 1.0, 1.0]
+    space.x[:] = [1e-6, 5e-7, 0, 5.0, 3.0, 0.0, 5.0, -3.0, 4.0 - 1e-6, 2.0, 1e-6, 0.99999, -0.3]
+    space.y[:] = [2.0, 1.0, 0, 1e-6, 1e-7, 0.0, 1.0, 0.6, -0.8, 1e-6, 2.0, 0.0, 1e-6]
+    space.upper[:] = [0.0, 0.0, 0.5, 1e-6]
+    identify(space)
+    assert list(space.state) == [OPEN, STICK, SLIDE, STICK, OPEN, OPEN, STICK]
+    assert_allclose(space.direction[2], [0.6, -0.8], atol=1e-6)
+    assert_allclose(space.x[9:], [2.0, 0.0, 1.0, -0.3])
+
+
+@pytest.mark.parametrize(
+    ('contacts', 'freedoms', 'ratio', 'seed'),
+    [(20, 18, 1e6, 0), (20, 18, 1e6, 7), (8, 6, 1e6, 7), (20, 18, 1e8, 7)],
+)
+def test_many_contacts_of_few_bodies_are_all_solved(contacts, freedoms, ratio, seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(40):
+        problem = random_contacts(rng, contacts, freedoms, ratio)
+        found = solve_friction(problem)
+        assert found.converged
+        largest = np.abs(found.force).max() * (1.0 + np.abs(problem.g).max())
+        assert found.residuals.contact < 1e-8 * largest and found.residuals.dual < 1e-7
+        assert sum(found.iterations) < 1500
+
+
+MASSES = {
+    'equal': [1.0] * 10,
+    'heavier above': list(np.geomspace(1e-2, 1e2, 10)),
+    'heavier below': list(np.geomspace(1e2, 1e-2, 10)),
+    'in turn': [1e-3, 1e3] * 5,
+}
+
+
+@pytest.mark.parametrize('masses', MASSES)
+def test_towers_of_ten_blocks_stand(masses):
+    problem, _ = tower(MASSES[masses])
+    found = solve_friction(problem)
+    assert found.converged
+    assert_allclose(found.velocity, 0.0, atol=1e-8)
+    normal = found.force.reshape(10, 4, 3)[:, :, 0].sum(axis=1)
+    above = np.cumsum(MASSES[masses][::-1])[::-1]
+    assert_allclose(normal, 9.81e-3 * above, rtol=1e-9)
+
+
+def test_blocks_of_a_tower_turn_and_slide_on_each_other():
+    """Nearly always solved; never too long, and never far off."""
+    solved = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        velocity = np.zeros((10, 6))
+        velocity[:, 2], velocity[:, 3] = rng.normal(size=10), 0.3 * rng.normal(size=10)
+        found = solve_friction(tower(MASSES['equal'], velocity=velocity.ravel())[0])
+        solved += found.converged
+        if found.converged:
+            assert found.residuals.contact < 1e-9 and found.residuals.dual < 1e-9
+        assert found.residuals.contact < 1e-3 and found.residuals.dual < 1e-3
+        assert sum(found.iterations) < 5000
+    assert solved >= 11
+
+
+@pytest.mark.parametrize('points', [4, 8, 9])
+@pytest.mark.parametrize('turn', [0.0, 1.0])
+def test_a_heavy_cube_on_a_light_one(points, turn):
+    """Of up to eighteen contacts; at rest, and turning on each other."""
+    velocity = np.zeros(12)
+    velocity[2], velocity[8] = turn, -0.5 * turn
+    problem, _ = tower([1e-3, 1e3], points, velocity=velocity)
+    found = solve_friction(problem)
+    assert found.converged and found.residuals.dual < 1e-7
+    if not turn:
+        assert_allclose(found.velocity, 0.0, atol=1e-10)
+
+
+def test_a_stack_that_turns_is_solved():
+    for ratio in (1.0, 1e2, 1e4):
+        for turn in (0.1, 1.0, 5.0):
+            velocity = (0, 0, turn, 0.1, 0, 0, 0, 0, -turn, 0, 0.2, 0)
+            assert solve_friction(stack(1.0, ratio, velocity=velocity)[0]).converged
+
+
+def test_nothing_to_solve_and_nothing_that_moves():
+    none = ready(friction_problem(np.zeros((0, 0)), [], np.zeros((0, 2))))
+    assert interior(none, 5, False)
+    stuck = ready(friction_problem(np.zeros((3, 3)), [-1.0, 0.0, 0.0], [0.5]))
+    assert not interior(stuck, 60, True)
+    assert np.isfinite(stuck.x).all()
+
+
+def test_boxes_with_contacts_of_no_friction():
+    contacts = [(0, None, p) for p in face(8)]
+    body = (1.0, (0.2,) * 3, np.array([0, 0, 0.1]))
+    G, g, _ = boxes([body], contacts, np.array([0, 0, 0, 1.0, 0, 0]))
+    space = ready(friction_problem(G, g, np.zeros(8)))
+    assert interior(space, 25, False)
