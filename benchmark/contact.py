@@ -39,7 +39,7 @@ TIMESTEP = 1e-3  # of the tables [s]
 BUDGET = 60.0  # processor time of one scene in one engine [s]
 BEGIN = '<!-- measured contact: written by benchmark/contact.py, do not edit -->'
 END = '<!-- end of the measured contact -->'
-VARIANTS = {'': '', 'rk4': ', Runge-Kutta'}
+VARIANTS = {'': '', 'midpoint': ', midpoint', 'rk4': ', Runge-Kutta'}
 #: Scenes whose speed was promised, in multiples of MuJoCo's: boxes may be no slower.
 SPEEDS = {'pressing': 5.0, 'standing': 5.0, 'lying': 5.0, 'boxes': 1.0}
 Facts = Dict[str, Any]

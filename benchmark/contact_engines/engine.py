@@ -52,8 +52,7 @@ class Engine:
     :param library: module that it needs, with its name for pip
     :param start: makes a world; raises NotPossible for scenes that it has no means for
     :param settings: what differs from its defaults, for people
-    :param variant: another way to take steps, which has a row of its own for scenes about it:
-        'rk4' for those of `flight`
+    :param variant: another integrator, which has a row of its own where a scene compares them
     """
 
     name: str
@@ -73,7 +72,7 @@ class Engine:
 
     def suits(self, scene: Scene) -> bool:
         """Whether a scene has a row for it."""
-        return {'': True, 'rk4': scene.flight}[self.variant]
+        return scene.flight or not self.variant
 
 
 @dataclass

@@ -19,7 +19,7 @@ STYLES: Dict[str, Tuple[str, str]] = {
     'Pinocchio': ('#6b7785', 'v'),
 }
 _LEAST = 1e-16  # errors below are shown there
-_DASHES = {'': '-', 'rk4': '--'}
+_DASHES = {'': '-', 'midpoint': '-.', 'rk4': '--'}
 
 
 def points(facts: Dict[str, Any], scene: str) -> Dict[Tuple[str, str], List[tuple]]:

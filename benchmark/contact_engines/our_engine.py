@@ -76,8 +76,10 @@ class OurWorld:
         self.scene, self.timestep = scene, timestep
         machine = scene.machine
         robot = None if machine is None else machine.robot
-        pushed = machine is not None and scene.wrenches is not None
-        settings: Dict[str, Any] = {'timestep': timestep, 'external_forces': pushed}
+        settings: Dict[str, Any] = {
+            'timestep': timestep,
+            'external_forces': scene.wrenches is not None,
+        }
         if integrator:
             settings['integrator'] = integrator
         if scene.bodies:
@@ -94,8 +96,7 @@ class OurWorld:
             self.tau = np.zeros(robot.nv)
         else:
             self.tau = None
-        self.wrench: Optional[np.ndarray] = None
-        self.handle: Optional[int] = None
+        self.pushed: Dict[str, np.ndarray] = {}
         self.frames: Dict[str, Any] = {}
         self.before: Tuple[np.ndarray, ...] = ()
         if scene.free:
@@ -108,18 +109,15 @@ class OurWorld:
 
     def push(self, wrenches: Mapping[str, np.ndarray]) -> None:
         """Set moments and forces on bodies."""
-        simulator = self.simulator
-        if ROBOT in wrenches and not np.array_equal(wrenches[ROBOT], self.wrench):
-            self.wrench = wrenches[ROBOT]
-            simulator.clear_wrenches()
-            root = self.scene.machine.robot.model.body(1).name
-            simulator.apply_wrench(root, self.wrench, point=[0.0, 0.0, 0.0])
-        # There is no public method for objects yet.
-        names = [body.name for body in self.scene.free]
+        if self.pushed.keys() == wrenches.keys() and all(
+            np.array_equal(self.pushed[name], wrench) for name, wrench in wrenches.items()
+        ):
+            return
+        self.pushed = dict(wrenches)
+        self.simulator.clear_wrenches()
         for name, wrench in wrenches.items():
-            if name != ROBOT:
-                # At the centre of mass, which is the origin of all that is pushed.
-                simulator.world.objects.wrench[names.index(name)] = wrench
+            link = self.scene.machine.robot.model.body(1).name if name == ROBOT else name
+            self.simulator.apply_wrench(link, wrench, point=[0.0, 0.0, 0.0])
 
     def drive(self, torque: np.ndarray) -> None:
         """Set torques of the machine's joints."""
@@ -207,11 +205,14 @@ class OurWorld:
 
 ENGINES = [
     Engine('rbd_ros', LIBRARY, OurWorld, 'defaults'),
-    Engine(
-        'rbd_ros',
-        LIBRARY,
-        lambda scene, timestep: OurWorld(scene, timestep, 'rk4'),
-        "integrator 'rk4'",
-        variant='rk4',
+    *(
+        Engine(
+            'rbd_ros',
+            LIBRARY,
+            lambda scene, timestep, integrator=integrator: OurWorld(scene, timestep, integrator),
+            f'integrator {integrator!r}',
+            variant=integrator,
+        )
+        for integrator in ('midpoint', 'rk4')
     ),
 ]
