@@ -57,7 +57,7 @@ def measure(
     """Results of scenes in engines; other time steps than `TIMESTEP` for the front only."""
     for name in names:
         try:
-            scene = contact_scenes.scene(name)
+            scene = contact_scenes.load(name)
         except FileNotFoundError as error:
             yield Result(name, '', '', TIMESTEP, skipped=str(error))
             continue
@@ -258,7 +258,7 @@ def facts_of(results: Sequence[Result], quick: bool, names: Sequence[str]) -> Fa
     scenes = {}
     for name in names:
         try:
-            scene = contact_scenes.scene(name)
+            scene = contact_scenes.load(name)
         except FileNotFoundError:
             continue
         scenes[name] = {

@@ -29,7 +29,7 @@ def _robots() -> Dict[str, Scene]:
     return by_name([*quadruped.scenes(), *arms.scenes()])
 
 
-def scene(name: str) -> Scene:
+def load(name: str) -> Scene:
     """Scene by its name.
 
     :raises KeyError: if there is none

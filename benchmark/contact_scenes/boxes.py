@@ -227,9 +227,8 @@ def into_walls(scene: Scene, trajectory: Trajectory) -> float:
     points = np.array([[0.5 * PEG * a, 0.5 * PEG * b, z] for a, b in signs for z in along])
     R = rotation(trajectory.quaternion[:, 0])
     edges = trajectory.position[:, None, 0] + np.einsum('kij,pj->kpi', R, points)
-    inside = edges[..., 2] < DEPTH
-    deep = np.max(np.abs(edges[..., :2]), axis=-1) - _HALF_HOLE
-    return float(max(0.0, np.max(np.where(inside, deep, 0.0))))
+    sideways = np.max(np.abs(edges[..., :2]), axis=-1) - _HALF_HOLE
+    return float(max(0.0, np.max(np.minimum(sideways, DEPTH - edges[..., 2]))))
 
 
 PEG_IN_HOLE = Scene(

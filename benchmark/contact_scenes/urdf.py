@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 from typing import Iterator, Mapping, Optional, Sequence, Tuple
+import warnings
 from xml.etree import ElementTree
 
 import numpy as np
@@ -102,7 +103,10 @@ def _move(element: ElementTree.Element, by: np.ndarray) -> None:
     if origin is None:
         origin = ElementTree.SubElement(element, 'origin')
     origin.set('xyz', ' '.join(repr(float(x)) for x in T[:3, 3]))
-    turn = Rotation.from_matrix(T[:3, :3]).as_euler('xyz')
+    with warnings.catch_warnings():
+        # Of three angles, of which one is arbitrary where two axes coincide.
+        warnings.simplefilter('ignore')
+        turn = Rotation.from_matrix(T[:3, :3]).as_euler('xyz')
     origin.set('rpy', ' '.join(repr(float(x)) for x in turn))
 
 

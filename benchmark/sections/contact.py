@@ -21,7 +21,7 @@ def _rows() -> List[Row]:
     rows = []
     for name in contact_scenes.NAMES:
         try:
-            scene = contact_scenes.scene(name)
+            scene = contact_scenes.load(name)
         except FileNotFoundError as error:
             rows.append(Row(NAME, name, 'all', '', None, skipped=str(error)))
             continue
@@ -40,7 +40,7 @@ def _run(name: str, engine: str, quick: bool) -> Result:
     if (name, engine) not in _measured:
         chosen = next(each for each in ENGINES if each.name == engine and not each.variant)
         _measured[name, engine] = isolated(
-            contact_scenes.scene(name), chosen, contact.TIMESTEP, quick, contact.BUDGET
+            contact_scenes.load(name), chosen, contact.TIMESTEP, quick, contact.BUDGET
         )
     return _measured[name, engine]
 
@@ -64,7 +64,7 @@ def _measure(row: Row, tools: Tools) -> None:
             raise RuntimeError('nothing touched')
         row.value = max(found.signorini, found.contact)
         return
-    scene = contact_scenes.scene(row.robot)
+    scene = contact_scenes.load(row.robot)
     row.value = ours.errors[[error.what for error in scene.errors].index(row.function)]
     row.detail = {'ours_ns': 1e9 * ours.step}
 
