@@ -13,7 +13,7 @@ shapes and no robots are here.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -186,19 +186,33 @@ def residuals(problem: FrictionProblem, force: ArrayLike) -> Residuals:
     v = problem.velocity(found) + problem.compliance * found
     n, mu = problem.contacts, problem.friction
     forces, velocities = found[: 3 * n].reshape(n, 3), v[: 3 * n].reshape(n, 3)
+    return Residuals(
+        *contact_residuals(forces, velocities, mu),
+        _largest(_row_residuals(problem, found[3 * n :], v[3 * n :])),
+    )
+
+
+def contact_residuals(
+    forces: Array, velocities: Array, mu: Array
+) -> Tuple[float, float, float, float, float]:
+    """Residuals of contacts, in the order of `Residuals`.
+
+    :param forces: forces of each contact, (n, 3)
+    :param velocities: its velocities, with what it gives way by, (n, 3)
+    :param mu: its coefficients, (n, 2)
+    """
     shift = np.linalg.norm(mu * velocities[:, 1:], axis=1)
     conic = (forces * velocities).sum(axis=1)
     normal = forces[:, 0]
     # Friction where there is none cannot be expressed along the normal: its size counts then.
     parts = np.divide(forces[:, 1:], mu, out=forces[:, 1:].copy(), where=mu > 0.0)
     cone = np.linalg.norm(parts, axis=1) - normal
-    return Residuals(
+    return (
         _largest(velocities[:, 0] * normal),
         _largest(conic),
         _largest(conic + normal * shift),
         _largest(np.maximum(cone, 0.0)),
         _largest(np.maximum(-velocities[:, 0], 0.0)),
-        _largest(_row_residuals(problem, found[3 * n :], v[3 * n :])),
     )
 
 

@@ -126,7 +126,7 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
             'joint_rows',
             'island_rows',
         )
-        return dict.fromkeys((*names, 'N', 'n', 'm', 'blocks'), 0)
+        return dict.fromkeys((*names, 'N', 'n', 'm', 'blocks', 'B', 'C'), 0)
     pairs, objects = len(scene.table.pair), len(scene.bodies.mass)
     contacts = min(pairs * MAX_POINTS, MAX_SCENE_CONTACTS)
     cones, rows = min(contacts, MAX_ISLAND), 3 * nv
@@ -141,6 +141,8 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
         'island_rows': 3 * cones + rows,
         'N': 3 * cones + rows,
         'n': cones,
+        'B': objects,
+        'C': contacts,
         'm': rows,
         'blocks': cones + rows,
     }

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from rbd_ros.collision.scene_contacts import SceneContacts, SceneRoom, SceneTable
 from rbd_ros.compiler.loops import floats, integers
 from rbd_ros.constraints.friction_space import FrictionSpace
+from rbd_ros.constraints.solvers.friction_bodies import BodySpace
 from rbd_ros.contact.arrays import FloatArray, IntArray
 
 #: Places in `Touches.counts`: contacts in the last step, contacts in the step before.
@@ -126,9 +127,13 @@ class SceneWork(NamedTuple):
     :param velocity: velocity of the joints without contacts
     :param turned: room for a displacement of the joints
     :param pushed: displacement of the joints
+    :param rebound: normal velocities after a blow [m/s]
+    :param blow: impulses of contacts that rebound [N s]
+    :param pile_push: as `push`, of islands without a matrix
     :param object_push: displacement of the objects, angular then linear
     :param kept: state of the objects at the beginning of the step
-    :param space: the problem for the solver
+    :param space: the problem of an island for the solver
+    :param pile: that of an island of many objects
     """
 
     room: SceneRoom = _nested(SceneRoom)
@@ -158,6 +163,10 @@ class SceneWork(NamedTuple):
     velocity: FloatArray = floats('nv')
     turned: FloatArray = floats('nv')
     pushed: FloatArray = floats('nv')
+    rebound: FloatArray = floats('contacts')
+    blow: FloatArray = floats('contacts', 3)
+    pile_push: FloatArray = floats('contacts')
     object_push: FloatArray = floats('objects', 6)
     kept: FloatArray = floats('objects', 13)
+    pile: BodySpace = _nested(BodySpace)
     space: FrictionSpace = _nested(FrictionSpace)

@@ -65,20 +65,15 @@ class Pull:
         size = float(np.linalg.norm(force))
         if size > self.limit:
             force *= self.limit / size
-        self._push(at, force)
+        wrench = np.concatenate([np.zeros(3), force])
+        self.simulator.apply_wrench(self.name, wrench, self.simulator.timestep, self.point)
 
     def position(self) -> FloatArray:
         """Where the point is, in world coordinates, (3,) [m]."""
         raise NotImplementedError
 
-    def release(self) -> None:
-        """Let go: from the next step on, there is no force."""
-
     def _mass(self, point: FloatArray) -> float:
         """Mass of a point in the direction in which it is lightest [kg]."""
-        raise NotImplementedError
-
-    def _push(self, at: FloatArray, force: FloatArray) -> None:
         raise NotImplementedError
 
 
@@ -124,10 +119,6 @@ class LinkPull(Pull):
             raise ValueError(f'{self.name} is fixed: no joint moves it')
         return float(1.0 / mobility)
 
-    def _push(self, at: FloatArray, force: FloatArray) -> None:
-        wrench = np.concatenate([np.zeros(3), force])
-        self.simulator.apply_wrench(self.name, wrench, self.simulator.timestep, self.point)
-
 
 class ObjectPull(Pull):
     """A spring that pulls a movable object of the world.
@@ -158,20 +149,11 @@ class ObjectPull(Pull):
         found: FloatArray = pose[:3, :3] @ self.point + pose[:3, 3]
         return found
 
-    def release(self) -> None:
-        """Let go: from the next step on, there is no force."""
-        self.simulator.world.objects.wrench[self._number] = 0.0
-
     def _mass(self, point: FloatArray) -> float:
         bodies, o = self._bodies, self._number
         lever = np.cross(np.eye(3), point - bodies.centre[o])
         turning = lever.T @ np.linalg.solve(bodies.inertia[o], lever)
         return float(1.0 / np.linalg.eigvalsh(turning + np.eye(3) / bodies.mass[o])[-1])
-
-    def _push(self, at: FloatArray, force: FloatArray) -> None:
-        objects = self.simulator.world.objects
-        moment = np.cross(at - objects.position[self._number], force)
-        objects.wrench[self._number] = np.concatenate([moment, force])
 
 
 def _point(given: ArrayLike) -> FloatArray:

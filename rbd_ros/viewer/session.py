@@ -155,8 +155,7 @@ class LiveSession:
             self._pull, self._pulled_at, self._message = pull, time.monotonic(), ''
 
     def _let_go(self) -> None:
-        if self._pull is not None:
-            self._pull.release()
+        # The force lasts one step, and needs not be taken away.
         self._pull, self._message = None, ''
 
     def _restart_clock(self) -> None:

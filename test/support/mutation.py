@@ -52,6 +52,9 @@ OWN = {
     'rbd_ros/collision/mesh_triangles.py': ('test/collision/test_solids.py',),
     'rbd_ros/collision/surfaces.py': ('test/collision/test_environment.py',),
     'rbd_ros/collision/world_objects.py': ('test/collision/test_world_file.py',),
+    'rbd_ros/constraints/friction_bodies.py': (
+        'test/constraints/solvers/test_friction_bodies.py',
+    ),
     'rbd_ros/constraints/friction_solution.py': (
         'test/constraints/test_friction_space.py',
         'test/constraints/test_friction_solution.py',
