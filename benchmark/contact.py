@@ -70,7 +70,7 @@ def measure(
                     yield isolated(scene, engine, timestep, quick, budget)
 
 
-# -- tables ----------------------------------------------------------------------------------------
+# -- tables ---------------------------------------------------------------------------------------
 
 
 def number(value: Optional[float]) -> str:
@@ -237,7 +237,7 @@ def report(facts: Facts) -> Iterator[str]:
     yield from (f'not measured: {each}' for each in left_out(facts))
 
 
-# -- the whole -------------------------------------------------------------------------------------
+# -- the whole ------------------------------------------------------------------------------------
 
 
 def peer_versions() -> Dict[str, str]:
@@ -318,9 +318,7 @@ def main(argv: Optional[List[str]] = None) -> int:
     arguments = parser.parse_args(argv)
     names = arguments.only.split(',') if arguments.only else list(contact_scenes.NAMES)
     if unknown := [name for name in names if name not in contact_scenes.NAMES]:
-        parser.error(
-            f'unknown scene {unknown[0]!r}; there are {", ".join(contact_scenes.NAMES)}'
-        )
+        parser.error(f'unknown scene {unknown[0]!r}; there are {", ".join(contact_scenes.NAMES)}')
     engines = arguments.engines.split(';') if arguments.engines else list(COLUMNS)
     if unknown := [name for name in engines if name not in COLUMNS]:
         parser.error(f'unknown engine {unknown[0]!r}; there are {"; ".join(COLUMNS)}')

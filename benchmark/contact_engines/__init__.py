@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from contact_engines import bullet_engine, drake_engine, mujoco_engine, our_engine
-from contact_engines import pinocchio_engine
+from contact_engines import (
+    bullet_engine,
+    drake_engine,
+    mujoco_engine,
+    our_engine,
+    pinocchio_engine,
+)
 
 #: In the order of the table; ours first.
 ENGINES = [

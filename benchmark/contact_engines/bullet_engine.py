@@ -5,9 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 import itertools
 import math
+import os
 from pathlib import Path
+import sys
 import tempfile
-from typing import Any, List, Mapping, Optional, Tuple
+from typing import List, Mapping, Optional, Tuple
 
 from contact_scenes.scene import Body, Box, Capsule, ROBOT, Scene, Sphere, Touch
 import numpy as np
@@ -20,11 +22,24 @@ _ITERATIONS = 1000
 _NEVER = 1e9
 
 
+def _library() -> Any:
+    """PyBullet, without the line that it prints."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        with open(os.devnull, 'wb') as nothing:
+            os.dup2(nothing.fileno(), 1)
+            return import_module('pybullet')
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
 class BulletWorld:
     """A scene in Bullet."""
 
     def __init__(self, scene: Scene, timestep: float):
-        self.bullet = bullet = import_module('pybullet')
+        self.bullet = bullet = _library()
         self.scene = scene
         if any(any(body.centre) for body in scene.free):
             raise NotPossible('PyBullet reports frames at the centre of mass only')

@@ -206,14 +206,10 @@ class DrakeWorld:
         for i in range(results.num_hydroelastic_contacts()):
             info = results.hydroelastic_contact_info(i)
             surface = info.contact_surface()
-            names = [
-                self._name(self._body_of(each)) for each in (surface.id_N(), surface.id_M())
-            ]
+            names = [self._name(self._body_of(each)) for each in (surface.id_N(), surface.id_M())]
             force = info.F_Ac_W().translational()  # on the body of M
             normal = force / max(np.linalg.norm(force), 1e-300)
-            found.append(
-                Touch(*names, surface.centroid(), normal, force, np.full(3, math.nan))
-            )
+            found.append(Touch(*names, surface.centroid(), normal, force, np.full(3, math.nan)))
         for i in range(results.num_point_pair_contacts()):
             info = results.point_pair_contact_info(i)
             names = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
+from importlib.util import find_spec
 import math
 import multiprocessing
 import time
@@ -64,11 +64,8 @@ class Engine:
     def missing(self) -> str:
         """Why it cannot be used; empty if it can."""
         module, package = self.library
-        try:
-            import_module(module)
-        except ImportError as error:
-            return f'{package} is not installed ({error})'
-        return ''
+        found = find_spec(module) is not None
+        return '' if found else f'{package} is not installed (pip install {package})'
 
     def suits(self, scene: Scene) -> bool:
         """Whether a scene has a row for it."""
@@ -172,7 +169,7 @@ def measure(
     try:
         world = engine.start(scene, timestep)
         trajectory, spent = record(scene, world, timestep, duration, budget)
-    except (NotPossible, FloatingPointError) as reason:
+    except (NotPossible, FloatingPointError, ImportError) as reason:
         result.skipped = str(reason)
         return result
     except TooSlow as stopped:

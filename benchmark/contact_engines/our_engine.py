@@ -151,9 +151,7 @@ class OurWorld:
         """Keep where everything is: contacts are told as they were before the step."""
         count = len(self.scene.free)
         self.before = (
-            np.array(self.simulator.world.objects.position[:count])
-            if count
-            else np.zeros((0, 3)),
+            np.array(self.simulator.world.objects.position[:count]) if count else np.zeros((0, 3)),
             self.simulator.q,
         )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from importlib import import_module
 import itertools
+import math
 from typing import Any, List, Mapping, NamedTuple, Optional, Tuple
 
 from contact_scenes.scene import Body, Box, Capsule, ROBOT, rotation, Scene, Sphere, Touch
@@ -325,6 +326,8 @@ def _array(body: Body) -> np.ndarray:
 
 
 def _radius(shape: Any) -> float:
+    if type(shape).__name__ == 'Halfspace':
+        return math.inf
     shape.computeLocalAABB()
     return float(np.linalg.norm(shape.aabb_center) + shape.aabb_radius)
 

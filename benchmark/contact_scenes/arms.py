@@ -9,14 +9,24 @@ from typing import Any, Callable, List
 import numpy as np
 import robots
 
-from contact_scenes.scene import Body, Box, Error, forces_between, GRAVITY, Ground, Machine, ROBOT
-from contact_scenes.scene import Scene, Trajectory
+from contact_scenes.scene import (
+    Body,
+    Box,
+    Error,
+    forces_between,
+    GRAVITY,
+    Ground,
+    Machine,
+    ROBOT,
+    Scene,
+    Trajectory,
+)
 from contact_scenes.urdf import prepared, text_of
 from rbd_ros import Robot
 
 _CONTROL = 0.002  # between torques [s]
 
-# -- UR5: a tool that presses on a table -----------------------------------------------------------
+# -- UR5: a tool that presses on a table ----------------------------------------------------------
 
 _TOOL = 0.06  # side of the tool's face, which points down [m]
 _THICK = 0.04
@@ -119,7 +129,7 @@ def pressing_scene() -> Scene:
     )
 
 
-# -- UR5: a tool that pushes a box -----------------------------------------------------------------
+# -- UR5: a tool that pushes a box ----------------------------------------------------------------
 
 _BOX, _WEIGHT, _MU, _SPEED = 0.1, 1.0, 0.4, 0.1
 _ABOVE = 0.02  # of the tool over the table [m]
@@ -204,7 +214,7 @@ def pushing_scene() -> Scene:
     )
 
 
-# -- a gripper that lifts a cube -------------------------------------------------------------------
+# -- a gripper that lifts a cube ------------------------------------------------------------------
 
 _CUBE, _LOAD, _GRIP, _GRIP_MU = 0.05, 0.2, 10.0, 0.5
 _FINGER = (0.02, 0.01, 0.06)

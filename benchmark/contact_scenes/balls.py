@@ -7,8 +7,19 @@ from typing import Dict, List, Tuple
 
 import numpy as np
 
-from contact_scenes.scene import Body, Box, energy, Error, GRAVITY, grid, Ground, Scene, Sphere
-from contact_scenes.scene import rotation, Trajectory
+from contact_scenes.scene import (
+    Body,
+    Box,
+    energy,
+    Error,
+    GRAVITY,
+    grid,
+    Ground,
+    rotation,
+    Scene,
+    Sphere,
+    Trajectory,
+)
 
 GROUND = Body('ground', Ground())
 
@@ -19,7 +30,7 @@ def energy_error(scene: Scene, trajectory: Trajectory) -> float:
     return float(np.mean((E - E[0]) ** 2))
 
 
-# -- rolling: 25 balls on a plate that is pushed ---------------------------------------------------
+# -- rolling: 25 balls on a plate that is pushed --------------------------------------------------
 
 _PLATE, _BALL, _PUSH, _MU = 10.0, 1.0, 150.0, 0.4
 _SIDE = 5
@@ -74,7 +85,7 @@ ROLLING_XY = _rolling(
     (0.5, math.sqrt(0.75), 0.0),
 )
 
-# -- bouncing and settling -------------------------------------------------------------------------
+# -- bouncing and settling ------------------------------------------------------------------------
 
 _RADIUS, _MASS, _HEIGHT = 0.1, 10.0, 5.0
 
@@ -137,7 +148,7 @@ ELASTIC = Scene(
     every=0.01,
 )
 
-# -- Newton's cradle -------------------------------------------------------------------------------
+# -- Newton's cradle ------------------------------------------------------------------------------
 
 _CRADLE, _GAP, _SPEED = 5, 1e-4, 1.0
 
@@ -169,7 +180,7 @@ CRADLE = Scene(
     gravity=0.0,
 )
 
-# -- a wheel at the sliding limit ------------------------------------------------------------------
+# -- a wheel at the sliding limit -----------------------------------------------------------------
 
 _WHEEL_RADIUS, _WHEEL_MASS, _WHEEL_MU = 0.1, 2.0, 0.5
 _LIMIT = 1.4 * _WHEEL_MU * _WHEEL_MASS * GRAVITY * _WHEEL_RADIUS  # torque at which it slides [N m]
@@ -216,7 +227,7 @@ WHEEL = Scene(
     residual_goal=1e-8,
 )
 
-# -- a top that turns over -------------------------------------------------------------------------
+# -- a top that turns over ------------------------------------------------------------------------
 
 _TOP_RADIUS, _TOP_MASS = 0.02, 0.03
 _BELOW = 0.3  # distance of the centre of mass from the centre, in radii

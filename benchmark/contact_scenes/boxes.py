@@ -9,8 +9,19 @@ from typing import List, Tuple
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from contact_scenes.scene import about, Body, Box, Capsule, Error, GRAVITY, grid, Ground
-from contact_scenes.scene import rotation, Scene, Trajectory
+from contact_scenes.scene import (
+    about,
+    Body,
+    Box,
+    Capsule,
+    Error,
+    GRAVITY,
+    grid,
+    Ground,
+    rotation,
+    Scene,
+    Trajectory,
+)
 
 GROUND = Body('ground', Ground())
 _SIDE, _MU, _SPEED = 0.2, 0.4, 1.0
@@ -20,7 +31,7 @@ def _cube(name: str, z: float, mass: float, side: float = _SIDE, x: float = 0.0)
     return Body(name, Box((side, side, side)), (x, 0.0, z), mass=mass)
 
 
-# -- a cube that slides to rest --------------------------------------------------------------------
+# -- a cube that slides to rest -------------------------------------------------------------------
 
 STOPPING_TIME = _SPEED / (_MU * GRAVITY)
 STOPPING_DISTANCE = 0.5 * _SPEED * STOPPING_TIME
@@ -56,7 +67,7 @@ SLIDING = Scene(
     residual_goal=1e-10,
 )  # fmt: skip
 
-# -- a cube that is dragged by a growing force -----------------------------------------------------
+# -- a cube that is dragged by a growing force ----------------------------------------------------
 
 _RATE, _MOST = 4.0 * GRAVITY, 0.9 * GRAVITY * 2.0  # [N/s], [N]
 
@@ -93,7 +104,7 @@ DRAGGED = Scene(
     residual_goal=1e-8,
 )
 
-# -- a cube that falls back from standing on an edge -----------------------------------------------
+# -- a cube that falls back from standing on an edge ----------------------------------------------
 
 _TILT = math.radians(30.0)
 
@@ -154,7 +165,7 @@ TIPPED = Scene(
     residual_goal=1e-8,
 )
 
-# -- stacks ----------------------------------------------------------------------------------------
+# -- stacks ---------------------------------------------------------------------------------------
 
 
 def drift(scene: Scene, trajectory: Trajectory) -> float:
@@ -196,7 +207,7 @@ TOWER = Scene(
     residual_goal=1e-8,
 )
 
-# -- a peg in a hole -------------------------------------------------------------------------------
+# -- a peg in a hole ------------------------------------------------------------------------------
 
 PEG, LENGTH, PLAY, DEPTH = 0.02, 0.08, 1e-4, 0.06
 _WALL = 0.02
@@ -254,7 +265,7 @@ PEG_IN_HOLE = Scene(
     friction=0.2,
 )
 
-# -- Painleve's rod --------------------------------------------------------------------------------
+# -- Painleve's rod -------------------------------------------------------------------------------
 
 ROD, _THIN, ROD_MU = 0.5, 0.01, 2.0  # half length and radius [m]
 _STEEP = math.atan(2.0)  # where the paradox needs the least friction, 4/3 for a slender rod
@@ -316,7 +327,7 @@ PAINLEVE = Scene(
     residual_goal=1e-8,
 )
 
-# -- 64 boxes --------------------------------------------------------------------------------------
+# -- 64 boxes -------------------------------------------------------------------------------------
 
 
 def mean_speed(scene: Scene, trajectory: Trajectory) -> float:

@@ -6,8 +6,19 @@ from typing import List, Mapping
 
 import numpy as np
 
-from contact_scenes.scene import Body, energy, Error, forces_between, GRAVITY, Ground, Machine
-from contact_scenes.scene import ROBOT, Scene, Sphere, Trajectory
+from contact_scenes.scene import (
+    Body,
+    energy,
+    Error,
+    forces_between,
+    GRAVITY,
+    Ground,
+    Machine,
+    ROBOT,
+    Scene,
+    Sphere,
+    Trajectory,
+)
 from contact_scenes.urdf import ANYMAL, prepared, text_of
 
 GROUND = Body('ground', Ground())
@@ -25,7 +36,7 @@ def mass(machine: Machine) -> float:
     return sum(body.inertia.mass for body in machine.robot.model.bodies)
 
 
-# -- energy in free flight -------------------------------------------------------------------------
+# -- energy in free flight ------------------------------------------------------------------------
 
 _PUSHED = 1.0  # [s]
 
@@ -56,7 +67,7 @@ def energy_scene(urdf: str) -> Scene:
     )
 
 
-# -- momentum without gravity ----------------------------------------------------------------------
+# -- momentum without gravity ---------------------------------------------------------------------
 
 _BALL, _SPEED = 10.0, 5.0
 
@@ -104,7 +115,7 @@ def momentum_scene(urdf: str) -> Scene:
     )
 
 
-# -- standing and lying ----------------------------------------------------------------------------
+# -- standing and lying ---------------------------------------------------------------------------
 
 _STIFFNESS, _DAMPING = 200.0, 5.0  # of the joints [N m/rad, N m s/rad]
 HEIGHT = 0.5

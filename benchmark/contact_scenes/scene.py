@@ -116,7 +116,7 @@ class Body:
 class Machine:
     """A robot of a scene.
 
-    :param urdf: its text; its shapes are spheres, boxes and cylinders, its inertias those of bodies
+    :param urdf: its text; shapes are spheres, boxes and cylinders, inertias those of bodies
     :param floating: whether its root link moves freely
     :param position: of the root link [m]
     :param joints: positions at the start by name; the others are zero
@@ -297,8 +297,8 @@ class Scene:
 class Residuals:
     """How far contacts are from Signorini's and Coulomb's law, as ContactBench defines it.
 
-    Velocities by impulses [J], maxima over contacts and samples. Where there was a gap, the velocity
-    that closes it within the step counts as none.
+    Velocities by impulses [J], maxima over contacts and samples. Where there was a gap, the
+    velocity that closes it within the step counts as none.
 
     :param signorini: |v_n lambda_n|
     :param conic: |v . lambda|, which is not zero where a contact slides

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 from typing import Iterator, Mapping, Optional, Sequence, Tuple
 import warnings
 from xml.etree import ElementTree

@@ -1,4 +1,4 @@
-"""Engines of the contact benchmark: that they simulate the same scene, and how runs are measured."""
+"""Engines of the contact benchmark simulate the same scenes; how runs are measured and told."""
 
 import dataclasses
 import json
@@ -51,7 +51,7 @@ def started(one, the_scene, timestep=1e-3):
         pytest.skip(str(reason))
 
 
-# -- the same scene --------------------------------------------------------------------------------
+# -- the same scene -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize('name', SOME)
@@ -112,9 +112,7 @@ def test_the_ground_carries_what_stands_on_it(one):
 
 
 def test_a_sliding_ball_is_told_to_slide_against_its_friction(one):
-    ball = scene.Body(
-        'ball', scene.Sphere(0.1), (0.0, 0.0, 0.1), mass=2.0, linear=(1.0, 0.0, 0.0)
-    )
+    ball = scene.Body('ball', scene.Sphere(0.1), (0.0, 0.0, 0.1), mass=2.0, linear=(1.0, 0.0, 0.0))
     the_scene = scene.Scene('slide', '', (balls.GROUND, ball), 1.0, 1.0, (), friction=0.3)
     motion, _ = engine.record(the_scene, started(one, the_scene), 1e-3, 0.05)
     # With MuJoCo's convex law, what slides lifts off now and then.
@@ -216,7 +214,7 @@ def test_what_a_quick_run_of_ours_measures_is_right():
     assert found.residuals.contact < 1e-9 and found.residuals.conic > 1e-4  # it slid
 
 
-# -- how it is measured ----------------------------------------------------------------------------
+# -- how it is measured ---------------------------------------------------------------------------
 
 
 class Clockwork:
@@ -335,7 +333,7 @@ def test_an_engine_that_crashes_takes_nothing_with_it():
     assert good.errors == (pytest.approx(0.0, abs=1e-12),)
 
 
-# -- tables and plot -------------------------------------------------------------------------------
+# -- tables and plot ------------------------------------------------------------------------------
 
 
 def facts(results, names=('sliding', 'standing', 'bouncing')):

@@ -21,7 +21,7 @@ def evenly(the_scene, time, accelerations):
     return velocity
 
 
-# -- balls -----------------------------------------------------------------------------------------
+# -- balls ----------------------------------------------------------------------------------------
 
 
 def test_accelerations_of_the_rolling_scene_are_the_published_ones():
@@ -146,7 +146,7 @@ def test_a_top_that_had_turned_over_has_done_so():
     assert balls.turned_over(balls.TOP, motion) == pytest.approx(0.0)
 
 
-# -- boxes -----------------------------------------------------------------------------------------
+# -- boxes ----------------------------------------------------------------------------------------
 
 
 def test_a_cube_stops_where_it_should():
@@ -269,7 +269,7 @@ def test_the_rod_of_painleve_has_no_acceleration_if_it_slides():
     assert boxes.tip_depth(the_scene, lowered) == pytest.approx(1e-4)
 
 
-# -- residuals -------------------------------------------------------------------------------------
+# -- residuals ------------------------------------------------------------------------------------
 
 
 def touch(force, velocity, gap=0.0):
@@ -324,7 +324,7 @@ def test_forces_between_two_do_not_depend_on_who_is_first():
     assert_allclose(scene.forces_between(every, 'robot', 'cube'), [1.0, 1.0, 1.0])
 
 
-# -- robots ----------------------------------------------------------------------------------------
+# -- robots ---------------------------------------------------------------------------------------
 
 
 def recorded(machine, time, q, v, base=None, speed=None):
@@ -399,7 +399,9 @@ def test_forces_on_a_standing_robot_are_its_weight(anymal):
     machine = the_scene.machine
     weight = quadruped.mass(machine) * G
     feet = [touch([0.0, 0.0, 0.25 * weight], [0.0, 0.0, 0.0]) for _ in range(4)]
-    feet = [each.__class__(**{**vars(each), 'second': f'robot/{k}'}) for k, each in enumerate(feet)]
+    feet = [
+        each.__class__(**{**vars(each), 'second': f'robot/{k}'}) for k, each in enumerate(feet)
+    ]
     base = np.tile([0.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0], (11, 1))
     base[:3, 0], base[9, 0] = 1.0, 2e-6
     time = np.linspace(0.0, 10.0, 11)

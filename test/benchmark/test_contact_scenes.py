@@ -86,7 +86,7 @@ def test_moments_of_shapes_are_those_of_points_in_them(shape):
 
 
 def test_rolling_is_the_published_scene():
-    """SimBenchmark: a plate of 10 kg, 25 balls of 1 kg and 0.5 m radius in a grid of 2 m, 150 N."""
+    """SimBenchmark: a plate of 10 kg, 25 balls of 1 kg and 0.5 m radius, 2 m apart, 150 N."""
     for the_scene in (balls.ROLLING_Y, balls.ROLLING_XY):
         plate, *others = the_scene.free
         assert (plate.mass, plate.shape.size) == (10.0, (20.0, 20.0, 1.0))
@@ -162,12 +162,12 @@ def test_boxes_do_not_overlap_at_the_start():
     assert np.min(apart[np.triu_indices(64, 1)]) > 0.1
 
 
-# -- robots ----------------------------------------------------------------------------------------
+# -- robots ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize('robot', [urdf.ANYMAL, urdf.robots.UR5], ids=lambda each: each.name)
 def test_a_prepared_robot_has_the_dynamics_of_its_urdf(robot):
-    """But for friction of its joints; fixed links are merged by another text than the package's."""
+    """But for friction of joints; fixed links are merged by another text than the package's."""
     if line := outside.problem('example_robot_data'):
         pytest.skip(line)
     text = urdf.text_of(robot)
@@ -179,7 +179,10 @@ def test_a_prepared_robot_has_the_dynamics_of_its_urdf(robot):
         q = original.random_configuration(rng)
         v, a = rng.normal(size=(2, original.nv))
         assert_allclose(
-            made.inverse_dynamics(q, v, a), original.inverse_dynamics(q, v, a), rtol=1e-9, atol=2e-8
+            made.inverse_dynamics(q, v, a),
+            original.inverse_dynamics(q, v, a),
+            rtol=1e-9,
+            atol=2e-8,
         )
 
 
@@ -248,7 +251,7 @@ def test_recorded_states_of_a_floating_robot_are_its_own():
     assert_allclose(machine.robot.momentum(q, v)[0, 3:], [0.0, 10.0, 0.0], atol=1e-14)
 
 
-# -- surfaces --------------------------------------------------------------------------------------
+# -- surfaces -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

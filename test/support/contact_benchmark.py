@@ -1,4 +1,4 @@
-"""The contact benchmark for tests: benchmark/ is no package, and its files find each other there."""
+"""The contact benchmark for tests: benchmark/ is no package, its files find each other there."""
 
 import sys
 
