@@ -7,9 +7,8 @@ import itertools
 import math
 import os
 from pathlib import Path
-import sys
 import tempfile
-from typing import List, Mapping, Optional, Tuple
+from typing import Any, List, Mapping, Optional, Tuple
 
 from contact_scenes.scene import Body, Box, Capsule, ROBOT, Scene, Sphere, Touch
 import numpy as np
@@ -24,14 +23,13 @@ _NEVER = 1e9
 
 def _library() -> Any:
     """PyBullet, without the line that it prints."""
-    sys.stdout.flush()
-    kept = os.dup(1)
+    kept = os.dup(2)
     try:
         with open(os.devnull, 'wb') as nothing:
-            os.dup2(nothing.fileno(), 1)
+            os.dup2(nothing.fileno(), 2)
             return import_module('pybullet')
     finally:
-        os.dup2(kept, 1)
+        os.dup2(kept, 2)
         os.close(kept)
 
 

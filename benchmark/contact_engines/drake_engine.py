@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-import logging
 import math
 from typing import Any, List, Mapping, Optional, Tuple
 
@@ -25,7 +24,7 @@ class DrakeWorld:
         if scene.elastic:
             raise NotPossible('its discrete contact has no restitution')
         # It tells of what has nothing to do with these scenes.
-        logging.getLogger('drake').setLevel(logging.ERROR)
+        import_module('pydrake.common').set_log_level('err')
         for module in ('common.value', 'geometry', 'math', 'multibody.math', 'multibody.parsing',
                        'multibody.plant', 'multibody.tree', 'systems.analysis',
                        'systems.framework'):  # fmt: skip
