@@ -21,6 +21,7 @@ _FILES = (
     'long_chains',
     'simulators',
     'rollouts',
+    'contact',
     'resting',
     'nodes',
 )
