@@ -58,7 +58,12 @@ class FrictionProblem:
 
     @property
     def rows(self) -> int:
-        """Return the number of further rows m."""
+        """Return the number of further rows m.
+
+        >>> from rbd_ros.constraints import friction_problem
+        >>> friction_problem(np.eye(4), np.zeros(4), [0.3]).rows
+        1
+        """
         return len(self.low)
 
     def velocity(self, force: ArrayLike) -> Array:
