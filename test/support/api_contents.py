@@ -245,6 +245,7 @@ NOT_FOR_USERS = {
     'rbd_ros.simulation.adaptive:StepControl': 'a part of it',
     'rbd_ros.simulation.contact_points:ContactPoints': 'a part of `EventDrivenSimulator`',
     'rbd_ros.constraints.friction:contact_residuals': 'a part of `residuals`',
+    'rbd_ros.constraints.friction:moments_of': 'likewise',
     'rbd_ros.constraints.friction_solution:scaled_space': 'what compiled loops solve',
     'rbd_ros.constraints.minimal_set:normal_screws': 'a part of `minimal_contact_set`',
     'rbd_ros.spatial.planar_vectors:vector2': 'checks of arguments',

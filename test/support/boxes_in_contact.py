@@ -107,6 +107,41 @@ def legs(feet, mu=0.8, slide=0.0):
     return friction_problem(G, g, np.full(feet, mu))
 
 
+def with_couples(rng, contacts, freedoms, rows=0):
+    """Random contacts with torsional and rolling friction; a loop and dry friction if asked."""
+    J = rng.normal(size=(6 * contacts + rows, freedoms))
+    return friction_problem(
+        J @ J.T,
+        J @ rng.normal(size=freedoms),
+        rng.uniform(0.1, 1.0, contacts),
+        [-np.inf, -0.1][:rows],
+        [np.inf, 0.1][:rows],
+        torsion=rng.uniform(0.05, 0.5, contacts),
+        rolling=rng.uniform(0.05, 0.5, contacts),
+    )
+
+
+def ball_on_plane(velocity, torsion=None, rolling=None, mu=0.5, force=(0,) * 6, step=1e-3):
+    """Problem of a ball of 2 kg and 0.1 m, and its velocity by the forces.
+
+    :param velocity: angular, then linear, (6,)
+    """
+    mass, radius = 2.0, 0.1
+    inverse = np.array([1.0 / (0.4 * mass * radius**2)] * 3 + [1.0 / mass] * 3)
+    axes = np.eye(6)
+    rows = [axes[5], axes[3] - radius * axes[1], axes[4] + radius * axes[0]]
+    if torsion is not None:
+        rows.append(axes[2])
+    if rolling is not None:
+        rows += [axes[0], axes[1]]
+    J = np.array(rows)
+    free = velocity + step * inverse * (np.array(force) - [0, 0, 0, 0, 0, mass * GRAVITY])
+    couples = {'torsion': torsion, 'rolling': rolling}
+    given = {name: [c] for name, c in couples.items() if c is not None}
+    problem = friction_problem(J * inverse @ J.T, J @ free, [mu], **given)
+    return problem, lambda f: free + inverse * (J.T @ f)
+
+
 class Pile:
     """Free bodies and their contacts, for solvers that know bodies.
 

@@ -56,6 +56,7 @@ OWN = {
         'test/constraints/solvers/test_friction_bodies.py',
     ),
     'rbd_ros/constraints/friction_solution.py': (
+        'test/constraints/solvers/test_friction_moments.py',
         'test/constraints/test_friction_space.py',
         'test/constraints/test_friction_solution.py',
     ),
@@ -64,6 +65,7 @@ OWN = {
         'test/constraints/test_friction_solution.py',
         'test/constraints/solvers/test_friction_sweeps.py',
         'test/constraints/solvers/test_friction_newton.py',
+        'test/constraints/solvers/test_friction_moments.py',
         'test/constraints/solvers/test_friction_warm.py',
     ),
     'rbd_ros/constraints/solvers/friction.py': (
@@ -77,8 +79,12 @@ OWN = {
     ),
     'rbd_ros/constraints/solvers/friction_newton.py': (
         'test/constraints/solvers/test_friction_newton.py',
+        'test/constraints/solvers/test_friction_moments.py',
         'test/constraints/solvers/test_friction_warm.py',
         'test/constraints/test_friction_solution.py',
+    ),
+    'rbd_ros/constraints/solvers/friction_moments.py': (
+        'test/constraints/solvers/test_friction_moments.py',
     ),
     'rbd_ros/constraints/solvers/friction_interior.py': (
         'test/constraints/solvers/test_friction_interior.py',
@@ -86,6 +92,7 @@ OWN = {
     'rbd_ros/constraints/solvers/friction_admm.py': (
         'test/constraints/test_friction_space.py',
         'test/constraints/solvers/test_friction_newton.py',
+        'test/constraints/solvers/test_friction_moments.py',
         'test/constraints/test_friction_solution.py',
     ),
     'rbd_ros/constraints/solvers/dense.py': ('test/constraints/solvers/test_friction_systems.py',),

@@ -30,6 +30,7 @@ from rbd_ros.constraints.friction_space import (
     SWEEPS,
     TOLERANCE,
 )
+from rbd_ros.constraints.solvers.friction_moments import sweep_moments
 
 #: Steps in which a root is doubled into its bracket, and found in it; a few are usual.
 ROOT_STEPS = 200
@@ -178,7 +179,8 @@ def sweep(space: FrictionSpace, q: FloatArray, new: FloatArray) -> bool:
         state[contacts + k] = found
         push_row(space, i, force - x[i])
         x[i] = force
-    return same
+    moments_same = sweep_moments(space)
+    return same and moments_same
 
 
 @compiled

@@ -169,6 +169,46 @@ def test_what_is_not_solved_has_the_residual_of_its_forces(limit):
     assert_allclose(space.force, space.scale * space.x)
 
 
+def test_blocks_have_ones_on_the_diagonal():
+    """Whichever of its axes moves most for its force; what nothing moves keeps its unit."""
+    rng = np.random.default_rng(6)
+    pile = random_bodies(rng, 3, 9)
+    for c in range(9):
+        pile.jacobian[c, :, c % 3] *= 100.0
+    pile.jacobian[8] = 0.0
+    mu = rng.uniform(0.5, 1.0, (9, 2))
+    space = space_of(pile, mu)
+    space.compliance[:9] = rng.uniform(0.0, 1.0, (9, 3))
+    space.compliance[8] = 0.0
+    prepare(space)
+    problem, _ = pile.dense(mu, compliance=space.compliance.ravel())
+    G = problem.G + np.diag(problem.compliance)
+    for c in range(8):
+        D, rows = np.diag(space.scale[c]), slice(3 * c, 3 * c + 3)
+        assert_allclose(space.block[c], D @ G[rows, rows] @ D, rtol=1e-12, atol=1e-15)
+        assert_allclose(np.diag(space.block[c]).max(), 1.0)
+        assert_allclose(space.scale[c, 1:], mu[c] * space.scale[c, 0])
+    assert_allclose(space.scale[8], [1.0, *mu[8]])
+    free = np.abs(space.scale.ravel() * problem.g)
+    assert_allclose(space.report[UNIT], free.max())
+
+
+def test_what_gives_way_is_stopped_as_well():
+    rng = np.random.default_rng(7)
+    pile = random_bodies(rng, 6, 5)
+    space = space_of(pile, np.full((5, 2), 0.7))
+    space.compliance[:] = rng.uniform(1.0, 3.0, (5, 3))
+    prepare(space)
+    space.x[:] = 1e3 * np.eye(3)[0]
+    space.state[:] = STICK
+    q = np.zeros(3)
+    renew(space)
+    finish(space, 1e-12, q, q.copy())
+    D = space.scale
+    u = np.array([[_velocity(space, c, r) for r in range(3)] for c in range(5)])
+    assert_allclose(u + D * space.compliance * D * space.x, 0.0, atol=1e-9)
+
+
 def test_walls_that_close_in_end_without_a_solution():
     wall = np.zeros((2, 2, 3, 6))
     wall[0, 0, :, 3:], wall[1, 0, :, 3:] = np.eye(3), np.diag([-1.0, 1.0, 1.0])
