@@ -158,3 +158,15 @@ def test_advancing_stops_when_it_is_enough(robot):
     simulator = Simulator(robot)
     advance(simulator, 1.0, lambda now: None, enough=lambda: simulator.time > 0.0105)
     assert np.isclose(simulator.time, 0.011)
+
+
+@pytest.mark.parametrize(('side', 'wide'), [(255, False), (260, True)])
+def test_numbers_of_vertices_have_room(robot, side, wide):
+    heights = np.random.default_rng(1).normal(size=(side, side)).tolist()
+    field = {'type': 'height_field', 'size': [1, 1], 'heights': heights}
+    recording = Recording(robot, make_scene(robot.model, world={'objects': {'hill': field}}))
+    recording.add(0.0, robot.neutral())
+    (part,) = data_of(recording.page())['parts']
+    corners = np.frombuffer(base64.b64decode(part['corners']), '<u4' if wide else '<u2')
+    assert part['wide'] == wide
+    assert np.array_equal(corners, recording.scene.parts[0].corners.reshape(-1))

@@ -257,13 +257,14 @@ def test_what_moves_and_what_stands_near_it_is_in_view():
     free = {'movable': True, 'density': 1000.0}
     world = {
         'ball': {**SIZES['ball'], **free, 'xyz': [13.0, 0, 0]},
-        'pill': {**SIZES['pill'], **free, 'xyz': [10.0, 0, 0], 'rpy': [np.pi / 2, 0, 0]},
+        'pill': {**SIZES['pill'], **free, 'xyz': [10.0, 0, 0], 'rpy': [np.pi / 2, 0, 0.0]},
     }
+    world['pill']['length'] = 2.0
     scene = make_scene(None, world={'objects': world})
     poses = scene.poses(None, np.empty((1, 0)))[0]
     centre, radius = reach(scene, poses)
     assert np.allclose(centre, [11.65, 0.0, 0.0])
-    assert np.isclose(radius, 0.5 * np.linalg.norm([3.7, 1.0, 1.0]))
+    assert np.isclose(radius, 0.5 * np.linalg.norm([3.7, 2.4, 1.0]))
     # A cube stands so that its farthest corner is just within twice that radius, or just not.
     for part, seen in ((0.999, True), (1.001, False)):
         x = 11.65 + np.sqrt((2.0 * radius * part) ** 2 - 2 * 0.05**2) - 0.05
@@ -277,3 +278,10 @@ def test_arrows_are_as_long_as_the_square_root_of_their_force():
     assert arrow_length(0.0, 16.0, 3.0) == 0.0
     assert arrow_length(1e9, 16.0, 3.0) == 6.0  # at most
     assert np.isclose(arrow_length(4.0, 0.0, 1.0), 1.0)  # of what has no weight, by newtons
+
+
+def test_the_camera_knows_how_large_meshes_are(tmp_path):
+    (tmp_path / 'm.obj').write_text('v 2 3 4\nv 4 3 4\nv 2 7 4\nv 2 3 10\nf 1 2 3\nf 1 2 4\n')
+    mesh = {'type': 'mesh', 'file': str(tmp_path / 'm.obj'), 'xyz': [10, 0, 0]}
+    centre, radius = reach(make_scene(None, world={'objects': {'m': mesh}}), np.empty((0, 7)))
+    assert np.allclose(centre, [13.0, 5.0, 7.0]) and np.isclose(radius, np.sqrt(14.0))
