@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from typing import List, Sequence, TYPE_CHECKING, Union
+from typing import List, Optional, Sequence, TYPE_CHECKING, Union
 import webbrowser
 
 import numpy as np
@@ -31,7 +31,7 @@ _NOTICES = 5  # that are printed
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros simulate`."""
-    add_model_arguments(parser)
+    add_model_arguments(parser, required=False)
     parser.add_argument(
         '--start',
         metavar='NUMBER,...',
@@ -59,8 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--integrator',
         choices=INTEGRATORS,
-        default=INTEGRATORS[0],
-        help='integrator (%(default)s)',
+        help='integrator (midpoint; with kinematic loops semi_implicit)',
     )
     parser.add_argument(
         '--duration',
@@ -110,10 +109,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise ValueError(f'--duration must be positive and finite, got {duration:g}')
     if arguments.record is not None:
         check_format(arguments.record)
-    robot = Robot.from_urdf(description(arguments.robot), **model_options(arguments))
-    world = None if arguments.world is None else read_world(arguments.world, robot.model)
-    scene = make_scene(robot.model, arguments.shapes, world=world)
+    robot = _robot(arguments)
+    model = None if robot is None else robot.model
+    world = None if arguments.world is None else read_world(arguments.world, model)
+    scene = make_scene(model, arguments.shapes, world=world)
     if arguments.watch:
+        assert robot is not None
         return _watch(arguments, robot, scene)
     simulator = Simulator(
         robot,
@@ -124,7 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
         world=world,
     )
     if arguments.start is not None:
-        simulator.reset(_numbers(arguments.start, robot.nq))
+        simulator.reset(_numbers(arguments.start, simulator.robot.nq))
     torque = chosen_torque(simulator, arguments.hold, arguments.gravity_compensation)
     _report(arguments, [*simulator.warnings, *scene.notices], scene)
     if arguments.record is not None:
@@ -138,6 +139,18 @@ def run(arguments: argparse.Namespace) -> int:
         print(arguments.record)
         return 0
     return _serve(arguments, LiveSession(simulator, scene, torque, arguments.port))
+
+
+def _robot(arguments: argparse.Namespace) -> Optional[Robot]:
+    """Return the robot, None if there are but the objects of a world."""
+    if arguments.robot is not None:
+        return Robot.from_urdf(description(arguments.robot), **model_options(arguments))
+    if arguments.world is None:
+        raise ValueError('name a robot, or give a --world whose objects move')
+    for option in ('start', 'hold', 'gravity_compensation', 'watch'):
+        if getattr(arguments, option):
+            raise ValueError(f'--{option.replace("_", "-")} is for a robot; name one')
+    return None
 
 
 def _watch(arguments: argparse.Namespace, robot: Robot, scene: Scene) -> int:

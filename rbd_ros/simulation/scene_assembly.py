@@ -124,6 +124,7 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
             'shapes',
             'pairs',
             'joint_rows',
+            'joint_blocks',
             'island_rows',
         )
         return dict.fromkeys((*names, 'N', 'n', 'm', 'blocks', 'B', 'C'), 0)
@@ -138,7 +139,9 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
         'shapes': len(scene.table.kind),
         'pairs': pairs,
         'joint_rows': rows,
-        'island_rows': 3 * cones + rows,
+        'joint_blocks': rows // 3 + 1,
+        # Rows of joints are made three by three.
+        'island_rows': 3 * cones + rows + 3,
         'N': 3 * cones + rows,
         'n': cones,
         'B': objects,

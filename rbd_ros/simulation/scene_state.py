@@ -106,6 +106,7 @@ class SceneWork(NamedTuple):
     :param start_velocity: velocity of their centres of mass at the beginning, after impacts
     :param touched: whether anything presses on an object in this step
     :param jacobian: velocity of the second body relative to the first at each contact, per v
+    :param root: D^-1/2 of the factors of the robot's mass matrix
     :param response: the same times the half of H^-1, so that response . response^T is the Delassus
         matrix
     :param lever: velocity of a contact per angular and linear velocity of the objects at it
@@ -117,7 +118,7 @@ class SceneWork(NamedTuple):
     :param row_bias: velocity that is added to that of the joint
     :param row_box: largest impulse of friction [N m s, N s]
     :param row_impulse: impulse along the row
-    :param row_response: see `response`
+    :param row_response: see `response`; rows three by three
     :param matrix: Delassus matrix of the island
     :param free: velocities without forces
     :param friction: coefficients along both tangents of each contact
@@ -143,6 +144,7 @@ class SceneWork(NamedTuple):
     start_velocity: FloatArray = floats('objects', 3)
     touched: IntArray = integers('objects')
     jacobian: FloatArray = floats('contacts', 3, 'nv')
+    root: FloatArray = floats('nv')
     response: FloatArray = floats('contacts', 3, 'nv')
     lever: FloatArray = floats('contacts', 2, 3, 6)
     lever_response: FloatArray = floats('contacts', 2, 3, 6)
@@ -153,7 +155,7 @@ class SceneWork(NamedTuple):
     row_bias: FloatArray = floats('joint_rows')
     row_box: FloatArray = floats('joint_rows')
     row_impulse: FloatArray = floats('joint_rows')
-    row_response: FloatArray = floats('joint_rows', 'nv')
+    row_response: FloatArray = floats('joint_blocks', 3, 'nv')
     matrix: FloatArray = floats('island_rows', 'island_rows')
     free: FloatArray = floats('island_rows')
     friction: FloatArray = floats('n', 2)

@@ -280,10 +280,14 @@ def respond_to_contacts(
         for i in range(len(state.v)):
             copy(problem.inertia[i], problem.factor[i])
         factorise(problem.factor, tree.row_first, tree.row_index)
+        for i in range(len(state.v)):
+            scene.root[i] = 1.0 / math.sqrt(problem.factor[i, i])
     for c in range(count):
         if at_robot(plant.scene, contacts, c):
             for r in range(3):
-                half_response(plant, problem, scene.jacobian[c, r], scene.response[c, r])
+                half_response(
+                    plant, problem, scene.root, scene.jacobian[c, r], scene.response[c, r]
+                )
 
 
 @compiled
@@ -328,7 +332,10 @@ def add_row(
     scene.row_joint[rows], scene.row_kind[rows], scene.row_bias[rows] = i, kind, bias
     clear(unit)
     unit[i] = sign
-    half_response(plant, problem, unit, scene.row_response[rows])
+    block, r = scene.row_response[rows // 3], rows % 3
+    half_response(plant, problem, scene.root, unit, block[r])
+    for further in range(r + 1, 3):
+        clear(block[further])
     return rows + 1
 
 
@@ -389,7 +396,7 @@ def collide(
             for r in range(3):
                 strike(plant, objects, contacts, scene, scene.listed[a], r, scene.blow[a, r])
         if robot:
-            full_response(plant, work.problem, scene.gathered, scene.velocity)
+            full_response(plant, work.problem, scene.root, scene.gathered, scene.velocity)
             add_scaled(1.0, scene.velocity, state.v)
         turn_with_spin(objects, scene)
     return happened
@@ -509,7 +516,7 @@ def solve_island(
         impulse = space.scale[3 * n + k] * space.x[3 * n + k]
         scene.row_impulse[k] = impulse
         work.problem.impulse[i] += -impulse if kind == UPPER_LIMIT else impulse
-        add_scaled(impulse, scene.row_response[k], scene.gathered)
+        add_scaled(impulse, scene.row_response[k // 3, k % 3], scene.gathered)
     return solved
 
 
@@ -650,7 +657,7 @@ def part_bodies(
             if o >= 0:
                 add_scaled(push[a], scene.lever_response[c, side, 0], scene.object_push[o])
     if robot:
-        full_response(plant, work.problem, scene.gathered_push, scene.turned)
+        full_response(plant, work.problem, scene.root, scene.gathered_push, scene.turned)
         add_scaled(1.0, scene.turned, scene.pushed)
     return True
 
@@ -665,7 +672,7 @@ def end_robot(
     :param h: time step [s]
     """
     scene, next_v, counters = work.scene, work.motion.next_v, state.counters
-    full_response(plant, work.problem, scene.gathered, next_v)
+    full_response(plant, work.problem, scene.root, scene.gathered, next_v)
     add_scaled(1.0, scene.velocity, next_v)
     if plant.has_loops:
         keep_loop_force(plant, state, work.problem, next_v, h)

@@ -86,12 +86,13 @@ class Camera:
         #: Directions to the right, upward and backward, in rows.
         self._axes: FloatArray = np.stack([right, np.cross(backward, right), backward])
         rows, columns = raster.SAMPLES * height, raster.SAMPLES * width
-        self._middle = 0.5 * (columns - 1), 0.5 * (rows - 1)
         self._focus = 0.5 * rows / math.tan(0.5 * _FIELD)  # [samples]
         self._raster = allocate(
             raster.Raster, rows=rows, columns=columns, pixel_rows=height, pixel_columns=width
         )
         self._record = Record(self._raster)
+        lens = [0.5 * (columns - 1), 0.5 * (rows - 1), self._focus, _NEAREST * self.radius]
+        self._look = Record(raster.Look(self._place, self._axes, _LIGHT, np.array(lens)))
         self._grounds = grounds(scene, ground or HalfSpace())
         self._surfaces = _surfaces(scene)
         self._paint_grounds(self._grounds)
@@ -130,44 +131,21 @@ class Camera:
         found: FloatArray = vertices + 2.0 * (w * turned + np.cross(u, turned)) + placed[:, :3]
         return found
 
-    def _seen(self, points: FloatArray) -> FloatArray:
-        """Column, row and nearness of points; nearness 0 for those that cannot be drawn."""
-        x, y, z = self._axes @ (points - self._place).T
-        depth = -z
-        ok = depth > _NEAREST * self.radius
-        depth = np.where(ok, depth, 1.0)
-        column = self._middle[0] + self._focus * x / depth
-        row = self._middle[1] - self._focus * y / depth
-        return np.ascontiguousarray(np.stack([column, row, ok / depth], axis=1))
-
     def _draw(
         self,
         at: FloatArray,
         corners: IntArray,
         colours: FloatArray,
-        first: int,
-        last: int,
+        first: int = 0,
+        last: Optional[int] = None,
+        lit: bool = True,
         nearer: float = 0.0,
     ) -> None:
-        """Draw some of the triangles, lit from both sides; `nearer` is added to their nearness."""
-        if first == last:
-            return
-        chosen, paint = corners[first:last], colours[first:last].copy()
-        a, b, c = at[chosen[:, 0]], at[chosen[:, 1]], at[chosen[:, 2]]
-        normal = np.cross(b - a, c - a)
-        size = np.linalg.norm(normal, axis=1, keepdims=True)
-        normal /= np.where(size > 0.0, size, 1.0)
-        # The side that is seen is the one that is lit.
-        normal *= np.where(np.sum(normal * (self._place - a), axis=1, keepdims=True) < 0, -1, 1)
-        lit = 0.42 + 0.12 * normal[:, 2] + 0.5 * np.maximum(normal @ _LIGHT, 0.0)
-        paint[:, :3] *= np.minimum(lit, 1.0)[:, None]
-        seen = self._seen(at)
-        seen[:, 2] += np.where(seen[:, 2] > 0.0, nearer, 0.0)
-        self._fill(seen, chosen, paint)
-
-    def _fill(self, points: FloatArray, corners: IntArray, paint: FloatArray) -> None:
-        soup = raster.Soup(points, np.ascontiguousarray(corners), np.ascontiguousarray(paint))
-        raster.draw(self._record, Record(soup), 0, len(corners))
+        """Draw some of the triangles; `nearer` is added to their nearness."""
+        soup = Record(raster.Soup(at, np.zeros_like(at), corners, colours))
+        raster.project(self._look, soup, nearer)
+        end = len(corners) if last is None else last
+        raster.draw(self._record, self._look, soup, first, end, int(lit))
 
     def _draw_shadow(self, ground: Ground, at: FloatArray, corners: IntArray) -> None:
         """Draw what keeps the light from a plane."""
@@ -176,10 +154,9 @@ class Camera:
             return
         height = (at - ground.pose[:3, 3]) @ normal
         fallen = at - np.outer(height / slope, _LIGHT) + 1e-3 * self.radius * normal
-        seen = self._seen(fallen)
-        seen[height < 0.0, 2] = 0.0
+        fallen[height < 0.0] = np.nan
         colour = (SKY if ground.colour is None else np.array(ground.colour[:3])) * _SHADE
-        self._fill(seen, corners, np.tile([*colour, 1.0], (len(corners), 1)))
+        self._draw(fallen, corners, np.tile([*colour, 1.0], (len(corners), 1)), lit=False)
 
     def _draw_force(self, contact: FloatArray) -> None:
         force = float(np.linalg.norm(contact[3:]))
@@ -191,14 +168,14 @@ class Camera:
         x = across / np.linalg.norm(across)
         at = contact[:3] + shape.vertices @ np.stack([x, np.cross(z, x), z])
         colours = np.tile(CONTACT, (len(shape.corners), 1))
-        self._draw(at, shape.corners, colours, 0, len(colours), _BEFORE)
+        self._draw(at, shape.corners, colours, nearer=_BEFORE)
 
     def _paint_grounds(self, planes: Sequence[Ground]) -> None:
         """Begin with the sky and the grids of the planes."""
         self._raster.colour[...] = SKY
         rows, columns = self._raster.nearness.shape
-        x = np.arange(columns) - self._middle[0]
-        y = self._middle[1] - np.arange(rows)
+        x = np.arange(columns) - 0.5 * (columns - 1)
+        y = 0.5 * (rows - 1) - np.arange(rows)
         cell = 10.0 ** round(math.log10(self.radius / 3.0))
         for plane in planes:
             right, up, back = self._axes @ plane.pose[:3, :3]
@@ -218,7 +195,8 @@ class Camera:
                 fade = np.clip(0.12 / (raster.SAMPLES * width), 0.0, 1.0)
             if plane.colour is not None:
                 r, g, b, opacity = plane.colour
-                lit = 0.54 + 0.5 * max(float(plane.pose[:3, 2] @ _LIGHT), 0.0)
+                lit = raster.AROUND + raster.SKY * plane.pose[2, 2]
+                lit += raster.LAMP * max(float(plane.pose[:3, 2] @ _LIGHT), 0.0)
                 paint = min(lit, 1.0) * np.array([r, g, b])
                 self._raster.colour[seen] += opacity * (paint - self._raster.colour[seen])
                 if opacity >= 1.0:

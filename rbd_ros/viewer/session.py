@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.simulated_objects import PairContact
 from rbd_ros.viewer.live import LivePage
-from rbd_ros.viewer.page_text import floats, page, reach
+from rbd_ros.viewer.page_text import floats, page, reach, SMALLEST
 from rbd_ros.viewer.pull import LinkPull, ObjectPull, Pull
 from rbd_ros.viewer.recording import Recording
 from rbd_ros.viewer.scene import Scene
@@ -58,7 +58,7 @@ class LiveSession:
         self._start, self._begin = simulator.snapshot(), simulator.time
         self._last = time.monotonic()
         poses = self._poses()[0]
-        _, self._radius = reach(scene, poses)
+        self._radius = max(reach(scene, poses)[1], SMALLEST)
         self._pull: Optional[Pull] = None
         self._pulled_at = 0.0
         text = page(scene, simulator.ground, poses, live='simulation')

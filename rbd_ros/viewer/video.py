@@ -10,6 +10,7 @@ import tempfile
 
 import numpy as np
 
+from rbd_ros.compiler.loops import why_interpreted
 from rbd_ros.viewer.picture import Camera
 from rbd_ros.viewer.recording import Recording
 
@@ -31,9 +32,11 @@ def ffmpeg() -> str:
 
 def why_not() -> str:
     """Why there can be no video, and what to do about it; '' if there can."""
-    if ffmpeg():
-        return ''
-    return "a video needs ffmpeg: apt install ffmpeg, or pip install 'rbd_ros[recording]'"
+    if not ffmpeg():
+        return "a video needs ffmpeg: apt install ffmpeg, or pip install 'rbd_ros[recording]'"
+    reason = why_interpreted()
+    # By the interpreter, a picture would take minutes.
+    return f'the pictures of a video are drawn by machine code, and {reason}' if reason else ''
 
 
 def write_video(recording: Recording, path: Path, width: int = 960, height: int = 540) -> None:
@@ -44,9 +47,9 @@ def write_video(recording: Recording, path: Path, width: int = 960, height: int 
     :raises ValueError: if there is no frame or no ffmpeg, or it fails, with its words
     :raises OSError: if the file cannot be written
     """
-    program = ffmpeg()
-    if not program:
-        raise ValueError(why_not())
+    reason = why_not()
+    if reason:
+        raise ValueError(reason)
     times, poses = recording.times - recording.times[0], recording.poses()
     camera = Camera(recording.scene, poses[0], recording.ground, width, height)
     # At each instant the frame that is shown then.
@@ -55,7 +58,7 @@ def write_video(recording: Recording, path: Path, width: int = 960, height: int 
     path.open('wb').close()  # ffmpeg's own words on this are many
     given = ['-f', 'rawvideo', '-pix_fmt', 'rgb24', '-s', f'{width}x{height}', '-r', f'{RATE}']
     made = ['-an', '-pix_fmt', 'yuv420p', '-movflags', '+faststart', '-f', 'mp4']
-    command = [program, '-y', '-loglevel', 'error', *given, '-i', '-', *made, str(path)]
+    command = [ffmpeg(), '-y', '-loglevel', 'error', *given, '-i', '-', *made, str(path)]
     with tempfile.TemporaryFile() as words:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=words)
         assert process.stdin is not None

@@ -167,3 +167,16 @@ def test_of_many_notices_some_are_printed(capsys, tmp_path):
     simulate._report(arguments, [f'notice {k}' for k in range(9)], scene)
     lines = capsys.readouterr().err.splitlines()
     assert lines == [*(f'notice {k}' for k in range(5)), '(and 4 notices more)']
+
+
+def test_objects_move_without_a_robot(capsys, tmp_path):
+    path = tmp_path / 'out.html'
+    options = ['--world', WORLD, '--duration', '0.1', '--record', str(path)]
+    assert main(['simulate', *options]) == 0 and path.is_file()
+    for more, message in (
+        ([], 'name a robot, or give a --world'),
+        (['--world', WORLD, '--hold'], '--hold is for a robot; name one'),
+        (['--world', WORLD, '--watch'], '--watch is for a robot; name one'),
+    ):
+        assert main(['simulate', *more]) == 1
+        assert message in capsys.readouterr().err

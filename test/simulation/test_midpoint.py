@@ -12,6 +12,7 @@ from support.simulated_robots import at, ball, body, joint, link, robot, turntab
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.simulation import World
+from rbd_ros.simulation.free_base_midpoint import turn_on
 from rbd_ros.simulation.joint_law import FORWARD, LOWER, UPPER
 from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
 
@@ -203,6 +204,41 @@ def test_a_step_back_leads_where_it_came_from(subject, q, v):
         errors.append(np.abs(back).max())
     slopes = np.log2(np.divide(errors[:-1], errors[1:]))
     assert np.all(slopes > 3.7), slopes
+
+
+def test_two_robots_fly_as_each_does_alone(rng):
+    elements = {
+        name: (
+            link(name, 2.0, (0.02, 0.03, 0.04), (0.1, -0.2, 0.3)),
+            link(f'{name}l', 0.5, (2e-3, 3e-3, 4e-3), (0.2, 0.1, 0)),
+            joint(f'{name}1', name, f'{name}l', 'continuous', (0, 0, 1), (0.1, 0, 0)),
+        )
+        for name in 'ab'
+    }
+    floating = (joint(f'to_{name}', 'world', name, 'floating') for name in 'ab')
+    both = robot(link('world'), *elements['a'], *elements['b'], *floating)
+    world = World(both, h, 'midpoint')
+    q, v, tau = both.random_configuration(rng), rng.normal(size=14), 0.1 * rng.normal(size=14)
+    world.reset(q, v)
+    found = world.step(tau, 20)
+    for k, name in enumerate('ab'):
+        one = World(robot(*elements[name], floating_base=True), h, 'midpoint')
+        at_q, at_v = slice(8 * k, 8 * k + 8), slice(7 * k, 7 * k + 7)
+        one.reset(q[at_q], v[at_v])
+        alone = one.step(tau[at_v], 20)
+        assert_allclose(found.q[at_q], alone.q, atol=1e-11)
+        assert_allclose(found.v[at_v], alone.v, atol=1e-11)
+
+
+def test_a_quaternion_is_turned_in_the_body(rng):
+    for angle in (0.0, 1e-9, 0.1, 3.0):
+        u, start, end = rng.normal(size=3), rng.normal(size=4), np.empty(7)
+        u *= angle / np.linalg.norm(u)
+        start /= np.linalg.norm(start)
+        turn_on(np.r_[9.0, 9.0, start], 2, u, end)
+        turned = Rotation.from_quat(start[[1, 2, 3, 0]]) * Rotation.from_rotvec(u)
+        expected = turned.as_quat()[[3, 0, 1, 2]]
+        assert_allclose(end[2:6] * np.sign(end[2:6] @ expected), expected, atol=1e-15)
 
 
 def without_losses(name):

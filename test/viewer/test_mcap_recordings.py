@@ -111,10 +111,12 @@ def test_shapes_lie_on_their_frames(read, recording):
     world = entities['world']
     (floor,) = world['cubes']
     assert floor['color'] == {'r': 0.5, 'g': 0.6, 'b': 0.7, 'a': 1.0}
+    assert 0.0 < floor['size']['z'] < 0.01 and floor['size']['x'] == floor['size']['y'] > 10.0
     top = floor['pose']['position']['z'] + 0.5 * floor['size']['z']
     assert np.isclose(top, 0.0, atol=1e-12)
     (can,) = world['cylinders']
     assert can['size'] == {'x': 0.2, 'y': 0.2, 'z': 0.4}
+    assert can['bottom_scale'] == can['top_scale'] == 1.0
     heights = sorted(round(ball['pose']['position']['z'], 9) for ball in world['spheres'])
     assert heights == [0.8, 1.0, 1.2]
     assert all(ball['size'] == {'x': 0.2, 'y': 0.2, 'z': 0.2} for ball in world['spheres'])

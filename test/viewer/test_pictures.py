@@ -13,6 +13,7 @@ from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.resources import resource_path
 from rbd_ros.viewer import make_scene, raster, Recording, video
 from rbd_ros.viewer.picture import Camera, SKY
+from rbd_ros.viewer.primitives import arrow
 
 
 def samples(rows=24, columns=32):
@@ -27,10 +28,12 @@ def samples(rows=24, columns=32):
 
 def draw(made, points, paint, corners=None, interpreted=False):
     corners = np.arange(len(points)).reshape(-1, 3) if corners is None else corners
-    soup = raster.Soup(*map(np.ascontiguousarray, (np.array(points, float), corners, paint)))
+    points, paint = np.array(points, dtype=float), np.array(paint, dtype=float)
+    soup = raster.Soup(np.zeros_like(points), points, corners, paint)
+    look = allocate(raster.Look)
     if interpreted:
-        return raster.draw.function(made, soup, 0, len(corners))
-    return raster.draw(Record(made), Record(soup), 0, len(corners))
+        return raster.draw.function(made, look, soup, 0, len(corners), 0)
+    return raster.draw(Record(made), Record(look), Record(soup), 0, len(corners), 0)
 
 
 def random_soup(rng, count=40):
@@ -211,6 +214,11 @@ def test_a_video_that_cannot_be_written_says_why(recording, monkeypatch, tmp_pat
     monkeypatch.setitem(sys.modules, 'imageio_ffmpeg', None)
     with pytest.raises(ValueError, match='a video needs ffmpeg: apt install ffmpeg, or pip'):
         recording.write(tmp_path / 'motion.mp4')
+    monkeypatch.setattr(shutil, 'which', lambda name: '/bin/true')
+    with monkeypatch.context() as patch:
+        patch.setattr(video, 'why_interpreted', lambda: 'there is none')
+        with pytest.raises(ValueError, match='drawn by machine code, and there is none'):
+            recording.write(tmp_path / 'motion.mp4')
     script = tmp_path / 'ffmpeg'
     script.write_text('#!/bin/sh\necho no such codec >&2\nexit 1\n')
     script.chmod(0o755)
@@ -229,3 +237,90 @@ def test_forces_are_seen_through_what_they_act_on():
     plain = camera.picture(poses).astype(int)
     inside = red(plain) & (np.abs(arrow - plain).max(axis=-1) > 30)
     assert inside.sum() > 20
+
+
+def looking():
+    """A camera at (1, 2, 10) that looks down, its top to the north."""
+    look = allocate(raster.Look)
+    look.place[:], look.axes[...] = (1.0, 2.0, 10.0), np.eye(3)
+    look.light[:], look.lens[:] = (0.6, 0.0, 0.8), (15.5, 11.5, 20.0, 0.5)
+    return look
+
+
+def test_compiled_and_interpreted_loops_see_and_light_the_same():
+    rng = np.random.default_rng(4)
+    look, one, other = looking(), samples(), samples()
+    world, paint = rng.normal(size=(60, 3)) * (6, 6, 4), rng.uniform(0, 1, (20, 4))
+    soups = [
+        raster.Soup(world, np.zeros((60, 3)), np.arange(60).reshape(-1, 3), paint)
+        for _ in range(2)
+    ]
+    raster.project(Record(look), Record(soups[0]), 0.0)
+    raster.project.function(look, soups[1], 0.0)
+    raster.draw(Record(one), Record(look), Record(soups[0]), 0, 20, 1)
+    raster.draw.function(other, look, soups[1], 0, 20, 1)
+    assert np.array_equal(soups[0].points, soups[1].points)
+    assert np.array_equal(one.colour, other.colour) and one.colour.any()
+
+
+def test_vertices_are_seen_in_perspective():
+    world = np.array([[1.0, 2.0, 0.0], [3.0, 2.0, 0.0], [1.0, 7.0, 5.0], [1.0, 2.0, 9.6]])
+    soup = raster.Soup(world, np.zeros((4, 3)), np.zeros((0, 3), int), np.zeros((0, 4)))
+    raster.project(Record(looking()), Record(soup), 0.0)
+    assert np.allclose(soup.points[0], [15.5, 11.5, 0.1])
+    assert np.allclose(soup.points[1], [15.5 + 20.0 * 2.0 / 10.0, 11.5, 0.1])
+    assert np.allclose(soup.points[2], [15.5, 11.5 - 20.0 * 5.0 / 5.0, 0.2])
+    assert soup.points[3, 2] == 0.0  # too near
+    raster.project(Record(looking()), Record(soup), 7.0)
+    assert np.allclose(soup.points[:, 2], [7.1, 7.1, 7.2, 0.0])
+
+
+@pytest.mark.parametrize('turned', [False, True])
+def test_the_side_that_is_seen_is_lit(turned):
+    # A triangle below the camera, level, then leaning to the light and away from it.
+    for lean, expected in ((0.0, 0.42 + 0.12 + 0.5 * 0.8), (0.75, 1.0), (-1.0, None)):
+        world = np.array([[-50.0, -50, 50 * lean], [50, -50, -50 * lean], [0, 80, 0]])
+        if turned:
+            world = world[::-1].copy()
+        soup = raster.Soup(world, np.zeros((3, 3)), np.array([[0, 1, 2]]), np.full((1, 4), 0.5))
+        soup.paint[0, 3] = 1.0
+        normal = np.array([lean, 0, 1]) / np.hypot(lean, 1)
+        if expected is None:
+            expected = 0.42 + 0.12 * normal[2] + 0.5 * max(normal @ [0.6, 0, 0.8], 0.0)
+        colour = np.zeros(4)
+        raster.light_up(looking(), soup, 0, colour)
+        assert np.allclose(colour, [0.5 * expected] * 3 + [1.0])
+
+
+def test_lines_of_the_grid_are_where_the_cells_end():
+    # Seen by a camera that looks along (-1.6, 2.2, -1.1), each sample by its own ray.
+    ball = {**BALL, 'xyz': [0.37, 0.21, 0.4]}
+    scene = make_scene(None, world={'objects': {'ball': ball, 'floor': {'type': 'plane'}}})
+    poses = scene.poses(None, np.empty((1, 0)))[0]
+    picture = Camera(scene, poses, width=400, height=300).picture(poses).astype(float)
+    radius = np.sqrt(3.0) * 0.2
+    place = np.array([0.37, 0.21, 0.4]) + 1.3 * radius * np.array([1.6, -2.2, 1.1])
+    backward = np.array([1.6, -2.2, 1.1]) / np.linalg.norm([1.6, -2.2, 1.1])
+    right = np.cross([0, 0, 1], backward) / np.linalg.norm(np.cross([0, 0, 1], backward))
+    up = np.cross(backward, right)
+    column, row = np.meshgrid(np.arange(400) - 199.5, 149.5 - np.arange(300))
+    focus = 150.0 / np.tan(np.radians(20.0))
+    ray = column[..., None] * right + row[..., None] * up - focus * backward
+    at = place[:2] + ray[..., :2] * (-place[2] / ray[..., 2:])
+    off = np.abs(at / 0.1 - np.round(at / 0.1)).min(axis=-1)
+    near = (ray[..., 2] < 0) & (np.linalg.norm(at - place[:2], axis=-1) < 1.5) & (row < -60)
+    darker = SKY.sum() * 255.0 - picture.sum(axis=-1)
+    plain = near & (np.abs(picture / 255.0 - 0.78 * SKY).max(axis=-1) > 0.02) & ~red(picture)
+    assert darker[plain & (off < 0.01)].mean() > 60.0
+    assert np.abs(darker[plain & (off > 0.2)]).mean() < 4.0
+
+
+def test_an_arrow_is_a_shaft_with_a_head():
+    found = arrow(1.0, 0.02)
+    a, b, c = (found.vertices[found.corners[:, k]] for k in range(3))
+    # Of 12 sides: polygons instead of circles.
+    circle = 6.0 * np.sin(np.pi / 6.0)
+    volume = circle * 0.02**2 * (1.0 + 2.5**2 * 5.0 * 0.02 / 3.0)
+    assert np.isclose(np.sum(a * np.cross(b, c)) / 6.0, volume)
+    assert np.allclose(found.vertices.max(axis=0), [0.05, 0.05, 1.1])
+    assert np.allclose(found.vertices.min(axis=0), [-0.05, -0.05, 0.0])

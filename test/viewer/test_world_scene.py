@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from support.urdf_text import link, robot as urdf
+from support.urdf_text import joint, link, robot as urdf
 
 from rbd_ros import Robot
 from rbd_ros.collision import Environment, read_world, WorldFileError
 from rbd_ros.model import load_urdf
 from rbd_ros.resources import resource_path
 from rbd_ros.viewer import make_scene, Recording
-from rbd_ros.viewer.page_text import reach
+from rbd_ros.viewer.page_text import arrow_length, reach
 from rbd_ros.viewer.primitives import surface
 from rbd_ros.viewer.scene import RED, STONE
 
@@ -134,7 +134,7 @@ def test_of_a_large_height_field_some_rows_are_drawn(tmp_path):
     field = {'type': 'height_field', 'size': [4.0, 2.0], 'file': str(tmp_path / 'hill.npy')}
     scene = make_scene(None, triangles=5000, world={'objects': {'hill': field}})
     (part,) = scene.parts
-    assert 2000 < len(part.corners) <= 5000
+    assert 4000 < len(part.corners) <= 5000
     x, y = part.vertices[:, 0], part.vertices[:, 1]
     # What is drawn lies on the surface, and reaches its edges.
     j, i = (x / 4.0 + 0.5) * (columns - 1), (0.5 - y / 2.0) * (rows - 1)
@@ -223,3 +223,57 @@ def test_objects_stay_where_they_were(arm):
     assert np.array_equal(recording.objects[0], recording.scene.start)
     assert np.array_equal(recording.objects[1], moved)
     assert np.array_equal(recording.objects[2], moved)
+
+
+def test_shapes_of_a_further_robot_are_placed_although_links_are_merged(tmp_path):
+    ball = '<visual><origin xyz="0.1 0 0"/><geometry><sphere radius="1"/></geometry></visual>'
+    text = urdf(
+        link('a'),
+        link('b'),
+        link('c', ball),
+        joint('i', 'a', 'b'),
+        joint('j', 'b', 'c', 'fixed', inside='<origin xyz="5 0 0" rpy="0 0 1.5707963267948966"/>'),
+    )
+    (tmp_path / 'other.urdf').write_text(text)
+    world = {'robots': {'other': {'urdf': str(tmp_path / 'other.urdf'), 'xyz': [0, 0, 7]}}}
+    (found,) = make_scene(None, world=world).shapes
+    assert np.allclose(found.placement[:3, 3], [5.0, 0.1, 7.0])
+    assert np.allclose(found.placement[:3, 0], [0.0, 1.0, 0.0])
+
+
+def test_the_camera_knows_how_large_shapes_are():
+    halves = {
+        'box': (0.5, 1, 1.5),
+        'ball': [0.5] * 3,
+        'can': (0.2, 0.2, 0.3),
+        'pill': (0.2, 0.2, 0.5),
+    }
+    for name, half in halves.items():
+        scene = make_scene(None, world={'objects': {name: SIZES[name]}})
+        assert np.isclose(reach(scene, np.empty((0, 7)))[1], np.linalg.norm(half))
+
+
+def test_what_moves_and_what_stands_near_it_is_in_view():
+    free = {'movable': True, 'density': 1000.0}
+    world = {
+        'ball': {**SIZES['ball'], **free, 'xyz': [13.0, 0, 0]},
+        'pill': {**SIZES['pill'], **free, 'xyz': [10.0, 0, 0], 'rpy': [np.pi / 2, 0, 0]},
+    }
+    scene = make_scene(None, world={'objects': world})
+    poses = scene.poses(None, np.empty((1, 0)))[0]
+    centre, radius = reach(scene, poses)
+    assert np.allclose(centre, [11.65, 0.0, 0.0])
+    assert np.isclose(radius, 0.5 * np.linalg.norm([3.7, 1.0, 1.0]))
+    # A cube stands so that its farthest corner is just within twice that radius, or just not.
+    for part, seen in ((0.999, True), (1.001, False)):
+        x = 11.65 + np.sqrt((2.0 * radius * part) ** 2 - 2 * 0.05**2) - 0.05
+        cube = {'type': 'box', 'size': [0.1, 0.1, 0.1], 'xyz': [x, 0, 0]}
+        scene = make_scene(None, world={'objects': {**world, 'cube': cube}})
+        assert (reach(scene, poses)[1] > radius) == seen
+
+
+def test_arrows_are_as_long_as_the_square_root_of_their_force():
+    assert np.isclose(arrow_length(4.0, 16.0, 3.0), 0.75)
+    assert arrow_length(0.0, 16.0, 3.0) == 0.0
+    assert arrow_length(1e9, 16.0, 3.0) == 6.0  # at most
+    assert np.isclose(arrow_length(4.0, 0.0, 1.0), 1.0)  # of what has no weight, by newtons
