@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+import logging
 import math
 from typing import Any, List, Mapping, Optional, Tuple
 
@@ -23,15 +24,14 @@ class DrakeWorld:
     def __init__(self, scene: Scene, timestep: float):
         if scene.elastic:
             raise NotPossible('its discrete contact has no restitution')
-        # It tells of what has nothing to do with these scenes.
-        import_module('pydrake.common').set_log_level('err')
-        for module in ('common.value', 'geometry', 'math', 'multibody.math', 'multibody.parsing',
-                       'multibody.plant', 'multibody.tree', 'systems.analysis',
-                       'systems.framework'):  # fmt: skip
+        for module in ('common.value', 'geometry', 'multibody.parsing', 'multibody.plant',
+                       'multibody.tree', 'systems.analysis', 'systems.framework'):  # fmt: skip
             name = module.rpartition('.')[2]
             setattr(self, f'{name}_', import_module(f'pydrake.{module}'))
         self.spatial_ = import_module('pydrake.multibody.math')
         self.rigid_ = import_module('pydrake.math')
+        # It tells of what has nothing to do with these scenes.
+        logging.getLogger('drake').setLevel(logging.ERROR)
         self.scene, self.timestep = scene, timestep
         builder = self.framework_.DiagramBuilder()
         config = self.plant_.MultibodyPlantConfig(
