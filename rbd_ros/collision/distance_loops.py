@@ -13,8 +13,15 @@ from typing import NamedTuple
 from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray
 from rbd_ros.collision.narrow_phase import find_contacts, PLANE
 from rbd_ros.collision.scene_contacts import compose, SceneTable
-from rbd_ros.compiler.loops import buffer, call_kernel, compiled, entry_point, floats, integers
-from rbd_ros.compiler.loops import vector
+from rbd_ros.compiler.loops import (
+    buffer,
+    call_kernel,
+    compiled,
+    entry_point,
+    floats,
+    integers,
+    vector,
+)
 
 #: How much further than the nearest pair so far one may seem to be, for rounding, and still be
 #: looked at [m].
@@ -30,7 +37,7 @@ class DistanceTable(NamedTuple):
     :param first: of each pair and behind the last one, its first entry in the following arrays,
         (P + 1,)
     :param column: freedoms of the tree that move one of the shapes, (N,)
-    :param index: degree of freedom of the robot that each of them goes with, (N,)
+    :param freedom: degree of freedom of the robot that each of them goes with, (N,)
     :param factor: how fast it goes with that, negative if it moves the first shape, (N,)
     """
 
@@ -39,7 +46,7 @@ class DistanceTable(NamedTuple):
     kinematics: int
     first: IntArray
     column: IntArray
-    index: IntArray
+    freedom: IntArray
     factor: FloatArray
 
 
@@ -173,7 +180,7 @@ def find_gradient(
         column, rate = room.columns[table.column[at]], 0.0
         for r in range(3):
             rate += moment[r] * column[r] + normal[r] * column[3 + r]
-        gradient[table.index[at]] += table.factor[at] * rate
+        gradient[table.freedom[at]] += table.factor[at] * rate
 
 
 @compiled
@@ -221,9 +228,7 @@ def find_distances(
                 states.points_a[row, p, r] = found.on_a[k, r]
                 states.points_b[row, p, r] = found.on_b[k, r]
                 states.normal[row, p, r] = found.normal[k, r]
-            find_gradient(
-                table, room, p, found.on_a[k], found.normal[k], states.gradient[row, p]
-            )
+            find_gradient(table, room, p, found.on_a[k], found.normal[k], states.gradient[row, p])
     return 0
 
 

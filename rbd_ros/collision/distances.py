@@ -9,11 +9,9 @@ from typing import (
     Any,
     Callable,
     Dict,
-    List,
     Mapping,
     NamedTuple,
     Optional,
-    Protocol,
     Sequence,
     Tuple,
     Type,
@@ -24,23 +22,24 @@ from typing import (
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.collision.arrays import FloatArray, IntArray, MAX_POINTS
+from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
 from rbd_ros.collision.distance_loops import (
     DistanceRoom,
     DistanceStates,
-    DistanceTable,
     find_distances,
     find_least,
     LeastStates,
 )
-from rbd_ros.collision.environment import Environment, ROBOT, WorldRobot
-from rbd_ros.collision.scene import make_scene, neutral_configuration, Scene, SceneShape
+from rbd_ros.collision.distance_table import (
+    chosen_pairs,
+    make_distance_table,
+    ModelledRobot,
+    NamePair,
+)
+from rbd_ros.collision.environment import Environment
+from rbd_ros.collision.scene import make_scene, neutral_configuration, SceneShape
 from rbd_ros.compiler.loops import allocate, Record
-from rbd_ros.model import Model, ModelError
 from rbd_ros.model.errors import unknown_name
-
-#: Names of two things between which there is a distance: 'robot/link', or that of an object.
-NamePair = Tuple[str, str]
 
 #: Deviation of the rotation of a pose from an orthonormal matrix that passes for rounding.
 _ROUNDING = 1e-6
@@ -49,17 +48,6 @@ _ROUNDING = 1e-6
 _SLICE = 256
 
 _AnyStates = TypeVar('_AnyStates', DistanceStates, LeastStates)
-
-
-class ModelledRobot(Protocol):
-    """What is asked of a robot; `Robot` has it."""
-
-    @property
-    def model(self) -> Model:
-        """The system model."""
-
-    def kernel(self, text: str) -> Any:
-        """Kernel of an algorithm."""
 
 
 class Distances(NamedTuple):
@@ -76,10 +64,10 @@ class Distances(NamedTuple):
         [m/rad, 1]; zero beyond `max_distance`
 
     >>> from rbd_ros.collision import RobotInWorld
-    >>> found = RobotInWorld(robot, {'objects': {'floor': {'type': 'plane'}}}).distances(q)
-    >>> rate = found.gradient @ v  # at which the distances change [m/s]
-    >>> found.distance.shape == rate.shape, found.normal.shape
-    (True, (6, 3))
+    >>> world = {'objects': {'floor': {'type': 'plane'}}}
+    >>> found = RobotInWorld(robot, world, [('floor', 'robot/wrist_3_link')]).distances(q)
+    >>> found.distance, found.gradient @ v  # [m], and how fast that changes [m/s]
+    (array([0.]), array([0.]))
     """
 
     distance: FloatArray
@@ -125,7 +113,8 @@ class RobotInWorld:
     they are those that touch in a `Simulator`, see docs/world.md. Coordinates of the world are
     those of the robot's base. Movable objects stand where the world has them at the start, or
     where `poses` says. Of a robot with kinematic loops, configurations and velocities are those of
-    the tree; the loops need not be closed.
+    the tree; the loops need not be closed. What a joint does that depends on time is not in the
+    gradient.
 
     :param robot: the robot, a `Robot`
     :param world: path of a world file, a mapping with the same content, or an `Environment`; None
@@ -134,12 +123,11 @@ class RobotInWorld:
         objects and robots, or with a link, as 'robot/tool0'. None: all there are
     :raises ValueError: for an unknown name, and for a pair that there is no distance of
     :raises WorldFileError: naming file, line, entry and cure
-    :raises ModelError: if a joint of the robot depends on time
 
     >>> from rbd_ros.collision import RobotInWorld
-    >>> arm = RobotInWorld(robot, 'config/table_world.yaml', [('robot/tool0', 'box')])
+    >>> arm = RobotInWorld(robot, 'config/table_world.yaml', [('robot/wrist_3_link', 'ball')])
     >>> arm.robot is robot, arm.pairs
-    (True, (('robot/tool0', 'box'),))
+    (True, (('robot/wrist_3_link', 'ball'),))
     """
 
     def __init__(
@@ -150,12 +138,6 @@ class RobotInWorld:
     ):
         self.robot = robot
         model = robot.model
-        for body in model.bodies:
-            if body.joint.is_rheonomic:
-                raise ModelError(
-                    f'joint {body.joint_name!r} moves as a function of time, of which distances '
-                    'know nothing: let it be an ordinary joint'
-                )
         if world is None:
             world = Environment()
         elif not isinstance(world, Environment):
@@ -165,9 +147,7 @@ class RobotInWorld:
         #: What is around the robot.
         self.environment = world
         scene = make_scene(model, world, neutral_configuration(model))
-        moved = [bool(model.support_dofs(i)) if i else False for i in range(len(model.bodies) + 1)]
-        moved += [False] * len(scene.objects)
-        chosen = _chosen(scene, moved, world, model, pairs)
+        chosen = chosen_pairs(scene, world, model, pairs)
         #: Names of the pairs; a link with several shapes makes several of them.
         self.pairs: Tuple[NamePair, ...] = tuple(
             (scene.shapes[a].name, scene.shapes[b].name) for a, b in chosen
@@ -176,18 +156,20 @@ class RobotInWorld:
         self.objects: Tuple[str, ...] = tuple(each.name for each in scene.objects)
         #: What has no distance although it might be expected to, and why.
         self.notices: Tuple[str, ...] = scene.notices
-        used = sorted({i for pair in chosen for i in pair})
-        # Those that move with the robot come first.
-        used.sort(key=lambda i: not moved[scene.shapes[i].carrier])
-        self._shapes = [scene.shapes[i] for i in used]
         #: The shapes of each pair.
         self.shapes: Tuple[Tuple[SceneShape, SceneShape], ...] = tuple(
             (scene.shapes[a], scene.shapes[b]) for a, b in chosen
         )
-        self._moving = sum(moved[each.carrier] for each in self._shapes)
+        # Those of the robot's bodies come first.
+        used = sorted(
+            {i for pair in chosen for i in pair},
+            key=lambda i: (not 0 < scene.shapes[i].carrier <= len(model.bodies), i),
+        )
+        self._shapes = [scene.shapes[i] for i in used]
+        self._moving = sum(0 < each.carrier <= len(model.bodies) for each in self._shapes)
         self._first_object = len(model.bodies) + 1
         self._start = {each.name: np.array(each.pose, dtype=float) for each in scene.objects}
-        self._table = Record(_table(scene, used, self._moving, chosen, robot))
+        self._table = Record(make_distance_table(scene, used, self._moving, chosen, robot))
         self._sizes = {
             'nq': model.nq,
             'nv': model.nv,
@@ -235,7 +217,13 @@ class RobotInWorld:
         states, batch = self._configurations(q)
         room = self._room(poses)
         count, pairs, nv = len(states), len(self.pairs), self._sizes['nv']
-        shapes = ((pairs,), (pairs, 3), (pairs, 3), (pairs, 3), (pairs, nv))
+        shapes: Tuple[Tuple[int, ...], ...] = (
+            (pairs,),
+            (pairs, 3),
+            (pairs, 3),
+            (pairs, 3),
+            (pairs, nv),
+        )
         if batch:
             shapes = tuple((count, *shape) for shape in shapes)
         if out is None:
@@ -259,9 +247,7 @@ class RobotInWorld:
                 result[...] = array[0]
         return results
 
-    def minimum(
-        self, q: ArrayLike, poses: Optional[Mapping[str, ArrayLike]] = None
-    ) -> Minimum:
+    def minimum(self, q: ArrayLike, poses: Optional[Mapping[str, ArrayLike]] = None) -> Minimum:
         """The least distance of all pairs, in one or many configurations.
 
         That is the least of `distances`, found without asking pairs that are far apart.
@@ -352,9 +338,7 @@ class _Room:
         self._table, self._sizes = table, sizes
         self._bound: Dict[Any, Tuple[Any, Callable[..., int]]] = {}
 
-    def bound(
-        self, loop: Any, kind: Type[_AnyStates]
-    ) -> Tuple[_AnyStates, Callable[..., int]]:
+    def bound(self, loop: Any, kind: Type[_AnyStates]) -> Tuple[_AnyStates, Callable[..., int]]:
         """Record of one configuration, and a loop that is bound to it."""
         if kind not in self._bound:
             states = allocate(kind, states=1, **self._sizes)
@@ -363,112 +347,6 @@ class _Room:
                 loop.bind(self._table, self.record, Record(states), keep_lock=True),
             )
         return self._bound[kind]
-
-
-def _chosen(
-    scene: Scene,
-    moved: Sequence[bool],
-    world: Environment,
-    model: Model,
-    names: Optional[Sequence[NamePair]],
-) -> List[Tuple[int, int]]:
-    """Pairs of shapes that distances are asked of."""
-    every = [
-        (a, b)
-        for a, b in scene.table.pair.tolist()
-        if moved[scene.shapes[a].carrier] or moved[scene.shapes[b].carrier]
-    ]
-    if names is None:
-        return every
-    # Without doubles, and in the order of the names.
-    found: Dict[Tuple[int, int], Tuple[int, int]] = {}
-    for each in names:
-        if (
-            isinstance(each, str)
-            or len(each) != 2
-            or not all(isinstance(name, str) for name in each)
-        ):
-            raise ValueError(
-                f"pairs must hold pairs of names, as ('robot/tool0', 'box'), got {each!r}"
-            )
-        for name in each:
-            _check_name(name, world, model)
-        first, second = each
-        here = [
-            pair
-            for a, b in every
-            for pair in ((a, b), (b, a))
-            if all(
-                scene.shapes[i].name == name or scene.shapes[i].name.startswith(f'{name}/')
-                for i, name in zip(pair, (first, second))
-            )
-        ]
-        if not here:
-            raise ValueError(
-                f'there is no distance of {first!r} and {second!r}: neither moves with the robot, '
-                'or they may not touch (joined by a joint, ignored, or overlapping at the neutral '
-                'configuration), or they have no collision shapes of a supported kind; `notices` '
-                'tells which'
-            )
-        for pair in here:
-            found.setdefault((min(pair), max(pair)), pair)
-    return list(found.values())
-
-
-def _check_name(name: str, world: Environment, model: Model) -> None:
-    world.check_name(name)
-    owner, slash, link = name.partition('/')
-    if owner == ROBOT and slash and link not in model.links:
-        raise ValueError(unknown_name('link', link[:80], model.links))
-
-
-def _table(
-    scene: Scene,
-    used: Sequence[int],
-    moving: int,
-    chosen: Sequence[Tuple[int, int]],
-    robot: ModelledRobot,
-) -> DistanceTable:
-    """Constants of compiled loops.
-
-    :param used: numbers of the shapes that are in any pair
-    :param moving: how many of them, the first ones, move with the robot
-    :param chosen: pairs of shapes
-    """
-    model, table = robot.model, scene.table
-    place = {i: g for g, i in enumerate(used)}
-    first: List[int] = [0]
-    column: List[int] = []
-    factor: List[float] = []
-    for pair in chosen:
-        carriers = [scene.shapes[i].carrier for i in pair]
-        a, b = (
-            set(model.support_dofs(c)) if 0 < c <= len(model.bodies) else set() for c in carriers
-        )
-        # What moves both alike does not part them.
-        for k in sorted(a ^ b):
-            column.append(k)
-            factor.append(model.tree_dof_ratio[k] * (1.0 if k in b else -1.0))
-        first.append(len(column))
-    return DistanceTable(
-        scene=table._replace(
-            pair=_integers([[place[a], place[b]] for a, b in chosen]).reshape(-1, 2),
-            **{
-                name: np.ascontiguousarray(getattr(table, name)[list(used)])
-                for name in ('kind', 'size', 'carrier', 'placement', 'reach')
-            },
-        ),
-        moving=moving,
-        kinematics=int(robot.kernel('contact_kinematics').address) if chosen else 0,
-        first=_integers(first),
-        column=_integers(column),
-        index=_integers([model.tree_dof_index[k] for k in column]),
-        factor=np.array(factor, dtype=float),
-    )
-
-
-def _integers(values: Sequence[Any]) -> IntArray:
-    return np.array(values, dtype=np.int64)
 
 
 def _checked_pose(name: str, pose: ArrayLike) -> FloatArray:
