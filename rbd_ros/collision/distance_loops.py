@@ -11,7 +11,7 @@ import math
 from typing import NamedTuple
 
 from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray
-from rbd_ros.collision.narrow_phase import find_contacts, PLANE
+from rbd_ros.collision.narrow_phase import find_ordered, PLANE
 from rbd_ros.collision.scene_contacts import compose, SceneTable
 from rbd_ros.compiler.loops import (
     buffer,
@@ -31,8 +31,9 @@ SLACK = 1e-9
 class DistanceTable(NamedTuple):
     """Constants of distances.
 
-    :param scene: shapes and pairs; those of the robot come first
+    :param scene: shapes and pairs; those of the robot come first, and the lower kinds in pairs
     :param moving: number of the robot's shapes
+    :param sign: 1, or -1 for pairs whose shapes are exchanged, (P,)
     :param kinematics: address of the robot's kernel contact_kinematics
     :param first: of each pair and behind the last one, its first entry in the following arrays,
         (P + 1,)
@@ -43,6 +44,7 @@ class DistanceTable(NamedTuple):
 
     scene: SceneTable
     moving: int
+    sign: FloatArray
     kinematics: int
     first: IntArray
     column: IntArray
@@ -127,29 +129,22 @@ def sphere_distance(scene: SceneTable, room: DistanceRoom, a: int, b: int) -> fl
 
 
 @compiled
-def nearest_of_pair(table: DistanceTable, room: DistanceRoom, p: int, most: float) -> int:
-    """Find the nearest points of a pair.
+def nearest_of_pair(scene: SceneTable, room: DistanceRoom, a: int, b: int, most: float) -> int:
+    """Find the nearest points of two shapes, of which the first one has the lower kind.
 
-    :param p: number of the pair
+    :param a: one shape
+    :param b: the other one
     :param most: maximum distance [m]
-    :return: where in `room.found` they are; -1 if the pair is further apart
+    :return: where in `room.found` they are; -1 if the shapes are further apart
     """
-    scene, found = table.scene, room.found
-    a, b = scene.pair[p, 0], scene.pair[p, 1]
-    count = find_contacts(
-        scene.kind[a],
-        scene.size[a],
-        room.shape_pose[a],
-        scene.kind[b],
-        scene.size[b],
-        room.shape_pose[b],
-        most,
-        True,
-        found,
+    found, poses, sizes = room.found, room.shape_pose, scene.size
+    # Poses are known to be finite, and pairs to be in order: no need of `find_contacts`.
+    count = find_ordered(
+        scene.kind[a], sizes[a], poses[a], scene.kind[b], sizes[b], poses[b], most, True, found
     )
-    best = -1
-    for k in range(count):
-        if best < 0 or found.gap[k] < found.gap[best]:
+    best, gaps = count - 1, found.gap
+    for k in range(count - 1):
+        if gaps[k] < gaps[best] or (gaps[k] == gaps[best] and k < best):
             best = k
     return best
 
@@ -157,7 +152,7 @@ def nearest_of_pair(table: DistanceTable, room: DistanceRoom, p: int, most: floa
 @compiled
 def find_gradient(
     table: DistanceTable,
-    room: DistanceRoom,
+    columns: FloatArray,
     p: int,
     point: FloatArray,
     normal: FloatArray,
@@ -165,22 +160,24 @@ def find_gradient(
 ) -> None:
     """Find the gradient of the distance of a pair by the velocity.
 
+    :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
     :param p: number of the pair
     :param point: a point on the line through both nearest points, (3,) [m]
     :param normal: unit normal from the first shape to the second, (3,)
     :param gradient: the result, (nv,)
     """
+    numbers, freedoms, factors = table.column, table.freedom, table.factor
     for i in range(len(gradient)):
         gradient[i] = 0.0
-    moment = vector(3)
-    for r in range(3):
-        s, t = (r + 1) % 3, (r + 2) % 3
-        moment[r] = point[s] * normal[t] - point[t] * normal[s]
+    x, y, z = normal[0], normal[1], normal[2]
+    a = point[1] * z - point[2] * y
+    b = point[2] * x - point[0] * z
+    c = point[0] * y - point[1] * x
     for at in range(table.first[p], table.first[p + 1]):
-        column, rate = room.columns[table.column[at]], 0.0
-        for r in range(3):
-            rate += moment[r] * column[r] + normal[r] * column[3 + r]
-        gradient[table.freedom[at]] += table.factor[at] * rate
+        column = columns[numbers[at]]
+        rate = a * column[0] + b * column[1] + c * column[2]
+        rate += x * column[3] + y * column[4] + z * column[5]
+        gradient[freedoms[at]] += factors[at] * rate
 
 
 @compiled
@@ -188,6 +185,32 @@ def fill(array: FloatArray, value: float) -> None:
     """Set all numbers of a vector."""
     for i in range(len(array)):
         array[i] = value
+
+
+@compiled
+def enter(
+    table: DistanceTable,
+    room: DistanceRoom,
+    p: int,
+    k: int,
+    point_a: FloatArray,
+    point_b: FloatArray,
+    normal: FloatArray,
+) -> None:
+    """Enter nearest points and normal of a pair.
+
+    :param p: number of the pair
+    :param k: where in `room.found` they are
+    :param point_a: the result, (3,) [m]
+    :param point_b: the result, (3,) [m]
+    :param normal: the result, (3,)
+    """
+    found, sign = room.found, table.sign[p]
+    on_a, on_b, outward = found.on_a[k], found.on_b[k], found.normal[k]
+    for r in range(3):
+        point_a[r] = on_a[r] if sign > 0.0 else on_b[r]
+        point_b[r] = on_b[r] if sign > 0.0 else on_a[r]
+        normal[r] = sign * outward[r]
 
 
 @entry_point
@@ -209,26 +232,27 @@ def find_distances(
     :param most: maximum distance [m]
     :return: 0
     """
-    scene, found = table.scene, room.found
+    scene, gaps, columns, pairs = table.scene, room.found.gap, room.columns, table.scene.pair
+    bounded = most < math.inf
     for row in range(begin, end):
         here = place_robot(table, room, states.q[row])
-        for p in range(len(scene.pair)):
-            k, a, b = -1, scene.pair[p, 0], scene.pair[p, 1]
-            if here and not sphere_distance(scene, room, a, b) > most:
-                k = nearest_of_pair(table, room, p, most)
+        distance, gradient = states.distance[row], states.gradient[row]
+        points_a, points_b = states.points_a[row], states.points_b[row]
+        normal = states.normal[row]
+        for p in range(len(pairs)):
+            k, a, b = -1, pairs[p, 0], pairs[p, 1]
+            if here and not (bounded and sphere_distance(scene, room, a, b) > most):
+                k = nearest_of_pair(scene, room, a, b, most)
             if k < 0:
-                states.distance[row, p] = most if here else math.nan
-                fill(states.points_a[row, p], math.nan)
-                fill(states.points_b[row, p], math.nan)
-                fill(states.normal[row, p], math.nan)
-                fill(states.gradient[row, p], 0.0 if here else math.nan)
-                continue
-            states.distance[row, p] = found.gap[k]
-            for r in range(3):
-                states.points_a[row, p, r] = found.on_a[k, r]
-                states.points_b[row, p, r] = found.on_b[k, r]
-                states.normal[row, p, r] = found.normal[k, r]
-            find_gradient(table, room, p, found.on_a[k], found.normal[k], states.gradient[row, p])
+                distance[p] = most if here else math.nan
+                fill(points_a[p], math.nan)
+                fill(points_b[p], math.nan)
+                fill(normal[p], math.nan)
+                fill(gradient[p], 0.0 if here else math.nan)
+            else:
+                distance[p] = gaps[k]
+                enter(table, room, p, k, points_a[p], points_b[p], normal[p])
+                find_gradient(table, columns, p, points_a[p], normal[p], gradient[p])
     return 0
 
 
@@ -245,46 +269,36 @@ def find_least(
     :param end: number of the one behind the last
     :return: 0
     """
-    scene, found, bound = table.scene, room.found, room.bound
+    scene, gaps, bound, pairs = table.scene, room.found.gap, room.bound, table.scene.pair
     for row in range(begin, end):
-        states.pair[row] = -1
-        states.distance[row] = math.nan
-        fill(states.point_a[row], math.nan)
-        fill(states.point_b[row], math.nan)
-        fill(states.normal[row], math.nan)
-        fill(states.gradient[row], math.nan)
+        point_a, point_b = states.point_a[row], states.point_b[row]
+        normal, gradient = states.normal[row], states.gradient[row]
+        states.pair[row], states.distance[row] = -1, math.nan
+        fill(point_a, math.nan)
+        fill(point_b, math.nan)
+        fill(normal, math.nan)
+        fill(gradient, math.nan)
         if not place_robot(table, room, states.q[row]):
             continue
         first = 0
-        for p in range(len(scene.pair)):
-            bound[p] = sphere_distance(scene, room, scene.pair[p, 0], scene.pair[p, 1])
+        for p in range(len(pairs)):
+            bound[p] = sphere_distance(scene, room, pairs[p, 0], pairs[p, 1])
             if bound[p] < bound[first]:
                 first = p
-        least = math.inf
+        least, nearest = math.inf, -1
         # The pair that seems nearest goes first: what it leaves to do is little.
-        for turn in range(len(scene.pair) + 1):
+        for turn in range(len(pairs) + 1):
             p = first if turn == 0 else turn - 1
             if bound[p] > least + SLACK or (turn > 0 and p == first):
                 continue
-            k = nearest_of_pair(table, room, p, least + SLACK)
+            k = nearest_of_pair(scene, room, pairs[p, 0], pairs[p, 1], least + SLACK)
             if k < 0:
                 continue
-            gap = found.gap[k]
-            if gap < least or (gap == least and p < states.pair[row]):
-                least = gap
-                states.pair[row] = p
-                states.distance[row] = gap
-                for r in range(3):
-                    states.point_a[row, r] = found.on_a[k, r]
-                    states.point_b[row, r] = found.on_b[k, r]
-                    states.normal[row, r] = found.normal[k, r]
-        if states.pair[row] >= 0:
-            find_gradient(
-                table,
-                room,
-                states.pair[row],
-                states.point_a[row],
-                states.normal[row],
-                states.gradient[row],
-            )
+            gap = gaps[k]
+            if gap < least or (gap == least and p < nearest):
+                least, nearest = gap, p
+                enter(table, room, p, k, point_a, point_b, normal)
+        if nearest >= 0:
+            states.pair[row], states.distance[row] = nearest, least
+            find_gradient(table, room.columns, nearest, point_a, normal, gradient)
     return 0

@@ -105,6 +105,7 @@ def make_distance_table(
     """
     model, table = robot.model, scene.table
     place = {i: g for g, i in enumerate(used)}
+    exchanged = [scene.shapes[a].shape.kind > scene.shapes[b].shape.kind for a, b in chosen]
     first: List[int] = [0]
     column: List[int] = []
     factor: List[float] = []
@@ -120,13 +121,19 @@ def make_distance_table(
         first.append(len(column))
     return DistanceTable(
         scene=table._replace(
-            pair=_integers([[place[a], place[b]] for a, b in chosen]).reshape(-1, 2),
+            pair=_integers(
+                [
+                    [place[b], place[a]] if swap else [place[a], place[b]]
+                    for (a, b), swap in zip(chosen, exchanged)
+                ]
+            ).reshape(-1, 2),
             **{
                 name: np.ascontiguousarray(getattr(table, name)[list(used)])
                 for name in ('kind', 'size', 'carrier', 'placement', 'reach')
             },
         ),
         moving=moving,
+        sign=np.where(exchanged, -1.0, 1.0),
         kinematics=int(robot.kernel('contact_kinematics').address) if chosen else 0,
         first=_integers(first),
         column=_integers(column),
