@@ -19,6 +19,7 @@ _FILES = (
     'kernels',
     'generated_c',
     'long_chains',
+    'distances',
     'simulators',
     'rollouts',
     'contact',
