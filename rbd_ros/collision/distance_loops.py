@@ -20,7 +20,6 @@ from rbd_ros.compiler.loops import (
     entry_point,
     floats,
     integers,
-    vector,
 )
 
 #: How much further than the nearest pair so far one may seem to be, for rounding, and still be
