@@ -238,7 +238,11 @@ class World:
         return place_on_ground(self.record) if self.plant.has_ground else -1
 
     def forget_near_pairs(self) -> None:
-        """Say that something was moved otherwise than by a step."""
+        """Say that something was moved otherwise than by a step.
+
+        >>> from rbd_ros.simulation import World
+        >>> World(robot).forget_near_pairs()  # without an environment there are none
+        """
         self.fields.work.scene.room.listed[:] = 0
 
     def arrays(self) -> Dict[str, AnyArray]:
