@@ -14,8 +14,10 @@ import numpy as np
 from scipy.linalg import expm
 
 from rbd_ros.algorithms.inertia_matrix.midpoint_acceleration import ROUNDS
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.arrays import BoolArray, FloatArray, IntArray
 from rbd_ros.robot import Robot
+from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, STICK
+from rbd_ros.simulation.midpoint import ROUNDS as ROUNDS_OF_FRICTION
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.state import FORCES
 from rbd_ros.simulation.stepping import count_substeps
@@ -70,14 +72,16 @@ class _Point(NamedTuple):
 class _System(NamedTuple):
     """What moves, and under what.
 
-    :param tau: torque within the effort limits, (nv,)
+    :param tau: torque within the effort limits, and the friction of joints that slide, (nv,)
     :param dtau: its derivative, (nv, 3 nv)
+    :param stuck: which joints come to rest by friction, or stay there, (nv,) of bool
     """
 
     robot: Robot
     plant: Plant
     tau: FloatArray
     dtau: FloatArray
+    stuck: BoolArray
 
     def bracket(self, u: FloatArray) -> FloatArray:
         """Matrix ad u of the bracket [u, v] of velocities, (nv, nv)."""
@@ -102,29 +106,37 @@ class _System(NamedTuple):
         return end, power[:, :n] @ dq + power[:, n:] @ du
 
     def acceleration(
-        self, at: _Point, damped: FloatArray, ddamped: FloatArray, added: FloatArray
+        self,
+        at: _Point,
+        damped: FloatArray,
+        ddamped: FloatArray,
+        added: FloatArray,
+        h: float,
     ) -> Tuple[FloatArray, FloatArray]:
         """Solution a of (H + added) a + C = tau - damping at a velocity, and its derivative.
 
         :param damped: that velocity, (nv,)
         :param ddamped: its derivative, (nv, 3 nv)
         :param added: to the diagonal of H, (nv,)
+        :param h: time in which what is stuck loses that velocity [s]
         """
         damping = self.plant.damping
         H = self.robot.mass_matrix(at.q) + np.diag(added)
-        force = self.tau - damping * damped
-        bias = self.robot.bias_force(at.q, at.v)
-        a = np.asarray(np.linalg.solve(H, force - bias), dtype=float)
+        force = self.tau - damping * damped - self.robot.bias_force(at.q, at.v)
+        H[self.stuck] = np.eye(len(force))[self.stuck]
+        force[self.stuck] = -damped[self.stuck] / h
+        a = np.asarray(np.linalg.solve(H, force), dtype=float)
         inverse = self.robot.derivatives.inverse_dynamics(at.q, at.v, a)
         change = self.dtau - damping[:, None] * ddamped
         change -= inverse.dtau_dq @ at.dq + inverse.dtau_dv @ at.dv
+        change[self.stuck] = -ddamped[self.stuck] / h
         return a, np.asarray(np.linalg.solve(H, change), dtype=float)
 
 
 def _semi_implicit(system: _System, at: _Point, h: float) -> _Point:
-    # The kernel's diagonal is that of a whole step, however it is divided.
-    added = system.plant.timestep * system.plant.damping
-    a, da = system.acceleration(at, at.v, at.dv, added)
+    # The diagonal of the kernel, which friction does not use, is that of a whole step.
+    whole = h if system.plant.frictional else system.plant.timestep
+    a, da = system.acceleration(at, at.v, at.dv, whole * system.plant.damping, h)
     v, dv = at.v + h * a, at.dv + h * da
     q, dq = system.moved(at.q, at.dq, h * v, h * dv)
     return _Point(q, v, dq, dv)
@@ -133,9 +145,9 @@ def _semi_implicit(system: _System, at: _Point, h: float) -> _Point:
 def _midpoint(system: _System, at: _Point, h: float) -> _Point:
     q, dq = system.moved(at.q, at.dq, 0.5 * h * at.v, 0.5 * h * at.dv)
     a, da = np.zeros_like(at.v), np.zeros_like(at.dv)
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS_OF_FRICTION if system.plant.frictional else ROUNDS):
         mean = _Point(q, at.v + 0.5 * h * a, dq, at.dv + 0.5 * h * da)
-        a, da = system.acceleration(mean, at.v, at.dv, h * system.plant.implicit_damping)
+        a, da = system.acceleration(mean, at.v, at.dv, h * system.plant.implicit_damping, h)
     v, dv = at.v + h * a, at.dv + h * da
     q, dq = system.moved(q, dq, 0.5 * h * v, 0.5 * h * dv)
     return _Point(q, v, dq, dv)
@@ -147,7 +159,7 @@ def _runge_kutta(system: _System, at: _Point, h: float) -> _Point:
     way, gain, dway, dgain = none, none, np.zeros_like(du), np.zeros_like(du)
     for part, weight in ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0), (0.0, 1.0)):
         q, dq = system.moved(at.q, at.dq, u, du)
-        a, da = system.acceleration(_Point(q, w, dq, dw), w, dw, none)
+        a, da = system.acceleration(_Point(q, w, dq, dw), w, dw, none, h)
         # w + [u, w] / 2 + [u, [u, w]] / 12, as in runge_kutta.py.
         ad_u, ad_w = system.bracket(u), system.bracket(w)
         once = ad_u @ w
@@ -174,11 +186,14 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
     world = simulator.world
     plant, n = world.plant, world.robot.nv
     _require_smooth(simulator)
-    applied = np.clip(tau, -plant.effort, plant.effort)
+    taken = _taken(simulator, tau)
+    slides = np.select([taken.segment == FORWARD, taken.segment == BACKWARD], [-1.0, 1.0])
+    applied = np.clip(tau, -plant.effort, plant.effort) + slides * plant.friction
     # What is cut at the effort limit does not change with what is asked.
     dtau = np.zeros((n, 3 * n))
     dtau[:, 2 * n :] = np.diag((np.abs(tau) <= plant.effort).astype(float))
-    system = _System(world.robot, plant, applied, dtau)
+    stuck = (taken.segment == STICK) & (plant.friction > 0.0)
+    system = _System(world.robot, plant, applied, dtau, stuck)
     nothing, one = np.zeros((n, n)), np.eye(n)
     at = _Point(
         simulator.q,
@@ -189,7 +204,7 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
     substeps = count_substeps(plant, at.v)
     for _ in range(substeps):
         at = _STEPS[simulator.integrator](system, at, plant.timestep / substeps)
-    _require_same(simulator, tau, at)
+    _require_same(simulator, taken, at, bool(stuck.any()))
     return StepDerivatives(at.q, at.v, *np.hsplit(at.dq, 3), *np.hsplit(at.dv, 3))
 
 
@@ -197,6 +212,8 @@ def _require_smooth(simulator: Simulator) -> None:
     """Check that there is nothing that a step is never differentiated with."""
     world = simulator.world
     plant, name = world.plant, repr(world.robot.name)
+    if plant.has_scene:
+        raise ValueError(f'{name} is in a world of objects: its steps are not differentiated')
     if plant.has_loops:
         raise ValueError(f'{name} has kinematic loops: its steps are not differentiated')
     if plant.has_free_bases and not plant.runge_kutta:
@@ -204,8 +221,6 @@ def _require_smooth(simulator: Simulator) -> None:
             f'the base of {name} is free: the correction of its momentum, which '
             f"{simulator.integrator} makes, is not differentiated; take integrator='rk4'"
         )
-    if plant.frictional:
-        raise ValueError(f'{name} has joints with Coulomb friction: its steps are not smooth')
     if plant.runge_kutta and plant.stiff:
         raise ValueError(
             f'the damping of {name} is too stiff for rk4 at {plant.timestep:g} s: take '
@@ -215,17 +230,37 @@ def _require_smooth(simulator: Simulator) -> None:
         raise ValueError('external wrenches act: clear them, their derivatives are not known')
 
 
-def _require_same(simulator: Simulator, tau: FloatArray, end: _Point) -> None:
-    """Check that the simulator takes the step that was differentiated; leaves it as it was."""
+class _Taken(NamedTuple):
+    """A step of the simulator, undone.
+
+    :param segment: on which segment of its law each joint was found (joint_law.py), (nv,)
+    """
+
+    q: FloatArray
+    v: FloatArray
+    segment: IntArray
+
+
+def _taken(simulator: Simulator, tau: FloatArray) -> _Taken:
     before = simulator.snapshot()
     try:
         simulator.step(tau)
-        q, v = simulator.q, simulator.v
+        return _Taken(simulator.q, simulator.v, simulator.world.state.segment.copy())
     finally:
         simulator.restore(before)
+
+
+def _require_same(simulator: Simulator, taken: _Taken, end: _Point, sticks: bool) -> None:
+    """Check that the simulator takes the step that was differentiated."""
+    if sticks and simulator.integrator == 'rk4':
+        raise ValueError(
+            'a joint sticks: what rk4 does with one that moves a little is another step; take '
+            "integrator='midpoint'"
+        )
     close = _ROUNDING * (1.0 + np.abs(end.v).max(initial=0.0))
-    if np.allclose(q, end.q, rtol=_ROUNDING, atol=close) and np.allclose(v, end.v, atol=close):
-        return
-    raise ValueError(
-        'the step is not smooth: in it a joint limit, a contact or the guard on speed acts'
-    )
+    same = np.allclose(taken.q, end.q, rtol=_ROUNDING, atol=close)
+    if not (same and np.allclose(taken.v, end.v, rtol=_ROUNDING, atol=close)):
+        raise ValueError(
+            'the step is not smooth: in it a joint limit, a contact or the guard on speed acts, '
+            'or the friction of a joint changes'
+        )

@@ -412,3 +412,20 @@ def test_momentum_that_is_not_finite_ends_a_motion():
     with pytest.raises(FloatingPointError):
         simulator.step([0.0, 0.0, 0.0, 0.0, 1.7e308, 0.0])
     assert list(simulator.q) == list(before) and simulator.v[3] == 1e5
+
+
+def test_friction_in_the_joint_of_a_free_base_takes_its_momentum():
+    free = '<dynamics friction="0.5"/>'
+    subject = robot(
+        link('world'),
+        link('body', 2.0, (0.1, 0.1, 0.1)),
+        joint('free', 'world', 'body', 'floating', inside=free),
+        gravity=(0, 0, 0),
+    )
+    assert np.array_equal(subject.friction, [0.5] * 6)
+    world = World(subject, h, 'midpoint')
+    world.reset(subject.neutral(), np.array([0.0, 0.0, 1.0, 0.0, 0.0, 3.0]))
+    state = world.step(np.zeros(6))
+    expected = [0.0, 0.0, 1.0 - h * 0.5 / 0.1, 0.0, 0.0, 3.0 - h * 0.5 / 2.0]
+    assert_allclose(state.v, expected, atol=1e-12)
+    assert state.q[6] == pytest.approx(h / 2 * (3.0 + expected[5]), abs=1e-12)

@@ -58,8 +58,8 @@ def check(simulator, tau, rtol=1e-7):
     assert_allclose(D.v, simulator.v, atol=1e-9)
 
 
-def damped_arm(damping):
-    dynamics = f'<dynamics damping="{damping}"/>'
+def damped_arm(damping, friction=0.0):
+    dynamics = f'<dynamics damping="{damping}" friction="{friction}"/>'
     limit = '<limit effort="2" velocity="99"/>'
     return robot(
         link('base'),
@@ -88,6 +88,27 @@ def test_damping_may_be_stiff(integrator, rng):
 
 
 @each
+def test_joints_that_slide(integrator, rng):
+    simulator = Simulator(damped_arm(0.3, 0.1), h, integrator)
+    simulator.reset(rng.normal(size=3), [2.0, -1.5, 1.0])
+    check(simulator, 0.1 * rng.normal(size=3))
+    assert np.abs(simulator.world.state.segment[:2]).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize('integrator', ['midpoint', 'semi_implicit'])
+@pytest.mark.parametrize('speed', [0.0, 0.5])
+def test_joints_that_stick_or_come_to_rest(integrator, speed, rng):
+    subject = damped_arm(0.3, 60.0)
+    simulator = Simulator(subject, h, integrator)
+    simulator.reset(rng.normal(size=3), [speed, -speed, 1.0])
+    check(simulator, rng.normal(size=3))
+    assert simulator.v[0] == simulator.v[1] == 0.0 != simulator.v[2]
+    simulator.reset(rng.normal(size=3), [speed, -speed, 1.0])
+    D = simulator.step_derivatives(rng.normal(size=3))
+    assert np.abs(D.dv_dv[:2]).max() < 1e-12 < 1e-2 < abs(D.dv_dv[2, 2])
+
+
+@each
 @every_joint
 def test_every_type_of_joint(joint, integrator, rng):
     subject = Robot(tree(joint, 3))
@@ -111,9 +132,18 @@ def test_gears(integrator, rng):
     check(simulator, rng.normal(size=subject.nv), 1e-6)
 
 
+def test_long_steps_of_a_body_that_tumbles(rng):
+    """All terms of the rate of a rotation vector show."""
+    simulator = Simulator(ball(), 0.05, 'rk4')
+    q = simulator.robot.random_configuration(rng)
+    simulator.reset(q, [1.5, -2.0, 0.5, 1.0, 2.0, -1.0])
+    check(simulator, np.array([0.1, 0.3, -0.2, 5.0, -3.0, 4.0]))
+
+
 @each
-def test_steps_that_are_divided(integrator, rng):
-    simulator = Simulator(damped_arm(0.3), h, integrator)
+@pytest.mark.parametrize('friction', [0.0, 0.1])
+def test_steps_that_are_divided(integrator, friction, rng):
+    simulator = Simulator(damped_arm(0.3, friction), h, integrator)
     simulator.reset(rng.normal(size=3), [12.0, -3.0, 5.0])
     before = simulator.snapshot()
     simulator.step()
@@ -156,11 +186,18 @@ def test_what_is_not_smooth_is_refused():
     lying.reset(at((0, 0, 0.0999)))
     with pytest.raises(ValueError, match='not smooth'):
         lying.step_derivatives()
-    with pytest.raises(ValueError, match='Coulomb'):
-        Simulator(turntable(friction=0.1), h).step_derivatives()
+    with pytest.raises(ValueError, match="sticks.*integrator='midpoint'"):
+        Simulator(turntable(friction=0.1), h, 'rk4').step_derivatives()
+    stopping = Simulator(turntable(friction=0.1), h, 'rk4')
+    stopping.reset(v=[-1e-4])
+    with pytest.raises(ValueError, match='sticks|not smooth'):
+        stopping.step_derivatives()
     with pytest.raises(ValueError, match='too stiff for rk4'):
         Simulator(turntable(damping=1e4), h, 'rk4').step_derivatives()
     with pytest.raises(ValueError, match='loops'):
         Simulator(mechanisms.four_bar()).step_derivatives()
+    box = {'type': 'box', 'size': [0.1, 0.1, 0.1], 'xyz': [9.0, 0, 0]}
+    with pytest.raises(ValueError, match='world of objects'):
+        Simulator(turntable(), h, world={'objects': {'box': box}}).step_derivatives()
     with pytest.raises(ValueError, match='tau'):
         Simulator(turntable(), h).step_derivatives([1.0, 2.0])
