@@ -241,7 +241,10 @@ class World:
         """Say that something was moved otherwise than by a step.
 
         >>> from rbd_ros.simulation import World
-        >>> World(robot).forget_near_pairs()  # without an environment there are none
+        >>> world = World(robot)
+        >>> world.forget_near_pairs()  # the next step looks at all of them
+        >>> world.fields.work.scene.room.listed
+        array([0])
         """
         self.fields.work.scene.room.listed[:] = 0
 
