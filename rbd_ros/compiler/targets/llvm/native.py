@@ -128,8 +128,8 @@ def simd_lanes() -> int:
 def optimisation() -> int:
     """Level of code generation: 1, or 0 if RBD_ROS_OPTIMISATION says so.
 
-    Without optimisation, machine code is made in a third of the time and takes several times as
-    long to run.
+    Without optimisation, LLVM takes a third of the time, and machine code up to four times as long
+    to run.
 
     :raises ValueError: if RBD_ROS_OPTIMISATION is something else
     """
