@@ -24,8 +24,8 @@ class FoundPoints(NamedTuple):
     :param feature: numbers of the features that touch, (MAX_POINTS,)
     """
 
-    on_a: FloatArray = floats('points', 3)
-    on_b: FloatArray = floats('points', 3)
-    normal: FloatArray = floats('points', 3)
-    gap: FloatArray = floats('points')
-    feature: IntArray = integers('points')
+    on_a: FloatArray = floats(MAX_POINTS, 3)
+    on_b: FloatArray = floats(MAX_POINTS, 3)
+    normal: FloatArray = floats(MAX_POINTS, 3)
+    gap: FloatArray = floats(MAX_POINTS)
+    feature: IntArray = integers(MAX_POINTS)

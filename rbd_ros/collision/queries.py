@@ -9,7 +9,7 @@ from typing import Callable, NamedTuple, Optional, Tuple, Type, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.collision.arrays import FloatArray, IntArray, MAX_POINTS
+from rbd_ros.collision.arrays import FloatArray, IntArray
 from rbd_ros.collision.narrow_phase import contacts_of, Pair, PAIRS
 from rbd_ros.collision.shapes import Shape
 from rbd_ros.compiler.loops import allocate, Record
@@ -58,7 +58,7 @@ class _Workspace(threading.local):
 
     def get(self) -> Tuple[Pair, Callable[[float, int], int]]:
         if self._made is None:
-            pair = allocate(Pair, points=MAX_POINTS)
+            pair = allocate(Pair)
             self._made = pair, contacts_of.bind(Record(pair), keep_lock=True)
         return self._made
 

@@ -311,8 +311,8 @@ def project(x: FloatArray, i: int) -> None:
 
 
 @compiled
-def scale_space(space: FrictionSpace, friction: FloatArray) -> None:
-    """Scale a problem where it lies.
+def scale_space(space: FrictionSpace, friction: FloatArray) -> float:
+    """Scale a problem where it lies; returns U, force times velocity are U^2 x u.
 
     Before, A and b are those of velocities and forces, compliance included, x, low and high are
     forces, and `coefficient` has moments by normal forces. Afterwards all are scaled; forces are
@@ -366,6 +366,7 @@ def scale_space(space: FrictionSpace, friction: FloatArray) -> None:
     for k in range(space.sizes[ROWS]):
         space.low[k] /= scale[3 * contacts + k]
         space.high[k] /= scale[3 * contacts + k]
+    return unit
 
 
 @compiled

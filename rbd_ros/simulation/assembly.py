@@ -15,6 +15,8 @@ from rbd_ros.model import Model
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.plant import Ground, Plant, Tree
+from rbd_ros.simulation.scene_assembly import scene_sizes
+from rbd_ros.simulation.scene_state import Objects, ScenePlant, Touches
 from rbd_ros.simulation.state import Contacts, ExternalForces, MAX_CONTACTS, State
 from rbd_ros.simulation.workspace import Commands, Workspace, WorldRecord
 
@@ -38,6 +40,7 @@ def make_world(plant: Plant, nq: int) -> WorldRecord:
         'rows': nv + 3 * near,
         'constraints': int(plant.loop_first[-1]),
         'coupled': nv if plant.has_loops else 0,
+        **scene_sizes(plant),
     }
     return WorldRecord(
         plant,
@@ -46,6 +49,8 @@ def make_world(plant: Plant, nq: int) -> WorldRecord:
         allocate(ExternalForces, **sizes),
         allocate(Contacts, **sizes),
         allocate(Workspace, **sizes),
+        allocate(Objects, **sizes),
+        allocate(Touches, **sizes),
     )
 
 
@@ -56,7 +61,9 @@ def make_plant(
     contact: ContactParameters,
     shapes: ContactShapes,
     speed_limit: float,
-    runge_kutta: bool,
+    integrator: str,
+    scene: ScenePlant,
+    has_scene: bool,
 ) -> Plant:
     """Constants of a simulation, and addresses of the kernels that it calls; see `Plant`.
 
@@ -66,12 +73,15 @@ def make_plant(
     :param contact: parameters of soft contact
     :param shapes: collision shapes, none if there is nothing to touch
     :param speed_limit: guard on the speed of joints [rad/s or m/s]
-    :param runge_kutta: whether the integrator is rk4
+    :param integrator: one of `rbd_ros.simulation.world.INTEGRATORS`
+    :param scene: the world
+    :param has_scene: whether there is one
     :raises SingularMassMatrixError: if joints move no mass
     """
     model = robot.model
     # A loop joint that leaves all motions free constrains nothing.
     has_loops = model.loop_constraints > 0
+    runge_kutta, midpoint = integrator == 'rk4', integrator == 'midpoint'
     if has_loops and (problem := singularity(model)):
         raise SingularMassMatrixError(problem)
     damping = np.array(robot.damping, dtype=float)
@@ -80,28 +90,43 @@ def make_plant(
     # inertia, so that a step is stable however large d is.
     diagonal = timestep * damping
     implicit = {'diagonal': tuple(diagonal.tolist())} if diagonal.any() else {}
+    # The mean of both ends is more accurate, but rings where damping is stiff.
+    implicit_damping = np.where(stiff, damping, 0.5 * damping)
+    ends = {'diagonal': tuple(implicit_damping.tolist())} if damping.any() else {}
     position, lower, upper, speed, turning = _by_degree_of_freedom(robot, speed_limit)
     free_bases, free_gravity = _free_bases(robot)
     bracket_index, bracket_value = _brackets(model)
     ground = ground or HalfSpace()  # a plane there must be, though nothing asks for it
     return Plant(
+        has_robot=robot.nv > 0,
+        has_scene=has_scene,
         has_ground=len(shapes.kind) > 0,
         has_free_bases=len(free_bases) > 0,
         has_external_forces=False,  # until one is applied, or announced
         has_loops=has_loops,
         is_flat=all(body.joint.is_flat for body in model.bodies),
-        runge_kutta=bool(runge_kutta),
+        runge_kutta=runge_kutta,
+        midpoint=midpoint,
         frictional=int(np.any(robot.friction)),
         stiff=int(stiff.any()),
         timestep=float(timestep),
-        forward_dynamics=0 if has_loops else _address(robot, 'forward_dynamics', **implicit),
+        forward_dynamics=(
+            0 if has_loops or midpoint else _address(robot, 'forward_dynamics', **implicit)
+        ),
         # The same without damping in the inertia: each stage has its own velocity to damp.
         smooth_dynamics=(
             _address(robot, 'forward_dynamics') if runge_kutta and not has_loops else 0
         ),
+        midpoint_acceleration=(
+            _address(robot, 'midpoint_acceleration', **ends) if midpoint else 0
+        ),
         mass_matrix=_address(robot, 'mass_matrix'),
         bias_force=_address(robot, 'bias_force'),
-        contact_kinematics=_address(robot, 'contact_kinematics') if len(shapes.kind) else 0,
+        contact_kinematics=(
+            _address(robot, 'contact_kinematics')
+            if len(shapes.kind) or (has_scene and robot.nv)
+            else 0
+        ),
         # What it is given is a displacement, h v: a velocity for unit time.
         integrate=_address(robot, 'integrate', dt=(1.0,)),
         loop_constraints=_address(robot, 'loop_constraints') if has_loops else 0,
@@ -112,6 +137,7 @@ def make_plant(
         friction=np.array(robot.friction, dtype=float),
         damping=damping,
         explicit_damping=np.where(stiff, 0.0, damping),
+        implicit_damping=implicit_damping,
         effort=np.array(robot.effort_limits, dtype=float),
         speed=speed,
         turning=turning,
@@ -122,6 +148,7 @@ def make_plant(
         loop_first=_integers(np.cumsum([0] + [6 - loop.joint.nv for loop in model.loops])),
         tree=_tree(model),
         ground=Ground(shapes, ground.axes(), float(ground.offset), contact.array()),
+        scene=scene,
     )
 
 

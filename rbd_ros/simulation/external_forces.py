@@ -37,7 +37,8 @@ def add_external_forces(tree: Tree, external_forces: ExternalForces, dynamics: D
         clear(total[i])
     for w in range(len(use)):
         body = use[w, 0]
-        if use[w, 2] == 0:
+        # Those on objects of a world are free_bodies.py's.
+        if use[w, 2] == 0 or body >= len(total):
             continue
         moment, force = external_forces.moment[w], external_forces.force[w]
         clear(point)

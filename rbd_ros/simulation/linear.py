@@ -69,6 +69,9 @@ def to_momentum_units(
     """
     n = len(x)
     for i in range(n - 1, -1, -1):
+        # A contact is moved by few of the joints of a robot with legs or arms.
+        if x[i] == 0.0:
+            continue
         for at in range(row_first[i], row_first[i + 1]):
             x[row_index[at]] -= factor[i, row_index[at]] * x[i]
     for i in range(n):

@@ -7,12 +7,13 @@ in the middle of a rollout if need be.
 
 from __future__ import annotations
 
-from typing import Any, Dict, NamedTuple, Tuple
+from typing import Any, Dict, List, NamedTuple, Tuple
 
 import numpy as np
 
 from rbd_ros.compiler.loops import call_loop, compiled, entry_point
 from rbd_ros.contact.arrays import AnyArray, FloatArray, IntArray
+from rbd_ros.simulation.free_bodies import start_objects
 from rbd_ros.simulation.ground_contact import start_contacts
 from rbd_ros.simulation.linear import clear, copy
 from rbd_ros.simulation.workspace import WorldRecord
@@ -58,7 +59,7 @@ def in_one_memory(*records: Tuple[Any, ...]) -> Tuple[FloatArray, Tuple[Any, ...
     :param records: named tuples of contiguous arrays of eight-byte numbers, of which some may be
         parts of others
     """
-    arrays = [array for record in records for array in record]
+    arrays = [array for record in records for array in _arrays(record)]
     owners: Dict[int, AnyArray] = {id(owner): owner for owner in map(_owner, arrays)}
     ends = np.cumsum([owner.size for owner in owners.values()])
     begins = dict(zip(owners, [0, *ends.tolist()]))
@@ -71,7 +72,18 @@ def in_one_memory(*records: Tuple[Any, ...]) -> Tuple[FloatArray, Tuple[Any, ...
         return words[begin : begin + array.size].view(array.dtype).reshape(array.shape)
 
     # `_make`, by its type: they are named tuples.
-    return words, tuple(type(each)(*map(moved, each)) for each in records)
+    def made(record: Any) -> Any:
+        if not isinstance(record, tuple):
+            return moved(record)
+        return type(record)(*map(made, record))
+
+    return words, tuple(map(made, records))
+
+
+def _arrays(record: Any) -> List[AnyArray]:
+    if not isinstance(record, tuple):
+        return [record]
+    return [array for each in record for array in _arrays(each)]
 
 
 def _owner(array: AnyArray) -> AnyArray:
@@ -85,6 +97,9 @@ def begin(world: WorldRecord, memory: Memory, batch: Batch, row: int) -> None:
     clear(memory.words)
     copy(batch.start_q[min(row, len(batch.start_q) - 1)], state.q)
     copy(batch.start_v[min(row, len(batch.start_v) - 1)], state.v)
+    if world.plant.has_scene:
+        start_objects(world.plant.scene, world.objects)
+        world.work.scene.room.listed[0] = 0
     if world.plant.has_ground:
         start_contacts(world.plant, state, world.work.dynamics)
     batch.diverged[row] = -1

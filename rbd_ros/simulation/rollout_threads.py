@@ -38,11 +38,21 @@ class _Worker:
     def __init__(self, plant: Plant, nq: int):
         fields = make_world(plant, nq)
         # What `World.arrays` has: all that the next steps depend on.
-        words, (state, forces, contacts) = in_one_memory(
-            fields.state, fields.external_forces, fields.contacts
+        words, (state, forces, contacts, objects, touches) = in_one_memory(
+            fields.state,
+            fields.external_forces,
+            fields.contacts,
+            fields.objects,
+            fields.touches,
         )
         self.world = Record(
-            fields._replace(state=state, external_forces=forces, contacts=contacts)
+            fields._replace(
+                state=state,
+                external_forces=forces,
+                contacts=contacts,
+                objects=objects,
+                touches=touches,
+            )
         )
         self.memory = Record(Memory(words))
 

@@ -15,11 +15,20 @@ from rbd_ros.robot import Robot
 from rbd_ros.simulation import state as layout
 from rbd_ros.simulation.loop_closing import NEARLY_CLOSED
 from rbd_ros.simulation.rollouts import checked_starts, room, Trajectories
+from rbd_ros.simulation.simulated_objects import (
+    nobody,
+    PairContact,
+    read_environment,
+    SimulatedObjects,
+    WorldSource,
+)
 from rbd_ros.simulation.state import MAX_FORCES
-from rbd_ros.simulation.world import SPEED_LIMIT, World
+from rbd_ros.simulation.world import SPEED_LIMIT, TOLERANCE, World
+from rbd_ros.spatial import PluckerTransform
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.rollout_threads import RolloutThreads
+    from rbd_ros.simulation.step_derivatives import StepDerivatives
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -80,18 +89,23 @@ class Snapshot:
     next_handle: int
 
 
-class Simulator:
+class Simulator(SimulatedObjects):
     """A robot that moves under torques, gravity, joint friction, joint limits and contact.
 
-    :param robot: the robot
+    :param robot: the robot; None if there is a world and nothing but its objects moves
     :param timestep: h [s]
-    :param integrator: 'semi_implicit' (Euler; default) or 'rk4'; see docs/simulation.md
+    :param integrator: 'midpoint', 'semi_implicit' (Euler) or 'rk4', see docs/simulation.md; None:
+        midpoint, with kinematic loops semi_implicit
     :param ground: what there is to touch: None for nothing, True for z <= 0, or a `HalfSpace`
     :param contact: parameters of soft contact; None for the defaults of `ContactParameters`
     :param contact_links: links that can touch the ground; None for all that move
     :param speed_limit: last guard on the speed of joints, reported in `status` [rad/s or m/s]
     :param external_forces: whether the first call of `apply_wrench` is to find everything ready;
         otherwise it compiles what external forces need
+    :param world: objects around the robot, which touch it and each other by rigid contact: path of
+        a world file, a mapping with the same content, or an `Environment`; None for none
+    :param solver_tolerance: velocity error of rigid contact, as part of the largest velocity
+        without contact forces
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
     :raises ModelError: if a joint depends on time
@@ -102,7 +116,7 @@ class Simulator:
     >>> round(simulator.time, 6), np.allclose(simulator.q, q), np.allclose(simulator.v, 0.0)
     (1.0, True, True)
     >>> simulator.robot.name, simulator.timestep, simulator.integrator, simulator.ground
-    ('six_axis_arm', 0.001, 'semi_implicit', None)
+    ('six_axis_arm', 0.001, 'midpoint', None)
     >>> simulator.tau  # [N m]
     array([ -0.   ,   2.505, -17.303,  -1.787,   0.302,   0.   ])
     >>> simulator.a  # [rad/s^2]
@@ -117,15 +131,19 @@ class Simulator:
 
     def __init__(
         self,
-        robot: Robot,
+        robot: Optional[Robot],
         timestep: float = 1e-3,
-        integrator: str = 'semi_implicit',
+        integrator: Optional[str] = None,
         ground: Union[None, bool, HalfSpace] = None,
         contact: Optional[ContactParameters] = None,
         contact_links: Optional[Sequence[str]] = None,
         speed_limit: float = SPEED_LIMIT,
         external_forces: bool = False,
+        world: WorldSource = None,
+        solver_tolerance: float = TOLERANCE,
     ):
+        if robot is None:
+            robot = nobody(world)
         if not isinstance(robot, Robot):
             raise ValueError(f'robot must be a Robot, got {type(robot).__name__}')
         if ground is True:
@@ -139,7 +157,15 @@ class Simulator:
                     'simulated: let it be an ordinary joint, and find its force by hybrid dynamics'
                 )
         self._world = World(
-            robot, timestep, integrator, ground or None, contact, contact_links, speed_limit
+            robot,
+            timestep,
+            integrator,
+            ground or None,
+            contact,
+            contact_links,
+            speed_limit,
+            read_environment(robot, world, ground or None, integrator),
+            solver_tolerance,
         )
         if external_forces:
             self._world.allow_external_forces()
@@ -268,8 +294,13 @@ class Simulator:
         return np.linalg.pinv(state.loop_jacobian.T, rcond=1e-7) @ state.loop_force
 
     @property
-    def contacts(self) -> Tuple[Contact, ...]:
-        """Points at which the robot touched the ground in the last step."""
+    def contacts(self) -> Union[Tuple[Contact, ...], Tuple[PairContact, ...]]:
+        """Points at which the robot touched the ground in the last step.
+
+        In a world, those at which any two things touched each other, as `PairContact`s.
+        """
+        if self._world.scene is not None:
+            return self._pair_contacts()
         contacts, plane = self._world.contacts, self._world.plant.ground.plane
         result: List[Contact] = []
         for c in range(int(self._world.state.counters[layout.NEAR])):
@@ -312,7 +343,9 @@ class Simulator:
     @property
     def warnings(self) -> Tuple[str, ...]:
         """What is odd about the collision shapes, and about the start at the last reset."""
-        return (*self._world.shape_warnings, *self._start_warnings)
+        scene = self._world.scene
+        notices = () if scene is None else scene.notices
+        return (*self._world.shape_warnings, *notices, *self._start_warnings)
 
     # -- verbs ----------------------------------------------------------------------------------
 
@@ -370,6 +403,32 @@ class Simulator:
         if n < 0:
             raise ValueError(f'n must not be negative, got {n}')
         self._world.step(tau, n)
+
+    def step_derivatives(self, tau: Any = None) -> StepDerivatives:
+        """State after one step, and its derivatives by the present state and the torque.
+
+        Exact for the step as it is taken, of any integrator and with implicit damping, gears,
+        substeps and torques cut at their limits, where it is smooth: no contact, limit or wrench,
+        and joints that slide or stick throughout. The simulation stays where it is.
+
+        :param tau: torque, (nv,) [N m, N]; None for no torque
+        :return: q and v after the step, dq_dq, dq_dv, dq_dtau, dv_dq, dv_dv and dv_dtau, (nv, nv)
+            each; configurations are differentiated along the velocities
+        :raises ValueError: if the step is not smooth, or for loops, and free bases but with rk4;
+            for a wrong shape or dtype, or what is not finite
+
+        >>> simulator = Simulator(robot)
+        >>> simulator.reset(q, v)
+        >>> tau, change = robot.gravity_torque(q), 1e-6 * np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+        >>> D = simulator.step_derivatives(tau)
+        >>> simulator.step(tau + change)
+        >>> np.allclose(simulator.v - D.v, D.dv_dtau @ change, atol=1e-13)
+        True
+        """
+        from rbd_ros.simulation.step_derivatives import step_derivatives
+
+        given = self._nothing if tau is None else _finite_array('tau', tau, self.robot.nv)
+        return step_derivatives(self, given)
 
     def rollout(
         self,
@@ -443,7 +502,7 @@ class Simulator:
     ) -> int:
         """Apply an external force to a link from the next step on.
 
-        :param link: name of the link
+        :param link: name of the link, or of a movable object of the world
         :param wrench: moment and force, along the axes of the base, (6,) [N m, N]
         :param duration: how long, rounded up to whole steps [s]
         :param point: point that moves with the link, in link coordinates, (3,) [m], which the
@@ -462,13 +521,13 @@ class Simulator:
         >>> bool(tool.velocity(simulator.q, simulator.v)[5] > 0.1)  # it rises [m/s]
         True
         """
-        frame = self.robot.model.link(link)
+        body, placement = self._pushed(link)
         wrench = _finite_array('wrench', wrench, 6)
         at = (
             np.zeros(3)
             if point is None
             # In coordinates of the body: what is fixed together is one body with many links.
-            else frame.placement.inverse_point(tuple(_finite_array('point', point, 3)))
+            else placement.inverse_point(tuple(_finite_array('point', point, 3)))
         )
         if not duration > 0.0:
             raise ValueError(f'duration must be positive, got {duration}')
@@ -486,7 +545,7 @@ class Simulator:
         forces.moment[free] = wrench[:3]
         forces.force[free] = wrench[3:]
         forces.point[free] = at
-        use[free] = (frame.body, 0 if point is None else 1, max(steps, 1) if steps >= 0 else -1)
+        use[free] = (body, 0 if point is None else 1, max(steps, 1) if steps >= 0 else -1)
         counters[layout.FORCES] += 1
         # Not used again: an old handle must clear nobody else's force.
         handle, self._next_handle = self._next_handle, self._next_handle + 1
@@ -556,12 +615,21 @@ class Simulator:
         # Into the arrays, not instead of them: machine code knows where they are.
         for name, array in arrays.items():
             array[...] = snapshot.arrays[name]
+        self._world.forget_near_pairs()
         self._world.start_time = snapshot.start_time
         self._handles = dict(snapshot.handles)
         # Handles given since then are out of use, and remain so.
         self._next_handle = max(self._next_handle, snapshot.next_handle)
 
     # -- details --------------------------------------------------------------------------------
+
+    def _pushed(self, name: str) -> Tuple[int, PluckerTransform]:
+        """Body, or carrier, of a link or object, and its frame in body coordinates."""
+        if name in self.objects and name not in self.robot.model.links:
+            first = self._world.plant.scene.first_object
+            return first + self.objects.index(name), PluckerTransform.identity()
+        frame = self.robot.model.link(name)
+        return frame.body, frame.placement
 
     def _neutral(self) -> FloatArray:
         # Zero is outside the limits of many an elbow.

@@ -7,6 +7,7 @@ import numpy as np
 from rbd_ros.compiler.loops import call_kernel, compiled, entry_point
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.external_forces import age_external_forces, find_applied_force
+from rbd_ros.simulation.free_bodies import keep_objects, restore_objects
 from rbd_ros.simulation.ground_contact import (
     detect_contacts,
     start_contacts,
@@ -14,10 +15,13 @@ from rbd_ros.simulation.ground_contact import (
 )
 from rbd_ros.simulation.linear import copy, is_finite
 from rbd_ros.simulation.loop_closing import close_positions, project
-from rbd_ros.simulation.moving import returned
+from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
 from rbd_ros.simulation.plant import MAX_SUBSTEPS, Plant, TURN_PER_SUBSTEP
 from rbd_ros.simulation.runge_kutta import is_at_limit, runge_kutta_step
+from rbd_ros.simulation.scene_state import Objects, Touches
+from rbd_ros.simulation.scene_step import take_scene_substep
 from rbd_ros.simulation.semi_implicit import follow_velocity, step_constrained, step_freely
+from rbd_ros.simulation.settling import settle
 from rbd_ros.simulation.state import (
     Contacts,
     ExternalForces,
@@ -28,7 +32,7 @@ from rbd_ros.simulation.state import (
     STEPS,
     SUBSTEPS,
 )
-from rbd_ros.simulation.workspace import Commands, Motion, Workspace, WorldRecord
+from rbd_ros.simulation.workspace import Commands, Workspace, WorldRecord
 
 #: Answer of `advance` to commands that are not finite.
 REFUSED = -1
@@ -123,6 +127,18 @@ def take_substep(
             if done or constrained:
                 break
             constrained = True
+    elif plant.midpoint:
+        # Where a joint is at a limit or a contact near, the implicit solve tells whether either
+        # stops anything.
+        stopped = count > 0 or is_at_limit(plant, state)
+        if stopped:
+            if not step_constrained(plant, state, contacts, work, count, h):
+                return False
+            stopped = is_stopped(state, work.problem.contact_impulse, count > 0)
+        if not stopped:
+            done = midpoint_step(plant, state, external_forces, contacts, work, h)
+            if not done and not step_constrained(plant, state, contacts, work, count, h):
+                return False
     else:
         constrained = constrained or not step_freely(plant, state, work, h)
         if constrained and not step_constrained(plant, state, contacts, work, count, h):
@@ -133,29 +149,15 @@ def take_substep(
     if plant.has_loops:
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
+    # Likewise the momentum of free bases.
+    elif plant.has_free_bases:
+        if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
+            return False
     settle(plant, state, work.motion, work.problem.impulse, h)
     # Last: the forces of this step follow from the deformations at its beginning.
     if plant.has_ground:
         update_deformations(plant.ground, state, contacts, count, h)
     return True
-
-
-@compiled
-def settle(plant: Plant, state: State, motion: Motion, impulse: FloatArray, h: float) -> None:
-    """Make `next_q` and `next_v` the state, joints outside their limits moved back.
-
-    :param impulse: generalized impulse of friction, limits and contacts, (nv,)
-    """
-    for i in range(len(state.v)):
-        # With loops, where one joint is moved others are: loop_closing.py has done it.
-        if not plant.has_loops:
-            at = plant.position[i]
-            if at >= 0:
-                motion.next_q[at] = returned(plant, i, motion.next_q[at], h)
-        state.constraint_force[i] = impulse[i] / h
-    # Only here: until now, a step that fails has changed neither.
-    copy(motion.next_v, state.v)
-    copy(motion.next_q, state.q)
 
 
 @compiled
@@ -165,6 +167,8 @@ def step_once(
     external_forces: ExternalForces,
     contacts: Contacts,
     work: Workspace,
+    objects: Objects,
+    touches: Touches,
 ) -> bool:
     """Advance by one step; returns False, with q and v unchanged, if it is not finite."""
     motion = work.motion
@@ -174,10 +178,21 @@ def step_once(
     # By the speed at its beginning: what speeds up in this step is divided in the next one.
     substeps = count_substeps(plant, state.v)
     h = plant.timestep if substeps == 1 else plant.timestep / substeps
+    if plant.has_scene:
+        keep_objects(objects, work.scene.kept)
     for _ in range(substeps):
-        if not take_substep(plant, state, external_forces, contacts, work, h):
+        done = True
+        if plant.has_scene:
+            done = take_scene_substep(
+                plant, state, external_forces, contacts, objects, touches, work, h
+            )
+        else:
+            done = take_substep(plant, state, external_forces, contacts, work, h)
+        if not done:
             copy(motion.start_q, state.q)
             copy(motion.start_v, state.v)
+            if plant.has_scene:
+                restore_objects(objects, work.scene.kept)
             return False
     for i in range(len(state.v)):
         state.acceleration[i] = (state.v[i] - motion.start_v[i]) / plant.timestep
@@ -202,7 +217,15 @@ def advance(world: WorldRecord, count: int) -> int:
     # Commands are the same in all steps, and so is what is left of them.
     cut = saturate(plant, world.commands, state)
     for step in range(count):
-        if not step_once(plant, state, world.external_forces, world.contacts, world.work):
+        if not step_once(
+            plant,
+            state,
+            world.external_forces,
+            world.contacts,
+            world.work,
+            world.objects,
+            world.touches,
+        ):
             return step
         state.counters[SATURATED] += cut
     return count

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from rbd_ros.compiler.loops import buffer, floats, integers
 from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.scene_state import Objects, SceneWork, Touches
 from rbd_ros.simulation.state import Contacts, ExternalForces, State
 
 
@@ -221,6 +222,26 @@ class Stages(NamedTuple):
     second_bracket: FloatArray = floats('nv')
 
 
+class Middle(NamedTuple):
+    """The middle of a step (midpoint.py).
+
+    :param packed: inputs of the kernel midpoint_acceleration one after another; kernels of q, or
+        of q and v, read its beginning
+    :param q: configuration there
+    :param v: velocity there, or where its iteration begins
+    :param torque: generalized force less the damping of the velocity at the beginning [N m, N]
+    :param duration: the time step, (1,) [s]
+    :param start_q: q at the beginning of the step, while `state` is that of the middle
+    """
+
+    packed: FloatArray = buffer()
+    q: FloatArray = floats('nq', within='packed')
+    v: FloatArray = floats('nv', within='packed')
+    torque: FloatArray = floats('nv', within='packed')
+    duration: FloatArray = floats(1, within='packed')
+    start_q: FloatArray = floats('nq')
+
+
 class Workspace(NamedTuple):
     """All intermediate results of a step, by what they are for."""
 
@@ -229,6 +250,8 @@ class Workspace(NamedTuple):
     motion: Motion = _nested(Motion)
     free_bases: FreeBases = _nested(FreeBases)
     stages: Stages = _nested(Stages)
+    scene: SceneWork = _nested(SceneWork)
+    middle: Middle = _nested(Middle)
 
 
 class Commands(NamedTuple):
@@ -249,3 +272,5 @@ class WorldRecord(NamedTuple):
     external_forces: ExternalForces
     contacts: Contacts
     work: Workspace
+    objects: Objects
+    touches: Touches

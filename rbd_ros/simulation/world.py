@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING
 
+from rbd_ros.collision.environment import Environment
 from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
 from rbd_ros.contact.arrays import AnyArray, FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.assembly import make_plant, make_world, with_external_forces
+from rbd_ros.simulation.scene_assembly import make_scene_plant, scene_of
 from rbd_ros.simulation.state import State, STEPS
 from rbd_ros.simulation.stepping import advance, place_on_ground, REFUSED
 
@@ -24,11 +26,14 @@ if TYPE_CHECKING:
 #: Guard on the speed of joints [rad/s or m/s].
 SPEED_LIMIT = 2000.0
 
+#: Velocity error of rigid contact, as part of the largest velocity without contact forces.
+TOLERANCE = 1e-10
+
 #: Names of the integrators.
-INTEGRATORS = ('semi_implicit', 'rk4')
+INTEGRATORS = ('midpoint', 'semi_implicit', 'rk4')
 
 # What a snapshot keeps, of the fields of `WorldRecord`.
-_KEPT = ('state', 'external_forces', 'contacts')
+_KEPT = ('state', 'external_forces', 'contacts', 'objects', 'touches')
 
 
 class Steps(NamedTuple):
@@ -49,11 +54,14 @@ class World:
 
     :param robot: the robot
     :param timestep: h [s]
-    :param integrator: one of `INTEGRATORS`
+    :param integrator: one of `INTEGRATORS`; None: midpoint, with kinematic loops semi_implicit
     :param ground: what there is to touch, None for nothing
     :param contact: parameters of soft contact; None for the defaults of `ContactParameters`
     :param contact_links: links that can touch the ground; None for all that move
     :param speed_limit: guard on the speed of joints [rad/s or m/s]
+    :param environment: objects around the robot, with rigid contact; None for none
+    :param tolerance: velocity error that rigid contact may have, as part of the largest velocity
+        without contact forces
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
 
@@ -71,21 +79,37 @@ class World:
         self,
         robot: Robot,
         timestep: float = 1e-3,
-        integrator: str = 'semi_implicit',
+        integrator: Optional[str] = None,
         ground: Optional[HalfSpace] = None,
         contact: Optional[ContactParameters] = None,
         contact_links: Optional[Sequence[str]] = None,
         speed_limit: float = SPEED_LIMIT,
+        environment: Optional[Environment] = None,
+        tolerance: float = TOLERANCE,
     ):
+        has_loops = robot.model.loop_constraints > 0
+        if integrator is None:
+            integrator = 'semi_implicit' if has_loops else 'midpoint'
         if integrator not in INTEGRATORS:
             raise ValueError(
                 f'unknown integrator {integrator!r}; there are {", ".join(INTEGRATORS)}'
             )
+        if integrator == 'midpoint' and has_loops:
+            raise ValueError(
+                f'{robot.name!r} has kinematic loops, which the integrator midpoint does not '
+                'close: take semi_implicit or rk4'
+            )
         # Written so that what is not a number is refused, too.
-        for name, value in (('timestep', timestep), ('speed_limit', speed_limit)):
+        for name, value in (
+            ('timestep', timestep),
+            ('speed_limit', speed_limit),
+            ('tolerance', tolerance),
+        ):
             if not 0.0 < float(value) < math.inf:
                 raise ValueError(f'{name} must be positive and finite, got {value}')
         self.robot, self.integrator, self.ground = robot, integrator, ground
+        self.environment = environment
+        self.scene = None if environment is None else scene_of(robot, environment)
         shapes, self.geometries, self.shape_warnings = contact_shapes(
             robot.model,
             contact_links if ground else (),  # meshes are not read for nothing
@@ -97,11 +121,14 @@ class World:
             contact or ContactParameters(),
             shapes,
             float(speed_limit),
-            integrator == 'rk4',
+            integrator,
+            make_scene_plant(self.scene, environment, len(robot.model.bodies), tolerance),
+            environment is not None,
         )
         self.fields = make_world(self.plant, robot.nq)
         self.commands, self.state = self.fields.commands, self.fields.state
         self.external_forces, self.contacts = self.fields.external_forces, self.fields.contacts
+        self.objects, self.touches = self.fields.objects, self.fields.touches
         # It keeps the table whose address machine code has.
         self.record = Record(self.fields)
         self.start_time = 0.0
@@ -132,7 +159,7 @@ class World:
     @property
     def steps(self) -> Steps:
         """The loop that takes steps; compiled when it is first asked for."""
-        if self._steps is None and not self.robot.nv:
+        if self._steps is None and not self.robot.nv and not self.plant.has_scene:
             self._steps = Steps(self._let_time_pass, self._let_time_pass, 0)
         elif self._steps is None:
             self._steps = Steps(
@@ -205,16 +232,28 @@ class World:
             _clear(record)
         self.state.q[:] = q
         self.state.v[:] = v
+        for array, start in zip(self.objects, self.plant.scene.start):
+            array[...] = start
         self.start_time = float(time)
         return place_on_ground(self.record) if self.plant.has_ground else -1
 
+    def forget_near_pairs(self) -> None:
+        """Say that something was moved otherwise than by a step.
+
+        >>> from rbd_ros.simulation import World
+        >>> world = World(robot)
+        >>> world.forget_near_pairs()  # the next step looks at all of them
+        >>> world.fields.work.scene.room.listed
+        array([0])
+        """
+        self.fields.work.scene.room.listed[:] = 0
+
     def arrays(self) -> Dict[str, AnyArray]:
         """All that the next steps depend on, by name; not copied."""
-        return {
-            f'{name}.{field}': array
-            for name in _KEPT
-            for field, array in getattr(self.fields, name)._asdict().items()
-        }
+        found: Dict[str, AnyArray] = {}
+        for name in _KEPT:
+            _collect(name, getattr(self.fields, name), found)
+        return found
 
     def joint_of(self, i: int) -> str:
         """Name of the joint that a degree of freedom belongs to.
@@ -227,6 +266,14 @@ class World:
             for k, (_, at_v) in model.independent_slices.items()
             if at_v.start <= i < at_v.stop
         )
+
+
+def _collect(name: str, record: Tuple[Any, ...], found: Dict[str, AnyArray]) -> None:
+    for field, each in record._asdict().items():  # type: ignore[attr-defined]
+        if isinstance(each, tuple):
+            _collect(f'{name}.{field}', each, found)
+        else:
+            found[f'{name}.{field}'] = each
 
 
 def _clear(record: Tuple[Any, ...]) -> None:

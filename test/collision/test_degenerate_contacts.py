@@ -18,7 +18,6 @@ from support.collision_scenes import (
 )
 
 from rbd_ros.collision import Box, Capsule, contacts, Cylinder, distance, Plane, Sphere, supported
-from rbd_ros.collision.arrays import MAX_POINTS
 from rbd_ros.collision.narrow_phase import contacts_of, Pair
 from rbd_ros.compiler.loops import allocate, Record, why_interpreted
 
@@ -171,7 +170,7 @@ def test_a_pose_that_is_not_a_number_touches_nothing_in_compiled_loops(pair):
     """Where nobody checks it: no point is better than one that is NaN."""
     rng = np.random.default_rng(1)
     a, pose_a, b, pose_b = scene(pair, rng)
-    record = allocate(Pair, points=MAX_POINTS)
+    record = allocate(Pair)
     record.kind[:] = a.kind, b.kind
     record.size[:] = a.half_sizes, b.half_sizes
     record.pose[0] = np.append(pose_a[:3, :3].ravel(), pose_a[:3, 3])
@@ -208,7 +207,7 @@ def test_compiled_loops_find_what_the_interpreter_finds():
 
 
 def test_nothing_of_it_is_interpreted(caplog):
-    record = allocate(Pair, points=MAX_POINTS)
+    record = allocate(Pair)
     bound = contacts_of.bind(Record(record))
     assert not caplog.records
     assert hasattr(bound, 'kept')  # the machine code

@@ -124,6 +124,11 @@ OWN = {
         'test/simulation/test_loop_drives.py',
         'test/simulation/test_loop_solver.py',
     ),
+    'rbd_ros/simulation/free_base_midpoint.py': ('test/simulation/test_midpoint.py',),
+    'rbd_ros/simulation/midpoint.py': (
+        'test/simulation/test_midpoint.py',
+        'test/simulation/test_joint_friction_and_limits.py',
+    ),
     'rbd_ros/simulation/moving.py': ('test/simulation/test_stepping.py',),
     'rbd_ros/simulation/runge_kutta.py': (
         'test/simulation/test_stepping.py',

@@ -41,7 +41,7 @@ WORLD = -1
 
 
 class BodySpace(NamedTuple):
-    """Room for up to B bodies that touch each other and the world at up to n contacts.
+    """Room for up to B bodies that touch each other and the world at up to C contacts.
 
     :param sizes: how many bodies, and how many contacts, there are
     :param inverse: inverse inertia of each body, as its velocity is expressed
@@ -69,26 +69,26 @@ class BodySpace(NamedTuple):
     sizes: IntArray = integers(2)
     inverse: FloatArray = floats('B', 6, 6)
     velocity: FloatArray = floats('B', 6)
-    body: IntArray = integers('n', 2)
-    jacobian: FloatArray = floats('n', 2, 3, 6)
-    bias: FloatArray = floats('n', 3)
-    compliance: FloatArray = floats('n', 3)
-    friction: FloatArray = floats('n', 2)
-    force: FloatArray = floats('n', 3)
-    state: IntArray = integers('n')
-    direction: FloatArray = floats('n', 2)
-    slip: FloatArray = floats('n')
+    body: IntArray = integers('C', 2)
+    jacobian: FloatArray = floats('C', 2, 3, 6)
+    bias: FloatArray = floats('C', 3)
+    compliance: FloatArray = floats('C', 3)
+    friction: FloatArray = floats('C', 2)
+    force: FloatArray = floats('C', 3)
+    state: IntArray = integers('C')
+    direction: FloatArray = floats('C', 2)
+    slip: FloatArray = floats('C')
     report: FloatArray = floats(4)
-    scale: FloatArray = floats('n', 3)
-    x: FloatArray = floats('n', 3)
-    rows: FloatArray = floats('n', 2, 3, 6)
-    effect: FloatArray = floats('n', 2, 3, 6)
-    block: FloatArray = floats('n', 3, 3)
+    scale: FloatArray = floats('C', 3)
+    x: FloatArray = floats('C', 3)
+    rows: FloatArray = floats('C', 2, 3, 6)
+    effect: FloatArray = floats('C', 2, 3, 6)
+    block: FloatArray = floats('C', 3, 3)
     free: FloatArray = floats('B', 6)
-    before: FloatArray = floats('n', 3)
-    way: FloatArray = floats('n', 3)
-    kept: FloatArray = floats('n', 3)
-    image: FloatArray = floats('n', 3)
+    before: FloatArray = floats('C', 3)
+    way: FloatArray = floats('C', 3)
+    kept: FloatArray = floats('C', 3)
+    image: FloatArray = floats('C', 3)
 
 
 @compiled

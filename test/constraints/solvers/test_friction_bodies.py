@@ -43,7 +43,7 @@ def random_bodies(rng, bodies=4, contacts=6):
 def space_of(pile, friction, room=0):
     """Space with a pile in it, and so many bodies and contacts to spare."""
     B, n = len(pile.velocity), len(pile.bodies)
-    space = allocate(BodySpace, B=B + room, n=n + room)
+    space = allocate(BodySpace, B=B + room, C=n + room)
     for array in space:
         array[...] = np.nan if array.dtype == float else -(2**62)
     space.sizes[:] = B, n

@@ -1,0 +1,321 @@
+"""All contacts of a scene: which pairs are near, and where they touch, in compiled loops.
+
+Shapes are fixed to carriers: the world, which is number 0, the bodies of a robot after it, and the
+movable objects after those.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, Tuple
+
+from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray
+from rbd_ros.collision.narrow_phase import find_contacts, PLANE
+from rbd_ros.compiler.loops import compiled, floats, integers, vector
+
+#: Gap that a contact may have after a step without forces, and still count as one that may close
+#: [m]. One too many costs three rows of the solver, one too few a step of penetration.
+MARGIN = 2e-4
+
+#: By how much more than that pairs may be apart and still be listed as near ones [m], and in how
+#: many steps the fastest shape goes that far at least.
+SKIN, STEPS_OF_SKIN = 0.02, 20.0
+
+#: Places in a row of `Scene.surface`.
+ALONG, ACROSS, RESTITUTION, TORSIONAL, ROLLING = 0, 1, 2, 3, 4
+
+
+class SceneTable(NamedTuple):
+    """What may touch what: constants for compiled loops.
+
+    :param kind: kind of each shape (narrow_phase.py), (G,)
+    :param size: its sizes (shapes.py), (G, 3) [m]
+    :param carrier: what carries it, (G,)
+    :param placement: its rotation row by row and its position in coordinates of its carrier,
+        (G, 12)
+    :param reach: radius of its bounding sphere; infinite for planes, (G,) [m]
+    :param pair: shapes of each pair that may touch, (P, 2)
+    :param surface: of each pair friction along the first direction and across it, restitution,
+        torsional and rolling friction, (P, 5)
+    :param direction: first direction of friction in coordinates of the carrier that has it;
+        zero where friction is the same in all directions, (P, 3)
+    :param directed_by: that carrier, (P,)
+    """
+
+    kind: IntArray
+    size: FloatArray
+    carrier: IntArray
+    placement: FloatArray
+    reach: FloatArray
+    pair: IntArray
+    surface: FloatArray
+    direction: FloatArray
+    directed_by: IntArray
+
+
+class SceneContacts(NamedTuple):
+    """The contacts that were found, of which the first ones count; all in world coordinates.
+
+    :param pair: number of the pair
+    :param feature: number of the features that touch
+    :param carrier: what carries the first and the second shape
+    :param position: middle between both surfaces [m]
+    :param frame: normal from the first to the second shape and two tangents, the rows
+    :param gap: signed gap along the normal [m]
+    """
+
+    pair: IntArray = integers('contacts')
+    feature: IntArray = integers('contacts')
+    carrier: IntArray = integers('contacts', 2)
+    position: FloatArray = floats('contacts', 3)
+    frame: FloatArray = floats('contacts', 3, 3)
+    gap: FloatArray = floats('contacts')
+
+
+class SceneRoom(NamedTuple):
+    """Where carriers and shapes are, and room for the contacts of one pair.
+
+    :param pose: rotation row by row and position of each carrier
+    :param velocity: spatial velocity of each carrier in world coordinates [rad/s, m/s]
+    :param shape_pose: rotation and position of each shape
+    :param shape_speed: maximum speed of any point of the shape's bounding sphere [m/s]
+    :param near: numbers of the pairs that are near each other
+    :param listed: one more than there are of them; 0: they are not known
+    :param slack: how far shapes may still move towards each other before others come near [m]
+    :param apart: how far the shapes of a pair may still move before they must be looked at [m]
+    :param shifted: how far shapes were moved besides what their velocities say [m]
+    :param found: contacts of one pair
+    """
+
+    pose: FloatArray = floats('carriers', 12)
+    velocity: FloatArray = floats('carriers', 6)
+    shape_pose: FloatArray = floats('shapes', 12)
+    shape_speed: FloatArray = floats('shapes')
+    near: IntArray = integers('pairs')
+    listed: IntArray = integers(1)
+    slack: FloatArray = floats(1)
+    apart: FloatArray = floats('pairs')
+    shifted: FloatArray = floats(1)
+    found: FoundPoints = FoundPoints  # type: ignore[assignment]
+
+
+@compiled
+def compose(pose: FloatArray, placement: FloatArray, result: FloatArray) -> None:
+    """Pose of what is placed in a frame that has a pose.
+
+    :param pose: rotation of the frame row by row, and its position, (12,)
+    :param placement: rotation and position in that frame, (12,)
+    :param result: rotation and position, (12,)
+    """
+    for r in range(3):
+        a, b, c = pose[3 * r], pose[3 * r + 1], pose[3 * r + 2]
+        for s in range(3):
+            result[3 * r + s] = a * placement[s] + b * placement[3 + s] + c * placement[6 + s]
+        result[9 + r] = a * placement[9] + b * placement[10] + c * placement[11] + pose[9 + r]
+
+
+@compiled
+def place_shapes(scene: SceneTable, room: SceneRoom) -> None:
+    """Find `shape_pose` and `shape_speed` from the carriers' poses and velocities."""
+    for g in range(len(scene.kind)):
+        carrier, at = scene.carrier[g], room.shape_pose[g]
+        compose(room.pose[carrier], scene.placement[g], at)
+        v, speed, turning = room.velocity[carrier], 0.0, 0.0
+        for r in range(3):
+            s, t = (r + 1) % 3, (r + 2) % 3
+            rate = v[3 + r] + v[s] * at[9 + t] - v[t] * at[9 + s]
+            speed += rate * rate
+            turning += v[r] * v[r]
+        room.shape_speed[g] = math.sqrt(speed)
+        if turning > 0.0:
+            room.shape_speed[g] += math.sqrt(turning) * scene.reach[g]
+
+
+@compiled
+def are_apart(scene: SceneTable, room: SceneRoom, a: int, b: int, margin: float) -> bool:
+    """Whether the bounding spheres of two shapes are further apart than a margin.
+
+    :param a: one shape
+    :param b: the other one
+    :param margin: [m]
+    """
+    p, q = room.shape_pose[a], room.shape_pose[b]
+    x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
+    if scene.kind[a] == PLANE:
+        return p[2] * x + p[5] * y + p[8] * z > scene.reach[b] + margin
+    if scene.kind[b] == PLANE:
+        return -(q[2] * x + q[5] * y + q[8] * z) > scene.reach[a] + margin
+    far = scene.reach[a] + scene.reach[b] + margin
+    return x * x + y * y + z * z > far * far
+
+
+@compiled
+def list_near_pairs(scene: SceneTable, room: SceneRoom, timestep: float) -> None:
+    """List the pairs of which contacts must be looked for, if others may have come near.
+
+    As neighbour lists of molecular dynamics (Verlet 1967): what is not listed is so far away that
+    it cannot touch before shapes have moved by the slack. Lists change nothing of what is found.
+
+    :param timestep: h [s]
+    """
+    fastest = 0.0
+    for g in range(len(scene.kind)):
+        fastest = max(fastest, room.shape_speed[g])
+    # Two shapes, each of which moves by h v, and three times as far counts as near.
+    way = 2.0 * (timestep * fastest + room.shifted[0])
+    if room.listed[0] > 0 and room.slack[0] >= 2.5 * way:
+        room.slack[0] -= way
+        return
+    skin, count = max(SKIN, STEPS_OF_SKIN * way), 0
+    for p in range(len(scene.pair)):
+        if not are_apart(scene, room, scene.pair[p, 0], scene.pair[p, 1], MARGIN + skin):
+            room.near[count] = p
+            room.apart[p] = 0.0
+            count += 1
+    # One more than there are: zero says that nothing is known.
+    room.listed[0] = count + 1
+    room.slack[0] = skin - way
+
+
+@compiled
+def set_frame(frame: FloatArray, along: FloatArray) -> None:
+    """Find two tangents for a normal.
+
+    :param frame: normal, then tangents, (3, 3); changed
+    :param along: direction that the first tangent is to have as far as it is tangential, (3,)
+    """
+    n, t, u = frame[0], frame[1], frame[2]
+    length = 0.0
+    for _ in range(2):
+        share = along[0] * n[0] + along[1] * n[1] + along[2] * n[2]
+        length = 0.0
+        for r in range(3):
+            t[r] = along[r] - share * n[r]
+            length += t[r] * t[r]
+        if length > 1e-12:
+            break
+        # Without a direction, or with that of the normal: whichever axis is most tangential.
+        least = 0
+        for r in range(1, 3):
+            if abs(n[r]) < abs(n[least]):
+                least = r
+        for r in range(3):
+            along[r] = 1.0 if r == least else 0.0
+    length = math.sqrt(length)
+    for r in range(3):
+        t[r] /= length
+    for r in range(3):
+        p, q = (r + 1) % 3, (r + 2) % 3
+        u[r] = n[p] * t[q] - n[q] * t[p]
+
+
+@compiled
+def approach(room: SceneRoom, a: int, b: int, position: FloatArray, normal: FloatArray) -> float:
+    """Rate of the gap at a point [m/s].
+
+    :param a: carrier of the first shape
+    :param b: carrier of the second one
+    :param position: the point, (3,) [m]
+    :param normal: unit normal from the first to the second, (3,)
+    """
+    v, w = room.velocity[a], room.velocity[b]
+    rate = 0.0
+    for r in range(3):
+        s, t = (r + 1) % 3, (r + 2) % 3
+        relative = w[3 + r] - v[3 + r]
+        relative += (w[s] - v[s]) * position[t] - (w[t] - v[t]) * position[s]
+        rate += normal[r] * relative
+    return rate
+
+
+@compiled
+def distance_within(scene: SceneTable, room: SceneRoom, a: int, b: int, most: float) -> float:
+    """Distance of two shapes if it is less than a bound, else the bound [m].
+
+    :param a: one shape
+    :param b: the other one
+    :param most: the bound [m]
+    """
+    points = find_contacts(
+        scene.kind[a],
+        scene.size[a],
+        room.shape_pose[a],
+        scene.kind[b],
+        scene.size[b],
+        room.shape_pose[b],
+        most,
+        True,
+        room.found,
+    )
+    distance = most
+    for k in range(points):
+        distance = min(distance, room.found.gap[k])
+    return distance
+
+
+@compiled
+def find_scene_contacts(
+    scene: SceneTable, room: SceneRoom, timestep: float, contacts: SceneContacts
+) -> Tuple[int, int]:
+    """Contacts that are closed, or may close within the step, in the order of the pairs.
+
+    :param scene: what may touch what
+    :param room: poses and velocities of the carriers
+    :param timestep: h [s]
+    :param contacts: what is found, a result
+    :return: how many were found, and how many more had no room
+    """
+    place_shapes(scene, room)
+    list_near_pairs(scene, room, timestep)
+    found, count, dropped = room.found, 0, 0
+    along = vector(3)
+    for at in range(room.listed[0] - 1):
+        p = room.near[at]
+        a, b = scene.pair[p, 0], scene.pair[p, 1]
+        way = timestep * (room.shape_speed[a] + room.shape_speed[b]) + 2.0 * room.shifted[0]
+        left = room.apart[p] - way
+        if left > 1.5 * way:
+            room.apart[p] = left
+            continue
+        margin = MARGIN + 1.5 * way
+        points = find_contacts(
+            scene.kind[a],
+            scene.size[a],
+            room.shape_pose[a],
+            scene.kind[b],
+            scene.size[b],
+            room.shape_pose[b],
+            margin,
+            False,
+            found,
+        )
+        if points == 0:
+            room.apart[p] = distance_within(scene, room, a, b, SKIN) - MARGIN
+            continue
+        room.apart[p] = 0.0
+        for k in range(points):
+            if count == len(contacts.gap):
+                dropped += 1
+                continue
+            position, frame = contacts.position[count], contacts.frame[count]
+            first, second = scene.carrier[a], scene.carrier[b]
+            for r in range(3):
+                position[r] = 0.5 * (found.on_a[k, r] + found.on_b[k, r])
+                frame[0, r] = found.normal[k, r]
+            # Half a step more than the velocity says, for forces that act in the meantime.
+            rate = approach(room, first, second, position, frame[0])
+            if found.gap[k] + min(0.0, 1.5 * timestep * rate) > MARGIN:
+                continue
+            directed = room.pose[scene.directed_by[p]]
+            for r in range(3):
+                along[r] = 0.0
+                for s in range(3):
+                    along[r] += directed[3 * r + s] * scene.direction[p, s]
+            set_frame(frame, along)
+            contacts.pair[count] = p
+            contacts.feature[count] = found.feature[k]
+            contacts.carrier[count, 0], contacts.carrier[count, 1] = first, second
+            contacts.gap[count] = found.gap[k]
+            count += 1
+    room.shifted[0] = 0.0
+    return count, dropped

@@ -1,0 +1,226 @@
+"""Movable objects: free rigid bodies beside the robot.
+
+Their state is the angular momentum, not the angular velocity, so that it is conserved to the bit
+where nothing acts. Free flight is exact but for the rotation, which is that of the midpoint.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.compiler.loops import compiled, matrix, vector
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.detection import point_in_base
+from rbd_ros.simulation.linear import clear
+from rbd_ros.simulation.scene_state import FreeBodies, Objects, ScenePlant, SceneWork
+from rbd_ros.simulation.state import ExternalForces
+
+
+@compiled
+def rotation_of(quaternion: FloatArray, R: FloatArray) -> None:
+    """Rotation matrix of a unit quaternion.
+
+    :param quaternion: w first, (4,)
+    :param R: the result, from body to world coordinates, (3, 3)
+    """
+    w, x, y, z = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
+    R[0, 0], R[0, 1], R[0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
+    R[1, 0], R[1, 1], R[1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
+    R[2, 0], R[2, 1], R[2, 2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
+
+
+@compiled
+def turn(quaternion: FloatArray, angle: FloatArray, result: FloatArray) -> None:
+    """Orientation after a rotation by a vector in world coordinates.
+
+    :param quaternion: unit quaternion, w first, (4,)
+    :param angle: axis times angle, (3,) [rad]
+    :param result: unit quaternion, (4,)
+    """
+    size = angle[0] * angle[0] + angle[1] * angle[1] + angle[2] * angle[2]
+    half = 0.5 * math.sqrt(size)
+    # sin(x) / x, by its series where a quotient would lose digits
+    part = 0.5 * math.sin(half) / half if half > 1e-3 else 0.5 - half * half / 12.0
+    c, x, y, z = math.cos(half), part * angle[0], part * angle[1], part * angle[2]
+    w, i, j, k = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
+    a = c * w - x * i - y * j - z * k
+    b = c * i + x * w + y * k - z * j
+    d = c * j - x * k + y * w + z * i
+    e = c * k + x * j - y * i + z * w
+    # Of a unit length again, so that rounding does not add up.
+    length = math.sqrt(a * a + b * b + d * d + e * e)
+    result[0], result[1], result[2], result[3] = a / length, b / length, d / length, e / length
+
+
+@compiled
+def rotational_mobility(
+    inertia: FloatArray, R: FloatArray, inverse: FloatArray, room: FloatArray
+) -> None:
+    """Inverse of a rotational inertia in world coordinates.
+
+    :param inertia: in body coordinates, symmetric and positive definite, (3, 3) [kg m^2]
+    :param R: from body to world coordinates, (3, 3)
+    :param inverse: the result, (3, 3)
+    :param room: room, (3, 3)
+    """
+    for r in range(3):
+        s, t = (r + 1) % 3, (r + 2) % 3
+        for c in range(3):
+            u, v = (c + 1) % 3, (c + 2) % 3
+            room[r, c] = inertia[s, u] * inertia[t, v] - inertia[s, v] * inertia[t, u]
+    determinant = 0.0
+    for c in range(3):
+        determinant += inertia[0, c] * room[0, c]
+    for r in range(3):
+        for c in range(3):
+            total = 0.0
+            for s in range(3):
+                for t in range(3):
+                    total += R[r, s] * room[s, t] * R[c, t]
+            inverse[r, c] = total / determinant
+
+
+@compiled
+def multiply(A: FloatArray, x: FloatArray, y: FloatArray) -> None:
+    """Find y = A x, of three dimensions."""
+    for r in range(3):
+        y[r] = A[r, 0] * x[0] + A[r, 1] * x[1] + A[r, 2] * x[2]
+
+
+@compiled
+def place_objects(plant: ScenePlant, objects: Objects, work: SceneWork) -> None:
+    """Find poses and velocities of the objects, and what impulses do to them."""
+    R, room = matrix(3, 3), matrix(3, 3)
+    bodies = plant.bodies
+    for r in range(3):
+        work.room.pose[0, 4 * r] = 1.0  # the world itself
+    for o in range(len(bodies.mass)):
+        pose, velocity = work.room.pose[plant.first_object + o], work.room.velocity
+        twist, turning, x = velocity[plant.first_object + o], work.turning[o], objects.position[o]
+        rotation_of(objects.quaternion[o], R)
+        rotational_mobility(bodies.inertia[o], R, work.mobility[o], room)
+        multiply(work.mobility[o], objects.spin[o], turning)
+        for r in range(3):
+            pose[9 + r] = x[r]
+            for s in range(3):
+                pose[3 * r + s] = R[r, s]
+                pose[9 + r] -= R[r, s] * bodies.centre[o, s]
+        for r in range(3):
+            s, t = (r + 1) % 3, (r + 2) % 3
+            twist[r] = turning[r]
+            # Of the point of the body at the origin of the world: v + x cross w.
+            twist[3 + r] = objects.velocity[o, r] + x[s] * turning[t] - x[t] * turning[s]
+
+
+@compiled
+def find_wrenches(
+    plant: ScenePlant, external_forces: ExternalForces, objects: Objects, work: SceneWork
+) -> None:
+    """Find what external forces do to the objects."""
+    point, use = vector(3), external_forces.use
+    for o in range(len(objects.position)):
+        clear(work.wrench[o])
+    for w in range(len(use)):
+        o = use[w, 0] - plant.first_object
+        if use[w, 2] == 0 or o < 0:
+            continue
+        moment, force, into = external_forces.moment[w], external_forces.force[w], work.wrench[o]
+        clear(point)
+        if use[w, 1] == 1:
+            point_in_base(work.room.pose[use[w, 0]], external_forces.point[w], point)
+        for r in range(3):
+            point[r] -= objects.position[o, r]
+        for r in range(3):
+            s, t = (r + 1) % 3, (r + 2) % 3
+            into[r] += moment[r] + point[s] * force[t] - point[t] * force[s]
+            into[3 + r] += force[r]
+
+
+@compiled
+def accelerate_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float) -> None:
+    """Change velocities and angular momenta by gravity and outside forces.
+
+    :param h: time step [s]
+    """
+    for o in range(len(bodies.mass)):
+        work.touched[o] = 0
+        for r in range(3):
+            work.start_velocity[o, r] = objects.velocity[o, r]
+            objects.spin[o, r] += h * work.wrench[o, r]
+            force = work.wrench[o, 3 + r] / bodies.mass[o]
+            objects.velocity[o, r] += h * (bodies.gravity[r] + force)
+        multiply(work.mobility[o], objects.spin[o], work.turning[o])
+
+
+@compiled
+def move_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float) -> None:
+    """Move the objects to the end of the step.
+
+    What nothing presses on moves with the mean velocity of the step, on an exact parabola. What
+    is in contact moves with that of the end, which is the one that contact allows.
+
+    :param h: time step [s]
+    """
+    angle, middle, R, room = vector(3), vector(4), matrix(3, 3), matrix(3, 3)
+    mobility = matrix(3, 3)
+    for o in range(len(bodies.mass)):
+        touched = work.touched[o] != 0
+        for r in range(3):
+            # Angular momenta have changed since.
+            mean = objects.velocity[o, r]
+            if not touched:
+                mean = 0.5 * (mean + work.start_velocity[o, r])
+            objects.position[o, r] += h * mean + work.object_push[o, 3 + r]
+        multiply(work.mobility[o], objects.spin[o], work.turning[o])
+        if not touched:
+            for r in range(3):
+                angle[r] = 0.5 * h * work.turning[o, r]
+            turn(objects.quaternion[o], angle, middle)
+            rotation_of(middle, R)
+            rotational_mobility(bodies.inertia[o], R, mobility, room)
+            multiply(mobility, objects.spin[o], work.turning[o])
+        for r in range(3):
+            angle[r] = h * work.turning[o, r] + work.object_push[o, r]
+        turn(objects.quaternion[o], angle, middle)
+        for r in range(4):
+            objects.quaternion[o, r] = middle[r]
+
+
+@compiled
+def keep_objects(objects: Objects, kept: FloatArray) -> None:
+    """Keep the state of the objects, to go back to if a step fails.
+
+    :param kept: the result, (O, 13)
+    """
+    for o in range(len(kept)):
+        for r in range(3):
+            kept[o, r], kept[o, 3 + r] = objects.position[o, r], objects.spin[o, r]
+            kept[o, 6 + r] = objects.velocity[o, r]
+        for r in range(4):
+            kept[o, 9 + r] = objects.quaternion[o, r]
+
+
+@compiled
+def restore_objects(objects: Objects, kept: FloatArray) -> None:
+    """Go back to what `keep_objects` kept.
+
+    :param kept: (O, 13)
+    """
+    for o in range(len(kept)):
+        for r in range(3):
+            objects.position[o, r], objects.spin[o, r] = kept[o, r], kept[o, 3 + r]
+            objects.velocity[o, r] = kept[o, 6 + r]
+        for r in range(4):
+            objects.quaternion[o, r] = kept[o, 9 + r]
+
+
+@compiled
+def start_objects(plant: ScenePlant, objects: Objects) -> None:
+    """Put the objects where the world describes them."""
+    start = plant.start
+    for o in range(len(plant.bodies.mass)):
+        for r in range(3):
+            objects.position[o, r], objects.spin[o, r] = start.position[o, r], start.spin[o, r]
+            objects.velocity[o, r] = start.velocity[o, r]
+        for r in range(4):
+            objects.quaternion[o, r] = start.quaternion[o, r]

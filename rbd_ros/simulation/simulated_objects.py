@@ -1,0 +1,235 @@
+"""The part of `Simulator` that is about the world around the robot: objects, rigid contacts."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, List, Mapping, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+
+from rbd_ros.collision.environment import Environment
+from rbd_ros.constraints.friction import Residuals
+from rbd_ros.contact import HalfSpace
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.model.errors import unknown_name
+from rbd_ros.robot import Robot
+from rbd_ros.simulation.free_bodies import rotation_of
+from rbd_ros.simulation.scene_assembly import place
+from rbd_ros.simulation.scene_state import CONIC, CONTACT, NOW, SIGNORINI
+from rbd_ros.simulation.world import World
+
+WorldSource = Union[None, Environment, Mapping[str, Any], str, 'os.PathLike[str]']
+
+#: Deviation of a rotation from an orthonormal matrix that passes for rounding.
+_ROUNDING = 1e-6
+
+
+class PairContact(NamedTuple):
+    """A point at which two things touch in a simulated world, in world coordinates.
+
+    :param first: whose the first shape is: 'robot/link', or the name of an object
+    :param second: whose the second shape is
+    :param position: contact point at the beginning of the last step, (3,) [m]
+    :param normal: unit normal from the first to the second, (3,)
+    :param force: mean force on the second one in the last step, (3,) [N]
+    :param depth: penetration depth at its beginning, negative for a gap [m]
+    """
+
+    first: str
+    second: str
+    position: FloatArray
+    normal: FloatArray
+    force: FloatArray
+    depth: float
+
+
+def read_environment(
+    robot: Robot,
+    world: WorldSource,
+    ground: Optional[HalfSpace],
+    integrator: Optional[str],
+) -> Optional[Environment]:
+    """Environment of what a user gives as a world; None for none.
+
+    :param integrator: None for the one that suits the robot
+    :raises ValueError: if there is a ground as well, or the integrator knows no rigid contact
+    :raises WorldFileError: naming file, line, entry and cure
+    """
+    if world is None:
+        return None
+    if ground is not None:
+        raise ValueError('a world has its own ground, a plane; leave the argument ground out')
+    if integrator == 'rk4':
+        raise ValueError(
+            "integrator 'rk4' cannot stop within a step where bodies touch; with a world, take "
+            "'semi_implicit' or 'midpoint'"
+        )
+    if isinstance(world, Environment):
+        return world
+    from rbd_ros.collision.world_file import read_world
+
+    return read_world(world, robot=robot.model if robot.nv else None)
+
+
+def nobody(world: WorldSource) -> Robot:
+    """Robot without any joint, for objects alone.
+
+    :raises ValueError: without a world
+    """
+    if world is None:
+        raise ValueError('without a robot there must be a world; give one, or a Robot')
+    return Robot.from_urdf('<robot name="nobody"><link name="world"/></robot>')
+
+
+class SimulatedObjects:
+    """Objects and rigid contacts of a simulation."""
+
+    _world: World
+
+    @property
+    def environment(self) -> Optional[Environment]:
+        """What is around the robot, None if nothing is.
+
+        >>> Simulator(robot).environment is None
+        True
+        """
+        return self._world.environment
+
+    @property
+    def objects(self) -> Tuple[str, ...]:
+        """Names of the movable objects.
+
+        >>> Simulator(robot, world='config/table_world.yaml').objects
+        ('box', 'peg', 'ball', 'roller')
+        """
+        scene = self._world.scene
+        return () if scene is None else tuple(each.name for each in scene.objects)
+
+    def _object(self, name: str) -> int:
+        names = self.objects
+        if name not in names:
+            raise ValueError(unknown_name('movable object', str(name)[:80], names))
+        return names.index(name)
+
+    def object_pose(self, name: str) -> FloatArray:
+        """Pose of a movable object in the world, (4, 4) [1, m].
+
+        :param name: its name
+        :raises ValueError: for an unknown name
+
+        >>> ball = {'ball': {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}}
+        >>> simulator = Simulator(None, world={'objects': ball})
+        >>> simulator.step(n=100)  # it falls for 0.1 s
+        >>> round(simulator.object_pose('ball')[2, 3], 6)  # [m]
+        -0.04905
+        """
+        o = self._object(name)
+        pose = np.eye(4)
+        rotation_of(self._world.objects.quaternion[o], pose[:3, :3])
+        centre = self._world.plant.scene.bodies.centre[o]
+        pose[:3, 3] = self._world.objects.position[o] - pose[:3, :3] @ centre
+        return pose
+
+    def object_velocity(self, name: str) -> FloatArray:
+        """Angular velocity of a movable object and velocity of its origin, (6,) [rad/s, m/s].
+
+        Both along the axes of the world.
+
+        :param name: its name
+        :raises ValueError: for an unknown name
+
+        >>> ball = {'ball': {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}}
+        >>> simulator = Simulator(None, world={'objects': ball})
+        >>> simulator.step(n=100)
+        >>> simulator.object_velocity('ball').round(6)
+        array([ 0.   ,  0.   ,  0.   ,  0.   ,  0.   , -0.981])
+        """
+        o, objects, bodies = (
+            self._object(name),
+            self._world.objects,
+            self._world.plant.scene.bodies,
+        )
+        R = np.zeros((3, 3))
+        rotation_of(objects.quaternion[o], R)
+        turning = R @ np.linalg.solve(bodies.inertia[o], R.T @ objects.spin[o])
+        return np.concatenate(
+            [turning, objects.velocity[o] - np.cross(turning, R @ bodies.centre[o])]
+        )
+
+    def place_object(self, name: str, pose: Any = None, velocity: Any = None) -> None:
+        """Put a movable object somewhere, and give it a velocity.
+
+        :param name: its name
+        :param pose: homogeneous matrix of its frame in the world, (4, 4); None: where it is
+        :param velocity: angular velocity and velocity of its origin along the axes of the world,
+            (6,) [rad/s, m/s]; None: at rest if a pose is given, else as it is
+        :raises ValueError: for an unknown name, a wrong shape, or what is no pose; nothing is
+            changed
+
+        >>> ball = {'ball': {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}}
+        >>> simulator = Simulator(None, world={'objects': ball})
+        >>> simulator.place_object('ball', velocity=[0, 0, 0, 0, 0, 9.81])  # up
+        >>> simulator.step(n=2000)
+        >>> abs(simulator.object_pose('ball')[2, 3]) < 1e-9  # back again
+        True
+        """
+        o = self._object(name)
+        if velocity is None:
+            twist = np.zeros(6) if pose is not None else self.object_velocity(name)
+        else:
+            twist = np.array(velocity, dtype=float)
+        T = self.object_pose(name) if pose is None else np.array(pose, dtype=float)
+        if T.shape != (4, 4) or twist.shape != (6,):
+            raise ValueError(
+                f'pose must have shape (4, 4) and velocity (6,), got {T.shape}, {twist.shape}'
+            )
+        if not (np.isfinite(T).all() and np.isfinite(twist).all()):
+            raise ValueError(f'pose and velocity of {name!r} must be finite')
+        R = T[:3, :3]
+        if (
+            np.abs(R.T @ R - np.eye(3)).max() > _ROUNDING
+            or np.linalg.det(R) < 0.0
+            or np.abs(T[3] - (0.0, 0.0, 0.0, 1.0)).max() > _ROUNDING
+        ):
+            raise ValueError('pose must be a rotation, a position, and 0 0 0 1 below')
+        scene = self._world.scene
+        assert scene is not None
+        local = np.concatenate([R.T @ twist[:3], R.T @ twist[3:]])
+        place(self._world.objects, o, scene.objects[o], T, local)
+        self._world.forget_near_pairs()
+
+    @property
+    def residuals(self) -> Residuals:
+        """How exactly the contacts of the last step obey their law; maxima over contacts.
+
+        >>> simulator = Simulator(robot, world='config/table_world.yaml')
+        >>> simulator.step(n=100)
+        >>> max(simulator.residuals) < 1e-8
+        True
+        """
+        found = self._world.touches.residuals
+        return Residuals(
+            float(found[SIGNORINI]), float(found[CONIC]), float(found[CONTACT]), 0.0, 0.0, 0.0
+        )
+
+    def _pair_contacts(self) -> Tuple[PairContact, ...]:
+        """What `contacts` returns in a world."""
+        world, touches = self._world, self._world.touches
+        scene, contacts = world.scene, touches.contacts
+        assert scene is not None
+        found: List[PairContact] = []
+        for c in range(int(touches.counts[NOW])):
+            if touches.impulse[c, 0] > 0.0:
+                first, second = scene.names_of(int(contacts.pair[c]))
+                frame = contacts.frame[c]
+                found.append(
+                    PairContact(
+                        first,
+                        second,
+                        contacts.position[c].copy(),
+                        frame[0].copy(),
+                        touches.impulse[c] @ frame / world.plant.timestep,
+                        -float(contacts.gap[c]),
+                    )
+                )
+        return tuple(found)

@@ -1,0 +1,247 @@
+"""What may touch what in a scene, and which contacts it has, found in machine code."""
+
+import numpy as np
+import pytest
+
+from rbd_ros import Robot
+from rbd_ros.collision import contacts, read_world
+from rbd_ros.collision.arrays import MAX_POINTS
+from rbd_ros.collision.scene import make_scene, neutral_configuration
+from rbd_ros.collision.scene_contacts import (
+    find_scene_contacts,
+    SceneContacts,
+    SceneRoom,
+    set_frame,
+)
+from rbd_ros.compiler.loops import allocate
+from rbd_ros.resources import resource_path
+
+
+@pytest.fixture(scope='module')
+def model():
+    return Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf')).model
+
+
+def boxes(**positions):
+    return {
+        name: {'type': 'box', 'size': [0.2] * 3, 'xyz': xyz, 'movable': True, 'mass': 1.0}
+        for name, xyz in positions.items()
+    }
+
+
+def pair_names(scene):
+    return {frozenset(scene.names_of(p)) for p in range(len(scene.table.pair))}
+
+
+def test_pairs_are_those_that_the_world_lets_touch(model):
+    world = read_world(
+        {
+            'objects': {
+                'floor': {'type': 'plane'},
+                'wall': {'type': 'box', 'size': [1, 1, 1]},
+                **boxes(a=[1, 0, 0], b=[2, 0, 0]),
+            },
+            'ignore': [['a', 'wall'], ['robot/tool0', 'floor']],
+        }
+    )
+    pairs = pair_names(make_scene(model, world))
+    assert frozenset(('a', 'b')) in pairs and frozenset(('a', 'floor')) in pairs
+    assert frozenset(('a', 'wall')) not in pairs and frozenset(('b', 'wall')) in pairs
+    assert frozenset(('floor', 'wall')) not in pairs  # neither moves
+    joined = {('robot/upper_arm_link', 'robot/forearm_link')}
+    assert not any(frozenset(each) in pairs for each in joined)
+
+
+def test_links_that_overlap_at_the_neutral_configuration_do_not_touch():
+    urdf = """<robot name="r"><link name="base"/>{}</robot>"""
+    part = """<link name="l{0}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"
+      ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><sphere radius="0.3"/></geometry>
+      </collision></link><joint name="j{0}" type="prismatic"><parent link="{1}"/>
+      <child link="l{0}"/><origin xyz="0.25 0 0"/><axis xyz="1 0 0"/><limit lower="-1" upper="1"
+      effort="9" velocity="9"/></joint>"""
+    text = urdf.format(''.join(part.format(k, f'l{k - 1}' if k else 'base') for k in range(4)))
+    model = Robot.from_urdf(text).model
+    world = read_world({'objects': {}})
+    every = pair_names(make_scene(model, world))
+    assert every == {
+        frozenset(('robot/l0', 'robot/l2')),
+        frozenset(('robot/l0', 'robot/l3')),
+        frozenset(('robot/l1', 'robot/l3')),
+    }
+    # 0.25 m apart with radii of 0.3 m: neighbours but one overlap by 0.1 m.
+    apart = pair_names(make_scene(model, world, neutral_configuration(model)))
+    assert apart == {frozenset(('robot/l0', 'robot/l3'))}
+
+
+def test_a_neutral_configuration_is_within_the_limits():
+    text = """<robot name="r"><link name="base"/><link name="l"/><joint name="j" type="revolute">
+      <parent link="base"/><child link="l"/><axis xyz="0 0 1"/>
+      <limit lower="0.5" upper="1" effort="9" velocity="9"/></joint></robot>"""
+    assert neutral_configuration(Robot.from_urdf(text).model) == [0.5]
+
+
+def test_further_robots_stand_where_they_are_configured(model):
+    world = read_world(resource_path('config', 'table_world.yaml'))
+    scene = make_scene(model, world)
+    assert any('stands still' in each for each in scene.notices)
+    other = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
+    q = np.zeros(6)
+    q[1], q[2] = -1.2, 1.5
+    placement = np.array(world['second_arm'].placement.pose(), dtype=float)
+    for shape in scene.shapes:
+        if shape.name == 'second_arm/forearm_link':
+            geometry = next(
+                g
+                for g in other.model.geometries
+                if g.link == 'forearm_link' and g.role == 'collision'
+            )
+            link = other.frame('forearm_link').pose(q)
+            body = other.model.link('forearm_link').placement
+            within = np.linalg.inv(np.array(body.pose(), dtype=float)) @ np.array(
+                geometry.placement.pose(), dtype=float
+            )
+            assert np.allclose(shape.pose, placement @ link @ within, atol=1e-12)
+            assert shape.carrier == 0
+            break
+    else:
+        raise AssertionError('it has no forearm')
+
+
+def found_in(scene, poses, timestep=1e-3, velocities=None):
+    room = allocate(
+        SceneRoom, carriers=scene.carriers, shapes=len(scene.shapes), pairs=len(scene.table.pair)
+    )
+    found = allocate(SceneContacts, contacts=MAX_POINTS * len(scene.table.pair))
+    for carrier, pose in enumerate(poses):
+        room.pose[carrier] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
+    if velocities is not None:
+        room.velocity[:] = velocities
+    count, dropped = find_scene_contacts(scene.table, room, timestep, found)
+    assert dropped == 0
+    return found, count
+
+
+def random_pose(rng, near):
+    q, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    pose = np.eye(4)
+    pose[:3, :3] = q * np.sign(np.linalg.det(q))
+    pose[:3, 3] = near + rng.uniform(-0.2, 0.2, 3)
+    return pose
+
+
+def test_contacts_of_a_scene_are_those_of_its_pairs(model):
+    rng = np.random.default_rng(5)
+    empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
+    world = read_world(
+        {'objects': {'floor': {'type': 'plane'}, **boxes(a=[0, 0, 0], b=[0, 0, 0], c=[0, 0, 0])}}
+    )
+    scene, some = make_scene(empty, world), 0
+    for _ in range(50):
+        poses = [np.eye(4), *(random_pose(rng, (0, 0, 0.1)) for _ in range(3))]
+        found, count = found_in(scene, poses)
+        at = 0
+        for p, (i, j) in enumerate(scene.table.pair):
+            a, b = scene.shapes[i], scene.shapes[j]
+            alone = contacts(a.shape, poses[a.carrier], b.shape, poses[b.carrier], 2e-4)
+            for k in range(len(alone.gap)):
+                assert found.pair[at] == p and found.feature[at] == alone.feature[k]
+                middle = (alone.points_a[k] + alone.points_b[k]) / 2
+                assert np.array_equal(found.position[at], middle)
+                assert np.array_equal(found.frame[at, 0], alone.normal[k])
+                assert found.gap[at] == alone.gap[k]
+                assert tuple(found.carrier[at]) == (a.carrier, b.carrier)
+                frame = found.frame[at]
+                assert np.allclose(frame @ frame.T, np.eye(3), atol=1e-14)
+                assert np.linalg.det(frame) > 0.0
+                at += 1
+        assert at == count
+        some += count
+    assert some > 100
+
+
+@pytest.mark.parametrize(
+    'height, fall, there',
+    [
+        (0.0001, 0.0, True),
+        (0.001, 0.0, False),
+        (0.0100, 8.0, True),
+        (0.0100, 6.0, False),
+        (0.0100, -8.0, False),
+    ],
+)
+def test_a_contact_is_there_if_it_may_close_within_the_step(height, fall, there):
+    empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
+    world = read_world({'objects': {'floor': {'type': 'plane'}, **boxes(a=[0, 0, 0])}})
+    scene = make_scene(empty, world)
+    pose = np.eye(4)
+    pose[2, 3] = 0.1 + height
+    velocities = np.zeros((2, 6))
+    velocities[1, 5] = -fall
+    _, count = found_in(scene, [np.eye(4), pose], velocities=velocities)
+    assert (count > 0) == there
+
+
+def test_a_body_that_turns_fast_is_not_missed():
+    empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
+    world = read_world({'objects': {'floor': {'type': 'plane'}, **boxes(a=[0, 0, 0])}})
+    scene = make_scene(empty, world)
+    pose = np.eye(4)
+    pose[2, 3] = 0.1 + 2e-3
+    velocities = np.zeros((2, 6))
+    velocities[1, 0] = 30.0  # about x, through the origin of the box [rad/s]
+    velocities[1, 3:] = np.cross(pose[:3, 3], velocities[1, :3])
+    found, count = found_in(scene, [np.eye(4), pose], velocities=velocities)
+    assert count == 2  # the edge that goes down
+    assert (found.position[:2, 1] < 0.0).all()
+
+
+@pytest.mark.parametrize('along', [(0, 0, 0), (0, 0, 1), (1, 2, 3), (1e-9, 0, 1)])
+def test_tangents_follow_the_direction_of_friction(along):
+    frame = np.zeros((3, 3))
+    frame[0] = 0.0, 0.0, 1.0
+    set_frame(frame, np.array(along, dtype=float))
+    assert np.allclose(frame @ frame.T, np.eye(3), atol=1e-15)
+    assert np.linalg.det(frame) > 0.99
+    if along == (1, 2, 3):
+        assert np.allclose(frame[1], np.array([1, 2, 0]) / np.sqrt(5))
+
+
+def test_lists_of_near_pairs_change_nothing_of_what_is_found():
+    rng = np.random.default_rng(8)
+    names = 'abcdefgh'
+    places = {name: rng.uniform(-0.6, 0.6, 3).tolist() for name in names}
+    empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
+    world = read_world({'objects': {'floor': {'type': 'plane'}, **boxes(**places)}})
+    scene = make_scene(empty, world)
+    kept, fresh = (
+        allocate(
+            SceneRoom,
+            carriers=scene.carriers,
+            shapes=len(scene.shapes),
+            pairs=len(scene.table.pair),
+        )
+        for _ in range(2)
+    )
+    found, expected = (
+        allocate(SceneContacts, contacts=MAX_POINTS * len(scene.table.pair)) for _ in range(2)
+    )
+    h, velocity, position = 1e-2, rng.uniform(-1, 1, (8, 3)), np.array([*places.values()])
+    for room in (kept, fresh):
+        room.pose[:, :9] = np.eye(3).ravel()
+    lists, contacts_seen = 0, 0
+    for _ in range(300):
+        velocity += rng.uniform(-0.2, 0.2, velocity.shape) - 0.1 * position
+        position += h * velocity
+        for room in (kept, fresh):
+            room.pose[1:, 9:] = position
+            room.velocity[1:, 3:] = velocity
+        before = float(kept.slack[0])
+        count, _ = find_scene_contacts(scene.table, kept, h, found)
+        lists += kept.slack[0] > before
+        fresh.listed[0] = 0
+        again, _ = find_scene_contacts(scene.table, fresh, h, expected)
+        assert count == again
+        contacts_seen += count
+        for mine, other in zip(found, expected):
+            assert np.array_equal(mine[:count], other[:count])
+    assert 3 < lists < 150 and contacts_seen > 100
