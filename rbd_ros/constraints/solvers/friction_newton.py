@@ -47,6 +47,10 @@ from rbd_ros.constraints.solvers.friction_moments import (
 #: Added to the diagonal, whose largest element is one in each block.
 PROXIMAL = 1e-11
 
+#: The same of the symmetric Jacobian, where its effect is taken back: forces among which the
+#: matrix cannot choose are found the better, the more there is.
+SYMMETRIC = 1e-9
+
 #: Steps in a row that do not improve the best forces, and end the attempt.
 PATIENCE = 3
 
@@ -169,7 +173,7 @@ def assemble_symmetric(space: FrictionSpace, count: int) -> None:
         row, into = A[i], J[a]
         for b in range(a, count):
             into[b] = row[at[b, 0]]
-        into[a] += PROXIMAL
+        into[a] += SYMMETRIC
         space.step[a] = -space.u[i]
 
 
@@ -184,7 +188,7 @@ def solve_symmetric(space: FrictionSpace, count: int) -> None:
     solve_factorised(space.factor, step, count)
     for a in range(count):
         first[a] = step[a]
-        step[a] *= PROXIMAL
+        step[a] *= SYMMETRIC
     solve_factorised(space.factor, step, count)
     for a in range(count):
         step[a] += first[a]

@@ -121,6 +121,15 @@ def test_216_balls_between_walls(mu):
     assert_allclose(found.velocity, 0.0, atol=1e-5)
 
 
+def test_contacts_without_friction_have_states():
+    balls = pile_of_balls(3)
+    space = space_of(balls, 0.0)
+    assert solve_bodies(Record(space), 2000, 1e-10)
+    loaded = space.force[:, 0] > 0.0
+    assert loaded.any() and not loaded.all()
+    assert np.array_equal(space.state, np.where(loaded, STICK, OPEN))
+
+
 def test_a_solution_as_start_takes_no_sweep_and_one_nearby_few():
     pile = pile_of_boxes()
     mu = np.full(256, 0.5)
