@@ -75,6 +75,29 @@ def test_a_ball_that_hardly_spins_stops(solver):
     assert_allclose(found.force, [MASS * GRAVITY * STEP, 0, 0, -0.02 * INERTIA], atol=1e-12)
 
 
+def test_a_ball_that_hardly_turns_stops_in_one_system():
+    """Forces and couples all stick, guessed from nothing; loops beside them."""
+    problem, motion = ball_on_plane([1e-3, 1e-3, 1e-3, 0, 0, 0], torsion=0.01, rolling=0.01)
+    found = solve_friction(problem)
+    assert found.converged and found.iterations == (0, 1, 0)
+    assert_allclose(motion(found.force), 0.0, atol=1e-12)
+    G, g = np.eye(8), np.zeros(8)
+    order = [0, 1, 2, 4, 5, 6]
+    G[np.ix_(order, order)], g[order], g[[3, 7]] = problem.G, problem.g, 0.1
+    order = [0, 1, 2, 3, 7, 4, 5, 6]
+    loops = friction_problem(
+        G[np.ix_(order, order)],
+        g[order],
+        problem.friction,
+        [-np.inf] * 2,
+        torsion=problem.torsion,
+        rolling=problem.rolling,
+    )
+    found = solve_friction(loops)
+    assert found.converged and found.iterations == (0, 1, 0)
+    assert_allclose(found.velocity, 0.0, atol=1e-12)
+
+
 @pytest.mark.parametrize('solver', SOLVERS)
 @pytest.mark.parametrize('direction', np.linspace(0.0, 2.0 * math.pi, 7)[:-1])
 def test_a_rolling_ball_is_slowed_down_and_goes_on_rolling(direction, solver):
