@@ -282,6 +282,14 @@ def is_small(space: FrictionSpace, worst: float) -> bool:
     report = space.report
     if worst <= report[TOLERANCE]:
         return True
+    # More than there can be, as elements of A are at most one, for little.
+    largest, total = 0.0, 0.0
+    for i in range(size_of(space)):
+        largest = max(largest, abs(space.b[i]))
+        total += abs(space.x[i])
+    report[FLOOR] = 8.0 * EPSILON * (largest + total)
+    if not worst <= report[FLOOR]:
+        return False
     find_floor(space)
     small: bool = worst <= min(report[FLOOR], COARSEST)
     return small

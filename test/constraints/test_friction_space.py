@@ -132,6 +132,10 @@ def test_rounding_excuses_small_residuals_alone():
     for size, excused in ((1.0, 1e-15), (1e4, 1e-12), (1e15, 1e-8)):
         space.report[TOLERANCE], space.x[:] = 1e-16, size
         assert is_small(space, excused) and not is_small(space, 2e-7)
+        # That it is more than what rounding can do is seen without finding out what that is.
+        floor = space.report[FLOOR]
+        find_floor(space)
+        assert space.report[FLOOR] <= floor <= 1e3 * space.report[FLOOR]
     assert not is_small(space, math.nan)
 
 

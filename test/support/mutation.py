@@ -68,7 +68,12 @@ OWN = {
         'test/constraints/solvers/test_friction_moments.py',
         'test/constraints/solvers/test_friction_warm.py',
     ),
+    'rbd_ros/constraints/friction.py': (
+        'test/constraints/test_friction.py',
+        'test/constraints/solvers/test_friction_moments.py',
+    ),
     'rbd_ros/constraints/solvers/friction.py': (
+        'test/constraints/solvers/test_friction_interior.py',
         'test/constraints/test_friction_space.py',
         'test/constraints/solvers/test_friction_warm.py',
         'test/constraints/test_friction_solution.py',

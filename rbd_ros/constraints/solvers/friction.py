@@ -15,7 +15,12 @@ from rbd_ros.constraints.friction_space import (
 )
 from rbd_ros.constraints.solvers.friction_admm import admm
 from rbd_ros.constraints.solvers.friction_interior import interior
-from rbd_ros.constraints.solvers.friction_newton import correct_start, is_warm, newton
+from rbd_ros.constraints.solvers.friction_newton import (
+    correct_start,
+    guess_states,
+    is_warm,
+    newton,
+)
 from rbd_ros.constraints.solvers.friction_sweeps import SETTLED, sweep_until
 
 #: Sweeps, then Newton's method, the interior-point method and ADMM; sweeps alone; ADMM alone.
@@ -33,6 +38,9 @@ AT_REST_LIMIT, FOLLOWING_LIMIT = 25, 60
 
 #: Most steps of such an attempt.
 NEWTON_LIMIT = 20
+
+#: Most steps of a first one without states of a problem before.
+COLD_LIMIT = 2
 
 
 @compiled
@@ -53,9 +61,15 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     if is_solved(space):
         return True
     solved = False
-    if method == COMBINED and is_warm(space):
-        correct_start(space)
-        if newton(space, NEWTON_LIMIT):
+    if method == COMBINED:
+        few = NEWTON_LIMIT
+        if is_warm(space):
+            correct_start(space)
+        else:
+            # Most of what touches stays where it is, and shares loads without friction at odds.
+            guess_states(space)
+            few = COLD_LIMIT
+        if newton(space, few):
             return True
     if method == ADMM_ALONE:
         solved = admm(space, limit, False)

@@ -47,6 +47,10 @@ from rbd_ros.constraints.solvers.friction_moments import (
 #: Added to the diagonal, whose largest element is one in each block.
 PROXIMAL = 1e-11
 
+#: The same of the symmetric Jacobian, where its effect is taken back: forces among which the
+#: matrix cannot choose are found the better, the more there is.
+SYMMETRIC = 1e-9
+
 #: Steps in a row that do not improve the best forces, and end the attempt.
 PATIENCE = 3
 
@@ -69,8 +73,7 @@ def newton(space: FrictionSpace, limit: int) -> bool:
             solve_leading(space.factor, space.step, count)
         else:
             assemble_symmetric(space, count)
-            factorise(space.factor, count)
-            solve_factorised(space.factor, space.step, count)
+            solve_symmetric(space, count)
         apply(space, count)
         report[NEWTON_STEPS] += 1.0
         refresh(space)
@@ -97,6 +100,25 @@ def is_warm(space: FrictionSpace) -> bool:
         if space.state[b] != OPEN:
             return True
     return False
+
+
+@compiled
+def guess_states(space: FrictionSpace) -> None:
+    """States by forces and velocities alone: what bears a load or is about to penetrate sticks."""
+    x, u, state = space.x, space.u, space.state
+    contacts = space.sizes[CONTACTS]
+    for c in range(contacts):
+        i = 3 * c
+        touches = x[i] > 0.0 or u[i] < 0.0
+        state[c] = STICK if touches and space.A[i, i] > IMMOVABLE else OPEN
+    for k in range(space.sizes[ROWS]):
+        i = 3 * contacts + k
+        # Not at a bound that its velocity belongs to.
+        free = (x[i] > space.low[k] and u[i] > 0.0) or (x[i] < space.high[k] and u[i] < 0.0)
+        state[contacts + k] = STICK if free else OPEN
+    if space.sizes[MOMENTS] > 0:
+        start_moments(space)
+        refresh(space)
 
 
 @compiled
@@ -151,8 +173,25 @@ def assemble_symmetric(space: FrictionSpace, count: int) -> None:
         row, into = A[i], J[a]
         for b in range(a, count):
             into[b] = row[at[b, 0]]
-        into[a] += PROXIMAL
+        into[a] += SYMMETRIC
         space.step[a] = -space.u[i]
+
+
+@compiled
+def solve_symmetric(space: FrictionSpace, count: int) -> None:
+    """Solve for the step, and take back what the little on the diagonal has changed.
+
+    :param count: number of unknowns
+    """
+    step, first = space.step, space.row
+    factorise(space.factor, count)
+    solve_factorised(space.factor, step, count)
+    for a in range(count):
+        first[a] = step[a]
+        step[a] *= SYMMETRIC
+    solve_factorised(space.factor, step, count)
+    for a in range(count):
+        step[a] += first[a]
 
 
 @compiled

@@ -14,6 +14,7 @@ from rbd_ros.constraints.solvers.friction_bodies import (
     largest_residual,
     OPEN,
     prepare,
+    push,
     renew,
     RESIDUAL,
     solve_bodies,
@@ -119,6 +120,43 @@ def test_216_balls_between_walls(mu):
         assert not found.force[:, 1:].any()
         assert_allclose(found.force[ground, 0].sum(), pile.weight, rtol=1e-4)
     assert_allclose(found.velocity, 0.0, atol=1e-5)
+
+
+def test_contacts_without_friction_have_states():
+    balls = pile_of_balls(3)
+    space = space_of(balls, 0.0)
+    assert solve_bodies(Record(space), 2000, 1e-10)
+    loaded = space.force[:, 0] > 0.0
+    assert loaded.any() and not loaded.all()
+    assert np.array_equal(space.state, np.where(loaded, STICK, OPEN))
+
+
+def test_a_change_along_one_axis_reaches_the_bodies():
+    space = space_of(random_bodies(np.random.default_rng(8)), np.full((6, 2), 0.5))
+    prepare(space)
+    for r in range(3):
+        space.velocity[:] = 0.0
+        push(space, 2, np.eye(3)[r])
+        for side in range(2):
+            b = space.body[2, side]
+            if b >= 0:
+                expected = space.inverse[b] @ space.jacobian[2, side, r] * space.scale[2, r]
+                assert_allclose(space.velocity[b], expected, rtol=1e-12)
+
+
+def test_friction_to_start_from_is_dropped_where_there_is_none():
+    balls = pile_of_balls(2)
+    n = len(balls.bodies)
+    start = np.random.default_rng(9).uniform(0.0, 0.01, (n, 3))
+    found = solve_friction_bodies(*balls.arguments, np.zeros(n), start=start)
+    assert found.converged and not found.force[:, 1:].any()
+    pushed = np.einsum('nsrk,nr->nsk', balls.jacobian, found.force)
+    expected = balls.velocity.copy()
+    for pair, impulses in zip(balls.bodies, pushed):
+        for b, impulse in zip(pair, impulses):
+            if b >= 0:
+                expected[b] += balls.inverse[b] @ impulse
+    assert_allclose(found.velocity, expected, atol=1e-12)
 
 
 def test_a_solution_as_start_takes_no_sweep_and_one_nearby_few():

@@ -85,6 +85,26 @@ def test_the_corrector_is_that_of_the_algebra():
         assert_allclose(h, expected, rtol=1e-8, atol=1e-10)
 
 
+def test_the_corrector_at_bounds():
+    """(y + dy) (x + dx) = aim, but for the product of both changes, which is the predicted one."""
+    rng = np.random.default_rng(5)
+    problem = friction_problem(np.eye(2), np.zeros(2), np.zeros((0, 2)), [-3.0, -3.0], [2.0, 2.0])
+    for _ in range(50):
+        space, h = ready(problem), np.zeros(3)
+        space.low[:], space.high[:] = -3.0, 2.0
+        space.z[:] = rng.uniform(-2.9, 1.9, 2)
+        space.y[:], space.upper[:], aim = rng.uniform(0.1, 2, 2), rng.uniform(0.1, 2, 2), 0.3
+        space.row[:], space.step[:] = rng.normal(size=2), rng.normal(size=2)
+        module.bound_step(space, 1, aim, h)
+        for sign, gap, y, dy in (
+            (1.0, space.z[1] + 3.0, space.y[1], h[0]),
+            (-1.0, 2.0 - space.z[1], space.upper[1], h[1]),
+        ):
+            predicted, change = sign * space.row[1], sign * space.step[1]
+            other = -y - y / gap * predicted
+            assert_allclose(gap * y + gap * dy + y * change + predicted * other, aim, atol=1e-12)
+
+
 def test_steps_end_at_the_boundary():
     rng = np.random.default_rng(2)
     ends = set()

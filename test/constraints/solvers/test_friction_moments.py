@@ -1,5 +1,6 @@
 """Torsional and rolling friction: balls by hand, programs of another kind, parts of solvers."""
 
+from dataclasses import replace
 import math
 
 import numpy as np
@@ -19,6 +20,7 @@ from rbd_ros.constraints.friction_space import (
     FIRST,
     FrictionSpace,
     moment_residual,
+    NEWTON_STEPS,
     OPEN,
     refresh,
     ROWS,
@@ -31,9 +33,12 @@ from rbd_ros.constraints.friction_space import (
 )
 from rbd_ros.constraints.solvers.friction import COMBINED, solve_space
 from rbd_ros.constraints.solvers.friction_moments import (
+    any_moment_slides,
+    correct_moments,
     moment_states,
     project_with_moments,
     speed_of,
+    start_moments,
     sweep_moments,
 )
 from rbd_ros.constraints.solvers.friction_newton import assemble, list_unknowns
@@ -68,6 +73,29 @@ def test_a_ball_that_hardly_spins_stops(solver):
     assert found.converged
     assert_allclose(motion(found.force), 0.0, atol=1e-11)
     assert_allclose(found.force, [MASS * GRAVITY * STEP, 0, 0, -0.02 * INERTIA], atol=1e-12)
+
+
+def test_a_ball_that_hardly_turns_stops_in_one_system():
+    """Forces and couples all stick, guessed from nothing; loops beside them."""
+    problem, motion = ball_on_plane([1e-3, 1e-3, 1e-3, 0, 0, 0], torsion=0.01, rolling=0.01)
+    found = solve_friction(problem)
+    assert found.converged and found.iterations == (0, 1, 0)
+    assert_allclose(motion(found.force), 0.0, atol=1e-12)
+    G, g = np.eye(8), np.zeros(8)
+    order = [0, 1, 2, 4, 5, 6]
+    G[np.ix_(order, order)], g[order], g[[3, 7]] = problem.G, problem.g, 0.1
+    order = [0, 1, 2, 3, 7, 4, 5, 6]
+    loops = friction_problem(
+        G[np.ix_(order, order)],
+        g[order],
+        problem.friction,
+        [-np.inf] * 2,
+        torsion=problem.torsion,
+        rolling=problem.rolling,
+    )
+    found = solve_friction(loops)
+    assert found.converged and found.iterations == (0, 1, 0)
+    assert_allclose(found.velocity, 0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize('solver', SOLVERS)
@@ -275,6 +303,55 @@ def test_states_of_projected_couples():
     assert_allclose(space.grip[1:4], [1.0, -0.6, 0.8])
 
 
+def test_couples_beyond_their_bounds_slide_and_those_that_turn_back_stick():
+    """Behind two rows, of a closed contact and of an open one."""
+    space, _ = scaled_space(with_couples(np.random.default_rng(5), 2, 40, rows=2))
+    space.state[:] = [STICK, OPEN, STICK, STICK, *[STICK] * 2, *[STICK] * 4]
+    space.x[:] = [2.0, 0, 0, 0, 0, 0, 7.0, 7.0, -3.0, 0.0, 3.0, -4.0, 0.0, 0.0]
+    space.u[:] = 0.0
+    assert not any_moment_slides(space)
+    assert correct_moments(space, 1e-12)
+    assert_allclose(space.x, [2.0, 0, 0, 0, 0, 0, 7.0, 7.0, -2.0, 0.0, 1.2, -1.6, 0.0, 0.0])
+    assert list(space.state[4:]) == [SLIDE, STICK, SLIDE, SLIDE, STICK, STICK]
+    assert_allclose(space.grip[[0, 2, 3]], [1.0, -0.6, 0.8])
+    assert any_moment_slides(space)
+    assert not correct_moments(space, 1e-12)
+    space.u[8], space.u[10:12] = -1.0, [0.6, -0.8]
+    assert not correct_moments(space, 2.0)
+    assert list(space.state[4:8]) == [SLIDE, STICK, SLIDE, SLIDE]
+    assert not correct_moments(space, 1e-12)
+    assert list(space.state[4:8]) == [STICK] * 4
+    # Only what is known to slide is taken to; what slides is as large as its new bound.
+    space.state[4:] = [SLIDE, SLIDE, SLIDE, SLIDE, SLIDE, SLIDE]
+    space.grip[:6] = [1.0, 0.0, -0.6, 0.8, 0.0, 0.0]
+    space.x[0] = 3.0
+    start_moments(space)
+    assert list(space.state[4:]) == [SLIDE, STICK, SLIDE, SLIDE, STICK, STICK]
+    assert_allclose(space.x[8:], [-3.0, 0.0, 1.8, -2.4, 0.0, 0.0])
+    assert list(space.state[:4]) == [STICK, OPEN, STICK, STICK]
+    assert_allclose(space.x[6:8], 7.0)
+
+
+def test_contradictory_rows_beside_couples_are_proved_to_be_so():
+    J = np.zeros((8, 9))
+    J[:3, :3], J[5:, 5:8] = np.eye(3), np.eye(3)
+    J[3:5, 3] = 1.0  # one motion, at two speeds
+    for g in (1.0, -1.0):
+        problem = friction_problem(
+            J @ J.T,
+            [-1.0, 0, 0, g, -g, 0, 0, 0],
+            [0.5],
+            [-np.inf] * 2,
+            torsion=[0.1],
+            rolling=[0.1],
+        )
+        found = solve_friction(problem, iterations=50)
+        assert not found.converged and np.isfinite(found.force).all()
+        proof = found.certificate
+        assert_allclose(problem.G @ proof, 0.0, atol=1e-9)
+        assert problem.g @ proof < 0.0 and (proof[[0, 1, 2, 5, 6, 7]] == 0.0).all()
+
+
 def test_sweeps_solve_a_couple_exactly():
     """S x + p = -s x with |x| at its bound, or x that stops it: against a bisection."""
     rng = np.random.default_rng(6)
@@ -355,22 +432,21 @@ def test_the_jacobian_knows_couples():
     assert_allclose(space.step[:9], -equations(np.zeros(9)), atol=1e-12)
 
 
-def test_the_next_step_takes_a_linear_system_or_two():
+@pytest.mark.parametrize('rows', [0, 2])
+def test_the_next_step_takes_a_linear_system_or_two(rows):
     rng = np.random.default_rng(9)
-    problem = with_couples(rng, 3, 24)
+    problem = with_couples(rng, 3, 24, rows=rows)
     space, scale = scaled_space(problem)
     assert solve_space(Record(space), COMBINED, 2000, 1e-12)
     for _ in range(5):
-        g = problem.g + 1e-3 * problem.G @ rng.normal(size=18) * np.abs(scale * space.x).max()
-        following = friction_problem(
-            problem.G, g, problem.friction, torsion=problem.torsion, rolling=problem.rolling
-        )
+        pushes = rng.normal(size=len(scale)) * np.abs(scale * space.x).max()
+        following = replace(problem, g=problem.g + 1e-3 * problem.G @ pushes)
         after, unit = scaled_space(following)
         after.x[:] = space.x * scale / unit
         after.state[:], after.direction[:] = space.state, space.direction
         after.grip[:] = space.grip
         assert solve_space(Record(after), COMBINED, 2000, 1e-10)
-        assert after.report[SWEEPS] == 0.0
+        assert after.report[SWEEPS] == 0.0 and after.report[NEWTON_STEPS] <= 4.0
         expected = solve_friction(following).velocity
         assert_allclose(following.velocity(unit * after.x), expected, atol=1e-8)
 

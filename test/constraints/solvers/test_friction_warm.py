@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
-from support.boxes_in_contact import box_on_plane, legs, stack
+from support.boxes_in_contact import box_on_plane, GRAVITY, legs, stack
 
 from rbd_ros.compiler.loops import Record
 from rbd_ros.constraints import friction_problem, solve_friction
@@ -17,7 +17,7 @@ from rbd_ros.constraints.friction_space import (
     SWEEPS,
 )
 from rbd_ros.constraints.solvers.friction import COMBINED, solve_space
-from rbd_ros.constraints.solvers.friction_newton import correct_start, is_warm
+from rbd_ros.constraints.solvers.friction_newton import correct_start, guess_states, is_warm
 
 
 def next_problem(problem, g):
@@ -118,3 +118,31 @@ def test_contacts_that_come_and_rows_whose_bounds_have_moved():
     space.state[2], space.direction[2] = SLIDE, [0.6, -0.8]
     correct_start(space)
     assert space.state[2] == SLIDE
+
+
+def test_what_touches_is_guessed_to_stick():
+    """By loads and velocities: contacts that bear something or approach; rows off their bounds."""
+    low, high = [-2.0, -2.0, 0.0, 0.0, -2.0, -2.0], [2.0, 2.0, np.inf, np.inf, 2.0, 2.0]
+    g = [-1.0, 0, 0, 1.0, 0, 0, 1.0, 0, 0, 0.0, 0, 0, 0.1, -0.1, -0.5, 0.5, 0.3, 0.3]
+    G = np.eye(18)
+    G[9:12, 9:12] = 0.0
+    problem = friction_problem(G, g, [0.5] * 4, low, high)
+    space, scale = scaled_space(problem)
+    force = [0.0] * 6 + [3.0] + [0.0] * 2 + [1.0, 0, 0] + [-2.0, 2.0, 0.0, 0.0, 2.0, 0.0]
+    np.divide(force, scale, out=space.x)
+    space.u[:] = space.b
+    guess_states(space)
+    expected = [STICK, OPEN, STICK, OPEN, OPEN, OPEN, STICK, OPEN, STICK, STICK]
+    assert list(space.state) == expected
+
+
+def test_what_rests_is_solved_by_one_system_and_without_friction_at_odds():
+    """From nothing: the forces of least size, so that no contact pushes against another."""
+    for points in (4, 8, 64):
+        problem, _ = box_on_plane(points)
+        found = solve_friction(problem)
+        assert found.converged and found.iterations == (0, 1, 0)
+        forces = found.force.reshape(-1, 3)
+        each = 1e-4 * GRAVITY * 1e-3 / points
+        assert_allclose(forces[:, 1:], 0.0, atol=each)
+        assert_allclose(forces[:, 0], forces[::-1, 0], atol=each)
