@@ -13,11 +13,20 @@ from typing import TYPE_CHECKING
 from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from rbd_ros.collision.concave_shapes import HeightField, TriangleMesh
     from rbd_ros.collision.environment import Environment, PairSurface, WorldObject, WorldRobot
     from rbd_ros.collision.mesh_triangles import MeshError
     from rbd_ros.collision.queries import Contacts, contacts, distance, Nearest, supported
     from rbd_ros.collision.self_collision import allowed_pairs, SrdfError
-    from rbd_ros.collision.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
+    from rbd_ros.collision.shapes import (
+        Box,
+        Capsule,
+        ConvexHull,
+        Cylinder,
+        Plane,
+        Shape,
+        Sphere,
+    )
     from rbd_ros.collision.solids import solid_inertia, triangles_inertia
     from rbd_ros.collision.surfaces import combined, Surface
     from rbd_ros.collision.world_file import read_world, WorldFileError
@@ -26,8 +35,10 @@ __all__ = [
     'Box',
     'Capsule',
     'Contacts',
+    'ConvexHull',
     'Cylinder',
     'Environment',
+    'HeightField',
     'MeshError',
     'Nearest',
     'PairSurface',
@@ -36,6 +47,7 @@ __all__ = [
     'Sphere',
     'SrdfError',
     'Surface',
+    'TriangleMesh',
     'WorldFileError',
     'WorldObject',
     'WorldRobot',
@@ -55,8 +67,10 @@ __getattr__, __dir__ = lazy_names(
         'Box': 'rbd_ros.collision.shapes',
         'Capsule': 'rbd_ros.collision.shapes',
         'Contacts': 'rbd_ros.collision.queries',
+        'ConvexHull': 'rbd_ros.collision.shapes',
         'Cylinder': 'rbd_ros.collision.shapes',
         'Environment': 'rbd_ros.collision.environment',
+        'HeightField': 'rbd_ros.collision.concave_shapes',
         'MeshError': 'rbd_ros.collision.mesh_triangles',
         'Nearest': 'rbd_ros.collision.queries',
         'PairSurface': 'rbd_ros.collision.environment',
@@ -65,6 +79,7 @@ __getattr__, __dir__ = lazy_names(
         'Sphere': 'rbd_ros.collision.shapes',
         'SrdfError': 'rbd_ros.collision.self_collision',
         'Surface': 'rbd_ros.collision.surfaces',
+        'TriangleMesh': 'rbd_ros.collision.concave_shapes',
         'WorldFileError': 'rbd_ros.collision.world_file',
         'WorldObject': 'rbd_ros.collision.environment',
         'WorldRobot': 'rbd_ros.collision.environment',

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import threading
-from typing import Callable, NamedTuple, Optional, Tuple, Type, Union
+from typing import Callable, Dict, List, NamedTuple, Tuple, Type, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.collision.arrays import FloatArray, IntArray, MAX_POINTS
+from rbd_ros.collision.arrays import FloatArray, IntArray, MAX_POINTS, NO_TABLES, Tables
+from rbd_ros.collision.concave_shapes import HeightField, TriangleMesh
+from rbd_ros.collision.hulls import join_tables
 from rbd_ros.collision.narrow_phase import contacts_of, Pair, PAIRS
-from rbd_ros.collision.shapes import Shape
+from rbd_ros.collision.shapes import ConvexHull, Shape
 from rbd_ros.compiler.loops import allocate, Record
 
 #: Deviation of the rotation of a pose from an orthonormal matrix that passes for rounding.
@@ -50,17 +52,35 @@ class Nearest(NamedTuple):
     normal: FloatArray
 
 
+#: Shapes that are tables and not three sizes.
+WITH_TABLES = (ConvexHull, TriangleMesh, HeightField)
+
+#: Maximum number of pairs of hulls that are remembered.
+_MOST_PAIRS = 256
+
+#: A pair, its machine code, and the tables of its shapes.
+_Bound = Tuple[Pair, Callable[[float, int], int], List[Tables]]
+
+
 class _Workspace(threading.local):
-    """Machine code and what it works on, for each thread its own."""
+    """Machine code and what it works on, for each thread its own, and for each pair of hulls."""
 
     def __init__(self) -> None:
-        self._made: Optional[Tuple[Pair, Callable[[float, int], int]]] = None
+        self._made: Dict[Tuple[int, ...], _Bound] = {}
 
-    def get(self) -> Tuple[Pair, Callable[[float, int], int]]:
-        if self._made is None:
-            pair = allocate(Pair, points=MAX_POINTS)
-            self._made = pair, contacts_of.bind(Record(pair), keep_lock=True)
-        return self._made
+    def get(self, *shapes: Shape) -> _Bound:
+        tables = [each.tables for each in shapes if isinstance(each, WITH_TABLES)]
+        # By identity; kept, so that nothing else takes their place in memory.
+        key = tuple(map(id, tables))
+        made = self._made.get(key)
+        if made is None:
+            if len(self._made) >= _MOST_PAIRS:
+                del self._made[next(iter(self._made))]
+            joined = join_tables(tables)
+            pair = allocate(Pair, points=MAX_POINTS, **NO_TABLES)._replace(tables=joined)
+            run = contacts_of.bind(Record(pair), keep_lock=True)
+            made = self._made[key] = pair, run, tables
+        return made
 
 
 _workspace = _Workspace()
@@ -69,14 +89,14 @@ _workspace = _Workspace()
 def supported(a: Union[Shape, Type[Shape]], b: Union[Shape, Type[Shape]]) -> bool:
     """Whether contact of two shapes, or of two classes of them, can be found.
 
-    There are all pairs but those of two planes and those of a cylinder with a capsule, a box or
-    another cylinder.
+    There are all pairs of which one is convex, but those of two planes, and of a plane and a
+    height field.
 
     :param a: one shape
     :param b: the other one
 
     >>> from rbd_ros.collision import Box, Cylinder, Plane, supported
-    >>> supported(Box, Plane), supported(Cylinder, Plane), supported(Cylinder, Box)
+    >>> supported(Box, Plane), supported(Cylinder, Box), supported(Plane, Plane)
     (True, True, False)
     """
     return (min(a.kind, b.kind), max(a.kind, b.kind)) in PAIRS
@@ -159,13 +179,17 @@ def _find(
         raise ValueError(
             f'contact of {names[0]} and {names[1]} cannot be found; `supported` tells which can'
         )
-    pair, run = _workspace.get()
+    pair, run, _ = _workspace.get(shape_a, shape_b)
     for k, (name, shape, pose) in enumerate(
         (('pose_a', shape_a, pose_a), ('pose_b', shape_b, pose_b))
     ):
         pair.kind[k] = shape.kind
         pair.size[k] = shape.half_sizes
         _enter(name, pose, pair.pose[k])
+    if isinstance(shape_a, WITH_TABLES) and type(shape_a) is type(shape_b):
+        pair.size[1, 0] = 1.0  # its number in the tables of both
+    elif isinstance(shape_a, TriangleMesh) and isinstance(shape_b, ConvexHull):
+        pair.size[1, 0] = len(shape_a.tables.hull)  # a mesh has a hull of its own
     return pair, run(margin, int(nearest))
 
 
