@@ -2,8 +2,13 @@
 
 What is around a robot is read by world_file.py and kept in environment.py. Each family of pairs of
 shapes is a file, in compiled loops: planes.py, spheres.py, capsules.py, capsule_box.py and
-boxes.py with its parts box_axes.py and face_clipping.py; narrow_phase.py chooses among them.
-queries.py is what users call. The names below are loaded on first use.
+boxes.py with its parts box_axes.py and face_clipping.py. Any convex shapes are convex_pairs.py:
+supports.py knows the shapes, gjk.py (with simplices.py) finds their distance, epa.py their depth,
+polishing.py makes both exact for cylinders, and manifolds.py has the points of faces and lines
+(features.py). Meshes and height fields are concave_search.py, triangle by triangle
+(concave_pairs.py), with what is left of many points (candidates.py, reduction.py). hulls.py and
+concave_shapes.py make the tables of shapes that are more than three sizes. narrow_phase.py chooses
+among all of them. queries.py is what users call. The names below are loaded on first use.
 """
 
 from __future__ import annotations

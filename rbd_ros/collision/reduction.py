@@ -9,6 +9,9 @@ from rbd_ros.compiler.loops import compiled
 #: be lower by [m]: of equal ones the first, so that rounding does not choose.
 LARGER, LOWER = 1.0 + 1e-9, 1e-13
 
+#: Width of a patch up to which it counts as a line, relative to its length.
+STRAIGHT = 1e-9
+
 #: Columns of points: both coordinates in a plane, height above it.
 HEIGHT = 2
 
@@ -44,10 +47,13 @@ def choose(points: FloatArray, count: int, chosen: FloatArray) -> int:
         x, y = points[i, 0] - points[first, 0], points[i, 1] - points[first, 1]
         if x * x + y * y > LARGER * most:
             second, most = i, x * x + y * y
-    most = -1.0
+    length, most = most, -1.0
     for i in range(count):
         if abs(area(points, first, second, i)) > LARGER * most:
             third, most = i, abs(area(points, first, second, i))
+    chosen[0], chosen[1] = first, second
+    if not most > STRAIGHT * length:
+        return 1 if first == second else 2
     turn = -1.0 if area(points, first, second, third) < 0.0 else 1.0
     most = -1.0
     for i in range(count):
@@ -61,5 +67,5 @@ def choose(points: FloatArray, count: int, chosen: FloatArray) -> int:
         )
         if added > most + (LARGER - 1.0) * abs(most):
             fourth, most = i, added
-    chosen[0], chosen[1], chosen[2], chosen[3] = first, second, third, fourth
+    chosen[2], chosen[3] = third, fourth
     return 4
