@@ -2,9 +2,14 @@
 
 What is around a robot is read by world_file.py and kept in environment.py. Each family of pairs of
 shapes is a file, in compiled loops: planes.py, spheres.py, capsules.py, capsule_box.py and
-boxes.py with its parts box_axes.py and face_clipping.py; narrow_phase.py chooses among them.
-queries.py and
-distances.py are what users call. The names below are loaded on first use.
+boxes.py with its parts box_axes.py and face_clipping.py. Any convex shapes are convex_pairs.py:
+supports.py knows the shapes, gjk.py (with simplices.py) finds their distance, epa.py their depth,
+polishing.py makes both exact for cylinders, and manifolds.py has the points of faces and lines
+(features.py). Meshes and height fields are concave_search.py, triangle by triangle
+(concave_pairs.py), with what is left of many points (candidates.py, reduction.py). hulls.py and
+concave_shapes.py make the tables of shapes that are more than three sizes. narrow_phase.py chooses
+among all of them. queries.py and distances.py are what users call. The names below are
+loaded on first use.
 """
 
 from __future__ import annotations
@@ -14,12 +19,21 @@ from typing import TYPE_CHECKING
 from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from rbd_ros.collision.concave_shapes import HeightField, TriangleMesh
     from rbd_ros.collision.distances import Distances, Minimum, RobotInWorld
     from rbd_ros.collision.environment import Environment, PairSurface, WorldObject, WorldRobot
     from rbd_ros.collision.mesh_triangles import MeshError
     from rbd_ros.collision.queries import Contacts, contacts, distance, Nearest, supported
     from rbd_ros.collision.self_collision import allowed_pairs, SrdfError
-    from rbd_ros.collision.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
+    from rbd_ros.collision.shapes import (
+        Box,
+        Capsule,
+        ConvexHull,
+        Cylinder,
+        Plane,
+        Shape,
+        Sphere,
+    )
     from rbd_ros.collision.solids import solid_inertia, triangles_inertia
     from rbd_ros.collision.surfaces import combined, Surface
     from rbd_ros.collision.world_file import read_world, WorldFileError
@@ -28,9 +42,11 @@ __all__ = [
     'Box',
     'Capsule',
     'Contacts',
+    'ConvexHull',
     'Cylinder',
     'Distances',
     'Environment',
+    'HeightField',
     'MeshError',
     'Minimum',
     'Nearest',
@@ -41,6 +57,7 @@ __all__ = [
     'Sphere',
     'SrdfError',
     'Surface',
+    'TriangleMesh',
     'WorldFileError',
     'WorldObject',
     'WorldRobot',
@@ -60,9 +77,11 @@ __getattr__, __dir__ = lazy_names(
         'Box': 'rbd_ros.collision.shapes',
         'Capsule': 'rbd_ros.collision.shapes',
         'Contacts': 'rbd_ros.collision.queries',
+        'ConvexHull': 'rbd_ros.collision.shapes',
         'Cylinder': 'rbd_ros.collision.shapes',
         'Distances': 'rbd_ros.collision.distances',
         'Environment': 'rbd_ros.collision.environment',
+        'HeightField': 'rbd_ros.collision.concave_shapes',
         'MeshError': 'rbd_ros.collision.mesh_triangles',
         'Minimum': 'rbd_ros.collision.distances',
         'Nearest': 'rbd_ros.collision.queries',
@@ -73,6 +92,7 @@ __getattr__, __dir__ = lazy_names(
         'Sphere': 'rbd_ros.collision.shapes',
         'SrdfError': 'rbd_ros.collision.self_collision',
         'Surface': 'rbd_ros.collision.surfaces',
+        'TriangleMesh': 'rbd_ros.collision.concave_shapes',
         'WorldFileError': 'rbd_ros.collision.world_file',
         'WorldObject': 'rbd_ros.collision.environment',
         'WorldRobot': 'rbd_ros.collision.environment',

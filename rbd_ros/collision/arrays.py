@@ -1,4 +1,4 @@
-"""Types of the arrays of this room, and the record of contact points that compiled loops fill."""
+"""Types of the arrays of this room, kinds of shapes, and records that compiled loops work on."""
 
 from typing import NamedTuple
 
@@ -10,8 +10,16 @@ from rbd_ros.compiler.loops import floats, integers
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Maximum number of contact points of two shapes: what a body needs to rest on a face.
-MAX_POINTS = 4
+#: Kinds of shapes. In compiled loops a shape is its kind and three sizes (shapes.py); one that
+#: needs more has its number in a table instead of the first size.
+PLANE, SPHERE, CAPSULE, BOX, CYLINDER, HULL, MESH, HEIGHT_FIELD = 0, 1, 2, 3, 4, 5, 6, 7
+
+#: Kind of a triangle of a mesh or a height field, whose nine sizes are its corners.
+TRIANGLE = 8
+
+#: Maximum number of contact points of two shapes: two faces of a mesh, and what a body needs to
+#: rest on a face for each. Of two convex shapes there are at most half of them.
+MAX_POINTS = 8
 
 
 class FoundPoints(NamedTuple):
@@ -29,3 +37,61 @@ class FoundPoints(NamedTuple):
     normal: FloatArray = floats(MAX_POINTS, 3)
     gap: FloatArray = floats(MAX_POINTS)
     feature: IntArray = integers(MAX_POINTS)
+
+
+class Tables(NamedTuple):
+    """What shapes are made of that have more than three sizes, in coordinates of each shape.
+
+    :param hull: of each convex hull, first vertex, number of vertices, first face, (hulls, 3)
+    :param vertex: vertices of the hulls, (vertices, 3) [m]
+    :param around: of each vertex, first of its neighbours, number of neighbours, first of its
+        faces, number of faces, (vertices, 4)
+    :param neighbour: vertices at the other ends of edges, numbered within their hull, (edges,)
+    :param face_at: faces around vertices, (incidences,)
+    :param face: outward unit normal and height above the origin, (faces, 4) [1, m]
+    :param ring: of each face, first of its corners, number of corners, (faces, 2)
+    :param corner: vertices around faces, anticlockwise from outside, numbered within their hull,
+        (corners,)
+    :param mesh: of each triangle mesh, first node, number of leaves, first triangle, whether it is
+        closed, hull, (meshes, 5)
+    :param node: bounds of boxes of a binary tree, lower and upper, in the order of a heap: the
+        children of node i are 2 i + 1 and 2 i + 2, (nodes, 6) [m]
+    :param triangle: corners, anticlockwise from outside; leaf k of a mesh has those from
+        4 k on, (triangles, 9) [m]
+    :param beside: across the edge that begins at each corner, number of the neighbour in its mesh,
+        -1 where there is none, (triangles, 3)
+    :param field: of each height field, first height, rows, columns, (fields, 3)
+    :param grid: x of its first column, y of its first row, steps from column to column and from
+        row to row, greatest height, (fields, 5) [m]
+    :param height: heights row by row, (heights,) [m]
+    :param by_support: whether any pair is found by supports; without, machine code is made sooner
+    :param concave: whether any shape is a mesh or a height field; likewise
+    """
+
+    hull: IntArray = integers('hulls', 3)
+    vertex: FloatArray = floats('vertices', 3)
+    around: IntArray = integers('vertices', 4)
+    neighbour: IntArray = integers('edges')
+    face_at: IntArray = integers('incidences')
+    face: FloatArray = floats('faces', 4)
+    ring: IntArray = integers('faces', 2)
+    corner: IntArray = integers('corners')
+    mesh: IntArray = integers('meshes', 5)
+    node: FloatArray = floats('nodes', 6)
+    triangle: FloatArray = floats('triangles', 9)
+    beside: IntArray = integers('triangles', 3)
+    field: IntArray = integers('fields', 3)
+    grid: FloatArray = floats('fields', 5)
+    height: FloatArray = floats('heights')
+    by_support: bool = True
+    concave: bool = True
+
+
+#: Sizes with which `allocate` makes empty tables.
+NO_TABLES = dict.fromkeys(
+    (
+        *('hulls', 'vertices', 'edges', 'incidences', 'faces', 'corners'),
+        *('meshes', 'nodes', 'triangles', 'fields', 'heights'),
+    ),
+    0,
+)

@@ -139,7 +139,16 @@ def nearest_of_pair(scene: SceneTable, room: DistanceRoom, a: int, b: int, most:
     found, poses, sizes = room.found, room.shape_pose, scene.size
     # Poses are known to be finite, and pairs to be in order: no need of `find_contacts`.
     count = find_ordered(
-        scene.kind[a], sizes[a], poses[a], scene.kind[b], sizes[b], poses[b], most, True, found
+        scene.kind[a],
+        sizes[a],
+        poses[a],
+        scene.kind[b],
+        sizes[b],
+        poses[b],
+        most,
+        True,
+        scene.tables,
+        found,
     )
     best, gaps = count - 1, found.gap
     for k in range(count - 1):

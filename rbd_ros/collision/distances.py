@@ -22,7 +22,7 @@ from typing import (
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
+from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.distance_loops import (
     DistanceRoom,
     DistanceStates,
@@ -177,7 +177,6 @@ class RobotInWorld:
             'freedoms': model.tree_nv,
             'shapes': len(used),
             'pairs': len(chosen),
-            'points': MAX_POINTS,
         }
         self._of_thread = threading.local()
 

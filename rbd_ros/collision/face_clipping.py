@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from rbd_ros.collision.arrays import FloatArray, FoundPoints
+from rbd_ros.collision.reduction import choose, HEIGHT
 from rbd_ros.collision.vectors import add, placed, turned
 from rbd_ros.compiler.loops import compiled, matrix, vector
 
 #: Features of nearest points and edges are below (box_axes.py).
 FIRST_FEATURE = 729
 
-#: What an area must be larger by than another one to be chosen instead, as a factor, and a height
-#: be lower by [m]: of equal ones the first, so that rounding does not choose.
-LARGER, LOWER = 1.0 + 1e-9, 1e-13
-
-#: Columns of the polygon's vertices: both coordinates in the face, height, edge that follows.
-HEIGHT, EDGE = 2, 3
+#: Columns of the polygon's vertices: both coordinates in the face, height (`HEIGHT`), edge that
+#: follows.
+EDGE = 3
 
 
 @compiled
@@ -91,58 +89,6 @@ def clip(
         for c in range(4):
             polygon[i, c] = clipped[i, c]
     return kept
-
-
-@compiled
-def area(polygon: FloatArray, a: int, b: int, c: int) -> float:
-    """Twice the signed area of a triangle of vertices [m^2]."""
-    twice: float = (polygon[b, 0] - polygon[a, 0]) * (polygon[c, 1] - polygon[a, 1]) - (
-        polygon[b, 1] - polygon[a, 1]
-    ) * (polygon[c, 0] - polygon[a, 0])
-    return twice
-
-
-@compiled
-def choose(polygon: FloatArray, count: int, chosen: FloatArray) -> int:
-    """Choose at most 4 vertices that span a polygon: the deepest, and those that add most area.
-
-    :param polygon: vertices, (12, 4)
-    :param count: how many there are
-    :param chosen: their numbers; a result, (4,)
-    :return: how many were chosen
-    """
-    if count <= 4:
-        for i in range(count):
-            chosen[i] = i
-        return count
-    first, second, third, fourth = 0, 0, 0, 0
-    for i in range(1, count):
-        if polygon[i, HEIGHT] < polygon[first, HEIGHT] - LOWER:
-            first = i
-    most = -1.0
-    for i in range(count):
-        x, y = polygon[i, 0] - polygon[first, 0], polygon[i, 1] - polygon[first, 1]
-        if x * x + y * y > LARGER * most:
-            second, most = i, x * x + y * y
-    most = -1.0
-    for i in range(count):
-        if abs(area(polygon, first, second, i)) > LARGER * most:
-            third, most = i, abs(area(polygon, first, second, i))
-    turn = -1.0 if area(polygon, first, second, third) < 0.0 else 1.0
-    most = -1.0
-    for i in range(count):
-        if i == first or i == second or i == third:
-            continue
-        # Outside of one of the triangle's edges, since the polygon is convex.
-        added = max(
-            -turn * area(polygon, first, second, i),
-            -turn * area(polygon, second, third, i),
-            -turn * area(polygon, third, first, i),
-        )
-        if added > most + (LARGER - 1.0) * abs(most):
-            fourth, most = i, added
-    chosen[0], chosen[1], chosen[2], chosen[3] = first, second, third, fourth
-    return 4
 
 
 @compiled

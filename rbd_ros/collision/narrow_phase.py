@@ -1,15 +1,20 @@
 """Contact of any two shapes, in machine code: chooses the function of the pair.
 
 The kinds are numbered so that the function of a pair takes the shape of the lower number first.
-Numbers of points at most, each pair exact in distance and depth:
+Numbers of points at most:
 
-    |          | sphere | capsule | box | cylinder |
-    |----------|--------|---------|-----|----------|
-    | plane    | 1      | 2       | 4   | 4        |
-    | sphere   | 1      | 1       | 1   | 1        |
-    | capsule  |        | 2       | 2   | none     |
-    | box      |        |         | 4   | none     |
-    | cylinder |        |         |     | none     |
+    |          | sphere | capsule | box | cylinder | hull | mesh | height field |
+    |----------|--------|---------|-----|----------|------|------|--------------|
+    | plane    | 1      | 2       | 4   | 4        | 4 *  | 4 *  | none         |
+    | sphere   | 1      | 1       | 1   | 1        | 1 *  | 8 *  | 8 *          |
+    | capsule  |        | 2       | 2   | 2 *      | 2 *  | 8 *  | 8 *          |
+    | box      |        |         | 4   | 4 *      | 4 *  | 8 *  | 8 *          |
+    | cylinder |        |         |     | 4 *      | 4 *  | 8 *  | 8 *          |
+    | hull     |        |         |     |          | 4 *  | 8 *  | 8 *          |
+
+Those with a star are found by supports (convex_pairs.py, plane_hull.py, concave_search.py), others
+in closed form. Distances are exact to rounding, and so are depths, but those that the triangles of
+a mesh have each for itself; those of cylinders may be another minimum's within 1e-10 of the size.
 """
 
 from __future__ import annotations
@@ -17,10 +22,26 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray
+from rbd_ros.collision.arrays import (
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    FloatArray,
+    FoundPoints,
+    HEIGHT_FIELD,
+    HULL,
+    IntArray,
+    MESH,
+    PLANE,
+    SPHERE,
+    Tables,
+)
 from rbd_ros.collision.boxes import box_box
 from rbd_ros.collision.capsule_box import capsule_box
 from rbd_ros.collision.capsules import capsule_capsule
+from rbd_ros.collision.concave_search import convex_concave
+from rbd_ros.collision.convex_pairs import convex_convex
+from rbd_ros.collision.plane_hull import plane_hull
 from rbd_ros.collision.planes import plane_box, plane_capsule, plane_cylinder, plane_sphere
 from rbd_ros.collision.spheres import (
     sphere_box,
@@ -30,17 +51,12 @@ from rbd_ros.collision.spheres import (
 )
 from rbd_ros.compiler.loops import compiled, entry_point, floats, integers
 
-#: Kinds of shapes.
-PLANE, SPHERE, CAPSULE, BOX, CYLINDER = 0, 1, 2, 3, 4
-
 #: Pairs that there are: the lower kind, the higher kind.
 PAIRS = frozenset(
-    {
-        *((PLANE, other) for other in (SPHERE, CAPSULE, BOX, CYLINDER)),
-        *((SPHERE, other) for other in (SPHERE, CAPSULE, BOX, CYLINDER)),
-        *((CAPSULE, other) for other in (CAPSULE, BOX)),
-        (BOX, BOX),
-    }
+    (a, b)
+    for a in (PLANE, SPHERE, CAPSULE, BOX, CYLINDER, HULL)
+    for b in (SPHERE, CAPSULE, BOX, CYLINDER, HULL, MESH, HEIGHT_FIELD)
+    if a <= b and (a, b) != (PLANE, HEIGHT_FIELD)
 )
 
 
@@ -50,12 +66,14 @@ class Pair(NamedTuple):
     :param kind: kinds of both, (2,)
     :param size: sizes as in shapes.py, (2, 3) [m]
     :param pose: poses in the common frame, (2, 12)
+    :param tables: tables of hulls, meshes and height fields
     :param found: their contact points
     """
 
     kind: IntArray = integers(2)
     size: FloatArray = floats(2, 3)
     pose: FloatArray = floats(2, 12)
+    tables: Tables = Tables  # type: ignore[assignment]
     found: FoundPoints = FoundPoints  # type: ignore[assignment]
 
 
@@ -69,6 +87,7 @@ def find_ordered(
     pose_b: FloatArray,
     margin: float,
     nearest: bool,
+    tables: Tables,
     found: FoundPoints,
 ) -> int:
     """Contact points of a pair whose first kind is not above the second; see `find_contacts`."""
@@ -81,6 +100,19 @@ def find_ordered(
             return plane_box(size_a, pose_a, size_b, pose_b, margin, found)
         if kind_b == CYLINDER:
             return plane_cylinder(size_a, pose_a, size_b, pose_b, margin, found)
+        if kind_b == HULL:
+            return plane_hull(pose_a, int(size_b[0]), pose_b, margin, tables, found)
+        if kind_b == MESH:
+            hull = tables.mesh[int(size_b[0]), 4]
+            return plane_hull(pose_a, hull, pose_b, margin, tables, found) if hull >= 0 else 0
+        return -1
+    if kind_a >= MESH:
+        return -1
+    if kind_b >= MESH:
+        if tables.concave:
+            return convex_concave(
+                kind_a, size_a, pose_a, kind_b, size_b, pose_b, margin, nearest, tables, found
+            )
         return -1
     if kind_a == SPHERE:
         if kind_b == SPHERE:
@@ -89,13 +121,18 @@ def find_ordered(
             return sphere_capsule(size_a, pose_a, size_b, pose_b, margin, found)
         if kind_b == BOX:
             return sphere_box(size_a, pose_a, size_b, pose_b, margin, found)
-        return sphere_cylinder(size_a, pose_a, size_b, pose_b, margin, found)
+        if kind_b == CYLINDER:
+            return sphere_cylinder(size_a, pose_a, size_b, pose_b, margin, found)
     if kind_a == CAPSULE and kind_b == CAPSULE:
         return capsule_capsule(size_a, pose_a, size_b, pose_b, margin, nearest, found)
     if kind_a == CAPSULE and kind_b == BOX:
         return capsule_box(size_a, pose_a, size_b, pose_b, margin, nearest, found)
     if kind_a == BOX and kind_b == BOX:
         return box_box(size_a, pose_a, size_b, pose_b, margin, nearest, found)
+    if tables.by_support:
+        return convex_convex(
+            kind_a, size_a, pose_a, kind_b, size_b, pose_b, margin, nearest, tables, found
+        )
     return -1
 
 
@@ -109,6 +146,7 @@ def find_contacts(
     pose_b: FloatArray,
     margin: float,
     nearest: bool,
+    tables: Tables,
     found: FoundPoints,
 ) -> int:
     """Contact points of two shapes.
@@ -121,6 +159,7 @@ def find_contacts(
     :param pose_b: its rotation and position, (12,)
     :param margin: maximum gap of what is found [m]
     :param nearest: whether the point of minimum gap is exact, and others do not matter
+    :param tables: tables of hulls, meshes and height fields
     :param found: the points; a result
     :return: how many were found, none if a pose is not finite; -1 for a pair that there is no
         function of
@@ -131,8 +170,12 @@ def find_contacts(
     if not math.isfinite(finite):
         return 0
     if kind_a <= kind_b:
-        return find_ordered(kind_a, size_a, pose_a, kind_b, size_b, pose_b, margin, nearest, found)
-    count = find_ordered(kind_b, size_b, pose_b, kind_a, size_a, pose_a, margin, nearest, found)
+        return find_ordered(
+            kind_a, size_a, pose_a, kind_b, size_b, pose_b, margin, nearest, tables, found
+        )
+    count = find_ordered(
+        kind_b, size_b, pose_b, kind_a, size_a, pose_a, margin, nearest, tables, found
+    )
     for i in range(count):
         for r in range(3):
             found.on_a[i, r], found.on_b[i, r] = found.on_b[i, r], found.on_a[i, r]
@@ -152,5 +195,6 @@ def contacts_of(pair: Pair, margin: float, nearest: int) -> int:
         pair.pose[1],
         margin,
         nearest != 0,
+        pair.tables,
         pair.found,
     )

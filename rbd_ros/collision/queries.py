@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import threading
-from typing import Callable, NamedTuple, Optional, Tuple, Type, Union
+from typing import Callable, Dict, List, NamedTuple, Tuple, Type, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rbd_ros.collision.arrays import FloatArray, IntArray
+from rbd_ros.collision.arrays import FloatArray, IntArray, NO_TABLES, Tables
 from rbd_ros.collision.narrow_phase import contacts_of, Pair, PAIRS
+from rbd_ros.collision.shape_tables import code_of, tables_for, tabulated
 from rbd_ros.collision.shapes import Shape
 from rbd_ros.compiler.loops import allocate, Record
 
@@ -50,17 +51,30 @@ class Nearest(NamedTuple):
     normal: FloatArray
 
 
+#: Maximum number of pairs of hulls that are remembered.
+_MOST_PAIRS = 256
+
+#: A pair, its machine code, and the tables of its shapes.
+_Bound = Tuple[Pair, Callable[[float, int], int], List[Tables]]
+
+
 class _Workspace(threading.local):
-    """Machine code and what it works on, for each thread its own."""
+    """Machine code and what it works on, for each thread its own, and for each pair of hulls."""
 
     def __init__(self) -> None:
-        self._made: Optional[Tuple[Pair, Callable[[float, int], int]]] = None
+        self._made: Dict[Tuple[object, ...], _Bound] = {}
 
-    def get(self) -> Tuple[Pair, Callable[[float, int], int]]:
-        if self._made is None:
-            pair = allocate(Pair)
-            self._made = pair, contacts_of.bind(Record(pair), keep_lock=True)
-        return self._made
+    def get(self, kinds: Tuple[int, int], tables: List[Tables]) -> _Bound:
+        # By identity; kept, so that nothing else takes their place in memory.
+        key = (code_of(*kinds), *map(id, tables))
+        made = self._made.get(key)
+        if made is None:
+            if len(self._made) >= _MOST_PAIRS:
+                del self._made[next(iter(self._made))]
+            pair = allocate(Pair, **NO_TABLES)._replace(tables=tables_for([kinds], tables))
+            run = contacts_of.bind(Record(pair), keep_lock=True)
+            made = self._made[key] = pair, run, tables
+        return made
 
 
 _workspace = _Workspace()
@@ -69,14 +83,14 @@ _workspace = _Workspace()
 def supported(a: Union[Shape, Type[Shape]], b: Union[Shape, Type[Shape]]) -> bool:
     """Whether contact of two shapes, or of two classes of them, can be found.
 
-    There are all pairs but those of two planes and those of a cylinder with a capsule, a box or
-    another cylinder.
+    There are all pairs of which one is convex, but those of two planes, and of a plane and a
+    height field.
 
     :param a: one shape
     :param b: the other one
 
     >>> from rbd_ros.collision import Box, Cylinder, Plane, supported
-    >>> supported(Box, Plane), supported(Cylinder, Plane), supported(Cylinder, Box)
+    >>> supported(Box, Plane), supported(Cylinder, Box), supported(Plane, Plane)
     (True, True, False)
     """
     return (min(a.kind, b.kind), max(a.kind, b.kind)) in PAIRS
@@ -159,13 +173,12 @@ def _find(
         raise ValueError(
             f'contact of {names[0]} and {names[1]} cannot be found; `supported` tells which can'
         )
-    pair, run = _workspace.get()
-    for k, (name, shape, pose) in enumerate(
-        (('pose_a', shape_a, pose_a), ('pose_b', shape_b, pose_b))
-    ):
-        pair.kind[k] = shape.kind
-        pair.size[k] = shape.half_sizes
-        _enter(name, pose, pair.pose[k])
+    sizes, tables = tabulated((shape_a, shape_b))
+    kinds = shape_a.kind, shape_b.kind
+    pair, run, _ = _workspace.get(kinds, tables)
+    pair.kind[:], pair.size[:] = kinds, sizes
+    _enter('pose_a', pose_a, pair.pose[0])
+    _enter('pose_b', pose_b, pair.pose[1])
     return pair, run(margin, int(nearest))
 
 

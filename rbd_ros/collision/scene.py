@@ -14,8 +14,10 @@ from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.environment import Environment, ROBOT, WorldObject
 from rbd_ros.collision.queries import contacts, supported
 from rbd_ros.collision.scene_contacts import SceneTable
+from rbd_ros.collision.scene_shapes import reach, ShapeMaker
 from rbd_ros.collision.self_collision import allowed_pairs
-from rbd_ros.model import geometry, Model
+from rbd_ros.collision.shape_tables import tables_for, tabulated
+from rbd_ros.model import Model
 from rbd_ros.spatial import PluckerTransform
 
 #: Depth at which two links at a robot's neutral configuration count as made to overlap [m].
@@ -77,11 +79,14 @@ def make_scene(model: Model, world: Environment, q: Optional[Sequence[float]] = 
     :param q: configuration, (nq,); None: no links are looked at for overlapping
     """
     notices: List[str] = []
+    maker = ShapeMaker()
     found = [
-        *_shapes_of_robot(model, notices),
-        *_shapes_of_standing_robots(world, notices),
-        *_shapes_of_objects(model, world, notices),
+        *_shapes_of_robot(model, maker, notices),
+        *_shapes_of_standing_robots(world, maker, notices),
+        *_shapes_of_objects(model, world, maker, notices),
     ]
+    # Links may share a mesh that something is odd about.
+    notices = list(dict.fromkeys(notices))
     pairs = _pairs(model, world, found, q, notices)
     return Scene(
         tuple(found),
@@ -92,40 +97,31 @@ def make_scene(model: Model, world: Environment, q: Optional[Sequence[float]] = 
     )
 
 
-def _collision_shape(shape: object) -> Optional[shapes.Shape]:
-    """Shape that loops know; None if there is none."""
-    if isinstance(shape, geometry.Sphere):
-        return shapes.Sphere(shape.radius)
-    if isinstance(shape, geometry.Box):
-        return shapes.Box(shape.size)
-    if isinstance(shape, geometry.Cylinder):
-        return shapes.Cylinder(shape.radius, shape.length)
-    if isinstance(shape, geometry.Capsule):
-        return shapes.Capsule(shape.radius, shape.length)
-    if isinstance(shape, geometry.Plane):
-        return shapes.Plane()
-    return None
-
-
-def _shapes_of_robot(model: Model, notices: List[str]) -> List[SceneShape]:
+def _shapes_of_robot(
+    model: Model, maker: ShapeMaker, notices: List[str], robot: str = ROBOT
+) -> List[SceneShape]:
+    """Collision shapes of all links; meshes are their convex hulls."""
     found = []
     for each in model.geometries:
         if each.role != 'collision':
             continue
-        shape = _collision_shape(each.shape)
-        if shape is None:
+        made = maker.make(each.shape, convex=True)
+        name, pose = f'{robot}/{each.link}', _pose(each.placement)
+        if made.shape is None:
             notices.append(
-                f'link {each.link!r} will not touch anything with its collision '
-                f'{type(each.shape).__name__.lower()}'
+                f'{name!r} will not touch anything with its collision '
+                f'{type(each.shape).__name__.lower()}: {made.notice}'
             )
             continue
-        found.append(
-            SceneShape(f'{ROBOT}/{each.link}', each.name, shape, each.body, _pose(each.placement))
-        )
+        if made.notice:
+            notices.append(made.notice)
+        found.append(SceneShape(name, each.name, made.shape, each.body, _moved(pose, made.centre)))
     return found
 
 
-def _shapes_of_standing_robots(world: Environment, notices: List[str]) -> List[SceneShape]:
+def _shapes_of_standing_robots(
+    world: Environment, maker: ShapeMaker, notices: List[str]
+) -> List[SceneShape]:
     found = []
     for robot in world.robots:
         model = robot.model
@@ -136,15 +132,10 @@ def _shapes_of_standing_robots(world: Environment, notices: List[str]) -> List[S
                 q[at_q] = [robot.configuration[name]]
         X0 = body_transforms(model, model.tree_position(q))
         notices.append(f'robot {robot.name!r} of the world stands still as it is configured')
-        for each in model.geometries:
-            shape = _collision_shape(each.shape)
-            if each.role != 'collision' or shape is None:
-                continue
+        for each in _shapes_of_robot(model, maker, notices, robot.name):
             # A floating base has its placement from the joint.
-            placed = each.placement * X0[each.body] * robot.placement
-            found.append(
-                SceneShape(f'{robot.name}/{each.link}', each.name, shape, 0, _pose(placed))
-            )
+            placed = _pose(X0[each.carrier] * robot.placement) @ each.pose
+            found.append(each._replace(carrier=0, pose=placed))
     return found
 
 
@@ -164,27 +155,41 @@ def neutral_configuration(model: Model) -> List[float]:
     return q
 
 
-def _shapes_of_objects(model: Model, world: Environment, notices: List[str]) -> List[SceneShape]:
+def _shapes_of_objects(
+    model: Model, world: Environment, maker: ShapeMaker, notices: List[str]
+) -> List[SceneShape]:
     found, carrier = [], len(model.bodies)
     for each in world.objects:
         if each.movable:
             carrier += 1
-        shape = _collision_shape(each.shape)
-        if shape is None:
-            notices.append(
-                f'object {each.name!r} will not touch anything: it is a '
-                f'{type(each.shape).__name__}'
-            )
+        made = maker.make(each.shape, each.convex)
+        if made.shape is None:
+            notices.append(f'object {each.name!r} will not touch anything: {made.notice}')
             continue
-        if each.movable:
-            found.append(SceneShape(each.name, '', shape, carrier, np.eye(4)))
-        else:
-            found.append(SceneShape(each.name, '', shape, 0, _pose(each.placement)))
+        if made.notice:
+            notices.append(made.notice)
+        pose = np.eye(4) if each.movable else _pose(each.placement)
+        found.append(
+            SceneShape(
+                each.name,
+                '',
+                made.shape,
+                carrier if each.movable else 0,
+                _moved(pose, made.centre),
+            )
+        )
     return found
 
 
 def _pose(placement: PluckerTransform) -> FloatArray:
     return np.array(placement.pose(), dtype=float)
+
+
+def _moved(pose: FloatArray, by: FloatArray) -> FloatArray:
+    """Pose of a frame that is moved along its own axes, (4, 4)."""
+    result = pose.copy()
+    result[:3, 3] += pose[:3, :3] @ by
+    return result
 
 
 def _pairs(
@@ -217,19 +222,10 @@ def _pairs(
                 continue
         pairs.append((i, j))
     notices.extend(
-        f'{a!r} and {b!r} will not touch: their shapes cannot' for a, b in sorted(unknown)
+        f'{a!r} and {b!r} will not touch: one of two must be convex; say "convex: true" of a mesh'
+        for a, b in sorted(unknown)
     )
     return pairs
-
-
-def _reach(shape: shapes.Shape) -> float:
-    if isinstance(shape, shapes.Plane):
-        return float('inf')
-    if isinstance(shape, shapes.Capsule):
-        return shape.radius + 0.5 * shape.length
-    if isinstance(shape, shapes.Cylinder):
-        return float(np.hypot(shape.radius, 0.5 * shape.length))
-    return float(np.linalg.norm(shape.half_sizes))
 
 
 def _table(
@@ -258,16 +254,18 @@ def _table(
         direction.append(along)
         directed_by.append(leading.carrier)
     count = len(found)
+    sizes, parts = tabulated([each.shape for each in found])
     return SceneTable(
         kind=np.array([each.shape.kind for each in found], dtype=np.int64),
-        size=np.array([each.shape.half_sizes for each in found], dtype=float).reshape(count, 3),
+        size=np.array(sizes, dtype=float).reshape(count, 3),
         carrier=np.array([each.carrier for each in found], dtype=np.int64),
         placement=np.array(
             [[*each.pose[:3, :3].ravel(), *each.pose[:3, 3]] for each in found], dtype=float
         ).reshape(count, 12),
-        reach=np.array([_reach(each.shape) for each in found], dtype=float),
+        reach=np.array([reach(each.shape) for each in found], dtype=float),
         pair=np.array(pairs, dtype=np.int64).reshape(-1, 2),
         surface=np.array(surface, dtype=float).reshape(-1, 5),
         direction=np.array(direction, dtype=float).reshape(-1, 3),
         directed_by=np.array(directed_by, dtype=np.int64),
+        tables=tables_for([(found[i].shape.kind, found[j].shape.kind) for i, j in pairs], parts),
     )

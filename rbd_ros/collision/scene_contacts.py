@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple, Tuple
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray
+from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray, Tables
 from rbd_ros.collision.narrow_phase import find_contacts, PLANE
 from rbd_ros.compiler.loops import compiled, floats, integers, vector
 
@@ -29,7 +29,7 @@ class SceneTable(NamedTuple):
     """What may touch what: constants for compiled loops.
 
     :param kind: kind of each shape (narrow_phase.py), (G,)
-    :param size: its sizes (shapes.py), (G, 3) [m]
+    :param size: its sizes (shapes.py), or its number in the tables first, (G, 3) [m]
     :param carrier: what carries it, (G,)
     :param placement: its rotation row by row and its position in coordinates of its carrier,
         (G, 12)
@@ -40,6 +40,7 @@ class SceneTable(NamedTuple):
     :param direction: first direction of friction in coordinates of the carrier that has it;
         zero where friction is the same in all directions, (P, 3)
     :param directed_by: that carrier, (P,)
+    :param tables: tables of hulls, meshes and height fields
     """
 
     kind: IntArray
@@ -51,6 +52,7 @@ class SceneTable(NamedTuple):
     surface: FloatArray
     direction: FloatArray
     directed_by: IntArray
+    tables: Tables
 
 
 class SceneContacts(NamedTuple):
@@ -245,6 +247,7 @@ def distance_within(scene: SceneTable, room: SceneRoom, a: int, b: int, most: fl
         room.shape_pose[b],
         most,
         True,
+        scene.tables,
         room.found,
     )
     distance = most
@@ -287,6 +290,7 @@ def find_scene_contacts(
             room.shape_pose[b],
             margin,
             False,
+            scene.tables,
             found,
         )
         if points == 0:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import math
-from typing import ClassVar, Tuple, Union
+from typing import Any, ClassVar, Tuple, Union
 
-from rbd_ros.collision.narrow_phase import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
+from rbd_ros.collision.arrays import (
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    FloatArray,
+    HULL,
+    PLANE,
+    SPHERE,
+    Tables,
+)
+from rbd_ros.collision.concave_shapes import HeightField, TriangleMesh
 
 Sizes = Tuple[float, float, float]
 
@@ -163,4 +173,45 @@ class Cylinder:
         return self.radius, 0.5 * self.length, 0.0
 
 
-Shape = Union[Plane, Sphere, Capsule, Box, Cylinder]
+@dataclass(frozen=True, eq=False)
+class ConvexHull:
+    """Convex hull of points, a polytope.
+
+    :param vertices: points in its frame, (N, 3) [m]; those within their hull do not count, and of
+        more than 256 vertices as many are taken, evenly spread
+    :raises ValueError: if the points are not finite or enclose no volume
+
+    >>> from rbd_ros.collision import ConvexHull
+    >>> wedge = ConvexHull([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 0.2], [0.1, 0.1, 0.1]])
+    >>> len(wedge.vertices), wedge.notice
+    (4, '')
+    """
+
+    vertices: FloatArray = field(repr=False)
+    kind: ClassVar[int] = HULL
+    #: What was left out of it, '' if nothing
+    notice: str = field(default='', init=False)
+    #: Its vertices, edges and faces, as compiled loops take them
+    tables: Tables = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        from rbd_ros.collision.hulls import hull_tables, hull_vertices
+
+        vertices, notice = hull_vertices(self.vertices)
+        vertices.flags.writeable = False
+        made: Any = {'vertices': vertices, 'notice': notice, 'tables': hull_tables(vertices)}
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def half_sizes(self) -> Sizes:
+        """What compiled loops know of it: its number in their tables, here of one hull, (3,).
+
+        >>> from rbd_ros.collision import ConvexHull
+        >>> ConvexHull([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]).half_sizes
+        (0.0, 0.0, 0.0)
+        """
+        return 0.0, 0.0, 0.0
+
+
+Shape = Union[Plane, Sphere, Capsule, Box, Cylinder, ConvexHull, TriangleMesh, HeightField]

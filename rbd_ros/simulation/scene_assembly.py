@@ -10,6 +10,7 @@ from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
 from rbd_ros.collision.environment import Environment, WorldObject
 from rbd_ros.collision.scene import make_scene, Scene
 from rbd_ros.collision.scene_contacts import SceneTable
+from rbd_ros.collision.shape_tables import tables_for
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.plant import Plant
@@ -163,4 +164,5 @@ def _empty_table() -> SceneTable:
         surface=nothing.reshape(0, 5),
         direction=nothing.reshape(0, 3),
         directed_by=whole,
+        tables=tables_for([], []),
     )

@@ -1,5 +1,6 @@
 """Poses and sizes without a direction of their own, bad input, and the interpreter's word."""
 
+from itertools import product
 import json
 
 import numpy as np
@@ -17,7 +18,18 @@ from support.collision_scenes import (
     scene,
 )
 
-from rbd_ros.collision import Box, Capsule, contacts, Cylinder, distance, Plane, Sphere, supported
+from rbd_ros.collision import (
+    Box,
+    Capsule,
+    contacts,
+    ConvexHull,
+    Cylinder,
+    distance,
+    Plane,
+    Sphere,
+    supported,
+)
+from rbd_ros.collision.arrays import NO_TABLES
 from rbd_ros.collision.narrow_phase import contacts_of, Pair
 from rbd_ros.compiler.loops import allocate, Record, why_interpreted
 
@@ -28,7 +40,12 @@ EMPTY = {
     Capsule: (Capsule(0.0, 0.0), Capsule(0.2, 0.0), Capsule(0.0, 0.4), Capsule(0.1, 0.4)),
     Box: (Box((0.0, 0.0, 0.0)), Box((0.4, 0.0, 0.2)), Box((0.4, 0.4, 0.4))),
     Cylinder: (Cylinder(0.0, 0.0), Cylinder(0.2, 0.0), Cylinder(0.0, 0.4), Cylinder(0.2, 0.4)),
+    ConvexHull: (
+        ConvexHull(0.2 * np.array(list(product((-1, 1), repeat=3)))),
+        ConvexHull([[0.2, 0, 0], [-0.2, 0, 0], [0, 0.2, 0], [0, 0, 1e-6]]),
+    ),
 }
+CUBE = EMPTY[ConvexHull][0]
 PLACES = [
     at(*position, rotation=R)
     for position in ((0, 0, 0), (0.4, 0, 0), (0, 0.4, 0.4), (0, 0, 1e-13), (1e-160, 0, 1e-200))
@@ -61,6 +78,12 @@ def test_concentric_flat_and_empty_shapes_have_finite_gaps_and_unit_normals(pair
         (Capsule(0.1, 0.0), Capsule(0.2, 0.0), 0.3),
         (Capsule(0.1, 1.0), Box((0.4, 0.6, 0.8)), 0.3),
         (Box((0.4, 0.6, 0.8)), Box((0.4, 0.6, 0.8)), 0.4),
+        (Capsule(0.1, 1.0), Cylinder(0.2, 1.0), 0.3),
+        (Cylinder(0.1, 1.0), Cylinder(0.2, 1.0), 0.3),
+        (Box((0.4, 0.6, 0.8)), Cylinder(0.2, 1.0), 0.4),
+        (Sphere(0.1), CUBE, 0.3),
+        (Cylinder(0.1, 1.0), CUBE, 0.3),
+        (CUBE, CUBE, 0.4),
     ],
 )
 def test_concentric_shapes_have_the_depth_of_their_thinnest_direction(a, b, depth):
@@ -117,9 +140,9 @@ def test_pairs_are_supported_or_refused_by_name(a, b):
             find(one, np.eye(4), other, far)
 
 
-def test_all_pairs_but_those_of_cylinders_with_solids_are_there():
-    assert len(PAIRS) == 11
-    assert not any(supported(Cylinder, b) for b in (Capsule, Box, Cylinder))
+def test_all_pairs_but_two_planes_are_there():
+    assert len(PAIRS) == 20
+    assert not supported(Plane, Plane)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +193,7 @@ def test_a_pose_that_is_not_a_number_touches_nothing_in_compiled_loops(pair):
     """Where nobody checks it: no point is better than one that is NaN."""
     rng = np.random.default_rng(1)
     a, pose_a, b, pose_b = scene(pair, rng)
-    record = allocate(Pair)
+    record = allocate(Pair, **NO_TABLES)
     record.kind[:] = a.kind, b.kind
     record.size[:] = a.half_sizes, b.half_sizes
     record.pose[0] = np.append(pose_a[:3, :3].ravel(), pose_a[:3, 3])
@@ -207,7 +230,7 @@ def test_compiled_loops_find_what_the_interpreter_finds():
 
 
 def test_nothing_of_it_is_interpreted(caplog):
-    record = allocate(Pair)
+    record = allocate(Pair, **NO_TABLES)
     bound = contacts_of.bind(Record(record))
     assert not caplog.records
     assert hasattr(bound, 'kept')  # the machine code

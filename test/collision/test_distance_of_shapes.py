@@ -6,6 +6,7 @@ import pytest
 from support import outside
 from support.collision_scenes import (
     coal_distance,
+    CURVED,
     from_surface,
     moved,
     NAMES,
@@ -15,7 +16,14 @@ from support.collision_scenes import (
     support,
 )
 
-from rbd_ros.collision import Box, Capsule, contacts, Cylinder, distance, Plane, Sphere
+from rbd_ros.collision import Box, Capsule, contacts, ConvexHull, Cylinder, distance, Plane, Sphere
+
+
+def separation(a, pose_a, b, pose_b, d):
+    """Signed width between two shapes along a direction [m]."""
+    top = d @ pose_a[:3, 3] if isinstance(a, Plane) else support(a, pose_a, d)
+    return -support(b, pose_b, -d) - top
+
 
 every_pair = pytest.mark.parametrize('pair', PAIRS, ids=NAMES)
 
@@ -25,7 +33,7 @@ def test_distance_and_depth_are_those_of_coal(pair):
     coal = outside.load('coal')
     rng = np.random.default_rng(1)
     apart = together = 0
-    for number in range(1500):
+    for number in range(500 if ConvexHull in pair else 1500):  # coal takes long to make hulls
         each = scene(pair, rng, near=number % 2 == 0)
         nearest, expected = distance(*each), coal_distance(coal, *each)
         apart, together = apart + (nearest.gap > 0), together + (nearest.gap < 0)
@@ -36,8 +44,13 @@ def test_distance_and_depth_are_those_of_coal(pair):
             own = from_surface(cylinder, pose_b, pose_a[:3, 3]) - sphere.radius
             assert_allclose(nearest.gap, own, atol=1e-12)
             continue
+        if pair in CURVED and nearest.gap > expected + 1e-9:
+            # coal 3.0 may end at a depth that is no minimum, or at none, or a little short of a
+            # distance. Along our own normal the shapes are as far apart as we say.
+            assert_allclose(separation(*each, nearest.normal), nearest.gap, atol=1e-12)
+            continue
         assert_allclose(nearest.gap, expected, rtol=0.0, atol=1e-9, err_msg=str(each))
-    assert min(apart, together) > 200
+    assert min(apart, together) > 100
 
 
 @every_pair
@@ -57,10 +70,9 @@ def test_the_normal_separates_what_is_apart_and_by_the_depth_what_penetrates(pai
     """The gap is the width between both shapes along the normal: a bound on their distance."""
     rng = np.random.default_rng(3)
     for number in range(300):
-        a, pose_a, b, pose_b = scene(pair, rng, near=number % 2 == 0)
-        gap, point_a, _, normal = distance(a, pose_a, b, pose_b)
-        top = normal @ point_a if isinstance(a, Plane) else support(a, pose_a, normal)
-        assert_allclose(-support(b, pose_b, -normal) - top, gap, atol=1e-10)
+        each = scene(pair, rng, near=number % 2 == 0)
+        gap, _, _, normal = distance(*each)
+        assert_allclose(separation(*each, normal), gap, atol=1e-12)
 
 
 @every_pair

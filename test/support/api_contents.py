@@ -146,6 +146,7 @@ MODULES = {
         'rbd_ros.collision.solids',
         'rbd_ros.collision.self_collision',
         'rbd_ros.collision.mesh_triangles',
+        'rbd_ros.collision.concave_shapes',
     ),
     'constraints': (
         'rbd_ros.constraints.lcp',

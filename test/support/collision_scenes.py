@@ -1,14 +1,18 @@
 """Shapes at random poses, and coal's word on them."""
 
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 
 import numpy as np
+from scipy.optimize import nnls
+from scipy.spatial import ConvexHull as Hull
 from scipy.spatial.transform import Rotation
 
-from rbd_ros.collision import Box, Capsule, Cylinder, Plane, Sphere, supported
+from rbd_ros.collision import Box, Capsule, ConvexHull, Cylinder, Plane, Sphere, supported
 
-KINDS = (Plane, Sphere, Capsule, Box, Cylinder)
+KINDS = (Plane, Sphere, Capsule, Box, Cylinder, ConvexHull)
 PAIRS = [pair for pair in combinations_with_replacement(KINDS, 2) if supported(*pair)]
+#: Those with a cylinder that are not in closed form
+CURVED = [(a, b) for a, b in PAIRS if Cylinder in (a, b) and a not in (Plane, Sphere)]
 NAMES = [f'{a.__name__}-{b.__name__}' for a, b in PAIRS]
 
 
@@ -21,7 +25,15 @@ def random_shape(kind, rng):
         Capsule: lambda: Capsule(sizes[0], 2 * sizes[1]),
         Box: lambda: Box(tuple(2 * sizes)),
         Cylinder: lambda: Cylinder(sizes[0], 2 * sizes[1]),
+        ConvexHull: lambda: random_hull(rng, sizes),
     }[kind]()
+
+
+def random_hull(rng, sizes):
+    """Hull of 4 to 60 points in a box with these half sizes, or of its corners."""
+    if rng.random() < 0.2:
+        return ConvexHull(sizes * np.array(list(product((-1, 1), repeat=3))))
+    return ConvexHull(sizes * rng.uniform(-1, 1, (int(rng.integers(4, 61)), 3)))
 
 
 def random_pose(rng, spread):
@@ -76,6 +88,11 @@ def _in_coal(coal, shape):
         return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
     if isinstance(shape, Sphere):
         return coal.Sphere(shape.radius)
+    if isinstance(shape, ConvexHull):
+        points = coal.StdVec_Vec3s()
+        for each in shape.vertices:
+            points.append(each)
+        return coal.Convex.convexHull(points, True, None)
     if isinstance(shape, Box):
         return coal.Box(*shape.size)
     kind = coal.Capsule if isinstance(shape, Capsule) else coal.Cylinder
@@ -85,6 +102,8 @@ def _in_coal(coal, shape):
 def support(shape, pose, direction):
     """Maximum of direction . x over a shape other than a plane: its support function [m]."""
     d = pose[:3, :3].T @ direction
+    if isinstance(shape, ConvexHull):
+        return direction @ pose[:3, 3] + (shape.vertices @ d).max()
     h = shape.half_sizes
     extent = {
         Sphere: lambda: h[0],
@@ -99,6 +118,8 @@ def from_surface(shape, pose, point):
     """Signed distance of a point from the surface of a shape, written out independently [m]."""
     x = pose[:3, :3].T @ (point - pose[:3, 3])
     h = shape.half_sizes
+    if isinstance(shape, ConvexHull):
+        return from_hull(shape.vertices, x)
     if isinstance(shape, Plane):
         return x[2]
     if isinstance(shape, Sphere):
@@ -110,3 +131,14 @@ def from_surface(shape, pose, point):
         excess = np.array([np.hypot(x[0], x[1]) - h[0], abs(x[2]) - h[1]])
     outside = np.linalg.norm(np.maximum(excess, 0.0))
     return outside if outside > 0.0 else excess.max()
+
+
+def from_hull(vertices, x):
+    """Signed distance of a point from a hull, by a program with the point's weights [m]."""
+    equations = Hull(vertices).equations
+    inside = (equations[:, :3] @ x + equations[:, 3]).max()
+    if inside <= 1e-9:  # of which little is known beside an edge
+        return inside
+    weight = 1e6 * np.ptp(vertices, axis=0).max()
+    shares, _ = nnls(np.vstack([vertices.T, np.full(len(vertices), weight)]), np.append(x, weight))
+    return np.linalg.norm(vertices.T @ shares - x)

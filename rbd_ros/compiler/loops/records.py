@@ -6,7 +6,7 @@ the call. Passing a hundred arrays one by one would cost a call microseconds, an
 minutes. In plain Python, loops take the named tuple itself.
 
 The class of a record may declare the shape of an array beside its field (`floats`, `integers`,
-`buffer`); `allocate` makes such a record.
+`buffer`), or give a bool; `allocate` makes such a record.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def buffer() -> Any:
 def allocate(kind: Type[AnyRecord], **sizes: int) -> AnyRecord:
     """Record with all its arrays zero.
 
-    :param kind: its class, a named tuple of declared arrays and of such records
+    :param kind: its class, a named tuple of declared arrays, bools, and such records
     :param sizes: the lengths that the declarations name
     """
     declared: Dict[str, Any] = kind._field_defaults
@@ -66,7 +66,9 @@ def allocate(kind: Type[AnyRecord], **sizes: int) -> AnyRecord:
     made: Dict[str, Any] = {}
     used: Dict[str, int] = {}
     for name, array in declared.items():
-        if not isinstance(array, _Array):
+        if isinstance(array, bool):
+            made[name] = array
+        elif not isinstance(array, _Array):
             made[name] = allocate(array, **sizes)
         elif array.within == 'itself':
             # Parts follow each other as a kernel takes or gives them: no copies for a call.

@@ -1,0 +1,318 @@
+"""Contact of convex shapes with triangle meshes and height fields: which triangles.
+
+Triangles near a shape are found by a binary tree of boxes, or in the cells of a grid.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Tuple
+
+from rbd_ros.collision.arrays import FloatArray, FoundPoints, MESH, Tables
+from rbd_ros.collision.box_axes import relative_pose
+from rbd_ros.collision.candidates import collect, FEATURE, GAP, NORMAL, reduce_candidates
+from rbd_ros.collision.concave_pairs import FREE, SHARED, triangle_contacts
+from rbd_ros.collision.supports import radius_of, support
+from rbd_ros.collision.vectors import add, placed, turned
+from rbd_ros.compiler.loops import compiled, matrix, vector
+
+#: Triangles of a leaf.
+LEAF = 4
+
+
+@compiled
+def bounds_of(
+    kind: int, size: FloatArray, pose: FloatArray, tables: Tables, bounds: FloatArray
+) -> None:
+    """Lower and upper bounds of a convex shape along the axes of the frame of its pose, (6,)."""
+    direction, point = vector(3), vector(3)
+    radius = radius_of(kind, size)
+    for k in range(3):
+        for number in range(2):
+            sign = -1.0 if number == 0 else 1.0
+            for r in range(3):
+                direction[r] = sign * pose[3 * k + r]
+            support(kind, size, tables, direction, 0, point)
+            extent = pose[9 + k]
+            for r in range(3):
+                extent += pose[3 * k + r] * point[r]
+            bounds[3 * number + k] = extent + sign * radius
+
+
+@compiled
+def squared_between(bounds: FloatArray, node: FloatArray) -> float:
+    """Squared distance of two boxes along the axes [m^2]."""
+    total = 0.0
+    for k in range(3):
+        away = max(0.0, node[k] - bounds[3 + k], bounds[k] - node[3 + k])
+        total += away * away
+    return total
+
+
+@compiled
+def mesh_candidates(
+    size_b: FloatArray,
+    kind: int,
+    size: FloatArray,
+    pose: FloatArray,
+    margin: float,
+    nearest: bool,
+    free: bool,
+    tables: Tables,
+    found: FoundPoints,
+    candidates: FloatArray,
+) -> Tuple[int, bool]:
+    """Contact points of the triangles of a mesh with a convex shape.
+
+    :param size_b: number of the mesh first
+    :param pose: pose of the shape in the mesh, (12,)
+    :param free: whether each triangle is taken for itself
+    :param candidates: the points; a result, (ROOM, 8)
+    :return: how many there are, and whether the shape is in a triangle that has none
+    """
+    own, bounds, across, waiting = vector(12), vector(6), matrix(3, 4), vector(64)
+    middle = vector(3)
+    for r in range(12):
+        own[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
+    bounds_of(kind, size, pose, tables, bounds)
+    for r in range(3):
+        middle[r] = 0.5 * (bounds[r] + bounds[3 + r])
+    refused = False
+    mesh = int(size_b[0])
+    root, leaves, first = tables.mesh[mesh, 0], tables.mesh[mesh, 1], tables.mesh[mesh, 2]
+    closed = tables.mesh[mesh, 3] != 0
+    limit, count, left = margin, 0, 1
+    waiting[0] = 0
+    while left > 0:
+        left -= 1
+        node = int(waiting[left])
+        reach = max(0.0, limit)
+        if squared_between(bounds, tables.node[root + node]) > reach * reach:
+            continue
+        if node < leaves - 1:
+            waiting[left], waiting[left + 1] = 2 * node + 2, 2 * node + 1
+            left += 2
+            continue
+        for k in range(LEAF):
+            t = LEAF * (node - leaves + 1) + k
+            # The last leaves may be empty, their triangles without an area.
+            corners = tables.triangle[first + t]
+            for edge in range(3):
+                other = tables.beside[first + t, edge]
+                across[edge, 0] = FREE if other < 0 else SHARED
+                if other >= 0:
+                    third_of_neighbour(tables, first, t, other, across[edge])
+            number = triangle_contacts(
+                corners,
+                across,
+                closed,
+                False,
+                free,
+                middle,
+                own,
+                kind,
+                size,
+                pose,
+                limit,
+                nearest,
+                tables,
+                found,
+            )
+            refused = refused or number < 0
+            count = collect(found, number, t, candidates, count)
+            if nearest:
+                for i in range(number):
+                    limit = min(limit, found.gap[i])
+    return count, refused
+
+
+@compiled
+def third_of_neighbour(
+    tables: Tables, first: int, triangle: int, other: int, row: FloatArray
+) -> None:
+    """Corner of a neighbour that is not on the edge between both, (4,) from 1 on."""
+    for k in range(3):
+        if tables.beside[first + other, (k + 1) % 3] == triangle:
+            for r in range(3):
+                row[1 + r] = tables.triangle[first + other, 3 * k + r]
+
+
+@compiled
+def corner_of_field(tables: Tables, field: int, row: int, column: int, corner: FloatArray) -> bool:
+    """Corner of a height field, (3 or more,); returns whether there is one."""
+    rows, columns = tables.field[field, 1], tables.field[field, 2]
+    if row < 0 or column < 0 or row >= rows or column >= columns:
+        return False
+    corner[0] = tables.grid[field, 0] + column * tables.grid[field, 2]
+    corner[1] = tables.grid[field, 1] - row * tables.grid[field, 3]
+    corner[2] = tables.height[tables.field[field, 0] + row * columns + column]
+    return True
+
+
+@compiled
+def field_candidates(
+    size_b: FloatArray,
+    kind: int,
+    size: FloatArray,
+    pose: FloatArray,
+    margin: float,
+    nearest: bool,
+    free: bool,
+    tables: Tables,
+    found: FoundPoints,
+    candidates: FloatArray,
+) -> Tuple[int, bool]:
+    """Contact points of the triangles of a height field; arguments as in `mesh_candidates`.
+
+    Each cell has two triangles: one with its corner at the lower left, one at the upper right, as
+    seen from above.
+    """
+    own, bounds, across, corners = vector(12), vector(6), matrix(3, 4), vector(9)
+    corner, low, middle = vector(3), vector(3), vector(3)
+    for r in range(12):
+        own[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
+    bounds_of(kind, size, pose, tables, bounds)
+    for r in range(3):
+        middle[r] = 0.5 * (bounds[r] + bounds[3 + r])
+    refused = False
+    field = int(size_b[0])
+    rows, columns = tables.field[field, 1], tables.field[field, 2]
+    x0, y0 = tables.grid[field, 0], tables.grid[field, 1]
+    dx, dy = tables.grid[field, 2], tables.grid[field, 3]
+    reach = margin
+    if nearest:
+        # No farther than the corner below, or at the border.
+        column = int(min(columns - 1.0, max(0.0, (pose[9] - x0) / dx)))
+        row = int(min(rows - 1.0, max(0.0, (y0 - pose[10]) / dy)))
+        corner_of_field(tables, field, row, column, corner)
+        total = 0.0
+        for r in range(3):
+            x = max(abs(bounds[r] - corner[r]), abs(bounds[3 + r] - corner[r]))
+            total += x * x
+        reach = min(reach, math.sqrt(total))
+    reach = max(0.0, reach)
+    if bounds[2] - reach > tables.grid[field, 4]:
+        return 0, False
+    # As floats first: what is far beyond the grid would be too large for an integer.
+    first_column = int(min(columns - 1.0, max(0.0, (bounds[0] - reach - x0) / dx)))
+    last_column = int(min(columns - 2.0, max(-1.0, (bounds[3] + reach - x0) / dx)))
+    first_row = int(min(rows - 1.0, max(0.0, (y0 - bounds[4] - reach) / dy)))
+    last_row = int(min(rows - 2.0, max(-1.0, (y0 - bounds[1] + reach) / dy)))
+    if bounds[3] + reach < x0 or y0 < bounds[1] - reach:
+        return 0, False
+    count = 0
+    for row in range(first_row, last_row + 1):
+        for column in range(first_column, last_column + 1):
+            for half in range(2):
+                # Corners, then those across the edges that begin there.
+                top = -math.inf
+                for k in range(3):
+                    c, d = 0, 0
+                    e, f = 0, 0
+                    if half == 0:
+                        # Lower left, lower right, upper left.
+                        c, d = (1 if k < 2 else 0), (1 if k == 1 else 0)
+                        e = 2 if k == 0 else 0
+                        f = -1 if k == 2 else 1
+                    else:
+                        # Upper right, upper left, lower right.
+                        c, d = (0 if k < 2 else 1), (0 if k == 1 else 1)
+                        e = -1 if k == 0 else 1
+                        f = 2 if k == 2 else 0
+                    corner_of_field(tables, field, row + c, column + d, low)
+                    for r in range(3):
+                        corners[3 * k + r] = low[r]
+                    top = max(top, low[2])
+                    across[k, 0] = FREE
+                    if corner_of_field(tables, field, row + e, column + f, corner):
+                        across[k, 0] = SHARED
+                        for r in range(3):
+                            across[k, 1 + r] = corner[r]
+                if bounds[2] - reach > top:
+                    continue
+                number = triangle_contacts(
+                    corners,
+                    across,
+                    True,
+                    True,
+                    free,
+                    middle,
+                    own,
+                    kind,
+                    size,
+                    pose,
+                    reach if nearest else margin,
+                    nearest,
+                    tables,
+                    found,
+                )
+                triangle = 2 * (row * columns + column) + half
+                refused = refused or number < 0
+                count = collect(found, number, triangle, candidates, count)
+    return count, refused
+
+
+@compiled
+def convex_concave(
+    kind_a: int,
+    size_a: FloatArray,
+    pose_a: FloatArray,
+    kind_b: int,
+    size_b: FloatArray,
+    pose_b: FloatArray,
+    margin: float,
+    nearest: bool,
+    tables: Tables,
+    found: FoundPoints,
+) -> int:
+    """Contact of a convex shape with a triangle mesh or a height field, up to eight points.
+
+    Arguments are those of `find_contacts` (narrow_phase.py).
+    """
+    pose, candidates = vector(12), matrix(64, 8)
+    normal, on_mesh, point = vector(3), vector(3), vector(3)
+    relative_pose(pose_b, pose_a, pose)
+    count, refused = 0, True
+    for number in range(2):
+        # What is in a surface touches it, if all else fails with whatever triangle it likes.
+        if count > 0 or not refused:
+            continue
+        if kind_b == MESH:
+            count, refused = mesh_candidates(
+                size_b,
+                kind_a,
+                size_a,
+                pose,
+                margin,
+                nearest,
+                number == 1,
+                tables,
+                found,
+                candidates,
+            )
+        else:
+            count, refused = field_candidates(
+                size_b,
+                kind_a,
+                size_a,
+                pose,
+                margin,
+                nearest,
+                number == 1,
+                tables,
+                found,
+                candidates,
+            )
+    count = reduce_candidates(candidates, count, len(found.gap))
+    total = 0
+    for i in range(count):
+        gap = candidates[i, GAP]
+        for r in range(3):
+            point[r] = candidates[i, NORMAL + r]
+        turned(pose_b, point, normal)
+        placed(pose_b, candidates[i], on_mesh)
+        for r in range(3):
+            point[r] = on_mesh[r] + gap * normal[r]
+            normal[r] = -normal[r]
+        total = add(found, total, int(candidates[i, FEATURE]), gap, margin, point, normal)
+    return total

@@ -1,0 +1,171 @@
+"""Contact of any two convex shapes by their supports: distance, depth, points that touch."""
+
+from __future__ import annotations
+
+import math
+from typing import Tuple
+
+from rbd_ros.collision.arrays import CYLINDER, FloatArray, FoundPoints, Tables
+from rbd_ros.collision.box_axes import relative_pose
+from rbd_ros.collision.epa import depth_of_cores
+from rbd_ros.collision.gjk import APART, BEYOND, nearest_of_cores
+from rbd_ros.collision.manifolds import add_manifold, code_of, enter
+from rbd_ros.collision.polishing import polish
+from rbd_ros.collision.supports import NUMBER_A, NUMBER_B, OF_A, radius_of, SHARE
+from rbd_ros.collision.vectors import COINCIDENT, dot
+from rbd_ros.compiler.loops import compiled, matrix, vector
+
+#: Relative difference of the squares of both bounds on a distance at which they agree, and of
+#: curved shapes, which are polished then.
+AGREEMENT, BEFORE_POLISHING = 1e-14, 1e-6
+
+#: Maximum number of points of two convex shapes, and relative difference of gaps up to which the
+#: nearest point of faces counts as that of the shapes: those of a rim stand for all of it.
+MOST, NEAR = 4, 1e-3
+
+#: One more than the number of vertices that a hull can have.
+BASE = 257
+
+
+@compiled
+def nearest_of_convex(
+    kind_a: int,
+    size_a: FloatArray,
+    kind_b: int,
+    size_b: FloatArray,
+    pose: FloatArray,
+    tables: Tables,
+    limit: float,
+    simplex: FloatArray,
+    normal: FloatArray,
+    on_a: FloatArray,
+) -> Tuple[int, int, float]:
+    """Nearest or deepest points of two cores; arguments are those of `nearest_of_cores` (gjk.py).
+
+    :param simplex: points of the difference with their shares; a result, (4, 12)
+    :param normal: unit normal from the first core to the second; a result, (3,)
+    :param on_a: point of the first core; a result, (3,) [m]
+    :return: BEYOND (the limit), APART or OVERLAPPING, the number of points, and the signed
+        distance [m]
+    """
+    between = vector(3)
+    curved = kind_a == CYLINDER or kind_b == CYLINDER
+    distance, status, count = 0.0, BEYOND, 0
+    for number in range(2):
+        agreement = BEFORE_POLISHING if curved and number == 0 else AGREEMENT
+        status, count = nearest_of_cores(
+            kind_a, size_a, kind_b, size_b, pose, tables, limit, agreement, simplex, between
+        )
+        if status == BEYOND:
+            return status, count, math.inf
+        if status == APART:
+            distance = math.sqrt(dot(between, between))
+            for r in range(3):
+                normal[r] = -between[r] / distance
+        else:
+            depth, count = depth_of_cores(
+                kind_a, size_a, kind_b, size_b, pose, tables, simplex, count, normal
+            )
+            distance = -depth
+        for r in range(3):
+            on_a[r] = 0.0
+            for i in range(count):
+                on_a[r] += simplex[i, SHARE] * simplex[i, OF_A + r]
+        if not curved:
+            break
+        distance, exact = polish(
+            kind_a,
+            size_a,
+            kind_b,
+            size_b,
+            pose,
+            tables,
+            simplex,
+            count,
+            distance,
+            normal,
+            on_a,
+        )
+        if exact or status != APART:
+            break
+    return status, count, distance
+
+
+@compiled
+def room_for(gap: float, count: int, found: FoundPoints) -> bool:
+    """Make room for a point that is nearer than all that were found, if it is.
+
+    :param gap: signed gap of the point, with some tolerance [m]
+    :param count: how many were found
+    :param found: contact points; the first MOST - 1 of them are to stay
+    :return: whether the point is nearer
+    """
+    largest = 0
+    for i in range(count):
+        if found.gap[i] <= gap + COINCIDENT:
+            return False
+        if found.gap[i] > found.gap[largest]:
+            largest = i
+    if count == MOST:
+        last = count - 1
+        for r in range(3):
+            found.on_a[largest, r] = found.on_a[last, r]
+            found.on_b[largest, r] = found.on_b[last, r]
+            found.normal[largest, r] = found.normal[last, r]
+        found.gap[largest], found.feature[largest] = found.gap[last], found.feature[last]
+    return True
+
+
+@compiled
+def convex_convex(
+    kind_a: int,
+    size_a: FloatArray,
+    pose_a: FloatArray,
+    kind_b: int,
+    size_b: FloatArray,
+    pose_b: FloatArray,
+    margin: float,
+    nearest: bool,
+    tables: Tables,
+    found: FoundPoints,
+) -> int:
+    """Contact of two convex shapes; arguments are those of `find_contacts` (narrow_phase.py).
+
+    Features of single points are made of the vertices of both shapes that are nearest, others are
+    in manifolds.py.
+    """
+    pose, simplex, normal, on_a = vector(12), matrix(4, 12), vector(3), vector(3)
+    relative_pose(pose_a, pose_b, pose)
+    radius_a, radius_b = radius_of(kind_a, size_a), radius_of(kind_b, size_b)
+    limit = max(0.0, margin + radius_a + radius_b)
+    status, points, distance = nearest_of_convex(
+        kind_a, size_a, kind_b, size_b, pose, tables, limit, simplex, normal, on_a
+    )
+    gap = distance - radius_a - radius_b
+    if status == BEYOND or not gap <= margin:  # NaN as well
+        return 0
+    count = 0
+    if not nearest:
+        count = add_manifold(
+            kind_a,
+            size_a,
+            pose_a,
+            radius_a,
+            kind_b,
+            size_b,
+            pose,
+            radius_b,
+            tables,
+            normal,
+            MOST,
+            margin,
+            found,
+        )
+        if count > 0 and not room_for(gap + NEAR * abs(gap), count, found):
+            return count
+        count = min(count, MOST - 1)
+    for r in range(3):
+        on_a[r] += radius_a * normal[r]
+    feature = code_of(simplex, points, NUMBER_A, BASE) * BASE**3
+    feature += code_of(simplex, points, NUMBER_B, BASE)
+    return enter(pose_a, on_a, normal, gap, feature, margin, found, count)

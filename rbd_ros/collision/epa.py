@@ -1,0 +1,321 @@
+"""Depth of two convex cores that overlap: the expanding polytope algorithm.
+
+The depth is the distance of the origin from the surface of the difference of both cores, all
+a - b: the minimum over all directions of how far the difference reaches along them. A polytope of
+points of that surface grows where it is nearest to the origin (van den Bergen 2001); its faces
+bound the depth from below, what the difference reaches along their normals from above. Heights of
+faces have a sign, so that it also serves cores that touch or are a rounding error apart.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Tuple
+
+from rbd_ros.collision.arrays import CYLINDER, FloatArray, Tables
+from rbd_ros.collision.supports import SHARE, support_of_difference
+from rbd_ros.collision.vectors import COINCIDENT, cross, dot, perpendicular
+from rbd_ros.compiler.loops import compiled, matrix, vector
+
+#: Maximum number of vertices, of faces and of edges of the polytope.
+MOST_VERTICES, MOST_FACES = 120, 240
+
+#: Difference of both bounds on the depth at which they agree, relative to the size of the
+#: difference; of shapes with curves, whose surface takes more points.
+AGREEMENT, AGREEMENT_OF_CURVES = 1e-13, 1e-10
+
+#: Height above a face from which on a point sees it, and extent below which there is none,
+#: relative likewise.
+SEEN, FLAT = 1e-14, 1e-12
+
+#: Columns of a face: three vertices, outward normal, height above the origin.
+NORMAL, LEVEL = 3, 6
+
+
+@compiled
+def copy_row(source: FloatArray, target: FloatArray) -> None:
+    """Copy a point of the difference."""
+    for c in range(12):
+        target[c] = source[c]
+
+
+@compiled
+def enter_face(vertices: FloatArray, faces: FloatArray, f: int, i: int, j: int, k: int) -> None:
+    """Enter a face, whose vertices run anticlockwise from outside."""
+    e, g, normal = vector(3), vector(3), vector(3)
+    for r in range(3):
+        e[r] = vertices[j, r] - vertices[i, r]
+        g[r] = vertices[k, r] - vertices[i, r]
+    cross(e, g, normal)
+    length = math.sqrt(dot(normal, normal))
+    faces[f, 0], faces[f, 1], faces[f, 2] = i, j, k
+    level = math.inf
+    for r in range(3):
+        faces[f, NORMAL + r] = normal[r] / length if length > 0.0 else 0.0
+    if length > 0.0:
+        level = 0.0
+        for r in range(3):
+            level += faces[f, NORMAL + r] * vertices[i, r]
+    # A face without an area is never the nearest one.
+    faces[f, LEVEL] = level
+
+
+@compiled
+def first_polytope(
+    kind_a: int,
+    size_a: FloatArray,
+    kind_b: int,
+    size_b: FloatArray,
+    pose: FloatArray,
+    tables: Tables,
+    vertices: FloatArray,
+    faces: FloatArray,
+    normal: FloatArray,
+) -> Tuple[int, float]:
+    """Tetrahedron of points of the difference that are far from each other.
+
+    :param vertices: its vertices; a result, (MOST_VERTICES, 12)
+    :param faces: its faces; a result, (MOST_FACES, 7)
+    :param normal: of a difference without volume, a direction in which it is flat; a result, (3,)
+    :return: dimension of the difference, and its size [m]
+    """
+    direction, e, g, trial, other = vector(3), vector(3), vector(3), vector(3), vector(3)
+    ends = matrix(2, 12)
+    largest, extent = 0.0, -1.0
+    for k in range(3):
+        for number in range(2):
+            for r in range(3):
+                direction[r] = 0.0
+            direction[k] = 1.0 if number == 0 else -1.0
+            support_of_difference(
+                kind_a, size_a, kind_b, size_b, pose, tables, direction, 0, 0, ends[number]
+            )
+            largest = max(largest, dot(ends[number], ends[number]))
+        for r in range(3):
+            e[r] = ends[1, r] - ends[0, r]
+        if dot(e, e) > extent:
+            extent = dot(e, e)
+            copy_row(ends[0], vertices[0])
+            copy_row(ends[1], vertices[1])
+    scale = math.sqrt(largest)
+    flat = max(FLAT * scale, COINCIDENT)
+    for r in range(3):
+        e[r] = vertices[1, r] - vertices[0, r]
+    if not math.sqrt(extent) > flat:
+        normal[0], normal[1], normal[2] = 0.0, 0.0, 1.0
+        return 0, scale
+    perpendicular(e, trial)
+    cross(e, trial, other)
+    length = math.sqrt(dot(other, other))
+    most = -1.0
+    for number in range(4):
+        for r in range(3):
+            direction[r] = trial[r] if number < 2 else other[r] / length
+            if number % 2 == 1:
+                direction[r] = -direction[r]
+        support_of_difference(
+            kind_a, size_a, kind_b, size_b, pose, tables, direction, 0, 0, ends[0]
+        )
+        for r in range(3):
+            g[r] = ends[0, r] - vertices[0, r]
+        cross(e, g, normal)
+        away = math.sqrt(dot(normal, normal) / extent)
+        if away > most:
+            most = away
+            copy_row(ends[0], vertices[2])
+    if not most > flat:
+        perpendicular(e, normal)
+        return 1, scale
+    for r in range(3):
+        g[r] = vertices[2, r] - vertices[0, r]
+    cross(e, g, normal)
+    length = math.sqrt(dot(normal, normal))
+    most = 0.0
+    for r in range(3):
+        normal[r] = normal[r] / length
+    for number in range(2):
+        for r in range(3):
+            direction[r] = normal[r] if number == 0 else -normal[r]
+        support_of_difference(
+            kind_a, size_a, kind_b, size_b, pose, tables, direction, 0, 0, ends[0]
+        )
+        height = 0.0
+        for r in range(3):
+            height += normal[r] * (ends[0, r] - vertices[0, r])
+        if abs(height) > abs(most):
+            most = height
+            copy_row(ends[0], vertices[3])
+    if not abs(most) > flat:
+        return 2, scale
+    # Seen from outside, the first three run anticlockwise where the fourth is below them.
+    i, j = 0, 1
+    if most > 0.0:
+        i, j = 1, 0
+    enter_face(vertices, faces, 0, i, j, 2)
+    enter_face(vertices, faces, 1, j, i, 3)
+    enter_face(vertices, faces, 2, 2, j, 3)
+    enter_face(vertices, faces, 3, i, 2, 3)
+    return 3, scale
+
+
+@compiled
+def grow(
+    vertices: FloatArray, faces: FloatArray, count: int, newest: int, nearest: int, seen: float
+) -> int:
+    """Take a new vertex into the polytope: faces that it sees give way to those that it is on.
+
+    :param vertices: vertices of the polytope, (MOST_VERTICES, 12)
+    :param faces: its faces; changed, (MOST_FACES, 7)
+    :param count: how many faces there are
+    :param newest: number of the new vertex
+    :param nearest: a face that is seen for certain
+    :param seen: height from which on a face is seen [m]
+    :return: how many faces there are now, -1 if there is no room for them
+    """
+    edges = matrix(240, 2)
+    border, kept = 0, 0
+    for f in range(count):
+        height = -faces[f, LEVEL]
+        for r in range(3):
+            height += faces[f, NORMAL + r] * vertices[newest, r]
+        if f != nearest and not height > seen:
+            if kept < f:
+                for c in range(7):
+                    faces[kept, c] = faces[f, c]
+            kept += 1
+            continue
+        for number in range(3):
+            i, j = faces[f, number], faces[f, (number + 1) % 3]
+            # An edge between two faces that are seen goes, with its opposite.
+            twin = -1
+            for e in range(border):
+                if edges[e, 0] == j and edges[e, 1] == i:
+                    twin = e
+            if twin >= 0:
+                border -= 1
+                edges[twin, 0], edges[twin, 1] = edges[border, 0], edges[border, 1]
+            elif border == 240:
+                return -1
+            else:
+                edges[border, 0], edges[border, 1] = i, j
+                border += 1
+    if kept + border > MOST_FACES:
+        return -1
+    for e in range(border):
+        enter_face(vertices, faces, kept + e, int(edges[e, 0]), int(edges[e, 1]), newest)
+    return kept + border
+
+
+@compiled
+def shares_of_foot(
+    p: FloatArray, q: FloatArray, r: FloatArray, normal: FloatArray, shares: FloatArray
+) -> float:
+    """Shares of three points in the foot of the origin on their plane.
+
+    :param p: the points, (3,) [m]
+    :param normal: unit normal, with which they run anticlockwise, (3,)
+    :param shares: the result, (3,)
+    :return: the least of the shares: not negative where the foot is on the triangle
+    """
+    e, f, product = vector(3), vector(3), vector(3)
+    for k in range(3):
+        e[k], f[k] = q[k] - p[k], r[k] - p[k]
+    cross(e, f, product)
+    total = dot(product, normal)
+    shares[0] = shares[1] = shares[2] = 1.0 / 3.0
+    if not total > 0.0:
+        return -math.inf
+    cross(q, r, product)
+    shares[0] = dot(product, normal) / total
+    cross(r, p, product)
+    shares[1] = dot(product, normal) / total
+    shares[2] = 1.0 - shares[0] - shares[1]
+    return min(shares[0], shares[1], shares[2])
+
+
+@compiled
+def depth_of_cores(
+    kind_a: int,
+    size_a: FloatArray,
+    kind_b: int,
+    size_b: FloatArray,
+    pose: FloatArray,
+    tables: Tables,
+    simplex: FloatArray,
+    count: int,
+    normal: FloatArray,
+) -> Tuple[float, int]:
+    """Depth of two cores; arguments are those of `nearest_of_cores` (gjk.py), and
+
+    :param simplex: points of the difference around the origin, with their shares, as they were
+        found; a result: those of the face that is nearest, (4, 12)
+    :param count: how many there are
+    :param normal: direction to move the second core in by the depth, a unit vector; a result, (3,)
+    :return: the depth, negative where the cores are a little apart [m], and the number of points
+    """
+    vertices, faces = matrix(120, 12), matrix(240, 7)
+    shares, other, direction = vector(3), vector(3), vector(3)
+    dimension, scale = first_polytope(
+        kind_a, size_a, kind_b, size_b, pose, tables, vertices, faces, normal
+    )
+    depth = math.inf
+    if dimension < 3:
+        for number in range(2):
+            for r in range(3):
+                direction[r] = normal[r] if number == 0 else -normal[r]
+            support_of_difference(
+                kind_a, size_a, kind_b, size_b, pose, tables, direction, 0, 0, vertices[0]
+            )
+            reach = dot(direction, vertices[0])
+            if reach < depth - FLAT * scale:
+                depth = reach
+                for r in range(3):
+                    other[r] = direction[r]
+        for r in range(3):
+            normal[r] = other[r]
+        return depth, count
+    curved = kind_a == CYLINDER or kind_b == CYLINDER
+    agreement = scale * (AGREEMENT_OF_CURVES if curved else AGREEMENT)
+    number_a, number_b, total = 0, 0, 4
+    for newest in range(4, MOST_VERTICES):
+        nearest = 0
+        for f in range(1, total):
+            if faces[f, LEVEL] < faces[nearest, LEVEL]:
+                nearest = f
+        for r in range(3):
+            direction[r] = faces[nearest, NORMAL + r]
+        row = vertices[newest]
+        number_a, number_b = support_of_difference(
+            kind_a, size_a, kind_b, size_b, pose, tables, direction, number_a, number_b, row
+        )
+        reach = dot(direction, row)
+        if reach < depth:
+            depth = reach
+            for r in range(3):
+                normal[r] = direction[r]
+                copy_row(vertices[int(faces[nearest, r])], simplex[r])
+        if depth - faces[nearest, LEVEL] <= agreement:
+            break
+        total = grow(vertices, faces, total, newest, nearest, SEEN * scale)
+        if total < 0:
+            total = 0
+            break
+    # Of triangles of one face, the one that the origin is above.
+    least = shares_of_foot(simplex[0], simplex[1], simplex[2], normal, shares)
+    for f in range(total):
+        if faces[f, LEVEL] <= depth + agreement and least < 0.0:
+            i, j, k = int(faces[f, 0]), int(faces[f, 1]), int(faces[f, 2])
+            inside = shares_of_foot(vertices[i], vertices[j], vertices[k], normal, other)
+            if inside > least:
+                least = inside
+                copy_row(vertices[i], simplex[0])
+                copy_row(vertices[j], simplex[1])
+                copy_row(vertices[k], simplex[2])
+    least = shares_of_foot(simplex[0], simplex[1], simplex[2], normal, shares)
+    whole = 0.0
+    for i in range(3):
+        shares[i] = max(0.0, shares[i])
+        whole += shares[i]
+    for i in range(3):
+        simplex[i, SHARE] = shares[i] / whole
+    return depth, 3

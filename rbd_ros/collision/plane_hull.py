@@ -1,0 +1,53 @@
+"""Half-spaces against convex hulls: vertices of the hull, at most four of them."""
+
+from __future__ import annotations
+
+from rbd_ros.collision.arrays import FloatArray, FoundPoints, Tables
+from rbd_ros.collision.planes import above_plane
+from rbd_ros.collision.reduction import choose, HEIGHT
+from rbd_ros.collision.vectors import axis, cross, dot, perpendicular, placed
+from rbd_ros.compiler.loops import compiled, matrix, vector
+
+#: Column of the number of a vertex.
+_NUMBER = 3
+
+
+@compiled
+def plane_hull(
+    pose_a: FloatArray,
+    hull: int,
+    pose_b: FloatArray,
+    margin: float,
+    tables: Tables,
+    found: FoundPoints,
+) -> int:
+    """Contact of a plane with a hull, which is given by its number.
+
+    Other arguments are those of `find_contacts` (narrow_phase.py).
+    Of all vertices within the margin, the lowest and those that span the most. Features are
+    numbers of vertices.
+    """
+    normal, u, v = vector(3), vector(3), vector(3)
+    points, point, chosen = matrix(256, 4), vector(3), vector(4)
+    axis(pose_a, 2, normal)
+    perpendicular(normal, u)
+    cross(normal, u, v)
+    first = tables.hull[hull, 0]
+    level = 0.0
+    for r in range(3):
+        level += normal[r] * pose_a[9 + r]
+    within = 0
+    for k in range(tables.hull[hull, 1]):
+        placed(pose_b, tables.vertex[first + k], point)
+        height = dot(normal, point) - level
+        if height <= margin:
+            points[within, 0], points[within, 1] = dot(u, point), dot(v, point)
+            points[within, HEIGHT], points[within, _NUMBER] = height, k
+            within += 1
+    number = choose(points, within, chosen)
+    count = 0
+    for n in range(number):
+        k = int(points[int(chosen[n]), _NUMBER])
+        placed(pose_b, tables.vertex[first + k], point)
+        count = above_plane(pose_a, point, 0.0, k, margin, found, count)
+    return count

@@ -1,0 +1,287 @@
+"""Nearest or deepest points of pairs with a cylinder, exact to rounding.
+
+What approaches a curved surface by points of it ends with a normal that is good to the square root
+of rounding. Here the features that touch are taken as they are: a rim is a circle, a side the
+surface of a cylinder, and edges and faces are flat. The points between which the distance is
+stationary along them are found by Newton's method.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Tuple
+
+from rbd_ros.collision.arrays import CYLINDER, FloatArray, Tables
+from rbd_ros.collision.supports import (
+    NUMBER_A,
+    NUMBER_B,
+    OF_A,
+    OF_B,
+    SHARE,
+    support_of_difference,
+)
+from rbd_ros.collision.vectors import axis, COINCIDENT, cross, dot, perpendicular
+from rbd_ros.compiler.loops import compiled, matrix, vector
+
+#: Features: what is flat, rims and sides of cylinders.
+FLAT, RIM, SIDE = 0, 1, 2
+
+_STEPS = 6
+
+#: Cosine from which on a normal counts as that of a cap.
+_CAP = 1.0 - 1e-10
+
+#: Sine of the angle between two tangents from which on they make a normal.
+_CROSSING = 1e-3
+
+#: Rounding of a width, relative to the size of what is between.
+_ROUNDING = 4e-16
+
+#: Distance of a point from where the other one is nearest that passes for rounding, relative.
+_EXACT = 1e-12
+
+#: Part of a tangent beside those before from which on it counts, squared.
+_INDEPENDENT = 1e-8
+
+
+@compiled
+def find_feature(
+    kind: int,
+    pose: FloatArray,
+    size: FloatArray,
+    simplex: FloatArray,
+    count: int,
+    column: int,
+    number: int,
+    normal: FloatArray,
+    point: FloatArray,
+    tangents: FloatArray,
+) -> Tuple[int, int]:
+    """Feature of a shape that a simplex is made of.
+
+    :param kind: kind of the shape
+    :param pose: its pose, (12,)
+    :param size: its sizes, (3,) [m]
+    :param simplex: points of the difference with their shares, (4, 12)
+    :param count: how many there are
+    :param column: column of the points of this shape
+    :param number: column of their numbers
+    :param normal: from the first shape to the second, (3,)
+    :param point: point of the shape; a result, (3,) [m]
+    :param tangents: unit tangents of what is flat; a result, (2, 3)
+    :return: FLAT, RIM or SIDE, and the number of tangents
+    """
+    spindle, offset = vector(3), vector(3)
+    axis(pose, 2, spindle)
+    for r in range(3):
+        point[r] = 0.0
+        for i in range(count):
+            point[r] += simplex[i, SHARE] * simplex[i, column + r]
+    if kind == CYLINDER:
+        for i in range(1, count):
+            if simplex[i, number] != simplex[0, number]:
+                return SIDE, 2
+        if abs(dot(normal, spindle)) < _CAP:
+            return RIM, 1
+        perpendicular(spindle, tangents[0])
+        cross(spindle, tangents[0], tangents[1])
+        return FLAT, 2
+    total = 0
+    for i in range(1, count):
+        if total == 2:
+            continue
+        for r in range(3):
+            offset[r] = simplex[i, column + r] - simplex[0, column + r]
+        whole = dot(offset, offset)
+        if total == 1:
+            along_first = dot(offset, tangents[0])
+            for r in range(3):
+                offset[r] -= along_first * tangents[0, r]
+        length = math.sqrt(dot(offset, offset))
+        if whole > COINCIDENT * COINCIDENT and length * length > _INDEPENDENT * whole:
+            for r in range(3):
+                tangents[total, r] = offset[r] / length
+            total += 1
+    return FLAT, total
+
+
+@compiled
+def onto_cylinder(
+    feature: int,
+    pose: FloatArray,
+    size: FloatArray,
+    point: FloatArray,
+    tangents: FloatArray,
+    curvature: FloatArray,
+) -> None:
+    """Put a point onto the rim or side of a cylinder.
+
+    :param feature: RIM or SIDE, else nothing happens
+    :param pose: pose of the cylinder, (12,)
+    :param size: its sizes, (3,) [m]
+    :param point: the point; changed, (3,) [m]
+    :param tangents: unit tangents there, around and along it; a result, (2, 3)
+    :param curvature: curvature vector of the first tangent; a result, (3,) [1/m]
+    """
+    spindle, radial = vector(3), vector(3)
+    if feature == FLAT:
+        for r in range(3):
+            curvature[r] = 0.0
+    else:
+        axis(pose, 2, spindle)
+        height = 0.0
+        for r in range(3):
+            height += spindle[r] * (point[r] - pose[9 + r])
+        if feature == RIM:
+            height = size[1] if height >= 0.0 else -size[1]
+        along_axis = 0.0
+        for r in range(3):
+            radial[r] = point[r] - pose[9 + r]
+            along_axis += spindle[r] * radial[r]
+        for r in range(3):
+            radial[r] -= along_axis * spindle[r]
+        length = math.sqrt(dot(radial, radial))
+        for r in range(3):
+            radial[r] = radial[r] / length if length > COINCIDENT else pose[3 * r]
+            point[r] = pose[9 + r] + height * spindle[r] + size[0] * radial[r]
+            curvature[r] = -radial[r] / size[0] if size[0] > 0.0 else 0.0
+            tangents[1, r] = spindle[r]
+        cross(spindle, radial, tangents[0])
+
+
+@compiled
+def solve_pivoted(H: FloatArray, g: FloatArray, count: int, x: FloatArray) -> None:
+    """Solve H x = -g, symmetric, by elimination; what hardly depends on its own stays zero."""
+    largest = 0.0
+    for i in range(count):
+        x[i] = 0.0
+        largest = max(largest, abs(H[i, i]))
+    used = vector(4)
+    for i in range(count):
+        used[i] = 0.0
+    for _ in range(count):
+        pivot = -1
+        for i in range(count):
+            if used[i] == 0.0 and (pivot < 0 or abs(H[i, i]) > abs(H[pivot, pivot])):
+                pivot = i
+        if pivot < 0:
+            continue
+        if not abs(H[pivot, pivot]) > 1e-6 * largest:
+            # The rest is another way along the same surface.
+            for i in range(count):
+                if used[i] == 0.0:
+                    used[i] = 2.0
+            continue
+        used[pivot] = 1.0
+        for i in range(count):
+            if i != pivot and used[i] < 2.0:
+                factor = H[i, pivot] / H[pivot, pivot]
+                for j in range(count):
+                    H[i, j] -= factor * H[pivot, j]
+                g[i] -= factor * g[pivot]
+    for i in range(count):
+        if used[i] == 1.0:
+            x[i] = -g[i] / H[i, i]
+
+
+@compiled
+def polish(
+    kind_a: int,
+    size_a: FloatArray,
+    kind_b: int,
+    size_b: FloatArray,
+    pose: FloatArray,
+    tables: Tables,
+    simplex: FloatArray,
+    count: int,
+    gap: float,
+    normal: FloatArray,
+    on_a: FloatArray,
+) -> Tuple[float, bool]:
+    """Improve nearest or deepest points; arguments are those of `nearest_of_cores` (gjk.py), and
+
+    :param simplex: points of the difference with their shares, (4, 12)
+    :param gap: signed distance of the cores so far [m]
+    :param normal: from the first shape to the second; changed, (3,)
+    :param on_a: point of the first core; a result, (3,) [m]
+    :return: the signed distance, and whether it is exact to rounding
+    """
+    own, row = vector(12), vector(12)
+    tangents_a, tangents_b = matrix(2, 3), matrix(2, 3)
+    bend_a, bend_b, a, b = vector(3), vector(3), vector(3), vector(3)
+    H, g, x, w, trial = matrix(4, 4), vector(4), vector(4), vector(3), vector(3)
+    slopes, bends = matrix(4, 3), matrix(4, 3)
+    for r in range(12):
+        own[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
+    feature_a, total_a = find_feature(
+        kind_a, own, size_a, simplex, count, OF_A, NUMBER_A, normal, a, tangents_a
+    )
+    feature_b, total_b = find_feature(
+        kind_b, pose, size_b, simplex, count, OF_B, NUMBER_B, normal, b, tangents_b
+    )
+    for r in range(3):
+        on_a[r] = a[r]
+    total = total_a + total_b
+    for step in range(_STEPS):
+        onto_cylinder(feature_a, own, size_a, a, tangents_a, bend_a)
+        onto_cylinder(feature_b, pose, size_b, b, tangents_b, bend_b)
+        for r in range(3):
+            w[r] = a[r] - b[r]
+            for i in range(total_a):
+                slopes[i, r] = tangents_a[i, r]
+                bends[i, r] = bend_a[r] if i == 0 else 0.0
+            for i in range(total_b):
+                slopes[total_a + i, r] = -tangents_b[i, r]
+                bends[total_a + i, r] = -bend_b[r] if i == 0 else 0.0
+        if step == _STEPS - 1:
+            continue
+        for i in range(total):
+            g[i] = dot(w, slopes[i])
+            for j in range(total):
+                H[i, j] = dot(slopes[i], slopes[j])
+            H[i, i] += dot(w, bends[i])
+        solve_pivoted(H, g, total, x)
+        for r in range(3):
+            for i in range(total_a):
+                a[r] += x[i] * tangents_a[i, r]
+            for i in range(total_b):
+                b[r] += x[total_a + i] * tangents_b[i, r]
+    # The normal is that of two tangents, or where there are none that of the points.
+    most = 0.0
+    for i in range(total):
+        for j in range(i):
+            cross(slopes[i], slopes[j], w)
+            sine = math.sqrt(dot(w, w))
+            if sine > max(most, _CROSSING):
+                most = sine
+                turn = 1.0 if dot(w, normal) >= 0.0 else -1.0
+                for r in range(3):
+                    trial[r] = turn * w[r] / sine
+    if most == 0.0:
+        for r in range(3):
+            w[r] = b[r] - a[r]
+        length = math.sqrt(dot(w, w))
+        if not length > COINCIDENT:
+            return gap, False
+        turn = 1.0 if dot(w, normal) >= 0.0 else -1.0
+        for r in range(3):
+            trial[r] = turn * w[r] / length
+    # For any normal the width between both is a bound on the signed distance from below: of two,
+    # the larger one is nearer to it.
+    number_a, number_b = int(simplex[0, NUMBER_A]), int(simplex[0, NUMBER_B])
+    support_of_difference(
+        kind_a, size_a, kind_b, size_b, pose, tables, normal, number_a, number_b, row
+    )
+    before = -dot(normal, row)
+    support_of_difference(
+        kind_a, size_a, kind_b, size_b, pose, tables, trial, number_a, number_b, row
+    )
+    better = -dot(trial, row)
+    if not better >= before - _ROUNDING * math.sqrt(dot(row, row)):
+        return gap, False
+    for r in range(3):
+        normal[r] = trial[r]
+        on_a[r] = a[r]
+        # What the points of both are beside each other.
+        w[r] = b[r] - a[r] - better * trial[r]
+    return better, dot(w, w) <= _EXACT * _EXACT * max(dot(row, row), better * better)

@@ -1,0 +1,71 @@
+"""Contact points reduced to at most four: the deepest, and those that span the most area."""
+
+from __future__ import annotations
+
+from rbd_ros.collision.arrays import FloatArray
+from rbd_ros.compiler.loops import compiled
+
+#: What an area must be larger by than another one to be chosen instead, as a factor, and a height
+#: be lower by [m]: of equal ones the first, so that rounding does not choose.
+LARGER, LOWER = 1.0 + 1e-9, 1e-13
+
+#: Width of a patch up to which it counts as a line, relative to its length.
+STRAIGHT = 1e-9
+
+#: Columns of points: both coordinates in a plane, height above it.
+HEIGHT = 2
+
+
+@compiled
+def area(points: FloatArray, a: int, b: int, c: int) -> float:
+    """Twice the signed area of a triangle of points [m^2]."""
+    twice: float = (points[b, 0] - points[a, 0]) * (points[c, 1] - points[a, 1]) - (
+        points[b, 1] - points[a, 1]
+    ) * (points[c, 0] - points[a, 0])
+    return twice
+
+
+@compiled
+def choose(points: FloatArray, count: int, chosen: FloatArray) -> int:
+    """Choose at most 4 points that span a patch: the deepest, and those that add most area.
+
+    :param points: points in a plane with their heights above it, (N, 3 or more) [m]
+    :param count: how many there are
+    :param chosen: their numbers; a result, (4,)
+    :return: how many were chosen
+    """
+    if count <= 4:
+        for i in range(count):
+            chosen[i] = i
+        return count
+    first, second, third, fourth = 0, 0, 0, 0
+    for i in range(1, count):
+        if points[i, HEIGHT] < points[first, HEIGHT] - LOWER:
+            first = i
+    most = -1.0
+    for i in range(count):
+        x, y = points[i, 0] - points[first, 0], points[i, 1] - points[first, 1]
+        if x * x + y * y > LARGER * most:
+            second, most = i, x * x + y * y
+    length, most = most, -1.0
+    for i in range(count):
+        if abs(area(points, first, second, i)) > LARGER * most:
+            third, most = i, abs(area(points, first, second, i))
+    chosen[0], chosen[1] = first, second
+    if not most > STRAIGHT * length:
+        return 1 if first == second else 2
+    turn = -1.0 if area(points, first, second, third) < 0.0 else 1.0
+    most = -1.0
+    for i in range(count):
+        if i == first or i == second or i == third:
+            continue
+        # Outside of one of the triangle's edges.
+        added = max(
+            -turn * area(points, first, second, i),
+            -turn * area(points, second, third, i),
+            -turn * area(points, third, first, i),
+        )
+        if added > most + (LARGER - 1.0) * abs(most):
+            fourth, most = i, added
+    chosen[2], chosen[3] = third, fourth
+    return 4

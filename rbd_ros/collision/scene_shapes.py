@@ -1,0 +1,104 @@
+"""Shapes of robots and of worlds as shapes that can touch."""
+
+from __future__ import annotations
+
+from typing import Dict, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from rbd_ros.collision import shapes
+from rbd_ros.collision.arrays import FloatArray
+from rbd_ros.collision.concave_shapes import HeightField, TriangleMesh
+from rbd_ros.collision.mesh_triangles import mesh_triangles, MeshError
+from rbd_ros.model import geometry
+
+
+class Touching(NamedTuple):
+    """A shape that can touch, and where it is.
+
+    :param shape: the shape; None if nothing can touch it
+    :param centre: where its frame is in that of the geometry; their axes are parallel, (3,) [m]
+    :param notice: what is odd about it, or why it cannot touch; '' if nothing
+    """
+
+    shape: Optional[shapes.Shape]
+    centre: FloatArray
+    notice: str = ''
+
+
+class ShapeMaker:
+    """Makes shapes that can touch; a mesh that several links have is read once.
+
+    >>> from rbd_ros.collision.scene_shapes import ShapeMaker
+    >>> from rbd_ros.model import geometry
+    >>> ShapeMaker().make(geometry.Mesh('box.stl', None, (1.0, 1.0, 1.0)), convex=True).notice
+    'box.stl was not found; name its root in package_paths'
+    """
+
+    def __init__(self) -> None:
+        self._meshes: Dict[Tuple[object, ...], Touching] = {}
+
+    def make(self, shape: object, convex: bool) -> Touching:
+        """Shape that can touch.
+
+        :param shape: shape of a link or of an object
+        :param convex: whether the convex hull of a mesh is meant
+        """
+        nowhere = np.zeros(3)
+        if isinstance(shape, geometry.Sphere):
+            return Touching(shapes.Sphere(shape.radius), nowhere)
+        if isinstance(shape, geometry.Box):
+            return Touching(shapes.Box(shape.size), nowhere)
+        if isinstance(shape, geometry.Cylinder):
+            return Touching(shapes.Cylinder(shape.radius, shape.length), nowhere)
+        if isinstance(shape, geometry.Capsule):
+            return Touching(shapes.Capsule(shape.radius, shape.length), nowhere)
+        if isinstance(shape, geometry.Plane):
+            return Touching(shapes.Plane(), nowhere)
+        if isinstance(shape, geometry.HeightField):
+            return Touching(HeightField(shape.size, shape.heights), nowhere)
+        if not isinstance(shape, geometry.Mesh):
+            return Touching(None, nowhere, f'it is a {type(shape).__name__}')
+        key = shape.path or shape.uri, tuple(shape.scale), convex
+        if key not in self._meshes:
+            try:
+                self._meshes[key] = _of_mesh(shape, convex)
+            except ValueError as error:  # a MeshError, or points that enclose no volume
+                self._meshes[key] = Touching(None, nowhere, str(error))
+        return self._meshes[key]
+
+
+def _of_mesh(mesh: geometry.Mesh, convex: bool) -> Touching:
+    if mesh.path is None:
+        raise MeshError(f'{mesh.uri} was not found; name its root in package_paths')
+    triangles = mesh_triangles(mesh.path, mesh.scale)
+    points = triangles.reshape(-1, 3)
+    # Its bounding sphere is about the origin: that belongs into the middle.
+    centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    made = shapes.ConvexHull(points - centre) if convex else TriangleMesh(triangles - centre)
+    return Touching(made, centre, f'{mesh.uri}: {made.notice}' if made.notice else '')
+
+
+def reach(shape: shapes.Shape) -> float:
+    """Radius of the sphere about its origin that encloses a shape; infinite for a plane [m].
+
+    :param shape: the shape
+
+    >>> from rbd_ros.collision import Box
+    >>> from rbd_ros.collision.scene_shapes import reach
+    >>> reach(Box((0.2, 0.4, 0.4)))
+    0.3
+    """
+    if isinstance(shape, shapes.Plane):
+        return float('inf')
+    if isinstance(shape, shapes.Capsule):
+        return shape.radius + 0.5 * shape.length
+    if isinstance(shape, shapes.Cylinder):
+        return float(np.hypot(shape.radius, 0.5 * shape.length))
+    if isinstance(shape, shapes.ConvexHull):
+        return float(np.linalg.norm(shape.vertices, axis=1).max())
+    if isinstance(shape, TriangleMesh):
+        return float(np.linalg.norm(shape.triangles.reshape(-1, 3), axis=1).max())
+    if isinstance(shape, HeightField):
+        return float(np.linalg.norm([*(0.5 * np.array(shape.size)), np.abs(shape.heights).max()]))
+    return float(np.linalg.norm(shape.half_sizes))

@@ -1,0 +1,192 @@
+"""Contacts of cylinders and hulls: what rests has as many points as it needs."""
+
+from itertools import product
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+from support.collision_scenes import (
+    about,
+    at,
+    CURVED,
+    moved,
+    random_hull,
+    random_pose,
+    scene,
+    support,
+)
+
+from rbd_ros.collision import Box, Capsule, contacts, ConvexHull, Cylinder, distance, Plane, Sphere
+
+CORNERS = 0.5 * np.array(list(product((-1, 1), repeat=3)))
+CUBE, HULL = Box((1.0, 1.0, 1.0)), ConvexHull(CORNERS)
+ROD = Cylinder(0.2, 1.0)
+LYING = about(1, np.pi / 2)
+
+
+def rows(points, digits=9):
+    return sorted(tuple(np.round(each, digits) + 0.0) for each in points)
+
+
+@pytest.mark.parametrize(
+    'table', [CUBE, HULL, Cylinder(0.6, 1.0)], ids=['box', 'hull', 'cylinder']
+)
+def test_a_cylinder_stands_on_four_points_of_its_rim_and_lies_on_two(table):
+    standing = contacts(table, np.eye(4), ROD, at(0.1, 0.0, 0.999))
+    assert len(standing.gap) == 4
+    assert_allclose(np.linalg.norm(standing.points_b[:, :2] - [0.1, 0], axis=1), 0.2, atol=1e-12)
+    assert_allclose(standing.points_b[:, :2].mean(axis=0), [0.1, 0], atol=0.02)
+    assert_allclose(standing.gap, -1e-3, atol=1e-12)
+    assert_allclose(standing.normal, [[0, 0, 1.0]] * 4, atol=1e-12)
+    lying = contacts(table, np.eye(4), ROD, at(0.1, 0, 0.7 + 1e-4, rotation=LYING), margin=1e-3)
+    assert len(lying.gap) == 2
+    assert_allclose(lying.gap, 1e-4, atol=1e-12)
+    assert_allclose(lying.points_a[:, 1:], [[0, 0.5]] * 2, atol=1e-12)
+
+
+def test_a_leaning_cylinder_touches_with_the_lowest_point_of_its_rim_exactly():
+    for angle in (1e-7, 1e-3, 0.01, 0.3, 1.2):
+        R = about(1, angle)
+        pose = at(0, 0, 0.5 + 0.5 * np.cos(angle) + 0.2 * np.sin(angle), rotation=R)
+        found = contacts(CUBE, np.eye(4), ROD, pose, margin=1e-9)
+        k = np.argmin(found.gap)
+        assert_allclose(found.gap[k], 0.0, atol=1e-12)
+        assert_allclose(found.points_b[k], pose[:3] @ [0.2, 0, -0.5, 1], atol=1e-9)
+
+
+def test_a_cylinder_over_the_border_of_a_table_stands_on_what_is_there():
+    found = contacts(CUBE, np.eye(4), ROD, at(0.5, 0, 0.999))
+    assert len(found.gap) == 4
+    assert found.points_b[:, 0].max() == pytest.approx(0.5, abs=1e-12)
+    assert found.points_b[:, 0].min() == pytest.approx(0.3, abs=1e-12)
+    assert contacts(CUBE, np.eye(4), ROD, at(0.8, 0, 0.999)).gap.size == 0
+
+
+def test_a_cylinder_rolls_on_a_box_without_a_bump():
+    for angle in np.linspace(0.0, 3.0, 50):
+        pose = at(0.3 * np.sin(angle), 0, 0.699, rotation=about(0, np.pi / 2) @ about(2, angle))
+        found = contacts(ROD, pose, CUBE, np.eye(4))
+        assert len(found.gap) == 2
+        assert_allclose(found.gap, -1e-3, atol=1e-14)
+        assert_allclose(found.points_a[:, 0], pose[0, 3], atol=1e-12)
+
+
+@pytest.mark.parametrize('other', [Capsule(0.1, 2.0), Cylinder(0.1, 2.0)])
+def test_round_bars_side_by_side_touch_at_both_ends_of_where_they_are(other):
+    for R in (np.eye(3), about(0, np.pi)):
+        found = contacts(ROD, np.eye(4), other, at(0.3, 0, 1.3, rotation=R), margin=1e-9)
+        assert_allclose(sorted(found.points_a[:, 2]), [0.3, 0.5], atol=1e-9)
+        assert_allclose(found.points_a[:, 0], 0.2, atol=1e-12)
+    crossed = contacts(ROD, np.eye(4), other, at(0.3, 0, 0, rotation=about(0, 0.7)), margin=1e-9)
+    assert_allclose(crossed.points_a, [[0.2, 0, 0]], atol=1e-9)
+    assert_allclose(crossed.gap, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize('solid', [CUBE, HULL], ids=['box', 'hull'])
+def test_a_cylinder_along_an_edge_has_two_points(solid):
+    edge = at(0, 0.5 + 0.2 * np.sqrt(0.5), 0.5 + 0.2 * np.sqrt(0.5), rotation=LYING)
+    found = contacts(solid, np.eye(4), ROD, edge, margin=1e-9)
+    assert_allclose(rows(found.points_a), [[-0.5, 0.5, 0.5], [0.5, 0.5, 0.5]], atol=1e-9)
+    assert_allclose(found.normal, [[0, np.sqrt(0.5), np.sqrt(0.5)]] * 2, atol=1e-9)
+
+
+@pytest.mark.parametrize('lift', [-1e-3, 0.0, 1e-4])
+@pytest.mark.parametrize('tremble', [0.0, 1e-9, 1e-5])
+@pytest.mark.parametrize('pair', [(HULL, HULL), (HULL, CUBE), (CUBE, HULL)])
+def test_a_hull_rests_on_a_hull_as_a_box_on_a_box(pair, tremble, lift):
+    above = at(0.6, 0.3, 1.0 + lift, rotation=about(0, tremble) @ about(1, -tremble))
+    found = contacts(pair[0], np.eye(4), pair[1], above, margin=1e-3)
+    assert len(found.gap) == len(set(found.feature)) == 4
+    expected = contacts(CUBE, np.eye(4), CUBE, above, margin=1e-3)
+    assert_allclose(rows(found.points_a), rows(expected.points_a), atol=3 * tremble + 1e-12)
+    assert_allclose(found.gap, lift, atol=2 * tremble + 1e-12)
+    assert_allclose(found.normal, [[0, 0, 1.0]] * 4, atol=2 * tremble + 1e-12)
+
+
+def test_a_hull_of_a_box_has_the_distances_of_the_box():
+    rng = np.random.default_rng(0)
+    for _ in range(1000):
+        box, other = Box(tuple(rng.uniform(0.2, 1, 3))), Box(tuple(rng.uniform(0.2, 1, 3)))
+        hull = ConvexHull(2 * CORNERS * box.half_sizes)
+        poses = random_pose(rng, 0.3), random_pose(rng, 0.5)
+        expected = distance(box, poses[0], other, poses[1])
+        found = distance(hull, poses[0], other, poses[1])
+        assert_allclose(found.gap, expected.gap, atol=1e-14)
+
+
+def test_a_hull_on_a_plane_rests_on_its_lowest_vertex_and_those_that_span_most():
+    ring = [(np.cos(a), np.sin(a), 0.0) for a in 2 * np.pi * np.arange(12) / 12]
+    stump = ConvexHull([*ring, (0, 0, 1)])
+    found = contacts(Plane(), np.eye(4), stump, at(0, 0, 0, rotation=about(0, 1e-3)), margin=5e-3)
+    assert len(found.gap) == 4
+    assert found.gap.min() == pytest.approx(-np.sin(1e-3), abs=1e-12)
+    assert np.ptp(found.points_b[:, :2], axis=0).min() > 1.5
+    assert set(found.feature) <= set(range(13))
+
+
+def test_a_face_with_many_corners_is_known_by_some_of_them():
+    a = 2 * np.pi * np.arange(120) / 120
+    disc = ConvexHull(np.vstack([np.stack([np.cos(a), np.sin(a), 0 * a + z], 1) for z in (0, 1)]))
+    found = contacts(CUBE, np.eye(4), disc, at(0, 0, 0.499))
+    assert len(found.gap) == 4
+    assert_allclose(rows(found.points_a), rows([(x, y, 0.5) for x, y, _ in CORNERS[1::2]]))
+
+
+@pytest.mark.parametrize('pair', [*CURVED, (ConvexHull, ConvexHull), (Box, ConvexHull)])
+def test_points_stay_the_same_ones_in_small_motions(pair):
+    rng, seen = np.random.default_rng(3), 0
+    for _ in range(300):
+        a, pose_a, b, pose_b = scene(pair, rng, near=True)
+        found = contacts(a, pose_a, b, pose_b, margin=0.01)
+        again = contacts(a, pose_a, b, moved(pose_b, 1e-9 * rng.normal(size=6)), margin=0.01)
+        if len(found.gap) == 0 or np.abs(found.gap - 0.01).min() < 1e-6:
+            continue
+        same = len(found.gap) == len(again.gap) and (found.feature == again.feature).all()
+        seen += same
+        if same:
+            assert_allclose(again.points_a, found.points_a, atol=1e-4)
+        else:
+            seen -= 1
+    assert seen > 60
+
+
+@pytest.mark.parametrize('pair', CURVED)
+def test_the_depth_is_the_minimum_over_all_directions(pair):
+    """Looked for all over the sphere, not only beside our own normal."""
+    rng = np.random.default_rng(8)
+    d = rng.normal(size=(3000, 3))
+    d /= np.linalg.norm(d, axis=1)[:, None]
+    deep = 0
+    while deep < 15:
+        a, pose_a, b, pose_b = scene(pair, rng, near=True)
+        gap = distance(a, pose_a, b, pose_b).gap
+        if gap >= 0.0:
+            continue
+        deep += 1
+        widths = [-support(b, pose_b, -each) - support(a, pose_a, each) for each in d]
+        assert max(widths) <= gap + 1e-12
+        assert max(widths) > gap - 0.05
+
+
+def test_a_point_in_a_hull_is_as_deep_as_the_nearest_face():
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        hull = random_hull(rng, np.array([0.3, 0.4, 0.5]))
+        share = rng.dirichlet(np.ones(len(hull.vertices)))
+        point = share @ hull.vertices
+        face = hull.tables.face
+        expected = (face[:, :3] @ point - face[:, 3]).max()
+        found = distance(Sphere(0.0), at(*point), hull, np.eye(4))
+        assert_allclose(found.gap, expected, atol=1e-12)
+
+
+def test_bodies_far_from_the_origin_are_no_less_exact():
+    rng = np.random.default_rng(6)
+    for pair in CURVED:
+        a, pose_a, b, pose_b = scene(pair, rng)
+        near = distance(a, pose_a, b, pose_b)
+        away = np.array([1e4, -2e4, 3e4])
+        pose_a, pose_b = pose_a.copy(), pose_b.copy()
+        pose_a[:3, 3] += away
+        pose_b[:3, 3] += away
+        assert_allclose(distance(a, pose_a, b, pose_b).gap, near.gap, atol=2e-11)

@@ -1,0 +1,64 @@
+"""The points of a patch that are kept: the deepest, and those that span most of it."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from rbd_ros.collision.reduction import choose
+
+
+def chosen_of(points):
+    chosen = np.full(4, -1.0)
+    count = choose(np.asarray(points, dtype=float), len(points), chosen)
+    return chosen[:count].astype(int).tolist()
+
+
+def area_of(points):
+    """Area of the convex hull of up to four points in a plane."""
+    best = 0.0
+    for order in ((0, 1, 2, 3), (0, 2, 1, 3), (0, 1, 3, 2)):
+        x, y = points[[order[k] for k in range(4)], :2].T
+        best = max(best, 0.5 * abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)))
+    return best
+
+
+@pytest.mark.parametrize('count', range(5))
+def test_up_to_four_points_are_all_kept(count):
+    assert chosen_of(np.random.default_rng(0).normal(size=(count, 3))) == list(range(count))
+
+
+def test_the_deepest_is_kept_with_nearly_the_largest_area():
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        points = rng.normal(size=(int(rng.integers(5, 30)), 3))
+        kept = chosen_of(points)
+        assert len(set(kept)) == 4
+        deepest = int(np.argmin(points[:, 2]))
+        assert kept[0] == deepest
+        others = [k for k in range(len(points)) if k != deepest]
+        best = max(area_of(points[[deepest, *three]]) for three in combinations(others, 3))
+        assert area_of(points[kept]) >= 0.5 * best
+
+
+def test_corners_of_a_rectangle_are_kept_among_points_on_its_sides():
+    corners = [[0, 0, 0], [2, 0, 0], [2, 1, 0], [0, 1, 0]]
+    sides = [[1, 0, 0], [2, 0.3, 0], [0.7, 1, 0], [0, 0.4, 0], [1, 0.5, 0]]
+    for shift in range(4):
+        points = np.roll(corners, shift, axis=0).tolist()
+        assert sorted(chosen_of(points + sides)) == [0, 1, 2, 3]
+
+
+def test_points_in_line_are_kept_by_two_and_points_at_one_place_by_one():
+    line = [[k, 2 * k, 0] for k in (3, 0, 1, 2, 5, 4)]
+    assert chosen_of(line)[:1] == [0] and len(chosen_of(line)) == 2
+    assert chosen_of(np.ones((6, 3))) == [0]
+
+
+def test_of_equally_deep_points_rounding_does_not_choose():
+    rng = np.random.default_rng(2)
+    points = rng.normal(size=(9, 3))
+    points[:, 2] = 0.1
+    kept = chosen_of(points)
+    points[:, 2] += 1e-16 * rng.normal(size=9)
+    assert chosen_of(points) == kept
