@@ -94,6 +94,7 @@ class WorldRobot:
     :param configuration: positions at the start by joint [rad or m]; others are neutral
     :param surface: what its links are like to touch
     :param allowed: pairs of its links that never touch each other, see `allowed_pairs`
+    :param movable: whether it moves, as a part of the robot that is simulated in the world
 
     >>> from rbd_ros.collision import WorldRobot
     >>> WorldRobot('other_arm', 'urdf/six_axis_arm.urdf', robot.model).floating
@@ -108,6 +109,21 @@ class WorldRobot:
     configuration: Mapping[str, float] = field(default_factory=dict)
     surface: Surface = Surface()
     allowed: FrozenSet[Tuple[str, str]] = frozenset()
+    movable: bool = False
+
+    @property
+    def base_placement(self) -> PluckerTransform:
+        """Transform from world coordinates to those of its base.
+
+        A base that floats has its pose in the world by the variables of its joint.
+
+        >>> from rbd_ros.collision import WorldRobot
+        >>> from rbd_ros.spatial import PluckerTransform
+        >>> aside = PluckerTransform.translation((0.0, 1.0, 0.0))
+        >>> WorldRobot('arm', 'urdf/six_axis_arm.urdf', robot.model, aside).base_placement.r
+        (0.0, 1.0, 0.0)
+        """
+        return PluckerTransform.identity() if self.floating else self.placement
 
 
 class PairSurface(NamedTuple):
@@ -195,6 +211,29 @@ class Environment:
     def movable(self) -> Tuple[WorldObject, ...]:
         """Objects that are free bodies."""
         return tuple(each for each in self.objects if each.movable)
+
+    def moving_in(self, model: Model) -> Tuple[WorldRobot, ...]:
+        """Movable robots that are part of a model, their links called 'robot/link' there.
+
+        Others stand still.
+
+        :param model: model of the robot that is simulated, see `put_together`
+
+        >>> from rbd_ros.collision import read_world
+        >>> arm = {'urdf': 'urdf/six_axis_arm.urdf', 'xyz': [1, 0, 0], 'movable': True}
+        >>> world = read_world({'robots': {'second_arm': arm}})
+        >>> both = Robot.together({'': robot, 'second_arm': robot})
+        >>> [each.name for each in world.moving_in(both.model)]
+        ['second_arm']
+        >>> world.moving_in(robot.model)
+        ()
+        """
+        return tuple(
+            each
+            for each in self.robots
+            if each.movable
+            and all(f'{each.name}/{link}' in model.links for link in each.model.links)
+        )
 
     def check_name(self, name: str) -> None:
         """Refuse what names nothing that can touch.
