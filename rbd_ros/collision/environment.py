@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Dict, FrozenSet, Iterator, Mapping, NamedTuple, Optional, Tuple, Union
 
+from rbd_ros.collision.self_collision import allowed_pairs
 from rbd_ros.collision.surfaces import combined, directed_by_first, Surface
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.model.geometry import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
@@ -93,7 +94,8 @@ class WorldRobot:
     :param floating: whether its root link moves freely
     :param configuration: positions at the start by joint [rad or m]; others are neutral
     :param surface: what its links are like to touch
-    :param allowed: pairs of its links that never touch each other, see `allowed_pairs`
+    :param allowed: pairs of its links that never touch each other; None: `allowed_pairs` of its
+        model
     :param movable: whether it moves, as a part of the robot that is simulated in the world
 
     >>> from rbd_ros.collision import WorldRobot
@@ -108,8 +110,12 @@ class WorldRobot:
     floating: bool = False
     configuration: Mapping[str, float] = field(default_factory=dict)
     surface: Surface = Surface()
-    allowed: FrozenSet[Tuple[str, str]] = frozenset()
+    allowed: Optional[FrozenSet[Tuple[str, str]]] = None
     movable: bool = False
+
+    def __post_init__(self) -> None:
+        if self.allowed is None:
+            object.__setattr__(self, 'allowed', allowed_pairs(self.model))
 
     @property
     def base_placement(self) -> PluckerTransform:
@@ -277,7 +283,7 @@ class Environment:
             return a.movable or b.movable
         if isinstance(a, WorldRobot) and a is b:
             one, other = sorted(name.partition('/')[2] for name in (first, second))
-            return (one, other) not in a.allowed
+            return (one, other) not in (a.allowed or ())
         return True
 
     def surface_between(self, first: str, second: str) -> PairSurface:
