@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -254,6 +255,12 @@ def _table(
         direction.append(along)
         directed_by.append(leading.carrier)
     count = len(found)
+    alike = [
+        (found[i].carrier, found[j].carrier, *surface[p], *direction[p], directed_by[p])
+        for p, (i, j) in enumerate(pairs)
+    ]
+    common = {key: k for k, (key, n) in enumerate(Counter(alike).items()) if n > 1}
+    groups = np.array([common.get(key, -1) for key in alike], dtype=np.int64)
     sizes, parts = tabulated([each.shape for each in found])
     return SceneTable(
         kind=np.array([each.shape.kind for each in found], dtype=np.int64),
@@ -267,5 +274,7 @@ def _table(
         surface=np.array(surface, dtype=float).reshape(-1, 5),
         direction=np.array(direction, dtype=float).reshape(-1, 3),
         directed_by=np.array(directed_by, dtype=np.int64),
+        group=groups,
+        compound=bool((groups >= 0).any()),
         tables=tables_for([(found[i].shape.kind, found[j].shape.kind) for i, j in pairs], parts),
     )

@@ -40,6 +40,9 @@ class SceneTable(NamedTuple):
     :param direction: first direction of friction in coordinates of the carrier that has it;
         zero where friction is the same in all directions, (P, 3)
     :param directed_by: that carrier, (P,)
+    :param group: number that pairs of the same carriers and with the same surface have in common;
+        -1 for one that has none in common, (P,)
+    :param compound: whether any pair has one
     :param tables: tables of hulls, meshes and height fields
     """
 
@@ -52,6 +55,8 @@ class SceneTable(NamedTuple):
     surface: FloatArray
     direction: FloatArray
     directed_by: IntArray
+    group: IntArray
+    compound: bool
     tables: Tables
 
 
@@ -87,6 +92,10 @@ class SceneRoom(NamedTuple):
     :param apart: how far the shapes of a pair may still move before they must be looked at [m]
     :param shifted: how far shapes were moved besides what their velocities say [m]
     :param found: contacts of one pair
+    :param seen: whether a contact has been looked at (scene_reduction.py)
+    :param keep: whether it is kept
+    :param member: contacts of one face
+    :param flat: their places in its plane, and their gaps [m]
     """
 
     pose: FloatArray = floats('carriers', 12)
@@ -99,6 +108,10 @@ class SceneRoom(NamedTuple):
     apart: FloatArray = floats('pairs')
     shifted: FloatArray = floats(1)
     found: FoundPoints = FoundPoints  # type: ignore[assignment]
+    seen: IntArray = integers('contacts')
+    keep: IntArray = integers('contacts')
+    member: IntArray = integers('contacts')
+    flat: FloatArray = floats('contacts', 3)
 
 
 @compiled

@@ -164,5 +164,7 @@ def _empty_table() -> SceneTable:
         surface=nothing.reshape(0, 5),
         direction=nothing.reshape(0, 3),
         directed_by=whole,
+        group=whole,
+        compound=False,
         tables=tables_for([], []),
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from rbd_ros.collision.scene_contacts import find_scene_contacts, RESTITUTION, SceneContacts
+from rbd_ros.collision.scene_reduction import drop_implied
 from rbd_ros.compiler.loops import call_kernel, compiled, vector
 from rbd_ros.constraints.friction_space import (
     CONTACTS as CONES,
@@ -127,6 +128,8 @@ def take_scene_substep(
         place_robot(plant, state, external_forces, work)
     count: int
     count, dropped = find_scene_contacts(plant.scene.table, scene.room, h, contacts)
+    if plant.scene.table.compound:
+        count = drop_implied(plant.scene.table, scene.room, contacts, count)
     touches.counts[NOW] = state.counters[NEAR] = count
     state.counters[DROPPED] += dropped
     recall(touches, count)
