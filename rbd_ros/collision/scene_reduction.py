@@ -24,9 +24,7 @@ SLANTED = 0.618
 
 
 @compiled
-def drop_implied(
-    scene: SceneTable, room: SceneRoom, contacts: SceneContacts, count: int
-) -> int:
+def drop_implied(scene: SceneTable, room: SceneRoom, contacts: SceneContacts, count: int) -> int:
     """Drop contacts that others imply; returns how many remain, in the same order.
 
     :param scene: what may touch what
