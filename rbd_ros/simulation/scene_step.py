@@ -26,6 +26,7 @@ from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.external_forces import find_applied_force
+from rbd_ros.simulation.free_base import correct_free_bases
 from rbd_ros.simulation.free_bodies import (
     accelerate_objects,
     find_wrenches,
@@ -198,7 +199,7 @@ def take_scene_substep(
             return False
         if found == VELOCITY:
             follow_velocity(plant, state, work, h)
-        if parted:
+        if parted and robot_touched:
             move_robot_apart(plant, work)
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
@@ -724,3 +725,6 @@ def move_robot_apart(plant: Plant, work: Workspace) -> None:
     move(plant, motion, motion.next_q)
     if plant.has_loops:
         close_positions(plant, motion, work.dynamics, work.problem.loops)
+    if plant.has_free_bases:
+        # Where inertia is another, the same momentum is another velocity.
+        correct_free_bases(plant, work.dynamics, motion, work.free_bases, False)
