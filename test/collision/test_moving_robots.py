@@ -1,5 +1,6 @@
 """Robots of a world that move: what a world file says of them, their scene, their distances."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,12 @@ def test_a_robot_made_in_python_allows_its_links_what_a_joint_needs(arm):
     everything = WorldRobot('other', 'arm.urdf', arm.model, allowed=frozenset())
     around = Environment(robots=(everything,))
     assert around.touch('other/upper_arm_link', 'other/forearm_link')
+    # The robot itself has links of these names as well.
+    around = Environment(robots=(replace(everything, movable=True),))
+    scene = make_scene(Robot.together({'': arm, 'other': arm}).model, around)
+    pairs = {frozenset(scene.names_of(k)) for k in range(len(scene.table.pair))}
+    assert frozenset(('other/upper_arm_link', 'other/forearm_link')) in pairs
+    assert frozenset(('robot/upper_arm_link', 'robot/forearm_link')) not in pairs
 
 
 def test_it_moves_with_a_model_that_has_all_of_its_links(arm):

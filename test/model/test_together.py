@@ -246,6 +246,25 @@ def test_loops_are_closed_as_in_the_parts():
     assert relative_error(robot.loops.forward_dynamics(Q, V, T).a, np.concatenate(alone)) < 1e-9
 
 
+def test_all_joints_of_a_tree_beside_loops_have_motors():
+    """Though they have no effort limits, as passive joints of loops have none."""
+    chain = linkages.four_bar()
+    free = load_urdf(random_trees.chain_of_hinges(1, 2), gravity=chain.gravity)
+    whole = put_together({'bar': chain, 'free': free})
+    assert not chain.actuated_joints
+    assert whole.actuated_joints == tuple(f'free/{name}' for name in free.joint_names)
+
+
+def test_joints_that_close_loops_have_names_of_their_own():
+    chain = linkages.four_bar()
+    text = (
+        '<robot name="r"><link name="x"/><link name="y"/><joint name="bar/{}" type="fixed">'
+        '<parent link="x"/><child link="y"/></joint></robot>'
+    ).format(chain.loops[0].name)
+    with pytest.raises(ModelError, match="two joints are named 'bar/"):
+        put_together({'': load_urdf(text, gravity=chain.gravity), 'bar': chain})
+
+
 def test_names_without_a_prefix_are_those_of_the_robot():
     arm = load_urdf(ARM)
     assert put_together({'': arm}) == arm
