@@ -114,3 +114,18 @@ def test_forces_on_robots_of_the_world_are_those_of_what_stands():
         if simulator.contacts:
             break
     assert (contact_forces(simulator)[:, 5] > 0.0).all() and len(simulator.contacts)
+
+
+def test_forces_between_two_robots_are_those_on_the_second():
+    world = {'robots': two_arms(), 'ignore': [['left', 'left'], ['right', 'right']]}
+    world['robots']['left']['xyz'] = [0, 0, 0]
+    world['robots']['right'].update(xyz=[1.1, 0.15, 0], rpy=[0, 0, np.pi])
+    simulator = Simulator(None, world=world)
+    q = simulator.q
+    q[[1, 7]] = 0.8, 1.4
+    simulator.reset(q)
+    while not simulator.contacts and simulator.time < 1.0:
+        simulator.step()
+    (contact,) = simulator.contacts
+    assert contact.second.startswith('right/')
+    assert np.array_equal(contact_forces(simulator)[0, 3:], contact.force)
