@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from support import example_robots, linkages, outside, random_trees
+from support import example_robots, linkages, outside, random_trees, states
 from support.errors import relative_error
 from support.interpreted import interpreted
 from support.simulated_robots import pendulum
@@ -80,6 +80,30 @@ def test_the_whole_moves_as_its_parts(pair, floating):
     assert relative_error(again, np.concatenate(alone)) < bound
     energy = [robot.energy(*x) for robot, *x in zip(parts, q, v)]
     assert relative_error(whole.energy(Q, V).kinetic, sum(e.kinetic for e in energy)) < 1e-12
+
+
+def test_robots_with_every_sort_of_joint_side_by_side():
+    """Rack and pinion, spherical joints, gears and a floating base; compiled, in batches."""
+    parts = {name: states.named_robot(name) for name in states.ROBOTS}
+    gravity = (0.0, 0.0, -9.81)
+    alone = [Robot(robot.model.with_gravity(gravity)) for robot in parts.values()]
+    whole = Robot.together(parts, gravity=gravity)
+    own = [states.random_state(robot, seed) for seed, robot in enumerate(alone)]
+    Q, V, A = (np.concatenate(x) for x in zip(*own))
+    tau = np.concatenate([robot.inverse_dynamics(*x) for robot, x in zip(alone, own)])
+    assert relative_error(whole.inverse_dynamics(Q, V, A), tau) < 1e-12
+    many = whole.inverse_dynamics(*(np.stack([x] * 9) for x in (Q, V, A)))
+    assert relative_error(many, np.stack([tau] * 9)) < 1e-12
+    H = [robot.mass_matrix(x.q) for robot, x in zip(alone, own)]
+    bound = 1e-14 * max(map(np.linalg.cond, H)) + 1e-12
+    assert relative_error(whole.forward_dynamics(Q, V, tau), A) < bound
+    moved = [robot.integrate(x.q, x.v, 0.1) for robot, x in zip(alone, own)]
+    assert relative_error(whole.integrate(Q, V, 0.1), np.concatenate(moved)) < 1e-14
+    counts = [robot.operation_count('forward_dynamics') for robot in alone]
+    if all(counts):
+        # Blocks of zeros cost nothing; with gears somewhere, another algorithm is taken for all.
+        total = whole.operation_count('forward_dynamics').multiplications
+        assert total < 1.1 * sum(each.multiplications for each in counts)
 
 
 @pytest.mark.parametrize('floating', [False, True])
