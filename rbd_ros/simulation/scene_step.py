@@ -102,8 +102,8 @@ RESTING = 2.0
 #: Depth from which on bodies are parted [m]: above rounding, below what anybody can see.
 PART_FROM = 1e-9
 
-#: How much nearer another contact was in the step before that counts as the same one, as a ratio of
-#: squares, and how near it must be, squared [m^2].
+#: How much nearer than the same feature another contact must have been to be taken for the same
+#: one, as a ratio of squares, and how near at most, squared [m^2].
 MUCH_NEARER, SAME_PLACE = 16.0, 1e-4
 
 #: Velocity beyond the limits within which a joint may be stopped in a step [rad/s, m/s].
