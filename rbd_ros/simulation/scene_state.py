@@ -76,6 +76,7 @@ class Touches(NamedTuple):
     :param impulse: impulse on the second shape along normal and tangents [N s]
     :param old_pair: pairs of the step before
     :param old_feature: their features
+    :param old_position: where they were [m]
     :param old_impulse: their impulses in world coordinates [N s]
     :param joint_impulse: impulses at lower and upper limits and of friction, by joint
     :param residuals: those of the last step, see `Residuals` of constraints
@@ -86,6 +87,7 @@ class Touches(NamedTuple):
     impulse: FloatArray = floats('contacts', 3)
     old_pair: IntArray = integers('contacts')
     old_feature: IntArray = integers('contacts')
+    old_position: FloatArray = floats('contacts', 3)
     old_impulse: FloatArray = floats('contacts', 3)
     joint_impulse: FloatArray = floats(3, 'nv')
     residuals: FloatArray = floats(3)

@@ -102,6 +102,10 @@ RESTING = 2.0
 #: Depth from which on bodies are parted [m]: above rounding, below what anybody can see.
 PART_FROM = 1e-9
 
+#: How much nearer than the same feature another contact must have been to be taken for the same
+#: one, as a ratio of squares, and how near at most, squared [m^2].
+MUCH_NEARER, SAME_PLACE = 16.0, 1e-4
+
 #: Velocity beyond the limits within which a joint may be stopped in a step [rad/s, m/s].
 REACH = 0.1
 
@@ -169,7 +173,11 @@ def take_scene_substep(
         # Of objects alone: those of the robot have its joints in common.
         if n > PILE and not (island == 0 and robot_touched):
             if not solve_pile(plant.scene, objects, touches, scene, n, h):
-                state.counters[UNCONVERGED] += 1
+                # Where sweeps stall, a matrix helps, as long as there is room for one.
+                if n > len(scene.friction) or not solve_island(
+                    plant, objects, touches, work, n, 0, h
+                ):
+                    state.counters[UNCONVERGED] += 1
             end_island(plant, objects, touches, work, n)
             part_bodies(plant, touches, work, n, True, h)
             continue
@@ -215,6 +223,7 @@ def remember(touches: Touches) -> None:
     touches.counts[BEFORE] = count
     for c in range(count):
         touches.old_pair[c], touches.old_feature[c] = contacts.pair[c], contacts.feature[c]
+        copy(contacts.position[c], touches.old_position[c])
         for s in range(3):
             total = 0.0
             for r in range(3):
@@ -224,7 +233,10 @@ def remember(touches: Touches) -> None:
 
 @compiled
 def recall(touches: Touches, count: int) -> None:
-    """Begin with the impulses that the same features had in the step before.
+    """Begin with the impulses that the same contacts had in the step before.
+
+    Those are the same whose features are, unless another one was much nearer: where edges are in
+    line, rounding decides which features touch.
 
     :param count: number of contacts
     """
@@ -235,16 +247,26 @@ def recall(touches: Touches, count: int) -> None:
         # Both are in the order of the pairs.
         while first < before and touches.old_pair[first] < pair:
             first += 1
-        at = first
+        same, nearest, at = -1, -1, first
+        least, own = math.inf, math.inf
         while at < before and touches.old_pair[at] == pair:
+            away = 0.0
+            for r in range(3):
+                part = touches.old_position[at, r] - contacts.position[c, r]
+                away += part * part
+            if away < least:
+                nearest, least = at, away
             if touches.old_feature[at] == contacts.feature[c]:
-                for r in range(3):
-                    total = 0.0
-                    for s in range(3):
-                        total += contacts.frame[c, r, s] * touches.old_impulse[at, s]
-                    touches.impulse[c, r] = total
-                break
+                same, own = at, away
             at += 1
+        if own > MUCH_NEARER * least:
+            same = nearest if least < SAME_PLACE else -1
+        if same >= 0:
+            for r in range(3):
+                total = 0.0
+                for s in range(3):
+                    total += contacts.frame[c, r, s] * touches.old_impulse[same, s]
+                touches.impulse[c, r] = total
 
 
 @compiled
