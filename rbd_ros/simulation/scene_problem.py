@@ -114,11 +114,12 @@ def dot_along(tree: Tree, tip: int, x: FloatArray, y: FloatArray) -> float:
     """Scalar product; see `clear_along`."""
     total = 0.0
     if tip < 0:
-        total = dot(x, y)
-        return total
-    for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
-        k = tree.path[at]
-        total += x[k] * y[k]
+        for k in range(len(x)):
+            total += x[k] * y[k]
+    else:
+        for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+            k = tree.path[at]
+            total += x[k] * y[k]
     return total
 
 
