@@ -8,7 +8,7 @@ of the simulation loop. Commands are taken by hand, right before they are needed
 from __future__ import annotations
 
 from time import monotonic
-from typing import Any, Callable, List, Mapping, Optional, Protocol, Tuple
+from typing import Any, Callable, List, Mapping, Optional, Protocol, Tuple, TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from rbd_ros.nodes.simulator.compiled_cycle import run_cycle, StateMessage, Step
 from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
+
+if TYPE_CHECKING:
+    from rbd_ros.nodes.simulator.surroundings import Surroundings, WorldPorts
 
 # Real time between two messages of the unchanged state while paused [s].
 PAUSED_STATE_PERIOD = 0.02
@@ -67,6 +70,7 @@ class SimulationCycle:
     :param diagnostics: where to report
     :param ports: where messages come from and go to
     :param warn: told what is odd about the robot and its start
+    :param world_ports: likewise, about the world around the robot; called if there is one
     :raises ValueError: for parameters that do not fit the robot
     """
 
@@ -77,6 +81,7 @@ class SimulationCycle:
         diagnostics: Diagnostics,
         ports: Ports,
         warn: Callable[[str], Any],
+        world_ports: Optional[Callable[[], WorldPorts]] = None,
     ):
         self._parameters, self._diagnostics = parameters, diagnostics
         self._ports, self._warn = ports, warn
@@ -89,12 +94,15 @@ class SimulationCycle:
             self.timestep / self.substeps,
             integrator=parameters['integrator'],
             external_forces=True,
+            solver_tolerance=parameters['solver_tolerance'],
             **self._contact_options(),
         )
         self.commands = Commands(
             robot, diagnostics, parameters['joints'], parameters['servo_bandwidth']
         )
-        self.wrenches = ExternalWrenches(self.simulator, diagnostics)
+        prefix = parameters['frame_prefix']
+        self.wrenches = ExternalWrenches(self.simulator, diagnostics, prefix)
+        self.surroundings = self._make_surroundings(world_ports)
         self._initial_q = self._initial_configuration()
         self.time_ns = self._timestep_ns  # not 0: a zero stamp means that there is no time
         self._state_period = self._period_ns('state_publish_rate')
@@ -134,7 +142,25 @@ class SimulationCycle:
         self._state.set_stamp_ns(time)
         return self.substeps
 
+    def _make_surroundings(
+        self, world_ports: Optional[Callable[[], WorldPorts]]
+    ) -> Optional[Surroundings]:
+        """What is around the robot; None without a world."""
+        if self.simulator.environment is None:
+            return None
+        if world_ports is None:
+            raise ValueError('a world has messages of its own: world_ports must be given')
+        from rbd_ros.nodes.simulator.surroundings import Surroundings
+
+        return Surroundings(
+            self.simulator, self._parameters, self._diagnostics, world_ports(), self._has_base
+        )
+
     def _contact_options(self) -> dict:
+        if self._parameters['world'].strip():
+            from rbd_ros.nodes.simulator.world_source import environment_of
+
+            return {'world': environment_of(self._parameters, self.robot.model)}
         if not self._parameters['ground']:
             return {}
         return {
@@ -196,7 +222,8 @@ class SimulationCycle:
         self.wrenches.clear()
         action = self._parameters['initial_command']
         self.commands.stand_in(action, self.simulator.q)
-        self._locked = action == 'hold'
+        # Brakes would stop the objects of a world, too: servos hold the robot there.
+        self._locked = action == 'hold' and self.surroundings is None
         self._holding_effort = holding_effort(self.robot, self.simulator.q)
         self._write_state()
         self._diagnostics.condition(
@@ -223,6 +250,8 @@ class SimulationCycle:
             if taken != self.substeps:
                 self._explain(taken)
         self.time_ns = time
+        if self.surroundings is not None:
+            self.surroundings.after_cycle(time)
         if time >= self._next_state:
             self._next_state = max(self._next_state + self._state_period, time)
             self._last_state_at = now
@@ -235,8 +264,12 @@ class SimulationCycle:
     def idle(self) -> None:
         """Show the unchanged state while paused, so that nobody takes the robot for dead."""
         now = monotonic()
+        if self.surroundings is not None:
+            self.surroundings.take_placements()
         if now - self._last_state_at >= PAUSED_STATE_PERIOD:
             self._publish_state()
+            if self.surroundings is not None:
+                self.surroundings.publish(self.time_ns)
         if now - self._last_clock_at >= PAUSED_CLOCK_PERIOD:
             self._publish_clock()
 
@@ -247,6 +280,8 @@ class SimulationCycle:
     def publish(self) -> None:
         """Publish state and clock now."""
         self._publish_state()
+        if self.surroundings is not None:
+            self.surroundings.publish(self.time_ns)
         self._publish_clock()
 
     # -- parts of a cycle -------------------------------------------------------------------------
@@ -263,6 +298,8 @@ class SimulationCycle:
         self._until_wrenches -= 1
         if self._until_wrenches <= 0:
             self._until_wrenches = CYCLES_BETWEEN_WRENCHES
+            if self.surroundings is not None:
+                self.surroundings.take_placements()
             taken, room = self._ports.take_wrench(), MOST_MESSAGES_A_CYCLE
             while taken is not None:
                 self.wrenches.take(taken[0], self._parameters['external_wrench_duration'])
@@ -271,6 +308,8 @@ class SimulationCycle:
 
     def _forget_inputs(self) -> None:
         """Drop the messages that have arrived."""
+        if self.surroundings is not None:
+            self.surroundings.forget_placements()
         ports = self._ports
         for take in (ports.take_by_name, ports.take_by_order, ports.take_wrench):
             for _ in range(MOST_MESSAGES_A_CYCLE):
