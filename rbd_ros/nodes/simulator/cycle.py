@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 PAUSED_STATE_PERIOD = 0.02
 PAUSED_CLOCK_PERIOD = 0.1  # likewise for /clock, for nodes that start in the meantime [s]
 CYCLES_BETWEEN_WRENCHES = 4  # looking costs, and a wrench is no control loop
+MOST_NOTICES = 8  # about shapes of a world that cannot touch
 MOST_MESSAGES_A_CYCLE = 50  # a flood of commands must not stop the simulation
 
 
@@ -103,6 +104,7 @@ class SimulationCycle:
         prefix = parameters['frame_prefix']
         self.wrenches = ExternalWrenches(self.simulator, diagnostics, prefix)
         self.surroundings = self._make_surroundings(world_ports)
+        self._told_notices = False
         self._initial_q = self._initial_configuration()
         self.time_ns = self._timestep_ns  # not 0: a zero stamp means that there is no time
         self._state_period = self._period_ns('state_publish_rate')
@@ -217,8 +219,7 @@ class SimulationCycle:
         """Put the robot at its initial position, at rest and without commands; time goes on."""
         self._forget_inputs()
         self.simulator.reset(self._initial_q)
-        for warning in self.simulator.warnings:
-            self._warn(warning)
+        self._tell_warnings()
         self.wrenches.clear()
         action = self._parameters['initial_command']
         self.commands.stand_in(action, self.simulator.q)
@@ -230,6 +231,20 @@ class SimulationCycle:
             COMMANDS, OK, f'waiting for the first command; until then: {action}', code='waiting'
         )
         self.publish()
+
+    def _tell_warnings(self) -> None:
+        """Tell what is odd about the start; of the shapes of a world, some, and once."""
+        scene = self.simulator.world.scene
+        notices = () if scene is None else scene.notices
+        for warning in self.simulator.warnings:
+            if warning not in notices:
+                self._warn(warning)
+        if not self._told_notices:
+            for notice in notices[:MOST_NOTICES]:
+                self._warn(notice)
+            if len(notices) > MOST_NOTICES:
+                self._warn(f'{len(notices) - MOST_NOTICES} more notices of this kind')
+        self._told_notices = True
 
     def run(self) -> None:
         """One cycle.

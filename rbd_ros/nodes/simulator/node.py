@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Optional, Tuple, TYPE_CHECKING, Union
 
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
@@ -23,6 +23,9 @@ from rbd_ros.nodes.simulator.ports import RosPorts
 from rbd_ros.nodes.simulator.rivals import Rivals
 from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
 from rbd_ros.robot import Robot
+
+if TYPE_CHECKING:
+    from rbd_ros.nodes.simulator.surroundings import Surroundings
 
 SUBJECT = 'simulation'
 SLOW = 0.95  # part of the real-time factor asked for below which a warning is due
@@ -142,6 +145,11 @@ class SimulatorNode(SturdyNode):
     def _on_failure(self, error: BaseException) -> None:
         self._failure = str(error) or type(error).__name__
         self._report_state()
+
+    @property
+    def surroundings(self) -> Optional[Surroundings]:
+        """The world around the robot; None if there is none, or no robot yet."""
+        return None if self.cycle is None else self.cycle.surroundings
 
     # -- verbs, for both kinds of services: whether it worked, and what to tell -------------------
 

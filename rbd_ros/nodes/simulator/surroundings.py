@@ -6,7 +6,7 @@ messages come and go through `WorldPorts`.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Protocol, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Protocol, Tuple
 
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
@@ -22,11 +22,10 @@ from rbd_ros.nodes.common.wire import (
     WireError,
 )
 from rbd_ros.nodes.simulator import markers
-from rbd_ros.nodes.simulator.interface import FARTHEST
 from rbd_ros.nodes.simulator.object_motion import about, Motion, ObjectMotion, Touch
+from rbd_ros.nodes.simulator.poses import pose_matrix, pose_problem, row_matrix
 from rbd_ros.nodes.simulator.world_ports import CONTACTS, OBJECT_MARKERS, WRENCHES
 from rbd_ros.simulation import Simulator
-from rbd_ros.spatial.rotation import quaternion_to_rotation
 
 SUBJECT = 'world'
 MOST_PLACEMENTS = 50  # taken at a time
@@ -123,7 +122,7 @@ class Surroundings:
         self._markers = markers.object_markers(environment, world)
         rate = parameters['world_publish_rate']
         self._period = NANOSECONDS / rate if rate > 0.0 else 0.0
-        self._next, self._told_frames = 0.0, 0
+        self._next, self._told_frames, self._time = 0.0, 0, 0
         self._pressed: set = set()  # bodies whose last wrench was not zero
         self._worst = np.zeros(3)  # residuals since they were last asked for
         self._counted = (0, 0)
@@ -194,6 +193,31 @@ class Surroundings:
             )
         return pose_problem(message.position, message.orientation)
 
+    # -- for services, between two cycles ---------------------------------------------------------
+
+    @property
+    def objects(self) -> Tuple[str, ...]:
+        """Names of the movable objects."""
+        return self._simulator.objects
+
+    def states(self) -> Tuple[int, Motion]:
+        """Simulated time [ns] and motion of the movable objects."""
+        return self._time, self._state.motion()
+
+    def set_state(
+        self, name: str, pose: Optional[np.ndarray], velocity: Optional[np.ndarray]
+    ) -> None:
+        """Put a movable object somewhere, and give it a velocity.
+
+        :param name: its name
+        :param pose: position [m], quaternion x, y, z, w, (7,); None: where it is
+        :param velocity: angular velocity and velocity of its origin along the axes of the world,
+            (6,) [rad/s, m/s]; None: as it is
+        """
+        if velocity is None:
+            velocity = self._simulator.object_velocity(name)
+        self._simulator.place_object(name, None if pose is None else row_matrix(pose), velocity)
+
     # -- publishing -------------------------------------------------------------------------------
 
     def after_cycle(self, time: int) -> None:
@@ -201,6 +225,7 @@ class Surroundings:
 
         :param time: simulated time [ns]
         """
+        self._time = time
         np.maximum(self._worst, self._simulator.world.touches.residuals, out=self._worst)
         if time >= self._next:
             self._next = max(self._next + self._period, time)
@@ -211,6 +236,7 @@ class Surroundings:
 
         :param time: simulated time [ns]
         """
+        self._time = time
         motion, touch = self._state.motion(), self._state.touch()
         wrenches = self._state.wrenches(touch)
         first = self._state.first_object
@@ -311,39 +337,3 @@ class Surroundings:
                 f'{dropped} contacts were dropped: there are too many at a time',
                 code='dropped contacts',
             )
-
-
-def pose_problem(
-    position: Sequence[float], orientation: Sequence[float]
-) -> Optional[Tuple[str, str]]:
-    """What is wrong with a pose for an object: a text and a short code, or None.
-
-    :param position: (3,) [m]
-    :param orientation: quaternion x, y, z, w, (4,)
-    """
-    if not (np.isfinite(position).all() and np.isfinite(orientation).all()):
-        return 'the pose is not finite', 'not finite'
-    farthest = float(np.abs(position).max())
-    if farthest > FARTHEST:
-        return f'{farthest:g} m is beyond {FARTHEST:g}', 'too large'
-    if np.abs(orientation).max() > 2.0 or not 0.5 < float(np.dot(orientation, orientation)) < 2.0:
-        return f'{list(map(float, orientation))} is no unit quaternion', 'no unit quaternion'
-    return None
-
-
-def pose_matrix(position: Sequence[float], orientation: Sequence[float]) -> np.ndarray:
-    """Homogeneous matrix of a pose, (4, 4).
-
-    :param position: (3,) [m]
-    :param orientation: quaternion x, y, z, w, of any length but zero, (4,)
-    """
-    x, y, z, w = (float(part) for part in orientation)
-    pose = np.eye(4)
-    pose[:3, :3] = quaternion_to_rotation((w, x, y, z))
-    pose[:3, 3] = position
-    return pose
-
-
-def row_matrix(row: np.ndarray) -> np.ndarray:
-    """Homogeneous matrix of a row of `Motion.poses`, (4, 4)."""
-    return pose_matrix(row[:3], row[3:])
