@@ -30,8 +30,11 @@ TALOS_REDUCED = RealRobot(
     'Talos reduced', 'talos_data/robots/talos_reduced.urdf', floating_base=True
 )
 GO1 = RealRobot('Unitree Go1', 'go1_description/urdf/go1.urdf', floating_base=True)
+# With shapes that are no meshes, for distances.
+PANDA_CAPSULES = RealRobot('Panda of capsules', 'panda_description/urdf/panda_collision.urdf')
+ALLEGRO = RealRobot('Allegro hand', 'allegro_hand_description/urdf/allegro_left_hand.urdf')
 ALL = (UR5, PANDA, TALOS, TALOS_REDUCED, G1)
-EVERY = (*ALL, GO1)
+EVERY = (*ALL, GO1, PANDA_CAPSULES, ALLEGRO)
 
 
 def cmeel_prefix() -> Optional[Path]:

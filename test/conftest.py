@@ -4,6 +4,7 @@ Helper modules live in test/support; `seed` marks name the rows of the theory in
 covers.
 """
 
+import gc
 import os
 from pathlib import Path
 import sys
@@ -24,6 +25,11 @@ DEMANDING = (
     'test_node_tracking.py',
 )
 
+# Folders whose tests ask what an algorithm computes, not how its machine code is optimised; that
+# takes as long as all the rest of compiling. RBD_ROS_OPTIMISATION=1 has everything compiled as for
+# users. A module that sets `OPTIMISED` always is.
+UNOPTIMISED = ('algorithms', 'invariants', 'model', 'oracles', 'robot')
+
 # The same examples in every run; HYPOTHESIS_PROFILE=explore looks for new ones.
 hypothesis.settings.register_profile('fixed', derandomize=True, deadline=None)
 hypothesis.settings.register_profile('explore', deadline=None)
@@ -34,6 +40,17 @@ hypothesis.settings.load_profile(os.environ.get('HYPOTHESIS_PROFILE', 'fixed'))
 def rng():
     """Random generator with a fixed seed: every run of a test sees the same numbers."""
     return np.random.default_rng(20080101)
+
+
+@pytest.fixture(autouse=True, scope='module')
+def optimisation(request):
+    """Compile kernels quickly where nothing depends on how quick they are."""
+    folder = request.path.relative_to(Path(__file__).parent).parts[0]
+    with pytest.MonkeyPatch.context() as patch:
+        if folder in UNOPTIMISED and not getattr(request.module, 'OPTIMISED', False):
+            if 'RBD_ROS_OPTIMISATION' not in os.environ:
+                patch.setenv('RBD_ROS_OPTIMISATION', '0')
+        yield
 
 
 @pytest.fixture(scope='session')
@@ -69,11 +86,36 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Refuse to start where something is missing that must not be."""
+    """Refuse to start where something is missing that must not be; share what is compiled."""
+    _share_cache(config)
     if config.getoption('--nothing-missing') and not hasattr(config, 'workerinput'):
         problems = outside.all_problems()
         if problems:
             raise pytest.UsageError('\n'.join(['--nothing-missing', *problems.values()]))
+
+
+def _share_cache(config):
+    """Have all processes of a run keep machine code in one folder, and not in the user's.
+
+    Most robots are in several files, so that each process would compile them anew. The key of an
+    entry is a digest of the texts that make it, so what an earlier run left is as good as new.
+    """
+    if 'RBD_ROS_CACHE_DIR' not in os.environ and hasattr(config, 'cache'):
+        folder = config.cache.mkdir('kernels')
+        folder.chmod(0o700)  # otherwise it is not used
+        os.environ['RBD_ROS_CACHE_DIR'] = str(folder)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection():
+    """Keep the garbage collector away from the tests themselves, of which there are 20 000.
+
+    While they are made nothing is garbage, and afterwards it would look at all of them each time.
+    """
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

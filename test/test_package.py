@@ -39,7 +39,16 @@ ROS_LIBRARIES = {
     'visualization_msgs': ('ros-jazzy-visualization-msgs', 'visualization_msgs'),
 }
 # Used when present; the package works without.
-OPTIONAL = {'coal', 'control_msgs', 'numba', 'pinocchio', 'simulation_interfaces', 'xacro'}
+OPTIONAL = {
+    'coal',
+    'control_msgs',
+    'imageio_ffmpeg',
+    'mcap',
+    'numba',
+    'pinocchio',
+    'simulation_interfaces',
+    'xacro',
+}
 LAUNCH_LIBRARIES = {'ament_index_python', 'launch', 'launch_ros'}
 
 

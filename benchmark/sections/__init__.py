@@ -19,8 +19,10 @@ _FILES = (
     'kernels',
     'generated_c',
     'long_chains',
+    'distances',
     'simulators',
     'rollouts',
+    'contact',
     'resting',
     'nodes',
 )

@@ -71,8 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     unit.add_argument(
         '--integrator',
         choices=INTEGRATORS,
-        default=INTEGRATORS[0],
-        help='integrator of the FMU (%(default)s)',
+        help='integrator of the FMU (midpoint; with kinematic loops semi_implicit)',
     )
     unit.add_argument(
         '--ground', action='store_true', help='let the robot of the FMU touch the ground, z <= 0'

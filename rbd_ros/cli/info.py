@@ -25,9 +25,13 @@ _MAX_CHECKED = 1000  # degrees of freedom; for more, the mass matrix is not chec
 _MAX_DIAGNOSED = 200  # degrees of freedom; for more, its condition number is not found
 
 
-def add_model_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that say which model to load and how."""
-    parser.add_argument('robot', help='path of a URDF file, or - for standard input')
+def add_model_arguments(parser: argparse.ArgumentParser, required: bool = True) -> None:
+    """Add the arguments that say which model to load and how.
+
+    :param required: whether there must be a robot
+    """
+    text = 'path of a URDF file, or - for standard input'
+    parser.add_argument('robot', nargs=None if required else '?', help=text)
     parser.add_argument(
         '--floating-base', action='store_true', help='let the root link move freely'
     )

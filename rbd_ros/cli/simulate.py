@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from typing import List, Optional
+from typing import List, Optional, Sequence, TYPE_CHECKING, Union
 import webbrowser
 
 import numpy as np
@@ -13,21 +13,25 @@ from numpy.typing import NDArray
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.cli.info import add_model_arguments, description, model_options
-from rbd_ros.control.law_settings import LawSettings
-from rbd_ros.control.torque import TorqueLaw
-from rbd_ros.model.joints import Floating
+from rbd_ros.cli.simulate_torque import chosen_torque
+from rbd_ros.collision import read_world
 from rbd_ros.simulation.world import INTEGRATORS
-from rbd_ros.viewer.scene import make_scene, SHAPES
-from rbd_ros.viewer.session import LiveSession, record, Torque
+from rbd_ros.viewer.recording import check_format
+from rbd_ros.viewer.scene import make_scene, Scene, SHAPES
+from rbd_ros.viewer.session import LiveSession, record
+
+if TYPE_CHECKING:
+    from rbd_ros.viewer.watching import WatchSession
 
 FloatArray = NDArray[np.float64]
 
 _RECORDED = 10.0  # without --duration [s]
+_NOTICES = 5  # that are printed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `rbd_ros simulate`."""
-    add_model_arguments(parser)
+    add_model_arguments(parser, required=False)
     parser.add_argument(
         '--start',
         metavar='NUMBER,...',
@@ -38,7 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--gravity-compensation', action='store_true', help='joints carry the weight of the links'
     )
     torque.add_argument(
-        '--hold', action='store_true', help='hold the start by the default law of the torque nodes'
+        '--hold',
+        action='store_true',
+        help='hold the start by the default law of the torque nodes, or by a spring and a damper '
+        'at each joint if the base is floating',
+    )
+    parser.add_argument(
+        '--world', metavar='FILE', help='YAML file of what is around the robot, see docs/world.md'
     )
     parser.add_argument(
         '--ground', action='store_true', help='let the robot touch the ground, z <= 0'
@@ -49,8 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--integrator',
         choices=INTEGRATORS,
-        default=INTEGRATORS[0],
-        help='integrator (%(default)s)',
+        help='integrator (midpoint; with kinematic loops semi_implicit)',
     )
     parser.add_argument(
         '--duration',
@@ -67,9 +76,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         '--record',
-        metavar='FILE.html',
-        help='write a page that plays the motion anywhere, as fast as can be computed, and show '
-        'none live',
+        metavar='FILE',
+        help='write a page that plays the motion anywhere (.html), a video (.mp4) or an MCAP file '
+        'for Foxglove (.mcap), as fast as can be computed, and show none live',
+    )
+    parser.add_argument(
+        '--watch',
+        action='store_true',
+        help='simulate nothing: show what the joint states of a running simulator or robot say',
+    )
+    parser.add_argument(
+        '--namespace', default='', metavar='NAME', help='of the topics that --watch listens to'
     )
     parser.add_argument(
         '--port', type=int, default=8000, help='port of the live page; 0 for any (%(default)s)'
@@ -90,17 +107,27 @@ def run(arguments: argparse.Namespace) -> int:
     duration = arguments.duration
     if duration is not None and not 0.0 < duration < math.inf:
         raise ValueError(f'--duration must be positive and finite, got {duration:g}')
-    robot = Robot.from_urdf(description(arguments.robot), **model_options(arguments))
-    simulator = Simulator(robot, arguments.timestep, arguments.integrator, arguments.ground)
+    if arguments.record is not None:
+        check_format(arguments.record)
+    robot = _robot(arguments)
+    model = None if robot is None else robot.model
+    world = None if arguments.world is None else read_world(arguments.world, model)
+    scene = make_scene(model, arguments.shapes, world=world)
+    if arguments.watch:
+        assert robot is not None
+        return _watch(arguments, robot, scene)
+    simulator = Simulator(
+        robot,
+        arguments.timestep,
+        arguments.integrator,
+        arguments.ground,
+        external_forces=arguments.record is None,  # of a page that pulls
+        world=world,
+    )
     if arguments.start is not None:
-        simulator.reset(_numbers(arguments.start, robot.nq))
-    torque = _torque(arguments, simulator)
-    scene = make_scene(robot.model, arguments.shapes)
-    notices = [*simulator.warnings, *scene.notices]
-    if not scene.shapes:
-        notices.append(f'{robot.name} has no {arguments.shapes} shapes that could be drawn')
-    for notice in notices:
-        print(notice, file=sys.stderr)
+        simulator.reset(_numbers(arguments.start, simulator.robot.nq))
+    torque = chosen_torque(simulator, arguments.hold, arguments.gravity_compensation)
+    _report(arguments, [*simulator.warnings, *scene.notices], scene)
     if arguments.record is not None:
         try:
             recording = record(
@@ -111,12 +138,39 @@ def run(arguments: argparse.Namespace) -> int:
         recording.write(arguments.record)
         print(arguments.record)
         return 0
-    session = LiveSession(simulator, scene, torque, arguments.port)
+    return _serve(arguments, LiveSession(simulator, scene, torque, arguments.port))
+
+
+def _robot(arguments: argparse.Namespace) -> Optional[Robot]:
+    """Return the robot, None if there are but the objects of a world."""
+    if arguments.robot is not None:
+        return Robot.from_urdf(description(arguments.robot), **model_options(arguments))
+    if arguments.world is None:
+        raise ValueError('name a robot, or give a --world whose objects move')
+    for option in ('start', 'hold', 'gravity_compensation', 'watch'):
+        if getattr(arguments, option):
+            raise ValueError(f'--{option.replace("_", "-")} is for a robot; name one')
+    return None
+
+
+def _watch(arguments: argparse.Namespace, robot: Robot, scene: Scene) -> int:
+    for option in ('record', 'start', 'hold', 'gravity_compensation', 'ground'):
+        if getattr(arguments, option):
+            name = option.replace('_', '-')
+            raise ValueError(f'--{name} is for what is simulated here; leave it out with --watch')
+    _report(arguments, scene.notices, scene)
+    # Here, not above: it is the one thing that needs ROS.
+    from rbd_ros.viewer.watching import WatchSession
+
+    return _serve(arguments, WatchSession(robot, scene, arguments.namespace, arguments.port))
+
+
+def _serve(arguments: argparse.Namespace, session: Union[LiveSession, WatchSession]) -> int:
     try:
         print(f'{session.url}  (Ctrl-C ends)', flush=True)
         if not arguments.no_browser:
             webbrowser.open(session.url)
-        session.run(math.inf if duration is None else duration)
+        session.run(math.inf if arguments.duration is None else arguments.duration)
     except KeyboardInterrupt:
         print()
     finally:
@@ -124,41 +178,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-class _Hold:
-    """The default law of the torque nodes, with the start as what is desired."""
-
-    def __init__(self, simulator: Simulator):
-        self.robot, self.q, self.period = simulator.robot, simulator.q, simulator.timestep
-        self.rest = np.zeros(self.robot.nv)
-        self.settings = LawSettings.for_robot(self.robot)
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget the integral."""
-        self.law = TorqueLaw(self.robot, self.settings)
-
-    def __call__(self, simulator: Simulator) -> FloatArray:
-        return self.law(simulator.q, simulator.v, self.q, self.rest, self.rest, self.period)
-
-
-def _torque(arguments: argparse.Namespace, simulator: Simulator) -> Optional[Torque]:
-    model, robot = simulator.robot.model, simulator.robot
-    chosen = '--hold' if arguments.hold else '--gravity-compensation'
-    if not (arguments.hold or arguments.gravity_compensation):
-        return None
-    if model.loops:
-        raise ValueError(f'{chosen} is for robots without loops; leave it out')
-    floating = any(isinstance(body.joint, Floating) for body in model.bodies)
-    if arguments.hold:
-        if floating:
-            raise ValueError('--hold is for robots whose base is fixed; leave it out')
-        return _Hold(simulator)
-    if floating:
-        raise ValueError(
-            '--gravity-compensation is for robots whose base is fixed: nothing carries another; '
-            'leave it out'
-        )
-    return lambda now: robot.gravity_torque(now.q)
+def _report(arguments: argparse.Namespace, notices: Sequence[str], scene: Scene) -> None:
+    for notice in notices[:_NOTICES]:
+        print(notice, file=sys.stderr)
+    if len(notices) > _NOTICES:
+        print(f'(and {len(notices) - _NOTICES} notices more)', file=sys.stderr)
+    if not scene.shapes:
+        name = scene.name
+        print(f'{name} has no {arguments.shapes} shapes that could be drawn', file=sys.stderr)
 
 
 def _numbers(text: str, count: int) -> List[float]:

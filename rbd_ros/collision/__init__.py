@@ -3,7 +3,8 @@
 What is around a robot is read by world_file.py and kept in environment.py. Each family of pairs of
 shapes is a file, in compiled loops: planes.py, spheres.py, capsules.py, capsule_box.py and
 boxes.py with its parts box_axes.py and face_clipping.py; narrow_phase.py chooses among them.
-queries.py is what users call. The names below are loaded on first use.
+queries.py and
+distances.py are what users call. The names below are loaded on first use.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from rbd_ros.collision.distances import Distances, Minimum, RobotInWorld
     from rbd_ros.collision.environment import Environment, PairSurface, WorldObject, WorldRobot
     from rbd_ros.collision.mesh_triangles import MeshError
     from rbd_ros.collision.queries import Contacts, contacts, distance, Nearest, supported
@@ -27,11 +29,14 @@ __all__ = [
     'Capsule',
     'Contacts',
     'Cylinder',
+    'Distances',
     'Environment',
     'MeshError',
+    'Minimum',
     'Nearest',
     'PairSurface',
     'Plane',
+    'RobotInWorld',
     'Shape',
     'Sphere',
     'SrdfError',
@@ -56,11 +61,14 @@ __getattr__, __dir__ = lazy_names(
         'Capsule': 'rbd_ros.collision.shapes',
         'Contacts': 'rbd_ros.collision.queries',
         'Cylinder': 'rbd_ros.collision.shapes',
+        'Distances': 'rbd_ros.collision.distances',
         'Environment': 'rbd_ros.collision.environment',
         'MeshError': 'rbd_ros.collision.mesh_triangles',
+        'Minimum': 'rbd_ros.collision.distances',
         'Nearest': 'rbd_ros.collision.queries',
         'PairSurface': 'rbd_ros.collision.environment',
         'Plane': 'rbd_ros.collision.shapes',
+        'RobotInWorld': 'rbd_ros.collision.distances',
         'Shape': 'rbd_ros.collision.shapes',
         'Sphere': 'rbd_ros.collision.shapes',
         'SrdfError': 'rbd_ros.collision.self_collision',

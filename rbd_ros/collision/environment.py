@@ -172,7 +172,7 @@ class Environment:
 
     # -- what there is
 
-    @property
+    @cached_property
     def names(self) -> Tuple[str, ...]:
         """Names of all that can touch: 'robot', further robots, objects."""
         return (ROBOT, *(r.name for r in self.robots), *(o.name for o in self.objects))
@@ -203,7 +203,7 @@ class Environment:
         :raises ValueError: with similar names
         """
         owner, slash, link = name.partition('/')
-        if owner not in self.names:
+        if owner != ROBOT and owner not in self._by_name:
             raise ValueError(unknown_name('object or robot', owner[:80], self.names))
         if not slash or owner == ROBOT:
             if slash and not link:

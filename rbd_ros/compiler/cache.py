@@ -24,9 +24,11 @@ _MAGIC = b'rbd_ros kernel 1\n'
 _ENTRY = re.compile(r'[a-z_]+-[a-z]+-[0-9a-f]{40}\.o')
 _TEMPORARY = '.rbd_ros-new-'
 _LARGEST = 512 * 2**20  # maximum size of all entries together [bytes]
+_PART = 64  # such a part of it is written before a process looks at its size again
 _ABANDONED = 3600.0  # age at which a temporary file surely has no writer any more [s]
 _log = logging.getLogger('rbd_ros')
 _noticed: Set[Path] = set()  # directories that were refused, each of which is logged once
+_written: Dict[Path, int] = {}  # by this process since it looked at a directory's size [bytes]
 
 
 def directory() -> Optional[Path]:
@@ -126,7 +128,12 @@ def store(name: str, header: Mapping[str, Any], object_file: bytes) -> None:
         with os.fdopen(handle, 'wb') as file:
             file.write(_MAGIC + hashlib.sha256(body).hexdigest().encode() + b'\n' + body)
         os.replace(temporary, root / name)
-        _prune(root)
+        # Reading a directory of thousands of entries takes as long as compiling a small kernel.
+        if root not in _written or _written[root] + len(body) > _LARGEST // _PART:
+            _written[root] = 0
+            _prune(root)
+        else:
+            _written[root] += len(body)
     except OSError:
         if temporary is not None:
             try:

@@ -10,6 +10,7 @@ from rbd_ros.constraints.friction import (
     Residuals,
     residuals,
 )
+from rbd_ros.constraints.friction_bodies import BodySolution, solve_friction_bodies
 from rbd_ros.constraints.friction_solution import FrictionSolution, solve_friction
 from rbd_ros.constraints.lcp import infeasibility, solve_lcp
 from rbd_ros.constraints.minimal_set import (
@@ -28,6 +29,7 @@ from rbd_ros.constraints.unilateral import (
 )
 
 __all__ = [
+    'BodySolution',
     'ContactState',
     'FrictionProblem',
     'FrictionSolution',
@@ -47,6 +49,7 @@ __all__ = [
     'positively_dependent',
     'residuals',
     'solve_friction',
+    'solve_friction_bodies',
     'solve_gauss',
     'solve_lcp',
 ]

@@ -6,19 +6,21 @@
 For each contact, normal first; K_mu is the set of lambda_n >= |(lambda_1 / mu_1, lambda_2 /
 mu_2)|. It says that contacts do not penetrate, do not pull, and push only where they do not open;
 that friction is as large as the cone allows where a contact slides, and dissipates most there.
+Moments of torsional and rolling friction are bounded likewise, each by a cone of its own.
 Forces may be impulses [N s] with velocities [m/s], or forces [N] with accelerations [m/s^2]. No
 shapes and no robots are here.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Optional
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Optional, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: Asymmetry, or negative eigenvalues, of G that count as rounding, as part of its largest element.
 ROUNDING = 1e-9
@@ -28,12 +30,16 @@ ROUNDING = 1e-9
 class FrictionProblem:
     """Contacts with friction, and further rows between bounds; see `friction_problem`.
 
-    :param G: velocities per force, (3n + m, 3n + m), symmetric and positive-semidefinite
-    :param g: velocities without forces, (3n + m,)
+    :param G: velocities per force, (N, N), symmetric and positive-semidefinite; N = 3n + m without
+        moments
+    :param g: velocities without forces, (N,)
     :param friction: coefficients along both tangents, (n, 2)
     :param low: least force of each further row, (m,)
     :param high: largest force of each further row, (m,)
-    :param compliance: velocity that a force makes a contact or row give way by, (3n + m,)
+    :param compliance: velocity that a force makes a contact or row give way by, (N,)
+    :param torsion: largest moment about the normal by normal force, (n,), or (0,) if there are no
+        such moments
+    :param rolling: largest moment across the normal by normal force, likewise
     """
 
     G: Array
@@ -42,16 +48,28 @@ class FrictionProblem:
     low: Array
     high: Array
     compliance: Array
+    torsion: Array = field(default_factory=lambda: np.zeros(0))
+    rolling: Array = field(default_factory=lambda: np.zeros(0))
 
     @property
     def contacts(self) -> int:
         """Return the number of contacts n."""
         return len(self.friction)
 
-    def velocity(self, force: ArrayLike) -> Array:
-        """Velocities v = G lambda + g, (3n + m,).
+    @property
+    def rows(self) -> int:
+        """Return the number of further rows m.
 
-        :param force: forces lambda, (3n + m,)
+        >>> from rbd_ros.constraints import friction_problem
+        >>> friction_problem(np.eye(4), np.zeros(4), [0.3]).rows
+        1
+        """
+        return len(self.low)
+
+    def velocity(self, force: ArrayLike) -> Array:
+        """Velocities v = G lambda + g, (N,).
+
+        :param force: forces lambda, (N,)
 
         >>> from rbd_ros.constraints import friction_problem
         >>> friction_problem(np.eye(3), [-1.0, 0.5, 0.0], [0.3]).velocity([1.0, -0.3, 0.0])
@@ -64,7 +82,8 @@ class FrictionProblem:
 class Residuals(NamedTuple):
     """How far forces are from solving a problem; all zero for a solution.
 
-    As ContactBench defines them, maxima over contacts. With compliance R, v is v + R lambda.
+    As ContactBench defines them, maxima over contacts; couples of torsional and rolling friction,
+    with their angular velocities, belong to their contacts. With compliance R, v is v + R lambda.
 
     :param signorini: |v_n lambda_n|
     :param conic: |v . lambda|; not zero where a contact slides
@@ -91,21 +110,27 @@ def friction_problem(
     low: Optional[ArrayLike] = None,
     high: Optional[ArrayLike] = None,
     compliance: ArrayLike = 0.0,
+    torsion: Optional[ArrayLike] = None,
+    rolling: Optional[ArrayLike] = None,
 ) -> FrictionProblem:
     """Check a problem of n contacts and m further rows.
 
     Restitution is the caller's: it is in g.
 
-    :param G: velocities per force, (3n + m, 3n + m) [1/kg]; normal, tangent, tangent of each
-        contact, then the further rows
-    :param g: velocities without forces, (3n + m,) [m/s]
+    :param G: velocities per force, (N, N) [1/kg]; normal, tangent, tangent of each contact, then
+        the further rows; then, for torsional friction, the angular velocity about each normal and
+        the couple about it, and for rolling friction those about both tangents of each contact
+    :param g: velocities without forces, (N,) [m/s, rad/s]
     :param friction: coefficients, (n,) or along both tangents (n, 2)
     :param low: least force of each further row, (m,): 0 for a joint limit or a frictionless
         contact, -inf for a loop, minus the friction force for dry friction of a joint; zero if
         left out
     :param high: largest force of each further row, (m,): inf if left out
-    :param compliance: velocity by force that contacts and rows give way with, one number or
-        (3n + m,) [1/kg]
+    :param compliance: velocity by force that contacts and rows give way with, one number or (N,)
+        [1/kg]
+    :param torsion: largest couple about the normal by normal force of each contact, (n,) [m]; no
+        such rows are in G if left out
+    :param rolling: largest couple across the normal by normal force, likewise
     :raises ValueError: for wrong shapes, NaN, a matrix that is not symmetric and
         positive-semidefinite, negative friction or compliance, bounds in the wrong order
 
@@ -120,11 +145,14 @@ def friction_problem(
         mu = np.stack([mu, mu], axis=1)
     if mu.ndim != 2 or mu.shape[1] != 2:
         raise ValueError(f'friction must have shape (n,) or (n, 2), got {np.shape(friction)}')
-    rows = len(free) - 3 * len(mu) if free.ndim == 1 else -1
+    couples = [_couples('torsion', torsion, len(mu)), _couples('rolling', rolling, len(mu))]
+    moments = len(couples[0]) + 2 * len(couples[1])
+    rows = len(free) - 3 * len(mu) - moments if free.ndim == 1 else -1
     if rows < 0 or matrix.shape != (len(free), len(free)):
+        extent = '3n + m' + (f' + {moments}' if moments else '')
         raise ValueError(
-            f'G must have shape (3n + m, 3n + m) and g (3n + m,) for n = {len(mu)} contacts, got '
-            f'{matrix.shape} and {free.shape}'
+            f'G must have shape ({extent}, {extent}) and g ({extent},) for n = {len(mu)} '
+            f'contacts, got {matrix.shape} and {free.shape}'
         )
     bounds = []
     for name, given, default in (('low', low, 0.0), ('high', high, np.inf)):
@@ -159,7 +187,34 @@ def friction_problem(
         raise ValueError('G must be symmetric')
     if len(scaled) and np.linalg.eigvalsh(scaled)[0] < -ROUNDING * len(scaled):
         raise ValueError('G must be positive-semidefinite, as every J H^-1 J^T is')
-    return FrictionProblem(0.5 * (matrix + matrix.T), free, mu, bounds[0], bounds[1], soft)
+    torsional, across = couples
+    return FrictionProblem(
+        0.5 * (matrix + matrix.T), free, mu, bounds[0], bounds[1], soft, torsional, across
+    )
+
+
+def _couples(name: str, given: Optional[ArrayLike], contacts: int) -> Array:
+    """Coefficients of torsional or rolling friction, checked; (0,) if there are none."""
+    if given is None:
+        return np.zeros(0)
+    found = np.array(given, dtype=float)
+    if found.shape != (contacts,):
+        raise ValueError(f'{name} must have shape ({contacts},), got {found.shape}')
+    if not (found >= 0.0).all() or not np.isfinite(found).all():
+        raise ValueError(f'{name} must be finite and not negative')
+    return found
+
+
+def moments_of(problem: FrictionProblem) -> Tuple[IntArray, IntArray, Array]:
+    """Contact, number of its couple's rows, and coefficient, of each couple in order."""
+    n = problem.contacts
+    sizes = [1] * len(problem.torsion) + [2] * len(problem.rolling)
+    holders = [*range(len(problem.torsion)), *range(len(problem.rolling))] if n else []
+    return (
+        np.array(holders, dtype=np.int64),
+        np.array(sizes, dtype=np.int64),
+        np.concatenate([problem.torsion, problem.rolling]),
+    )
 
 
 def _scale(matrix: Array) -> Array:
@@ -172,7 +227,7 @@ def _scale(matrix: Array) -> Array:
 def residuals(problem: FrictionProblem, force: ArrayLike) -> Residuals:
     """How far forces are from solving a problem.
 
-    :param force: forces lambda, (3n + m,)
+    :param force: forces lambda, (N,)
     :raises ValueError: for forces of another shape
 
     >>> from rbd_ros.constraints import friction_problem, residuals
@@ -184,21 +239,52 @@ def residuals(problem: FrictionProblem, force: ArrayLike) -> Residuals:
     if found.shape != problem.g.shape:
         raise ValueError(f'force must have shape {problem.g.shape}, got {found.shape}')
     v = problem.velocity(found) + problem.compliance * found
-    n, mu = problem.contacts, problem.friction
+    n, mu, end = problem.contacts, problem.friction, 3 * problem.contacts + problem.rows
     forces, velocities = found[: 3 * n].reshape(n, 3), v[: 3 * n].reshape(n, 3)
-    shift = np.linalg.norm(mu * velocities[:, 1:], axis=1)
-    conic = (forces * velocities).sum(axis=1)
+    power, turning, excess = np.zeros(n), np.zeros(n), np.zeros(n)
+    at = end
+    for c, size, coefficient in zip(*moments_of(problem)):
+        couple, w = found[at : at + size], v[at : at + size]
+        at += size
+        power[c] += couple @ w
+        turning[c] += coefficient * np.linalg.norm(w)
+        largest = np.linalg.norm(couple) / (coefficient if coefficient > 0.0 else 1.0)
+        excess[c] = max(excess[c], largest - (forces[c, 0] if coefficient > 0.0 else 0.0))
+    return Residuals(
+        *contact_residuals(forces, velocities, mu, power, turning, excess),
+        _largest(_row_residuals(problem, found[3 * n : end], v[3 * n : end])),
+    )
+
+
+def contact_residuals(
+    forces: Array,
+    velocities: Array,
+    mu: Array,
+    power: Any = 0.0,
+    turning: Any = 0.0,
+    excess: Any = 0.0,
+) -> Tuple[float, float, float, float, float]:
+    """Residuals of contacts, in the order of `Residuals`.
+
+    :param forces: forces of each contact, (n, 3)
+    :param velocities: its velocities, with what it gives way by, (n, 3)
+    :param mu: its coefficients, (n, 2)
+    :param power: power of its couples, (n,)
+    :param turning: what they add to De Saxce's term, (n,)
+    :param excess: their distance from their cones, (n,)
+    """
+    shift = np.linalg.norm(mu * velocities[:, 1:], axis=1) + turning
+    conic = (forces * velocities).sum(axis=1) + power
     normal = forces[:, 0]
     # Friction where there is none cannot be expressed along the normal: its size counts then.
     parts = np.divide(forces[:, 1:], mu, out=forces[:, 1:].copy(), where=mu > 0.0)
-    cone = np.linalg.norm(parts, axis=1) - normal
-    return Residuals(
+    cone = np.maximum(np.linalg.norm(parts, axis=1) - normal, excess)
+    return (
         _largest(velocities[:, 0] * normal),
         _largest(conic),
         _largest(conic + normal * shift),
         _largest(np.maximum(cone, 0.0)),
         _largest(np.maximum(-velocities[:, 0], 0.0)),
-        _largest(_row_residuals(problem, found[3 * n :], v[3 * n :])),
     )
 
 

@@ -9,13 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rbd_ros.compiler.loops import allocate, Record
-from rbd_ros.constraints.friction import Array, FrictionProblem, Residuals, residuals
+from rbd_ros.constraints.friction import (
+    Array,
+    FrictionProblem,
+    moments_of,
+    Residuals,
+    residuals,
+)
 from rbd_ros.constraints.friction_space import (
     ADMM_STEPS,
-    CONTACTS,
+    ALONE,
+    FIRST,
     FrictionSpace,
     NEWTON_STEPS,
-    ROWS,
+    SECOND,
     SWEEPS,
 )
 from rbd_ros.constraints.lcp import infeasibility
@@ -30,13 +37,13 @@ FRICTION_SOLVERS = ('combined', 'sweeps', 'admm')
 class FrictionSolution(NamedTuple):
     """Forces of contacts with friction.
 
-    :param force: forces lambda, (3n + m,): a solution, or the best that was found
-    :param velocity: velocities G lambda + g, (3n + m,)
+    :param force: forces lambda, (N,): a solution, or the best that was found
+    :param velocity: velocities G lambda + g, (N,)
     :param state: 'open', 'stick' or 'slide' of each contact, (n,)
     :param residuals: how far the forces are from a solution
     :param converged: whether they are one, to the tolerance
     :param iterations: sweeps, steps of Newton's method, and of ADMM
-    :param certificate: None, or the proof that nothing solves the problem, (3n + m,): forces along
+    :param certificate: None, or the proof that nothing solves the problem, (N,): forces along
         normals and rows that cause no velocities, but whose work with g is negative, so that
         whatever the forces are some contact penetrates or some row moves as it may not
     """
@@ -67,7 +74,7 @@ def solve_friction(
 
     :param problem: as `friction_problem` makes it
     :param solver: one of `FRICTION_SOLVERS`
-    :param start: forces to start from, (3n + m,), as of the step before; zero if left out
+    :param start: forces to start from, (N,), as of the step before; zero if left out
     :param tolerance: velocity error of a solution, as part of the largest velocity without forces;
         rounding errors of the forces' effects are always allowed
     :param iterations: most sweeps, and most steps of ADMM
@@ -111,22 +118,31 @@ def scaled_space(problem: FrictionProblem) -> Tuple[FrictionSpace, Array]:
     :param problem: as `friction_problem` makes it
     """
     n, size = problem.contacts, len(problem.g)
+    end = 3 * n + problem.rows
     space = allocate(FrictionSpace, N=size, n=n, m=size - 3 * n, blocks=size - 2 * n)
-    space.sizes[CONTACTS], space.sizes[ROWS] = n, size - 3 * n
+    space.sizes[:] = n, problem.rows, size - end
+    at = 0
+    for c, rows, coefficient in zip(*moments_of(problem)):
+        space.part[at : at + rows] = (ALONE,) if rows == 1 else (FIRST, SECOND)
+        space.holder[at : at + rows], space.coefficient[at : at + rows] = c, coefficient
+        at += rows
     matrix = problem.G + np.diag(problem.compliance)
     scale = np.ones(size)
     scale[: 3 * n].reshape(n, 3)[:, 1:] = problem.friction
+    scale[end:] = space.coefficient[:at]
     # Of whole contacts, so that cones stay cones.
     largest = scale * scale * np.diag(matrix)
-    largest[: 3 * n] = np.repeat(largest[: 3 * n].reshape(n, 3).max(axis=1, initial=0.0), 3)
+    blocks = largest[: 3 * n].reshape(n, 3).max(axis=1, initial=0.0)
+    np.maximum.at(blocks, space.holder[:at], largest[end:])
+    largest[: 3 * n], largest[end:] = np.repeat(blocks, 3), blocks[space.holder[:at]]
     all_of_them = float(largest.max(initial=0.0)) or 1.0
     scale /= np.sqrt(np.where(largest > 1e-24 * all_of_them, largest, all_of_them))
     unit = float(np.abs(scale * problem.g).max(initial=0.0)) or 1.0
     np.multiply(matrix * scale, scale[:, None], out=space.A)
     np.multiply(problem.g, scale / unit, out=space.b)
     scale = scale * unit
-    np.divide(problem.low, scale[3 * n :], out=space.low)
-    np.divide(problem.high, scale[3 * n :], out=space.high)
+    np.divide(problem.low, scale[3 * n : end], out=space.low[: problem.rows])
+    np.divide(problem.high, scale[3 * n : end], out=space.high[: problem.rows])
     return space, scale
 
 
@@ -146,11 +162,11 @@ def _states(problem: FrictionProblem, force: Array) -> Any:
 def _certificate(problem: FrictionProblem) -> Optional[Array]:
     """Proof that no forces keep normals and rows from what they may not do; None if there is none.
 
-    Friction does not matter: forces along normals and rows alone that cause no velocities there
-    cause none anywhere, as G is positive-semidefinite.
+    Friction and couples do not matter: forces along normals and rows alone that cause no
+    velocities there cause none anywhere, as G is positive-semidefinite.
     """
     n, size = problem.contacts, len(problem.g)
-    rows = np.arange(3 * n, size)
+    rows = np.arange(3 * n, 3 * n + problem.rows)
     # A row with two finite bounds can do anything at them.
     up = np.concatenate([np.arange(0, 3 * n, 3), rows[np.isinf(problem.high)]])
     down = rows[np.isinf(problem.low)]

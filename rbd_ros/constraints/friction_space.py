@@ -6,6 +6,10 @@ so that the largest element of their diagonal block is one. With u = A x + b the
 
     contacts:  K contains x,  u + (|u_t|, 0, 0),  and they are orthogonal           (De Saxce)
     rows:      x in [low, high],  u = 0 between,  u >= 0 at low,  u <= 0 at high
+    moments:   |x| <= x_n of a contact,  and where it is as large,  u = -s x with s >= 0
+
+Moments are those of torsional friction, one row, and of rolling friction, two rows of which the
+length is bounded. They resist turning as tangential forces resist sliding.
 
 A space has room for a largest problem. The one that is in it takes the leading parts of the
 arrays; nothing beyond them is read or written.
@@ -28,7 +32,10 @@ IntArray = NDArray[np.int64]
 OPEN, STICK, SLIDE = 0, 1, 2
 
 #: Where in `sizes` which number is.
-CONTACTS, ROWS = 0, 1
+CONTACTS, ROWS, MOMENTS = 0, 1, 2
+
+#: What a row of moments is: a moment by itself, or the first or second element of one.
+ALONE, FIRST, SECOND = 0, 1, 2
 
 #: Where in `report` which number is.
 RESIDUAL, FLOOR, BEST, SWEEPS, NEWTON_STEPS, ADMM_STEPS, TOLERANCE = 0, 1, 2, 3, 4, 5, 6
@@ -46,8 +53,13 @@ EPSILON = 2.220446049250313e-16
 class FrictionSpace(NamedTuple):
     """Room for a scaled problem of up to n contacts and m rows, N = 3n + m, and its solution.
 
-    :param sizes: how many contacts, and how many rows, the problem in it has; those rows follow
-        the rows of its contacts at once
+    :param sizes: how many contacts, rows and rows of moments the problem in it has; they follow
+        each other at once, in A as in `state`, and rows and moments share the room of the rows
+    :param holder: contact whose normal force bounds each row of moments
+    :param part: ALONE, FIRST or SECOND, of each row of moments
+    :param coefficient: moment by normal force of each row of moments, see `scale_space`
+    :param grip: unit vector along the velocity of each moment that slides
+    :param normal: number of the unknown that is a contact's normal force; -1 if there is none
     :param A: matrix of the scaled problem, compliance included
     :param b: scaled velocities without forces, of elements of at most one
     :param low: least force of each row; may be -inf
@@ -73,7 +85,7 @@ class FrictionSpace(NamedTuple):
     :param scale: unit of each force, see `scale_space`
     """
 
-    sizes: IntArray = integers(2)
+    sizes: IntArray = integers(3)
     A: FloatArray = floats('N', 'N')
     b: FloatArray = floats('N')
     low: FloatArray = floats('m')
@@ -97,12 +109,17 @@ class FrictionSpace(NamedTuple):
     test: FloatArray = floats('N', 3)
     row: FloatArray = floats('N')
     scale: FloatArray = floats('N')
+    holder: IntArray = integers('m')
+    part: IntArray = integers('m')
+    coefficient: FloatArray = floats('m')
+    grip: FloatArray = floats('m')
+    normal: IntArray = integers('n')
 
 
 @compiled
 def size_of(space: FrictionSpace) -> int:
-    """Return the number of forces of the problem, of contacts and rows."""
-    size: int = 3 * space.sizes[CONTACTS] + space.sizes[ROWS]
+    """Return the number of forces of the problem, of contacts, rows and moments."""
+    size: int = 3 * space.sizes[CONTACTS] + space.sizes[ROWS] + space.sizes[MOMENTS]
     return size
 
 
@@ -115,7 +132,7 @@ def refresh(space: FrictionSpace) -> None:
         u[i] = b[i]
     for c in range(contacts):
         push_contact(space, 3 * c, x[3 * c], x[3 * c + 1], x[3 * c + 2])
-    for k in range(space.sizes[ROWS]):
+    for k in range(space.sizes[ROWS] + space.sizes[MOMENTS]):
         push_row(space, 3 * contacts + k, x[3 * contacts + k])
 
 
@@ -183,6 +200,40 @@ def contact_residual(x: FloatArray, u: FloatArray, i: int) -> float:
 
 
 @compiled
+def length_of(x: FloatArray, i: int, part: int) -> float:
+    """Length of a moment.
+
+    :param x: its elements, among others
+    :param i: the first of them
+    :param part: ALONE or FIRST
+    """
+    if part == FIRST:
+        return math.sqrt(x[i] * x[i] + x[i + 1] * x[i + 1])
+    length: float = abs(x[i])
+    return length
+
+
+@compiled
+def moment_residual(x: FloatArray, u: FloatArray, i: int, part: int, bound: float) -> float:
+    """How far a moment is from solving its law: x less the nearest to x - u of those allowed.
+
+    :param i: first row of the moment
+    :param part: ALONE or FIRST
+    :param bound: largest moment
+    """
+    w, w_1 = x[i] - u[i], 0.0
+    if part == FIRST:
+        w_1 = x[i + 1] - u[i + 1]
+    length = math.sqrt(w * w + w_1 * w_1)
+    if length <= bound:
+        turning: float = length_of(u, i, part)
+        return turning
+    e = x[i] - w * (bound / length)
+    e_1 = x[i + 1] - w_1 * (bound / length) if part == FIRST else 0.0
+    return math.sqrt(e * e + e_1 * e_1)
+
+
+@compiled
 def residual(space: FrictionSpace) -> float:
     """Largest residual of contacts and rows; remembers the best forces.
 
@@ -203,6 +254,12 @@ def residual(space: FrictionSpace) -> float:
             each = abs(u[i])
         if not each <= worst:
             worst = each
+    for k in range(space.sizes[MOMENTS]):
+        if space.part[k] != SECOND:
+            i = 3 * contacts + space.sizes[ROWS] + k
+            each = moment_residual(x, u, i, space.part[k], max(x[3 * space.holder[k]], 0.0))
+            if not each <= worst:
+                worst = each
     if worst < space.report[BEST]:
         space.report[BEST] = worst
         for i in range(size_of(space)):
@@ -250,7 +307,8 @@ def scale_space(space: FrictionSpace, friction: FloatArray) -> float:
     """Scale a problem where it lies; returns U, force times velocity are U^2 x u.
 
     Before, A and b are those of velocities and forces, compliance included, x, low and high are
-    forces. Afterwards all are scaled; forces are `scale` times x (`unscale_forces`).
+    forces, and `coefficient` has moments by normal forces. Afterwards all are scaled; forces are
+    `scale` times x (`unscale_forces`).
 
     :param friction: coefficients along both tangents of each contact, (n, 2)
     """
@@ -265,7 +323,14 @@ def scale_space(space: FrictionSpace, friction: FloatArray) -> float:
         for r in range(2):
             mu = friction[c, r]
             scale[i] = max(scale[i], mu * mu * A[i + 1 + r, i + 1 + r])
-        scale[i + 1] = scale[i + 2] = scale[i]
+    first = 3 * contacts + space.sizes[ROWS]
+    for k in range(space.sizes[MOMENTS]):
+        i, by = 3 * space.holder[k], space.coefficient[k]
+        scale[i] = max(scale[i], by * by * A[first + k, first + k])
+    for k in range(space.sizes[MOMENTS]):
+        scale[first + k] = scale[3 * space.holder[k]]
+    for c in range(contacts):
+        scale[3 * c + 1] = scale[3 * c + 2] = scale[3 * c]
     for i in range(n):
         largest = max(largest, scale[i])
     if not largest > 0.0:
@@ -275,6 +340,8 @@ def scale_space(space: FrictionSpace, friction: FloatArray) -> float:
     for c in range(contacts):
         for r in range(2):
             scale[3 * c + 1 + r] *= friction[c, r]
+    for k in range(space.sizes[MOMENTS]):
+        scale[first + k] *= space.coefficient[k]
     unit = 0.0
     for i in range(n):
         unit = max(unit, abs(scale[i] * b[i]))

@@ -22,11 +22,13 @@ class Physics(NamedTuple):
     """A simulation in C.
 
     :param files: texts by file name: simulation.h, simulation.c, kernels
+    :param integrator: name of the integrator
     :param start: configuration at the beginning, (nq,)
     :param stack: bytes of stack that the kernel which needs most of it takes at most
     """
 
     files: Dict[str, str]
+    integrator: str
     start: List[float]
     stack: int
 
@@ -44,13 +46,13 @@ class _Recorder(Robot):
 def physics(
     robot: Robot,
     timestep: float,
-    integrator: str,
+    integrator: Optional[str],
     ground: Optional[HalfSpace] = None,
 ) -> Physics:
     """Texts of the simulation of a robot.
 
     :param timestep: h [s]
-    :param integrator: one of `rbd_ros.simulation.world.INTEGRATORS`
+    :param integrator: one of `rbd_ros.simulation.world.INTEGRATORS`; None: as of `Simulator`
     :param ground: what there is to touch, None for nothing
     :raises ValueError: for a time step or integrator that is none, or a robot that cannot move
     :raises ModelError: for a model that is not simulated
@@ -116,7 +118,7 @@ def physics(
         declared = function.declaration.partition('*/')[2].strip()
         files[f'{name}.c'] = f'{declared}\n\n{function.source}'
     stack = max((function.stack for _, function, _, _ in kernels.values()), default=0)
-    return Physics(files, start.tolist(), stack)
+    return Physics(files, world.integrator, start.tolist(), stack)
 
 
 def _check(robot: Robot) -> None:

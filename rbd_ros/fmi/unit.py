@@ -59,7 +59,7 @@ class Unit(NamedTuple):
 def make_unit(
     robot: Robot,
     timestep: float = 1e-3,
-    integrator: str = 'semi_implicit',
+    integrator: Optional[str] = None,
     ground: Optional[HalfSpace] = None,
     name: Optional[str] = None,
     tool: str = 'rbd_ros',
@@ -67,7 +67,7 @@ def make_unit(
     """Robot as an FMU that steps as `rbd_ros.Simulator` does.
 
     :param timestep: h, of which communication steps are multiples [s]
-    :param integrator: one of `rbd_ros.simulation.world.INTEGRATORS`
+    :param integrator: one of `rbd_ros.simulation.world.INTEGRATORS`; None: as of `Simulator`
     :param ground: what there is to touch, None for nothing
     :param name: name of the binary, a name in C; the robot's if None
     :param tool: what the description names as its maker
@@ -88,7 +88,7 @@ def make_unit(
     files['fmu.c'] = functions.source(token)
     about = (
         f'Rigid-body dynamics of {robot.name}: torque in, joint state out. Steps of {timestep:g} '
-        f's, {integrator.replace("_", "-")}'
+        f's, {made.integrator.replace("_", "-")}'
         f'{", soft contact with the ground" if ground else ", no contact"}.'
     )
     description = model_description(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rbd_ros.simulation.event_driven import Event, EventDrivenSimulator
     from rbd_ros.simulation.rollouts import Trajectories
     from rbd_ros.simulation.simulator import Contact, SimulationStatus, Simulator, Snapshot
+    from rbd_ros.simulation.step_derivatives import StepDerivatives
     from rbd_ros.simulation.world import World
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     'Simulator',
     'Snapshot',
     'SphereContact',
+    'StepDerivatives',
     'Trajectories',
     'Transmission',
     'World',
@@ -55,6 +57,7 @@ __getattr__, __dir__ = lazy_names(
         'Simulator': 'rbd_ros.simulation.simulator',
         'Snapshot': 'rbd_ros.simulation.simulator',
         'SphereContact': 'rbd_ros.simulation.contact_points',
+        'StepDerivatives': 'rbd_ros.simulation.step_derivatives',
         'Trajectories': 'rbd_ros.simulation.rollouts',
         'Transmission': 'rbd_ros.simulation.actuators',
         'World': 'rbd_ros.simulation.world',

@@ -61,7 +61,7 @@ def make_plant(
     contact: ContactParameters,
     shapes: ContactShapes,
     speed_limit: float,
-    runge_kutta: bool,
+    integrator: str,
     scene: ScenePlant,
     has_scene: bool,
 ) -> Plant:
@@ -73,7 +73,7 @@ def make_plant(
     :param contact: parameters of soft contact
     :param shapes: collision shapes, none if there is nothing to touch
     :param speed_limit: guard on the speed of joints [rad/s or m/s]
-    :param runge_kutta: whether the integrator is rk4
+    :param integrator: one of `rbd_ros.simulation.world.INTEGRATORS`
     :param scene: the world
     :param has_scene: whether there is one
     :raises SingularMassMatrixError: if joints move no mass
@@ -81,6 +81,7 @@ def make_plant(
     model = robot.model
     # A loop joint that leaves all motions free constrains nothing.
     has_loops = model.loop_constraints > 0
+    runge_kutta, midpoint = integrator == 'rk4', integrator == 'midpoint'
     if has_loops and (problem := singularity(model)):
         raise SingularMassMatrixError(problem)
     damping = np.array(robot.damping, dtype=float)
@@ -89,6 +90,9 @@ def make_plant(
     # inertia, so that a step is stable however large d is.
     diagonal = timestep * damping
     implicit = {'diagonal': tuple(diagonal.tolist())} if diagonal.any() else {}
+    # The mean of both ends is more accurate, but rings where damping is stiff.
+    implicit_damping = np.where(stiff, damping, 0.5 * damping)
+    ends = {'diagonal': tuple(implicit_damping.tolist())} if damping.any() else {}
     position, lower, upper, speed, turning = _by_degree_of_freedom(robot, speed_limit)
     free_bases, free_gravity = _free_bases(robot)
     bracket_index, bracket_value = _brackets(model)
@@ -101,14 +105,20 @@ def make_plant(
         has_external_forces=False,  # until one is applied, or announced
         has_loops=has_loops,
         is_flat=all(body.joint.is_flat for body in model.bodies),
-        runge_kutta=bool(runge_kutta),
+        runge_kutta=runge_kutta,
+        midpoint=midpoint,
         frictional=int(np.any(robot.friction)),
         stiff=int(stiff.any()),
         timestep=float(timestep),
-        forward_dynamics=0 if has_loops else _address(robot, 'forward_dynamics', **implicit),
+        forward_dynamics=(
+            0 if has_loops or midpoint else _address(robot, 'forward_dynamics', **implicit)
+        ),
         # The same without damping in the inertia: each stage has its own velocity to damp.
         smooth_dynamics=(
             _address(robot, 'forward_dynamics') if runge_kutta and not has_loops else 0
+        ),
+        midpoint_acceleration=(
+            _address(robot, 'midpoint_acceleration', **ends) if midpoint else 0
         ),
         mass_matrix=_address(robot, 'mass_matrix'),
         bias_force=_address(robot, 'bias_force'),
@@ -127,6 +137,7 @@ def make_plant(
         friction=np.array(robot.friction, dtype=float),
         damping=damping,
         explicit_damping=np.where(stiff, 0.0, damping),
+        implicit_damping=implicit_damping,
         effort=np.array(robot.effort_limits, dtype=float),
         speed=speed,
         turning=turning,

@@ -72,13 +72,15 @@ class Plant(NamedTuple):
     :param is_flat: whether positions and velocities simply add, so that the kernel integrate is
         not needed
     :param runge_kutta: whether the integrator is rk4
+    :param midpoint: whether the integrator is midpoint
     :param frictional: 1 if any joint has Coulomb friction
     :param stiff: 1 if the damping of any joint is too stiff for an explicit integrator at this
         time step
     :param timestep: h [s]
     :param forward_dynamics: address of the kernel with implicit damping, h d on the diagonal; 0
-        with loops, which need the mass matrix itself
+        with loops, which need the mass matrix itself, and where it is not needed
     :param smooth_dynamics: address of that kernel without damping, 0 if it is not needed
+    :param midpoint_acceleration: address of the kernel with implicit damping, 0 if not needed
     :param mass_matrix: address of the kernel
     :param bias_force: address of the kernel
     :param contact_kinematics: address of the kernel
@@ -91,6 +93,8 @@ class Plant(NamedTuple):
     :param friction: Coulomb friction, (nv,) [N m, N]
     :param damping: viscous damping, (nv,) [N m s/rad, N s/m]
     :param explicit_damping: the same where it is not stiff, 0 elsewhere, (nv,)
+    :param implicit_damping: of midpoint, what multiplies the velocity at the end of the step: half
+        of the damping, all of it where it is stiff, (nv,)
     :param effort: effort limits, (nv,) [N m, N]
     :param speed: guard on the speed, (nv,) [rad/s, m/s]
     :param turning: rotation of the fastest shaft per unit of each variable, (nv,)
@@ -115,6 +119,7 @@ class Plant(NamedTuple):
     has_loops: bool
     is_flat: bool
     runge_kutta: bool
+    midpoint: bool
     # Numbers, not bools: one machine code does for both.
     frictional: int
     stiff: int
@@ -122,6 +127,7 @@ class Plant(NamedTuple):
     # Kernels of the robot, which compiled loops call by their addresses.
     forward_dynamics: int
     smooth_dynamics: int
+    midpoint_acceleration: int
     mass_matrix: int
     bias_force: int
     contact_kinematics: int
@@ -135,6 +141,7 @@ class Plant(NamedTuple):
     friction: FloatArray
     damping: FloatArray
     explicit_damping: FloatArray
+    implicit_damping: FloatArray
     effort: FloatArray
     speed: FloatArray
     turning: FloatArray

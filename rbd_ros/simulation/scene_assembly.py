@@ -124,9 +124,10 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
             'shapes',
             'pairs',
             'joint_rows',
+            'joint_blocks',
             'island_rows',
         )
-        return dict.fromkeys((*names, 'N', 'n', 'm', 'blocks'), 0)
+        return dict.fromkeys((*names, 'N', 'n', 'm', 'blocks', 'B', 'C'), 0)
     pairs, objects = len(scene.table.pair), len(scene.bodies.mass)
     contacts = min(pairs * MAX_POINTS, MAX_SCENE_CONTACTS)
     cones, rows = min(contacts, MAX_ISLAND), 3 * nv
@@ -138,9 +139,13 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
         'shapes': len(scene.table.kind),
         'pairs': pairs,
         'joint_rows': rows,
-        'island_rows': 3 * cones + rows,
+        'joint_blocks': rows // 3 + 1,
+        # Rows of joints are made three by three.
+        'island_rows': 3 * cones + rows + 3,
         'N': 3 * cones + rows,
         'n': cones,
+        'B': objects,
+        'C': contacts,
         'm': rows,
         'blocks': cones + rows,
     }

@@ -13,7 +13,7 @@ from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import CONTACTS as CONES, ROWS
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import point_rate
-from rbd_ros.simulation.linear import add_scaled, clear, copy, dot, to_momentum_units, to_velocity
+from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
 from rbd_ros.simulation.loop_directions import RANK
 from rbd_ros.simulation.plant import Plant, Tree
 from rbd_ros.simulation.scene_state import Objects, ScenePlant, SceneWork
@@ -152,9 +152,12 @@ def dot3(a: FloatArray, b: FloatArray) -> float:
 
 
 @compiled
-def half_response(plant: Plant, problem: Problem, J: FloatArray, y: FloatArray) -> None:
+def half_response(
+    plant: Plant, problem: Problem, root: FloatArray, J: FloatArray, y: FloatArray
+) -> None:
     """Find a row of Y; see the beginning of this file.
 
+    :param root: D^-1/2, (nv,)
     :param J: row of a Jacobian, (nv,)
     :param y: the result, (nv,)
     """
@@ -166,13 +169,23 @@ def half_response(plant: Plant, problem: Problem, J: FloatArray, y: FloatArray) 
     else:
         tree = plant.tree
         copy(J, y)
-        to_momentum_units(problem.factor, tree.row_first, tree.row_index, y)
+        for i in range(len(y) - 1, -1, -1):
+            # A contact is moved by few of the joints of a robot with legs or arms.
+            if y[i] == 0.0:
+                continue
+            row, own = problem.factor[i], y[i]
+            for at in range(tree.row_first[i], tree.row_first[i + 1]):
+                y[tree.row_index[at]] -= row[tree.row_index[at]] * own
+            y[i] = own * root[i]
 
 
 @compiled
-def full_response(plant: Plant, problem: Problem, y: FloatArray, v: FloatArray) -> None:
+def full_response(
+    plant: Plant, problem: Problem, root: FloatArray, y: FloatArray, v: FloatArray
+) -> None:
     """Find the velocity that belongs to a sum of rows of Y.
 
+    :param root: D^-1/2, (nv,)
     :param y: the sum; destroyed, (nv,)
     :param v: the result, (nv,)
     """
@@ -183,7 +196,11 @@ def full_response(plant: Plant, problem: Problem, y: FloatArray, v: FloatArray) 
             add_scaled(y[k], loops.basis[k], v)
     else:
         tree = plant.tree
-        to_velocity(problem.factor, tree.row_first, tree.row_index, y)
+        for i in range(len(y)):
+            row, total = problem.factor[i], y[i] * root[i]
+            for at in range(tree.row_first[i], tree.row_first[i + 1]):
+                total -= row[tree.row_index[at]] * y[tree.row_index[at]]
+            y[i] = total
         copy(y, v)
 
 
@@ -267,15 +284,17 @@ def assemble_matrix(
                     if contacts.carrier[d, j] == carrier:
                         add_product(work.lever[c, i], work.lever_response[d, j], G, 3 * a, 3 * b)
     if plant.has_robot:
-        for k in range(m):
-            row, y = G[3 * n + k], work.row_response[k]
+        # Rows of joints three by three, as contacts; what is beyond the last one is zero.
+        for k in range((m + 2) // 3):
+            y, first = work.row_response[k], 3 * n + 3 * k
+            for r in range(3):
+                clear_part(G[first + r], first + 3)
             for b in range(n):
                 d = work.listed[b]
-                row[3 * b] = row[3 * b + 1] = row[3 * b + 2] = 0.0
                 if at_robot(scene, contacts, d):
-                    add_row_product(y, work.response[d], row, 3 * b)
+                    add_product(y, work.response[d], G, first, 3 * b)
             for j in range(k + 1):
-                row[3 * n + j] = dot(y, work.row_response[j])
+                add_product(y, work.row_response[j], G, first, 3 * n + 3 * j)
     for i in range(3 * n + m):
         for j in range(i):
             G[j, i] = G[i, j]
@@ -319,24 +338,10 @@ def add_product(Y: FloatArray, Z: FloatArray, G: FloatArray, row: int, column: i
 
 
 @compiled
-def add_row_product(y: FloatArray, Z: FloatArray, row: FloatArray, column: int) -> None:
-    """Add y Z^T to three elements of a row.
-
-    :param y: (k,)
-    :param Z: (3, k)
-    :param row: the row
-    :param column: the first of the elements
-    """
-    s, t, u = Z[0], Z[1], Z[2]
-    ys = yt = yu = 0.0
-    for k in range(len(y)):
-        a = y[k]
-        ys += a * s[k]
-        yt += a * t[k]
-        yu += a * u[k]
-    row[column] += ys
-    row[column + 1] += yt
-    row[column + 2] += yu
+def clear_part(x: FloatArray, n: int) -> None:
+    """Set the first elements of x to zero."""
+    for i in range(n):
+        x[i] = 0.0
 
 
 @compiled

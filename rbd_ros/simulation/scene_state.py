@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from rbd_ros.collision.scene_contacts import SceneContacts, SceneRoom, SceneTable
 from rbd_ros.compiler.loops import floats, integers
 from rbd_ros.constraints.friction_space import FrictionSpace
+from rbd_ros.constraints.solvers.friction_bodies import BodySpace
 from rbd_ros.contact.arrays import FloatArray, IntArray
 
 #: Places in `Touches.counts`: contacts in the last step, contacts in the step before.
@@ -105,6 +106,7 @@ class SceneWork(NamedTuple):
     :param start_velocity: velocity of their centres of mass at the beginning, after impacts
     :param touched: whether anything presses on an object in this step
     :param jacobian: velocity of the second body relative to the first at each contact, per v
+    :param root: D^-1/2 of the factors of the robot's mass matrix
     :param response: the same times the half of H^-1, so that response . response^T is the Delassus
         matrix
     :param lever: velocity of a contact per angular and linear velocity of the objects at it
@@ -116,7 +118,7 @@ class SceneWork(NamedTuple):
     :param row_bias: velocity that is added to that of the joint
     :param row_box: largest impulse of friction [N m s, N s]
     :param row_impulse: impulse along the row
-    :param row_response: see `response`
+    :param row_response: see `response`; rows three by three
     :param matrix: Delassus matrix of the island
     :param free: velocities without forces
     :param friction: coefficients along both tangents of each contact
@@ -126,9 +128,13 @@ class SceneWork(NamedTuple):
     :param velocity: velocity of the joints without contacts
     :param turned: room for a displacement of the joints
     :param pushed: displacement of the joints
+    :param rebound: normal velocities after a blow [m/s]
+    :param blow: impulses of contacts that rebound [N s]
+    :param pile_push: as `push`, of islands without a matrix
     :param object_push: displacement of the objects, angular then linear
     :param kept: state of the objects at the beginning of the step
-    :param space: the problem for the solver
+    :param space: the problem of an island for the solver
+    :param pile: that of an island of many objects
     """
 
     room: SceneRoom = _nested(SceneRoom)
@@ -138,6 +144,7 @@ class SceneWork(NamedTuple):
     start_velocity: FloatArray = floats('objects', 3)
     touched: IntArray = integers('objects')
     jacobian: FloatArray = floats('contacts', 3, 'nv')
+    root: FloatArray = floats('nv')
     response: FloatArray = floats('contacts', 3, 'nv')
     lever: FloatArray = floats('contacts', 2, 3, 6)
     lever_response: FloatArray = floats('contacts', 2, 3, 6)
@@ -148,7 +155,7 @@ class SceneWork(NamedTuple):
     row_bias: FloatArray = floats('joint_rows')
     row_box: FloatArray = floats('joint_rows')
     row_impulse: FloatArray = floats('joint_rows')
-    row_response: FloatArray = floats('joint_rows', 'nv')
+    row_response: FloatArray = floats('joint_blocks', 3, 'nv')
     matrix: FloatArray = floats('island_rows', 'island_rows')
     free: FloatArray = floats('island_rows')
     friction: FloatArray = floats('n', 2)
@@ -158,6 +165,10 @@ class SceneWork(NamedTuple):
     velocity: FloatArray = floats('nv')
     turned: FloatArray = floats('nv')
     pushed: FloatArray = floats('nv')
+    rebound: FloatArray = floats('contacts')
+    blow: FloatArray = floats('contacts', 3)
+    pile_push: FloatArray = floats('contacts')
     object_push: FloatArray = floats('objects', 6)
     kept: FloatArray = floats('objects', 13)
+    pile: BodySpace = _nested(BodySpace)
     space: FrictionSpace = _nested(FrictionSpace)

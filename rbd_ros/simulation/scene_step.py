@@ -44,6 +44,7 @@ from rbd_ros.simulation.loop_directions import find_basis, respond
 from rbd_ros.simulation.loop_solver import keep_loop_force
 from rbd_ros.simulation.moving import move, RETURN_SPEED
 from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.scene_pile import part_pile, PART_SWEEPS, PILE, solve_blows, solve_pile
 from rbd_ros.simulation.scene_problem import (
     assemble_matrix,
     at_robot,
@@ -68,12 +69,7 @@ from rbd_ros.simulation.scene_state import (
     SIGNORINI,
     Touches,
 )
-from rbd_ros.simulation.semi_implicit import (
-    follow_velocity,
-    prepare,
-    step_constrained,
-    step_freely,
-)
+from rbd_ros.simulation.semi_implicit import follow_velocity, prepare
 from rbd_ros.simulation.settling import settle
 from rbd_ros.simulation.state import (
     CONTACTS,
@@ -86,6 +82,7 @@ from rbd_ros.simulation.state import (
     State,
     UNCONVERGED,
 )
+from rbd_ros.simulation.untouched import NOTHING, step_untouched, VELOCITY
 from rbd_ros.simulation.workspace import Problem, Workspace
 
 #: Most sweeps of the solver, and most steps of ADMM.
@@ -100,9 +97,6 @@ RESTING = 2.0
 
 #: Depth from which on bodies are parted [m]: above rounding, below what anybody can see.
 PART_FROM = 1e-9
-
-#: Sweeps by which displacements that part bodies are found; what is left is done in later steps.
-PART_SWEEPS = 20
 
 #: Velocity beyond the limits within which a joint may be stopped in a step [rad/s, m/s].
 REACH = 0.1
@@ -140,14 +134,15 @@ def take_scene_substep(
     find_islands(plant.scene, contacts, count, scene)
     clear(touches.residuals)
 
-    rows = 0
+    rows, found = 0, VELOCITY
     if plant.has_robot:
         clear(problem.impulse)
         if robot_touched:
             respond_to_contacts(plant, state, contacts, work, count, h)
-        # What touches nothing moves as it would without a world, to the bit.
-        elif plant.frictional == 1 or not step_freely(plant, state, work, h):
-            if not step_constrained(plant, state, unused, work, 0, h):
+        else:
+            # What touches nothing moves as it would without a world, to the bit.
+            found = step_untouched(plant, state, external_forces, unused, work, h)
+            if found == NOTHING:
                 return False
     if collide(plant, state, objects, touches, work, count, h):
         if robot_touched:
@@ -165,12 +160,25 @@ def take_scene_substep(
         if scene.label[island] != island:
             continue
         n = list_contacts(plant.scene, contacts, count, island, scene)
+        # Of objects alone: those of the robot have its joints in common.
+        if n > PILE and not (island == 0 and robot_touched):
+            if not solve_pile(plant.scene, objects, touches, scene, n, h):
+                state.counters[UNCONVERGED] += 1
+            end_island(plant, objects, touches, work, n)
+            part_bodies(plant, touches, work, n, True, h)
+            continue
+        if n > len(scene.friction):
+            state.counters[DROPPED] += n - len(scene.friction)
+            for a in range(len(scene.friction), n):
+                clear(touches.impulse[scene.listed[a]])
+            n = len(scene.friction)
         m = rows if island == 0 else 0
         if n + m == 0:
             continue
         if not solve_island(plant, objects, touches, work, n, m, h):
             state.counters[UNCONVERGED] += 1
-        if part_bodies(plant, touches, work, n, h):
+        end_island(plant, objects, touches, work, n)
+        if part_bodies(plant, touches, work, n, False, h):
             parted = True
     state.counters[CONTACTS] = 0
     for c in range(count):
@@ -183,7 +191,8 @@ def take_scene_substep(
             end_robot(plant, state, touches, work, rows, h)
         if not is_finite(work.motion.next_v):
             return False
-        follow_velocity(plant, state, work, h)
+        if found == VELOCITY:
+            follow_velocity(plant, state, work, h)
         if parted:
             move_robot_apart(plant, work)
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
@@ -271,10 +280,14 @@ def respond_to_contacts(
         for i in range(len(state.v)):
             copy(problem.inertia[i], problem.factor[i])
         factorise(problem.factor, tree.row_first, tree.row_index)
+        for i in range(len(state.v)):
+            scene.root[i] = 1.0 / math.sqrt(problem.factor[i, i])
     for c in range(count):
         if at_robot(plant.scene, contacts, c):
             for r in range(3):
-                half_response(plant, problem, scene.jacobian[c, r], scene.response[c, r])
+                half_response(
+                    plant, problem, scene.root, scene.jacobian[c, r], scene.response[c, r]
+                )
 
 
 @compiled
@@ -319,7 +332,10 @@ def add_row(
     scene.row_joint[rows], scene.row_kind[rows], scene.row_bias[rows] = i, kind, bias
     clear(unit)
     unit[i] = sign
-    half_response(plant, problem, unit, scene.row_response[rows])
+    block, r = scene.row_response[rows // 3], rows % 3
+    half_response(plant, problem, scene.root, unit, block[r])
+    for further in range(r + 1, 3):
+        clear(block[further])
     return rows + 1
 
 
@@ -364,37 +380,58 @@ def collide(
                     n += 1
         if n == 0:
             break
-        happened = True
+        happened, robot = True, False
         for a in range(n):
             c = scene.listed[a]
-            e = table.surface[contacts.pair[c], RESTITUTION]
-            for r in range(3):
-                scene.free[3 * a + r] = contact_velocity(
-                    plant.scene, contacts, objects, state.v, c, r, scene
-                )
-            scene.free[3 * a] *= 1.0 + e
-        assemble_matrix(plant, contacts, n, 0, scene)
-        enter_problem(plant.scene, contacts, n, 0, scene)
-        space = scene.space
-        for i in range(3 * n):
-            space.x[i] = 0.0
-        for a in range(n):
-            space.state[a], space.slip[a] = OPEN, 0.0
-        scale_space(space, scene.friction)
-        solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
-        clear(scene.gathered)
-        robot = False
-        for a in range(n):
-            c = scene.listed[a]
+            rate = contact_velocity(plant.scene, contacts, objects, state.v, c, 0, scene)
+            scene.rebound[a] = table.surface[contacts.pair[c], RESTITUTION] * rate
             robot = robot or at_robot(plant.scene, contacts, c)
+        if n > PILE and not robot:
+            solve_blows(plant.scene, objects, contacts, scene, n)
+        else:
+            n = min(n, len(scene.friction))  # the others follow in the next round
+            solve_rebound(plant, state, objects, contacts, scene, n)
+        clear(scene.gathered)
+        for a in range(n):
             for r in range(3):
-                impulse = space.scale[3 * a + r] * space.x[3 * a + r]
-                strike(plant, objects, contacts, scene, c, r, impulse)
+                strike(plant, objects, contacts, scene, scene.listed[a], r, scene.blow[a, r])
         if robot:
-            full_response(plant, work.problem, scene.gathered, scene.velocity)
+            full_response(plant, work.problem, scene.root, scene.gathered, scene.velocity)
             add_scaled(1.0, scene.velocity, state.v)
         turn_with_spin(objects, scene)
     return happened
+
+
+@compiled
+def solve_rebound(
+    plant: Plant,
+    state: State,
+    objects: Objects,
+    contacts: SceneContacts,
+    scene: SceneWork,
+    n: int,
+) -> None:
+    """Find the impulses `blow` of listed contacts that rebound.
+
+    :param n: number of contacts, whose velocities after the blow are in `rebound`
+    """
+    space = scene.space
+    for a in range(n):
+        c = scene.listed[a]
+        for r in range(3):
+            scene.free[3 * a + r] = contact_velocity(
+                plant.scene, contacts, objects, state.v, c, r, scene
+            )
+            space.x[3 * a + r] = 0.0
+        scene.free[3 * a] += scene.rebound[a]
+        space.state[a], space.slip[a] = OPEN, 0.0
+    assemble_matrix(plant, contacts, n, 0, scene)
+    enter_problem(plant.scene, contacts, n, 0, scene)
+    scale_space(space, scene.friction)
+    solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
+    for a in range(n):
+        for r in range(3):
+            scene.blow[a, r] = space.scale[3 * a + r] * space.x[3 * a + r]
 
 
 @compiled
@@ -472,26 +509,37 @@ def solve_island(
     solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
     find_residuals(space, touches.residuals, unit)
     for a in range(n):
-        c = scene.listed[a]
         for r in range(3):
-            impulse = space.scale[3 * a + r] * space.x[3 * a + r]
-            touches.impulse[c, r] = impulse
-            strike(plant, objects, contacts, scene, c, r, impulse)
-            if plant.has_robot:
-                if impulse != 0.0 and at_robot(plant.scene, contacts, c):
-                    add_scaled(impulse, scene.jacobian[c, r], work.problem.impulse)
-        if space.x[3 * a] > 0.0:
-            for side in range(2):
-                o = contacts.carrier[c, side] - plant.scene.first_object
-                if o >= 0:
-                    scene.touched[o] = 1
+            touches.impulse[scene.listed[a], r] = space.scale[3 * a + r] * space.x[3 * a + r]
     for k in range(m):
         i, kind = scene.row_joint[k], scene.row_kind[k]
         impulse = space.scale[3 * n + k] * space.x[3 * n + k]
         scene.row_impulse[k] = impulse
         work.problem.impulse[i] += -impulse if kind == UPPER_LIMIT else impulse
-        add_scaled(impulse, scene.row_response[k], scene.gathered)
+        add_scaled(impulse, scene.row_response[k // 3, k % 3], scene.gathered)
     return solved
+
+
+@compiled
+def end_island(plant: Plant, objects: Objects, touches: Touches, work: Workspace, n: int) -> None:
+    """Apply the impulses of the listed contacts.
+
+    :param n: number of contacts
+    """
+    scene, contacts = work.scene, touches.contacts
+    for a in range(n):
+        c = scene.listed[a]
+        for r in range(3):
+            impulse = touches.impulse[c, r]
+            strike(plant, objects, contacts, scene, c, r, impulse)
+            if plant.has_robot:
+                if impulse != 0.0 and at_robot(plant.scene, contacts, c):
+                    add_scaled(impulse, scene.jacobian[c, r], work.problem.impulse)
+        if touches.impulse[c, 0] > 0.0:
+            for side in range(2):
+                o = contacts.carrier[c, side] - plant.scene.first_object
+                if o >= 0:
+                    scene.touched[o] = 1
 
 
 @compiled
@@ -556,12 +604,15 @@ def find_residuals(space: FrictionSpace, residuals: FloatArray, unit: float) -> 
 
 
 @compiled
-def part_bodies(plant: Plant, touches: Touches, work: Workspace, n: int, h: float) -> bool:
+def part_bodies(
+    plant: Plant, touches: Touches, work: Workspace, n: int, pile: bool, h: float
+) -> bool:
     """Find displacements that part the bodies of an island; returns whether there are any.
 
     They are those that forces along the normals would cause, the least that part all.
 
     :param n: number of contacts
+    :param pile: whether there is no matrix of the island
     :param h: time step [s]
     """
     scene, contacts, G = work.scene, touches.contacts, work.scene.matrix
@@ -571,6 +622,11 @@ def part_bodies(plant: Plant, touches: Touches, work: Workspace, n: int, h: floa
     if deepest > -PART_FROM:
         return False
     push, most = scene.push, RETURN_SPEED * h
+    # How far bodies go although they have no speed: levers make it more than the depth.
+    scene.room.shifted[0] = max(scene.room.shifted[0], 4.0 * min(most, -deepest))
+    if pile:
+        part_pile(plant.scene, contacts, scene, n, most)
+        return True
     for a in range(n):
         push[a] = 0.0
     for _ in range(PART_SWEEPS):
@@ -587,9 +643,6 @@ def part_bodies(plant: Plant, touches: Touches, work: Workspace, n: int, h: floa
             push[a] = new
         if change <= 1e-3 * min(most, -deepest):
             break
-    # How far bodies go although they have no speed: levers make it more than the depth.
-    far = 4.0 * min(most, -deepest)
-    scene.room.shifted[0] = max(scene.room.shifted[0], far)
     clear(scene.gathered_push)
     robot = False
     for a in range(n):
@@ -604,7 +657,7 @@ def part_bodies(plant: Plant, touches: Touches, work: Workspace, n: int, h: floa
             if o >= 0:
                 add_scaled(push[a], scene.lever_response[c, side, 0], scene.object_push[o])
     if robot:
-        full_response(plant, work.problem, scene.gathered_push, scene.turned)
+        full_response(plant, work.problem, scene.root, scene.gathered_push, scene.turned)
         add_scaled(1.0, scene.turned, scene.pushed)
     return True
 
@@ -619,7 +672,7 @@ def end_robot(
     :param h: time step [s]
     """
     scene, next_v, counters = work.scene, work.motion.next_v, state.counters
-    full_response(plant, work.problem, scene.gathered, next_v)
+    full_response(plant, work.problem, scene.root, scene.gathered, next_v)
     add_scaled(1.0, scene.velocity, next_v)
     if plant.has_loops:
         keep_loop_force(plant, state, work.problem, next_v, h)

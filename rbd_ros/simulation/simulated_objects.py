@@ -44,10 +44,14 @@ class PairContact(NamedTuple):
 
 
 def read_environment(
-    robot: Robot, world: WorldSource, ground: Optional[HalfSpace], integrator: str
+    robot: Robot,
+    world: WorldSource,
+    ground: Optional[HalfSpace],
+    integrator: Optional[str],
 ) -> Optional[Environment]:
     """Environment of what a user gives as a world; None for none.
 
+    :param integrator: None for the one that suits the robot
     :raises ValueError: if there is a ground as well, or the integrator knows no rigid contact
     :raises WorldFileError: naming file, line, entry and cure
     """
@@ -58,7 +62,7 @@ def read_environment(
     if integrator == 'rk4':
         raise ValueError(
             "integrator 'rk4' cannot stop within a step where bodies touch; with a world, take "
-            "'semi_implicit'"
+            "'semi_implicit' or 'midpoint'"
         )
     if isinstance(world, Environment):
         return world

@@ -28,6 +28,7 @@ from rbd_ros.spatial import PluckerTransform
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.rollout_threads import RolloutThreads
+    from rbd_ros.simulation.step_derivatives import StepDerivatives
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -93,7 +94,8 @@ class Simulator(SimulatedObjects):
 
     :param robot: the robot; None if there is a world and nothing but its objects moves
     :param timestep: h [s]
-    :param integrator: 'semi_implicit' (Euler; default) or 'rk4'; see docs/simulation.md
+    :param integrator: 'midpoint', 'semi_implicit' (Euler) or 'rk4', see docs/simulation.md; None:
+        midpoint, with kinematic loops semi_implicit
     :param ground: what there is to touch: None for nothing, True for z <= 0, or a `HalfSpace`
     :param contact: parameters of soft contact; None for the defaults of `ContactParameters`
     :param contact_links: links that can touch the ground; None for all that move
@@ -114,7 +116,7 @@ class Simulator(SimulatedObjects):
     >>> round(simulator.time, 6), np.allclose(simulator.q, q), np.allclose(simulator.v, 0.0)
     (1.0, True, True)
     >>> simulator.robot.name, simulator.timestep, simulator.integrator, simulator.ground
-    ('six_axis_arm', 0.001, 'semi_implicit', None)
+    ('six_axis_arm', 0.001, 'midpoint', None)
     >>> simulator.tau  # [N m]
     array([ -0.   ,   2.505, -17.303,  -1.787,   0.302,   0.   ])
     >>> simulator.a  # [rad/s^2]
@@ -131,7 +133,7 @@ class Simulator(SimulatedObjects):
         self,
         robot: Optional[Robot],
         timestep: float = 1e-3,
-        integrator: str = 'semi_implicit',
+        integrator: Optional[str] = None,
         ground: Union[None, bool, HalfSpace] = None,
         contact: Optional[ContactParameters] = None,
         contact_links: Optional[Sequence[str]] = None,
@@ -401,6 +403,32 @@ class Simulator(SimulatedObjects):
         if n < 0:
             raise ValueError(f'n must not be negative, got {n}')
         self._world.step(tau, n)
+
+    def step_derivatives(self, tau: Any = None) -> StepDerivatives:
+        """State after one step, and its derivatives by the present state and the torque.
+
+        Exact for the step as it is taken, of any integrator and with implicit damping, gears,
+        substeps and torques cut at their limits, where it is smooth: no contact, limit, Coulomb
+        friction or wrench. The simulation stays where it is.
+
+        :param tau: torque, (nv,) [N m, N]; None for no torque
+        :return: q and v after the step, dq_dq, dq_dv, dq_dtau, dv_dq, dv_dv and dv_dtau, (nv, nv)
+            each; configurations are differentiated along the velocities
+        :raises ValueError: if the step is not smooth, or for loops, and free bases but with rk4;
+            for a wrong shape or dtype, or what is not finite
+
+        >>> simulator = Simulator(robot)
+        >>> simulator.reset(q, v)
+        >>> D = simulator.step_derivatives(tau)
+        >>> change = 1e-6 * np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+        >>> simulator.step(tau + change)
+        >>> np.allclose(simulator.v - D.v, D.dv_dtau @ change, atol=1e-12)
+        True
+        """
+        from rbd_ros.simulation.step_derivatives import step_derivatives
+
+        given = self._nothing if tau is None else _finite_array('tau', tau, self.robot.nv)
+        return step_derivatives(self, given)
 
     def rollout(
         self,

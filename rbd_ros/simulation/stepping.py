@@ -15,6 +15,7 @@ from rbd_ros.simulation.ground_contact import (
 )
 from rbd_ros.simulation.linear import copy, is_finite
 from rbd_ros.simulation.loop_closing import close_positions, project
+from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
 from rbd_ros.simulation.plant import MAX_SUBSTEPS, Plant, TURN_PER_SUBSTEP
 from rbd_ros.simulation.runge_kutta import is_at_limit, runge_kutta_step
 from rbd_ros.simulation.scene_state import Objects, Touches
@@ -126,6 +127,18 @@ def take_substep(
             if done or constrained:
                 break
             constrained = True
+    elif plant.midpoint:
+        # Where a joint is at a limit or a contact near, the implicit solve tells whether either
+        # stops anything.
+        stopped = count > 0 or is_at_limit(plant, state)
+        if stopped:
+            if not step_constrained(plant, state, contacts, work, count, h):
+                return False
+            stopped = is_stopped(state, work.problem.contact_impulse, count > 0)
+        if not stopped:
+            done = midpoint_step(plant, state, external_forces, contacts, work, h)
+            if not done and not step_constrained(plant, state, contacts, work, count, h):
+                return False
     else:
         constrained = constrained or not step_freely(plant, state, work, h)
         if constrained and not step_constrained(plant, state, contacts, work, count, h):
@@ -134,6 +147,10 @@ def take_substep(
         follow_velocity(plant, state, work, h)
     # Closing the loops corrects both: what is no number is found out after it.
     if plant.has_loops:
+        if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
+            return False
+    # Likewise the momentum of free bases.
+    elif plant.has_free_bases:
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
     settle(plant, state, work.motion, work.problem.impulse, h)

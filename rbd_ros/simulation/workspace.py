@@ -222,6 +222,26 @@ class Stages(NamedTuple):
     second_bracket: FloatArray = floats('nv')
 
 
+class Middle(NamedTuple):
+    """The middle of a step (midpoint.py).
+
+    :param packed: inputs of the kernel midpoint_acceleration one after another; kernels of q, or
+        of q and v, read its beginning
+    :param q: configuration there
+    :param v: velocity there, or where its iteration begins
+    :param torque: generalized force less the damping of the velocity at the beginning [N m, N]
+    :param duration: the time step, (1,) [s]
+    :param start_q: q at the beginning of the step, while `state` is that of the middle
+    """
+
+    packed: FloatArray = buffer()
+    q: FloatArray = floats('nq', within='packed')
+    v: FloatArray = floats('nv', within='packed')
+    torque: FloatArray = floats('nv', within='packed')
+    duration: FloatArray = floats(1, within='packed')
+    start_q: FloatArray = floats('nq')
+
+
 class Workspace(NamedTuple):
     """All intermediate results of a step, by what they are for."""
 
@@ -231,6 +251,7 @@ class Workspace(NamedTuple):
     free_bases: FreeBases = _nested(FreeBases)
     stages: Stages = _nested(Stages)
     scene: SceneWork = _nested(SceneWork)
+    middle: Middle = _nested(Middle)
 
 
 class Commands(NamedTuple):

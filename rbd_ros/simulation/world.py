@@ -30,7 +30,7 @@ SPEED_LIMIT = 2000.0
 TOLERANCE = 1e-10
 
 #: Names of the integrators.
-INTEGRATORS = ('semi_implicit', 'rk4')
+INTEGRATORS = ('midpoint', 'semi_implicit', 'rk4')
 
 # What a snapshot keeps, of the fields of `WorldRecord`.
 _KEPT = ('state', 'external_forces', 'contacts', 'objects', 'touches')
@@ -54,7 +54,7 @@ class World:
 
     :param robot: the robot
     :param timestep: h [s]
-    :param integrator: one of `INTEGRATORS`
+    :param integrator: one of `INTEGRATORS`; None: midpoint, with kinematic loops semi_implicit
     :param ground: what there is to touch, None for nothing
     :param contact: parameters of soft contact; None for the defaults of `ContactParameters`
     :param contact_links: links that can touch the ground; None for all that move
@@ -79,7 +79,7 @@ class World:
         self,
         robot: Robot,
         timestep: float = 1e-3,
-        integrator: str = 'semi_implicit',
+        integrator: Optional[str] = None,
         ground: Optional[HalfSpace] = None,
         contact: Optional[ContactParameters] = None,
         contact_links: Optional[Sequence[str]] = None,
@@ -87,9 +87,17 @@ class World:
         environment: Optional[Environment] = None,
         tolerance: float = TOLERANCE,
     ):
+        has_loops = robot.model.loop_constraints > 0
+        if integrator is None:
+            integrator = 'semi_implicit' if has_loops else 'midpoint'
         if integrator not in INTEGRATORS:
             raise ValueError(
                 f'unknown integrator {integrator!r}; there are {", ".join(INTEGRATORS)}'
+            )
+        if integrator == 'midpoint' and has_loops:
+            raise ValueError(
+                f'{robot.name!r} has kinematic loops, which the integrator midpoint does not '
+                'close: take semi_implicit or rk4'
             )
         # Written so that what is not a number is refused, too.
         for name, value in (
@@ -113,7 +121,7 @@ class World:
             contact or ContactParameters(),
             shapes,
             float(speed_limit),
-            integrator == 'rk4',
+            integrator,
             make_scene_plant(self.scene, environment, len(robot.model.bodies), tolerance),
             environment is not None,
         )

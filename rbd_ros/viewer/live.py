@@ -10,9 +10,9 @@ import threading
 from typing import Any, List, Optional, Tuple
 
 #: What a page may ask for.
-ORDERS = ('play', 'pause', 'step', 'reset', 'speed')
+ORDERS = ('play', 'pause', 'step', 'reset', 'speed', 'pull', 'release')
 _ADDRESS = '127.0.0.1'
-_MAX_ORDER = 100  # bytes
+_MAX_ORDER = 300  # bytes
 _MAX_WAITING = 100  # orders
 _HEARTBEAT = 2.0  # [s]: how soon a page that was closed is noticed while nothing moves
 

@@ -9,16 +9,20 @@ import json
 import math
 from pathlib import Path
 import re
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rbd_ros.contact.ground import HalfSpace
-from rbd_ros.viewer.scene import Scene
+from rbd_ros.viewer.scene import Ground, Scene
+from rbd_ros.viewer.shapes import SceneShape
 
 FloatArray = NDArray[np.float64]
 
+#: Radius of a scene at least, for the camera [m].
+SMALLEST = 0.05
+_SIGNS = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], dtype=float)
 _FOLDER = Path(__file__).parent / 'page'
 
 
@@ -26,8 +30,8 @@ def page(scene: Scene, ground: Optional[HalfSpace], start: ArrayLike, **more: An
     """Text of a page that shows a scene.
 
     :param scene: what there is to see
-    :param ground: what the grid is drawn on, None for z = 0
-    :param start: poses of the links that the camera is placed for, (links, 7)
+    :param ground: what the grid is drawn on, None for z = 0; where there is a world, not drawn
+    :param start: poses of the frames that the camera is placed for, (frames, 7)
     :param more: what else viewer.js is to know: times and poses of a recording, or that it is live
     """
     data = {**_scene_data(scene, ground or HalfSpace(), np.asarray(start, dtype=float)), **more}
@@ -36,7 +40,7 @@ def page(scene: Scene, ground: Optional[HalfSpace], start: ArrayLike, **more: An
     values = {
         'TITLE': html.escape(scene.name or 'robot'),
         'THREE': _part('three.js'),
-        'VIEWER': _part('viewer.js'),
+        'VIEWER': ''.join(map(_part, ('arrows.js', 'pull.js', 'viewer.js'))),
         'DATA': text,
     }
     return re.sub('@([A-Z]+)@', lambda found: values[found[1]], _part('page.html'))
@@ -61,7 +65,6 @@ def _base64(array: NDArray[Any]) -> str:
 
 
 def _scene_data(scene: Scene, ground: HalfSpace, poses: FloatArray) -> Dict[str, Any]:
-    index = {link: k for k, link in enumerate(scene.links)}
     parts = []
     for part in scene.parts:
         wide = len(part.vertices) > 65536
@@ -71,10 +74,11 @@ def _scene_data(scene: Scene, ground: HalfSpace, poses: FloatArray) -> Dict[str,
         )
     return {
         'links': list(scene.links),
+        'objects': list(scene.objects),
         'parts': parts,
         'shapes': [
             {
-                'link': index[shape.link],
+                'frame': scene.frame_of(shape),
                 'placement': shape.placement.reshape(-1).tolist(),
                 'kind': shape.kind,
                 'size': list(shape.size),
@@ -82,13 +86,22 @@ def _scene_data(scene: Scene, ground: HalfSpace, poses: FloatArray) -> Dict[str,
             }
             for shape in scene.shapes
         ],
-        'ground': _ground_pose(ground).reshape(-1).tolist(),
-        'reach': _reach(scene, poses),
+        'grounds': [
+            {'pose': each.pose.reshape(-1).tolist(), 'colour': each.colour}
+            for each in grounds(scene, ground)
+        ],
+        'reach': dict(zip(('centre', 'radius'), reach(scene, poses))),
+        'weight': scene.weight,
         'notices': list(scene.notices),
     }
 
 
-def _ground_pose(ground: HalfSpace) -> FloatArray:
+def grounds(scene: Scene, ground: HalfSpace) -> Sequence[Ground]:
+    """Planes to be drawn: those of the world, or the ground where there is no world."""
+    return [Ground(ground_pose(ground))] if scene.grounds is None else scene.grounds
+
+
+def ground_pose(ground: HalfSpace) -> FloatArray:
     """Pose of a frame whose z axis is the normal of the ground, (4, 4)."""
     axes = ground.axes()
     pose = np.eye(4)
@@ -97,33 +110,67 @@ def _ground_pose(ground: HalfSpace) -> FloatArray:
     return pose
 
 
-def _reach(scene: Scene, poses: FloatArray) -> Dict[str, Any]:
-    """Centre and radius of what there is to see at these poses [m]."""
-    index = {link: k for k, link in enumerate(scene.links)}
-    corners = [np.zeros((1, 3))]
-    signs = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], dtype=float)
+def reach(scene: Scene, poses: FloatArray) -> Tuple[List[float], float]:
+    """Centre and radius of what there is to see at these poses [m].
+
+    What moves counts, and what stands still near it.
+    """
+    still, moving = [], []
     for shape in scene.shapes:
-        size = shape.size
-        if shape.kind == 'mesh':
-            points = scene.parts[int(size[0])].vertices
-            low, high = points.min(axis=0), points.max(axis=0)
-            points = 0.5 * (low + high) + 0.5 * (high - low) * signs
+        frame, points = scene.frame_of(shape), _corners(scene, shape)
+        if frame < 0:
+            still.append(points)
         else:
-            half = {
-                'box': np.array(size) / 2.0,
-                'sphere': np.array([size[0]] * 3),
-                'cylinder': np.array([size[0], size[0], size[-1] / 2.0]),
-            }[shape.kind]
-            points = half * signs
-        points = points @ shape.placement[:3, :3].T + shape.placement[:3, 3]
-        position, (x, y, z, w) = poses[index[shape.link], :3], poses[index[shape.link], 3:]
-        # v + 2 w u x v + 2 u x (u x v) for the quaternion (u, w)
-        u = np.array([x, y, z])
-        turned = np.cross(u, points)
-        corners.append(points + 2.0 * (w * turned + np.cross(u, turned)) + position)
-    every = np.concatenate(corners[1:] or corners)
-    low, high = every.min(axis=0), every.max(axis=0)
-    return {
-        'centre': (0.5 * (low + high)).tolist(),
-        'radius': 0.5 * math.dist(low, high),
-    }
+            moving.append(_placed(poses[frame], points))
+    if moving:
+        centre, radius = _ball(np.concatenate(moving))
+        far = [np.linalg.norm(points - centre, axis=1).max() for points in still]
+        still = [points for points, distance in zip(still, far) if distance <= 2.0 * radius]
+    centre, radius = _ball(np.concatenate([np.zeros((0, 3)), *moving, *still]))
+    return centre.tolist(), radius
+
+
+def _ball(points: FloatArray) -> Tuple[FloatArray, float]:
+    """Centre of the box around points, and half of its diagonal."""
+    if not len(points):
+        return np.zeros(3), 0.0
+    low, high = points.min(axis=0), points.max(axis=0)
+    return 0.5 * (low + high), 0.5 * math.dist(low, high)
+
+
+def arrow_length(force: float, weight: float, radius: float) -> float:
+    """Length of the arrow of a force [m], as arrows.js has it.
+
+    By the square root: contacts of a box are seen beside those of the robot that pushes it.
+
+    :param force: force [N]
+    :param weight: weight of all that moves [N]
+    :param radius: radius of the scene [m]
+    """
+    return min(0.5 * radius * math.sqrt(force / (weight or 1.0)), 2.0 * radius)
+
+
+def _placed(pose: FloatArray, points: FloatArray) -> FloatArray:
+    # v + 2 w u x v + 2 u x (u x v) for the quaternion (u, w)
+    position, u, w = pose[:3], pose[3:6], pose[6]
+    turned = np.cross(u, points)
+    placed: FloatArray = points + 2.0 * (w * turned + np.cross(u, turned)) + position
+    return placed
+
+
+def _corners(scene: Scene, shape: SceneShape) -> FloatArray:
+    """Corners of a box around a shape, in the coordinates that it is placed in, (8, 3) [m]."""
+    size, centre = shape.size, np.zeros(3)
+    if shape.kind == 'mesh':
+        points = scene.parts[int(size[0])].vertices
+        low, high = points.min(axis=0), points.max(axis=0)
+        centre, half = 0.5 * (low + high), 0.5 * (high - low)
+    elif shape.kind == 'box':
+        half = np.array(size) / 2.0
+    else:
+        # A sphere has no length, and a capsule is longer by its ends.
+        length = size[1] / 2.0 if len(size) > 1 else 0.0
+        half = np.array([size[0], size[0], length + (shape.kind != 'cylinder') * size[0]])
+    points = centre + half * _SIGNS
+    placed: FloatArray = points @ shape.placement[:3, :3].T + shape.placement[:3, 3]
+    return placed

@@ -1,20 +1,23 @@
-"""Recordings: a motion as a page that plays it anywhere, without a server or a network."""
+"""Recordings: a motion as a page that plays it anywhere, as a video, or as an MCAP file."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import List, Optional, Union
+from typing import List, Optional, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rbd_ros.contact.ground import HalfSpace
 from rbd_ros.robot import Robot
-from rbd_ros.viewer.page_text import floats, page
+from rbd_ros.viewer.page_text import floats, page, reach, SMALLEST
 from rbd_ros.viewer.scene import make_scene, Scene
 
 FloatArray = NDArray[np.float64]
+
+#: Endings of the files that recordings are written to.
+FORMATS = ('.html', '.mp4', '.mcap')
 
 
 class Recording:
@@ -44,6 +47,8 @@ class Recording:
         self.ground = ground
         self._times: List[float] = []
         self._configurations: List[FloatArray] = []
+        self._objects: List[FloatArray] = []
+        self._contacts: List[FloatArray] = []
 
     def __len__(self) -> int:
         return len(self._times)
@@ -56,13 +61,54 @@ class Recording:
     @property
     def configurations(self) -> FloatArray:
         """Configuration of each frame, (N, nq) [rad, m]."""
-        return np.array(self._configurations).reshape(-1, self.robot.nq)
+        return np.array(self._configurations).reshape(len(self), self.robot.nq)
 
-    def add(self, time: float, q: ArrayLike) -> None:
+    @property
+    def objects(self) -> FloatArray:
+        """Poses of the movable objects in each frame, (N, O, 4, 4).
+
+        >>> recording = Recording(robot, make_scene(robot.model, world='config/table_world.yaml'))
+        >>> recording.add(0.0, q)
+        >>> recording.objects.shape, recording.objects[0, 0, :3, 3]
+        ((1, 4, 4, 4), array([0.7 , 0.  , 0.45]))
+        """
+        return np.array(self._objects).reshape(len(self), len(self.scene.objects), 4, 4)
+
+    @property
+    def contacts(self) -> Tuple[FloatArray, ...]:
+        """Position and force of the contacts in each frame, N times (C, 6) [m, N].
+
+        >>> recording = Recording(robot)
+        >>> recording.add(0.0, q, contacts=[[0.5, 0.0, 0.0, 0.0, 0.0, 20.0]])
+        >>> recording.contacts[0].shape
+        (1, 6)
+        """
+        return tuple(self._contacts)
+
+    def poses(self) -> FloatArray:
+        """Poses of the scene's frames: position and quaternion (x, y, z, w), (N, frames, 7).
+
+        >>> recording = Recording(robot)
+        >>> recording.add(0.0, q)
+        >>> recording.poses().shape == (1, len(recording.scene.frames), 7)
+        True
+        """
+        return self.scene.poses(self.robot, self.configurations, self.objects)
+
+    def add(
+        self,
+        time: float,
+        q: ArrayLike,
+        objects: Optional[ArrayLike] = None,
+        contacts: Optional[ArrayLike] = None,
+    ) -> None:
         """Add a frame.
 
         :param time: when it is shown; later than the one before [s]
         :param q: configuration, (nq,) [rad, m]
+        :param objects: poses of the scene's movable objects, (O, 4, 4); None: where they were
+            before, at first at their start
+        :param contacts: position and force of each contact, (C, 6) [m, N]; None for none
         :raises ValueError: for a wrong shape or time, or what is not finite; nothing is added
 
         >>> recording = Recording(robot)
@@ -75,10 +121,21 @@ class Recording:
             raise ValueError(f'q must have shape ({self.robot.nq},), got {configuration.shape}')
         if not (np.isfinite(configuration).all() and np.isfinite(time)):
             raise ValueError(f'time and q must be finite, got {time} and {configuration}')
+        before = self._objects[-1] if self._objects else self.scene.start
+        moved = np.array(before if objects is None else objects, dtype=float)
+        forces = np.empty((0, 6)) if contacts is None else np.array(contacts, dtype=float)
+        if moved.shape != before.shape:
+            raise ValueError(f'objects must have shape {before.shape}, got {moved.shape}')
+        if forces.ndim != 2 or forces.shape[1] != 6:
+            raise ValueError(f'contacts must have shape (C, 6), got {forces.shape}')
+        if not (np.isfinite(moved).all() and np.isfinite(forces).all()):
+            raise ValueError('objects and contacts must be finite')
         if self._times and not time > self._times[-1]:
             raise ValueError(f'time must grow: {time} s after {self._times[-1]} s')
         self._times.append(float(time))
         self._configurations.append(configuration)
+        self._objects.append(moved)
+        self._contacts.append(forces)
 
     def page(self) -> str:
         """Text of the page, in HTML.
@@ -87,22 +144,73 @@ class Recording:
         """
         if not self._times:
             raise ValueError('the recording is empty: add a frame')
-        poses = self.scene.poses(self.robot, self.configurations)
+        poses = self.poses()
+        counts = [len(each) for each in self._contacts]
         return page(
             self.scene,
             self.ground,
             poses[0],
             times=floats(self.times - self._times[0]),
             poses=floats(poses),
+            contacts=floats(np.concatenate(self._contacts)),
+            firsts=[0, *np.cumsum(counts).tolist()],
         )
 
-    def write(self, path: Union[str, 'os.PathLike[str]']) -> None:
-        """Write the page to a file.
+    @property
+    def radius(self) -> float:
+        """Radius of what there is to see in the first frame [m].
 
-        :raises ValueError: if there is no frame, or the file cannot be written
+        >>> recording = Recording(robot)
+        >>> recording.add(0.0, robot.neutral())
+        >>> 0.5 < recording.radius < 0.7
+        True
         """
-        text = self.page()
+        return max(reach(self.scene, self.poses()[0])[1], SMALLEST)
+
+    def write(self, path: Union[str, 'os.PathLike[str]']) -> None:
+        """Write a file: a page (.html), a video (.mp4) or an MCAP file (.mcap).
+
+        A video needs ffmpeg, an MCAP file the library mcap; see `check_format`.
+
+        :raises ValueError: if there is no frame, the name ends otherwise, something is missing, or
+            the file cannot be written
+        """
+        check_format(path)
+        if not self._times:
+            raise ValueError('the recording is empty: add a frame')
+        # Here, not above: each of them is needed by few, and knows recordings.
+        from rbd_ros.viewer import mcap_file, video
+
+        target = Path(path)
         try:
-            Path(path).write_text(text, encoding='utf-8')
+            if target.suffix.lower() == '.mp4':
+                video.write_video(self, target)
+            elif target.suffix.lower() == '.mcap':
+                mcap_file.write_mcap(self, target)
+            else:
+                target.write_text(self.page(), encoding='utf-8')
         except OSError as error:
             raise ValueError(f'{path} cannot be written: {error.strerror or error}') from error
+
+
+def check_format(path: Union[str, 'os.PathLike[str]']) -> None:
+    """Refuse a file that no recording can be written to, before there is one.
+
+    :raises ValueError: if its name ends otherwise than .html, .mp4 or .mcap, or for want of what
+        the format needs, with the cure
+
+    >>> from rbd_ros.viewer.recording import check_format
+    >>> check_format('motion.html')
+    >>> check_format('motion.gif')
+    Traceback (most recent call last):
+        ...
+    ValueError: motion.gif: name a page (.html), a video (.mp4) or an MCAP file (.mcap)
+    """
+    from rbd_ros.viewer import mcap_file, video
+
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        raise ValueError(f'{path}: name a page (.html), a video (.mp4) or an MCAP file (.mcap)')
+    reason = {'.mp4': video.why_not, '.mcap': mcap_file.why_not}.get(suffix, str)()
+    if reason:
+        raise ValueError(reason)

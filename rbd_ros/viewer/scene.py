@@ -1,60 +1,70 @@
-"""What there is to see of a robot: shapes with colours on its links, and poses of these links."""
+"""What there is to see: a robot and the world around it, and where it all is."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Dict, List, Sequence, Tuple
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rbd_ros.contact.mesh import MeshError
+from rbd_ros.collision import Environment, read_world, WorldRobot
 from rbd_ros.model import Model
-from rbd_ros.model.geometry import Box, Colour, Cylinder, Geometry, Mesh, Shape
+from rbd_ros.model.extension.document import Source
+from rbd_ros.model.geometry import Colour, Geometry, Plane
 from rbd_ros.robot import Robot
 from rbd_ros.spatial import PluckerTransform
-from rbd_ros.viewer.triangles import read_triangles, simplified, Triangles
+from rbd_ros.viewer.shapes import ROBOT, SceneShape, ShapeCollector
+from rbd_ros.viewer.triangles import Triangles
 
 FloatArray = NDArray[np.float64]
 
 SHAPES = ('visual', 'collision')
 #: Triangles of a page, which it takes some 20 bytes each of: more are simplified.
 MAX_TRIANGLES = 200_000
+#: Colours where none is given: visual shapes, collision shapes, what stands still, what moves.
 GREY: Colour = (0.7, 0.71, 0.73, 1.0)
 ORANGE: Colour = (0.95, 0.6, 0.2, 1.0)
+STONE: Colour = (0.78, 0.76, 0.72, 1.0)
+RED: Colour = (0.82, 0.3, 0.25, 1.0)
+
+_G = 9.81  # [m/s^2]
 
 
 @dataclass(frozen=True)
-class SceneShape:
-    """A shape on a link.
+class Ground:
+    """A plane of the world.
 
-    :param link: name of the link
-    :param placement: pose in link coordinates, (4, 4): p_link = T p_shape
-    :param kind: 'box', 'sphere', 'cylinder' (about z) or 'mesh'
-    :param size: lengths along x, y, z; radius; radius and length; number of the mesh's part
-    :param colour: its colour
+    :param pose: pose of a frame in it whose z axis is its normal, (4, 4)
+    :param colour: its colour, None for the viewer's grid alone
 
-    >>> shape = make_scene(robot.model).shapes[0]
-    >>> shape.placement[:3, 3], shape.size, shape.colour[3]  # centre, radius and length [m]
-    (array([0.  , 0.  , 0.05]), (0.08, 0.1), 1.0)
+    >>> make_scene(robot.model, world='config/table_world.yaml').grounds[0].pose[2, 2]
+    1.0
     """
 
-    link: str
-    placement: FloatArray
-    kind: str
-    size: Tuple[float, ...]
-    colour: Colour
+    pose: FloatArray
+    colour: Optional[Colour] = None
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Shapes of a robot and the ground below it.
+    """Shapes of a robot and of a world.
 
-    :param name: name of the robot
+    :param name: name of the robot, or of what there is
     :param links: links that carry shapes, whose poses are to be given
     :param shapes: the shapes
     :param parts: triangles of meshes, in metres
     :param notices: what is not drawn as the files have it, in words
+    :param objects: movable objects of the world, whose poses may be given
+    :param start: poses of these at the start, (O, 4, 4)
+    :param grounds: planes of the world; None where there is no world
+    :param weight: weight of all that moves, which arrows of forces are drawn to the scale of [N]
+
+    >>> scene = make_scene(robot.model, world='config/table_world.yaml')
+    >>> scene.objects, len(scene.grounds), scene.start[0, :3, 3]
+    (('box', 'peg', 'ball', 'roller'), 1, array([0.7 , 0.  , 0.45]))
+    >>> {shape.owner for shape in scene.shapes if shape.kind == 'capsule'}
+    {'roller'}
     """
 
     name: str
@@ -62,39 +72,82 @@ class Scene:
     shapes: Tuple[SceneShape, ...]
     parts: Tuple[Triangles, ...]
     notices: Tuple[str, ...]
+    objects: Tuple[str, ...] = ()
+    start: FloatArray = field(default_factory=lambda: np.empty((0, 4, 4)))
+    grounds: Optional[Tuple[Ground, ...]] = None
+    weight: float = 0.0
 
-    def poses(self, robot: Robot, q: ArrayLike) -> FloatArray:
-        """Poses of `links` in base coordinates: position [m] and unit quaternion (x, y, z, w).
+    @property
+    def frames(self) -> Tuple[str, ...]:
+        """Names of what moves, links and then objects, each once.
 
-        :param robot: the robot
+        >>> make_scene(robot.model, world='config/table_world.yaml').frames[-4:]
+        ('box', 'peg', 'ball', 'roller')
+        """
+        taken = set(self.links)
+        return (*self.links, *(f'object/{o}' if o in taken else o for o in self.objects))
+
+    def frame_of(self, shape: SceneShape) -> int:
+        """Number of the frame that a shape moves with, -1 if it stands still.
+
+        >>> scene = make_scene(robot.model, world='config/table_world.yaml')
+        >>> {scene.frames[scene.frame_of(shape)] for shape in scene.shapes if shape.owner == 'peg'}
+        {'peg'}
+        """
+        if shape.owner == ROBOT:
+            return self.links.index(shape.link)
+        if shape.owner in self.objects:
+            return len(self.links) + self.objects.index(shape.owner)
+        return -1
+
+    def poses(
+        self, robot: Optional[Robot], q: ArrayLike, objects: Optional[ArrayLike] = None
+    ) -> FloatArray:
+        """Poses of `frames` in the world: position [m] and unit quaternion (x, y, z, w).
+
+        :param robot: the robot; None if there is none
         :param q: configurations, (N, nq) [rad, m]
-        :return: (N, links, 7)
+        :param objects: poses of the objects, (N, O, 4, 4) or (O, 4, 4); None for their start
+        :return: (N, links + O, 7)
 
         >>> scene = make_scene(robot.model)
         >>> scene.poses(robot, [q]).shape == (1, len(scene.links), 7)
         True
         """
-        configurations = np.asarray(q, dtype=float)
-        result = np.empty((len(configurations), len(self.links), 7))
-        found = robot.forward_kinematics(configurations)
-        for k, link in enumerate(self.links):
-            poses = found[link]
-            result[:, k, :3] = poses[..., :3, 3]
-            result[:, k, 3:] = quaternions(poses[..., :3, :3])
+        configurations, count = np.asarray(q, dtype=float), len(self.links)
+        result = np.empty((len(configurations), count + len(self.objects), 7))
+        if robot is not None and count:
+            found = robot.forward_kinematics(configurations)
+            for k, link in enumerate(self.links):
+                poses = found[link]
+                result[:, k, :3] = poses[..., :3, 3]
+                result[:, k, 3:] = quaternions(poses[..., :3, :3])
+        if self.objects:
+            moved = self.start if objects is None else np.asarray(objects, dtype=float)
+            result[:, count:, :3] = moved[..., :3, 3]
+            result[:, count:, 3:] = quaternions(moved[..., :3, :3])
         return result
 
 
-def make_scene(model: Model, shapes: str = 'visual', triangles: int = MAX_TRIANGLES) -> Scene:
-    """Scene of a robot.
+def make_scene(
+    model: Optional[Model],
+    shapes: str = 'visual',
+    triangles: int = MAX_TRIANGLES,
+    world: Union[None, Environment, Source] = None,
+) -> Scene:
+    """Scene of a robot, of a world, or of both.
 
     Meshes that cannot be read are left out, and those of more than `triangles` together are drawn
-    with fewer; `notices` says so.
+    with fewer; `notices` says so. Further robots of the world are drawn at their start.
 
-    :param model: the robot's model
+    :param model: the robot's model; None if there is none
     :param shapes: 'visual', with the collision shapes of links that have no visual ones, or
         'collision'
     :param triangles: how many triangles the meshes may have together
+    :param world: what is around the robot: a world file or its content (docs/world.md), or what
+        `read_world` made of it
     :raises ValueError: for other shapes
+    :raises WorldFileError: for whatever is wrong with the world
 
     >>> scene = make_scene(robot.model)
     >>> scene.shapes[0].link, scene.shapes[0].kind, scene.notices
@@ -102,10 +155,33 @@ def make_scene(model: Model, shapes: str = 'visual', triangles: int = MAX_TRIANG
     """
     if shapes not in SHAPES:
         raise ValueError(f'shapes must be one of {", ".join(SHAPES)}, got {shapes!r}')
-    maker = _Maker(model)
-    for geometry in _chosen_geometries(model, shapes):
-        maker.add(geometry)
-    return maker.scene(triangles)
+    collector, mass, g = ShapeCollector(triangles), 0.0, _G
+    if model is not None:
+        for geometry in _chosen_geometries(model, shapes):
+            at = model.links[geometry.link].placement
+            _add_geometry(collector, ROBOT, geometry, _pose(geometry.placement * at.inverse()))
+        mass = sum(body.inertia.mass for body in model.bodies)
+    links = tuple(dict.fromkeys(shape.link for shape in collector.shapes))
+    more: Dict[str, Any] = {}
+    if world is not None:
+        around = world if isinstance(world, Environment) else read_world(world, model)
+        g = float(np.linalg.norm(around.gravity)) or _G
+        mass += sum(each.inertia.mass for each in around.movable if each.inertia is not None)
+        more = {
+            'objects': tuple(each.name for each in around.movable),
+            'start': np.array([each.pose for each in around.movable]).reshape(-1, 4, 4),
+            'grounds': _add_world(collector, around, shapes),
+        }
+    parts = collector.parts()
+    return Scene(
+        'world' if model is None else model.name,
+        links,
+        tuple(collector.shapes),
+        parts,
+        collector.notices(),
+        weight=mass * g,
+        **more,
+    )
 
 
 def _chosen_geometries(model: Model, shapes: str) -> List[Geometry]:
@@ -120,91 +196,49 @@ def _chosen_geometries(model: Model, shapes: str) -> List[Geometry]:
     ]
 
 
-class _Maker:
-    def __init__(self, model: Model):
-        self.model = model
-        self.shapes: List[SceneShape] = []
-        self.parts: List[Triangles] = []
-        self.read: Dict[Tuple[str, Tuple[float, ...]], List[int]] = {}
-        self.failed: Dict[str, None] = {}
-
-    def add(self, geometry: Geometry) -> None:
-        link = self.model.links[geometry.link]
-        placement = _pose(geometry.placement * link.placement.inverse())
-        default = GREY if geometry.role == 'visual' else ORANGE
-        colour = default if geometry.colour is None else geometry.colour
-        if isinstance(geometry.shape, Mesh):
-            for k in self.mesh(geometry.shape):
-                # As RViz does: the colours of a mesh go before that of the URDF.
-                own = self.parts[k].colour if geometry.role == 'visual' else None
-                self.shapes.append(
-                    SceneShape(link.name, placement, 'mesh', (k,), colour if own is None else own)
-                )
-        else:
-            kind, size = _primitive(geometry.shape)
-            self.shapes.append(SceneShape(link.name, placement, kind, size, colour))
-
-    def mesh(self, mesh: Mesh) -> Sequence[int]:
-        """Numbers of the parts of a mesh file, which is read once."""
-        key = (mesh.path or mesh.uri, tuple(mesh.scale))
-        if key not in self.read:
-            self.read[key] = []
-            if mesh.path is None:
-                self.failed[f'{mesh.uri} was not found'] = None
-                return []
-            try:
-                parts = read_triangles(mesh.path)
-            except MeshError as error:
-                self.failed[str(error)] = None
-                return []
-            for part in parts:
-                self.read[key].append(len(self.parts))
-                scaled = part.vertices * np.array(mesh.scale)
-                self.parts.append(Triangles(scaled, part.corners, part.colour))
-        return self.read[key]
-
-    def scene(self, most: int) -> Scene:
-        notices = []
-        if self.failed:
-            first, more = next(iter(self.failed)), len(self.failed) - 1
-            others = f' (and {more} more)' if more else ''
-            notices.append(f'meshes that are not drawn: {first}{others}')
-        parts, total = self.parts, sum(len(part.corners) for part in self.parts)
-        if total > most:
-            # Small parts stay as they are; the others share what is left.
-            share = _share([len(part.corners) for part in parts], most)
-            parts = [simplified(part, share) for part in parts]
-            drawn = sum(len(part.corners) for part in parts)
-            notices.append(f'meshes are drawn with {drawn} triangles of their {total}')
-        links = tuple(dict.fromkeys(shape.link for shape in self.shapes))
-        return Scene(self.model.name, links, tuple(self.shapes), tuple(parts), tuple(notices))
+def _add_geometry(
+    collector: ShapeCollector, owner: str, geometry: Geometry, placement: FloatArray
+) -> None:
+    is_visual = geometry.role == 'visual'
+    colour = geometry.colour or (GREY if is_visual else ORANGE)
+    # As RViz does: the colours of a mesh go before that of the URDF.
+    collector.add(owner, geometry.link, placement, geometry.shape, colour, is_visual)
 
 
-def _share(sizes: Sequence[int], most: int) -> int:
-    """Greatest size of a part such that all parts together do not exceed `most`."""
-    left, rest = most, sorted(sizes)
-    for k, size in enumerate(rest):
-        share = left // (len(rest) - k)
-        if size > share:
-            return share
-        left -= size
-    return rest[-1]
+def _add_world(collector: ShapeCollector, world: Environment, shapes: str) -> Tuple[Ground, ...]:
+    """Add objects and further robots, and return the planes."""
+    grounds = []
+    for each in world.objects:
+        if isinstance(each.shape, Plane):
+            grounds.append(Ground(each.pose, each.color))
+            continue
+        placement = np.eye(4) if each.movable else each.pose
+        colour = each.color or (RED if each.movable else STONE)
+        given = each.color is None
+        collector.add(each.name, '', placement, each.shape, colour, given, each.convex)
+    for robot in world.robots:
+        _add_robot(collector, robot, shapes)
+    return tuple(grounds)
 
 
-def _primitive(shape: Shape) -> Tuple[str, Tuple[float, ...]]:
-    if isinstance(shape, Box):
-        return 'box', tuple(shape.size)
-    if isinstance(shape, Cylinder):
-        return 'cylinder', (shape.radius, shape.length)
-    assert not isinstance(shape, Mesh)
-    return 'sphere', (shape.radius,)
+def _add_robot(collector: ShapeCollector, given: WorldRobot, shapes: str) -> None:
+    """Add a further robot, which stands still at its start."""
+    robot = Robot(given.model)
+    q = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
+    for i, (at_q, _) in given.model.independent_slices.items():
+        position = given.configuration.get(given.model.body(i).joint_name)
+        if position is not None:
+            q[at_q] = position
+    base, found = _pose(given.placement), robot.forward_kinematics(q)
+    for geometry in _chosen_geometries(given.model, shapes):
+        at = given.model.links[geometry.link].placement
+        placement = base @ found[geometry.link] @ _pose(geometry.placement * at.inverse())
+        _add_geometry(collector, given.name, geometry, placement)
 
 
 def _pose(transform: PluckerTransform) -> FloatArray:
     """Pose of a frame B in A of the transform from A to B coordinates, (4, 4)."""
-    pose = np.eye(4)
-    pose[:3, :3] = np.array(transform.E, dtype=float).reshape(3, 3).T
-    pose[:3, 3] = transform.r
+    pose: FloatArray = np.array(transform.pose(), dtype=float)
     return pose
 
 

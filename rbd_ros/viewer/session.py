@@ -1,19 +1,22 @@
-"""A simulation that a page watches and commands: play, pause, step, reset, speed."""
+"""A simulation that a page watches and commands: play, pause, step, reset, speed, pull."""
 
 from __future__ import annotations
 
 import math
 import time
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros.simulation import Simulator
+from rbd_ros.simulation.simulated_objects import PairContact
 from rbd_ros.viewer.live import LivePage
-from rbd_ros.viewer.page_text import floats, page
+from rbd_ros.viewer.page_text import floats, page, reach, SMALLEST
+from rbd_ros.viewer.pull import LinkPull, ObjectPull, Pull
 from rbd_ros.viewer.recording import Recording
 from rbd_ros.viewer.scene import Scene
+from rbd_ros.viewer.shapes import ROBOT
 
 FloatArray = NDArray[np.float64]
 #: Torque for a simulation, found anew for every step; a reset calls its `restart`, if it has one.
@@ -22,6 +25,7 @@ Torque = Callable[[Simulator], Optional[FloatArray]]
 FRAME = 1.0 / 60.0  # time between pictures [s]
 MAX_SPEED = 100.0
 _FACTOR_WINDOW = 0.5  # over which the real-time factor is measured [s]
+_HOLD = 2.0  # how long a page holds a body without saying so again [s]
 
 
 class LiveSession:
@@ -53,8 +57,12 @@ class LiveSession:
         self._message = ''
         self._start, self._begin = simulator.snapshot(), simulator.time
         self._last = time.monotonic()
-        poses = scene.poses(simulator.robot, simulator.q[None])[0]
-        self._page = LivePage(page(scene, simulator.ground, poses, live=True), port)
+        poses = self._poses()[0]
+        self._radius = max(reach(scene, poses)[1], SMALLEST)
+        self._pull: Optional[Pull] = None
+        self._pulled_at = 0.0
+        text = page(scene, simulator.ground, poses, live='simulation')
+        self._page = LivePage(text, port)
         self._restart_clock()
 
     @property
@@ -89,18 +97,32 @@ class LiveSession:
     def _advance(self, until: float) -> None:
         began = time.monotonic()
         try:
-            advance(self.simulator, until, self.torque, lambda: time.monotonic() - began > FRAME)
+            advance(
+                self.simulator,
+                until,
+                self.torque,
+                lambda: time.monotonic() - began > FRAME,
+                None if self._pull is None else self._pull.apply,
+            )
         except FloatingPointError as error:
             self.playing, self._message = False, f'{error}'
 
     def _obey(self) -> None:
+        if self._pull is not None and time.monotonic() - self._pulled_at > _HOLD:
+            self._let_go()  # the page was closed
         for name, value in self._page.orders():
+            if name == 'pull':
+                self._take_hold(value)
+                continue  # the clock goes on
+            if name == 'release':
+                self._let_go()
+                continue
             if name == 'reset':
+                self._let_go()
                 self.simulator.restore(self._start)
                 restart = getattr(self.torque, 'restart', None)
                 if restart is not None:
                     restart()
-                self._message = ''
             elif name == 'speed' and _is_speed(value):
                 self.speed = float(value)
             elif name == 'step':
@@ -109,6 +131,32 @@ class LiveSession:
             elif name in ('play', 'pause'):
                 self.playing = name == 'play'
             self._restart_clock()
+
+    def _take_hold(self, value: Any) -> None:
+        """Pull at a body as a page asks for."""
+        try:
+            frame, links = value['frame'], self.scene.links
+            if not 0 <= frame < len(self.scene.frames):
+                raise ValueError('there is nothing to be pulled')
+            name = [*links, *self.scene.objects][frame]
+            pull, wanted = self._pull, LinkPull if frame < len(links) else ObjectPull
+            if pull is None or pull.name != name or not isinstance(pull, wanted):
+                self._let_go()
+                pull = (
+                    LinkPull(self.simulator, name, self.scene.weight, self._radius)
+                    if wanted is LinkPull
+                    else ObjectPull(self.simulator, name, self._radius)
+                )
+            pull.aim(value['point'], value['target'])
+        except (KeyError, TypeError, ValueError) as error:
+            self._let_go()
+            self._message = str(error)
+        else:
+            self._pull, self._pulled_at, self._message = pull, time.monotonic(), ''
+
+    def _let_go(self) -> None:
+        # The force lasts one step, and needs not be taken away.
+        self._pull, self._message = None, ''
 
     def _restart_clock(self) -> None:
         self._clock = time.monotonic()
@@ -121,15 +169,20 @@ class LiveSession:
             self._restart_clock()
             self._factor = factor
 
+    def _poses(self) -> FloatArray:
+        simulator = self.simulator
+        objects = object_poses(simulator, self.scene)
+        return self.scene.poses(simulator.robot, simulator.q[None], objects)
+
     def _state(self) -> Any:
-        poses = self.scene.poses(self.simulator.robot, self.simulator.q[None])
         return {
             'time': self.simulator.time,
             'factor': self._factor if self.playing else 0.0,
             'speed': self.speed,
             'playing': self.playing,
             'message': self._message,
-            'poses': floats(poses),
+            'poses': floats(self._poses()),
+            'contacts': floats(contact_forces(self.simulator)),
         }
 
 
@@ -142,6 +195,7 @@ def advance(
     until: float,
     torque: Optional[Torque] = None,
     enough: Callable[[], bool] = lambda: False,
+    before: Optional[Callable[[], None]] = None,
 ) -> None:
     """Step a simulation up to an instant, to half a step.
 
@@ -149,6 +203,7 @@ def advance(
     :param until: when to stop [s]
     :param torque: torque for each step, called with the simulator; None for none
     :param enough: asked after each step whether to stop before
+    :param before: called before each step
 
     >>> from rbd_ros.viewer.session import advance
     >>> simulator = Simulator(robot)
@@ -157,7 +212,7 @@ def advance(
     0.5
     """
     count = round((until - simulator.time) / simulator.timestep)
-    if torque is None:
+    if torque is None and before is None:
         slice_ = max(1, count // 4)
         while count > 0:
             simulator.step(n=min(slice_, count))
@@ -166,9 +221,43 @@ def advance(
                 return
         return
     for _ in range(count):
-        simulator.step(torque(simulator))
+        if before is not None:
+            before()
+        simulator.step(None if torque is None else torque(simulator))
         if enough():
             return
+
+
+def object_poses(simulator: Simulator, scene: Scene) -> FloatArray:
+    """Poses of the scene's movable objects, (O, 4, 4); at their start if they are not simulated.
+
+    >>> from rbd_ros.viewer.session import object_poses
+    >>> simulator = Simulator(robot, world='config/push_world.yaml')
+    >>> scene = make_scene(robot.model, world=simulator.environment)
+    >>> object_poses(simulator, scene)[0, :3, 3]
+    array([0.53, 0.13, 0.05])
+    """
+    if simulator.objects != scene.objects:
+        return scene.start
+    return np.array([simulator.object_pose(name) for name in scene.objects]).reshape(-1, 4, 4)
+
+
+def contact_forces(simulator: Simulator) -> FloatArray:
+    """Position and force of each contact, (C, 6) [m, N].
+
+    The force is that on the robot or on what is movable, not on what stands still.
+
+    >>> from rbd_ros.viewer.session import contact_forces
+    >>> simulator = Simulator(None, world='config/push_world.yaml')
+    >>> simulator.step(n=100)
+    >>> round(float(contact_forces(simulator).sum(axis=0)[5]), 3)  # the weight of the box [N]
+    4.905
+    """
+    moving, found = {ROBOT, *simulator.objects}, []
+    for each in simulator.contacts:
+        on_first = isinstance(each, PairContact) and each.second.partition('/')[0] not in moving
+        found.append(np.concatenate([each.position, -each.force if on_first else each.force]))
+    return np.array(found).reshape(-1, 6)
 
 
 def record(
@@ -190,11 +279,16 @@ def record(
     """
     recording = Recording(simulator.robot, scene, simulator.ground)
     start = simulator.time
-    recording.add(start, simulator.q)
+    recording.add(*_frame(simulator, scene))
     frames = max(1, math.ceil(duration / FRAME - 1e-9))
     for k in range(1, frames + 1):
         before = simulator.time
         advance(simulator, start + min(k * FRAME, duration), torque)
         if simulator.time > before:
-            recording.add(simulator.time, simulator.q)
+            recording.add(*_frame(simulator, scene))
     return recording
+
+
+def _frame(simulator: Simulator, scene: Scene) -> Tuple[float, FloatArray, FloatArray, FloatArray]:
+    objects = object_poses(simulator, scene)
+    return simulator.time, simulator.q, objects, contact_forces(simulator)

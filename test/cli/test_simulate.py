@@ -1,16 +1,26 @@
 """The command `rbd_ros simulate`."""
 
+import argparse
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import urllib.request
 
+import numpy as np
 import pytest
+from support import outside
+from support.urdf_text import link, robot as urdf
 
+from rbd_ros import Robot, Simulator
+from rbd_ros.cli import simulate
 from rbd_ros.cli.main import main
+from rbd_ros.cli.simulate_torque import chosen_torque
+from rbd_ros.model import load_urdf
 from rbd_ros.resources import resource_path
-from rbd_ros.viewer import LivePage
+from rbd_ros.viewer import LivePage, make_scene, video
 
 ARM = str(resource_path('urdf', 'six_axis_arm.urdf'))
 LINKAGE = str(resource_path('urdf', 'four_bar.urdf'))
@@ -32,7 +42,6 @@ def test_a_recording_is_written_without_a_display(capsys, tmp_path, torque):
         (['--duration', '0'], '--duration must be positive'),
         (['--start=1,2'], '--start has 2 numbers, this robot has 6'),
         (['--start=a'], 'separated by commas'),
-        (['--hold', '--floating-base'], '--hold is for robots whose base is fixed'),
         (['--gravity-compensation', '--floating-base'], 'whose base is fixed'),
         (['--record', 'no/such/folder/out.html', '--duration', '0.01'], 'cannot be written'),
         (['--timestep', '-1'], 'timestep'),
@@ -85,3 +94,89 @@ def test_it_serves_until_it_is_interrupted():
 def test_it_ends_after_its_duration(capsys):
     assert main(['simulate', ARM, '--no-browser', '--port', '0', '--duration', '0.1']) == 0
     assert capsys.readouterr().out.startswith('http://localhost:')
+
+
+WORLD = str(resource_path('config', 'table_world.yaml'))
+
+
+def test_a_world_is_shown_around_the_robot(capsys, tmp_path):
+    path = tmp_path / 'out.html'
+    assert (
+        main(['simulate', ARM, '--world', WORLD, '--duration', '0.1', '--record', str(path)]) == 0
+    )
+    (text,) = re.findall('id="data">(.*?)</script>', path.read_text())
+    assert json.loads(text)['objects'] == ['box', 'peg', 'ball', 'roller']
+
+
+def test_a_world_with_an_error_is_refused(capsys, tmp_path):
+    path = tmp_path / 'world.yaml'
+    path.write_text('objects:\n  box: {type: bx}\n')
+    assert main(['simulate', ARM, '--world', str(path), '--no-browser']) == 1
+    assert 'line 2' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('ending', ['mp4', 'mcap'])
+def test_recordings_are_of_the_format_that_their_name_says(capsys, tmp_path, ending):
+    path = tmp_path / f'out.{ending}'
+    if ending == 'mcap':
+        outside.load('mcap')
+    elif not video.ffmpeg():
+        outside.load('imageio_ffmpeg')
+    assert main(['simulate', ARM, '--duration', '0.1', '--record', str(path)]) == 0
+    start = path.read_bytes()[:8]
+    assert start[4:] == b'ftyp' if ending == 'mp4' else start[:5] == b'\x89MCAP'
+
+
+def test_what_cannot_be_recorded_is_said_before_it_is_simulated(capsys, monkeypatch):
+    monkeypatch.setattr(Robot, 'from_urdf', None)
+    assert main(['simulate', ARM, '--record', 'out.avi']) == 1
+    assert r'out.avi: name a page (.html), a video (.mp4)' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('option', ['--hold', '--ground', '--record=out.html', '--start=0'])
+def test_watching_goes_without_what_simulates(capsys, option):
+    assert main(['simulate', ARM, '--watch', option]) == 1
+    name = option.partition('=')[0]
+    assert f'{name} is for what is simulated here' in capsys.readouterr().err
+
+
+def test_a_quadruped_is_held_on_the_ground():
+    robot = Robot.from_urdf(resource_path('urdf', 'quadruped.urdf'), floating_base=True)
+    simulator = Simulator(robot, world=resource_path('config', 'steps_world.yaml'))
+    q = robot.neutral()
+    q[6], q[8::3], q[9::3] = 0.301, 0.8, -1.6
+    simulator.reset(q)
+    hold = chosen_torque(simulator, hold=True, compensation=False)
+    for _ in range(1500):
+        torque = hold(simulator)
+        assert not torque[:6].any()
+        simulator.step(torque)
+    # It stands on its four feet, a little lower, and upright.
+    feet = {each.first if 'robot' in each.first else each.second for each in simulator.contacts}
+    assert len(feet) == 4
+    assert 0.25 < simulator.q[6] < 0.301 and simulator.q[0] > 0.999
+    assert np.abs(simulator.v).max() < 1e-3
+    force = sum(abs(each.force[2]) for each in simulator.contacts)
+    assert np.isclose(force, 14.34 * 9.81, rtol=1e-3)
+
+
+def test_of_many_notices_some_are_printed(capsys, tmp_path):
+    shape = '<visual><geometry><cylinder radius="1" length="1"/></geometry></visual>'
+    scene = make_scene(load_urdf(urdf(link('a', shape))))
+    arguments = argparse.Namespace(shapes='visual')
+    simulate._report(arguments, [f'notice {k}' for k in range(9)], scene)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [*(f'notice {k}' for k in range(5)), '(and 4 notices more)']
+
+
+def test_objects_move_without_a_robot(capsys, tmp_path):
+    path = tmp_path / 'out.html'
+    options = ['--world', WORLD, '--duration', '0.1', '--record', str(path)]
+    assert main(['simulate', *options]) == 0 and path.is_file()
+    for more, message in (
+        ([], 'name a robot, or give a --world'),
+        (['--world', WORLD, '--hold'], '--hold is for a robot; name one'),
+        (['--world', WORLD, '--watch'], '--watch is for a robot; name one'),
+    ):
+        assert main(['simulate', *more]) == 1
+        assert message in capsys.readouterr().err

@@ -6,11 +6,18 @@ from support import random_trees
 TWO_LINKS = random_trees.tree(3, bodies=2, types=('revolute', 'prismatic'))
 
 
-@pytest.fixture(autouse=True, scope='session')
-def no_user_cache(tmp_path_factory):
-    """What fixtures of modules compile does not land in the user's cache either."""
+@pytest.fixture(scope='session')
+def cache_of_modules(tmp_path_factory):
+    """Folder for what fixtures of modules compile."""
+    return tmp_path_factory.mktemp('cache')
+
+
+# Of each module, not of the session: it must not hold for the tests of other folders that follow.
+@pytest.fixture(autouse=True, scope='module')
+def no_common_cache(cache_of_modules):
+    """What fixtures of modules compile is not kept where other tests find it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv('RBD_ROS_CACHE_DIR', str(tmp_path_factory.mktemp('cache')))
+        patch.setenv('RBD_ROS_CACHE_DIR', str(cache_of_modules))
         yield
 
 

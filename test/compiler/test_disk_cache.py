@@ -410,6 +410,18 @@ def test_the_entries_longest_unused_go_when_there_are_too_many(own_cache, monkey
     assert gone == [paths[k] for k in (0, 2, 4)]
 
 
+def test_the_folder_is_read_once_in_a_while(own_cache, monkeypatch):
+    """When a process has written a part of what there may be, and at its first entry."""
+    looks = []
+    monkeypatch.setattr(cache, '_LARGEST', cache._PART * 5000)
+    monkeypatch.setattr(cache, '_prune', looks.append)
+    found = []
+    for k in range(14):
+        cache.store(cache.entry_name('mass_matrix', 'one', f'{k:064x}'[::-1]), {}, bytes(997))
+        found.append(len(looks))
+    assert found == [1] * 6 + [2] * 6 + [3] * 2 and set(looks) == {own_cache}
+
+
 def test_reading_an_entry_keeps_it(two_links, own_cache):
     compute(two_links)
     (path,) = entries(own_cache)

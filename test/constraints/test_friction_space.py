@@ -55,6 +55,26 @@ def test_residuals_and_projections_of_any_contact():
         assert_allclose(there, [7.0, 7.0, 7.0, *projection(x)], atol=1e-12)
 
 
+def test_residuals_of_rows():
+    """What is left of x after the nearest force that is allowed to x - u."""
+    rng = np.random.default_rng(8)
+    problem = friction_problem(
+        np.eye(4),
+        np.zeros(4),
+        np.zeros((0, 2)),
+        [-np.inf, 0.0, -1.0, -1.0],
+        [np.inf, np.inf, 1, 1],
+    )
+    for _ in range(200):
+        space, _ = scaled_space(problem)
+        space.x[:], space.u[:] = rng.normal(size=4), rng.normal(size=4)
+        expected = np.abs(space.x - np.clip(space.x - space.u, problem.low, problem.high))
+        assert_allclose(residual(space), expected.max(), atol=1e-14)
+    space.x[:], space.u[:] = 1e6, [3e-12, 0, 0, 0]
+    space.high[:] = np.inf
+    assert_allclose(residual(space), 3e-12, rtol=1e-9)
+
+
 def test_residuals_of_small_velocities_under_large_forces_are_exact():
     x, u = np.array([1e6, 1e5, -1e5]), np.array([3e-12, 4e-12, 0.0])
     assert_allclose(contact_residual(x, u, 0), math.hypot(7e-12, 4e-12), rtol=1e-9)

@@ -108,7 +108,7 @@ def worst_difference(robot, made, simulator, steps, effort, seed=0):
     return worst
 
 
-@pytest.mark.parametrize('integrator', ['semi_implicit', 'rk4'])
+@pytest.mark.parametrize('integrator', ['semi_implicit', 'midpoint', 'rk4'])
 @pytest.mark.parametrize('name', ['ur5_robot', 'panda', 'xarm7'])
 def test_an_arm_moves_as_in_the_simulator(tmp_path, name, integrator):
     robot = Robot.from_urdf(example_robots.path(name))

@@ -1,5 +1,7 @@
 """Every joint type in a tree: all algorithms, on floats and compiled, against rates of momentum.
 
+Of the two trees of each joint, one is compiled.
+
 The oracle knows no accelerations: it is Newton's law for each body, its momentum in base
 coordinates differentiated numerically along a motion. So c_J, Sring and all that depends on them
 come from nowhere but transforms.
@@ -11,6 +13,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support.all_joints import every_joint, slope, tree, worked_example
+from support.interpreted import interpreted
 
 from rbd_ros import Robot
 from rbd_ros.algorithms.articulated_body.aba import aba
@@ -28,14 +31,14 @@ every_seed = pytest.mark.parametrize('seed', range(2))
 
 @pytest.fixture(scope='module')
 def robots():
-    """Robots by joint and seed: compiled once for all tests."""
+    """Robots by joint and seed: made once for all tests."""
     return {}
 
 
 def case(robots, joint, seed):
     """Model, robot, position, velocity, acceleration and a force on each body."""
     if (joint, seed) not in robots:
-        robots[joint, seed] = Robot(tree(joint, seed))
+        robots[joint, seed] = (interpreted if seed else Robot)(tree(joint, seed))
     robot, rng = robots[joint, seed], np.random.default_rng(seed + 7)
     q = robot.random_configuration(rng)
     return robot.model, robot, q, rng.normal(size=robot.nv), rng.normal(size=robot.nv)

@@ -27,6 +27,12 @@ ALL_FUNCTIONS = (
     'double_pendulum_continuous',
     'bolt',
 )
+# On a floating base as well, which is one more joint below all others: a joint that mimics
+# another, continuous joints, legs. In test_against_pinocchio.py, the texts run on all robots and
+# both bases.
+FREED = ('panda', 'kinova', 'double_pendulum_continuous', 'solo12')
+# Compiled as for users; the others without optimisation (see test/conftest.py).
+OPTIMISED_ROBOTS = ('ur5_robot', *FREED)
 LARGEST = 38  # degrees of freedom; compiling more takes longer than it teaches
 
 CASES = [(name, base) for name in example_robots.distinct() for base in ('fixed', 'floating')]
@@ -58,11 +64,18 @@ class Case:
         assert error < tolerance, f'{what} of {self.name}: relative error {error:.1e}'
 
 
+@pytest.fixture(autouse=True)
+def level_of_optimisation(request, monkeypatch):
+    """That of users for some robots."""
+    if EVERYTHING or request.node.callspec.params['name'] in OPTIMISED_ROBOTS:
+        monkeypatch.setenv('RBD_ROS_OPTIMISATION', '1')
+
+
 def wanted(name, base, function):
     """Whether a test belongs to the everyday run."""
     return (
         EVERYTHING
-        or name in ALL_FUNCTIONS
+        or (name in ALL_FUNCTIONS and (base == 'fixed' or name in FREED))
         or (
             function in ('inverse_dynamics', 'forward_dynamics')
             and (base == 'fixed' or name.startswith('talos_full'))
@@ -112,7 +125,7 @@ def test_forward_dynamics(name, base):
     # Rounding of H alone moves the solution by cond(H) eps; see
     # test_against_pinocchio.forward_tolerance.
     conditions = (
-        [np.linalg.cond(case.bridge.mass_matrix(q)) for q in case.q] if case.robot.nv else [0.0]
+        np.linalg.cond([case.bridge.mass_matrix(q) for q in case.q]) if case.robot.nv else [0.0]
     )
     tau = np.array([case.bridge.inverse_dynamics(*row) for row in zip(case.q, case.v, case.a)])
     case.check(

@@ -14,6 +14,7 @@ from support.functions import ARGUMENTS, call, kernel, State
 
 from rbd_ros import Robot
 
+OPTIMISED = True  # these are the kernels that users call
 # the promise of the project; measured: bits equal for both kernels, below 3e-15 for floats but in
 # FD
 TOLERANCE = 1e-12

@@ -6,7 +6,7 @@ from support.simulated_robots import GRAVITY, joint, link, pendulum, robot, turn
 
 from rbd_ros import Robot, Simulator
 
-INTEGRATORS = ['semi_implicit', 'rk4']
+INTEGRATORS = ['semi_implicit', 'midpoint', 'rk4']
 LIMIT = '<limit lower="-0.5" upper="0.4" effort="20" velocity="10"/>'
 
 

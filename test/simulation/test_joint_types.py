@@ -27,7 +27,7 @@ def released(robots, joint, h, integrator):
     return robot, simulator.q, simulator.v, begin
 
 
-@pytest.mark.parametrize('integrator, order', [('semi_implicit', 1), ('rk4', 4)])
+@pytest.mark.parametrize('integrator, order', [('semi_implicit', 1), ('midpoint', 2), ('rk4', 4)])
 @every_joint
 def test_integrators_keep_their_order(robots, joint, integrator, order):
     """Of the fourth order only if the bracket of velocities is right (Munthe-Kaas)."""

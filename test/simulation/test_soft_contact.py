@@ -8,7 +8,7 @@ from support.simulated_robots import at, ball, body, collision, GRAVITY, joint, 
 from rbd_ros import Simulator
 from rbd_ros.contact import ContactParameters, HalfSpace
 
-INTEGRATORS = ['semi_implicit', 'rk4']
+INTEGRATORS = ['semi_implicit', 'midpoint', 'rk4']
 SOFT = ContactParameters(stiffness=2000.0, damping=10.0, friction=0.5)
 
 

@@ -105,3 +105,148 @@ def legs(feet, mu=0.8, slide=0.0):
     g = -G @ force
     g[1] += slide
     return friction_problem(G, g, np.full(feet, mu))
+
+
+def with_couples(rng, contacts, freedoms, rows=0):
+    """Random contacts with torsional and rolling friction; a loop and dry friction if asked."""
+    J = rng.normal(size=(6 * contacts + rows, freedoms))
+    return friction_problem(
+        J @ J.T,
+        J @ rng.normal(size=freedoms),
+        rng.uniform(0.1, 1.0, contacts),
+        [-np.inf, -0.1][:rows],
+        [np.inf, 0.1][:rows],
+        torsion=rng.uniform(0.05, 0.5, contacts),
+        rolling=rng.uniform(0.05, 0.5, contacts),
+    )
+
+
+def ball_on_plane(velocity, torsion=None, rolling=None, mu=0.5, force=(0,) * 6, step=1e-3):
+    """Problem of a ball of 2 kg and 0.1 m, and its velocity by the forces.
+
+    :param velocity: angular, then linear, (6,)
+    """
+    mass, radius = 2.0, 0.1
+    inverse = np.array([1.0 / (0.4 * mass * radius**2)] * 3 + [1.0 / mass] * 3)
+    axes = np.eye(6)
+    rows = [axes[5], axes[3] - radius * axes[1], axes[4] + radius * axes[0]]
+    if torsion is not None:
+        rows.append(axes[2])
+    if rolling is not None:
+        rows += [axes[0], axes[1]]
+    J = np.array(rows)
+    free = velocity + step * inverse * (np.array(force) - [0, 0, 0, 0, 0, mass * GRAVITY])
+    couples = {'torsion': torsion, 'rolling': rolling}
+    given = {name: [c] for name, c in couples.items() if c is not None}
+    problem = friction_problem(J * inverse @ J.T, J @ free, [mu], **given)
+    return problem, lambda f: free + inverse * (J.T @ f)
+
+
+class Pile:
+    """Free bodies and their contacts, for solvers that know bodies.
+
+    :param bodies: mass [kg], lengths of edges (3,) [m] and centre (3,) [m] of each
+    :param contacts: number of the upper body, of the lower one or None for the ground, point, and
+        normal, of which there is one for each contact or none for those that are vertical
+    """
+
+    def __init__(self, bodies, contacts, step=1e-3, velocity=None):
+        n = len(contacts)
+        self.inverse = np.zeros((len(bodies), 6, 6))
+        for b, (mass, edges, _) in enumerate(bodies):
+            x, y, z = np.square(edges)
+            turning = 12.0 / mass / np.array([y + z, z + x, x + y])
+            self.inverse[b] = np.diag([*turning, *[1.0 / mass] * 3])
+        self.weight = sum(mass for mass, _, _ in bodies) * GRAVITY * step
+        self.velocity = np.zeros((len(bodies), 6)) if velocity is None else np.array(velocity)
+        self.velocity[:, 5] -= GRAVITY * step
+        self.bodies, self.jacobian = np.full((n, 2), -1), np.zeros((n, 2, 3, 6))
+        self.normal = np.zeros((n, 3))
+        for c, (upper, lower, point, *normal) in enumerate(contacts):
+            e = np.array(normal[0] if normal else [0.0, 0.0, 1.0])
+            across = np.cross(e, np.roll(e, 1) + [0.1, 0.2, 0.3])
+            across /= np.linalg.norm(across)
+            axes = np.vstack([e, across, np.cross(e, across)])
+            self.normal[c] = e
+            for side, (body, sign) in enumerate(((upper, 1.0), (lower, -1.0))):
+                if body is not None:
+                    self.bodies[c, side] = body
+                    arm = np.asarray(point) - bodies[body][2]
+                    self.jacobian[c, side] = sign * np.hstack([-axes @ cross(arm), axes])
+
+    @property
+    def arguments(self):
+        """Arguments of `solve_friction_bodies` before friction."""
+        return self.inverse, self.velocity, self.bodies, self.jacobian
+
+    def dense(self, friction, bias=0.0, **options):
+        """Problem of `solve_friction`, and its J."""
+        n = len(self.bodies)
+        J = np.zeros((3 * n, self.velocity.size))
+        for c, pair in enumerate(self.bodies):
+            for side, b in enumerate(pair):
+                if b >= 0:
+                    J[3 * c : 3 * c + 3, 6 * b : 6 * b + 6] += self.jacobian[c, side]
+        H = np.zeros((self.velocity.size,) * 2)
+        for b, inverse in enumerate(self.inverse):
+            H[6 * b : 6 * b + 6, 6 * b : 6 * b + 6] = inverse
+        g = J @ self.velocity.ravel() + np.broadcast_to(bias, (n, 3)).ravel()
+        return friction_problem(J @ H @ J.T, g, friction, **options), J
+
+
+def pile_of_boxes(side=4, height=4, velocity=None):
+    """Columns of cubes on the ground beside each other."""
+    bodies, contacts = [], []
+    for i in range(side):
+        for j in range(side):
+            for level in range(height):
+                base = np.array([0.25 * i, 0.25 * j, 0.2 * level])
+                bodies.append((1.0, (0.2,) * 3, base + [0, 0, 0.1]))
+                below = len(bodies) - 2 if level else None
+                contacts += [(len(bodies) - 1, below, p + base) for p in face(4)]
+    return Pile(bodies, contacts, velocity=velocity)
+
+
+def pyramid(base=6):
+    """Bricks, each on two others, in one layer less at each level."""
+    bodies, contacts, numbers = [], [], {}
+    for level in range(base):
+        for i in range(base - level):
+            x = 0.4 * i + 0.2 * level
+            numbers[level, i] = len(bodies)
+            bodies.append((1.0, (0.4, 0.2, 0.2), np.array([x, 0.0, 0.1 + 0.2 * level])))
+            for end in (0, 1):
+                below = numbers[level - 1, i + end] if level else None
+                for along in (0.0, 0.2):
+                    for y in (-0.1, 0.1):
+                        point = np.array([x - 0.2 * (1 - end) + along, y, 0.2 * level])
+                        contacts.append((len(bodies) - 1, below, point))
+    return Pile(bodies, contacts)
+
+
+def pile_of_balls(side=6, radius=0.1, mass=10.0):
+    """Balls in layers between walls, each in the hollow of four others."""
+    pitch = 2.0 * radius
+    edge = radius * np.sqrt(2.4)  # of the cube with the same inertia
+    centres = [
+        np.array([pitch * i + radius * (k % 2), pitch * j + radius * (k % 2), radius])
+        + [0, 0, k * pitch / np.sqrt(2.0)]
+        for k in range(side)
+        for i in range(side)
+        for j in range(side)
+    ]
+    contacts = []
+    for a, p in enumerate(centres):
+        if p[2] < 1.01 * radius:
+            contacts.append((a, None, p - [0, 0, radius], [0.0, 0.0, 1.0]))
+        for axis in (0, 1):
+            for sign, wall in ((1.0, 0.0), (-1.0, pitch * (side - 1) + radius)):
+                if abs(p[axis] - wall) < 1e-9:
+                    e = sign * np.eye(3)[axis]
+                    contacts.append((a, None, p - radius * e, e))
+        for b in range(a):
+            apart = p - centres[b]
+            if np.linalg.norm(apart) < 1.001 * pitch:
+                e = apart / np.linalg.norm(apart)
+                contacts.append((a, b, 0.5 * (p + centres[b]), e))
+    return Pile([(mass, (edge,) * 3, p) for p in centres], contacts)

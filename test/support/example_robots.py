@@ -1,5 +1,6 @@
 """Real robots: the URDF files of the pip package example-robot-data."""
 
+import functools
 import hashlib
 from pathlib import Path
 import xml.etree.ElementTree as ElementTree
@@ -27,7 +28,11 @@ def paths():
     """
     if outside.problem('example_robot_data') is not None:
         return {}
-    folder = outside.example_robots_folder()
+    return dict(_paths(outside.example_robots_folder()))
+
+
+@functools.lru_cache(maxsize=None)
+def _paths(folder):
     files = sorted(folder.rglob('*.urdf'))
     names = [file.stem for file in files]
     return {
@@ -56,8 +61,13 @@ def distinct():
 
     Of files that differ only in shapes, limits or names of materials, one.
     """
+    return dict(_distinct(tuple(loadable().items())))
+
+
+@functools.lru_cache(maxsize=None)
+def _distinct(robots):
     chosen, seen = {}, set()
-    for name, path in loadable().items():
+    for name, path in robots:
         digest = hashlib.sha256(dynamics_xml(path.read_text()).encode()).hexdigest()
         if digest not in seen:
             seen.add(digest)
@@ -65,6 +75,7 @@ def distinct():
     return chosen
 
 
+@functools.lru_cache(maxsize=None)
 def dynamics_xml(text, mimic=True):
     """URDF text with nothing but what dynamics needs.
 

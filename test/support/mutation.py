@@ -52,7 +52,11 @@ OWN = {
     'rbd_ros/collision/mesh_triangles.py': ('test/collision/test_solids.py',),
     'rbd_ros/collision/surfaces.py': ('test/collision/test_environment.py',),
     'rbd_ros/collision/world_objects.py': ('test/collision/test_world_file.py',),
+    'rbd_ros/constraints/friction_bodies.py': (
+        'test/constraints/solvers/test_friction_bodies.py',
+    ),
     'rbd_ros/constraints/friction_solution.py': (
+        'test/constraints/solvers/test_friction_moments.py',
         'test/constraints/test_friction_space.py',
         'test/constraints/test_friction_solution.py',
     ),
@@ -61,6 +65,7 @@ OWN = {
         'test/constraints/test_friction_solution.py',
         'test/constraints/solvers/test_friction_sweeps.py',
         'test/constraints/solvers/test_friction_newton.py',
+        'test/constraints/solvers/test_friction_moments.py',
         'test/constraints/solvers/test_friction_warm.py',
     ),
     'rbd_ros/constraints/solvers/friction.py': (
@@ -74,8 +79,12 @@ OWN = {
     ),
     'rbd_ros/constraints/solvers/friction_newton.py': (
         'test/constraints/solvers/test_friction_newton.py',
+        'test/constraints/solvers/test_friction_moments.py',
         'test/constraints/solvers/test_friction_warm.py',
         'test/constraints/test_friction_solution.py',
+    ),
+    'rbd_ros/constraints/solvers/friction_moments.py': (
+        'test/constraints/solvers/test_friction_moments.py',
     ),
     'rbd_ros/constraints/solvers/friction_interior.py': (
         'test/constraints/solvers/test_friction_interior.py',
@@ -83,6 +92,7 @@ OWN = {
     'rbd_ros/constraints/solvers/friction_admm.py': (
         'test/constraints/test_friction_space.py',
         'test/constraints/solvers/test_friction_newton.py',
+        'test/constraints/solvers/test_friction_moments.py',
         'test/constraints/test_friction_solution.py',
     ),
     'rbd_ros/constraints/solvers/dense.py': ('test/constraints/solvers/test_friction_systems.py',),
@@ -113,6 +123,11 @@ OWN = {
     'rbd_ros/simulation/loop_drives.py': (
         'test/simulation/test_loop_drives.py',
         'test/simulation/test_loop_solver.py',
+    ),
+    'rbd_ros/simulation/free_base_midpoint.py': ('test/simulation/test_midpoint.py',),
+    'rbd_ros/simulation/midpoint.py': (
+        'test/simulation/test_midpoint.py',
+        'test/simulation/test_joint_friction_and_limits.py',
     ),
     'rbd_ros/simulation/moving.py': ('test/simulation/test_stepping.py',),
     'rbd_ros/simulation/runge_kutta.py': (

@@ -37,6 +37,8 @@ LIBRARIES = {
     'coal': Source("'rbd_ros[collision]'"),
     'example_robot_data': Source('example-robot-data'),  # no module, but a folder of URDFs
     'fmpy': Source('fmpy'),
+    'imageio_ffmpeg': Source("'rbd_ros[recording]'"),
+    'mcap': Source("'rbd_ros[recording]'"),
     'mpmath': Source('mpmath'),
     'mujoco': Source('mujoco'),
     'pinocchio': Source('pin', ('libgomp1',)),

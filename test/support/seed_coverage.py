@@ -5,6 +5,7 @@ Standard library only, and no test is imported, so that scripts/update_coverage 
 
 import ast
 import csv
+import functools
 from pathlib import Path
 from typing import Iterator, NamedTuple
 
@@ -89,16 +90,26 @@ def _marks_below(node: ast.AST, test: str, file: str) -> Iterator[Mark]:
 
 
 def _is_seed_mark(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and ast.unparse(node.func) == 'pytest.mark.seed'
+    # The end of the name first: spelling out each call of each test takes a hundred times as long.
+    return (
+        isinstance(node, ast.Call)
+        and getattr(node.func, 'attr', None) == 'seed'
+        and ast.unparse(node.func) == 'pytest.mark.seed'
+    )
 
 
 def all_marks() -> list[Mark]:
     """All marks of the test suite, by file and line."""
-    marks = []
+    return list(_marks_on_disk())
+
+
+@functools.lru_cache(maxsize=1)
+def _marks_on_disk() -> tuple[Mark, ...]:
+    marks: list[Mark] = []
     for path in sorted((ROOT / 'test').rglob('test_*.py')):
         file = path.relative_to(ROOT).as_posix()
         marks.extend(marks_of(path.read_text(encoding='utf-8'), file))
-    return marks
+    return tuple(marks)
 
 
 def proven() -> dict[str, str]:

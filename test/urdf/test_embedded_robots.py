@@ -11,7 +11,17 @@ from support import outside
 from rbd_ros import Robot
 from rbd_ros.resources import resource_path
 
-NAMES = ('two_link_arm', 'planar_3r', 'stanford_arm', 'six_axis_arm', 'four_bar')
+NAMES = (
+    'two_link_arm',
+    'planar_3r',
+    'stanford_arm',
+    'six_axis_arm',
+    'four_bar',
+    'two_finger_gripper',
+    'quadruped',
+)
+# Mass of links that are fixed to the base [kg].
+FIXED = {'six_axis_arm': 4.0, 'quadruped': 7.5}
 
 
 def path(name):
@@ -72,7 +82,7 @@ def test_mujoco_reads_the_same_masses(name):
     model = mujoco.MjModel.from_xml_path(str(path(name)))
     robot = Robot.from_urdf(path(name))
     masses = [float(m) for m in re.findall(r'<mass value="([^"]+)"', path(name).read_text())]
-    fixed = 4.0 if name == 'six_axis_arm' else 0.0  # the base's, which MuJoCo makes the world's
+    fixed = FIXED.get(name, 0.0)  # which MuJoCo makes a part of the world
     assert model.body_mass.sum() == pytest.approx(sum(masses) - fixed)
     assert model.nv == robot.nv
 

@@ -46,7 +46,7 @@ def test_it_serves_its_text_and_takes_orders(page):
     [
         ('/explode', 'null', {}, 404),
         ('/play', 'nonsense', {}, 400),
-        ('/play', '"' + 200 * 'x' + '"', {}, 400),
+        ('/play', '"' + 300 * 'x' + '"', {}, 400),
         # Another site in the same browser, by its own name or by a name that leads here.
         ('/play', 'null', {'Origin': 'http://evil.example'}, 403),
         ('/play', 'null', {'Host': 'evil.example'}, 403),

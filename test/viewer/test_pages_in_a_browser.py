@@ -9,7 +9,7 @@ from support import browser, outside
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.resources import resource_path
-from rbd_ros.viewer import LiveSession, make_scene
+from rbd_ros.viewer import LiveSession, make_scene, Recording
 from rbd_ros.viewer.session import record
 
 pytestmark = pytest.mark.slow
@@ -72,7 +72,7 @@ def test_a_recording_plays_at_real_speed_and_stops_at_its_end(robot, page, tmp_p
     path = tmp_path / 'motion.html'
     record(Simulator(robot), make_scene(robot.model), 1.0).write(path)
     page.open(path.as_uri())
-    assert page.evaluate('document.body.dataset.playing') == 'true'
+    # It plays by itself; a slow machine may be at the end before it is asked.
     page.wait("document.body.dataset.playing === 'false'")
     assert page.evaluate('Number(document.body.dataset.time)') == pytest.approx(1.0, abs=1e-6)
     # From a moment on, time on the page is that of the clock.
@@ -121,3 +121,150 @@ def test_a_live_page_shows_and_commands_the_simulation(robot, page):
     finally:
         session.close()
     page.wait("document.getElementById('notice').textContent.includes('ended')")
+
+
+WORLD = {
+    'objects': {
+        'floor': {'type': 'plane', 'color': [0.2, 0.7, 0.2]},
+        'wall': {'type': 'box', 'size': [0.1, 1.0, 0.3], 'xyz': [0.7, 0, 0.15]},
+        'pill': {
+            'type': 'capsule',
+            'radius': 0.1,
+            'length': 0.4,
+            'xyz': [0.0, -0.5, 0.3],
+            'color': [1, 0, 0],
+            'movable': True,
+            'mass': 1.0,
+        },
+        'hill': {
+            'type': 'height_field',
+            'size': [0.5, 0.5],
+            'xyz': [-0.4, -0.4, 0],
+            'heights': [[0, 0.1], [0.1, 0.2]],
+        },
+    }
+}
+
+
+def test_a_world_is_drawn_and_its_objects_move(robot, page, tmp_path):
+    scene = make_scene(robot.model, world=WORLD)
+    recording = Recording(robot, scene)
+    force = [0.0, -0.5, 0.6, 0.0, 0.0, 300.0]
+    for k, contacts in enumerate(([], [force, force])):
+        moved = scene.start.copy()
+        moved[0, 0, 3] += 0.1 * k
+        recording.add(float(k), robot.neutral(), moved, np.reshape(contacts, (-1, 6)))
+    path = tmp_path / 'motion.html'
+    recording.write(path)
+    page.open(f'{path.as_uri()}#t=0')
+    first = picture(page)
+    red, green, blue = (first[..., k] for k in range(3))
+    assert ((green > 1.5 * red) & (green > 1.5 * blue)).mean() > 0.1  # the floor
+    pill = (red > 2.0 * green) & (red > 2.0 * blue)
+    assert pill.mean() > 0.005
+    # Objects follow links; what stands still is in the world, where it is said to be.
+    number = len(scene.links)
+    assert page.evaluate(f'viewer.links[{number}].name') == 'pill'
+    found = page.evaluate(f'viewer.links[{number}].position.toArray()')
+    assert np.allclose(found, [0.0, -0.5, 0.3], atol=1e-6)
+    assert page.evaluate('viewer.arrows.arrows.length') == 0
+    slider = "document.getElementById('slider')"
+    page.evaluate(f"{slider}.value = 1; {slider}.dispatchEvent(new Event('input'))")
+    found = page.evaluate(f'viewer.links[{number}].position.toArray()')
+    assert np.allclose(found, [0.1, -0.5, 0.3], atol=1e-6)
+    shown = 'viewer.arrows.arrows.filter(arrow => arrow.visible).length'
+    assert page.evaluate(shown) == 2
+    arrow = 'viewer.arrows.arrows[0]'
+    assert np.allclose(page.evaluate(f'{arrow}.position.toArray()'), force[:3], atol=1e-6)
+    length = page.evaluate(f'{arrow}.children[0].scale.y')
+    assert np.isclose(length, 0.5 * recording.radius * np.sqrt(300.0 / scene.weight), rtol=1e-5)
+    # The shaft, which stands along y, is turned along the force.
+    assert np.allclose(page.evaluate(f'{arrow}.quaternion.toArray()')[1:3], [0, 0], atol=1e-6)
+    before = picture(page)
+    page.evaluate("document.getElementById('contacts').click()")
+    assert page.evaluate(shown) == 0
+    assert (np.abs(picture(page) - before).max(axis=-1) > 0.1).sum() > 20
+    page.evaluate("document.getElementById('contacts').click()")
+    assert page.evaluate(shown) == 2
+    assert page.complaints == []
+
+
+def mouse(page, kind, at, shift=False):
+    page.call(
+        'Input.dispatchMouseEvent',
+        type=kind,
+        x=at[0],
+        y=at[1],
+        button='left',
+        buttons=0 if kind == 'mouseReleased' else 1,
+        clickCount=1,
+        modifiers=8 if shift else 0,
+    )
+
+
+# Where a point of a link is on the page [pixels].
+PLACE = """(() => {
+    const frame = viewer.links.at(-1), canvas = document.querySelector('canvas');
+    frame.updateMatrixWorld(); viewer.camera.updateMatrixWorld();
+    const at = frame.position.clone().project(viewer.camera);
+    return [(at.x + 1) / 2 * canvas.clientWidth, (1 - at.y) / 2 * canvas.clientHeight];
+})()"""
+
+
+@pytest.mark.parametrize('shift', [True, False])
+def test_a_body_is_pulled_with_the_pointer(robot, page, shift):
+    simulator = Simulator(robot)
+    simulator.reset([0.5, -1.0, 1.2, 0.3, 0.4, 0.2])
+    torque = lambda now: robot.gravity_torque(now.q)  # noqa: E731
+    session = LiveSession(simulator, make_scene(robot.model), torque, port=0)
+    try:
+        session.playing = False
+        page.open(session.url)
+
+        def run_until(condition):
+            for _ in range(600):
+                session.run(frames=1)
+                if condition():
+                    return
+            raise AssertionError(condition)
+
+        run_until(lambda: page.evaluate('document.body.dataset.time') == '0')
+        if not shift:
+            page.evaluate("document.getElementById('pull').click()")
+        view = page.evaluate('viewer.camera.position.toArray()')
+        at = np.array(page.evaluate(PLACE))
+        begun = session.scene.poses(robot, [simulator.q])[0, -1, :3]
+        mouse(page, 'mousePressed', at, shift)
+        run_until(lambda: session._pull is not None)
+        # What is held is a point on the surface of what is seen there, at its depth.
+        pull = session._pull
+        assert np.linalg.norm(pull.position() - begun) < 0.2
+        assert np.allclose(pull.target, pull.position(), atol=1e-5)
+        mouse(page, 'mouseMoved', at + (60, -40), shift)
+        run_until(lambda: np.linalg.norm(pull.target - pull.position()) > 0.02)
+        assert page.evaluate('viewer.pull.line.visible')
+        end = page.evaluate('viewer.pull.line.position.toArray()')
+        assert np.allclose(end, pull.position(), atol=1e-5)
+        # The target is under the pointer.
+        seen = page.evaluate(
+            PLACE.replace(
+                'frame.position.clone()', f'frame.position.clone().set(...{pull.target.tolist()})'
+            )
+        )
+        assert np.allclose(seen, at + (60, -40), atol=1.0)
+        session.playing = True
+        session._restart_clock()
+        distance = np.linalg.norm(pull.target - pull.position())
+        run_until(lambda: np.linalg.norm(pull.target - pull.position()) < 0.7 * distance)
+        mouse(page, 'mouseReleased', at + (60, -40), shift)
+        run_until(lambda: session._pull is None)
+        assert not page.evaluate('viewer.pull.line.visible')
+        # The camera stayed, and turns again now, or where nothing is.
+        assert np.allclose(page.evaluate('viewer.camera.position.toArray()'), view)
+        mouse(page, 'mousePressed', (20, 60))
+        mouse(page, 'mouseMoved', (80, 60))
+        mouse(page, 'mouseReleased', (80, 60))
+        assert not np.allclose(page.evaluate('viewer.camera.position.toArray()'), view)
+        assert page.complaints == []
+    finally:
+        session.close()

@@ -124,7 +124,8 @@ def test_the_ground_is_where_the_simulation_has_it(robot):
     slope = HalfSpace((0.0, -0.6, 0.8), 0.5)
     recording = Recording(robot, ground=slope)
     recording.add(0.0, robot.neutral())
-    pose = np.array(data_of(recording.page())['ground']).reshape(4, 4)
+    (ground,) = data_of(recording.page())['grounds']
+    pose = np.array(ground['pose']).reshape(4, 4)
     assert np.allclose(pose[:3, :3] @ pose[:3, :3].T, np.eye(3))
     assert np.isclose(np.linalg.det(pose), 1.0)
     assert np.allclose(pose[:3, 2], slope.normal)
@@ -157,3 +158,15 @@ def test_advancing_stops_when_it_is_enough(robot):
     simulator = Simulator(robot)
     advance(simulator, 1.0, lambda now: None, enough=lambda: simulator.time > 0.0105)
     assert np.isclose(simulator.time, 0.011)
+
+
+@pytest.mark.parametrize(('side', 'wide'), [(255, False), (260, True)])
+def test_numbers_of_vertices_have_room(robot, side, wide):
+    heights = np.random.default_rng(1).normal(size=(side, side)).tolist()
+    field = {'type': 'height_field', 'size': [1, 1], 'heights': heights}
+    recording = Recording(robot, make_scene(robot.model, world={'objects': {'hill': field}}))
+    recording.add(0.0, robot.neutral())
+    (part,) = data_of(recording.page())['parts']
+    corners = np.frombuffer(base64.b64decode(part['corners']), '<u4' if wide else '<u2')
+    assert part['wide'] == wide
+    assert np.array_equal(corners, recording.scene.parts[0].corners.reshape(-1))

@@ -117,6 +117,8 @@ class EntryPoint:
             # The digest of the text is one of byte code, which differs from version to version.
             'python': sys.version_info[:2],
             **native.versions(),
+            # That of kernels, which can be chosen; loops have one of their own.
+            'optimisation': None,
         }
         name = cache.entry_name(self.__name__, 'loop', cache.digest(key))
         entry = cache.load(name)

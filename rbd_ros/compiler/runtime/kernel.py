@@ -22,6 +22,7 @@ from rbd_ros.compiler.program import Program
 from rbd_ros.compiler.runtime import builtin, calls, handles, kernel_builtin, reuse
 from rbd_ros.compiler.runtime.batches import BatchFunction, estimated_seconds
 from rbd_ros.compiler.runtime.call_table import CallTable
+from rbd_ros.compiler.runtime.memory import uncollected
 from rbd_ros.compiler.runtime.randomness import generator
 from rbd_ros.compiler.targets.llvm import native
 
@@ -311,7 +312,7 @@ class Kernel(BaseKernel):
                 return native.MachineCode(object_file), OperationCount(**header['count'])
             except (KeyError, TypeError, RuntimeError):  # what cannot be read is as good as none
                 pass
-        with native.compile_lock:
+        with native.compile_lock, uncollected():
             program = self._trace()
             # Where the text states what is alike it is in an order that needs few registers:
             # derivatives of an arm are 4 to 10 % quicker in it, and others mostly slower.

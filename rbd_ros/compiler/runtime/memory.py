@@ -1,7 +1,8 @@
-"""Giving memory back to the system when compiling is done."""
+"""Memory while compiling, and giving it back to the system when that is done."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 import ctypes
 import gc
 import re
@@ -10,6 +11,22 @@ from typing import Iterator, Tuple
 
 _DONTNEED = 4  # MADV_DONTNEED of Linux
 _MAPPING = re.compile(r'([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+ *(.*)')
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Let the garbage collector rest.
+
+    A graph is a hundred thousand objects, none of them in a cycle, which it would look at again
+    and again while they are made: a tenth of the time that compiling takes in a large process.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def give_back_memory() -> None:

@@ -9,6 +9,7 @@ from rbd_ros.constraints.friction_space import (
     BEST,
     FrictionSpace,
     is_solved,
+    MOMENTS,
     size_of,
     TOLERANCE,
 )
@@ -71,7 +72,8 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
                     solved = sweep_until(space, min(limit, FEW_SWEEPS), settled, q, new)
                 if not solved:
                     solved = newton(space, NEWTON_LIMIT)
-            if not solved:
+            # Of moments the interior-point method knows nothing.
+            if not solved and space.sizes[MOMENTS] == 0:
                 solved = interior(space, AT_REST_LIMIT, False) or interior(
                     space, FOLLOWING_LIMIT, True
                 )

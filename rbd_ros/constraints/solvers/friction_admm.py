@@ -17,6 +17,7 @@ from rbd_ros.constraints.friction_space import (
     CONTACTS,
     FrictionSpace,
     is_solved,
+    MOMENTS,
     OPEN,
     project,
     refresh,
@@ -27,6 +28,11 @@ from rbd_ros.constraints.friction_space import (
     STICK,
 )
 from rbd_ros.constraints.solvers.dense import factorise, solve_factorised
+from rbd_ros.constraints.solvers.friction_moments import (
+    moment_states,
+    project_with_moments,
+    speed_of,
+)
 from rbd_ros.constraints.solvers.friction_newton import newton
 
 #: Over-relaxation of the quadratic part.
@@ -59,7 +65,7 @@ def admm(space: FrictionSpace, limit: int, finish: bool) -> bool:
         y[i] = u[i]
     for c in range(contacts):
         i = 3 * c
-        speed = math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
+        speed = math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2]) + speed_of(space, c)
         y[i] = max(y[i], 0.0) + speed
         space.shift[c] = speed
     largest = power_iteration(space)
@@ -154,7 +160,7 @@ def admm_step(space: FrictionSpace, penalty: float, follow: float) -> Tuple[floa
         step[i] = y[i] - b[i] + penalty * z[i] + PROXIMAL * z[i]
     for c in range(contacts):
         i = 3 * c
-        speed = math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
+        speed = math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2]) + speed_of(space, c)
         space.shift[c] += follow * (speed - space.shift[c])
         step[i] -= space.shift[c]
     solve_factorised(space.factor, step, n)
@@ -163,7 +169,10 @@ def admm_step(space: FrictionSpace, penalty: float, follow: float) -> Tuple[floa
         step[i] = RELAXED * step[i] + (1.0 - RELAXED) * z[i]
         x[i] = step[i] - y[i] / penalty
     for c in range(contacts):
-        project(x, 3 * c)
+        if space.sizes[MOMENTS] > 0:
+            project_with_moments(space, c)
+        else:
+            project(x, 3 * c)
     for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
         x[i] = clamp(x[i], space.low[k], space.high[k])
@@ -197,3 +206,4 @@ def states_of(space: FrictionSpace) -> None:
     for k in range(space.sizes[ROWS]):
         inside = space.low[k] < z[3 * contacts + k] < space.high[k]
         space.state[contacts + k] = STICK if inside else OPEN
+    moment_states(space)

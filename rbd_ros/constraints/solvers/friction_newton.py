@@ -18,11 +18,13 @@ from rbd_ros.constraints.friction_space import (
     BEST,
     clamp,
     CONTACTS,
+    FIRST,
     FloatArray,
     FLOOR,
     FrictionSpace,
     IMMOVABLE,
     is_small,
+    MOMENTS,
     NEWTON_STEPS,
     OPEN,
     refresh,
@@ -33,6 +35,14 @@ from rbd_ros.constraints.friction_space import (
     STICK,
 )
 from rbd_ros.constraints.solvers.dense import factorise, solve_factorised, solve_leading
+from rbd_ros.constraints.solvers.friction_moments import (
+    any_moment_slides,
+    correct_moments,
+    first_moment,
+    follow_normals,
+    holds,
+    start_moments,
+)
 
 #: Added to the diagonal, whose largest element is one in each block.
 PROXIMAL = 1e-11
@@ -83,7 +93,7 @@ def newton(space: FrictionSpace, limit: int) -> bool:
 @compiled
 def is_warm(space: FrictionSpace) -> bool:
     """Whether there are states of a problem before: not all are open."""
-    for b in range(space.sizes[CONTACTS] + space.sizes[ROWS]):
+    for b in range(space.sizes[CONTACTS] + space.sizes[ROWS] + space.sizes[MOMENTS]):
         if space.state[b] != OPEN:
             return True
     return False
@@ -112,17 +122,21 @@ def correct_start(space: FrictionSpace) -> None:
             elif x[i] != bound:
                 x[i] = bound
                 moved = True
+    if space.sizes[MOMENTS] > 0:
+        start_moments(space)
+        moved = True
     if moved:
         refresh(space)
 
 
 @compiled
 def any_slides(space: FrictionSpace) -> bool:
-    """Whether there are sliding contacts, without which the Jacobian is symmetric."""
+    """Whether anything slides, without which the Jacobian is symmetric."""
     for c in range(space.sizes[CONTACTS]):
         if space.state[c] == SLIDE:
             return True
-    return False
+    slides: bool = any_moment_slides(space)
+    return slides
 
 
 @compiled
@@ -158,12 +172,43 @@ def add_unknown(space: FrictionSpace, k: int, block: int, part: int, row: int) -
 
 
 @compiled
+def add_turn(space: FrictionSpace, k: int, block: int, row: int, w_1: float, w_2: float) -> int:
+    """Enter the turn of a sliding direction: a force across it and the velocity there.
+
+    :param k: number of the unknown
+    :param block: contact, or row after all contacts
+    :param row: the first element of the direction
+    :param w_1: the direction
+    :param w_2: the direction
+    """
+    following: int = add_unknown(space, k, block, 1, row)
+    space.at[k, 1] = space.at[k, 3] = 2
+    space.basis[k, 0] = space.test[k, 0] = w_2
+    space.basis[k, 1] = space.test[k, 1] = -w_1
+    return following
+
+
+@compiled
+def contact_of(space: FrictionSpace, block: int) -> int:
+    """Return the contact whose normal force bounds what turns.
+
+    :param block: the contact itself, or a row of moments
+    """
+    contacts = space.sizes[CONTACTS]
+    found: int = block
+    if block >= contacts:
+        found = space.holder[block - contacts - space.sizes[ROWS]]
+    return found
+
+
+@compiled
 def list_unknowns(space: FrictionSpace) -> int:
     """List unknowns and equations of the present states; returns their number."""
     state, A = space.state, space.A
     contacts, k = space.sizes[CONTACTS], 0
     for c in range(contacts):
         i = 3 * c
+        space.normal[c] = k if state[c] != OPEN and A[i, i] > IMMOVABLE else -1
         if state[c] == STICK:
             for r in range(3):
                 if A[i + r, i + r] > IMMOVABLE:
@@ -174,15 +219,21 @@ def list_unknowns(space: FrictionSpace) -> int:
             space.basis[k, 1], space.basis[k, 2] = -w_1, -w_2
             k = add_unknown(space, k, c, 0, i)
             space.at[k - 1, 1] = 3
-            # Across the direction: a force and the velocity there.
-            k = add_unknown(space, k, c, 1, i + 1)
-            space.at[k - 1, 1] = space.at[k - 1, 3] = 2
-            space.basis[k - 1, 0], space.basis[k - 1, 1] = w_2, -w_1
-            space.test[k - 1, 0], space.test[k - 1, 1] = w_2, -w_1
+            k = add_turn(space, k, c, i + 1, w_1, w_2)
     for r in range(space.sizes[ROWS]):
         i = 3 * contacts + r
         if state[contacts + r] == STICK and A[i, i] > IMMOVABLE:
             k = add_unknown(space, k, contacts + r, 0, i)
+    first, block = first_moment(space), contacts + space.sizes[ROWS]
+    for r in range(space.sizes[MOMENTS]):
+        i = first + r
+        if not holds(space, r) or not A[i, i] > IMMOVABLE:
+            continue
+        if state[block + r] == STICK:
+            k = add_unknown(space, k, block + r, 0, i)
+        elif space.part[r] == FIRST and A[i + 1, i + 1] > IMMOVABLE:
+            w_1, w_2 = space.grip[r], space.grip[r + 1]
+            k = add_turn(space, k, block + r, i, w_1, w_2)
     return k
 
 
@@ -202,14 +253,15 @@ def assemble(space: FrictionSpace, count: int) -> None:
             space.step[a] = -u[row]
             apply_bases(space, A[row], a, count)
         else:
-            c, t, t_1 = space.unknown[a, 0], space.test[a, 0], space.test[a, 1]
+            c = contact_of(space, space.unknown[a, 0])
+            t, t_1 = space.test[a, 0], space.test[a, 1]
             first, second = A[row], A[row + 1]
             for j in range(n):
                 part[j] = t * first[j] + t_1 * second[j]
             space.step[a] = -(t * u[row] + t_1 * u[row + 1])
             apply_bases(space, part, a, count)
             # The direction turns under the velocity as well.
-            speed = space.direction[c, 0] * u[row] + space.direction[c, 1] * u[row + 1]
+            speed = t * u[row + 1] - t_1 * u[row]
             J[a, a] += max(speed, 0.0) / max(x[3 * c], 1e-12 * largest, 1e-300)
         J[a, a] += PROXIMAL
 
@@ -233,6 +285,11 @@ def apply_bases(space: FrictionSpace, row: FloatArray, a: int, count: int) -> No
             if size == 3:
                 total += row[i + 2] * basis[2]
             into[b] = total
+    first, block = first_moment(space), space.sizes[CONTACTS] + space.sizes[ROWS]
+    for k in range(space.sizes[MOMENTS]):
+        c = space.holder[k]
+        if space.state[block + k] == SLIDE and space.normal[c] >= 0:
+            into[space.normal[c]] -= space.grip[k] * row[first + k]
 
 
 @compiled
@@ -247,25 +304,31 @@ def apply(space: FrictionSpace, count: int) -> None:
         if state[c] == OPEN:
             x[3 * c] = x[3 * c + 1] = x[3 * c + 2] = 0.0
     for k in range(count):
-        c = space.unknown[k, 0]
+        block = space.unknown[k, 0]
         change = space.step[k]
-        if c >= contacts or state[c] == STICK:
+        if space.unknown[k, 1] == 0:
             x[space.at[k, 0]] += change
-        elif space.unknown[k, 1] == 0:
-            x[3 * c] += change
         else:
-            # It follows the normal force in the list, and that has been changed.
-            before = x[3 * c] - space.step[k - 1]
+            # Normal forces precede it in the list, and have been changed.
+            c = contact_of(space, block)
+            before = x[3 * c]
+            if space.normal[c] >= 0:
+                before -= space.step[space.normal[c]]
             turn = change / before if before > 0.0 else 0.0
             turn = min(max(turn, -LARGEST_TURN), LARGEST_TURN)
-            w_1, w_2 = space.direction[c, 0], space.direction[c, 1]
+            w_1, w_2 = -space.test[k, 1], space.test[k, 0]
             w_1, w_2 = (
                 w_1 * math.cos(turn) - w_2 * math.sin(turn),
                 w_2 * math.cos(turn) + w_1 * math.sin(turn),
             )
             size = math.sqrt(w_1 * w_1 + w_2 * w_2)
-            space.direction[c, 0], space.direction[c, 1] = w_1 / size, w_2 / size
-            x[3 * c + 1], x[3 * c + 2] = -x[3 * c] * w_1 / size, -x[3 * c] * w_2 / size
+            if block < contacts:
+                space.direction[c, 0], space.direction[c, 1] = w_1 / size, w_2 / size
+                x[3 * c + 1], x[3 * c + 2] = -x[3 * c] * w_1 / size, -x[3 * c] * w_2 / size
+            else:
+                r = block - contacts - space.sizes[ROWS]
+                space.grip[r], space.grip[r + 1] = w_1 / size, w_2 / size
+    follow_normals(space)
 
 
 @compiled
@@ -305,5 +368,6 @@ def correct_states(space: FrictionSpace) -> None:
         elif (x[i] > low and u[i] > floor) or (x[i] < high and u[i] < -floor):
             # Away from the bound that its velocity belongs to, or between both.
             state[b] = STICK
-    if changed:
+    moments_changed = correct_moments(space, floor)
+    if changed or moments_changed:
         refresh(space)

@@ -30,6 +30,7 @@ from rbd_ros.constraints.friction_space import (
     SWEEPS,
     TOLERANCE,
 )
+from rbd_ros.constraints.solvers.friction_moments import sweep_moments
 
 #: Steps in which a root is doubled into its bracket, and found in it; a few are usual.
 ROOT_STEPS = 200
@@ -53,15 +54,42 @@ def solve_one(space: FrictionSpace, c: int, q: FloatArray, x: FloatArray) -> int
     :param x: its force, the result, (3,)
     """
     A, i = space.A, 3 * c
-    a = A[i, i]
+    direction, slip = space.direction, space.slip
+    found: int = solve_block(A[i], A[i + 1], A[i + 2], i, q, x, direction[c], slip, c)
+    return found
+
+
+@compiled
+def solve_block(
+    first: FloatArray,
+    second: FloatArray,
+    third: FloatArray,
+    i: int,
+    q: FloatArray,
+    x: FloatArray,
+    direction: FloatArray,
+    slip: FloatArray,
+    c: int,
+) -> int:
+    """Solve the problem of one contact; returns its state.
+
+    :param first: the three rows of a matrix that are the contact's, `second` and `third` likewise
+    :param i: where in them the diagonal block begins
+    :param q: velocity of the contact without its own force, (3,)
+    :param x: its force, the result, (3,)
+    :param direction: unit vector along the sliding velocity, a result, (2,)
+    :param slip: sliding velocities by friction force: a guess and a result for this contact
+    :param c: number of the contact there
+    """
+    a = first[i]
     x[0] = x[1] = x[2] = 0.0
     if q[0] >= 0.0 or a <= IMMOVABLE:
         return OPEN
-    c_1, c_2 = A[i, i + 1], A[i, i + 2]
+    c_1, c_2 = first[i + 1], first[i + 2]
     # Tangential velocities by tangential forces while the normal velocity is zero.
-    S_11 = A[i + 1, i + 1] - c_1 * c_1 / a
-    S_12 = A[i + 1, i + 2] - c_1 * c_2 / a
-    S_22 = A[i + 2, i + 2] - c_2 * c_2 / a
+    S_11 = second[i + 1] - c_1 * c_1 / a
+    S_12 = second[i + 2] - c_1 * c_2 / a
+    S_22 = third[i + 2] - c_2 * c_2 / a
     p_1, p_2 = q[1] - c_1 * q[0] / a, q[2] - c_2 * q[0] / a
     # Along the principal axes of S.
     mean, half = 0.5 * (S_11 + S_22), 0.5 * (S_11 - S_22)
@@ -82,7 +110,7 @@ def solve_one(space: FrictionSpace, c: int, q: FloatArray, x: FloatArray) -> int
     state = STICK
     if x_1 * x_1 + x_2 * x_2 > x_n * x_n or x_n < 0.0:
         state = SLIDE
-        low, high, s = 0.0, math.inf, space.slip[c]
+        low, high, s = 0.0, math.inf, slip[c]
         if not 0.0 < s < math.inf:
             s = max(e_1, 1e-3 * a)
         for _ in range(ROOT_STEPS):
@@ -106,13 +134,13 @@ def solve_one(space: FrictionSpace, c: int, q: FloatArray, x: FloatArray) -> int
             if abs(following - s) <= 1e-16 * s:
                 break
             s = following
-        space.slip[c] = s
+        slip[c] = s
         length = math.sqrt(x_1 * x_1 + x_2 * x_2)
         x_n = max(x_n, 0.0)
         if length > 0.0:
             # Onto the boundary to the bit, and the direction of sliding for Newton's method.
-            space.direction[c, 0] = -(u_1 * x_1 - u_2 * x_2) / length
-            space.direction[c, 1] = -(u_2 * x_1 + u_1 * x_2) / length
+            direction[0] = -(u_1 * x_1 - u_2 * x_2) / length
+            direction[1] = -(u_2 * x_1 + u_1 * x_2) / length
             x_1, x_2 = x_1 * (x_n / length), x_2 * (x_n / length)
     x[0], x[1], x[2] = x_n, u_1 * x_1 - u_2 * x_2, u_2 * x_1 + u_1 * x_2
     return state
@@ -151,7 +179,8 @@ def sweep(space: FrictionSpace, q: FloatArray, new: FloatArray) -> bool:
         state[contacts + k] = found
         push_row(space, i, force - x[i])
         x[i] = force
-    return same
+    moments_same = sweep_moments(space)
+    return same and moments_same
 
 
 @compiled

@@ -37,7 +37,10 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     ),
     Parameter('substeps', 1, 'Steps of the physics in one cycle.', minimum=1, maximum=1000),
     Parameter(
-        'integrator', 'semi_implicit', 'Integration method.', choices=('semi_implicit', 'rk4')
+        'integrator',
+        'semi_implicit',
+        'Integration method.',
+        choices=('semi_implicit', 'midpoint', 'rk4'),
     ),
     Parameter(
         'real_time_factor',

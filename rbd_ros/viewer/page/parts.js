@@ -1,8 +1,8 @@
 // What of three.js the page uses; scripts/update_three makes three.js of it.
 export {
-  BoxGeometry, BufferAttribute, BufferGeometry, Color, CylinderGeometry, DirectionalLight,
-  DoubleSide, GridHelper, Group, HemisphereLight, Mesh, MeshStandardMaterial, PCFShadowMap,
-  PerspectiveCamera, PlaneGeometry, Quaternion, Scene, ShadowMaterial, SphereGeometry, Vector3,
-  WebGLRenderer,
+  BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, CylinderGeometry,
+  DirectionalLight, DoubleSide, Group, HemisphereLight, LineBasicMaterial, LineSegments, Mesh,
+  MeshBasicMaterial, MeshStandardMaterial, PCFShadowMap, PerspectiveCamera, Plane, PlaneGeometry, Quaternion, Raycaster,
+  Scene, ShadowMaterial, SphereGeometry, Vector2, Vector3, WebGLRenderer,
 } from 'three';
 export { OrbitControls } from 'three/addons/controls/OrbitControls.js';

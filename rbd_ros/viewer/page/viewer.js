@@ -44,16 +44,19 @@
     if (shape.kind === 'box') return new THREE.BoxGeometry(...size);
     if (shape.kind === 'sphere') return new THREE.SphereGeometry(size[0], 48, 24);
     if (shape.kind === 'mesh') return parts[size[0]];
+    if (shape.kind === 'capsule') return new THREE.CapsuleGeometry(size[0], size[1], 16, 48).rotateX(Math.PI / 2);
     // Those of three.js stand along y.
     return new THREE.CylinderGeometry(size[0], size[0], size[1], 48).rotateX(Math.PI / 2);
   }
 
-  const links = data.links.map((name) => {
+  // What moves: links, then objects; what stands still lies in the scene itself.
+  const frames = [...data.links, ...data.objects].map((name) => {
     const group = new THREE.Group();
     group.name = name;
     scene.add(group);
     return group;
   });
+  const solids = [];
   for (const shape of data.shapes) {
     const [r, g, b, a] = shape.colour;
     const material = new THREE.MeshStandardMaterial({
@@ -64,7 +67,8 @@
     mesh.matrixAutoUpdate = false;
     mesh.matrix.set(...shape.placement);
     mesh.castShadow = mesh.receiveShadow = a >= 1;
-    links[shape.link].add(mesh);
+    (shape.frame < 0 ? scene : frames[shape.frame]).add(mesh);
+    solids.push(mesh);
   }
 
   // -- camera, light and ground, by the size of what there is
@@ -89,20 +93,42 @@
     left: -2 * span, right: 2 * span, top: 2 * span, bottom: -2 * span, near: span / 10, far: span * 12,
   });
   scene.add(light, light.target);
-  if (data.ground) {
+  // A segment for each side of a cell: some renderers drop whole lines that pass by the camera.
+  function gridOf(count, cell) {
+    const points = [];
+    for (let i = -count; i <= count; i++) {
+      for (let j = -count; j < count; j++) {
+        points.push(i, j, 0, i, j + 1, 0, j, i, 0, j + 1, i, 0);
+      }
+    }
+    const geometry = new THREE.BufferGeometry();
+    const scaled = Float32Array.from(points, (x) => x * cell);
+    return geometry.setAttribute('position', new THREE.BufferAttribute(scaled, 3));
+  }
+  for (const { pose, colour } of data.grounds) {
     const ground = new THREE.Group();
     const cell = 10 ** Math.round(Math.log10(span / 3));
-    const grid = new THREE.GridHelper(60 * cell, 60, 0x8a929b, 0xc3c9cf).rotateX(Math.PI / 2);
-    const shade = new THREE.Mesh(
-      new THREE.PlaneGeometry(60 * cell, 60 * cell), new THREE.ShadowMaterial({ opacity: 0.25 }));
+    const grid = new THREE.LineSegments(gridOf(30, cell), new THREE.LineBasicMaterial({ color: 0xb4bbc2 }));
+    const surface = new THREE.PlaneGeometry(60 * cell, 60 * cell);
+    const shade = new THREE.Mesh(surface, new THREE.ShadowMaterial({ opacity: 0.25 }));
     shade.receiveShadow = true;
     grid.position.z = -span / 2000;
     shade.position.z = -span / 4000;
     ground.add(grid, shade);
+    if (colour) {
+      const [r, g, b, a] = colour;
+      const paint = new THREE.Mesh(surface, new THREE.MeshStandardMaterial({
+        color: new THREE.Color().setRGB(r, g, b, 'srgb'), opacity: a, transparent: a < 1, side: THREE.DoubleSide,
+      }));
+      paint.position.z = -span / 1000;
+      ground.add(paint);
+    }
     ground.matrixAutoUpdate = false;
-    ground.matrix.set(...data.ground);
+    ground.matrix.set(...pose);
     scene.add(ground);
   }
+  const arrows = makeArrows(scene, span, data.weight || 1);
+  let pull = null;
 
   function draw() {
     renderer.render(scene, camera);
@@ -116,28 +142,29 @@
   controls.addEventListener('change', draw);
   window.addEventListener('resize', resize);
 
-  // -- frames: for each link position and quaternion
+  // -- for each frame position and quaternion
 
   const between = new THREE.Quaternion();
   function place(poses, from, to, part) {
-    links.forEach((link, k) => {
+    frames.forEach((frame, k) => {
       const a = from + 7 * k, b = to + 7 * k;
-      link.position.set(
+      frame.position.set(
         poses[a] + part * (poses[b] - poses[a]),
         poses[a + 1] + part * (poses[b + 1] - poses[a + 1]),
         poses[a + 2] + part * (poses[b + 2] - poses[a + 2]));
-      link.quaternion.set(poses[a + 3], poses[a + 4], poses[a + 5], poses[a + 6]);
+      frame.quaternion.set(poses[a + 3], poses[a + 4], poses[a + 5], poses[a + 6]);
       between.set(poses[b + 3], poses[b + 4], poses[b + 5], poses[b + 6]);
-      link.quaternion.slerp(between, part);
+      frame.quaternion.slerp(between, part);
     });
   }
 
-  const stride = 7 * links.length;
+  const stride = 7 * frames.length;
   const play = element('play'), slider = element('slider'), speed = element('speed');
   const digits = (x) => x.toFixed(2);
 
   function playRecording() {
     const times = floats(data.times), poses = floats(data.poses);
+    const contacts = floats(data.contacts), firsts = data.firsts;
     const last = times.length - 1, end = times[last];
     let now = 0, playing = true, before = null;
 
@@ -149,7 +176,10 @@
         if (times[middle] <= now) low = middle; else high = middle;
       }
       const length = times[high] - times[low];
-      place(poses, low * stride, high * stride, length > 0 ? (now - times[low]) / length : 0);
+      const part = length > 0 ? (now - times[low]) / length : 0;
+      place(poses, low * stride, high * stride, part);
+      const nearest = part < 0.5 ? low : high;
+      arrows.show(contacts, 6 * firsts[nearest], 6 * firsts[nearest + 1]);
       slider.value = now;
       element('time').textContent = `${digits(now)} / ${digits(end)} s`;
       document.body.dataset.time = now;
@@ -190,8 +220,18 @@
       method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(value ?? null),
     });
     let playing = true;
+    const own = data.live === 'simulation';  // else another process moves it
     slider.hidden = true;
-    element('step').hidden = element('reset').hidden = false;
+    play.hidden = speed.hidden = !own;
+    element('step').hidden = element('reset').hidden = element('pulling').hidden = !own;
+    if (own) {
+      pull = makePull({ scene, camera, controls, canvas: renderer.domElement, frames, solids, span, draw }, order);
+      const button = element('pull');
+      button.addEventListener('change', () => {
+        pull.setMode(button.checked);
+        renderer.domElement.style.cursor = button.checked ? 'grab' : '';
+      });
+    }
     play.addEventListener('click', () => order(playing ? 'pause' : 'play'));
     element('step').addEventListener('click', () => order('step'));
     element('reset').addEventListener('click', () => order('reset'));
@@ -202,18 +242,26 @@
       playing = state.playing;
       play.textContent = playing ? 'Pause' : 'Play';
       place(floats(state.poses), 0, 0, 0);
+      const contacts = floats(state.contacts);
+      arrows.show(contacts, 0, contacts.length);
+      if (pull) pull.update();
       speed.value = String(state.speed);
-      element('time').textContent = `${digits(state.time)} s, ${digits(state.factor)} x real time`;
+      element('time').textContent = own
+        ? `${digits(state.time)} s, ${digits(state.factor)} x real time` : `${digits(state.time)} s`;
       element('notice').textContent = notices.concat(state.message || []).join('\n');
       document.body.dataset.time = state.time;
       document.body.dataset.playing = playing;
       draw();
     };
-    events.onerror = () => { element('notice').textContent = 'The simulation has ended.'; };
+    events.onerror = () => { element('notice').textContent = own ? 'The simulation has ended.' : 'The viewer has ended.'; };
   }
 
+  element('contacts').addEventListener('change', () => {
+    arrows.setVisible(element('contacts').checked);
+    draw();
+  });
   resize();
   if (data.live) watch(); else playRecording();
   document.body.dataset.ready = 'true';
-  window.viewer = { links, camera };
+  window.viewer = { links: frames, camera, arrows, pull };
 })();

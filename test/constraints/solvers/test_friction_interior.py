@@ -218,6 +218,14 @@ def test_newtons_method_is_told_the_states():
     identify(space)
     assert list(space.state) == [OPEN, STICK, SLIDE, STICK, OPEN, OPEN, STICK]
     assert_allclose(space.direction[2], [0.6, -0.8], atol=1e-6)
+    # The smaller one vanishes, of all that both may be: x between 0.2 and 1.8, y likewise.
+    for y, expected in (([1.5, 0.1, 0], SLIDE), ([2.0, 0.1, 0], OPEN), ([0.1, 0.05, 0], STICK)):
+        space.x[:3], space.y[:3] = [1.0, 0.8, 0.0], y
+        identify(space)
+        assert space.state[0] == expected
+    space.x[:3], space.y[:3] = [1.0, 0.0, 0.0], [0.9, 0.0, 0.0]
+    identify(space)
+    assert space.state[0] == STICK
     assert_allclose(space.x[9:], [2.0, 0.0, 1.0, -0.3])
 
 
@@ -269,6 +277,26 @@ def test_blocks_of_a_tower_turn_and_slide_on_each_other():
         assert found.residuals.contact < 1e-3 and found.residuals.dual < 1e-3
         assert sum(found.iterations) < 5000
     assert solved >= 11
+
+
+@pytest.mark.parametrize('seed', [12, 24, 33, 38])
+def test_what_all_other_methods_leave_is_swept(seed):
+    rng = np.random.default_rng(seed)
+    velocity = np.zeros((10, 6))
+    velocity[:, 2], velocity[:, 3] = rng.normal(size=10), 0.3 * rng.normal(size=10)
+    found = solve_friction(tower(MASSES['equal'], velocity=velocity.ravel())[0])
+    assert found.converged and found.iterations[0] > 90
+
+
+def test_sweeps_end_at_their_limit():
+    wall = np.eye(3)
+    J = np.vstack([wall, wall * [[-1.0], [1.0], [1.0]]])
+    problem = friction_problem(J @ J.T, [-1.0, 0.2, 0.0, -1.0, 0.2, 0.0], [0.5, 0.5])
+    for limit in (20, 150, 1000):
+        found = solve_friction(problem, iterations=limit)
+        assert not found.converged
+        assert limit < found.iterations[0] <= 3 * min(limit, 30) + limit
+        assert found.iterations[2] == limit
 
 
 @pytest.mark.parametrize('points', [4, 8, 9])

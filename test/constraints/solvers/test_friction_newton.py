@@ -109,6 +109,22 @@ def test_wrong_states_are_corrected(case):
         assert_allclose(scale * space.x, solve_friction(problem, 'sweeps').force, atol=1e-10)
 
 
+def test_failed_attempts_leave_the_best_forces():
+    rng = np.random.default_rng(5)
+    failed = 0
+    for _ in range(20):
+        space, _ = space_of(random_contacts(rng, 8, 12, 1e4))
+        put(space, np.abs(rng.normal(size=24)) * np.tile([1.0, 0.2, 0.2], 8))
+        residual(space)
+        if not newton(space, 2):
+            failed += 1
+            assert (space.x == space.best).all()
+            u = space.u.copy()
+            refresh(space)
+            assert (space.u == u).all() and residual(space) == space.report[BEST]
+    assert failed > 10
+
+
 def test_a_failed_attempt_leaves_the_best_forces():
     problem, _ = stack()
     space, _ = space_of(problem)

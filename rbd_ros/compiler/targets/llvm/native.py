@@ -17,6 +17,7 @@ except ImportError:
 # Of code generation; the graph is simplified already, so no passes over the LLVM text are run, and
 # higher levels were measured to take longer and give the same code.
 _OPTIMISATION = 1
+_LEVELS_OF_OPTIMISATION = ('0', '1')
 _OLDEST_LLVMLITE = (0, 37)  # the oldest that was tried, with LLVM 11
 _OPAQUE_POINTERS = (0, 45)  # the first llvmlite whose LLVM reads `ptr` without being told to
 
@@ -124,16 +125,32 @@ def simd_lanes() -> int:
     return processor().lanes
 
 
-def new_target(optimisation: int = _OPTIMISATION) -> llvm.TargetMachine:
+def optimisation() -> int:
+    """Level of code generation: 1, or 0 if RBD_ROS_OPTIMISATION says so.
+
+    Without optimisation, machine code is made in a third of the time and takes several times as
+    long to run.
+
+    :raises ValueError: if RBD_ROS_OPTIMISATION is something else
+    """
+    chosen = os.environ.get('RBD_ROS_OPTIMISATION') or str(_OPTIMISATION)
+    if chosen not in _LEVELS_OF_OPTIMISATION:
+        raise ValueError(
+            f'RBD_ROS_OPTIMISATION is {chosen!r}; it may be {" or ".join(_LEVELS_OF_OPTIMISATION)}'
+        )
+    return int(chosen)
+
+
+def new_target(level: Optional[int] = None) -> llvm.TargetMachine:
     """LLVM target machine; an engine owns the one it is given, so each needs its own.
 
-    :param optimisation: level of code generation
+    :param level: level of code generation, `optimisation()` if None
     """
     _initialise()
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=processor().name,
         features=processor().features,
-        opt=optimisation,
+        opt=optimisation() if level is None else level,
         # Code is loaded wherever there is room, today or in another process.
         reloc='pic',
         codemodel='small',
@@ -210,9 +227,13 @@ class MachineCode:
             return self._engine.get_global_value_address(name)
 
 
-@lru_cache(maxsize=1)
 def versions() -> Dict[str, str]:
     """Whatever of the tools and the machine decides the machine code."""
+    return {**_tools(), 'optimisation': str(optimisation())}
+
+
+@lru_cache(maxsize=1)
+def _tools() -> Dict[str, str]:
     return {
         'llvmlite': llvmlite.__version__,
         'llvm': str(llvm.llvm_version_info),
@@ -221,7 +242,6 @@ def versions() -> Dict[str, str]:
         # hypervisor say.
         'features': processor().features,
         'triple': llvm.get_default_triple(),
-        'optimisation': str(_OPTIMISATION),
     }
 
 
@@ -232,6 +252,7 @@ __all__: List[str] = [
     'compile_lock',
     'module_text',
     'new_target',
+    'optimisation',
     'processor',
     'simd_lanes',
     'versions',

@@ -1,0 +1,211 @@
+"""What an engine of the contact benchmark does, and how one scene is run in it and measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+import math
+import multiprocessing
+import time
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Tuple
+
+from contact_scenes.scene import Residuals, residuals, Scene, Touch, Trajectory
+import numpy as np
+
+SAMPLES_OF_CONTACTS = 100  # at most, of each run
+
+
+class NotPossible(Exception):
+    """An engine cannot do a scene; the text says why."""
+
+
+class World(Protocol):
+    """A scene in an engine."""
+
+    def push(self, wrenches: Mapping[str, np.ndarray]) -> None:
+        """Set moments and forces on bodies, which stay until they are set again."""
+
+    def drive(self, torque: np.ndarray) -> None:
+        """Set torques of the machine's joints, likewise."""
+
+    def step(self, count: int) -> None:
+        """Advance by steps."""
+
+    def bodies(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Positions, quaternions (w first) and velocities (angular first) of free bodies."""
+
+    def machine(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Base (7,), its velocity (6,), joint positions and velocities of the machine."""
+
+    def watch(self) -> None:
+        """Be told that contacts of the next step, a single one, will be asked for."""
+
+    def touches(self) -> Optional[List[Touch]]:
+        """Contacts of the step before; None if the engine does not tell them."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine, with settings of it.
+
+    :param name: its column of the table
+    :param library: module that it needs, with its name for pip
+    :param start: makes a world; raises NotPossible for scenes that it has no means for
+    :param settings: what differs from its defaults, for people
+    :param variant: another integrator, which has a row of its own where a scene compares them
+    """
+
+    name: str
+    library: Tuple[str, str]
+    start: Callable[[Scene, float], World]
+    settings: str = ''
+    variant: str = ''
+
+    def missing(self) -> str:
+        """Why it cannot be used; empty if it can."""
+        module, package = self.library
+        found = find_spec(module) is not None
+        return '' if found else f'{package} is not installed (pip install {package})'
+
+    def suits(self, scene: Scene) -> bool:
+        """Whether a scene has a row for it."""
+        return scene.flight or not self.variant
+
+
+@dataclass
+class Result:
+    """One scene in one engine.
+
+    :param errors: those of the scene, in its order; NaN where the motion diverged
+    :param step: processor time of a step [s]
+    :param residuals: of its contacts; None if they are not known
+    :param skipped: why there is nothing
+    """
+
+    scene: str
+    engine: str
+    variant: str
+    timestep: float
+    errors: Tuple[float, ...] = ()
+    step: float = math.nan
+    residuals: Optional[Residuals] = None
+    skipped: str = ''
+
+    def as_dict(self) -> Dict[str, Any]:
+        """For JSON, which has no NaN: None."""
+        found = None if self.residuals is None else vars(self.residuals)
+        errors = [error if math.isfinite(error) else None for error in self.errors]
+        step = self.step if math.isfinite(self.step) else None
+        return {**vars(self), 'residuals': found, 'errors': errors, 'step': step}
+
+
+class TooSlow(Exception):
+    """A run took longer than it may; its arguments are what the steps took and their number."""
+
+
+def record(
+    scene: Scene, world: World, timestep: float, duration: float, budget: float = math.inf
+) -> Tuple[Trajectory, float]:
+    """Run a scene and record it.
+
+    :param budget: processor time that it may take [s]
+    :raises TooSlow: if it takes more
+    :return: the trajectory, and the processor time of its steps [s]
+    """
+    count = round(duration / timestep)
+    every = max(1, round(scene.every / timestep))
+    changing = scene.torque is not None or (scene.wrenches is not None and not scene.steady)
+    chunk = max(1, round(scene.control / timestep)) if changing else every
+    every = chunk * max(1, every // chunk)
+    look = every * max(1, count // every // SAMPLES_OF_CONTACTS)
+    samples: List[tuple] = []
+    touches: List[Tuple[float, List[Touch]]] = []
+    spent = 0.0
+    for k in range(0, count, chunk):
+        now, steps = k * timestep, min(chunk, count - k)
+        if k % every == 0:
+            samples.append(_sample(scene, world, now))
+        if scene.wrenches is not None and (k == 0 or not scene.steady):
+            world.push(scene.wrenches(now))
+        if scene.torque is not None:
+            _, _, q, v = world.machine()
+            world.drive(scene.torque(now, q, v))
+        watched = (k + steps) % look == 0 or k + steps == count
+        # Contacts are those of one step, whose beginning some engines must have seen.
+        for part in (steps - 1, 1) if watched else (steps,):
+            if watched and part == 1:
+                world.watch()
+            if part:
+                begin = time.thread_time()
+                world.step(part)
+                spent += time.thread_time() - begin
+        k += steps
+        if spent > budget:
+            raise TooSlow(spent, k)
+        if watched and (found := world.touches()) is not None:
+            touches.append((k * timestep, found))
+    samples.append(_sample(scene, world, count * timestep))
+    arrays = (np.array(column) for column in zip(*samples))
+    return Trajectory(timestep, *arrays, touches=touches), spent
+
+
+def _sample(scene: Scene, world: World, now: float) -> tuple:
+    empty = np.zeros((0, 3)), np.zeros((0, 4)), np.zeros((0, 6))
+    bodies = tuple(map(np.copy, world.bodies())) if scene.free else empty
+    if scene.machine is None:
+        return (now, *bodies, *map(np.zeros, (7, 6, 0, 0)))
+    return (now, *bodies, *map(np.copy, world.machine()))
+
+
+def measure(
+    scene: Scene, engine: Engine, timestep: float, quick: bool, budget: float = math.inf
+) -> Result:
+    """Run a scene in an engine; what it cannot do, or not in time, is skipped with the reason."""
+    result = Result(scene.name, engine.name, engine.variant, timestep)
+    result.skipped = engine.missing()
+    if result.skipped:
+        return result
+    duration = scene.quick if quick else scene.duration
+    try:
+        world = engine.start(scene, timestep)
+        trajectory, spent = record(scene, world, timestep, duration, budget)
+    except (NotPossible, FloatingPointError, ImportError) as reason:
+        result.skipped = str(reason)
+        return result
+    except TooSlow as stopped:
+        spent, steps = stopped.args
+        result.step = spent / steps
+        result.skipped = f'stopped after {spent:.0f} s at {steps * timestep:.1f} s of {duration:g}'
+        return result
+    result.step = spent / round(duration / timestep)
+    with np.errstate(all='ignore'):
+        whole = np.all(np.isfinite(trajectory.position)) and np.all(np.isfinite(trajectory.q))
+        result.errors = tuple(
+            error.of(scene, trajectory) if whole else math.nan for error in scene.errors
+        )
+        result.residuals = residuals(scene, trajectory)
+    return result
+
+
+def isolated(
+    scene: Scene, engine: Engine, timestep: float, quick: bool, budget: float = math.inf
+) -> Result:
+    """Run a scene in an engine as `measure` does, in a process of its own, which may crash."""
+    context = multiprocessing.get_context('fork')
+    receiver, sender = context.Pipe(duplex=False)
+
+    def run() -> None:
+        sender.send(measure(scene, engine, timestep, quick, budget))
+
+    process = context.Process(target=run)
+    process.start()
+    sender.close()
+    try:
+        return receiver.recv()
+    except EOFError:
+        process.join()
+        died = f'its process died with exit code {process.exitcode}'
+        return Result(scene.name, engine.name, engine.variant, timestep, skipped=died)
+    finally:
+        process.join()
+        receiver.close()

@@ -1,0 +1,118 @@
+"""The plot of the contact benchmark: error against processor time, and who is in front."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Dict, List, Sequence, Tuple
+
+INK, FAINT = '#1f2933', '#9aa5b1'
+#: Scenes of the plot, and which of their errors is shown.
+FRONT: Dict[str, int] = {
+    'dragged': 0, 'tipped': 0, 'rolling_xy': 0, 'bouncing': 0, 'anymal_energy': 0, 'standing': 1,
+}  # fmt: skip
+STYLES: Dict[str, Tuple[str, str]] = {
+    'rbd_ros': ('#1769aa', 'o'),
+    'MuJoCo': ('#e4572e', 's'),
+    'MuJoCo, hard': ('#f3a712', 's'),
+    'Drake': ('#2a9d60', '^'),
+    'Bullet': ('#8e5ea2', 'D'),
+    'Pinocchio': ('#6b7785', 'v'),
+}
+_LEAST = 1e-16  # errors below are shown there
+_DASHES = {'': '-', 'midpoint': '-.', 'rk4': '--'}
+
+
+def points(facts: Dict[str, Any], scene: str) -> Dict[Tuple[str, str], List[tuple]]:
+    """Processor time of a simulated second [s] and error of a scene, by engine and variant."""
+    found: Dict[Tuple[str, str], List[tuple]] = {}
+    for result in facts['results']:
+        if result['scene'] != scene or result['skipped']:
+            continue
+        error = result['errors'][FRONT[scene]]
+        if error is None or not math.isfinite(error):
+            continue
+        key = result['engine'], result['variant']
+        time = result['step'] / result['timestep']
+        found.setdefault(key, []).append((time, max(error, _LEAST), result['timestep']))
+    return {key: sorted(each) for key, each in found.items()}
+
+
+def pareto(points: Sequence[tuple]) -> List[tuple]:
+    """Points such that none other is both faster and more exact, from the fastest."""
+    front: List[tuple] = []
+    for point in sorted(points):
+        if not front or point[1] < front[-1][1]:
+            front.append(point)
+    return front
+
+
+def plot(facts: Dict[str, Any], path: str) -> None:
+    """Plot the scenes of `FRONT` that were measured.
+
+    :raises ValueError: if there are none, or the file cannot be written
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    scenes = [name for name in FRONT if name in facts['scenes'] and points(facts, name)]
+    if not scenes:
+        raise ValueError(f'there is nothing to plot: none of {", ".join(FRONT)} was measured')
+    across = min(3, len(scenes))
+    down = -(-len(scenes) // across)
+    figure = Figure(figsize=(3.7 * across, 3.1 * down + 0.7), dpi=140, facecolor='white')
+    FigureCanvasAgg(figure)
+    handles: Dict[str, Any] = {}
+    for k, name in enumerate(scenes):
+        _panel(figure.add_subplot(down, across, k + 1), facts, name, handles)
+    figure.legend(
+        handles.values(),
+        handles.keys(),
+        loc='upper center',
+        ncol=len(handles),
+        frameon=False,
+        fontsize=8.5,
+        labelcolor=INK,
+    )
+    figure.text(
+        0.99, 0.005, f'{facts["machine"]["cpu"]}; shaded: no engine is both faster and more exact',
+        ha='right', va='bottom', fontsize=7, color=FAINT,
+    )  # fmt: skip
+    figure.tight_layout(rect=(0.0, 0.02, 1.0, 0.94))
+    try:
+        figure.savefig(path)
+    except (OSError, ValueError) as error:
+        raise ValueError(f'the plot cannot be written: {error}') from None
+
+
+def _panel(axes: Any, facts: Dict[str, Any], name: str, handles: Dict[str, Any]) -> None:
+    found = points(facts, name)
+    front = pareto([point for each in found.values() for point in each])
+    axes.set_xscale('log')
+    axes.set_yscale('log')
+    x, y = [point[0] for point in front], [point[1] for point in front]
+    axes.step(x, y, where='post', color='#dde3ea', lw=7, zorder=1, solid_capstyle='round')
+    for (engine, variant), each in found.items():
+        colour, marker = STYLES[engine]
+        handle = axes.plot(
+            [point[0] for point in each],
+            [point[1] for point in each],
+            _DASHES[variant],
+            color=colour,
+            marker=marker,
+            ms=4.5,
+            mec='white',
+            mew=0.6,
+            lw=1.1,
+            zorder=3,
+        )[0]
+        if not variant:
+            handles[engine] = handle
+    scene = facts['scenes'][name]
+    title = scene['title'].split(':')[0]
+    axes.set_title(title, fontsize=8.5, color=INK, loc='left')
+    axes.set_ylabel(scene['errors'][FRONT[name]]['what'], fontsize=7, color=INK)
+    axes.set_xlabel('processor time of a simulated second [s]', fontsize=7, color=INK)
+    axes.tick_params(which='both', labelsize=7, colors=INK)
+    axes.grid(color='#eef1f4', zorder=0)
+    for side in ('top', 'right'):
+        axes.spines[side].set_visible(False)

@@ -1,0 +1,39 @@
+"""Scenes of the contact benchmark, by name: what is in them and how errors are computed."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Dict
+
+from contact_scenes import arms, balls, boxes, quadruped
+from contact_scenes.scene import by_name, Scene
+
+#: Names of the scenes, in the order of the table.
+NAMES = (
+    'sliding', 'dragged', 'tipped', 'stack', 'tower', 'peg', 'painleve',
+    'rolling_y', 'rolling_xy', 'wheel', 'top', 'cradle', 'bouncing', 'settling', 'elastic',
+    'boxes', 'anymal_energy', 'anymal_momentum', 'standing', 'lying',
+    'pressing', 'pushing', 'gripper',
+)  # fmt: skip
+_WITH_ROBOTS = {
+    'anymal_energy', 'anymal_momentum', 'standing', 'lying', 'pressing', 'pushing',
+}  # fmt: skip
+
+
+@lru_cache(maxsize=None)
+def _bodies() -> Dict[str, Scene]:
+    return by_name([*boxes.SCENES, *balls.SCENES, *arms.SCENES])
+
+
+@lru_cache(maxsize=None)
+def _robots() -> Dict[str, Scene]:
+    return by_name([*quadruped.scenes(), *arms.scenes()])
+
+
+def load(name: str) -> Scene:
+    """Scene by its name.
+
+    :raises KeyError: if there is none
+    :raises FileNotFoundError: if its robot is not installed
+    """
+    return (_robots() if name in _WITH_ROBOTS else _bodies())[name]

@@ -1,0 +1,398 @@
+"""What a scene of the contact benchmark is: bodies, a machine, what pushes them, and errors.
+
+A scene knows no engine. Engines turn it into their own world; errors are computed from what any of
+them recorded, so all are measured by one text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+import math
+from typing import Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from rbd_ros import Robot
+
+GRAVITY = 9.81
+ROBOT = 'robot'  # name of the machine among bodies and in pairs
+_HALVES = slice(0, 3), slice(3, 6)
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """A ball about the origin."""
+
+    radius: float
+
+    @property
+    def moments(self) -> Tuple[float, float, float]:
+        """Moments of inertia of mass one about the centre."""
+        return (0.4 * self.radius**2,) * 3
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box about the origin.
+
+    :param size: full lengths along x, y, z
+    """
+
+    size: Tuple[float, float, float]
+
+    @property
+    def moments(self) -> Tuple[float, float, float]:
+        """Moments of inertia of mass one about the centre."""
+        x, y, z = (length**2 / 12.0 for length in self.size)
+        return y + z, x + z, x + y
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """A cylinder along z with half spheres at its ends.
+
+    :param length: of the cylinder alone
+    """
+
+    radius: float
+    length: float
+
+    @property
+    def moments(self) -> Tuple[float, float, float]:
+        """Moments of inertia of mass one about the centre."""
+        r, h = self.radius, self.length
+        cylinder, ball = math.pi * r**2 * h, 4.0 / 3.0 * math.pi * r**3
+        cylinder, ball = cylinder / (cylinder + ball), ball / (cylinder + ball)
+        along = 0.5 * cylinder * r**2 + 0.4 * ball * r**2
+        across = cylinder * (r**2 / 4.0 + h**2 / 12.0) + ball * (
+            0.4 * r**2 + 0.375 * r * h + h**2 / 4.0
+        )
+        return across, across, along
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The half-space z <= 0 of its frame, which never moves."""
+
+
+Shape = Union[Sphere, Box, Capsule, Ground]
+
+
+@dataclass(frozen=True)
+class Body:
+    """One rigid body: free if it has a mass, else fixed in the world.
+
+    :param position: of its frame in the world [m]
+    :param quaternion: orientation of its frame, w first
+    :param mass: [kg]; None for a body that does not move
+    :param linear: velocity of its frame's origin at the start [m/s]
+    :param angular: angular velocity at the start, along the world's axes [rad/s]
+    :param centre: of mass, in its frame [m]
+    :param inertia: moments about the centre of mass along the axes of the frame [kg m^2]; None for
+        those of the shape at uniform density
+    """
+
+    name: str
+    shape: Shape
+    position: Tuple[float, float, float] = (0.0, 0.0, 0.0)
+    quaternion: Tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    mass: Optional[float] = None
+    linear: Tuple[float, float, float] = (0.0, 0.0, 0.0)
+    angular: Tuple[float, float, float] = (0.0, 0.0, 0.0)
+    centre: Tuple[float, float, float] = (0.0, 0.0, 0.0)
+    inertia: Optional[Tuple[float, float, float]] = None
+
+    @property
+    def moments(self) -> Tuple[float, float, float]:
+        """Moments of inertia about the centre of mass [kg m^2]."""
+        if self.inertia is not None:
+            return self.inertia
+        x, y, z = (self.mass * moment for moment in self.shape.moments)
+        return x, y, z
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A robot of a scene.
+
+    :param urdf: its text; shapes are spheres, boxes and cylinders, inertias those of bodies
+    :param floating: whether its root link moves freely
+    :param position: of the root link [m]
+    :param joints: positions at the start by name; the others are zero
+    :param touches: whether it touches bodies; it never touches itself
+    :param gravity: that of its scene [m/s^2]
+    """
+
+    urdf: str
+    floating: bool = False
+    position: Tuple[float, float, float] = (0.0, 0.0, 0.0)
+    joints: Mapping[str, float] = field(default_factory=dict)
+    touches: bool = True
+    gravity: float = GRAVITY
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The model, which gives the order of the joints and the energy of a state."""
+        down = (0.0, 0.0, 0.0 - self.gravity)
+        return Robot.from_urdf(self.urdf, floating_base=self.floating, gravity=down)
+
+    @cached_property
+    def names(self) -> Tuple[str, ...]:
+        """Joints, each of one freedom, in the order of recorded positions and torques."""
+        robot = self.robot
+        return tuple(robot.joint_names[1:] if self.floating else robot.joint_names)
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """Positions of the joints at the start."""
+        unknown = set(self.joints) - set(self.names)
+        if unknown:
+            raise ValueError(f'there is no joint {min(unknown)!r}; there are {self.names}')
+        return np.array([self.joints.get(name, 0.0) for name in self.names])
+
+    def states(self, trajectory: Trajectory) -> Tuple[np.ndarray, np.ndarray]:
+        """Configurations and velocities of `robot` as recorded, (k, nq) and (k, nv)."""
+        if not self.floating:
+            return trajectory.q, trajectory.v
+        base, speed = trajectory.base, trajectory.base_velocity
+        turn = rotation(base[:, 3:])
+        w, v = (np.einsum('kji,kj->ki', turn, speed[:, part]) for part in _HALVES)
+        return (
+            np.concatenate([base[:, 3:], base[:, :3], trajectory.q], axis=1),
+            np.concatenate([w, v, trajectory.v], axis=1),
+        )
+
+
+@dataclass(frozen=True)
+class Touch:
+    """One contact point of a step.
+
+    :param first: name of a body, or 'robot/link'
+    :param normal: unit vector from the first to the second
+    :param force: on the second, mean over the step, world axes [N]
+    :param velocity: of the second relative to the first at the end of the step [m/s]; NaN if it
+        is not known
+    :param gap: at the beginning of the step, negative for penetration [m]
+    """
+
+    first: str
+    second: str
+    position: np.ndarray
+    normal: np.ndarray
+    force: np.ndarray
+    velocity: np.ndarray
+    gap: float = 0.0
+
+
+@dataclass
+class Trajectory:
+    """What an engine recorded; k samples of n bodies that move, in the order of the scene.
+
+    :param time: (k,) [s]
+    :param position: of the frames' origins, (k, n, 3) [m]
+    :param quaternion: w first, (k, n, 4)
+    :param velocity: angular velocity and that of the frame's origin, world axes, (k, n, 6)
+    :param base: position and quaternion of the root link, (k, 7)
+    :param base_velocity: likewise, (k, 6)
+    :param q: joint positions, (k, m)
+    :param v: joint velocities, (k, m)
+    :param touches: contacts of some steps: the time at the end of each, and its contacts; empty if
+        the engine does not tell them
+    """
+
+    timestep: float
+    time: np.ndarray
+    position: np.ndarray
+    quaternion: np.ndarray
+    velocity: np.ndarray
+    base: np.ndarray
+    base_velocity: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    touches: List[Tuple[float, List[Touch]]] = field(default_factory=list)
+
+    def last(self, seconds: float) -> slice:
+        """Samples of the last seconds."""
+        return slice(int(np.searchsorted(self.time, self.time[-1] - seconds - 1e-12)), None)
+
+
+@dataclass(frozen=True)
+class Error:
+    """One figure of a scene; less is better.
+
+    :param what: what it is, with its unit
+    :param of: computes it from a trajectory; NaN where it cannot be
+    :param goal: what was promised of ours at 1 ms; None for nothing
+    :param best: whether ours is to be no larger than that of any other engine
+    """
+
+    what: str
+    of: Callable[[Scene, Trajectory], float]
+    goal: Optional[float] = None
+    best: bool = False
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A scene of the benchmark.
+
+    :param friction: of all pairs, or by pair for those that meet; bodies go by their `kinds`
+    :param kinds: what a body is called in `friction`, if not by its name
+    :param wrenches: moment and force on bodies by time; at the frame's origin, world axes
+    :param steady: whether the wrenches are the same at all times
+    :param torque: of the machine's joints by time, positions and velocities
+    :param control: seconds from one torque to the next; 0 for each step
+    :param every: seconds from sample to sample; 0 for each step
+    :param flight: whether it is about motion without contact, where integrators are compared
+    :param residual_goal: largest residual that was promised; None for nothing
+    """
+
+    name: str
+    title: str
+    bodies: Tuple[Body, ...]
+    duration: float
+    quick: float
+    errors: Tuple[Error, ...]
+    friction: Union[float, Mapping[Tuple[str, str], float]] = 0.0
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    restitution: float = 0.0
+    gravity: float = GRAVITY
+    machine: Optional[Machine] = None
+    wrenches: Optional[Callable[[float], Mapping[str, np.ndarray]]] = None
+    steady: bool = False
+    torque: Optional[Callable[[float, np.ndarray, np.ndarray], np.ndarray]] = None
+    control: float = 0.0
+    every: float = 0.0
+    flight: bool = False
+    residual_goal: Optional[float] = None
+
+    @property
+    def elastic(self) -> bool:
+        """Whether anything bounces."""
+        return self.restitution > 0.0
+
+    @cached_property
+    def free(self) -> Tuple[Body, ...]:
+        """Bodies that move, in the order of a trajectory."""
+        return tuple(body for body in self.bodies if body.mass is not None)
+
+    def index(self, name: str) -> int:
+        """Where a free body is in a trajectory."""
+        return [body.name for body in self.free].index(name)
+
+    def kind(self, name: str) -> str:
+        """What `friction` calls a body."""
+        return self.kinds.get(name, name.partition('/')[0])
+
+    def friction_of(self, first: str, second: str) -> float:
+        """Coefficient of a pair; 0 for one that `friction` does not name, which never meets."""
+        if not isinstance(self.friction, Mapping):
+            return self.friction
+        pair = self.kind(first), self.kind(second)
+        return self.friction.get(pair, self.friction.get(pair[::-1], 0.0))
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """How far contacts are from Signorini's and Coulomb's law, as ContactBench defines it.
+
+    Velocities by impulses [J], maxima over contacts and samples. Where there was a gap, the
+    velocity that closes it within the step counts as none.
+
+    :param signorini: |v_n lambda_n|
+    :param conic: |v . lambda|, which is not zero where a contact slides
+    :param contact: |lambda . (v + mu |v_t| n)|, of the nonlinear complementarity problem
+    """
+
+    signorini: float
+    conic: float
+    contact: float
+
+
+def residuals(scene: Scene, trajectory: Trajectory) -> Optional[Residuals]:
+    """Residuals of the contacts that were recorded; None if there are none.
+
+    None, too, where a velocity is not known (NaN), or anything bounces: the law is another then.
+    """
+    every = [touch for _, touches in trajectory.touches for touch in touches]
+    if scene.elastic or not all(np.all(np.isfinite(touch.velocity)) for touch in every):
+        return None
+    worst = np.zeros(3)
+    for touch in every:
+        mu = scene.friction_of(touch.first, touch.second)
+        n = touch.normal
+        v = touch.velocity + max(0.0, touch.gap) / trajectory.timestep * n
+        impulse = touch.force * trajectory.timestep
+        v_n = n @ v
+        slip = np.linalg.norm(v - v_n * n)
+        conic = impulse @ v
+        values = v_n * (n @ impulse), conic, conic + mu * slip * (n @ impulse)
+        worst = np.maximum(worst, np.abs(values))
+    return Residuals(*map(float, worst)) if every else None
+
+
+def grid(count: Sequence[int], spacing: float) -> np.ndarray:
+    """Points of a grid from the origin, (n, 3); the last index runs fastest."""
+    axes = [spacing * np.arange(n) for n in count]
+    return np.stack(np.meshgrid(*axes, indexing='ij'), axis=-1).reshape(-1, len(count))
+
+
+def rotation(quaternion: np.ndarray) -> np.ndarray:
+    """Matrix that turns coordinates of a body into those of the world; of one or many."""
+    w, x, y, z = np.moveaxis(np.asarray(quaternion, dtype=float), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+
+
+def about(axis: Sequence[float], angle: float) -> Tuple[float, float, float, float]:
+    """Quaternion of a rotation about a unit vector, w first."""
+    x, y, z = (math.sin(0.5 * angle) * part for part in axis)
+    return math.cos(0.5 * angle), x, y, z
+
+
+def energy(scene: Scene, trajectory: Trajectory) -> np.ndarray:
+    """Kinetic and potential energy of all that moves, (k,) [J]; zero height is zero potential."""
+    total = np.zeros(len(trajectory.time))
+    for i, body in enumerate(scene.free):
+        R = rotation(trajectory.quaternion[:, i])
+        w, v = trajectory.velocity[:, i, :3], trajectory.velocity[:, i, 3:]
+        arm = R @ np.array(body.centre)
+        v = v + np.cross(w, arm)
+        turning = np.einsum('kji,kj->ki', R, w)
+        total += 0.5 * body.mass * np.einsum('ki,ki->k', v, v)
+        total += 0.5 * turning**2 @ np.array(body.moments)
+        total += body.mass * scene.gravity * (trajectory.position[:, i, 2] + arm[:, 2])
+    machine = scene.machine
+    if machine is not None:
+        robot = machine.robot
+        parts = robot.energy(*machine.states(trajectory))
+        total += parts.kinetic + parts.potential
+    return total
+
+
+def forces_between(touches: Sequence[Touch], first: str, second: str) -> np.ndarray:
+    """Sum of the contact forces on the second of two, by their names or kinds, (3,) [N]."""
+    total = np.zeros(3)
+    for touch in touches:
+        names = touch.first.partition('/')[0], touch.second.partition('/')[0]
+        if names == (first, second):
+            total += touch.force
+        elif names == (second, first):
+            total -= touch.force
+    return total
+
+
+def by_name(scenes: Sequence[Scene]) -> Dict[str, Scene]:
+    """Scenes by their names.
+
+    :raises ValueError: if two have the same
+    """
+    found = {scene.name: scene for scene in scenes}
+    if len(found) < len(scenes):
+        raise ValueError('two scenes have the same name')
+    return found

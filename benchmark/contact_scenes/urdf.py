@@ -1,0 +1,191 @@
+"""URDFs as all engines of the benchmark take them: few shapes, inertias of bodies, no limits."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Iterator, Mapping, Optional, Sequence, Tuple
+import warnings
+from xml.etree import ElementTree
+
+import numpy as np
+import robots
+from scipy.spatial.transform import Rotation
+
+ANYMAL = robots.RealRobot(
+    'ANYmal', 'anymal_b_simple_description/robots/anymal.urdf', floating_base=True
+)
+_WIDE = '1e6'
+_AXES = 'xyz'
+
+#: A shape of a link: tag of the geometry, its attributes, and where its centre is.
+LinkShape = Tuple[str, Mapping[str, str], Tuple[float, float, float]]
+
+
+@lru_cache(maxsize=None)
+def text_of(robot: robots.RealRobot) -> str:
+    """Text of a URDF of example-robot-data.
+
+    :raises FileNotFoundError: if it is not installed
+    """
+    return robots.find(robot).read_text(encoding='utf-8')
+
+
+def prepared(
+    text: str,
+    keep: Optional[Sequence[str]] = None,
+    add: Optional[Mapping[str, Sequence[LinkShape]]] = None,
+    limits: bool = False,
+) -> str:
+    """Prepare a URDF for all engines.
+
+    Nothing is drawn; meshes, transmissions and a link named world are left out, as are friction
+    and damping of joints. Links that are fixed to others become part of them, because some engines
+    invent a mass for those without.
+
+    :param keep: beginnings of the names of links that keep their shapes; None for all
+    :param add: shapes of links, besides
+    :param limits: whether joints keep the limits of their positions
+    """
+    root = ElementTree.fromstring(text)
+    for tag in ('transmission', 'gazebo', 'material'):
+        for element in root.findall(tag):
+            root.remove(element)
+    for link in root.findall('link'):
+        _prepare_link(link, keep)
+        for tag, size, centre in (add or {}).get(link.get('name'), ()):
+            collision = ElementTree.SubElement(link, 'collision')
+            ElementTree.SubElement(collision, 'origin', xyz=' '.join(map(repr, centre)))
+            geometry = ElementTree.SubElement(collision, 'geometry')
+            ElementTree.SubElement(geometry, tag, dict(size))
+        if link.get('name') == 'world':
+            root.remove(link)
+    for joint in root.findall('joint'):
+        for tag in ('dynamics', 'safety_controller', 'calibration'):
+            for element in joint.findall(tag):
+                joint.remove(element)
+        for limit in joint.findall('limit'):
+            kept = {side: limit.get(side, '0') for side in ('lower', 'upper')}
+            wide = {'lower': f'-{_WIDE}', 'upper': _WIDE}
+            limit.attrib = {**(kept if limits else wide), 'effort': _WIDE, 'velocity': _WIDE}
+        if joint.find('parent').get('link') == 'world':
+            root.remove(joint)
+    _merge(root)
+    for link in root.findall('link'):
+        _make_possible(link)
+    return ElementTree.tostring(root, encoding='unicode')
+
+
+def _prepare_link(link: ElementTree.Element, keep: Optional[Sequence[str]]) -> None:
+    for visual in link.findall('visual'):
+        link.remove(visual)
+    name = link.get('name')
+    kept = keep is None or any(name.startswith(begin) for begin in keep)
+    for collision in link.findall('collision'):
+        if not kept or collision.find('geometry/mesh') is not None:
+            link.remove(collision)
+
+
+def _pose(element: Optional[ElementTree.Element]) -> np.ndarray:
+    """Homogeneous transform of an <origin>, (4, 4)."""
+    T = np.eye(4)
+    if element is not None:
+        T[:3, 3] = [float(x) for x in element.get('xyz', '0 0 0').split()]
+        roll, pitch, yaw = (float(x) for x in element.get('rpy', '0 0 0').split())
+        T[:3, :3] = Rotation.from_euler('xyz', [roll, pitch, yaw]).as_matrix()
+    return T
+
+
+def _move(element: ElementTree.Element, by: np.ndarray) -> None:
+    """Put what has an <origin> into the frame that `by` leads to."""
+    origin = element.find('origin')
+    T = by @ _pose(origin)
+    if origin is None:
+        origin = ElementTree.SubElement(element, 'origin')
+    origin.set('xyz', ' '.join(repr(float(x)) for x in T[:3, 3]))
+    with warnings.catch_warnings():
+        # Of three angles, of which one is arbitrary where two axes coincide.
+        warnings.simplefilter('ignore')
+        turn = Rotation.from_matrix(T[:3, :3]).as_euler('xyz')
+    origin.set('rpy', ' '.join(repr(float(x)) for x in turn))
+
+
+def _inertia(link: ElementTree.Element) -> Tuple[float, np.ndarray, np.ndarray]:
+    """Mass, centre and inertia about it along the link's axes."""
+    inertial = link.find('inertial')
+    if inertial is None:
+        return 0.0, np.zeros(3), np.zeros((3, 3))
+    found = inertial.find('inertia')
+    matrix = np.array(
+        [[float(found.get(f'i{min(a, b)}{max(a, b)}')) for b in _AXES] for a in _AXES]
+    )
+    T = _pose(inertial.find('origin'))
+    mass = float(inertial.find('mass').get('value'))
+    return mass, T[:3, 3], T[:3, :3] @ matrix @ T[:3, :3].T
+
+
+def _set_inertia(
+    link: ElementTree.Element, mass: float, centre: np.ndarray, matrix: np.ndarray
+) -> None:
+    for inertial in link.findall('inertial'):
+        link.remove(inertial)
+    if mass == 0.0:
+        return
+    inertial = ElementTree.SubElement(link, 'inertial')
+    ElementTree.SubElement(inertial, 'origin', xyz=' '.join(repr(float(x)) for x in centre))
+    ElementTree.SubElement(inertial, 'mass', value=repr(float(mass)))
+    made = ElementTree.SubElement(inertial, 'inertia')
+    for a in range(3):
+        for b in range(a, 3):
+            made.set(f'i{_AXES[a]}{_AXES[b]}', repr(float(matrix[a, b])))
+
+
+def _merge(root: ElementTree.Element) -> None:
+    """Make links that are fixed to others part of them."""
+    links = {link.get('name'): link for link in root.findall('link')}
+    while (joint := next(_fixed(root), None)) is not None:
+        parent = links[joint.find('parent').get('link')]
+        child = links[joint.find('child').get('link')]
+        T = _pose(joint.find('origin'))
+        for collision in child.findall('collision'):
+            _move(collision, T)
+            parent.append(collision)
+        for other in root.findall('joint'):
+            if other.find('parent').get('link') == child.get('name'):
+                _move(other, T)
+                other.find('parent').set('link', parent.get('name'))
+        (m1, c1, I1), (m2, c2, I2) = _inertia(parent), _inertia(child)
+        if m2 > 0.0:
+            c2, I2 = T[:3, :3] @ c2 + T[:3, 3], T[:3, :3] @ I2 @ T[:3, :3].T
+            mass = m1 + m2
+            centre = (m1 * c1 + m2 * c2) / mass
+            total = I1 + I2
+            for m, c in ((m1, c1 - centre), (m2, c2 - centre)):
+                total = total + m * ((c @ c) * np.eye(3) - np.outer(c, c))
+            _set_inertia(parent, mass, centre, total)
+        root.remove(joint)
+        root.remove(child)
+
+
+def _fixed(root: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    return (joint for joint in root.findall('joint') if joint.get('type') == 'fixed')
+
+
+def _make_possible(link: ElementTree.Element) -> None:
+    mass, centre, matrix = _inertia(link)
+    if mass > 0.0:
+        _set_inertia(link, mass, centre, possible_inertia(matrix))
+
+
+def possible_inertia(matrix: np.ndarray) -> np.ndarray:
+    """Inertia that a body can have, about the same axes: itself, if it is one.
+
+    The largest moment is at most the sum of the others, and none is below a thousandth of it.
+    """
+    moments, axes = np.linalg.eigh(matrix)
+    found = np.maximum(moments, 1e-3 * moments[-1])
+    lacking = found[2] - found[0] - found[1]
+    if lacking > 0.0:
+        found[:2] += 0.5 * lacking * (1.0 + 1e-6)
+    if np.array_equal(found, moments):
+        return matrix
+    return axes @ np.diag(found) @ axes.T

@@ -1,0 +1,77 @@
+"""Contact (contact.py): our errors and residuals on the field's scenes, our speed by MuJoCo's."""
+
+from __future__ import annotations
+
+import math
+from typing import Dict, List, Tuple
+
+import contact
+from contact_engines import ENGINES, OURS
+from contact_engines.engine import isolated, Result
+import contact_scenes
+from rows import Row
+
+from sections.section import Section, Tools
+
+NAME = 'contact'
+_RESIDUAL, _SPEED = 'residuals', 'steps a second against MuJoCo'
+
+
+def _rows() -> List[Row]:
+    rows = []
+    for name in contact_scenes.NAMES:
+        try:
+            scene = contact_scenes.load(name)
+        except FileNotFoundError as error:
+            rows.append(Row(NAME, name, 'all', '', None, skipped=str(error)))
+            continue
+        rows += [Row(NAME, name, error.what, '', error.goal) for error in scene.errors]
+        if scene.residual_goal is not None:
+            rows.append(Row(NAME, name, _RESIDUAL, 'J', scene.residual_goal))
+        if name in contact.SPEEDS:
+            rows.append(Row(NAME, name, _SPEED, 'x', contact.SPEEDS[name]))
+    return rows
+
+
+_measured: Dict[Tuple[str, str], Result] = {}
+
+
+def _run(name: str, engine: str, quick: bool) -> Result:
+    if (name, engine) not in _measured:
+        chosen = next(each for each in ENGINES if each.name == engine and not each.variant)
+        _measured[name, engine] = isolated(
+            contact_scenes.load(name), chosen, contact.TIMESTEP, quick, contact.BUDGET
+        )
+    return _measured[name, engine]
+
+
+def _measure(row: Row, tools: Tools) -> None:
+    if row.skipped:
+        return
+    ours = _run(row.robot, OURS, tools.quick)
+    if row.function == _SPEED:
+        theirs = _run(row.robot, 'MuJoCo', tools.quick)
+        if math.isnan(ours.step) or math.isnan(theirs.step):
+            raise RuntimeError(ours.skipped or theirs.skipped)
+        row.value = theirs.step / ours.step
+        row.detail = {'ours_ns': 1e9 * ours.step, 'theirs_ns': 1e9 * theirs.step}
+        return
+    if ours.skipped:
+        raise RuntimeError(ours.skipped)
+    if row.function == _RESIDUAL:
+        found = ours.residuals
+        if found is None:
+            raise RuntimeError('nothing touched')
+        row.value = max(found.signorini, found.contact)
+        return
+    scene = contact_scenes.load(row.robot)
+    row.value = ours.errors[[error.what for error in scene.errors].index(row.function)]
+    row.detail = {'ours_ns': 1e9 * ours.step}
+
+
+SECTION = Section(
+    'Contact: errors and residuals on scenes of the field; the other engines are in contact.md',
+    _rows,
+    _measure,
+    long=True,
+)

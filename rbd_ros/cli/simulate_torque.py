@@ -1,0 +1,90 @@
+"""Torques that `rbd_ros simulate` applies: none, against gravity, or what holds the start."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbd_ros import Simulator
+from rbd_ros.control.law_settings import LawSettings
+from rbd_ros.control.torque import TorqueLaw
+from rbd_ros.model.joints import Floating
+from rbd_ros.viewer.session import Torque
+
+FloatArray = NDArray[np.float64]
+
+#: Of a joint that is held beside a floating base: error at which its effort is at the limit [rad
+#: or m], and bounds of h omega and h d/m, as explicit torques are stable below 2 and 1.
+_ERROR = 0.1
+_FREQUENCY, _DAMPING = 0.2, 0.3
+
+
+def chosen_torque(simulator: Simulator, hold: bool, compensation: bool) -> Optional[Torque]:
+    """Torque that a user chose.
+
+    :param simulator: the simulation, at its start
+    :param hold: whether the start is held
+    :param compensation: whether the joints carry the weight of the links
+    :raises ValueError: if this robot cannot have it, naming the option
+    """
+    model, robot = simulator.robot.model, simulator.robot
+    if not (hold or compensation):
+        return None
+    if model.loops:
+        option = '--hold' if hold else '--gravity-compensation'
+        raise ValueError(f'{option} is for robots without loops; leave it out')
+    floating = any(isinstance(body.joint, Floating) for body in model.bodies)
+    if hold:
+        return HoldJoints(simulator) if floating else Hold(simulator)
+    if floating:
+        raise ValueError(
+            '--gravity-compensation is for robots whose base is fixed: nothing carries another; '
+            'leave it out, or take --hold'
+        )
+    return lambda now: robot.gravity_torque(now.q)
+
+
+class Hold:
+    """The default law of the torque nodes, with the start as what is desired."""
+
+    def __init__(self, simulator: Simulator):
+        self.robot, self.q, self.period = simulator.robot, simulator.q, simulator.timestep
+        self.rest = np.zeros(self.robot.nv)
+        self.settings = LawSettings.for_robot(self.robot)
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget the integral."""
+        self.law = TorqueLaw(self.robot, self.settings)
+
+    def __call__(self, simulator: Simulator) -> FloatArray:
+        """Torque of the next step, (nv,) [N m, N]."""
+        return self.law(simulator.q, simulator.v, self.q, self.rest, self.rest, self.period)
+
+
+class HoldJoints:
+    """A spring and a damper at each joint of a robot whose base moves freely."""
+
+    def __init__(self, simulator: Simulator):
+        robot, h = simulator.robot, simulator.timestep
+        self.q = simulator.q
+        self._free = [
+            at_v
+            for i, (_, at_v) in robot.model.independent_slices.items()
+            if isinstance(robot.model.body(i).joint, Floating)
+        ]
+        # Inertia that a joint feels while all others are free.
+        inertia = 1.0 / np.diag(np.linalg.inv(robot.mass_matrix(self.q)))
+        self.stiffness = np.minimum(robot.effort_limits / _ERROR, inertia * (_FREQUENCY / h) ** 2)
+        damping = np.sqrt(self.stiffness * inertia)
+        self.damping = np.minimum(2.0 * damping, _DAMPING * inertia / h)
+
+    def __call__(self, simulator: Simulator) -> FloatArray:
+        """Torque of the next step, (nv,) [N m, N]."""
+        away = simulator.robot.difference(self.q, simulator.q)
+        torque: FloatArray = -self.stiffness * away - self.damping * simulator.v
+        for at_v in self._free:
+            torque[at_v] = 0.0
+        return torque

@@ -1,0 +1,303 @@
+"""Distances of all pairs of a scene and their gradients by the velocity, in compiled loops.
+
+The rate of a distance is that of the nearest points along the normal, whatever else they do
+(envelope theorem): n . (v_b - v_a), and linear in v. Freedoms that move both shapes alike do not
+change it and are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray
+from rbd_ros.collision.narrow_phase import find_ordered, PLANE
+from rbd_ros.collision.scene_contacts import compose, SceneTable
+from rbd_ros.compiler.loops import (
+    buffer,
+    call_kernel,
+    compiled,
+    entry_point,
+    floats,
+    integers,
+)
+
+#: How much further than the nearest pair so far one may seem to be, for rounding, and still be
+#: looked at [m].
+SLACK = 1e-9
+
+
+class DistanceTable(NamedTuple):
+    """Constants of distances.
+
+    :param scene: shapes and pairs; those of the robot come first, and the lower kinds in pairs
+    :param moving: number of the robot's shapes
+    :param sign: 1, or -1 for pairs whose shapes are exchanged, (P,)
+    :param kinematics: address of the robot's kernel contact_kinematics
+    :param first: of each pair and behind the last one, its first entry in the following arrays,
+        (P + 1,)
+    :param column: freedoms of the tree that move one of the shapes, (N,)
+    :param freedom: degree of freedom of the robot that each of them goes with, (N,)
+    :param factor: how fast it goes with that, negative if it moves the first shape, (N,)
+    """
+
+    scene: SceneTable
+    moving: int
+    sign: FloatArray
+    kinematics: int
+    first: IntArray
+    column: IntArray
+    freedom: IntArray
+    factor: FloatArray
+
+
+class DistanceRoom(NamedTuple):
+    """Where shapes are, and room for what is found of one pair.
+
+    :param kinematics: outputs of the kernel contact_kinematics one after another
+    :param poses: of it, rotation row by row and position of each body
+    :param columns: of it, motion columns of the tree in base coordinates
+    :param shape_pose: rotation and position of each shape; set before for those that stand
+    :param bound: distance of the bounding spheres of each pair [m]
+    :param found: contacts of one pair
+    """
+
+    kinematics: FloatArray = buffer()
+    poses: FloatArray = floats('bodies', 12, within='kinematics')
+    columns: FloatArray = floats('freedoms', 6, within='kinematics')
+    shape_pose: FloatArray = floats('shapes', 12)
+    bound: FloatArray = floats('pairs')
+    found: FoundPoints = FoundPoints  # type: ignore[assignment]
+
+
+class DistanceStates(NamedTuple):
+    """Configurations, and distances of all pairs in them; see `Distances`."""
+
+    q: FloatArray = floats('states', 'nq')
+    distance: FloatArray = floats('states', 'pairs')
+    points_a: FloatArray = floats('states', 'pairs', 3)
+    points_b: FloatArray = floats('states', 'pairs', 3)
+    normal: FloatArray = floats('states', 'pairs', 3)
+    gradient: FloatArray = floats('states', 'pairs', 'nv')
+
+
+class LeastStates(NamedTuple):
+    """Configurations, and the nearest pair in each of them; see `Minimum`."""
+
+    q: FloatArray = floats('states', 'nq')
+    pair: IntArray = integers('states')
+    distance: FloatArray = floats('states')
+    point_a: FloatArray = floats('states', 3)
+    point_b: FloatArray = floats('states', 3)
+    normal: FloatArray = floats('states', 3)
+    gradient: FloatArray = floats('states', 'nv')
+
+
+@compiled
+def place_robot(table: DistanceTable, room: DistanceRoom, q: FloatArray) -> bool:
+    """Find the poses of the robot's shapes; returns whether they are finite.
+
+    :param q: configuration, (nq,)
+    """
+    call_kernel(table.kinematics, q, room.kinematics)
+    total = 0.0
+    for k in range(len(room.kinematics)):
+        total += room.kinematics[k]
+    if not math.isfinite(total):
+        return False
+    scene = table.scene
+    for g in range(table.moving):
+        compose(room.poses[scene.carrier[g]], scene.placement[g], room.shape_pose[g])
+    return True
+
+
+@compiled
+def sphere_distance(scene: SceneTable, room: DistanceRoom, a: int, b: int) -> float:
+    """Distance of the bounding spheres of two shapes, which is at most their own [m].
+
+    :param a: one shape
+    :param b: the other one
+    """
+    p, q = room.shape_pose[a], room.shape_pose[b]
+    x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
+    if scene.kind[a] == PLANE:
+        return p[2] * x + p[5] * y + p[8] * z - scene.reach[b]
+    if scene.kind[b] == PLANE:
+        return -(q[2] * x + q[5] * y + q[8] * z) - scene.reach[a]
+    return math.sqrt(x * x + y * y + z * z) - scene.reach[a] - scene.reach[b]
+
+
+@compiled
+def nearest_of_pair(scene: SceneTable, room: DistanceRoom, a: int, b: int, most: float) -> int:
+    """Find the nearest points of two shapes, of which the first one has the lower kind.
+
+    :param a: one shape
+    :param b: the other one
+    :param most: maximum distance [m]
+    :return: where in `room.found` they are; -1 if the shapes are further apart
+    """
+    found, poses, sizes = room.found, room.shape_pose, scene.size
+    # Poses are known to be finite, and pairs to be in order: no need of `find_contacts`.
+    count = find_ordered(
+        scene.kind[a], sizes[a], poses[a], scene.kind[b], sizes[b], poses[b], most, True, found
+    )
+    best, gaps = count - 1, found.gap
+    for k in range(count - 1):
+        if gaps[k] < gaps[best] or (gaps[k] == gaps[best] and k < best):
+            best = k
+    return best
+
+
+@compiled
+def find_gradient(
+    table: DistanceTable,
+    columns: FloatArray,
+    p: int,
+    point: FloatArray,
+    normal: FloatArray,
+    gradient: FloatArray,
+) -> None:
+    """Find the gradient of the distance of a pair by the velocity.
+
+    :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
+    :param p: number of the pair
+    :param point: a point on the line through both nearest points, (3,) [m]
+    :param normal: unit normal from the first shape to the second, (3,)
+    :param gradient: the result, (nv,)
+    """
+    numbers, freedoms, factors = table.column, table.freedom, table.factor
+    for i in range(len(gradient)):
+        gradient[i] = 0.0
+    x, y, z = normal[0], normal[1], normal[2]
+    a = point[1] * z - point[2] * y
+    b = point[2] * x - point[0] * z
+    c = point[0] * y - point[1] * x
+    for at in range(table.first[p], table.first[p + 1]):
+        column = columns[numbers[at]]
+        rate = a * column[0] + b * column[1] + c * column[2]
+        rate += x * column[3] + y * column[4] + z * column[5]
+        gradient[freedoms[at]] += factors[at] * rate
+
+
+@compiled
+def fill(array: FloatArray, value: float) -> None:
+    """Set all numbers of a vector."""
+    for i in range(len(array)):
+        array[i] = value
+
+
+@compiled
+def enter(
+    table: DistanceTable,
+    room: DistanceRoom,
+    p: int,
+    k: int,
+    point_a: FloatArray,
+    point_b: FloatArray,
+    normal: FloatArray,
+) -> None:
+    """Enter nearest points and normal of a pair.
+
+    :param p: number of the pair
+    :param k: where in `room.found` they are
+    :param point_a: the result, (3,) [m]
+    :param point_b: the result, (3,) [m]
+    :param normal: the result, (3,)
+    """
+    found, sign = room.found, table.sign[p]
+    on_a, on_b, outward = found.on_a[k], found.on_b[k], found.normal[k]
+    for r in range(3):
+        point_a[r] = on_a[r] if sign > 0.0 else on_b[r]
+        point_b[r] = on_b[r] if sign > 0.0 else on_a[r]
+        normal[r] = sign * outward[r]
+
+
+@entry_point
+def find_distances(
+    table: DistanceTable,
+    room: DistanceRoom,
+    states: DistanceStates,
+    begin: int,
+    end: int,
+    most: float,
+) -> int:
+    """Distances of all pairs in each configuration.
+
+    Pairs that are further apart than the maximum are left there, without points and gradient. All
+    is NaN where a configuration is not finite.
+
+    :param begin: number of the first configuration
+    :param end: number of the one behind the last
+    :param most: maximum distance [m]
+    :return: 0
+    """
+    scene, gaps, columns, pairs = table.scene, room.found.gap, room.columns, table.scene.pair
+    bounded = most < math.inf
+    for row in range(begin, end):
+        here = place_robot(table, room, states.q[row])
+        distance, gradient = states.distance[row], states.gradient[row]
+        points_a, points_b = states.points_a[row], states.points_b[row]
+        normal = states.normal[row]
+        for p in range(len(pairs)):
+            k, a, b = -1, pairs[p, 0], pairs[p, 1]
+            if here and not (bounded and sphere_distance(scene, room, a, b) > most):
+                k = nearest_of_pair(scene, room, a, b, most)
+            if k < 0:
+                distance[p] = most if here else math.nan
+                fill(points_a[p], math.nan)
+                fill(points_b[p], math.nan)
+                fill(normal[p], math.nan)
+                fill(gradient[p], 0.0 if here else math.nan)
+            else:
+                distance[p] = gaps[k]
+                enter(table, room, p, k, points_a[p], points_b[p], normal[p])
+                find_gradient(table, columns, p, points_a[p], normal[p], gradient[p])
+    return 0
+
+
+@entry_point
+def find_least(
+    table: DistanceTable, room: DistanceRoom, states: LeastStates, begin: int, end: int
+) -> int:
+    """Nearest pair in each configuration, the first one of several.
+
+    Of pairs whose bounding spheres are further apart than the nearest pair so far nothing else is
+    asked. Where a configuration is not finite, the pair is -1 and all else is NaN.
+
+    :param begin: number of the first configuration
+    :param end: number of the one behind the last
+    :return: 0
+    """
+    scene, gaps, bound, pairs = table.scene, room.found.gap, room.bound, table.scene.pair
+    for row in range(begin, end):
+        point_a, point_b = states.point_a[row], states.point_b[row]
+        normal, gradient = states.normal[row], states.gradient[row]
+        states.pair[row], states.distance[row] = -1, math.nan
+        fill(point_a, math.nan)
+        fill(point_b, math.nan)
+        fill(normal, math.nan)
+        fill(gradient, math.nan)
+        if not place_robot(table, room, states.q[row]):
+            continue
+        first = 0
+        for p in range(len(pairs)):
+            bound[p] = sphere_distance(scene, room, pairs[p, 0], pairs[p, 1])
+            if bound[p] < bound[first]:
+                first = p
+        least, nearest = math.inf, -1
+        # The pair that seems nearest goes first: what it leaves to do is little.
+        for turn in range(len(pairs) + 1):
+            p = first if turn == 0 else turn - 1
+            if bound[p] > least + SLACK or (turn > 0 and p == first):
+                continue
+            k = nearest_of_pair(scene, room, pairs[p, 0], pairs[p, 1], least + SLACK)
+            if k < 0:
+                continue
+            gap = gaps[k]
+            if gap < least or (gap == least and p < nearest):
+                least, nearest = gap, p
+                enter(table, room, p, k, point_a, point_b, normal)
+        if nearest >= 0:
+            states.pair[row], states.distance[row] = nearest, least
+            find_gradient(table, room.columns, nearest, point_a, normal, gradient)
+    return 0

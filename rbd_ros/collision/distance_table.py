@@ -1,0 +1,146 @@
+"""Pairs that distances are asked of, and constants of compiled loops for them."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, Protocol, Sequence, Tuple
+
+import numpy as np
+
+from rbd_ros.collision.arrays import IntArray
+from rbd_ros.collision.distance_loops import DistanceTable
+from rbd_ros.collision.environment import Environment, ROBOT
+from rbd_ros.collision.scene import Scene
+from rbd_ros.model import Model
+from rbd_ros.model.errors import unknown_name
+
+#: Names of two things between which there is a distance: 'robot/link', or that of an object.
+NamePair = Tuple[str, str]
+
+
+class ModelledRobot(Protocol):
+    """What is asked of a robot; `Robot` has it."""
+
+    @property
+    def model(self) -> Model:
+        """The system model."""
+
+    def kernel(self, text: str) -> Any:
+        """Kernel of an algorithm."""
+
+
+def chosen_pairs(
+    scene: Scene, world: Environment, model: Model, names: Optional[Sequence[NamePair]]
+) -> List[Tuple[int, int]]:
+    """Pairs of shapes that distances are asked of: those that the configuration moves.
+
+    :param names: see `RobotInWorld`
+    :raises ValueError: for an unknown name, and for a pair that there is no distance of
+    """
+    moved = {
+        i
+        for i in range(1, len(model.bodies) + 1)
+        if any(model.body(j).joint.nq for j in model.support(i))
+    }
+    every = [
+        (a, b)
+        for a, b in scene.table.pair.tolist()
+        if moved & {scene.shapes[a].carrier, scene.shapes[b].carrier}
+    ]
+    if names is None:
+        return every
+    # Without doubles, and in the order of the names.
+    found: Dict[Tuple[int, int], Tuple[int, int]] = {}
+    for each in names:
+        if (
+            not isinstance(each, (tuple, list))
+            or len(each) != 2
+            or not all(isinstance(name, str) for name in each)
+        ):
+            raise ValueError(
+                f"pairs must hold pairs of names, as ('robot/tool0', 'box'), got {each!r}"
+            )
+        for name in each:
+            _check_name(name, world, model)
+        first, second = each
+        here = [
+            pair
+            for a, b in every
+            for pair in ((a, b), (b, a))
+            if all(
+                scene.shapes[i].name == name or scene.shapes[i].name.startswith(f'{name}/')
+                for i, name in zip(pair, (first, second))
+            )
+        ]
+        if not here:
+            raise ValueError(
+                f'there is no distance of {first!r} and {second!r}: neither moves with the robot, '
+                'or they may not touch (joined by a joint, ignored, or overlapping at the neutral '
+                'configuration), or they have no collision shapes of a supported kind; `notices` '
+                'tells which'
+            )
+        for pair in here:
+            found.setdefault((min(pair), max(pair)), pair)
+    return list(found.values())
+
+
+def _check_name(name: str, world: Environment, model: Model) -> None:
+    world.check_name(name)
+    owner, slash, link = name.partition('/')
+    if owner == ROBOT and slash and link not in model.links:
+        raise ValueError(unknown_name('link', link[:80], model.links))
+
+
+def make_distance_table(
+    scene: Scene,
+    used: Sequence[int],
+    moving: int,
+    chosen: Sequence[Tuple[int, int]],
+    robot: ModelledRobot,
+) -> DistanceTable:
+    """Constants of compiled loops.
+
+    :param used: numbers of the shapes that are in any pair, those of the robot's bodies first
+    :param moving: how many these are
+    :param chosen: pairs of shapes
+    """
+    model, table = robot.model, scene.table
+    place = {i: g for g, i in enumerate(used)}
+    exchanged = [scene.shapes[a].shape.kind > scene.shapes[b].shape.kind for a, b in chosen]
+    first: List[int] = [0]
+    column: List[int] = []
+    factor: List[float] = []
+    for pair in chosen:
+        carriers = [scene.shapes[i].carrier for i in pair]
+        a, b = (
+            set(model.support_dofs(c)) if 0 < c <= len(model.bodies) else set() for c in carriers
+        )
+        # What moves both alike does not part them.
+        for k in sorted(a ^ b):
+            column.append(k)
+            factor.append(model.tree_dof_ratio[k] * (1.0 if k in b else -1.0))
+        first.append(len(column))
+    return DistanceTable(
+        scene=table._replace(
+            pair=_integers(
+                [
+                    [place[b], place[a]] if swap else [place[a], place[b]]
+                    for (a, b), swap in zip(chosen, exchanged)
+                ]
+            ).reshape(-1, 2),
+            **{
+                name: np.ascontiguousarray(getattr(table, name)[list(used)])
+                for name in ('kind', 'size', 'carrier', 'placement', 'reach')
+            },
+        ),
+        moving=moving,
+        sign=np.where(exchanged, -1.0, 1.0),
+        kinematics=int(robot.kernel('contact_kinematics').address) if chosen else 0,
+        first=_integers(first),
+        column=_integers(column),
+        freedom=_integers([model.tree_dof_index[k] for k in column]),
+        factor=np.array(factor, dtype=float),
+    )
+
+
+def _integers(values: Sequence[Any]) -> IntArray:
+    return np.array(values, dtype=np.int64)

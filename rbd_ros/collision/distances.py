@@ -1,0 +1,391 @@
+"""Distances of a robot from what is around it and from itself, with their gradients."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Type,
+    TypeVar,
+    Union,
+)
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
+from rbd_ros.collision.distance_loops import (
+    DistanceRoom,
+    DistanceStates,
+    find_distances,
+    find_least,
+    LeastStates,
+)
+from rbd_ros.collision.distance_table import (
+    chosen_pairs,
+    make_distance_table,
+    ModelledRobot,
+    NamePair,
+)
+from rbd_ros.collision.environment import Environment
+from rbd_ros.collision.scene import make_scene, neutral_configuration, SceneShape
+from rbd_ros.compiler.loops import allocate, Record
+from rbd_ros.model.errors import unknown_name
+
+#: Deviation of the rotation of a pose from an orthonormal matrix that passes for rounding.
+_ROUNDING = 1e-6
+
+#: Configurations between two looks at whether to go on: after Ctrl-C not.
+_SLICE = 256
+
+_AnyStates = TypeVar('_AnyStates', DistanceStates, LeastStates)
+
+
+class Distances(NamedTuple):
+    """Distances of P pairs, with the points where they are nearest or deepest.
+
+    Of B configurations, all arrays have an axis of length B in front.
+
+    :param distance: signed distances, negative where shapes penetrate, (P,) [m]
+    :param points_a: points on the surfaces of the first shapes, in world coordinates, (P, 3) [m];
+        NaN beyond `max_distance`
+    :param points_b: points on the surfaces of the second shapes, (P, 3) [m]; likewise
+    :param normal: unit normals from the first shapes to the second, (P, 3); likewise
+    :param gradient: derivatives of the distances by the time, per velocity of the robot, (P, nv)
+        [m/rad, 1]; zero beyond `max_distance`
+
+    >>> from rbd_ros.collision import RobotInWorld
+    >>> world = {'objects': {'floor': {'type': 'plane'}}}
+    >>> found = RobotInWorld(robot, world, [('floor', 'robot/wrist_3_link')]).distances(q)
+    >>> found.distance, found.gradient @ v  # [m], and how fast that changes [m/s]
+    (array([0.]), array([0.]))
+    """
+
+    distance: FloatArray
+    points_a: FloatArray
+    points_b: FloatArray
+    normal: FloatArray
+    gradient: FloatArray
+
+
+class Minimum(NamedTuple):
+    """The least distance of all pairs, with the points where it is.
+
+    Of B configurations, all have an axis of length B in front, or are tuples of length B.
+
+    :param names: whose shapes they are: 'robot/link', or the name of an object
+    :param pair: number of the pair
+    :param distance: signed distance, negative where the shapes penetrate [m]
+    :param point_a: point on the surface of the first shape, in world coordinates, (3,) [m]
+    :param point_b: point on the surface of the second shape, (3,) [m]
+    :param normal: unit normal from the first shape to the second, (3,)
+    :param gradient: derivative of the distance by the time, per velocity of the robot, (nv,)
+        [m/rad, 1]
+
+    >>> from rbd_ros.collision import Minimum, RobotInWorld
+    >>> least = RobotInWorld(robot, {'objects': {'floor': {'type': 'plane'}}}).minimum(q)
+    >>> isinstance(least, Minimum), least.gradient.shape
+    (True, (6,))
+    """
+
+    names: Any
+    pair: Any
+    distance: Any
+    point_a: FloatArray
+    point_b: FloatArray
+    normal: FloatArray
+    gradient: FloatArray
+
+
+class RobotInWorld:
+    """A robot and what is around it, to ask how far they are from each other.
+
+    Asked are all pairs of shapes that may touch, and of which at least one moves with the robot;
+    they are those that touch in a `Simulator`, see docs/world.md. Coordinates of the world are
+    those of the robot's base. Movable objects stand where the world has them at the start, or
+    where `poses` says. Of a robot with kinematic loops, configurations and velocities are those of
+    the tree; the loops need not be closed. What a joint does that depends on time is not in the
+    gradient.
+
+    :param robot: the robot, a `Robot`
+    :param world: path of a world file, a mapping with the same content, or an `Environment`; None
+        for the robot alone, with itself
+    :param pairs: of those pairs, the ones between these names, in this order; names are those of
+        objects and robots, or with a link, as 'robot/tool0'. None: all there are
+    :raises ValueError: for an unknown name, and for a pair that there is no distance of
+    :raises WorldFileError: naming file, line, entry and cure
+
+    >>> from rbd_ros.collision import RobotInWorld
+    >>> arm = RobotInWorld(robot, 'config/table_world.yaml', [('robot/wrist_3_link', 'ball')])
+    >>> arm.robot is robot, arm.pairs
+    (True, (('robot/wrist_3_link', 'ball'),))
+    """
+
+    def __init__(
+        self,
+        robot: ModelledRobot,
+        world: Union[None, Environment, Mapping[str, Any], str, os.PathLike[str]] = None,
+        pairs: Optional[Sequence[NamePair]] = None,
+    ):
+        self.robot = robot
+        model = robot.model
+        if world is None:
+            world = Environment()
+        elif not isinstance(world, Environment):
+            from rbd_ros.collision.world_file import read_world
+
+            world = read_world(world, robot=model)
+        #: What is around the robot.
+        self.environment = world
+        scene = make_scene(model, world, neutral_configuration(model))
+        chosen = chosen_pairs(scene, world, model, pairs)
+        #: Names of the pairs; a link with several shapes makes several of them.
+        self.pairs: Tuple[NamePair, ...] = tuple(
+            (scene.shapes[a].name, scene.shapes[b].name) for a, b in chosen
+        )
+        #: Names of the movable objects.
+        self.objects: Tuple[str, ...] = tuple(each.name for each in scene.objects)
+        #: What has no distance although it might be expected to, and why.
+        self.notices: Tuple[str, ...] = scene.notices
+        #: The shapes of each pair.
+        self.shapes: Tuple[Tuple[SceneShape, SceneShape], ...] = tuple(
+            (scene.shapes[a], scene.shapes[b]) for a, b in chosen
+        )
+        # Those of the robot's bodies come first.
+        used = sorted(
+            {i for pair in chosen for i in pair},
+            key=lambda i: (not 0 < scene.shapes[i].carrier <= len(model.bodies), i),
+        )
+        self._shapes = [scene.shapes[i] for i in used]
+        self._moving = sum(0 < each.carrier <= len(model.bodies) for each in self._shapes)
+        self._first_object = len(model.bodies) + 1
+        self._start = {each.name: np.array(each.pose, dtype=float) for each in scene.objects}
+        self._table = Record(make_distance_table(scene, used, self._moving, chosen, robot))
+        self._sizes = {
+            'nq': model.nq,
+            'nv': model.nv,
+            'bodies': len(model.bodies) + 1,
+            'freedoms': model.tree_nv,
+            'shapes': len(used),
+            'pairs': len(chosen),
+            'points': MAX_POINTS,
+        }
+        self._of_thread = threading.local()
+
+    def distances(
+        self,
+        q: ArrayLike,
+        max_distance: float = math.inf,
+        poses: Optional[Mapping[str, ArrayLike]] = None,
+        out: Optional[Sequence[FloatArray]] = None,
+    ) -> Distances:
+        """Distances of all pairs, in one or many configurations.
+
+        Where a distance has kinks, as between parallel faces, the gradient is that of one of the
+        points which are nearest.
+
+        :param q: configuration, (nq,), or many, (B, nq) [rad, m]; where one is not finite, all
+            results of it are NaN
+        :param max_distance: pairs further apart are left at this distance, without points and with
+            a gradient of zero, and cost next to nothing [m]
+        :param poses: poses of movable objects in the world, by name, (4, 4) [1, m]; others are as
+            at the start
+        :param out: arrays to write into, as this method returns them
+        :raises ValueError: for a wrong shape or dtype, an unknown object, and a pose that makes no
+            sense
+
+        >>> from rbd_ros.collision import RobotInWorld
+        >>> arm = RobotInWorld(robot, {'objects': {'floor': {'type': 'plane'}}})
+        >>> found = arm.distances(q)
+        >>> ahead = arm.distances(robot.integrate(q, v, 1e-6))
+        >>> np.allclose((ahead.distance - found.distance) / 1e-6, found.gradient @ v, atol=1e-4)
+        True
+        >>> arm.distances([q, q], max_distance=0.1).distance.max()
+        0.1
+        """
+        if not max_distance >= 0.0:  # NaN as well
+            raise ValueError(f'max_distance must be a number from 0 on, got {max_distance}')
+        states, batch = self._configurations(q)
+        room = self._room(poses)
+        count, pairs, nv = len(states), len(self.pairs), self._sizes['nv']
+        shapes: Tuple[Tuple[int, ...], ...] = (
+            (pairs,),
+            (pairs, 3),
+            (pairs, 3),
+            (pairs, 3),
+            (pairs, nv),
+        )
+        if batch:
+            shapes = tuple((count, *shape) for shape in shapes)
+        if out is None:
+            results = Distances(*map(np.empty, shapes))
+        else:
+            results = Distances(*_checked_out(out, shapes))
+            states = states.copy() if _overlap(states, results) else states
+        most = float(max_distance)
+        if not pairs:
+            return results
+        if batch:
+            record = Record(DistanceStates(states, *results))
+            run = find_distances.bind(self._table, room.record, record)
+            for begin in range(0, count, _SLICE):
+                run(begin, min(begin + _SLICE, count), most)
+        else:
+            fields, run = room.bound(find_distances, DistanceStates)
+            fields.q[0] = states[0]
+            run(0, 1, most)
+            for result, array in zip(results, fields[1:]):
+                result[...] = array[0]
+        return results
+
+    def minimum(self, q: ArrayLike, poses: Optional[Mapping[str, ArrayLike]] = None) -> Minimum:
+        """The least distance of all pairs, in one or many configurations.
+
+        That is the least of `distances`, found without asking pairs that are far apart.
+
+        :param q: configuration, (nq,), or many, (B, nq) [rad, m]; where one is not finite, the
+            number of its pair is -1, the names are empty, and the rest is NaN
+        :param poses: see `distances`
+        :raises ValueError: as `distances`, and if there is no pair
+
+        >>> from rbd_ros.collision import RobotInWorld
+        >>> arm = RobotInWorld(robot, 'config/table_world.yaml')
+        >>> least = arm.minimum(q)
+        >>> least.distance == arm.distances(q).distance.min()
+        True
+        >>> least.names == arm.pairs[least.pair]
+        True
+        """
+        if not self.pairs:
+            raise ValueError('there is no pair of shapes that may touch; `notices` tells more')
+        states, batch = self._configurations(q)
+        room = self._room(poses)
+        if not batch:
+            fields, run = room.bound(find_least, LeastStates)
+            fields.q[0] = states[0]
+            run(0, 1)
+            number = int(fields.pair[0])
+            rest = [each[0].copy() for each in fields[3:]]
+            return Minimum(self._names(number), number, float(fields.distance[0]), *rest)
+        many = allocate(LeastStates, states=len(states), **self._sizes)._replace(q=states)
+        run = find_least.bind(self._table, room.record, Record(many))
+        for begin in range(0, len(states), _SLICE):
+            run(begin, min(begin + _SLICE, len(states)))
+        return Minimum(tuple(map(self._names, many.pair.tolist())), *many[1:])
+
+    def _names(self, pair: int) -> NamePair:
+        return self.pairs[pair] if pair >= 0 else ('', '')
+
+    def _configurations(self, q: ArrayLike) -> Tuple[FloatArray, bool]:
+        """Configurations, (B, nq), and whether there was an axis for them."""
+        try:
+            array = np.asarray(q)
+        except ValueError as error:
+            raise ValueError(f'q is not an array of numbers: {error}') from None
+        if array.dtype.kind not in 'fiu':
+            raise ValueError(f'q must hold real numbers, got dtype {array.dtype}')
+        nq = self._sizes['nq']
+        if array.ndim not in (1, 2) or array.shape[-1] != nq:
+            raise ValueError(f'q must have shape ({nq},) or (B, {nq}), got {array.shape}')
+        states = np.ascontiguousarray(array, dtype=np.float64).reshape(-1, nq)
+        return states, array.ndim == 2
+
+    def _room(self, poses: Optional[Mapping[str, ArrayLike]]) -> _Room:
+        """Room of this thread, with the objects where they are to be."""
+        room: Optional[_Room] = getattr(self._of_thread, 'room', None)
+        if room is None:
+            room = self._of_thread.room = _Room(self._table, self._sizes)
+            self._place(room, {})
+        if poses or room.posed:
+            given = {}
+            for name, pose in (poses or {}).items():
+                if name not in self._start:
+                    raise ValueError(unknown_name('movable object', str(name)[:80], self._start))
+                given[name] = _checked_pose(name, pose)
+            self._place(room, given)
+        return room
+
+    def _place(self, room: _Room, poses: Mapping[str, FloatArray]) -> None:
+        for g in range(self._moving, len(self._shapes)):
+            shape, pose = self._shapes[g], self._shapes[g].pose
+            if shape.carrier >= self._first_object:
+                pose = poses.get(shape.name, self._start[shape.name]) @ pose
+            room.fields.shape_pose[g] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
+        room.posed = bool(poses)
+
+
+class _Room:
+    """What machine code works on, of one thread.
+
+    :param table: constants
+    :param sizes: sizes of the records
+    """
+
+    def __init__(self, table: Record, sizes: Dict[str, int]):
+        self.fields = allocate(DistanceRoom, **sizes)
+        self.record = Record(self.fields)
+        #: Whether objects stand elsewhere than at the start.
+        self.posed = False
+        self._table, self._sizes = table, sizes
+        self._bound: Dict[Any, Tuple[Any, Callable[..., int]]] = {}
+
+    def bound(self, loop: Any, kind: Type[_AnyStates]) -> Tuple[_AnyStates, Callable[..., int]]:
+        """Record of one configuration, and a loop that is bound to it."""
+        if kind not in self._bound:
+            states = allocate(kind, states=1, **self._sizes)
+            self._bound[kind] = (
+                states,
+                loop.bind(self._table, self.record, Record(states), keep_lock=True),
+            )
+        return self._bound[kind]
+
+
+def _checked_pose(name: str, pose: ArrayLike) -> FloatArray:
+    T = np.asarray(pose, dtype=float)
+    if T.shape != (4, 4):
+        raise ValueError(f'the pose of {name!r} must have shape (4, 4), got {T.shape}')
+    if not np.isfinite(T).all():
+        raise ValueError(f'the pose of {name!r} must be finite, got {T.tolist()}')
+    R = T[:3, :3]
+    deviation = max(np.abs(R.T @ R - np.eye(3)).max(), np.abs(T[3] - (0.0, 0.0, 0.0, 1.0)).max())
+    if deviation > _ROUNDING or np.linalg.det(R) < 0.0:
+        raise ValueError(
+            f'the pose of {name!r} must be a homogeneous matrix: a rotation, a position, and '
+            '0 0 0 1 below'
+        )
+    return T
+
+
+def _checked_out(
+    out: Sequence[FloatArray], shapes: Sequence[Tuple[int, ...]]
+) -> Sequence[FloatArray]:
+    if not isinstance(out, (tuple, list)) or len(out) != len(shapes):
+        raise ValueError(
+            f'out must hold arrays for {", ".join(Distances._fields)}, as distances returns them, '
+            f'got {type(out).__name__}' + (f' of {len(out)}' if hasattr(out, '__len__') else '')
+        )
+    for name, shape, array in zip(Distances._fields, shapes, out):
+        if not isinstance(array, np.ndarray) or array.dtype != np.float64:
+            kind = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+            raise ValueError(f'out: {name} must be an array of float64, got {kind}')
+        if array.shape != shape:
+            raise ValueError(f'out: {name} must have shape {shape}, got {array.shape}')
+        if not array.flags.carray:
+            raise ValueError(f'out: {name} must be contiguous, aligned and writeable')
+    for k, array in enumerate(out):
+        if _overlap(array, out[:k]):
+            raise ValueError(f'out: {Distances._fields[k]} shares memory with another')
+    return out
+
+
+def _overlap(array: FloatArray, others: Sequence[FloatArray]) -> bool:
+    return any(np.may_share_memory(array, other) for other in others)

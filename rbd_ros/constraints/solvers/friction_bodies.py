@@ -1,0 +1,388 @@
+"""Frictional contact among many bodies, without a matrix of all contacts.
+
+A contact knows its two bodies; sweeps solve one contact after another, exactly, and pass the
+change of its force on to the velocities of these bodies at once. So a sweep takes a time that is
+linear in the number of contacts. From sweep to sweep forces go on along the direction of a
+nonlinear conjugate gradient (Silcowitz, Niebe and Erleben 2010), and now and then a linear one
+stops what sticks: loads travel through piles much faster than from contact to contact.
+
+With D = diag(1, mu_1, mu_2) d of each contact, d such that the largest element of its own block is
+one, x = D^-1 lambda and u = D v: each cone is the Lorentz cone, as in friction_space.py.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from rbd_ros.compiler.loops import compiled, entry_point, floats, integers, vector
+from rbd_ros.constraints.friction_space import (
+    contact_residual,
+    FloatArray,
+    IMMOVABLE,
+    IntArray,
+    OPEN,
+    STICK,
+)
+from rbd_ros.constraints.solvers.friction_sweeps import solve_block
+
+#: Where in `sizes` which number is.
+BODIES, CONTACTS = 0, 1
+
+#: Where in `report` which number is: the residual as part of the largest velocity without forces,
+#: that velocity, and the number of sweeps.
+RESIDUAL, UNIT, SWEEPS = 0, 1, 2
+
+#: Sweeps before conjugate gradients are tried, twice as many each time; most steps of those.
+FEW_SWEEPS, MOST_GRADIENTS = 20, 500
+
+#: Body that is the world.
+WORLD = -1
+
+
+class BodySpace(NamedTuple):
+    """Room for up to B bodies that touch each other and the world at up to C contacts.
+
+    :param sizes: how many bodies, and how many contacts, there are
+    :param inverse: inverse inertia of each body, as its velocity is expressed
+    :param velocity: velocity of each body: without contact forces before, with them afterwards
+    :param body: numbers of both bodies of each contact; WORLD is none
+    :param jacobian: velocity of the contact, normal first, by the velocity of each of both bodies
+    :param bias: velocity of each contact that no body has: of a moving ground, of restitution
+    :param compliance: velocity by force that each contact gives way with
+    :param friction: coefficients along both tangents
+    :param force: forces of each contact: the start, then the result
+    :param state: OPEN, STICK or SLIDE of each contact
+    :param direction: unit vector along the sliding velocity of each contact
+    :param slip: sliding velocity by friction force of each contact, for the next sweep
+    :param report: residual and so on, see above
+    :param scale: unit D of each force
+    :param x: scaled forces
+    :param rows: scaled Jacobian
+    :param effect: change of the velocity of each body by a scaled force
+    :param block: scaled velocity of each contact by its own scaled force
+    :param free: velocity of each body without contact forces
+    :param before: scaled forces before a sweep
+    :param way: direction in which the forces go on
+    """
+
+    sizes: IntArray = integers(2)
+    inverse: FloatArray = floats('B', 6, 6)
+    velocity: FloatArray = floats('B', 6)
+    body: IntArray = integers('C', 2)
+    jacobian: FloatArray = floats('C', 2, 3, 6)
+    bias: FloatArray = floats('C', 3)
+    compliance: FloatArray = floats('C', 3)
+    friction: FloatArray = floats('C', 2)
+    force: FloatArray = floats('C', 3)
+    state: IntArray = integers('C')
+    direction: FloatArray = floats('C', 2)
+    slip: FloatArray = floats('C')
+    report: FloatArray = floats(4)
+    scale: FloatArray = floats('C', 3)
+    x: FloatArray = floats('C', 3)
+    rows: FloatArray = floats('C', 2, 3, 6)
+    effect: FloatArray = floats('C', 2, 3, 6)
+    block: FloatArray = floats('C', 3, 3)
+    free: FloatArray = floats('B', 6)
+    before: FloatArray = floats('C', 3)
+    way: FloatArray = floats('C', 3)
+    kept: FloatArray = floats('C', 3)
+    image: FloatArray = floats('C', 3)
+
+
+@compiled
+def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
+    """Solve from the forces that are there; returns whether they are a solution in the end.
+
+    :param limit: most sweeps
+    :param tolerance: velocity error of a solution, as part of the largest velocity without forces
+    """
+    report, x, way = space.report, space.x, space.way
+    contacts = space.sizes[CONTACTS]
+    q, new = vector(3), vector(3)
+    prepare(space)
+    renew(space)
+    enough = tolerance * report[UNIT]
+    report[SWEEPS] = 0.0
+    worst = largest_residual(space, q)
+    solved: bool = worst <= enough
+    last, attempt = math.inf, FEW_SWEEPS
+    for k in range(limit):
+        if solved:
+            break
+        change = 0.0
+        for c in range(contacts):
+            for r in range(3):
+                space.before[c, r] = x[c, r]
+        worst = 0.0
+        for c in range(contacts):
+            worst = max(worst, sweep_one(space, c, q, new))
+        report[SWEEPS] += 1.0
+        if worst <= enough:
+            renew(space)
+            worst = largest_residual(space, q)
+            solved = worst <= enough
+            continue
+        if k + 1 == attempt:
+            attempt *= 2
+            last = math.inf
+            worst = finish(space, enough, q, new)
+            solved = worst <= enough
+            continue
+        for c in range(contacts):
+            for r in range(3):
+                part = x[c, r] - space.before[c, r]
+                change += part * part
+        go_on = change / last if change < last else 0.0
+        last = change
+        for c in range(contacts):
+            for r in range(3):
+                part = x[c, r] - space.before[c, r]
+                further = go_on * way[c, r]
+                way[c, r] = further + part
+                new[r] = further
+            if go_on > 0.0:
+                push(space, c, new)
+                for r in range(3):
+                    x[c, r] += new[r]
+    if not solved:
+        renew(space)
+        worst = largest_residual(space, q)
+        solved = worst <= enough
+    report[RESIDUAL] = worst / report[UNIT]
+    for c in range(contacts):
+        for r in range(3):
+            space.force[c, r] = space.scale[c, r] * x[c, r]
+    return solved
+
+
+@compiled
+def finish(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> float:
+    """Stop what sticks at once, by conjugate gradients; returns the residual.
+
+    All other forces stay. Forces are left as they were if they were better.
+
+    :param enough: residual of a solution
+    :param q: room, (3,)
+    :param new: room, (3,)
+    """
+    x, rest, way, kept = space.x, space.before, space.way, space.kept
+    contacts = space.sizes[CONTACTS]
+    renew(space)
+    worst = largest_residual(space, q)
+    square = 0.0
+    for c in range(contacts):
+        for r in range(3):
+            kept[c, r] = x[c, r]
+            rest[c, r] = 0.0
+            if space.state[c] == STICK and space.block[c, r, r] > IMMOVABLE:
+                rest[c, r] = -contact_velocity(space, c, r)
+            way[c, r] = rest[c, r]
+            square += rest[c, r] * rest[c, r]
+    for _ in range(min(6 * contacts, MOST_GRADIENTS)):
+        if square <= 0.01 * enough * enough:
+            break
+        for b in range(space.sizes[BODIES]):
+            for k in range(6):
+                space.velocity[b, k] = 0.0
+        for c in range(contacts):
+            push(space, c, way[c])
+        curvature = 0.0
+        for c in range(contacts):
+            if space.state[c] == STICK:
+                for r in range(3):
+                    if space.block[c, r, r] > IMMOVABLE:
+                        space.image[c, r] = response(space, c, r)
+                        curvature += way[c, r] * space.image[c, r]
+        if not curvature > 0.0:
+            break
+        length, before, square = square / curvature, square, 0.0
+        for c in range(contacts):
+            if space.state[c] == STICK:
+                for r in range(3):
+                    if space.block[c, r, r] > IMMOVABLE:
+                        x[c, r] += length * way[c, r]
+                        rest[c, r] -= length * space.image[c, r]
+                        square += rest[c, r] * rest[c, r]
+        for c in range(contacts):
+            for r in range(3):
+                way[c, r] = rest[c, r] + square / before * way[c, r]
+    renew(space)
+    found: float = largest_residual(space, q)
+    if not found < worst:
+        for c in range(contacts):
+            for r in range(3):
+                x[c, r] = kept[c, r]
+        renew(space)
+        found = worst
+    for c in range(contacts):
+        for r in range(3):
+            way[c, r] = 0.0
+    return found
+
+
+@compiled
+def response(space: BodySpace, c: int, r: int) -> float:
+    """Scaled velocity of a contact by velocities of bodies that forces `way` cause."""
+    scale = space.scale[c, r]
+    total: float = space.compliance[c, r] * scale * scale * space.way[c, r]
+    for side in range(2):
+        b = space.body[c, side]
+        if b >= 0:
+            row, v = space.rows[c, side, r], space.velocity[b]
+            total += (row[0] * v[0] + row[1] * v[1] + row[2] * v[2]) + (
+                row[3] * v[3] + row[4] * v[4] + row[5] * v[5]
+            )
+    return total
+
+
+@compiled
+def prepare(space: BodySpace) -> None:
+    """Scale all contacts, and find what their forces do."""
+    J, rows, effect, block = space.jacobian, space.rows, space.effect, space.block
+    for b in range(space.sizes[BODIES]):
+        for k in range(6):
+            space.free[b, k] = space.velocity[b, k]
+    unit = 0.0
+    for c in range(space.sizes[CONTACTS]):
+        for r in range(3):
+            for s in range(3):
+                block[c, r, s] = 0.0
+            block[c, r, r] = space.compliance[c, r]
+        for side in range(2):
+            b = space.body[c, side]
+            if b >= 0:
+                for r in range(3):
+                    for k in range(6):
+                        total = 0.0
+                        for j in range(6):
+                            total += J[c, side, r, j] * space.inverse[b, j, k]
+                        effect[c, side, r, k] = total
+                for r in range(3):
+                    for s in range(3):
+                        total = 0.0
+                        for k in range(6):
+                            total += J[c, side, r, k] * effect[c, side, s, k]
+                        block[c, r, s] += total
+        mu_1, mu_2 = space.friction[c, 0], space.friction[c, 1]
+        size = max(block[c, 0, 0], mu_1 * mu_1 * block[c, 1, 1], mu_2 * mu_2 * block[c, 2, 2])
+        d = 1.0 / math.sqrt(size) if size > 0.0 else 1.0
+        scale = space.scale[c]
+        scale[0], scale[1], scale[2] = d, d * mu_1, d * mu_2
+        for r in range(3):
+            free = space.bias[c, r]
+            for s in range(3):
+                block[c, r, s] *= scale[r] * scale[s]
+            for side in range(2):
+                b = space.body[c, side]
+                if b >= 0:
+                    for k in range(6):
+                        free += J[c, side, r, k] * space.velocity[b, k]
+                        rows[c, side, r, k] = scale[r] * J[c, side, r, k]
+                        effect[c, side, r, k] *= scale[r]
+            unit = max(unit, abs(scale[r] * free))
+            space.x[c, r] = space.force[c, r] / scale[r] if scale[r] > 0.0 else 0.0
+            space.way[c, r] = 0.0
+    space.report[UNIT] = unit if unit > 0.0 else 1.0
+
+
+@compiled
+def renew(space: BodySpace) -> None:
+    """Find the velocities that belong to the forces, without what rounding has added up."""
+    for b in range(space.sizes[BODIES]):
+        for k in range(6):
+            space.velocity[b, k] = space.free[b, k]
+    for c in range(space.sizes[CONTACTS]):
+        push(space, c, space.x[c])
+
+
+@compiled
+def push(space: BodySpace, c: int, change: FloatArray) -> None:
+    """Add the effect of a change of a contact's force to the velocities of its bodies.
+
+    :param change: scaled, (3,)
+    """
+    f, f_1, f_2 = change[0], change[1], change[2]
+    if f == 0.0 and f_1 == 0.0 and f_2 == 0.0:
+        return
+    for side in range(2):
+        b = space.body[c, side]
+        if b >= 0:
+            effect, v = space.effect[c, side], space.velocity[b]
+            for k in range(6):
+                v[k] += f * effect[0, k] + f_1 * effect[1, k] + f_2 * effect[2, k]
+
+
+@compiled
+def contact_velocity(space: BodySpace, c: int, r: int) -> float:
+    """Scaled velocity of a contact along one axis, with what it gives way by."""
+    total: float = space.bias[c, r] + space.compliance[c, r] * space.scale[c, r] * space.x[c, r]
+    total *= space.scale[c, r]
+    for side in range(2):
+        b = space.body[c, side]
+        if b >= 0:
+            row, v = space.rows[c, side, r], space.velocity[b]
+            total += (row[0] * v[0] + row[1] * v[1] + row[2] * v[2]) + (
+                row[3] * v[3] + row[4] * v[4] + row[5] * v[5]
+            )
+    return total
+
+
+@compiled
+def sweep_one(space: BodySpace, c: int, q: FloatArray, new: FloatArray) -> float:
+    """Solve one contact while all others stay as they are; returns its residual before.
+
+    :param q: room, (3,)
+    :param new: room, (3,)
+    """
+    x, block = space.x[c], space.block[c]
+    if space.friction[c, 0] == 0.0 and space.friction[c, 1] == 0.0:
+        u = contact_velocity(space, c, 0)
+        before: float = abs(u) if u <= x[0] else abs(x[0])
+        if block[0, 0] <= IMMOVABLE:
+            return before
+        force = max(x[0] - u / block[0, 0], 0.0)
+        space.state[c] = STICK if force > 0.0 else OPEN
+        new[0], new[1], new[2] = force - x[0], -x[1], -x[2]
+        push(space, c, new)
+        x[0] = force
+        x[1] = x[2] = 0.0
+        return before
+    for r in range(3):
+        q[r] = contact_velocity(space, c, r)
+    residual: float = contact_residual(x, q, 0)
+    for r in range(3):
+        q[r] -= block[r, 0] * x[0] + block[r, 1] * x[1] + block[r, 2] * x[2]
+    space.state[c] = solve_block(
+        block[0], block[1], block[2], 0, q, new, space.direction[c], space.slip, c
+    )
+    for r in range(3):
+        force = new[r]
+        new[r] -= x[r]
+        x[r] = force
+    push(space, c, new)
+    return residual
+
+
+@compiled
+def largest_residual(space: BodySpace, u: FloatArray) -> float:
+    """Largest residual of all contacts, of the velocities as they are.
+
+    :param u: room, (3,)
+    """
+    worst = 0.0
+    for c in range(space.sizes[CONTACTS]):
+        for r in range(3):
+            u[r] = contact_velocity(space, c, r)
+        each = contact_residual(space.x[c], u, 0)
+        # A residual that is no number is worse than any.
+        if not each <= worst:
+            worst = each
+    return worst
+
+
+@entry_point
+def solve_bodies(space: BodySpace, limit: int, tolerance: float) -> int:
+    """`solve_body_space`, as Python calls it."""
+    return 1 if solve_body_space(space, limit, tolerance) else 0

@@ -1,0 +1,253 @@
+"""Torsional and rolling friction at contacts, in compiled loops: moments that normal forces bound.
+
+A moment is as large as it may be only against what turns: the same law as that of tangential
+forces, of a cone of its own. Its bound is the normal force as it is; sweeps solve one after the
+other, Newton's method both at once.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.constraints.friction_space import (
+    ALONE,
+    clamp,
+    CONTACTS,
+    FIRST,
+    FrictionSpace,
+    IMMOVABLE,
+    length_of,
+    MOMENTS,
+    OPEN,
+    push_row,
+    ROWS,
+    SECOND,
+    SLIDE,
+    STICK,
+)
+
+#: Steps in which the size of a sliding moment is found; a few are usual.
+ROOT_STEPS = 50
+
+
+@compiled
+def sweep_moments(space: FrictionSpace) -> bool:
+    """Solve each moment once; returns whether all states are as before."""
+    x, state = space.x, space.state
+    first, block = first_moment(space), space.sizes[CONTACTS] + space.sizes[ROWS]
+    same = True
+    for k in range(space.sizes[MOMENTS]):
+        if space.part[k] == SECOND:
+            continue
+        i, bound = first + k, max(x[3 * space.holder[k]], 0.0)
+        before, before_1 = x[i], 0.0
+        if space.part[k] == ALONE:
+            found = solve_alone(space, k, i, bound)
+        else:
+            before_1 = x[i + 1]
+            found = solve_pair(space, k, i, bound)
+            push_row(space, i + 1, x[i + 1] - before_1)
+            state[block + k + 1] = found
+        push_row(space, i, x[i] - before)
+        same = same and found == state[block + k]
+        state[block + k] = found
+    return same
+
+
+@compiled
+def first_moment(space: FrictionSpace) -> int:
+    """Return the first of the rows of moments."""
+    first: int = 3 * space.sizes[CONTACTS] + space.sizes[ROWS]
+    return first
+
+
+@compiled
+def solve_alone(space: FrictionSpace, k: int, i: int, bound: float) -> int:
+    """Solve a moment of one element; returns its state.
+
+    :param k: number of the row of moments
+    :param i: its row
+    :param bound: largest moment
+    """
+    x, effect = space.x, space.A[i, i]
+    if effect <= IMMOVABLE:
+        x[i] = 0.0
+        return STICK
+    wanted = x[i] - space.u[i] / effect
+    x[i] = clamp(wanted, -bound, bound)
+    if abs(wanted) <= bound:
+        return STICK
+    space.grip[k] = -1.0 if wanted > 0.0 else 1.0
+    return SLIDE
+
+
+@compiled
+def solve_pair(space: FrictionSpace, k: int, i: int, bound: float) -> int:
+    """Solve a moment of two elements, (S + s 1) x = -p with |x| <= bound; returns its state."""
+    A, x, u = space.A, space.x, space.u
+    S_11, S_12, S_22 = A[i, i], A[i, i + 1], A[i + 1, i + 1]
+    if S_11 <= IMMOVABLE or S_22 <= IMMOVABLE:
+        x[i] = x[i + 1] = 0.0
+        return STICK
+    p = u[i] - S_11 * x[i] - S_12 * x[i + 1]
+    p_1 = u[i + 1] - S_12 * x[i] - S_22 * x[i + 1]
+    size = math.sqrt(p * p + p_1 * p_1)
+    if not bound > 0.0:
+        x[i] = x[i + 1] = 0.0
+        if size > 0.0:
+            space.grip[k], space.grip[k + 1] = p / size, p_1 / size
+            return SLIDE
+        return STICK
+    # The largest eigenvalue bounds the root from below; from there Newton's method for 1 / |x|
+    # comes up to it.
+    half, mean = 0.5 * (S_11 - S_22), 0.5 * (S_11 + S_22)
+    s = max(size / bound - mean - math.sqrt(half * half + S_12 * S_12), 0.0)
+    length = 0.0
+    for step in range(ROOT_STEPS):
+        a, c = S_11 + s, S_22 + s
+        determinant = max(a * c - S_12 * S_12, 1e-300)
+        x[i] = (S_12 * p_1 - c * p) / determinant
+        x[i + 1] = (S_12 * p - a * p_1) / determinant
+        length = math.sqrt(x[i] * x[i] + x[i + 1] * x[i + 1])
+        if step == 0 and s == 0.0 and length <= bound:
+            return STICK
+        if length <= bound * (1.0 + 1e-15):
+            break
+        # -x . dx / ds, where (S + s 1) dx / ds = -x
+        curvature = c * x[i] * x[i] - 2.0 * S_12 * x[i] * x[i + 1] + a * x[i + 1] * x[i + 1]
+        s += (length / bound - 1.0) * length * length * determinant / max(curvature, 1e-300)
+    space.grip[k], space.grip[k + 1] = -x[i] / length, -x[i + 1] / length
+    x[i], x[i + 1] = -bound * space.grip[k], -bound * space.grip[k + 1]
+    return SLIDE
+
+
+@compiled
+def holds(space: FrictionSpace, k: int) -> bool:
+    """Whether the contact of a row of moments is closed."""
+    closed: bool = space.state[space.holder[k]] != OPEN
+    return closed
+
+
+@compiled
+def any_moment_slides(space: FrictionSpace) -> bool:
+    """Whether a moment of a closed contact is as large as it may be."""
+    block = space.sizes[CONTACTS] + space.sizes[ROWS]
+    for k in range(space.sizes[MOMENTS]):
+        if space.state[block + k] == SLIDE and holds(space, k):
+            return True
+    return False
+
+
+@compiled
+def follow_normals(space: FrictionSpace) -> None:
+    """Make sliding moments as large as their bounds, and those of open contacts zero."""
+    first, block = first_moment(space), space.sizes[CONTACTS] + space.sizes[ROWS]
+    for k in range(space.sizes[MOMENTS]):
+        if not holds(space, k):
+            space.x[first + k] = 0.0
+        elif space.state[block + k] == SLIDE:
+            space.x[first + k] = -space.grip[k] * space.x[3 * space.holder[k]]
+
+
+@compiled
+def correct_moments(space: FrictionSpace, floor: float) -> bool:
+    """Change the states that moments or velocities contradict; returns whether moments changed.
+
+    :param floor: velocities that are rounding errors
+    """
+    x, u, state, grip = space.x, space.u, space.state, space.grip
+    first, block, changed = first_moment(space), space.sizes[CONTACTS] + space.sizes[ROWS], False
+    for k in range(space.sizes[MOMENTS]):
+        part = space.part[k]
+        if part == SECOND:
+            continue
+        i, b, bound = first + k, block + k, max(x[3 * space.holder[k]], 0.0)
+        length = length_of(x, i, part)
+        if length > bound:
+            for r in range(2 if part == FIRST else 1):
+                grip[k + r] = -x[i + r] / length
+                x[i + r] *= bound / length
+                state[b + r] = SLIDE
+            changed = True
+        elif state[b] == SLIDE and holds(space, k):
+            speed = grip[k] * u[i]
+            if part == FIRST:
+                speed += grip[k + 1] * u[i + 1]
+            if speed < -floor:
+                for r in range(2 if part == FIRST else 1):
+                    state[b + r] = STICK
+    return changed
+
+
+@compiled
+def start_moments(space: FrictionSpace) -> None:
+    """States of moments of another problem: they stick unless they are known to slide."""
+    state, block = space.state, space.sizes[CONTACTS] + space.sizes[ROWS]
+    for k in range(space.sizes[MOMENTS]):
+        if space.part[k] != SECOND:
+            length = length_of(space.grip, k, space.part[k])
+            slides = state[block + k] == SLIDE and length > 0.5
+            for r in range(2 if space.part[k] == FIRST else 1):
+                state[block + k + r] = SLIDE if slides else STICK
+    follow_normals(space)
+
+
+@compiled
+def speed_of(space: FrictionSpace, c: int) -> float:
+    """Sum of what all moments of a contact turn with, by the velocities y."""
+    total, first = 0.0, first_moment(space)
+    for k in range(space.sizes[MOMENTS]):
+        if space.holder[k] == c and space.part[k] != SECOND:
+            total += length_of(space.y, first + k, space.part[k])
+    return total
+
+
+@compiled
+def project_with_moments(space: FrictionSpace, c: int) -> None:
+    """Replace force and moments of a contact by the nearest ones that are allowed."""
+    x, i, first = space.x, 3 * c, first_moment(space)
+    sliding = math.sqrt(x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
+    normal = x[i]
+    # Each round takes in what is longer than the normal force; after all, nothing is left.
+    for _ in range(4):
+        total, count = x[i], 1
+        if sliding > normal:
+            total += sliding
+            count += 1
+        for k in range(space.sizes[MOMENTS]):
+            if space.holder[k] == c and space.part[k] != SECOND:
+                length = length_of(x, first + k, space.part[k])
+                if length > normal:
+                    total += length
+                    count += 1
+        normal = total / count
+    normal = max(normal, 0.0)
+    x[i] = normal
+    if sliding > normal:
+        x[i + 1] *= normal / sliding
+        x[i + 2] *= normal / sliding
+    for k in range(space.sizes[MOMENTS]):
+        if space.holder[k] == c and space.part[k] != SECOND:
+            length = length_of(x, first + k, space.part[k])
+            if length > normal:
+                x[first + k] *= normal / length
+                if space.part[k] == FIRST:
+                    x[first + k + 1] *= normal / length
+
+
+@compiled
+def moment_states(space: FrictionSpace) -> None:
+    """States of moments, as the projections have left them."""
+    y, z = space.y, space.z
+    first, block = first_moment(space), space.sizes[CONTACTS] + space.sizes[ROWS]
+    for k in range(space.sizes[MOMENTS]):
+        if space.part[k] == SECOND:
+            continue
+        i, bound = first + k, z[3 * space.holder[k]]
+        length, speed = length_of(z, i, space.part[k]), length_of(y, i, space.part[k])
+        sticks = length < bound * (1.0 - 1e-9) or speed <= 0.0 or length <= 0.0
+        for r in range(2 if space.part[k] == FIRST else 1):
+            space.state[block + k + r] = STICK if sticks else SLIDE
+            if not sticks:
+                space.grip[k + r] = -z[i + r] / length

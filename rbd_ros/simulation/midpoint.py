@@ -1,0 +1,151 @@
+"""Steps of Stoermer and Verlet: halfway at v, v' by the forces found there, on at v'.
+
+Second order and symmetric in time, so that energy is kept on average for as long as a motion
+lasts (Hairer, Lubich and Wanner 2006, VI and XI). Forces that depend on velocity are those of the
+mean (v + v') / 2, found by fixed-point iteration. Damping is a part of it, so that it acts on the
+mean velocity as well; where it is too stiff for that, on v'. Coulomb friction is found by the
+solver (solver.py) from H and C of the middle. Of a free base, the momentum is kept to rounding
+(free_base_midpoint.py).
+
+What stops a motion is not smooth: a step in which a joint is at a limit or a contact acts is
+semi-implicit (semi_implicit.py).
+"""
+
+from __future__ import annotations
+
+from rbd_ros.compiler.loops import call_kernel, compiled
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.external_forces import find_applied_force
+from rbd_ros.simulation.free_base_midpoint import correct_from_middle, predict_from_middle
+from rbd_ros.simulation.joint_law import LOWER, UPPER
+from rbd_ros.simulation.linear import clear, copy, dot
+from rbd_ros.simulation.moving import move
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.runge_kutta import is_allowed
+from rbd_ros.simulation.solver import solve_velocity
+from rbd_ros.simulation.state import Contacts, ExternalForces, FORCES, State
+from rbd_ros.simulation.workspace import Workspace
+
+#: Times that friction is found, each with C at the mean velocity that the time before led to.
+ROUNDS = 2
+
+
+@compiled
+def midpoint_step(
+    plant: Plant,
+    state: State,
+    external_forces: ExternalForces,
+    contacts: Contacts,
+    work: Workspace,
+    h: float,
+) -> bool:
+    """Find `next_q` and `next_v` at the end of a step from the present state.
+
+    :param h: time step [s]
+    :return: whether the step is valid; if not, it is to be done in another way
+    """
+    motion, middle, next_v = work.motion, work.middle, work.motion.next_v
+    for i in range(len(next_v)):
+        motion.displacement[i] = 0.5 * h * state.v[i]
+    move(plant, motion, state.q)
+    copy(motion.next_q, middle.q)
+    acting = False
+    if plant.has_external_forces:
+        acting = state.counters[FORCES] > 0
+        if acting:
+            find_force_in_the_middle(plant, state, external_forces, work)
+    if plant.frictional == 1:
+        valid = solve_in_the_middle(plant, state, contacts, work, h)
+    else:
+        accelerate_freely(plant, state, work, h)
+        valid = True
+    if valid:
+        for i in range(len(next_v)):
+            motion.displacement[i] = 0.5 * h * next_v[i]
+        move(plant, motion, middle.q)
+        valid = is_allowed(plant, state, motion, 0)
+    if not valid:
+        # The caller takes the step in another way, with the forces at its beginning.
+        if acting:
+            find_applied_force(plant, state, external_forces, work.dynamics)
+        return False
+    if plant.has_free_bases:
+        call_kernel(plant.mass_matrix, state.packed, work.dynamics.mass)
+        predict_from_middle(plant, state, work, h)
+        correct_from_middle(plant, work, h)
+    return True
+
+
+@compiled
+def find_force_in_the_middle(
+    plant: Plant, state: State, external_forces: ExternalForces, work: Workspace
+) -> None:
+    """Find `applied_force` at the configuration in the middle of the step."""
+    # Kernels look at `state`.
+    copy(state.q, work.middle.start_q)
+    copy(work.middle.q, state.q)
+    find_applied_force(plant, state, external_forces, work.dynamics)
+    copy(work.middle.start_q, state.q)
+
+
+@compiled
+def accelerate_freely(plant: Plant, state: State, work: Workspace, h: float) -> None:
+    """Find `next_v` without friction.
+
+    :param h: time step [s]
+    """
+    middle, a, next_v = work.middle, work.dynamics.acceleration, work.motion.next_v
+    clear(work.problem.impulse)  # what `settle` reports as force of constraints
+    for i in range(len(next_v)):
+        v = state.v[i]
+        middle.v[i] = v
+        middle.torque[i] = work.dynamics.applied_force[i] - plant.damping[i] * v
+    middle.duration[0] = h
+    call_kernel(plant.midpoint_acceleration, middle.packed, a)
+    for i in range(len(next_v)):
+        next_v[i] = state.v[i] + h * a[i]
+
+
+@compiled
+def solve_in_the_middle(
+    plant: Plant, state: State, contacts: Contacts, work: Workspace, h: float
+) -> bool:
+    """Find `next_v` with friction; returns whether it is exact, and below the guard on speed.
+
+    :param h: time step [s]
+    """
+    problem, dynamics, middle = work.problem, work.dynamics, work.middle
+    v, next_v, H = state.v, work.motion.next_v, work.problem.inertia
+    call_kernel(plant.mass_matrix, middle.packed, dynamics.mass)
+    copy(v, middle.v)
+    copy(v, next_v)
+    for _ in range(ROUNDS):
+        call_kernel(plant.bias_force, middle.packed, dynamics.bias)
+        for i in range(len(v)):
+            copy(dynamics.mass[i], H[i])
+            implicit = plant.implicit_damping[i]
+            # What of the damping acts on v.
+            force = dynamics.applied_force[i] - (plant.damping[i] - implicit) * v[i]
+            problem.momentum[i] = dot(H[i], v) + h * (force - dynamics.bias[i])
+            H[i, i] += h * implicit
+            problem.low[i], problem.high[i] = -plant.speed[i], plant.speed[i]
+        if not solve_velocity(plant, state, contacts, problem, next_v, 0, h):
+            return False
+        for i in range(len(v)):
+            middle.v[i] = 0.5 * (v[i] + next_v[i])
+    return not is_stopped(state, problem.impulse, False)
+
+
+@compiled
+def is_stopped(state: State, impulse: FloatArray, touching: bool) -> bool:
+    """Return whether the last solution stops a motion: at a limit, or by contact.
+
+    :param impulse: generalized impulse of all contacts, (nv,)
+    :param touching: whether there are contacts at all
+    """
+    for i in range(len(impulse)):
+        if state.segment[i] == LOWER or state.segment[i] == UPPER:
+            return True
+        if touching and impulse[i] != 0.0:
+            return True
+    return False

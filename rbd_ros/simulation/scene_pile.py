@@ -1,0 +1,205 @@
+"""Islands of many contacts among objects alone: solved without a matrix (friction_bodies.py)."""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.collision.scene_contacts import ACROSS, ALONG, SceneContacts
+from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
+from rbd_ros.constraints.solvers.friction_bodies import (
+    BODIES,
+    BodySpace,
+    contact_velocity,
+    CONTACTS,
+    solve_body_space,
+)
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.scene_state import (
+    CONIC,
+    CONTACT,
+    Objects,
+    ScenePlant,
+    SceneWork,
+    SIGNORINI,
+    Touches,
+)
+
+#: Contacts of an island from which on a matrix of all of them costs more than sweeps over bodies.
+PILE = 32
+
+#: Sweeps by which displacements that part bodies are found; what is left is done in later steps.
+PART_SWEEPS = 20
+
+#: Most sweeps in a step.
+MAX_SWEEPS = 400
+
+
+@compiled
+def solve_pile(
+    plant: ScenePlant, objects: Objects, touches: Touches, work: SceneWork, n: int, h: float
+) -> bool:
+    """Find the impulses of the listed contacts, none of which is at the robot.
+
+    :param n: number of contacts
+    :param h: time step [s]
+    :return: whether they solve the problem to the tolerance
+    """
+    space, contacts = work.pile, touches.contacts
+    enter_bodies(plant, objects, work)
+    space.sizes[CONTACTS] = n
+    for a in range(n):
+        c = work.listed[a]
+        enter_contact(plant, contacts, work, space, a, c, touches.impulse[c])
+        # A gap may close within the step.
+        space.bias[a, 0] = max(0.0, contacts.gap[c]) / h
+    solved: bool = solve_body_space(space, MAX_SWEEPS, plant.tolerance)
+    for a in range(n):
+        c = work.listed[a]
+        for r in range(3):
+            touches.impulse[c, r] = space.force[a, r]
+    find_residuals(space, touches.residuals)
+    return solved
+
+
+@compiled
+def solve_blows(
+    plant: ScenePlant, objects: Objects, contacts: SceneContacts, work: SceneWork, n: int
+) -> None:
+    """Find the impulses of listed contacts that rebound, `blow`.
+
+    :param n: number of contacts, whose velocities after the blow are in `rebound`
+    """
+    space, nothing = work.pile, vector(3)
+    enter_bodies(plant, objects, work)
+    space.sizes[CONTACTS] = n
+    for a in range(n):
+        enter_contact(plant, contacts, work, space, a, work.listed[a], nothing)
+        space.bias[a, 0] = work.rebound[a]
+    solve_body_space(space, MAX_SWEEPS, plant.tolerance)
+    for a in range(n):
+        for r in range(3):
+            work.blow[a, r] = space.force[a, r]
+
+
+@compiled
+def enter_bodies(plant: ScenePlant, objects: Objects, work: SceneWork) -> None:
+    """Enter inertias and velocities of all objects."""
+    space = work.pile
+    space.sizes[BODIES] = len(objects.position)
+    for o in range(len(objects.position)):
+        inverse = space.inverse[o]
+        for r in range(3):
+            for s in range(6):
+                inverse[r, s] = inverse[3 + r, s] = 0.0
+            for s in range(3):
+                inverse[r, s] = work.mobility[o, r, s]
+            inverse[3 + r, 3 + r] = 1.0 / plant.bodies.mass[o]
+            space.velocity[o, r] = work.turning[o, r]
+            space.velocity[o, 3 + r] = objects.velocity[o, r]
+
+
+@compiled
+def enter_contact(
+    plant: ScenePlant,
+    contacts: SceneContacts,
+    work: SceneWork,
+    space: BodySpace,
+    a: int,
+    c: int,
+    impulse: FloatArray,
+) -> None:
+    """Enter a contact and its start.
+
+    :param a: its number in the problem
+    :param c: its number among all contacts
+    :param impulse: that of the last step, (3,) [N s]
+    """
+    p = contacts.pair[c]
+    mu_1, mu_2 = plant.table.surface[p, ALONG], plant.table.surface[p, ACROSS]
+    space.friction[a, 0], space.friction[a, 1] = mu_1, mu_2
+    space.slip[a] = 0.0
+    for side in range(2):
+        o = contacts.carrier[c, side] - plant.first_object
+        # -1 is the world.
+        space.body[a, side] = max(o, -1)
+        if o >= 0:
+            for r in range(3):
+                for s in range(6):
+                    space.jacobian[a, side, r, s] = work.lever[c, side, r, s]
+    part = vector(2)
+    for r in range(3):
+        space.force[a, r] = impulse[r] if impulse[0] > 0.0 else 0.0
+        space.bias[a, r] = 0.0
+    for r in range(2):
+        part[r] = impulse[1 + r] / space.friction[a, r] if space.friction[a, r] > 0.0 else 0.0
+    length = math.sqrt(part[0] * part[0] + part[1] * part[1])
+    if impulse[0] <= 0.0:
+        space.state[a] = OPEN
+    elif length < impulse[0]:
+        space.state[a] = STICK
+    else:
+        space.state[a] = SLIDE
+        for r in range(2):
+            space.direction[a, r] = -part[r] / length if length > 0.0 else 0.0
+            space.force[a, 1 + r] = impulse[1 + r] * (impulse[0] / length) if length > 0.0 else 0.0
+
+
+@compiled
+def find_residuals(space: BodySpace, residuals: FloatArray) -> None:
+    """Enter the largest residuals of the contacts; see `Residuals`.
+
+    :param residuals: those so far, (3,)
+    """
+    u = vector(3)
+    for a in range(space.sizes[CONTACTS]):
+        x = space.x[a]
+        for r in range(3):
+            u[r] = contact_velocity(space, a, r)
+        conic = x[0] * u[0] + x[1] * u[1] + x[2] * u[2]
+        slip = math.sqrt(u[1] * u[1] + u[2] * u[2])
+        residuals[SIGNORINI] = max(residuals[SIGNORINI], abs(x[0] * u[0]))
+        residuals[CONIC] = max(residuals[CONIC], abs(conic))
+        residuals[CONTACT] = max(residuals[CONTACT], abs(conic + x[0] * slip))
+
+
+@compiled
+def part_pile(
+    plant: ScenePlant, contacts: SceneContacts, work: SceneWork, n: int, most: float
+) -> None:
+    """Find displacements `object_push` that part objects that overlap; see `part_bodies`.
+
+    :param n: number of contacts
+    :param most: by how much at most a contact is parted in this step [m]
+    """
+    push = work.pile_push
+    for a in range(n):
+        push[a] = 0.0
+    for _ in range(PART_SWEEPS):
+        change = 0.0
+        for a in range(n):
+            c = work.listed[a]
+            left, mobility = max(contacts.gap[c], -most), 0.0
+            for side in range(2):
+                o = contacts.carrier[c, side] - plant.first_object
+                if o >= 0:
+                    lever, response = work.lever[c, side, 0], work.lever_response[c, side, 0]
+                    for s in range(6):
+                        left += lever[s] * work.object_push[o, s]
+                        mobility += lever[s] * response[s]
+            if mobility <= 0.0:
+                continue
+            new = max(0.0, push[a] - left / mobility)
+            step = new - push[a]
+            push[a] = new
+            if step == 0.0:
+                continue
+            change = max(change, abs(step) * mobility)
+            for side in range(2):
+                o = contacts.carrier[c, side] - plant.first_object
+                if o >= 0:
+                    response = work.lever_response[c, side, 0]
+                    for s in range(6):
+                        work.object_push[o, s] += step * response[s]
+        if change <= 1e-3 * most:
+            break

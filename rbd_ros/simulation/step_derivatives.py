@@ -1,0 +1,231 @@
+"""Derivatives of a smooth step of `Simulator` by its state and its torque.
+
+They are those of the discrete map that the integrator is, by the chain rule through its stages,
+not of the motion in continuous time; from those of inverse dynamics (`Robot.derivatives`). On
+joints whose velocities do not commute, displacements u are differentiated by the derivative of the
+exponential, sum of (-ad u)^k / (k + 1)! with the bracket ad u of velocities.
+"""
+
+from __future__ import annotations
+
+from typing import Callable, Dict, NamedTuple, Tuple, TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import expm
+
+from rbd_ros.algorithms.inertia_matrix.midpoint_acceleration import ROUNDS
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.robot import Robot
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.state import FORCES
+from rbd_ros.simulation.stepping import count_substeps
+
+if TYPE_CHECKING:
+    from rbd_ros.simulation.simulator import Simulator
+
+#: Difference between the step found here and the simulator's that counts as rounding, relative to
+#: the velocity.
+_ROUNDING = 1e-8
+
+
+class StepDerivatives(NamedTuple):
+    """State after a step, and its derivatives by the state before and by the torque.
+
+    Derivatives of and by configurations are along the velocities, as in `Robot.derivatives`: a
+    quaternion counts as the three freedoms that it has.
+
+    :param q: configuration after the step, (nq,) [rad, m]
+    :param v: velocity after it, (nv,) [rad/s, m/s]
+    :param dq_dq: change of that configuration by the one before, (nv, nv)
+    :param dq_dv: by the velocity before, (nv, nv)
+    :param dq_dtau: by the torque, (nv, nv)
+    :param dv_dq: change of the velocity by the configuration before, (nv, nv)
+    :param dv_dv: by the velocity before, (nv, nv)
+    :param dv_dtau: by the torque, (nv, nv)
+    """
+
+    q: FloatArray
+    v: FloatArray
+    dq_dq: FloatArray
+    dq_dv: FloatArray
+    dq_dtau: FloatArray
+    dv_dq: FloatArray
+    dv_dv: FloatArray
+    dv_dtau: FloatArray
+
+
+class _Point(NamedTuple):
+    """A state on the way, and its derivatives by all that there is to differentiate by.
+
+    :param dq: derivative of q along the velocities at q, (nv, 3 nv)
+    :param dv: derivative of v, (nv, 3 nv)
+    """
+
+    q: FloatArray
+    v: FloatArray
+    dq: FloatArray
+    dv: FloatArray
+
+
+class _System(NamedTuple):
+    """What moves, and under what.
+
+    :param tau: torque within the effort limits, (nv,)
+    :param dtau: its derivative, (nv, 3 nv)
+    """
+
+    robot: Robot
+    plant: Plant
+    tau: FloatArray
+    dtau: FloatArray
+
+    def bracket(self, u: FloatArray) -> FloatArray:
+        """Matrix ad u of the bracket [u, v] of velocities, (nv, nv)."""
+        result = np.zeros((len(u), len(u)))
+        for (i, j, k), value in zip(self.plant.bracket_index, self.plant.bracket_value):
+            result[i, k] += value * u[j]
+        return result
+
+    def moved(
+        self, q: FloatArray, dq: FloatArray, u: FloatArray, du: FloatArray
+    ) -> Tuple[FloatArray, FloatArray]:
+        """Return q exp(u), and its derivative."""
+        if self.plant.is_flat:
+            return q + u, dq + du
+        n = len(u)
+        # exp of [[-ad u, 1], [0, 0]] has exp(-ad u) and the sum over (-ad u)^k / (k + 1)!.
+        both = np.zeros((2 * n, 2 * n))
+        both[:n, :n] = -self.bracket(u)
+        both[:n, n:] = np.eye(n)
+        power = expm(both)[:n]
+        end = np.asarray(self.robot.integrate(q, u, 1.0))
+        return end, power[:, :n] @ dq + power[:, n:] @ du
+
+    def acceleration(
+        self, at: _Point, damped: FloatArray, ddamped: FloatArray, added: FloatArray
+    ) -> Tuple[FloatArray, FloatArray]:
+        """Solution a of (H + added) a + C = tau - damping at a velocity, and its derivative.
+
+        :param damped: that velocity, (nv,)
+        :param ddamped: its derivative, (nv, 3 nv)
+        :param added: to the diagonal of H, (nv,)
+        """
+        damping = self.plant.damping
+        H = self.robot.mass_matrix(at.q) + np.diag(added)
+        force = self.tau - damping * damped
+        bias = self.robot.bias_force(at.q, at.v)
+        a = np.asarray(np.linalg.solve(H, force - bias), dtype=float)
+        inverse = self.robot.derivatives.inverse_dynamics(at.q, at.v, a)
+        change = self.dtau - damping[:, None] * ddamped
+        change -= inverse.dtau_dq @ at.dq + inverse.dtau_dv @ at.dv
+        return a, np.asarray(np.linalg.solve(H, change), dtype=float)
+
+
+def _semi_implicit(system: _System, at: _Point, h: float) -> _Point:
+    # The kernel's diagonal is that of a whole step, however it is divided.
+    added = system.plant.timestep * system.plant.damping
+    a, da = system.acceleration(at, at.v, at.dv, added)
+    v, dv = at.v + h * a, at.dv + h * da
+    q, dq = system.moved(at.q, at.dq, h * v, h * dv)
+    return _Point(q, v, dq, dv)
+
+
+def _midpoint(system: _System, at: _Point, h: float) -> _Point:
+    q, dq = system.moved(at.q, at.dq, 0.5 * h * at.v, 0.5 * h * at.dv)
+    a, da = np.zeros_like(at.v), np.zeros_like(at.dv)
+    for _ in range(ROUNDS):
+        mean = _Point(q, at.v + 0.5 * h * a, dq, at.dv + 0.5 * h * da)
+        a, da = system.acceleration(mean, at.v, at.dv, h * system.plant.implicit_damping)
+    v, dv = at.v + h * a, at.dv + h * da
+    q, dq = system.moved(q, dq, 0.5 * h * v, 0.5 * h * dv)
+    return _Point(q, v, dq, dv)
+
+
+def _runge_kutta(system: _System, at: _Point, h: float) -> _Point:
+    none = np.zeros(len(at.v))
+    u, w, du, dw = none, at.v, np.zeros_like(at.dv), at.dv
+    way, gain, dway, dgain = none, none, np.zeros_like(du), np.zeros_like(du)
+    for part, weight in ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0), (0.0, 1.0)):
+        q, dq = system.moved(at.q, at.dq, u, du)
+        a, da = system.acceleration(_Point(q, w, dq, dw), w, dw, none)
+        # w + [u, w] / 2 + [u, [u, w]] / 12, as in runge_kutta.py.
+        ad_u, ad_w = system.bracket(u), system.bracket(w)
+        once = ad_u @ w
+        donce = ad_u @ dw - ad_w @ du
+        rate = w + 0.5 * once + ad_u @ once / 12.0
+        drate = dw + 0.5 * donce + (ad_u @ donce - system.bracket(once) @ du) / 12.0
+        way, dway = way + weight * h / 6.0 * rate, dway + weight * h / 6.0 * drate
+        gain, dgain = gain + weight * h / 6.0 * a, dgain + weight * h / 6.0 * da
+        u, du = part * h * rate, part * h * drate
+        w, dw = at.v + part * h * a, at.dv + part * h * da
+    q, dq = system.moved(at.q, at.dq, way, dway)
+    return _Point(q, at.v + gain, dq, at.dv + dgain)
+
+
+_STEPS: Dict[str, Callable[[_System, _Point, float], _Point]] = {
+    'semi_implicit': _semi_implicit,
+    'midpoint': _midpoint,
+    'rk4': _runge_kutta,
+}
+
+
+def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
+    """See `Simulator.step_derivatives`."""
+    world = simulator.world
+    plant, n = world.plant, world.robot.nv
+    _require_smooth(simulator)
+    applied = np.clip(tau, -plant.effort, plant.effort)
+    # What is cut at the effort limit does not change with what is asked.
+    dtau = np.zeros((n, 3 * n))
+    dtau[:, 2 * n :] = np.diag((np.abs(tau) <= plant.effort).astype(float))
+    system = _System(world.robot, plant, applied, dtau)
+    nothing, one = np.zeros((n, n)), np.eye(n)
+    at = _Point(
+        simulator.q,
+        simulator.v,
+        np.hstack([one, nothing, nothing]),
+        np.hstack([nothing, one, nothing]),
+    )
+    substeps = count_substeps(plant, at.v)
+    for _ in range(substeps):
+        at = _STEPS[simulator.integrator](system, at, plant.timestep / substeps)
+    _require_same(simulator, tau, at)
+    return StepDerivatives(at.q, at.v, *np.hsplit(at.dq, 3), *np.hsplit(at.dv, 3))
+
+
+def _require_smooth(simulator: Simulator) -> None:
+    """Check that there is nothing that a step is never differentiated with."""
+    world = simulator.world
+    plant, name = world.plant, repr(world.robot.name)
+    if plant.has_loops:
+        raise ValueError(f'{name} has kinematic loops: its steps are not differentiated')
+    if plant.has_free_bases and not plant.runge_kutta:
+        raise ValueError(
+            f'the base of {name} is free: the correction of its momentum, which '
+            f"{simulator.integrator} makes, is not differentiated; take integrator='rk4'"
+        )
+    if plant.frictional:
+        raise ValueError(f'{name} has joints with Coulomb friction: its steps are not smooth')
+    if plant.runge_kutta and plant.stiff:
+        raise ValueError(
+            f'the damping of {name} is too stiff for rk4 at {plant.timestep:g} s: take '
+            "integrator='midpoint'"
+        )
+    if world.state.counters[FORCES] > 0:
+        raise ValueError('external wrenches act: clear them, their derivatives are not known')
+
+
+def _require_same(simulator: Simulator, tau: FloatArray, end: _Point) -> None:
+    """Check that the simulator takes the step that was differentiated; leaves it as it was."""
+    before = simulator.snapshot()
+    try:
+        simulator.step(tau)
+        q, v = simulator.q, simulator.v
+    finally:
+        simulator.restore(before)
+    close = _ROUNDING * (1.0 + np.abs(end.v).max(initial=0.0))
+    if np.allclose(q, end.q, rtol=_ROUNDING, atol=close) and np.allclose(v, end.v, atol=close):
+        return
+    raise ValueError(
+        'the step is not smooth: in it a joint limit, a contact or the guard on speed acts'
+    )

@@ -1,0 +1,44 @@
+"""The step of a robot that nothing touches, by an integrator that may be told from another."""
+
+from __future__ import annotations
+
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.runge_kutta import is_at_limit
+from rbd_ros.simulation.semi_implicit import step_constrained, step_freely
+from rbd_ros.simulation.state import Contacts, ExternalForces, State
+from rbd_ros.simulation.workspace import Workspace
+
+#: What `step_untouched` has found: nothing that is finite, the velocity alone, position as well.
+NOTHING, VELOCITY, EVERYTHING = 0, 1, 2
+
+
+@compiled
+def step_untouched(
+    plant: Plant,
+    state: State,
+    external_forces: ExternalForces,
+    unused: Contacts,
+    work: Workspace,
+    h: float,
+) -> int:
+    """Find `next_v`, and `next_q` as well where the integrator does; returns which of them.
+
+    :param unused: contacts with a ground, of which there is none
+    :param h: time step [s]
+    """
+    if plant.midpoint:
+        stopped = is_at_limit(plant, state)
+        if stopped:
+            if not step_constrained(plant, state, unused, work, 0, h):
+                return NOTHING
+            stopped = is_stopped(state, work.problem.contact_impulse, False)
+        if stopped:
+            return VELOCITY
+        if midpoint_step(plant, state, external_forces, unused, work, h):
+            return EVERYTHING
+        return VELOCITY if step_constrained(plant, state, unused, work, 0, h) else NOTHING
+    if plant.frictional == 1 or not step_freely(plant, state, work, h):
+        return VELOCITY if step_constrained(plant, state, unused, work, 0, h) else NOTHING
+    return VELOCITY

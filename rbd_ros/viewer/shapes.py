@@ -1,0 +1,193 @@
+"""Shapes to be drawn, collected from links and objects: meshes read once, and not too large."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from typing import Dict, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbd_ros.collision.mesh_triangles import hull_triangles, MeshError as HullError
+from rbd_ros.contact.mesh import MeshError
+from rbd_ros.model.geometry import (
+    Box,
+    Capsule,
+    Colour,
+    Cylinder,
+    HeightField,
+    Mesh,
+    Sphere,
+)
+from rbd_ros.viewer.triangles import read_triangles, simplified, Triangles
+
+FloatArray = NDArray[np.float64]
+Drawn = Union[Box, Sphere, Cylinder, Capsule, Mesh, HeightField]
+
+#: Owner of the shapes of the robot that is simulated, as in world files.
+ROBOT = 'robot'
+
+
+@dataclass(frozen=True)
+class SceneShape:
+    """A shape on a link, on an object, or on what stands still.
+
+    :param link: name of the link, '' if it is not on one
+    :param placement: pose in coordinates of the link, of the movable object or, for what stands
+        still, of the world, (4, 4): p_link = T p_shape
+    :param kind: 'box', 'sphere', 'cylinder' and 'capsule' (about z), or 'mesh'
+    :param size: lengths along x, y, z; radius; radius and length (of a capsule's cylinder); number
+        of the mesh's part
+    :param colour: its colour
+    :param owner: 'robot', or the name of an object or further robot of the world
+
+    >>> shape = make_scene(robot.model).shapes[0]
+    >>> shape.placement[:3, 3], shape.size, shape.colour[3]  # centre, radius and length [m]
+    (array([0.  , 0.  , 0.05]), (0.08, 0.1), 1.0)
+    """
+
+    link: str
+    placement: FloatArray
+    kind: str
+    size: Tuple[float, ...]
+    colour: Colour
+    owner: str = ROBOT
+
+
+class ShapeCollector:
+    """Shapes and the parts of their meshes, while a scene is made.
+
+    :param most: how many triangles the meshes may have together
+    """
+
+    def __init__(self, most: int):
+        self.most = most
+        self.shapes: List[SceneShape] = []
+        self._parts: List[Triangles] = []
+        self._read: Dict[Tuple[str, Tuple[float, ...], bool], List[int]] = {}
+        self._failed: Dict[str, None] = {}
+        self._notices: List[str] = []
+
+    def add(
+        self,
+        owner: str,
+        link: str,
+        placement: FloatArray,
+        shape: Drawn,
+        colour: Colour,
+        own_colours: bool = True,
+        convex: bool = False,
+    ) -> None:
+        """Add a shape.
+
+        :param own_colours: whether colours of a mesh file go before `colour`, as in RViz
+        :param convex: whether the convex hull of a mesh is meant
+        """
+        if isinstance(shape, (Mesh, HeightField)):
+            numbers = (
+                self._height_field(owner, shape)
+                if isinstance(shape, HeightField)
+                else self._mesh(shape, convex)
+            )
+            for k in numbers:
+                own = self._parts[k].colour if own_colours else None
+                size = (k,)
+                self.shapes.append(SceneShape(link, placement, 'mesh', size, own or colour, owner))
+        else:
+            kind, lengths = _primitive(shape)
+            self.shapes.append(SceneShape(link, placement, kind, lengths, colour, owner))
+
+    def parts(self) -> Tuple[Triangles, ...]:
+        """Triangles of the meshes, fewer of them where there are too many."""
+        parts, total = self._parts, sum(len(part.corners) for part in self._parts)
+        if total > self.most:
+            # Small parts stay as they are; the others share what is left.
+            share = _share([len(part.corners) for part in parts], self.most)
+            parts = [simplified(part, share) for part in parts]
+            drawn = sum(len(part.corners) for part in parts)
+            self._notices.append(f'meshes are drawn with {drawn} triangles of their {total}')
+        return tuple(parts)
+
+    def notices(self) -> Tuple[str, ...]:
+        """What is not drawn as the files have it, in words."""
+        if not self._failed:
+            return tuple(self._notices)
+        first, more = next(iter(self._failed)), len(self._failed) - 1
+        others = f' (and {more} more)' if more else ''
+        return (f'meshes that are not drawn: {first}{others}', *self._notices)
+
+    def _mesh(self, mesh: Mesh, convex: bool) -> Sequence[int]:
+        """Numbers of the parts of a mesh file, which is read once."""
+        key = (mesh.path or mesh.uri, tuple(mesh.scale), convex)
+        if key not in self._read:
+            self._read[key] = []
+            if mesh.path is None:
+                self._failed[f'{mesh.uri} was not found'] = None
+                return []
+            try:
+                parts = read_triangles(mesh.path)
+                if convex:
+                    points = np.concatenate([part.vertices for part in parts])
+                    parts = (_soup(hull_triangles(points), parts[0].colour),)
+            except (MeshError, HullError) as error:
+                self._failed[str(error)] = None
+                return []
+            for part in parts:
+                scaled = part.vertices * np.array(mesh.scale)
+                self._read[key].append(len(self._parts))
+                self._parts.append(Triangles(scaled, part.corners, part.colour))
+        return self._read[key]
+
+    def _height_field(self, name: str, field: HeightField) -> Sequence[int]:
+        rows, columns = field.heights.shape
+        # Rows and columns are left out before there are triangles: there may be 60 million.
+        every = max(1, math.ceil(math.sqrt(2.0 * rows * columns / self.most)))
+        i, j = (np.union1d(np.arange(0, n, every), [n - 1]) for n in (rows, columns))
+        if every > 1:
+            self._notices.append(
+                f'{name} is drawn with {len(i)}x{len(j)} of its {rows}x{columns} heights'
+            )
+        self._parts.append(_surface(field, i, j))
+        return [len(self._parts) - 1]
+
+
+def _surface(field: HeightField, i: NDArray[np.int64], j: NDArray[np.int64]) -> Triangles:
+    """Surface over chosen rows and columns of a height field."""
+    rows, columns = field.heights.shape
+    x = field.size[0] * (j / (columns - 1) - 0.5)
+    y = field.size[1] * (0.5 - i / (rows - 1))
+    vertices = np.empty((len(i), len(j), 3))
+    vertices[..., 0], vertices[..., 1] = x, y[:, None]
+    vertices[..., 2] = field.heights[np.ix_(i, j)]
+    number = np.arange(len(i) * len(j)).reshape(len(i), len(j))
+    a, b, c, d = number[:-1, :-1], number[1:, :-1], number[1:, 1:], number[:-1, 1:]
+    corners = np.stack([a, b, c, a, c, d], axis=-1).reshape(-1, 3)
+    return Triangles(vertices.reshape(-1, 3), corners)
+
+
+def _soup(triangles: FloatArray, colour: Optional[Colour]) -> Triangles:
+    return Triangles(
+        triangles.reshape(-1, 3), np.arange(3 * len(triangles)).reshape(-1, 3), colour
+    )
+
+
+def _share(sizes: Sequence[int], most: int) -> int:
+    """Greatest size of a part such that all parts together do not exceed `most`."""
+    left, rest = most, sorted(sizes)
+    for k, size in enumerate(rest):
+        share = left // (len(rest) - k)
+        if size > share:
+            return share
+        left -= size
+    return rest[-1]
+
+
+def _primitive(shape: Union[Box, Sphere, Cylinder, Capsule]) -> Tuple[str, Tuple[float, ...]]:
+    if isinstance(shape, Box):
+        return 'box', tuple(shape.size)
+    if isinstance(shape, Cylinder):
+        return 'cylinder', (shape.radius, shape.length)
+    if isinstance(shape, Capsule):
+        return 'capsule', (shape.radius, shape.length)
+    return 'sphere', (shape.radius,)

@@ -1,0 +1,166 @@
+"""Derivatives of a step against differences of the simulator's own steps."""
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+from support import mechanisms
+from support.all_joints import every_joint, slope, tree
+from support.simulated_robots import at, ball, joint, link, robot, turntable
+from support.textbook_trees import GEARED, named_tree
+
+from rbd_ros import Robot, Simulator
+from rbd_ros.simulation import StepDerivatives
+
+INTEGRATORS = ['midpoint', 'semi_implicit', 'rk4']
+each = pytest.mark.parametrize('integrator', INTEGRATORS)
+h = 0.02
+NAMES = ['dq_dq', 'dq_dv', 'dq_dtau', 'dv_dq', 'dv_dv', 'dv_dtau']
+
+
+def by_differences(simulator, tau):
+    """All derivatives of a step, column by column, to sixth order."""
+    subject, q, v = simulator.robot, simulator.q, simulator.v
+
+    def end(dq, dv, dtau):
+        simulator.reset(subject.integrate(q, dq, 1.0), v + dv)
+        simulator.step(tau + dtau)
+        return np.r_[subject.difference(middle, simulator.q), simulator.v]
+
+    simulator.step(tau)
+    middle, none = simulator.q, np.zeros(len(v))
+    columns = []
+    for which in range(3):
+        for unit in np.eye(len(v)):
+            given = [none, none, none]
+
+            def moved(x, unit=unit, given=given, which=which):
+                return end(*given[:which], x * unit, *given[which + 1 :])
+
+            columns.append(slope(moved))
+    simulator.reset(q, v)
+    found = np.array(columns).T
+    blocks = [block for rows in np.vsplit(found, 2) for block in np.hsplit(rows, 3)]
+    return dict(zip(NAMES, blocks))
+
+
+def check(simulator, tau, rtol=1e-7):
+    q, v, steps = simulator.q, simulator.v, simulator.status.steps
+    D = simulator.step_derivatives(tau)
+    assert isinstance(D, StepDerivatives)
+    assert list(simulator.q) == list(q) and simulator.status.steps == steps
+    expected = by_differences(simulator, tau)
+    for name in NAMES:
+        size = max(1.0, np.abs(expected[name]).max())
+        assert_allclose(getattr(D, name), expected[name], atol=rtol * size, err_msg=name)
+    simulator.reset(q, v)
+    simulator.step(tau)
+    assert_allclose(D.q, simulator.q, atol=1e-10)
+    assert_allclose(D.v, simulator.v, atol=1e-9)
+
+
+def damped_arm(damping):
+    dynamics = f'<dynamics damping="{damping}"/>'
+    limit = '<limit effort="2" velocity="99"/>'
+    return robot(
+        link('base'),
+        link('upper', 2.0, (0.02, 0.03, 0.04), (0.1, 0.0, 0.2)),
+        link('fore', 1.0, (0.01, 0.02, 0.01), (0.2, 0.05, 0.0)),
+        link('hand', 0.5, (2e-3, 3e-3, 1e-3), (0.0, 0.02, 0.1)),
+        joint('a', 'base', 'upper', 'continuous', (0, 0, 1), (0, 0, 0.1), dynamics),
+        joint('b', 'upper', 'fore', 'continuous', (0, 1, 0), (0.3, 0, 0), dynamics),
+        joint('c', 'fore', 'hand', 'continuous', (1, 1, 0), (0.3, 0, 0), limit),
+    )
+
+
+@each
+@pytest.mark.parametrize('damping', [0.0, 0.3])
+def test_an_arm_with_damping(integrator, damping, rng):
+    simulator = Simulator(damped_arm(damping), h, integrator)
+    simulator.reset(rng.normal(size=3), rng.normal(size=3))
+    check(simulator, rng.normal(size=3))
+
+
+@pytest.mark.parametrize('integrator', ['midpoint', 'semi_implicit'])
+def test_damping_may_be_stiff(integrator, rng):
+    simulator = Simulator(damped_arm(500.0), h, integrator)
+    simulator.reset(rng.normal(size=3), rng.normal(size=3))
+    check(simulator, rng.normal(size=3))
+
+
+@each
+@every_joint
+def test_every_type_of_joint(joint, integrator, rng):
+    subject = Robot(tree(joint, 3))
+    simulator = Simulator(subject, 2e-3, integrator)
+    simulator.reset(subject.random_configuration(rng), rng.normal(size=subject.nv))
+    tau = rng.normal(size=subject.nv)
+    if simulator.world.plant.has_free_bases and integrator != 'rk4':
+        with pytest.raises(ValueError, match="base .* is free.*integrator='rk4'"):
+            simulator.step_derivatives(tau)
+    else:
+        check(simulator, tau, 1e-6)
+
+
+@each
+def test_gears(integrator, rng):
+    subject = Robot(named_tree(GEARED[0]).model)
+    simulator = Simulator(subject, 2e-3, integrator)
+    simulator.reset(subject.random_configuration(rng), rng.normal(size=subject.nv))
+    if simulator.world.plant.has_free_bases:
+        pytest.skip('its base is free')
+    check(simulator, rng.normal(size=subject.nv), 1e-6)
+
+
+@each
+def test_steps_that_are_divided(integrator, rng):
+    simulator = Simulator(damped_arm(0.3), h, integrator)
+    simulator.reset(rng.normal(size=3), [12.0, -3.0, 5.0])
+    before = simulator.snapshot()
+    simulator.step()
+    assert simulator.status.substeps > 0
+    simulator.restore(before)
+    check(simulator, rng.normal(size=3), 1e-6)
+
+
+@each
+def test_what_is_cut_at_the_effort_limit_changes_nothing(integrator, rng):
+    simulator = Simulator(damped_arm(0.3), h, integrator)
+    simulator.reset(rng.normal(size=3), rng.normal(size=3))
+    tau = np.array([0.5, -0.7, 9.0])  # the limit is 2
+    check(simulator, tau)
+    D = simulator.step_derivatives(tau)
+    assert not D.dv_dtau[:, 2].any() and D.dv_dtau[:, 1].any()
+
+
+def test_without_a_torque_there_is_none(rng):
+    simulator = Simulator(damped_arm(0.3), h)
+    simulator.reset(rng.normal(size=3), rng.normal(size=3))
+    for one, other in zip(simulator.step_derivatives(), simulator.step_derivatives(np.zeros(3))):
+        assert np.array_equal(one, other)
+
+
+def test_what_is_not_smooth_is_refused():
+    limit = '<limit lower="-1" upper="0.3" effort="9" velocity="9"/>'
+    subject = turntable(0.2, limit=limit, kind='revolute')
+    simulator = Simulator(subject, h)
+    simulator.reset([0.299], [1.0])
+    with pytest.raises(ValueError, match='not smooth.*limit'):
+        simulator.step_derivatives()
+    assert list(simulator.q) == [0.299] and simulator.status.steps == 0
+    simulator.reset([0.0], [1.0])
+    assert simulator.step_derivatives().dv_dv == pytest.approx(1.0)
+    simulator.apply_wrench('table', [0, 0, 1.0, 0, 0, 0])
+    with pytest.raises(ValueError, match='wrenches'):
+        simulator.step_derivatives()
+    lying = Simulator(ball(), 1e-3, 'rk4', True)
+    lying.reset(at((0, 0, 0.0999)))
+    with pytest.raises(ValueError, match='not smooth'):
+        lying.step_derivatives()
+    with pytest.raises(ValueError, match='Coulomb'):
+        Simulator(turntable(friction=0.1), h).step_derivatives()
+    with pytest.raises(ValueError, match='too stiff for rk4'):
+        Simulator(turntable(damping=1e4), h, 'rk4').step_derivatives()
+    with pytest.raises(ValueError, match='loops'):
+        Simulator(mechanisms.four_bar()).step_derivatives()
+    with pytest.raises(ValueError, match='tau'):
+        Simulator(turntable(), h).step_derivatives([1.0, 2.0])

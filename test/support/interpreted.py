@@ -1,0 +1,21 @@
+"""Robots whose functions run on floats, for tests of what has nothing to do with compiling."""
+
+from rbd_ros import Robot
+from rbd_ros.compiler.runtime.kernel import InterpretedKernel
+from rbd_ros.robot.kernels import Kernels
+from rbd_ros.robot.variants import check, definition
+
+
+class _Interpreted(Kernels):
+    """Kernels that are the texts themselves, as without a compiler."""
+
+    def _make(self, chosen):
+        check(self.model, chosen)
+        return InterpretedKernel(definition(self.model, chosen))
+
+
+def interpreted(model):
+    """Robot of a model, of which nothing is compiled."""
+    robot = Robot(model)
+    robot._kernels = _Interpreted(model)
+    return robot

@@ -1,0 +1,283 @@
+"""Pulling at a body: the spring's force, its limits, and how a page asks for it."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+from test_live import ask
+
+from rbd_ros import Robot, Simulator
+from rbd_ros.resources import resource_path
+from rbd_ros.viewer import LiveSession, make_scene, session as session_module
+from rbd_ros.viewer.pull import LinkPull, ObjectPull, STRETCH, STRONGEST
+
+START = np.array([0.5, -1.0, 1.5, 0.3, 0.8, 0.2])
+
+
+@pytest.fixture(scope='module')
+def robot():
+    return Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
+
+
+@pytest.fixture
+def simulator(robot):
+    made = Simulator(robot)
+    made.reset(START)
+    return made
+
+
+def test_a_point_is_pulled_by_a_force_along_the_spring(simulator, robot):
+    pull = LinkPull(simulator, 'tool0', weight=200.0, radius=0.8)
+    point = np.array([0.05, 0.02, 0.1])
+    tool = robot.frame('tool0').pose(START)
+    at = tool[:3, :3] @ point + tool[:3, 3]
+    stretch = np.array([0.02, -0.01, 0.015])
+    pull.aim(point, at + stretch)
+    assert np.allclose(pull.position(), at)
+    assert 0.0 < pull.stiffness <= 200.0 / (STRETCH * 0.8)
+    pull.apply()
+    tau = robot.gravity_torque(START)
+    simulator.step(tau)
+    # What the step does is what that force does at that point.
+    other = Simulator(robot)
+    other.reset(START)
+    other.apply_wrench('tool0', [0, 0, 0, *(pull.stiffness * stretch)], 1e-3, point)
+    other.step(tau)
+    assert np.allclose(simulator.q, other.q, rtol=0.0, atol=1e-12)
+    # Once only: the force ends with the step.
+    simulator.step(tau, n=3)
+    other.step(tau, n=3)
+    assert np.allclose(simulator.q, other.q, rtol=0.0, atol=1e-12)
+
+
+def test_its_stiffness_is_what_the_point_bears(simulator, robot):
+    pull = LinkPull(simulator, 'tool0', weight=1e9, radius=0.8)
+    point = np.array([0.0, 0.3, 0.1])
+    pull.aim(point, (0, 0, 0))
+    tool = robot.frame('tool0').pose(START)
+    arm = tool[:3, :3] @ point
+    moving = robot.jacobian(START, 'tool0')
+    twist = robot.frame('tool0', 'aligned').jacobian(START)
+    assert moving.shape == twist.shape == (6, 6)
+    jacobian = twist[3:] + np.cross(twist[:3].T, arm).T
+    inverse = jacobian @ np.linalg.inv(robot.mass_matrix(START)) @ jacobian.T
+    lightest = 1.0 / np.linalg.eigvalsh(inverse).max()
+    assert np.isclose(pull.stiffness, lightest * (0.2 / 1e-3) ** 2, rtol=1e-6)
+    assert np.isclose(pull.damping, 0.3 * lightest / 1e-3, rtol=1e-6)
+
+
+def test_it_is_never_stronger_than_its_limit(simulator):
+    pull = LinkPull(simulator, 'tool0', weight=200.0, radius=0.8)
+    applied = []
+    simulator.apply_wrench = lambda link, wrench, *more: applied.append(wrench)
+    pull.aim((0, 0, 0), (0, 1000.0, 0))
+    pull.apply()
+    assert np.isclose(np.linalg.norm(applied[0]), 200.0 * STRONGEST)
+    assert np.array_equal(applied[0][:3], np.zeros(3))
+    stretch = pull.target - pull.position()
+    assert np.allclose(applied[0][3:] / np.linalg.norm(applied[0]), stretch / 1000.0, atol=2e-3)
+
+
+@pytest.mark.parametrize('link', ['forearm_link', 'wrist_3_link', 'tool0'])
+def test_an_arm_follows_and_comes_to_rest(simulator, robot, link):
+    pull = LinkPull(simulator, link, weight=200.0, radius=0.8)
+    pull.aim((0.0, 0.0, 0.05), (0, 0, 0))
+    target = pull.position() + (-0.05, -0.1, 0.1)
+    pull.aim((0.0, 0.0, 0.05), target)
+    before = np.linalg.norm(pull.position() - target)
+    for _ in range(3000):
+        pull.apply()
+        simulator.step(robot.gravity_torque(simulator.q))
+    assert np.linalg.norm(pull.position() - target) < 0.7 * before
+    assert np.abs(simulator.v).max() < 0.05
+
+
+def test_a_tumbling_body_is_caught(robot):
+    free = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'), floating_base=True)
+    simulator = Simulator(free)
+    scene = make_scene(free.model)
+    pull = LinkPull(simulator, 'tool0', scene.weight, 0.6)
+    pull.aim((0, 0, 0), (0, 0, 1.0))
+    highest = 0.0
+    for _ in range(3000):
+        pull.apply()
+        simulator.step()
+        highest = max(highest, np.abs(simulator.v).max())
+    # It hangs below its weight's stretch, and nothing has exploded.
+    assert highest < 60.0
+    assert -0.2 < pull.position()[2] < 1.1
+
+
+def test_what_is_fixed_or_unknown_is_not_pulled(simulator):
+    with pytest.raises(ValueError, match='base_link_inertia is fixed: no joint moves it'):
+        LinkPull(simulator, 'base_link_inertia', 200.0, 0.8).aim((0, 0, 0), (1, 0, 0))
+    with pytest.raises(ValueError, match="unknown link 'tool1'"):
+        LinkPull(simulator, 'tool1', 200.0, 0.8)
+    pull = LinkPull(simulator, 'tool0', 200.0, 0.8)
+    for point in ((0, 0), (0, 0, np.nan), ('a', 0, 0)):
+        with pytest.raises(ValueError):
+            pull.aim(point, (1, 0, 0))
+        with pytest.raises(ValueError):
+            pull.aim((0, 0, 0), point)
+
+
+@pytest.fixture
+def session(simulator, robot):
+    started = LiveSession(
+        simulator, make_scene(robot.model), lambda now: robot.gravity_torque(now.q), port=0
+    )
+    yield started
+    started.close()
+
+
+def order(session, name, value=None):
+    assert ask(session._page, 'POST', f'/{name}', json.dumps(value))[0] == 204
+    session.run(frames=1)
+
+
+def asked(session, link, point, target):
+    return {'frame': session.scene.links.index(link), 'point': point, 'target': target}
+
+
+def test_a_page_pulls_and_lets_go(session, simulator):
+    link = session.scene.links[-1]
+    order(session, 'pull', asked(session, link, [0, 0, 0.05], [0.3, 0.3, 0.6]))
+    assert session._pull is not None
+    before = session._pull.position()
+    session.run(frames=10)
+    after = session._pull.position()
+    assert np.linalg.norm(after - [0.3, 0.3, 0.6]) < np.linalg.norm(before - [0.3, 0.3, 0.6])
+    # The pointer moves: it is the same spring with another target.
+    held = session._pull
+    order(session, 'pull', asked(session, link, [0, 0, 0.05], [0.4, 0.3, 0.6]))
+    assert session._pull is held and held.target[0] == 0.4
+    order(session, 'release')
+    assert session._pull is None
+    order(session, 'pull', asked(session, link, [0, 0, 0.05], [0.4, 0.3, 0.6]))
+    order(session, 'reset')
+    assert session._pull is None
+
+
+def test_a_page_that_is_gone_holds_nothing(session, monkeypatch):
+    link = session.scene.links[-1]
+    monkeypatch.setattr(session_module, '_HOLD', 0.05)
+    order(session, 'pull', asked(session, link, [0, 0, 0.05], [0.3, 0.3, 0.6]))
+    time.sleep(0.06)
+    session.run(frames=1)
+    assert session._pull is None
+
+
+@pytest.mark.parametrize(
+    ('value', 'message'),
+    [
+        ({'frame': 99, 'point': [0, 0, 0], 'target': [0, 0, 0]}, 'nothing to be pulled'),
+        ({'frame': 0, 'point': [0, 0, 0], 'target': [0, 0, 0]}, 'is fixed'),
+        ({'frame': 3, 'point': [0, 0], 'target': [0, 0, 0]}, 'three finite coordinates'),
+        ({'frame': 'x', 'point': [0, 0, 0], 'target': [0, 0, 0]}, ''),
+        ({'frame': 1.5, 'point': [0, 0, 0], 'target': [0, 0, 0]}, ''),
+        ({'frame': 3}, ''),
+        ('nonsense', ''),
+        (None, ''),
+    ],
+)
+def test_what_cannot_be_pulled_is_said_and_changes_nothing(session, value, message):
+    order(session, 'pull', value)
+    assert session._pull is None
+    assert session._message and message in session._message
+    order(session, 'release')
+    assert session._message == ''
+
+
+# -- objects
+
+FREE = {'type': 'box', 'size': [0.1, 0.2, 0.3], 'movable': True, 'mass': 2.0}
+OFF = {**FREE, 'centre_of_mass': [0.02, 0.01, -0.03]}
+OFF['inertia'] = {'ixx': 0.02, 'iyy': 0.025, 'izz': 0.03, 'ixy': 0.002, 'ixz': 0.001, 'iyz': 0.0}
+
+
+def test_an_object_is_pulled_at_its_point():
+    simulator = Simulator(None, world={'gravity': [0, 0, 0], 'objects': {'box': OFF}})
+    turned = np.eye(4)
+    turned[:3, :3], turned[:3, 3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]], [1, 2, 3]
+    simulator.place_object('box', turned)
+    pull = ObjectPull(simulator, 'box', radius=0.5)
+    point, stretch = np.array([0.05, 0.1, 0.15]), np.array([0.01, 0.02, -0.01])
+    at = turned[:3, :3] @ point + turned[:3, 3]
+    pull.aim(point, at + stretch)
+    assert np.allclose(pull.position(), at)
+    pull.apply()
+    simulator.step()
+    # Momentum and angular momentum, about the origin, are what the force gave.
+    force = pull.stiffness * stretch
+    R, centre = turned[:3, :3], turned[:3, 3] + turned[:3, :3] @ [0.02, 0.01, -0.03]
+    velocity = simulator.object_velocity('box')
+    x, y, z = (OFF['inertia'][k] for k in ('ixy', 'ixz', 'iyz'))
+    a, b, c = (OFF['inertia'][k] for k in ('ixx', 'iyy', 'izz'))
+    inertia = R @ np.array([[a, x, y], [x, b, z], [y, z, c]]) @ R.T
+    v = velocity[3:] + np.cross(velocity[:3], centre - turned[:3, 3])
+    assert np.allclose(2.0 * v, 1e-3 * force, rtol=1e-4)
+    moment = np.cross(at - centre, 1e-3 * force)
+    assert np.allclose(inertia @ velocity[:3], moment, rtol=1e-3, atol=1e-9)
+    # Without another call, it flies on.
+    before = simulator.world.objects.spin.copy(), simulator.world.objects.velocity.copy()
+    simulator.step(n=10)
+    assert np.array_equal(before[0], simulator.world.objects.spin)
+    assert np.array_equal(before[1], simulator.world.objects.velocity)
+
+
+def test_the_stiffness_is_what_a_corner_of_an_object_bears():
+    simulator = Simulator(None, world={'objects': {'box': OFF}}, timestep=0.05)
+    pull = ObjectPull(simulator, 'box', radius=1e-4)
+    point = np.array([0.05, 0.1, 0.15])
+    pull.aim(point, (0, 0, 0))
+    # Of impulses at that point, the response is largest for one of the directions of space.
+    x, y, z = (OFF['inertia'][k] for k in ('ixy', 'ixz', 'iyz'))
+    a, b, c = (OFF['inertia'][k] for k in ('ixx', 'iyy', 'izz'))
+    inverse = np.linalg.inv([[a, x, y], [x, b, z], [y, z, c]])
+    r = point - [0.02, 0.01, -0.03]
+    rng, most = np.random.default_rng(1), 0.0
+    for direction in rng.normal(size=(4000, 3)):
+        direction /= np.linalg.norm(direction)
+        turning = inverse @ np.cross(r, direction)
+        most = max(most, direction @ (direction / 2.0 + np.cross(turning, r)))
+    assert np.isclose(pull.stiffness, (0.2 / 0.05) ** 2 / most, rtol=1e-2)
+
+
+def test_an_object_is_lifted_dragged_and_dropped(robot):
+    simulator = Simulator(robot, world='config/push_world.yaml')
+    simulator.reset([0, 0.3, 1.6, -0.33, -1.57, 0])
+    scene = make_scene(robot.model, world=simulator.environment)
+    session = LiveSession(simulator, scene, lambda now: robot.gravity_torque(now.q), port=0)
+    try:
+        number = scene.frames.index('box')
+        held = {'frame': number, 'point': [0, 0, 0.05], 'target': [0.6, -0.2, 0.3]}
+        order(session, 'pull', held)
+        assert isinstance(session._pull, ObjectPull)
+        for _ in range(40):
+            session._pulled_at = time.monotonic()
+            session._advance(simulator.time + 0.05)
+        # It hangs there, as far below as its weight stretches the spring.
+        pull = session._pull
+        expected = pull.target - (0, 0, 0.5 * 9.81 / pull.stiffness)
+        assert np.allclose(pull.position(), expected, atol=5e-3)
+        # A link is another body.
+        order(session, 'pull', asked(session, scene.links[-1], [0, 0, 0], [0.4, 0.1, 0.5]))
+        assert isinstance(session._pull, LinkPull)
+        order(session, 'pull', held)
+        order(session, 'release')
+        assert session._pull is None
+        session._advance(simulator.time + 1.0)
+        assert np.isclose(simulator.object_pose('box')[2, 3], 0.05, atol=1e-3)
+        state = session._state()
+        assert len(state['contacts']) > 0
+        order(session, 'reset')
+        assert np.allclose(simulator.object_pose('box')[:3, 3], [0.53, 0.13, 0.05])
+    finally:
+        session.close()
+
+
+def test_an_unknown_object_is_not_pulled():
+    simulator = Simulator(None, world={'objects': {'box': FREE}})
+    with pytest.raises(ValueError, match="unknown movable object 'bax'"):
+        ObjectPull(simulator, 'bax', 1.0)
