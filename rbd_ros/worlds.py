@@ -6,7 +6,6 @@ content of a file is read in `rbd_ros.collision`.
 
 from __future__ import annotations
 
-import difflib
 import os
 from pathlib import Path
 from typing import Dict, Sequence
@@ -49,10 +48,9 @@ def find_world(name: str, package_paths: Sequence[str] = ()) -> Path:
     embedded = embedded_worlds()
     if name.removesuffix('.yaml') in embedded:
         return embedded[name.removesuffix('.yaml')]
-    near = difflib.get_close_matches(name, embedded, n=2, cutoff=0.5) or list(embedded)
     raise WorldNotFoundError(
         f'there is no file {os.path.abspath(path)}, and no world of that name comes with rbd_ros '
-        f'({", ".join(near)})'
+        f'({", ".join(embedded)})'
     )
 
 

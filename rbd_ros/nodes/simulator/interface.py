@@ -402,7 +402,7 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
         if values['ground']:
             raise ValueError('ground is not for a simulation with a world: let there be a plane')
         if values['integrator'] == 'rk4':
-            raise ValueError("integrator 'rk4' knows no world: choose semi_implicit")
+            raise ValueError("integrator 'rk4' knows no world: choose semi_implicit or midpoint")
     quaternion = values['initial_base_pose'][3:]
     if not 0.5 < sum(x * x for x in quaternion) < 2.0:
         raise ValueError(f'initial_base_pose: {list(quaternion)} is not a unit quaternion')
