@@ -243,6 +243,7 @@ def test_objects_are_placed_in_the_world_or_at_a_link_and_are_at_rest(rig):
         ({'child': 'box', 'position': (0, 0, 1e6)}, 'too large'),
         ({'child': 'box', 'orientation': (0, 0, 0, 0)}, 'no unit quaternion'),
         ({'child': 'box', 'orientation': (1e300, 0, 0, 0)}, 'no unit quaternion'),
+        ({'child': 'box', 'orientation': (0, 0.6, 0, 0)}, 'no unit quaternion'),
     ],
 )
 def test_bad_placements_are_reported_and_change_nothing(rig, message, code):
@@ -383,6 +384,12 @@ def test_diagnostics_tell_contacts_and_the_largest_residuals(rig):
     assert 0.0 < values['residual_contact'] < 1e-8
     assert values['unconverged_steps'] == values['dropped_contacts'] == 0
     assert rig.cycle.surroundings.values()['residual_contact'] == 0.0  # none since
+
+
+def test_contacts_are_those_that_bear_force(rig):
+    rig.run(50)
+    rig.simulator.world.touches.impulse[0] = 0.0
+    assert rig.cycle.surroundings.values()['contacts'] == 4
 
 
 def test_steps_that_were_not_solved_are_reported(rig):
