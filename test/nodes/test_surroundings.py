@@ -1,5 +1,7 @@
 """The world around the simulated robot in the simulation cycle, without a node."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support import outside
@@ -14,6 +16,7 @@ from sensor_msgs.msg import MultiDOFJointState
 from test_simulation_cycle import Recorder
 from visualization_msgs.msg import Marker
 
+from rbd_ros.collision import Environment
 from rbd_ros.nodes.simulator import world_ports
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
 from rbd_ros.nodes.simulator.interface import check_simulator_parameters, SIMULATOR_PARAMETERS
@@ -202,6 +205,9 @@ def test_wrenches_are_in_the_axes_of_the_body_about_its_origin(rig):
     R, arm = pose[:3, :3], contact.position - pose[:3, 3]
     assert xyz(message.wrench.force) == pytest.approx(R.T @ contact.force)
     assert xyz(message.wrench.torque) == pytest.approx(R.T @ np.cross(arm, contact.force))
+    in_world = rig.world.objects[-1].wrench[1]
+    assert xyz(in_world.force) == pytest.approx(contact.force)
+    assert xyz(in_world.torque) == pytest.approx(np.cross(arm, contact.force))
     assert abs(R - np.eye(3)).max() > 0.01 and abs(contact.force).min() > 1e-3
 
 
@@ -306,16 +312,30 @@ def test_frames_have_the_prefix_and_that_of_the_world_is_the_root_link(tmp_path)
     assert rig.cycle.surroundings.take_placements() and not rig.told.codes
     assert rig.simulator.object_pose('box')[2, 3] == 2.0
     assert 'left/box' in {each.header.frame_id for each in rig.world.wrenches}
+    message = WrenchStamped()
+    message.header.frame_id = 'left/pill'
+    rig.ports.wrenches.append(serialize_message(message))
+    rig.run(4)
+    assert rig.cycle.wrenches.accepted == 1
 
 
 def test_a_free_base_is_a_frame_in_that_of_the_world(tmp_path):
-    rig = Rig(tmp_path, ball(), initial_command='zero', initial_base_pose=[0, 3, 9, 0, 0, 0, 1])
+    half = np.sqrt(0.5)
+    start = [0, 3, 9, half, 0, 0, half]
+    rig = Rig(tmp_path, ball(), initial_command='zero', initial_base_pose=start)
     rig.run(8)
     assert rig.world.objects[-1].header.frame_id == 'world'
-    first = rig.world.frames[-1].index(b'world\x00')
-    assert rig.world.frames[-1].index(b'ball\x00') > first
-    position = np.frombuffer(rig.world.frames[-1][-8 * 7 :], '<f8')  # of the last object
-    assert position[:3] == pytest.approx(rig.simulator.object_pose('pill')[:3, 3])
+    data = rig.world.frames[-1]
+    assert data[:8] == b'\x00\x01\x00\x00\x04\x00\x00\x00'  # of base and objects
+    last = np.frombuffer(data[-8 * 7 :], '<f8')
+    assert last[:3] == pytest.approx(rig.simulator.object_pose('pill')[:3, 3])
+    # Names of frames end where the numbers begin, in multiples of eight after the first four.
+    begin = data.index(rig.simulator.robot.model.body(1).name.encode() + b'\x00')
+    begin = data.index(b'\x00', begin) + 1
+    begin += -(begin - 4) % 8
+    w, x, y, z, *position = rig.simulator.q[:7]
+    base = np.frombuffer(data[begin : begin + 56], '<f8')
+    assert base == pytest.approx([*position, x, y, z, w])
 
 
 def test_rates_hold_in_simulated_time(tmp_path):
@@ -347,6 +367,10 @@ def test_markers_show_all_shapes_where_they_are(rig):
     assert [each.type for each in pill] == [Marker.CYLINDER, Marker.SPHERE, Marker.SPHERE]
     heights = [each.pose.position.z - rig.pose('pill')[0][2] for each in pill]
     assert heights == pytest.approx([0.0, -0.1, 0.1])
+    rig.place('pill', (2, 0, 3), (np.sqrt(0.5), 0, 0, np.sqrt(0.5)))  # its z axis along -y
+    rig.run(4)
+    ends = rig.world.markers[world_ports.OBJECT_MARKERS][-2:]
+    assert [each.pose.position.y for each in ends] == pytest.approx([0.1, -0.1])
     assert len({each.id for each in standing}) == len(standing)
 
 
@@ -364,6 +388,12 @@ def test_height_fields_meshes_and_robots_have_markers():
     assert 0.5 * across[:, 2].sum() == pytest.approx(4.0)  # together, the rectangle
     arm = [each for each in found if each.ns == 'second_arm']
     assert len(arm) == 9
+    bare = read_world({'robots': {'arm': {'urdf': 'urdf/two_link_arm.urdf'}}}).robots[0]
+    drawn = [each for each in bare.model.geometries if each.role == 'visual']
+    rest = tuple(each for each in bare.model.geometries if each.role == 'collision')
+    assert drawn and rest
+    only = replace(bare, model=replace(bare.model, geometries=rest))
+    assert len(standing_markers(Environment(robots=(only,)), 'world')) == len(rest)
     assert all(abs(each.pose.position.x - 1.6) < 1.2 for each in arm)
 
 

@@ -23,7 +23,9 @@ def pose_problem(
     farthest = float(np.abs(position).max())
     if farthest > FARTHEST:
         return f'{farthest:g} m is beyond {FARTHEST:g}', 'too large'
-    if np.abs(orientation).max() > 2.0 or not 0.5 < float(np.dot(orientation, orientation)) < 2.0:
+    with np.errstate(over='ignore'):
+        square = float(np.dot(orientation, orientation))
+    if not 0.5 < square < 2.0:
         return f'{list(map(float, orientation))} is no unit quaternion', 'no unit quaternion'
     return None
 
