@@ -69,8 +69,9 @@ def test_the_world_is_shown_from_the_beginning_and_to_whom_comes_late(rig):
     ros.until(lambda: standing and moving and contacts and wrenches, 'markers and wrenches')
     assert [each.ns for each in standing[-1].markers] == ['floor']
     assert [each.ns for each in moving[-1].markers] == ['box', 'ball']
-    names = [each.ns for each in contacts[-1].markers[1:]]
-    assert names == ['floor box'] * 4 + ['floor ball']
+    # How many corners of the box bear it, statics does not say.
+    names = {each.ns for each in contacts[-1].markers[1:]}
+    assert names == {'floor box', 'floor ball'}
     ros.until(lambda: {each.header.frame_id for each in wrenches} == {'box', 'ball'}, 'both')
     box = next(each for each in reversed(wrenches) if each.header.frame_id == 'box')
     assert box.wrench.force.z == pytest.approx(9.81, rel=1e-6)
