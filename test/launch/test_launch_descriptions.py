@@ -294,6 +294,22 @@ def test_what_cannot_be_is_refused_in_one_line(machine, words, packages, message
     assert all(word in text for word in message), text
 
 
+def test_world_is_found_by_name_by_path_or_by_the_node(machine):
+    def world(text):
+        started = machine.launch('bringup.launch.py', f'world:={text}')
+        assert 'world' not in started['inverse_dynamics'].parameters
+        return started['simulator'].parameters['world']
+
+    table = str(resource_path('config', 'table_world.yaml'))
+    assert world('table_world') == world('table_world.yaml') == table
+    (machine.folder / 'mine.yaml').write_text('objects: {}')
+    assert world('mine.yaml') == str(machine.folder / 'mine.yaml')
+    # Below folders that its parameters name.
+    assert world('package://cell/world.yaml') == 'package://cell/world.yaml'
+    text = machine.refusal('simulator.launch.py', 'world:=tabel_world')
+    assert text.startswith('launch argument world: there is no file') and 'table_world' in text
+
+
 @pytest.mark.parametrize('content', ['a: [1', '- 1', 'simulator: {kp: 1}', ''])
 def test_file_without_parameters_is_refused(machine, content):
     (machine.folder / 'mine.yaml').write_text(content)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Callable, Tuple
 
 from rbd_ros.nodes.common.later import Later
+from rbd_ros.nodes.simulator.entities import Entities
 
 FEATURES = (
     'SIMULATION_RESET',
@@ -32,7 +33,7 @@ MOST_STEPS = 1_000_000
 def offer_simulation_interfaces(simulator: Any, offer: Callable[..., Any]) -> Tuple[str, ...]:
     """Create the services of the simulator.
 
-    :param simulator: node with `pause`, `step`, `reset` and `loop`
+    :param simulator: node with `pause`, `step`, `reset`, `loop` and `surroundings`
     :param offer: creates a service from its class, its name and a callback
     :return: names of the services, none without the package
     """
@@ -48,6 +49,7 @@ def offer_simulation_interfaces(simulator: Any, offer: Callable[..., Any]) -> Tu
         ('SetSimulationState', 'set_simulation_state', services.set_state),
         ('ResetSimulation', 'reset_simulation', services.reset),
         ('StepSimulation', 'step_simulation', services.step),
+        *services.entities.services,
     ):
         service = getattr(srv, kind, None)
         if service is not None:
@@ -60,12 +62,13 @@ def offer_simulation_interfaces(simulator: Any, offer: Callable[..., Any]) -> Tu
 class SimulationInterfaces:
     """Answers to the services.
 
-    :param simulator: node with `pause`, `step`, `reset` and `loop`
+    :param simulator: node with `pause`, `step`, `reset`, `loop` and `surroundings`
     :param msg: the package's module of messages
     """
 
     def __init__(self, simulator: Any, msg: Any):
         self._simulator = simulator
+        self.entities = Entities(simulator, msg)
         self._msg = msg
         # Cycle at which the simulation was stopped: it still is while none has followed.
         self._stopped_at = -1
@@ -74,7 +77,9 @@ class SimulationInterfaces:
         """GetSimulatorFeatures."""
         known = self._msg.SimulatorFeatures
         response.features.features = [
-            getattr(known, name) for name in FEATURES if hasattr(known, name)
+            getattr(known, name)
+            for name in (*FEATURES, *self.entities.features)
+            if hasattr(known, name)
         ]
         if hasattr(response.features, 'spawn_formats'):
             response.features.spawn_formats = []
