@@ -119,6 +119,33 @@ def extend_world(
         raise WorldFileError(str(error)) from None
 
 
+def read_object(
+    name: str,
+    text: str,
+    surface: Optional[Surface] = None,
+    package_paths: Tuple[str, ...] = (),
+) -> WorldObject:
+    """Object of an entry of a world file alone.
+
+    :param name: its name
+    :param text: YAML of the entry, as it stands below the name
+    :param surface: what it is like to touch where the entry does not say it
+    :param package_paths: directories in which package:// names are looked for first
+    :raises WorldFileError: for whatever is wrong with it, naming line, key and cure
+
+    >>> from rbd_ros.collision.world_file import read_object
+    >>> read_object('ball', '{type: sphere, radius: 0.05, movable: true, density: 700}').movable
+    True
+    """
+    try:
+        document = parse_document(text, 'object', 'type: box', PAGE)
+        field = Field(document, document.item, name[:80])
+        paths = MeshPaths(os.getcwd(), package_paths)
+        return world_object(name, field, Defaults(surface or Surface()), paths)
+    except ModelError as error:
+        raise WorldFileError(str(error)) from None
+
+
 class _Reader:
     """A world file while it is read.
 

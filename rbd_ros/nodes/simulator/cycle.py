@@ -8,10 +8,21 @@ of the simulation loop. Commands are taken by hand, right before they are needed
 from __future__ import annotations
 
 from time import monotonic
-from typing import Any, Callable, List, Mapping, Optional, Protocol, Tuple, TYPE_CHECKING
+from typing import (
+    Any,
+    Callable,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Protocol,
+    Tuple,
+    TYPE_CHECKING,
+)
 
 import numpy as np
 
+from rbd_ros.collision.environment import Environment
 from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.model.model import FLOATING_BASE_JOINT
@@ -26,6 +37,7 @@ from rbd_ros.nodes.simulator.compiled_cycle import run_cycle, StateMessage, Step
 from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
+from rbd_ros.simulation.scene_change import PreparedScene
 
 if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.surroundings import Surroundings, WorldPorts
@@ -61,6 +73,17 @@ class Ports(Protocol):
 
     def send_base(self, q: np.ndarray, v: np.ndarray, time: int) -> None:
         """Send position, (7,), and velocity, (6,), of the floating joint at a time [ns]."""
+
+
+class ReadyWorld(NamedTuple):
+    """Another world for a simulation, prepared.
+
+    :param scene: the world
+    :param run: what takes the steps of a cycle in it
+    """
+
+    scene: PreparedScene
+    run: Callable[[int], int]
 
 
 class SimulationCycle:
@@ -119,19 +142,23 @@ class SimulationCycle:
             (ports.take_by_order, self.commands.take_array),
             (ports.take_by_name, self.commands.take_joint_state),
         )
-        self._run = self._compiled_run()
+        world = self.simulator.world
+        self._run = self._compiled_run(world.record, world.steps.address)
         self.reset()
 
-    def _compiled_run(self) -> Callable[[int], int]:
-        """Steps under the present commands: see `run_cycle`."""
+    def _compiled_run(self, record: Record, steps_address: int) -> Callable[[int], int]:
+        """Steps under the present commands: see `run_cycle`.
+
+        :param record: the simulation
+        :param steps_address: of the loop that takes its steps
+        """
         if not self.robot.nv:
             return self._run_nothing
         state = self._state
         message = StateMessage(state.stamp, state.position, state.velocity, state.effort)
-        world = self.simulator.world
-        steps = Steps(self.substeps, world.steps.address)
+        steps = Steps(self.substeps, steps_address)
         return run_cycle.bind(
-            world.record,
+            record,
             self.commands.record,
             Record(message),
             Record(steps),
@@ -214,6 +241,33 @@ class SimulationCycle:
         return max(NANOSECONDS / self._parameters[rate], self._timestep_ns)
 
     # -- verbs ------------------------------------------------------------------------------------
+
+    def prepared_world(self, environment: Environment) -> ReadyWorld:
+        """What `change_world` needs; not in the thread of the loop, which goes on meanwhile.
+
+        :param environment: what is to be around the robot
+        :raises ValueError: if it cannot be
+        """
+        scene = self.simulator.world.prepared(environment)
+        return ReadyWorld(scene, self._compiled_run(scene.record, scene.steps.address))
+
+    def change_world(self, ready: ReadyWorld) -> None:
+        """Let another world be around the robot; all that is in both moves on.
+
+        :param ready: what `prepared_world` made
+        """
+        world = self.simulator.world
+        known = set(world.scene.notices)
+        self.simulator.change_world(ready.scene)
+        if world.record is ready.scene.record:
+            self._run = ready.run
+        else:  # something else has changed in between
+            self._run = self._compiled_run(world.record, world.steps.address)
+        for notice in world.scene.notices:
+            if notice not in known:
+                self._warn(notice)
+        self.wrenches.forget_strangers()
+        self.surroundings.world_changed()
 
     def reset(self) -> None:
         """Put the robot at its initial position, at rest and without commands; time goes on."""

@@ -5,6 +5,7 @@ Their twists are velocity of the origin and angular velocity, both along the axe
 
 from __future__ import annotations
 
+from dataclasses import replace
 import re
 from typing import Any, Callable, Optional, Tuple
 
@@ -18,9 +19,25 @@ from rbd_ros.nodes.common.conversions import (
     twist_from_motion,
 )
 from rbd_ros.nodes.common.text import readable, short_name, shorten
+from rbd_ros.nodes.simulator.object_changes import RefusedError
 from rbd_ros.nodes.simulator.poses import pose_problem
+from rbd_ros.nodes.simulator.spawned_entities import (
+    checked_name,
+    placed,
+    POSE_INVALID,
+    RefusedRequestError,
+    spawned,
+)
 
-FEATURES = ('ENTITY_STATE_GETTING', 'ENTITY_STATE_SETTING')
+FEATURES = (
+    'SPAWNING',
+    'SPAWNING_RESOURCE_STRING',
+    'DELETING',
+    'SIMULATION_RESET_SPAWNED',
+    'ENTITY_STATE_GETTING',
+    'ENTITY_STATE_SETTING',
+)
+SPAWN_FORMATS = ('urdf', 'yaml')
 
 # Constants of the standard.
 UNSUPPORTED, OK, NOT_FOUND, FAILED, INVALID_POSE = 0, 1, 2, 4, 101
@@ -28,18 +45,11 @@ LARGEST_VELOCITY = 1e5  # of an object that is placed [rad/s or m/s]
 LONGEST_FILTER = 200  # characters
 
 
-class _RefusedError(Exception):
-    """A request that is answered by a code and a text."""
-
-    def __init__(self, code: int, text: str):
-        super().__init__(text)
-        self.code = code
-
-
 class Entities:
     """Answers to the services.
 
-    :param simulator: node with `surroundings`, None without a world, and `loop`
+    :param simulator: node with `surroundings` and `changes`, None without a world, `loop`, and
+        `parameters`
     :param msg: the package's module of messages
     """
 
@@ -55,6 +65,8 @@ class Entities:
             ('GetEntityState', 'get_entity_state', self._answering(self._state)),
             ('GetEntitiesStates', 'get_entities_states', self._answering(self._states)),
             ('SetEntityState', 'set_entity_state', self._answering(self._place)),
+            ('SpawnEntity', 'spawn_entity', self._answering(self._spawn)),
+            ('DeleteEntity', 'delete_entity', self._answering(self._delete)),
         )
 
     @property
@@ -62,12 +74,17 @@ class Entities:
         """Names of what is supported: nothing without a world."""
         return FEATURES if self._simulator.surroundings is not None else ()
 
+    @property
+    def spawn_formats(self) -> Tuple[str, ...]:
+        """What entities may be described in."""
+        return SPAWN_FORMATS if self._simulator.surroundings is not None else ()
+
     def _answering(self, work: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
         def answer(request: Any, response: Any) -> Any:
             code, text = OK, ''
             try:
                 work(request, response)
-            except _RefusedError as refusal:
+            except RefusedRequestError as refusal:
                 code, text = refusal.code, str(refusal)
             except Exception as error:  # a service must answer
                 code, text = FAILED, str(error) or type(error).__name__
@@ -92,8 +109,8 @@ class Entities:
         name, state = self._known(request.entity), request.state
         surroundings = self._simulator.surroundings
         frame = state.header.frame_id
-        if frame not in ('', 'world', surroundings.frames.world):
-            raise _RefusedError(
+        if not self._is_world(frame):
+            raise RefusedRequestError(
                 FAILED,
                 f'header.frame_id {short_name(frame)!r} is not the frame of the world, '
                 f'{surroundings.frames.world!r}',
@@ -105,17 +122,54 @@ class Entities:
             pose = np.array([*position, x, y, z, w])
             problem = pose_problem(pose[:3], pose[3:])
             if problem is not None:
-                raise _RefusedError(INVALID_POSE, problem[0])
+                raise RefusedRequestError(INVALID_POSE, problem[0])
         if getattr(request, 'set_twist', True):
             velocity = motion_from_twist(state.twist)
             if not np.abs(velocity).max() <= LARGEST_VELOCITY:
-                raise _RefusedError(
+                raise RefusedRequestError(
                     FAILED,
                     f'twist {velocity.tolist()} is not finite, or beyond {LARGEST_VELOCITY:g}',
                 )
         self._simulator.loop.request(lambda: surroundings.set_state(name, pose, velocity))
 
+    def _spawn(self, request: Any, response: Any) -> None:
+        changes = self._changes
+        parameters = self._simulator.parameters
+        surface = changes.environment.surface
+        wanted = spawned(request, surface, tuple(parameters['package_paths']))
+        name = wanted.name
+        if request.allow_renaming:
+            name = changes.free_name(name or 'object')
+        checked_name(name, changes.is_taken(name))
+        frame = request.initial_pose.header.frame_id
+        if not self._is_world(frame):
+            raise RefusedRequestError(
+                POSE_INVALID,
+                f'initial_pose is in {short_name(frame)!r}, which is not the frame of the world',
+            )
+        changes.add(placed(replace(wanted, name=name), request.initial_pose.pose))
+        response.entity_name = name
+
+    def _delete(self, request: Any, response: Any) -> None:
+        # Versions of the standard differ in what they call it.
+        name = request.entity if hasattr(request, 'entity') else request.name
+        try:
+            self._changes.remove(name)
+        except RefusedError as error:
+            raise RefusedRequestError(NOT_FOUND, str(error)) from None
+
     # -- details ----------------------------------------------------------------------------------
+
+    @property
+    def _changes(self) -> Any:
+        if self._simulator.surroundings is None:
+            raise RefusedRequestError(
+                FAILED, 'the simulation has no world: begin it with the parameter world'
+            )
+        return self._simulator.changes
+
+    def _is_world(self, frame: str) -> bool:
+        return frame in ('', 'world', self._simulator.surroundings.frames.world)
 
     @property
     def _objects(self) -> Tuple[str, ...]:
@@ -124,7 +178,7 @@ class Entities:
 
     def _known(self, name: str) -> str:
         if name not in self._objects:
-            raise _RefusedError(
+            raise RefusedRequestError(
                 NOT_FOUND,
                 f'there is no movable object {short_name(name)!r}; there are '
                 f'{shorten(self._objects) or "none"}',
@@ -135,13 +189,15 @@ class Entities:
         """Names of objects that filters let through."""
         unsupported = _unsupported(filters)
         if unsupported is not None:
-            raise _RefusedError(UNSUPPORTED, f'entities cannot be filtered by {unsupported}')
+            raise RefusedRequestError(UNSUPPORTED, f'entities cannot be filtered by {unsupported}')
         if len(filters.filter) > LONGEST_FILTER:
-            raise _RefusedError(FAILED, f'a filter of {len(filters.filter)} characters')
+            raise RefusedRequestError(FAILED, f'a filter of {len(filters.filter)} characters')
         try:
             pattern = re.compile(filters.filter)
         except (re.error, RecursionError, OverflowError) as error:
-            raise _RefusedError(FAILED, f'the filter is no regular expression: {error}') from None
+            raise RefusedRequestError(
+                FAILED, f'the filter is no regular expression: {error}'
+            ) from None
         return tuple(name for name in self._objects if pattern.search(name))
 
     def _read(self, names: Tuple[str, ...]) -> Any:

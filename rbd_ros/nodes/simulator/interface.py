@@ -333,6 +333,23 @@ INTERFACE = NodeInterface(
             depth=10,
             optional=WITH_WORLD,
         ),
+        Topic(
+            '~/spawn_object',
+            'std_msgs/msg/String',
+            'in',
+            'YAML that adds objects to the world: the sections `objects`, `defaults`, `pairs` and '
+            '`ignore` of a world file. What becomes of it is in the log and the diagnostics.',
+            depth=10,
+            optional=WITH_WORLD,
+        ),
+        Topic(
+            '~/delete_object',
+            'std_msgs/msg/String',
+            'in',
+            'Name of an object, movable or not, that is taken out of the world.',
+            depth=10,
+            optional=WITH_WORLD,
+        ),
         DESCRIPTION_TOPIC,
         DIAGNOSTICS_TOPIC,
     ),
@@ -372,6 +389,13 @@ INTERFACE = NodeInterface(
                     'SetEntityState',
                     'Puts a movable object somewhere, and gives it a velocity.',
                 ),
+                (
+                    'spawn_entity',
+                    'SpawnEntity',
+                    'Adds an object to the world: a URDF of one link, or an entry of a world '
+                    'file.',
+                ),
+                ('delete_entity', 'DeleteEntity', 'Takes an object out of the world.'),
             )
         ),
     ),

@@ -95,6 +95,16 @@ def move(markers: Iterable[Placed], names: Sequence[str], poses: np.ndarray, tim
         set_stamp(each.marker.header.stamp, time)
 
 
+def nothing(frame: str) -> Marker:
+    """Marker that takes away all that were shown before it.
+
+    :param frame: name of the world's frame
+    """
+    marker = Marker(action=Marker.DELETEALL)
+    marker.header.frame_id = frame
+    return marker
+
+
 def arrows(
     pairs: Iterable[Tuple[str, str]],
     positions: np.ndarray,
@@ -112,8 +122,7 @@ def arrows(
     :param time: time of the markers [ns]
     :param scale: length of an arrow by its force [m/N]
     """
-    found = [Marker(action=Marker.DELETEALL)]
-    found[0].header.frame_id = frame
+    found = [nothing(frame)]
     for k, (first, second) in enumerate(pairs):
         if k == MOST_ARROWS:
             break

@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, Optional, Tuple, TYPE_CHECKING, Union
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
 
-from rbd_ros.nodes.common.communication import service
+from rbd_ros.nodes.common.communication import service, subscription
 from rbd_ros.nodes.common.description import RobotSource
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.later import answer_later, Later
@@ -25,6 +25,7 @@ from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_inter
 from rbd_ros.robot import Robot
 
 if TYPE_CHECKING:
+    from rbd_ros.nodes.simulator.object_changes import ObjectChanges
     from rbd_ros.nodes.simulator.surroundings import Surroundings
 
 SUBJECT = 'simulation'
@@ -53,6 +54,8 @@ class SimulatorNode(SturdyNode):
         self.ports: Optional[RosPorts] = None
         self.cycle: Optional[SimulationCycle] = None
         self.loop: Optional[SimulationLoop] = None
+        #: Adds objects to the world; None if there is none, or no robot yet.
+        self.changes: Optional[ObjectChanges] = None
         self._running = False
         self._failure = ''
         self._seen: Tuple[int, int, float] = (0, 0, 0.0)
@@ -112,8 +115,6 @@ class SimulatorNode(SturdyNode):
             self.get_logger().warning,
             self._world_ports,
         )
-        if self.cycle.surroundings is not None:
-            self.diagnostics.add_values('world', self.cycle.surroundings.values)
         self.loop = SimulationLoop(
             self.cycle.timestep,
             self.cycle.run,
@@ -123,9 +124,24 @@ class SimulatorNode(SturdyNode):
             self.parameters['real_time_factor'],
             self.parameters['start_paused'],
         )
+        if self.cycle.surroundings is not None:
+            self._offer_changes()
         self._report_state()
         if self._running:
             self.loop.start()
+
+    def _offer_changes(self) -> None:
+        """Let objects be added to the world, and taken out of it."""
+        from rbd_ros.nodes.simulator.object_changes import ObjectChanges
+
+        self.changes = changes = ObjectChanges(self)
+        for name, callback in (
+            ('~/spawn_object', changes.on_spawn),
+            ('~/delete_object', changes.on_delete),
+        ):
+            subscription(self, INTERFACE.topic(name), callback)
+        values = self.cycle.surroundings.values
+        self.diagnostics.add_values('world', lambda: {**values(), **changes.values()})
 
     def _world_ports(self) -> Any:
         from rbd_ros.nodes.simulator.world_ports import RosWorldPorts

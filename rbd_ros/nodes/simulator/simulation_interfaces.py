@@ -2,7 +2,7 @@
 
 The standard exists in several versions: services and constants that the installed one lacks are
 left out. Time never goes back: a reset of the scope TIME alone is refused, and the scope ALL
-resets the state.
+resets the state and, in a world, takes out what was added and brings back what was taken out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FEATURES = (
 FEATURE_UNSUPPORTED, RESULT_OK, OPERATION_FAILED = 0, 1, 4
 STATE_STOPPED, STATE_PLAYING, STATE_PAUSED = 0, 1, 2
 ALREADY_IN_TARGET_STATE = 101
-SCOPE_DEFAULT, SCOPE_STATE = 0, 2
+SCOPE_DEFAULT, SCOPE_STATE, SCOPE_SPAWNED = 0, 2, 4
 MOST_STEPS = 1_000_000
 
 
@@ -82,7 +82,7 @@ class SimulationInterfaces:
             if hasattr(known, name)
         ]
         if hasattr(response.features, 'spawn_formats'):
-            response.features.spawn_formats = []
+            response.features.spawn_formats = list(self.entities.spawn_formats)
         return response
 
     def get_state(self, request: Any, response: Any) -> Any:
@@ -111,12 +111,21 @@ class SimulationInterfaces:
     def reset(self, request: Any, response: Any) -> Any:
         """ResetSimulation."""
         scope = request.scope
-        if scope != SCOPE_DEFAULT and not scope & SCOPE_STATE:
+        spawned = bool(scope & SCOPE_SPAWNED) and self._simulator.surroundings is not None
+        if scope != SCOPE_DEFAULT and not (scope & SCOPE_STATE or spawned):
             return self._answer(
                 response, FEATURE_UNSUPPORTED, 'only the state can be reset; time never goes back'
             )
-        success, message = self._attempt(self._simulator.reset)
+        success, message = True, ''
+        if spawned:
+            success, message = self._attempt(self._restore)
+        if success and (scope == SCOPE_DEFAULT or scope & SCOPE_STATE):
+            success, message = self._attempt(self._simulator.reset)
         return self._answer(response, RESULT_OK if success else OPERATION_FAILED, message)
+
+    def _restore(self) -> Tuple[bool, str]:
+        self._simulator.changes.restore()
+        return True, ''
 
     def step(self, request: Any, response: Any) -> Any:
         """StepSimulation."""

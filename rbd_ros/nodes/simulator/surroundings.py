@@ -111,29 +111,47 @@ class Surroundings:
         self._diagnostics, self._ports = diagnostics, ports
         self.frames = Frames.of(simulator, parameters['frame_prefix'], has_base)
         self._reader = TransformStampedReader()
-        self._state = ObjectMotion(simulator)
         self._has_base = has_base
-        names, prefix, world = simulator.objects, self.frames.prefix, self.frames.world
-        self._objects = MultiDOFJointStateWriter(names, world)
-        moving = [*([self.frames.base] if has_base else []), *(prefix + name for name in names)]
-        self._frames = TransformsWriter(world, moving)
-        environment = simulator.environment
-        self._standing = markers.standing_markers(environment, world)
-        self._markers = markers.object_markers(environment, world)
+        self._look_around()
         rate = parameters['world_publish_rate']
         self._period = NANOSECONDS / rate if rate > 0.0 else 0.0
         self._next, self._told_frames, self._time = 0.0, 0, 0
-        self._pressed: set = set()  # bodies whose last wrench was not zero
+        self._pressed: set = set()  # names of bodies whose last wrench was not zero
+        self._changed = False  # whether markers of objects may be shown that are no more
         self._worst = np.zeros(3)  # residuals since they were last asked for
         self._counted = (0, 0)
         self.accepted = self.refused = 0
         ports.send_standing(self._standing)
-        diagnostics.condition(
+        self._report()
+
+    def _look_around(self) -> None:
+        """Find what there is."""
+        simulator, world = self._simulator, self.frames.world
+        names, prefix = simulator.objects, self.frames.prefix
+        self._state = ObjectMotion(simulator)
+        self._objects = MultiDOFJointStateWriter(names, world)
+        base = [self.frames.base] if self._has_base else []
+        self._frames = TransformsWriter(world, [*base, *(prefix + name for name in names)])
+        self._standing = markers.standing_markers(simulator.environment, world)
+        self._markers = markers.object_markers(simulator.environment, world)
+
+    def _report(self) -> None:
+        names, count = self._simulator.objects, len(self._simulator.environment.objects)
+        self._diagnostics.condition(
             SUBJECT,
             OK,
-            f'{len(environment.objects)} objects, {len(names)} of them movable: {shorten(names)}',
+            f'{count} objects, {len(names)} of them movable: {shorten(names)}',
             code='loaded',
         )
+
+    def world_changed(self) -> None:
+        """Go over to the objects that the simulation has now."""
+        self._look_around()
+        self._pressed &= set(self._state.bodies)
+        self._changed = True
+        self._ports.send_standing([markers.nothing(self.frames.world), *self._standing])
+        self._report()
+        self._next = 0.0  # what is new is shown with the next cycle
 
     # -- placing objects --------------------------------------------------------------------------
 
@@ -252,9 +270,13 @@ class Surroundings:
             self._send_wrenches(motion, touch, wrenches, time)
         if self._ports.wanted(CONTACTS):
             self._send_contacts(touch, time)
-        if self._ports.wanted(OBJECT_MARKERS) and self._markers:
+        if self._ports.wanted(OBJECT_MARKERS) and (self._markers or self._changed):
             markers.move(self._markers, self._simulator.objects, motion.poses, time)
-            self._ports.send_markers(OBJECT_MARKERS, [each.marker for each in self._markers])
+            found = [each.marker for each in self._markers]
+            if self._changed:
+                found.insert(0, markers.nothing(self.frames.world))
+            self._changed = False
+            self._ports.send_markers(OBJECT_MARKERS, found)
 
     def _send_frames(self, motion: Motion, time: int) -> None:
         rows = list(self._frames.poses)
@@ -271,21 +293,22 @@ class Surroundings:
     ) -> None:
         """Tell each body that is pressed, and those that were before, what it feels."""
         first, bodies = self._state.first_object, self._state.bodies
-        now = {int(b) for b in np.flatnonzero(self._state.touched(touch))}
+        now = {bodies[b]: int(b) for b in np.flatnonzero(self._state.touched(touch))}
         links: Dict[str, np.ndarray] = {}
-        if any(b < first for b in now):
+        if any(b < first for b in now.values()):
             links = self._simulator.robot.forward_kinematics(self._simulator.q)
-        for b in sorted(now | self._pressed):
+        for name in sorted({*now, *self._pressed}):
             message = WrenchStamped()
             set_stamp(message.header.stamp, time)
-            message.header.frame_id = self.frames.prefix + bodies[b]
-            if b in now:
+            message.header.frame_id = self.frames.prefix + name
+            if name in now:
+                b = now[name]
                 pose = links[bodies[b]] if b < first else row_matrix(motion.poses[b - first])
                 force, moment = np.split(about(wrenches[b : b + 1], pose[:3, 3])[0], 2)
                 R = pose[:3, :3]
                 message.wrench = wrench_from_force(np.concatenate([moment @ R, force @ R]))
             self._ports.send_wrench(message)
-        self._pressed = now
+        self._pressed = set(now)
 
     def _send_contacts(self, touch: Touch, time: int) -> None:
         most = markers.MOST_ARROWS

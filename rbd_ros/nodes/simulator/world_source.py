@@ -36,10 +36,21 @@ def environment_of(
             f'{list(parameters["gravity"])}: give both the same'
         )
     if robot is not None:
-        for each in world.movable:
-            if each.name in robot.links:
-                raise ValueError(
-                    f'world {name!r}: object {each.name!r} has the name of a link of the robot, '
-                    'and so would their frames; give it another one'
-                )
+        try:
+            check_names(world, robot)
+        except ValueError as error:
+            raise ValueError(f'world {name!r}: {error}') from None
     return world
+
+
+def check_names(world: Environment, robot: Model) -> None:
+    """Refuse movable objects whose frames would have the names of others.
+
+    :raises ValueError: naming the object
+    """
+    for each in world.movable:
+        if each.name in robot.links:
+            raise ValueError(
+                f'object {each.name!r} has the name of a link of the robot, and so would their '
+                'frames; give it another one'
+            )

@@ -90,6 +90,12 @@ class ExternalWrenches:
         """Whether any acts."""
         return bool(self._forces)
 
+    def forget_strangers(self) -> None:
+        """Let no wrench act on objects that are no longer there."""
+        simulator = self._simulator
+        known = {*simulator.robot.model.links, *simulator.objects}
+        self._forces = {link: force for link, force in self._forces.items() if link in known}
+
     def clear(self) -> None:
         """Let none act."""
         self._forces.clear()
