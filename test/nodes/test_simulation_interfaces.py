@@ -63,11 +63,13 @@ def standard(monkeypatch):
     msg.EntityState = EntityState
     msg.SimulatorFeatures = SimpleNamespace(
         SPAWNING=0,
+        DELETING=1,
         ENTITY_STATE_GETTING=10,
         ENTITY_STATE_SETTING=11,
         SIMULATION_RESET=20,
         SIMULATION_RESET_TIME=21,
         SIMULATION_RESET_STATE=22,
+        SIMULATION_RESET_SPAWNED=23,
         SIMULATION_STATE_GETTING=24,
         SIMULATION_STATE_SETTING=25,
         SIMULATION_STATE_PAUSE=26,
@@ -84,6 +86,8 @@ def standard(monkeypatch):
         'GetEntityState',
         'GetEntitiesStates',
         'SetEntityState',
+        'SpawnEntity',
+        'DeleteEntity',
     ):
         setattr(srv, kind, object())
     package.msg, package.srv = msg, srv
@@ -182,6 +186,24 @@ def test_the_state_can_be_reset_but_never_time_alone(simulator, scope, code):
     assert simulator.calls == (['reset'] if code == OK else [])
 
 
+@pytest.mark.parametrize(
+    'scope, calls',
+    [
+        (0, ['reset']),
+        (2, ['reset']),
+        (4, ['restore']),
+        (6, ['restore', 'reset']),
+        (255, ['restore', 'reset']),
+        (1, []),
+    ],
+)
+def test_with_a_world_what_was_spawned_can_be_reset(simulator, scope, calls):
+    simulator.surroundings = object()
+    simulator.changes = SimpleNamespace(restore=lambda: simulator.calls.append('restore'))
+    result = call(simulator, 'reset_simulation', scope=scope).result.result
+    assert result == (OK if calls else UNSUPPORTED) and simulator.calls == calls
+
+
 def test_an_exception_of_the_simulator_becomes_an_answer(simulator):
     def fail():
         raise TimeoutError('no answer')
@@ -243,14 +265,17 @@ def test_entities_are_the_movable_objects(simulator, world):
     answer = ask(simulator, 'get_entities', filters=SimpleNamespace(filter='ue_b.*l$'))
     assert answer.entities == ['blue_ball'] and answer.result.result == OK
     features = call(simulator, 'get_simulator_features').features.features
-    assert {10, 11} < set(features) and 0 not in features
+    assert {0, 1, 10, 11, 23} < set(features)
+    formats = call(simulator, 'get_simulator_features').features.spawn_formats
+    assert formats == ['urdf', 'yaml']
 
 
 def test_without_a_world_there_are_no_entities(simulator):
     assert ask(simulator, 'get_entities', filters=NO_FILTER).entities == []
     assert ask(simulator, 'get_entities_states', filters=NO_FILTER).states == []
     assert ask(simulator, 'get_entity_state', entity='red_ball').result.result == NOT_FOUND
-    assert not {10, 11} & set(call(simulator, 'get_simulator_features').features.features)
+    features = call(simulator, 'get_simulator_features').features
+    assert not {0, 1, 10, 11, 23} & set(features.features) and features.spawn_formats == []
 
 
 @pytest.mark.parametrize(

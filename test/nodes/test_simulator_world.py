@@ -10,6 +10,7 @@ outside.load('rclpy')
 from geometry_msgs.msg import TransformStamped, WrenchStamped
 from node_harness import reliable, TWO_LINK_ARM
 from sensor_msgs.msg import JointState, MultiDOFJointState
+from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 from visualization_msgs.msg import MarkerArray
 
@@ -107,13 +108,41 @@ def test_objects_are_placed_pushed_and_put_back(rig):
     assert rig.call(Trigger, 'step').success and rig.call(SetBool, 'pause', data=False).success
 
 
+def test_objects_are_spawned_and_deleted_while_time_goes_on(rig):
+    ros = rig.ros
+    spawn = ros.publisher(String, '/simulator/spawn_object', reliable(10))
+    delete = ros.publisher(String, '/simulator/delete_object', reliable(10))
+    moving = ros.listen(MarkerArray, '/simulator/object_markers', reliable(1))
+    standing = ros.listen(MarkerArray, '/simulator/world_markers', reliable(1, True))
+    entry = '{type: box, size: [0.2, 0.2, 0.2], xyz: [0, 6, -1.8], movable: true, mass: 1.0}'
+    spawn.publish(String(data=f'objects: {{crate: {entry}}}'))
+    ros.until(lambda: 'crate' in rig.objects[-1].joint_names, 'the crate')
+    ros.until(lambda: abs(rig.height('crate') + 1.9) < 1e-6, 'the crate has fallen on the floor')
+    ros.until(lambda: 'crate' in {each.ns for each in moving[-1].markers}, 'its marker')
+    since = len(ros.diagnostics)
+    spawn.publish(String(data=f'objects:\n  crate: {entry}'))
+    ros.until_status("line 2: objects: 'crate' is the name of", 'world', since=since)
+    delete.publish(String(data='ball'))
+    delete.publish(String(data='bal'))
+    ros.until(lambda: rig.objects[-1].joint_names == ['box', 'crate'], 'the ball is gone')
+    ros.until_status("unknown object 'bal'", 'world', since=since)
+    assert abs(rig.height('crate') + 1.9) < 1e-6
+    # The robot is held all the time.
+    assert list(rig.states[-1].position) == pytest.approx(START, abs=1e-4)
+    delete.publish(String(data='crate'))
+    spawn.publish(String(data='objects: {wall: {type: plane, xyz: [0, 0, -5]}}'))
+    ros.until(lambda: {e.ns for e in standing[-1].markers} == {'', 'floor', 'wall'}, 'the wall')
+    assert 'added: crate; prepared in' in rig.process.output()
+
+
 def test_diagnostics_tell_of_contacts(rig):
     def world():
         return next(
             (
                 s
                 for s in reversed(rig.ros.diagnostics)
-                if s.name == 'simulator: world' and s.values
+                if s.name == 'simulator: world'
+                and {each.key: each.value for each in s.values}.get('objects_removed') == '2'
             ),
             None,
         )
@@ -122,6 +151,8 @@ def test_diagnostics_tell_of_contacts(rig):
     assert int(values['unconverged_steps']) == int(values['dropped_contacts']) == 0
     assert float(values['residual_contact']) < 1e-6
     assert int(values['placements_accepted']) == 2 and int(values['placements_refused']) == 1
+    assert int(values['objects']) == 3 and int(values['objects_added']) == 2
+    assert float(values['last_change_ms']) < 50.0
     assert rig.ros.status('2 of them movable: box, ball', 'world') is not None
 
 
