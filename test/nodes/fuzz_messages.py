@@ -611,6 +611,50 @@ def placements(seed):
     )
 
 
+def added_objects(seed):
+    """Texts that add objects to the world; the legal one adds what can be deleted again.
+
+    None adds anything that can be moved: what comes out is told by the names of those.
+    """
+    good = 'objects:\n  post: {type: box, size: [0.1, 0.1, 1.0], xyz: [5, 5, 0]}\n'
+
+    def changed(rng, number):
+        at = rng.randrange(len(good))
+        return string(good[:at] + rng.choice('{}[]:,&*!-\n\t0e~') + good[at + 1 :])
+
+    def number(rng, _):
+        return string(good.replace('1.0', repr(rng.choice(NUMBERS))))
+
+    return Stream(
+        seed,
+        'spawn_object',
+        lambda rng, number: string(good),
+        {
+            'cut': (20, lambda rng, _: string(good[: rng.randrange(len(good))])),
+            'changed': (30, changed),
+            'numbers': (15, number),
+            'names': (10, lambda rng, _: string(good.replace('post', rng.choice(FRAMES)))),
+            'nonsense': (10, lambda rng, _: string(rng.choice(FRAMES))),
+            'nested': (5, lambda rng, _: string('{a: ' * rng.randrange(2000))),
+            'spoiled': (15, lambda rng, _: spoiled(string(good), rng)),
+        },
+    )
+
+
+def deleted_objects(seed):
+    """Names of objects that are taken out of the world; the legal one is that which is added."""
+    return Stream(
+        seed,
+        'delete_object',
+        lambda rng, number: string('post'),
+        {
+            'names': (50, lambda rng, _: string(rng.choice(FRAMES))),
+            'long names': (5, lambda rng, _: string(LONG_FRAME)),
+            'spoiled': (30, lambda rng, _: spoiled(string('post'), rng)),
+        },
+    )
+
+
 def clocks(seed):
     """Simulated time: it goes on, jumps, and is none; never a time that a state has."""
 

@@ -324,6 +324,13 @@ class Attack(Flood):
             lambda: target.value('placements_accepted') + target.value('placements_refused'),
         )
 
+        count = round(REQUESTS * self.count)
+        for topic, stream in (
+            ('spawn_object', fuzz_messages.added_objects(self.seed)),
+            ('delete_object', fuzz_messages.deleted_objects(self.seed)),
+        ):
+            target.companion(String, f'simulator/{topic}', stream, count)
+
         def commands():
             return target.value('commands_accepted') + target.value('commands_refused')
 
@@ -423,7 +430,15 @@ def test_diagnostics_tell_what_was_refused(target):
         'simulator': {
             'commands': {'not finite', 'too large', 'truncated', 'wrong length'},
             'external_wrench': {'not finite', 'too large', 'unknown link'},
-            'world': {'not finite', 'unknown object', 'unknown frame', 'no unit quaternion'},
+            'world': {
+                'not finite',
+                'unknown object',
+                'unknown frame',
+                'no unit quaternion',
+                'not valid',
+                'added',
+                'removed',
+            },
         },
     }[target.module]
     for subject, codes in told.items():

@@ -132,7 +132,7 @@ def test_objects_are_spawned_and_deleted_while_time_goes_on(rig):
     delete.publish(String(data='crate'))
     spawn.publish(String(data='objects: {wall: {type: plane, xyz: [0, 0, -5]}}'))
     ros.until(lambda: {e.ns for e in standing[-1].markers} == {'', 'floor', 'wall'}, 'the wall')
-    assert 'added: crate; prepared in' in rig.process.output()
+    assert 'added: crate (prepared in' in rig.process.output()
 
 
 def test_diagnostics_tell_of_contacts(rig):

@@ -13,7 +13,7 @@ from typing import Any, Iterable, Tuple
 from rbd_ros.collision.environment import Environment, WorldObject
 from rbd_ros.collision.world_file import extend_world
 from rbd_ros.model.errors import unknown_name
-from rbd_ros.nodes.common.diagnostics import ERROR, WARN
+from rbd_ros.nodes.common.diagnostics import ERROR, OK, WARN
 from rbd_ros.nodes.common.text import readable, short_name, shorten
 from rbd_ros.nodes.simulator.world_source import check_names
 
@@ -93,7 +93,7 @@ class ObjectChanges:
         if not names:
             self.refused += 1
             raise RefusedError('no objects', 'there are no objects in it')
-        self._change(world, f'added: {shorten(names)}')
+        self._change(world, 'added', shorten(names))
         self.added += len(names)
         return names
 
@@ -102,7 +102,7 @@ class ObjectChanges:
 
         :raises ValueError: if that cannot be done, saying why; nothing is changed
         """
-        self._change(self.environment.with_objects(each), f'added: {short_name(each.name)}')
+        self._change(self.environment.with_objects(each), 'added', short_name(each.name))
         self.added += 1
 
     def remove(self, name: str) -> None:
@@ -117,7 +117,7 @@ class ObjectChanges:
             names = [each.name for each in self.environment.objects]
             text = unknown_name('object', short_name(name), names)
             raise RefusedError('unknown object', text) from None
-        self._change(world, f'removed: {short_name(name)}')
+        self._change(world, 'removed', short_name(name))
         self.removed += 1
 
     def restore(self) -> None:
@@ -149,7 +149,7 @@ class ObjectChanges:
     def _links(self) -> Iterable[str]:
         return self._node.cycle.robot.model.links
 
-    def _change(self, world: Environment, what: str) -> None:
+    def _change(self, world: Environment, code: str, names: str = '') -> None:
         try:
             if len(world.objects) > max(MOST_OBJECTS, len(self._first.objects)):
                 raise RefusedError(
@@ -170,10 +170,10 @@ class ObjectChanges:
             raise
         made = perf_counter()
         pause = self._node.loop.request(lambda: self._timed(ready))
-        text = (
-            f'{what}; prepared in {made - begin:.2g} s, the simulation stood {1e3 * pause:.2g} ms'
-        )
-        self._node.get_logger().info(text)
+        what = f'{code}: {names}' if names else code
+        text = f'{what} (prepared in {made - begin:.2g} s, in use after {1e3 * pause:.2g} ms)'
+        # In a flood of changes, not all are logged.
+        self._node.diagnostics.event(SUBJECT, OK, text, code=code)
 
     def _timed(self, ready: Any) -> float:
         """Go over to a world in the loop; how long that took [s]."""
