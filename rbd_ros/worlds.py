@@ -25,7 +25,7 @@ def find_world(name: str, package_paths: Sequence[str] = ()) -> Path:
     """Absolute path of the world file that `name` means.
 
     Tried in this order: a package:// URI; a file, with ~, relative to the working directory; the
-    name of a world that comes with this package, with or without .yaml.
+    name of a world that comes with this package: table_world.yaml, table_world, or table.
 
     :param name: what is looked for
     :param package_paths: folders in which packages are looked for first
@@ -46,8 +46,9 @@ def find_world(name: str, package_paths: Sequence[str] = ()) -> Path:
     except (OSError, RuntimeError, ValueError) as error:
         raise WorldNotFoundError(f'{name!r} is no file: {error}') from None
     embedded = embedded_worlds()
-    if name.removesuffix('.yaml') in embedded:
-        return embedded[name.removesuffix('.yaml')]
+    for known in (name.removesuffix('.yaml'), name + ENDING):
+        if known in embedded:
+            return embedded[known]
     raise WorldNotFoundError(
         f'there is no file {os.path.abspath(path)}, and no world of that name comes with rbd_ros '
         f'({", ".join(embedded)})'

@@ -79,6 +79,7 @@ MAY_IMPORT = {
         'demonstration',
         'resources',
         'robots',
+        'worlds',
     },
 }
 # Known to every room.
