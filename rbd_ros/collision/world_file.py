@@ -92,8 +92,9 @@ def extend_world(
 
     :param world: what there is
     :param source: YAML text, or a mapping with the same content: the sections `objects`,
-        `defaults`, which count for these objects, `pairs` and `ignore` of a world file; files are
-        looked for from the working directory
+        `defaults`, which count for these objects, `pairs` and `ignore` of a world file, all of
+        which may be left out; files are looked for from the working directory. What `pairs` says
+        counts before what the world says of the same two
     :param robot: model of the robot in this world, if its links are to be checked
     :param package_paths: directories in which package:// names are looked for first
     :raises WorldFileError: for whatever is wrong with it, and names that something has already
@@ -265,9 +266,9 @@ class _Reader:
     # -- pairs
 
     def _pairs(self, world: Environment) -> Dict[Tuple[str, str], Surface]:
-        pairs: Dict[Tuple[str, str], Surface] = dict(world.pairs)
+        pairs: Dict[Tuple[str, str], Surface] = {}
         if 'pairs' not in self.entries:
-            return pairs
+            return dict(world.pairs)
         for field in self.entries['pairs'].sequence():
             entries = field.mapping(('between',), SURFACE)
             first, second = self._pair(entries['between'], world)
@@ -282,7 +283,10 @@ class _Reader:
             elif not directed_by_first(a, b):
                 first, second = second, first
             pairs[first, second] = surface_of(entries, base)
-        return pairs
+        # What is said now counts before what was said of the same two.
+        said = {frozenset(pair) for pair in pairs}
+        before = {p: each for p, each in world.pairs.items() if frozenset(p) not in said}
+        return {**before, **pairs}
 
     def _ignored(self, world: Environment) -> FrozenSet[Tuple[str, str]]:
         if 'ignore' not in self.entries:

@@ -131,6 +131,20 @@ def test_deleted_objects_are_no_longer_told_of(rig):
     assert set(rig.told.codes) <= {'added', 'removed'}
 
 
+def test_friction_of_a_pair_is_changed_while_it_slides(rig):
+    """The box, pushed sideways by half its weight, which the friction until now bears."""
+    rig.changes.on_spawn(String(data='pairs: [{between: [floor, box], friction: 0.6}]'))
+    rig.cycle.wrenches._forces = {'box': np.array([0, 0, 0, 0.5 * 9.81, 0, 0])}
+    rig.cycle.wrenches._until = {'box': np.inf}
+    rig.run(100)
+    x = rig.pose('box')[0][0]
+    assert abs(x) < 1e-6
+    rig.changes.on_spawn(String(data='pairs: [{between: [box, floor], friction: 0.1}]'))
+    rig.run(100)
+    assert rig.pose('box')[0][0] - x == pytest.approx(0.5 * 0.4 * 9.81 * 0.1**2, rel=0.03)
+    assert rig.told.texts[-1].startswith('added: what pairs are like to touch (prepared')
+
+
 def test_a_wrench_on_an_object_ends_with_it(rig):
     rig.cycle.wrenches._forces = {'box': np.ones(6), 'ball': np.ones(6), 'foot': np.ones(6)}
     rig.cycle.wrenches._until = dict.fromkeys(('box', 'ball', 'foot'), np.inf)
@@ -147,8 +161,8 @@ def test_a_wrench_on_an_object_ends_with_it(rig):
         (NEW.replace('mass', 'mas'), 'not valid', "line 3: objects: new: unknown key 'mas'"),
         (NEW + 'robots: {}', 'not valid', "unknown key 'robots'"),
         ('', 'not valid', 'expected a mapping'),
-        ('objects: {}', 'no objects', 'there are no objects in it'),
-        ('pairs: []', 'no objects', 'there are no objects in it'),
+        ('objects: {}', 'nothing new', 'there is nothing new in it'),
+        ('pairs: []', 'nothing new', 'there is nothing new in it'),
         ('a: [', 'not valid', 'line 1'),
         ('objects: {a: &x {type: plane}, b: *x}', 'not valid', 'aliases are not accepted'),
         (f'objects: {{{"x" * 101}: {{type: plane}}}}', 'name', 'longer than 100 letters'),

@@ -337,8 +337,8 @@ INTERFACE = NodeInterface(
             '~/spawn_object',
             'std_msgs/msg/String',
             'in',
-            'YAML that adds objects to the world: the sections `objects`, `defaults`, `pairs` and '
-            '`ignore` of a world file. What becomes of it is in the log and the diagnostics.',
+            'YAML that adds objects to the world, or says what pairs are like to touch: the '
+            'sections `objects`, `defaults`, `pairs` and `ignore` of a world file.',
             depth=10,
             optional=WITH_WORLD,
         ),

@@ -81,19 +81,17 @@ class ObjectChanges:
         :raises ValueError: if that cannot be done, saying why; nothing is changed
         """
         parameters = self._node.parameters
-        before = self.environment.names
+        before = self.environment
         try:
-            world = extend_world(
-                self.environment, text, self._robot, tuple(parameters['package_paths'])
-            )
+            world = extend_world(before, text, self._robot, tuple(parameters['package_paths']))
         except ValueError:
             self.refused += 1
             raise
-        names = tuple(name for name in world.names if name not in before)
-        if not names:
+        names = tuple(name for name in world.names if name not in before.names)
+        if not names and (world.pairs, world.ignored) == (before.pairs, before.ignored):
             self.refused += 1
-            raise RefusedError('no objects', 'there are no objects in it')
-        self._change(world, 'added', shorten(names))
+            raise RefusedError('nothing new', 'there is nothing new in it')
+        self._change(world, 'added', shorten(names) or 'what pairs are like to touch')
         self.added += len(names)
         return names
 
