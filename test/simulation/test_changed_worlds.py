@@ -12,6 +12,8 @@ WORLD = {
     'defaults': {'surface': {'friction': 0.5}},
     'objects': {
         'floor': {'type': 'plane'},
+        # The only one that needs machine code of its own, with the slider.
+        'post': {'type': 'cylinder', 'radius': 0.1, 'length': 1.0, 'xyz': [20, 0, 0.5]},
         'shelf': {'type': 'box', 'size': [1, 1, 0.1], 'xyz': [0, 5, 1]},
         'slider': {
             'type': 'box',
@@ -115,6 +117,7 @@ def test_wrenches_stay_with_their_objects_and_end_with_them(simulator):
     simulator.apply_wrench('lying', [0, 0, 0, 5.0, 0, 0], point=(0, 0, 0))
     gone = simulator.apply_wrench('roller', [0, 0, 0, 0, 0, 100.0], point=(0, 0, 0))
     simulator.remove_object('roller')
+    assert np.count_nonzero(simulator.world.external_forces.use[:, 2]) == 1
     simulator.step(n=200)
     assert simulator.object_pose('lying')[0, 3] > 0.02
     assert simulator.object_pose('slider')[2, 3] < 0.11
@@ -145,8 +148,9 @@ def test_machine_code_is_that_of_before(simulator, monkeypatch):
 
     code = dict(stepping.advance._code)
     simulator.add_object('other', {**BALL, 'xyz': [9, 9, 9]})
+    assert simulator.world.plant.scene.table.tables.by_support
     simulator.remove_object('slider')
-    simulator.remove_object('shelf')
+    simulator.remove_object('post')
     assert stepping.advance._code == code
 
 
