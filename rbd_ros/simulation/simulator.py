@@ -87,6 +87,7 @@ class Snapshot:
     arrays: Dict[str, AnyArray]
     handles: Dict[int, int]
     next_handle: int
+    objects: Tuple[str, ...] = ()
 
 
 class Simulator(SimulatedObjects):
@@ -588,7 +589,12 @@ class Simulator(SimulatedObjects):
         """
         arrays = {name: array.copy() for name, array in self._world.arrays().items()}
         return Snapshot(
-            self.robot.name, self._world.start_time, arrays, dict(self._handles), self._next_handle
+            self.robot.name,
+            self._world.start_time,
+            arrays,
+            dict(self._handles),
+            self._next_handle,
+            self.objects,
         )
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -610,6 +616,11 @@ class Simulator(SimulatedObjects):
         if snapshot.handles:
             self._world.allow_external_forces()
         arrays = self._world.arrays()
+        if snapshot.objects != self.objects:
+            raise ValueError(
+                'the snapshot is that of a world with other movable objects, '
+                f'{", ".join(snapshot.objects) or "none"}'
+            )
         if {name: array.shape for name, array in arrays.items()} != {
             name: array.shape for name, array in snapshot.arrays.items()
         }:
