@@ -60,6 +60,7 @@ class ScenePlant(NamedTuple):
     :param first_object: number of the carrier of the first movable object
     :param tolerance: velocity error of contacts that counts as none, see `solve_friction`
     :param start: state that the objects begin with
+    :param has_couples: whether any pair has torsional or rolling friction (scene_couples.py)
     """
 
     table: SceneTable
@@ -67,6 +68,7 @@ class ScenePlant(NamedTuple):
     first_object: int
     tolerance: float
     start: Objects
+    has_couples: bool
 
 
 class Touches(NamedTuple):
@@ -77,6 +79,8 @@ class Touches(NamedTuple):
     :param old_pair: pairs of the step before
     :param old_feature: their features
     :param old_impulse: their impulses in world coordinates [N s]
+    :param couple: couple on the second shape about normal and tangents [N m s]
+    :param old_couple: couples of the step before in world coordinates [N m s]
     :param joint_impulse: impulses at lower and upper limits and of friction, by joint
     :param residuals: those of the last step, see `Residuals` of constraints
     :param counts: see NOW, BEFORE
@@ -87,6 +91,8 @@ class Touches(NamedTuple):
     old_pair: IntArray = integers('contacts')
     old_feature: IntArray = integers('contacts')
     old_impulse: FloatArray = floats('contacts', 3)
+    couple: FloatArray = floats('coupled', 3)
+    old_couple: FloatArray = floats('coupled', 3)
     joint_impulse: FloatArray = floats(3, 'nv')
     residuals: FloatArray = floats(3)
     counts: IntArray = integers(2)
@@ -94,6 +100,26 @@ class Touches(NamedTuple):
 
 def _nested(kind: type) -> Any:
     return kind
+
+
+class Couples(NamedTuple):
+    """Couples at contacts; there is room for none unless a pair has any.
+
+    :param jacobian: angular velocity of the second body relative to the first, about normal and
+        tangents of each contact, per v
+    :param response: as that of `SceneWork`
+    :param lever: the same angular velocity per velocities of the objects at the contact
+    :param lever_response: what a couple changes of those velocities
+    :param listed: which of the listed contacts have couples
+    :param blow: couples of contacts that rebound [N m s]
+    """
+
+    jacobian: FloatArray = floats('coupled', 3, 'nv')
+    response: FloatArray = floats('coupled', 3, 'nv')
+    lever: FloatArray = floats('coupled', 2, 3, 6)
+    lever_response: FloatArray = floats('coupled', 2, 3, 6)
+    listed: IntArray = integers('coupled')
+    blow: FloatArray = floats('coupled', 3)
 
 
 class SceneWork(NamedTuple):
@@ -133,6 +159,7 @@ class SceneWork(NamedTuple):
     :param pile_push: as `push`, of islands without a matrix
     :param object_push: displacement of the objects, angular then linear
     :param kept: state of the objects at the beginning of the step
+    :param couples: couples at contacts
     :param space: the problem of an island for the solver
     :param pile: that of an island of many objects
     """
@@ -170,5 +197,6 @@ class SceneWork(NamedTuple):
     pile_push: FloatArray = floats('contacts')
     object_push: FloatArray = floats('objects', 6)
     kept: FloatArray = floats('objects', 13)
+    couples: Couples = _nested(Couples)
     pile: BodySpace = _nested(BodySpace)
     space: FrictionSpace = _nested(FrictionSpace)

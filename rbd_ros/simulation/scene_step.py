@@ -16,6 +16,7 @@ from rbd_ros.compiler.loops import call_kernel, compiled, vector
 from rbd_ros.constraints.friction_space import (
     CONTACTS as CONES,
     FrictionSpace,
+    MOMENTS,
     OPEN,
     scale_space,
     SLIDE,
@@ -44,6 +45,15 @@ from rbd_ros.simulation.loop_directions import find_basis, respond
 from rbd_ros.simulation.loop_solver import keep_loop_force
 from rbd_ros.simulation.moving import move, RETURN_SPEED
 from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.scene_couples import (
+    begin_couples,
+    enter_couples,
+    find_turning,
+    list_couples,
+    power_of_couples,
+    respond_to_couples,
+    twist,
+)
 from rbd_ros.simulation.scene_pile import part_pile, PART_SWEEPS, PILE, solve_blows, solve_pile
 from rbd_ros.simulation.scene_problem import (
     assemble_matrix,
@@ -131,6 +141,8 @@ def take_scene_substep(
     state.counters[DROPPED] += dropped
     recall(touches, count)
     robot_touched = find_jacobians(plant, work.dynamics.columns, contacts, count, scene)
+    if plant.scene.has_couples:
+        find_turning(plant, work.dynamics.columns, contacts, count, scene)
     find_islands(plant.scene, contacts, count, scene)
     clear(touches.residuals)
 
@@ -161,7 +173,13 @@ def take_scene_substep(
             continue
         n = list_contacts(plant.scene, contacts, count, island, scene)
         # Of objects alone: those of the robot have its joints in common.
-        if n > PILE and not (island == 0 and robot_touched):
+        pile = n > PILE and not (island == 0 and robot_touched)
+        if plant.scene.has_couples:
+            if pile and list_couples(plant.scene, contacts, n, scene) > 0:
+                # What sweeps over bodies do not know.
+                pile = n > len(scene.friction)
+                state.counters[UNCONVERGED] += pile
+        if pile:
             if not solve_pile(plant.scene, objects, touches, scene, n, h):
                 state.counters[UNCONVERGED] += 1
             end_island(plant, objects, touches, work, n)
@@ -171,6 +189,8 @@ def take_scene_substep(
             state.counters[DROPPED] += n - len(scene.friction)
             for a in range(len(scene.friction), n):
                 clear(touches.impulse[scene.listed[a]])
+                if plant.scene.has_couples:
+                    clear(touches.couple[scene.listed[a]])
             n = len(scene.friction)
         m = rows if island == 0 else 0
         if n + m == 0:
@@ -214,6 +234,12 @@ def remember(touches: Touches) -> None:
             for r in range(3):
                 total += touches.impulse[c, r] * contacts.frame[c, r, s]
             touches.old_impulse[c, s] = total
+        if len(touches.couple) > 0:
+            for s in range(3):
+                total = 0.0
+                for r in range(3):
+                    total += touches.couple[c, r] * contacts.frame[c, r, s]
+                touches.old_couple[c, s] = total
 
 
 @compiled
@@ -226,6 +252,8 @@ def recall(touches: Touches, count: int) -> None:
     for c in range(count):
         pair = contacts.pair[c]
         clear(touches.impulse[c])
+        if len(touches.couple) > 0:
+            clear(touches.couple[c])
         # Both are in the order of the pairs.
         while first < before and touches.old_pair[first] < pair:
             first += 1
@@ -237,6 +265,12 @@ def recall(touches: Touches, count: int) -> None:
                     for s in range(3):
                         total += contacts.frame[c, r, s] * touches.old_impulse[at, s]
                     touches.impulse[c, r] = total
+                if len(touches.couple) > 0:
+                    for r in range(3):
+                        total = 0.0
+                        for s in range(3):
+                            total += contacts.frame[c, r, s] * touches.old_couple[at, s]
+                        touches.couple[c, r] = total
                 break
             at += 1
 
@@ -288,6 +322,8 @@ def respond_to_contacts(
                 half_response(
                     plant, problem, scene.root, scene.jacobian[c, r], scene.response[c, r]
                 )
+    if plant.scene.has_couples:
+        respond_to_couples(plant, problem, contacts, count, scene)
 
 
 @compiled
@@ -386,7 +422,7 @@ def collide(
             rate = contact_velocity(plant.scene, contacts, objects, state.v, c, 0, scene)
             scene.rebound[a] = table.surface[contacts.pair[c], RESTITUTION] * rate
             robot = robot or at_robot(plant.scene, contacts, c)
-        if n > PILE and not robot:
+        if n > PILE and not robot and not plant.scene.has_couples:
             solve_blows(plant.scene, objects, contacts, scene, n)
         else:
             n = min(n, len(scene.friction))  # the others follow in the next round
@@ -395,6 +431,10 @@ def collide(
         for a in range(n):
             for r in range(3):
                 strike(plant, objects, contacts, scene, scene.listed[a], r, scene.blow[a, r])
+        if plant.scene.has_couples:
+            for k in range(list_couples(plant.scene, contacts, n, scene)):
+                c = scene.listed[scene.couples.listed[k]]
+                twist(plant, objects, contacts, scene, c, scene.couples.blow[k])
         if robot:
             full_response(plant, work.problem, scene.root, scene.gathered, scene.velocity)
             add_scaled(1.0, scene.velocity, state.v)
@@ -427,11 +467,17 @@ def solve_rebound(
         space.state[a], space.slip[a] = OPEN, 0.0
     assemble_matrix(plant, contacts, n, 0, scene)
     enter_problem(plant.scene, contacts, n, 0, scene)
+    if plant.scene.has_couples:
+        enter_couples(plant, contacts, state.v, n, 0, scene)
     scale_space(space, scene.friction)
     solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
     for a in range(n):
         for r in range(3):
             scene.blow[a, r] = space.scale[3 * a + r] * space.x[3 * a + r]
+    if plant.scene.has_couples:
+        for i in range(space.sizes[MOMENTS]):
+            impulse = space.scale[3 * n + i] * space.x[3 * n + i]
+            scene.couples.blow[i // 3, i % 3] = impulse
 
 
 @compiled
@@ -505,12 +551,21 @@ def solve_island(
         begin_contact(space, scene.friction[a], a, touches.impulse[scene.listed[a]])
     for k in range(m):
         begin_row(space, scene, touches, n, k)
+    count = 0
+    if plant.scene.has_couples:
+        count = enter_couples(plant, contacts, scene.velocity, n, m, scene)
+        begin_couples(touches, scene, count)
     unit = scale_space(space, scene.friction)
     solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
     find_residuals(space, touches.residuals, unit)
     for a in range(n):
         for r in range(3):
             touches.impulse[scene.listed[a], r] = space.scale[3 * a + r] * space.x[3 * a + r]
+    for k in range(count):
+        c = scene.listed[scene.couples.listed[k]]
+        for r in range(3):
+            i = 3 * n + m + 3 * k + r
+            touches.couple[c, r] = space.scale[i] * space.x[i]
     for k in range(m):
         i, kind = scene.row_joint[k], scene.row_kind[k]
         impulse = space.scale[3 * n + k] * space.x[3 * n + k]
@@ -535,11 +590,28 @@ def end_island(plant: Plant, objects: Objects, touches: Touches, work: Workspace
             if plant.has_robot:
                 if impulse != 0.0 and at_robot(plant.scene, contacts, c):
                     add_scaled(impulse, scene.jacobian[c, r], work.problem.impulse)
+        if plant.scene.has_couples:
+            end_couple(plant, objects, touches, work, c)
         if touches.impulse[c, 0] > 0.0:
             for side in range(2):
                 o = contacts.carrier[c, side] - plant.scene.first_object
                 if o >= 0:
                     scene.touched[o] = 1
+
+
+@compiled
+def end_couple(plant: Plant, objects: Objects, touches: Touches, work: Workspace, c: int) -> None:
+    """Apply the couple of a contact.
+
+    :param c: number of the contact
+    """
+    couple, scene = touches.couple[c], work.scene
+    if couple[0] != 0.0 or couple[1] != 0.0 or couple[2] != 0.0:
+        twist(plant, objects, touches.contacts, scene, c, couple)
+        if plant.has_robot:
+            if at_robot(plant.scene, touches.contacts, c):
+                for r in range(3):
+                    add_scaled(couple[r], scene.couples.jacobian[c, r], work.problem.impulse)
 
 
 @compiled
@@ -598,6 +670,10 @@ def find_residuals(space: FrictionSpace, residuals: FloatArray, unit: float) -> 
         i = 3 * a
         conic = x[i] * u[i] + x[i + 1] * u[i + 1] + x[i + 2] * u[i + 2]
         slip = math.sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
+        if space.sizes[MOMENTS] > 0:
+            of_couples, turning = power_of_couples(space, a)
+            conic += of_couples
+            slip += turning
         residuals[SIGNORINI] = max(residuals[SIGNORINI], power * abs(x[i] * u[i]))
         residuals[CONIC] = max(residuals[CONIC], power * abs(conic))
         residuals[CONTACT] = max(residuals[CONTACT], power * abs(conic + x[i] * slip))
