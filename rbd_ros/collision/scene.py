@@ -241,6 +241,8 @@ def _table(
                 properties.restitution,
                 properties.torsional,
                 properties.rolling,
+                properties.stiffness or 0.0,
+                properties.damping,
             )
         )
         first = between.directed_by.partition('/')[0] == found[i].name.partition('/')[0]
@@ -264,7 +266,7 @@ def _table(
         ).reshape(count, 12),
         reach=np.array([reach(each.shape) for each in found], dtype=float),
         pair=np.array(pairs, dtype=np.int64).reshape(-1, 2),
-        surface=np.array(surface, dtype=float).reshape(-1, 5),
+        surface=np.array(surface, dtype=float).reshape(-1, 7),
         direction=np.array(direction, dtype=float).reshape(-1, 3),
         directed_by=np.array(directed_by, dtype=np.int64),
         tables=tables_for([(found[i].shape.kind, found[j].shape.kind) for i, j in pairs], parts),

@@ -167,7 +167,7 @@ def _empty_table() -> SceneTable:
         placement=nothing.reshape(0, 12),
         reach=nothing,
         pair=whole.reshape(0, 2),
-        surface=nothing.reshape(0, 5),
+        surface=nothing.reshape(0, 7),
         direction=nothing.reshape(0, 3),
         directed_by=whole,
         tables=tables_for([], []),

@@ -15,6 +15,7 @@ from rbd_ros.constraints.solvers.friction_bodies import (
     solve_body_space,
 )
 from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.scene_compliance import give, is_compliant, normal_bias
 from rbd_ros.simulation.scene_state import (
     CONIC,
     CONTACT,
@@ -51,8 +52,8 @@ def solve_pile(
     for a in range(n):
         c = work.listed[a]
         enter_contact(plant, contacts, work, space, a, c, touches.impulse[c])
-        # A gap may close within the step.
-        space.bias[a, 0] = max(0.0, contacts.gap[c]) / h
+        space.bias[a, 0] = normal_bias(plant, contacts, c, h)
+        space.compliance[a, 0] = give(plant, contacts, c, h)
     solved: bool = solve_body_space(space, MAX_SWEEPS, plant.tolerance)
     for a in range(n):
         c = work.listed[a]
@@ -75,7 +76,7 @@ def solve_blows(
     space.sizes[CONTACTS] = n
     for a in range(n):
         enter_contact(plant, contacts, work, space, a, work.listed[a], nothing)
-        space.bias[a, 0] = work.rebound[a]
+        space.bias[a, 0], space.compliance[a, 0] = work.rebound[a], 0.0
     solve_body_space(space, MAX_SWEEPS, plant.tolerance)
     for a in range(n):
         for r in range(3):
@@ -179,6 +180,8 @@ def part_pile(
         change = 0.0
         for a in range(n):
             c = work.listed[a]
+            if is_compliant(plant, contacts, c):
+                continue
             left, mobility = max(contacts.gap[c], -most), 0.0
             for side in range(2):
                 o = contacts.carrier[c, side] - plant.first_object

@@ -45,6 +45,7 @@ from rbd_ros.simulation.loop_directions import find_basis, respond
 from rbd_ros.simulation.loop_solver import keep_loop_force
 from rbd_ros.simulation.moving import move, RETURN_SPEED
 from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.scene_compliance import is_compliant, normal_bias, soften
 from rbd_ros.simulation.scene_couples import (
     begin_couples,
     enter_couples,
@@ -75,6 +76,7 @@ from rbd_ros.simulation.scene_state import (
     CONTACT,
     NOW,
     Objects,
+    ScenePlant,
     SceneWork,
     SIGNORINI,
     Touches,
@@ -394,22 +396,21 @@ def collide(
     :param count: number of contacts
     :param h: time step [s]
     """
-    scene, contacts, table = work.scene, touches.contacts, plant.scene.table
+    scene, contacts = work.scene, touches.contacts
     gravity, slow = plant.scene.bodies.gravity, 0.0
     for r in range(3):
         slow += gravity[r] * gravity[r]
     slow = RESTING * h * math.sqrt(slow)
     any_of_them = False
     for c in range(count):
-        any_of_them = any_of_them or table.surface[contacts.pair[c], RESTITUTION] > 0.0
+        any_of_them = any_of_them or restitution(plant.scene, contacts, c) > 0.0
     if not any_of_them:
         return False
     happened = False
     for _ in range(MAX_IMPACTS):
         n = 0
         for c in range(count):
-            e = table.surface[contacts.pair[c], RESTITUTION]
-            if e > 0.0:
+            if restitution(plant.scene, contacts, c) > 0.0:
                 rate = contact_velocity(plant.scene, contacts, objects, state.v, c, 0, scene)
                 if rate < -slow and contacts.gap[c] + h * rate <= 0.0:
                     scene.listed[n] = c
@@ -420,7 +421,7 @@ def collide(
         for a in range(n):
             c = scene.listed[a]
             rate = contact_velocity(plant.scene, contacts, objects, state.v, c, 0, scene)
-            scene.rebound[a] = table.surface[contacts.pair[c], RESTITUTION] * rate
+            scene.rebound[a] = restitution(plant.scene, contacts, c) * rate
             robot = robot or at_robot(plant.scene, contacts, c)
         if n > PILE and not robot and not plant.scene.has_couples:
             solve_blows(plant.scene, objects, contacts, scene, n)
@@ -440,6 +441,13 @@ def collide(
             add_scaled(1.0, scene.velocity, state.v)
         turn_with_spin(objects, scene)
     return happened
+
+
+@compiled
+def restitution(plant: ScenePlant, contacts: SceneContacts, c: int) -> float:
+    """Coefficient of restitution of a contact: zero where springs return what they take."""
+    e: float = plant.table.surface[contacts.pair[c], RESTITUTION]
+    return 0.0 if is_compliant(plant, contacts, c) else e
 
 
 @compiled
@@ -539,14 +547,14 @@ def solve_island(
             scene.free[3 * a + r] = contact_velocity(
                 plant.scene, contacts, objects, scene.velocity, c, r, scene
             )
-        # A gap may close within the step.
-        scene.free[3 * a] += max(0.0, contacts.gap[c]) / h
+        scene.free[3 * a] += normal_bias(plant.scene, contacts, c, h)
     for k in range(m):
         v = scene.velocity[scene.row_joint[k]]
         v = -v if scene.row_kind[k] == UPPER_LIMIT else v
         scene.free[3 * n + k] = v + scene.row_bias[k]
     assemble_matrix(plant, contacts, n, m, scene)
     enter_problem(plant.scene, contacts, n, m, scene)
+    soften(plant.scene, contacts, n, h, scene)
     for a in range(n):
         begin_contact(space, scene.friction[a], a, touches.impulse[scene.listed[a]])
     for k in range(m):
@@ -694,7 +702,9 @@ def part_bodies(
     scene, contacts, G = work.scene, touches.contacts, work.scene.matrix
     deepest = 0.0
     for a in range(n):
-        deepest = min(deepest, contacts.gap[scene.listed[a]])
+        # What is compliant is to overlap.
+        if not is_compliant(plant.scene, contacts, scene.listed[a]):
+            deepest = min(deepest, contacts.gap[scene.listed[a]])
     if deepest > -PART_FROM:
         return False
     push, most = scene.push, RETURN_SPEED * h
@@ -708,7 +718,7 @@ def part_bodies(
     for _ in range(PART_SWEEPS):
         change = 0.0
         for a in range(n):
-            if G[3 * a, 3 * a] <= 0.0:
+            if G[3 * a, 3 * a] <= 0.0 or is_compliant(plant.scene, contacts, scene.listed[a]):
                 continue
             # What is apart may come nearer.
             left = max(contacts.gap[scene.listed[a]], -most)
