@@ -25,14 +25,18 @@ from rbd_ros.constraints.friction_space import (
     STICK,
 )
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.simulation.linear import add_scaled, clear, dot
+from rbd_ros.simulation.linear import clear
 from rbd_ros.simulation.plant import Plant, Tree
 from rbd_ros.simulation.scene_problem import (
+    add_along,
     add_product,
+    add_robot_product,
     at_robot,
+    clear_along,
     clear_part,
     dot3,
-    half_response,
+    dot_along,
+    half_responses,
     node_of,
 )
 from rbd_ros.simulation.scene_state import Objects, ScenePlant, SceneWork, Touches
@@ -62,7 +66,7 @@ def find_turning(
             continue
         J, frame = couples.jacobian[c], contacts.frame[c]
         for r in range(3):
-            clear(J[r])
+            clear_along(plant.tree, work.tip[c], J[r])
         for side in range(2):
             carrier = contacts.carrier[c, side]
             node, sign = node_of(scene, carrier), -1.0 if side == 0 else 1.0
@@ -109,15 +113,14 @@ def respond_to_couples(
     couples = work.couples
     for c in range(count):
         if at_robot(plant.scene, contacts, c) and resists_turning(plant.scene, contacts, c):
-            for r in range(3):
-                half_response(
-                    plant, problem, work.root, couples.jacobian[c, r], couples.response[c, r]
-                )
+            half_responses(
+                plant, problem, work.root, work.tip[c], couples.jacobian[c], couples.response[c]
+            )
 
 
 @compiled
 def turning_velocity(
-    plant: ScenePlant, contacts: SceneContacts, v: FloatArray, c: int, r: int, work: SceneWork
+    plant: Plant, contacts: SceneContacts, v: FloatArray, c: int, r: int, work: SceneWork
 ) -> float:
     """Angular velocity of the second body relative to the first about one direction [rad/s].
 
@@ -126,10 +129,10 @@ def turning_velocity(
     :param r: 0 for the normal, 1 and 2 for tangents
     """
     rate = 0.0
-    if at_robot(plant, contacts, c):
-        rate = dot(work.couples.jacobian[c, r], v)
+    if at_robot(plant.scene, contacts, c):
+        rate = dot_along(plant.tree, work.tip[c], work.couples.jacobian[c, r], v)
     for side in range(2):
-        o = contacts.carrier[c, side] - plant.first_object
+        o = contacts.carrier[c, side] - plant.scene.first_object
         if o >= 0:
             rate += dot3(work.couples.lever[c, side, r], work.turning[o])
     return rate
@@ -162,38 +165,37 @@ def assemble_couples(
     scene, couples, G = plant.scene, work.couples, work.matrix
     for k in range(count):
         c, first = work.listed[couples.listed[k]], 3 * n + m + 3 * k
-        robot = False
-        if plant.has_robot:
-            robot = at_robot(scene, contacts, c)
         for r in range(3):
             clear_part(G[first + r], first + 3)
         if plant.has_robot:
-            if robot:
+            if at_robot(scene, contacts, c):
+                tree, tip, y = plant.tree, work.tip[c], couples.response[c]
                 for j in range((m + 2) // 3):
-                    add_product(couples.response[c], work.row_response[j], G, first, 3 * (n + j))
-        for b in range(n):
-            d = work.listed[b]
-            if plant.has_robot:
-                if robot and at_robot(scene, contacts, d):
-                    add_product(couples.response[c], work.response[d], G, first, 3 * b)
-            for i in range(2):
-                for j in range(2):
-                    carrier = contacts.carrier[c, i]
-                    if carrier >= scene.first_object and contacts.carrier[d, j] == carrier:
-                        effect = work.lever_response[d, j]
-                        add_product(couples.lever[c, i], effect, G, first, 3 * b)
-        for b in range(k + 1):
-            d = work.listed[couples.listed[b]]
-            column = 3 * n + m + 3 * b
-            if plant.has_robot:
-                if robot and at_robot(scene, contacts, d):
-                    add_product(couples.response[c], couples.response[d], G, first, column)
-            for i in range(2):
-                for j in range(2):
-                    carrier = contacts.carrier[c, i]
-                    if carrier >= scene.first_object and contacts.carrier[d, j] == carrier:
-                        effect = couples.lever_response[d, j]
-                        add_product(couples.lever[c, i], effect, G, first, column)
+                    z = work.row_response[j]
+                    add_robot_product(tree, tip, work.row_tip[j], y, z, G, first, 3 * (n + j))
+                for b in range(n):
+                    d = work.listed[b]
+                    if at_robot(scene, contacts, d):
+                        z = work.response[d]
+                        add_robot_product(tree, tip, work.tip[d], y, z, G, first, 3 * b)
+                for b in range(k + 1):
+                    d, column = work.listed[couples.listed[b]], 3 * n + m + 3 * b
+                    if at_robot(scene, contacts, d):
+                        z = couples.response[d]
+                        add_robot_product(tree, tip, work.tip[d], y, z, G, first, column)
+        for i in range(2):
+            carrier, lever = contacts.carrier[c, i], couples.lever[c, i]
+            if carrier < scene.first_object:
+                continue
+            for j in range(2):
+                for b in range(n):
+                    d = work.listed[b]
+                    if contacts.carrier[d, j] == carrier:
+                        add_product(lever, work.lever_response[d, j], G, first, 3 * b)
+                for b in range(k + 1):
+                    d, column = work.listed[couples.listed[b]], 3 * n + m + 3 * b
+                    if contacts.carrier[d, j] == carrier:
+                        add_product(lever, couples.lever_response[d, j], G, first, column)
 
 
 @compiled
@@ -222,7 +224,7 @@ def enter_couples(
             i, row = first + r, 3 * k + r
             for j in range(i + 1):
                 space.A[i, j] = space.A[j, i] = work.matrix[i, j]
-            work.free[i] = turning_velocity(plant.scene, contacts, v, c, r, work)
+            work.free[i] = turning_velocity(plant, contacts, v, c, r, work)
             space.b[i] = work.free[i]
             space.x[i] = 0.0
             space.state[n + m + row] = OPEN
@@ -299,7 +301,8 @@ def twist(
             continue
         if plant.has_robot:
             if at_robot(plant.scene, contacts, c):
-                add_scaled(couple[r], couples.response[c, r], work.gathered)
+                response = couples.response[c, r]
+                add_along(plant.tree, work.tip[c], couple[r], response, work.gathered)
         for side in range(2):
             o = contacts.carrier[c, side] - plant.scene.first_object
             if o >= 0:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from rbd_ros.collision.scene_contacts import find_scene_contacts, RESTITUTION, SceneContacts
+from rbd_ros.collision.scene_reduction import drop_implied
 from rbd_ros.compiler.loops import call_kernel, compiled, vector
 from rbd_ros.constraints.friction_space import (
     CONTACTS as CONES,
@@ -57,15 +58,17 @@ from rbd_ros.simulation.scene_couples import (
 )
 from rbd_ros.simulation.scene_pile import part_pile, PART_SWEEPS, PILE, solve_blows, solve_pile
 from rbd_ros.simulation.scene_problem import (
+    add_along,
     assemble_matrix,
     at_robot,
+    clear_along,
     contact_velocity,
     enter_problem,
     find_islands,
     find_jacobians,
     FRICTION,
     full_response,
-    half_response,
+    half_responses,
     list_contacts,
     LOWER_LIMIT,
     UPPER_LIMIT,
@@ -139,6 +142,8 @@ def take_scene_substep(
         place_robot(plant, state, external_forces, work)
     count: int
     count, dropped = find_scene_contacts(plant.scene.table, scene.room, h, contacts)
+    if plant.scene.table.compound:
+        count = drop_implied(plant.scene.table, scene.room, contacts, count)
     touches.counts[NOW] = state.counters[NEAR] = count
     state.counters[DROPPED] += dropped
     recall(touches, count)
@@ -320,10 +325,9 @@ def respond_to_contacts(
             scene.root[i] = 1.0 / math.sqrt(problem.factor[i, i])
     for c in range(count):
         if at_robot(plant.scene, contacts, c):
-            for r in range(3):
-                half_response(
-                    plant, problem, scene.root, scene.jacobian[c, r], scene.response[c, r]
-                )
+            half_responses(
+                plant, problem, scene.root, scene.tip[c], scene.jacobian[c], scene.response[c]
+            )
     if plant.scene.has_couples:
         respond_to_couples(plant, problem, contacts, count, scene)
 
@@ -346,19 +350,18 @@ def find_free_velocity(plant: Plant, state: State, work: Workspace, h: float) ->
         near = REACH + 0.5 * abs(v[i])
         # Joints without limits have infinite ones.
         if v[i] - near < low:
-            rows = add_row(plant, problem, scene, rows, i, LOWER_LIMIT, -low)
+            rows = add_row(scene, rows, i, LOWER_LIMIT, -low)
         if v[i] + near > high:
-            rows = add_row(plant, problem, scene, rows, i, UPPER_LIMIT, high)
+            rows = add_row(scene, rows, i, UPPER_LIMIT, high)
         if plant.friction[i] > 0.0:
-            rows = add_row(plant, problem, scene, rows, i, FRICTION, 0.0)
+            rows = add_row(scene, rows, i, FRICTION, 0.0)
             scene.row_box[rows - 1] = h * plant.friction[i]
+    respond_to_rows(plant, problem, scene, rows)
     return rows
 
 
 @compiled
-def add_row(
-    plant: Plant, problem: Problem, scene: SceneWork, rows: int, i: int, kind: int, bias: float
-) -> int:
+def add_row(scene: SceneWork, rows: int, i: int, kind: int, bias: float) -> int:
     """Add a row of a joint; returns how many there are now.
 
     :param rows: how many there were
@@ -366,15 +369,33 @@ def add_row(
     :param kind: LOWER_LIMIT, UPPER_LIMIT or FRICTION
     :param bias: what is added to the velocity along the row
     """
-    unit, sign = scene.gathered, -1.0 if kind == UPPER_LIMIT else 1.0
     scene.row_joint[rows], scene.row_kind[rows], scene.row_bias[rows] = i, kind, bias
-    clear(unit)
-    unit[i] = sign
-    block, r = scene.row_response[rows // 3], rows % 3
-    half_response(plant, problem, scene.root, unit, block[r])
-    for further in range(r + 1, 3):
-        clear(block[further])
     return rows + 1
+
+
+@compiled
+def respond_to_rows(plant: Plant, problem: Problem, scene: SceneWork, rows: int) -> None:
+    """Find what impulses along rows of joints do to the robot, three rows side by side.
+
+    :param rows: how many there are
+    """
+    units, tree = scene.units, plant.tree
+    for first in range(0, rows, 3):
+        tip = -1
+        if not plant.has_loops:
+            tip = scene.row_joint[first]
+            for k in range(first + 1, min(first + 3, rows)):
+                i = scene.row_joint[k]
+                common = tree.meet[i, tip] if tip >= 0 else -1
+                # All on one path, or anywhere.
+                tip = max(i, tip) if tip >= 0 and (common == i or common == tip) else -1
+        scene.row_tip[first // 3] = tip
+        for r in range(3):
+            clear_along(tree, tip, units[r])
+        for r in range(min(3, rows - first)):
+            upper = scene.row_kind[first + r] == UPPER_LIMIT
+            units[r, scene.row_joint[first + r]] = -1.0 if upper else 1.0
+        half_responses(plant, problem, scene.root, tip, units, scene.row_response[first // 3])
 
 
 @compiled
@@ -411,7 +432,7 @@ def collide(
         n = 0
         for c in range(count):
             if restitution(plant.scene, contacts, c) > 0.0:
-                rate = contact_velocity(plant.scene, contacts, objects, state.v, c, 0, scene)
+                rate = contact_velocity(plant, contacts, objects, state.v, c, 0, scene)
                 if rate < -slow and contacts.gap[c] + h * rate <= 0.0:
                     scene.listed[n] = c
                     n += 1
@@ -420,7 +441,7 @@ def collide(
         happened, robot = True, False
         for a in range(n):
             c = scene.listed[a]
-            rate = contact_velocity(plant.scene, contacts, objects, state.v, c, 0, scene)
+            rate = contact_velocity(plant, contacts, objects, state.v, c, 0, scene)
             scene.rebound[a] = restitution(plant.scene, contacts, c) * rate
             robot = robot or at_robot(plant.scene, contacts, c)
         if n > PILE and not robot and not plant.scene.has_couples:
@@ -468,7 +489,7 @@ def solve_rebound(
         c = scene.listed[a]
         for r in range(3):
             scene.free[3 * a + r] = contact_velocity(
-                plant.scene, contacts, objects, state.v, c, r, scene
+                plant, contacts, objects, state.v, c, r, scene
             )
             space.x[3 * a + r] = 0.0
         scene.free[3 * a] += scene.rebound[a]
@@ -519,7 +540,7 @@ def strike(
         return
     if plant.has_robot:
         if at_robot(plant.scene, contacts, c):
-            add_scaled(impulse, scene.response[c, r], scene.gathered)
+            add_along(plant.tree, scene.tip[c], impulse, scene.response[c, r], scene.gathered)
     for side in range(2):
         o = contacts.carrier[c, side] - plant.scene.first_object
         if o >= 0:
@@ -545,7 +566,7 @@ def solve_island(
         c = scene.listed[a]
         for r in range(3):
             scene.free[3 * a + r] = contact_velocity(
-                plant.scene, contacts, objects, scene.velocity, c, r, scene
+                plant, contacts, objects, scene.velocity, c, r, scene
             )
         scene.free[3 * a] += normal_bias(plant.scene, contacts, c, h)
     for k in range(m):
@@ -579,7 +600,8 @@ def solve_island(
         impulse = space.scale[3 * n + k] * space.x[3 * n + k]
         scene.row_impulse[k] = impulse
         work.problem.impulse[i] += -impulse if kind == UPPER_LIMIT else impulse
-        add_scaled(impulse, scene.row_response[k // 3, k % 3], scene.gathered)
+        response, tip = scene.row_response[k // 3, k % 3], scene.row_tip[k // 3]
+        add_along(plant.tree, tip, impulse, response, scene.gathered)
     return solved
 
 
@@ -597,7 +619,8 @@ def end_island(plant: Plant, objects: Objects, touches: Touches, work: Workspace
             strike(plant, objects, contacts, scene, c, r, impulse)
             if plant.has_robot:
                 if impulse != 0.0 and at_robot(plant.scene, contacts, c):
-                    add_scaled(impulse, scene.jacobian[c, r], work.problem.impulse)
+                    J = scene.jacobian[c, r]
+                    add_along(plant.tree, scene.tip[c], impulse, J, work.problem.impulse)
         if plant.scene.has_couples:
             end_couple(plant, objects, touches, work, c)
         if touches.impulse[c, 0] > 0.0:
@@ -619,7 +642,8 @@ def end_couple(plant: Plant, objects: Objects, touches: Touches, work: Workspace
         if plant.has_robot:
             if at_robot(plant.scene, touches.contacts, c):
                 for r in range(3):
-                    add_scaled(couple[r], scene.couples.jacobian[c, r], work.problem.impulse)
+                    J = scene.couples.jacobian[c, r]
+                    add_along(plant.tree, scene.tip[c], couple[r], J, work.problem.impulse)
 
 
 @compiled
@@ -737,7 +761,8 @@ def part_bodies(
             continue
         if at_robot(plant.scene, contacts, c):
             robot = True
-            add_scaled(push[a], scene.response[c, 0], scene.gathered_push)
+            response = scene.response[c, 0]
+            add_along(plant.tree, scene.tip[c], push[a], response, scene.gathered_push)
         for side in range(2):
             o = contacts.carrier[c, side] - plant.scene.first_object
             if o >= 0:

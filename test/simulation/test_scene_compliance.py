@@ -115,6 +115,23 @@ def test_compliant_and_rigid_contacts_are_one_problem():
     assert abs(support[2] - 3 * G) < 1e-6
 
 
+def test_each_contact_point_has_its_own_spring():
+    """Also where a face lies on two bodies in one plane, the corners of which would be enough."""
+    K, slab = 1e4, {'type': 'box', 'size': [1, 1, 0.1]}
+    simulator = simulated(
+        floor=False,
+        left=dict(slab, xyz=[-0.52, 0, -0.05]),
+        right=dict(slab, xyz=[0.48, 0, -0.05]),
+        body=cube(compliance=spring(K, 400.0)),
+    )
+    simulator.step(n=3000)
+    contacts = simulator.contacts
+    assert len(contacts) == 8
+    for each in contacts:
+        assert abs(abs(each.force[2]) - K * each.depth) < 1e-3
+    assert abs(sum(abs(each.force[2]) for each in contacts) - G) < 1e-4
+
+
 def test_a_tall_stack_on_springs_sinks_likewise():
     """More contacts than a matrix is made of."""
     K, count = 1e5, 10
