@@ -37,12 +37,17 @@ def scene_of(robot: Robot, world: Environment) -> Scene:
 
 
 def make_scene_plant(
-    scene: Optional[Scene], world: Optional[Environment], bodies: int, tolerance: float
+    scene: Optional[Scene],
+    world: Optional[Environment],
+    bodies: int,
+    tolerance: float,
+    poisson: bool = False,
 ) -> ScenePlant:
     """Constants of a world for compiled loops; empty if there is none.
 
     :param bodies: number of bodies of the robot
     :param tolerance: see `ScenePlant`
+    :param poisson: likewise
     """
     objects = scene.objects if scene else ()
     count = len(objects)
@@ -60,6 +65,7 @@ def make_scene_plant(
         float(tolerance),
         starting_objects(objects),
         has_couples=bool((table.surface[:, [TORSIONAL, ROLLING]] > 0.0).any()),
+        poisson=poisson,
     )
 
 
@@ -137,6 +143,8 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
     cones, rows = min(contacts, MAX_ISLAND), 3 * nv
     # About normal and tangents of each contact.
     moments = 3 * cones if scene.has_couples else 0
+    # Of contacts that rebound by Poisson's law, tangential impulses are moments as well.
+    most = max(rows + moments, 2 * cones + moments if scene.poisson else 0)
     return {
         'objects': objects,
         'contacts': contacts,
@@ -149,12 +157,12 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
         # Rows of joints are made three by three.
         'island_rows': 3 * cones + rows + 3 + moments,
         'coupled': contacts if scene.has_couples else 0,
-        'N': 3 * cones + rows + moments,
+        'N': 3 * cones + most,
         'n': cones,
         'B': objects,
         'C': contacts,
-        'm': rows + moments,
-        'blocks': cones + rows + moments,
+        'm': most,
+        'blocks': cones + most,
     }
 
 

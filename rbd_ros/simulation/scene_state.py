@@ -61,6 +61,7 @@ class ScenePlant(NamedTuple):
     :param tolerance: velocity error of contacts that counts as none, see `solve_friction`
     :param start: state that the objects begin with
     :param has_couples: whether any pair has torsional or rolling friction (scene_couples.py)
+    :param poisson: whether impacts obey Poisson's law of restitution, else Newton's
     """
 
     table: SceneTable
@@ -69,6 +70,7 @@ class ScenePlant(NamedTuple):
     tolerance: float
     start: Objects
     has_couples: bool
+    poisson: bool
 
 
 class Touches(NamedTuple):

@@ -56,6 +56,7 @@ from rbd_ros.simulation.scene_couples import (
     respond_to_couples,
     twist,
 )
+from rbd_ros.simulation.scene_impacts import expand
 from rbd_ros.simulation.scene_pile import part_pile, PART_SWEEPS, PILE, solve_blows, solve_pile
 from rbd_ros.simulation.scene_problem import (
     add_along,
@@ -410,9 +411,9 @@ def collide(
 ) -> bool:
     """Let what bounces rebound, changing velocities; returns whether anything did.
 
-    Contacts that approach each other take part, all at once, with Newton's law of restitution;
-    what they set in motion towards others, in the next round. So a blow runs through a row of
-    balls.
+    Contacts that approach each other take part, all at once, with Newton's law of restitution or
+    Poisson's (scene_impacts.py); what they set in motion towards others, in the next round. So a
+    blow runs through a row of balls.
 
     :param count: number of contacts
     :param h: time step [s]
@@ -443,8 +444,10 @@ def collide(
             c = scene.listed[a]
             rate = contact_velocity(plant, contacts, objects, state.v, c, 0, scene)
             scene.rebound[a] = restitution(plant.scene, contacts, c) * rate
+            if plant.scene.poisson:
+                scene.rebound[a] = 0.0
             robot = robot or at_robot(plant.scene, contacts, c)
-        if n > PILE and not robot and not plant.scene.has_couples:
+        if n > PILE and not robot and not plant.scene.has_couples and not plant.scene.poisson:
             solve_blows(plant.scene, objects, contacts, scene, n)
         else:
             n = min(n, len(scene.friction))  # the others follow in the next round
@@ -482,7 +485,8 @@ def solve_rebound(
 ) -> None:
     """Find the impulses `blow` of listed contacts that rebound.
 
-    :param n: number of contacts, whose velocities after the blow are in `rebound`
+    :param n: number of contacts, whose velocities after the blow are in `rebound` but for
+        expansion
     """
     space = scene.space
     for a in range(n):
@@ -507,6 +511,8 @@ def solve_rebound(
         for i in range(space.sizes[MOMENTS]):
             impulse = space.scale[3 * n + i] * space.x[3 * n + i]
             scene.couples.blow[i // 3, i % 3] = impulse
+    if plant.scene.poisson:
+        expand(plant.scene, contacts, n, space.sizes[MOMENTS] // 3, MAX_ITERATIONS, scene)
 
 
 @compiled

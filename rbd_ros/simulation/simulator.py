@@ -106,6 +106,8 @@ class Simulator(SimulatedObjects):
         a world file, a mapping with the same content, or an `Environment`; None for none
     :param solver_tolerance: velocity error of rigid contact, as part of the largest velocity
         without contact forces
+    :param impact_law: law of restitution of impacts in a world: 'newton', of velocities, or
+        'poisson', of impulses
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
     :raises ModelError: if a joint depends on time
@@ -141,6 +143,7 @@ class Simulator(SimulatedObjects):
         external_forces: bool = False,
         world: WorldSource = None,
         solver_tolerance: float = TOLERANCE,
+        impact_law: str = 'newton',
     ):
         if robot is None:
             robot = nobody(world)
@@ -166,6 +169,7 @@ class Simulator(SimulatedObjects):
             speed_limit,
             read_environment(robot, world, ground or None, integrator),
             solver_tolerance,
+            impact_law,
         )
         if external_forces:
             self._world.allow_external_forces()
