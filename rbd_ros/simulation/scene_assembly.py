@@ -135,9 +135,9 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
             'joint_rows',
             'joint_blocks',
             'island_rows',
-            'coupled',
+            'turning_contacts',
         )
-        return dict.fromkeys((*names, 'N', 'n', 'm', 'blocks', 'B', 'C'), 0)
+        return dict.fromkeys((*names, 'N', 'n', 'm', 'blocks', 'B', 'C', 'K'), 0)
     pairs, objects = len(scene.table.pair), len(scene.bodies.mass)
     contacts = min(pairs * MAX_POINTS, MAX_SCENE_CONTACTS)
     cones, rows = min(contacts, MAX_ISLAND), 3 * nv
@@ -156,11 +156,12 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
         'joint_blocks': rows // 3 + 1,
         # Rows of joints are made three by three.
         'island_rows': 3 * cones + rows + 3 + moments,
-        'coupled': contacts if scene.has_couples else 0,
+        'turning_contacts': contacts if scene.has_couples else 0,
         'N': 3 * cones + most,
         'n': cones,
         'B': objects,
         'C': contacts,
+        'K': contacts if scene.has_couples else 0,
         'm': most,
         'blocks': cones + most,
     }

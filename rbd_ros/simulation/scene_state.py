@@ -2,7 +2,7 @@
 
 Sizes: movable `objects`, `contacts` that there is room for, and what the frictional problem of
 one island has room for (scene_problem.py): `island_rows` of contacts and joints together, of them
-`joint_rows`.
+`joint_rows`. Contacts with couples are `turning_contacts`.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ class Touches(NamedTuple):
     old_pair: IntArray = integers('contacts')
     old_feature: IntArray = integers('contacts')
     old_impulse: FloatArray = floats('contacts', 3)
-    couple: FloatArray = floats('coupled', 3)
-    old_couple: FloatArray = floats('coupled', 3)
+    couple: FloatArray = floats('turning_contacts', 3)
+    old_couple: FloatArray = floats('turning_contacts', 3)
     joint_impulse: FloatArray = floats(3, 'nv')
     residuals: FloatArray = floats(3)
     counts: IntArray = integers(2)
@@ -116,12 +116,12 @@ class Couples(NamedTuple):
     :param blow: couples of contacts that rebound [N m s]
     """
 
-    jacobian: FloatArray = floats('coupled', 3, 'nv')
-    response: FloatArray = floats('coupled', 3, 'nv')
-    lever: FloatArray = floats('coupled', 2, 3, 6)
-    lever_response: FloatArray = floats('coupled', 2, 3, 6)
-    listed: IntArray = integers('coupled')
-    blow: FloatArray = floats('coupled', 3)
+    jacobian: FloatArray = floats('turning_contacts', 3, 'nv')
+    response: FloatArray = floats('turning_contacts', 3, 'nv')
+    lever: FloatArray = floats('turning_contacts', 2, 3, 6)
+    lever_response: FloatArray = floats('turning_contacts', 2, 3, 6)
+    listed: IntArray = integers('turning_contacts')
+    blow: FloatArray = floats('turning_contacts', 3)
 
 
 class SceneWork(NamedTuple):

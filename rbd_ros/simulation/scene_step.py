@@ -181,13 +181,7 @@ def take_scene_substep(
             continue
         n = list_contacts(plant.scene, contacts, count, island, scene)
         # Of objects alone: those of the robot have its joints in common.
-        pile = n > PILE and not (island == 0 and robot_touched)
-        if plant.scene.has_couples:
-            if pile and list_couples(plant.scene, contacts, n, scene) > 0:
-                # What sweeps over bodies do not know.
-                pile = n > len(scene.friction)
-                state.counters[UNCONVERGED] += pile
-        if pile:
+        if n > PILE and not (island == 0 and robot_touched):
             if not solve_pile(plant.scene, objects, touches, scene, n, h):
                 state.counters[UNCONVERGED] += 1
             end_island(plant, objects, touches, work, n)
@@ -447,7 +441,7 @@ def collide(
             if plant.scene.poisson:
                 scene.rebound[a] = 0.0
             robot = robot or at_robot(plant.scene, contacts, c)
-        if n > PILE and not robot and not plant.scene.has_couples and not plant.scene.poisson:
+        if n > PILE and not robot and not plant.scene.poisson:
             solve_blows(plant.scene, objects, contacts, scene, n)
         else:
             n = min(n, len(scene.friction))  # the others follow in the next round

@@ -239,3 +239,69 @@ def test_couples_start_from_those_of_the_step_before():
     space = simulator.world.fields.work.scene.space
     assert not space.report[3:6].any()  # no sweep and no other step
     assert np.allclose(simulator.world.touches.couple, before, rtol=1e-9, atol=1e-18)
+
+
+# -- among more contacts than a matrix is made of -------------------------------------------------
+
+
+def plate_on_balls(speed, c, n=20, plate_mass=5.0):
+    """Plate that moves on balls, which roll: both stop alike."""
+    balls = {
+        f'ball{k}': ball(
+            x=0.3 * (k % 5), y=0.3 * (k // 5), friction=0.8, rolling=c,
+            velocity=(speed / 2, 0, 0), spin=(0, speed / (2 * R), 0),
+        )
+        for k in range(n)
+    }  # fmt: skip
+    plate = cube(x=0.6, y=0.45, z=2 * R + 0.05, mass=plate_mass, velocity=(speed, 0, 0))
+    plate.update(size=[3.0, 3.0, 0.1], surface={'friction': 0.8, 'rolling': c})
+    return simulated(plate=plate, **balls)
+
+
+def test_a_plate_on_many_balls_is_slowed_down_by_their_rolling_friction():
+    speed, c, n, mass, steps = 0.4, 0.002, 20, 5.0, 100
+    simulator = plate_on_balls(speed, c, n, mass)
+    worst = 0.0
+    for _ in range(steps):
+        simulator.step()
+        worst = max(worst, worst_residual(simulator))
+    assert simulator.status.contacts == 2 * n
+    # Each ball turns at V / (2 R) against the floor and against the plate.
+    slower = c * (mass + n + mass) * G / (2 * R) / (mass + 0.35 * n)
+    velocity = simulator.object_velocity('plate')
+    assert abs(velocity[3] - (speed - slower * steps * 1e-3)) < 1e-7
+    assert worst < 1e-10 and simulator.status.unconverged_steps == 0
+    simulator.step(n=1600)
+    assert np.abs(simulator.object_velocity('plate')).max() < 1e-7
+
+
+def test_a_tower_that_spins_stops_as_one():
+    """The floor holds it back least, so that nothing turns between the blocks."""
+    c, count, w, steps = 0.004, 9, 2.0, 50
+    blocks = {
+        f'b{k}': cube(z=0.1 + 0.2 * k, spin=(0, 0, w), friction=0.0, torsional=2 * c)
+        for k in range(count)
+    }
+    simulator = simulated(pairs=on_floor('b0', friction=0.0, torsional=c), **blocks)
+    simulator.step(n=steps)
+    assert simulator.status.contacts == 4 * count
+    inertia = 0.2**2 / 6
+    expected = w - c * G / inertia * steps * 1e-3
+    for name in blocks:
+        assert abs(simulator.object_velocity(name)[2] - expected) < 1e-7
+    assert simulator.status.unconverged_steps == 0 and worst_residual(simulator) < 1e-10
+    assert (
+        abs(sum(each.couple[2] for each in simulator.contacts if each.first == 'floor'))
+        - (c * count * G)
+        < 1e-6
+    )
+
+
+def test_many_blows_at_once_take_spin_away():
+    c, w = 0.002, 3.0
+    start = {'z': 0.1005, 'velocity': (0, 0, -1.0), 'spin': (0, 0, w), 'friction': 0.0}
+    balls = {f'ball{k}': ball(x=0.3 * k, restitution=0.5, torsional=c, **start) for k in range(34)}
+    simulator = simulated(gravity=(0, 0, 0), **balls)
+    simulator.step()
+    for name in balls:
+        assert abs(simulator.object_velocity(name)[2] - (w - c * 1.5 / 0.004)) < 1e-9
