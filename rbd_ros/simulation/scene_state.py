@@ -80,6 +80,7 @@ class Touches(NamedTuple):
     :param impulse: impulse on the second shape along normal and tangents [N s]
     :param old_pair: pairs of the step before
     :param old_feature: their features
+    :param old_position: where they were [m]
     :param old_impulse: their impulses in world coordinates [N s]
     :param couple: couple on the second shape about normal and tangents [N m s]
     :param old_couple: couples of the step before in world coordinates [N m s]
@@ -92,6 +93,7 @@ class Touches(NamedTuple):
     impulse: FloatArray = floats('contacts', 3)
     old_pair: IntArray = integers('contacts')
     old_feature: IntArray = integers('contacts')
+    old_position: FloatArray = floats('contacts', 3)
     old_impulse: FloatArray = floats('contacts', 3)
     couple: FloatArray = floats('turning_contacts', 3)
     old_couple: FloatArray = floats('turning_contacts', 3)

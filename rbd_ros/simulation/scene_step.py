@@ -27,6 +27,7 @@ from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.external_forces import find_applied_force
+from rbd_ros.simulation.free_base import correct_free_bases
 from rbd_ros.simulation.free_bodies import (
     accelerate_objects,
     find_wrenches,
@@ -114,6 +115,10 @@ RESTING = 2.0
 #: Depth from which on bodies are parted [m]: above rounding, below what anybody can see.
 PART_FROM = 1e-9
 
+#: How much nearer than the same feature another contact must have been to be taken for the same
+#: one, as a ratio of squares, and how near at most, squared [m^2].
+MUCH_NEARER, SAME_PLACE = 16.0, 1e-4
+
 #: Velocity beyond the limits within which a joint may be stopped in a step [rad/s, m/s].
 REACH = 0.1
 
@@ -183,7 +188,11 @@ def take_scene_substep(
         # Of objects alone: those of the robot have its joints in common.
         if n > PILE and not (island == 0 and robot_touched):
             if not solve_pile(plant.scene, objects, touches, scene, n, h):
-                state.counters[UNCONVERGED] += 1
+                # Where sweeps stall, a matrix helps, as long as there is room for one.
+                if n > len(scene.friction) or not solve_island(
+                    plant, objects, touches, work, n, 0, h
+                ):
+                    state.counters[UNCONVERGED] += 1
             end_island(plant, objects, touches, work, n)
             part_bodies(plant, touches, work, n, True, h)
             continue
@@ -215,7 +224,7 @@ def take_scene_substep(
             return False
         if found == VELOCITY:
             follow_velocity(plant, state, work, h)
-        if parted:
+        if parted and robot_touched:
             move_robot_apart(plant, work)
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
@@ -231,6 +240,7 @@ def remember(touches: Touches) -> None:
     touches.counts[BEFORE] = count
     for c in range(count):
         touches.old_pair[c], touches.old_feature[c] = contacts.pair[c], contacts.feature[c]
+        copy(contacts.position[c], touches.old_position[c])
         for s in range(3):
             total = 0.0
             for r in range(3):
@@ -246,7 +256,10 @@ def remember(touches: Touches) -> None:
 
 @compiled
 def recall(touches: Touches, count: int) -> None:
-    """Begin with the impulses that the same features had in the step before.
+    """Begin with the impulses that the same contacts had in the step before.
+
+    Those are the same whose features are, unless another one was much nearer: where edges are in
+    line, rounding decides which features touch.
 
     :param count: number of contacts
     """
@@ -259,22 +272,32 @@ def recall(touches: Touches, count: int) -> None:
         # Both are in the order of the pairs.
         while first < before and touches.old_pair[first] < pair:
             first += 1
-        at = first
+        same, nearest, at = -1, -1, first
+        least, own = math.inf, math.inf
         while at < before and touches.old_pair[at] == pair:
+            away = 0.0
+            for r in range(3):
+                part = touches.old_position[at, r] - contacts.position[c, r]
+                away += part * part
+            if away < least:
+                nearest, least = at, away
             if touches.old_feature[at] == contacts.feature[c]:
+                same, own = at, away
+            at += 1
+        if own > MUCH_NEARER * least:
+            same = nearest if least < SAME_PLACE else -1
+        if same >= 0:
+            for r in range(3):
+                total = 0.0
+                for s in range(3):
+                    total += contacts.frame[c, r, s] * touches.old_impulse[same, s]
+                touches.impulse[c, r] = total
+            if len(touches.couple) > 0:
                 for r in range(3):
                     total = 0.0
                     for s in range(3):
-                        total += contacts.frame[c, r, s] * touches.old_impulse[at, s]
-                    touches.impulse[c, r] = total
-                if len(touches.couple) > 0:
-                    for r in range(3):
-                        total = 0.0
-                        for s in range(3):
-                            total += contacts.frame[c, r, s] * touches.old_couple[at, s]
-                        touches.couple[c, r] = total
-                break
-            at += 1
+                        total += contacts.frame[c, r, s] * touches.old_couple[same, s]
+                    touches.couple[c, r] = total
 
 
 @compiled
@@ -811,3 +834,6 @@ def move_robot_apart(plant: Plant, work: Workspace) -> None:
     move(plant, motion, motion.next_q)
     if plant.has_loops:
         close_positions(plant, motion, work.dynamics, work.problem.loops)
+    if plant.has_free_bases:
+        # Where inertia is another, the same momentum is another velocity.
+        correct_free_bases(plant, work.dynamics, motion, work.free_bases, False)
