@@ -219,6 +219,32 @@ def test_spin_is_taken_by_the_whole_normal_impulse():
     assert abs(simulator.object_velocity('ball')[2] - (w - c * 1.5 * fall / 0.004)) < 1e-9
 
 
+@pytest.mark.parametrize('law', LAWS)
+def test_a_ball_that_bounces_and_grips_rolls_afterwards(law):
+    """About the contact, only the couple c (1 + e) m v changes the angular momentum."""
+    c, speed, mass, radius = 0.005, 1.0, 1.0, 0.1
+    start = ball(z=0.1005, velocity=(speed, 0, -1.0), friction=0.9, restitution=0.5, rolling=c)
+    pairs = [{'between': ['floor', 'ball'], 'friction': 0.9, 'restitution': 0.5, 'rolling': c}]
+    simulator = simulated(law=law, gravity=(0, 0, 0), pairs=pairs, ball=start)
+    simulator.step()
+    found = simulator.object_velocity('ball')
+    turning = (mass * radius * speed - c * 1.5 * mass) / (1.4 * mass * radius**2)
+    assert np.abs(found - (0, turning, 0, turning * radius, 0, 0.5)).max() < 1e-9
+
+
+@pytest.mark.parametrize('axis, mu', [(0, 0.3), (1, 0.1)])
+def test_friction_has_the_directions_of_the_pair_in_expansion_too(axis, mu):
+    """The ball slides all the time, so that it loses mu times the whole normal impulse."""
+    surface = {'friction': [0.3, 0.1], 'direction': [1, 0, 0], 'restitution': 0.5}
+    pairs = [{'between': ['floor', 'ball'], **surface}]
+    velocity = np.array([2.0, 0.0]) if axis == 0 else np.array([0.0, 2.0])
+    start = ball(z=0.1005, velocity=(*velocity.tolist(), -1.0))
+    simulator = simulated(law='poisson', gravity=(0, 0, 0), pairs=pairs, ball=start)
+    simulator.step()
+    expected = velocity * (1.0 - mu * 1.5 / 2.0)
+    assert np.abs(simulator.object_velocity('ball')[3:5] - expected).max() < 1e-12
+
+
 def test_laws_are_refused_by_name():
     with pytest.raises(ValueError, match='newton, poisson'):
         simulated(law='stronge', ball=ball())
