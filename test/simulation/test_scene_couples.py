@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from support.rigid_worlds import ball, cube, G, kinetic_energy, simulated, worst_residual
-from support.simulated_robots import at, body, collision
+from support.simulated_robots import at, body, collision, joint, link, robot as chain
 
 from rbd_ros import Robot
 from rbd_ros.compiler.loops import why_interpreted
@@ -108,6 +108,30 @@ def test_a_turntable_hands_its_spin_to_what_stands_on_it(shape):
     assert abs(simulator.v[0] - left) < 2e-3
     assert abs(simulator.object_velocity('body')[2] - simulator.v[0]) < 1e-9
     assert worst_residual(simulator) < 1e-12
+
+
+def test_a_geared_turntable_feels_the_couple_by_its_ratio():
+    c, mass, n = 0.01, 2.0, 20
+    shape = '<collision><origin xyz="0 0 -0.05"/><geometry><box size="2 2 0.1"/></geometry>'
+    robot = chain(
+        link('world'),
+        link('motor', 1.0, (1, 1, 0.3)),
+        link('disc', 1.0, (1, 1, 0.2), shape=f'{shape}</collision>'),
+        joint('motor', 'world', 'motor', axis=(0, 0, 1)),
+        joint(
+            'turn', 'world', 'disc', axis=(0, 0, 1),
+            inside='<mimic joint="motor" multiplier="-2"/>',
+        ),
+    )  # fmt: skip
+    pairs = [{'between': ['robot', 'body'], 'friction': 0.0, 'torsional': c}]
+    simulator = simulated(floor=False, pairs=pairs, robot=robot, body=ball(mass=mass))
+    simulator.reset(np.zeros(robot.nq), np.ones(robot.nv))
+    simulator.step(n=n)
+    assert robot.nv == 1
+    slower = 2 * c * mass * G / (0.3 + 4 * 0.2)
+    assert abs(simulator.v[0] - (1.0 - slower * n * 1e-3)) < 1e-9
+    faster = c * mass * G / (0.4 * mass * R**2)
+    assert abs(simulator.object_velocity('body')[2] + faster * n * 1e-3) < 1e-9
 
 
 def test_a_robot_and_an_object_of_one_shape_move_alike():
