@@ -108,6 +108,8 @@ class Simulator(SimulatedObjects):
         robots of it become parts of the robot
     :param solver_tolerance: velocity error of rigid contact, as part of the largest velocity
         without contact forces
+    :param impact_law: law of restitution of impacts in a world: 'newton', of velocities, or
+        'poisson', of impulses
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
     :raises ModelError: if a joint depends on time
@@ -143,6 +145,7 @@ class Simulator(SimulatedObjects):
         external_forces: bool = False,
         world: WorldSource = None,
         solver_tolerance: float = TOLERANCE,
+        impact_law: str = 'newton',
     ):
         if robot is not None and not isinstance(robot, Robot):
             raise ValueError(f'robot must be a Robot, got {type(robot).__name__}')
@@ -168,6 +171,7 @@ class Simulator(SimulatedObjects):
             speed_limit,
             environment,
             solver_tolerance,
+            impact_law,
         )
         if external_forces:
             self._world.allow_external_forces()

@@ -36,6 +36,8 @@ INTEGRATORS = ('midpoint', 'semi_implicit', 'rk4')
 
 #: Said to whom wants to change the world of a simulation that has none.
 NO_WORLD = 'a simulation without a world gets no objects; begin it with one, if only world={}'
+#: Laws of restitution for impacts in a world of objects.
+RESTITUTION_LAWS = ('newton', 'poisson')
 
 # What a snapshot keeps, of the fields of `WorldRecord`.
 _KEPT = ('state', 'external_forces', 'contacts', 'objects', 'touches')
@@ -54,6 +56,7 @@ class World:
     :param environment: objects around the robot, with rigid contact; None for none
     :param tolerance: velocity error that rigid contact may have, as part of the largest velocity
         without contact forces
+    :param impact_law: one of `RESTITUTION_LAWS`
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
 
@@ -78,6 +81,7 @@ class World:
         speed_limit: float = SPEED_LIMIT,
         environment: Optional[Environment] = None,
         tolerance: float = TOLERANCE,
+        impact_law: str = 'newton',
     ):
         has_loops = robot.model.loop_constraints > 0
         if integrator is None:
@@ -91,6 +95,12 @@ class World:
                 f'{robot.name!r} has kinematic loops, which the integrator midpoint does not '
                 'close: take semi_implicit or rk4'
             )
+        if impact_law not in RESTITUTION_LAWS:
+            raise ValueError(
+                f'unknown impact law {impact_law!r}; there are {", ".join(RESTITUTION_LAWS)}'
+            )
+        if environment is None and impact_law != 'newton':
+            raise ValueError('impact_law is of rigid contact; give a world, or leave it out')
         # Written so that what is not a number is refused, too.
         for name, value in (
             ('timestep', timestep),
@@ -114,7 +124,13 @@ class World:
             shapes,
             float(speed_limit),
             integrator,
-            make_scene_plant(self.scene, environment, len(robot.model.bodies), tolerance),
+            make_scene_plant(
+                self.scene,
+                environment,
+                len(robot.model.bodies),
+                tolerance,
+                impact_law == 'poisson',
+            ),
             environment is not None,
         )
         self.fields = make_world(self.plant, robot.nq)
