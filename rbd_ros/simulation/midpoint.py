@@ -3,8 +3,10 @@
 Second order and symmetric in time, so that energy is kept on average for as long as a motion
 lasts (Hairer, Lubich and Wanner 2006, VI and XI). Forces that depend on velocity are those of the
 mean (v + v') / 2, found by fixed-point iteration. Damping is a part of it, so that it acts on the
-mean velocity as well; where it is too stiff for that, on v'. Coulomb friction is found by the
-solver (solver.py) from H and C of the middle. Of a free base, the momentum is kept to rounding
+mean velocity as well; where it is too stiff for that, on v'. Likewise springs, which act at the
+mean of q and q', (q + q') / 2, or where they are stiff at q + h v'. Coulomb friction and servos
+are found by the solver (solver.py) from H and C of the middle; servos are those of a semi-implicit
+step, at q + h v' and v'. Of a free base, the momentum is kept to rounding
 (free_base_midpoint.py).
 
 What stops a motion is not smooth: a step in which a joint is at a limit or a contact acts is
@@ -18,13 +20,15 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.external_forces import find_applied_force
 from rbd_ros.simulation.free_base_midpoint import correct_from_middle, predict_from_middle
 from rbd_ros.simulation.joint_law import LOWER, UPPER
+from rbd_ros.simulation.joint_servo import add_servos, move_servos, ONE_BY_ONE, TOGETHER
 from rbd_ros.simulation.linear import clear, copy, dot
 from rbd_ros.simulation.moving import move
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.runge_kutta import is_allowed
+from rbd_ros.simulation.semi_implicit import spring_torque
 from rbd_ros.simulation.solver import solve_velocity
 from rbd_ros.simulation.state import Contacts, ExternalForces, FORCES, State
-from rbd_ros.simulation.workspace import Workspace
+from rbd_ros.simulation.workspace import Dynamics, Problem, Workspace
 
 #: Times that friction is found, each with C at the mean velocity that the time before led to.
 ROUNDS = 2
@@ -54,7 +58,13 @@ def midpoint_step(
         acting = state.counters[FORCES] > 0
         if acting:
             find_force_in_the_middle(plant, state, external_forces, work)
-    if plant.frictional == 1:
+    solving = plant.frictional == 1
+    if plant.has_springs:
+        # What the kernel has on the diagonal is for a whole step.
+        solving = solving or h != plant.timestep
+    if plant.has_servos:
+        solving = True
+    if solving:
         valid = solve_in_the_middle(plant, state, contacts, work, h)
     else:
         accelerate_freely(plant, state, work, h)
@@ -100,6 +110,8 @@ def accelerate_freely(plant: Plant, state: State, work: Workspace, h: float) -> 
         v = state.v[i]
         middle.v[i] = v
         middle.torque[i] = work.dynamics.applied_force[i] - plant.damping[i] * v
+        if plant.has_springs:
+            middle.torque[i] -= spring_torque(plant, state, i, h * plant.spring_lead[i] * v)
     middle.duration[0] = h
     call_kernel(plant.midpoint_acceleration, middle.packed, a)
     for i in range(len(next_v)):
@@ -110,7 +122,7 @@ def accelerate_freely(plant: Plant, state: State, work: Workspace, h: float) -> 
 def solve_in_the_middle(
     plant: Plant, state: State, contacts: Contacts, work: Workspace, h: float
 ) -> bool:
-    """Find `next_v` with friction; returns whether it is exact, and below the guard on speed.
+    """Find `next_v` with friction and servos; returns whether it is exact, and below the guard on speed.
 
     :param h: time step [s]
     """
@@ -121,19 +133,47 @@ def solve_in_the_middle(
     copy(v, next_v)
     for _ in range(ROUNDS):
         call_kernel(plant.bias_force, middle.packed, dynamics.bias)
-        for i in range(len(v)):
-            copy(dynamics.mass[i], H[i])
-            implicit = plant.implicit_damping[i]
-            # What of the damping acts on v.
-            force = dynamics.applied_force[i] - (plant.damping[i] - implicit) * v[i]
-            problem.momentum[i] = dot(H[i], v) + h * (force - dynamics.bias[i])
-            H[i, i] += h * implicit
-            problem.low[i], problem.high[i] = -plant.speed[i], plant.speed[i]
-        if not solve_velocity(plant, state, contacts, problem, next_v, 0, h):
+        prepare_middle(plant, state, dynamics, problem, h)
+        solved = solve_velocity(plant, state, contacts, problem, next_v, 0, h)
+        if plant.has_servos:
+            rounds = 0
+            while solved and move_servos(plant, state, next_v, rounds):
+                rounds += 1
+                prepare_middle(plant, state, dynamics, problem, h)
+                solved = solve_velocity(plant, state, contacts, problem, next_v, 0, h)
+            solved = solved and rounds <= TOGETHER + ONE_BY_ONE
+        if not solved:
             return False
         for i in range(len(v)):
             middle.v[i] = 0.5 * (v[i] + next_v[i])
     return not is_stopped(state, problem.impulse, False)
+
+
+@compiled
+def prepare_middle(
+    plant: Plant, state: State, dynamics: Dynamics, problem: Problem, h: float
+) -> None:
+    """Find `inertia`, `momentum`, `low` and `high` from H and C of the middle.
+
+    :param h: time step [s]
+    """
+    v, H = state.v, problem.inertia
+    for i in range(len(v)):
+        copy(dynamics.mass[i], H[i])
+        implicit = plant.implicit_damping[i]
+        # What of the damping acts on v.
+        force = dynamics.applied_force[i] - (plant.damping[i] - implicit) * v[i]
+        problem.momentum[i] = dot(H[i], v) + h * (force - dynamics.bias[i])
+        H[i, i] += h * implicit
+        if plant.has_springs:
+            # At q + h lead v + (h lead)^2 a, with a = (v' - v) / h.
+            lead = h * plant.spring_lead[i]
+            ahead = (lead - lead * plant.spring_lead[i]) * v[i]
+            problem.momentum[i] -= h * spring_torque(plant, state, i, ahead)
+            H[i, i] += lead * lead * plant.stiffness[i]
+        problem.low[i], problem.high[i] = -plant.speed[i], plant.speed[i]
+    if plant.has_servos:
+        add_servos(plant, state, H, problem.momentum, h)
 
 
 @compiled

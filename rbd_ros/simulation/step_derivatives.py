@@ -134,9 +134,7 @@ class _System(NamedTuple):
 
 
 def _semi_implicit(system: _System, at: _Point, h: float) -> _Point:
-    # The diagonal of the kernel, which friction does not use, is that of a whole step.
-    whole = h if system.plant.frictional else system.plant.timestep
-    a, da = system.acceleration(at, at.v, at.dv, whole * system.plant.damping, h)
+    a, da = system.acceleration(at, at.v, at.dv, h * system.plant.damping, h)
     v, dv = at.v + h * a, at.dv + h * da
     q, dq = system.moved(at.q, at.dq, h * v, h * dv)
     return _Point(q, v, dq, dv)
