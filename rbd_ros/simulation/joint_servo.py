@@ -6,7 +6,9 @@ and v those of the end of the step, q + h v' and v', this is
     tau = clip(push - slope v'),     push = feed-forward + kp (q_d - q) + kd v_d
                                      slope = kd + h kp
 
-so that h `slope` is a part of the inertia: a step is stable for any gains. Where the torque is cut
+so that h `slope` is a part of the inertia: a step is stable for any gains. Steps of robots with
+servos are semi-implicit, whatever the integrator: there q + h v' is where the joint is at the end,
+and a stiff servo that is cut comes to rest instead of going to and fro. Where the torque is cut
 it is constant. Each servo is on one of these three segments; the step is solved, those that have
 left theirs are moved, and it is solved again. Going over from one limit to the other takes two
 such rounds: the law is monotone, and only the segment in the middle knows its slope. Moving all at
@@ -37,6 +39,15 @@ def is_driven(state: State, i: int) -> bool:
     """Return whether a degree of freedom has a servo."""
     driven: bool = state.servo.kp[i] > 0.0 or state.servo.kd[i] > 0.0
     return driven
+
+
+@compiled
+def any_servos(state: State) -> bool:
+    """Return whether any degree of freedom has a servo."""
+    for i in range(len(state.v)):
+        if is_driven(state, i):
+            return True
+    return False
 
 
 @compiled

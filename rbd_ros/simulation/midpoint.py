@@ -4,13 +4,12 @@ Second order and symmetric in time, so that energy is kept on average for as lon
 lasts (Hairer, Lubich and Wanner 2006, VI and XI). Forces that depend on velocity are those of the
 mean (v + v') / 2, found by fixed-point iteration. Damping is a part of it, so that it acts on the
 mean velocity as well; where it is too stiff for that, on v'. Likewise springs, which act at the
-mean of q and q', (q + q') / 2, or where they are stiff at q + h v'. Coulomb friction and servos
-are found by the solver (solver.py) from H and C of the middle; servos are those of a semi-implicit
-step, at q + h v' and v'. Of a free base, the momentum is kept to rounding
+mean of q and q', (q + q') / 2, or where they are stiff at q + h v'. Coulomb friction is found by
+the solver (solver.py) from H and C of the middle. Of a free base, the momentum is kept to rounding
 (free_base_midpoint.py).
 
 What stops a motion is not smooth: a step in which a joint is at a limit or a contact acts is
-semi-implicit (semi_implicit.py).
+semi-implicit (semi_implicit.py). So are the steps of robots with servos (joint_servo.py).
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.external_forces import find_applied_force
 from rbd_ros.simulation.free_base_midpoint import correct_from_middle, predict_from_middle
 from rbd_ros.simulation.joint_law import LOWER, UPPER
-from rbd_ros.simulation.joint_servo import add_servos, move_servos, ONE_BY_ONE, TOGETHER
 from rbd_ros.simulation.linear import clear, copy, dot
 from rbd_ros.simulation.moving import move
 from rbd_ros.simulation.plant import Plant
@@ -62,8 +60,6 @@ def midpoint_step(
     if plant.has_springs:
         # What the kernel has on the diagonal is for a whole step.
         solving = solving or h != plant.timestep
-    if plant.has_servos:
-        solving = True
     if solving:
         valid = solve_in_the_middle(plant, state, contacts, work, h)
     else:
@@ -122,7 +118,7 @@ def accelerate_freely(plant: Plant, state: State, work: Workspace, h: float) -> 
 def solve_in_the_middle(
     plant: Plant, state: State, contacts: Contacts, work: Workspace, h: float
 ) -> bool:
-    """Find `next_v` with friction and servos; returns whether it is exact, and below the guard on speed.
+    """Find `next_v` with friction; returns whether it is exact, and below the guard on speed.
 
     :param h: time step [s]
     """
@@ -134,15 +130,7 @@ def solve_in_the_middle(
     for _ in range(ROUNDS):
         call_kernel(plant.bias_force, middle.packed, dynamics.bias)
         prepare_middle(plant, state, dynamics, problem, h)
-        solved = solve_velocity(plant, state, contacts, problem, next_v, 0, h)
-        if plant.has_servos:
-            rounds = 0
-            while solved and move_servos(plant, state, next_v, rounds):
-                rounds += 1
-                prepare_middle(plant, state, dynamics, problem, h)
-                solved = solve_velocity(plant, state, contacts, problem, next_v, 0, h)
-            solved = solved and rounds <= TOGETHER + ONE_BY_ONE
-        if not solved:
+        if not solve_velocity(plant, state, contacts, problem, next_v, 0, h):
             return False
         for i in range(len(v)):
             middle.v[i] = 0.5 * (v[i] + next_v[i])
@@ -172,8 +160,6 @@ def prepare_middle(
             problem.momentum[i] -= h * spring_torque(plant, state, i, ahead)
             H[i, i] += lead * lead * plant.stiffness[i]
         problem.low[i], problem.high[i] = -plant.speed[i], plant.speed[i]
-    if plant.has_servos:
-        add_servos(plant, state, H, problem.momentum, h)
 
 
 @compiled

@@ -1,8 +1,8 @@
 """One classical Runge-Kutta step of fourth order on the robot's configuration space.
 
 Forces that jump are found by the implicit solve of the semi-implicit step (solver.py) and held
-over the step: sliding friction, contact forces, servos, and damping and springs too stiff for an
-explicit method.
+over the step: sliding friction, contact forces, and damping and springs too stiff for an explicit
+method.
 Joints that stick, or rest at a limit, take no part. A step in which a joint comes to rest,
 reverses, or reaches a limit is semi-implicit as a whole.
 
@@ -25,7 +25,6 @@ from rbd_ros.simulation.joint_law import (
     held_velocity,
     is_held,
 )
-from rbd_ros.simulation.joint_servo import is_driven, servo_torque
 from rbd_ros.simulation.linear import (
     add_scaled,
     clear,
@@ -142,9 +141,6 @@ def hold_forces(plant: Plant, state: State, problem: Problem, stages: Stages, h:
         if plant.has_springs:
             if plant.explicit_stiffness[i] == 0.0:
                 force -= spring_torque(plant, state, i, h * stages.implicit_v[i])
-        if plant.has_servos:
-            if is_driven(state, i):
-                force += servo_torque(plant, state, i, stages.implicit_v[i])
         stages.held_force[i] = force
     return held
 

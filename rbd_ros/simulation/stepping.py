@@ -13,7 +13,7 @@ from rbd_ros.simulation.ground_contact import (
     start_contacts,
     update_deformations,
 )
-from rbd_ros.simulation.joint_servo import begin_servos, end_servos
+from rbd_ros.simulation.joint_servo import any_servos, begin_servos, end_servos
 from rbd_ros.simulation.linear import copy, is_finite
 from rbd_ros.simulation.loop_closing import close_positions, project
 from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
@@ -116,11 +116,14 @@ def take_substep(
     """Advance by h; returns False, with q and v unchanged, if the velocity is not finite."""
     # Most steps of most robots violate nothing: they are tried without the solver first.
     count = find_forces(plant, state, external_forces, contacts, work, h)
-    constrained = plant.frictional == 1 or count > 0
+    constrained, driven = plant.frictional == 1 or count > 0, False
     if plant.has_servos:
-        constrained = True
+        driven = any_servos(state)
     done = False
-    if plant.runge_kutta:
+    if driven:
+        if not step_constrained(plant, state, contacts, work, count, h):
+            return False
+    elif plant.runge_kutta:
         constrained = constrained or plant.stiff == 1 or is_at_limit(plant, state)
         for _ in range(2):
             if constrained and not step_constrained(plant, state, contacts, work, count, h):
