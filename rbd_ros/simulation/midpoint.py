@@ -123,7 +123,7 @@ def solve_in_the_middle(
     :param h: time step [s]
     """
     problem, dynamics, middle = work.problem, work.dynamics, work.middle
-    v, next_v, H = state.v, work.motion.next_v, work.problem.inertia
+    v, next_v = state.v, work.motion.next_v
     call_kernel(plant.mass_matrix, middle.packed, dynamics.mass)
     copy(v, middle.v)
     copy(v, next_v)

@@ -85,22 +85,32 @@ def checked_starts(
         if given[name].ndim > 1:
             said = int(given[name].shape[-2])
             if steps not in (None, said):
-                what = 'torque has' if name == 'target' and given['torque'].ndim > 1 else 'steps is'
+                what = (
+                    'torque has' if name == 'target' and given['torque'].ndim > 1 else 'steps is'
+                )
                 raise ValueError(f'{name} has {said} steps, but {what} {steps}')
             steps = said
     if steps is None:
         raise ValueError('steps must be given where torque does not say how many there are')
+    torque, target = (
+        given[name].reshape((1,) * (3 - given[name].ndim) + given[name].shape)
+        for name in _IN_STEPS
+    )
     return _Starts(
         np.array(np.atleast_2d(given['q'])),  # copies: results may take the place of starts
         np.array(np.atleast_2d(given['v'])),
-        *(given[x].reshape((1,) * (3 - given[x].ndim) + given[x].shape) for x in _IN_STEPS),
+        torque,
+        target,
         next(iter(counts.values()), 1),
         steps,
     )
 
 
 def checked_array(name: str, given: Any, shapes: Tuple[Tuple[Any, ...], ...]) -> FloatArray:
-    """Array of finite floats of one of the shapes, in which texts stand for any length."""
+    """Array of finite floats of one of the shapes, in which texts stand for any length.
+
+    :raises ValueError: for a wrong shape or dtype, or what is not finite
+    """
     try:
         array = np.asarray(given)
     except ValueError as error:

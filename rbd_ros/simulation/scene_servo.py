@@ -37,7 +37,7 @@ def take_servo_substep(
     copy(state.v, before.v)
     copy(state.counters, before.counters)
     keep_objects(objects, before.objects)
-    done = take_scene_substep(
+    done: bool = take_scene_substep(
         plant, state, external_forces, unused, objects, touches, work, h
     )
     while done and move_servos(plant, state, work.motion.next_v, rounds):
@@ -46,9 +46,7 @@ def take_servo_substep(
         copy(before.v, state.v)
         copy(before.counters, state.counters)
         restore_objects(objects, before.objects)
-        done = take_scene_substep(
-            plant, state, external_forces, unused, objects, touches, work, h
-        )
+        done = take_scene_substep(plant, state, external_forces, unused, objects, touches, work, h)
     if rounds > TOGETHER + ONE_BY_ONE:
         state.counters[UNCONVERGED] += 1
     return done

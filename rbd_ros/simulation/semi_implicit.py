@@ -73,8 +73,9 @@ def spring_torque(plant: Plant, state: State, i: int, ahead: float) -> float:
     """
     if plant.stiffness[i] == 0.0:
         return 0.0
-    lag: float = state.q[plant.position[i]] + ahead - plant.spring_rest[i]
-    return plant.stiffness[i] * lag
+    lag = state.q[plant.position[i]] + ahead - plant.spring_rest[i]
+    torque: float = plant.stiffness[i] * lag
+    return torque
 
 
 @compiled

@@ -228,7 +228,8 @@ class World:
     def reset(self, q: FloatArray, v: FloatArray, time: float = 0.0) -> int:
         """Start anew: external forces, counters and the deformation of the ground are cleared.
 
-        Servos keep their gains, and what they go to. Loops that are open are closed, see `assembly`.
+        Servos keep their gains, and what they go to. Loops that are open are closed, see
+        `assembly`.
 
         :param q: configuration, valid, (nq,)
         :param v: velocity, (nv,)

@@ -62,6 +62,16 @@ def test_a_step_of_one_joint_is_implicit_euler(integrator, gains):
     assert not simulator.saturated.any()
 
 
+def solved(inertia, momentum, push, slope, effort, h):
+    """Velocity of inertia v = momentum + h clip(push - slope v), by bisection, and the torque."""
+
+    def torque(v):
+        return np.clip(push - slope * v, -effort, effort)
+
+    v = brentq(lambda x: inertia * x - momentum - h * torque(x), -1e4, 1e4, xtol=1e-16, rtol=1e-15)
+    return v, torque(v)
+
+
 @EACH
 @pytest.mark.parametrize('goal', [0.3, -0.3, 0.0201, 0.0199])
 def test_a_torque_is_cut_at_the_effort_limit(integrator, goal):
@@ -72,12 +82,8 @@ def test_a_torque_is_cut_at_the_effort_limit(integrator, goal):
     simulator.servo([goal], kp=kp, kd=kd)
     q, v, cut = 0.0, 0.0, 0
     for _ in range(300):
-
-        def torque(end):
-            return np.clip(kp * (goal - q - h * end) - kd * end, -effort, effort)
-
-        end = brentq(lambda x: inertia * (x - v) - h * torque(x), -50, 50, xtol=1e-15)
-        expected = torque(end)
+        push = kp * (goal - q)
+        end, expected = solved(inertia, inertia * v, push, kd + h * kp, effort, h)
         q += h * end
         simulator.step()
         assert_allclose(simulator.tau, [expected], rtol=1e-8, atol=1e-8)
@@ -156,12 +162,8 @@ def clipped_solution(subject, q, v, goal, kp, kd, h):
         before = x.copy()
         for i in range(len(v)):
             rest = H[i] @ v - h * C[i] - H[i] @ x + H[i, i] * x[i]
-
-            def residual(y):
-                wanted = kp[i] * (goal[i] - q[i] - h * y) - kd[i] * y
-                return H[i, i] * y - rest - h * np.clip(wanted, -effort[i], effort[i])
-
-            x[i] = brentq(residual, -1e4, 1e4, xtol=1e-16, rtol=1e-15)
+            push, slope = kp[i] * (goal[i] - q[i]), kd[i] + h * kp[i]
+            x[i], _ = solved(H[i, i], rest, push, slope, effort[i], h)
         if np.abs(x - before).max() < 1e-15:
             break
     return x
@@ -247,7 +249,9 @@ def test_real_robots_stand_however_stiff_their_servos_are(name, kp, integrator):
     assert simulator.status.unconverged_steps == 0
     assert (np.abs(simulator.tau) <= subject.effort_limits).all()
     if kp == 1e8:
-        assert_allclose(simulator.q[-(subject.nv - first) :], q[-(subject.nv - first) :], atol=2e-5)
+        assert_allclose(
+            simulator.q[-(subject.nv - first) :], q[-(subject.nv - first) :], atol=2e-5
+        )
 
 
 def test_servos_of_infinite_gain_hold_a_joint():
@@ -288,7 +292,9 @@ def test_servos_take_energy_away(integrator):
 def test_friction_and_a_stop_beside_a_servo():
     """Within friction / kp it sticks; a stop in the way holds it, and takes the rest."""
     table = turntable(
-        0.3, friction=2.0, limit='<limit lower="-1" upper="1" effort="40" velocity="9"/>',
+        0.3,
+        friction=2.0,
+        limit='<limit lower="-1" upper="1" effort="40" velocity="9"/>',
         kind='revolute',
     )
     for integrator in INTEGRATORS:
@@ -571,7 +577,7 @@ def test_bad_arguments(given, words):
 def test_a_joint_with_several_freedoms_is_refused_by_name():
     subject = Robot.from_urdf(resource_path('urdf', 'quadruped.urdf'), floating_base=True)
     simulator = Simulator(subject)
-    with pytest.raises(ValueError, match=r"has several freedoms.*kd\[2\] must be 0"):
+    with pytest.raises(ValueError, match=r'has several freedoms.*kd\[2\] must be 0'):
         simulator.servo(kd=[0.0, 0.0, 1.0] + [0.0] * (subject.nv - 3))
     simulator.servo(kp=5.0)
     assert_allclose(simulator.servo_gains[0], [0.0] * 6 + [5.0] * (subject.nv - 6))

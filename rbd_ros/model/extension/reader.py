@@ -1,4 +1,4 @@
-"""What URDF cannot say of a robot, from a file or a mapping: joints, gears, rotors, springs, loops."""
+"""What URDF cannot say of a robot, from a file or a mapping: joints, gears, springs, loops."""
 
 from __future__ import annotations
 
