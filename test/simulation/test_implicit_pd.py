@@ -399,12 +399,13 @@ def test_on_soft_ground():
 PRESS = {'gravity': [0, 0, -G], 'objects': {'floor': {'type': 'plane'}}}
 
 
-def press(effort, shape='sphere radius="0.1"'):
+def press(effort, shape='sphere radius="0.1"', **options):
     """A ball on a rail, above the floor by 1 mm."""
     return robot(
         link('rail'),
         link('slide', 2.0, (0.1,) * 3, shape=collision(shape)),
         joint('z', 'rail', 'slide', 'prismatic', (0, 0, 1), (0, 0, 0.101), limit(effort)),
+        **options,
     )
 
 
@@ -452,6 +453,33 @@ def test_in_a_world_no_step_exceeds_the_effort_whoever_hits():
     assert_allclose(simulator.q, [0.3 - 32.0 * G / 1e6], atol=1e-6)
     assert_allclose(simulator.tau, [32.0 * G], rtol=1e-4)
     assert simulator.status.unconverged_steps == 0
+
+
+def test_a_blow_is_too_short_for_a_servo():
+    """A ball rebounds from a stiff servo of no strength as from the mass that it moves."""
+    objects = {
+        'ball': {
+            'type': 'sphere',
+            'radius': 0.1,
+            'xyz': [0, 0, 0.62],
+            'movable': True,
+            'mass': 1.0,
+            'surface': {'restitution': 1.0, 'friction': 0.0},
+        },
+    }
+    world = {
+        'gravity': [0, 0, 0],
+        'objects': objects,
+        'defaults': {'surface': {'restitution': 1.0, 'friction': 0.0}},
+    }
+    simulator = Simulator(press(0.01, gravity=(0, 0, 0)), 1e-3, world=world)
+    simulator.reset([0.3])
+    simulator.servo([0.3], kp=1e8, kd=1e4)
+    velocity = np.array([0, 0, 0, 0, 0, -3.0])
+    simulator.place_object('ball', simulator.object_pose('ball'), velocity)
+    simulator.step(n=12)
+    assert_allclose(simulator.object_velocity('ball')[5], 1.0, rtol=1e-3)
+    assert_allclose(simulator.v, [-2.0], rtol=1e-3)
 
 
 # -- the face of it -------------------------------------------------------------------------------
