@@ -354,6 +354,8 @@ class Simulator(SimulatedServos, SimulatedObjects):
     def reset(self, q: Any = None, v: Any = None, time: float = 0.0) -> None:
         """Start anew: external wrenches, counters and the memory of contacts are cleared.
 
+        Servos keep their gains, and what they go to.
+
         Kinematic loops are closed: the robot is moved to the assembly that Newton's method finds
         from `q`, and `v` is projected onto it; `warnings` says how far.
 
