@@ -59,7 +59,8 @@ def midpoint_step(
     solving = plant.frictional == 1
     if plant.has_springs:
         # What the kernel has on the diagonal is for a whole step.
-        solving = solving or h != plant.timestep
+        if h != plant.timestep:
+            solving = True
     if solving:
         valid = solve_in_the_middle(plant, state, contacts, work, h)
     else:

@@ -148,7 +148,8 @@ def take_substep(
                 return False
     else:
         # Where the step is divided, the kernel with implicit damping is for another time step.
-        constrained = constrained or (plant.damped == 1 and h != plant.timestep)
+        if plant.damped == 1 and h != plant.timestep:
+            constrained = True
         constrained = constrained or not step_freely(plant, state, work, h)
         if constrained and not step_constrained(plant, state, contacts, work, count, h):
             return False

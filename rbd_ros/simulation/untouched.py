@@ -45,7 +45,9 @@ def step_untouched(
         if midpoint_step(plant, state, external_forces, unused, work, h):
             return EVERYTHING
         return VELOCITY if step_constrained(plant, state, unused, work, 0, h) else NOTHING
-    constrained = plant.frictional == 1 or (plant.damped == 1 and h != plant.timestep)
+    constrained = plant.frictional == 1
+    if plant.damped == 1 and h != plant.timestep:
+        constrained = True
     if constrained or not step_freely(plant, state, work, h):
         return VELOCITY if step_constrained(plant, state, unused, work, 0, h) else NOTHING
     return VELOCITY

@@ -710,6 +710,7 @@ def test_rounds_that_go_in_circles_end_within_the_limits():
     assert_allclose(servo.segment, 0)
     servo.push[:] = [10.0, -10.0, 10.0 + 1e-13]
     assert not move(plant, state, np.zeros(3), 0)
+    assert joint_servo.servo_torque(plant, state, 2, 0.0) == 10.0
 
 
 def test_the_pendulum_of_a_servo_swings_as_it_should():
