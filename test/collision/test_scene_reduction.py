@@ -23,7 +23,7 @@ BLOCK = """<robot name="block"><link name="block"><inertial><mass value="2"/>
   </collision>
   <collision name="top"><origin xyz="0 0 0.1"/><geometry><sphere radius="0.05"/></geometry>
   </collision></link></robot>"""
-FLOOR = {'objects': {'floor': {'type': 'plane', 'surface': {'friction': 0.5}}}}
+FLOOR = {'defaults': {'surface': {'friction': 0.5}}, 'objects': {'floor': {'type': 'plane'}}}
 
 
 @pytest.fixture(scope='module')
@@ -135,7 +135,7 @@ def test_a_block_of_several_boxes_rests_on_its_corners_and_slides_as_it_must():
     places = np.array([c.position - simulator.q[4:7] for c in contacts])
     assert len(places) == 4
     assert np.abs(places) == pytest.approx(np.tile([0.1, 0.2, 0.05], (4, 1)), abs=1e-3)
-    assert sum(c.force for c in contacts)[2] == pytest.approx(2 * 9.81, rel=1e-9)
+    assert sum(c.force for c in contacts)[2] == pytest.approx(-2 * 9.81, rel=1e-9)  # on the floor
     simulator.step(n=400)
     # Decelerated by mu g in each step, of which the last one is a part.
     steps = np.arange(1, 300)
