@@ -9,7 +9,7 @@ import numpy as np
 
 from rbd_ros.collision.arrays import FloatArray, HEIGHT_FIELD, IntArray, MESH, Tables
 from rbd_ros.collision.hulls import hull_tables, hull_vertices, no_tables
-from rbd_ros.collision.mesh_triangles import MeshError
+from rbd_ros.meshes import MeshError
 
 #: Triangles of a leaf of the tree (concave_search.py).
 _LEAF = 4

@@ -23,6 +23,7 @@ TEXTS = {
     'rbd_ros/constraints': ('test/constraints',),
     'rbd_ros/collision': ('test/collision',),
     'rbd_ros/contact': ('test/contact', 'test/simulation'),
+    'rbd_ros/meshes': ('test/meshes', 'test/collision/test_solids.py'),
     'rbd_ros/simulation': ('test/simulation', 'test/nodes/test_simulation_cycle.py'),
 }
 #: Tests of texts that have no test file of their own name.
@@ -49,7 +50,6 @@ OWN = {
         'test/algorithms/floating_base/test_floating_momentum.py',
     ),
     'rbd_ros/collision/height_fields.py': ('test/collision/test_world_file.py',),
-    'rbd_ros/collision/mesh_triangles.py': ('test/collision/test_solids.py',),
     'rbd_ros/collision/surfaces.py': ('test/collision/test_environment.py',),
     'rbd_ros/collision/world_objects.py': ('test/collision/test_world_file.py',),
     'rbd_ros/constraints/friction_bodies.py': (
@@ -110,7 +110,6 @@ OWN = {
         'test/contact/test_shapes.py',
     ),
     'rbd_ros/contact/ground.py': ('test/contact/test_shapes.py', 'test/contact/test_law.py'),
-    'rbd_ros/contact/mesh.py': ('test/contact/test_shapes.py',),
     'rbd_ros/model/joints/exponential.py': ('test/model/test_exponential.py',),
     'rbd_ros/model/joints/quaternion.py': ('test/model/test_quaternion.py',),
     'rbd_ros/model/joints/rheonomic.py': ('test/model/test_rheonomic.py',),
