@@ -453,11 +453,19 @@ def test_without_pairs_there_is_nothing_to_ask():
 
 
 def test_what_has_no_distance_is_told():
-    world = {
-        'objects': {'hills': {'type': 'height_field', 'size': [1, 1], 'heights': [[0, 0]] * 2}}
-    }
-    arm = RobotInWorld(real('panda_collision').robot, world)
-    assert any('hills' in notice for notice in arm.notices)
+    cover = collision('mesh filename="nowhere.stl"')
+    robot = small(link('base'), link('l', 1.0, (1, 1, 1), shape=cover), joint('j', 'base', 'l'))
+    (notice,) = RobotInWorld(robot, WORLD).notices
+    assert "'robot/l'" in notice and 'nowhere.stl was not found' in notice
+
+
+def test_a_height_field_has_distances():
+    robot, nearest = real('panda_collision').robot, []
+    flat = {'type': 'height_field', 'size': [9, 9], 'heights': [[0.1, 0.1]] * 2}
+    for ground in (flat, {'type': 'plane'}):
+        arm = RobotInWorld(robot, {'objects': {'ground': ground}}, [('robot/panda_hand', 'ground')])
+        nearest.append(min(arm.distances(robot.neutral()).distance))
+    assert nearest[0] == pytest.approx(nearest[1] - 0.1, abs=1e-12)
 
 
 def test_an_environment_and_a_file_are_worlds(tmp_path):
