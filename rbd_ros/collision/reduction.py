@@ -12,6 +12,9 @@ LARGER, LOWER = 1.0 + 1e-9, 1e-13
 #: Width of a patch up to which it counts as a line, relative to its length.
 STRAIGHT = 1e-9
 
+#: What a point between the ends of a line must be deeper by than both to count [m].
+DEEPER = 1e-9
+
 #: Columns of points: both coordinates in a plane, height above it.
 HEIGHT = 2
 
@@ -26,15 +29,40 @@ def area(points: FloatArray, a: int, b: int, c: int) -> float:
 
 
 @compiled
+def ends_of_line(points: FloatArray, count: int, chosen: FloatArray) -> int:
+    """Choose both ends of points in line, and the deepest if it is another one.
+
+    :param points: the points, (N, 3 or more) [m]
+    :param count: how many there are
+    :param chosen: the deepest and the one farthest from it; changed to a result, (4,)
+    :return: how many were chosen
+    """
+    deepest, one = int(chosen[0]), int(chosen[1])
+    other, most = deepest, -1.0
+    for i in range(count):
+        x, y = points[i, 0] - points[one, 0], points[i, 1] - points[one, 1]
+        if x * x + y * y > LARGER * most:
+            other, most = i, x * x + y * y
+    if not most > 0.0:
+        return 1
+    between = points[deepest, HEIGHT] < points[one, HEIGHT] - DEEPER
+    between = between and points[deepest, HEIGHT] < points[other, HEIGHT] - DEEPER
+    chosen[0], chosen[1], chosen[2] = other, one, deepest
+    return 3 if between else 2
+
+
+@compiled
 def choose(points: FloatArray, count: int, chosen: FloatArray) -> int:
     """Choose at most 4 points that span a patch: the deepest, and those that add most area.
+
+    Of a line, both ends: more points would share its force as they like, and friction with it.
 
     :param points: points in a plane with their heights above it, (N, 3 or more) [m]
     :param count: how many there are
     :param chosen: their numbers; a result, (4,)
     :return: how many were chosen
     """
-    if count <= 4:
+    if count <= 2:
         for i in range(count):
             chosen[i] = i
         return count
@@ -53,7 +81,11 @@ def choose(points: FloatArray, count: int, chosen: FloatArray) -> int:
             third, most = i, abs(area(points, first, second, i))
     chosen[0], chosen[1] = first, second
     if not most > STRAIGHT * length:
-        return 1 if first == second else 2
+        return ends_of_line(points, count, chosen)
+    if count <= 4:
+        for i in range(count):
+            chosen[i] = i
+        return count
     turn = -1.0 if area(points, first, second, third) < 0.0 else 1.0
     most = -1.0
     for i in range(count):

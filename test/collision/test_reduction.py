@@ -49,10 +49,24 @@ def test_corners_of_a_rectangle_are_kept_among_points_on_its_sides():
         assert sorted(chosen_of(points + sides)) == [0, 1, 2, 3]
 
 
-def test_points_in_line_are_kept_by_two_and_points_at_one_place_by_one():
-    line = [[k, 2 * k, 0] for k in (3, 0, 1, 2, 5, 4)]
-    assert chosen_of(line)[:1] == [0] and len(chosen_of(line)) == 2
-    assert chosen_of(np.ones((6, 3))) == [0]
+@pytest.mark.parametrize('count', [3, 4, 6])
+def test_of_points_in_line_both_ends_are_kept(count):
+    """Whatever their order, and however little one is deeper than the others."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        along = rng.permutation(np.append(rng.uniform(0.1, 0.9, count - 2), [0.0, 1.0]))
+        points = np.outer(along, [3.0, 6.0, 0.0]) + [7.0, 8.0, 9.0]
+        points[:, 2] -= 1e-11 * rng.random(count)
+        kept = chosen_of(points)
+        assert sorted(along[kept]) == [0.0, 1.0]
+        inner = int(np.flatnonzero((along > 0.0) & (along < 1.0))[0])
+        points[inner, 2] -= 1e-6  # as on a floor that is not flat
+        assert set(chosen_of(points)) == {*kept, inner}
+
+
+@pytest.mark.parametrize('count', [3, 4, 6])
+def test_points_at_one_place_are_kept_by_one(count):
+    assert chosen_of(np.ones((count, 3))) == [0]
 
 
 def test_of_equally_deep_points_rounding_does_not_choose():
