@@ -32,10 +32,11 @@ def test_the_deepest_is_kept_with_nearly_the_largest_area():
     rng = np.random.default_rng(1)
     for _ in range(200):
         points = rng.normal(size=(int(rng.integers(5, 30)), 3))
+        points[:, 2] = -np.abs(points[:, 2])
         kept = chosen_of(points)
         assert len(set(kept)) == 4
         deepest = int(np.argmin(points[:, 2]))
-        assert kept[0] == deepest
+        assert kept[0] == deepest and points[deepest, 2] < 0.0
         others = [k for k in range(len(points)) if k != deepest]
         best = max(area_of(points[[deepest, *three]]) for three in combinations(others, 3))
         assert area_of(points[kept]) >= 0.5 * best
@@ -76,3 +77,28 @@ def test_of_equally_deep_points_rounding_does_not_choose():
     kept = chosen_of(points)
     points[:, 2] += 1e-16 * rng.normal(size=9)
     assert chosen_of(points) == kept
+
+
+def test_what_touches_is_kept_before_what_is_farther_out_and_near():
+    """A hull that rests on three of its vertices, in any order and place."""
+    rng = np.random.default_rng(4)
+    for number in range(100):
+        touching = np.array([[1.0, 0, 0], [-0.5, 0.8, 0], [-0.5, -0.8, 0]])
+        near = rng.uniform(-5, 5, (5, 3))
+        near[:, 2] = rng.uniform(1e-5, 2e-4, 5)
+        points = np.vstack([touching, near]) + [3, 4, 0]
+        points[:3, 2] += 1e-9 * rng.random(3) - (1e-4 if number % 2 else 0.0)
+        order = rng.permutation(8)
+        kept = order[chosen_of(points[order])]
+        assert {0, 1, 2} <= set(kept.tolist()) and len(kept) == 4
+
+
+def test_of_points_as_deep_the_first_is_the_same_one_in_any_order():
+    rng = np.random.default_rng(5)
+    points = np.column_stack([rng.normal(size=(7, 2)), -0.01 + 1e-8 * rng.normal(size=7)])
+    points[3, 2] += 1e-6
+    kept = {
+        tuple(sorted(order[chosen_of(points[order])]))
+        for order in (rng.permutation(7) for _ in range(20))
+    }
+    assert len(kept) == 1
