@@ -22,7 +22,7 @@ LAYER, SLANTED = 1e-7, 0.618
 #: Width of a patch up to which it counts as a line, relative to its length.
 STRAIGHT = 1e-9
 
-#: What a point between the ends of a line must be deeper by than both to count [m].
+#: How far a point between the ends of a line must be below it to count [m].
 DEEPER = 1e-9
 
 #: Columns of points: both coordinates in a plane, gap.
@@ -50,26 +50,59 @@ def share(gap: float, lowest: float) -> float:
 
 
 @compiled
-def ends_of_line(points: FloatArray, count: int, chosen: FloatArray) -> int:
-    """Choose both ends of points in line, and the deepest if it is another one.
+def farthest_from(points: FloatArray, count: int, start: int) -> int:
+    """Point that is farthest from one of them in the plane."""
+    result, most = start, 0.0
+    for i in range(count):
+        x, y = points[i, 0] - points[start, 0], points[i, 1] - points[start, 1]
+        if x * x + y * y > LARGER * most:
+            result, most = i, x * x + y * y
+    return result
+
+
+@compiled
+def along_line(points: FloatArray, start: int, end: int, i: int) -> float:
+    """Where a point is on the line from one to another one: 0 to 1."""
+    x, y = points[end, 0] - points[start, 0], points[end, 1] - points[start, 1]
+    part = x * (points[i, 0] - points[start, 0]) + y * (points[i, 1] - points[start, 1])
+    return part / (x * x + y * y)
+
+
+@compiled
+def choose_of_line(points: FloatArray, count: int, chosen: FloatArray) -> int:
+    """Choose both ends of points in line, and at most two between them that are lower.
 
     :param points: the points, (N, 3 or more) [m]
     :param count: how many there are
-    :param chosen: the deepest and the one farthest from it; changed to a result, (4,)
+    :param chosen: their numbers; a result, (4,)
     :return: how many were chosen
     """
-    deepest, one = int(chosen[0]), int(chosen[1])
-    other, most = deepest, -1.0
-    for i in range(count):
-        x, y = points[i, 0] - points[one, 0], points[i, 1] - points[one, 1]
-        if x * x + y * y > LARGER * most:
-            other, most = i, x * x + y * y
-    if not most > 0.0:
+    end = farthest_from(points, count, 0)
+    start = farthest_from(points, count, end)
+    chosen[0], chosen[1] = start, end
+    if start == end:
         return 1
-    between = points[deepest, HEIGHT] < points[one, HEIGHT] - DEEPER
-    between = between and points[deepest, HEIGHT] < points[other, HEIGHT] - DEEPER
-    chosen[0], chosen[1], chosen[2] = other, one, deepest
-    return 3 if between else 2
+    number, between = 2, 0.0
+    for _ in range(2):
+        lowest, most = -1, DEEPER
+        for i in range(count):
+            first, last = start, end
+            if number == 3:
+                if along_line(points, start, end, i) < between:
+                    last = int(chosen[2])
+                else:
+                    first = int(chosen[2])
+            part = along_line(points, first, last, i)
+            rise = points[last, HEIGHT] - points[first, HEIGHT]
+            below = points[first, HEIGHT] + part * rise - points[i, HEIGHT]
+            if below > most:
+                lowest, most = i, below
+        if lowest < 0:
+            break
+        chosen[number] = lowest
+        between = along_line(points, start, end, lowest)
+        number += 1
+    return number
 
 
 @compiled
@@ -111,9 +144,8 @@ def choose(points: FloatArray, count: int, chosen: FloatArray) -> int:
         width = max(width, size)
         if size * share(points[i, HEIGHT], lowest) > LARGER * most:
             third, most = i, size * share(points[i, HEIGHT], lowest)
-    chosen[0], chosen[1] = first, second
     if not width > STRAIGHT * length:
-        return ends_of_line(points, count, chosen)
+        return choose_of_line(points, count, chosen)
     if count <= 4:
         for i in range(count):
             chosen[i] = i
@@ -133,5 +165,5 @@ def choose(points: FloatArray, count: int, chosen: FloatArray) -> int:
             added *= share(points[i, HEIGHT], lowest)
         if added > most + (LARGER - 1.0) * abs(most):
             fourth, most = i, added
-    chosen[2], chosen[3] = third, fourth
+    chosen[0], chosen[1], chosen[2], chosen[3] = first, second, third, fourth
     return 4

@@ -60,9 +60,11 @@ def test_of_points_in_line_both_ends_are_kept(count):
         points[:, 2] -= 1e-11 * rng.random(count)
         kept = chosen_of(points)
         assert sorted(along[kept]) == [0.0, 1.0]
-        inner = int(np.flatnonzero((along > 0.0) & (along < 1.0))[0])
+        points[:, 2] += 1e-4 * along  # of which one is deeper
+        assert sorted(along[chosen_of(points)]) == [0.0, 1.0]
+        inner = np.flatnonzero((along > 0.0) & (along < 1.0))[:2]
         points[inner, 2] -= 1e-6  # as on a floor that is not flat
-        assert set(chosen_of(points)) == {*kept, inner}
+        assert set(chosen_of(points)) == {*kept, *inner}
 
 
 @pytest.mark.parametrize('count', [3, 4, 6])
