@@ -82,12 +82,9 @@ def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatA
     (4, 3)
     """
     parts = _parts(path)
-    faces = [part for part in parts if len(part.corners)]
-    # Vertices that no face uses, as construction points of a drawing, are not of the surface.
-    found = [part.vertices[np.unique(part.corners)] for part in faces] or [
-        part.vertices for part in parts
-    ]
-    vertices: FloatArray = np.concatenate(found) * np.asarray(scale, dtype=float)
+    found = [_used(part) for part in parts if len(part.corners)]
+    vertices: FloatArray = np.concatenate(found or [part.vertices for part in parts])
+    vertices = vertices * np.asarray(scale, dtype=float)
     if not len(vertices):
         raise MeshError(f'{path} holds no vertices; export it again')
     return vertices
@@ -115,6 +112,14 @@ def _parts(path: str) -> List[Triangles]:
     if not all(np.isfinite(each).all() for each in used):
         raise MeshError(f'{path} holds vertices that are not finite; export it again')
     return parts or [Triangles(np.empty((0, 3)), np.empty((0, 3), dtype=np.int64))]
+
+
+def _used(part: Triangles) -> FloatArray:
+    """Vertices of triangles: construction points of a drawing are not of the surface."""
+    used = np.zeros(len(part.vertices), dtype=bool)
+    used[part.corners.ravel()] = True
+    vertices: FloatArray = part.vertices[used]
+    return vertices
 
 
 def _merged(part: Triangles) -> Triangles:
