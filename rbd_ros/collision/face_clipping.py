@@ -15,6 +15,11 @@ FIRST_FEATURE = 729
 EDGE = 3
 
 
+#: How far beyond a line, by the size of the face, a vertex counts as on it. Where edges are in line,
+#: rounding would choose any point along them.
+IN_LINE = 1e-10
+
+
 @compiled
 def polygon_of_face(
     half: FloatArray,
@@ -68,22 +73,23 @@ def clip(
     :return: how many vertices there are now
     """
     clipped = matrix(12, 4)
-    kept = 0
+    kept, slack = 0, IN_LINE * limit
     for i in range(count):
         j = (i + 1) % count
         here = limit - sign * polygon[i, column]
         there = limit - sign * polygon[j, column]
-        if here >= 0.0:
+        inside, stays = here >= -slack, there >= -slack
+        if inside:
             for c in range(4):
                 clipped[kept, c] = polygon[i, c]
             kept += 1
-        if (here >= 0.0) != (there >= 0.0):
-            part = here / (here - there)
+        if inside != stays:
+            part = min(max(here / (here - there), 0.0), 1.0)
             for c in range(3):
                 clipped[kept, c] = polygon[i, c] + part * (polygon[j, c] - polygon[i, c])
             # Exactly on the line, whatever rounding says.
             clipped[kept, column] = sign * limit
-            clipped[kept, EDGE] = edge if here >= 0.0 else polygon[i, EDGE]
+            clipped[kept, EDGE] = edge if inside else polygon[i, EDGE]
             kept += 1
     for i in range(kept):
         for c in range(4):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
@@ -88,11 +89,12 @@ def make_scene(model: Model, world: Environment, q: Optional[Sequence[float]] = 
     # Links may share a mesh that something is odd about.
     notices = list(dict.fromkeys(notices))
     pairs = _pairs(model, world, found, q, notices)
+    carriers = len(model.bodies) + 1 + len(world.movable)
     return Scene(
         tuple(found),
         world.movable,
-        len(model.bodies) + 1 + len(world.movable),
-        _table(world, found, pairs),
+        carriers,
+        _table(world, found, pairs, carriers),
         tuple(notices),
     )
 
@@ -229,7 +231,10 @@ def _pairs(
 
 
 def _table(
-    world: Environment, found: Sequence[SceneShape], pairs: Sequence[Tuple[int, int]]
+    world: Environment,
+    found: Sequence[SceneShape],
+    pairs: Sequence[Tuple[int, int]],
+    carriers: int,
 ) -> SceneTable:
     surface, direction, directed_by = [], [], []
     for i, j in pairs:
@@ -254,6 +259,17 @@ def _table(
         direction.append(along)
         directed_by.append(leading.carrier)
     count = len(found)
+    alike = [
+        (found[i].carrier, found[j].carrier, *surface[p], *direction[p], directed_by[p])
+        for p, (i, j) in enumerate(pairs)
+    ]
+    common = {key: k for k, (key, n) in enumerate(Counter(alike).items()) if n > 1}
+    groups = np.array([common.get(key, -1) for key in alike], dtype=np.int64)
+    arms, carrier_arms = np.zeros(count), np.zeros(carriers)
+    for g, each in enumerate(found):
+        if np.isfinite(reach(each.shape)):
+            arms[g] = np.linalg.norm(each.pose[:3, 3]) + reach(each.shape)
+        carrier_arms[each.carrier] = max(carrier_arms[each.carrier], arms[g])
     sizes, parts = tabulated([each.shape for each in found])
     return SceneTable(
         kind=np.array([each.shape.kind for each in found], dtype=np.int64),
@@ -263,9 +279,13 @@ def _table(
             [[*each.pose[:3, :3].ravel(), *each.pose[:3, 3]] for each in found], dtype=float
         ).reshape(count, 12),
         reach=np.array([reach(each.shape) for each in found], dtype=float),
+        arm=arms,
+        carrier_arm=carrier_arms,
         pair=np.array(pairs, dtype=np.int64).reshape(-1, 2),
         surface=np.array(surface, dtype=float).reshape(-1, 5),
         direction=np.array(direction, dtype=float).reshape(-1, 3),
         directed_by=np.array(directed_by, dtype=np.int64),
+        group=groups,
+        compound=bool((groups >= 0).any()),
         tables=tables_for([(found[i].shape.kind, found[j].shape.kind) for i, j in pairs], parts),
     )

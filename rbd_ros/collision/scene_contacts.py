@@ -34,12 +34,18 @@ class SceneTable(NamedTuple):
     :param placement: its rotation row by row and its position in coordinates of its carrier,
         (G, 12)
     :param reach: radius of its bounding sphere; infinite for planes, (G,) [m]
+    :param arm: distance from the origin of its carrier within which it is; zero for planes, which
+        do not move, (G,) [m]
+    :param carrier_arm: the largest of them of each carrier, (carriers,) [m]
     :param pair: shapes of each pair that may touch, (P, 2)
     :param surface: of each pair friction along the first direction and across it, restitution,
         torsional and rolling friction, (P, 5)
     :param direction: first direction of friction in coordinates of the carrier that has it;
         zero where friction is the same in all directions, (P, 3)
     :param directed_by: that carrier, (P,)
+    :param group: number that pairs of the same carriers and with the same surface have in common;
+        -1 for one that has none in common, (P,)
+    :param compound: whether any pair has one
     :param tables: tables of hulls, meshes and height fields
     """
 
@@ -48,10 +54,14 @@ class SceneTable(NamedTuple):
     carrier: IntArray
     placement: FloatArray
     reach: FloatArray
+    arm: FloatArray
+    carrier_arm: FloatArray
     pair: IntArray
     surface: FloatArray
     direction: FloatArray
     directed_by: IntArray
+    group: IntArray
+    compound: bool
     tables: Tables
 
 
@@ -79,26 +89,38 @@ class SceneRoom(NamedTuple):
 
     :param pose: rotation row by row and position of each carrier
     :param velocity: spatial velocity of each carrier in world coordinates [rad/s, m/s]
-    :param shape_pose: rotation and position of each shape
-    :param shape_speed: maximum speed of any point of the shape's bounding sphere [m/s]
+    :param speed: speed of the origin of each carrier [m/s]
+    :param turning: its angular speed [rad/s]
+    :param shape_pose: rotation and position of each shape that is looked at in this step
+    :param placed: 1 for these
     :param near: numbers of the pairs that are near each other
     :param listed: one more than there are of them; 0: they are not known
     :param slack: how far shapes may still move towards each other before others come near [m]
     :param apart: how far the shapes of a pair may still move before they must be looked at [m]
     :param shifted: how far shapes were moved besides what their velocities say [m]
     :param found: contacts of one pair
+    :param seen: whether a contact has been looked at (scene_reduction.py)
+    :param keep: whether it is kept
+    :param member: contacts of one face
+    :param flat: their places in its plane, and their gaps [m]
     """
 
     pose: FloatArray = floats('carriers', 12)
     velocity: FloatArray = floats('carriers', 6)
+    speed: FloatArray = floats('carriers')
+    turning: FloatArray = floats('carriers')
     shape_pose: FloatArray = floats('shapes', 12)
-    shape_speed: FloatArray = floats('shapes')
+    placed: IntArray = integers('shapes')
     near: IntArray = integers('pairs')
     listed: IntArray = integers(1)
     slack: FloatArray = floats(1)
     apart: FloatArray = floats('pairs')
     shifted: FloatArray = floats(1)
     found: FoundPoints = FoundPoints  # type: ignore[assignment]
+    seen: IntArray = integers('contacts')
+    keep: IntArray = integers('contacts')
+    member: IntArray = integers('contacts')
+    flat: FloatArray = floats('contacts', 3)
 
 
 @compiled
@@ -117,20 +139,41 @@ def compose(pose: FloatArray, placement: FloatArray, result: FloatArray) -> None
 
 
 @compiled
-def place_shapes(scene: SceneTable, room: SceneRoom) -> None:
-    """Find `shape_pose` and `shape_speed` from the carriers' poses and velocities."""
-    for g in range(len(scene.kind)):
-        carrier, at = scene.carrier[g], room.shape_pose[g]
-        compose(room.pose[carrier], scene.placement[g], at)
-        v, speed, turning = room.velocity[carrier], 0.0, 0.0
+def bound_speeds(scene: SceneTable, room: SceneRoom) -> float:
+    """Find how fast carriers move and turn, and forget where shapes were.
+
+    :return: a bound on the speed of anything on them [m/s]
+    """
+    fastest = 0.0
+    for carrier in range(len(room.pose)):
+        v, at, speed, turning = room.velocity[carrier], room.pose[carrier], 0.0, 0.0
         for r in range(3):
             s, t = (r + 1) % 3, (r + 2) % 3
             rate = v[3 + r] + v[s] * at[9 + t] - v[t] * at[9 + s]
             speed += rate * rate
             turning += v[r] * v[r]
-        room.shape_speed[g] = math.sqrt(speed)
-        if turning > 0.0:
-            room.shape_speed[g] += math.sqrt(turning) * scene.reach[g]
+        room.speed[carrier], room.turning[carrier] = math.sqrt(speed), math.sqrt(turning)
+        most = room.speed[carrier] + room.turning[carrier] * scene.carrier_arm[carrier]
+        fastest = max(fastest, most)
+    for g in range(len(room.placed)):
+        room.placed[g] = 0
+    return fastest
+
+
+@compiled
+def speed_of(scene: SceneTable, room: SceneRoom, g: int) -> float:
+    """Bound on the speed of any point of a shape [m/s]."""
+    carrier = scene.carrier[g]
+    bound: float = room.speed[carrier] + room.turning[carrier] * scene.arm[g]
+    return bound
+
+
+@compiled
+def place_shape(scene: SceneTable, room: SceneRoom, g: int) -> None:
+    """Find where a shape is, unless that has been done in this step."""
+    if room.placed[g] == 0:
+        room.placed[g] = 1
+        compose(room.pose[scene.carrier[g]], scene.placement[g], room.shape_pose[g])
 
 
 @compiled
@@ -152,23 +195,23 @@ def are_apart(scene: SceneTable, room: SceneRoom, a: int, b: int, margin: float)
 
 
 @compiled
-def list_near_pairs(scene: SceneTable, room: SceneRoom, timestep: float) -> None:
+def list_near_pairs(scene: SceneTable, room: SceneRoom, timestep: float, fastest: float) -> None:
     """List the pairs of which contacts must be looked for, if others may have come near.
 
     As neighbour lists of molecular dynamics (Verlet 1967): what is not listed is so far away that
     it cannot touch before shapes have moved by the slack. Lists change nothing of what is found.
 
     :param timestep: h [s]
+    :param fastest: bound on the speed of shapes [m/s]
     """
-    fastest = 0.0
-    for g in range(len(scene.kind)):
-        fastest = max(fastest, room.shape_speed[g])
     # Two shapes, each of which moves by h v, and three times as far counts as near.
     way = 2.0 * (timestep * fastest + room.shifted[0])
     if room.listed[0] > 0 and room.slack[0] >= 2.5 * way:
         room.slack[0] -= way
         return
     skin, count = max(SKIN, STEPS_OF_SKIN * way), 0
+    for g in range(len(scene.kind)):
+        place_shape(scene, room, g)
     for p in range(len(scene.pair)):
         if not are_apart(scene, room, scene.pair[p, 0], scene.pair[p, 1], MARGIN + skin):
             room.near[count] = p
@@ -268,19 +311,22 @@ def find_scene_contacts(
     :param contacts: what is found, a result
     :return: how many were found, and how many more had no room
     """
-    place_shapes(scene, room)
-    list_near_pairs(scene, room, timestep)
+    fastest = bound_speeds(scene, room)
+    list_near_pairs(scene, room, timestep, fastest)
     found, count, dropped = room.found, 0, 0
     along = vector(3)
     for at in range(room.listed[0] - 1):
         p = room.near[at]
         a, b = scene.pair[p, 0], scene.pair[p, 1]
-        way = timestep * (room.shape_speed[a] + room.shape_speed[b]) + 2.0 * room.shifted[0]
+        speeds = speed_of(scene, room, a) + speed_of(scene, room, b)
+        way = timestep * speeds + 2.0 * room.shifted[0]
         left = room.apart[p] - way
         if left > 1.5 * way:
             room.apart[p] = left
             continue
         margin = MARGIN + 1.5 * way
+        place_shape(scene, room, a)
+        place_shape(scene, room, b)
         points = find_contacts(
             scene.kind[a],
             scene.size[a],

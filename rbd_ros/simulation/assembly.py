@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Set, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -176,7 +176,38 @@ def _tree(model: Model) -> Tree:
         support=_integers([k for x in supports for k in x]),
         row_first=row_first,
         row_index=row_index,
+        **_paths(model, row_first, row_index),
     )
+
+
+def _paths(model: Model, row_first: IntArray, row_index: IntArray) -> Dict[str, IntArray]:
+    """Ways along which impulses spread through L, the elimination tree of H; see `Tree`."""
+    paths: List[List[int]] = []
+    for k in range(model.nv):
+        # Rows are in descending order: the first is the next on the way.
+        onward = row_index[row_first[k] : row_first[k + 1]][:1]
+        paths.append([k, *(paths[onward[0]] if len(onward) else [])])
+    on_path = np.zeros((model.nv, model.nv), dtype=bool)
+    for k, path in enumerate(paths):
+        on_path[k, path] = True
+    # What leads two to the base is the same from where they meet: there it is greatest.
+    numbers = np.where(on_path, np.arange(model.nv), -1)
+    meet = np.array(
+        [np.where(on_path[k], numbers, -1).max(axis=1, initial=-1) for k in range(model.nv)],
+        dtype=np.int64,
+    ).reshape(model.nv, model.nv)
+    tips = [-1]
+    for i in range(1, len(model.bodies) + 1):
+        moving = sorted({model.tree_dof_index[k] for k in model.support_dofs(i)})
+        alone = bool(moving) and set(moving) <= set(paths[moving[-1]])
+        # Loops connect what the tree does not.
+        tips.append(moving[-1] if alone and not model.loops else -1)
+    return {
+        'path_first': _integers(np.concatenate([[0], np.cumsum([len(x) for x in paths])])),
+        'path': _integers([k for x in paths for k in x]),
+        'meet': meet,
+        'tip': _integers(tips),
+    }
 
 
 def _integers(values: ArrayLike) -> IntArray:

@@ -76,9 +76,12 @@ def predict_free_bases(
 
 @compiled
 def correct_free_bases(
-    plant: Plant, dynamics: Dynamics, motion: Motion, free_bases: FreeBases
+    plant: Plant, dynamics: Dynamics, motion: Motion, free_bases: FreeBases, place: bool
 ) -> None:
-    """Correct `next_v` and `next_q` of the free bases to what `predict_free_bases` found."""
+    """Correct `next_v` and `next_q` of the free bases to what `predict_free_bases` found.
+
+    :param place: whether to correct `next_q`; without, it was displaced on purpose
+    """
     # The kernel reads q alone, so that it may be that of the end of the step.
     call_kernel(plant.mass_matrix, motion.next_q, dynamics.mass)
     R, c, A, x = matrix(3, 3), vector(3), matrix(6, 6), vector(6)
@@ -102,7 +105,8 @@ def correct_free_bases(
             s, t = (r + 1) % 3, (r + 2) % 3
             # From the centre of mass to the body's origin: n_O = n_C + c x p.
             x[r] += c[s] * x[3 + t] - c[t] * x[3 + s]
-            next_q[position + r] = free_bases.centre_of_mass[base, r] - dot(R[r], c)
+            if place:
+                next_q[position + r] = free_bases.centre_of_mass[base, r] - dot(R[r], c)
         # The other joints keep their velocities: what they contribute goes to the right.
         for r in range(6):
             for k in range(len(next_v)):

@@ -33,6 +33,12 @@ class Tree(NamedTuple):
         (nv + 1,)
     :param row_index: their columns, in descending order, with those that the factorisation fills
         in
+    :param path_first: where the path of each degree of freedom begins in `path`, (nv + 1,)
+    :param path: of each, itself and those that its row of L leads to on the way to the base, in
+        descending order
+    :param meet: the first that the paths of two have in common, -1 if none, (nv, nv)
+    :param tip: of each body the degree of freedom on the path of which are all that move it, -1 if
+        there is none such, (N + 1,)
     """
 
     parent: IntArray
@@ -43,6 +49,10 @@ class Tree(NamedTuple):
     support: IntArray
     row_first: IntArray
     row_index: IntArray
+    path_first: IntArray
+    path: IntArray
+    meet: IntArray
+    tip: IntArray
 
 
 class Ground(NamedTuple):

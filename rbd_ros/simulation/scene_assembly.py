@@ -160,9 +160,13 @@ def _empty_table() -> SceneTable:
         carrier=whole,
         placement=nothing.reshape(0, 12),
         reach=nothing,
+        arm=nothing,
+        carrier_arm=nothing,
         pair=whole.reshape(0, 2),
         surface=nothing.reshape(0, 5),
         direction=nothing.reshape(0, 3),
         directed_by=whole,
+        group=whole,
+        compound=False,
         tables=tables_for([], []),
     )

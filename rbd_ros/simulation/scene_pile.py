@@ -26,7 +26,7 @@ from rbd_ros.simulation.scene_state import (
 )
 
 #: Contacts of an island from which on a matrix of all of them costs more than sweeps over bodies.
-PILE = 32
+PILE = 24
 
 #: Sweeps by which displacements that part bodies are found; what is left is done in later steps.
 PART_SWEEPS = 20

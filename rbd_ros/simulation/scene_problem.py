@@ -44,8 +44,9 @@ def find_jacobians(
     scene, robot = plant.scene, False
     for c in range(count):
         J, position, frame = work.jacobian[c], contacts.position[c], contacts.frame[c]
+        work.tip[c] = tip_of(plant, contacts, c)
         for r in range(3):
-            clear(J[r])
+            clear_along(plant.tree, work.tip[c], J[r])
         for side in range(2):
             carrier = contacts.carrier[c, side]
             node = node_of(scene, carrier)
@@ -65,6 +66,59 @@ def find_jacobians(
                     work.lever_response[c, side],
                 )
     return robot
+
+
+@compiled
+def tip_of(plant: Plant, contacts: SceneContacts, c: int) -> int:
+    """Return the degree of freedom on whose path are all that move a contact, -1 if none is."""
+    first, second = contacts.carrier[c, 0], contacts.carrier[c, 1]
+    a = plant.tree.tip[first] if 0 < first < plant.scene.first_object else -2
+    b = plant.tree.tip[second] if 0 < second < plant.scene.first_object else -2
+    if a == -2 or b == -2:
+        return max(a, b)
+    tip = -1
+    if a >= 0 and b >= 0:
+        # Two links of one branch: the path of one leads through the other.
+        common = plant.tree.meet[a, b]
+        if common == a or common == b:
+            tip = max(a, b)
+    return tip
+
+
+@compiled
+def clear_along(tree: Tree, tip: int, x: FloatArray) -> None:
+    """Set x to zero on the path of a degree of freedom, or everywhere.
+
+    :param tip: the degree of freedom; -1: everywhere
+    """
+    if tip < 0:
+        clear(x)
+    else:
+        for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+            x[tree.path[at]] = 0.0
+
+
+@compiled
+def add_along(tree: Tree, tip: int, scale: float, x: FloatArray, y: FloatArray) -> None:
+    """Add `scale` x to y; see `clear_along`."""
+    if tip < 0:
+        add_scaled(scale, x, y)
+    else:
+        for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+            k = tree.path[at]
+            y[k] += scale * x[k]
+
+
+@compiled
+def dot_along(tree: Tree, tip: int, x: FloatArray, y: FloatArray) -> float:
+    """Scalar product; see `clear_along`."""
+    if tip < 0:
+        return dot(x, y)
+    total = 0.0
+    for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+        k = tree.path[at]
+        total += x[k] * y[k]
+    return total
 
 
 @compiled
@@ -180,6 +234,38 @@ def half_response(
 
 
 @compiled
+def half_responses(
+    plant: Plant, problem: Problem, root: FloatArray, tip: int, J: FloatArray, Y: FloatArray
+) -> None:
+    """Find three rows of Y, side by side: they wait for the same numbers.
+
+    :param root: D^-1/2, (nv,)
+    :param tip: see `SceneWork`
+    :param J: rows of a Jacobian, (3, nv)
+    :param Y: the result, (3, nv)
+    """
+    if tip < 0:
+        for r in range(3):
+            half_response(plant, problem, root, J[r], Y[r])
+        return
+    tree = plant.tree
+    J_0, J_1, J_2, Y_0, Y_1, Y_2 = J[0], J[1], J[2], Y[0], Y[1], Y[2]
+    for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+        k = tree.path[at]
+        Y_0[k], Y_1[k], Y_2[k] = J_0[k], J_1[k], J_2[k]
+    for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+        i = tree.path[at]
+        row, a, b, c = problem.factor[i], Y_0[i], Y_1[i], Y_2[i]
+        for entry in range(tree.row_first[i], tree.row_first[i + 1]):
+            k = tree.row_index[entry]
+            factor = row[k]
+            Y_0[k] -= factor * a
+            Y_1[k] -= factor * b
+            Y_2[k] -= factor * c
+        Y_0[i], Y_1[i], Y_2[i] = a * root[i], b * root[i], c * root[i]
+
+
+@compiled
 def full_response(
     plant: Plant, problem: Problem, root: FloatArray, y: FloatArray, v: FloatArray
 ) -> None:
@@ -274,7 +360,16 @@ def assemble_matrix(
                     G[3 * a + r, 3 * b + s] = 0.0
             if plant.has_robot:
                 if at_robot(scene, contacts, c) and at_robot(scene, contacts, d):
-                    add_product(work.response[c], work.response[d], G, 3 * a, 3 * b)
+                    add_robot_product(
+                        plant.tree,
+                        work.tip[c],
+                        work.tip[d],
+                        work.response[c],
+                        work.response[d],
+                        G,
+                        3 * a,
+                        3 * b,
+                    )
             for i in range(2):
                 # All carriers after those of the robot are objects.
                 carrier = contacts.carrier[c, i]
@@ -286,18 +381,86 @@ def assemble_matrix(
     if plant.has_robot:
         # Rows of joints three by three, as contacts; what is beyond the last one is zero.
         for k in range((m + 2) // 3):
-            y, first = work.row_response[k], 3 * n + 3 * k
+            y, first, tip = work.row_response[k], 3 * n + 3 * k, work.row_tip[k]
             for r in range(3):
                 clear_part(G[first + r], first + 3)
             for b in range(n):
                 d = work.listed[b]
                 if at_robot(scene, contacts, d):
-                    add_product(y, work.response[d], G, first, 3 * b)
+                    add_robot_product(
+                        plant.tree, tip, work.tip[d], y, work.response[d], G, first, 3 * b
+                    )
             for j in range(k + 1):
-                add_product(y, work.row_response[j], G, first, 3 * n + 3 * j)
+                add_robot_product(
+                    plant.tree,
+                    tip,
+                    work.row_tip[j],
+                    y,
+                    work.row_response[j],
+                    G,
+                    first,
+                    3 * n + 3 * j,
+                )
     for i in range(3 * n + m):
         for j in range(i):
             G[j, i] = G[i, j]
+
+
+@compiled
+def add_robot_product(
+    tree: Tree,
+    tip_y: int,
+    tip_z: int,
+    Y: FloatArray,
+    Z: FloatArray,
+    G: FloatArray,
+    row: int,
+    column: int,
+) -> None:
+    """Add Y Z^T to a block of G, along what the paths of both have in common.
+
+    :param tip_y: tip of Y, see `SceneWork`
+    :param tip_z: tip of Z
+    :param Y: rows of responses, (3, nv)
+    :param Z: likewise
+    :param G: the matrix
+    :param row: where the block begins
+    :param column: likewise
+    """
+    common = max(tip_y, tip_z)
+    if tip_y >= 0 and tip_z >= 0:
+        common = tree.meet[tip_y, tip_z]
+        if common < 0:
+            return
+    if common < 0:
+        add_product(Y, Z, G, row, column)
+        return
+    p, q, r = Y[0], Y[1], Y[2]
+    s, t, u = Z[0], Z[1], Z[2]
+    ps = pt = pu = qs = qt = qu = rs = rt = ru = 0.0
+    for at in range(tree.path_first[common], tree.path_first[common + 1]):
+        k = tree.path[at]
+        a, b, c = p[k], q[k], r[k]
+        x, y, z = s[k], t[k], u[k]
+        ps += a * x
+        pt += a * y
+        pu += a * z
+        qs += b * x
+        qt += b * y
+        qu += b * z
+        rs += c * x
+        rt += c * y
+        ru += c * z
+    first, second, third = G[row], G[row + 1], G[row + 2]
+    first[column] += ps
+    first[column + 1] += pt
+    first[column + 2] += pu
+    second[column] += qs
+    second[column + 1] += qt
+    second[column + 2] += qu
+    third[column] += rs
+    third[column + 1] += rt
+    third[column + 2] += ru
 
 
 @compiled
@@ -354,7 +517,7 @@ def at_robot(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
 
 @compiled
 def contact_velocity(
-    plant: ScenePlant,
+    plant: Plant,
     contacts: SceneContacts,
     objects: Objects,
     v: FloatArray,
@@ -369,10 +532,10 @@ def contact_velocity(
     :param r: 0 for the normal, 1 and 2 for tangents
     """
     rate = 0.0
-    if at_robot(plant, contacts, c):
-        rate = dot(work.jacobian[c, r], v)
+    if at_robot(plant.scene, contacts, c):
+        rate = dot_along(plant.tree, work.tip[c], work.jacobian[c, r], v)
     for side in range(2):
-        o = contacts.carrier[c, side] - plant.first_object
+        o = contacts.carrier[c, side] - plant.scene.first_object
         if o >= 0:
             lever = work.lever[c, side, r]
             for s in range(3):

@@ -76,6 +76,7 @@ class Touches(NamedTuple):
     :param impulse: impulse on the second shape along normal and tangents [N s]
     :param old_pair: pairs of the step before
     :param old_feature: their features
+    :param old_position: where they were [m]
     :param old_impulse: their impulses in world coordinates [N s]
     :param joint_impulse: impulses at lower and upper limits and of friction, by joint
     :param residuals: those of the last step, see `Residuals` of constraints
@@ -86,6 +87,7 @@ class Touches(NamedTuple):
     impulse: FloatArray = floats('contacts', 3)
     old_pair: IntArray = integers('contacts')
     old_feature: IntArray = integers('contacts')
+    old_position: FloatArray = floats('contacts', 3)
     old_impulse: FloatArray = floats('contacts', 3)
     joint_impulse: FloatArray = floats(3, 'nv')
     residuals: FloatArray = floats(3)
@@ -105,6 +107,8 @@ class SceneWork(NamedTuple):
     :param wrench: moment about the centre of mass and force that act from outside [N m, N]
     :param start_velocity: velocity of their centres of mass at the beginning, after impacts
     :param touched: whether anything presses on an object in this step
+    :param tip: degree of freedom along whose path (`Tree`) a contact's Jacobian and response are,
+        and nothing is read or written elsewhere; -1: anywhere
     :param jacobian: velocity of the second body relative to the first at each contact, per v
     :param root: D^-1/2 of the factors of the robot's mass matrix
     :param response: the same times the half of H^-1, so that response . response^T is the Delassus
@@ -118,11 +122,13 @@ class SceneWork(NamedTuple):
     :param row_bias: velocity that is added to that of the joint
     :param row_box: largest impulse of friction [N m s, N s]
     :param row_impulse: impulse along the row
+    :param row_tip: as `tip`, of three rows
     :param row_response: see `response`; rows three by three
     :param matrix: Delassus matrix of the island
     :param free: velocities without forces
     :param friction: coefficients along both tangents of each contact
     :param push: displacements along normals by which bodies are parted
+    :param units: rows of a Jacobian of joints
     :param gathered: sum of responses
     :param gathered_push: the same of displacements
     :param velocity: velocity of the joints without contacts
@@ -143,6 +149,7 @@ class SceneWork(NamedTuple):
     wrench: FloatArray = floats('objects', 6)
     start_velocity: FloatArray = floats('objects', 3)
     touched: IntArray = integers('objects')
+    tip: IntArray = integers('contacts')
     jacobian: FloatArray = floats('contacts', 3, 'nv')
     root: FloatArray = floats('nv')
     response: FloatArray = floats('contacts', 3, 'nv')
@@ -155,11 +162,13 @@ class SceneWork(NamedTuple):
     row_bias: FloatArray = floats('joint_rows')
     row_box: FloatArray = floats('joint_rows')
     row_impulse: FloatArray = floats('joint_rows')
+    row_tip: IntArray = integers('joint_blocks')
     row_response: FloatArray = floats('joint_blocks', 3, 'nv')
     matrix: FloatArray = floats('island_rows', 'island_rows')
     free: FloatArray = floats('island_rows')
     friction: FloatArray = floats('n', 2)
     push: FloatArray = floats('island_rows')
+    units: FloatArray = floats(3, 'nv')
     gathered: FloatArray = floats('nv')
     gathered_push: FloatArray = floats('nv')
     velocity: FloatArray = floats('nv')

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from rbd_ros.collision.scene_contacts import find_scene_contacts, RESTITUTION, SceneContacts
+from rbd_ros.collision.scene_reduction import drop_implied
 from rbd_ros.compiler.loops import call_kernel, compiled, vector
 from rbd_ros.constraints.friction_space import (
     CONTACTS as CONES,
@@ -25,6 +26,7 @@ from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.external_forces import find_applied_force
+from rbd_ros.simulation.free_base import correct_free_bases
 from rbd_ros.simulation.free_bodies import (
     accelerate_objects,
     find_wrenches,
@@ -46,15 +48,17 @@ from rbd_ros.simulation.moving import move, RETURN_SPEED
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene_pile import part_pile, PART_SWEEPS, PILE, solve_blows, solve_pile
 from rbd_ros.simulation.scene_problem import (
+    add_along,
     assemble_matrix,
     at_robot,
+    clear_along,
     contact_velocity,
     enter_problem,
     find_islands,
     find_jacobians,
     FRICTION,
     full_response,
-    half_response,
+    half_responses,
     list_contacts,
     LOWER_LIMIT,
     UPPER_LIMIT,
@@ -98,6 +102,10 @@ RESTING = 2.0
 #: Depth from which on bodies are parted [m]: above rounding, below what anybody can see.
 PART_FROM = 1e-9
 
+#: How much nearer another contact was in the step before that counts as the same one, as a ratio of
+#: squares, and how near it must be, squared [m^2].
+MUCH_NEARER, SAME_PLACE = 16.0, 1e-4
+
 #: Velocity beyond the limits within which a joint may be stopped in a step [rad/s, m/s].
 REACH = 0.1
 
@@ -127,6 +135,8 @@ def take_scene_substep(
         place_robot(plant, state, external_forces, work)
     count: int
     count, dropped = find_scene_contacts(plant.scene.table, scene.room, h, contacts)
+    if plant.scene.table.compound:
+        count = drop_implied(plant.scene.table, scene.room, contacts, count)
     touches.counts[NOW] = state.counters[NEAR] = count
     state.counters[DROPPED] += dropped
     recall(touches, count)
@@ -163,7 +173,11 @@ def take_scene_substep(
         # Of objects alone: those of the robot have its joints in common.
         if n > PILE and not (island == 0 and robot_touched):
             if not solve_pile(plant.scene, objects, touches, scene, n, h):
-                state.counters[UNCONVERGED] += 1
+                # Where sweeps stall, a matrix helps, as long as there is room for one.
+                if n > len(scene.friction) or not solve_island(
+                    plant, objects, touches, work, n, 0, h
+                ):
+                    state.counters[UNCONVERGED] += 1
             end_island(plant, objects, touches, work, n)
             part_bodies(plant, touches, work, n, True, h)
             continue
@@ -193,7 +207,7 @@ def take_scene_substep(
             return False
         if found == VELOCITY:
             follow_velocity(plant, state, work, h)
-        if parted:
+        if parted and robot_touched:
             move_robot_apart(plant, work)
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
@@ -209,6 +223,7 @@ def remember(touches: Touches) -> None:
     touches.counts[BEFORE] = count
     for c in range(count):
         touches.old_pair[c], touches.old_feature[c] = contacts.pair[c], contacts.feature[c]
+        copy(contacts.position[c], touches.old_position[c])
         for s in range(3):
             total = 0.0
             for r in range(3):
@@ -218,7 +233,10 @@ def remember(touches: Touches) -> None:
 
 @compiled
 def recall(touches: Touches, count: int) -> None:
-    """Begin with the impulses that the same features had in the step before.
+    """Begin with the impulses that the same contacts had in the step before.
+
+    Those are the same whose features are, unless another one was much nearer: where edges are in
+    line, rounding decides which features touch.
 
     :param count: number of contacts
     """
@@ -229,16 +247,26 @@ def recall(touches: Touches, count: int) -> None:
         # Both are in the order of the pairs.
         while first < before and touches.old_pair[first] < pair:
             first += 1
-        at = first
+        same, nearest, at = -1, -1, first
+        least, own = math.inf, math.inf
         while at < before and touches.old_pair[at] == pair:
+            away = 0.0
+            for r in range(3):
+                part = touches.old_position[at, r] - contacts.position[c, r]
+                away += part * part
+            if away < least:
+                nearest, least = at, away
             if touches.old_feature[at] == contacts.feature[c]:
-                for r in range(3):
-                    total = 0.0
-                    for s in range(3):
-                        total += contacts.frame[c, r, s] * touches.old_impulse[at, s]
-                    touches.impulse[c, r] = total
-                break
+                same, own = at, away
             at += 1
+        if own > MUCH_NEARER * least:
+            same = nearest if least < SAME_PLACE else -1
+        if same >= 0:
+            for r in range(3):
+                total = 0.0
+                for s in range(3):
+                    total += contacts.frame[c, r, s] * touches.old_impulse[same, s]
+                touches.impulse[c, r] = total
 
 
 @compiled
@@ -284,10 +312,9 @@ def respond_to_contacts(
             scene.root[i] = 1.0 / math.sqrt(problem.factor[i, i])
     for c in range(count):
         if at_robot(plant.scene, contacts, c):
-            for r in range(3):
-                half_response(
-                    plant, problem, scene.root, scene.jacobian[c, r], scene.response[c, r]
-                )
+            half_responses(
+                plant, problem, scene.root, scene.tip[c], scene.jacobian[c], scene.response[c]
+            )
 
 
 @compiled
@@ -308,19 +335,18 @@ def find_free_velocity(plant: Plant, state: State, work: Workspace, h: float) ->
         near = REACH + 0.5 * abs(v[i])
         # Joints without limits have infinite ones.
         if v[i] - near < low:
-            rows = add_row(plant, problem, scene, rows, i, LOWER_LIMIT, -low)
+            rows = add_row(scene, rows, i, LOWER_LIMIT, -low)
         if v[i] + near > high:
-            rows = add_row(plant, problem, scene, rows, i, UPPER_LIMIT, high)
+            rows = add_row(scene, rows, i, UPPER_LIMIT, high)
         if plant.friction[i] > 0.0:
-            rows = add_row(plant, problem, scene, rows, i, FRICTION, 0.0)
+            rows = add_row(scene, rows, i, FRICTION, 0.0)
             scene.row_box[rows - 1] = h * plant.friction[i]
+    respond_to_rows(plant, problem, scene, rows)
     return rows
 
 
 @compiled
-def add_row(
-    plant: Plant, problem: Problem, scene: SceneWork, rows: int, i: int, kind: int, bias: float
-) -> int:
+def add_row(scene: SceneWork, rows: int, i: int, kind: int, bias: float) -> int:
     """Add a row of a joint; returns how many there are now.
 
     :param rows: how many there were
@@ -328,15 +354,33 @@ def add_row(
     :param kind: LOWER_LIMIT, UPPER_LIMIT or FRICTION
     :param bias: what is added to the velocity along the row
     """
-    unit, sign = scene.gathered, -1.0 if kind == UPPER_LIMIT else 1.0
     scene.row_joint[rows], scene.row_kind[rows], scene.row_bias[rows] = i, kind, bias
-    clear(unit)
-    unit[i] = sign
-    block, r = scene.row_response[rows // 3], rows % 3
-    half_response(plant, problem, scene.root, unit, block[r])
-    for further in range(r + 1, 3):
-        clear(block[further])
     return rows + 1
+
+
+@compiled
+def respond_to_rows(plant: Plant, problem: Problem, scene: SceneWork, rows: int) -> None:
+    """Find what impulses along rows of joints do to the robot, three rows side by side.
+
+    :param rows: how many there are
+    """
+    units, tree = scene.units, plant.tree
+    for first in range(0, rows, 3):
+        tip = -1
+        if not plant.has_loops:
+            tip = scene.row_joint[first]
+            for k in range(first + 1, min(first + 3, rows)):
+                i = scene.row_joint[k]
+                common = tree.meet[i, tip] if tip >= 0 else -1
+                # All on one path, or anywhere.
+                tip = max(i, tip) if tip >= 0 and (common == i or common == tip) else -1
+        scene.row_tip[first // 3] = tip
+        for r in range(3):
+            clear_along(tree, tip, units[r])
+        for r in range(min(3, rows - first)):
+            upper = scene.row_kind[first + r] == UPPER_LIMIT
+            units[r, scene.row_joint[first + r]] = -1.0 if upper else 1.0
+        half_responses(plant, problem, scene.root, tip, units, scene.row_response[first // 3])
 
 
 @compiled
@@ -374,7 +418,7 @@ def collide(
         for c in range(count):
             e = table.surface[contacts.pair[c], RESTITUTION]
             if e > 0.0:
-                rate = contact_velocity(plant.scene, contacts, objects, state.v, c, 0, scene)
+                rate = contact_velocity(plant, contacts, objects, state.v, c, 0, scene)
                 if rate < -slow and contacts.gap[c] + h * rate <= 0.0:
                     scene.listed[n] = c
                     n += 1
@@ -383,7 +427,7 @@ def collide(
         happened, robot = True, False
         for a in range(n):
             c = scene.listed[a]
-            rate = contact_velocity(plant.scene, contacts, objects, state.v, c, 0, scene)
+            rate = contact_velocity(plant, contacts, objects, state.v, c, 0, scene)
             scene.rebound[a] = table.surface[contacts.pair[c], RESTITUTION] * rate
             robot = robot or at_robot(plant.scene, contacts, c)
         if n > PILE and not robot:
@@ -420,7 +464,7 @@ def solve_rebound(
         c = scene.listed[a]
         for r in range(3):
             scene.free[3 * a + r] = contact_velocity(
-                plant.scene, contacts, objects, state.v, c, r, scene
+                plant, contacts, objects, state.v, c, r, scene
             )
             space.x[3 * a + r] = 0.0
         scene.free[3 * a] += scene.rebound[a]
@@ -465,7 +509,7 @@ def strike(
         return
     if plant.has_robot:
         if at_robot(plant.scene, contacts, c):
-            add_scaled(impulse, scene.response[c, r], scene.gathered)
+            add_along(plant.tree, scene.tip[c], impulse, scene.response[c, r], scene.gathered)
     for side in range(2):
         o = contacts.carrier[c, side] - plant.scene.first_object
         if o >= 0:
@@ -491,7 +535,7 @@ def solve_island(
         c = scene.listed[a]
         for r in range(3):
             scene.free[3 * a + r] = contact_velocity(
-                plant.scene, contacts, objects, scene.velocity, c, r, scene
+                plant, contacts, objects, scene.velocity, c, r, scene
             )
         # A gap may close within the step.
         scene.free[3 * a] += max(0.0, contacts.gap[c]) / h
@@ -516,7 +560,8 @@ def solve_island(
         impulse = space.scale[3 * n + k] * space.x[3 * n + k]
         scene.row_impulse[k] = impulse
         work.problem.impulse[i] += -impulse if kind == UPPER_LIMIT else impulse
-        add_scaled(impulse, scene.row_response[k // 3, k % 3], scene.gathered)
+        response, tip = scene.row_response[k // 3, k % 3], scene.row_tip[k // 3]
+        add_along(plant.tree, tip, impulse, response, scene.gathered)
     return solved
 
 
@@ -534,7 +579,8 @@ def end_island(plant: Plant, objects: Objects, touches: Touches, work: Workspace
             strike(plant, objects, contacts, scene, c, r, impulse)
             if plant.has_robot:
                 if impulse != 0.0 and at_robot(plant.scene, contacts, c):
-                    add_scaled(impulse, scene.jacobian[c, r], work.problem.impulse)
+                    J = scene.jacobian[c, r]
+                    add_along(plant.tree, scene.tip[c], impulse, J, work.problem.impulse)
         if touches.impulse[c, 0] > 0.0:
             for side in range(2):
                 o = contacts.carrier[c, side] - plant.scene.first_object
@@ -651,7 +697,8 @@ def part_bodies(
             continue
         if at_robot(plant.scene, contacts, c):
             robot = True
-            add_scaled(push[a], scene.response[c, 0], scene.gathered_push)
+            response = scene.response[c, 0]
+            add_along(plant.tree, scene.tip[c], push[a], response, scene.gathered_push)
         for side in range(2):
             o = contacts.carrier[c, side] - plant.scene.first_object
             if o >= 0:
@@ -700,3 +747,6 @@ def move_robot_apart(plant: Plant, work: Workspace) -> None:
     move(plant, motion, motion.next_q)
     if plant.has_loops:
         close_positions(plant, motion, work.dynamics, work.problem.loops)
+    if plant.has_free_bases:
+        # Where inertia is another, the same momentum is another velocity.
+        correct_free_bases(plant, work.dynamics, motion, work.free_bases, False)

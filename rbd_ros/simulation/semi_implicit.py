@@ -130,4 +130,4 @@ def follow_velocity(plant: Plant, state: State, work: Workspace, h: float) -> No
             motion.displacement[i] = h * motion.next_v[i]
         move(plant, motion, state.q)
     if plant.has_free_bases:
-        correct_free_bases(plant, work.dynamics, work.motion, work.free_bases)
+        correct_free_bases(plant, work.dynamics, work.motion, work.free_bases, True)

@@ -463,9 +463,8 @@ def test_a_height_field_has_distances():
     robot, nearest = real('panda_collision').robot, []
     flat = {'type': 'height_field', 'size': [9, 9], 'heights': [[0.1, 0.1]] * 2}
     for ground in (flat, {'type': 'plane'}):
-        arm = RobotInWorld(
-            robot, {'objects': {'ground': ground}}, [('robot/panda_hand', 'ground')]
-        )
+        world = {'objects': {'ground': ground}}
+        arm = RobotInWorld(robot, world, [('robot/panda_hand', 'ground')])
         nearest.append(min(arm.distances(robot.neutral()).distance))
     assert nearest[0] == pytest.approx(nearest[1] - 0.1, abs=1e-12)
 

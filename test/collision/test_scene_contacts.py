@@ -108,10 +108,10 @@ def test_further_robots_stand_where_they_are_configured(model):
 
 
 def found_in(scene, poses, timestep=1e-3, velocities=None):
-    room = allocate(
-        SceneRoom, carriers=scene.carriers, shapes=len(scene.shapes), pairs=len(scene.table.pair)
-    )
-    found = allocate(SceneContacts, contacts=MAX_POINTS * len(scene.table.pair))
+    contacts, pairs = MAX_POINTS * len(scene.table.pair), len(scene.table.pair)
+    sizes = {'carriers': scene.carriers, 'shapes': len(scene.shapes)}
+    room = allocate(SceneRoom, pairs=pairs, contacts=contacts, **sizes)
+    found = allocate(SceneContacts, contacts=contacts)
     for carrier, pose in enumerate(poses):
         room.pose[carrier] = [*pose[:3, :3].ravel(), *pose[:3, 3]]
     if velocities is not None:
@@ -213,18 +213,10 @@ def test_lists_of_near_pairs_change_nothing_of_what_is_found():
     empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
     world = read_world({'objects': {'floor': {'type': 'plane'}, **boxes(**places)}})
     scene = make_scene(empty, world)
-    kept, fresh = (
-        allocate(
-            SceneRoom,
-            carriers=scene.carriers,
-            shapes=len(scene.shapes),
-            pairs=len(scene.table.pair),
-        )
-        for _ in range(2)
-    )
-    found, expected = (
-        allocate(SceneContacts, contacts=MAX_POINTS * len(scene.table.pair)) for _ in range(2)
-    )
+    contacts, pairs = MAX_POINTS * len(scene.table.pair), len(scene.table.pair)
+    sizes = {'carriers': scene.carriers, 'shapes': len(scene.shapes)}
+    kept, fresh = (allocate(SceneRoom, pairs=pairs, contacts=contacts, **sizes) for _ in range(2))
+    found, expected = (allocate(SceneContacts, contacts=contacts) for _ in range(2))
     h, velocity, position = 1e-2, rng.uniform(-1, 1, (8, 3)), np.array([*places.values()])
     for room in (kept, fresh):
         room.pose[:, :9] = np.eye(3).ravel()

@@ -7,9 +7,11 @@ import math
 from rbd_ros.compiler.loops import compiled, entry_point, vector
 from rbd_ros.constraints.friction_space import (
     BEST,
+    FLOOR,
     FrictionSpace,
     is_solved,
     MOMENTS,
+    RESIDUAL,
     size_of,
     TOLERANCE,
 )
@@ -36,6 +38,9 @@ MANY_SWEEPS = 100
 #: Most steps of the interior-point method, without De Saxce's term and with it.
 AT_REST_LIMIT, FOLLOWING_LIMIT = 25, 60
 
+#: Residual by the tolerance up to which forces of the step before are swept first, and how often.
+NEARLY, FIRST_SWEEPS = 1e3, 2
+
 #: Most steps of such an attempt.
 NEWTON_LIMIT = 20
 
@@ -61,10 +66,15 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     if is_solved(space):
         return True
     solved = False
+    first, second = vector(3), vector(3)
     if method == COMBINED:
         few = NEWTON_LIMIT
         if is_warm(space):
             correct_start(space)
+            # What the last step left is near: a sweep costs what looking at it costs.
+            near = NEARLY * max(tolerance, report[FLOOR])
+            if report[RESIDUAL] <= near and sweep_until(space, FIRST_SWEEPS, 3, first, second):
+                return True
         else:
             # Most of what touches stays where it is, and shares loads without friction at odds.
             guess_states(space)
@@ -74,7 +84,7 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     if method == ADMM_ALONE:
         solved = admm(space, limit, False)
     else:
-        q, new = vector(3), vector(3)
+        q, new = first, second
         if method == SWEEPS_ALONE:
             # States are never asked: it goes on to the limit.
             solved = sweep_until(space, limit, limit + 1, q, new)

@@ -33,8 +33,9 @@ BODIES, CONTACTS = 0, 1
 #: that velocity, and the number of sweeps.
 RESIDUAL, UNIT, SWEEPS = 0, 1, 2
 
-#: Sweeps before conjugate gradients are tried, twice as many each time; most steps of those.
-FEW_SWEEPS, MOST_GRADIENTS = 20, 500
+#: Sweeps before conjugate gradients are tried, twice as many each time; where anything stuck
+#: before, the first time; most steps of those.
+FEW_SWEEPS, WARM_SWEEPS, MOST_GRADIENTS = 20, 3, 500
 
 #: Body that is the world.
 WORLD = -1
@@ -108,6 +109,9 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
     worst = largest_residual(space, q)
     solved: bool = worst <= enough
     last, attempt = math.inf, FEW_SWEEPS
+    if any_sticks(space):
+        # What stuck before mostly sticks again, under loads that have hardly changed.
+        attempt = WARM_SWEEPS
     for k in range(limit):
         if solved:
             break
@@ -125,7 +129,7 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
             solved = worst <= enough
             continue
         if k + 1 == attempt:
-            attempt *= 2
+            attempt = 2 * attempt if attempt >= FEW_SWEEPS else FEW_SWEEPS
             last = math.inf
             worst = finish(space, enough, q, new)
             solved = worst <= enough
@@ -155,6 +159,15 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
         for r in range(3):
             space.force[c, r] = space.scale[c, r] * x[c, r]
     return solved
+
+
+@compiled
+def any_sticks(space: BodySpace) -> bool:
+    """Whether anything sticks."""
+    for c in range(space.sizes[CONTACTS]):
+        if space.state[c] == STICK:
+            return True
+    return False
 
 
 @compiled
