@@ -114,6 +114,39 @@ def test_a_hull_of_a_box_has_the_distances_of_the_box():
         assert_allclose(found.gap, expected.gap, atol=1e-14)
 
 
+@pytest.mark.parametrize('table', [HULL, Cylinder(0.6, 1.0)], ids=['hull', 'cylinder'])
+@pytest.mark.parametrize('gap', [-1e-3, 1e-3])
+def test_a_capsule_lies_on_a_face_with_both_its_ends(table, gap):
+    bar = Capsule(0.1, 0.6)
+    for first in (True, False):
+        pose = at(0.05, 0.0, 0.6 + gap, rotation=LYING)
+        scene = (bar, pose, table, np.eye(4)) if first else (table, np.eye(4), bar, pose)
+        found = contacts(*scene, margin=5e-3)
+        on_table, on_bar = (found.points_b, found.points_a)[:: 1 if first else -1]
+        assert rows(on_table) == rows([[-0.25, 0, 0.5], [0.35, 0, 0.5]])
+        assert rows(on_bar) == rows([[-0.25, 0, 0.5 + gap], [0.35, 0, 0.5 + gap]])
+        assert_allclose(found.gap, gap, atol=1e-12)
+
+
+def test_a_plane_may_be_anywhere():
+    rng, seen = np.random.default_rng(11), 0
+    for _ in range(50):
+        hull, there, frame = (
+            random_hull(rng, np.array([0.3, 0.4, 0.5])),
+            *(random_pose(rng, 0.5) for _ in range(2)),
+        )
+        heights = (hull.vertices @ there[:3, :3].T + there[:3, 3])[:, 2]
+        there[2, 3] -= heights.min() + 1e-3
+        found = contacts(Plane(), frame, hull, frame @ there, margin=0.05)
+        seen += len(found.gap)
+        heights = (found.points_b - frame[:3, 3]) @ frame[:3, 2]
+        assert found.gap.min() == pytest.approx(-1e-3, abs=1e-12)
+        assert found.gap == pytest.approx(heights, abs=1e-12)
+        assert np.abs((found.points_a - frame[:3, 3]) @ frame[:3, 2]).max() < 1e-12
+        assert np.abs(found.normal - frame[:3, 2]).max() < 1e-12
+    assert seen > 60
+
+
 def test_a_hull_on_a_plane_rests_on_its_lowest_vertex_and_those_that_span_most():
     ring = [(np.cos(a), np.sin(a), 0.0) for a in 2 * np.pi * np.arange(12) / 12]
     stump = ConvexHull([*ring, (0, 0, 1)])

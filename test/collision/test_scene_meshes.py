@@ -113,6 +113,42 @@ def test_vertices_without_faces_are_a_hull(tmp_path):
     assert 'holds no triangles' in notice
 
 
+def test_each_thing_has_the_tables_of_its_own_shape(tmp_path):
+    """Two hulls, two meshes and two height fields, with a ball or a plane below or above each."""
+    write_obj(tmp_path / 'cube.obj', CUBE)
+    write_obj(tmp_path / 'fine.obj', grid_triangles(7, 2.0, lambda x, y: 0.25 + 0.0 * x))
+    write_obj(tmp_path / 'coarse.obj', grid_triangles(3, 2.0, lambda x, y: 0.5 + 0.0 * x))
+    peak = box_triangles((0.4, 0.4, 0.6)) * [1, 1, 0.5] + [0, 0, 0.15]
+    write_obj(tmp_path / 'peak.obj', peak)
+    ball = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
+    low, high = ({'type': 'height_field', 'size': [2, 2], 'heights': [[z] * 3] * (2 + k)}
+                 for k, z in enumerate((-0.125, 0.75)))  # fmt: skip
+    solid = {'convex': True, 'movable': True, 'mass': 1.0}
+    world = {
+        'floor': {'type': 'plane', 'xyz': [0, 0, -1]},
+        'cube': mesh(tmp_path / 'cube.obj', xyz=[0, 0, -0.9], **solid),
+        'block': mesh(tmp_path / 'peak.obj', xyz=[3, 0, -1], **solid),
+        'fine': mesh(tmp_path / 'fine.obj', xyz=[6, 0, 0]),
+        'coarse': mesh(tmp_path / 'coarse.obj', xyz=[9, 0, 0]),
+        'low': {**low, 'xyz': [12, 0, 0]},
+        'high': {**high, 'xyz': [15, 0, 0]},
+    }
+    tops = {'cube': -0.8, 'block': -0.7, 'fine': 0.25, 'coarse': 0.5, 'low': -0.125, 'high': 0.75}
+    for k, (name, top) in enumerate(tops.items()):
+        world[f'on_{name}'] = {**ball, 'xyz': [3 * k, 0, top + 0.1]}
+    simulator = Simulator(None, world={'objects': world})
+    simulator.step(n=300)
+    for name, top in tops.items():
+        height = simulator.object_pose(f'on_{name}')[2, 3]
+        assert height == pytest.approx(top + 0.1, abs=1e-8), name
+    touching = {frozenset((c.first, c.second)) for c in simulator.contacts}
+    assert touching == {
+        *(frozenset((name, f'on_{name}')) for name in tops),
+        frozenset(('floor', 'cube')),
+        frozenset(('floor', 'block')),
+    }
+
+
 # -- bad input ------------------------------------------------------------------------------------
 
 
