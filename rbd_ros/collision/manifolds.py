@@ -16,7 +16,7 @@ from rbd_ros.compiler.loops import compiled, matrix, vector
 
 #: Cosine of the angle up to which the direction between two shapes counts as normal to a face, and
 #: what that of a face of the second shape must be more by to be taken before one of the first.
-NEARLY, SLACK = 0.9998, 1e-4
+NEARLY, SLACK = 0.9998, 1e-10
 
 #: Features of faces and lines begin here; below are those of single points (convex_pairs.py).
 FIRST_FEATURE = 1 << 52

@@ -9,6 +9,7 @@ from support.collision_scenes import (
     about,
     at,
     CURVED,
+    from_surface,
     moved,
     random_hull,
     random_pose,
@@ -52,6 +53,25 @@ def test_a_leaning_cylinder_touches_with_the_lowest_point_of_its_rim_exactly():
         k = np.argmin(found.gap)
         assert_allclose(found.gap[k], 0.0, atol=1e-12)
         assert_allclose(found.points_b[k], pose[:3] @ [0.2, 0, -0.5, 1], atol=1e-9)
+
+
+def test_the_lowest_point_of_a_rim_replaces_the_highest_of_four():
+    """All points are on both surfaces, whichever way the cylinder leans."""
+    replaced = 0
+    for tilt in np.linspace(0, 2 * np.pi, 25)[:-1] + 0.01:
+        R = about(2, tilt) @ about(0, 4e-3) @ about(2, 0.3)
+        sunk = 0.5 * np.cos(4e-3) + 0.2 * np.sin(4e-3)
+        pose = at(0, 0, 0.5 + sunk - 1e-3, rotation=R)
+        for table in (CUBE, HULL):
+            found = contacts(table, np.eye(4), ROD, pose, margin=5e-3)
+            assert found.gap.min() == pytest.approx(-1e-3, abs=1e-9)
+            assert 2 <= len(found.gap) <= 4
+            for point, on_table, gap in zip(found.points_b, found.points_a, found.gap):
+                assert abs(from_surface(ROD, pose, point)) < 1e-8
+                assert on_table[2] == pytest.approx(0.5, abs=1e-9)
+                assert point[2] - on_table[2] == pytest.approx(gap, abs=1e-8)
+            replaced += len(found.gap) == 4
+    assert replaced > 20
 
 
 def test_a_cylinder_over_the_border_of_a_table_stands_on_what_is_there():
