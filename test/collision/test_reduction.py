@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from rbd_ros.collision.candidates import GAP, NORMAL, reduce_candidates, ROOM
 from rbd_ros.collision.reduction import choose
 
 
@@ -104,3 +105,35 @@ def test_of_points_as_deep_the_first_is_the_same_one_in_any_order():
         for order in (rng.permutation(7) for _ in range(20))
     }
     assert len(kept) == 1
+
+
+def test_of_several_directions_points_far_apart_in_place_and_direction_are_kept():
+    """Against the same by distances in six dimensions, those of normals by the patch's size."""
+    rng = np.random.default_rng(6)
+    for _ in range(50):
+        normals = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        size = rng.uniform(0.1, 3.0)
+        candidates, rows = np.zeros((ROOM, 8)), []
+        for normal, u, v in zip(normals, np.roll(normals, 1, 0), np.roll(normals, 2, 0)):
+            middle = size * rng.normal(size=3)
+            for a, b in ((1, 1), (1, -1), (-1, -1.2), (-1.3, 1)):
+                rows.append([*(middle + size * (a * u + b * v)), *normal, 0.0, len(rows)])
+        deepest = int(rng.integers(12))
+        rows[deepest][GAP] = -1e-3
+        candidates[:12] = np.array(rows)[rng.permutation(12)]
+        points = np.array(rows)[:, :6].copy()
+        kept, last = [deepest], deepest
+        extent = np.abs(points[:, :3] - points[0, :3]).max()
+        assert reduce_candidates(candidates, 12, 8) == 8
+        found = candidates[:8, 7].astype(int).tolist()
+        assert found[0] == deepest and len(set(found)) == 8
+        # Each next one is the farthest from those before, whatever the size is measured by.
+        for scale in (0.4 * extent, 3.0 * extent):
+            points[:, NORMAL:] = np.array(rows)[:, 3:6] * scale
+            least = [
+                min(np.linalg.norm(points[a] - points[b]) for a in found for b in found if a < b)
+            ]
+            others = [k for k in range(12) if k not in found]
+            nearest = [min(np.linalg.norm(points[k] - points[f]) for f in found) for k in others]
+            assert max(nearest) <= 1.5 * least[0]
+        assert all(sum(k // 4 == each for k in found) >= 2 for each in range(3))

@@ -54,7 +54,10 @@ OWN = {
         'test/algorithms/floating_base/test_floating_inverse_dynamics.py',
         'test/algorithms/floating_base/test_floating_momentum.py',
     ),
-    'rbd_ros/collision/candidates.py': ('test/collision/test_concave_contacts.py',),
+    'rbd_ros/collision/candidates.py': (
+        'test/collision/test_reduction.py',
+        'test/collision/test_concave_contacts.py',
+    ),
     'rbd_ros/collision/concave_pairs.py': ('test/collision/test_concave_contacts.py',),
     'rbd_ros/collision/concave_search.py': ('test/collision/test_concave_contacts.py',),
     'rbd_ros/collision/convex_pairs.py': _OF_CONVEX_PAIRS,
@@ -64,7 +67,10 @@ OWN = {
     'rbd_ros/collision/polishing.py': _OF_CONVEX_PAIRS,
     'rbd_ros/collision/simplices.py': _OF_CONVEX_PAIRS,
     'rbd_ros/collision/height_fields.py': ('test/collision/test_world_file.py',),
-    'rbd_ros/collision/plane_hull.py': ('test/collision/test_convex_contacts.py',),
+    'rbd_ros/collision/plane_hull.py': (
+        'test/collision/test_convex_contacts.py',
+        'test/collision/test_scene_meshes.py',
+    ),
     'rbd_ros/collision/surfaces.py': ('test/collision/test_environment.py',),
     'rbd_ros/collision/world_objects.py': ('test/collision/test_world_file.py',),
     'rbd_ros/constraints/friction_bodies.py': (
