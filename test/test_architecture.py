@@ -19,6 +19,7 @@ MAY_IMPORT = {
     'lazy_names': set(),
     'resources': set(),
     'robots': {'resources'},
+    'worlds': {'resources', 'model'},
     'spatial': set(),
     'compiler': set(),
     'model': {'spatial'},
@@ -45,12 +46,14 @@ MAY_IMPORT = {
         'model',
         'algorithms',
         'robot',
+        'collision',
         'contact',
         'control',
         'simulation',
         'resources',
+        'worlds',
     },
-    'launching': {'model', 'resources', 'robots', 'nodes'},
+    'launching': {'model', 'resources', 'robots', 'nodes', 'worlds'},
     'demonstration': {
         'spatial',
         'model',
@@ -77,6 +80,7 @@ MAY_IMPORT = {
         'demonstration',
         'resources',
         'robots',
+        'worlds',
     },
 }
 # Known to every room.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     )
     from rbd_ros.collision.solids import solid_inertia, triangles_inertia
     from rbd_ros.collision.surfaces import combined, Surface
-    from rbd_ros.collision.world_file import read_world, WorldFileError
+    from rbd_ros.collision.world_file import extend_world, read_world, WorldFileError
     from rbd_ros.meshes.triangles import MeshError
 
 __all__ = [
@@ -65,6 +65,7 @@ __all__ = [
     'combined',
     'contacts',
     'distance',
+    'extend_world',
     'read_world',
     'solid_inertia',
     'supported',
@@ -100,6 +101,7 @@ __getattr__, __dir__ = lazy_names(
         'combined': 'rbd_ros.collision.surfaces',
         'contacts': 'rbd_ros.collision.queries',
         'distance': 'rbd_ros.collision.queries',
+        'extend_world': 'rbd_ros.collision.world_file',
         'read_world': 'rbd_ros.collision.world_file',
         'solid_inertia': 'rbd_ros.collision.solids',
         'supported': 'rbd_ros.collision.queries',

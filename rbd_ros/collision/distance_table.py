@@ -119,7 +119,7 @@ def make_distance_table(
             column.append(k)
             factor.append(model.tree_dof_ratio[k] * (1.0 if k in b else -1.0))
         first.append(len(column))
-    columns: Dict[str, Any] = {
+    of_used: Dict[str, Any] = {
         name: np.ascontiguousarray(getattr(table, name)[list(used)])
         for name in ('kind', 'size', 'carrier', 'placement', 'reach')
     }
@@ -131,7 +131,7 @@ def make_distance_table(
                     for (a, b), swap in zip(chosen, exchanged)
                 ]
             ).reshape(-1, 2),
-            **columns,
+            **of_used,
         ),
         moving=moving,
         sign=np.where(exchanged, -1.0, 1.0),

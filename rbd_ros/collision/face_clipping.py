@@ -15,8 +15,8 @@ FIRST_FEATURE = 729
 EDGE = 3
 
 
-#: How far beyond a line, by the size of the face, a vertex counts as on it. Where edges are in line,
-#: rounding would choose any point along them.
+#: How far beyond a line, by the size of the face, a vertex counts as on it. Where edges are in
+#: line, rounding would choose any point along them.
 IN_LINE = 1e-10
 
 

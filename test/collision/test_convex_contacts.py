@@ -103,6 +103,7 @@ def test_round_bars_side_by_side_touch_at_both_ends_of_where_they_are(other):
         found = contacts(ROD, np.eye(4), other, at(0.3, 0, 1.3, rotation=R), margin=1e-9)
         assert_allclose(sorted(found.points_a[:, 2]), [0.3, 0.5], atol=1e-9)
         assert_allclose(found.points_a[:, 0], 0.2, atol=1e-12)
+        assert len(set(found.feature)) == 2
     crossed = contacts(ROD, np.eye(4), other, at(0.3, 0, 0, rotation=about(0, 0.7)), margin=1e-9)
     assert_allclose(crossed.points_a, [[0.2, 0, 0]], atol=1e-9)
     assert_allclose(crossed.gap, 0.0, atol=1e-12)

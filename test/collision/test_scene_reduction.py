@@ -1,0 +1,144 @@
+"""Contacts that others imply: those within the face that shapes of one body make together."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.spatial import ConvexHull
+
+from rbd_ros.collision import read_world
+from rbd_ros.collision.scene import make_scene
+from rbd_ros.collision.scene_contacts import SceneContacts, SceneRoom
+from rbd_ros.collision.scene_reduction import drop_implied
+from rbd_ros.compiler.loops import allocate
+from rbd_ros.robot import Robot
+from rbd_ros.simulation import Simulator
+
+#: A block of two boxes beside each other, and a third one above them that touches nothing.
+BLOCK = """<robot name="block"><link name="block"><inertial><mass value="2"/>
+  <inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision name="left"><origin xyz="0 0.1 0"/><geometry><box size="0.2 0.2 0.1"/></geometry>
+  </collision>
+  <collision name="right"><origin xyz="0 -0.1 0"/><geometry><box size="0.2 0.2 0.1"/></geometry>
+  </collision>
+  <collision name="top"><origin xyz="0 0 0.1"/><geometry><sphere radius="0.05"/></geometry>
+  </collision></link></robot>"""
+FLOOR = {'defaults': {'surface': {'friction': 0.5}}, 'objects': {'floor': {'type': 'plane'}}}
+
+
+@pytest.fixture(scope='module')
+def table():
+    robot = Robot.from_urdf(BLOCK, floating_base=True)
+    return make_scene(robot.model, read_world(FLOOR)).table
+
+
+def reduced(table, points, gaps, normals=None, pairs=None):
+    """Numbers of the contacts that are left of points in a plane, by their features."""
+    count = len(points)
+    sizes = {'carriers': 2, 'shapes': 4, 'pairs': len(table.pair)}
+    room = allocate(SceneRoom, contacts=count, **sizes)
+    contacts = allocate(SceneContacts, contacts=count)
+    rng = np.random.default_rng(4)
+    # A plane anywhere.
+    frame = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    for c in range(count):
+        contacts.frame[c] = frame if normals is None else normals[c]
+        contacts.position[c] = frame[1:].T @ points[c] + 0.7 * frame[0]
+        contacts.pair[c], contacts.feature[c] = 0 if pairs is None else pairs[c], c
+        contacts.gap[c], contacts.carrier[c] = gaps[c], (c, 1)
+    before = [array.copy() for array in contacts]
+    left = drop_implied(table, room, contacts, count)
+    kept = contacts.feature[:left].tolist()
+    # Whatever is left is whole, and in the order that it was in.
+    assert kept == sorted(kept)
+    for array, old in zip(contacts, before):
+        assert np.array_equal(array[:left], old[kept])
+    return kept
+
+
+def test_pairs_of_one_body_and_one_surface_are_a_group(table):
+    sphere = [2 in pair for pair in table.pair.tolist()]
+    assert table.compound and (table.group == 0).all() and any(sphere)
+
+
+@pytest.mark.seed('CN13', kind='part')
+@pytest.mark.parametrize('seed', range(12))
+def test_what_is_left_is_the_convex_hull(table, seed):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(rng.integers(4, 30), 2)) * 10.0 ** rng.uniform(-2, 1)
+    slope = 1e-4 * rng.normal(size=2)
+    gaps = points @ slope - 1e-5
+    expected = sorted(ConvexHull(points).vertices.tolist())
+    assert reduced(table, points, gaps) == expected
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_points_on_edges_and_doubles_go(table, seed):
+    rng = np.random.default_rng(seed)
+    grid = np.array(list(product(range(5), range(4))), dtype=float) / 10.0
+    corners = [0, 3, 16, 19]
+    noise = 1e-13 * rng.normal(size=grid.shape)
+    twice = np.vstack([grid + noise, grid[corners] + 1e-12])
+    turn = rng.uniform(0, 6)
+    R = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    kept = reduced(table, twice @ R.T, 1e-13 * rng.normal(size=len(twice)))
+    assert len(kept) == 4
+    nearest = [min(corners, key=lambda c: np.linalg.norm(twice[k] - twice[c])) for k in kept]
+    assert sorted(nearest) == corners
+
+
+def test_of_a_line_both_ends_are_left(table):
+    along = np.array([0.3, 0.1, 0.5, -0.2, 0.4])
+    points = along[:, None] * [0.6, 0.8]
+    assert reduced(table, points, 0.01 * along) == [2, 3]
+    # Not where one in between is nearer than both ends say.
+    gaps = 0.01 * along
+    gaps[1] -= 1e-6
+    assert reduced(table, points, gaps) == [0, 1, 2, 3, 4]
+
+
+def test_what_is_not_in_one_plane_of_the_body_stays(table):
+    rng = np.random.default_rng(2)
+    points = rng.normal(size=(9, 2))
+    gaps = points @ [0.01, -0.02]
+    assert len(reduced(table, points, gaps)) < 9
+    gaps[4] -= 1e-7
+    assert len(reduced(table, points, gaps)) == 9
+
+
+def test_other_normals_and_other_bodies_are_faces_of_their_own(table):
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5]], dtype=float)
+    points, gaps = np.vstack([square, square]), np.zeros(10)
+    frame = np.linalg.qr(np.random.default_rng(4).normal(size=(3, 3)))[0]
+    other = frame.copy()
+    other[0] += 1e-6 * frame[1]
+    normals = [frame] * 5 + [other] * 5
+    assert reduced(table, points, gaps, normals) == [0, 1, 2, 3, 5, 6, 7, 8]
+    alone = table._replace(group=np.array([0, -1, 0], dtype=np.int64))
+    pairs = [0] * 5 + [1] * 5
+    assert reduced(alone, points, gaps, pairs=pairs) == [0, 1, 2, 3, 5, 6, 7, 8, 9]
+
+
+def test_points_at_one_place_are_left_alone(table):
+    assert len(reduced(table, np.zeros((4, 2)), np.zeros(4))) == 4
+
+
+def test_a_block_of_several_boxes_rests_on_its_corners_and_slides_as_it_must():
+    robot = Robot.from_urdf(BLOCK, floating_base=True)
+    simulator = Simulator(robot, world=FLOOR)
+    q = robot.neutral()
+    q[6] = 0.05
+    simulator.reset(q, [0, 0, 0, 1.0, 0, 0])
+    simulator.step(n=100)
+    contacts = simulator.contacts
+    # As they were before the step.
+    places = np.array([c.position - simulator.q[4:7] for c in contacts])
+    assert len(places) == 4
+    assert np.abs(places) == pytest.approx(np.tile([0.1, 0.2, 0.05], (4, 1)), abs=1e-3)
+    assert sum(c.force for c in contacts)[2] == pytest.approx(-2 * 9.81, rel=1e-9)  # on the floor
+    simulator.step(n=400)
+    # Decelerated by mu g in each step, of which the last one is a part.
+    steps = np.arange(1, 300)
+    speed = np.maximum(1.0 - 0.5 * 9.81 * 1e-3 * steps, 0.0)
+    assert simulator.q[4] == pytest.approx(1e-3 * speed.sum(), abs=1e-9)
+    assert np.abs(simulator.v).max() < 1e-12
