@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rbd_ros import Robot, Simulator
 from rbd_ros.cli.info import add_model_arguments, description, model_options
 from rbd_ros.cli.simulate_torque import chosen_torque
-from rbd_ros.collision import read_world
+from rbd_ros.collision import Environment, read_world
 from rbd_ros.simulation.world import INTEGRATORS
 from rbd_ros.viewer.recording import check_format
 from rbd_ros.viewer.scene import make_scene, Scene, SHAPES
@@ -118,10 +118,11 @@ def run(arguments: argparse.Namespace) -> int:
     world = None
     if arguments.world is not None:
         world = read_world(find_world(arguments.world), model)
-    scene = make_scene(model, arguments.shapes, world=world)
+    if robot is None:
+        _refuse_what_needs_a_robot(arguments, world)
     if arguments.watch:
         assert robot is not None
-        return _watch(arguments, robot, scene)
+        return _watch(arguments, robot, make_scene(model, arguments.shapes, world=world))
     simulator = Simulator(
         robot,
         arguments.timestep,
@@ -130,6 +131,9 @@ def run(arguments: argparse.Namespace) -> int:
         external_forces=arguments.record is None,  # of a page that pulls
         world=world,
     )
+    if robot is not None or simulator.robots:
+        model = simulator.robot.model  # with the robots of the world that move
+    scene = make_scene(model, arguments.shapes, world=world)
     if arguments.start is not None:
         simulator.reset(_numbers(arguments.start, simulator.robot.nq))
     torque = chosen_torque(simulator, arguments.hold, arguments.gravity_compensation)
@@ -148,15 +152,21 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _robot(arguments: argparse.Namespace) -> Optional[Robot]:
-    """Return the robot, None if there are but the objects of a world."""
+    """Return the robot, None if there is but what is in a world."""
     if arguments.robot is not None:
         return Robot.from_urdf(description(arguments.robot), **model_options(arguments))
     if arguments.world is None:
         raise ValueError('name a robot, or give a --world whose objects move')
-    for option in ('start', 'hold', 'gravity_compensation', 'watch'):
+    return None
+
+
+def _refuse_what_needs_a_robot(
+    arguments: argparse.Namespace, world: Optional[Environment]
+) -> None:
+    own = world is not None and any(each.movable for each in world.robots)
+    for option in ('watch',) if own else ('start', 'hold', 'gravity_compensation', 'watch'):
         if getattr(arguments, option):
             raise ValueError(f'--{option.replace("_", "-")} is for a robot; name one')
-    return None
 
 
 def _watch(arguments: argparse.Namespace, robot: Robot, scene: Scene) -> int:

@@ -112,9 +112,10 @@ class RobotInWorld:
     Asked are all pairs of shapes that may touch, and of which at least one moves with the robot;
     they are those that touch in a `Simulator`, see docs/world.md. Coordinates of the world are
     those of the robot's base. Movable objects stand where the world has them at the start, or
-    where `poses` says. Of a robot with kinematic loops, configurations and velocities are those of
-    the tree; the loops need not be closed. What a joint does that depends on time is not in the
-    gradient.
+    where `poses` says. Movable robots of the world move if they are parts of the robot, as of
+    `Simulator.robot`, and else stand as they are configured. Of a robot with kinematic loops,
+    configurations and velocities are those of the tree; the loops need not be closed. What a joint
+    does that depends on time is not in the gradient.
 
     :param robot: the robot, a `Robot`
     :param world: path of a world file, a mapping with the same content, or an `Environment`; None

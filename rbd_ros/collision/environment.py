@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Dict, FrozenSet, Iterator, Mapping, NamedTuple, Optional, Tuple, Union
 
+from rbd_ros.collision.self_collision import allowed_pairs
 from rbd_ros.collision.surfaces import combined, directed_by_first, Surface
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.model.geometry import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
@@ -93,7 +94,9 @@ class WorldRobot:
     :param floating: whether its root link moves freely
     :param configuration: positions at the start by joint [rad or m]; others are neutral
     :param surface: what its links are like to touch
-    :param allowed: pairs of its links that never touch each other, see `allowed_pairs`
+    :param allowed: pairs of its links that never touch each other; None: `allowed_pairs` of its
+        model
+    :param movable: whether it moves, as a part of the robot that is simulated in the world
 
     >>> from rbd_ros.collision import WorldRobot
     >>> WorldRobot('other_arm', 'urdf/six_axis_arm.urdf', robot.model).floating
@@ -107,7 +110,26 @@ class WorldRobot:
     floating: bool = False
     configuration: Mapping[str, float] = field(default_factory=dict)
     surface: Surface = Surface()
-    allowed: FrozenSet[Tuple[str, str]] = frozenset()
+    allowed: Optional[FrozenSet[Tuple[str, str]]] = None
+    movable: bool = False
+
+    def __post_init__(self) -> None:
+        if self.allowed is None:
+            object.__setattr__(self, 'allowed', allowed_pairs(self.model))
+
+    @property
+    def base_placement(self) -> PluckerTransform:
+        """Transform from world coordinates to those of its base.
+
+        A base that floats has its pose in the world by the variables of its joint.
+
+        >>> from rbd_ros.collision import WorldRobot
+        >>> from rbd_ros.spatial import PluckerTransform
+        >>> aside = PluckerTransform.translation((0.0, 1.0, 0.0))
+        >>> WorldRobot('arm', 'urdf/six_axis_arm.urdf', robot.model, aside).base_placement.r
+        (0.0, 1.0, 0.0)
+        """
+        return PluckerTransform.identity() if self.floating else self.placement
 
 
 class PairSurface(NamedTuple):
@@ -196,6 +218,29 @@ class Environment:
         """Objects that are free bodies."""
         return tuple(each for each in self.objects if each.movable)
 
+    def moving_in(self, model: Model) -> Tuple[WorldRobot, ...]:
+        """Movable robots that are part of a model, their links called 'robot/link' there.
+
+        Others stand still.
+
+        :param model: model of the robot that is simulated, see `put_together`
+
+        >>> from rbd_ros.collision import read_world
+        >>> arm = {'urdf': 'urdf/six_axis_arm.urdf', 'xyz': [1, 0, 0], 'movable': True}
+        >>> world = read_world({'robots': {'second_arm': arm}})
+        >>> both = Robot.together({'': robot, 'second_arm': robot})
+        >>> [each.name for each in world.moving_in(both.model)]
+        ['second_arm']
+        >>> world.moving_in(robot.model)
+        ()
+        """
+        return tuple(
+            each
+            for each in self.robots
+            if each.movable
+            and all(f'{each.name}/{link}' in model.links for link in each.model.links)
+        )
+
     def check_name(self, name: str) -> None:
         """Refuse what names nothing that can touch.
 
@@ -274,7 +319,7 @@ class Environment:
             return a.movable or b.movable
         if isinstance(a, WorldRobot) and a is b:
             one, other = sorted(name.partition('/')[2] for name in (first, second))
-            return (one, other) not in a.allowed
+            return (one, other) not in (a.allowed or ())
         return True
 
     def surface_between(self, first: str, second: str) -> PairSurface:

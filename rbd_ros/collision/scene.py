@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import AbstractSet, Dict, List, NamedTuple, Optional, Sequence, Set, Tuple
 
 import numpy as np
 
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.collision import shapes
 from rbd_ros.collision.arrays import FloatArray
-from rbd_ros.collision.environment import Environment, ROBOT, WorldObject
+from rbd_ros.collision.environment import Environment, ROBOT, WorldObject, WorldRobot
 from rbd_ros.collision.queries import contacts, supported
 from rbd_ros.collision.scene_contacts import SceneTable
 from rbd_ros.collision.scene_shapes import reach, ShapeMaker
 from rbd_ros.collision.self_collision import allowed_pairs
 from rbd_ros.collision.shape_tables import tables_for, tabulated
 from rbd_ros.model import Model
+from rbd_ros.model.model import FLOATING_BASE_JOINT
 from rbd_ros.spatial import PluckerTransform
 
 #: Depth at which two links at a robot's neutral configuration count as made to overlap [m].
@@ -72,8 +73,9 @@ class Scene:
 def make_scene(model: Model, world: Environment, q: Optional[Sequence[float]] = None) -> Scene:
     """Scene of a robot in a world.
 
-    Links that overlap at the configuration q do not touch each other, as links that a joint
-    connects. Further robots of the world stand still as they are configured.
+    Links of one robot that overlap at the configuration q do not touch each other, as links that a
+    joint connects. Movable robots of the world that are part of the model (`put_together`) move
+    with it, further ones stand still as they are configured.
 
     :param model: model of the robot
     :param world: what is around it
@@ -82,8 +84,8 @@ def make_scene(model: Model, world: Environment, q: Optional[Sequence[float]] = 
     notices: List[str] = []
     maker = ShapeMaker()
     found = [
-        *_shapes_of_robot(model, maker, notices),
-        *_shapes_of_standing_robots(world, maker, notices),
+        *_shapes_of_robots(model, world, maker, notices),
+        *_shapes_of_standing_robots(model, world, maker, notices),
         *_shapes_of_objects(model, world, maker, notices),
     ]
     # Links may share a mesh that something is odd about.
@@ -99,16 +101,41 @@ def make_scene(model: Model, world: Environment, q: Optional[Sequence[float]] = 
     )
 
 
-def _shapes_of_robot(
-    model: Model, maker: ShapeMaker, notices: List[str], robot: str = ROBOT
+def _shapes_of_robots(
+    model: Model, world: Environment, maker: ShapeMaker, notices: List[str]
 ) -> List[SceneShape]:
-    """Collision shapes of all links; meshes are their convex hulls."""
+    """Collision shapes of all that is in the model: the robot, and movable robots of the world."""
+    slices = {model.body(i).joint_name: at for i, (_, at) in model.independent_slices.items()}
+    others: Set[str] = set()
+    for robot in world.moving_in(model):
+        others.update(f'{robot.name}/{link}' for link in robot.model.links)
+        at = [slices[f'{robot.name}/{joint}'] for joint in robot.model.joint_names]
+        notices.append(
+            f'robot {robot.name!r} of the world moves: v[{at[0].start}:{at[-1].stop}] is that of '
+            f'its joints {robot.name}/...'
+        )
+    return _shapes_of_links(model, maker, notices, ROBOT, others)
+
+
+def _shapes_of_links(
+    model: Model,
+    maker: ShapeMaker,
+    notices: List[str],
+    robot: str,
+    others: AbstractSet[str] = frozenset(),
+) -> List[SceneShape]:
+    """Collision shapes of all links; meshes are their convex hulls.
+
+    :param robot: name of the robot
+    :param others: links that have the names of their robots in front
+    """
     found = []
     for each in model.geometries:
         if each.role != 'collision':
             continue
         made = maker.make(each.shape, convex=True)
-        name, pose = f'{robot}/{each.link}', _pose(each.placement)
+        name = each.link if each.link in others else f'{robot}/{each.link}'
+        pose = _pose(each.placement)
         if made.shape is None:
             notices.append(
                 f'{name!r} will not touch anything with its collision '
@@ -122,21 +149,18 @@ def _shapes_of_robot(
 
 
 def _shapes_of_standing_robots(
-    world: Environment, maker: ShapeMaker, notices: List[str]
+    model: Model, world: Environment, maker: ShapeMaker, notices: List[str]
 ) -> List[SceneShape]:
+    moving = world.moving_in(model)
     found = []
     for robot in world.robots:
+        if robot in moving:
+            continue
         model = robot.model
-        q = neutral_configuration(model)
-        for i, (at_q, _) in model.independent_slices.items():
-            name = model.body(i).joint_name
-            if name in robot.configuration:
-                q[at_q] = [robot.configuration[name]]
-        X0 = body_transforms(model, model.tree_position(q))
+        X0 = body_transforms(model, model.tree_position(start_configuration(robot)))
         notices.append(f'robot {robot.name!r} of the world stands still as it is configured')
-        for each in _shapes_of_robot(model, maker, notices, robot.name):
-            # A floating base has its placement from the joint.
-            placed = _pose(X0[each.carrier] * robot.placement) @ each.pose
+        for each in _shapes_of_links(model, maker, notices, robot.name):
+            placed = _pose(X0[each.carrier] * robot.base_placement) @ each.pose
             found.append(each._replace(carrier=0, pose=placed))
     return found
 
@@ -154,6 +178,21 @@ def neutral_configuration(model: Model) -> List[float]:
             limits = body.limits
             neutral = [min(max(neutral[0], limits.lower), limits.upper)]
         q[at_q] = neutral
+    return q
+
+
+def start_configuration(robot: WorldRobot) -> List[float]:
+    """Configuration of a robot of a world at the start, (nq,); its loops may be open.
+
+    :param robot: the robot
+    """
+    model, q = robot.model, neutral_configuration(robot.model)
+    for i, (at_q, _) in model.independent_slices.items():
+        name = model.body(i).joint_name
+        if name in robot.configuration:
+            q[at_q] = [robot.configuration[name]]
+        elif robot.floating and name == FLOATING_BASE_JOINT:
+            q[at_q] = [*robot.placement.quaternion(), *robot.placement.r]
     return q
 
 
@@ -209,9 +248,11 @@ def _pairs(
     for (i, a), (j, b) in combinations(enumerate(found), 2):
         if a.carrier == b.carrier or not world.touch(a.name, b.name):
             continue
-        own = all(each.name.startswith(f'{ROBOT}/') for each in (a, b))
+        owner, other = (each.name.partition('/')[0] for each in (a, b))
+        own = owner == other
         links = tuple(sorted(each.name.partition('/')[2] for each in (a, b)))
-        if own and links in allowed:
+        # What a robot of the world allows itself, `touch` knows.
+        if own and owner == ROBOT and links in allowed:
             continue
         if not supported(a.shape, b.shape):
             unknown.add((a.name, b.name))

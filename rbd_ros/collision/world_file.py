@@ -229,7 +229,7 @@ class _Reader:
     # -- robots
 
     def _robot(self, name: str, field: Field, defaults: Defaults) -> WorldRobot:
-        keys = (*POSE, 'floating', 'configuration', 'extension', 'srdf', 'surface')
+        keys = (*POSE, 'floating', 'movable', 'configuration', 'extension', 'srdf', 'surface')
         entries = field.mapping(('urdf',), keys)
         path = file_of(entries['urdf'], self.paths)
         floating = 'floating' in entries and entries['floating'].boolean()
@@ -240,6 +240,11 @@ class _Reader:
             model = load_urdf(path, floating_base=floating, extension=extension)
         except ModelError as error:
             raise entries['urdf'].error(str(error)) from None
+        movable = 'movable' in entries and entries['movable'].boolean()
+        if movable and not model.nv:
+            raise entries['movable'].error(
+                'none of its joints moves; add "floating: true", or leave "movable" out'
+            )
         surface = defaults.surface
         if 'surface' in entries:
             surface = read_surface(entries['surface'], surface)
@@ -261,6 +266,7 @@ class _Reader:
             configuration,
             surface,
             allowed,
+            movable,
         )
 
     # -- pairs

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rbd_ros.model.graph import Arc, ConnectivityGraph, Numbering, ParentArray, SpanningTree
     from rbd_ros.model.joint_registry import register_joint_type
     from rbd_ros.model.model import Body, Coupling, Frame, JointLimits, Link, LoopJoint, Model
+    from rbd_ros.model.together import put_together
     from rbd_ros.model.urdf import load_urdf
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     'ModelError',
     'Numbering',
     'ParentArray',
+    'put_together',
     'register_joint_type',
     'SingularMassMatrixError',
     'with_fixed_base',
@@ -71,6 +73,7 @@ __getattr__, __dir__ = lazy_names(
         'connectivity': 'rbd_ros.model.assembly',
         'equivalent_model': 'rbd_ros.model.equivalent',
         'load_urdf': 'rbd_ros.model.urdf',
+        'put_together': 'rbd_ros.model.together',
         'register_joint_type': 'rbd_ros.model.joint_registry',
         'with_fixed_base': 'rbd_ros.model.floating_base',
         'with_floating_base': 'rbd_ros.model.floating_base',

@@ -15,7 +15,8 @@ from rbd_ros.model.errors import ModelError, unknown_name
 from rbd_ros.model.geared_tree import GearedTree
 from rbd_ros.model.geometry import Geometry
 from rbd_ros.model.parts import Body, Coupling, Frame, JointLimits, Link, LoopJoint
-from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
+from rbd_ros.model.rounding import snapped
+from rbd_ros.spatial import RigidBodyInertia
 from rbd_ros.spatial.scalar import Scalar
 
 __all__ = [
@@ -85,7 +86,7 @@ class Model(GearedTree):
         >>> Robot(pendulum).gravity_torque([0.0])  # 1 kg, level, at 0.5 m [N m]
         array([4.905])
         """
-        by_name = {link.name: replace(link, placement=_snapped(link.placement)) for link in links}
+        by_name = {link.name: replace(link, placement=snapped(link.placement)) for link in links}
         inertia: Dict[int, RigidBodyInertia] = {}
         for link in by_name.values():
             inertia[link.body] = inertia.get(
@@ -101,7 +102,7 @@ class Model(GearedTree):
                 replace(
                     body,
                     inertia=inertia.get(i, RigidBodyInertia.zero()),
-                    tree_transform=_snapped(body.tree_transform),
+                    tree_transform=snapped(body.tree_transform),
                     q=slice(nq, nq + body.joint.nq),
                     v=slice(nv, nv + body.joint.nv),
                 )
@@ -234,20 +235,3 @@ class Model(GearedTree):
             for body in self.bodies
         )
         return replace(self, bodies=bodies)
-
-
-def _snapped(X: PluckerTransform) -> PluckerTransform:
-    """Transform with rounding noise removed: what is 0, 1 or -1 to within 1e-15, exactly so.
-
-    For the translation, within 1e-15 of its largest element.
-    """
-    reach = 1e-15 * max(abs(x) for x in X.r)
-
-    def unit(x: float) -> float:
-        nearest = round(x)
-        return float(nearest) if abs(x - nearest) < 1e-15 else x
-
-    return PluckerTransform(
-        linear3.matrix3((unit(x) for x in row) for row in X.E),
-        linear3.vector3(0.0 if abs(x) < reach else x for x in X.r),
-    )

@@ -20,6 +20,8 @@ from typing import (
     Union,
 )
 
+from numpy.typing import ArrayLike
+
 from rbd_ros.compiler import OperationCount
 from rbd_ros.model import load_urdf, Model
 from rbd_ros.robot.compiled import Compiled
@@ -131,6 +133,49 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
 
             model, _ = assembled(model, read_extension(extension))
         return cls(model)
+
+    @classmethod
+    def together(
+        cls,
+        robots: Mapping[str, Union[Robot, str, os.PathLike[str]]],
+        placements: Optional[Mapping[str, ArrayLike]] = None,
+        gravity: Optional[Sequence[float]] = None,
+        name: str = '',
+    ) -> Robot:
+        """Several robots as one, side by side; nothing connects them but the world.
+
+        Names of joints and links get the name of their robot in front, as 'left/elbow_joint';
+        those of a robot that is named '' remain as they are. q, v and tau are those of all robots
+        one after another. Gears, loops, limits, friction and all else are those of the robots.
+
+        :param robots: by name, robots, paths of URDF files, or their text
+        :param placements: poses of their base coordinates in the world by name, (4, 4) [1, m];
+            others are at the origin. Floating bases have their place by q, relative to that
+        :param gravity: acceleration of gravity in the world, (3,) [m/s^2]; None: that of the
+            robots, which then all have the same
+        :param name: name of the whole; '': made of those of the robots
+        :raises ModelError: for names that are taken twice or unknown, robots of which one is not
+            valid, gravities that differ, or a placement that is no pose
+
+        >>> aside = np.eye(4)
+        >>> aside[:3, 3] = [0.0, 1.0, 0.0]  # a metre to the left [m]
+        >>> both = Robot.together({'left': robot, 'right': robot}, {'left': aside})
+        >>> both.nv, both.joint_names[6], both.frame('left/base_link').pose(np.zeros(12))[1, 3]
+        (12, 'right/shoulder_pan_joint', 1.0)
+        >>> H = both.mass_matrix(np.concatenate([q, q]))
+        >>> np.allclose(H[6:, 6:], robot.mass_matrix(q)), H[:6, 6:].any()
+        (True, False)
+        """
+        from rbd_ros.model.together import put_together, transform_of_pose
+
+        models = {
+            each: (robot if isinstance(robot, Robot) else cls.from_urdf(robot)).model
+            for each, robot in robots.items()
+        }
+        transforms = {
+            each: transform_of_pose(each, pose) for each, pose in (placements or {}).items()
+        }
+        return cls(put_together(models, transforms, gravity, name))
 
     def __repr__(self) -> str:
         return (

@@ -48,7 +48,7 @@ class PairContact(NamedTuple):
 
 
 def read_environment(
-    robot: Robot,
+    robot: Optional[Robot],
     world: WorldSource,
     ground: Optional[HalfSpace],
     integrator: Optional[str],
@@ -72,17 +72,7 @@ def read_environment(
         return world
     from rbd_ros.collision.world_file import read_world
 
-    return read_world(world, robot=robot.model if robot.nv else None)
-
-
-def nobody(world: WorldSource) -> Robot:
-    """Robot without any joint, for objects alone.
-
-    :raises ValueError: without a world
-    """
-    if world is None:
-        raise ValueError('without a robot there must be a world; give one, or a Robot')
-    return Robot.from_urdf('<robot name="nobody"><link name="world"/></robot>')
+    return read_world(world, robot=robot.model if robot is not None and robot.nv else None)
 
 
 class SimulatedObjects:
@@ -99,6 +89,20 @@ class SimulatedObjects:
         True
         """
         return self._world.environment
+
+    @property
+    def robots(self) -> Tuple[str, ...]:
+        """Names of the robots of the world that move; they are parts of `robot`.
+
+        >>> arm = {'urdf': 'urdf/six_axis_arm.urdf', 'xyz': [1.5, 0, 0], 'movable': True}
+        >>> simulator = Simulator(robot, world={'robots': {'second_arm': arm}})
+        >>> simulator.robots, simulator.robot.nv, simulator.robot.joint_names[6]
+        (('second_arm',), 12, 'second_arm/shoulder_pan_joint')
+        """
+        environment = self._world.environment
+        if environment is None:
+            return ()
+        return tuple(each.name for each in environment.moving_in(self._world.robot.model))
 
     @property
     def objects(self) -> Tuple[str, ...]:

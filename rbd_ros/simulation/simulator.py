@@ -16,12 +16,12 @@ from rbd_ros.simulation import state as layout
 from rbd_ros.simulation.loop_closing import NEARLY_CLOSED
 from rbd_ros.simulation.rollouts import checked_starts, room, Trajectories
 from rbd_ros.simulation.simulated_objects import (
-    nobody,
     PairContact,
     read_environment,
     SimulatedObjects,
     WorldSource,
 )
+from rbd_ros.simulation.simulated_robots import simulated_robot, start_of
 from rbd_ros.simulation.state import MAX_FORCES
 from rbd_ros.simulation.world import SPEED_LIMIT, TOLERANCE, World
 from rbd_ros.spatial import PluckerTransform
@@ -93,7 +93,7 @@ class Snapshot:
 class Simulator(SimulatedObjects):
     """A robot that moves under torques, gravity, joint friction, joint limits and contact.
 
-    :param robot: the robot; None if there is a world and nothing but its objects moves
+    :param robot: the robot; None if there is a world, and nothing but what is in it moves
     :param timestep: h [s]
     :param integrator: 'midpoint', 'semi_implicit' (Euler) or 'rk4', see docs/simulation.md; None:
         midpoint, with kinematic loops semi_implicit
@@ -104,7 +104,8 @@ class Simulator(SimulatedObjects):
     :param external_forces: whether the first call of `apply_wrench` is to find everything ready;
         otherwise it compiles what external forces need
     :param world: objects around the robot, which touch it and each other by rigid contact: path of
-        a world file, a mapping with the same content, or an `Environment`; None for none
+        a world file, a mapping with the same content, or an `Environment`; None for none. Movable
+        robots of it become parts of the robot
     :param solver_tolerance: velocity error of rigid contact, as part of the largest velocity
         without contact forces
     :raises ValueError: if an argument is not valid, or a link is unknown
@@ -143,14 +144,14 @@ class Simulator(SimulatedObjects):
         world: WorldSource = None,
         solver_tolerance: float = TOLERANCE,
     ):
-        if robot is None:
-            robot = nobody(world)
-        if not isinstance(robot, Robot):
+        if robot is not None and not isinstance(robot, Robot):
             raise ValueError(f'robot must be a Robot, got {type(robot).__name__}')
         if ground is True:
             ground = HalfSpace()
         if not (ground is None or ground is False or isinstance(ground, HalfSpace)):
             raise ValueError(f'ground must be None, True or a HalfSpace, got {ground!r}')
+        environment = read_environment(robot, world, ground or None, integrator)
+        robot = simulated_robot(robot, environment)
         for body in robot.model.bodies:
             if body.joint.is_rheonomic:
                 raise ModelError(
@@ -165,7 +166,7 @@ class Simulator(SimulatedObjects):
             contact,
             contact_links,
             speed_limit,
-            read_environment(robot, world, ground or None, integrator),
+            environment,
             solver_tolerance,
         )
         if external_forces:
@@ -195,7 +196,7 @@ class Simulator(SimulatedObjects):
 
     @property
     def robot(self) -> Robot:
-        """The robot."""
+        """The robot; in a world whose robots move, all of them as one."""
         return self._world.robot
 
     @property
@@ -356,7 +357,8 @@ class Simulator(SimulatedObjects):
         Kinematic loops are closed: the robot is moved to the assembly that Newton's method finds
         from `q`, and `v` is projected onto it; `warnings` says how far.
 
-        :param q: configuration, (nq,); None for the neutral one, moved into the joint limits
+        :param q: configuration, (nq,); None for the neutral one, moved into the joint limits, and
+            for robots of the world as it has them
         :param v: velocity, (nv,); None for rest
         :param time: time that it is now [s]
         :raises ValueError: for a wrong shape or dtype, what is not finite, or loops that cannot be
@@ -643,9 +645,7 @@ class Simulator(SimulatedObjects):
         return frame.body, frame.placement
 
     def _neutral(self) -> FloatArray:
-        # Zero is outside the limits of many an elbow.
-        robot = self.robot
-        return np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
+        return start_of(self.robot, self._world.environment)
 
     def _starts(self, q: FloatArray, v: FloatArray) -> Tuple[FloatArray, FloatArray]:
         """What `reset` makes of starts, (B or 1, nq) and (B or 1, nv)."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rbd_ros.collision import Environment, read_world, WorldRobot
+from rbd_ros.collision.scene import start_configuration
 from rbd_ros.model import Model
 from rbd_ros.model.extension.document import Source
 from rbd_ros.model.geometry import Colour, Geometry, Plane
@@ -138,7 +139,8 @@ def make_scene(
     """Scene of a robot, of a world, or of both.
 
     Meshes that cannot be read are left out, and those of more than `triangles` together are drawn
-    with fewer; `notices` says so. Further robots of the world are drawn at their start.
+    with fewer; `notices` says so. Further robots of the world are drawn at their start, but for
+    those that are part of the model, as `Simulator.robot` has them.
 
     :param model: the robot's model; None if there is none
     :param shapes: 'visual', with the collision shapes of links that have no visual ones, or
@@ -170,7 +172,7 @@ def make_scene(
         more = {
             'objects': tuple(each.name for each in around.movable),
             'start': np.array([each.pose for each in around.movable]).reshape(-1, 4, 4),
-            'grounds': _add_world(collector, around, shapes),
+            'grounds': _add_world(collector, model, around, shapes),
         }
     parts = collector.parts()
     return Scene(
@@ -205,9 +207,11 @@ def _add_geometry(
     collector.add(owner, geometry.link, placement, geometry.shape, colour, is_visual)
 
 
-def _add_world(collector: ShapeCollector, world: Environment, shapes: str) -> Tuple[Ground, ...]:
-    """Add objects and further robots, and return the planes."""
-    grounds = []
+def _add_world(
+    collector: ShapeCollector, model: Optional[Model], world: Environment, shapes: str
+) -> Tuple[Ground, ...]:
+    """Add objects and robots that are not in the model, and return the planes."""
+    grounds, moving = [], () if model is None else world.moving_in(model)
     for each in world.objects:
         if isinstance(each.shape, Plane):
             grounds.append(Ground(each.pose, each.color))
@@ -217,19 +221,15 @@ def _add_world(collector: ShapeCollector, world: Environment, shapes: str) -> Tu
         given = each.color is None
         collector.add(each.name, '', placement, each.shape, colour, given, each.convex)
     for robot in world.robots:
-        _add_robot(collector, robot, shapes)
+        if robot not in moving:
+            _add_robot(collector, robot, shapes)
     return tuple(grounds)
 
 
 def _add_robot(collector: ShapeCollector, given: WorldRobot, shapes: str) -> None:
     """Add a further robot, which stands still at its start."""
-    robot = Robot(given.model)
-    q = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
-    for i, (at_q, _) in given.model.independent_slices.items():
-        position = given.configuration.get(given.model.body(i).joint_name)
-        if position is not None:
-            q[at_q] = position
-    base, found = _pose(given.placement), robot.forward_kinematics(q)
+    base = _pose(given.base_placement)
+    found = Robot(given.model).forward_kinematics(start_configuration(given))
     for geometry in _chosen_geometries(given.model, shapes):
         at = given.model.links[geometry.link].placement
         placement = base @ found[geometry.link] @ _pose(geometry.placement * at.inverse())

@@ -253,7 +253,7 @@ def contact_forces(simulator: Simulator) -> FloatArray:
     >>> round(float(contact_forces(simulator).sum(axis=0)[5]), 3)  # the weight of the box [N]
     4.905
     """
-    moving, found = {ROBOT, *simulator.objects}, []
+    moving, found = {ROBOT, *simulator.robots, *simulator.objects}, []
     for each in simulator.contacts:
         on_first = isinstance(each, PairContact) and each.second.partition('/')[0] not in moving
         found.append(np.concatenate([each.position, -each.force if on_first else each.force]))

@@ -108,6 +108,21 @@ def test_a_world_is_shown_around_the_robot(capsys, tmp_path):
     assert json.loads(text)['objects'] == ['box', 'peg', 'ball', 'roller']
 
 
+def test_robots_of_a_world_move_without_another(capsys, tmp_path):
+    world = tmp_path / 'world.yaml'
+    arm = resource_path('urdf', 'six_axis_arm.urdf')
+    world.write_text(f'robots: {{left: {{urdf: {arm}, movable: true}}}}')
+    path = tmp_path / 'motion.html'
+    options = ['--world', str(world), '--duration', '0.1', '--record', str(path)]
+    assert main(['simulate', *options, '--hold', '--start', '0,1,1,0,0,0']) == 0
+    out, err = capsys.readouterr()
+    assert out == f'{path}\n'
+    assert "robot 'left' of the world moves: v[0:6] is that of its joints left/..." in err
+    assert '"left/upper_arm_link"' in path.read_text()
+    assert main(['simulate', *options, '--watch']) == 1
+    assert '--watch is for a robot; name one' in capsys.readouterr().err
+
+
 def test_a_world_with_an_error_is_refused(capsys, tmp_path):
     path = tmp_path / 'world.yaml'
     path.write_text('objects:\n  box: {type: bx}\n')

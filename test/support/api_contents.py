@@ -162,6 +162,7 @@ MODULES = {
         'rbd_ros.model.dh',
         'rbd_ros.model.random_models',
         'rbd_ros.model.assembly',
+        'rbd_ros.model.together',
         'rbd_ros.model.graph',
         'rbd_ros.model.floating_base',
         'rbd_ros.model.equivalent',
@@ -253,6 +254,7 @@ NOT_FOR_USERS = {
     'rbd_ros.spatial.planar_vectors:dot2': 'arithmetic of its file',
     'rbd_ros.model.floating_base:not_floating': 'checks of arguments',
     'rbd_ros.model.dh:checked': 'checks of arguments',
+    'rbd_ros.model.together:transform_of_pose': 'checks of arguments',
 }
 
 #: Files of rbd_ros/algorithms that algorithms are made of.

@@ -77,3 +77,57 @@ def test_objects_that_are_not_simulated_stay_at_their_start():
     robot = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
     scene = make_scene(robot.model, world=WORLD)
     assert np.array_equal(object_poses(Simulator(robot), scene), scene.start)
+
+
+def two_arms():
+    entry = {'urdf': str(resource_path('urdf', 'six_axis_arm.urdf')), 'movable': True}
+    return {'left': {**entry, 'xyz': [0, 2, 0]}, 'right': {**entry, 'xyz': [0, -2, 0]}}
+
+
+def test_robots_of_the_world_that_move_are_seen_to():
+    simulator = Simulator(None, world={'robots': two_arms()})
+    simulator.reset(np.full(12, 0.3))
+    scene = make_scene(simulator.robot.model, world=simulator.environment)
+    assert 'left/upper_arm_link' in scene.links and 'right/wrist_1_link' in scene.links
+    assert {shape.owner for shape in scene.shapes} == {'robot'}
+    recording = record(simulator, scene, 0.5)
+    k = scene.frames.index('right/wrist_1_link')
+    first, last = recording.poses()[[0, -1], k, :3]
+    assert last[2] < first[2] - 0.01
+    pose = simulator.robot.forward_kinematics(simulator.q)['right/wrist_1_link']
+    assert np.allclose(last, pose[:3, 3], atol=1e-9)
+
+
+def test_forces_on_robots_of_the_world_are_those_of_what_stands():
+    world = {'robots': two_arms(), 'objects': {'floor': {'type': 'plane', 'xyz': [0, 0, 0.1]}}}
+    world['ignore'] = [
+        [f'{a}/{link}', 'floor']
+        for a in ('left', 'right')
+        for link in ('base_link_inertia', 'shoulder_link')
+    ] + [['left', 'left'], ['right', 'right']]
+    simulator = Simulator(None, world=world)
+    q = simulator.q
+    q[[1, 7]] = 1.2
+    simulator.reset(q)
+    for _ in range(1000):
+        simulator.step()
+        if simulator.contacts:
+            break
+    assert (contact_forces(simulator)[:, 5] > 0.0).all() and len(simulator.contacts)
+
+
+def test_forces_between_two_robots_are_those_on_the_second():
+    world = {'robots': two_arms(), 'ignore': [['left', 'left'], ['right', 'right']]}
+    world['robots']['left']['xyz'] = [0, 0, 0]
+    world['robots']['right'].update(xyz=[1.1, 0.15, 0], rpy=[0, 0, np.pi])
+    simulator = Simulator(None, world=world)
+    q = simulator.q
+    q[[1, 7]] = 0.8, 1.4
+    simulator.reset(q)
+    while not simulator.contacts and simulator.time < 1.0:
+        tau = simulator.robot.gravity_torque(simulator.q)
+        tau[:6] = 0.0  # it falls on the other one
+        simulator.step(tau)
+    (contact,) = simulator.contacts
+    assert contact.second.startswith('right/')
+    assert np.array_equal(contact_forces(simulator)[0, 3:], contact.force)

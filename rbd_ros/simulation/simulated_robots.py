@@ -1,0 +1,67 @@
+"""Robots of a world that move: they and the robot that is in the world are simulated as one."""
+
+from __future__ import annotations
+
+from typing import Dict, Optional
+
+import numpy as np
+
+from rbd_ros.collision.environment import Environment
+from rbd_ros.collision.scene import start_configuration
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.model import Model
+from rbd_ros.model.together import put_together
+from rbd_ros.robot import Robot
+
+
+def simulated_robot(robot: Optional[Robot], world: Optional[Environment]) -> Robot:
+    """Robot of all that has joints: the given one, and the movable robots of a world.
+
+    Its own joints and links keep their names, those of others are called 'name/joint'. A robot
+    that has them already stays what it is.
+
+    :param robot: the robot; None if there are but those of the world
+    :param world: what is around it
+    :raises ValueError: without a robot and a world
+    :raises ModelError: if a name of the robot is that of a joint or link of another one
+    """
+    if world is None:
+        if robot is None:
+            raise ValueError('without a robot there must be a world; give one, or a Robot')
+        return robot
+    parts: Dict[str, Model] = {} if robot is None else {'': robot.model}
+    there = () if robot is None else world.moving_in(robot.model)
+    others = [each for each in world.robots if each.movable and each not in there]
+    if not others:
+        if robot is None:
+            return Robot.from_urdf('<robot name="nobody"><link name="world"/></robot>')
+        return robot
+    parts.update((each.name, each.model) for each in others)
+    return Robot(
+        put_together(
+            parts,
+            {each.name: each.base_placement for each in others},
+            # A robot that does not move has no gravity of its own.
+            robot.model.gravity if robot is not None and robot.nv else world.gravity,
+        )
+    )
+
+
+def start_of(robot: Robot, world: Optional[Environment]) -> FloatArray:
+    """Configuration at the start: as the world has its robots, else neutral, within the limits.
+
+    :param robot: the robot that is simulated
+    :param world: what is around it
+    :return: (nq,) [rad, m]
+    """
+    # Zero is outside the limits of many an elbow.
+    q: FloatArray = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
+    if world is None:
+        return q
+    model = robot.model
+    slices = {model.body(i).joint_name: at for i, (at, _) in model.independent_slices.items()}
+    for each in world.moving_in(model):
+        own, start = each.model, start_configuration(each)
+        for i, (at, _) in own.independent_slices.items():
+            q[slices[f'{each.name}/{own.body(i).joint_name}']] = start[at]
+    return q
