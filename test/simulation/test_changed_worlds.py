@@ -201,7 +201,7 @@ def test_rollouts_are_in_the_world_that_there_is():
 def test_robots_that_move_can_neither_come_nor_go():
     arm = {'urdf': 'urdf/two_link_arm.urdf', 'xyz': [2, 0, 0], 'movable': True}
     simulator = Simulator(Robot.from_urdf('urdf/two_link_arm.urdf'), world={'robots': {'b': arm}})
-    simulator.step([0.1, 0.0, 0.0, 0.1], n=20)
+    simulator.step([5.0, 0.0, 0.0, 5.0], n=20)
     q = simulator.q
     simulator.add_object('ball', {**BALL, 'xyz': [0, 9, 9]})
     assert np.array_equal(simulator.q, q) and len(q) == 4 and abs(q[3]) > 0
