@@ -289,6 +289,12 @@ class World:
         """
         if self.scene is None:
             raise ValueError(NO_WORLD)
+        moving = [self.environment, environment]
+        if len({tuple(r.name for r in e.moving_in(self.robot.model)) for e in moving if e}) > 1:
+            raise ValueError(
+                'robots that move can neither come nor go while a simulation goes on: begin '
+                'another one with them'
+            )
         return prepare_scene(self.robot, environment, self.scene, self.record)
 
     def change_environment(self, prepared: PreparedScene) -> None:
