@@ -1,6 +1,6 @@
 """Imports run one way, from nodes and cli at the top down to spatial, which knows nothing else.
 
-    spatial <- model <- algorithms <- robot <- collision, contact, constraints
+    spatial <- model <- algorithms, meshes <- robot <- collision, contact, constraints
     <- simulation, control <- nodes <- launching, demonstration <- cli
                                                                simulation <- fmi, viewer <- cli
 
@@ -23,10 +23,11 @@ MAY_IMPORT = {
     'spatial': set(),
     'compiler': set(),
     'model': {'spatial'},
+    'meshes': {'model'},
     'algorithms': {'spatial', 'model'},
     'robot': {'spatial', 'model', 'algorithms', 'compiler', 'resources'},
-    'collision': {'spatial', 'model', 'algorithms'},
-    'contact': {'spatial', 'model', 'algorithms', 'robot'},
+    'collision': {'spatial', 'model', 'algorithms', 'meshes'},
+    'contact': {'spatial', 'model', 'algorithms', 'robot', 'meshes'},
     'constraints': {'spatial', 'model', 'algorithms', 'robot', 'collision'},
     'control': {'spatial', 'model', 'algorithms', 'robot', 'compiler'},
     'simulation': {
@@ -39,7 +40,7 @@ MAY_IMPORT = {
         'constraints',
     },
     'fmi': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'simulation', 'compiler'},
-    'viewer': {'spatial', 'model', 'robot', 'collision', 'contact', 'simulation'},
+    'viewer': {'spatial', 'model', 'meshes', 'robot', 'collision', 'contact', 'simulation'},
     'nodes': {
         'spatial',
         'model',

@@ -17,6 +17,7 @@ from rbd_ros.contact.arrays import AnyArray, FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.assembly import make_plant, make_world, with_external_forces
 from rbd_ros.simulation.bound_steps import bind_steps, Steps
+from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene_assembly import make_scene_plant, scene_of
 from rbd_ros.simulation.scene_change import carry_over, prepare_scene, PreparedScene
 from rbd_ros.simulation.state import State, STEPS
@@ -36,6 +37,8 @@ INTEGRATORS = ('midpoint', 'semi_implicit', 'rk4')
 
 #: Said to whom wants to change the world of a simulation that has none.
 NO_WORLD = 'a simulation without a world gets no objects; begin it with one, if only world={}'
+#: Laws of restitution for impacts in a world of objects.
+RESTITUTION_LAWS = ('newton', 'poisson')
 
 # What a snapshot keeps, of the fields of `WorldRecord`.
 _KEPT = ('state', 'external_forces', 'contacts', 'objects', 'touches')
@@ -54,6 +57,7 @@ class World:
     :param environment: objects around the robot, with rigid contact; None for none
     :param tolerance: velocity error that rigid contact may have, as part of the largest velocity
         without contact forces
+    :param impact_law: one of `RESTITUTION_LAWS`
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
 
@@ -78,6 +82,7 @@ class World:
         speed_limit: float = SPEED_LIMIT,
         environment: Optional[Environment] = None,
         tolerance: float = TOLERANCE,
+        impact_law: str = 'newton',
     ):
         has_loops = robot.model.loop_constraints > 0
         if integrator is None:
@@ -91,6 +96,12 @@ class World:
                 f'{robot.name!r} has kinematic loops, which the integrator midpoint does not '
                 'close: take semi_implicit or rk4'
             )
+        if impact_law not in RESTITUTION_LAWS:
+            raise ValueError(
+                f'unknown impact law {impact_law!r}; there are {", ".join(RESTITUTION_LAWS)}'
+            )
+        if environment is None and impact_law != 'newton':
+            raise ValueError('impact_law is of rigid contact; give a world, or leave it out')
         # Written so that what is not a number is refused, too.
         for name, value in (
             ('timestep', timestep),
@@ -114,7 +125,13 @@ class World:
             shapes,
             float(speed_limit),
             integrator,
-            make_scene_plant(self.scene, environment, len(robot.model.bodies), tolerance),
+            make_scene_plant(
+                self.scene,
+                environment,
+                len(robot.model.bodies),
+                tolerance,
+                impact_law == 'poisson',
+            ),
             environment is not None,
         )
         self.fields = make_world(self.plant, robot.nq)
@@ -127,6 +144,25 @@ class World:
         #: How the loops were closed at the last reset; None without loops.
         self.closed_start: Optional[ClosedStart] = None
         self._torque = self.commands.torque
+        self._forget_steps()
+
+    def allow_servos(self) -> None:
+        """Let joints have servos from now on: the loop that takes steps is made anew for them.
+
+        >>> from rbd_ros.simulation import World
+        >>> world = World(robot)
+        >>> world.allow_servos()
+        >>> world.plant.has_servos, world.state.servo.kp  # without gains there are none yet
+        (True, array([0., 0., 0., 0., 0., 0.]))
+        """
+        if not self.plant.has_servos:
+            self._replace_plant(self.plant._replace(has_servos=True))
+
+    def _replace_plant(self, plant: Plant) -> None:
+        self.plant = plant
+        # The other records stay, with all that is in them: the motion goes on.
+        self.fields = self.fields._replace(plant=plant)
+        self.record = Record(self.fields)
         self._forget_steps()
 
     def _forget_steps(self) -> None:
@@ -142,11 +178,7 @@ class World:
     def allow_external_forces(self) -> None:
         """Let external forces act from now on: the loop that takes steps is made anew for them."""
         if not self.plant.has_external_forces:
-            self.plant = with_external_forces(self.plant, self.robot)
-            # The other records stay, with all that is in them: the motion goes on.
-            self.fields = self.fields._replace(plant=self.plant)
-            self.record = Record(self.fields)
-            self._forget_steps()
+            self._replace_plant(with_external_forces(self.plant, self.robot))
 
     @property
     def steps(self) -> Steps:
@@ -200,7 +232,8 @@ class World:
     def reset(self, q: FloatArray, v: FloatArray, time: float = 0.0) -> int:
         """Start anew: external forces, counters and the deformation of the ground are cleared.
 
-        Loops that are open are closed, see `assembly`.
+        Servos keep their gains, and what they go to. Loops that are open are closed, see
+        `assembly`.
 
         :param q: configuration, valid, (nq,)
         :param v: velocity, (nv,)
@@ -215,9 +248,13 @@ class World:
 
             self.closed_start = close_start(self.robot, q, v)
             q, v = self.closed_start.q, self.closed_start.v
+        servo = self.state.servo
+        kept = [array.copy() for array in (servo.kp, servo.kd, servo.q, servo.v)]
         # All but the constants, in place: machine code knows where the arrays are.
         for record in self.fields[1:]:
             _clear(record)
+        for array, values in zip((servo.kp, servo.kd, servo.q, servo.v), kept):
+            array[:] = values
         self.state.q[:] = q
         self.state.v[:] = v
         for array, start in zip(self.objects, self.plant.scene.start):
