@@ -22,6 +22,9 @@ from rbd_ros.simulation.scene_state import NOW, Touches
 from rbd_ros.simulation.state import FORCES
 from rbd_ros.simulation.workspace import WorldRecord
 
+#: Sizes of arrays that have a row for each contact.
+PER_CONTACT = ('contacts', 'turning_contacts')
+
 #: A record, which is a named tuple.
 AnyRecord = Any
 
@@ -149,8 +152,9 @@ def _copy_rows(source: Tuple[Any, ...], target: Tuple[Any, ...], rows: IntArray)
     for name, each, into in zip(declared, source, target):
         if isinstance(each, tuple):
             _copy_rows(each, into, rows)
-        elif declared[name].shape[0] == 'contacts':
-            into[: len(rows)] = each[rows]
+        elif declared[name].shape[0] in PER_CONTACT:
+            # Couples have no room yet if nothing had any until now.
+            into[: len(rows)] = each[rows] if len(each) else 0.0
         else:
             into[...] = each
 

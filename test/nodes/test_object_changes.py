@@ -45,8 +45,8 @@ class Node:
         self.changes = ObjectChanges(self)
 
 
-def made_rig(folder):
-    made = Rig(folder)
+def made_rig(folder, **parameters):
+    made = Rig(folder, **parameters)
     made.node = Node(made)
     made.changes = made.node.changes
     made.run(50)
@@ -129,6 +129,25 @@ def test_deleted_objects_are_no_longer_told_of(rig):
     assert rig.world.objects[-1].joint_names == []
     assert [e.action for e in rig.world.markers[world_ports.OBJECT_MARKERS]] == [Marker.DELETEALL]
     assert set(rig.told.codes) <= {'added', 'removed'}
+
+
+def test_what_is_new_is_shown_with_the_next_cycle(tmp_path):
+    rig = made_rig(tmp_path, world_publish_rate=1.0)
+    count = len(rig.world.objects)
+    rig.changes.on_spawn(String(data=NEW))
+    rig.run(3)
+    assert len(rig.world.objects) == count + 1
+    assert rig.world.objects[-1].joint_names[-1] == 'new'
+
+
+def test_a_change_that_another_has_overtaken_is_made_all_the_same(rig):
+    late = rig.cycle.prepared_world(rig.simulator.environment.without('wall'))
+    rig.changes.remove('box')
+    rig.cycle.change_world(late)
+    rig.run(2)
+    assert rig.world.objects[-1].joint_names == ['box', 'ball', 'pill']
+    assert [each.ns for each in rig.world.standing[-1][1:]] == ['floor']
+    assert rig.pose('box')[0] == pytest.approx([0, 0, 0.1], abs=1e-4)
 
 
 def test_friction_of_a_pair_is_changed_while_it_slides(rig):

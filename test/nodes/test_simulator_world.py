@@ -76,6 +76,7 @@ def test_the_world_is_shown_from_the_beginning_and_to_whom_comes_late(rig):
     ros.until(lambda: {each.header.frame_id for each in wrenches} == {'box', 'ball'}, 'both')
     box = next(each for each in reversed(wrenches) if each.header.frame_id == 'box')
     assert box.wrench.force.z == pytest.approx(9.81, rel=1e-6)
+    ros.until_status('2 of them movable: box, ball', 'world')
     # The robot is held by servos meanwhile, and time goes on.
     assert list(rig.states[-1].position) == pytest.approx(START, abs=1e-4)
 
@@ -142,7 +143,8 @@ def test_diagnostics_tell_of_contacts(rig):
                 s
                 for s in reversed(rig.ros.diagnostics)
                 if s.name == 'simulator: world'
-                and {each.key: each.value for each in s.values}.get('objects_removed') == '2'
+                and {('objects_added', '2'), ('objects_removed', '2')}
+                <= {(each.key, each.value) for each in s.values}
             ),
             None,
         )
@@ -151,9 +153,8 @@ def test_diagnostics_tell_of_contacts(rig):
     assert int(values['unconverged_steps']) == int(values['dropped_contacts']) == 0
     assert float(values['residual_contact']) < 1e-6
     assert int(values['placements_accepted']) == 2 and int(values['placements_refused']) == 1
-    assert int(values['objects']) == 3 and int(values['objects_added']) == 2
+    assert int(values['objects']) == 3
     assert float(values['last_change_ms']) < 50.0
-    assert rig.ros.status('2 of them movable: box, ball', 'world') is not None
 
 
 def test_a_world_that_cannot_be_used_ends_the_node_and_is_named(rig):

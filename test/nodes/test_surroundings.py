@@ -106,7 +106,7 @@ class Rig:
         file = folder / 'world.yaml'
         file.write_text(text)
         self.parameters = {each.name: each.default for each in SIMULATOR_PARAMETERS}
-        self.parameters.update(world=str(file), world_publish_rate=0.0, **parameters)
+        self.parameters.update({'world': str(file), 'world_publish_rate': 0.0, **parameters})
         self.told, self.ports, self.world = Told(), Recorder(), WorldRecorder()
         self.cycle = SimulationCycle(
             of or press(), self.parameters, self.told, self.ports, print, lambda: self.world

@@ -178,6 +178,34 @@ def test_rollouts_and_snapshots_are_of_the_world_that_there_is(simulator):
     assert simulator.object_pose('new')[2, 3] == pytest.approx(0.15)
 
 
+def test_couples_of_contacts_go_on_and_come_with_the_first_that_has_any():
+    """A ball that spins on a floor beside one that rolls."""
+    rolling = {**BALL, 'xyz': [0, 0, 0.1], 'velocity': {'linear': [0, 1, 0]}}
+    simulator = Simulator(None, world={'objects': {'floor': {'type': 'plane'}, 'roller': rolling}})
+    simulator.step(n=50)
+    spinning = {'xyz': [3, 0, 0.1], 'velocity': {'angular': [0, 0, 3]}}
+    simulator.add_object('top', {**BALL, **spinning, 'surface': {'torsional': 0.001}})
+    simulator.step(n=50)
+    # mu_t m g / (2/5 m r^2), of which the surface of the floor has no part.
+    assert simulator.object_velocity('top')[2] == pytest.approx(3.0 - 2.4525 * 0.05, rel=1e-6)
+    untouched = Simulator(None, world=simulator.environment)
+    untouched.restore(simulator.snapshot())
+    simulator.add_object('far', {**BALL, 'xyz': [50, 0, 10]})
+    simulator.step(n=20)
+    simulator.remove_object('far')
+    simulator.step(n=20)
+    untouched.step(n=40)
+    for name in ('top', 'roller'):
+        assert_same(simulator.object_velocity(name), untouched.object_velocity(name))
+    # Whoever needs no couples loses nothing when the last one that does goes.
+    simulator.remove_object('top')
+    simulator.step(n=20)
+    untouched.step(n=20)
+    np.testing.assert_allclose(
+        simulator.object_velocity('roller'), untouched.object_velocity('roller'), atol=1e-12
+    )
+
+
 def test_an_object_that_is_replaced_by_one_of_another_name_leaves_it_nothing(simulator):
     v = simulator.object_velocity('roller')
     ball = extend_world(Environment(), {'objects': {'ball': {**BALL, 'xyz': [7, 7, 7]}}})

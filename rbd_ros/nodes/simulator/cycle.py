@@ -40,7 +40,7 @@ from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.scene_change import PreparedScene
 
 if TYPE_CHECKING:
-    from rbd_ros.nodes.simulator.surroundings import Surroundings, WorldPorts
+    from rbd_ros.nodes.simulator.surroundings import Surroundings, View, WorldPorts
 
 # Real time between two messages of the unchanged state while paused [s].
 PAUSED_STATE_PERIOD = 0.02
@@ -80,10 +80,12 @@ class ReadyWorld(NamedTuple):
 
     :param scene: the world
     :param run: what takes the steps of a cycle in it
+    :param view: what is told of it
     """
 
     scene: PreparedScene
     run: Callable[[int], int]
+    view: View
 
 
 class SimulationCycle:
@@ -253,7 +255,12 @@ class SimulationCycle:
         :raises ValueError: if it cannot be
         """
         scene = self.simulator.world.prepared(environment)
-        return ReadyWorld(scene, self._compiled_run(scene.record, scene.steps.address))
+        bodies = scene.fields.plant.scene.bodies
+        return ReadyWorld(
+            scene,
+            self._compiled_run(scene.record, scene.steps.address),
+            self.surroundings.look_around(environment, scene.scene, bodies),
+        )
 
     def change_world(self, ready: ReadyWorld) -> None:
         """Let another world be around the robot; all that is in both moves on.
@@ -263,15 +270,16 @@ class SimulationCycle:
         world = self.simulator.world
         known = set(world.scene.notices)
         self.simulator.change_world(ready.scene)
+        view: Optional[View] = None
         if world.record is ready.scene.record:
-            self._run = ready.run
+            self._run, view = ready.run, ready.view
         else:  # something else has changed in between
             self._run = self._compiled_run(world.record, world.steps.address)
         for notice in world.scene.notices:
             if notice not in known:
                 self._warn(notice)
         self.wrenches.forget_strangers()
-        self.surroundings.world_changed()
+        self.surroundings.world_changed(view)
 
     def reset(self) -> None:
         """Put the robot at its initial position, at rest and without commands; time goes on."""

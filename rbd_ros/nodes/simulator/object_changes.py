@@ -92,7 +92,6 @@ class ObjectChanges:
             self.refused += 1
             raise RefusedError('nothing new', 'there is nothing new in it')
         self._change(world, 'added', shorten(names) or 'what pairs are like to touch')
-        self.added += len(names)
         return names
 
     def add(self, each: WorldObject) -> None:
@@ -101,7 +100,6 @@ class ObjectChanges:
         :raises ValueError: if that cannot be done, saying why; nothing is changed
         """
         self._change(self.environment.with_objects(each), 'added', short_name(each.name))
-        self.added += 1
 
     def remove(self, name: str) -> None:
         """Take an object out of the world.
@@ -116,7 +114,6 @@ class ObjectChanges:
             text = unknown_name('object', short_name(name), names)
             raise RefusedError('unknown object', text) from None
         self._change(world, 'removed', short_name(name))
-        self.removed += 1
 
     def restore(self) -> None:
         """Let the objects of the beginning be there, and no others; those there are move on."""
@@ -167,9 +164,12 @@ class ObjectChanges:
             self.refused += 1
             raise
         made = perf_counter()
+        before, after = set(self.environment.names), set(world.names)
         pause = self._node.loop.request(lambda: self._timed(ready))
         what = f'{code}: {names}' if names else code
         text = f'{what} (prepared in {made - begin:.2g} s, in use after {1e3 * pause:.2g} ms)'
+        self.added += len(after - before)
+        self.removed += len(before - after)
         # In a flood of changes, not all are logged.
         self._node.diagnostics.event(SUBJECT, OK, text, code=code)
 

@@ -10,8 +10,9 @@ from typing import Dict, List, NamedTuple, Tuple
 import numpy as np
 
 from rbd_ros.collision.environment import ROBOT
+from rbd_ros.collision.scene import Scene
 from rbd_ros.simulation import Simulator
-from rbd_ros.simulation.scene_state import NOW
+from rbd_ros.simulation.scene_state import FreeBodies, NOW
 
 
 class Motion(NamedTuple):
@@ -42,14 +43,15 @@ class ObjectMotion:
     """Reads the state of a simulation's world.
 
     :param simulator: simulation with a world
+    :param scene: shapes of it, perhaps those that it will have
+    :param bodies: movable objects, likewise
     """
 
-    def __init__(self, simulator: Simulator):
+    def __init__(self, simulator: Simulator, scene: Scene, bodies: FreeBodies):
         self._simulator = simulator
-        world = simulator.world
-        self._bodies = world.plant.scene.bodies
+        self._bodies = bodies
         self._mobility = np.linalg.inv(self._bodies.inertia)
-        scene = world.scene
+        names = tuple(each.name for each in scene.objects)
         self._pair = scene.table.pair
         # Of other robots that move, links have the names that they have as shapes.
         links = {
@@ -58,8 +60,8 @@ class ObjectMotion:
             if each.name.startswith(f'{ROBOT}/') or each.name in simulator.robot.model.links
         }
         #: Names of links and objects that may be touched and have a frame.
-        self.bodies: Tuple[str, ...] = (*sorted(set(links.values())), *simulator.objects)
-        self.first_object = len(self.bodies) - len(simulator.objects)
+        self.bodies: Tuple[str, ...] = (*sorted(set(links.values())), *names)
+        self.first_object = len(self.bodies) - len(names)
         number: Dict[str, int] = {name: k for k, name in enumerate(self.bodies)}
         #: Names of the shapes' bearers; those of links begin with 'robot/'.
         self.bearers: List[str] = [each.name for each in scene.shapes]

@@ -11,6 +11,8 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Protocol, Tup
 from geometry_msgs.msg import WrenchStamped
 import numpy as np
 
+from rbd_ros.collision.environment import Environment
+from rbd_ros.collision.scene import Scene
 from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp, wrench_from_force
 from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
 from rbd_ros.nodes.common.text import short_name, shorten
@@ -26,6 +28,7 @@ from rbd_ros.nodes.simulator.object_motion import about, Motion, ObjectMotion, T
 from rbd_ros.nodes.simulator.poses import matrix_row, pose_matrix, pose_problem, row_matrix
 from rbd_ros.nodes.simulator.world_ports import CONTACTS, OBJECT_MARKERS, WRENCHES
 from rbd_ros.simulation import Simulator
+from rbd_ros.simulation.scene_state import FreeBodies
 
 SUBJECT = 'world'
 MOST_PLACEMENTS = 50  # taken at a time
@@ -89,6 +92,25 @@ class Frames(NamedTuple):
         return name[len(self.prefix) :] if name.startswith(self.prefix) else name
 
 
+class View(NamedTuple):
+    """What is told of a world.
+
+    :param state: reads the state of its objects
+    :param objects: message about them
+    :param frames: message with frames of all that moves
+    :param links: links of other robots that move
+    :param standing: markers of what does not move
+    :param markers: markers of what does
+    """
+
+    state: ObjectMotion
+    objects: MultiDOFJointStateWriter
+    frames: TransformsWriter
+    links: Tuple[str, ...]
+    standing: List[Any]
+    markers: List[markers.Placed]
+
+
 class Surroundings:
     """The world of a simulation, as topics show it.
 
@@ -112,7 +134,7 @@ class Surroundings:
         self.frames = Frames.of(simulator, parameters['frame_prefix'], has_base)
         self._reader = TransformStampedReader()
         self._has_base = has_base
-        self._look_around()
+        self._use(self._present())
         rate = parameters['world_publish_rate']
         self._period = NANOSECONDS / rate if rate > 0.0 else 0.0
         self._next, self._told_frames, self._time = 0.0, 0, 0
@@ -124,24 +146,41 @@ class Surroundings:
         ports.send_standing(self._standing)
         self._report()
 
-    def _look_around(self) -> None:
-        """Find what there is."""
-        simulator, world = self._simulator, self.frames.world
-        names, prefix = simulator.objects, self.frames.prefix
-        self._state = ObjectMotion(simulator)
-        self._objects = MultiDOFJointStateWriter(names, world)
+    def look_around(self, environment: Environment, scene: Scene, bodies: FreeBodies) -> View:
+        """What is to be told of a world, perhaps of one that the simulation does not have yet.
+
+        :param environment: the world
+        :param scene: its shapes
+        :param bodies: its movable objects
+        """
+        simulator, world, prefix = self._simulator, self.frames.world, self.frames.prefix
+        names = tuple(each.name for each in scene.objects)
         base = [self.frames.base] if self._has_base else []
-        robots = simulator.environment.moving_in(simulator.robot.model)
-        self._links = [f'{robot.name}/{link}' for robot in robots for link in robot.model.links]
-        children = [prefix + name for name in (*names, *self._links)]
-        self._frames = TransformsWriter(world, [*base, *children])
-        self._standing = markers.standing_markers(simulator.environment, world, robots)
-        self._markers = [
-            *markers.object_markers(simulator.environment, world),
+        robots = environment.moving_in(simulator.robot.model)
+        links = tuple(f'{robot.name}/{link}' for robot in robots for link in robot.model.links)
+        moving = [
+            *markers.object_markers(environment, world),
             *markers.robot_markers(robots, world),
         ]
-        for k, each in enumerate(self._markers):
+        for k, each in enumerate(moving):
             each.marker.id = k
+        return View(
+            ObjectMotion(simulator, scene, bodies),
+            MultiDOFJointStateWriter(names, world),
+            TransformsWriter(world, [*base, *(prefix + name for name in (*names, *links))]),
+            links,
+            markers.standing_markers(environment, world, robots),
+            moving,
+        )
+
+    def _use(self, view: View) -> None:
+        self._state, self._objects, self._frames, self._links, self._standing, self._markers = view
+
+    def _present(self) -> View:
+        """What is to be told of the world that there is."""
+        simulator = self._simulator
+        world = simulator.world
+        return self.look_around(simulator.environment, world.scene, world.plant.scene.bodies)
 
     def _report(self) -> None:
         names, count = self._simulator.objects, len(self._simulator.environment.objects)
@@ -152,9 +191,12 @@ class Surroundings:
             code='loaded',
         )
 
-    def world_changed(self) -> None:
-        """Go over to the objects that the simulation has now."""
-        self._look_around()
+    def world_changed(self, view: Optional[View]) -> None:
+        """Go over to the objects that the simulation has now.
+
+        :param view: what `look_around` has found; None: that is done now
+        """
+        self._use(self._present() if view is None else view)
         self._pressed &= set(self._state.bodies)
         self._changed = True
         self._ports.send_standing([markers.nothing(self.frames.world), *self._standing])
