@@ -134,6 +134,27 @@ def test_a_geared_turntable_feels_the_couple_by_its_ratio():
     assert abs(simulator.object_velocity('body')[2] + faster * n * 1e-3) < 1e-9
 
 
+def test_a_ball_on_rails_is_slowed_down_and_does_not_slip():
+    """Friction and the couple are one problem for joints, too."""
+    c, speed, n = 0.002, 0.5, 60
+    limit = '<limit lower="-9" upper="9" effort="100" velocity="100"/>'
+    robot = chain(
+        link('world'),
+        link('rail'),
+        link('fork'),
+        link('ball', 1.0, (0.004, 0.004, 0.004), shape=collision(f'sphere radius="{R}"')),
+        joint('x', 'world', 'rail', 'prismatic', (1, 0, 0), inside=limit),
+        joint('z', 'rail', 'fork', 'prismatic', (0, 0, 1), inside=limit),
+        joint('y', 'fork', 'ball', axis=(0, 1, 0)),
+    )
+    simulator = simulated(robot=robot, pairs=on_floor('robot', friction=0.5, rolling=c))
+    simulator.reset([0.0, R, 0.0], [speed, 0.0, speed / R])
+    for _ in range(n):
+        simulator.step()
+        assert abs(simulator.v[0] - R * simulator.v[2]) < 1e-10
+    assert abs(simulator.v[0] - (speed - c * G / (1.4 * R) * n * 1e-3)) < 1e-9
+
+
 def test_a_robot_and_an_object_of_one_shape_move_alike():
     """A ball that slides, rolls and spins: as a free base, and as an object."""
     surface = {'friction': 0.3, 'rolling': 0.004, 'torsional': 0.003}
