@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple, Tuple
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray, Tables
-from rbd_ros.collision.narrow_phase import find_contacts, PLANE
+from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray, PLANE, Tables
+from rbd_ros.collision.narrow_phase import find_contacts
 from rbd_ros.compiler.loops import compiled, floats, integers, vector
 
 #: Gap that a contact may have after a step without forces, and still count as one that may close
