@@ -149,8 +149,10 @@ def _copy_rows(source: Tuple[Any, ...], target: Tuple[Any, ...], rows: IntArray)
     for name, each, into in zip(declared, source, target):
         if isinstance(each, tuple):
             _copy_rows(each, into, rows)
-        elif declared[name].shape[0] == 'contacts':
-            into[: len(rows)] = each[rows]
+        elif declared[name].shape[0] in ('contacts', 'turning_contacts'):
+            # There is no room for couples where no pair had any.
+            if len(each):
+                into[: len(rows)] = each[rows]
         else:
             into[...] = each
 

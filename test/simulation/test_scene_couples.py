@@ -286,6 +286,25 @@ def test_couples_start_from_those_of_the_step_before():
     assert np.allclose(simulator.world.touches.couple, before, rtol=1e-9, atol=1e-18)
 
 
+def test_objects_come_and_go_beside_couples():
+    """A ball rolls on as it did; one that comes is slowed down by couples that were not there."""
+    c, speed = 0.002, 0.5
+    rolls = ball(velocity=(speed, 0, 0), spin=(0, speed / R, 0), friction=0.5, rolling=c)
+    simulator, alone = simulated(ball=rolls), simulated(ball=rolls)
+    plain = simulated(cube=cube(friction=0.5))
+    for each in (simulator, alone, plain):
+        each.step(n=50)
+    simulator.add_object('other', cube(x=5.0))
+    plain.add_object('ball', dict(rolls, xyz=[5.0, 0.0, R]))
+    for each in (simulator, alone, plain):
+        each.step(n=50)
+    before, after = alone.object_velocity('ball'), simulator.object_velocity('ball')
+    assert np.abs(after - before).max() < 1e-12
+    assert abs(after[3] - (speed - c * G / (1.4 * R) * 0.1)) < 1e-9
+    assert abs(plain.object_velocity('ball')[3] - (speed - c * G / (1.4 * R) * 0.05)) < 1e-9
+    assert np.abs(plain.object_velocity('cube')).max() < 1e-9
+
+
 # -- among more contacts than a matrix is made of -------------------------------------------------
 
 
