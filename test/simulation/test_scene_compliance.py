@@ -115,6 +115,22 @@ def test_compliant_and_rigid_contacts_are_one_problem():
     assert abs(support[2] - 3 * G) < 1e-6
 
 
+@pytest.mark.parametrize('count', [1, 7])
+def test_only_rigid_contacts_of_an_island_are_parted(count):
+    """Light cubes in a heavy plate, which lies deep in a soft floor and stays there."""
+    mass, sunk, deep = 1e3, 0.02, 0.01
+    K = (mass + count) * G / (4 * sunk)
+    plate = cube(z=0.1 - sunk, mass=mass)
+    plate['size'] = [6.0, 6.0, 0.2]
+    cubes = {f'c{k}': cube(x=0.6 * k - 2.0, z=0.3 - sunk - deep) for k in range(count)}
+    pairs = [{'between': ['floor', 'plate'], 'compliance': spring(K, 1e5)}]
+    simulator = simulated(pairs=pairs, plate=plate, **cubes)
+    simulator.step(n=40)
+    assert abs(height(simulator, 'plate') - (0.1 - sunk)) < 5e-4
+    for name in cubes:
+        assert abs(height(simulator, name) - height(simulator, 'plate') - 0.2) < 1e-4
+
+
 def test_each_contact_point_has_its_own_spring():
     """Also where a face lies on two bodies in one plane, the corners of which would be enough."""
     K, slab = 1e4, {'type': 'box', 'size': [1, 1, 0.1]}

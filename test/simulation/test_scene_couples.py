@@ -134,6 +134,27 @@ def test_a_geared_turntable_feels_the_couple_by_its_ratio():
     assert abs(simulator.object_velocity('body')[2] + faster * n * 1e-3) < 1e-9
 
 
+def test_a_ball_on_rails_is_slowed_down_and_does_not_slip():
+    """Friction and the couple are one problem for joints, too."""
+    c, speed, n = 0.002, 0.5, 60
+    limit = '<limit lower="-9" upper="9" effort="100" velocity="100"/>'
+    robot = chain(
+        link('world'),
+        link('rail'),
+        link('fork'),
+        link('ball', 1.0, (0.004, 0.004, 0.004), shape=collision(f'sphere radius="{R}"')),
+        joint('x', 'world', 'rail', 'prismatic', (1, 0, 0), inside=limit),
+        joint('z', 'rail', 'fork', 'prismatic', (0, 0, 1), inside=limit),
+        joint('y', 'fork', 'ball', axis=(0, 1, 0)),
+    )
+    simulator = simulated(robot=robot, pairs=on_floor('robot', friction=0.5, rolling=c))
+    simulator.reset([0.0, R, 0.0], [speed, 0.0, speed / R])
+    for _ in range(n):
+        simulator.step()
+        assert abs(simulator.v[0] - R * simulator.v[2]) < 1e-10
+    assert abs(simulator.v[0] - (speed - c * G / (1.4 * R) * n * 1e-3)) < 1e-9
+
+
 def test_a_robot_and_an_object_of_one_shape_move_alike():
     """A ball that slides, rolls and spins: as a free base, and as an object."""
     surface = {'friction': 0.3, 'rolling': 0.004, 'torsional': 0.003}
@@ -263,6 +284,25 @@ def test_couples_start_from_those_of_the_step_before():
     space = simulator.world.fields.work.scene.space
     assert not space.report[3:6].any()  # no sweep and no other step
     assert np.allclose(simulator.world.touches.couple, before, rtol=1e-9, atol=1e-18)
+
+
+def test_objects_come_and_go_beside_couples():
+    """A ball rolls on as it did; one that comes is slowed down by couples that were not there."""
+    c, speed = 0.002, 0.5
+    rolls = ball(velocity=(speed, 0, 0), spin=(0, speed / R, 0), friction=0.5, rolling=c)
+    simulator, alone = simulated(ball=rolls), simulated(ball=rolls)
+    plain = simulated(cube=cube(friction=0.5))
+    for each in (simulator, alone, plain):
+        each.step(n=50)
+    simulator.add_object('other', cube(x=5.0))
+    plain.add_object('ball', dict(rolls, xyz=[5.0, 0.0, R]))
+    for each in (simulator, alone, plain):
+        each.step(n=50)
+    before, after = alone.object_velocity('ball'), simulator.object_velocity('ball')
+    assert np.abs(after - before).max() < 1e-12
+    assert abs(after[3] - (speed - c * G / (1.4 * R) * 0.1)) < 1e-9
+    assert abs(plain.object_velocity('ball')[3] - (speed - c * G / (1.4 * R) * 0.05)) < 1e-9
+    assert np.abs(plain.object_velocity('cube')).max() < 1e-9
 
 
 # -- among more contacts than a matrix is made of -------------------------------------------------

@@ -245,6 +245,19 @@ def test_friction_has_the_directions_of_the_pair_in_expansion_too(axis, mu):
     assert np.abs(simulator.object_velocity('ball')[3:5] - expected).max() < 1e-12
 
 
+def test_the_law_stays_when_objects_come():
+    start = {'velocity': (0.5, 0, -1.0), 'friction': 0.9, 'restitution': 0.5}
+    simulator = simulated(law='poisson', gravity=(0, 0, 0), ball=ball(z=5.0))
+    simulator.step()
+    simulator.add_object('other', ball(z=0.1002, **start))
+    simulator.step()
+    alone = simulated(law='poisson', gravity=(0, 0, 0), other=ball(z=0.1002, **start))
+    alone.step()
+    assert simulator.world.plant.scene.poisson
+    found = simulator.object_velocity('other')
+    assert np.abs(found - alone.object_velocity('other')).max() < 1e-12
+
+
 def test_laws_are_refused_by_name():
     with pytest.raises(ValueError, match='newton, poisson'):
         simulated(law='stronge', ball=ball())
