@@ -342,7 +342,7 @@ def test_springs_of_geared_joints_swing(integrator):
 @EACH
 def test_divided_steps(integrator):
     """A table with a spring that turns by 0.9 rad in a step, which is eight."""
-    inertia, k, h = 0.3, 5.0, 1e-3
+    inertia, k, h = 0.3, 5000.0, 1e-3
     subject = robot(
         link('base'),
         link('table', 1.0, (inertia,) * 3),
@@ -364,8 +364,8 @@ def test_divided_steps(integrator):
     if integrator == 'rk4':
         omega = np.sqrt(k / inertia)
         x, v = 900.0 / omega * np.sin(omega * h), 900.0 * np.cos(omega * h)
-    assert_allclose(simulator.v, [v], rtol=1e-10)
-    assert_allclose(simulator.q, [x], rtol=1e-10)
+    assert_allclose(simulator.v, [v], rtol=1e-9)
+    assert_allclose(simulator.q, [x], rtol=1e-9)
 
 
 def test_damping_in_divided_steps_is_that_of_each():
