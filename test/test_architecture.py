@@ -1,6 +1,6 @@
 """Imports run one way, from nodes and cli at the top down to spatial, which knows nothing else.
 
-    spatial <- model <- algorithms <- robot <- collision, contact, constraints
+    spatial <- model <- algorithms, meshes <- robot <- collision, contact, constraints
     <- simulation, control <- nodes <- launching, demonstration <- cli
                                                                simulation <- fmi, viewer <- cli
 
@@ -19,13 +19,15 @@ MAY_IMPORT = {
     'lazy_names': set(),
     'resources': set(),
     'robots': {'resources'},
+    'worlds': {'resources', 'model'},
     'spatial': set(),
     'compiler': set(),
     'model': {'spatial'},
+    'meshes': {'model'},
     'algorithms': {'spatial', 'model'},
     'robot': {'spatial', 'model', 'algorithms', 'compiler', 'resources'},
-    'collision': {'spatial', 'model', 'algorithms'},
-    'contact': {'spatial', 'model', 'algorithms', 'robot'},
+    'collision': {'spatial', 'model', 'algorithms', 'meshes'},
+    'contact': {'spatial', 'model', 'algorithms', 'robot', 'meshes'},
     'constraints': {'spatial', 'model', 'algorithms', 'robot', 'collision'},
     'control': {'spatial', 'model', 'algorithms', 'robot', 'compiler'},
     'simulation': {
@@ -38,18 +40,20 @@ MAY_IMPORT = {
         'constraints',
     },
     'fmi': {'spatial', 'model', 'algorithms', 'robot', 'contact', 'simulation', 'compiler'},
-    'viewer': {'spatial', 'model', 'robot', 'collision', 'contact', 'simulation'},
+    'viewer': {'spatial', 'model', 'meshes', 'robot', 'collision', 'contact', 'simulation'},
     'nodes': {
         'spatial',
         'model',
         'algorithms',
         'robot',
+        'collision',
         'contact',
         'control',
         'simulation',
         'resources',
+        'worlds',
     },
-    'launching': {'model', 'resources', 'robots', 'nodes'},
+    'launching': {'model', 'resources', 'robots', 'nodes', 'worlds'},
     'demonstration': {
         'spatial',
         'model',
@@ -76,6 +80,7 @@ MAY_IMPORT = {
         'demonstration',
         'resources',
         'robots',
+        'worlds',
     },
 }
 # Known to every room.

@@ -19,6 +19,7 @@ from rbd_ros.simulation.world import INTEGRATORS
 from rbd_ros.viewer.recording import check_format
 from rbd_ros.viewer.scene import make_scene, Scene, SHAPES
 from rbd_ros.viewer.session import LiveSession, record
+from rbd_ros.worlds import find_world
 
 if TYPE_CHECKING:
     from rbd_ros.viewer.watching import WatchSession
@@ -48,7 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'at each joint if the base is floating',
     )
     parser.add_argument(
-        '--world', metavar='FILE', help='YAML file of what is around the robot, see docs/world.md'
+        '--world',
+        metavar='WORLD',
+        help='what is around the robot: YAML file, see docs/world.md, or name of a world that '
+        'comes with rbd_ros, such as push',
     )
     parser.add_argument(
         '--ground', action='store_true', help='let the robot touch the ground, z <= 0'
@@ -111,7 +115,9 @@ def run(arguments: argparse.Namespace) -> int:
         check_format(arguments.record)
     robot = _robot(arguments)
     model = None if robot is None else robot.model
-    world = None if arguments.world is None else read_world(arguments.world, model)
+    world = None
+    if arguments.world is not None:
+        world = read_world(find_world(arguments.world), model)
     if robot is None:
         _refuse_what_needs_a_robot(arguments, world)
     if arguments.watch:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rbd_ros.collision.concave_shapes import HeightField, TriangleMesh
     from rbd_ros.collision.distances import Distances, Minimum, RobotInWorld
     from rbd_ros.collision.environment import Environment, PairSurface, WorldObject, WorldRobot
-    from rbd_ros.collision.mesh_triangles import MeshError
     from rbd_ros.collision.queries import Contacts, contacts, distance, Nearest, supported
     from rbd_ros.collision.self_collision import allowed_pairs, SrdfError
     from rbd_ros.collision.shapes import (
@@ -36,7 +35,8 @@ if TYPE_CHECKING:
     )
     from rbd_ros.collision.solids import solid_inertia, triangles_inertia
     from rbd_ros.collision.surfaces import combined, Surface
-    from rbd_ros.collision.world_file import read_world, WorldFileError
+    from rbd_ros.collision.world_file import extend_world, read_world, WorldFileError
+    from rbd_ros.meshes.triangles import MeshError
 
 __all__ = [
     'Box',
@@ -65,6 +65,7 @@ __all__ = [
     'combined',
     'contacts',
     'distance',
+    'extend_world',
     'read_world',
     'solid_inertia',
     'supported',
@@ -82,7 +83,7 @@ __getattr__, __dir__ = lazy_names(
         'Distances': 'rbd_ros.collision.distances',
         'Environment': 'rbd_ros.collision.environment',
         'HeightField': 'rbd_ros.collision.concave_shapes',
-        'MeshError': 'rbd_ros.collision.mesh_triangles',
+        'MeshError': 'rbd_ros.meshes.triangles',
         'Minimum': 'rbd_ros.collision.distances',
         'Nearest': 'rbd_ros.collision.queries',
         'PairSurface': 'rbd_ros.collision.environment',
@@ -100,6 +101,7 @@ __getattr__, __dir__ = lazy_names(
         'combined': 'rbd_ros.collision.surfaces',
         'contacts': 'rbd_ros.collision.queries',
         'distance': 'rbd_ros.collision.queries',
+        'extend_world': 'rbd_ros.collision.world_file',
         'read_world': 'rbd_ros.collision.world_file',
         'solid_inertia': 'rbd_ros.collision.solids',
         'supported': 'rbd_ros.collision.queries',

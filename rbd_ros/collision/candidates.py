@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from rbd_ros.collision.arrays import FloatArray, FoundPoints
-from rbd_ros.collision.reduction import choose, HEIGHT
+from rbd_ros.collision.reduction import choose, HEIGHT, LAYER
 from rbd_ros.collision.vectors import cross, dot, perpendicular
 from rbd_ros.compiler.loops import compiled, matrix, vector
 
@@ -21,9 +21,6 @@ NORMAL, GAP, FEATURE = 3, 6, 7
 
 #: Cosine from which on normals count as one direction.
 ONE_DIRECTION = 0.995
-
-#: Difference of gaps that does not count [m], and the direction in which points are ordered then.
-EQUALLY_DEEP, SLANTED = 1e-9, 0.618
 
 
 @compiled
@@ -72,18 +69,6 @@ def reduce_candidates(candidates: FloatArray, count: int, most: int) -> int:
                         candidates[rest, c] = candidates[i, c]
                 rest += 1
         left = rest
-        # Of points that are equally deep, one at the border of the patch.
-        border = 0
-        for i in range(1, members):
-            ahead = flat[i, 0] - flat[border, 0] + SLANTED * (flat[i, 1] - flat[border, 1])
-            if flat[i, HEIGHT] < flat[border, HEIGHT] - EQUALLY_DEEP or (
-                flat[i, HEIGHT] <= flat[border, HEIGHT] + EQUALLY_DEEP and ahead < 0.0
-            ):
-                border = i
-        for c in range(8):
-            kept[total, c], kept[total + border, c] = kept[total + border, c], kept[total, c]
-        for c in range(3):
-            flat[0, c], flat[border, c] = flat[border, c], flat[0, c]
         number = choose(flat, members, chosen)
         # In rising order, so that none is overwritten before it is moved.
         for n in range(number):
@@ -103,6 +88,9 @@ def reduce_candidates(candidates: FloatArray, count: int, most: int) -> int:
     for i in range(total):
         number_of[i] = math.inf
     last = 0
+    for i in range(1, total):
+        if kept[i, GAP] < kept[last, GAP] - LAYER:
+            last = i
     for _ in range(min(most, total)):
         # The first is the deepest of all.
         for c in range(8):

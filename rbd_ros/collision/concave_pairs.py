@@ -16,7 +16,7 @@ from rbd_ros.collision.arrays import FloatArray, FoundPoints, Tables, TRIANGLE
 from rbd_ros.collision.convex_pairs import BASE, nearest_of_convex
 from rbd_ros.collision.gjk import APART, BEYOND
 from rbd_ros.collision.manifolds import add_manifold, code_of, enter, NEARLY
-from rbd_ros.collision.supports import NUMBER_A, NUMBER_B, radius_of
+from rbd_ros.collision.supports import NUMBER_A, NUMBER_B, radius_of, support
 from rbd_ros.collision.vectors import cross, dot
 from rbd_ros.compiler.loops import compiled, matrix, vector
 
@@ -159,6 +159,21 @@ def triangle_contacts(
         for r in range(3):
             face_normal[r] = -face_normal[r]
     radius = radius_of(kind, size)
+    # Most triangles are told by their plane: it takes no search.
+    for number in range(2):
+        sign = -1.0 if number == 0 else 1.0
+        if number == 1 and solid_below:
+            continue
+        for k in range(3):
+            e[k] = 0.0
+            for r in range(3):
+                e[k] += sign * face_normal[r] * pose[3 * r + k]
+        support(kind, size, tables, e, 0, on_a)
+        level = radius
+        for r in range(3):
+            level += sign * face_normal[r] * (pose[9 + r] - corners[r]) + e[r] * on_a[r]
+        if level < -margin:
+            return 0
     limit = max(0.0, margin + radius)
     if solid_below:
         # Below the surface, however far: all that is above this triangle's height is near.

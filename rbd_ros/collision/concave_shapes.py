@@ -9,7 +9,7 @@ import numpy as np
 
 from rbd_ros.collision.arrays import FloatArray, HEIGHT_FIELD, IntArray, MESH, Tables
 from rbd_ros.collision.hulls import hull_tables, hull_vertices, no_tables
-from rbd_ros.collision.mesh_triangles import MeshError
+from rbd_ros.meshes import MeshError
 
 #: Triangles of a leaf of the tree (concave_search.py).
 _LEAF = 4
@@ -24,7 +24,8 @@ class TriangleMesh:
 
     One that is closed is solid and touched from outside, another one from both sides.
 
-    :param triangles: corners, anticlockwise from outside, (T, 3, 3) [m]
+    :param triangles: corners, anticlockwise from outside, (T, 3, 3) [m]; a closed surface that is
+        inside out is turned
     :raises MeshError: if there are none of a finite area
 
     >>> from rbd_ros.collision import TriangleMesh
@@ -46,6 +47,10 @@ class TriangleMesh:
     def __post_init__(self) -> None:
         triangles, notices = _with_area(np.asarray(self.triangles, dtype=float))
         beside, closed, odd = _neighbours(triangles)
+        if closed and _volume(triangles) < 0.0:
+            triangles = np.ascontiguousarray(triangles[:, ::-1])
+            beside, closed, odd = _neighbours(triangles)
+            notices.append('its triangles are inside out and are turned round')
         if odd:
             notices.append(f'{odd} of its edges belong to more than two triangles')
         triangles.flags.writeable = False
@@ -143,6 +148,12 @@ def _with_area(triangles: FloatArray) -> Tuple[FloatArray, List[str]]:
     lost = int((~whole).sum())
     notices = [f'{lost} of its {len(triangles)} triangles are lines or points'] if lost else []
     return np.ascontiguousarray(triangles[whole]), notices
+
+
+def _volume(triangles: FloatArray) -> float:
+    """Volume that closed triangles enclose, negative if they are inside out [m^3]."""
+    a, b, c = (triangles[:, k] - triangles[0, 0] for k in range(3))
+    return float(np.einsum('ij,ij->', a, np.cross(b, c))) / 6.0
 
 
 def _square(vectors: FloatArray) -> FloatArray:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray
-from rbd_ros.collision.narrow_phase import find_ordered, PLANE
+from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray, PLANE
+from rbd_ros.collision.narrow_phase import find_ordered
 from rbd_ros.collision.scene_contacts import compose, SceneTable
 from rbd_ros.compiler.loops import (
     buffer,

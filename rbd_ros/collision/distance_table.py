@@ -119,6 +119,10 @@ def make_distance_table(
             column.append(k)
             factor.append(model.tree_dof_ratio[k] * (1.0 if k in b else -1.0))
         first.append(len(column))
+    of_used: Dict[str, Any] = {
+        name: np.ascontiguousarray(getattr(table, name)[list(used)])
+        for name in ('kind', 'size', 'carrier', 'placement', 'reach')
+    }
     return DistanceTable(
         scene=table._replace(
             pair=_integers(
@@ -127,10 +131,7 @@ def make_distance_table(
                     for (a, b), swap in zip(chosen, exchanged)
                 ]
             ).reshape(-1, 2),
-            **{
-                name: np.ascontiguousarray(getattr(table, name)[list(used)])
-                for name in ('kind', 'size', 'carrier', 'placement', 'reach')
-            },
+            **of_used,
         ),
         moving=moving,
         sign=np.where(exchanged, -1.0, 1.0),

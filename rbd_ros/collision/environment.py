@@ -5,7 +5,7 @@ Nothing here moves, touches or reads files; world_file.py makes an environment o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Dict, FrozenSet, Iterator, Mapping, NamedTuple, Optional, Tuple, Union
 
@@ -259,6 +259,42 @@ class Environment:
             raise ValueError(f'{owner!r} is an object and has no link {link!r}; name it alone')
         if link not in robot.model.links:
             raise ValueError(unknown_name(f'link of {owner!r}', link[:80], robot.model.links))
+
+    # -- with more, and with less
+
+    def with_objects(self, *objects: WorldObject) -> Environment:
+        """Environment with further objects.
+
+        :param objects: they
+        :raises ValueError: if something has the name of one of them
+
+        >>> from rbd_ros.collision import Environment, WorldObject
+        >>> from rbd_ros.model.geometry import Plane
+        >>> Environment().with_objects(WorldObject('floor', Plane())).names
+        ('robot', 'floor')
+        """
+        return replace(self, objects=(*self.objects, *objects))
+
+    def without(self, name: str) -> Environment:
+        """Environment without an object, and without what it says of pairs with it.
+
+        :param name: name of the object
+        :raises ValueError: if there is no such object, with similar names
+
+        >>> from rbd_ros.collision import read_world
+        >>> world = read_world('config/table_world.yaml').without('box')
+        >>> [each.name for each in world.movable], ('box', 'table') in world.pairs
+        (['peg', 'ball', 'roller'], False)
+        """
+        objects = {each.name: each for each in self.objects}
+        if name not in objects:
+            raise ValueError(unknown_name('object', str(name)[:80], objects))
+        return replace(
+            self,
+            objects=tuple(each for each in self.objects if each.name != name),
+            pairs={pair: each for pair, each in self.pairs.items() if name not in pair},
+            ignored=frozenset(pair for pair in self.ignored if name not in pair),
+        )
 
     # -- pairs
 

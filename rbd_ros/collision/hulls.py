@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Dict, List, Sequence, Set, Tuple
+from typing import Any, Dict, List, Sequence, Set, Tuple
 
 import numpy as np
 
@@ -128,7 +128,7 @@ def join_tables(parts: Sequence[Tables]) -> Tables:
            [4, 4, 4]])
     """
     empty = allocate(Tables, **NO_TABLES)
-    whole = {}
+    whole: Dict[str, Any] = {}
     arrays = [name for name, value in zip(Tables._fields, empty) if isinstance(value, np.ndarray)]
     for name in arrays:
         rows = [getattr(empty, name)]

@@ -16,10 +16,13 @@ from rbd_ros.compiler.loops import compiled, matrix, vector
 
 #: Cosine of the angle up to which the direction between two shapes counts as normal to a face, and
 #: what that of a face of the second shape must be more by to be taken before one of the first.
-NEARLY, SLACK = 0.9998, 1e-4
+NEARLY, SLACK = 0.9998, 1e-10
 
 #: Features of faces and lines begin here; below are those of single points (convex_pairs.py).
 FIRST_FEATURE = 1 << 52
+
+# Column of the height of a point of the other shape's core.
+_OF_CORE = 4
 
 #: Edges of the face that cuts are numbered from here.
 CUTTING = 32
@@ -121,7 +124,7 @@ def add_on_face(
     level = dot(normal, face[0])
     perpendicular(normal, u)
     cross(normal, u, v)
-    flat, chosen = matrix(64, 4), vector(8)
+    flat, chosen = matrix(64, 5), vector(8)
     # A vertex is known by both edges that meet there.
     before = other[count - 1, EDGE] if count > 0 else 0.0
     kept = 0
@@ -131,7 +134,8 @@ def add_on_face(
         before = other[i, EDGE]
         if height - radius <= margin:
             flat[kept, 0], flat[kept, 1] = dot(u, other[i]), dot(v, other[i])
-            flat[kept, HEIGHT], flat[kept, EDGE] = height, label
+            flat[kept, HEIGHT], flat[kept, EDGE] = height - radius, label
+            flat[kept, _OF_CORE] = height
             for r in range(3):
                 other[kept, r] = other[i, r]
             kept += 1
@@ -144,7 +148,7 @@ def add_on_face(
     total = 0
     for n in range(number):
         i = int(chosen[n])
-        height = flat[i, HEIGHT]
+        height = flat[i, _OF_CORE]
         for r in range(3):
             if of_second:
                 edge[r] = other[i, r] - radius * normal[r]

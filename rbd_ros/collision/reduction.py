@@ -1,18 +1,31 @@
-"""Contact points reduced to at most four: the deepest, and those that span the most area."""
+"""Contact points reduced to at most four: the deepest, and those that span the most area.
+
+Points that touch go before those that are near: what rests on some of them would sink where one
+is left out, until it is the deepest, and never come to rest.
+"""
 
 from __future__ import annotations
+
+import math
 
 from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.compiler.loops import compiled
 
-#: What an area must be larger by than another one to be chosen instead, as a factor, and a height
-#: be lower by [m]: of equal ones the first, so that rounding does not choose.
-LARGER, LOWER = 1.0 + 1e-9, 1e-13
+#: What an area must be larger by than another one to be chosen instead, as a factor: of equal ones
+#: the first, so that rounding does not choose.
+LARGER = 1.0 + 1e-9
+
+#: Difference of heights that does not count: of points that are equally deep, the first is that
+#: at the border of the patch in a direction along no edge of usual faces [m].
+LAYER, SLANTED = 1e-7, 0.618
 
 #: Width of a patch up to which it counts as a line, relative to its length.
 STRAIGHT = 1e-9
 
-#: Columns of points: both coordinates in a plane, height above it.
+#: How far a point between the ends of a line must be below it to count [m].
+DEEPER = 1e-9
+
+#: Columns of points: both coordinates in a plane, gap.
 HEIGHT = 2
 
 
@@ -26,34 +39,117 @@ def area(points: FloatArray, a: int, b: int, c: int) -> float:
 
 
 @compiled
-def choose(points: FloatArray, count: int, chosen: FloatArray) -> int:
-    """Choose at most 4 points that span a patch: the deepest, and those that add most area.
+def share(gap: float, lowest: float) -> float:
+    """By how much a point counts: 1 if it touches or is as deep as the deepest, then less.
 
-    :param points: points in a plane with their heights above it, (N, 3 or more) [m]
+    :param gap: its gap [m]
+    :param lowest: that of the deepest [m]
+    """
+    above = gap - max(0.0, lowest)
+    return 1.0 if above <= LAYER else LAYER / above
+
+
+@compiled
+def farthest_from(points: FloatArray, count: int, start: int) -> int:
+    """Point that is farthest from one of them in the plane."""
+    result, most = start, 0.0
+    for i in range(count):
+        x, y = points[i, 0] - points[start, 0], points[i, 1] - points[start, 1]
+        if x * x + y * y > LARGER * most:
+            result, most = i, x * x + y * y
+    return result
+
+
+@compiled
+def along_line(points: FloatArray, start: int, end: int, i: int) -> float:
+    """Where a point is on the line from one to another one: 0 to 1."""
+    x, y = points[end, 0] - points[start, 0], points[end, 1] - points[start, 1]
+    part = x * (points[i, 0] - points[start, 0]) + y * (points[i, 1] - points[start, 1])
+    return part / (x * x + y * y)
+
+
+@compiled
+def choose_of_line(points: FloatArray, count: int, chosen: FloatArray) -> int:
+    """Choose both ends of points in line, and at most two between them that are lower.
+
+    :param points: the points, (N, 3 or more) [m]
     :param count: how many there are
     :param chosen: their numbers; a result, (4,)
     :return: how many were chosen
     """
-    if count <= 4:
+    end = farthest_from(points, count, 0)
+    start = farthest_from(points, count, end)
+    chosen[0], chosen[1] = start, end
+    if start == end:
+        return 1
+    number, between = 2, 0.0
+    for _ in range(2):
+        lowest, most = -1, DEEPER
+        for i in range(count):
+            first, last = start, end
+            if number == 3:
+                if along_line(points, start, end, i) < between:
+                    last = int(chosen[2])
+                else:
+                    first = int(chosen[2])
+            part = along_line(points, first, last, i)
+            rise = points[last, HEIGHT] - points[first, HEIGHT]
+            below = points[first, HEIGHT] + part * rise - points[i, HEIGHT]
+            if below > most:
+                lowest, most = i, below
+        if lowest < 0:
+            break
+        chosen[number] = lowest
+        between = along_line(points, start, end, lowest)
+        number += 1
+    return number
+
+
+@compiled
+def choose(points: FloatArray, count: int, chosen: FloatArray) -> int:
+    """Choose at most 4 points that span a patch: the deepest, and those that add most area.
+
+    An area counts less, the farther its point is from touching.
+
+    Of a line, both ends: more points would share its force as they like, and friction with it.
+
+    :param points: points in a plane with their gaps, (N, 3 or more) [m]
+    :param count: how many there are
+    :param chosen: their numbers; a result, (4,)
+    :return: how many were chosen
+    """
+    if count <= 2:
         for i in range(count):
             chosen[i] = i
         return count
     first, second, third, fourth = 0, 0, 0, 0
+    lowest = points[0, HEIGHT]
     for i in range(1, count):
-        if points[i, HEIGHT] < points[first, HEIGHT] - LOWER:
-            first = i
-    most = -1.0
+        lowest = min(lowest, points[i, HEIGHT])
+    most = math.inf
+    for i in range(count):
+        ahead = points[i, 0] + SLANTED * points[i, 1]
+        if points[i, HEIGHT] <= lowest + LAYER and ahead < most:
+            first, most = i, ahead
+    most, length, width = -1.0, 0.0, 0.0
     for i in range(count):
         x, y = points[i, 0] - points[first, 0], points[i, 1] - points[first, 1]
-        if x * x + y * y > LARGER * most:
-            second, most = i, x * x + y * y
-    length, most = most, -1.0
+        square, counts = x * x + y * y, share(points[i, HEIGHT], lowest)
+        length = max(length, square)
+        if square * counts * counts > LARGER * most:
+            second, most = i, square * counts * counts
+    most = -1.0
     for i in range(count):
-        if abs(area(points, first, second, i)) > LARGER * most:
-            third, most = i, abs(area(points, first, second, i))
-    chosen[0], chosen[1] = first, second
-    if not most > STRAIGHT * length:
-        return 1 if first == second else 2
+        size = abs(area(points, first, second, i))
+        width = max(width, size)
+        if size * share(points[i, HEIGHT], lowest) > LARGER * most:
+            third, most = i, size * share(points[i, HEIGHT], lowest)
+    if not width > STRAIGHT * length:
+        return choose_of_line(points, count, chosen)
+    if count <= 4:
+        for i in range(count):
+            chosen[i] = i
+        return count
     turn = -1.0 if area(points, first, second, third) < 0.0 else 1.0
     most = -1.0
     for i in range(count):
@@ -65,7 +161,9 @@ def choose(points: FloatArray, count: int, chosen: FloatArray) -> int:
             -turn * area(points, second, third, i),
             -turn * area(points, third, first, i),
         )
+        if added > 0.0:
+            added *= share(points[i, HEIGHT], lowest)
         if added > most + (LARGER - 1.0) * abs(most):
             fourth, most = i, added
-    chosen[2], chosen[3] = third, fourth
+    chosen[0], chosen[1], chosen[2], chosen[3] = first, second, third, fourth
     return 4

@@ -14,7 +14,7 @@ from rbd_ros.collision import shapes
 from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.environment import Environment, ROBOT, WorldObject, WorldRobot
 from rbd_ros.collision.queries import contacts, supported
-from rbd_ros.collision.scene_contacts import SceneTable
+from rbd_ros.collision.scene_contacts import SceneTable, STIFFNESS
 from rbd_ros.collision.scene_shapes import reach, ShapeMaker
 from rbd_ros.collision.self_collision import allowed_pairs
 from rbd_ros.collision.shape_tables import tables_for, tabulated
@@ -287,6 +287,8 @@ def _table(
                 properties.restitution,
                 properties.torsional,
                 properties.rolling,
+                properties.stiffness or 0.0,
+                properties.damping,
             )
         )
         first = between.directed_by.partition('/')[0] == found[i].name.partition('/')[0]
@@ -305,7 +307,11 @@ def _table(
         for p, (i, j) in enumerate(pairs)
     ]
     common = {key: k for k, (key, n) in enumerate(Counter(alike).items()) if n > 1}
-    groups = np.array([common.get(key, -1) for key in alike], dtype=np.int64)
+    # Each spring of compliant pairs acts where it is.
+    groups = np.array(
+        [-1 if surface[p][STIFFNESS] else common.get(key, -1) for p, key in enumerate(alike)],
+        dtype=np.int64,
+    )
     arms, carrier_arms = np.zeros(count), np.zeros(carriers)
     for g, each in enumerate(found):
         if np.isfinite(reach(each.shape)):
@@ -323,7 +329,7 @@ def _table(
         arm=arms,
         carrier_arm=carrier_arms,
         pair=np.array(pairs, dtype=np.int64).reshape(-1, 2),
-        surface=np.array(surface, dtype=float).reshape(-1, 5),
+        surface=np.array(surface, dtype=float).reshape(-1, 7),
         direction=np.array(direction, dtype=float).reshape(-1, 3),
         directed_by=np.array(directed_by, dtype=np.int64),
         group=groups,

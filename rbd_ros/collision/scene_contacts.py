@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple, Tuple
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray, Tables
-from rbd_ros.collision.narrow_phase import find_contacts, PLANE
+from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray, PLANE, Tables
+from rbd_ros.collision.narrow_phase import find_contacts
 from rbd_ros.compiler.loops import compiled, floats, integers, vector
 
 #: Gap that a contact may have after a step without forces, and still count as one that may close
@@ -22,7 +22,7 @@ MARGIN = 2e-4
 SKIN, STEPS_OF_SKIN = 0.02, 20.0
 
 #: Places in a row of `Scene.surface`.
-ALONG, ACROSS, RESTITUTION, TORSIONAL, ROLLING = 0, 1, 2, 3, 4
+ALONG, ACROSS, RESTITUTION, TORSIONAL, ROLLING, STIFFNESS, DAMPING = 0, 1, 2, 3, 4, 5, 6
 
 
 class SceneTable(NamedTuple):
@@ -39,7 +39,8 @@ class SceneTable(NamedTuple):
     :param carrier_arm: the largest of them of each carrier, (carriers,) [m]
     :param pair: shapes of each pair that may touch, (P, 2)
     :param surface: of each pair friction along the first direction and across it, restitution,
-        torsional and rolling friction, (P, 5)
+        torsional and rolling friction, stiffness and damping, (P, 7); a stiffness of zero is
+        that of a rigid contact
     :param direction: first direction of friction in coordinates of the carrier that has it;
         zero where friction is the same in all directions, (P, 3)
     :param directed_by: that carrier, (P,)

@@ -9,7 +9,7 @@ import numpy as np
 from rbd_ros.collision import shapes
 from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.concave_shapes import HeightField, TriangleMesh
-from rbd_ros.collision.mesh_triangles import mesh_triangles, MeshError
+from rbd_ros.meshes import mesh_triangles, mesh_vertices, MeshError
 from rbd_ros.model import geometry
 
 
@@ -71,11 +71,14 @@ class ShapeMaker:
 def _of_mesh(mesh: geometry.Mesh, convex: bool) -> Touching:
     if mesh.path is None:
         raise MeshError(f'{mesh.uri} was not found; name its root in package_paths')
-    triangles = mesh_triangles(mesh.path, mesh.scale)
+    if convex:
+        triangles = mesh_vertices(mesh.path, mesh.scale)
+    else:
+        triangles = mesh_triangles(mesh.path, mesh.scale)
     points = triangles.reshape(-1, 3)
     # Its bounding sphere is about the origin: that belongs into the middle.
     centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    made = shapes.ConvexHull(points - centre) if convex else TriangleMesh(triangles - centre)
+    made = shapes.ConvexHull(triangles - centre) if convex else TriangleMesh(triangles - centre)
     return Touching(made, centre, f'{mesh.uri}: {made.notice}' if made.notice else '')
 
 

@@ -8,10 +8,11 @@ from typing import Union
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.collision.mesh_triangles import (
+from rbd_ros.meshes import (
     hull_triangles,
     is_closed,
     mesh_triangles,
+    mesh_vertices,
     MeshError,
 )
 from rbd_ros.model.geometry import Box, Capsule, Cylinder, Mesh, Sphere
@@ -107,9 +108,9 @@ def triangles_inertia(triangles: FloatArray, density: float = 1.0) -> RigidBodyI
 def _triangles(mesh: Mesh, convex: bool) -> FloatArray:
     if mesh.path is None:
         raise MeshError(f'there is no file {mesh.uri}; check the path')
-    triangles = mesh_triangles(mesh.path, mesh.scale)
     if convex:
-        return hull_triangles(triangles)
+        return hull_triangles(mesh_vertices(mesh.path, mesh.scale))
+    triangles = mesh_triangles(mesh.path, mesh.scale)
     if not is_closed(triangles):
         raise MeshError(
             f'{mesh.uri} is not closed, so that it has no volume; close it, give mass and '

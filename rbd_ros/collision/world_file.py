@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 import os
-from typing import Any, Dict, FrozenSet, Iterator, List, Optional, Tuple
+from typing import Any, Dict, FrozenSet, Iterator, List, Mapping, Optional, Tuple, Union
 
 from rbd_ros.collision.environment import Environment, ROBOT, WorldObject, WorldRobot
 from rbd_ros.collision.self_collision import allowed_pairs
@@ -24,12 +24,18 @@ from rbd_ros.collision.world_objects import (
 )
 from rbd_ros.model import load_urdf, Model, ModelError
 from rbd_ros.model.errors import unknown_name
-from rbd_ros.model.extension.document import read_document, Source
+from rbd_ros.model.extension.document import Document, parse_document, read_document, Source
 from rbd_ros.model.extension.fields import Field
 from rbd_ros.model.mesh_paths import MeshPaths
 
+#: Where it is described.
+PAGE = 'docs/world.md'
+
 #: Sections of a world file.
 SECTIONS = ('gravity', 'defaults', 'objects', 'robots', 'pairs', 'ignore')
+
+#: Sections that say what further objects there are.
+FURTHER = ('defaults', 'objects', 'pairs', 'ignore')
 
 #: Largest acceleration of gravity along an axis [m/s^2].
 MAX_GRAVITY = 1e4
@@ -64,9 +70,79 @@ def read_world(
     0.693
     """
     try:
-        return _Reader(source, robot, package_paths).environment()
+        document = read_document(source, 'world', 'objects: {...}', page=PAGE)
+        directory = os.getcwd()
+        if isinstance(source, (str, os.PathLike)):
+            directory = os.path.dirname(os.path.abspath(os.fsdecode(source)))
+        paths = MeshPaths(directory, package_paths)
+        return _Reader(document, robot, paths, SECTIONS).environment()
     except WorldFileError:
         raise
+    except ModelError as error:
+        raise WorldFileError(str(error)) from None
+
+
+def extend_world(
+    world: Environment,
+    source: Union[str, Mapping[str, Any]],
+    robot: Optional[Model] = None,
+    package_paths: Tuple[str, ...] = (),
+) -> Environment:
+    """Environment with further objects, and with what is said of pairs with them.
+
+    :param world: what there is
+    :param source: YAML text, or a mapping with the same content: the sections `objects`,
+        `defaults`, which count for these objects, `pairs` and `ignore` of a world file, all of
+        which may be left out; files are looked for from the working directory. What `pairs` says
+        counts before what the world says of the same two
+    :param robot: model of the robot in this world, if its links are to be checked
+    :param package_paths: directories in which package:// names are looked for first
+    :raises WorldFileError: for whatever is wrong with it, and names that something has already
+
+    >>> from rbd_ros.collision import extend_world, read_world
+    >>> world = read_world('config/push_world.yaml')
+    >>> ball = '{type: sphere, radius: 0.05, movable: true, mass: 0.2}'
+    >>> pair = '{between: [ball, table], restitution: 0.8}'
+    >>> world = extend_world(world, f'{{objects: {{ball: {ball}}}, pairs: [{pair}]}}')
+    >>> world.names[-1], world.surface_between('ball', 'table').surface.restitution
+    ('ball', 0.8)
+    """
+    try:
+        if isinstance(source, str):
+            document = parse_document(source, 'objects', 'objects: {...}', PAGE)
+        else:
+            document = read_document(source, 'objects', 'objects: {...}', page=PAGE)
+        paths = MeshPaths(os.getcwd(), package_paths)
+        return _Reader(document, robot, paths, FURTHER).environment(world)
+    except WorldFileError:
+        raise
+    except ModelError as error:
+        raise WorldFileError(str(error)) from None
+
+
+def read_object(
+    name: str,
+    text: str,
+    surface: Optional[Surface] = None,
+    package_paths: Tuple[str, ...] = (),
+) -> WorldObject:
+    """Object of an entry of a world file alone.
+
+    :param name: its name
+    :param text: YAML of the entry, as it stands below the name
+    :param surface: what it is like to touch where the entry does not say it
+    :param package_paths: directories in which package:// names are looked for first
+    :raises WorldFileError: for whatever is wrong with it, naming line, key and cure
+
+    >>> from rbd_ros.collision.world_file import read_object
+    >>> read_object('ball', '{type: sphere, radius: 0.05, movable: true, density: 700}').movable
+    True
+    """
+    try:
+        document = parse_document(text, 'object', 'type: box', PAGE)
+        field = Field(document, document.item, name[:80])
+        paths = MeshPaths(os.getcwd(), package_paths)
+        return world_object(name, field, Defaults(surface or Surface()), paths)
     except ModelError as error:
         raise WorldFileError(str(error)) from None
 
@@ -74,44 +150,48 @@ def read_world(
 class _Reader:
     """A world file while it is read.
 
-    :param source: file or mapping
+    :param document: the file
     :param robot: model of the robot, if known
-    :param package_paths: where packages are looked for
+    :param paths: where files are looked for
+    :param sections: those that it may have
     """
 
-    def __init__(self, source: Source, robot: Optional[Model], package_paths: Tuple[str, ...]):
-        document = read_document(source, 'world', 'objects: {...}', page='docs/world.md')
-        directory = os.getcwd()
-        if isinstance(source, (str, os.PathLike)):
-            directory = os.path.dirname(os.path.abspath(os.fsdecode(source)))
-        self.paths = MeshPaths(directory, package_paths)
+    def __init__(
+        self,
+        document: Document,
+        robot: Optional[Model],
+        paths: MeshPaths,
+        sections: Tuple[str, ...],
+    ):
+        self.paths = paths
         self.robot = robot
-        entries = Field(document, document.item, 'world').mapping((), SECTIONS)
+        entries = Field(document, document.item, 'world').mapping((), sections)
         self.entries: Dict[str, Field] = {}
         for name, entry in entries.items():
             entry.way = name
             if entry.item.value is not None:
                 self.entries[name] = entry
 
-    def environment(self) -> Environment:
-        """Return what the file describes."""
-        defaults = self._defaults()
-        objects: List[WorldObject] = []
-        robots: List[WorldRobot] = []
-        taken: Dict[str, int] = {}
+    def environment(self, base: Optional[Environment] = None) -> Environment:
+        """Return what the file describes, in addition to what there is."""
+        defaults = self._defaults(Surface() if base is None else base.surface)
+        base = base or Environment(surface=defaults.surface)
+        objects: List[WorldObject] = list(base.objects)
+        robots: List[WorldRobot] = list(base.robots)
+        taken: Dict[str, int] = dict.fromkeys(base.names, 0)
         for name, field in self._named('objects', taken):
             objects.append(world_object(name, field, defaults, self.paths))
         for name, field in self._named('robots', taken):
             robots.append(self._robot(name, field, defaults))
-        gravity = (0.0, 0.0, -9.81)
+        gravity = base.gravity
         if 'gravity' in self.entries:
             gravity = self.entries['gravity'].vector()
             for part in self.entries['gravity'].sequence():
                 bounded(part, (-MAX_GRAVITY, MAX_GRAVITY), ' m/s^2')
-        world = Environment(
-            tuple(objects), tuple(robots), gravity=gravity, surface=defaults.surface
+        world = replace(base, objects=tuple(objects), robots=tuple(robots), gravity=gravity)
+        return replace(
+            world, pairs=self._pairs(world), ignored=world.ignored | self._ignored(world)
         )
-        return replace(world, pairs=self._pairs(world), ignored=self._ignored(world))
 
     def _named(self, section: str, taken: Dict[str, int]) -> Iterator[Tuple[str, Field]]:
         """Entries of a section with names that nothing else has."""
@@ -134,11 +214,10 @@ class _Reader:
             taken[name] = line
             yield name, field
 
-    def _defaults(self) -> Defaults:
+    def _defaults(self, surface: Surface) -> Defaults:
         if 'defaults' not in self.entries:
-            return Defaults()
+            return Defaults(surface)
         entries = self.entries['defaults'].mapping((), ('surface', 'density', 'color'))
-        surface = Surface()
         if 'surface' in entries:
             surface = read_surface(entries['surface'], surface)
         return Defaults(
@@ -195,7 +274,7 @@ class _Reader:
     def _pairs(self, world: Environment) -> Dict[Tuple[str, str], Surface]:
         pairs: Dict[Tuple[str, str], Surface] = {}
         if 'pairs' not in self.entries:
-            return pairs
+            return dict(world.pairs)
         for field in self.entries['pairs'].sequence():
             entries = field.mapping(('between',), SURFACE)
             first, second = self._pair(entries['between'], world)
@@ -210,7 +289,10 @@ class _Reader:
             elif not directed_by_first(a, b):
                 first, second = second, first
             pairs[first, second] = surface_of(entries, base)
-        return pairs
+        # What is said now counts before what was said of the same two.
+        said = {frozenset(pair) for pair in pairs}
+        before = {p: each for p, each in world.pairs.items() if frozenset(p) not in said}
+        return {**before, **pairs}
 
     def _ignored(self, world: Environment) -> FrozenSet[Tuple[str, str]]:
         if 'ignore' not in self.entries:

@@ -9,9 +9,9 @@ import numpy as np
 
 from rbd_ros.collision.environment import ObjectShape, STATIC_SHAPES, WorldObject
 from rbd_ros.collision.height_fields import heights
-from rbd_ros.collision.mesh_triangles import MeshError
 from rbd_ros.collision.solids import solid_inertia
 from rbd_ros.collision.surfaces import Surface
+from rbd_ros.meshes import MeshError
 from rbd_ros.model.extension.fields import Field, placement as fixed_angles
 from rbd_ros.model.geometry import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
 from rbd_ros.model.inertia_checks import violated_conditions

@@ -115,7 +115,7 @@ def solve_friction_bodies(
         raise ValueError('friction and compliance must not be negative')
     if not 0.0 < tolerance < math.inf or iterations < 1:
         raise ValueError('tolerance must be positive, and iterations at least 1')
-    space = allocate(BodySpace, B=count, C=n)
+    space = allocate(BodySpace, B=count, C=n, K=0)
     space.sizes[BODIES], space.sizes[CONTACTS] = count, n
     filled = (
         (space.inverse, inverse),

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     )
     from rbd_ros.contact.detection import ContactShapes
     from rbd_ros.contact.ground import ContactParameters, HalfSpace
-    from rbd_ros.contact.mesh import mesh_vertices, MeshError
     from rbd_ros.contact.shapes import contact_shapes, hull_points
+    from rbd_ros.meshes.reading import mesh_vertices
+    from rbd_ros.meshes.triangles import MeshError
 
 __all__ = [
     'CompliantContact',
@@ -48,12 +49,12 @@ __getattr__, __dir__ = lazy_names(
         'HalfSpace': 'rbd_ros.contact.ground',
         'HuntCrossleySurface': 'rbd_ros.contact.compliant_surfaces',
         'LinearSurface': 'rbd_ros.contact.compliant_surfaces',
-        'MeshError': 'rbd_ros.contact.mesh',
+        'MeshError': 'rbd_ros.meshes.triangles',
         'SurfaceMemory': 'rbd_ros.contact.compliant_surfaces',
         'TwoSurfaces': 'rbd_ros.contact.compliant_surfaces',
         'contact_shapes': 'rbd_ros.contact.shapes',
         'hull_points': 'rbd_ros.contact.shapes',
         'in_series': 'rbd_ros.contact.compliant_surfaces',
-        'mesh_vertices': 'rbd_ros.contact.mesh',
+        'mesh_vertices': 'rbd_ros.meshes.reading',
     },
 )

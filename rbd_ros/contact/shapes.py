@@ -15,7 +15,7 @@ import numpy as np
 
 from rbd_ros.contact.arrays import AnyArray, FloatArray
 from rbd_ros.contact.detection import ContactShapes, FIXED_POINTS, RIMS, SPHERE
-from rbd_ros.contact.mesh import mesh_vertices, MeshError
+from rbd_ros.meshes import mesh_vertices, MeshError
 from rbd_ros.model import Model
 from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Sphere
 

@@ -17,10 +17,13 @@ from launch import LaunchContext
 import yaml
 
 from rbd_ros.nodes.common.interface import Parameter
+from rbd_ros.worlds import find_world, WorldNotFoundError
 
 TRUE, FALSE = ('true', '1', 'yes', 'on'), ('false', '0', 'no', 'off')
 WORDS = {bool: 'true or false', int: 'an integer', float: 'a number', str: 'a text'}
 NAMESPACE = re.compile(r'(/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*)?')
+#: Parameter that names a world file, which is looked for in more ways than other files.
+WORLD = 'world'
 TOPIC = re.compile(r'/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*')
 
 
@@ -178,6 +181,11 @@ class Arguments:
             if not os.path.isfile(path):
                 raise ArgumentError(f'launch argument {parameter.name}: there is no file {path}')
             return path
+        if parameter.name == WORLD and not value.startswith('package://'):
+            try:
+                return str(find_world(value))
+            except WorldNotFoundError as error:
+                raise ArgumentError(f'launch argument {WORLD}: {error}') from None
         if parameter.name.endswith('_paths'):
             return [_absolute(path) for path in value]
         return list(value) if isinstance(value, tuple) else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 
 from launch import Action, LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
@@ -17,6 +17,7 @@ from rbd_ros.launching.declarations import (
     declare_urdf,
     node_interface,
     shared_parameters,
+    with_default,
 )
 from rbd_ros.launching.own_nodes import clock_remapping, SIMULATOR, start_own_node
 from rbd_ros.launching.processes import has_display, is_installed, require, start_node
@@ -49,8 +50,14 @@ class Request(NamedTuple):
     frame_prefix: str
 
 
-def bringup_launch_description() -> LaunchDescription:
-    """Launch description of simulator, controller, robot_state_publisher and RViz."""
+def bringup_launch_description(
+    file: str = FILE, defaults: Optional[Mapping[str, str]] = None
+) -> LaunchDescription:
+    """Launch description of simulator, controller, robot_state_publisher and RViz.
+
+    :param file: name of the launch file
+    :param defaults: values of arguments that the command line does not give
+    """
     interfaces = {name: node_interface(name) for name in (SIMULATOR, *CONTROLLERS)}
     controllers = [interfaces[name] for name in CONTROLLERS]
     clear, ambiguous = shared_parameters(interfaces[SIMULATOR], controllers)
@@ -61,10 +68,12 @@ def bringup_launch_description() -> LaunchDescription:
         *(declare_parameter(uses) for uses in clear.values()),
     ]
     known = [argument.name for argument in declared]
+    for name, text in (defaults or {}).items():
+        declared[known.index(name)] = with_default(declared[known.index(name)], text)
 
     def start(context: LaunchContext) -> List[Action]:
         _refuse_ambiguous(context, ambiguous)
-        request = _request(context, Arguments(context, FILE, known))
+        request = _request(context, Arguments(context, file, known))
         started = _names_of_nodes(request.arguments)
         _refuse_idle(request.arguments, clear, started)
         nodes = []
@@ -202,6 +211,8 @@ def _rviz(request: Request) -> Action:
         raise ArgumentError(f'launch argument rviz: {obstacle}')
     root = request.robot.root_link
     fixed_frame = ['-f', request.frame_prefix + root] if root else []
+    if request.arguments['world'] and request.arguments.boolean('floating_base', ('',)) == 'true':
+        fixed_frame = ['-f', 'world']  # in which the simulator tells where the base is
     return start_node(
         request.context,
         RVIZ,

@@ -89,6 +89,16 @@ def declare_common() -> List[DeclareLaunchArgument]:
     ]
 
 
+def with_default(argument: DeclareLaunchArgument, text: str) -> DeclareLaunchArgument:
+    """Return the same argument with another default.
+
+    :param text: the default
+    """
+    return DeclareLaunchArgument(
+        argument.name, default_value=text, description=argument.description
+    )
+
+
 def declare_parameter(uses: Mapping[str, Parameter]) -> DeclareLaunchArgument:
     """Declare the argument that sets a parameter; if it is empty, the parameter file decides.
 

@@ -9,7 +9,7 @@ import numpy as np
 from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
 from rbd_ros.collision.environment import Environment, WorldObject
 from rbd_ros.collision.scene import make_scene, Scene
-from rbd_ros.collision.scene_contacts import SceneTable
+from rbd_ros.collision.scene_contacts import ROLLING, SceneTable, TORSIONAL
 from rbd_ros.collision.shape_tables import tables_for
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.robot import Robot
@@ -37,18 +37,24 @@ def scene_of(robot: Robot, world: Environment) -> Scene:
 
 
 def make_scene_plant(
-    scene: Optional[Scene], world: Optional[Environment], bodies: int, tolerance: float
+    scene: Optional[Scene],
+    world: Optional[Environment],
+    bodies: int,
+    tolerance: float,
+    poisson: bool = False,
 ) -> ScenePlant:
     """Constants of a world for compiled loops; empty if there is none.
 
     :param bodies: number of bodies of the robot
     :param tolerance: see `ScenePlant`
+    :param poisson: likewise
     """
     objects = scene.objects if scene else ()
     count = len(objects)
     inertias = [each.inertia.mass_centre() for each in objects if each.inertia is not None]
+    table = scene.table if scene else _empty_table()
     return ScenePlant(
-        scene.table if scene else _empty_table(),
+        table,
         FreeBodies(
             mass=np.array([each[0] for each in inertias], dtype=float),
             inertia=np.array([each[2] for each in inertias], dtype=float).reshape(count, 3, 3),
@@ -58,6 +64,8 @@ def make_scene_plant(
         bodies + 1,
         float(tolerance),
         starting_objects(objects),
+        has_couples=bool((table.surface[:, [TORSIONAL, ROLLING]] > 0.0).any()),
+        poisson=poisson,
     )
 
 
@@ -127,11 +135,16 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
             'joint_rows',
             'joint_blocks',
             'island_rows',
+            'turning_contacts',
         )
-        return dict.fromkeys((*names, 'N', 'n', 'm', 'blocks', 'B', 'C'), 0)
+        return dict.fromkeys((*names, 'N', 'n', 'm', 'blocks', 'B', 'C', 'K'), 0)
     pairs, objects = len(scene.table.pair), len(scene.bodies.mass)
     contacts = min(pairs * MAX_POINTS, MAX_SCENE_CONTACTS)
     cones, rows = min(contacts, MAX_ISLAND), 3 * nv
+    # About normal and tangents of each contact.
+    moments = 3 * cones if scene.has_couples else 0
+    # Of contacts that rebound by Poisson's law, tangential impulses are moments as well.
+    most = max(rows + moments, 2 * cones + moments if scene.poisson else 0)
     return {
         'objects': objects,
         'contacts': contacts,
@@ -142,13 +155,15 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
         'joint_rows': rows,
         'joint_blocks': rows // 3 + 1,
         # Rows of joints are made three by three.
-        'island_rows': 3 * cones + rows + 3,
-        'N': 3 * cones + rows,
+        'island_rows': 3 * cones + rows + 3 + moments,
+        'turning_contacts': contacts if scene.has_couples else 0,
+        'N': 3 * cones + most,
         'n': cones,
         'B': objects,
         'C': contacts,
-        'm': rows,
-        'blocks': cones + rows,
+        'K': contacts if scene.has_couples else 0,
+        'm': most,
+        'blocks': cones + most,
     }
 
 
@@ -163,7 +178,7 @@ def _empty_table() -> SceneTable:
         arm=nothing,
         carrier_arm=nothing,
         pair=whole.reshape(0, 2),
-        surface=nothing.reshape(0, 5),
+        surface=nothing.reshape(0, 7),
         direction=nothing.reshape(0, 3),
         directed_by=whole,
         group=whole,

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import math
 
-from rbd_ros.collision.scene_contacts import ACROSS, ALONG, SceneContacts
+from rbd_ros.collision.scene_contacts import (
+    ACROSS,
+    ALONG,
+    ROLLING,
+    SceneContacts,
+    TORSIONAL,
+)
 from rbd_ros.compiler.loops import compiled, vector
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
 from rbd_ros.constraints.solvers.friction_bodies import (
@@ -12,9 +18,14 @@ from rbd_ros.constraints.solvers.friction_bodies import (
     BodySpace,
     contact_velocity,
     CONTACTS,
+    COUPLES,
+    has_couple,
     solve_body_space,
+    turning_velocity,
 )
 from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.scene_compliance import give, is_compliant, normal_bias
+from rbd_ros.simulation.scene_couples import resists_turning
 from rbd_ros.simulation.scene_state import (
     CONIC,
     CONTACT,
@@ -51,13 +62,17 @@ def solve_pile(
     for a in range(n):
         c = work.listed[a]
         enter_contact(plant, contacts, work, space, a, c, touches.impulse[c])
-        # A gap may close within the step.
-        space.bias[a, 0] = max(0.0, contacts.gap[c]) / h
+        if plant.has_couples:
+            enter_couple(plant, contacts, work, space, a, c, touches.couple[c])
+        space.bias[a, 0] = normal_bias(plant, contacts, c, h)
+        space.compliance[a, 0] = give(plant, contacts, c, h)
     solved: bool = solve_body_space(space, MAX_SWEEPS, plant.tolerance)
     for a in range(n):
         c = work.listed[a]
         for r in range(3):
             touches.impulse[c, r] = space.force[a, r]
+            if plant.has_couples:
+                touches.couple[c, r] = space.couple[a, r]
     find_residuals(space, touches.residuals)
     return solved
 
@@ -75,11 +90,50 @@ def solve_blows(
     space.sizes[CONTACTS] = n
     for a in range(n):
         enter_contact(plant, contacts, work, space, a, work.listed[a], nothing)
-        space.bias[a, 0] = work.rebound[a]
+        if plant.has_couples:
+            enter_couple(plant, contacts, work, space, a, work.listed[a], nothing)
+        space.bias[a, 0], space.compliance[a, 0] = work.rebound[a], 0.0
     solve_body_space(space, MAX_SWEEPS, plant.tolerance)
     for a in range(n):
         for r in range(3):
             work.blow[a, r] = space.force[a, r]
+    if plant.has_couples:
+        found = 0
+        for a in range(n):
+            # In the order of the contacts that have any.
+            if resists_turning(plant, contacts, work.listed[a]):
+                for r in range(3):
+                    work.couples.blow[found, r] = space.couple[a, r]
+                found += 1
+
+
+@compiled
+def enter_couple(
+    plant: ScenePlant,
+    contacts: SceneContacts,
+    work: SceneWork,
+    space: BodySpace,
+    a: int,
+    c: int,
+    couple: FloatArray,
+) -> None:
+    """Enter the couples of a contact and their start.
+
+    :param a: its number in the problem
+    :param c: its number among all contacts
+    :param couple: that of the last step, (3,) [N m s]
+    """
+    surface = plant.table.surface[contacts.pair[c]]
+    space.sizes[COUPLES] = 1
+    space.coefficient[a, 0] = surface[TORSIONAL]
+    space.coefficient[a, 1] = space.coefficient[a, 2] = surface[ROLLING]
+    for r in range(3):
+        space.couple[a, r] = couple[r]
+    if resists_turning(plant, contacts, c):
+        for side in range(2):
+            for r in range(3):
+                for s in range(6):
+                    space.turning[a, side, r, s] = work.couples.lever[c, side, r, s]
 
 
 @compiled
@@ -158,7 +212,13 @@ def find_residuals(space: BodySpace, residuals: FloatArray) -> None:
             u[r] = contact_velocity(space, a, r)
         conic = x[0] * u[0] + x[1] * u[1] + x[2] * u[2]
         slip = math.sqrt(u[1] * u[1] + u[2] * u[2])
-        residuals[SIGNORINI] = max(residuals[SIGNORINI], abs(x[0] * u[0]))
+        normal_power = abs(x[0] * u[0])
+        if has_couple(space, a):
+            y = space.y[a]
+            turning_velocity(space, a, u)
+            conic += y[0] * u[0] + y[1] * u[1] + y[2] * u[2]
+            slip += abs(u[0]) + math.sqrt(u[1] * u[1] + u[2] * u[2])
+        residuals[SIGNORINI] = max(residuals[SIGNORINI], normal_power)
         residuals[CONIC] = max(residuals[CONIC], abs(conic))
         residuals[CONTACT] = max(residuals[CONTACT], abs(conic + x[0] * slip))
 
@@ -179,6 +239,8 @@ def part_pile(
         change = 0.0
         for a in range(n):
             c = work.listed[a]
+            if is_compliant(plant, contacts, c):
+                continue
             left, mobility = max(contacts.gap[c], -most), 0.0
             for side in range(2):
                 o = contacts.carrier[c, side] - plant.first_object

@@ -112,12 +112,14 @@ def add_along(tree: Tree, tip: int, scale: float, x: FloatArray, y: FloatArray) 
 @compiled
 def dot_along(tree: Tree, tip: int, x: FloatArray, y: FloatArray) -> float:
     """Scalar product; see `clear_along`."""
-    if tip < 0:
-        return dot(x, y)
     total = 0.0
-    for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
-        k = tree.path[at]
-        total += x[k] * y[k]
+    if tip < 0:
+        for k in range(len(x)):
+            total += x[k] * y[k]
+    else:
+        for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+            k = tree.path[at]
+            total += x[k] * y[k]
     return total
 
 

@@ -2,7 +2,7 @@
 
 Sizes: movable `objects`, `contacts` that there is room for, and what the frictional problem of
 one island has room for (scene_problem.py): `island_rows` of contacts and joints together, of them
-`joint_rows`.
+`joint_rows`. Contacts with couples are `turning_contacts`.
 """
 
 from __future__ import annotations
@@ -60,6 +60,8 @@ class ScenePlant(NamedTuple):
     :param first_object: number of the carrier of the first movable object
     :param tolerance: velocity error of contacts that counts as none, see `solve_friction`
     :param start: state that the objects begin with
+    :param has_couples: whether any pair has torsional or rolling friction (scene_couples.py)
+    :param poisson: whether impacts obey Poisson's law of restitution, else Newton's
     """
 
     table: SceneTable
@@ -67,6 +69,8 @@ class ScenePlant(NamedTuple):
     first_object: int
     tolerance: float
     start: Objects
+    has_couples: bool
+    poisson: bool
 
 
 class Touches(NamedTuple):
@@ -78,6 +82,8 @@ class Touches(NamedTuple):
     :param old_feature: their features
     :param old_position: where they were [m]
     :param old_impulse: their impulses in world coordinates [N s]
+    :param couple: couple on the second shape about normal and tangents [N m s]
+    :param old_couple: couples of the step before in world coordinates [N m s]
     :param joint_impulse: impulses at lower and upper limits and of friction, by joint
     :param residuals: those of the last step, see `Residuals` of constraints
     :param counts: see NOW, BEFORE
@@ -89,6 +95,8 @@ class Touches(NamedTuple):
     old_feature: IntArray = integers('contacts')
     old_position: FloatArray = floats('contacts', 3)
     old_impulse: FloatArray = floats('contacts', 3)
+    couple: FloatArray = floats('turning_contacts', 3)
+    old_couple: FloatArray = floats('turning_contacts', 3)
     joint_impulse: FloatArray = floats(3, 'nv')
     residuals: FloatArray = floats(3)
     counts: IntArray = integers(2)
@@ -96,6 +104,26 @@ class Touches(NamedTuple):
 
 def _nested(kind: type) -> Any:
     return kind
+
+
+class Couples(NamedTuple):
+    """Couples at contacts; there is room for none unless a pair has any.
+
+    :param jacobian: angular velocity of the second body relative to the first, about normal and
+        tangents of each contact, per v
+    :param response: as that of `SceneWork`
+    :param lever: the same angular velocity per velocities of the objects at the contact
+    :param lever_response: what a couple changes of those velocities
+    :param listed: which of the listed contacts have couples
+    :param blow: couples of contacts that rebound [N m s]
+    """
+
+    jacobian: FloatArray = floats('turning_contacts', 3, 'nv')
+    response: FloatArray = floats('turning_contacts', 3, 'nv')
+    lever: FloatArray = floats('turning_contacts', 2, 3, 6)
+    lever_response: FloatArray = floats('turning_contacts', 2, 3, 6)
+    listed: IntArray = integers('turning_contacts')
+    blow: FloatArray = floats('turning_contacts', 3)
 
 
 class SceneWork(NamedTuple):
@@ -139,6 +167,7 @@ class SceneWork(NamedTuple):
     :param pile_push: as `push`, of islands without a matrix
     :param object_push: displacement of the objects, angular then linear
     :param kept: state of the objects at the beginning of the step
+    :param couples: couples at contacts
     :param space: the problem of an island for the solver
     :param pile: that of an island of many objects
     """
@@ -179,5 +208,6 @@ class SceneWork(NamedTuple):
     pile_push: FloatArray = floats('contacts')
     object_push: FloatArray = floats('objects', 6)
     kept: FloatArray = floats('objects', 13)
+    couples: Couples = _nested(Couples)
     pile: BodySpace = _nested(BodySpace)
     space: FrictionSpace = _nested(FrictionSpace)

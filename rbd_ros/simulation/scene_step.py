@@ -17,6 +17,7 @@ from rbd_ros.compiler.loops import call_kernel, compiled, vector
 from rbd_ros.constraints.friction_space import (
     CONTACTS as CONES,
     FrictionSpace,
+    MOMENTS,
     OPEN,
     scale_space,
     SLIDE,
@@ -46,6 +47,17 @@ from rbd_ros.simulation.loop_directions import find_basis, respond
 from rbd_ros.simulation.loop_solver import keep_loop_force
 from rbd_ros.simulation.moving import move, RETURN_SPEED
 from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.scene_compliance import is_compliant, normal_bias, soften
+from rbd_ros.simulation.scene_couples import (
+    begin_couples,
+    enter_couples,
+    find_turning,
+    list_couples,
+    power_of_couples,
+    respond_to_couples,
+    twist,
+)
+from rbd_ros.simulation.scene_impacts import expand
 from rbd_ros.simulation.scene_pile import part_pile, PART_SWEEPS, PILE, solve_blows, solve_pile
 from rbd_ros.simulation.scene_problem import (
     add_along,
@@ -69,6 +81,7 @@ from rbd_ros.simulation.scene_state import (
     CONTACT,
     NOW,
     Objects,
+    ScenePlant,
     SceneWork,
     SIGNORINI,
     Touches,
@@ -144,6 +157,8 @@ def take_scene_substep(
     state.counters[DROPPED] += dropped
     recall(touches, count)
     robot_touched = find_jacobians(plant, work.dynamics.columns, contacts, count, scene)
+    if plant.scene.has_couples:
+        find_turning(plant, work.dynamics.columns, contacts, count, scene)
     find_islands(plant.scene, contacts, count, scene)
     clear(touches.residuals)
 
@@ -196,6 +211,8 @@ def take_scene_substep(
             state.counters[DROPPED] += n - len(scene.friction)
             for a in range(len(scene.friction), n):
                 clear(touches.impulse[scene.listed[a]])
+                if plant.scene.has_couples:
+                    clear(touches.couple[scene.listed[a]])
             n = len(scene.friction)
         m = rows if island == 0 else 0
         if n + m == 0:
@@ -252,6 +269,12 @@ def remember(touches: Touches) -> None:
             for r in range(3):
                 total += touches.impulse[c, r] * contacts.frame[c, r, s]
             touches.old_impulse[c, s] = total
+        if len(touches.couple) > 0:
+            for s in range(3):
+                total = 0.0
+                for r in range(3):
+                    total += touches.couple[c, r] * contacts.frame[c, r, s]
+                touches.old_couple[c, s] = total
 
 
 @compiled
@@ -267,6 +290,8 @@ def recall(touches: Touches, count: int) -> None:
     for c in range(count):
         pair = contacts.pair[c]
         clear(touches.impulse[c])
+        if len(touches.couple) > 0:
+            clear(touches.couple[c])
         # Both are in the order of the pairs.
         while first < before and touches.old_pair[first] < pair:
             first += 1
@@ -290,6 +315,12 @@ def recall(touches: Touches, count: int) -> None:
                 for s in range(3):
                     total += contacts.frame[c, r, s] * touches.old_impulse[same, s]
                 touches.impulse[c, r] = total
+            if len(touches.couple) > 0:
+                for r in range(3):
+                    total = 0.0
+                    for s in range(3):
+                        total += contacts.frame[c, r, s] * touches.old_couple[same, s]
+                    touches.couple[c, r] = total
 
 
 @compiled
@@ -338,6 +369,8 @@ def respond_to_contacts(
             half_responses(
                 plant, problem, scene.root, scene.tip[c], scene.jacobian[c], scene.response[c]
             )
+    if plant.scene.has_couples:
+        respond_to_couples(plant, problem, contacts, count, scene)
 
 
 @compiled
@@ -418,29 +451,28 @@ def collide(
 ) -> bool:
     """Let what bounces rebound, changing velocities; returns whether anything did.
 
-    Contacts that approach each other take part, all at once, with Newton's law of restitution;
-    what they set in motion towards others, in the next round. So a blow runs through a row of
-    balls.
+    Contacts that approach each other take part, all at once, with Newton's law of restitution or
+    Poisson's (scene_impacts.py); what they set in motion towards others, in the next round. So a
+    blow runs through a row of balls.
 
     :param count: number of contacts
     :param h: time step [s]
     """
-    scene, contacts, table = work.scene, touches.contacts, plant.scene.table
+    scene, contacts = work.scene, touches.contacts
     gravity, slow = plant.scene.bodies.gravity, 0.0
     for r in range(3):
         slow += gravity[r] * gravity[r]
     slow = RESTING * h * math.sqrt(slow)
     any_of_them = False
     for c in range(count):
-        any_of_them = any_of_them or table.surface[contacts.pair[c], RESTITUTION] > 0.0
+        any_of_them = any_of_them or restitution(plant.scene, contacts, c) > 0.0
     if not any_of_them:
         return False
     happened = False
     for _ in range(MAX_IMPACTS):
         n = 0
         for c in range(count):
-            e = table.surface[contacts.pair[c], RESTITUTION]
-            if e > 0.0:
+            if restitution(plant.scene, contacts, c) > 0.0:
                 rate = contact_velocity(plant, contacts, objects, state.v, c, 0, scene)
                 if rate < -slow and contacts.gap[c] + h * rate <= 0.0:
                     scene.listed[n] = c
@@ -451,9 +483,11 @@ def collide(
         for a in range(n):
             c = scene.listed[a]
             rate = contact_velocity(plant, contacts, objects, state.v, c, 0, scene)
-            scene.rebound[a] = table.surface[contacts.pair[c], RESTITUTION] * rate
+            scene.rebound[a] = restitution(plant.scene, contacts, c) * rate
+            if plant.scene.poisson:
+                scene.rebound[a] = 0.0
             robot = robot or at_robot(plant.scene, contacts, c)
-        if n > PILE and not robot:
+        if n > PILE and not robot and not plant.scene.poisson:
             solve_blows(plant.scene, objects, contacts, scene, n)
         else:
             n = min(n, len(scene.friction))  # the others follow in the next round
@@ -462,11 +496,22 @@ def collide(
         for a in range(n):
             for r in range(3):
                 strike(plant, objects, contacts, scene, scene.listed[a], r, scene.blow[a, r])
+        if plant.scene.has_couples:
+            for k in range(list_couples(plant.scene, contacts, n, scene)):
+                c = scene.listed[scene.couples.listed[k]]
+                twist(plant, objects, contacts, scene, c, scene.couples.blow[k])
         if robot:
             full_response(plant, work.problem, scene.root, scene.gathered, scene.velocity)
             add_scaled(1.0, scene.velocity, state.v)
         turn_with_spin(objects, scene)
     return happened
+
+
+@compiled
+def restitution(plant: ScenePlant, contacts: SceneContacts, c: int) -> float:
+    """Coefficient of restitution of a contact: zero where springs return what they take."""
+    e: float = plant.table.surface[contacts.pair[c], RESTITUTION]
+    return 0.0 if is_compliant(plant, contacts, c) else e
 
 
 @compiled
@@ -480,7 +525,8 @@ def solve_rebound(
 ) -> None:
     """Find the impulses `blow` of listed contacts that rebound.
 
-    :param n: number of contacts, whose velocities after the blow are in `rebound`
+    :param n: number of contacts, whose velocities after the blow are in `rebound` but for
+        expansion
     """
     space = scene.space
     for a in range(n):
@@ -494,11 +540,19 @@ def solve_rebound(
         space.state[a], space.slip[a] = OPEN, 0.0
     assemble_matrix(plant, contacts, n, 0, scene)
     enter_problem(plant.scene, contacts, n, 0, scene)
+    if plant.scene.has_couples:
+        enter_couples(plant, contacts, state.v, n, 0, scene)
     scale_space(space, scene.friction)
     solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
     for a in range(n):
         for r in range(3):
             scene.blow[a, r] = space.scale[3 * a + r] * space.x[3 * a + r]
+    if plant.scene.has_couples:
+        for i in range(space.sizes[MOMENTS]):
+            impulse = space.scale[3 * n + i] * space.x[3 * n + i]
+            scene.couples.blow[i // 3, i % 3] = impulse
+    if plant.scene.poisson:
+        expand(plant.scene, contacts, n, space.sizes[MOMENTS] // 3, MAX_ITERATIONS, scene)
 
 
 @compiled
@@ -560,24 +614,33 @@ def solve_island(
             scene.free[3 * a + r] = contact_velocity(
                 plant, contacts, objects, scene.velocity, c, r, scene
             )
-        # A gap may close within the step.
-        scene.free[3 * a] += max(0.0, contacts.gap[c]) / h
+        scene.free[3 * a] += normal_bias(plant.scene, contacts, c, h)
     for k in range(m):
         v = scene.velocity[scene.row_joint[k]]
         v = -v if scene.row_kind[k] == UPPER_LIMIT else v
         scene.free[3 * n + k] = v + scene.row_bias[k]
     assemble_matrix(plant, contacts, n, m, scene)
     enter_problem(plant.scene, contacts, n, m, scene)
+    soften(plant.scene, contacts, n, h, scene)
     for a in range(n):
         begin_contact(space, scene.friction[a], a, touches.impulse[scene.listed[a]])
     for k in range(m):
         begin_row(space, scene, touches, n, k)
+    count = 0
+    if plant.scene.has_couples:
+        count = enter_couples(plant, contacts, scene.velocity, n, m, scene)
+        begin_couples(touches, scene, count)
     unit = scale_space(space, scene.friction)
     solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
     find_residuals(space, touches.residuals, unit)
     for a in range(n):
         for r in range(3):
             touches.impulse[scene.listed[a], r] = space.scale[3 * a + r] * space.x[3 * a + r]
+    for k in range(count):
+        c = scene.listed[scene.couples.listed[k]]
+        for r in range(3):
+            i = 3 * n + m + 3 * k + r
+            touches.couple[c, r] = space.scale[i] * space.x[i]
     for k in range(m):
         i, kind = scene.row_joint[k], scene.row_kind[k]
         impulse = space.scale[3 * n + k] * space.x[3 * n + k]
@@ -604,11 +667,29 @@ def end_island(plant: Plant, objects: Objects, touches: Touches, work: Workspace
                 if impulse != 0.0 and at_robot(plant.scene, contacts, c):
                     J = scene.jacobian[c, r]
                     add_along(plant.tree, scene.tip[c], impulse, J, work.problem.impulse)
+        if plant.scene.has_couples:
+            end_couple(plant, objects, touches, work, c)
         if touches.impulse[c, 0] > 0.0:
             for side in range(2):
                 o = contacts.carrier[c, side] - plant.scene.first_object
                 if o >= 0:
                     scene.touched[o] = 1
+
+
+@compiled
+def end_couple(plant: Plant, objects: Objects, touches: Touches, work: Workspace, c: int) -> None:
+    """Apply the couple of a contact.
+
+    :param c: number of the contact
+    """
+    couple, scene = touches.couple[c], work.scene
+    if couple[0] != 0.0 or couple[1] != 0.0 or couple[2] != 0.0:
+        twist(plant, objects, touches.contacts, scene, c, couple)
+        if plant.has_robot:
+            if at_robot(plant.scene, touches.contacts, c):
+                for r in range(3):
+                    J = scene.couples.jacobian[c, r]
+                    add_along(plant.tree, scene.tip[c], couple[r], J, work.problem.impulse)
 
 
 @compiled
@@ -667,6 +748,10 @@ def find_residuals(space: FrictionSpace, residuals: FloatArray, unit: float) -> 
         i = 3 * a
         conic = x[i] * u[i] + x[i + 1] * u[i + 1] + x[i + 2] * u[i + 2]
         slip = math.sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
+        if space.sizes[MOMENTS] > 0:
+            of_couples, turning = power_of_couples(space, a)
+            conic += of_couples
+            slip += turning
         residuals[SIGNORINI] = max(residuals[SIGNORINI], power * abs(x[i] * u[i]))
         residuals[CONIC] = max(residuals[CONIC], power * abs(conic))
         residuals[CONTACT] = max(residuals[CONTACT], power * abs(conic + x[i] * slip))
@@ -687,7 +772,9 @@ def part_bodies(
     scene, contacts, G = work.scene, touches.contacts, work.scene.matrix
     deepest = 0.0
     for a in range(n):
-        deepest = min(deepest, contacts.gap[scene.listed[a]])
+        # What is compliant is to overlap.
+        if not is_compliant(plant.scene, contacts, scene.listed[a]):
+            deepest = min(deepest, contacts.gap[scene.listed[a]])
     if deepest > -PART_FROM:
         return False
     push, most = scene.push, RETURN_SPEED * h
@@ -701,7 +788,7 @@ def part_bodies(
     for _ in range(PART_SWEEPS):
         change = 0.0
         for a in range(n):
-            if G[3 * a, 3 * a] <= 0.0:
+            if G[3 * a, 3 * a] <= 0.0 or is_compliant(plant.scene, contacts, scene.listed[a]):
                 continue
             # What is apart may come nearer.
             left = max(contacts.gap[scene.listed[a]], -most)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, List, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, List, Mapping, NamedTuple, Optional, Tuple, TYPE_CHECKING, Union
 
 import numpy as np
 
@@ -15,8 +15,12 @@ from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.free_bodies import rotation_of
 from rbd_ros.simulation.scene_assembly import place
+from rbd_ros.simulation.scene_change import PreparedScene
 from rbd_ros.simulation.scene_state import CONIC, CONTACT, NOW, SIGNORINI
-from rbd_ros.simulation.world import World
+from rbd_ros.simulation.world import NO_WORLD, World
+
+if TYPE_CHECKING:
+    from rbd_ros.simulation.rollout_threads import RolloutThreads
 
 WorldSource = Union[None, Environment, Mapping[str, Any], str, 'os.PathLike[str]']
 
@@ -33,6 +37,7 @@ class PairContact(NamedTuple):
     :param normal: unit normal from the first to the second, (3,)
     :param force: mean force on the second one in the last step, (3,) [N]
     :param depth: penetration depth at its beginning, negative for a gap [m]
+    :param couple: mean couple of torsional and rolling friction on the second one, (3,) [N m]
     """
 
     first: str
@@ -41,6 +46,7 @@ class PairContact(NamedTuple):
     normal: FloatArray
     force: FloatArray
     depth: float
+    couple: FloatArray
 
 
 def read_environment(
@@ -75,6 +81,7 @@ class SimulatedObjects:
     """Objects and rigid contacts of a simulation."""
 
     _world: World
+    _rollouts: Optional[RolloutThreads]
 
     @property
     def environment(self) -> Optional[Environment]:
@@ -202,13 +209,79 @@ class SimulatedObjects:
         place(self._world.objects, o, scene.objects[o], T, local)
         self._world.forget_near_pairs()
 
+    # -- more objects, and fewer
+
+    def add_object(self, name: str, entry: Mapping[str, Any]) -> None:
+        """Let a further object be in the world from now on; the motion of all else goes on.
+
+        It is where its entry says, also after the next `reset`. Machine code is compiled anew only
+        if it has a kind of shape that nothing in the world had so far.
+
+        :param name: name that nothing has yet
+        :param entry: what a world file says of an object, see docs/world.md
+        :raises ValueError: if the simulation has no world
+        :raises WorldFileError: for a name that something has, or what is wrong with the entry,
+            naming key and cure; nothing is changed
+
+        >>> simulator = Simulator(robot, world='config/push_world.yaml')
+        >>> simulator.step(n=10)
+        >>> ball = {'type': 'sphere', 'radius': 0.05, 'movable': True, 'mass': 0.2}
+        >>> simulator.add_object('ball', {**ball, 'xyz': [0.6, -0.3, 0.5]})
+        >>> simulator.step(n=10)
+        >>> simulator.objects, round(simulator.time, 6), simulator.object_pose('ball')[2, 3] < 0.5
+        (('box', 'ball'), 0.02, True)
+        """
+        from rbd_ros.collision.world_file import extend_world
+
+        model = self._world.robot.model if self._world.robot.nv else None
+        self.change_world(extend_world(self._present_world(), {'objects': {name: entry}}, model))
+
+    def remove_object(self, name: str) -> None:
+        """Take an object out of the world, movable or not; the motion of all else goes on.
+
+        :param name: its name
+        :raises ValueError: for an unknown name, or if the simulation has no world
+
+        >>> simulator = Simulator(robot, world='config/table_world.yaml')
+        >>> simulator.remove_object('peg')
+        >>> simulator.objects
+        ('box', 'ball', 'roller')
+        """
+        self.change_world(self._present_world().without(name))
+
+    def change_world(self, world: Union[Environment, PreparedScene]) -> None:
+        """Let another world be around the robot from now on; the motion goes on.
+
+        Objects of the same name move on as they do, also if their shapes are others. Wrenches on
+        objects that are gone end.
+
+        :param world: the world, or what `simulator.world.prepared` has made of it, perhaps in
+            another thread, which is most of the work
+        :raises ValueError: if the simulation has no world, or that one cannot be used
+
+        >>> simulator = Simulator(robot, world='config/table_world.yaml')
+        >>> ready = simulator.world.prepared(simulator.environment.without('belt'))
+        >>> simulator.change_world(ready)
+        >>> 'belt' in simulator.environment.names
+        False
+        """
+        ready = self._world.prepared(world) if isinstance(world, Environment) else world
+        self._world.change_environment(ready)
+        self._rollouts = None
+
+    def _present_world(self) -> Environment:
+        environment = self._world.environment
+        if environment is None:
+            raise ValueError(NO_WORLD)
+        return environment
+
     @property
     def residuals(self) -> Residuals:
         """How exactly the contacts of the last step obey their law; maxima over contacts.
 
         >>> simulator = Simulator(robot, world='config/table_world.yaml')
         >>> simulator.step(n=100)
-        >>> max(simulator.residuals) < 1e-8
+        >>> simulator.residuals.contact < 1e-8  # of the ball that rolls, too
         True
         """
         found = self._world.touches.residuals
@@ -224,6 +297,7 @@ class SimulatedObjects:
         found: List[PairContact] = []
         for c in range(int(touches.counts[NOW])):
             if touches.impulse[c, 0] > 0.0:
+                couple = touches.couple[c] if len(touches.couple) else np.zeros(3)
                 first, second = scene.names_of(int(contacts.pair[c]))
                 frame = contacts.frame[c]
                 found.append(
@@ -234,6 +308,7 @@ class SimulatedObjects:
                         frame[0].copy(),
                         touches.impulse[c] @ frame / world.plant.timestep,
                         -float(contacts.gap[c]),
+                        couple @ frame / world.plant.timestep,
                     )
                 )
         return tuple(found)

@@ -89,6 +89,7 @@ class Snapshot:
     arrays: Dict[str, AnyArray]
     handles: Dict[int, int]
     next_handle: int
+    objects: Tuple[str, ...] = ()
 
 
 class Simulator(SimulatedServos, SimulatedObjects):
@@ -109,6 +110,8 @@ class Simulator(SimulatedServos, SimulatedObjects):
         robots of it become parts of the robot
     :param solver_tolerance: velocity error of rigid contact, as part of the largest velocity
         without contact forces
+    :param impact_law: law of restitution of impacts in a world: 'newton', of velocities, or
+        'poisson', of impulses
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
     :raises ModelError: if a joint depends on time
@@ -144,6 +147,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         external_forces: bool = False,
         world: WorldSource = None,
         solver_tolerance: float = TOLERANCE,
+        impact_law: str = 'newton',
     ):
         if robot is not None and not isinstance(robot, Robot):
             raise ValueError(f'robot must be a Robot, got {type(robot).__name__}')
@@ -169,6 +173,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
             speed_limit,
             environment,
             solver_tolerance,
+            impact_law,
         )
         if external_forces:
             self._world.allow_external_forces()
@@ -602,7 +607,12 @@ class Simulator(SimulatedServos, SimulatedObjects):
         """
         arrays = {name: array.copy() for name, array in self._world.arrays().items()}
         return Snapshot(
-            self.robot.name, self._world.start_time, arrays, dict(self._handles), self._next_handle
+            self.robot.name,
+            self._world.start_time,
+            arrays,
+            dict(self._handles),
+            self._next_handle,
+            self.objects,
         )
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -628,6 +638,11 @@ class Simulator(SimulatedServos, SimulatedObjects):
                 self._world.allow_servos()
                 self._forget_rollouts()
         arrays = self._world.arrays()
+        if snapshot.objects != self.objects:
+            raise ValueError(
+                'the snapshot is that of a world with other movable objects, '
+                f'{", ".join(snapshot.objects) or "none"}'
+            )
         if {name: array.shape for name, array in arrays.items()} != {
             name: array.shape for name, array in snapshot.arrays.items()
         }:

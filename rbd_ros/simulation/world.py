@@ -8,7 +8,7 @@ injection are written around `step` in the same way.
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Dict, NamedTuple, Optional, Sequence, Tuple, TYPE_CHECKING
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple, TYPE_CHECKING
 
 from rbd_ros.collision.environment import Environment
 from rbd_ros.compiler.loops import Record
@@ -16,10 +16,12 @@ from rbd_ros.contact import contact_shapes, ContactParameters, HalfSpace
 from rbd_ros.contact.arrays import AnyArray, FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.assembly import make_plant, make_world, with_external_forces
+from rbd_ros.simulation.bound_steps import bind_steps, Steps
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene_assembly import make_scene_plant, scene_of
+from rbd_ros.simulation.scene_change import carry_over, prepare_scene, PreparedScene
 from rbd_ros.simulation.state import State, STEPS
-from rbd_ros.simulation.stepping import advance, place_on_ground, REFUSED
+from rbd_ros.simulation.stepping import place_on_ground, REFUSED
 
 if TYPE_CHECKING:
     from rbd_ros.simulation.closed_start import ClosedStart
@@ -33,21 +35,13 @@ TOLERANCE = 1e-10
 #: Names of the integrators.
 INTEGRATORS = ('midpoint', 'semi_implicit', 'rk4')
 
+#: Said to whom wants to change the world of a simulation that has none.
+NO_WORLD = 'a simulation without a world gets no objects; begin it with one, if only world={}'
+#: Laws of restitution for impacts in a world of objects.
+RESTITUTION_LAWS = ('newton', 'poisson')
+
 # What a snapshot keeps, of the fields of `WorldRecord`.
 _KEPT = ('state', 'external_forces', 'contacts', 'objects', 'touches')
-
-
-class Steps(NamedTuple):
-    """The loop that takes steps, `stepping.advance`, bound to the records of one simulation.
-
-    :param alone: function of the number of steps; other Python threads wait meanwhile
-    :param aside: likewise, but other Python threads run meanwhile, which costs a microsecond
-    :param address: for `call_loop`
-    """
-
-    alone: Callable[[int], int]
-    aside: Callable[[int], int]
-    address: int
 
 
 class World:
@@ -63,6 +57,7 @@ class World:
     :param environment: objects around the robot, with rigid contact; None for none
     :param tolerance: velocity error that rigid contact may have, as part of the largest velocity
         without contact forces
+    :param impact_law: one of `RESTITUTION_LAWS`
     :raises ValueError: if an argument is not valid, or a link is unknown
     :raises SingularMassMatrixError: if joints move no mass
 
@@ -87,6 +82,7 @@ class World:
         speed_limit: float = SPEED_LIMIT,
         environment: Optional[Environment] = None,
         tolerance: float = TOLERANCE,
+        impact_law: str = 'newton',
     ):
         has_loops = robot.model.loop_constraints > 0
         if integrator is None:
@@ -100,6 +96,12 @@ class World:
                 f'{robot.name!r} has kinematic loops, which the integrator midpoint does not '
                 'close: take semi_implicit or rk4'
             )
+        if impact_law not in RESTITUTION_LAWS:
+            raise ValueError(
+                f'unknown impact law {impact_law!r}; there are {", ".join(RESTITUTION_LAWS)}'
+            )
+        if environment is None and impact_law != 'newton':
+            raise ValueError('impact_law is of rigid contact; give a world, or leave it out')
         # Written so that what is not a number is refused, too.
         for name, value in (
             ('timestep', timestep),
@@ -123,7 +125,13 @@ class World:
             shapes,
             float(speed_limit),
             integrator,
-            make_scene_plant(self.scene, environment, len(robot.model.bodies), tolerance),
+            make_scene_plant(
+                self.scene,
+                environment,
+                len(robot.model.bodies),
+                tolerance,
+                impact_law == 'poisson',
+            ),
             environment is not None,
         )
         self.fields = make_world(self.plant, robot.nq)
@@ -178,11 +186,7 @@ class World:
         if self._steps is None and not self.robot.nv and not self.plant.has_scene:
             self._steps = Steps(self._let_time_pass, self._let_time_pass, 0)
         elif self._steps is None:
-            self._steps = Steps(
-                advance.bind(self.record, keep_lock=True),
-                advance.bind(self.record),
-                advance.address(self.record),
-            )
+            self._steps = bind_steps(self.record)
         self._step_alone = self._steps.alone
         return self._steps
 
@@ -268,6 +272,57 @@ class World:
         array([0])
         """
         self.fields.work.scene.room.listed[:] = 0
+
+    def prepared(self, environment: Environment) -> PreparedScene:
+        """What `change_environment` needs: made while the simulation goes on elsewhere.
+
+        :param environment: what is to be around the robot
+        :raises ValueError: if there is no environment now, or that one cannot be used
+
+        >>> from rbd_ros.collision import Environment, WorldObject
+        >>> from rbd_ros.model.geometry import Plane
+        >>> from rbd_ros.simulation import World
+        >>> world = World(robot, environment=Environment())
+        >>> ready = world.prepared(Environment((WorldObject('floor', Plane()),)))
+        >>> world.environment.names, ready.environment.names
+        (('robot',), ('robot', 'floor'))
+        """
+        if self.scene is None:
+            raise ValueError(NO_WORLD)
+        moving = [self.environment, environment]
+        if len({tuple(r.name for r in e.moving_in(self.robot.model)) for e in moving if e}) > 1:
+            raise ValueError(
+                'robots that move can neither come nor go while a simulation goes on: begin '
+                'another one with them'
+            )
+        return prepare_scene(self.robot, environment, self.scene, self.record)
+
+    def change_environment(self, prepared: PreparedScene) -> None:
+        """Let another environment be around the robot from now on; the motion goes on.
+
+        Objects that both have move on as they do, and others begin at their start. Records of
+        `fields` other than `work`, `objects` and `touches` stay where they are.
+
+        :param prepared: what `prepared` made of it
+
+        >>> from rbd_ros.collision import Environment, WorldObject
+        >>> from rbd_ros.model.geometry import Plane
+        >>> from rbd_ros.simulation import World
+        >>> world = World(robot, environment=Environment())
+        >>> state = world.step(np.zeros(6), count=10)
+        >>> world.change_environment(world.prepared(Environment((WorldObject('wall', Plane()),))))
+        >>> world.environment.names, round(world.time, 6)
+        (('robot', 'wall'), 0.01)
+        """
+        assert self.scene is not None
+        if prepared.before is not self.record:  # which has changed since
+            prepared = self.prepared(prepared.environment)
+        carry_over(self.scene, prepared)
+        self.environment, self.scene = prepared.environment, prepared.scene
+        self.fields, self.record = prepared.fields, prepared.record
+        self.plant = self.fields.plant
+        self.objects, self.touches = self.fields.objects, self.fields.touches
+        self._steps, self._step_alone = prepared.steps, prepared.steps.alone
 
     def arrays(self) -> Dict[str, AnyArray]:
         """All that the next steps depend on, by name; not copied."""

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from rbd_ros.meshes import Triangles
 from rbd_ros.viewer.scene import Scene
 from rbd_ros.viewer.shapes import SceneShape
-from rbd_ros.viewer.triangles import Triangles
 
 FloatArray = NDArray[np.float64]
 

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from rbd_ros.collision import Environment, read_world, WorldRobot
 from rbd_ros.collision.scene import start_configuration
+from rbd_ros.meshes import Triangles
 from rbd_ros.model import Model
 from rbd_ros.model.extension.document import Source
 from rbd_ros.model.geometry import Colour, Geometry, Plane
 from rbd_ros.robot import Robot
 from rbd_ros.spatial import PluckerTransform
 from rbd_ros.viewer.shapes import ROBOT, SceneShape, ShapeCollector
-from rbd_ros.viewer.triangles import Triangles
 
 FloatArray = NDArray[np.float64]
 

@@ -9,8 +9,7 @@ from typing import Dict, List, Optional, Sequence, Tuple, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from rbd_ros.collision.mesh_triangles import hull_triangles, MeshError as HullError
-from rbd_ros.contact.mesh import MeshError
+from rbd_ros.meshes import hull_triangles, MeshError, read_mesh, Triangles
 from rbd_ros.model.geometry import (
     Box,
     Capsule,
@@ -20,7 +19,7 @@ from rbd_ros.model.geometry import (
     Mesh,
     Sphere,
 )
-from rbd_ros.viewer.triangles import read_triangles, simplified, Triangles
+from rbd_ros.viewer.triangles import simplified
 
 FloatArray = NDArray[np.float64]
 Drawn = Union[Box, Sphere, Cylinder, Capsule, Mesh, HeightField]
@@ -126,11 +125,11 @@ class ShapeCollector:
                 self._failed[f'{mesh.uri} was not found'] = None
                 return []
             try:
-                parts = read_triangles(mesh.path)
+                parts = read_mesh(mesh.path)
                 if convex:
                     points = np.concatenate([part.vertices for part in parts])
                     parts = (_soup(hull_triangles(points), parts[0].colour),)
-            except (MeshError, HullError) as error:
+            except MeshError as error:
                 self._failed[str(error)] = None
                 return []
             for part in parts:

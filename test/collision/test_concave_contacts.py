@@ -22,7 +22,7 @@ from rbd_ros.collision import (
     supported,
     TriangleMesh,
 )
-from rbd_ros.collision.mesh_triangles import hull_triangles
+from rbd_ros.meshes import hull_triangles
 
 CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
 CONVEX = (Sphere, Capsule, Box, Cylinder, ConvexHull)

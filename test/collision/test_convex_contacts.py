@@ -9,6 +9,7 @@ from support.collision_scenes import (
     about,
     at,
     CURVED,
+    from_surface,
     moved,
     random_hull,
     random_pose,
@@ -54,6 +55,31 @@ def test_a_leaning_cylinder_touches_with_the_lowest_point_of_its_rim_exactly():
         assert_allclose(found.points_b[k], pose[:3] @ [0.2, 0, -0.5, 1], atol=1e-9)
 
 
+def prism(sides):
+    turns = 2.0 * np.pi * np.arange(sides) / sides
+    return ConvexHull([(0.2 * np.cos(t), 0.2 * np.sin(t), z) for t in turns for z in (-0.5, 0.5)])
+
+
+@pytest.mark.parametrize('column', [ROD, prism(64)], ids=['cylinder', 'prism'])
+def test_the_lowest_point_of_a_rim_is_there_with_others_of_both_surfaces(column):
+    """Whichever way it leans; of a face of 64 corners only half are looked at."""
+    replaced = 0
+    for tilt in np.linspace(0, 2 * np.pi, 25)[:-1] + 0.01:
+        R = about(2, tilt) @ about(0, 4e-3) @ about(2, 0.3)
+        height = support(column, at(0, 0, 0, rotation=R), np.array([0, 0, -1.0]))
+        pose = at(0, 0, 0.5 + height - 1e-3, rotation=R)
+        for table in (CUBE, HULL):
+            found = contacts(table, np.eye(4), column, pose, margin=5e-3)
+            assert found.gap.min() == pytest.approx(-1e-3, abs=1e-9)
+            assert 2 <= len(found.gap) <= 4
+            for point, on_table, gap in zip(found.points_b, found.points_a, found.gap):
+                assert abs(from_surface(column, pose, point)) < 1e-8
+                assert on_table[2] == pytest.approx(0.5, abs=1e-9)
+                assert point[2] - on_table[2] == pytest.approx(gap, abs=1e-8)
+            replaced += len(found.gap) == 4
+    assert replaced > 20
+
+
 def test_a_cylinder_over_the_border_of_a_table_stands_on_what_is_there():
     found = contacts(CUBE, np.eye(4), ROD, at(0.5, 0, 0.999))
     assert len(found.gap) == 4
@@ -77,6 +103,7 @@ def test_round_bars_side_by_side_touch_at_both_ends_of_where_they_are(other):
         found = contacts(ROD, np.eye(4), other, at(0.3, 0, 1.3, rotation=R), margin=1e-9)
         assert_allclose(sorted(found.points_a[:, 2]), [0.3, 0.5], atol=1e-9)
         assert_allclose(found.points_a[:, 0], 0.2, atol=1e-12)
+        assert len(set(found.feature)) == 2
     crossed = contacts(ROD, np.eye(4), other, at(0.3, 0, 0, rotation=about(0, 0.7)), margin=1e-9)
     assert_allclose(crossed.points_a, [[0.2, 0, 0]], atol=1e-9)
     assert_allclose(crossed.gap, 0.0, atol=1e-12)
@@ -114,12 +141,47 @@ def test_a_hull_of_a_box_has_the_distances_of_the_box():
         assert_allclose(found.gap, expected.gap, atol=1e-14)
 
 
+@pytest.mark.parametrize('table', [HULL, Cylinder(0.6, 1.0)], ids=['hull', 'cylinder'])
+@pytest.mark.parametrize('gap', [-1e-3, 1e-3])
+def test_a_capsule_lies_on_a_face_with_both_its_ends(table, gap):
+    bar = Capsule(0.1, 0.6)
+    for first in (True, False):
+        pose = at(0.05, 0.0, 0.6 + gap, rotation=LYING)
+        scene = (bar, pose, table, np.eye(4)) if first else (table, np.eye(4), bar, pose)
+        found = contacts(*scene, margin=5e-3)
+        on_table, on_bar = (found.points_b, found.points_a)[:: 1 if first else -1]
+        assert rows(on_table) == rows([[-0.25, 0, 0.5], [0.35, 0, 0.5]])
+        assert rows(on_bar) == rows([[-0.25, 0, 0.5 + gap], [0.35, 0, 0.5 + gap]])
+        assert_allclose(found.gap, gap, atol=1e-12)
+
+
+def test_a_plane_may_be_anywhere():
+    rng, seen = np.random.default_rng(11), 0
+    for _ in range(50):
+        hull, there, frame = (
+            random_hull(rng, np.array([0.3, 0.4, 0.5])),
+            *(random_pose(rng, 0.5) for _ in range(2)),
+        )
+        heights = (hull.vertices @ there[:3, :3].T + there[:3, 3])[:, 2]
+        there[2, 3] -= heights.min() + 1e-3
+        found = contacts(Plane(), frame, hull, frame @ there, margin=0.05)
+        seen += len(found.gap)
+        heights = (found.points_b - frame[:3, 3]) @ frame[:3, 2]
+        assert found.gap.min() == pytest.approx(-1e-3, abs=1e-12)
+        assert found.gap == pytest.approx(heights, abs=1e-12)
+        assert np.abs((found.points_a - frame[:3, 3]) @ frame[:3, 2]).max() < 1e-12
+        assert np.abs(found.normal - frame[:3, 2]).max() < 1e-12
+    assert seen > 60
+
+
 def test_a_hull_on_a_plane_rests_on_its_lowest_vertex_and_those_that_span_most():
     ring = [(np.cos(a), np.sin(a), 0.0) for a in 2 * np.pi * np.arange(12) / 12]
     stump = ConvexHull([*ring, (0, 0, 1)])
-    found = contacts(Plane(), np.eye(4), stump, at(0, 0, 0, rotation=about(0, 1e-3)), margin=5e-3)
+    # All of its ring is below the plane: of what is above, little would count.
+    pose = at(0, 0, -2e-3, rotation=about(0, 1e-3))
+    found = contacts(Plane(), np.eye(4), stump, pose, margin=5e-3)
     assert len(found.gap) == 4
-    assert found.gap.min() == pytest.approx(-np.sin(1e-3), abs=1e-12)
+    assert found.gap.min() == pytest.approx(-2e-3 - np.sin(1e-3), abs=1e-12)
     assert np.ptp(found.points_b[:, :2], axis=0).min() > 1.5
     assert set(found.feature) <= set(range(13))
 

@@ -1,15 +1,13 @@
 """Inertia of solids of uniform density, against closed forms, points within and MuJoCo."""
 
-from itertools import product
-
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support import outside
-from support.mesh_files import BOX_FACES, box_triangles, round_triangles, write_obj, write_stl
+from support.mesh_files import box_triangles, round_triangles, write_obj, write_stl
 
 from rbd_ros.collision import MeshError, solid_inertia, triangles_inertia
-from rbd_ros.collision.mesh_triangles import hull_triangles, is_closed, mesh_triangles
+from rbd_ros.meshes import hull_triangles, is_closed, mesh_triangles
 from rbd_ros.model.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from rbd_ros.spatial import PluckerTransform
 
@@ -144,30 +142,6 @@ def test_meshes_of_files(tmp_path, suffix):
     assert (np.einsum('ij,ij->i', normals, read.mean(axis=1)) > 0.0).all()  # outward
 
 
-def test_a_binary_file_may_begin_like_a_text(tmp_path):
-    path = tmp_path / 'box.stl'
-    write_stl(path, box_triangles((1.0, 2.0, 4.0)))
-    data = path.read_bytes()
-    path.write_bytes(b'solid' + data[5:])
-    assert_allclose(mesh_triangles(str(path)), box_triangles((1.0, 2.0, 4.0)))
-    path.write_bytes(data + b'more')  # some writers do
-    assert len(mesh_triangles(str(path))) == 12
-    path.write_bytes(data[:-1])
-    with pytest.raises(MeshError, match='nor|whole binary'):
-        mesh_triangles(str(path))
-
-
-def test_polygons_and_negative_numbers_of_obj_files(tmp_path):
-    lines = ['# a box of quadrilaterals']
-    lines += [f'v {x} {y} {z}' for x, y, z in product((-1, 1), repeat=3)]
-    lines += ['f ' + ' '.join(f'{k - 8}/1/2' for k in face) for face in BOX_FACES]
-    path = tmp_path / 'box.obj'
-    path.write_text('\n'.join(lines))
-    triangles = mesh_triangles(str(path))
-    assert triangles.shape == (12, 3, 3) and is_closed(triangles)
-    assert_allclose(triangles_inertia(triangles).mass, 8.0)
-
-
 def test_open_meshes_are_refused_and_their_hull_is_offered(tmp_path):
     path = tmp_path / 'cup.stl'
     write_stl(path, box_triangles((1.0, 1.0, 1.0))[:-1])
@@ -209,35 +183,9 @@ def test_fine_triangles_come_close_to_the_round_solid():
         assert_allclose(found.parameters(), exact.parameters(), rtol=2e-3, atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    'name, content, problem',
-    [
-        ('a.stl', b'', 'neither a text STL'),
-        ('b.stl', b'\0' * 84, 'holds no triangles'),
-        ('c.stl', b'solid c\n vertex 1 2 x\n', 'is damaged'),
-        ('d.stl', b'solid d\n vertex 1 2 3\n', 'is damaged'),
-        ('e.stl', b'solid e\n' + b'vertex 1 2 nan\n' * 3, 'not finite'),
-        ('f.obj', b'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n', 'a face names no vertex'),
-        ('g.obj', b'v 0 0 0\n', 'holds no triangles'),
-        ('h.obj', b'v 0 0\n', 'a vertex has no z'),
-        ('i.obj', b'v 0 0 0\nf 1//2 a b\n', 'is damaged'),
-        ('j.obj', b'v 0 0 0\nf -2 1 1\n', 'a face names no vertex'),
-        ('k.obj', b'v 0 0 0\nf\n', 'holds no triangles'),
-    ],
-)
-def test_bad_meshes_are_refused_by_name(tmp_path, name, content, problem):
-    path = tmp_path / name
-    path.write_bytes(content)
-    with pytest.raises(MeshError, match=problem) as caught:
-        mesh_triangles(str(path))
-    assert name in str(caught.value)
-
-
-def test_what_has_no_file_or_volume_is_refused(tmp_path):
+def test_what_has_no_file_or_volume_is_refused():
     with pytest.raises(MeshError, match='no file package://a/b.stl'):
         solid_inertia(Mesh('package://a/b.stl', None))
-    with pytest.raises(MeshError, match='cannot be read: No such file'):
-        mesh_triangles(str(tmp_path / 'a.stl'))
     with pytest.raises(TypeError, match='a Plane has no volume'):
         solid_inertia(Plane())
     triangles = box_triangles((1.0, 1.0, 1.0))

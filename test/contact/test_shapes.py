@@ -1,6 +1,4 @@
-"""Contact points of shapes, ground and parameters, and readers of meshes."""
-
-import struct
+"""Contact points of shapes, ground and parameters."""
 
 import numpy as np
 import pytest
@@ -11,72 +9,10 @@ from rbd_ros.contact import (
     ContactParameters,
     HalfSpace,
     hull_points,
-    mesh_vertices,
-    MeshError,
 )
 from rbd_ros.contact.detection import add_rim, contact_point
 
 CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
-
-
-def binary_stl(triangles):
-    facets = b''.join(struct.pack('<12fH', 0, 0, 0, *np.ravel(t), 0) for t in triangles)
-    return b'solid misleading'.ljust(80) + struct.pack('<I', len(triangles)) + facets
-
-
-def text_stl(triangles):
-    facets = ''.join(
-        'facet normal 0 0 0\nouter loop\n'
-        + ''.join(f'vertex {x} {y} {z}\n' for x, y, z in t)
-        + 'endloop\nendfacet\n'
-        for t in triangles
-    )
-    return f'solid cube\n{facets}endsolid cube\n'.encode()
-
-
-def obj(_):
-    return (
-        b'v 9 9 9\n'
-        + b''.join(b'v %g %g %g\n' % tuple(p) for p in CUBE)
-        + (b'f 2/1/1 3//1 4 5\nf -1 -2 -3\nf 6 7 8\n')
-    )
-
-
-@pytest.mark.parametrize('suffix, write', [('stl', binary_stl), ('STL', text_stl), ('obj', obj)])
-def test_mesh_files_give_their_vertices_scaled(tmp_path, suffix, write):
-    triangles = [CUBE[[0, 1, 2]], CUBE[[3, 4, 5]], CUBE[[5, 6, 7]]]
-    path = tmp_path / f'cube.{suffix}'
-    path.write_bytes(write(triangles))
-    vertices = np.unique(mesh_vertices(str(path), (1, 2, 3)), axis=0)
-    assert np.array_equal(vertices, np.unique(CUBE * [1, 2, 3], axis=0))
-
-
-@pytest.mark.parametrize(
-    'name, content',
-    [
-        ('a.stl', b''),
-        ('a.stl', b'x' * 200),
-        ('a.stl', b'solid\nvertex 1 2\n'),
-        ('a.stl', b'solid nothing'),
-        ('a.stl', binary_stl([CUBE[:3]] * 4)[:-10]),
-        ('a.obj', b'v 1 2\n'),
-        ('a.obj', b'v a b c\n'),
-        ('a.obj', b''),
-        ('a.stl', b'solid\nvertex nan 0 0\n'),
-        ('a.obj', b'v 0 0 0\nf 7 8 9\n'),
-        ('a.xyz', b'?'),
-        ('a.dae', b'<dae'),
-    ],
-)
-def test_damaged_meshes_are_refused_by_name(tmp_path, name, content):
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(MeshError, match=name):
-        mesh_vertices(str(tmp_path / name))
-
-
-def test_a_mesh_that_is_not_there_is_refused_by_name():
-    with pytest.raises(MeshError, match='gone.stl cannot be read'):
-        mesh_vertices('/gone.stl')
 
 
 @pytest.mark.seed('CN13')
@@ -116,22 +52,6 @@ def test_a_robot_without_shapes_has_none_to_touch_with():
     shapes, geometries, warnings = contact_shapes(body().model)
     assert len(shapes.kind) == len(shapes.points) == len(geometries) == len(warnings) == 0
     assert list(shapes.first) == [0]
-
-
-def test_half_of_a_binary_mesh_is_told_from_a_text(tmp_path):
-    path = tmp_path / 'half.stl'
-    whole = b'binary'.ljust(80) + binary_stl([CUBE[:3]] * 4)[80:]
-    path.write_bytes(whole)
-    assert len(mesh_vertices(str(path))) == 12
-    path.write_bytes(whole[:-10])
-    with pytest.raises(MeshError, match='neither a text STL file nor a whole binary'):
-        mesh_vertices(str(path))
-
-
-def test_faces_count_back_from_the_vertices_read_so_far(tmp_path):
-    path = tmp_path / 'back.obj'
-    path.write_text('v 1 0 0\nv 2 0 0\nv 3 0 0\nv 4 0 0\nf -1 -2 -3\nv 5 0 0\nv 6 0 0\n')
-    assert list(mesh_vertices(str(path))[:, 0]) == [2, 3, 4]
 
 
 @pytest.mark.seed('CN11', 'CN13')

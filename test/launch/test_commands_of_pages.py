@@ -215,7 +215,7 @@ def promise(command):
     """The topic on which a command that stays must publish; None for a controller alone."""
     if any('bringup' in word for word in command.words):
         return topic(command, 'joint_commands')
-    if any('simulator' in word for word in command.words):
+    if any('simulator' in word or '_world.launch' in word for word in command.words):
         return topic(command, 'joint_states')
     return None
 

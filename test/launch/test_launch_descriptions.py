@@ -12,7 +12,8 @@ from rbd_ros.resources import resource_path
 
 ROOT = Path(__file__).resolve().parents[2]
 NODES = ('gravity_compensation', 'inverse_dynamics', 'simulator')
-FILES = ('bringup.launch.py', *(f'{name}.launch.py' for name in NODES))
+EXAMPLES = ('gripper_world', 'peg_world', 'push_world', 'steps_world')
+FILES = ('bringup.launch.py', *(f'{name}.launch.py' for name in (*NODES, *EXAMPLES)))
 URDF = '<robot name="r"><link name="base"/></robot>'
 ARM = str(resource_path('urdf', 'six_axis_arm.urdf'))
 
@@ -26,7 +27,7 @@ def interface(name):
 # -- arguments ------------------------------------------------------------------------------------
 
 
-def test_there_is_a_launch_file_for_each_node_and_for_the_whole():
+def test_there_is_a_launch_file_for_each_node_for_each_example_and_for_the_whole():
     files = [path.name for path in (ROOT / 'launch').iterdir() if path.is_file()]
     assert sorted(files) == sorted(FILES)
 
@@ -90,6 +91,49 @@ def test_file_of_a_node_starts_that_node(machine, node):
     assert nodes[node].required
     assert nodes[node].parameters['robot_description_file'] == ARM
     assert nodes[node].parameters.get('use_sim_time') == (None if node == 'simulator' else False)
+
+
+@pytest.mark.parametrize('example', EXAMPLES)
+def test_file_of_an_example_starts_its_robot_in_its_world(machine, example):
+    """As docs/viewer.md shows them, where the robot begins as the command in the world file."""
+    nodes = machine.launch(f'{example}.launch.py')
+    given = nodes['simulator'].parameters
+    world = resource_path('config', f'{example}.yaml')
+    assert given['world'] == str(world)
+    command = world.read_text().replace('\\\n#', ' ')
+    robot = Path(given['robot_description_file']).stem
+    assert f'rbd_ros simulate {robot} ' in command
+    start = [float(x) for x in command.partition('--start=')[2].split()[0].split(',')]
+    if given.get('floating_base'):
+        x, y, z, *quaternion, w = given['initial_base_pose']
+        start, base = start[7:], start[:7]
+        assert base == [w, *quaternion, x, y, z]
+        assert set(nodes) == {'simulator'}
+    else:
+        assert (
+            nodes['inverse_dynamics']
+            .parameters['robot_description_file']
+            .endswith(f'{robot}.urdf')
+        )
+    assert given['initial_positions'] == start
+
+
+def test_arguments_count_before_those_of_an_example(machine):
+    words = ('world:=table', 'controller:=none', 'urdf:=stanford_arm', 'initial_positions:=[0]')
+    nodes = machine.launch('push_world.launch.py', *words)
+    assert set(nodes) == {'simulator'}
+    given = nodes['simulator'].parameters
+    assert given['world'] == str(resource_path('config', 'table_world.yaml'))
+    assert given['initial_positions'] == [0.0]
+    text = machine.refusal('push_world.launch.py', 'wrold:=table')
+    assert text.startswith('push_world.launch.py has no argument wrold; did you mean world')
+
+
+def test_rviz_shows_a_floating_base_in_the_world(machine, monkeypatch):
+    machine.packages.add('rviz2')
+    monkeypatch.setenv('DISPLAY', ':0')
+    assert machine.launch('steps_world.launch.py')['rviz2'].arguments[-1] == 'world'
+    assert machine.launch('push_world.launch.py')['rviz2'].arguments[-1] == 'base_link'
 
 
 def test_argument_that_several_nodes_have_goes_to_each(machine):
@@ -292,6 +336,22 @@ def test_what_cannot_be_is_refused_in_one_line(machine, words, packages, message
     machine.packages = packages
     text = machine.refusal('bringup.launch.py', *words)
     assert all(word in text for word in message), text
+
+
+def test_world_is_found_by_name_by_path_or_by_the_node(machine):
+    def world(text):
+        started = machine.launch('bringup.launch.py', f'world:={text}')
+        assert 'world' not in started['inverse_dynamics'].parameters
+        return started['simulator'].parameters['world']
+
+    table = str(resource_path('config', 'table_world.yaml'))
+    assert world('table_world') == world('table_world.yaml') == table
+    (machine.folder / 'mine.yaml').write_text('objects: {}')
+    assert world('mine.yaml') == str(machine.folder / 'mine.yaml')
+    # Below folders that its parameters name.
+    assert world('package://cell/world.yaml') == 'package://cell/world.yaml'
+    text = machine.refusal('simulator.launch.py', 'world:=tabel_world')
+    assert text.startswith('launch argument world: there is no file') and 'table_world' in text
 
 
 @pytest.mark.parametrize('content', ['a: [1', '- 1', 'simulator: {kp: 1}', ''])

@@ -42,6 +42,13 @@ LONG_NAME_LISTS = (
     (*(f'joint_{k}' for k in range(500)), 'elbow', 'shoulder'),
 )
 LINKS = ('upper', 'lower', 'tool', 'base')
+OBJECTS = ('box', 'ball')  # that can be moved, of the world
+WORLD = """
+objects:
+  floor: {type: plane, xyz: [0, 0, -2]}
+  box: {type: box, size: [0.2, 0.2, 0.2], xyz: [0, 2, -1.9], movable: true, mass: 1.0}
+  ball: {type: sphere, radius: 0.1, xyz: [0, 4, -1.9], movable: true, mass: 0.5}
+"""
 FRAMES = (
     *('', 'wing', '/tool', '//tool', 'tool ', 'TOOL', 'tool\n', 'Werkzeug_ä', '🦾', '\x1b[2J'),
     *('x' * 300, 'shoulder', 'world'),
@@ -154,6 +161,18 @@ def packed_joint_state(names, sizes, order='<', frame=''):
     return packer
 
 
+def packed_bodies(frame, names):
+    """MultiDOFJointState of some bodies, all numbers zero."""
+    packer = Packer()
+    packer.stamp(0, 0)
+    packer.text(frame)
+    packer.texts(names)
+    for size in (7, 6, 6):
+        packer.unsigned(len(names))
+        packer.doubles([0.0] * size * len(names))
+    return packer
+
+
 def trajectory(stamp, names, points, order='<'):
     """JointTrajectory; a point is (positions, velocities, accelerations, effort, (s, ns))."""
     sizes = tuple(tuple(map(len, columns)) for *columns, _ in points)
@@ -197,6 +216,16 @@ def wrench(stamp, frame, values, order='<'):
     packer = Packer(order)
     packer.stamp(*stamp)
     packer.text(frame)
+    packer.doubles(values)
+    return packer.data()
+
+
+def placement(stamp, frame, child, values, order='<'):
+    """TransformStamped; values are position, then quaternion x, y, z, w, (7,)."""
+    packer = Packer(order)
+    packer.stamp(*stamp)
+    packer.text(frame)
+    packer.text(child)
     packer.doubles(values)
     return packer.data()
 
@@ -521,13 +550,14 @@ def effort_commands(seed):
 
 
 def external_wrenches(seed):
-    """Forces and torques on the links of the two-link arm."""
+    """Forces and torques on the links of the two-link arm, and on what is around it."""
+    pushed = (*LINKS, *OBJECTS)
 
     def legal(rng, number):
-        return wrench((0, 0), rng.choice(LINKS), near(rng, 6), any_order(number))
+        return wrench((0, 0), rng.choice(pushed), near(rng, 6), any_order(number))
 
     def numbers(rng, number):
-        return wrench((0, 0), rng.choice(LINKS), with_nonsense(rng, near(rng, 6)))
+        return wrench((0, 0), rng.choice(pushed), with_nonsense(rng, near(rng, 6)))
 
     return Stream(
         seed,
@@ -539,6 +569,88 @@ def external_wrenches(seed):
             'long frames': (0.3, lambda rng, _: wrench((0, 0), LONG_FRAME, near(rng, 6))),
             'stamps': (10, lambda rng, _: wrench(rng.choice(STAMPS), 'tool', near(rng, 6))),
             'spoiled': (5, lambda rng, number: spoiled(legal(rng, number), rng)),
+        },
+    )
+
+
+def placements(seed):
+    """Poses for the movable objects of the world, near the floor or in the air."""
+
+    def pose(rng):
+        q = [rng.gauss(0.0, 1.0) for _ in range(4)]
+        length = sum(x * x for x in q) ** 0.5
+        return [rng.uniform(-2.0, 2.0), rng.uniform(-2.0, 2.0), rng.uniform(-2.5, 2.0)] + [
+            x / length for x in q
+        ]
+
+    def legal(rng, number):
+        frame = rng.choice(('', 'base', 'tool', 'upper'))
+        return placement((0, 0), frame, rng.choice(OBJECTS), pose(rng), any_order(number))
+
+    def numbers(rng, number):
+        return placement((0, 0), '', rng.choice(OBJECTS), with_nonsense(rng, pose(rng)))
+
+    def short(rng, number):
+        values = pose(rng)
+        factor = rng.choice((0.0, 1e-9, 0.6, 3.0, 1e200))
+        return placement((0, 0), '', 'box', values[:3] + [factor * x for x in values[3:]])
+
+    return Stream(
+        seed,
+        'place_object',
+        legal,
+        {
+            'numbers': (40, numbers),
+            'lengths': (15, short),
+            'children': (15, lambda rng, _: placement((0, 0), '', rng.choice(FRAMES), pose(rng))),
+            'frames': (15, lambda rng, _: placement((0, 0), rng.choice(FRAMES), 'box', pose(rng))),
+            'long frames': (0.3, lambda rng, _: placement((0, 0), '', LONG_FRAME, pose(rng))),
+            'stamps': (5, lambda rng, _: placement(rng.choice(STAMPS), '', 'ball', pose(rng))),
+            'spoiled': (10, lambda rng, number: spoiled(legal(rng, number), rng)),
+        },
+    )
+
+
+def added_objects(seed):
+    """Texts that add objects to the world; the legal one adds what can be deleted again.
+
+    None adds anything that can be moved: what comes out is told by the names of those.
+    """
+    good = 'objects:\n  post: {type: box, size: [0.1, 0.1, 1.0], xyz: [5, 5, 0]}\n'
+
+    def changed(rng, number):
+        at = rng.randrange(len(good))
+        return string(good[:at] + rng.choice('{}[]:,&*!-\n\t0e~') + good[at + 1 :])
+
+    def number(rng, _):
+        return string(good.replace('1.0', repr(rng.choice(NUMBERS))))
+
+    return Stream(
+        seed,
+        'spawn_object',
+        lambda rng, number: string(good),
+        {
+            'cut': (20, lambda rng, _: string(good[: rng.randrange(len(good))])),
+            'changed': (30, changed),
+            'numbers': (15, number),
+            'names': (10, lambda rng, _: string(good.replace('post', rng.choice(FRAMES)))),
+            'nonsense': (10, lambda rng, _: string(rng.choice(FRAMES))),
+            'nested': (5, lambda rng, _: string('{a: ' * rng.randrange(2000))),
+            'spoiled': (15, lambda rng, _: spoiled(string(good), rng)),
+        },
+    )
+
+
+def deleted_objects(seed):
+    """Names of objects that are taken out of the world; the legal one is that which is added."""
+    return Stream(
+        seed,
+        'delete_object',
+        lambda rng, number: string('post'),
+        {
+            'names': (50, lambda rng, _: string(rng.choice(FRAMES))),
+            'long names': (5, lambda rng, _: string(LONG_FRAME)),
+            'spoiled': (30, lambda rng, _: spoiled(string('post'), rng)),
         },
     )
 

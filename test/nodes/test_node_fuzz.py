@@ -34,9 +34,15 @@ from fuzz_harness import (
     Sender,
 )
 import fuzz_messages
-from fuzz_messages import NAMES, packed_joint_state, packed_multi_array, position_of
+from fuzz_messages import (
+    NAMES,
+    packed_bodies,
+    packed_joint_state,
+    packed_multi_array,
+    position_of,
+)
 from fuzz_requests import ParameterRequests, PAUSES, verbs
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import TransformStamped, WrenchStamped
 from node_harness import (
     gravity_torque,
     joint_state,
@@ -51,7 +57,7 @@ from rclpy.parameter import parameter_value_to_python
 from rclpy.serialization import deserialize_message, serialize_message
 from rosgraph_msgs.msg import Clock
 from safety_harness import gravity_of
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
@@ -125,7 +131,8 @@ class Target:
         self.requesters.append(Requester(client, request, check, count, leader, together))
 
     def output(self, kind, topic, example, largest, also=lambda stamp, values: None):
-        out = Outputs(f'{self.module} {topic}', example, largest, kind is JointState)
+        stamped = kind in (JointState, MultiDOFJointState)
+        out = Outputs(f'{self.module} {topic}', example, largest, stamped)
         out.answers = self.senders[0].stream
         out.suspects = lambda: '; '.join(sender.told() for sender in self.senders)
         self.outputs.append(out)
@@ -284,16 +291,19 @@ class Attack(Flood):
             )
 
     def _simulator(self):
+        world = self.ros.folder / 'fuzz_world.yaml'
+        world.write_text(fuzz_messages.WORLD)
         target = Target(
             self,
             'simulator',
             simulator.INTERFACE,
             {
+                'world': str(world),
                 'robot_description': TWO_LINK_ARM,
                 'initial_positions': list(START),
                 'real_time_factor': 0.2,  # each cycle takes what has come, however rare cycles are
             },
-            ('joint_commands', 'effort_commands', 'external_wrench'),
+            ('joint_commands', 'effort_commands', 'external_wrench', 'simulator/place_object'),
         )
         by_name = target.sender(
             JointState, 'joint_commands', fuzz_messages.joint_commands(self.seed), None
@@ -307,6 +317,19 @@ class Attack(Flood):
             fuzz_messages.external_wrenches(self.seed),
             lambda: target.value('wrenches_accepted') + target.value('wrenches_refused'),
         )
+        target.sender(
+            TransformStamped,
+            'simulator/place_object',
+            fuzz_messages.placements(self.seed),
+            lambda: target.value('placements_accepted') + target.value('placements_refused'),
+        )
+
+        count = round(REQUESTS * self.count)
+        for topic, stream in (
+            ('spawn_object', fuzz_messages.added_objects(self.seed)),
+            ('delete_object', fuzz_messages.deleted_objects(self.seed)),
+        ):
+            target.companion(String, f'simulator/{topic}', stream, count)
 
         def commands():
             return target.value('commands_accepted') + target.value('commands_refused')
@@ -316,6 +339,8 @@ class Attack(Flood):
         by_order._taken = lambda: by_order.sent - (by_name.sent + by_order.sent - commands()) / 2
         example = packed_joint_state(NAMES, (2, 2, 2))
         target.output(JointState, 'joint_states', example, (None, None, LIMIT))
+        objects = packed_bodies('base', fuzz_messages.OBJECTS)
+        target.output(MultiDOFJointState, 'simulator/objects', objects, (None,) * 3)
         self._parameter_requests(target)
         # A reset forgets commands that wait to be taken: no resets while they are counted.
         afterwards = Afterwards(list(target.senders), SHARE_TAKEN)
@@ -386,6 +411,7 @@ def test_trajectories_and_commands_went_on_in_between(attack):
     simulated = of_simulator(attack)
     assert simulated.value('commands_accepted') > 2 * legal
     assert simulated.value('wrenches_accepted') > legal
+    assert simulated.value('placements_accepted') > legal
 
 
 # -- what it left behind --------------------------------------------------------------------------
@@ -404,6 +430,15 @@ def test_diagnostics_tell_what_was_refused(target):
         'simulator': {
             'commands': {'not finite', 'too large', 'truncated', 'wrong length'},
             'external_wrench': {'not finite', 'too large', 'unknown link'},
+            'world': {
+                'not finite',
+                'unknown object',
+                'unknown frame',
+                'no unit quaternion',
+                'not valid',
+                'added',
+                'removed',
+            },
         },
     }[target.module]
     for subject, codes in told.items():

@@ -94,6 +94,7 @@ def test_a_node_shows_what_it_declares_and_nothing_else(ros, node):
             if topic.direction == direction
             and 'without' not in topic.optional
             and 'floating' not in topic.optional
+            and 'world' not in topic.optional
         }
         for direction in ('in', 'out')
     }

@@ -3,14 +3,19 @@
 import sys
 from types import ModuleType, SimpleNamespace
 
+import numpy as np
 import pytest
 from support import outside
 
 outside.load('rclpy')
 
-from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
+from geometry_msgs.msg import Pose, Twist
+from std_msgs.msg import Header
 
-UNSUPPORTED, OK, FAILED = 0, 1, 4
+from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
+from rbd_ros.nodes.simulator.surroundings import Surroundings
+
+UNSUPPORTED, OK, NOT_FOUND, FAILED = 0, 1, 2, 4
 STOPPED, PLAYING, PAUSED, QUITTING = 0, 1, 2, 3
 
 
@@ -18,7 +23,8 @@ class Simulator:
     """What the services see of the simulator node."""
 
     def __init__(self):
-        self.loop = SimpleNamespace(paused=False, cycles=0)
+        self.loop = SimpleNamespace(paused=False, cycles=0, request=lambda work: work())
+        self.surroundings = None
         self.calls = []
         self.services = {}
 
@@ -43,14 +49,27 @@ class Simulator:
         return True, 'done'
 
 
+class EntityState:
+    """Stands in for the message."""
+
+    def __init__(self):
+        self.header, self.pose, self.twist = Header(), Pose(), Twist()
+
+
 @pytest.fixture
 def standard(monkeypatch):
     """Install a stand-in for the package, in its newest version."""
     package, msg, srv = (ModuleType(f'simulation_interfaces{x}') for x in ('', '.msg', '.srv'))
+    msg.EntityState = EntityState
     msg.SimulatorFeatures = SimpleNamespace(
+        SPAWNING=0,
+        DELETING=1,
+        ENTITY_STATE_GETTING=10,
+        ENTITY_STATE_SETTING=11,
         SIMULATION_RESET=20,
         SIMULATION_RESET_TIME=21,
         SIMULATION_RESET_STATE=22,
+        SIMULATION_RESET_SPAWNED=23,
         SIMULATION_STATE_GETTING=24,
         SIMULATION_STATE_SETTING=25,
         SIMULATION_STATE_PAUSE=26,
@@ -63,6 +82,12 @@ def standard(monkeypatch):
         'SetSimulationState',
         'ResetSimulation',
         'StepSimulation',
+        'GetEntities',
+        'GetEntityState',
+        'GetEntitiesStates',
+        'SetEntityState',
+        'SpawnEntity',
+        'DeleteEntity',
     ):
         setattr(srv, kind, object())
     package.msg, package.srv = msg, srv
@@ -161,6 +186,24 @@ def test_the_state_can_be_reset_but_never_time_alone(simulator, scope, code):
     assert simulator.calls == (['reset'] if code == OK else [])
 
 
+@pytest.mark.parametrize(
+    'scope, calls',
+    [
+        (0, ['reset']),
+        (2, ['reset']),
+        (4, ['restore']),
+        (6, ['restore', 'reset']),
+        (255, ['restore', 'reset']),
+        (1, []),
+    ],
+)
+def test_with_a_world_what_was_spawned_can_be_reset(simulator, scope, calls):
+    simulator.surroundings = object()
+    simulator.changes = SimpleNamespace(restore=lambda: simulator.calls.append('restore'))
+    result = call(simulator, 'reset_simulation', scope=scope).result.result
+    assert result == (OK if calls else UNSUPPORTED) and simulator.calls == calls
+
+
 def test_an_exception_of_the_simulator_becomes_an_answer(simulator):
     def fail():
         raise TimeoutError('no answer')
@@ -168,3 +211,137 @@ def test_an_exception_of_the_simulator_becomes_an_answer(simulator):
     simulator.reset = fail
     answer = call(simulator, 'reset_simulation', scope=0).result
     assert answer.result == FAILED and answer.error_message == 'no answer'
+
+
+# -- entities -------------------------------------------------------------------------------------
+
+
+class Silent:
+    """Stands in for diagnostics and for the topics of a world."""
+
+    def __getattr__(self, name):
+        return lambda *arguments, **options: None
+
+
+@pytest.fixture
+def world(simulator):
+    """Let the simulator have a world with three objects, of which two are movable."""
+    from rbd_ros import Simulator as Physics
+    from rbd_ros.nodes.simulator.interface import SIMULATOR_PARAMETERS
+
+    ball = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
+    objects = {
+        'floor': {'type': 'plane', 'xyz': [0, 0, -5]},
+        'red_ball': {**ball, 'xyz': [1, 2, 3]},
+        'blue_ball': {**ball, 'velocity': {'linear': [4, 5, 6], 'angular': [1, 2, 3]}},
+    }
+    physics = Physics(None, world={'objects': objects})
+    values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
+    simulator.surroundings = Surroundings(physics, values, Silent(), Silent(), False)
+    return physics
+
+
+NO_FILTER = SimpleNamespace(filter='')
+
+
+def entity_state(position=(0, 0, 0), quaternion=(0, 0, 0, 1), linear=(0, 0, 0), frame=''):
+    state = EntityState()
+    state.header.frame_id = frame
+    p, o, v = state.pose.position, state.pose.orientation, state.twist.linear
+    p.x, p.y, p.z = map(float, position)
+    o.x, o.y, o.z, o.w = map(float, quaternion)
+    v.x, v.y, v.z = map(float, linear)
+    return state
+
+
+def ask(simulator, name, **request):
+    response = SimpleNamespace(result=SimpleNamespace(result=None, error_message=None))
+    simulator.services[f'~/{name}'](SimpleNamespace(**request), response)
+    return response
+
+
+def test_entities_are_the_movable_objects(simulator, world):
+    assert ask(simulator, 'get_entities', filters=NO_FILTER).entities == ['red_ball', 'blue_ball']
+    answer = ask(simulator, 'get_entities', filters=SimpleNamespace(filter='ue_b.*l$'))
+    assert answer.entities == ['blue_ball'] and answer.result.result == OK
+    features = call(simulator, 'get_simulator_features').features.features
+    assert {0, 1, 10, 11, 23} < set(features)
+    formats = call(simulator, 'get_simulator_features').features.spawn_formats
+    assert formats == ['urdf', 'yaml']
+
+
+def test_without_a_world_there_are_no_entities(simulator):
+    assert ask(simulator, 'get_entities', filters=NO_FILTER).entities == []
+    assert ask(simulator, 'get_entities_states', filters=NO_FILTER).states == []
+    assert ask(simulator, 'get_entity_state', entity='red_ball').result.result == NOT_FOUND
+    features = call(simulator, 'get_simulator_features').features
+    assert not {0, 1, 10, 11, 23} & set(features.features) and features.spawn_formats == []
+
+
+@pytest.mark.parametrize(
+    'filters, code',
+    [
+        ({'filter': '('}, FAILED),
+        ({'filter': 'x' * 1000}, FAILED),
+        ({'filter': '', 'categories': [object()]}, UNSUPPORTED),
+        ({'filter': '', 'tags': SimpleNamespace(tags=['red'])}, UNSUPPORTED),
+        ({'filter': '', 'bounds': SimpleNamespace(type=1)}, UNSUPPORTED),
+        ({'filter': '', 'bounds': SimpleNamespace(type=0), 'categories': []}, OK),
+    ],
+)
+def test_filters_that_are_not_known_are_refused(simulator, world, filters, code):
+    answer = ask(simulator, 'get_entities', filters=SimpleNamespace(**filters))
+    assert answer.result.result == code and bool(answer.result.error_message) == (code != OK)
+
+
+def test_states_of_entities_are_those_of_the_simulation(simulator, world):
+    world.step(n=100)
+    states = ask(simulator, 'get_entities_states', filters=NO_FILTER).states
+    assert len(states) == 2
+    state = ask(simulator, 'get_entity_state', entity='blue_ball').state
+    assert state.pose == states[1].pose and state.header.frame_id == 'world'
+    pose, velocity = world.object_pose('blue_ball'), world.object_velocity('blue_ball')
+    position, v, w = state.pose.position, state.twist.linear, state.twist.angular
+    assert [position.x, position.y, position.z] == pytest.approx(pose[:3, 3])
+    assert [w.x, w.y, w.z, v.x, v.y, v.z] == pytest.approx(velocity)
+    q = state.pose.orientation
+    assert 2 * (q.x * q.y + q.w * q.z) == pytest.approx(pose[1, 0]) and abs(q.x) > 0.01
+
+
+def test_pose_and_twist_are_set_together_or_alone(simulator, world):
+    state = entity_state((7, 8, 9), (0, 0, 1, 0), linear=(1, 0, 0))
+    flags = {'set_pose': True, 'set_twist': False}
+    answer = ask(simulator, 'set_entity_state', entity='blue_ball', state=state, **flags)
+    assert answer.result.result == OK
+    assert world.object_pose('blue_ball')[:, 3] == pytest.approx([7, 8, 9, 1])
+    assert world.object_pose('blue_ball')[0, 0] == pytest.approx(-1.0)
+    assert world.object_velocity('blue_ball') == pytest.approx([1, 2, 3, 4, 5, 6])
+    flags = {'set_pose': False, 'set_twist': True}
+    state = entity_state((0, 0, 0), linear=(1, 0, 0), frame='world')
+    ask(simulator, 'set_entity_state', entity='blue_ball', state=state, **flags)
+    assert world.object_pose('blue_ball')[:, 3] == pytest.approx([7, 8, 9, 1])
+    assert world.object_velocity('blue_ball') == pytest.approx([0, 0, 0, 1, 0, 0])
+    # Older versions of the standard have no flags: all is set.
+    ask(simulator, 'set_entity_state', entity='red_ball', state=entity_state((0, 0, 5)))
+    assert world.object_pose('red_ball')[:3, 3] == pytest.approx([0, 0, 5])
+
+
+@pytest.mark.parametrize(
+    'name, state, code',
+    [
+        ('floor', {}, NOT_FOUND),
+        ('', {}, NOT_FOUND),
+        ('red_ball', {'quaternion': (0, 0, 0, 0)}, 101),
+        ('red_ball', {'position': (np.nan, 0, 0)}, 101),
+        ('red_ball', {'linear': (np.inf, 0, 0)}, FAILED),
+        ('red_ball', {'linear': (1e6, 0, 0)}, FAILED),
+        ('red_ball', {'linear': (np.nan, 0, 0)}, FAILED),
+        ('red_ball', {'frame': 'moon'}, FAILED),
+    ],
+)
+def test_bad_states_are_refused_and_change_nothing(simulator, world, name, state, code):
+    before = world.object_pose('red_ball')
+    answer = ask(simulator, 'set_entity_state', entity=name, state=entity_state(**state))
+    assert answer.result.result == code and answer.result.error_message
+    assert np.array_equal(world.object_pose('red_ball'), before)
+    assert not world.object_velocity('red_ball').any()

@@ -145,7 +145,8 @@ MODULES = {
         'rbd_ros.collision.world_file',
         'rbd_ros.collision.solids',
         'rbd_ros.collision.self_collision',
-        'rbd_ros.collision.mesh_triangles',
+        'rbd_ros.meshes.reading',
+        'rbd_ros.meshes.triangles',
         'rbd_ros.collision.concave_shapes',
     ),
     'constraints': (
@@ -238,7 +239,6 @@ NOT_FOR_USERS = {
     'rbd_ros.contact.detection:ContactShapes': 'a record of compiled loops',
     'rbd_ros.contact.shapes:contact_shapes': 'what `Simulator` touches the ground with',
     'rbd_ros.contact.shapes:hull_points': 'a part of it',
-    'rbd_ros.contact.mesh:mesh_vertices': 'a part of it',
     'rbd_ros.simulation.rollouts:checked_array': 'arguments of `Simulator.rollout`',
     'rbd_ros.simulation.rollouts:checked_starts': 'arguments of `Simulator.rollout`',
     'rbd_ros.simulation.rollouts:room': 'its results',

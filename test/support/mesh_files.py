@@ -61,3 +61,57 @@ def write_obj(path, triangles):
     lines = [f'v {x!r} {y!r} {z!r}' for x, y, z in triangles.reshape(-1, 3).tolist()]
     lines += [f'f {3 * k + 1} {3 * k + 2} {3 * k + 3}' for k in range(len(triangles))]
     path.write_text('\n'.join(lines))
+
+
+def grid_triangles(count, size, height=lambda x, y: 0.0 * x):
+    """Triangles over a square about the origin, seen from above, (2 count^2, 3, 3)."""
+    steps = np.linspace(-0.5 * size, 0.5 * size, count + 1)
+    x, y = np.meshgrid(steps, steps[::-1])
+    p = np.stack([x, y, height(x, y)], axis=-1)
+    a, b, c, d = p[:-1, :-1], p[1:, :-1], p[1:, 1:], p[:-1, 1:]
+    halves = [np.stack(corners, axis=2).reshape(-1, 3, 3) for corners in ((b, c, a), (d, a, c))]
+    return np.concatenate(halves)
+
+
+def ring_triangles(rings):
+    """Closed surface through rings of as many points each, the last one joined to the first.
+
+    Seen from outside if the rings go anticlockwise about z, and up where they are outermost.
+    """
+    lower = np.array(rings)
+    upper, before = np.roll(lower, -1, axis=0), np.roll(lower, 1, axis=1)
+    above = np.roll(upper, 1, axis=1)
+    one = np.stack([before, lower, upper], axis=2).reshape(-1, 3, 3)
+    return np.concatenate([one, np.stack([before, upper, above], axis=2).reshape(-1, 3, 3)])
+
+
+def plate_with_hole(sides, radius, half, thickness):
+    """Triangles of a square plate below z = 0 with a hole about a circle of this radius."""
+    angles = 2.0 * np.pi * (np.arange(sides) + 0.5) / sides
+    hole = np.column_stack([np.cos(angles), np.sin(angles)]) * radius / np.cos(np.pi / sides)
+    border = hole / np.abs(hole).max(axis=1)[:, None] * half
+    levels = (hole, -thickness), (border, -thickness), (border, 0.0), (hole, 0.0)
+    return ring_triangles([np.column_stack([p, np.full(sides, z)]) for p, z in levels])
+
+
+def bowl_triangles(radius, wall, sides=48, rings=24):
+    """Triangles of half a spherical shell, open above, about the origin."""
+    angles = 2.0 * np.pi * np.arange(sides) / sides
+    around = np.column_stack([np.cos(angles), np.sin(angles)])
+    tilts = np.linspace(0.02, 0.5 * np.pi, rings)
+    outline = [((radius + wall) * np.sin(t), -(radius + wall) * np.cos(t)) for t in tilts]
+    outline += [(radius * np.sin(t), -radius * np.cos(t)) for t in tilts[::-1]]
+    return ring_triangles([np.column_stack([r * around, np.full(sides, z)]) for r, z in outline])
+
+
+def angle_triangles(length, thickness):
+    """Triangles of an L: what of a bar x, y >= 0 of square section is within `thickness` of 0."""
+    t = thickness
+    outline = [(0, 0), (length, 0), (length, t), (t, t), (t, length), (0, length)]
+    low, high = ([(x, y, z) for x, y in outline] for z in (-0.5 * length, 0.5 * length))
+    walls = ring_triangles([low, high])[: len(outline)].tolist()
+    walls += ring_triangles([low, high])[2 * len(outline) : 3 * len(outline)].tolist()
+    faces = []
+    for k in range(1, 5):  # the first corner sees all others
+        faces += [[high[0], high[k], high[k + 1]], [low[0], low[k + 1], low[k]]]
+    return np.array(walls + faces, dtype=float)

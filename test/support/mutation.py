@@ -23,8 +23,14 @@ TEXTS = {
     'rbd_ros/constraints': ('test/constraints',),
     'rbd_ros/collision': ('test/collision',),
     'rbd_ros/contact': ('test/contact', 'test/simulation'),
+    'rbd_ros/meshes': ('test/meshes', 'test/collision/test_solids.py'),
     'rbd_ros/simulation': ('test/simulation', 'test/nodes/test_simulation_cycle.py'),
 }
+_OF_CONVEX_PAIRS = (
+    'test/collision/test_degenerate_contacts.py',
+    'test/collision/test_convex_contacts.py',
+    'test/collision/test_distance_of_shapes.py',
+)
 #: Tests of texts that have no test file of their own name.
 OWN = {
     'rbd_ros/spatial/inertia.py': (
@@ -48,8 +54,23 @@ OWN = {
         'test/algorithms/floating_base/test_floating_inverse_dynamics.py',
         'test/algorithms/floating_base/test_floating_momentum.py',
     ),
+    'rbd_ros/collision/candidates.py': (
+        'test/collision/test_reduction.py',
+        'test/collision/test_concave_contacts.py',
+    ),
+    'rbd_ros/collision/concave_pairs.py': ('test/collision/test_concave_contacts.py',),
+    'rbd_ros/collision/concave_search.py': ('test/collision/test_concave_contacts.py',),
+    'rbd_ros/collision/convex_pairs.py': _OF_CONVEX_PAIRS,
+    'rbd_ros/collision/epa.py': _OF_CONVEX_PAIRS,
+    'rbd_ros/collision/gjk.py': _OF_CONVEX_PAIRS,
+    'rbd_ros/collision/manifolds.py': _OF_CONVEX_PAIRS,
+    'rbd_ros/collision/polishing.py': _OF_CONVEX_PAIRS,
+    'rbd_ros/collision/simplices.py': _OF_CONVEX_PAIRS,
     'rbd_ros/collision/height_fields.py': ('test/collision/test_world_file.py',),
-    'rbd_ros/collision/mesh_triangles.py': ('test/collision/test_solids.py',),
+    'rbd_ros/collision/plane_hull.py': (
+        'test/collision/test_convex_contacts.py',
+        'test/collision/test_scene_meshes.py',
+    ),
     'rbd_ros/collision/surfaces.py': ('test/collision/test_environment.py',),
     'rbd_ros/collision/world_objects.py': ('test/collision/test_world_file.py',),
     'rbd_ros/constraints/friction_bodies.py': (
@@ -110,7 +131,6 @@ OWN = {
         'test/contact/test_shapes.py',
     ),
     'rbd_ros/contact/ground.py': ('test/contact/test_shapes.py', 'test/contact/test_law.py'),
-    'rbd_ros/contact/mesh.py': ('test/contact/test_shapes.py',),
     'rbd_ros/model/joints/exponential.py': ('test/model/test_exponential.py',),
     'rbd_ros/model/joints/quaternion.py': ('test/model/test_quaternion.py',),
     'rbd_ros/model/joints/rheonomic.py': ('test/model/test_rheonomic.py',),

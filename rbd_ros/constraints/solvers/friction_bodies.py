@@ -17,17 +17,23 @@ from typing import NamedTuple
 
 from rbd_ros.compiler.loops import compiled, entry_point, floats, integers, vector
 from rbd_ros.constraints.friction_space import (
+    ALONE,
+    clamp,
     contact_residual,
+    FIRST,
     FloatArray,
     IMMOVABLE,
     IntArray,
+    moment_residual,
     OPEN,
+    SLIDE,
     STICK,
 )
+from rbd_ros.constraints.solvers.friction_moments import solve_disc
 from rbd_ros.constraints.solvers.friction_sweeps import solve_block
 
-#: Where in `sizes` which number is.
-BODIES, CONTACTS = 0, 1
+#: Where in `sizes` which number is; the last is 1 if contacts have couples, and 0 otherwise.
+BODIES, CONTACTS, COUPLES = 0, 1, 2
 
 #: Where in `report` which number is: the residual as part of the largest velocity without forces,
 #: that velocity, and the number of sweeps.
@@ -44,7 +50,9 @@ WORLD = -1
 class BodySpace(NamedTuple):
     """Room for up to B bodies that touch each other and the world at up to C contacts.
 
-    :param sizes: how many bodies, and how many contacts, there are
+    Couples of torsional and rolling friction have room if K is C; if there are none, K is zero.
+
+    :param sizes: see above
     :param inverse: inverse inertia of each body, as its velocity is expressed
     :param velocity: velocity of each body: without contact forces before, with them afterwards
     :param body: numbers of both bodies of each contact; WORLD is none
@@ -65,9 +73,17 @@ class BodySpace(NamedTuple):
     :param free: velocity of each body without contact forces
     :param before: scaled forces before a sweep
     :param way: direction in which the forces go on
+    :param turning: angular velocity of each contact, about the normal first, by the velocity of
+        each of both bodies; scaled in a solution
+    :param coefficient: largest couple by normal force: about the normal, about either tangent
+    :param couple: couples of each contact: the start, then the result
+    :param turning_effect: change of the velocity of each body by a scaled couple
+    :param turning_block: scaled angular velocity of each contact by its own scaled couple
+    :param turning_scale: unit of each couple
+    :param y: scaled couples
     """
 
-    sizes: IntArray = integers(2)
+    sizes: IntArray = integers(3)
     inverse: FloatArray = floats('B', 6, 6)
     velocity: FloatArray = floats('B', 6)
     body: IntArray = integers('C', 2)
@@ -90,6 +106,13 @@ class BodySpace(NamedTuple):
     way: FloatArray = floats('C', 3)
     kept: FloatArray = floats('C', 3)
     image: FloatArray = floats('C', 3)
+    turning: FloatArray = floats('K', 2, 3, 6)
+    coefficient: FloatArray = floats('K', 3)
+    couple: FloatArray = floats('K', 3)
+    turning_effect: FloatArray = floats('K', 2, 3, 6)
+    turning_block: FloatArray = floats('K', 3, 3)
+    turning_scale: FloatArray = floats('K', 3)
+    y: FloatArray = floats('K', 3)
 
 
 @compiled
@@ -122,6 +145,8 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
         worst = 0.0
         for c in range(contacts):
             worst = max(worst, sweep_one(space, c, q, new))
+            if has_couple(space, c):
+                worst = max(worst, sweep_couple(space, c, q, new))
         report[SWEEPS] += 1.0
         if worst <= enough:
             renew(space)
@@ -158,6 +183,8 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
     for c in range(contacts):
         for r in range(3):
             space.force[c, r] = space.scale[c, r] * x[c, r]
+            if space.sizes[COUPLES] > 0:
+                space.couple[c, r] = space.turning_scale[c, r] * space.y[c, r]
     return solved
 
 
@@ -280,7 +307,11 @@ def prepare(space: BodySpace) -> None:
                         block[c, r, s] += total
         mu_1, mu_2 = space.friction[c, 0], space.friction[c, 1]
         size = max(block[c, 0, 0], mu_1 * mu_1 * block[c, 1, 1], mu_2 * mu_2 * block[c, 2, 2])
+        if space.sizes[COUPLES] > 0:
+            size = max(size, prepare_couple(space, c))
         d = 1.0 / math.sqrt(size) if size > 0.0 else 1.0
+        if space.sizes[COUPLES] > 0:
+            unit = max(unit, scale_couple(space, c, d))
         scale = space.scale[c]
         scale[0], scale[1], scale[2] = d, d * mu_1, d * mu_2
         for r in range(3):
@@ -308,6 +339,8 @@ def renew(space: BodySpace) -> None:
             space.velocity[b, k] = space.free[b, k]
     for c in range(space.sizes[CONTACTS]):
         push(space, c, space.x[c])
+        if has_couple(space, c):
+            push_couple(space, c, space.y[c])
 
 
 @compiled
@@ -389,10 +422,152 @@ def largest_residual(space: BodySpace, u: FloatArray) -> float:
         for r in range(3):
             u[r] = contact_velocity(space, c, r)
         each = contact_residual(space.x[c], u, 0)
+        if has_couple(space, c):
+            each = max(each, couple_residual(space, c, u))
         # A residual that is no number is worse than any.
         if not each <= worst:
             worst = each
     return worst
+
+
+@compiled
+def has_couple(space: BodySpace, c: int) -> bool:
+    """Whether a contact resists turning."""
+    if space.sizes[COUPLES] == 0:
+        return False
+    resists: bool = space.coefficient[c, 0] > 0.0 or space.coefficient[c, 1] > 0.0
+    return resists
+
+
+@compiled
+def prepare_couple(space: BodySpace, c: int) -> float:
+    """Find what the couples of a contact do; returns the largest effect by a normal force."""
+    J, effect, block = space.turning[c], space.turning_effect[c], space.turning_block[c]
+    size = 0.0
+    for r in range(3):
+        for s in range(3):
+            block[r, s] = 0.0
+    if not has_couple(space, c):
+        return size
+    for side in range(2):
+        b = space.body[c, side]
+        if b >= 0:
+            for r in range(3):
+                for k in range(6):
+                    total = 0.0
+                    for j in range(6):
+                        total += J[side, r, j] * space.inverse[b, j, k]
+                    effect[side, r, k] = total
+            for r in range(3):
+                for s in range(3):
+                    for k in range(6):
+                        block[r, s] += J[side, r, k] * effect[side, s, k]
+    for r in range(3):
+        by = space.coefficient[c, r]
+        size = max(size, by * by * block[r, r])
+    return size
+
+
+@compiled
+def scale_couple(space: BodySpace, c: int, d: float) -> float:
+    """Scale the couples of a contact; returns their largest scaled velocity without forces.
+
+    :param d: unit of the contact's normal force
+    """
+    scale, block, unit = space.turning_scale[c], space.turning_block[c], 0.0
+    for r in range(3):
+        scale[r] = d * space.coefficient[c, r]
+    for r in range(3):
+        free = 0.0
+        for s in range(3):
+            block[r, s] *= scale[r] * scale[s]
+        if has_couple(space, c):
+            for side in range(2):
+                b = space.body[c, side]
+                if b >= 0:
+                    J, effect = space.turning[c, side, r], space.turning_effect[c, side, r]
+                    for k in range(6):
+                        J[k] *= scale[r]
+                        effect[k] *= scale[r]
+                        free += J[k] * space.velocity[b, k]
+        unit = max(unit, abs(free))
+        space.y[c, r] = space.couple[c, r] / scale[r] if scale[r] > 0.0 else 0.0
+    return unit
+
+
+@compiled
+def push_couple(space: BodySpace, c: int, change: FloatArray) -> None:
+    """Add the effect of a change of a contact's couples to the velocities of its bodies.
+
+    :param change: scaled, (3,)
+    """
+    for side in range(2):
+        b = space.body[c, side]
+        if b >= 0:
+            effect, v = space.turning_effect[c, side], space.velocity[b]
+            for k in range(6):
+                for r in range(3):
+                    v[k] += change[r] * effect[r, k]
+
+
+@compiled
+def turning_velocity(space: BodySpace, c: int, u: FloatArray) -> None:
+    """Find the scaled angular velocity of a contact.
+
+    :param u: the result, (3,)
+    """
+    for r in range(3):
+        u[r] = 0.0
+        for side in range(2):
+            b = space.body[c, side]
+            if b >= 0:
+                for k in range(6):
+                    u[r] += space.turning[c, side, r, k] * space.velocity[b, k]
+
+
+@compiled
+def couple_residual(space: BodySpace, c: int, u: FloatArray) -> float:
+    """Residual of the couples of a contact, of the velocities as they are.
+
+    :param u: room, (3,)
+    """
+    turning_velocity(space, c, u)
+    bound = max(space.x[c, 0], 0.0)
+    alone = moment_residual(space.y[c], u, 0, ALONE, bound)
+    worst: float = max(alone, moment_residual(space.y[c], u, 1, FIRST, bound))
+    return worst
+
+
+@compiled
+def sweep_couple(space: BodySpace, c: int, u: FloatArray, new: FloatArray) -> float:
+    """Solve the couples of one contact while all else stays as it is; returns their residual.
+
+    :param u: room, (3,)
+    :param new: room, (3,)
+    """
+    y, block, bound = space.y[c], space.turning_block[c], max(space.x[c, 0], 0.0)
+    before: float = couple_residual(space, c, u)
+    for r in range(3):
+        new[r] = 0.0
+    if block[0, 0] > IMMOVABLE:
+        new[0] = clamp(y[0] - u[0] / block[0, 0], -bound, bound) - y[0]
+        y[0] += new[0]
+        push_couple(space, c, new)
+        turning_velocity(space, c, u)
+        new[0] = 0.0
+    if block[1, 1] > IMMOVABLE and block[2, 2] > IMMOVABLE:
+        p = u[1] - block[1, 1] * y[1] - block[1, 2] * y[2]
+        p_1 = u[2] - block[2, 1] * y[1] - block[2, 2] * y[2]
+        y_1, y_2 = y[1], y[2]
+        if not bound > 0.0:
+            y[1] = y[2] = 0.0
+        elif solve_disc(block[1, 1], block[1, 2], block[2, 2], p, p_1, bound, y, 1) == SLIDE:
+            longer = bound / math.sqrt(y[1] * y[1] + y[2] * y[2])
+            y[1] *= longer
+            y[2] *= longer
+        new[1], new[2] = y[1] - y_1, y[2] - y_2
+        push_couple(space, c, new)
+    return before
 
 
 @entry_point

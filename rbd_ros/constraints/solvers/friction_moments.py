@@ -15,6 +15,7 @@ from rbd_ros.constraints.friction_space import (
     clamp,
     CONTACTS,
     FIRST,
+    FloatArray,
     FrictionSpace,
     IMMOVABLE,
     length_of,
@@ -99,6 +100,33 @@ def solve_pair(space: FrictionSpace, k: int, i: int, bound: float) -> int:
             space.grip[k], space.grip[k + 1] = p / size, p_1 / size
             return SLIDE
         return STICK
+    if solve_disc(S_11, S_12, S_22, p, p_1, bound, x, i) == STICK:
+        return STICK
+    length = math.sqrt(x[i] * x[i] + x[i + 1] * x[i + 1])
+    space.grip[k], space.grip[k + 1] = -x[i] / length, -x[i + 1] / length
+    x[i], x[i + 1] = -bound * space.grip[k], -bound * space.grip[k + 1]
+    return SLIDE
+
+
+@compiled
+def solve_disc(
+    S_11: float,
+    S_12: float,
+    S_22: float,
+    p: float,
+    p_1: float,
+    bound: float,
+    x: FloatArray,
+    i: int,
+) -> int:
+    """Solve (S + s 1) x = -p with |x| <= bound, s = 0 where it is less; returns the state.
+
+    :param S_11: a symmetric matrix, positive definite
+    :param p: velocity without x
+    :param bound: largest x, positive
+    :param x: the result at i and i + 1; if it slides, of that length to rounding
+    """
+    size = math.sqrt(p * p + p_1 * p_1)
     # The largest eigenvalue bounds the root from below; from there Newton's method for 1 / |x|
     # comes up to it.
     half, mean = 0.5 * (S_11 - S_22), 0.5 * (S_11 + S_22)
@@ -117,8 +145,6 @@ def solve_pair(space: FrictionSpace, k: int, i: int, bound: float) -> int:
         # -x . dx / ds, where (S + s 1) dx / ds = -x
         curvature = c * x[i] * x[i] - 2.0 * S_12 * x[i] * x[i + 1] + a * x[i + 1] * x[i + 1]
         s += (length / bound - 1.0) * length * length * determinant / max(curvature, 1e-300)
-    space.grip[k], space.grip[k + 1] = -x[i] / length, -x[i + 1] / length
-    x[i], x[i + 1] = -bound * space.grip[k], -bound * space.grip[k + 1]
     return SLIDE
 
 

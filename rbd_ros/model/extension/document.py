@@ -91,6 +91,25 @@ def read_document(
     return document
 
 
+def parse_document(
+    text: str, kind: str, example: str = 'loops: {...}', page: str = 'docs/extension.md'
+) -> Document:
+    """Read the text of an extension file.
+
+    :param text: YAML
+    :param kind: what it is called in messages
+    :param example: what may stand in it
+    :param page: where it is described
+    :raises ModelError: as `read_document`
+    """
+    if len(text) > MAX_BYTES:
+        raise ModelError(f'{kind}: larger than {MAX_BYTES} bytes; give one entry an element')
+    document = Document(kind, _parsed(text, kind))
+    if not isinstance(document.item.value, dict):
+        raise ModelError(f'{kind}: expected a mapping such as "{example}" at the top; see {page}')
+    return document
+
+
 # -- mappings of Python
 
 
@@ -160,6 +179,16 @@ def _read_file(path: Union[str, os.PathLike[str]], label: str) -> Item:
             )
         with open(path, encoding='utf-8') as file:
             text = file.read()
+    except (OSError, ValueError) as error:
+        reason = ' '.join(str(error).split()) or type(error).__name__
+        raise ModelError(
+            f'{label}: {shorten(reason, 200)[1:-1]}; give a YAML file in UTF-8'
+        ) from None
+    return _parsed(text, label)
+
+
+def _parsed(text: str, label: str) -> Item:
+    try:
         return _item(yaml.compose(text, _Loader), label)
     except ModelError:
         raise
@@ -168,7 +197,7 @@ def _read_file(path: Union[str, os.PathLike[str]], label: str) -> Item:
         line = f': line {mark.line + 1}' if mark is not None else ''
         reason = shorten(' '.join(str(error.problem or error.context).split()), 200)[1:-1]
         raise ModelError(f'{label}{line}: {reason}; correct the YAML there') from None
-    except (OSError, UnicodeError, yaml.YAMLError, RecursionError, ValueError) as error:
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
         reason = ' '.join(str(error).split()) or type(error).__name__
         raise ModelError(
             f'{label}: {shorten(reason, 200)[1:-1]}; give a YAML file in UTF-8'

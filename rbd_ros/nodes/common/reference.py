@@ -45,6 +45,8 @@ def literal(value: Any) -> str:
         return 'true' if value else 'false'
     if isinstance(value, tuple):
         return '[' + ', '.join(literal(v) for v in value) + ']'
+    if isinstance(value, float) and 'e' in repr(value) and '.' not in repr(value):
+        return repr(value).replace('e', '.0e')  # without a point, YAML takes it for a text
     return repr(value)
 
 

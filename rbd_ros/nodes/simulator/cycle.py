@@ -8,10 +8,21 @@ of the simulation loop. Commands are taken by hand, right before they are needed
 from __future__ import annotations
 
 from time import monotonic
-from typing import Any, Callable, List, Mapping, Optional, Protocol, Tuple
+from typing import (
+    Any,
+    Callable,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Protocol,
+    Tuple,
+    TYPE_CHECKING,
+)
 
 import numpy as np
 
+from rbd_ros.collision.environment import Environment
 from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.model.model import FLOATING_BASE_JOINT
@@ -26,11 +37,16 @@ from rbd_ros.nodes.simulator.compiled_cycle import run_cycle, StateMessage, Step
 from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
+from rbd_ros.simulation.scene_change import PreparedScene
+
+if TYPE_CHECKING:
+    from rbd_ros.nodes.simulator.surroundings import Surroundings, WorldPorts
 
 # Real time between two messages of the unchanged state while paused [s].
 PAUSED_STATE_PERIOD = 0.02
 PAUSED_CLOCK_PERIOD = 0.1  # likewise for /clock, for nodes that start in the meantime [s]
 CYCLES_BETWEEN_WRENCHES = 4  # looking costs, and a wrench is no control loop
+MOST_NOTICES = 8  # about shapes of a world that cannot touch
 MOST_MESSAGES_A_CYCLE = 50  # a flood of commands must not stop the simulation
 
 
@@ -59,6 +75,17 @@ class Ports(Protocol):
         """Send position, (7,), and velocity, (6,), of the floating joint at a time [ns]."""
 
 
+class ReadyWorld(NamedTuple):
+    """Another world for a simulation, prepared.
+
+    :param scene: the world
+    :param run: what takes the steps of a cycle in it
+    """
+
+    scene: PreparedScene
+    run: Callable[[int], int]
+
+
 class SimulationCycle:
     """The simulated robot with its inputs and outputs.
 
@@ -67,6 +94,7 @@ class SimulationCycle:
     :param diagnostics: where to report
     :param ports: where messages come from and go to
     :param warn: told what is odd about the robot and its start
+    :param world_ports: likewise, about the world around the robot; called if there is one
     :raises ValueError: for parameters that do not fit the robot
     """
 
@@ -77,6 +105,7 @@ class SimulationCycle:
         diagnostics: Diagnostics,
         ports: Ports,
         warn: Callable[[str], Any],
+        world_ports: Optional[Callable[[], WorldPorts]] = None,
     ):
         self._parameters, self._diagnostics = parameters, diagnostics
         self._ports, self._warn = ports, warn
@@ -89,12 +118,19 @@ class SimulationCycle:
             self.timestep / self.substeps,
             integrator=parameters['integrator'],
             external_forces=True,
+            solver_tolerance=parameters['solver_tolerance'],
             **self._contact_options(),
         )
+        # In a world whose robots move, all of them as one.
+        self._described, robot = robot, self.simulator.robot
+        self.robot = robot
         self.commands = Commands(
             robot, diagnostics, parameters['joints'], parameters['servo_bandwidth']
         )
-        self.wrenches = ExternalWrenches(self.simulator, diagnostics)
+        prefix = parameters['frame_prefix']
+        self.wrenches = ExternalWrenches(self.simulator, diagnostics, prefix)
+        self.surroundings = self._make_surroundings(world_ports)
+        self._told_notices = False
         self._initial_q = self._initial_configuration()
         self.time_ns = self._timestep_ns  # not 0: a zero stamp means that there is no time
         self._state_period = self._period_ns('state_publish_rate')
@@ -109,19 +145,23 @@ class SimulationCycle:
             (ports.take_by_order, self.commands.take_array),
             (ports.take_by_name, self.commands.take_joint_state),
         )
-        self._run = self._compiled_run()
+        world = self.simulator.world
+        self._run = self._compiled_run(world.record, world.steps.address)
         self.reset()
 
-    def _compiled_run(self) -> Callable[[int], int]:
-        """Steps under the present commands: see `run_cycle`."""
+    def _compiled_run(self, record: Record, steps_address: int) -> Callable[[int], int]:
+        """Steps under the present commands: see `run_cycle`.
+
+        :param record: the simulation
+        :param steps_address: of the loop that takes its steps
+        """
         if not self.robot.nv:
             return self._run_nothing
         state = self._state
         message = StateMessage(state.stamp, state.position, state.velocity, state.effort)
-        world = self.simulator.world
-        steps = Steps(self.substeps, world.steps.address)
+        steps = Steps(self.substeps, steps_address)
         return run_cycle.bind(
-            world.record,
+            record,
             self.commands.record,
             Record(message),
             Record(steps),
@@ -134,7 +174,25 @@ class SimulationCycle:
         self._state.set_stamp_ns(time)
         return self.substeps
 
+    def _make_surroundings(
+        self, world_ports: Optional[Callable[[], WorldPorts]]
+    ) -> Optional[Surroundings]:
+        """What is around the robot; None without a world."""
+        if self.simulator.environment is None:
+            return None
+        if world_ports is None:
+            raise ValueError('a world has messages of its own: world_ports must be given')
+        from rbd_ros.nodes.simulator.surroundings import Surroundings
+
+        return Surroundings(
+            self.simulator, self._parameters, self._diagnostics, world_ports(), self._has_base
+        )
+
     def _contact_options(self) -> dict:
+        if self._parameters['world'].strip():
+            from rbd_ros.nodes.simulator.world_source import environment_of
+
+            return {'world': environment_of(self._parameters, self.robot.model)}
         if not self._parameters['ground']:
             return {}
         return {
@@ -154,7 +212,8 @@ class SimulationCycle:
         self.simulator.reset()
         q = self.simulator.q
         if positions:
-            order = JointNames(self.commands.names).naming(names or self.commands.names)
+            own = names or [n for n in self.commands.names if n in self._described.joint_names]
+            order = JointNames(self.commands.names).naming(own)
             if order.unknown:
                 raise ValueError(
                     f'parameter initial_joints: the robot has no joint {shorten(order.unknown)}'
@@ -162,7 +221,7 @@ class SimulationCycle:
             if len(positions) != order.size:
                 raise ValueError(
                     f'parameter initial_positions has {len(positions)} numbers for the '
-                    f'{order.size} joints {shorten(names or self.commands.names)}'
+                    f'{order.size} joints {shorten(own)}'
                 )
             q[self.commands.at_q[order.target]] = np.array(positions)[order.source]
         if self._has_base:
@@ -187,22 +246,63 @@ class SimulationCycle:
 
     # -- verbs ------------------------------------------------------------------------------------
 
+    def prepared_world(self, environment: Environment) -> ReadyWorld:
+        """What `change_world` needs; not in the thread of the loop, which goes on meanwhile.
+
+        :param environment: what is to be around the robot
+        :raises ValueError: if it cannot be
+        """
+        scene = self.simulator.world.prepared(environment)
+        return ReadyWorld(scene, self._compiled_run(scene.record, scene.steps.address))
+
+    def change_world(self, ready: ReadyWorld) -> None:
+        """Let another world be around the robot; all that is in both moves on.
+
+        :param ready: what `prepared_world` made
+        """
+        world = self.simulator.world
+        known = set(world.scene.notices)
+        self.simulator.change_world(ready.scene)
+        if world.record is ready.scene.record:
+            self._run = ready.run
+        else:  # something else has changed in between
+            self._run = self._compiled_run(world.record, world.steps.address)
+        for notice in world.scene.notices:
+            if notice not in known:
+                self._warn(notice)
+        self.wrenches.forget_strangers()
+        self.surroundings.world_changed()
+
     def reset(self) -> None:
         """Put the robot at its initial position, at rest and without commands; time goes on."""
         self._forget_inputs()
         self.simulator.reset(self._initial_q)
-        for warning in self.simulator.warnings:
-            self._warn(warning)
+        self._tell_warnings()
         self.wrenches.clear()
         action = self._parameters['initial_command']
         self.commands.stand_in(action, self.simulator.q)
-        self._locked = action == 'hold'
+        # Brakes would stop the objects of a world, too: servos hold the robot there.
+        self._locked = action == 'hold' and self.surroundings is None
         self._holding_effort = holding_effort(self.robot, self.simulator.q)
         self._write_state()
         self._diagnostics.condition(
             COMMANDS, OK, f'waiting for the first command; until then: {action}', code='waiting'
         )
         self.publish()
+
+    def _tell_warnings(self) -> None:
+        """Tell what is odd about the start; of the shapes of a world, some, and once."""
+        scene = self.simulator.world.scene
+        notices = () if scene is None else scene.notices
+        for warning in self.simulator.warnings:
+            if warning not in notices:
+                self._warn(warning)
+        if not self._told_notices:
+            for notice in notices[:MOST_NOTICES]:
+                self._warn(notice)
+            if len(notices) > MOST_NOTICES:
+                self._warn(f'{len(notices) - MOST_NOTICES} more notices of this kind')
+        self._told_notices = True
 
     def run(self) -> None:
         """One cycle.
@@ -223,6 +323,8 @@ class SimulationCycle:
             if taken != self.substeps:
                 self._explain(taken)
         self.time_ns = time
+        if self.surroundings is not None:
+            self.surroundings.after_cycle(time)
         if time >= self._next_state:
             self._next_state = max(self._next_state + self._state_period, time)
             self._last_state_at = now
@@ -235,8 +337,12 @@ class SimulationCycle:
     def idle(self) -> None:
         """Show the unchanged state while paused, so that nobody takes the robot for dead."""
         now = monotonic()
+        if self.surroundings is not None:
+            self.surroundings.take_placements()
         if now - self._last_state_at >= PAUSED_STATE_PERIOD:
             self._publish_state()
+            if self.surroundings is not None:
+                self.surroundings.publish(self.time_ns)
         if now - self._last_clock_at >= PAUSED_CLOCK_PERIOD:
             self._publish_clock()
 
@@ -247,6 +353,8 @@ class SimulationCycle:
     def publish(self) -> None:
         """Publish state and clock now."""
         self._publish_state()
+        if self.surroundings is not None:
+            self.surroundings.publish(self.time_ns)
         self._publish_clock()
 
     # -- parts of a cycle -------------------------------------------------------------------------
@@ -263,6 +371,8 @@ class SimulationCycle:
         self._until_wrenches -= 1
         if self._until_wrenches <= 0:
             self._until_wrenches = CYCLES_BETWEEN_WRENCHES
+            if self.surroundings is not None:
+                self.surroundings.take_placements()
             taken, room = self._ports.take_wrench(), MOST_MESSAGES_A_CYCLE
             while taken is not None:
                 self.wrenches.take(taken[0], self._parameters['external_wrench_duration'])
@@ -271,6 +381,8 @@ class SimulationCycle:
 
     def _forget_inputs(self) -> None:
         """Drop the messages that have arrived."""
+        if self.surroundings is not None:
+            self.surroundings.forget_placements()
         ports = self._ports
         for take in (ports.take_by_name, ports.take_by_order, ports.take_wrench):
             for _ in range(MOST_MESSAGES_A_CYCLE):

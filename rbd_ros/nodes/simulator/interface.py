@@ -15,6 +15,7 @@ from rbd_ros.nodes.common.interface import NodeInterface, Parameter, Service, To
 ACTIONS = ('hold', 'gravity', 'zero')
 
 FARTHEST = 1e5  # [rad or m]
+WITH_WORLD = 'with `world`'
 
 SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     *DESCRIPTION_PARAMETERS,
@@ -154,10 +155,51 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         maximum=1e3,
     ),
     Parameter(
+        'world',
+        '',
+        'World around the robot, which it touches rigidly: path of a world file, package:// URI, '
+        'or name of a world that comes with rbd_ros, such as table_world; none if empty.',
+    ),
+    Parameter(
+        'solver_tolerance',
+        1e-10,
+        'Velocity error of contacts in a world, as part of the largest velocity without contact '
+        'forces.',
+        positive=True,
+        maximum=0.1,
+    ),
+    Parameter(
+        'world_publish_rate',
+        50.0,
+        'Rate in simulated time of what is published about a world: objects, contacts, markers, '
+        '/tf [Hz]; 0: every cycle.',
+        minimum=0.0,
+        maximum=1e6,
+    ),
+    Parameter(
+        'publish_tf',
+        True,
+        'Whether poses of movable objects, and in a world that of a floating base, are published '
+        'on /tf.',
+    ),
+    Parameter(
+        'frame_prefix',
+        '',
+        'What the names of frames begin with in what is published about a world, such as left/.',
+    ),
+    Parameter(
+        'contact_arrow_scale',
+        0.005,
+        'Length of the arrows of contact forces [m/N].',
+        positive=True,
+        maximum=1e3,
+        live=True,
+    ),
+    Parameter(
         'external_wrench_duration',
         0.1,
         'Simulated time that a wrench of topic external_wrench acts [s]; 0: until the next one '
-        'for the same link.',
+        'for the same link or object.',
         minimum=0.0,
         maximum=1e9,
         live=True,
@@ -216,7 +258,8 @@ INTERFACE = NodeInterface(
             'external_wrench',
             'geometry_msgs/msg/WrenchStamped',
             'in',
-            'Force and torque on the link `header.frame_id`, at its origin, in its axes.',
+            'Force and torque on the link or movable object `header.frame_id`, at its origin, in '
+            'its axes.',
             depth=10,
         ),
         Topic(
@@ -232,6 +275,80 @@ INTERFACE = NodeInterface(
             'out',
             'Velocity of the base in the axes of its link.',
             optional='with `floating_base`',
+        ),
+        Topic(
+            '~/objects',
+            'sensor_msgs/msg/MultiDOFJointState',
+            'out',
+            'Pose and velocity of all movable objects by name, in the axes of the world, and what '
+            'the contacts of each add up to, about its origin.',
+            optional=WITH_WORLD,
+        ),
+        Topic(
+            '/tf',
+            'tf2_msgs/msg/TFMessage',
+            'out',
+            'Frames of the movable objects in that of the world.',
+            depth=100,
+            optional=f'{WITH_WORLD} and `publish_tf`, where tf2_msgs is installed',
+        ),
+        Topic(
+            '~/contact_wrenches',
+            'geometry_msgs/msg/WrenchStamped',
+            'out',
+            'What the contacts of a link or movable object add up to, about its origin, in its '
+            'axes: a message for each that touches anything, and one of zero when it no longer '
+            'does.',
+            depth=100,
+            optional=WITH_WORLD,
+        ),
+        Topic(
+            '~/contacts',
+            'visualization_msgs/msg/MarkerArray',
+            'out',
+            'Contact forces as arrows; the namespace of each names who touches whom.',
+            optional=WITH_WORLD,
+        ),
+        Topic(
+            '~/world_markers',
+            'visualization_msgs/msg/MarkerArray',
+            'out',
+            'Shapes and colours of what does not move.',
+            transient_local=True,
+            optional=WITH_WORLD,
+        ),
+        Topic(
+            '~/object_markers',
+            'visualization_msgs/msg/MarkerArray',
+            'out',
+            'Shapes and colours of the movable objects, where they are.',
+            optional=WITH_WORLD,
+        ),
+        Topic(
+            '~/place_object',
+            'geometry_msgs/msg/TransformStamped',
+            'in',
+            'Puts the movable object `child_frame_id` somewhere, at rest; `header.frame_id` is '
+            'the frame of the world, empty, or a link of the robot.',
+            depth=10,
+            optional=WITH_WORLD,
+        ),
+        Topic(
+            '~/spawn_object',
+            'std_msgs/msg/String',
+            'in',
+            'YAML that adds objects to the world, or says what pairs are like to touch: the '
+            'sections `objects`, `defaults`, `pairs` and `ignore` of a world file.',
+            depth=10,
+            optional=WITH_WORLD,
+        ),
+        Topic(
+            '~/delete_object',
+            'std_msgs/msg/String',
+            'in',
+            'Name of an object, movable or not, that is taken out of the world.',
+            depth=10,
+            optional=WITH_WORLD,
         ),
         DESCRIPTION_TOPIC,
         DIAGNOSTICS_TOPIC,
@@ -264,6 +381,21 @@ INTERFACE = NodeInterface(
                 ('set_simulation_state', 'SetSimulationState', 'Plays, pauses or stops.'),
                 ('reset_simulation', 'ResetSimulation', 'Like `~/reset`.'),
                 ('step_simulation', 'StepSimulation', 'Like `~/step`, with a number of steps.'),
+                ('get_entities', 'GetEntities', 'Names of the movable objects.'),
+                ('get_entity_state', 'GetEntityState', 'Pose and velocity of a movable object.'),
+                ('get_entities_states', 'GetEntitiesStates', 'Those of all movable objects.'),
+                (
+                    'set_entity_state',
+                    'SetEntityState',
+                    'Puts a movable object somewhere, and gives it a velocity.',
+                ),
+                (
+                    'spawn_entity',
+                    'SpawnEntity',
+                    'Adds an object to the world: a URDF of one link, or an entry of a world '
+                    'file.',
+                ),
+                ('delete_entity', 'DeleteEntity', 'Takes an object out of the world.'),
             )
         ),
     ),
@@ -290,6 +422,11 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
         raise ValueError(
             f'initial_joints has {len(names)} names, initial_positions {len(positions)} numbers'
         )
+    if values['world'].strip():
+        if values['ground']:
+            raise ValueError('ground is not for a simulation with a world: let there be a plane')
+        if values['integrator'] == 'rk4':
+            raise ValueError("integrator 'rk4' knows no world: choose semi_implicit or midpoint")
     quaternion = values['initial_base_pose'][3:]
     if not 0.5 < sum(x * x for x in quaternion) < 2.0:
         raise ValueError(f'initial_base_pose: {list(quaternion)} is not a unit quaternion')

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Optional, Tuple, TYPE_CHECKING, Union
 
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
 
-from rbd_ros.nodes.common.communication import service
+from rbd_ros.nodes.common.communication import service, subscription
 from rbd_ros.nodes.common.description import RobotSource
 from rbd_ros.nodes.common.diagnostics import Diagnostics, ERROR, OK, WARN
 from rbd_ros.nodes.common.later import answer_later, Later
 from rbd_ros.nodes.common.parameters import ParameterTable
+from rbd_ros.nodes.common.process import StartupError
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.text import readable
@@ -22,6 +23,10 @@ from rbd_ros.nodes.simulator.ports import RosPorts
 from rbd_ros.nodes.simulator.rivals import Rivals
 from rbd_ros.nodes.simulator.simulation_interfaces import offer_simulation_interfaces
 from rbd_ros.robot import Robot
+
+if TYPE_CHECKING:
+    from rbd_ros.nodes.simulator.object_changes import ObjectChanges
+    from rbd_ros.nodes.simulator.surroundings import Surroundings
 
 SUBJECT = 'simulation'
 SLOW = 0.95  # part of the real-time factor asked for below which a warning is due
@@ -49,6 +54,8 @@ class SimulatorNode(SturdyNode):
         self.ports: Optional[RosPorts] = None
         self.cycle: Optional[SimulationCycle] = None
         self.loop: Optional[SimulationLoop] = None
+        #: Adds objects to the world; None if there is none, or no robot yet.
+        self.changes: Optional[ObjectChanges] = None
         self._running = False
         self._failure = ''
         self._seen: Tuple[int, int, float] = (0, 0, 0.0)
@@ -57,6 +64,7 @@ class SimulatorNode(SturdyNode):
         service(self, INTERFACE.service('~/reset'), self._on_reset)
         answer_later(service(self, INTERFACE.service('~/step'), self._on_step))
         offer_simulation_interfaces(self, self._offer)
+        self._check_world()
         self._source = RobotSource(
             self,
             self.parameters,
@@ -76,15 +84,36 @@ class SimulatorNode(SturdyNode):
             self.get_logger().warning(f'{OWN_CLOCK}: use_sim_time is set to false')
             self.set_parameters([Parameter('use_sim_time', value=False)])
 
+    def _check_world(self) -> None:
+        """Refuse a world that cannot be used, whatever the robot is.
+
+        :raises StartupError: saying why
+        """
+        if not self.parameters['world'].strip():
+            return
+        # Imported for a world only: other simulations start without.
+        from rbd_ros.nodes.simulator.world_source import environment_of
+
+        try:
+            environment_of(self.parameters)
+        except ValueError as error:
+            raise StartupError(str(error)) from None
+
     def _use_robot(self, robot: Robot, progress: Progress) -> None:
-        progress.stage('compiling the simulation')
+        with_world = ' and its world' if self.parameters['world'].strip() else ''
+        progress.stage(f'compiling the simulation{with_world}')
         self.ports = RosPorts(
             self,
             clock=self.parameters['clock_publish_rate'] > 0.0,
             base=robot.model.body(1).name if has_floating_base(robot) else '',
         )
         self.cycle = SimulationCycle(
-            robot, self.parameters, self.diagnostics, self.ports, self.get_logger().warning
+            robot,
+            self.parameters,
+            self.diagnostics,
+            self.ports,
+            self.get_logger().warning,
+            self._world_ports,
         )
         self.loop = SimulationLoop(
             self.cycle.timestep,
@@ -95,9 +124,29 @@ class SimulatorNode(SturdyNode):
             self.parameters['real_time_factor'],
             self.parameters['start_paused'],
         )
+        if self.cycle.surroundings is not None:
+            self._offer_changes()
         self._report_state()
         if self._running:
             self.loop.start()
+
+    def _offer_changes(self) -> None:
+        """Let objects be added to the world, and taken out of it."""
+        from rbd_ros.nodes.simulator.object_changes import ObjectChanges
+
+        self.changes = changes = ObjectChanges(self)
+        for name, callback in (
+            ('~/spawn_object', changes.on_spawn),
+            ('~/delete_object', changes.on_delete),
+        ):
+            subscription(self, INTERFACE.topic(name), callback)
+        values = self.cycle.surroundings.values
+        self.diagnostics.add_values('world', lambda: {**values(), **changes.values()})
+
+    def _world_ports(self) -> Any:
+        from rbd_ros.nodes.simulator.world_ports import RosWorldPorts
+
+        return RosWorldPorts(self, self.parameters['publish_tf'])
 
     def start(self) -> None:
         """Let time pass, now or when there is a robot."""
@@ -112,6 +161,11 @@ class SimulatorNode(SturdyNode):
     def _on_failure(self, error: BaseException) -> None:
         self._failure = str(error) or type(error).__name__
         self._report_state()
+
+    @property
+    def surroundings(self) -> Optional[Surroundings]:
+        """The world around the robot; None if there is none, or no robot yet."""
+        return None if self.cycle is None else self.cycle.surroundings
 
     # -- verbs, for both kinds of services: whether it worked, and what to tell -------------------
 
@@ -240,6 +294,8 @@ class SimulatorNode(SturdyNode):
         self._rivals.look_for_controllers(
             *self.ports.command_topics, cycle.commands.heard_lately()
         )
+        if cycle.surroundings is not None:
+            cycle.surroundings.watch()
         loop, now = self.loop, self.get_clock().now().nanoseconds * 1e-9
         cycles, overruns, then = self._seen
         self._seen = (loop.cycles, loop.overruns, now)

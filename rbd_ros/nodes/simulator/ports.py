@@ -37,14 +37,14 @@ class RosPorts:
         self._by_name = self._subscribe('joint_commands')
         self._by_order = self._subscribe('effort_commands')
         self._wrench = self._subscribe('external_wrench')
-        self.take_by_name = _taker(self._by_name)
-        self.take_by_order = _taker(self._by_order)
-        self.take_wrench = _taker(self._wrench)
+        self.take_by_name = taker(self._by_name)
+        self.take_by_order = taker(self._by_order)
+        self.take_wrench = taker(self._wrench)
         self._state_publisher = self._publish('joint_states')
         self.send_state: Callable[[bytes], None] = raw(self._state_publisher)
         self._clock_publisher = self._publish('/clock') if clock else None
-        self.send_clock = raw(self._clock_publisher) if clock else _send_nothing
-        self.send_base = _send_nothing
+        self.send_clock = raw(self._clock_publisher) if clock else send_nothing
+        self.send_base = send_nothing
         if base:
             self._pose_publisher = self._publish('base_pose')
             self._twist_publisher = self._publish('base_twist')
@@ -92,9 +92,10 @@ class RosPorts:
         return result
 
 
-def _taker(source: Subscription) -> Callable[[], Optional[Tuple[bytes, Any]]]:
+def taker(source: Subscription) -> Callable[[], Optional[Tuple[bytes, Any]]]:
+    """Return the function that takes the oldest message of a subscription."""
     return partial(source.handle.take_message, source.msg_type, True)
 
 
-def _send_nothing(*_: Any) -> None:
+def send_nothing(*_: Any) -> None:
     """Stand in for a topic that is not published."""

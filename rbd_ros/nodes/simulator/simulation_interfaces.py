@@ -2,7 +2,7 @@
 
 The standard exists in several versions: services and constants that the installed one lacks are
 left out. Time never goes back: a reset of the scope TIME alone is refused, and the scope ALL
-resets the state.
+resets the state and, in a world, takes out what was added and brings back what was taken out.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Callable, Tuple
 
 from rbd_ros.nodes.common.later import Later
+from rbd_ros.nodes.simulator.entities import Entities
 
 FEATURES = (
     'SIMULATION_RESET',
@@ -25,14 +26,14 @@ FEATURES = (
 FEATURE_UNSUPPORTED, RESULT_OK, OPERATION_FAILED = 0, 1, 4
 STATE_STOPPED, STATE_PLAYING, STATE_PAUSED = 0, 1, 2
 ALREADY_IN_TARGET_STATE = 101
-SCOPE_DEFAULT, SCOPE_STATE = 0, 2
+SCOPE_DEFAULT, SCOPE_STATE, SCOPE_SPAWNED = 0, 2, 4
 MOST_STEPS = 1_000_000
 
 
 def offer_simulation_interfaces(simulator: Any, offer: Callable[..., Any]) -> Tuple[str, ...]:
     """Create the services of the simulator.
 
-    :param simulator: node with `pause`, `step`, `reset` and `loop`
+    :param simulator: node with `pause`, `step`, `reset`, `loop` and `surroundings`
     :param offer: creates a service from its class, its name and a callback
     :return: names of the services, none without the package
     """
@@ -48,6 +49,7 @@ def offer_simulation_interfaces(simulator: Any, offer: Callable[..., Any]) -> Tu
         ('SetSimulationState', 'set_simulation_state', services.set_state),
         ('ResetSimulation', 'reset_simulation', services.reset),
         ('StepSimulation', 'step_simulation', services.step),
+        *services.entities.services,
     ):
         service = getattr(srv, kind, None)
         if service is not None:
@@ -60,12 +62,13 @@ def offer_simulation_interfaces(simulator: Any, offer: Callable[..., Any]) -> Tu
 class SimulationInterfaces:
     """Answers to the services.
 
-    :param simulator: node with `pause`, `step`, `reset` and `loop`
+    :param simulator: node with `pause`, `step`, `reset`, `loop` and `surroundings`
     :param msg: the package's module of messages
     """
 
     def __init__(self, simulator: Any, msg: Any):
         self._simulator = simulator
+        self.entities = Entities(simulator, msg)
         self._msg = msg
         # Cycle at which the simulation was stopped: it still is while none has followed.
         self._stopped_at = -1
@@ -74,10 +77,12 @@ class SimulationInterfaces:
         """GetSimulatorFeatures."""
         known = self._msg.SimulatorFeatures
         response.features.features = [
-            getattr(known, name) for name in FEATURES if hasattr(known, name)
+            getattr(known, name)
+            for name in (*FEATURES, *self.entities.features)
+            if hasattr(known, name)
         ]
         if hasattr(response.features, 'spawn_formats'):
-            response.features.spawn_formats = []
+            response.features.spawn_formats = list(self.entities.spawn_formats)
         return response
 
     def get_state(self, request: Any, response: Any) -> Any:
@@ -106,12 +111,21 @@ class SimulationInterfaces:
     def reset(self, request: Any, response: Any) -> Any:
         """ResetSimulation."""
         scope = request.scope
-        if scope != SCOPE_DEFAULT and not scope & SCOPE_STATE:
+        spawned = bool(scope & SCOPE_SPAWNED) and self._simulator.surroundings is not None
+        if scope != SCOPE_DEFAULT and not (scope & SCOPE_STATE or spawned):
             return self._answer(
                 response, FEATURE_UNSUPPORTED, 'only the state can be reset; time never goes back'
             )
-        success, message = self._attempt(self._simulator.reset)
+        success, message = True, ''
+        if spawned:
+            success, message = self._attempt(self._restore)
+        if success and (scope == SCOPE_DEFAULT or scope & SCOPE_STATE):
+            success, message = self._attempt(self._simulator.reset)
         return self._answer(response, RESULT_OK if success else OPERATION_FAILED, message)
+
+    def _restore(self) -> Tuple[bool, str]:
+        self._simulator.changes.restore()
+        return True, ''
 
     def step(self, request: Any, response: Any) -> Any:
         """StepSimulation."""

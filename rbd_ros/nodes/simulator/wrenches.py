@@ -1,4 +1,4 @@
-"""External wrenches on links of the simulated robot, in the links' own frames."""
+"""External wrenches on links of the simulated robot and on objects, in their own frames."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ LARGEST_FORCE = 1e7  # no robot survives more, and no sum of these overflows [N 
 
 
 class ExternalWrenches:
-    """Wrenches that act now, one a link: about its origin, in its axes, moving with it.
+    """Wrenches that act now, one a link or object: about its origin, in its axes, moving with it.
 
     :param simulator: where they act
     :param diagnostics: where refused messages are reported
+    :param prefix: what the names of frames may begin with
     """
 
-    def __init__(self, simulator: Simulator, diagnostics: Diagnostics):
+    def __init__(self, simulator: Simulator, diagnostics: Diagnostics, prefix: str = ''):
         self._simulator = simulator
         self._diagnostics = diagnostics
+        self._prefix = prefix
         self._reader = WrenchStampedReader()
         self._forces: Dict[str, np.ndarray] = {}
         self._until: Dict[str, float] = {}
@@ -46,6 +48,8 @@ class ExternalWrenches:
             self._refuse(str(error), error.code)
             return
         link = message.frame_id.lstrip('/')
+        if link.startswith(self._prefix):
+            link = link[len(self._prefix) :]
         force = np.concatenate([message.torque, message.force])
         problem = self._problem(link, force)
         if problem is not None:
@@ -61,9 +65,11 @@ class ExternalWrenches:
 
     def _problem(self, link: str, force: np.ndarray) -> Optional[Tuple[str, str]]:
         """What is wrong with a wrench: a text and a short code, or None."""
-        if link not in self._simulator.robot.model.links:
+        simulator = self._simulator
+        if link not in simulator.robot.model.links and link not in simulator.objects:
             name = short_name(link)
-            return f'header.frame_id {name!r} is no link of the robot', 'unknown link'
+            others = ' and no movable object' if simulator.environment is not None else ''
+            return f'header.frame_id {name!r} is no link of the robot{others}', 'unknown link'
         if not np.isfinite(force).all():
             return 'it is not finite', 'not finite'
         if np.abs(force).max() > LARGEST_FORCE:
@@ -73,8 +79,8 @@ class ExternalWrenches:
             )
         if link not in self._forces and len(self._forces) >= MAX_FORCES:
             return (
-                f'{MAX_FORCES} links have one already; let some end (external_wrench_duration, '
-                'or a wrench of zero and ~/reset)',
+                f'{MAX_FORCES} links or objects have one already; let some end '
+                '(external_wrench_duration, or a wrench of zero and ~/reset)',
                 'too many',
             )
         return None
@@ -83,6 +89,12 @@ class ExternalWrenches:
     def acting(self) -> bool:
         """Whether any acts."""
         return bool(self._forces)
+
+    def forget_strangers(self) -> None:
+        """Let no wrench act on objects that are no longer there."""
+        simulator = self._simulator
+        known = {*simulator.robot.model.links, *simulator.objects}
+        self._forces = {link: force for link, force in self._forces.items() if link in known}
 
     def clear(self) -> None:
         """Let none act."""
@@ -99,9 +111,11 @@ class ExternalWrenches:
             k for k in self._forces if self._simulator.time > self._until[k] - 0.5 * step
         ]:
             del self._forces[link]
-        poses = self._simulator.robot.forward_kinematics(self._simulator.q)
+        simulator = self._simulator
+        poses = simulator.robot.forward_kinematics(simulator.q)
         for link, force in self._forces.items():
-            rotation = poses[link][:3, :3]
+            pose = poses[link] if link in poses else simulator.object_pose(link)
+            rotation = pose[:3, :3]
             base = np.concatenate([rotation @ force[:3], rotation @ force[3:]])
             # Half a step less than the cycle: durations are rounded up to whole steps.
             self._simulator.apply_wrench(

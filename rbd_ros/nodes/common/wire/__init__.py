@@ -15,11 +15,14 @@ from rbd_ros.nodes.common.wire.joint_state import (
 )
 from rbd_ros.nodes.common.wire.joint_trajectory import JointTrajectoryData, JointTrajectoryReader
 from rbd_ros.nodes.common.wire.pattern import has_layout, Layout, make_pattern, Pattern
+from rbd_ros.nodes.common.wire.poses import MultiDOFJointStateWriter, TransformsWriter
 from rbd_ros.nodes.common.wire.small_messages import (
     ClockWriter,
     Float64MultiArrayReader,
     Float64MultiArrayWriter,
     plain_array_pattern,
+    TransformStampedData,
+    TransformStampedReader,
     WrenchStampedData,
     WrenchStampedReader,
 )
@@ -34,10 +37,14 @@ __all__ = [
     'JointTrajectoryData',
     'JointTrajectoryReader',
     'MAX_NAMES',
+    'MultiDOFJointStateWriter',
     'NameList',
     'Layout',
     'Pattern',
     'has_layout',
+    'TransformStampedData',
+    'TransformStampedReader',
+    'TransformsWriter',
     'WireError',
     'WrenchStampedData',
     'WrenchStampedReader',

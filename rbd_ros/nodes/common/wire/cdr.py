@@ -216,14 +216,20 @@ class Memory:
         for value in values:
             self.text(value)
 
-    def stamp(self) -> None:
-        """Append a time of zero."""
+    def stamp(self) -> int:
+        """Append a time of zero; return where it begins."""
         self.align(4)
+        begin = len(self._parts)
         self._parts += bytes(8)
+        return begin
 
     def array(self, count: int) -> None:
         """Append a sequence of floating-point numbers, all zero."""
         self.unsigned(count)
+        self.numbers(count)
+
+    def numbers(self, count: int) -> None:
+        """Append floating-point numbers without their count, all zero."""
         if count:
             self.align(8)
         self._arrays.append((len(self._parts), count))

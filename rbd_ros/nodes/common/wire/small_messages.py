@@ -1,4 +1,4 @@
-"""Float64MultiArray, Clock and WrenchStamped."""
+"""Float64MultiArray, Clock, WrenchStamped and TransformStamped."""
 
 from __future__ import annotations
 
@@ -110,12 +110,53 @@ class WrenchStampedReader:
         :raises WireError: if it cannot be used
         """
         cursor = Cursor(data, LARGEST)
-        stamp, text = cursor.stamp(), cursor.text('frame_id')
-        try:
-            frame = str(text, 'utf-8')
-        except UnicodeDecodeError:
-            raise WireError('illegible text', 'frame_id is not UTF-8') from None
-        if '\0' in frame:
-            raise WireError('illegible text', 'frame_id contains a zero byte')
+        stamp, frame = cursor.stamp(), _frame(cursor, 'frame_id')
         wrench = cursor.array('wrench', 6)
         return WrenchStampedData(stamp, frame, wrench[:3], wrench[3:])
+
+
+class TransformStampedData(NamedTuple):
+    """Content of a TransformStamped.
+
+    :param stamp: time of the header [ns]
+    :param frame_id: frame of the header
+    :param child_frame_id: frame whose pose it is
+    :param position: of that frame, (3,) [m]
+    :param orientation: quaternion x, y, z, w, (4,)
+    """
+
+    stamp: int
+    frame_id: str
+    child_frame_id: str
+    position: np.ndarray
+    orientation: np.ndarray
+
+
+class TransformStampedReader:
+    """Reads TransformStamped messages."""
+
+    def read(self, data: bytes) -> TransformStampedData:
+        """Content of a message; its arrays are read-only.
+
+        :raises WireError: if it cannot be used
+        """
+        cursor = Cursor(data, LARGEST)
+        stamp, frame = cursor.stamp(), _frame(cursor, 'frame_id')
+        child = _frame(cursor, 'child_frame_id')
+        numbers = cursor.array('transform', 7)
+        return TransformStampedData(stamp, frame, child, numbers[:3], numbers[3:])
+
+
+def _frame(cursor: Cursor, what: str) -> str:
+    """Name of a frame.
+
+    :raises WireError: if it is no text
+    """
+    text = cursor.text(what)
+    try:
+        frame = str(text, 'utf-8')
+    except UnicodeDecodeError:
+        raise WireError('illegible text', f'{what} is not UTF-8') from None
+    if '\0' in frame:
+        raise WireError('illegible text', f'{what} contains a zero byte')
+    return frame

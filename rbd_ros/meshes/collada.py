@@ -8,19 +8,15 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rbd_ros.meshes.triangles import FloatArray, IntArray, Triangles
 from rbd_ros.model.geometry import Colour
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-Part = Tuple[FloatArray, IntArray, Optional[Colour]]
 
 _MAX_DEPTH = 64
 
 
-def read_collada(path: Path) -> List[Part]:
-    """Vertices [m], corners of triangles and colour of each part of the scene.
+def read_collada(path: Path) -> List[Triangles]:
+    """Parts of the scene, in m.
 
     Axes are those of the file, as in RViz: <up_axis> turns nothing. Textures, skins, lights and
     cameras are left out.
@@ -46,7 +42,7 @@ class _Reader:
             if element.get('id'):
                 self.by_id.setdefault(element.get('id', ''), element)
 
-    def parts(self) -> List[Part]:
+    def parts(self) -> List[Triangles]:
         unit = self.root.find('asset/unit')
         metre = 1.0 if unit is None else float(unit.get('meter', '1'))
         start = np.diag([metre, metre, metre, 1.0])
@@ -54,7 +50,7 @@ class _Reader:
         scene = self._find(named) if named is not None else self.root.find('.//visual_scene')
         if scene is None:
             raise ValueError('no scene')
-        found: List[Part] = []
+        found: List[Triangles] = []
         for node in scene.findall('node'):
             found.extend(self._node(node, start, 0))
         return found
@@ -65,7 +61,7 @@ class _Reader:
             raise ValueError(f'{name!r} is not there')
         return self.by_id[name.lstrip('#')]
 
-    def _node(self, node: Element, placement: FloatArray, depth: int) -> Iterator[Part]:
+    def _node(self, node: Element, placement: FloatArray, depth: int) -> Iterator[Triangles]:
         if depth > _MAX_DEPTH:
             raise ValueError(f'nodes are nested more than {_MAX_DEPTH} deep')
         for child in node:
@@ -82,7 +78,7 @@ class _Reader:
                 }
                 for vertices, corners, symbol in self._geometry(self._find(child)):
                     moved = vertices @ placement[:3, :3].T + placement[:3, 3]
-                    yield moved, corners, colours.get(symbol)
+                    yield Triangles(moved, corners, colours.get(symbol))
 
     def _geometry(self, geometry: Element) -> Iterator[Tuple[FloatArray, IntArray, str]]:
         mesh = geometry.find('mesh')

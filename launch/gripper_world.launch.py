@@ -1,0 +1,11 @@
+"""Start a gripper around a cube that it can lift by friction.
+
+ros2 launch rbd_ros gripper_world.launch.py rviz:=false
+"""
+
+from rbd_ros.launching import example_launch_description
+
+
+def generate_launch_description():
+    """Describe the arguments and what is started."""
+    return example_launch_description('gripper_world')

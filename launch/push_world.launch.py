@@ -1,0 +1,11 @@
+"""Start an arm on a table with a box to push.
+
+ros2 launch rbd_ros push_world.launch.py controller:=gravity_compensation
+"""
+
+from rbd_ros.launching import example_launch_description
+
+
+def generate_launch_description():
+    """Describe the arguments and what is started."""
+    return example_launch_description('push_world')

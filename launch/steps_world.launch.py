@@ -1,0 +1,11 @@
+"""Start a quadruped on its feet before three steps.
+
+ros2 launch rbd_ros steps_world.launch.py rviz:=false
+"""
+
+from rbd_ros.launching import example_launch_description
+
+
+def generate_launch_description():
+    """Describe the arguments and what is started."""
+    return example_launch_description('steps_world')

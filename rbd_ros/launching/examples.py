@@ -1,0 +1,43 @@
+"""Launch descriptions of the example worlds: a robot, what is around it, and where it begins."""
+
+from __future__ import annotations
+
+from typing import Dict
+
+from launch import LaunchDescription
+
+from rbd_ros.launching.bringup import bringup_launch_description
+
+_LEG = '0, 0.8, -1.6'
+
+#: Arguments of bringup.launch.py by example; those of the command line count before them.
+EXAMPLES: Dict[str, Dict[str, str]] = {
+    'push_world': {
+        'urdf': 'six_axis_arm',
+        'initial_positions': '[0, 0.5, 2.35, -1.28, -1.57, 0]',
+    },
+    'peg_world': {
+        'urdf': 'six_axis_arm',
+        'initial_positions': '[0, 0.3, 2.0, -0.73, -1.57, 0]',
+    },
+    'gripper_world': {
+        'urdf': 'two_finger_gripper',
+        'initial_positions': '[-0.215, 0.03, 0.03]',
+    },
+    'steps_world': {
+        'urdf': 'quadruped',
+        'floating_base': 'true',
+        'initial_base_pose': '[0, 0, 0.301, 0, 0, 0, 1]',
+        'initial_positions': f'[{_LEG}, {_LEG}, {_LEG}, {_LEG}]',
+        'servo_bandwidth': '400',  # which bears its weight with knees that yield by half a degree
+        'controller': 'none',  # the torque nodes are for robots whose base is fixed
+    },
+}
+
+
+def example_launch_description(name: str) -> LaunchDescription:
+    """Launch description of an example world: that of bringup.launch.py with other defaults.
+
+    :param name: of its world file, without .yaml, which is also that of the launch file
+    """
+    return bringup_launch_description(f'{name}.launch.py', {'world': name, **EXAMPLES[name]})

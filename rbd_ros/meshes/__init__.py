@@ -1,0 +1,38 @@
+"""Mesh files: the one place where they are read, for contact, for inertia and for drawing.
+
+reading.py opens a file and says what is wrong with it; stl.py, obj.py and collada.py know the
+formats. triangles.py holds what comes of it. The names below are loaded on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rbd_ros.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from rbd_ros.meshes.reading import mesh_triangles, mesh_vertices, read_mesh
+    from rbd_ros.meshes.triangles import hull_triangles, is_closed, MeshError, Triangles
+
+__all__ = [
+    'MeshError',
+    'Triangles',
+    'hull_triangles',
+    'is_closed',
+    'mesh_triangles',
+    'mesh_vertices',
+    'read_mesh',
+]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        'MeshError': 'rbd_ros.meshes.triangles',
+        'Triangles': 'rbd_ros.meshes.triangles',
+        'hull_triangles': 'rbd_ros.meshes.triangles',
+        'is_closed': 'rbd_ros.meshes.triangles',
+        'mesh_triangles': 'rbd_ros.meshes.reading',
+        'mesh_vertices': 'rbd_ros.meshes.reading',
+        'read_mesh': 'rbd_ros.meshes.reading',
+    },
+)

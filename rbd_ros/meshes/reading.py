@@ -1,0 +1,147 @@
+"""Reading of mesh files: STL, OBJ and COLLADA by our own readers, others by coal, if there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import List, Sequence, Tuple
+
+import numpy as np
+
+from rbd_ros.meshes.collada import read_collada
+from rbd_ros.meshes.obj import read_obj
+from rbd_ros.meshes.stl import read_stl
+from rbd_ros.meshes.triangles import FloatArray, MeshError, Triangles
+
+#: Maximum size of a mesh file: reading takes several times its size of memory [bytes].
+MAX_FILE_SIZE = 500_000_000
+
+_READERS = {'.stl': read_stl, '.obj': read_obj, '.dae': read_collada}
+
+
+def read_mesh(path: str) -> Tuple[Triangles, ...]:
+    """Parts of a mesh, one for each colour, in the unit of the file, or m where it says which.
+
+    Vertices at one place are one, and each belongs to a triangle. Corners run as the file has
+    them: anticlockwise from outside in most.
+
+    :param path: file in STL (binary or text), OBJ, COLLADA (DAE), or a format that coal reads
+    :raises MeshError: if the file cannot be read or holds no finite triangles
+
+    >>> from rbd_ros.meshes import read_mesh
+    >>> read_mesh('no_such_file.stl')
+    Traceback (most recent call last):
+        ...
+    rbd_ros.meshes.triangles.MeshError: no_such_file.stl cannot be read: No such file ...
+    """
+    parts = [_merged(part) for part in _parts(path) if len(part.corners)]
+    if not parts:
+        raise MeshError(f'{path} holds no triangles; export it again')
+    return tuple(parts)
+
+
+def mesh_triangles(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatArray:
+    """Corners of the triangles of a mesh, scaled, (T, 3, 3) [m]: triangle, corner, coordinate.
+
+    Seen from outside, corners run anticlockwise, also where a negative factor mirrors the mesh.
+
+    :param path: file of a format of `read_mesh`
+    :param scale: factors along x, y, z, (3,)
+    :raises MeshError: if the file cannot be read or holds no finite triangles
+
+    >>> from rbd_ros.meshes import mesh_triangles
+    >>> lines = 'v 0 0 0', 'v 1 0 0', 'v 0 1 0', 'f 1 2 3'
+    >>> with open('triangle.obj', 'w') as file:
+    ...     print(*lines, sep=chr(10), file=file)
+    >>> mesh_triangles('triangle.obj', scale=(0.1, 0.1, 0.1))[0]
+    array([[0. , 0. , 0. ],
+           [0.1, 0. , 0. ],
+           [0. , 0.1, 0. ]])
+    """
+    factors = np.asarray(scale, dtype=float)
+    corners = [part.vertices[part.corners] for part in _parts(path)]
+    triangles: FloatArray = np.concatenate(corners) * factors
+    if not len(triangles):
+        raise MeshError(f'{path} holds no triangles; export it again')
+    return triangles[:, ::-1] if np.prod(np.sign(factors)) < 0.0 else triangles
+
+
+def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatArray:
+    """Vertices of the triangles of a mesh, scaled, (N, 3) [m]; all of a file without faces.
+
+    A vertex may be there several times.
+
+    :param path: file of a format of `read_mesh`
+    :param scale: factors along x, y, z, (3,)
+    :raises MeshError: if the file cannot be read or holds no finite vertices
+
+    >>> from rbd_ros.meshes import mesh_vertices
+    >>> with open('corners.obj', 'w') as file:
+    ...     print('v 0 0 0', 'v 1 0 0', 'v 0 1 0', 'v 0 0 1', sep=chr(10), file=file)
+    >>> mesh_vertices('corners.obj').shape
+    (4, 3)
+    """
+    parts = _parts(path)
+    found = [_used(part) for part in parts if len(part.corners)]
+    vertices: FloatArray = np.concatenate(found or [part.vertices for part in parts])
+    vertices = vertices * np.asarray(scale, dtype=float)
+    if not len(vertices):
+        raise MeshError(f'{path} holds no vertices; export it again')
+    return vertices
+
+
+def _parts(path: str) -> List[Triangles]:
+    """Parts as the file has them, one at least, checked."""
+    read = _READERS.get(Path(path).suffix.lower(), _read_with_coal)
+    try:
+        if Path(path).stat().st_size > MAX_FILE_SIZE:
+            raise MeshError(f'{path} has more than {MAX_FILE_SIZE} bytes; give a coarser mesh')
+        parts = read(Path(path))
+        for part in parts:
+            if ((part.corners < 0) | (part.corners >= len(part.vertices))).any():
+                raise ValueError('a face names a vertex that is not there')
+    except MeshError:
+        raise
+    except OSError as error:
+        raise MeshError(
+            f'{path} cannot be read: {error.strerror or error}; check the file'
+        ) from error
+    except (ValueError, IndexError, KeyError, OverflowError) as error:
+        raise MeshError(f'{path} is damaged ({error}); export it again') from error
+    used = [part.vertices[part.corners] if len(part.corners) else part.vertices for part in parts]
+    if not all(np.isfinite(each).all() for each in used):
+        raise MeshError(f'{path} holds vertices that are not finite; export it again')
+    return parts or [Triangles(np.empty((0, 3)), np.empty((0, 3), dtype=np.int64))]
+
+
+def _used(part: Triangles) -> FloatArray:
+    """Vertices of triangles: construction points of a drawing are not of the surface."""
+    used = np.zeros(len(part.vertices), dtype=bool)
+    used[part.corners.ravel()] = True
+    vertices: FloatArray = part.vertices[used]
+    return vertices
+
+
+def _merged(part: Triangles) -> Triangles:
+    """Vertices at one place become one, so that files hold them once."""
+    used, corners = np.unique(part.corners, return_inverse=True)
+    vertices, places = np.unique(part.vertices[used], axis=0, return_inverse=True)
+    merged = places.reshape(-1)[corners.reshape(-1)].reshape(-1, 3)
+    return replace(part, vertices=vertices, corners=merged)
+
+
+def _read_with_coal(path: Path) -> List[Triangles]:
+    advice = 'use STL, OBJ or DAE'
+    try:
+        import coal
+    except ImportError:
+        raise MeshError(
+            f"{path}: this format needs coal (pip install 'rbd_ros[collision]'); or {advice}"
+        ) from None
+    try:
+        mesh = coal.MeshLoader().load(str(path), np.ones(3))
+        vertices = np.array(mesh.vertices(), dtype=float).reshape(-1, 3)
+        faces = [[int(mesh.tri_indices(k)[c]) for c in range(3)] for k in range(mesh.num_tris)]
+    except Exception as error:  # coal raises errors of many kinds
+        raise MeshError(f'{path} cannot be read by coal ({error}); {advice}') from error
+    return [Triangles(vertices, np.array(faces, dtype=np.int64).reshape(-1, 3))]

@@ -1,0 +1,191 @@
+"""Objects that are added to the simulated world, and taken out of it, while the node runs.
+
+What takes long (reading meshes, finding pairs, now and then compiling) is done in the thread of
+the executor, while the simulation goes on; then the loop goes over to the world that was prepared,
+between two cycles.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any, Iterable, Tuple
+
+from rbd_ros.collision.environment import Environment, WorldObject
+from rbd_ros.collision.world_file import extend_world
+from rbd_ros.model.errors import unknown_name
+from rbd_ros.nodes.common.diagnostics import ERROR, OK, WARN
+from rbd_ros.nodes.common.text import readable, short_name, shorten
+from rbd_ros.nodes.simulator.world_source import check_names
+
+SUBJECT = 'world'
+#: Things in a world after which no more are added: pairs grow with their square.
+MOST_OBJECTS = 300
+LONGEST_NAME = 100  # characters
+
+
+class RefusedError(ValueError):
+    """A change of the world that is refused.
+
+    :param code: short word for it
+    """
+
+    def __init__(self, code: str, text: str):
+        super().__init__(text)
+        self.code = code
+
+
+class ObjectChanges:
+    """Changes of what is around the robot of a simulator node.
+
+    :param simulator: the node, with `cycle`, `loop`, `parameters`, `diagnostics`
+    """
+
+    def __init__(self, simulator: Any):
+        self._node = simulator
+        self._first = self.environment
+        self.added = self.removed = self.refused = 0
+        self._pause = 0.0
+
+    @property
+    def environment(self) -> Environment:
+        """What is around the robot now."""
+        return self._node.cycle.simulator.environment
+
+    # -- topics -----------------------------------------------------------------------------------
+
+    def on_spawn(self, message: Any) -> None:
+        """Add the objects of a std_msgs/String."""
+        self._tell('objects not added', lambda: self.add_text(message.data))
+
+    def on_delete(self, message: Any) -> None:
+        """Take out the object that a std_msgs/String names."""
+        self._tell('object not removed', lambda: self.remove(message.data))
+
+    def _tell(self, what: str, work: Any) -> None:
+        try:
+            work()
+        except ValueError as error:
+            code = error.code if isinstance(error, RefusedError) else 'not valid'
+            text = f'{what}: {readable(error)}'
+            self._node.diagnostics.event(SUBJECT, WARN, text, code=code)
+        except Exception as error:  # the simulation goes on as it was
+            text = f'{what}: {type(error).__name__}: {readable(error)}'
+            self._node.diagnostics.event(SUBJECT, ERROR, text, code=type(error).__name__)
+
+    # -- verbs ------------------------------------------------------------------------------------
+
+    def add_text(self, text: str) -> Tuple[str, ...]:
+        """Add the objects of YAML text, with sections as in a world file.
+
+        :return: their names
+        :raises ValueError: if that cannot be done, saying why; nothing is changed
+        """
+        parameters = self._node.parameters
+        before = self.environment
+        try:
+            world = extend_world(before, text, self._robot, tuple(parameters['package_paths']))
+        except ValueError:
+            self.refused += 1
+            raise
+        names = tuple(name for name in world.names if name not in before.names)
+        if not names and (world.pairs, world.ignored) == (before.pairs, before.ignored):
+            self.refused += 1
+            raise RefusedError('nothing new', 'there is nothing new in it')
+        self._change(world, 'added', shorten(names) or 'what pairs are like to touch')
+        self.added += len(names)
+        return names
+
+    def add(self, each: WorldObject) -> None:
+        """Add an object.
+
+        :raises ValueError: if that cannot be done, saying why; nothing is changed
+        """
+        self._change(self.environment.with_objects(each), 'added', short_name(each.name))
+        self.added += 1
+
+    def remove(self, name: str) -> None:
+        """Take an object out of the world.
+
+        :raises ValueError: if there is none, saying which there are; nothing is changed
+        """
+        try:
+            world = self.environment.without(name)
+        except ValueError:
+            self.refused += 1
+            names = [each.name for each in self.environment.objects]
+            text = unknown_name('object', short_name(name), names)
+            raise RefusedError('unknown object', text) from None
+        self._change(world, 'removed', short_name(name))
+        self.removed += 1
+
+    def restore(self) -> None:
+        """Let the objects of the beginning be there, and no others; those there are move on."""
+        if self.environment is not self._first:
+            self._change(self._first, 'as at the beginning')
+
+    def free_name(self, wanted: str) -> str:
+        """Name that nothing has yet, the wanted one if possible."""
+        taken = {*self.environment.names, *self._links}
+        return next(
+            name
+            for name in (wanted, *(f'{wanted}_{k}' for k in range(2, len(taken) + 3)))
+            if name not in taken
+        )
+
+    def is_taken(self, name: str) -> bool:
+        """Whether something has a name already."""
+        return name in self.environment.names or name in self._links
+
+    # -- details ----------------------------------------------------------------------------------
+
+    @property
+    def _robot(self) -> Any:
+        robot = self._node.cycle.simulator.robot
+        return robot.model if robot.nv else None
+
+    @property
+    def _links(self) -> Iterable[str]:
+        return self._node.cycle.simulator.robot.model.links
+
+    def _change(self, world: Environment, code: str, names: str = '') -> None:
+        try:
+            if len(world.objects) > max(MOST_OBJECTS, len(self._first.objects)):
+                raise RefusedError(
+                    'too many',
+                    f'there would be {len(world.objects)} objects, and {MOST_OBJECTS} '
+                    'are the most; remove some',
+                )
+            for each in world.objects:
+                if len(each.name) > LONGEST_NAME:
+                    raise RefusedError(
+                        'name', f'{short_name(each.name)!r} is longer than {LONGEST_NAME} letters'
+                    )
+            check_names(world, self._node.cycle.simulator.robot.model)
+            begin = perf_counter()
+            ready = self._node.cycle.prepared_world(world)
+        except ValueError:
+            self.refused += 1
+            raise
+        made = perf_counter()
+        pause = self._node.loop.request(lambda: self._timed(ready))
+        what = f'{code}: {names}' if names else code
+        text = f'{what} (prepared in {made - begin:.2g} s, in use after {1e3 * pause:.2g} ms)'
+        # In a flood of changes, not all are logged.
+        self._node.diagnostics.event(SUBJECT, OK, text, code=code)
+
+    def _timed(self, ready: Any) -> float:
+        """Go over to a world in the loop; how long that took [s]."""
+        begin = perf_counter()
+        self._node.cycle.change_world(ready)
+        self._pause = perf_counter() - begin
+        return self._pause
+
+    def values(self) -> dict:
+        """Numbers for the diagnostics."""
+        return {
+            'objects': len(self.environment.objects),
+            'objects_added': self.added,
+            'objects_removed': self.removed,
+            'changes_refused': self.refused,
+            'last_change_ms': 1e3 * self._pause,
+        }

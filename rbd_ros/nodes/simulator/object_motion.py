@@ -1,0 +1,140 @@
+"""Motion of the movable objects of a simulated world, and what touches whom, for messages.
+
+For many objects at once, in the orders of ROS: linear before angular, quaternions x, y, z, w.
+"""
+
+from __future__ import annotations
+
+from typing import Dict, List, NamedTuple, Tuple
+
+import numpy as np
+
+from rbd_ros.collision.environment import ROBOT
+from rbd_ros.simulation import Simulator
+from rbd_ros.simulation.scene_state import NOW
+
+
+class Motion(NamedTuple):
+    """Motion of the movable objects.
+
+    :param poses: position of the origins [m], quaternion x, y, z, w, (n, 7)
+    :param twists: velocity of the origins [m/s], angular velocity [rad/s], world axes, (n, 6)
+    """
+
+    poses: np.ndarray
+    twists: np.ndarray
+
+
+class Touch(NamedTuple):
+    """Contacts that bear force in the last step, in world coordinates.
+
+    :param pairs: number of the pair of shapes that touch, (n,)
+    :param positions: contact points, (n, 3) [m]
+    :param forces: forces on the second of each pair, (n, 3) [N]
+    """
+
+    pairs: np.ndarray
+    positions: np.ndarray
+    forces: np.ndarray
+
+
+class ObjectMotion:
+    """Reads the state of a simulation's world.
+
+    :param simulator: simulation with a world
+    """
+
+    def __init__(self, simulator: Simulator):
+        self._simulator = simulator
+        world = simulator.world
+        self._bodies = world.plant.scene.bodies
+        self._mobility = np.linalg.inv(self._bodies.inertia)
+        scene = world.scene
+        self._pair = scene.table.pair
+        # Of other robots that move, links have the names that they have as shapes.
+        links = {
+            each.name: each.name.removeprefix(f'{ROBOT}/')
+            for each in scene.shapes
+            if each.name.startswith(f'{ROBOT}/') or each.name in simulator.robot.model.links
+        }
+        #: Names of links and objects that may be touched and have a frame.
+        self.bodies: Tuple[str, ...] = (*sorted(set(links.values())), *simulator.objects)
+        self.first_object = len(self.bodies) - len(simulator.objects)
+        number: Dict[str, int] = {name: k for k, name in enumerate(self.bodies)}
+        #: Names of the shapes' bearers; those of links begin with 'robot/'.
+        self.bearers: List[str] = [each.name for each in scene.shapes]
+        self._body_of_shape = np.array(
+            [number.get(links.get(name, name), -1) for name in self.bearers], dtype=int
+        )
+
+    def motion(self) -> Motion:
+        """Motion of the objects now."""
+        objects, bodies = self._simulator.world.objects, self._bodies
+        R = _rotations(objects.quaternion)
+        arm = (R @ bodies.centre[..., None])[..., 0]
+        spin = R.transpose(0, 2, 1) @ objects.spin[..., None]
+        angular = (R @ (self._mobility @ spin))[..., 0]
+        q = objects.quaternion
+        poses = np.hstack([objects.position - arm, q[:, 1:], q[:, :1]])
+        return Motion(poses, np.hstack([objects.velocity - np.cross(angular, arm), angular]))
+
+    def touch(self) -> Touch:
+        """Contacts of the last step."""
+        world = self._simulator.world
+        touches, count = world.touches, int(world.touches.counts[NOW])
+        bearing = np.flatnonzero(touches.impulse[:count, 0] > 0.0)
+        contacts = touches.contacts
+        forces = (touches.impulse[bearing, None] @ contacts.frame[bearing])[:, 0]
+        return Touch(
+            contacts.pair[bearing],
+            contacts.position[bearing],
+            forces / world.plant.timestep,
+        )
+
+    def names(self, pair: int) -> Tuple[str, str]:
+        """Who the two of a pair are: 'robot/link', or the name of an object."""
+        first, second = self._pair[pair]
+        return self.bearers[first], self.bearers[second]
+
+    def wrenches(self, touch: Touch) -> np.ndarray:
+        """What the contacts of each of `bodies` add up to, about the origin of the world.
+
+        :return: force, then moment, in world axes, (len(bodies), 6) [N, N m]
+        """
+        total = np.zeros((len(self.bodies), 6))
+        both = np.hstack([touch.forces, np.cross(touch.positions, touch.forces)])
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            body = self._body_of_shape[self._pair[touch.pairs, side]]
+            known = body >= 0
+            np.add.at(total, body[known], sign * both[known])
+        return total
+
+    def touched(self, touch: Touch) -> np.ndarray:
+        """Whether each of `bodies` touches anything, (len(bodies),) of bool."""
+        result = np.zeros(len(self.bodies), dtype=bool)
+        body = self._body_of_shape[self._pair[touch.pairs]].ravel()
+        result[body[body >= 0]] = True
+        return result
+
+
+def about(wrenches: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Wrenches about other points than the origin; axes as they are.
+
+    :param wrenches: force, then moment, (n, 6) [N, N m]
+    :param points: (n, 3) [m]
+    """
+    force = wrenches[:, :3]
+    return np.hstack([force, wrenches[:, 3:] - np.cross(points, force)])
+
+
+def _rotations(quaternions: np.ndarray) -> np.ndarray:
+    """Rotation matrices of unit quaternions w, x, y, z, (n, 3, 3)."""
+    w, x, y, z = quaternions.T
+    R = np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+    return np.moveaxis(R, 2, 0)

@@ -1,0 +1,121 @@
+"""What a request to spawn an entity asks for: a URDF object, or an entry of a world file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+import os
+import re
+from typing import Any, Tuple
+
+import numpy as np
+
+from rbd_ros.collision.environment import ROBOT, WorldObject
+from rbd_ros.collision.surfaces import Surface
+from rbd_ros.collision.urdf_objects import urdf_object
+from rbd_ros.collision.world_file import read_object
+from rbd_ros.model.mesh_paths import MeshPaths
+from rbd_ros.nodes.common.conversions import floating_joint_from_pose
+from rbd_ros.nodes.common.text import short_name
+from rbd_ros.nodes.simulator.object_changes import LONGEST_NAME
+from rbd_ros.nodes.simulator.poses import pose_problem
+from rbd_ros.spatial import PluckerTransform
+
+# Constants of the standard.
+NAME_NOT_UNIQUE, NAME_INVALID, UNSUPPORTED_FORMAT, NO_RESOURCE = 101, 102, 103, 104
+NAMESPACE_INVALID, PARSE_ERROR, POSE_INVALID = 105, 106, 109
+
+MAX_BYTES = 1024 * 1024  # of a file
+NAMESPACE = re.compile(r'/?([A-Za-z_]\w*(/[A-Za-z_]\w*)*)?', re.ASCII)
+
+
+class RefusedRequestError(Exception):
+    """A request that is answered by a code and a text."""
+
+    def __init__(self, code: int, text: str):
+        super().__init__(text)
+        self.code = code
+
+
+def spawned(request: Any, surface: Surface, package_paths: Tuple[str, ...]) -> WorldObject:
+    """Object that a request of SpawnEntity describes; its name is '' if the request has none.
+
+    :param request: of any version of the standard
+    :param surface: what it is like to touch where nothing is said of it
+    :param package_paths: directories in which package:// names are looked for first
+    :raises RefusedRequestError: for what cannot be an object
+    """
+    if not NAMESPACE.fullmatch(request.entity_namespace):
+        raise RefusedRequestError(
+            NAMESPACE_INVALID, f'{short_name(request.entity_namespace)!r} is no namespace'
+        )
+    # Newer versions of the standard have a message for it.
+    resource = getattr(request, 'entity_resource', request)
+    text = resource.resource_string
+    if resource.uri:
+        text = _content(resource.uri, package_paths)
+    if not text.strip():
+        raise RefusedRequestError(NO_RESOURCE, 'uri and resource_string are both empty')
+    try:
+        if not text.lstrip().startswith('<'):
+            made = read_object(request.name or 'object', text, surface, package_paths)
+            return made if request.name else replace(made, name='')
+        if re.search(r'<sdf\b', text):
+            raise RefusedRequestError(
+                UNSUPPORTED_FORMAT, 'SDF is not read: give a URDF of one link, or YAML'
+            )
+        return urdf_object(text, request.name, surface, package_paths)
+    except ValueError as error:
+        raise RefusedRequestError(PARSE_ERROR, str(error)) from None
+
+
+def _content(uri: str, package_paths: Tuple[str, ...]) -> str:
+    """Text of the file that a URI, or an absolute path, means."""
+    path = MeshPaths(None, package_paths).resolve(uri) if '\0' not in uri else None
+    if path is None:
+        raise RefusedRequestError(
+            NO_RESOURCE, f'there is no file {uri[:200]!r}; give an absolute path, or package://...'
+        )
+    try:
+        if os.path.getsize(path) > MAX_BYTES:
+            raise RefusedRequestError(PARSE_ERROR, f'{path} is larger than {MAX_BYTES} bytes')
+        with open(path, encoding='utf-8') as file:
+            return file.read()
+    except (OSError, ValueError) as error:
+        raise RefusedRequestError(PARSE_ERROR, f'{path} cannot be read: {error}') from None
+
+
+def checked_name(name: str, taken: bool) -> None:
+    """Refuse what cannot be the name of a new object.
+
+    :param taken: whether something has it already
+    :raises RefusedRequestError: saying why
+    """
+    if taken and name != ROBOT:
+        raise RefusedRequestError(
+            NAME_NOT_UNIQUE,
+            f'{short_name(name)!r} is the name of something else; choose another one, or allow '
+            'renaming',
+        )
+    if not name.strip() or '/' in name or name == ROBOT or len(name) > LONGEST_NAME:
+        raise RefusedRequestError(
+            NAME_INVALID,
+            f'{short_name(name)!r} is no name for an object: names are not empty, not {ROBOT!r}, '
+            f'have no slash, and at most {LONGEST_NAME} letters',
+        )
+
+
+def placed(each: WorldObject, pose: Any) -> WorldObject:
+    """Object where a pose puts the frame that its description is in.
+
+    :param pose: geometry_msgs/Pose
+    :raises RefusedRequestError: if that is no pose
+    """
+    w, x, y, z, *position = floating_joint_from_pose(pose).tolist()
+    problem = pose_problem(np.array(position), np.array([x, y, z, w]))
+    if problem is not None:
+        raise RefusedRequestError(POSE_INVALID, problem[0])
+    norm = float(np.linalg.norm([w, x, y, z]))
+    turn = PluckerTransform.from_quaternion((w / norm, x / norm, y / norm, z / norm))
+    px, py, pz = position
+    frame = turn * PluckerTransform.translation((px, py, pz))
+    return replace(each, placement=each.placement * frame)

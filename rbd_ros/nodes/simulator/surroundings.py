@@ -1,0 +1,381 @@
+"""What is around the simulated robot: objects that are placed, shown, and touched.
+
+All runs in the thread of the simulation loop, as the cycle does. Like the cycle, it needs no node:
+messages come and go through `WorldPorts`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Protocol, Tuple
+
+from geometry_msgs.msg import WrenchStamped
+import numpy as np
+
+from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp, wrench_from_force
+from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
+from rbd_ros.nodes.common.text import short_name, shorten
+from rbd_ros.nodes.common.wire import (
+    MultiDOFJointStateWriter,
+    TransformStampedData,
+    TransformStampedReader,
+    TransformsWriter,
+    WireError,
+)
+from rbd_ros.nodes.simulator import markers
+from rbd_ros.nodes.simulator.object_motion import about, Motion, ObjectMotion, Touch
+from rbd_ros.nodes.simulator.poses import matrix_row, pose_matrix, pose_problem, row_matrix
+from rbd_ros.nodes.simulator.world_ports import CONTACTS, OBJECT_MARKERS, WRENCHES
+from rbd_ros.simulation import Simulator
+
+SUBJECT = 'world'
+MOST_PLACEMENTS = 50  # taken at a time
+NO_LINK = 'world'  # name of the world's frame if the robot is not fixed in it
+
+
+class WorldPorts(Protocol):
+    """Where messages about the world come from and go to."""
+
+    def take_placement(self) -> Optional[Tuple[bytes, Any]]:
+        """Take the oldest TransformStamped that places an object."""
+
+    def send_objects(self, data: bytes) -> None:
+        """Send a MultiDOFJointState."""
+
+    def send_frames(self, data: bytes) -> None:
+        """Send a TFMessage."""
+
+    def send_standing(self, found: List[Any]) -> None:
+        """Send the markers of what does not move."""
+
+    def wanted(self, topic: str) -> bool:
+        """Whether anybody listens to a topic."""
+
+    def send_wrench(self, message: WrenchStamped) -> None:
+        """Send a wrench."""
+
+    def send_markers(self, topic: str, found: List[Any]) -> None:
+        """Send markers."""
+
+
+class Frames(NamedTuple):
+    """Names of frames.
+
+    :param prefix: what all of them begin with, but that of a world without a robot fixed in it
+    :param world: that of the world
+    :param base: that of a base that moves freely, '' if there is none
+    """
+
+    prefix: str
+    world: str
+    base: str
+
+    @classmethod
+    def of(cls, simulator: Simulator, prefix: str, has_base: bool) -> Frames:
+        """Frames of a robot in a world: where its root link is fixed, that is the world's.
+
+        :param simulator: the simulation
+        :param prefix: what the names of the robot's frames begin with
+        :param has_base: whether its root link moves freely
+        """
+        model = simulator.robot.model
+        if has_base:
+            return cls(prefix, NO_LINK, prefix + model.body(1).name)
+        root = next((link.name for link in model.links.values() if link.body == 0), NO_LINK)
+        return cls(prefix, prefix + root, '')
+
+    def local(self, frame: str) -> str:
+        """Name of a link or object, of the name of its frame with or without the prefix."""
+        name = frame.lstrip('/')
+        return name[len(self.prefix) :] if name.startswith(self.prefix) else name
+
+
+class Surroundings:
+    """The world of a simulation, as topics show it.
+
+    :param simulator: simulation with a world
+    :param parameters: values of the simulator node's parameters
+    :param diagnostics: where to report
+    :param ports: where messages come from and go to
+    :param has_base: whether the robot's root link moves freely
+    """
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        parameters: Mapping[str, Any],
+        diagnostics: Diagnostics,
+        ports: WorldPorts,
+        has_base: bool,
+    ):
+        self._simulator, self._parameters = simulator, parameters
+        self._diagnostics, self._ports = diagnostics, ports
+        self.frames = Frames.of(simulator, parameters['frame_prefix'], has_base)
+        self._reader = TransformStampedReader()
+        self._has_base = has_base
+        self._look_around()
+        rate = parameters['world_publish_rate']
+        self._period = NANOSECONDS / rate if rate > 0.0 else 0.0
+        self._next, self._told_frames, self._time = 0.0, 0, 0
+        self._pressed: set = set()  # names of bodies whose last wrench was not zero
+        self._changed = False  # whether markers of objects may be shown that are no more
+        self._worst = np.zeros(3)  # residuals since they were last asked for
+        self._counted = (0, 0)
+        self.accepted = self.refused = 0
+        ports.send_standing(self._standing)
+        self._report()
+
+    def _look_around(self) -> None:
+        """Find what there is."""
+        simulator, world = self._simulator, self.frames.world
+        names, prefix = simulator.objects, self.frames.prefix
+        self._state = ObjectMotion(simulator)
+        self._objects = MultiDOFJointStateWriter(names, world)
+        base = [self.frames.base] if self._has_base else []
+        robots = simulator.environment.moving_in(simulator.robot.model)
+        self._links = [f'{robot.name}/{link}' for robot in robots for link in robot.model.links]
+        children = [prefix + name for name in (*names, *self._links)]
+        self._frames = TransformsWriter(world, [*base, *children])
+        self._standing = markers.standing_markers(simulator.environment, world, robots)
+        self._markers = [
+            *markers.object_markers(simulator.environment, world),
+            *markers.robot_markers(robots, world),
+        ]
+        for k, each in enumerate(self._markers):
+            each.marker.id = k
+
+    def _report(self) -> None:
+        names, count = self._simulator.objects, len(self._simulator.environment.objects)
+        self._diagnostics.condition(
+            SUBJECT,
+            OK,
+            f'{count} objects, {len(names)} of them movable: {shorten(names)}',
+            code='loaded',
+        )
+
+    def world_changed(self) -> None:
+        """Go over to the objects that the simulation has now."""
+        self._look_around()
+        self._pressed &= set(self._state.bodies)
+        self._changed = True
+        self._ports.send_standing([markers.nothing(self.frames.world), *self._standing])
+        self._report()
+        self._next = 0.0  # what is new is shown with the next cycle
+
+    # -- placing objects --------------------------------------------------------------------------
+
+    def take_placements(self) -> bool:
+        """Take the messages that have arrived; return whether any moved an object."""
+        moved, room = False, MOST_PLACEMENTS
+        taken = self._ports.take_placement()
+        while taken is not None:
+            moved |= self._place(taken[0])
+            room -= 1
+            taken = self._ports.take_placement() if room else None
+        return moved
+
+    def forget_placements(self) -> None:
+        """Drop the messages that have arrived."""
+        for _ in range(MOST_PLACEMENTS):
+            if self._ports.take_placement() is None:
+                break
+
+    def _place(self, data: bytes) -> bool:
+        try:
+            message = self._reader.read(data)
+            problem = self._problem(message)
+        except WireError as error:
+            problem = str(error), error.code
+        if problem is not None:
+            self.refused += 1
+            text, code = problem
+            self._diagnostics.event(SUBJECT, WARN, f'placement refused: {text}', code=code)
+            return False
+        self.accepted += 1
+        pose = pose_matrix(message.position, message.orientation)
+        frame = self.frames.local(message.frame_id)
+        if not self._is_world(message.frame_id):
+            pose = self._simulator.robot.forward_kinematics(self._simulator.q)[frame] @ pose
+        self._simulator.place_object(self.frames.local(message.child_frame_id), pose)
+        return True
+
+    def _is_world(self, frame: str) -> bool:
+        return frame.lstrip('/') in ('', self.frames.world)
+
+    def _problem(self, message: TransformStampedData) -> Optional[Tuple[str, str]]:
+        """What is wrong with a placement: a text and a short code, or None."""
+        name = self.frames.local(message.child_frame_id)
+        if name not in self._simulator.objects:
+            return (
+                f'child_frame_id {short_name(name)!r} is no movable object; there are '
+                f'{shorten(self._simulator.objects) or "none"}',
+                'unknown object',
+            )
+        frame = self.frames.local(message.frame_id)
+        if not self._is_world(message.frame_id) and frame not in self._simulator.robot.model.links:
+            return (
+                f'header.frame_id {short_name(frame)!r} is neither {self.frames.world!r}, the '
+                'frame of the world, nor a link of the robot',
+                'unknown frame',
+            )
+        return pose_problem(message.position, message.orientation)
+
+    # -- for services, between two cycles ---------------------------------------------------------
+
+    @property
+    def objects(self) -> Tuple[str, ...]:
+        """Names of the movable objects."""
+        return self._simulator.objects
+
+    def states(self) -> Tuple[int, Motion]:
+        """Simulated time [ns] and motion of the movable objects."""
+        return self._time, self._state.motion()
+
+    def set_state(
+        self, name: str, pose: Optional[np.ndarray], velocity: Optional[np.ndarray]
+    ) -> None:
+        """Put a movable object somewhere, and give it a velocity.
+
+        :param name: its name
+        :param pose: position [m], quaternion x, y, z, w, (7,); None: where it is
+        :param velocity: angular velocity and velocity of its origin along the axes of the world,
+            (6,) [rad/s, m/s]; None: as it is
+        """
+        if velocity is None:
+            velocity = self._simulator.object_velocity(name)
+        self._simulator.place_object(name, None if pose is None else row_matrix(pose), velocity)
+
+    # -- publishing -------------------------------------------------------------------------------
+
+    def after_cycle(self, time: int) -> None:
+        """Note how exact the contacts were; publish what is due.
+
+        :param time: simulated time [ns]
+        """
+        self._time = time
+        np.maximum(self._worst, self._simulator.world.touches.residuals, out=self._worst)
+        if time >= self._next:
+            self._next = max(self._next + self._period, time)
+            self.publish(time)
+
+    def publish(self, time: int) -> None:
+        """Publish what there is to tell.
+
+        :param time: simulated time [ns]
+        """
+        self._time = time
+        motion, touch = self._state.motion(), self._state.touch()
+        wrenches = self._state.wrenches(touch)
+        first = self._state.first_object
+        self._objects.poses[:], self._objects.twists[:] = motion.poses, motion.twists
+        self._objects.wrenches[:] = about(wrenches[first:], motion.poses[:, :3])
+        self._objects.set_stamp_ns(time)
+        self._ports.send_objects(self._objects.data())
+        # Who listens to /tf takes no two transforms of the same time, and warns.
+        if time > self._told_frames and self._frames.poses:
+            self._told_frames = time
+            self._send_frames(motion, time)
+        if self._ports.wanted(WRENCHES):
+            self._send_wrenches(motion, touch, wrenches, time)
+        if self._ports.wanted(CONTACTS):
+            self._send_contacts(touch, time)
+        if self._ports.wanted(OBJECT_MARKERS) and (self._markers or self._changed):
+            rows = dict(zip(self._simulator.objects, motion.poses))
+            poses = {name: row_matrix(row) for name, row in rows.items()}
+            markers.move(self._markers, {**poses, **self._link_poses()}, time)
+            found = [each.marker for each in self._markers]
+            if self._changed:
+                found.insert(0, markers.nothing(self.frames.world))
+            self._changed = False
+            self._ports.send_markers(OBJECT_MARKERS, found)
+
+    def _send_frames(self, motion: Motion, time: int) -> None:
+        rows = list(self._frames.poses)
+        if self._has_base:
+            w, x, y, z, *position = self._simulator.q[:7]
+            rows.pop(0)[:] = *position, x, y, z, w
+        for row, pose in zip(rows, motion.poses):
+            row[:] = pose
+        for row, matrix in zip(rows[len(motion.poses) :], self._link_poses().values()):
+            row[:] = matrix_row(matrix)
+        self._frames.set_stamp_ns(time)
+        self._ports.send_frames(self._frames.data())
+
+    def _link_poses(self) -> Dict[str, np.ndarray]:
+        """Poses of the links of other robots that move, by name, in order, (4, 4)."""
+        if not self._links:
+            return {}
+        poses = self._simulator.robot.forward_kinematics(self._simulator.q)
+        return {link: poses[link] for link in self._links}
+
+    def _send_wrenches(
+        self, motion: Motion, touch: Touch, wrenches: np.ndarray, time: int
+    ) -> None:
+        """Tell each body that is pressed, and those that were before, what it feels."""
+        first, bodies = self._state.first_object, self._state.bodies
+        now = {bodies[b]: int(b) for b in np.flatnonzero(self._state.touched(touch))}
+        links: Dict[str, np.ndarray] = {}
+        if any(b < first for b in now.values()):
+            links = self._simulator.robot.forward_kinematics(self._simulator.q)
+        for name in sorted({*now, *self._pressed}):
+            message = WrenchStamped()
+            set_stamp(message.header.stamp, time)
+            message.header.frame_id = self.frames.prefix + name
+            if name in now:
+                b = now[name]
+                pose = links[bodies[b]] if b < first else row_matrix(motion.poses[b - first])
+                force, moment = np.split(about(wrenches[b : b + 1], pose[:3, 3])[0], 2)
+                R = pose[:3, :3]
+                message.wrench = wrench_from_force(np.concatenate([moment @ R, force @ R]))
+            self._ports.send_wrench(message)
+        self._pressed = set(now)
+
+    def _send_contacts(self, touch: Touch, time: int) -> None:
+        most = markers.MOST_ARROWS
+        pairs = [self._state.names(int(pair)) for pair in touch.pairs[:most]]
+        scale = self._parameters['contact_arrow_scale']
+        found = markers.arrows(
+            pairs, touch.positions, touch.forces, self.frames.world, time, scale
+        )
+        self._ports.send_markers(CONTACTS, found)
+
+    # -- diagnostics ------------------------------------------------------------------------------
+
+    def values(self) -> Dict[str, Any]:
+        """Numbers for the diagnostics; residuals are the largest since they were last asked."""
+        status, worst = self._simulator.status, self._worst.copy()
+        self._worst[:] = 0.0
+        return {
+            'contacts': len(self._state.touch().pairs),
+            'residual_signorini': float(worst[0]),
+            'residual_conic': float(worst[1]),
+            'residual_contact': float(worst[2]),
+            'unconverged_steps': status.unconverged_steps,
+            'dropped_contacts': status.dropped_contacts,
+            'placements_accepted': self.accepted,
+            'placements_refused': self.refused,
+        }
+
+    def watch(self) -> None:
+        """Report, once a second, steps that were not solved and contacts without room."""
+        status = self._simulator.status
+        before, self._counted = (
+            self._counted,
+            (status.unconverged_steps, status.dropped_contacts),
+        )
+        unconverged, dropped = (max(now - b, 0) for now, b in zip(self._counted, before))
+        if unconverged:
+            self._diagnostics.event(
+                SUBJECT,
+                WARN,
+                f'contact forces of {unconverged} steps do not solve their problem to '
+                'solver_tolerance: the best that was found is taken. A smaller timestep helps, '
+                'or a larger solver_tolerance',
+                code='unconverged',
+            )
+        if dropped:
+            self._diagnostics.event(
+                SUBJECT,
+                WARN,
+                f'{dropped} contacts were dropped: there are too many at a time',
+                code='dropped contacts',
+            )

@@ -1,0 +1,56 @@
+"""The world around the simulated robot, as the parameters of the node say."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, Optional
+
+import numpy as np
+
+from rbd_ros.collision.environment import Environment
+from rbd_ros.collision.world_file import read_world
+from rbd_ros.model import Model
+from rbd_ros.worlds import find_world
+
+
+def environment_of(
+    parameters: Mapping[str, Any], robot: Optional[Model] = None
+) -> Optional[Environment]:
+    """What is around the robot; None if the parameter `world` is empty.
+
+    :param parameters: values of the simulator's parameters
+    :param robot: model of the robot, if it is known: its links and the objects must not share
+        names, and links that the file names must be there
+    :raises ValueError: saying what is wrong with the file, or does not fit the parameters
+    """
+    name = parameters['world'].strip()
+    if not name:
+        return None
+    try:
+        path = find_world(name, parameters['package_paths'])
+        world = read_world(path, robot, parameters['package_paths'])
+    except ValueError as error:
+        raise ValueError(f'world {name!r} cannot be used: {error}') from None
+    if not np.allclose(world.gravity, parameters['gravity'], rtol=0.0, atol=1e-12):
+        raise ValueError(
+            f'world {name!r} has the gravity {list(world.gravity)}, parameter gravity is '
+            f'{list(parameters["gravity"])}: give both the same'
+        )
+    if robot is not None:
+        try:
+            check_names(world, robot)
+        except ValueError as error:
+            raise ValueError(f'world {name!r}: {error}') from None
+    return world
+
+
+def check_names(world: Environment, robot: Model) -> None:
+    """Refuse movable objects whose frames would have the names of others.
+
+    :raises ValueError: naming the object
+    """
+    for each in world.movable:
+        if each.name in robot.links:
+            raise ValueError(
+                f'object {each.name!r} has the name of a link of the robot, and so would their '
+                'frames; give it another one'
+            )

@@ -1,0 +1,60 @@
+"""Finding a world file by path, package URI or name.
+
+The simulator node and the launch files both use this, so a name means the same everywhere. The
+content of a file is read in `rbd_ros.collision`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Dict, Sequence
+
+from rbd_ros.model.mesh_paths import MeshPaths
+from rbd_ros.resources import resource_path
+
+#: What the names of worlds end with, among the files of config/.
+ENDING = '_world'
+
+
+class WorldNotFoundError(ValueError):
+    """There is no such world file; the message says what there is."""
+
+
+def find_world(name: str, package_paths: Sequence[str] = ()) -> Path:
+    """Absolute path of the world file that `name` means.
+
+    Tried in this order: a package:// URI; a file, with ~, relative to the working directory; the
+    name of a world that comes with this package: table_world.yaml, table_world, or table.
+
+    :param name: what is looked for
+    :param package_paths: folders in which packages are looked for first
+    :raises WorldNotFoundError: if there is none
+    """
+    if name.startswith('package://'):
+        found = MeshPaths(None, package_paths).resolve(name)
+        if found is None:
+            raise WorldNotFoundError(
+                f'{name} was not found below package_paths and AMENT_PREFIX_PATH; is the package '
+                'installed, and its workspace sourced?'
+            )
+        return Path(found)
+    try:
+        path = Path(name).expanduser()
+        if path.is_file():
+            return Path(os.path.abspath(path))
+    except (OSError, RuntimeError, ValueError) as error:
+        raise WorldNotFoundError(f'{name!r} is no file: {error}') from None
+    embedded = embedded_worlds()
+    for known in (name.removesuffix('.yaml'), name + ENDING):
+        if known in embedded:
+            return embedded[known]
+    raise WorldNotFoundError(
+        f'there is no file {os.path.abspath(path)}, and no world of that name comes with rbd_ros '
+        f'({", ".join(embedded)})'
+    )
+
+
+def embedded_worlds() -> Dict[str, Path]:
+    """Worlds that come with this package: their files by name."""
+    return {path.stem: path for path in sorted(resource_path('config').glob(f'*{ENDING}.yaml'))}

@@ -1,0 +1,350 @@
+"""Objects that are spawned and deleted in the simulator node, without a node."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from support import outside
+
+outside.load('rclpy')
+
+from geometry_msgs.msg import PoseStamped
+from std_msgs.msg import String
+from test_surroundings import Rig, xyz
+from visualization_msgs.msg import Marker
+
+from rbd_ros.nodes.simulator import object_changes, world_ports
+from rbd_ros.nodes.simulator.entities import Entities
+from rbd_ros.nodes.simulator.object_changes import ObjectChanges, RefusedError
+
+OK, NOT_FOUND, FAILED = 1, 2, 4
+NOT_UNIQUE, NAME_INVALID, UNSUPPORTED, NO_RESOURCE = 101, 102, 103, 104
+NAMESPACE_INVALID, PARSE_ERROR, POSE_INVALID = 105, 106, 109
+NEW = """
+objects:
+  new: {type: sphere, radius: 0.1, xyz: [5, 0, 0.1], movable: true, mass: 3.0}
+  post: {type: cylinder, radius: 0.1, length: 1, xyz: [8, 0, 0.5]}
+pairs:
+  - {between: [new, floor], restitution: 0.5}
+"""
+CUBE = '{type: box, size: [0.2, 0.2, 0.2], xyz: [0, 0, 0.1], movable: true, mass: 1.0}'
+URDF = """<robot name="crate"><link name="crate"><inertial><origin xyz="0 0 0.1"/>
+<mass value="2"/><inertia ixx="0.1" iyy="0.2" izz="0.15" ixy="0" ixz="0" iyz="0"/></inertial>
+<visual><geometry><box size="1 1 1"/></geometry><material name="red"><color rgba="1 0 0 1"/>
+</material></visual><collision><geometry><box size="0.4 0.4 0.4"/></geometry></collision></link>
+</robot>"""
+
+
+class Node:
+    """What changes of objects see of the simulator node."""
+
+    def __init__(self, rig):
+        self.cycle, self.diagnostics, self.parameters = rig.cycle, rig.told, rig.parameters
+        self.surroundings = rig.cycle.surroundings
+        self.loop = SimpleNamespace(request=lambda work: work())
+        self.changes = ObjectChanges(self)
+
+
+def made_rig(folder):
+    made = Rig(folder)
+    made.node = Node(made)
+    made.changes = made.node.changes
+    made.run(50)
+    return made
+
+
+@pytest.fixture
+def rig(tmp_path):
+    return made_rig(tmp_path)
+
+
+@pytest.fixture(scope='module')
+def only_rig(tmp_path_factory):
+    return made_rig(tmp_path_factory.mktemp('world'))
+
+
+@pytest.fixture
+def same(only_rig):
+    """One rig for all that changes nothing."""
+    only_rig.changes.restore()
+    only_rig.told.codes.clear()
+    only_rig.told.texts.clear()
+    return only_rig
+
+
+def test_spawned_objects_are_told_shown_and_touched(rig):
+    others = rig.simulator.object_pose('box'), rig.simulator.q, rig.simulator.time
+    rig.changes.on_spawn(String(data=NEW))
+    np.testing.assert_equal(
+        (rig.simulator.object_pose('box'), rig.simulator.q, rig.simulator.time), others
+    )
+    rig.run()
+    assert rig.world.objects[-1].joint_names == ['box', 'ball', 'pill', 'new']
+    assert rig.pose('new')[0] == pytest.approx([5, 0, 0.1], abs=1e-4)
+    first, *standing = rig.world.standing[-1]
+    assert first.action == Marker.DELETEALL
+    assert [each.ns for each in standing] == ['floor', 'wall', 'post']
+    first, *moving = rig.world.markers[world_ports.OBJECT_MARKERS]
+    assert first.action == Marker.DELETEALL and moving[-1].ns == 'new'
+    rig.run(10)
+    assert Marker.DELETEALL not in {
+        each.action for each in rig.world.markers[world_ports.OBJECT_MARKERS]
+    }
+    by_frame = {each.header.frame_id: each.wrench for each in rig.world.wrenches}
+    assert xyz(by_frame['new'].force) == pytest.approx([0, 0, 3 * 9.81], rel=1e-6)
+    surface = rig.simulator.environment.surface_between('new', 'floor').surface
+    assert surface.restitution == 0.5
+    assert rig.changes.values()['objects'] == 7 and rig.changes.values()['objects_added'] == 2
+    assert 'added: new, post (prepared in' in rig.told.texts[-1]
+    assert set(rig.told.codes) <= {'added', 'removed'}
+
+
+def test_commands_wrenches_and_placements_go_on_afterwards(rig):
+    rig.changes.on_spawn(String(data=NEW))
+    rig.changes.on_delete(String(data='box'))
+    rig.place('new', (6, 0, 1))
+    rig.run(10)
+    assert rig.pose('new')[0][0] == pytest.approx(6.0)
+    # The press is held by its servo, and its state is that of the simulation.
+    state = rig.ports.states[-1]
+    assert state.position[0] == rig.simulator.q[0] and abs(state.position[0]) < 1e-6
+    assert state.effort[0] == pytest.approx(2.0 * 9.81, rel=1e-6)
+    assert rig.cycle.time_ns == 61_000_000
+    rig.cycle.reset()
+    assert rig.pose('new')[0] == pytest.approx([5, 0, 0.1])
+
+
+def test_deleted_objects_are_no_longer_told_of(rig):
+    rig.world.wrenches.clear()
+    rig.changes.on_delete(String(data='box'))
+    rig.changes.on_delete(String(data='wall'))
+    rig.run(2)
+    assert rig.world.objects[-1].joint_names == ['ball', 'pill']
+    assert [each.ns for each in rig.world.standing[-1][1:]] == ['floor']
+    assert {each.header.frame_id for each in rig.world.wrenches} == {'ball'}
+    assert {each.ns for each in rig.world.markers[world_ports.CONTACTS][1:]} == {'floor ball'}
+    for name in ('ball', 'pill'):
+        rig.changes.on_delete(String(data=name))
+    rig.run(2)
+    assert rig.world.objects[-1].joint_names == []
+    assert [e.action for e in rig.world.markers[world_ports.OBJECT_MARKERS]] == [Marker.DELETEALL]
+    assert set(rig.told.codes) <= {'added', 'removed'}
+
+
+def test_friction_of_a_pair_is_changed_while_it_slides(rig):
+    """The box, pushed sideways by half its weight, which the friction until now bears."""
+    rig.changes.on_spawn(String(data='pairs: [{between: [floor, box], friction: 0.6}]'))
+    rig.cycle.wrenches._forces = {'box': np.array([0, 0, 0, 0.5 * 9.81, 0, 0])}
+    rig.cycle.wrenches._until = {'box': np.inf}
+    rig.run(100)
+    x = rig.pose('box')[0][0]
+    assert abs(x) < 1e-6
+    rig.changes.on_spawn(String(data='pairs: [{between: [box, floor], friction: 0.1}]'))
+    rig.run(100)
+    assert rig.pose('box')[0][0] - x == pytest.approx(0.5 * 0.4 * 9.81 * 0.1**2, rel=0.03)
+    assert rig.told.texts[-1].startswith('added: what pairs are like to touch (prepared')
+
+
+def test_a_wrench_on_an_object_ends_with_it(rig):
+    rig.cycle.wrenches._forces = {'box': np.ones(6), 'ball': np.ones(6), 'foot': np.ones(6)}
+    rig.cycle.wrenches._until = dict.fromkeys(('box', 'ball', 'foot'), np.inf)
+    rig.changes.on_delete(String(data='box'))
+    assert set(rig.cycle.wrenches._forces) == {'ball', 'foot'}
+    rig.run(2)
+
+
+@pytest.mark.parametrize(
+    'text, code, problem',
+    [
+        (NEW.replace('new', 'box'), 'not valid', "line 3: objects: 'box' is the name of an obj"),
+        (NEW.replace('new', 'foot'), 'not valid', "'foot' has the name of a link of the robot"),
+        (NEW.replace('mass', 'mas'), 'not valid', "line 3: objects: new: unknown key 'mas'"),
+        (NEW + 'robots: {}', 'not valid', "unknown key 'robots'"),
+        ('', 'not valid', 'expected a mapping'),
+        ('objects: {}', 'nothing new', 'there is nothing new in it'),
+        ('pairs: []', 'nothing new', 'there is nothing new in it'),
+        ('a: [', 'not valid', 'line 1'),
+        ('objects: {a: &x {type: plane}, b: *x}', 'not valid', 'aliases are not accepted'),
+        (f'objects: {{{"x" * 101}: {{type: plane}}}}', 'name', 'longer than 100 letters'),
+        (
+            'objects: {' + ', '.join(f'p{k}: {{type: plane}}' for k in range(400)) + '}',
+            'too many',
+            'there would be 405 objects',
+        ),
+        ('objects: {m: {type: mesh, file: /nowhere.stl}}', 'not valid', 'no file'),
+        ('[' * 10_000, 'not valid', 'more than 16 levels'),
+        ('x' * 2_000_000, 'not valid', 'larger than'),
+    ],
+)
+def test_what_cannot_be_spawned_is_refused_and_told(same, text, code, problem):
+    world, refused = same.simulator.environment, same.changes.refused
+    same.changes.on_spawn(String(data=text))
+    assert same.told.codes == [code] and problem in same.told.texts[0], same.told.texts
+    assert same.simulator.environment is world
+    assert same.changes.values()['changes_refused'] == refused + 1
+    same.run()
+
+
+@pytest.mark.parametrize('name', ['', 'bok', 'robot', 'foot', 'x' * 10_000, '\x00', 'box '])
+def test_what_is_not_there_cannot_be_deleted(same, name):
+    same.changes.on_delete(String(data=name))
+    assert same.told.codes == ['unknown object'] and len(same.told.texts[0]) < 1000
+    with pytest.raises(RefusedError):
+        same.changes.remove(name)
+    same.run()
+
+
+def test_an_error_that_nobody_thought_of_changes_nothing(same, monkeypatch):
+    def fail(*arguments):
+        raise MemoryError('no room')
+
+    monkeypatch.setattr(same.cycle, 'prepared_world', fail)
+    same.changes.on_spawn(String(data=NEW))
+    assert same.told.codes == ['MemoryError']
+    same.run()
+
+
+# -- simulation_interfaces ------------------------------------------------------------------------
+
+
+def request(**changed):
+    given = {
+        'name': 'thing',
+        'allow_renaming': False,
+        'uri': '',
+        'resource_string': CUBE,
+        'entity_namespace': '',
+        'initial_pose': PoseStamped(),
+    }
+    return SimpleNamespace(**{**given, **changed})
+
+
+def ask(rig, name, message):
+    services = {name: callback for _, name, callback in Entities(rig.node, None).services}
+    result = SimpleNamespace(result=None, error_message='')
+    return services[name](message, SimpleNamespace(result=result, entity_name=''))
+
+
+def spawn(rig, **changed):
+    answer = ask(rig, 'spawn_entity', request(**changed))
+    assert bool(answer.result.error_message) == (answer.result.result != OK)
+    return answer
+
+
+def stamped(position=(0, 0, 0), quaternion=(0, 0, 0, 1), frame=''):
+    pose = PoseStamped()
+    pose.header.frame_id = frame
+    p, q = pose.pose.position, pose.pose.orientation
+    p.x, p.y, p.z = map(float, position)
+    q.x, q.y, q.z, q.w = map(float, quaternion)
+    return pose
+
+
+def test_an_entry_of_a_world_file_is_spawned_at_a_pose(rig):
+    half = 0.5**0.5
+    pose = stamped((4, 1, 0), (0, 0, half, half), 'base')
+    text = CUBE.replace('[0, 0, 0.1]', '[1, 0, 0.1]')
+    answer = spawn(rig, resource_string=text, initial_pose=pose)
+    assert (answer.result.result, answer.entity_name) == (OK, 'thing')
+    # Its own pose is one in the frame that it is spawned in.
+    found = rig.simulator.object_pose('thing')
+    assert found[:3, 3] == pytest.approx([4, 2, 0.1])
+    assert found[:3, 0] == pytest.approx([0, 1, 0], abs=1e-12)
+
+
+def test_a_urdf_of_one_link_is_spawned(rig, tmp_path):
+    file = tmp_path / 'crate.urdf'
+    file.write_text(URDF)
+    assert spawn(rig, uri=f'file://{file}', resource_string='ignored').result.result == OK
+    answer = spawn(rig, name='', resource_string=URDF, initial_pose=stamped((9, 0, 0.2)))
+    assert (answer.result.result, answer.entity_name) == (OK, 'crate')
+    crate = rig.simulator.environment['crate']
+    assert crate.shape.size == (0.4, 0.4, 0.4) and crate.color == (1, 0, 0, 1)
+    mass, centre, inertia = crate.inertia.mass_centre()
+    assert mass == 2.0 and tuple(centre) == pytest.approx((0, 0, 0.1))
+    assert np.diag(inertia) == pytest.approx([0.1, 0.2, 0.15])
+    rig.run(300)
+    assert rig.pose('crate')[0] == pytest.approx([9, 0, 0.2], abs=1e-6)
+
+
+def test_the_newest_version_of_the_standard_has_a_message_for_the_resource(same):
+    resource = SimpleNamespace(uri='', resource_string=CUBE)
+    message = request(entity_resource=resource)
+    del message.uri, message.resource_string
+    assert ask(same, 'spawn_entity', message).result.result == OK
+
+
+def test_names_are_made_if_that_is_allowed(same):
+    assert spawn(same, name='box', allow_renaming=True).entity_name == 'box_2'
+    assert spawn(same, name='box', allow_renaming=True).entity_name == 'box_3'
+    assert spawn(same, name='', allow_renaming=True).entity_name == 'object'
+    assert spawn(same, name='foot', allow_renaming=True).entity_name == 'foot_2'
+    assert spawn(same, name='free', allow_renaming=True).entity_name == 'free'
+
+
+@pytest.mark.parametrize(
+    'changed, code',
+    [
+        ({'name': 'box'}, NOT_UNIQUE),
+        ({'name': 'foot'}, NOT_UNIQUE),
+        ({'name': 'floor'}, NOT_UNIQUE),
+        ({'name': ''}, NAME_INVALID),
+        ({'name': 'a/b'}, NAME_INVALID),
+        ({'name': 'a/b', 'allow_renaming': True}, NAME_INVALID),
+        ({'name': 'robot'}, NAME_INVALID),
+        ({'name': 'x' * 200}, NAME_INVALID),
+        ({'resource_string': ''}, NO_RESOURCE),
+        ({'uri': '/no/such/file.urdf'}, NO_RESOURCE),
+        ({'uri': 'package://no_such/file.urdf'}, NO_RESOURCE),
+        ({'uri': 'a\0b'}, NO_RESOURCE),
+        ({'uri': '/dev/null'}, NO_RESOURCE),
+        ({'entity_namespace': '2nd'}, NAMESPACE_INVALID),
+        ({'entity_namespace': 'a b'}, NAMESPACE_INVALID),
+        ({'entity_namespace': '/left/arm'}, OK),
+        ({'resource_string': '<sdf version="1.9"><model/></sdf>'}, UNSUPPORTED),
+        ({'resource_string': '<robot'}, PARSE_ERROR),
+        ({'resource_string': URDF.replace('value="2"', 'value="0"')}, PARSE_ERROR),
+        ({'resource_string': 'type: bocks'}, PARSE_ERROR),
+        ({'resource_string': 'hello'}, PARSE_ERROR),
+        ({'initial_pose': stamped((np.nan, 0, 0))}, POSE_INVALID),
+        ({'initial_pose': stamped((1e9, 0, 0))}, POSE_INVALID),
+        ({'initial_pose': stamped(quaternion=(0, 0, 0, 0))}, POSE_INVALID),
+        ({'initial_pose': stamped(frame='moon')}, POSE_INVALID),
+        ({'initial_pose': stamped(frame='world')}, OK),
+    ],
+)
+def test_requests_are_answered_by_the_codes_of_the_standard(same, changed, code):
+    before = same.simulator.objects
+    answer = spawn(same, **changed)
+    assert answer.result.result == code, answer.result.error_message
+    assert (same.simulator.objects == before) == (code != OK)
+    assert bool(answer.entity_name) == (code == OK)
+
+
+def test_too_many_are_refused_by_the_service_too(same, monkeypatch):
+    monkeypatch.setattr(object_changes, 'MOST_OBJECTS', 6)
+    assert spawn(same).result.result == OK
+    assert spawn(same, name='next').result.result == FAILED
+
+
+def test_entities_are_deleted_by_name(same):
+    for message in (SimpleNamespace(entity='pill'), SimpleNamespace(name='wall')):
+        assert ask(same, 'delete_entity', message).result.result == OK
+    assert same.simulator.environment.names == ('robot', 'floor', 'box', 'ball')
+    answer = ask(same, 'delete_entity', SimpleNamespace(entity='pill'))
+    assert answer.result.result == NOT_FOUND and "'pill'" in answer.result.error_message
+
+
+def test_without_a_world_nothing_is_spawned(rig):
+    rig.node.surroundings = None
+    assert spawn(rig).result.result == FAILED
+    assert ask(rig, 'delete_entity', SimpleNamespace(entity='box')).result.result == FAILED
+
+
+def test_a_reset_of_what_was_spawned_brings_back_the_first_world(rig):
+    spawn(rig)
+    rig.changes.remove('ball')
+    pose = rig.simulator.object_pose('pill')
+    rig.changes.restore()
+    assert rig.simulator.objects == ('box', 'ball', 'pill')
+    assert np.array_equal(rig.simulator.object_pose('pill'), pose)

@@ -1,0 +1,185 @@
+"""The simulator node with a world, over DDS: what it tells of objects, and how they are moved."""
+
+import math
+
+import pytest
+from support import outside
+
+outside.load('rclpy')
+
+from geometry_msgs.msg import TransformStamped, WrenchStamped
+from node_harness import reliable, TWO_LINK_ARM
+from sensor_msgs.msg import JointState, MultiDOFJointState
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
+from visualization_msgs.msg import MarkerArray
+
+WORLD = """
+objects:
+  floor: {type: plane, xyz: [0, 0, -2]}
+  box: {type: box, size: [0.2, 0.2, 0.2], xyz: [0, 2, -1.9], movable: true, mass: 1.0}
+  ball: {type: sphere, radius: 0.1, xyz: [0, 4, -1.9], movable: true, mass: 0.5}
+"""
+START = [0.5, -0.8]
+
+
+class Rig:
+    def __init__(self, ros):
+        self.ros = ros
+        file = ros.folder / 'world.yaml'
+        file.write_text(WORLD)
+        self.process = ros.start(
+            'simulator',
+            {
+                'robot_description': TWO_LINK_ARM,
+                'initial_positions': START,
+                'world': str(file),
+                'external_wrench_duration': 0.05,
+            },
+        )
+        self.objects = ros.listen(MultiDOFJointState, '/simulator/objects', reliable(1))
+        self.states = ros.listen(JointState, 'joint_states', reliable(1))
+        ros.until(lambda: self.objects and self.states, 'objects', 300.0)
+
+    def pose(self, name):
+        message = self.objects[-1]
+        return message.transforms[message.joint_names.index(name)]
+
+    def height(self, name):
+        return self.pose(name).translation.z
+
+    def call(self, kind, name, **request):
+        return self.ros.call(kind, f'/simulator/{name}', kind.Request(**request))
+
+
+@pytest.fixture(scope='module')
+def rig(ros):
+    return Rig(ros)
+
+
+def test_the_world_is_shown_from_the_beginning_and_to_whom_comes_late(rig):
+    first = rig.objects[0]
+    assert (first.header.frame_id, first.joint_names) == ('base', ['box', 'ball'])
+    assert rig.pose('box').translation.y == pytest.approx(2.0)
+    assert rig.pose('box').rotation.w == pytest.approx(1.0)
+    ros = rig.ros
+    standing = ros.listen(MarkerArray, '/simulator/world_markers', reliable(1, True))
+    moving = ros.listen(MarkerArray, '/simulator/object_markers', reliable(1))
+    contacts = ros.listen(MarkerArray, '/simulator/contacts', reliable(1))
+    wrenches = ros.listen(WrenchStamped, '/simulator/contact_wrenches', reliable(100))
+    ros.until(lambda: standing and moving and contacts and wrenches, 'markers and wrenches')
+    assert [each.ns for each in standing[-1].markers] == ['floor']
+    assert [each.ns for each in moving[-1].markers] == ['box', 'ball']
+    # How many corners of the box bear it, statics does not say.
+    names = {each.ns for each in contacts[-1].markers[1:]}
+    assert names == {'floor box', 'floor ball'}
+    ros.until(lambda: {each.header.frame_id for each in wrenches} == {'box', 'ball'}, 'both')
+    box = next(each for each in reversed(wrenches) if each.header.frame_id == 'box')
+    assert box.wrench.force.z == pytest.approx(9.81, rel=1e-6)
+    # The robot is held by servos meanwhile, and time goes on.
+    assert list(rig.states[-1].position) == pytest.approx(START, abs=1e-4)
+
+
+def test_objects_are_placed_pushed_and_put_back(rig):
+    ros = rig.ros
+    place = ros.publisher(TransformStamped, '/simulator/place_object', reliable(10))
+    message = TransformStamped(child_frame_id='box')
+    message.transform.translation.y = 3.0
+    place.publish(message)
+    ros.until(lambda: rig.pose('box').translation.y == pytest.approx(3.0), 'the box elsewhere')
+    ros.until(lambda: abs(rig.height('box') + 1.9) < 1e-6, 'the box has fallen on the floor')
+    push = ros.publisher(WrenchStamped, 'external_wrench', reliable(10))
+    wrench = WrenchStamped()
+    wrench.header.frame_id = 'ball'
+    wrench.wrench.force.x = 3.0
+    push.publish(wrench)
+    ros.until(lambda: rig.pose('ball').translation.x > 0.02, 'the ball rolls')
+    since = len(ros.diagnostics)
+    message.child_frame_id, message.transform.translation.x = 'floor', math.nan
+    place.publish(message)
+    ros.until_status("'floor' is no movable object", 'world', since=since)
+    assert rig.call(SetBool, 'pause', data=True).success
+    message.child_frame_id, message.transform.translation.x = 'ball', 7.0
+    place.publish(message)
+    ros.until(lambda: rig.pose('ball').translation.x == 7.0, 'the ball is shown while paused')
+    assert rig.call(Trigger, 'reset').success
+    ros.until(lambda: rig.pose('ball').translation.x == 0.0, 'the ball where it began')
+    assert rig.pose('box').translation.y == pytest.approx(2.0)
+    assert rig.call(Trigger, 'step').success and rig.call(SetBool, 'pause', data=False).success
+
+
+def test_objects_are_spawned_and_deleted_while_time_goes_on(rig):
+    ros = rig.ros
+    spawn = ros.publisher(String, '/simulator/spawn_object', reliable(10))
+    delete = ros.publisher(String, '/simulator/delete_object', reliable(10))
+    moving = ros.listen(MarkerArray, '/simulator/object_markers', reliable(1))
+    standing = ros.listen(MarkerArray, '/simulator/world_markers', reliable(1, True))
+    entry = '{type: box, size: [0.2, 0.2, 0.2], xyz: [0, 6, -1.8], movable: true, mass: 1.0}'
+    spawn.publish(String(data=f'objects: {{crate: {entry}}}'))
+    ros.until(lambda: 'crate' in rig.objects[-1].joint_names, 'the crate')
+    ros.until(lambda: abs(rig.height('crate') + 1.9) < 1e-6, 'the crate has fallen on the floor')
+    ros.until(lambda: 'crate' in {each.ns for each in moving[-1].markers}, 'its marker')
+    since = len(ros.diagnostics)
+    spawn.publish(String(data=f'objects:\n  crate: {entry}'))
+    ros.until_status("line 2: objects: 'crate' is the name of", 'world', since=since)
+    delete.publish(String(data='ball'))
+    delete.publish(String(data='bal'))
+    ros.until(lambda: rig.objects[-1].joint_names == ['box', 'crate'], 'the ball is gone')
+    ros.until_status("unknown object 'bal'", 'world', since=since)
+    assert abs(rig.height('crate') + 1.9) < 1e-6
+    # The robot is held all the time.
+    assert list(rig.states[-1].position) == pytest.approx(START, abs=1e-4)
+    delete.publish(String(data='crate'))
+    spawn.publish(String(data='objects: {wall: {type: plane, xyz: [0, 0, -5]}}'))
+    ros.until(lambda: {e.ns for e in standing[-1].markers} == {'', 'floor', 'wall'}, 'the wall')
+    assert 'added: crate (prepared in' in rig.process.output()
+
+
+def test_diagnostics_tell_of_contacts(rig):
+    def world():
+        return next(
+            (
+                s
+                for s in reversed(rig.ros.diagnostics)
+                if s.name == 'simulator: world'
+                and {each.key: each.value for each in s.values}.get('objects_removed') == '2'
+            ),
+            None,
+        )
+
+    values = {each.key: each.value for each in rig.ros.until(world, 'diagnostics').values}
+    assert int(values['unconverged_steps']) == int(values['dropped_contacts']) == 0
+    assert float(values['residual_contact']) < 1e-6
+    assert int(values['placements_accepted']) == 2 and int(values['placements_refused']) == 1
+    assert int(values['objects']) == 3 and int(values['objects_added']) == 2
+    assert float(values['last_change_ms']) < 50.0
+    assert rig.ros.status('2 of them movable: box, ball', 'world') is not None
+
+
+def test_a_world_that_cannot_be_used_ends_the_node_and_is_named(rig):
+    """Last but one: the nodes are started together."""
+    ros = rig.ros
+    bad, other = ros.folder / 'bad_world.yaml', ros.folder / 'other_world.yaml'
+    bad.write_text('objects:\n  box: {type: box, size: [1, 1, -1]}\n')
+    other.write_text('objects: {floor: {type: plane}}\nignore:\n- [robot/wing, floor]\n')
+    started = [
+        (ros.start('simulator', {'robot_description': TWO_LINK_ARM, **parameters}), text)
+        for parameters, text in (
+            ({'world': 'no_such_world'}, "world 'no_such_world' cannot be used: there is no file"),
+            ({'world': str(bad)}, 'line 2: objects: box: size'),
+            ({'world': 'table_world', 'ground': True}, 'ground is not for a simulation'),
+            # Its links are known when there is a robot.
+            ({'world': str(other)}, "line 3: ignore[1][1]: unknown link 'wing'"),
+        )
+    ]
+    for process, text in started:
+        ros.processes.remove(process)
+        assert process.wait() == 1
+        assert text in process.output()
+        assert 'Traceback' not in process.output()
+
+
+def test_it_ends_with_code_zero(rig):
+    assert rig.process.stop() == 0
+    assert 'Traceback' not in rig.process.output()
+    assert 'more notices' not in rig.process.output()

@@ -1,0 +1,47 @@
+"""Finding a world file by path, package URI or name."""
+
+from pathlib import Path
+
+import pytest
+
+from rbd_ros.collision import read_world
+from rbd_ros.worlds import embedded_worlds, find_world, WorldNotFoundError
+
+TABLE = Path(__file__).resolve().parents[2] / 'config' / 'table_world.yaml'
+
+
+def test_worlds_that_come_with_the_package_have_names_and_can_be_read():
+    assert embedded_worlds()['table_world'] == TABLE
+    for path in embedded_worlds().values():
+        assert read_world(path).objects
+
+
+@pytest.mark.parametrize('name', ['table', 'table_world', 'table_world.yaml', str(TABLE)])
+def test_a_world_is_found_by_its_name_or_path(name):
+    assert find_world(name) == TABLE
+
+
+def test_a_file_counts_before_a_name(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'table_world').write_text('objects: {}')
+    assert find_world('table_world') == tmp_path / 'table_world'
+    monkeypatch.setenv('HOME', str(tmp_path))
+    assert find_world('~/table_world') == tmp_path / 'table_world'
+
+
+def test_packages_are_looked_for_below_the_folders_given_and_in_workspaces(monkeypatch, tmp_path):
+    share = tmp_path / 'prefix' / 'share' / 'cell'
+    share.mkdir(parents=True)
+    (share / 'world.yaml').write_text('objects: {}')
+    with pytest.raises(WorldNotFoundError, match='package://cell/world.yaml was not found'):
+        find_world('package://cell/world.yaml')
+    assert find_world('package://cell/world.yaml', [str(share.parent)]) == share / 'world.yaml'
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path / 'prefix'))
+    assert find_world('package://cell/world.yaml') == share / 'world.yaml'
+
+
+@pytest.mark.parametrize('name', ['tabel_world', '/nowhere/world.yaml', 'x' * 5000, '\0', '', '/'])
+def test_what_is_no_world_is_refused_with_those_that_there_are(name):
+    with pytest.raises(WorldNotFoundError) as caught:
+        find_world(name)
+    assert 'table_world' in str(caught.value) or 'is no file' in str(caught.value)
