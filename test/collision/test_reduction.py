@@ -122,7 +122,6 @@ def test_of_several_directions_points_far_apart_in_place_and_direction_are_kept(
         rows[deepest][GAP] = -1e-3
         candidates[:12] = np.array(rows)[rng.permutation(12)]
         points = np.array(rows)[:, :6].copy()
-        kept, last = [deepest], deepest
         extent = np.abs(points[:, :3] - points[0, :3]).max()
         assert reduce_candidates(candidates, 12, 8) == 8
         found = candidates[:8, 7].astype(int).tolist()
