@@ -214,6 +214,8 @@ def _body(model: Model, i: int, links: List[str], mass: float) -> Dict[str, Any]
         'damping': body.damping,
         'friction': body.friction,
         'armature': body.armature,
+        'stiffness': body.stiffness,
+        'rest': body.rest,
     }
     return {
         'number': i,

@@ -235,3 +235,48 @@ class Model(GearedTree):
             for body in self.bodies
         )
         return replace(self, bodies=bodies)
+
+    def with_springs(
+        self, stiffness: Mapping[str, float], rest: Optional[Mapping[str, float]] = None
+    ) -> Model:
+        """Return the model with other springs at some joints, which the simulator knows.
+
+        :param stiffness: by joint name [N m/rad or N/m], 0 for none; other joints keep theirs
+        :param rest: position where the spring is not deformed, 0 where it is left out [rad or m]
+        :raises ModelError: for an unknown joint, one with several freedoms or one that moves as
+            a function of time, a negative stiffness, or what is not finite
+
+        >>> sprung = Robot(model.with_springs({'elbow_joint': 40.0}, rest={'elbow_joint': -1.5}))
+        >>> sprung.stiffness[2], sprung.spring_rest[2]  # [N m/rad], [rad]
+        (40.0, -1.5)
+        """
+        rest = {} if rest is None else rest
+        joints = {body.joint_name: body.joint for body in self.bodies}
+        for name, given in (('stiffness', stiffness), ('rest', rest)):
+            for joint, value in given.items():
+                if joint not in joints:
+                    raise ModelError(f'{name}: {unknown_name("moving joint", joint, joints)}')
+                if not math.isfinite(value) or (name == 'stiffness' and value < 0.0):
+                    sign = ' and not negative' if name == 'stiffness' else ''
+                    raise ModelError(
+                        f'{name} of joint {joint!r} must be finite{sign}, got {value}'
+                    )
+                if joint not in stiffness:
+                    raise ModelError(f'rest: joint {joint!r} is given no stiffness')
+                kind = joints[joint]
+                if not kind.nq == kind.nv == 1 or kind.is_rheonomic:
+                    raise ModelError(
+                        f'joint {joint!r} has {kind.nv} degrees of freedom; give springs to '
+                        'joints that have one'
+                    )
+        bodies = tuple(
+            replace(
+                body,
+                stiffness=float(stiffness[body.joint_name]),
+                rest=float(rest.get(body.joint_name, 0.0)),
+            )
+            if body.joint_name in stiffness
+            else body
+            for body in self.bodies
+        )
+        return replace(self, bodies=bodies)

@@ -49,6 +49,8 @@ class Body:
     :param urdf_type: joint type as the URDF calls it
     :param q: where the joint's position variables lie among those of the tree
     :param v: where the joint's velocity variables lie among those of the tree
+    :param stiffness: of a spring at the joint [N m/rad or N/m]
+    :param rest: position of the joint where the spring is not deformed [rad or m]
 
     >>> body = model.body(3)
     >>> body.name, body.joint_name, body.parent, body.limits.effort
@@ -68,6 +70,8 @@ class Body:
     urdf_type: str = ''
     q: slice = field(default_factory=lambda: slice(0, 0))
     v: slice = field(default_factory=lambda: slice(0, 0))
+    stiffness: float = 0.0
+    rest: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -153,6 +153,28 @@ class RobotDescription:
         """
         return self._reflected(lambda body, ratio: body.armature * ratio * ratio)
 
+    @property
+    def stiffness(self) -> Array:
+        """Stiffness of the springs at the joints, (nv,) [N m/rad or N/m]; the simulator has them.
+
+        That of mimic joints is reflected to the joints that they follow.
+        """
+        return self._reflected(lambda body, ratio: body.stiffness * ratio * ratio)
+
+    @property
+    def spring_rest(self) -> Array:
+        """Positions where the springs exert no force, (nv,) [rad or m]; 0 without a spring.
+
+        Where mimic joints have springs, that of all springs together.
+        """
+        model, force, total = self._model, np.zeros(self._model.nv), self.stiffness
+        offsets = {c.body: c.offset for c in model.couplings}
+        for i, body in model.outward():
+            for k in range(model.tree_nv)[body.v]:
+                lag = body.rest - offsets.get(i, 0.0)
+                force[model.tree_dof_index[k]] += body.stiffness * model.tree_dof_ratio[k] * lag
+        return np.divide(force, total, out=np.zeros_like(force), where=total > 0.0)
+
     def _for_each_dof(
         self, value: Callable[[Body], float], independent: Sequence[Tuple[Body, slice]]
     ) -> Array:

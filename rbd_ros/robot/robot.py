@@ -67,6 +67,8 @@ class Robot(RobotDescription, ConfigurationFunctions, DynamicsFunctions, Kinemat
     array([150., 150., 150.,  28.,  28.,  28.])
     >>> robot.damping[0], robot.friction[0], robot.armature[0]  # [N m s/rad, N m, kg m^2]
     (1.2, 1.5, 0.0)
+    >>> robot.stiffness.any(), robot.spring_rest.any()  # springs come by an extension file
+    (False, False)
     >>> robot.gravity, robot.warnings
     (array([ 0.  ,  0.  , -9.81]), ())
     >>> len(robot.model.bodies)

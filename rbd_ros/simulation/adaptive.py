@@ -152,7 +152,7 @@ def _state(robot: Robot, q: ArrayLike, v: ArrayLike) -> Tuple[FloatArray, FloatA
 
 
 def dynamics(robot: Robot, torque: Torque) -> Acceleration:
-    """Acceleration of a robot with viscous joint damping under torques.
+    """Acceleration of a robot with viscous joint damping and springs under torques.
 
     :param torque: as for `rollout`
     :raises ValueError: if the torques have a wrong shape
@@ -162,19 +162,28 @@ def dynamics(robot: Robot, torque: Torque) -> Acceleration:
 
 
 def applied_force(robot: Robot, torque: Torque) -> Acceleration:
-    """Torques of a robot with its viscous joint damping, as a function of time and state.
+    """Torques of a robot with its viscous joint damping and springs, of time and state.
 
     :param torque: as for `rollout`
     :raises ValueError: if constant torques have a wrong shape
     """
-    damping = robot.damping
+    damping, stiffness, rest = robot.damping, robot.stiffness, robot.spring_rest
+    # Springs are at joints with one freedom, and these have one position.
+    at_q = np.zeros(robot.nv, dtype=np.int64)
+    for where_q, where_v in robot.model.independent_slices.values():
+        if where_v.stop - where_v.start == 1:
+            at_q[where_v] = where_q.start
+
+    def passive(q: FloatArray, v: FloatArray) -> FloatArray:
+        return damping * v + stiffness * (q[at_q] - rest)
+
     if callable(torque):
         given = torque
-        return lambda t, q, v: np.asarray(given(t, q, v), dtype=float) - damping * v
+        return lambda t, q, v: np.asarray(given(t, q, v), dtype=float) - passive(q, v)
     constant = np.zeros(robot.nv) if torque is None else np.array(torque, dtype=float)
     if constant.shape != (robot.nv,):
         raise ValueError(f'torque must have shape ({robot.nv},), got {constant.shape}')
-    return lambda t, q, v: constant - damping * v
+    return lambda t, q, v: constant - passive(q, v)
 
 
 class Counted:

@@ -85,14 +85,19 @@ def make_plant(
     if has_loops and (problem := singularity(model)):
         raise SingularMassMatrixError(problem)
     damping = np.array(robot.damping, dtype=float)
-    stiff = _stiff_damping(robot, timestep, damping)
-    # Damping is taken at the velocity of the end, d (v + h a). What depends on a is a part of the
-    # inertia, so that a step is stable however large d is.
-    diagonal = timestep * damping
+    stiffness = np.array(robot.stiffness, dtype=float)
+    stiff = _is_stiff(robot, timestep * damping)
+    stiff_spring = _is_stiff(robot, timestep**2 * stiffness)
+    # Damping is taken at the velocity of the end, d (v + h a), and springs at the position there.
+    # What depends on a is a part of the inertia, so that a step is stable however large d is.
+    diagonal = timestep * damping + timestep**2 * stiffness
     implicit = {'diagonal': tuple(diagonal.tolist())} if diagonal.any() else {}
     # The mean of both ends is more accurate, but rings where damping is stiff.
     implicit_damping = np.where(stiff, damping, 0.5 * damping)
-    ends = {'diagonal': tuple(implicit_damping.tolist())} if damping.any() else {}
+    # Likewise for springs: k times the mean of the positions at both ends.
+    spring_lead = np.where(stiff_spring, 1.0, 0.5)
+    halves = implicit_damping + timestep * spring_lead**2 * stiffness
+    ends = {'diagonal': tuple(halves.tolist())} if halves.any() else {}
     position, lower, upper, speed, turning = _by_degree_of_freedom(robot, speed_limit)
     free_bases, free_gravity = _free_bases(robot)
     bracket_index, bracket_value = _brackets(model)
@@ -104,11 +109,14 @@ def make_plant(
         has_free_bases=len(free_bases) > 0,
         has_external_forces=False,  # until one is applied, or announced
         has_loops=has_loops,
+        has_springs=bool(stiffness.any()),
+        has_servos=False,  # until one is asked for
         is_flat=all(body.joint.is_flat for body in model.bodies),
         runge_kutta=runge_kutta,
         midpoint=midpoint,
         frictional=int(np.any(robot.friction)),
-        stiff=int(stiff.any()),
+        damped=int(diagonal.any()),
+        stiff=int(stiff.any() or stiff_spring.any()),
         timestep=float(timestep),
         forward_dynamics=(
             0 if has_loops or midpoint else _address(robot, 'forward_dynamics', **implicit)
@@ -138,6 +146,10 @@ def make_plant(
         damping=damping,
         explicit_damping=np.where(stiff, 0.0, damping),
         implicit_damping=implicit_damping,
+        stiffness=stiffness,
+        explicit_stiffness=np.where(stiff_spring, 0.0, stiffness),
+        spring_rest=np.array(robot.spring_rest, dtype=float),
+        spring_lead=spring_lead,
         effort=np.array(robot.effort_limits, dtype=float),
         speed=speed,
         turning=turning,
@@ -262,14 +274,16 @@ def _sparsity(model: Model) -> Tuple[IntArray, IntArray]:
     return _integers(first), _integers([j for row in ordered for j in row])
 
 
-def _stiff_damping(robot: Robot, timestep: float, damping: FloatArray) -> BoolArray:
+def _is_stiff(robot: Robot, diagonal: FloatArray) -> BoolArray:
     """Whether h d / (inertia that a joint feels) exceeds 1 in any of a few configurations, (nv,).
 
     The classical Runge-Kutta method is stable up to 2.78 there, and right to 1 % of the velocity
-    up to 1.
+    up to 1. Likewise for the square h^2 k / inertia, of which it takes 7.9.
+
+    :param diagonal: h d or h^2 k, (nv,)
     """
     stiff = np.zeros(robot.nv, dtype=bool)
-    if not damping.any():
+    if not diagonal.any():
         return stiff
     rng = np.random.default_rng(0)  # the same simulation whenever it is made
     for q in [robot.neutral()] + [robot.random_configuration(rng) for _ in range(8)]:
@@ -277,9 +291,9 @@ def _stiff_damping(robot: Robot, timestep: float, damping: FloatArray) -> BoolAr
             # With all other joints free to move, a joint feels the minimum of inertia.
             mobility = np.diag(np.linalg.inv(robot.mass_matrix(q)))
         except np.linalg.LinAlgError:  # no inertia at all there: any damping is stiff
-            return damping > 0.0
+            return diagonal > 0.0
         # Negated, so that what is no number counts as stiff.
-        stiff |= ~(timestep * damping * mobility <= 1.0) & (damping > 0.0)
+        stiff |= ~(diagonal * mobility <= 1.0) & (diagonal > 0.0)
     return stiff
 
 

@@ -20,6 +20,7 @@ from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.simulation.linear import clear
 from rbd_ros.simulation.loop_drives import balance_by_held, closed_hybrid_dynamics
 from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.semi_implicit import spring_torque
 from rbd_ros.simulation.state import State
 from rbd_ros.simulation.workspace import Commands, Problem
 
@@ -169,11 +170,13 @@ def add_servos(
         drives.given[k] = state.q[k]
     for i in range(n):
         drives.given[nq + i] = v[i]
-    # The kernel knows the rigid bodies alone: damping is taken off the torques of joints that are
-    # free, and added to those of the servos below.
+    # The kernel knows the rigid bodies alone: damping and springs are taken off the torques of
+    # joints that are free, and added to those of the servos below.
     for i in range(n):
         forward[i] = 1.0
         known[i] = tau[i] - plant.damping[i] * v[i]
+        if plant.has_springs:
+            known[i] -= spring_torque(plant, state, i, 0.0)
     w = drives.bandwidth
     for j in range(len(drives.mode)):
         if drives.mode[j] >= POSITION:
@@ -204,6 +207,8 @@ def add_servos(
             friction = plant.friction[i] * min(max(end / SLOW, -1.0), 1.0)
             # Of what was found, forces come after accelerations.
             tau[i] = found[n + i] + plant.damping[i] * v[i] + friction
+            if plant.has_springs:
+                tau[i] += spring_torque(plant, state, i, 0.0)
 
 
 @compiled

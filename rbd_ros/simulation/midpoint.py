@@ -3,12 +3,13 @@
 Second order and symmetric in time, so that energy is kept on average for as long as a motion
 lasts (Hairer, Lubich and Wanner 2006, VI and XI). Forces that depend on velocity are those of the
 mean (v + v') / 2, found by fixed-point iteration. Damping is a part of it, so that it acts on the
-mean velocity as well; where it is too stiff for that, on v'. Coulomb friction is found by the
-solver (solver.py) from H and C of the middle. Of a free base, the momentum is kept to rounding
+mean velocity as well; where it is too stiff for that, on v'. Likewise springs, which act at the
+mean of q and q', (q + q') / 2, or where they are stiff at q + h v'. Coulomb friction is found by
+the solver (solver.py) from H and C of the middle. Of a free base, the momentum is kept to rounding
 (free_base_midpoint.py).
 
 What stops a motion is not smooth: a step in which a joint is at a limit or a contact acts is
-semi-implicit (semi_implicit.py).
+semi-implicit (semi_implicit.py). So are the steps of robots with servos (joint_servo.py).
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from rbd_ros.simulation.linear import clear, copy, dot
 from rbd_ros.simulation.moving import move
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.runge_kutta import is_allowed
+from rbd_ros.simulation.semi_implicit import spring_torque
 from rbd_ros.simulation.solver import solve_velocity
 from rbd_ros.simulation.state import Contacts, ExternalForces, FORCES, State
-from rbd_ros.simulation.workspace import Workspace
+from rbd_ros.simulation.workspace import Dynamics, Problem, Workspace
 
 #: Times that friction is found, each with C at the mean velocity that the time before led to.
 ROUNDS = 2
@@ -54,7 +56,12 @@ def midpoint_step(
         acting = state.counters[FORCES] > 0
         if acting:
             find_force_in_the_middle(plant, state, external_forces, work)
-    if plant.frictional == 1:
+    solving = plant.frictional == 1
+    if plant.has_springs:
+        # What the kernel has on the diagonal is for a whole step.
+        if h != plant.timestep:
+            solving = True
+    if solving:
         valid = solve_in_the_middle(plant, state, contacts, work, h)
     else:
         accelerate_freely(plant, state, work, h)
@@ -100,6 +107,8 @@ def accelerate_freely(plant: Plant, state: State, work: Workspace, h: float) -> 
         v = state.v[i]
         middle.v[i] = v
         middle.torque[i] = work.dynamics.applied_force[i] - plant.damping[i] * v
+        if plant.has_springs:
+            middle.torque[i] -= spring_torque(plant, state, i, h * plant.spring_lead[i] * v)
     middle.duration[0] = h
     call_kernel(plant.midpoint_acceleration, middle.packed, a)
     for i in range(len(next_v)):
@@ -115,25 +124,43 @@ def solve_in_the_middle(
     :param h: time step [s]
     """
     problem, dynamics, middle = work.problem, work.dynamics, work.middle
-    v, next_v, H = state.v, work.motion.next_v, work.problem.inertia
+    v, next_v = state.v, work.motion.next_v
     call_kernel(plant.mass_matrix, middle.packed, dynamics.mass)
     copy(v, middle.v)
     copy(v, next_v)
     for _ in range(ROUNDS):
         call_kernel(plant.bias_force, middle.packed, dynamics.bias)
-        for i in range(len(v)):
-            copy(dynamics.mass[i], H[i])
-            implicit = plant.implicit_damping[i]
-            # What of the damping acts on v.
-            force = dynamics.applied_force[i] - (plant.damping[i] - implicit) * v[i]
-            problem.momentum[i] = dot(H[i], v) + h * (force - dynamics.bias[i])
-            H[i, i] += h * implicit
-            problem.low[i], problem.high[i] = -plant.speed[i], plant.speed[i]
+        prepare_middle(plant, state, dynamics, problem, h)
         if not solve_velocity(plant, state, contacts, problem, next_v, 0, h):
             return False
         for i in range(len(v)):
             middle.v[i] = 0.5 * (v[i] + next_v[i])
     return not is_stopped(state, problem.impulse, False)
+
+
+@compiled
+def prepare_middle(
+    plant: Plant, state: State, dynamics: Dynamics, problem: Problem, h: float
+) -> None:
+    """Find `inertia`, `momentum`, `low` and `high` from H and C of the middle.
+
+    :param h: time step [s]
+    """
+    v, H = state.v, problem.inertia
+    for i in range(len(v)):
+        copy(dynamics.mass[i], H[i])
+        implicit = plant.implicit_damping[i]
+        # What of the damping acts on v.
+        force = dynamics.applied_force[i] - (plant.damping[i] - implicit) * v[i]
+        problem.momentum[i] = dot(H[i], v) + h * (force - dynamics.bias[i])
+        H[i, i] += h * implicit
+        if plant.has_springs:
+            # At q + h lead v + (h lead)^2 a, with a = (v' - v) / h.
+            lead = h * plant.spring_lead[i]
+            ahead = (lead - lead * plant.spring_lead[i]) * v[i]
+            problem.momentum[i] -= h * spring_torque(plant, state, i, ahead)
+            H[i, i] += lead * lead * plant.stiffness[i]
+        problem.low[i], problem.high[i] = -plant.speed[i], plant.speed[i]
 
 
 @compiled

@@ -79,16 +79,20 @@ class Plant(NamedTuple):
     :param has_free_bases: whether there are free bases (free_base.py)
     :param has_external_forces: whether external forces may act
     :param has_loops: whether there are kinematic loops (loop_directions.py)
+    :param has_springs: whether any joint has a spring
+    :param has_servos: whether joints may have servos (joint_servo.py)
     :param is_flat: whether positions and velocities simply add, so that the kernel integrate is
         not needed
     :param runge_kutta: whether the integrator is rk4
     :param midpoint: whether the integrator is midpoint
     :param frictional: 1 if any joint has Coulomb friction
-    :param stiff: 1 if the damping of any joint is too stiff for an explicit integrator at this
-        time step
+    :param damped: 1 if any joint has damping or a spring
+    :param stiff: 1 if the damping or the spring of any joint is too stiff for an explicit
+        integrator at this time step
     :param timestep: h [s]
-    :param forward_dynamics: address of the kernel with implicit damping, h d on the diagonal; 0
-        with loops, which need the mass matrix itself, and where it is not needed
+    :param forward_dynamics: address of the kernel with implicit damping and springs, h d + h^2 k
+        on the diagonal; 0 with loops, which need the mass matrix itself, and where it is not
+        needed
     :param smooth_dynamics: address of that kernel without damping, 0 if it is not needed
     :param midpoint_acceleration: address of the kernel with implicit damping, 0 if not needed
     :param mass_matrix: address of the kernel
@@ -105,6 +109,11 @@ class Plant(NamedTuple):
     :param explicit_damping: the same where it is not stiff, 0 elsewhere, (nv,)
     :param implicit_damping: of midpoint, what multiplies the velocity at the end of the step: half
         of the damping, all of it where it is stiff, (nv,)
+    :param stiffness: of springs, (nv,) [N m/rad, N/m]
+    :param explicit_stiffness: the same where it is not stiff, 0 elsewhere, (nv,)
+    :param spring_rest: positions without deformation, (nv,) [rad, m]
+    :param spring_lead: of midpoint, part of the step after which a spring is looked at: half of
+        it, all of it where it is stiff, (nv,)
     :param effort: effort limits, (nv,) [N m, N]
     :param speed: guard on the speed, (nv,) [rad/s, m/s]
     :param turning: rotation of the fastest shaft per unit of each variable, (nv,)
@@ -127,11 +136,14 @@ class Plant(NamedTuple):
     has_free_bases: bool
     has_external_forces: bool
     has_loops: bool
+    has_springs: bool
+    has_servos: bool
     is_flat: bool
     runge_kutta: bool
     midpoint: bool
     # Numbers, not bools: one machine code does for both.
     frictional: int
+    damped: int
     stiff: int
     timestep: float
     # Kernels of the robot, which compiled loops call by their addresses.
@@ -152,6 +164,10 @@ class Plant(NamedTuple):
     damping: FloatArray
     explicit_damping: FloatArray
     implicit_damping: FloatArray
+    stiffness: FloatArray
+    explicit_stiffness: FloatArray
+    spring_rest: FloatArray
+    spring_lead: FloatArray
     effort: FloatArray
     speed: FloatArray
     turning: FloatArray

@@ -38,6 +38,10 @@ class Batch(NamedTuple):
     :param start_q: configurations, (B or 1, nq)
     :param start_v: velocities, (B or 1, nv)
     :param torque: (B or 1, steps or 1, nv) [N m, N]
+    :param kp: gains of servos, (nv,) [N m/rad, N/m]
+    :param kd: likewise for velocities, (nv,) [N m s/rad, N s/m]
+    :param target_q: positions that they go to, (B or 1, steps or 1, nv) [rad, m]
+    :param target_v: velocities there, (nv,) [rad/s, m/s]
     :param q: configurations after each step, (B, steps, nq)
     :param v: velocities after each step, (B, steps, nv)
     :param diverged: steps that could not be taken, -1 where all could, (B,)
@@ -48,6 +52,10 @@ class Batch(NamedTuple):
     start_q: FloatArray
     start_v: FloatArray
     torque: FloatArray
+    kp: FloatArray
+    kd: FloatArray
+    target_q: FloatArray
+    target_v: FloatArray
     q: FloatArray
     v: FloatArray
     diverged: IntArray
@@ -97,6 +105,10 @@ def begin(world: WorldRecord, memory: Memory, batch: Batch, row: int) -> None:
     clear(memory.words)
     copy(batch.start_q[min(row, len(batch.start_q) - 1)], state.q)
     copy(batch.start_v[min(row, len(batch.start_v) - 1)], state.v)
+    if world.plant.has_servos:
+        copy(batch.kp, state.servo.kp)
+        copy(batch.kd, state.servo.kd)
+        copy(batch.target_v, state.servo.v)
     if world.plant.has_scene:
         start_objects(world.plant.scene, world.objects)
         world.work.scene.room.listed[0] = 0
@@ -131,6 +143,9 @@ def roll(world: WorldRecord, memory: Memory, batch: Batch, first: int, last: int
             # In this order: a rollout that has ended takes no more steps.
             of = torque[min(row, len(torque) - 1)]
             copy(of[min(step, len(of) - 1)], world.commands.torque)
+            if world.plant.has_servos:
+                goals = batch.target_q[min(row, len(batch.target_q) - 1)]
+                copy(goals[min(step, len(goals) - 1)], state.servo.q)
             if call_loop(batch.advance, world, 1) == 1:
                 taken += 1
             else:

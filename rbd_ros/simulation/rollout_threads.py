@@ -107,12 +107,20 @@ class RolloutThreads:
         # Of the loop that takes steps, the same for all.
         self._advance = advance.address(self._idle[0].world)
 
-    def run(self, q: FloatArray, v: FloatArray, torque: FloatArray, results: Trajectories) -> None:
+    def run(
+        self,
+        q: FloatArray,
+        v: FloatArray,
+        torque: FloatArray,
+        servo: Tuple[FloatArray, FloatArray, FloatArray, FloatArray],
+        results: Trajectories,
+    ) -> None:
         """Do all rollouts; other Python threads run meanwhile.
 
         :param q: configurations to start from, (B or 1, nq)
         :param v: velocities to start with, (B or 1, nv)
         :param torque: (B or 1, steps or 1, nv) [N m, N]
+        :param servo: kp, kd, target_q and target_v of `Batch`
         :param results: where to write
         """
         if not results.q.size:
@@ -121,7 +129,7 @@ class RolloutThreads:
         if any(np.may_share_memory(torque, x) for x in results):
             torque = torque.copy()
         steps = results.q.shape[1]
-        job = _Job(Batch(self._advance, steps, q, v, torque, *results))
+        job = _Job(Batch(self._advance, steps, q, v, torque, *servo, *results))
         helpers: List[threading.Thread] = []
         try:
             self._work(job, self._worker(), helpers)

@@ -29,12 +29,17 @@ class Trajectories(NamedTuple):
     diverged: IntArray
 
 
+#: Arguments that may differ from step to step.
+_IN_STEPS = ('torque', 'target')
+
+
 class _Starts(NamedTuple):
     """Checked arguments of `Simulator.rollout`.
 
     :param q: configurations, (B or 1, nq)
     :param v: velocities, (B or 1, nv)
     :param torque: (B or 1, steps or 1, nv)
+    :param target: (B or 1, steps or 1, nq)
     :param rows: B
     :param steps: number of steps
     """
@@ -42,30 +47,33 @@ class _Starts(NamedTuple):
     q: FloatArray
     v: FloatArray
     torque: FloatArray
+    target: FloatArray
     rows: int
     steps: int
 
 
-def checked_starts(q: Any, v: Any, torque: Any, steps: Optional[int], nq: int, nv: int) -> _Starts:
+def checked_starts(
+    q: Any, v: Any, torque: Any, target: Any, steps: Optional[int], nq: int, nv: int
+) -> _Starts:
     """Arrays of what was given, in which what holds for all rollouts is there once.
 
     :raises ValueError: for a wrong shape or dtype, what is not finite, or numbers of rollouts or
         steps that contradict each other
     """
     given = {
-        'q': _array('q', q, ((nq,), ('B', nq))),
-        'v': _array('v', v, ((nv,), ('B', nv))),
-        'torque': _array('torque', torque, ((nv,), ('steps', nv), ('B', 'steps', nv))),
+        'q': checked_array('q', q, ((nq,), ('B', nq))),
+        'v': checked_array('v', v, ((nv,), ('B', nv))),
+        'torque': checked_array('torque', torque, ((nv,), ('steps', nv), ('B', 'steps', nv))),
+        'target': checked_array('target', target, ((nq,), ('steps', nq), ('B', 'steps', nq))),
     }
     # With an axis for the rollouts, they have so many dimensions.
-    full = {'q': 2, 'v': 2, 'torque': 3}
+    full = {'q': 2, 'v': 2, 'torque': 3, 'target': 3}
     counts = {name: len(x) for name, x in given.items() if x.ndim == full[name]}
     if len(set(counts.values())) > 1:
         told = ', '.join(f'{name} has {count}' for name, count in counts.items())
         raise ValueError(
             f'the numbers of rollouts differ: {told}; what is the same for all has no such axis'
         )
-    tau = given['torque']
     if steps is not None:
         try:
             steps = operator.index(steps)
@@ -73,21 +81,36 @@ def checked_starts(q: Any, v: Any, torque: Any, steps: Optional[int], nq: int, n
             raise ValueError(f'steps must be a whole number, got {steps!r}') from None
         if steps < 0:
             raise ValueError(f'steps must not be negative, got {steps}')
-    if tau.ndim == 1 and steps is None:
+    for name in _IN_STEPS:
+        if given[name].ndim > 1:
+            said = int(given[name].shape[-2])
+            if steps not in (None, said):
+                what = (
+                    'torque has' if name == 'target' and given['torque'].ndim > 1 else 'steps is'
+                )
+                raise ValueError(f'{name} has {said} steps, but {what} {steps}')
+            steps = said
+    if steps is None:
         raise ValueError('steps must be given where torque does not say how many there are')
-    if tau.ndim > 1 and steps not in (None, tau.shape[-2]):
-        raise ValueError(f'torque has {tau.shape[-2]} steps, but steps is {steps}')
+    torque, target = (
+        given[name].reshape((1,) * (3 - given[name].ndim) + given[name].shape)
+        for name in _IN_STEPS
+    )
     return _Starts(
         np.array(np.atleast_2d(given['q'])),  # copies: results may take the place of starts
         np.array(np.atleast_2d(given['v'])),
-        tau.reshape((1,) * (3 - tau.ndim) + tau.shape),
+        torque,
+        target,
         next(iter(counts.values()), 1),
-        int(tau.shape[-2] if steps is None else steps),
+        steps,
     )
 
 
-def _array(name: str, given: Any, shapes: Tuple[Tuple[Any, ...], ...]) -> FloatArray:
-    """Array of finite floats of one of the shapes, in which texts stand for any length."""
+def checked_array(name: str, given: Any, shapes: Tuple[Tuple[Any, ...], ...]) -> FloatArray:
+    """Array of finite floats of one of the shapes, in which texts stand for any length.
+
+    :raises ValueError: for a wrong shape or dtype, or what is not finite
+    """
     try:
         array = np.asarray(given)
     except ValueError as error:

@@ -1,7 +1,8 @@
 """One classical Runge-Kutta step of fourth order on the robot's configuration space.
 
 Forces that jump are found by the implicit solve of the semi-implicit step (solver.py) and held
-over the step: sliding friction, contact forces, and damping too stiff for an explicit method.
+over the step: sliding friction, contact forces, and damping and springs too stiff for an explicit
+method.
 Joints that stick, or rest at a limit, take no part. A step in which a joint comes to rest,
 reverses, or reaches a limit is semi-implicit as a whole.
 
@@ -42,6 +43,7 @@ from rbd_ros.simulation.loop_directions import (
 from rbd_ros.simulation.loop_solver import keep_stage_force
 from rbd_ros.simulation.moving import move
 from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.semi_implicit import spring_torque
 from rbd_ros.simulation.state import ExternalForces, State
 from rbd_ros.simulation.workspace import Dynamics, Motion, Problem, Stages, Workspace
 
@@ -136,6 +138,9 @@ def hold_forces(plant: Plant, state: State, problem: Problem, stages: Stages, h:
             force += friction_impulse(segment, box) / h
         # Of damping, only what is too stiff: the rest acts at each stage.
         force -= (plant.damping[i] - plant.explicit_damping[i]) * stages.implicit_v[i]
+        if plant.has_springs:
+            if plant.explicit_stiffness[i] == 0.0:
+                force -= spring_torque(plant, state, i, h * stages.implicit_v[i])
         stages.held_force[i] = force
     return held
 
@@ -210,6 +215,9 @@ def accelerate(
     for i in range(n):
         damping = plant.explicit_damping[i] * state.v[i]
         state.torque[i] = dynamics.applied_force[i] + held_force[i] - damping
+        if plant.has_springs:
+            if plant.explicit_stiffness[i] > 0.0:
+                state.torque[i] -= spring_torque(plant, state, i, 0.0)
     if held == 0:
         # The articulated-body algorithm, which needs no H.
         call_kernel(plant.smooth_dynamics, state.packed, a)
@@ -251,6 +259,9 @@ def accelerate_closed(
     for i in range(len(a)):
         damping = plant.explicit_damping[i] * state.v[i]
         force = dynamics.applied_force[i] + work.stages.held_force[i] - damping
+        if plant.has_springs:
+            if plant.explicit_stiffness[i] > 0.0:
+                force -= spring_torque(plant, state, i, 0.0)
         state.torque[i] = force
         a[i] = force - dynamics.bias[i]
         if held > 0 and loops.fixed[i] == 1:

@@ -112,6 +112,9 @@ MAX_IMPACTS = 100
 #: gravity alone makes velocities of h g.
 RESTING = 2.0
 
+#: Duration of a blow [s]: none, in which servos do nothing.
+BLOW = 1e-12
+
 #: Depth from which on bodies are parted [m]: above rounding, below what anybody can see.
 PART_FROM = 1e-9
 
@@ -169,9 +172,17 @@ def take_scene_substep(
             found = step_untouched(plant, state, external_forces, unused, work, h)
             if found == NOTHING:
                 return False
+    rebounds = False
+    if plant.has_servos:
+        rebounds = robot_touched and may_rebound(plant, contacts, count)
+        if rebounds:
+            respond_to_contacts(plant, state, contacts, work, count, BLOW)
     if collide(plant, state, objects, touches, work, count, h):
         if robot_touched:
             prepare(plant, state, work.dynamics, problem, h)
+    if plant.has_servos:
+        if rebounds:
+            respond_to_contacts(plant, state, contacts, work, count, h)
     if robot_touched:
         rows = find_free_velocity(plant, state, work, h)
     accelerate_objects(plant.scene.bodies, objects, scene, h)
@@ -231,6 +242,18 @@ def take_scene_substep(
         settle(plant, state, work.motion, problem.impulse, h)
     move_objects(plant.scene.bodies, objects, scene, h)
     return True
+
+
+@compiled
+def may_rebound(plant: Plant, contacts: SceneContacts, count: int) -> bool:
+    """Return whether any contact has restitution.
+
+    :param count: number of contacts
+    """
+    for c in range(count):
+        if plant.scene.table.surface[contacts.pair[c], RESTITUTION] > 0.0:
+            return True
+    return False
 
 
 @compiled

@@ -1,8 +1,8 @@
 """Semi-implicit Euler steps: v' from the forces at q and v, then q' from v'.
 
-Damping, joint friction, limits and contacts are taken at the end of the step (solver.py). A robot
-that touches nothing, has no Coulomb friction and reaches no limit needs the articulated-body
-algorithm alone.
+Damping, springs, servos, joint friction, limits and contacts are taken at the end of the step
+(solver.py). A robot that touches nothing, has neither Coulomb friction nor servos and reaches no
+limit needs the articulated-body algorithm alone.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 from rbd_ros.compiler.loops import call_kernel, compiled
 from rbd_ros.simulation.free_base import correct_free_bases, predict_free_bases
 from rbd_ros.simulation.joint_law import LOWER, UPPER
+from rbd_ros.simulation.joint_servo import add_servos, move_servos, ONE_BY_ONE, TOGETHER
 from rbd_ros.simulation.linear import clear, copy, dot
 from rbd_ros.simulation.loop_closing import follow_loops
 from rbd_ros.simulation.loop_directions import find_loops, fix_held
@@ -27,7 +28,7 @@ from rbd_ros.simulation.workspace import Dynamics, Problem, Workspace
 def step_freely(plant: Plant, state: State, work: Workspace, h: float) -> bool:
     """Find `next_v` without friction, limits and contacts.
 
-    :param h: time step [s]
+    :param h: time step [s]; with damping or springs, that of `plant`
     :return: whether it is finite, within the guard on speed, and within the limits after the step
     """
     dynamics, next_v = work.dynamics, work.motion.next_v
@@ -42,6 +43,9 @@ def step_freely(plant: Plant, state: State, work: Workspace, h: float) -> bool:
         # diagonal of the kernel's inertia matrix.
         for i in range(n):
             state.torque[i] = dynamics.applied_force[i] - plant.damping[i] * state.v[i]
+            if plant.has_springs:
+                # Likewise springs, where the velocity of the beginning leads.
+                state.torque[i] -= spring_torque(plant, state, i, h * state.v[i])
         call_kernel(plant.forward_dynamics, state.packed, a)
         for i in range(n):
             next_v[i] = state.v[i] + h * a[i]
@@ -61,6 +65,20 @@ def step_freely(plant: Plant, state: State, work: Workspace, h: float) -> bool:
 
 
 @compiled
+def spring_torque(plant: Plant, state: State, i: int, ahead: float) -> float:
+    """Torque that it takes to hold the spring of a joint.
+
+    :param i: degree of freedom
+    :param ahead: how far the joint is beyond its present position [rad, m]
+    """
+    if plant.stiffness[i] == 0.0:
+        return 0.0
+    lag = state.q[plant.position[i]] + ahead - plant.spring_rest[i]
+    torque: float = plant.stiffness[i] * lag
+    return torque
+
+
+@compiled
 def step_constrained(
     plant: Plant, state: State, contacts: Contacts, work: Workspace, count: int, h: float
 ) -> bool:
@@ -73,7 +91,15 @@ def step_constrained(
     prepare(plant, state, work.dynamics, problem, h)
     # The solver begins with the velocity and the segments of the last step, which rarely change.
     copy(state.v, next_v)
-    if not solve_velocity(plant, state, contacts, problem, next_v, count, h):
+    solved = solve_velocity(plant, state, contacts, problem, next_v, count, h)
+    if plant.has_servos:
+        rounds = 0
+        while move_servos(plant, state, next_v, rounds):
+            rounds += 1
+            prepare(plant, state, work.dynamics, problem, h)
+            solved = solve_velocity(plant, state, contacts, problem, next_v, count, h)
+        solved = solved and rounds <= TOGETHER + ONE_BY_ONE
+    if not solved:
         counters[UNCONVERGED] += 1
     if plant.has_loops:
         keep_loop_force(plant, state, problem, next_v, h)
@@ -103,6 +129,9 @@ def prepare(plant: Plant, state: State, dynamics: Dynamics, problem: Problem, h:
         problem.momentum[i] = dot(H[i], v) + h * (dynamics.applied_force[i] - dynamics.bias[i])
         # After the momentum, which is that of the robot: damping acts at the end of the step.
         H[i, i] += h * plant.damping[i]
+        if plant.has_springs:
+            problem.momentum[i] -= h * spring_torque(plant, state, i, 0.0)
+            H[i, i] += h * h * plant.stiffness[i]
         problem.low[i], problem.high[i] = -plant.speed[i], plant.speed[i]
         # Limits on positions as limits on the velocity that leads there within the step.
         if plant.position[i] >= 0:
@@ -111,6 +140,8 @@ def prepare(plant: Plant, state: State, dynamics: Dynamics, problem: Problem, h:
             # without giving it any speed.
             problem.low[i] = max(problem.low[i], min(0.0, (plant.lower[i] - at) / h))
             problem.high[i] = min(problem.high[i], max(0.0, (plant.upper[i] - at) / h))
+    if plant.has_servos:
+        add_servos(plant, state, H, problem.momentum, h)
     if plant.has_loops:
         find_loops(plant, state, H, problem.loops)
 

@@ -22,6 +22,7 @@ from rbd_ros.simulation.simulated_objects import (
     WorldSource,
 )
 from rbd_ros.simulation.simulated_robots import simulated_robot, start_of
+from rbd_ros.simulation.simulated_servos import SimulatedServos
 from rbd_ros.simulation.state import MAX_FORCES
 from rbd_ros.simulation.world import SPEED_LIMIT, TOLERANCE, World
 from rbd_ros.spatial import PluckerTransform
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from rbd_ros.simulation.step_derivatives import StepDerivatives
 
 _FLOAT64 = np.dtype(np.float64)
+_GAINS = ('kp', 'kd')
 
 #: Penetration depth at a reset that is worth a warning [m].
 DEEP = 2e-3
@@ -90,7 +92,7 @@ class Snapshot:
     objects: Tuple[str, ...] = ()
 
 
-class Simulator(SimulatedObjects):
+class Simulator(SimulatedServos, SimulatedObjects):
     """A robot that moves under torques, gravity, joint friction, joint limits and contact.
 
     :param robot: the robot; None if there is a world, and nothing but what is in it moves
@@ -358,6 +360,8 @@ class Simulator(SimulatedObjects):
     def reset(self, q: Any = None, v: Any = None, time: float = 0.0) -> None:
         """Start anew: external wrenches, counters and the memory of contacts are cleared.
 
+        Servos keep their gains, and what they go to.
+
         Kinematic loops are closed: the robot is moved to the assembly that Newton's method finds
         from `q`, and `v` is projected onto it; `warnings` says how far.
 
@@ -444,13 +448,14 @@ class Simulator(SimulatedObjects):
         torque: Any = None,
         steps: Optional[int] = None,
         out: Any = None,
+        target: Any = None,
     ) -> Trajectories:
         """Simulate from many starts at once, in several threads; this simulation stays as it is.
 
         Each motion is that of a `Simulator` which is reset to its start and takes the steps one by
         one, to the bit, however many threads there are: `rbd_ros.robot.set_threads`. There are no
-        external wrenches, and nothing but `torque` drives the joints: it is cut at the effort
-        limits, and does not depend on the motion.
+        external wrenches, and nothing but `torque`, cut at the effort limits, and servos drive
+        the joints: those of `servo`, with its gains.
 
         A motion whose dynamics are not finite ends: from that step on its rows are NaN, and
         `diverged` has the number of the step. The others go on.
@@ -465,8 +470,10 @@ class Simulator(SimulatedObjects):
         :param v: velocities to start with, (B, nv) or (nv,); None for rest
         :param torque: torque in each step, (B, steps, nv), (steps, nv), or (nv,) in all of them [N
             m, N]; None for none
-        :param steps: number of steps; None if `torque` says it
+        :param steps: number of steps; None if `torque` or `target` says it
         :param out: arrays for the results, as an earlier call returned them; None for new ones
+        :param target: configuration that servos go to in each step, (B, steps, nq), (steps, nq),
+            or (nq,) in all of them; None for that of `servo`
         :return: q and v after each step, (B, steps, nq) and (B, steps, nv), and `diverged`, (B,)
         :raises ValueError: for a wrong shape or dtype, what is not finite, numbers that contradict
             each other, or loops that cannot be closed
@@ -486,10 +493,15 @@ class Simulator(SimulatedObjects):
             self._neutral() if q is None else q,
             np.zeros(robot.nv) if v is None else v,
             self._nothing if torque is None else torque,
+            np.zeros(robot.nq) if target is None else target,
             steps,
             robot.nq,
             robot.nv,
         )
+        servo = self._world.state.servo
+        if target is not None and not self._world.plant.has_servos:
+            raise ValueError('there is no servo that goes to a target: see Simulator.servo')
+        goals = servo.q.reshape(1, 1, -1) if target is None else self._goals(given.target)
         results = room(out, given.rows, given.steps, robot.nq, robot.nv)
         start_q, start_v = self._starts(given.q, given.v)
         if not robot.nv:
@@ -501,7 +513,9 @@ class Simulator(SimulatedObjects):
             from rbd_ros.simulation.rollout_threads import RolloutThreads
 
             self._rollouts = RolloutThreads(self._world.plant, robot.nq)
-        self._rollouts.run(start_q, start_v, given.torque, results)
+        goals = np.array(goals, order='C')  # a copy: it may be told anew meanwhile
+        held = (servo.kp.copy(), servo.kd.copy(), goals, servo.v.copy())
+        self._rollouts.run(start_q, start_v, given.torque, held, results)
         return results
 
     def apply_wrench(
@@ -619,6 +633,10 @@ class Simulator(SimulatedObjects):
         """
         if snapshot.handles:
             self._world.allow_external_forces()
+        if any(snapshot.arrays.get(f'state.servo.{name}', np.zeros(0)).any() for name in _GAINS):
+            if not self._world.plant.has_servos:
+                self._world.allow_servos()
+                self._forget_rollouts()
         arrays = self._world.arrays()
         if snapshot.objects != self.objects:
             raise ValueError(
@@ -639,6 +657,9 @@ class Simulator(SimulatedObjects):
         self._next_handle = max(self._next_handle, snapshot.next_handle)
 
     # -- details --------------------------------------------------------------------------------
+
+    def _forget_rollouts(self) -> None:
+        self._rollouts = None
 
     def _pushed(self, name: str) -> Tuple[int, PluckerTransform]:
         """Body, or carrier, of a link or object, and its frame in body coordinates."""

@@ -7,7 +7,7 @@ there are loops, else 0.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rbd_ros.compiler.loops import buffer, floats, integers
 from rbd_ros.contact.arrays import FloatArray, IntArray
@@ -37,6 +37,34 @@ MAX_CONTACTS = 512
 MAX_FORCES = 64
 
 
+def _nested(kind: type) -> Any:
+    """Declare a record within a record, as `floats` declares an array."""
+    return kind
+
+
+class Servo(NamedTuple):
+    """Servos of the joints (joint_servo.py); without gains there is none.
+
+    :param kp: gain of the position [N m/rad, N/m]
+    :param kd: gain of the velocity [N m s/rad, N s/m]
+    :param q: desired position [rad, m]
+    :param v: desired velocity [rad/s, m/s]
+    :param torque: feed-forward [N m, N]
+    :param segment: on which segment of its law each servo was found last
+    :param push: torque that the servo would have if the velocity became zero [N m, N]
+    :param slope: by how much the velocity at the end of the step lessens it
+    """
+
+    kp: FloatArray = floats('nv')
+    kd: FloatArray = floats('nv')
+    q: FloatArray = floats('nv')
+    v: FloatArray = floats('nv')
+    torque: FloatArray = floats('nv')
+    segment: IntArray = integers('nv')
+    push: FloatArray = floats('nv')
+    slope: FloatArray = floats('nv')
+
+
 class State(NamedTuple):
     """Positions, velocities, and whatever else the next step depends on.
 
@@ -50,6 +78,7 @@ class State(NamedTuple):
     :param tangent_deformation: x of the surface [m]
     :param touching: 1 where the robot touched the ground at the end of the last step
     :param counters: see STEPS ...
+    :param servo: servos of the joints
     :param saturated: 1 where torque was cut at the effort limit
     :param applied: torque after saturation [N m, N]
     :param acceleration: mean acceleration of the last step [rad/s^2, m/s^2]
@@ -69,6 +98,7 @@ class State(NamedTuple):
     tangent_deformation: FloatArray = floats('points', 2)
     touching: IntArray = integers('points')
     counters: IntArray = integers(COUNTERS)
+    servo: Servo = _nested(Servo)
     # What the last step was like, for whoever asks: after a snapshot is restored, too.
     saturated: IntArray = integers('nv')
     applied: FloatArray = floats('nv')

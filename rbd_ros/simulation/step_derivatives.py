@@ -17,9 +17,10 @@ from rbd_ros.algorithms.inertia_matrix.midpoint_acceleration import ROUNDS
 from rbd_ros.contact.arrays import BoolArray, FloatArray, IntArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.joint_law import BACKWARD, FORWARD, STICK
+from rbd_ros.simulation.joint_servo import FREE
 from rbd_ros.simulation.midpoint import ROUNDS as ROUNDS_OF_FRICTION
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.state import FORCES
+from rbd_ros.simulation.state import FORCES, Servo
 from rbd_ros.simulation.stepping import count_substeps
 
 if TYPE_CHECKING:
@@ -75,6 +76,10 @@ class _System(NamedTuple):
     :param tau: torque within the effort limits, and the friction of joints that slide, (nv,)
     :param dtau: its derivative, (nv, 3 nv)
     :param stuck: which joints come to rest by friction, or stay there, (nv,) of bool
+    :param driven: whether there are servos, with which steps are semi-implicit
+    :param servo: servos
+    :param kp: their gains where the torque is not cut, 0 elsewhere, (nv,)
+    :param kd: likewise for velocities, (nv,)
     """
 
     robot: Robot
@@ -82,6 +87,32 @@ class _System(NamedTuple):
     tau: FloatArray
     dtau: FloatArray
     stuck: BoolArray
+    driven: bool
+    servo: Servo
+    kp: FloatArray
+    kd: FloatArray
+
+    def elastic(
+        self, start: _Point, lead: FloatArray, h: float
+    ) -> Tuple[FloatArray, FloatArray, FloatArray]:
+        """Force of springs and servos, its derivative, and what they add to the diagonal of H.
+
+        :param lead: part of the step after which springs are looked at, (nv,)
+        :param h: time step [s], 0 for where they are
+        """
+        plant, position = self.plant, np.maximum(self.plant.position, 0)
+        # A joint with one freedom has one position, which changes by its velocity.
+        x, dx = start.q[position], start.dq
+        ahead, dahead = h * lead * start.v, h * lead[:, None] * start.dv
+        force = -plant.stiffness * (x + ahead - plant.spring_rest)
+        change = -plant.stiffness[:, None] * (dx + dahead)
+        added = (h * lead) ** 2 * plant.stiffness
+        if self.driven:
+            force += self.kp * (self.servo.q - x - h * start.v)
+            force += self.kd * (self.servo.v - start.v)
+            change -= self.kp[:, None] * (dx + h * start.dv) + self.kd[:, None] * start.dv
+            added = added + h * self.kd + h * h * self.kp
+        return force, change, added
 
     def bracket(self, u: FloatArray) -> FloatArray:
         """Matrix ad u of the bracket [u, v] of velocities, (nv, nv)."""
@@ -111,6 +142,7 @@ class _System(NamedTuple):
         damped: FloatArray,
         ddamped: FloatArray,
         added: FloatArray,
+        elastic: Tuple[FloatArray, FloatArray, FloatArray],
         h: float,
     ) -> Tuple[FloatArray, FloatArray]:
         """Solution a of (H + added) a + C = tau - damping at a velocity, and its derivative.
@@ -118,36 +150,42 @@ class _System(NamedTuple):
         :param damped: that velocity, (nv,)
         :param ddamped: its derivative, (nv, 3 nv)
         :param added: to the diagonal of H, (nv,)
+        :param elastic: what `elastic` returned
         :param h: time in which what is stuck loses that velocity [s]
         """
         damping = self.plant.damping
-        H = self.robot.mass_matrix(at.q) + np.diag(added)
-        force = self.tau - damping * damped - self.robot.bias_force(at.q, at.v)
+        H = self.robot.mass_matrix(at.q) + np.diag(added + elastic[2])
+        force = self.tau + elastic[0] - damping * damped - self.robot.bias_force(at.q, at.v)
         H[self.stuck] = np.eye(len(force))[self.stuck]
         force[self.stuck] = -damped[self.stuck] / h
         a = np.asarray(np.linalg.solve(H, force), dtype=float)
         inverse = self.robot.derivatives.inverse_dynamics(at.q, at.v, a)
-        change = self.dtau - damping[:, None] * ddamped
+        change = self.dtau + elastic[1] - damping[:, None] * ddamped
         change -= inverse.dtau_dq @ at.dq + inverse.dtau_dv @ at.dv
         change[self.stuck] = -ddamped[self.stuck] / h
         return a, np.asarray(np.linalg.solve(H, change), dtype=float)
 
 
 def _semi_implicit(system: _System, at: _Point, h: float) -> _Point:
-    # The diagonal of the kernel, which friction does not use, is that of a whole step.
-    whole = h if system.plant.frictional else system.plant.timestep
-    a, da = system.acceleration(at, at.v, at.dv, whole * system.plant.damping, h)
+    elastic = system.elastic(at, np.ones(len(at.v)), h)
+    a, da = system.acceleration(at, at.v, at.dv, h * system.plant.damping, elastic, h)
     v, dv = at.v + h * a, at.dv + h * da
     q, dq = system.moved(at.q, at.dq, h * v, h * dv)
     return _Point(q, v, dq, dv)
 
 
 def _midpoint(system: _System, at: _Point, h: float) -> _Point:
+    elastic = system.elastic(at, system.plant.spring_lead, h)
     q, dq = system.moved(at.q, at.dq, 0.5 * h * at.v, 0.5 * h * at.dv)
     a, da = np.zeros_like(at.v), np.zeros_like(at.dv)
-    for _ in range(ROUNDS_OF_FRICTION if system.plant.frictional else ROUNDS):
+    # What the solver is needed for, see midpoint.py.
+    plant = system.plant
+    divided = plant.has_springs and h != plant.timestep
+    solved = plant.frictional or divided
+    for _ in range(ROUNDS_OF_FRICTION if solved else ROUNDS):
         mean = _Point(q, at.v + 0.5 * h * a, dq, at.dv + 0.5 * h * da)
-        a, da = system.acceleration(mean, at.v, at.dv, h * system.plant.implicit_damping, h)
+        added = h * system.plant.implicit_damping
+        a, da = system.acceleration(mean, at.v, at.dv, added, elastic, h)
     v, dv = at.v + h * a, at.dv + h * da
     q, dq = system.moved(q, dq, 0.5 * h * v, 0.5 * h * dv)
     return _Point(q, v, dq, dv)
@@ -159,7 +197,8 @@ def _runge_kutta(system: _System, at: _Point, h: float) -> _Point:
     way, gain, dway, dgain = none, none, np.zeros_like(du), np.zeros_like(du)
     for part, weight in ((0.5, 1.0), (0.5, 2.0), (1.0, 2.0), (0.0, 1.0)):
         q, dq = system.moved(at.q, at.dq, u, du)
-        a, da = system.acceleration(_Point(q, w, dq, dw), w, dw, none, h)
+        stage = _Point(q, w, dq, dw)
+        a, da = system.acceleration(stage, w, dw, none, system.elastic(stage, none, 0.0), h)
         # w + [u, w] / 2 + [u, [u, w]] / 12, as in runge_kutta.py.
         ad_u, ad_w = system.bracket(u), system.bracket(w)
         once = ad_u @ w
@@ -188,12 +227,27 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
     _require_smooth(simulator)
     taken = _taken(simulator, tau)
     slides = np.select([taken.segment == FORWARD, taken.segment == BACKWARD], [-1.0, 1.0])
-    applied = np.clip(tau, -plant.effort, plant.effort) + slides * plant.friction
     # What is cut at the effort limit does not change with what is asked.
+    applied, free = np.clip(tau, -plant.effort, plant.effort), np.abs(tau) <= plant.effort
+    servo = world.state.servo
+    driven = (servo.kp > 0.0) | (servo.kd > 0.0)
+    if driven.any():
+        free = np.where(driven, taken.servo_segment == FREE, free)
+        applied = np.where(driven, np.where(free, tau, taken.applied), applied)
     dtau = np.zeros((n, 3 * n))
-    dtau[:, 2 * n :] = np.diag((np.abs(tau) <= plant.effort).astype(float))
+    dtau[:, 2 * n :] = np.diag(free.astype(float))
     stuck = (taken.segment == STICK) & (plant.friction > 0.0)
-    system = _System(world.robot, plant, applied, dtau, stuck)
+    system = _System(
+        world.robot,
+        plant,
+        applied + slides * plant.friction,
+        dtau,
+        stuck,
+        bool(driven.any()),
+        servo,
+        np.where(free, servo.kp, 0.0),
+        np.where(free, servo.kd, 0.0),
+    )
     nothing, one = np.zeros((n, n)), np.eye(n)
     at = _Point(
         simulator.q,
@@ -203,7 +257,8 @@ def step_derivatives(simulator: Simulator, tau: FloatArray) -> StepDerivatives:
     )
     substeps = count_substeps(plant, at.v)
     for _ in range(substeps):
-        at = _STEPS[simulator.integrator](system, at, plant.timestep / substeps)
+        step = _semi_implicit if system.driven else _STEPS[simulator.integrator]
+        at = step(system, at, plant.timestep / substeps)
     _require_same(simulator, taken, at, bool(stuck.any()))
     return StepDerivatives(at.q, at.v, *np.hsplit(at.dq, 3), *np.hsplit(at.dv, 3))
 
@@ -223,8 +278,8 @@ def _require_smooth(simulator: Simulator) -> None:
         )
     if plant.runge_kutta and plant.stiff:
         raise ValueError(
-            f'the damping of {name} is too stiff for rk4 at {plant.timestep:g} s: take '
-            "integrator='midpoint'"
+            f'the damping, or a spring, of {name} is too stiff for rk4 at {plant.timestep:g} s: '
+            "take integrator='midpoint'"
         )
     if world.state.counters[FORCES] > 0:
         raise ValueError('external wrenches act: clear them, their derivatives are not known')
@@ -234,25 +289,32 @@ class _Taken(NamedTuple):
     """A step of the simulator, undone.
 
     :param segment: on which segment of its law each joint was found (joint_law.py), (nv,)
+    :param servo_segment: likewise each servo (joint_servo.py), (nv,)
+    :param applied: torque, (nv,) [N m, N]
     """
 
     q: FloatArray
     v: FloatArray
     segment: IntArray
+    servo_segment: IntArray
+    applied: FloatArray
 
 
 def _taken(simulator: Simulator, tau: FloatArray) -> _Taken:
     before = simulator.snapshot()
     try:
         simulator.step(tau)
-        return _Taken(simulator.q, simulator.v, simulator.world.state.segment.copy())
+        state = simulator.world.state
+        segment, servo_segment = state.segment.copy(), state.servo.segment.copy()
+        return _Taken(simulator.q, simulator.v, segment, servo_segment, simulator.tau)
     finally:
         simulator.restore(before)
 
 
 def _require_same(simulator: Simulator, taken: _Taken, end: _Point, sticks: bool) -> None:
     """Check that the simulator takes the step that was differentiated."""
-    if sticks and simulator.integrator == 'rk4':
+    driven = simulator.world.state.servo.kp.any() or simulator.world.state.servo.kd.any()
+    if sticks and simulator.integrator == 'rk4' and not driven:
         raise ValueError(
             'a joint sticks: what rk4 does with one that moves a little is another step; take '
             "integrator='midpoint'"
@@ -262,5 +324,5 @@ def _require_same(simulator: Simulator, taken: _Taken, end: _Point, sticks: bool
     if not (same and np.allclose(taken.v, end.v, rtol=_ROUNDING, atol=close)):
         raise ValueError(
             'the step is not smooth: in it a joint limit, a contact or the guard on speed acts, '
-            'or the friction of a joint changes'
+            'or the friction of a joint changes, or whether the torque of a servo is cut'
         )

@@ -13,11 +13,13 @@ from rbd_ros.simulation.ground_contact import (
     start_contacts,
     update_deformations,
 )
+from rbd_ros.simulation.joint_servo import any_servos, begin_servos, end_servos
 from rbd_ros.simulation.linear import copy, is_finite
 from rbd_ros.simulation.loop_closing import close_positions, project
 from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
 from rbd_ros.simulation.plant import MAX_SUBSTEPS, Plant, TURN_PER_SUBSTEP
 from rbd_ros.simulation.runge_kutta import is_at_limit, runge_kutta_step
+from rbd_ros.simulation.scene_servo import take_servo_substep
 from rbd_ros.simulation.scene_state import Objects, Touches
 from rbd_ros.simulation.scene_step import take_scene_substep
 from rbd_ros.simulation.semi_implicit import follow_velocity, step_constrained, step_freely
@@ -114,9 +116,14 @@ def take_substep(
     """Advance by h; returns False, with q and v unchanged, if the velocity is not finite."""
     # Most steps of most robots violate nothing: they are tried without the solver first.
     count = find_forces(plant, state, external_forces, contacts, work, h)
-    constrained = plant.frictional == 1 or count > 0
+    constrained, driven = plant.frictional == 1 or count > 0, False
+    if plant.has_servos:
+        driven = any_servos(state)
     done = False
-    if plant.runge_kutta:
+    if driven:
+        if not step_constrained(plant, state, contacts, work, count, h):
+            return False
+    elif plant.runge_kutta:
         constrained = constrained or plant.stiff == 1 or is_at_limit(plant, state)
         for _ in range(2):
             if constrained and not step_constrained(plant, state, contacts, work, count, h):
@@ -140,6 +147,9 @@ def take_substep(
             if not done and not step_constrained(plant, state, contacts, work, count, h):
                 return False
     else:
+        # Where the step is divided, the kernel with implicit damping is for another time step.
+        if plant.damped == 1 and h != plant.timestep:
+            constrained = True
         constrained = constrained or not step_freely(plant, state, work, h)
         if constrained and not step_constrained(plant, state, contacts, work, count, h):
             return False
@@ -180,12 +190,19 @@ def step_once(
     h = plant.timestep if substeps == 1 else plant.timestep / substeps
     if plant.has_scene:
         keep_objects(objects, work.scene.kept)
+    if plant.has_servos:
+        begin_servos(state)
     for _ in range(substeps):
         done = True
         if plant.has_scene:
-            done = take_scene_substep(
-                plant, state, external_forces, contacts, objects, touches, work, h
-            )
+            if plant.has_servos:
+                done = take_servo_substep(
+                    plant, state, external_forces, contacts, objects, touches, work, h
+                )
+            else:
+                done = take_scene_substep(
+                    plant, state, external_forces, contacts, objects, touches, work, h
+                )
         else:
             done = take_substep(plant, state, external_forces, contacts, work, h)
         if not done:
@@ -194,6 +211,8 @@ def step_once(
             if plant.has_scene:
                 restore_objects(objects, work.scene.kept)
             return False
+    if plant.has_servos:
+        state.counters[SATURATED] += end_servos(plant, state, motion.next_v)
     for i in range(len(state.v)):
         state.acceleration[i] = (state.v[i] - motion.start_v[i]) / plant.timestep
     if plant.has_external_forces:
@@ -216,6 +235,9 @@ def advance(world: WorldRecord, count: int) -> int:
         return REFUSED
     # Commands are the same in all steps, and so is what is left of them.
     cut = saturate(plant, world.commands, state)
+    if plant.has_servos:
+        copy(world.commands.torque, state.servo.torque)
+        cut = False  # servos say it in each step
     for step in range(count):
         if not step_once(
             plant,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rbd_ros.compiler.loops import compiled
+from rbd_ros.simulation.joint_servo import any_servos
 from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.runge_kutta import is_at_limit
@@ -28,6 +29,11 @@ def step_untouched(
     :param unused: contacts with a ground, of which there is none
     :param h: time step [s]
     """
+    driven = False
+    if plant.has_servos:
+        driven = any_servos(state)
+    if driven:
+        return VELOCITY if step_constrained(plant, state, unused, work, 0, h) else NOTHING
     if plant.midpoint:
         stopped = is_at_limit(plant, state)
         if stopped:
@@ -39,6 +45,9 @@ def step_untouched(
         if midpoint_step(plant, state, external_forces, unused, work, h):
             return EVERYTHING
         return VELOCITY if step_constrained(plant, state, unused, work, 0, h) else NOTHING
-    if plant.frictional == 1 or not step_freely(plant, state, work, h):
+    constrained = plant.frictional == 1
+    if plant.damped == 1 and h != plant.timestep:
+        constrained = True
+    if constrained or not step_freely(plant, state, work, h):
         return VELOCITY if step_constrained(plant, state, unused, work, 0, h) else NOTHING
     return VELOCITY

@@ -12,7 +12,7 @@ from rbd_ros.compiler.loops import buffer, floats, integers
 from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene_state import Objects, SceneWork, Touches
-from rbd_ros.simulation.state import Contacts, ExternalForces, State
+from rbd_ros.simulation.state import Contacts, COUNTERS, ExternalForces, State
 
 
 class Dynamics(NamedTuple):
@@ -242,6 +242,21 @@ class Middle(NamedTuple):
     start_q: FloatArray = floats('nq')
 
 
+class Before(NamedTuple):
+    """The beginning of a substep in a world that may be taken again (scene_servo.py).
+
+    :param q: configuration
+    :param v: velocity
+    :param counters: counters
+    :param objects: state of the objects
+    """
+
+    q: FloatArray = floats('nq')
+    v: FloatArray = floats('nv')
+    counters: IntArray = integers(COUNTERS)
+    objects: FloatArray = floats('objects', 13)
+
+
 class Workspace(NamedTuple):
     """All intermediate results of a step, by what they are for."""
 
@@ -252,6 +267,7 @@ class Workspace(NamedTuple):
     stages: Stages = _nested(Stages)
     scene: SceneWork = _nested(SceneWork)
     middle: Middle = _nested(Middle)
+    before: Before = _nested(Before)
 
 
 class Commands(NamedTuple):

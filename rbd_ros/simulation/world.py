@@ -17,6 +17,7 @@ from rbd_ros.contact.arrays import AnyArray, FloatArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.assembly import make_plant, make_world, with_external_forces
 from rbd_ros.simulation.bound_steps import bind_steps, Steps
+from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene_assembly import make_scene_plant, scene_of
 from rbd_ros.simulation.scene_change import carry_over, prepare_scene, PreparedScene
 from rbd_ros.simulation.state import State, STEPS
@@ -145,6 +146,25 @@ class World:
         self._torque = self.commands.torque
         self._forget_steps()
 
+    def allow_servos(self) -> None:
+        """Let joints have servos from now on: the loop that takes steps is made anew for them.
+
+        >>> from rbd_ros.simulation import World
+        >>> world = World(robot)
+        >>> world.allow_servos()
+        >>> world.plant.has_servos, world.state.servo.kp  # without gains there are none yet
+        (True, array([0., 0., 0., 0., 0., 0.]))
+        """
+        if not self.plant.has_servos:
+            self._replace_plant(self.plant._replace(has_servos=True))
+
+    def _replace_plant(self, plant: Plant) -> None:
+        self.plant = plant
+        # The other records stay, with all that is in them: the motion goes on.
+        self.fields = self.fields._replace(plant=plant)
+        self.record = Record(self.fields)
+        self._forget_steps()
+
     def _forget_steps(self) -> None:
         self._steps: Optional[Steps] = None
         # Until there is the loop itself.
@@ -158,11 +178,7 @@ class World:
     def allow_external_forces(self) -> None:
         """Let external forces act from now on: the loop that takes steps is made anew for them."""
         if not self.plant.has_external_forces:
-            self.plant = with_external_forces(self.plant, self.robot)
-            # The other records stay, with all that is in them: the motion goes on.
-            self.fields = self.fields._replace(plant=self.plant)
-            self.record = Record(self.fields)
-            self._forget_steps()
+            self._replace_plant(with_external_forces(self.plant, self.robot))
 
     @property
     def steps(self) -> Steps:
@@ -216,7 +232,8 @@ class World:
     def reset(self, q: FloatArray, v: FloatArray, time: float = 0.0) -> int:
         """Start anew: external forces, counters and the deformation of the ground are cleared.
 
-        Loops that are open are closed, see `assembly`.
+        Servos keep their gains, and what they go to. Loops that are open are closed, see
+        `assembly`.
 
         :param q: configuration, valid, (nq,)
         :param v: velocity, (nv,)
@@ -231,9 +248,13 @@ class World:
 
             self.closed_start = close_start(self.robot, q, v)
             q, v = self.closed_start.q, self.closed_start.v
+        servo = self.state.servo
+        kept = [array.copy() for array in (servo.kp, servo.kd, servo.q, servo.v)]
         # All but the constants, in place: machine code knows where the arrays are.
         for record in self.fields[1:]:
             _clear(record)
+        for array, values in zip((servo.kp, servo.kd, servo.q, servo.v), kept):
+            array[:] = values
         self.state.q[:] = q
         self.state.v[:] = v
         for array, start in zip(self.objects, self.plant.scene.start):
@@ -268,6 +289,12 @@ class World:
         """
         if self.scene is None:
             raise ValueError(NO_WORLD)
+        moving = [self.environment, environment]
+        if len({tuple(r.name for r in e.moving_in(self.robot.model)) for e in moving if e}) > 1:
+            raise ValueError(
+                'robots that move can neither come nor go while a simulation goes on: begin '
+                'another one with them'
+            )
         return prepare_scene(self.robot, environment, self.scene, self.record)
 
     def change_environment(self, prepared: PreparedScene) -> None:

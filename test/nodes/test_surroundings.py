@@ -16,12 +16,14 @@ from sensor_msgs.msg import MultiDOFJointState
 from test_simulation_cycle import Recorder
 from visualization_msgs.msg import Marker
 
-from rbd_ros.collision import Environment
+from rbd_ros.collision import Environment, WorldObject
+from rbd_ros.model.geometry import Sphere
 from rbd_ros.nodes.simulator import world_ports
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
 from rbd_ros.nodes.simulator.interface import check_simulator_parameters, SIMULATOR_PARAMETERS
 from rbd_ros.nodes.simulator.markers import standing_markers
 from rbd_ros.nodes.simulator.object_motion import about
+from rbd_ros.spatial import RigidBodyInertia
 
 G = 9.81
 BOX, PRESS, BALL = 1.0, 2.0, 0.5  # masses [kg]
@@ -482,3 +484,70 @@ def test_commands_push_objects(rig):
     assert rig.ports.states[-1].effort[0] < PRESS * G - 50.0
     foot = [each.wrench for each in rig.world.wrenches if each.header.frame_id == 'foot'][-1]
     assert foot.force.z == pytest.approx(PRESS * G - rig.ports.states[-1].effort[0], rel=1e-3)
+
+
+# -- other robots that move -----------------------------------------------------------------------
+
+OTHER = """<robot name="swing"><link name="post"/><link name="arm"><inertial>
+<origin xyz="0.3 0 0"/><mass value="1"/>
+<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><origin xyz="0.3 0 0"/><geometry><box size="0.6 0.1 0.1"/></geometry></collision></link>
+<joint name="pin" type="continuous"><parent link="post"/><child link="arm"/><axis xyz="0 1 0"/>
+<limit effort="100" velocity="10"/></joint></robot>"""
+MOVING = """
+objects:
+  floor: {type: plane}
+robots:
+  swing: {urdf: swing.urdf, xyz: [0, 3, 0.5], configuration: {pin: -0.5}, movable: true}
+"""
+
+
+@pytest.fixture
+def two_robots(tmp_path):
+    (tmp_path / 'swing.urdf').write_text(OTHER)
+    parameters = {'initial_positions': (0.1,), 'initial_command': 'zero'}
+    return Rig(tmp_path, text=MOVING, **parameters)
+
+
+def test_other_robots_that_move_are_told_commanded_and_shown(two_robots):
+    rig = two_robots
+    rig.run()
+    state = rig.ports.states[-1]
+    assert state.name == ['guide', 'swing/pin']
+    assert list(state.position) == pytest.approx([0.1, -0.5], abs=1e-4)
+    assert {each.ns for each in rig.world.standing[0]} == {'floor'}
+    rig.run(30)
+    falling = rig.ports.states[-1].position[1]
+    assert falling > -0.5 + 1e-3
+    (marker,) = rig.world.markers[world_ports.OBJECT_MARKERS]
+    assert marker.ns == 'swing' and marker.type == Marker.CUBE
+    place = [0.3 * np.cos(falling), 3.0, 0.5 - 0.3 * np.sin(falling)]
+    assert xyz(marker.pose.position) == pytest.approx(place, abs=1e-3)
+    assert rig.world.frames[-1].count(b'swing/') == 2
+    post, arm = rig.cycle.surroundings._frames.poses
+    assert list(post) == pytest.approx([0, 3, 0.5, 0, 0, 0, 1])
+    assert arm[:3] == pytest.approx([0, 3, 0.5])
+    assert arm[3:] == pytest.approx([0, np.sin(falling / 2), 0, np.cos(falling / 2)], abs=1e-3)
+    message = joint_state(['swing/pin'], position=[-0.8])
+    rig.ports.by_name.append(serialize_message(message))
+    rig.run(300)
+    assert rig.ports.states[-1].position[1] == pytest.approx(-0.8, abs=1e-3)
+    assert not rig.told.codes
+
+
+def test_other_robots_touch_and_stay_when_objects_come(two_robots):
+    rig = two_robots
+    rig.run(1500)
+    assert 0.7 < rig.ports.states[-1].position[1] < 1.0  # on the floor
+    found = {each.header.frame_id: each.wrench for each in rig.world.wrenches[-5:]}
+    assert found['swing/arm'].force.z != 0.0
+    position = rig.simulator.q
+    world = rig.simulator.environment
+    inertia = RigidBodyInertia.from_mass_centre(1.0, (0.0, 0.0, 0.0), np.eye(3))
+    ball = WorldObject('ball', Sphere(0.1), inertia=inertia)
+    rig.cycle.change_world(rig.cycle.prepared_world(world.with_objects(ball)))
+    assert np.array_equal(rig.simulator.q, position)
+    rig.run()
+    assert rig.world.objects[-1].joint_names == ['ball']
+    with pytest.raises(ValueError, match='robots that move can neither come nor go'):
+        rig.cycle.prepared_world(Environment())

@@ -5,7 +5,7 @@ import pytest
 from support.simulated_robots import ball
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.collision import Environment, WorldFileError
+from rbd_ros.collision import Environment, extend_world, WorldFileError
 
 BALL = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
 WORLD = {
@@ -46,7 +46,7 @@ def everything(simulator):
         for name in ('slider', 'roller', 'lying')
     }
     forces = [(c.first, c.second, *c.position, *c.force) for c in simulator.contacts]
-    return simulator.time, simulator.q, simulator.v, objects, forces
+    return simulator.time, simulator.q, simulator.v, objects, forces, simulator.residuals
 
 
 def assert_same(a, b):
@@ -176,6 +176,37 @@ def test_rollouts_and_snapshots_are_of_the_world_that_there_is(simulator):
     simulator.step(n=10)
     simulator.restore(own)
     assert simulator.object_pose('new')[2, 3] == pytest.approx(0.15)
+
+
+def test_an_object_that_is_replaced_by_one_of_another_name_leaves_it_nothing(simulator):
+    v = simulator.object_velocity('roller')
+    ball = extend_world(Environment(), {'objects': {'ball': {**BALL, 'xyz': [7, 7, 7]}}})
+    simulator.change_world(simulator.environment.without('slider').with_objects(*ball.objects))
+    assert simulator.objects == ('roller', 'lying', 'ball')
+    assert simulator.object_pose('ball')[:3, 3] == pytest.approx([7, 7, 7])
+    assert not simulator.object_velocity('ball').any()
+    assert np.array_equal(simulator.object_velocity('roller'), v)
+
+
+def test_rollouts_are_in_the_world_that_there_is():
+    """A floating ball falls until there is a floor."""
+    simulator = Simulator(ball(), world={})
+    start = simulator.q
+    height = [simulator.rollout(start, steps=200).q[0, -1, -1]]
+    simulator.add_object('floor', {'type': 'plane', 'xyz': [0, 0, start[-1] - 0.2]})
+    height.append(simulator.rollout(start, steps=200).q[0, -1, -1])
+    assert height[0] < height[1] - 1e-3
+
+
+def test_robots_that_move_can_neither_come_nor_go():
+    arm = {'urdf': 'urdf/two_link_arm.urdf', 'xyz': [2, 0, 0], 'movable': True}
+    simulator = Simulator(Robot.from_urdf('urdf/two_link_arm.urdf'), world={'robots': {'b': arm}})
+    simulator.step([5.0, 0.0, 0.0, 5.0], n=20)
+    q = simulator.q
+    simulator.add_object('ball', {**BALL, 'xyz': [0, 9, 9]})
+    assert np.array_equal(simulator.q, q) and len(q) == 4 and abs(q[3]) > 0
+    with pytest.raises(ValueError, match='robots that move can neither come nor go'):
+        simulator.change_world(Environment())
 
 
 def test_a_world_that_was_prepared_before_another_change_is_prepared_again(simulator):

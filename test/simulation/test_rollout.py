@@ -437,7 +437,8 @@ def test_all_rollouts_are_taken_once(seconds):
     set_threads(2)
     room = Trajectories(np.empty((50, 7, 1)), np.empty((50, 7, 1)), np.empty(50, dtype=np.int64))
     starts = np.zeros((1, 1))
-    job = rollout_threads._Job(Batch(0, 7, starts, starts, np.zeros((1, 1, 1)), *room))
+    one, goals = np.zeros(1), np.zeros((1, 1, 1))
+    job = rollout_threads._Job(Batch(0, 7, starts, starts, goals, one, one, goals, one, *room))
     job.step_seconds, taken = seconds, []
     first, last = job.take()
     while first < last:

@@ -1,4 +1,4 @@
-"""What URDF cannot say of a robot, from a file or a mapping: joints, gears, rotors, loops."""
+"""What URDF cannot say of a robot, from a file or a mapping: joints, gears, springs, loops."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from rbd_ros.model.extension.fields import Field
 from rbd_ros.model.extension.gears import with_armature, with_gears, with_rotors
 from rbd_ros.model.extension.joint_groups import with_joint_groups
 from rbd_ros.model.extension.loops import with_loops
+from rbd_ros.model.extension.springs import with_springs
 from rbd_ros.model.model import Model
 
 
@@ -30,6 +31,7 @@ _SECTIONS: Dict[str, Callable[[Model, Field], Model]] = {
     'gears': with_gears,
     'armature': with_armature,
     'rotors': with_rotors,
+    'springs': with_springs,
     'loops': with_loops,
     'actuated': _with_actuated,
 }

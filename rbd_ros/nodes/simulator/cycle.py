@@ -121,8 +121,9 @@ class SimulationCycle:
             solver_tolerance=parameters['solver_tolerance'],
             **self._contact_options(),
         )
-        # With the robots of the world that move; that of the description comes first.
-        self.robot = robot = self.simulator.robot
+        # In a world whose robots move, all of them as one.
+        self._described, robot = robot, self.simulator.robot
+        self.robot = robot
         self.commands = Commands(
             robot, diagnostics, parameters['joints'], parameters['servo_bandwidth']
         )
@@ -211,7 +212,8 @@ class SimulationCycle:
         self.simulator.reset()
         q = self.simulator.q
         if positions:
-            order = JointNames(self.commands.names).naming(names or self.commands.names)
+            own = names or [n for n in self.commands.names if n in self._described.joint_names]
+            order = JointNames(self.commands.names).naming(own)
             if order.unknown:
                 raise ValueError(
                     f'parameter initial_joints: the robot has no joint {shorten(order.unknown)}'
@@ -219,7 +221,7 @@ class SimulationCycle:
             if len(positions) != order.size:
                 raise ValueError(
                     f'parameter initial_positions has {len(positions)} numbers for the '
-                    f'{order.size} joints {shorten(names or self.commands.names)}'
+                    f'{order.size} joints {shorten(own)}'
                 )
             q[self.commands.at_q[order.target]] = np.array(positions)[order.source]
         if self._has_base:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Iterable, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from geometry_msgs.msg import Point, Pose, Vector3
 import numpy as np
@@ -12,10 +12,20 @@ from visualization_msgs.msg import Marker
 
 from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.collision.environment import Environment, WorldRobot
-from rbd_ros.collision.scene import neutral_configuration
-from rbd_ros.model.geometry import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
+from rbd_ros.collision.scene import start_configuration
+from rbd_ros.model import Model
+from rbd_ros.model.geometry import (
+    Box,
+    Capsule,
+    Cylinder,
+    Geometry,
+    HeightField,
+    Mesh,
+    Plane,
+    Sphere,
+)
 from rbd_ros.nodes.common.conversions import pose_from_floating_joint, set_stamp
-from rbd_ros.spatial.rotation import quaternion_to_rotation, rotation_to_quaternion
+from rbd_ros.spatial.rotation import rotation_to_quaternion
 
 Color = Tuple[float, float, float, float]
 
@@ -43,11 +53,14 @@ class Placed:
     pose: np.ndarray
 
 
-def standing_markers(world: Environment, frame: str) -> List[Marker]:
+def standing_markers(
+    world: Environment, frame: str, moving: Sequence[WorldRobot] = ()
+) -> List[Marker]:
     """Markers of all that does not move.
 
     :param world: the world
     :param frame: name of its frame
+    :param moving: robots that do
     """
     found = []
     for each in world.objects:
@@ -56,6 +69,8 @@ def standing_markers(world: Environment, frame: str) -> List[Marker]:
                 _fill(marker, frame, each.name, found)
                 marker.pose = _message(np.array(each.pose, dtype=float) @ pose)
     for robot in world.robots:
+        if robot in moving:
+            continue
         for shape, color, placement in _standing_robot(robot):
             for marker, pose in _shape_markers(shape, color):
                 _fill(marker, frame, robot.name, found)
@@ -78,20 +93,33 @@ def object_markers(world: Environment, frame: str) -> List[Placed]:
     return placed
 
 
-def move(markers: Iterable[Placed], names: Sequence[str], poses: np.ndarray, time: int) -> None:
+def robot_markers(robots: Iterable[WorldRobot], frame: str) -> List[Placed]:
+    """Markers of robots that move; their owners are links, called 'robot/link'.
+
+    :param robots: the robots
+    :param frame: name of the world's frame
+    """
+    found: List[Marker] = []
+    placed = []
+    for robot in robots:
+        model = robot.model
+        for each in _seen(model):
+            in_link = each.placement * model.links[each.link].placement.inverse()
+            for marker, pose in _shape_markers(each.shape, each.colour):
+                _fill(marker, frame, robot.name, found)
+                at = np.array(in_link.pose(), dtype=float) @ pose
+                placed.append(Placed(marker, f'{robot.name}/{each.link}', at))
+    return placed
+
+
+def move(markers: Iterable[Placed], poses: Mapping[str, np.ndarray], time: int) -> None:
     """Put markers where their owners are.
 
-    :param names: names of the owners
-    :param poses: positions [m], quaternions x, y, z, w, (n, 7)
+    :param poses: poses of the owners by name, (4, 4)
     :param time: time of the markers [ns]
     """
-    number = {name: k for k, name in enumerate(names)}
     for each in markers:
-        px, py, pz, x, y, z, w = poses[number[each.owner]].tolist()
-        pose = np.eye(4)
-        pose[:3, :3] = quaternion_to_rotation((w, x, y, z))
-        pose[:3, 3] = px, py, pz
-        each.marker.pose = _message(pose @ each.pose)
+        each.marker.pose = _message(poses[each.owner] @ each.pose)
         set_stamp(each.marker.header.stamp, time)
 
 
@@ -194,17 +222,18 @@ def _triangles(field: HeightField) -> np.ndarray:
 def _standing_robot(robot: WorldRobot) -> Iterator[Tuple[Any, Optional[Color], np.ndarray]]:
     """Shapes of a robot that stands still: visual ones, collision shapes of links without."""
     model = robot.model
-    q = neutral_configuration(model)
-    for i, (at_q, _) in model.independent_slices.items():
-        name = model.body(i).joint_name
-        if name in robot.configuration:
-            q[at_q] = [robot.configuration[name]]
-    X0 = body_transforms(model, model.tree_position(q))
+    X0 = body_transforms(model, model.tree_position(start_configuration(robot)))
+    for each in _seen(model):
+        placed = each.placement * X0[each.body] * robot.base_placement
+        yield each.shape, each.colour, np.array(placed.pose(), dtype=float)
+
+
+def _seen(model: Model) -> Iterator[Geometry]:
+    """Visual shapes, and collision shapes of links that have none."""
     seen = {each.link for each in model.geometries if each.role == 'visual'}
     for each in model.geometries:
         if each.role == 'visual' or each.link not in seen:
-            placed = each.placement * X0[each.body] * robot.placement
-            yield each.shape, each.colour, np.array(placed.pose(), dtype=float)
+            yield each
 
 
 def _up(height: float) -> np.ndarray:

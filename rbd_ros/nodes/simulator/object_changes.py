@@ -140,12 +140,12 @@ class ObjectChanges:
 
     @property
     def _robot(self) -> Any:
-        robot = self._node.cycle.robot
+        robot = self._node.cycle.simulator.robot
         return robot.model if robot.nv else None
 
     @property
     def _links(self) -> Iterable[str]:
-        return self._node.cycle.robot.model.links
+        return self._node.cycle.simulator.robot.model.links
 
     def _change(self, world: Environment, code: str, names: str = '') -> None:
         try:
@@ -160,7 +160,7 @@ class ObjectChanges:
                     raise RefusedError(
                         'name', f'{short_name(each.name)!r} is longer than {LONGEST_NAME} letters'
                     )
-            check_names(world, self._node.cycle.robot.model)
+            check_names(world, self._node.cycle.simulator.robot.model)
             begin = perf_counter()
             ready = self._node.cycle.prepared_world(world)
         except ValueError:

@@ -51,10 +51,11 @@ class ObjectMotion:
         self._mobility = np.linalg.inv(self._bodies.inertia)
         scene = world.scene
         self._pair = scene.table.pair
+        # Of other robots that move, links have the names that they have as shapes.
         links = {
-            each.name: each.name.partition('/')[2]
+            each.name: each.name.removeprefix(f'{ROBOT}/')
             for each in scene.shapes
-            if each.name.startswith(f'{ROBOT}/')
+            if each.name.startswith(f'{ROBOT}/') or each.name in simulator.robot.model.links
         }
         #: Names of links and objects that may be touched and have a frame.
         self.bodies: Tuple[str, ...] = (*sorted(set(links.values())), *simulator.objects)

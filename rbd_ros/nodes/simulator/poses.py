@@ -7,7 +7,7 @@ from typing import Optional, Sequence, Tuple
 import numpy as np
 
 from rbd_ros.nodes.simulator.interface import FARTHEST
-from rbd_ros.spatial.rotation import quaternion_to_rotation
+from rbd_ros.spatial.rotation import quaternion_to_rotation, rotation_to_quaternion
 
 
 def pose_problem(
@@ -49,3 +49,12 @@ def row_matrix(row: np.ndarray) -> np.ndarray:
     :param row: position [m], quaternion x, y, z, w, (7,)
     """
     return pose_matrix(row[:3], row[3:])
+
+
+def matrix_row(pose: np.ndarray) -> np.ndarray:
+    """Position [m] and quaternion x, y, z, w of a pose, (7,).
+
+    :param pose: homogeneous matrix, (4, 4)
+    """
+    w, x, y, z = rotation_to_quaternion(pose[:3, :3].tolist())
+    return np.array([*pose[:3, 3], x, y, z, w])

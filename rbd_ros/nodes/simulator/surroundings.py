@@ -23,7 +23,7 @@ from rbd_ros.nodes.common.wire import (
 )
 from rbd_ros.nodes.simulator import markers
 from rbd_ros.nodes.simulator.object_motion import about, Motion, ObjectMotion, Touch
-from rbd_ros.nodes.simulator.poses import pose_matrix, pose_problem, row_matrix
+from rbd_ros.nodes.simulator.poses import matrix_row, pose_matrix, pose_problem, row_matrix
 from rbd_ros.nodes.simulator.world_ports import CONTACTS, OBJECT_MARKERS, WRENCHES
 from rbd_ros.simulation import Simulator
 
@@ -131,9 +131,17 @@ class Surroundings:
         self._state = ObjectMotion(simulator)
         self._objects = MultiDOFJointStateWriter(names, world)
         base = [self.frames.base] if self._has_base else []
-        self._frames = TransformsWriter(world, [*base, *(prefix + name for name in names)])
-        self._standing = markers.standing_markers(simulator.environment, world)
-        self._markers = markers.object_markers(simulator.environment, world)
+        robots = simulator.environment.moving_in(simulator.robot.model)
+        self._links = [f'{robot.name}/{link}' for robot in robots for link in robot.model.links]
+        children = [prefix + name for name in (*names, *self._links)]
+        self._frames = TransformsWriter(world, [*base, *children])
+        self._standing = markers.standing_markers(simulator.environment, world, robots)
+        self._markers = [
+            *markers.object_markers(simulator.environment, world),
+            *markers.robot_markers(robots, world),
+        ]
+        for k, each in enumerate(self._markers):
+            each.marker.id = k
 
     def _report(self) -> None:
         names, count = self._simulator.objects, len(self._simulator.environment.objects)
@@ -271,7 +279,9 @@ class Surroundings:
         if self._ports.wanted(CONTACTS):
             self._send_contacts(touch, time)
         if self._ports.wanted(OBJECT_MARKERS) and (self._markers or self._changed):
-            markers.move(self._markers, self._simulator.objects, motion.poses, time)
+            rows = dict(zip(self._simulator.objects, motion.poses))
+            poses = {name: row_matrix(row) for name, row in rows.items()}
+            markers.move(self._markers, {**poses, **self._link_poses()}, time)
             found = [each.marker for each in self._markers]
             if self._changed:
                 found.insert(0, markers.nothing(self.frames.world))
@@ -285,8 +295,17 @@ class Surroundings:
             rows.pop(0)[:] = *position, x, y, z, w
         for row, pose in zip(rows, motion.poses):
             row[:] = pose
+        for row, matrix in zip(rows[len(motion.poses) :], self._link_poses().values()):
+            row[:] = matrix_row(matrix)
         self._frames.set_stamp_ns(time)
         self._ports.send_frames(self._frames.data())
+
+    def _link_poses(self) -> Dict[str, np.ndarray]:
+        """Poses of the links of other robots that move, by name, in order, (4, 4)."""
+        if not self._links:
+            return {}
+        poses = self._simulator.robot.forward_kinematics(self._simulator.q)
+        return {link: poses[link] for link in self._links}
 
     def _send_wrenches(
         self, motion: Motion, touch: Touch, wrenches: np.ndarray, time: int

@@ -1,0 +1,109 @@
+"""The part of `Simulator` that is about servos: joints held by gains, implicitly."""
+
+from __future__ import annotations
+
+from typing import Any, List, Tuple
+
+import numpy as np
+
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.rollouts import checked_array
+from rbd_ros.simulation.world import World
+
+
+class SimulatedServos:
+    """Servos of the joints of a simulated robot."""
+
+    _world: World
+
+    def servo(self, q: Any = None, v: Any = None, kp: Any = None, kd: Any = None) -> None:
+        """Hold joints by tau + kp (q_d - q) + kd (v_d - v), cut at the effort limits.
+
+        It is in force from the next step on, until it is told otherwise; tau is what `step` is
+        given. q and v are those of the end of each step, so that a step is stable however large
+        the gains are. `tau` tells the torque of the last step, with that of the servos.
+
+        The first call compiles the loop that takes steps anew.
+
+        :param q: configuration q_d to go to, (nq,), of which joints without gains take nothing;
+            None: as before, at first where the robot is
+        :param v: velocity v_d to have there, (nv,); None: zero if there is a `q`, else as before
+        :param kp: gain of the position [N m/rad, N/m], (nv,), or a number for all joints with
+            motors that have one freedom; None: as before
+        :param kd: gain of the velocity [N m s/rad, N s/m], likewise; both zero release a joint
+        :raises ValueError: for a wrong shape, what is not finite, a negative gain, a gain of a
+            joint that has several freedoms, or if there were no gains yet; nothing is changed
+
+        >>> simulator = Simulator(robot)
+        >>> simulator.reset(q)
+        >>> simulator.servo(q, kp=1e8, kd=1e3)  # stiff, at 1 ms
+        >>> simulator.step(n=1000)
+        >>> np.abs(simulator.q - q).max() < 1e-6  # it sags by torque / kp [rad]
+        True
+        >>> simulator.servo(q + 0.01)  # on to another place
+        >>> simulator.step(robot.gravity_torque(q), n=1000)
+        >>> np.abs(simulator.q - q - 0.01).max() < 1e-5
+        True
+        """
+        world = self._world
+        servo, nq, nv = world.state.servo, world.robot.nq, world.robot.nv
+        if kp is None and kd is None and not world.plant.has_servos:
+            raise ValueError('servos have no gains yet: give kp, kd or both')
+        gains = {
+            name: None if given is None else self._gains(name, given)
+            for name, given in (('kp', kp), ('kd', kd))
+        }
+        goal = None if q is None else self._goals(checked_array('q', q, ((nq,),)))
+        speed = None if v is None else checked_array('v', v, ((nv,),))
+        if not world.plant.has_servos:
+            world.allow_servos()
+            if goal is None:
+                goal = self._goals(world.state.q)
+            self._forget_rollouts()
+        for name, array in gains.items():
+            if array is not None:
+                getattr(servo, name)[:] = array
+        if goal is not None:
+            servo.q[:] = goal
+            servo.v[:] = 0.0
+        if speed is not None:
+            servo.v[:] = speed
+
+    @property
+    def servo_gains(self) -> Tuple[FloatArray, FloatArray]:
+        """Gains kp and kd of the servos, (nv,) each; zero where there is none.
+
+        >>> simulator = Simulator(robot)
+        >>> simulator.servo(q, kp=[0, 0, 0, 0, 0, 100.0], kd=10.0)
+        >>> simulator.servo_gains
+        (array([  0.,   0.,   0.,   0.,   0., 100.]), array([10., 10., 10., 10., 10., 10.]))
+        """
+        servo = self._world.state.servo
+        return servo.kp.copy(), servo.kd.copy()
+
+    def _forget_rollouts(self) -> None:
+        """Let go of what was compiled for rollouts without servos."""
+        raise NotImplementedError
+
+    def _goals(self, q: FloatArray) -> FloatArray:
+        """Positions by degree of freedom, of configurations (..., nq)."""
+        position = self._world.plant.position
+        return np.where(position >= 0, q[..., position], 0.0)
+
+    def _gains(self, name: str, given: Any) -> FloatArray:
+        world, robot = self._world, self._world.robot
+        gains = checked_array(name, given, ((), (robot.nv,)))
+        if (gains < 0.0).any():
+            raise ValueError(f'{name} must not be negative, got {given}')
+        if np.ndim(given) == 0:
+            motors: List[float] = [
+                world.joint_of(i) in robot.model.actuated_joints for i in range(robot.nv)
+            ]
+            return np.where(world.plant.position >= 0, gains * np.array(motors, dtype=float), 0.0)
+        for i in np.flatnonzero(gains):
+            if world.plant.position[i] < 0:
+                raise ValueError(
+                    f'{name}: joint {world.joint_of(int(i))!r} has several freedoms, which no '
+                    f'servo holds: {name}[{i}] must be 0'
+                )
+        return gains
