@@ -234,6 +234,16 @@ def moment_residual(x: FloatArray, u: FloatArray, i: int, part: int, bound: floa
 
 
 @compiled
+def worse_of(one: float, other: float) -> float:
+    """The larger residual; one that is no number is worse than any, also than those after it."""
+    if one <= other:
+        return other
+    if other <= one:
+        return one
+    return math.inf
+
+
+@compiled
 def residual(space: FrictionSpace) -> float:
     """Largest residual of contacts and rows; remembers the best forces.
 
@@ -244,22 +254,18 @@ def residual(space: FrictionSpace) -> float:
     worst = 0.0
     for c in range(contacts):
         each = contact_residual(x, u, 3 * c)
-        # A residual that is no number is worse than any.
-        if not each <= worst:
-            worst = each
+        worst = worse_of(worst, each)
     for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
         each = abs(x[i] - clamp(x[i] - u[i], space.low[k], space.high[k]))
         if space.low[k] <= x[i] - u[i] <= space.high[k]:
             each = abs(u[i])
-        if not each <= worst:
-            worst = each
+        worst = worse_of(worst, each)
     for k in range(space.sizes[MOMENTS]):
         if space.part[k] != SECOND:
             i = 3 * contacts + space.sizes[ROWS] + k
             each = moment_residual(x, u, i, space.part[k], max(x[3 * space.holder[k]], 0.0))
-            if not each <= worst:
-                worst = each
+            worst = worse_of(worst, each)
     if worst < space.report[BEST]:
         space.report[BEST] = worst
         for i in range(size_of(space)):

@@ -126,13 +126,10 @@ def test_of_several_directions_points_far_apart_in_place_and_direction_are_kept(
         assert reduce_candidates(candidates, 12, 8) == 8
         found = candidates[:8, 7].astype(int).tolist()
         assert found[0] == deepest and len(set(found)) == 8
-        # Each next one is the farthest from those before, whatever the size is measured by.
+        # None that is left out is much farther from all that are kept than those from each other.
         for scale in (0.4 * extent, 3.0 * extent):
             points[:, NORMAL:] = np.array(rows)[:, 3:6] * scale
-            least = [
-                min(np.linalg.norm(points[a] - points[b]) for a in found for b in found if a < b)
-            ]
-            others = [k for k in range(12) if k not in found]
-            nearest = [min(np.linalg.norm(points[k] - points[f]) for f in found) for k in others]
-            assert max(nearest) <= 1.5 * least[0]
+            away = np.linalg.norm(points[:, None] - points[found], axis=2)
+            left_out = np.delete(away, found, axis=0).min(axis=1)
+            assert left_out.max() <= 1.5 * away[found][away[found] > 0.0].min()
         assert all(sum(k // 4 == each for k in found) >= 2 for each in range(3))

@@ -127,6 +127,19 @@ def test_the_best_forces_are_remembered():
     assert 1e-10 < space.report[FLOOR] < 1e-7
 
 
+@pytest.mark.parametrize('contact', range(3))
+def test_a_residual_that_is_no_number_is_worse_than_all_after_it(contact):
+    space, _ = scaled_space(random_contacts(np.random.default_rng(2), 3, 9))
+    space.x[:], space.u[:] = 0.0, np.tile([1.0, 0.0, 0.0], 3)
+    assert residual(space) == 0.0  # all of them part
+    for forces in (True, False):
+        space.report[BEST], space.x[:] = math.inf, 0.0
+        space.u[:] = np.tile([1.0, 0.0, 0.0], 3)
+        (space.x if forces else space.u)[3 * contact + 1] = math.nan
+        assert residual(space) == math.inf
+        assert not is_small(space, residual(space)) and space.report[BEST] == math.inf
+
+
 def test_rounding_excuses_small_residuals_alone():
     space, _ = scaled_space(random_contacts(np.random.default_rng(2), 3, 9))
     for size, excused in ((1.0, 1e-15), (1e4, 1e-12), (1e15, 1e-8)):
