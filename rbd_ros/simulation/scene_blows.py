@@ -17,14 +17,10 @@ from rbd_ros.simulation.scene_compliance import is_compliant
 from rbd_ros.simulation.scene_couples import enter_couples, list_couples, twist
 from rbd_ros.simulation.scene_impacts import expand
 from rbd_ros.simulation.scene_island import MAX_ITERATIONS, strike
+from rbd_ros.simulation.scene_islands import at_robot
+from rbd_ros.simulation.scene_paths import full_response
 from rbd_ros.simulation.scene_pile import PILE, solve_blows
-from rbd_ros.simulation.scene_problem import (
-    assemble_matrix,
-    at_robot,
-    contact_velocity,
-    enter_problem,
-    full_response,
-)
+from rbd_ros.simulation.scene_problem import assemble_matrix, contact_velocity, enter_problem
 from rbd_ros.simulation.scene_state import Objects, ScenePlant, SceneWork, Touches
 from rbd_ros.simulation.state import State
 from rbd_ros.simulation.workspace import Workspace

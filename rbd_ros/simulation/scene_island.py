@@ -20,10 +20,10 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene_compliance import normal_bias, soften
 from rbd_ros.simulation.scene_couples import begin_couples, enter_couples, power_of_couples, twist
+from rbd_ros.simulation.scene_islands import at_robot
+from rbd_ros.simulation.scene_paths import add_along
 from rbd_ros.simulation.scene_problem import (
-    add_along,
     assemble_matrix,
-    at_robot,
     contact_velocity,
     enter_problem,
     FRICTION,

@@ -16,15 +16,9 @@ from rbd_ros.simulation.loop_directions import find_basis, respond
 from rbd_ros.simulation.loop_solver import keep_loop_force
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene_couples import respond_to_couples
-from rbd_ros.simulation.scene_problem import (
-    at_robot,
-    clear_along,
-    FRICTION,
-    full_response,
-    half_responses,
-    LOWER_LIMIT,
-    UPPER_LIMIT,
-)
+from rbd_ros.simulation.scene_islands import at_robot
+from rbd_ros.simulation.scene_paths import clear_along, full_response, half_responses
+from rbd_ros.simulation.scene_problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
 from rbd_ros.simulation.scene_state import SceneWork, Touches
 from rbd_ros.simulation.semi_implicit import prepare
 from rbd_ros.simulation.state import ExternalForces, GUARDED, LIMITED, State

@@ -23,10 +23,11 @@ from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene_blows import collide, may_rebound
 from rbd_ros.simulation.scene_couples import find_turning
 from rbd_ros.simulation.scene_island import end_island, solve_island
+from rbd_ros.simulation.scene_islands import find_islands, list_contacts
+from rbd_ros.simulation.scene_jacobians import find_jacobians
 from rbd_ros.simulation.scene_memory import recall, remember
 from rbd_ros.simulation.scene_parting import move_robot_apart, part_bodies
 from rbd_ros.simulation.scene_pile import PILE, solve_pile
-from rbd_ros.simulation.scene_problem import find_islands, find_jacobians, list_contacts
 from rbd_ros.simulation.scene_robot import (
     end_robot,
     find_free_velocity,
