@@ -271,3 +271,16 @@ def test_arrays_have_the_shapes_that_are_declared_beside_them():
     parts.first[:], parts.second[:] = 1.0, [[2.0], [3.0]]
     np.testing.assert_array_equal(parts.packed, np.repeat([1.0, 2.0, 3.0], 4))
     Record(parts)  # contiguous, all of them
+
+
+def test_a_file_may_say_that_what_is_in_it_runs_seldom(monkeypatch):
+    from rbd_ros.compiler.loops.translation import module_text
+
+    _, record = arguments()
+    kinds, numbers = (record.kind,), ('bytes', 'int', 'float')
+    often, known = module_text(gather.function, kinds, numbers), digest(gather.function)
+    monkeypatch.setitem(gather.function.__globals__, 'SELDOM', True)
+    seldom = module_text(gather.function, kinds, numbers)
+    assert 'optsize' not in often and 'optsize' in seldom
+    assert seldom.replace(' optsize', '').split() == often.split()
+    assert digest(gather.function) != known

@@ -27,6 +27,14 @@ def digest(function: FunctionType) -> str:
     return hashlib.sha256('\n'.join(parts).encode()).hexdigest()
 
 
+def runs_seldom(function: FunctionType) -> bool:
+    """Whether the file of a function says `SELDOM = True`: that what is in it runs seldom.
+
+    Its loops are not unrolled, then: machine code is made sooner, and runs a little slower.
+    """
+    return bool(function.__globals__.get('SELDOM', False))
+
+
 def _gather(function: FunctionType, seen: Set[FunctionType], parts: List[str]) -> None:
     if function in seen:
         return
@@ -37,7 +45,7 @@ def _gather(function: FunctionType, seen: Set[FunctionType], parts: List[str]) -
     constants = [each for each in code.co_consts if each != function.__doc__]
     parts.append(
         f'{function.__qualname__} {function.__annotations__} {code.co_code.hex()} {constants} '
-        f'{code.co_names} {code.co_varnames}'
+        f'{code.co_names} {code.co_varnames} {runs_seldom(function)}'
     )
     # Names that a function uses but does not define: what it calls, and constants of its module.
     for name in code.co_names:

@@ -14,6 +14,7 @@ from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Set, Tu
 from rbd_ros.compiler.loops import arithmetic
 from rbd_ros.compiler.loops.expressions import Expressions, result_type
 from rbd_ros.compiler.loops.instances import Instance, Instances, number_of
+from rbd_ros.compiler.loops.sources import runs_seldom
 from rbd_ros.compiler.loops.values import (
     convert,
     INT,
@@ -75,6 +76,7 @@ class _Function(Expressions):
 
     def __init__(self, instances: Instances, instance: Instance, widened: Dict[str, Number]):
         self._definition = instances.definition(instance.function)
+        self._seldom = runs_seldom(instance.function)
         self._result = instance.result
         self._widened = widened
         parameters = [name for name, _ in instances.parameters(instance.function)]
@@ -109,9 +111,10 @@ class _Function(Expressions):
                 refusal.line = body[-1].lineno
                 raise refusal
             self.code.do('ret void')
-        return self.code.text('noinline' if self.code.size > large else ''), [
-            *self.code.declarations
-        ]
+        attributes = ['noinline'] if self.code.size > large else []
+        if self._seldom:
+            attributes.append('optsize')
+        return self.code.text(' '.join(attributes)), [*self.code.declarations]
 
     # -- variables
 

@@ -35,6 +35,9 @@ from rbd_ros.constraints.solvers.friction_moments import (
 )
 from rbd_ros.constraints.solvers.friction_newton import newton
 
+#: Easier ways are taken first: see `runs_seldom`.
+SELDOM = True
+
 #: Over-relaxation of the quadratic part.
 RELAXED = 1.6
 

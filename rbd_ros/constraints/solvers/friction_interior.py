@@ -30,6 +30,9 @@ from rbd_ros.constraints.friction_space import (
 from rbd_ros.constraints.solvers.dense import factorise, solve_factorised
 from rbd_ros.constraints.solvers.friction_newton import newton
 
+#: Easier ways are taken first: see `runs_seldom`.
+SELDOM = True
+
 #: Added to the diagonal.
 PROXIMAL = 1e-13
 
