@@ -123,7 +123,7 @@ def test_what_is_on_disk_needs_no_compiler_unless_it_is_damaged(tmp_path):
 FAILING = """
 from rbd_ros.compiler.loops import translation
 
-def _optimise(module, target):
+def _optimise(module, target, level):
     raise RuntimeError('LLVM is broken')
 
 translation._optimise = _optimise

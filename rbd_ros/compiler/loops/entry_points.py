@@ -104,9 +104,10 @@ class EntryPoint:
     def _machine_code(self, records: Sequence[Record]) -> Optional[native.MachineCode]:
         """Machine code for records of these kinds: loaded, or compiled; None if it cannot be."""
         kinds = tuple(each.kind for each in records)
-        if kinds not in self._code:
-            self._code[kinds] = self._load(kinds)
-        return self._code[kinds]
+        key = kinds, native.optimisation()
+        if key not in self._code:
+            self._code[key] = self._load(kinds)
+        return self._code[key]
 
     def _load(self, kinds: Sequence[tuple]) -> Optional[native.MachineCode]:
         key = {
@@ -117,8 +118,6 @@ class EntryPoint:
             # The digest of the text is one of byte code, which differs from version to version.
             'python': sys.version_info[:2],
             **native.versions(),
-            # That of kernels, which can be chosen; loops have one of their own.
-            'optimisation': None,
         }
         name = cache.entry_name(self.__name__, 'loop', cache.digest(key))
         entry = cache.load(name)

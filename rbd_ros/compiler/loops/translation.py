@@ -15,8 +15,9 @@ from rbd_ros.compiler.targets.llvm.routine import Routine
 
 _NUMBERS = {'int': INT, 'float': FLOAT, 'bytes': Bytes()}
 
-_OPTIMISATION = 3  # of code generation
-_PASSES = 2
+# Code generation and passes, by `native.optimisation()`.
+_GENERATION = (0, 3)
+_PASSES = (1, 2)
 
 # Functions with more instructions, before any pass, stay functions: a call costs them nothing, and
 # LLVM's passes take longer for one large function than for many small ones.
@@ -82,28 +83,32 @@ def object_file(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
     """
     text = module_text(function, kinds, numbers)
     with native.compile_lock:
-        target = native.new_target(_OPTIMISATION)
+        level = native.optimisation()
+        target = native.new_target(_GENERATION[level])
         module = llvm.parse_assembly(text)
         # Before the passes, which learn from them how large things are and how they are aligned.
         module.triple, module.data_layout = target.triple, str(target.target_data)
-        _optimise(module, target)
+        _optimise(module, target, level)
         return target.emit_object(module)
 
 
-def _optimise(module: Any, target: Any) -> None:
-    """Run LLVM's passes, by the interface that this llvmlite has."""
+def _optimise(module: Any, target: Any, level: int) -> None:
+    """Run LLVM's passes, by the interface that this llvmlite has.
+
+    :param level: `native.optimisation()`
+    """
     if hasattr(llvm, 'create_pass_builder'):
-        options = llvm.create_pipeline_tuning_options(speed_level=_PASSES)
+        options = llvm.create_pipeline_tuning_options(speed_level=_PASSES[level])
         # Loops are as long as a robot has joints. Unrolled they are faster; in vectors they are
         # not, and take longer to compile.
-        options.loop_unrolling = True
+        options.loop_unrolling = level > 0
         options.loop_vectorization = options.slp_vectorization = False
         options.loop_interleaving = False
         builder = llvm.create_pass_builder(target, options)
         builder.getModulePassManager().run(module, builder)
         return
     builder = llvm.create_pass_manager_builder()
-    builder.opt_level = _PASSES
+    builder.opt_level = _PASSES[level]
     builder.inlining_threshold = 225  # LLVM's own; without it, nothing is merged
     passes = llvm.create_module_pass_manager()
     target.add_analysis_passes(passes)
