@@ -482,10 +482,11 @@ def test_errors_of_a_push_are_those_while_it_is_even(arm_scenes):
     motion.velocity = np.zeros((4, 1, 6))
     motion.velocity[2:, 0, 3] = 0.1, 0.1
     motion.velocity[3, 0, 4] = 0.01
-    forces = {0.5: 50.0, 1.5: 4.0, 2.0: 0.4 * 9.81 * 2.2 - 4.0}
+    # The tool presses on the box with 0.5 N in the mean.
+    forces = {0.5: (50.0, 9.0), 1.5: (4.0, -0.6), 2.0: (0.4 * (9.81 + 0.5) * 2.2 - 4.0, -0.4)}
     motion.touches = [
-        (t, [scene.Touch('robot/tool', 'box', *[np.zeros(3)] * 2, np.array([f, 9.0, 9.0]), None)])
-        for t, f in forces.items()
+        (t, [scene.Touch('robot/tool', 'box', *[np.zeros(3)] * 2, np.array([x, 9.0, z]), None)])
+        for t, (x, z) in forces.items()
     ]
     found = [error.of(the_scene, motion) for error in the_scene.errors]
     assert_allclose(found, [0.1, 0.01 / math.sqrt(2.0)])

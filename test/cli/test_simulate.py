@@ -22,6 +22,9 @@ from rbd_ros.model import load_urdf
 from rbd_ros.resources import resource_path
 from rbd_ros.viewer import LivePage, make_scene, video
 
+#: What is compiled is used for a moment: see conftest.py.
+OPTIMISED = False
+
 ARM = str(resource_path('urdf', 'six_axis_arm.urdf'))
 LINKAGE = str(resource_path('urdf', 'four_bar.urdf'))
 

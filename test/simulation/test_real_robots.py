@@ -1,5 +1,6 @@
 """Real robots under the worst torques their limits allow, on the ground and in the air."""
 
+import os
 import warnings
 
 import numpy as np
@@ -82,8 +83,9 @@ def test_walkers_fall_and_come_to_rest_on_the_ground(robot_paths, name):
 
 
 @pytest.mark.slow
-def test_every_loadable_robot_simulates(robot_paths):
-    """One tenth of a second each, fixed base, no torque."""
+def test_every_loadable_robot_simulates(robot_paths, monkeypatch):
+    """One tenth of a second each, fixed base, no torque; kernels compiled quickly."""
+    monkeypatch.setenv('RBD_ROS_OPTIMISATION', os.environ.get('RBD_ROS_OPTIMISATION') or '0')
     for name in robot_paths:
         if name in (
             *example_robots.EMPTY,
