@@ -278,7 +278,7 @@ def test_more_wrenches_than_there_is_room_for_are_refused_and_time_goes_on(rig):
     for k in range(LINKS):
         rig.wrench.publish(wrench(f'link_{k}', 1e-3))
         rig.ros.spin(0.005)
-    status = rig.until_told('64 links have one already', 'external_wrench', since)
+    status = rig.until_told('64 links or objects have one already', 'external_wrench', since)
     assert '~/reset' in status.message
     until_time_passes(rig)
     assert rig.trigger('reset').success
