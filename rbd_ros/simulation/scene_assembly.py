@@ -9,7 +9,7 @@ import numpy as np
 from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
 from rbd_ros.collision.environment import Environment, WorldObject
 from rbd_ros.collision.scene import make_scene, Scene
-from rbd_ros.collision.scene_contacts import ROLLING, SceneTable, TORSIONAL
+from rbd_ros.collision.scene_contacts import RESTITUTION, ROLLING, SceneTable, TORSIONAL
 from rbd_ros.collision.shape_tables import tables_for
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.robot import Robot
@@ -64,6 +64,8 @@ def make_scene_plant(
         bodies + 1,
         float(tolerance),
         starting_objects(objects),
+        has_objects=count > 0,
+        bounces=bool((table.surface[:, RESTITUTION] > 0.0).any()),
         has_couples=bool((table.surface[:, [TORSIONAL, ROLLING]] > 0.0).any()),
         poisson=poisson,
     )

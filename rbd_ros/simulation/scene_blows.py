@@ -93,9 +93,12 @@ def collide(
             if plant.scene.poisson:
                 scene.rebound[a] = 0.0
             robot = robot or at_robot(plant.scene, contacts, c)
-        if n > PILE and not robot and not plant.scene.poisson:
-            solve_blows(plant.scene, objects, contacts, scene, n)
-        else:
+        swept = False
+        if plant.scene.has_objects:
+            swept = n > PILE and not robot and not plant.scene.poisson
+            if swept:
+                solve_blows(plant.scene, objects, contacts, scene, n)
+        if not swept:
             n = min(n, len(scene.friction))  # the others follow in the next round
             solve_rebound(plant, state, objects, contacts, scene, n)
         clear(scene.gathered)

@@ -42,9 +42,10 @@ def part_bodies(
     push, most = scene.push, RETURN_SPEED * h
     # How far bodies go although they have no speed: levers make it more than the depth.
     scene.room.shifted[0] = max(scene.room.shifted[0], 4.0 * min(most, -deepest))
-    if pile:
-        part_pile(plant.scene, contacts, scene, n, most)
-        return True
+    if plant.scene.has_objects:
+        if pile:
+            part_pile(plant.scene, contacts, scene, n, most)
+            return True
     for a in range(n):
         push[a] = 0.0
     for _ in range(PART_SWEEPS):

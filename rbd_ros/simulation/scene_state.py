@@ -60,7 +60,9 @@ class ScenePlant(NamedTuple):
     :param first_object: number of the carrier of the first movable object
     :param tolerance: velocity error of contacts that counts as none, see `solve_friction`
     :param start: state that the objects begin with
+    :param has_objects: whether there are movable objects
     :param has_couples: whether any pair has torsional or rolling friction (scene_couples.py)
+    :param bounces: whether any pair has restitution (scene_blows.py)
     :param poisson: whether impacts obey Poisson's law of restitution, else Newton's
     """
 
@@ -69,7 +71,9 @@ class ScenePlant(NamedTuple):
     first_object: int
     tolerance: float
     start: Objects
+    has_objects: bool
     has_couples: bool
+    bounces: bool
     poisson: bool
 
 

@@ -104,15 +104,17 @@ def take_scene_substep(
         rebounds = robot_touched and may_rebound(plant, contacts, count)
         if rebounds:
             respond_to_contacts(plant, state, contacts, work, count, BLOW)
-    if collide(plant, state, objects, touches, work, count, h):
-        if robot_touched:
-            prepare(plant, state, work.dynamics, problem, h)
+    if plant.scene.bounces:
+        if collide(plant, state, objects, touches, work, count, h):
+            if robot_touched:
+                prepare(plant, state, work.dynamics, problem, h)
     if plant.has_servos:
         if rebounds:
             respond_to_contacts(plant, state, contacts, work, count, h)
     if robot_touched:
         rows = find_free_velocity(plant, state, work, h)
-    accelerate_objects(plant.scene.bodies, objects, scene, h)
+    if plant.scene.has_objects:
+        accelerate_objects(plant.scene.bodies, objects, scene, h)
     for o in range(len(objects.position)):
         clear(scene.object_push[o])
     clear(scene.pushed)
@@ -123,17 +125,18 @@ def take_scene_substep(
         if scene.label[island] != island:
             continue
         n = list_contacts(plant.scene, contacts, count, island, scene)
-        # Of objects alone: those of the robot have its joints in common.
-        if n > PILE and not (island == 0 and robot_touched):
-            if not solve_pile(plant.scene, objects, touches, scene, n, h):
-                # Where sweeps stall, a matrix helps, as long as there is room for one.
-                if n > len(scene.friction) or not solve_island(
-                    plant, objects, touches, work, n, 0, h
-                ):
-                    state.counters[UNCONVERGED] += 1
-            end_island(plant, objects, touches, work, n)
-            part_bodies(plant, touches, work, n, True, h)
-            continue
+        if plant.scene.has_objects:
+            # Of objects alone: those of the robot have its joints in common.
+            if n > PILE and not (island == 0 and robot_touched):
+                if not solve_pile(plant.scene, objects, touches, scene, n, h):
+                    # Where sweeps stall, a matrix helps, as long as there is room for one.
+                    if n > len(scene.friction) or not solve_island(
+                        plant, objects, touches, work, n, 0, h
+                    ):
+                        state.counters[UNCONVERGED] += 1
+                end_island(plant, objects, touches, work, n)
+                part_bodies(plant, touches, work, n, True, h)
+                continue
         if n > len(scene.friction):
             state.counters[DROPPED] += n - len(scene.friction)
             for a in range(len(scene.friction), n):
@@ -167,5 +170,6 @@ def take_scene_substep(
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
         settle(plant, state, work.motion, problem.impulse, h)
-    move_objects(plant.scene.bodies, objects, scene, h)
+    if plant.scene.has_objects:
+        move_objects(plant.scene.bodies, objects, scene, h)
     return True
