@@ -25,10 +25,13 @@ DEMANDING = (
     'test_node_tracking.py',
 )
 
-# Folders whose tests ask what an algorithm computes, not how its machine code is optimised; that
-# takes as long as all the rest of compiling. RBD_ROS_OPTIMISATION=1 has everything compiled as for
-# users. A module says otherwise of itself by `OPTIMISED`.
-UNOPTIMISED = ('algorithms', 'invariants', 'model', 'oracles', 'robot')
+# Folders whose tests ask what is computed, not how its machine code is optimised; that takes as
+# long as all the rest of compiling. RBD_ROS_OPTIMISATION=1 has everything compiled as for users. A
+# module says otherwise of itself by `OPTIMISED`.
+UNOPTIMISED = (
+    *('algorithms', 'invariants', 'model', 'oracles', 'robot'),
+    *('benchmark', 'collision', 'simulation', 'viewer'),
+)
 
 # The same examples in every run; HYPOTHESIS_PROFILE=explore looks for new ones.
 hypothesis.settings.register_profile('fixed', derandomize=True, deadline=None)

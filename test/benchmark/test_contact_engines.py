@@ -26,9 +26,6 @@ from support.source_imports import ROOT
 
 from rbd_ros.collision import read_world
 
-#: What is compiled is used for a moment: see conftest.py.
-OPTIMISED = False
-
 OURS = our_engine.ENGINES[0]
 SOME = ('sliding', 'tipped', 'painleve', 'top', 'gripper')
 _LIBRARIES = {'mujoco': 'mujoco', 'pydrake': 'pydrake', 'pinocchio': 'pinocchio'}

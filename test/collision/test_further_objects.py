@@ -10,9 +10,6 @@ from rbd_ros.collision.urdf_objects import urdf_object
 from rbd_ros.collision.world_file import read_object
 from rbd_ros.model import load_urdf, ModelError
 
-#: Many kinds of worlds, each a loop of its own: see conftest.py.
-OPTIMISED = False
-
 BASE = {
     'gravity': [0, 0, -1.62],
     'defaults': {'surface': {'friction': 0.3, 'restitution': 0.1}, 'density': 500},

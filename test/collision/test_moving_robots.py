@@ -12,9 +12,6 @@ from rbd_ros.collision.scene import make_scene, start_configuration
 from rbd_ros.resources import resource_path
 from rbd_ros.spatial import PluckerTransform
 
-#: Many kinds of worlds, each a loop of its own: see conftest.py.
-OPTIMISED = False
-
 ARM = resource_path('urdf', 'six_axis_arm.urdf')
 ELBOW = {'elbow_joint': 1.5, 'shoulder_lift_joint': 1.0}
 

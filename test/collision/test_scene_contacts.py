@@ -16,6 +16,9 @@ from rbd_ros.collision.scene_contacts import (
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.resources import resource_path
 
+#: Machine code as users have it: see conftest.py.
+OPTIMISED = True
+
 
 @pytest.fixture(scope='module')
 def model():

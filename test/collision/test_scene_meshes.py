@@ -21,9 +21,6 @@ from rbd_ros.collision import ConvexHull, read_world, TriangleMesh, WorldFileErr
 from rbd_ros.collision.scene import make_scene
 from rbd_ros.model.geometry import Sphere
 
-#: Many kinds of worlds, each a loop of its own: see conftest.py.
-OPTIMISED = False
-
 INERTIA = (0.1, 0.1, 0.1)
 PLANE = {'type': 'plane'}
 CUBE = box_triangles((0.2, 0.2, 0.2))

@@ -7,9 +7,6 @@ from support.simulated_robots import ball
 from rbd_ros import Robot, Simulator
 from rbd_ros.collision import Environment, extend_world, WorldFileError
 
-#: Many kinds of worlds, each a loop of its own: see conftest.py.
-OPTIMISED = False
-
 BALL = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
 WORLD = {
     'defaults': {'surface': {'friction': 0.5}},

@@ -14,6 +14,9 @@ FALLING_BOX = """
 import numpy as np
 from support.simulated_robots import at, body, collision
 from rbd_ros import Simulator
+
+#: Machine code as users have it: see conftest.py.
+OPTIMISED = True
 box = body(2.0, (0.02, 0.03, 0.04), collision('box size="0.4 0.3 0.2"'))
 simulator = Simulator(box, 1e-3, ground=True)
 simulator.reset(q=at((0, 0, 0.2), (0.9, 0.3, 0.2, 0.1)), v=[1.0, 2.0, 0.0, 0.5, 0.0, -1.0])

@@ -12,9 +12,6 @@ from rbd_ros import Robot, Simulator
 from rbd_ros.resources import resource_path
 from rbd_ros.simulation import joint_servo
 
-#: Many kinds of worlds, each a loop of its own: see conftest.py.
-OPTIMISED = False
-
 INTEGRATORS = ('semi_implicit', 'midpoint', 'rk4')
 EACH = pytest.mark.parametrize('integrator', INTEGRATORS)
 G = 9.81

@@ -15,9 +15,6 @@ from support.mesh_files import (
 
 from rbd_ros import Robot, Simulator
 
-#: Many kinds of worlds, each a loop of its own: see conftest.py.
-OPTIMISED = False
-
 G = 9.81
 LYING = {'rpy': [np.pi / 2, 0, 0]}
 

@@ -16,6 +16,9 @@ from rbd_ros.simulation.free_base_midpoint import turn_on
 from rbd_ros.simulation.joint_law import FORWARD, LOWER, UPPER
 from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
 
+#: Machine code as users have it: see conftest.py.
+OPTIMISED = True
+
 h = 0.01
 
 

@@ -8,6 +8,9 @@ from rbd_ros.compiler.loops import why_interpreted
 from rbd_ros.resources import resource_path
 from rbd_ros.simulation.stepping import step_once
 
+#: Machine code as users have it: see conftest.py.
+OPTIMISED = True
+
 G = 9.81
 PLANE = {'type': 'plane'}
 

@@ -15,6 +15,9 @@ from rbd_ros.simulation import closed_start, rollout_threads, Trajectories
 from rbd_ros.simulation.closed_start import close_start
 from rbd_ros.simulation.rollout_loop import Batch
 
+#: Machine code as users have it: see conftest.py.
+OPTIMISED = True
+
 EACH = pytest.mark.parametrize('integrator', ['semi_implicit', 'midpoint', 'rk4'])
 
 

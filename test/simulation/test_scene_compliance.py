@@ -5,9 +5,6 @@ import pytest
 from support.rigid_worlds import ball, cube, G, kinetic_energy, simulated, worst_residual
 from support.simulated_robots import at, body, collision
 
-#: Many kinds of worlds, each a loop of its own: see conftest.py.
-OPTIMISED = False
-
 R = 0.1  # of all balls, and half of all cubes [m]
 
 

@@ -10,9 +10,6 @@ from rbd_ros import Robot
 from rbd_ros.compiler.loops import why_interpreted
 from rbd_ros.simulation.stepping import step_once
 
-#: Many kinds of worlds, each a loop of its own: see conftest.py.
-OPTIMISED = False
-
 R = 0.1  # of all balls [m]
 
 

@@ -5,9 +5,6 @@ import pytest
 from support.rigid_worlds import ball, cube, kinetic_energy, simulated
 from support.simulated_robots import turntable
 
-#: Many kinds of worlds, each a loop of its own: see conftest.py.
-OPTIMISED = False
-
 LAWS = ['newton', 'poisson']
 
 

@@ -13,9 +13,6 @@ from rbd_ros.model import load_urdf
 from rbd_ros.resources import resource_path
 from rbd_ros.spatial import PluckerTransform
 
-#: Many kinds of worlds, each a loop of its own: see conftest.py.
-OPTIMISED = False
-
 ARM = resource_path('urdf', 'six_axis_arm.urdf')
 SLIPPERY = Surface((0.0, 0.0))
 NO_GRAVITY = (0.0, 0.0, 0.0)

@@ -22,6 +22,9 @@ from support.simulated_robots import (
 
 from rbd_ros import Robot, Simulator
 
+#: Machine code as users have it: see conftest.py.
+OPTIMISED = True
+
 
 def walker(**options):
     """Free body with two legs, joint friction, limits and feet: everything at once."""

@@ -12,9 +12,6 @@ from rbd_ros.cli.main import main
 from rbd_ros.collision import Box, contacts, distance, Plane, read_world, Sphere
 from rbd_ros.resources import resource_path
 
-#: What is compiled is used for a moment: see conftest.py.
-OPTIMISED = False
-
 WORLDS = ('push_world', 'peg_world', 'gripper_world', 'steps_world')
 
 

@@ -8,9 +8,6 @@ from rbd_ros.resources import resource_path
 from rbd_ros.viewer import make_scene
 from rbd_ros.viewer.session import contact_forces, object_poses, record
 
-#: What is compiled is used for a moment: see conftest.py.
-OPTIMISED = False
-
 WORLD = {
     'objects': {
         'floor': {'type': 'plane'},
