@@ -37,12 +37,10 @@ from rbd_ros.collision.distance_table import (
     NamePair,
 )
 from rbd_ros.collision.environment import Environment
+from rbd_ros.collision.queries import checked_pose
 from rbd_ros.collision.scene import make_scene, neutral_configuration, SceneShape
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.model.errors import unknown_name
-
-#: Deviation of the rotation of a pose from an orthonormal matrix that passes for rounding.
-_ROUNDING = 1e-6
 
 #: Configurations between two looks at whether to go on: after Ctrl-C not.
 _SLICE = 256
@@ -310,7 +308,7 @@ class RobotInWorld:
             for name, pose in (poses or {}).items():
                 if name not in self._start:
                     raise ValueError(unknown_name('movable object', str(name)[:80], self._start))
-                given[name] = _checked_pose(name, pose)
+                given[name] = checked_pose(f'the pose of {name!r}', pose)
             self._place(room, given)
         return room
 
@@ -347,22 +345,6 @@ class _Room:
                 loop.bind(self._table, self.record, Record(states), keep_lock=True),
             )
         return self._bound[kind]
-
-
-def _checked_pose(name: str, pose: ArrayLike) -> FloatArray:
-    T = np.asarray(pose, dtype=float)
-    if T.shape != (4, 4):
-        raise ValueError(f'the pose of {name!r} must have shape (4, 4), got {T.shape}')
-    if not np.isfinite(T).all():
-        raise ValueError(f'the pose of {name!r} must be finite, got {T.tolist()}')
-    R = T[:3, :3]
-    deviation = max(np.abs(R.T @ R - np.eye(3)).max(), np.abs(T[3] - (0.0, 0.0, 0.0, 1.0)).max())
-    if deviation > _ROUNDING or np.linalg.det(R) < 0.0:
-        raise ValueError(
-            f'the pose of {name!r} must be a homogeneous matrix: a rotation, a position, and '
-            '0 0 0 1 below'
-        )
-    return T
 
 
 def _checked_out(

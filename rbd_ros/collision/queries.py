@@ -183,6 +183,23 @@ def _find(
 
 
 def _enter(name: str, pose: ArrayLike, row: FloatArray) -> None:
+    T = checked_pose(name, pose)
+    row[:9], row[9:] = T[:3, :3].ravel(), T[:3, 3]
+
+
+def checked_pose(name: str, pose: ArrayLike) -> FloatArray:
+    """Homogeneous matrix, (4, 4).
+
+    :param name: what it is called in an error
+    :param pose: a pose that somebody gave
+    :raises ValueError: if it is none
+
+    >>> from rbd_ros.collision.queries import checked_pose
+    >>> checked_pose('pose', np.eye(3))
+    Traceback (most recent call last):
+        ...
+    ValueError: pose must have shape (4, 4), got (3, 3)
+    """
     T = np.asarray(pose, dtype=float)
     if T.shape != (4, 4):
         raise ValueError(f'{name} must have shape (4, 4), got {T.shape}')
@@ -194,4 +211,4 @@ def _enter(name: str, pose: ArrayLike, row: FloatArray) -> None:
         raise ValueError(
             f'{name} must be a homogeneous matrix: a rotation, a position, and 0 0 0 1 below'
         )
-    row[:9], row[9:] = R.ravel(), T[:3, 3]
+    return T

@@ -239,6 +239,7 @@ NOT_FOR_USERS = {
     'rbd_ros.contact.detection:ContactShapes': 'a record of compiled loops',
     'rbd_ros.contact.shapes:contact_shapes': 'what `Simulator` touches the ground with',
     'rbd_ros.contact.shapes:hull_points': 'a part of it',
+    'rbd_ros.collision.queries:checked_pose': 'a check of arguments',
     'rbd_ros.simulation.rollouts:checked_array': 'arguments of `Simulator.rollout`',
     'rbd_ros.simulation.rollouts:checked_starts': 'arguments of `Simulator.rollout`',
     'rbd_ros.simulation.rollouts:room': 'its results',
