@@ -123,9 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
         _refuse_what_needs_a_robot(arguments, world)
     if arguments.watch:
         watched = simulated_robot(robot, world)
-        return _watch(
-            arguments, watched, make_scene(watched.model, arguments.shapes, world=world)
-        )
+        return _watch(arguments, watched, make_scene(watched.model, arguments.shapes, world=world))
     simulator = Simulator(
         robot,
         arguments.timestep,

@@ -1,7 +1,7 @@
 """A page that shows what another process moves, over ROS 2: a robot, and the world of a simulator.
 
-The robot is where its joint states say; of a world, `simulator/objects` and `simulator/contacts` of
-the simulator node say where the objects are, and what touches.
+The robot is where its joint states say; of a world, `simulator/objects` and `simulator/contacts`
+of the simulator node say where the objects are, and what touches.
 """
 
 from __future__ import annotations
