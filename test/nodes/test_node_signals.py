@@ -227,8 +227,15 @@ raise SystemExit(process.run_node(load, []))
 @pytest.mark.parametrize(
     'caught, code',
     [
-        ({'start': 'end()', 'stop': 'time.sleep(60.0)'}, 1),
-        # The process is not taken apart: that takes long after compiling.
+        # A last command has all the time that it wants, until a second signal.
+        (
+            {
+                'start': 'end()',
+                'stop': 'time.sleep(1.0); print("told", flush=True); end(); time.sleep(60.0)',
+            },
+            1,
+        ),
+        ({'start': 'end()', 'stop': 'time.sleep(1.0); print(end="told")'}, 0),
         # The process is not taken apart: that takes long after compiling.
         ({'start': 'end()', 'stop': 'threading.Timer(60.0, end).start(); print(end="told")'}, 0),
         # What has nothing to command, in machine code: a robot or a world that is compiled.

@@ -31,7 +31,7 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SPIN_TIMEOUT = 3600.0
 
 START_UP_PATIENCE = 5.0  # time that start-up has to end after a signal, or compiling [s]
-END_PATIENCE = 20.0  # time that a node has for its end, last command included [s]
+END_PATIENCE = 20.0  # time for the end after a second signal, or after the last command [s]
 BREATH = 1e-3  # pause after the executor failed: if it always does, others must get their turn [s]
 REPORT_PERIOD = 5.0  # between two reports of the same failure of callbacks [s]
 
@@ -107,7 +107,6 @@ class StopSignals:
                 threading.Thread(target=self._lose_patience, daemon=True).start()
         elif self.count > 1:
             self.hurry.set()
-        else:
             limit_the_end()
         self.on_stop()
 
@@ -139,8 +138,8 @@ class StopSignals:
 def limit_the_end() -> None:
     """End the process in `END_PATIENCE` with what its threads are at, should it still be there.
 
-    That needs none of Python's locks, and covers the end of the interpreter. From the last command
-    on, signals are ignored: without a limit, what is caught in a library would stay for ever.
+    That needs none of Python's locks. From the last command on, signals are ignored: without a
+    limit, what is caught in a library would stay for ever.
     """
     # Without a standard error there is no place to say it.
     with contextlib.suppress(AttributeError, OSError, RuntimeError, ValueError):
@@ -272,7 +271,8 @@ def _run(create: Callable[[], Any], args: Any, signals: StopSignals, logger: Any
     finally:
         signals.phase = _Phase.STOPPING
         if node is not None:
-            _end(node.stop, logger)
+            _end(node.stop, logger)  # the last command may take as long as its rate limit wants
+        limit_the_end()
         _end(executor.shutdown, logger)
         _destroy_nodes()
 
