@@ -34,6 +34,7 @@ from rbd_ros.simulation.scene_problem import (
 )
 from rbd_ros.simulation.scene_springs import (
     begin_spring,
+    FEW_ROUNDS,
     follow_spring,
     is_curved,
     MAX_ROUNDS,
@@ -83,8 +84,8 @@ def solve_island(
     solved, unit = solve_problem(plant, touches, scene, n, m, h)
     if plant.scene.stiffens:
         on_curves = follow_springs(plant.scene, touches, scene, n, h, unit)
-        for _ in range(MAX_ROUNDS):
-            if on_curves:
+        for k in range(MAX_ROUNDS):
+            if on_curves or (k >= FEW_ROUNDS and not solved):
                 break
             solved, unit = solve_problem(plant, touches, scene, n, m, h)
             on_curves = follow_springs(plant.scene, touches, scene, n, h, unit)

@@ -75,6 +75,7 @@ def solve_pile(
     if plant.stiffens:
         on_curves = follow_springs(plant, touches, work, n, h)
         for _ in range(MAX_ROUNDS):
+            # What sweeps do not solve is for a matrix.
             if on_curves or not solved:
                 break
             solved = solve_once(plant, objects, touches, work, n, h)

@@ -22,8 +22,9 @@ from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.scene_state import ScenePlant, SceneWork
 
-#: Most rounds of a problem with such springs, and most steps to a point of a curve.
-MAX_ROUNDS, MAX_STEPS = 50, 200
+#: Most rounds of a problem with such springs, and of one that is not solved; most steps to a point
+#: of a curve.
+MAX_ROUNDS, FEW_ROUNDS, MAX_STEPS = 30, 3, 200
 
 #: How much more than a contact's own mobility it may give way with in the problem: tangents that
 #: are almost flat are taken for less flat ones, which errs by one part in a million a round.
