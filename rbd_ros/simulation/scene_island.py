@@ -81,6 +81,7 @@ def solve_island(
     assemble_matrix(plant, contacts, n, m, scene)
     if plant.scene.stiffens:
         begin_springs(plant.scene, touches, scene, n, h)
+    solved: bool
     solved, unit = solve_problem(plant, touches, scene, n, m, h)
     if plant.scene.stiffens:
         on_curves = follow_springs(plant.scene, touches, scene, n, h, unit)
