@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from support.rigid_worlds import ball, cube, G, kinetic_energy, simulated, worst_residual
-from support.simulated_robots import at, body, collision
+from support.simulated_robots import collision, link, robot
 
 from rbd_ros import Simulator
 from rbd_ros.simulation.scene_springs import pressing_velocity, spring_impulse
@@ -247,13 +247,43 @@ def test_friction_is_coulombs_on_top_of_the_spring():
     assert abs(simulator.object_velocity('body')[3] - (3.0 - mu * G * n * 1e-3)) < 1e-6
 
 
-def test_a_robot_stands_on_such_a_spring_too():
-    robot, K = body(2.0, [0.4 * 2.0 * R**2] * 3, collision(f'sphere radius="{R}"')), 1e6
-    pairs = [{'between': ['robot', 'floor'], 'compliance': spring(K, 1.0)}]
-    simulator = simulated(robot=robot, pairs=pairs)
-    simulator.reset(at((0, 0, R)))
-    simulator.step(n=4000)
-    assert abs(R - simulator.q[6] - (2.0 * G / K) ** (2 / 3)) < 1e-9
+def test_a_spring_under_a_robot_is_one_problem_with_the_friction_of_its_joint():
+    """A foot on a vertical guide with dry friction, against implicit Euler by hand."""
+    mass, K, c, n, h, grip = 2.0, 1e5, 0.4, 1.5, 1e-3, 8.0
+    foot = link('foot', mass, (0.1, 0.1, 0.1), shape=collision(f'sphere radius="{R}"'))
+    guide = (
+        '<joint name="guide" type="prismatic"><parent link="base"/><child link="foot"/>'
+        '<axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="500" velocity="50"/>'
+        f'<dynamics friction="{grip}"/></joint>'
+    )
+    pairs = [{'between': ['robot', 'floor'], 'compliance': spring(K, c, n)}]
+    simulator = simulated(robot=robot(link('base'), foot, guide), pairs=pairs, h=h)
+    z, v, pressed = R, -1.0, 0
+    simulator.reset([z], [v])
+    for _ in range(200):
+        gap, free = z - R, v - h * G
+
+        def excess(v, friction, gap=gap, free=free):
+            w = -v - max(gap, 0.0) / h
+            return mass * (v - free) - h * (law(max(-gap, 0.0) + h * w, w, K, c, n) + friction)
+
+        # Friction is against the velocity at the end, or what holds it at zero.
+        v = 0.0
+        for friction, low, high in ((grip, -20.0, 0.0), (-grip, 0.0, 20.0)):
+            if excess(low, friction) < 0.0 < excess(high, friction):
+                v = brentq(excess, low, high, args=(friction,), xtol=1e-15)
+        z += h * v
+        simulator.step()
+        if z >= R:
+            break
+        assert abs(simulator.q[0] - z) < 1e-9 and abs(simulator.v[0] - v) < 1e-8
+        pressed += 1
+    assert pressed > 10 and z > R
+    simulator.step(n=2000)
+    assert abs(simulator.v[0]) < 1e-9 and simulator.status.unconverged_steps == 0
+    (contact,) = simulator.contacts
+    force = abs(contact.force[2])
+    assert abs(force - K * (R - simulator.q[0]) ** n) < 1e-6 and abs(force - mass * G) < grip
 
 
 def test_worlds_without_such_springs_have_no_room_for_them():
