@@ -1,5 +1,7 @@
 """Springs of Hunt and Crossley in simulated worlds, against the law and its equation of motion."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -8,7 +10,13 @@ from support.rigid_worlds import ball, cube, G, kinetic_energy, simulated, worst
 from support.simulated_robots import collision, link, robot
 
 from rbd_ros import Simulator
-from rbd_ros.simulation.scene_springs import pressing_velocity, spring_impulse
+from rbd_ros.simulation.scene_springs import (
+    follow_spring,
+    pressing_velocity,
+    release_velocity,
+    spring_impulse,
+    take_tangent,
+)
 
 R = 0.1  # of all balls, and half of all cubes [m]
 
@@ -193,8 +201,9 @@ def test_compliant_and_rigid_contacts_are_one_problem():
     assert worst_residual(simulator) < 1e-12
 
 
-def test_a_tall_stack_sinks_likewise():
-    """More contacts than a matrix is made of; between two cubes two springs are in series."""
+def test_a_tall_stack_sinks_likewise(monkeypatch):
+    """More contacts than a matrix has room for; between two cubes two springs are in series."""
+    monkeypatch.setattr('rbd_ros.simulation.scene_assembly.MAX_ISLAND', 24)
     K, c, n, count = 1e7, 1.0, 1.5, 8
     blocks = {f'b{k}': cube(z=0.1 + 0.2 * k, compliance=spring(K, c, n)) for k in range(count)}
     simulator = simulated(**blocks)
@@ -323,3 +332,45 @@ def test_points_of_curves_solve_their_equation(own):
         error = own * w + mobility * impulse - total
         rounding = abs(w) + depth / h
         assert abs(error) < 1e-14 * ((own + mobility * slope) * rounding + abs(total))
+
+
+def test_tangents_are_those_of_the_law(rng):
+    """Also where nothing is pressed any more: there the line is that of the first force."""
+    h, mobility = 1e-3, 0.5
+    for _ in range(200):
+        K, n, c = 10 ** rng.uniform(4, 9), rng.choice([1.0, 1.5, 2.0]), rng.choice([0.0, 0.5, 4.0])
+        gap = rng.choice([-(10 ** rng.uniform(-5, -2)), 10 ** rng.uniform(-5, -3)])
+        surface = np.array([[0, 0, 0, 0, 0, K, 0, n, c]])
+        contacts = SimpleNamespace(pair=[0], gap=[gap])
+        plant = SimpleNamespace(table=SimpleNamespace(surface=surface))
+        springs = SimpleNamespace(give=np.zeros(1), bias=np.zeros(1))
+        work, depth, near = SimpleNamespace(springs=springs), max(0.0, -gap), max(0.0, gap) / h
+
+        def impulse(w, K=K, n=n, c=c, depth=depth):
+            return h * law(depth + h * w, w, K, c, n)
+
+        low = release_velocity(surface[0], h, depth)
+        assert impulse(low - 1e-9) < 1e-12 < impulse(low + 0.1)
+        w = low + rng.choice([-1.0, 1.0]) * 10 ** rng.uniform(-2, 1)
+        take_tangent(plant, contacts, 0, h, mobility, w, work)
+        at = max(w, low)
+        R, step = springs.give[0], 1e-6 * max(1e-3, abs(at - low))
+        # The line: v + R impulse + bias = 0 at the velocity v = -w - near.
+        assert abs(R * impulse(at) + springs.bias[0] - at - near) < 1e-9 * (1 + abs(at) + near)
+        slope = (impulse(at + step) - impulse(at)) / step
+        assert R <= 1e6 * mobility * (1 + 1e-9)
+        if slope > 1e-3 and n in (1.0, 2.0) or w > low:
+            assert abs(1.0 / R - slope) < 1e-3 * slope + 3e-6
+        # A problem with this tangent whose solution is on the curve has the right one.
+        if w > low:
+            assert follow_spring(plant, contacts, 0, h, mobility, impulse(w), 0.0, work) < 1e-8
+            beside = follow_spring(plant, contacts, 0, h, mobility, 2 * impulse(w), 0.0, work)
+            assert n == 1.0 or beside > 0.0
+
+
+def test_forces_that_are_not_found_are_counted():
+    """A spring so steep that numbers do not resolve it."""
+    start = ball(z=0.05, velocity=(0, 0, -1.0), compliance=spring(1.0, 1e15, 1.0))
+    simulator = simulated(h=1e-5, body=start)
+    simulator.step(n=10)
+    assert simulator.status.unconverged_steps > 0
