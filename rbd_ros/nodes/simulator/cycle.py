@@ -121,6 +121,7 @@ class SimulationCycle:
             integrator=parameters['integrator'],
             external_forces=True,
             solver_tolerance=parameters['solver_tolerance'],
+            impact_law=parameters['impact_law'],
             **self._contact_options(),
         )
         # In a world whose robots move, all of them as one.

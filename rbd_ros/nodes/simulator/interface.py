@@ -169,6 +169,13 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         maximum=0.1,
     ),
     Parameter(
+        'impact_law',
+        'newton',
+        'Law of restitution of impacts in a world. newton: velocities come back by it; poisson: '
+        'impulses, and energy never grows, also with friction.',
+        choices=('newton', 'poisson'),
+    ),
+    Parameter(
         'world_publish_rate',
         50.0,
         'Rate in simulated time of what is published about a world: objects, contacts, markers, '
