@@ -9,6 +9,7 @@ from support.simulated_robots import at, ball, joint, link, robot, turntable
 from support.textbook_trees import GEARED, named_tree
 
 from rbd_ros import Robot, Simulator
+from rbd_ros.contact import HalfSpace
 from rbd_ros.simulation import StepDerivatives
 
 INTEGRATORS = ['midpoint', 'semi_implicit', 'rk4']
@@ -182,7 +183,7 @@ def test_what_is_not_smooth_is_refused():
     simulator.apply_wrench('table', [0, 0, 1.0, 0, 0, 0])
     with pytest.raises(ValueError, match='wrenches'):
         simulator.step_derivatives()
-    lying = Simulator(ball(), 1e-3, 'rk4', True)
+    lying = Simulator(ball(), 1e-3, 'rk4', HalfSpace())
     lying.reset(at((0, 0, 0.0999)))
     with pytest.raises(ValueError, match='not smooth'):
         lying.step_derivatives()
@@ -196,8 +197,8 @@ def test_what_is_not_smooth_is_refused():
         Simulator(turntable(damping=1e4), h, 'rk4').step_derivatives()
     with pytest.raises(ValueError, match='loops'):
         Simulator(mechanisms.four_bar()).step_derivatives()
-    box = {'type': 'box', 'size': [0.1, 0.1, 0.1], 'xyz': [9.0, 0, 0]}
-    with pytest.raises(ValueError, match='world of objects'):
+    box = {'type': 'sphere', 'radius': 0.1, 'xyz': [9, 0, 0], 'movable': True, 'mass': 1}
+    with pytest.raises(ValueError, match='movable objects'):
         Simulator(turntable(), h, world={'objects': {'box': box}}).step_derivatives()
     with pytest.raises(ValueError, match='tau'):
         Simulator(turntable(), h).step_derivatives([1.0, 2.0])
