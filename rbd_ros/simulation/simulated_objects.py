@@ -19,7 +19,7 @@ from typing import (
 import numpy as np
 
 from rbd_ros.collision.environment import Environment
-from rbd_ros.collision.level_ground import level_ground
+from rbd_ros.collision.ground_plane import level_ground
 from rbd_ros.constraints.friction import Residuals
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.contact.arrays import FloatArray

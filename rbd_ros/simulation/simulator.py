@@ -178,6 +178,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         if external_forces:
             self._world.allow_external_forces()
         self._start_warnings: List[str] = []
+        self._overlaps: Optional[Tuple[str, ...]] = None
         # For `step()` without an argument: made once.
         self._nothing = np.zeros(robot.nv)
         self._shape = (robot.nv,)
@@ -354,7 +355,14 @@ class Simulator(SimulatedServos, SimulatedObjects):
         """What is odd about the collision shapes, and about the start at the last reset."""
         scene = self._world.scene
         notices = () if scene is None else scene.notices
-        return (*self._world.shape_warnings, *notices, *self._start_warnings)
+        if self._overlaps is None:
+            self._overlaps = self._warnings_of_overlaps()
+        return (
+            *self._world.shape_warnings,
+            *notices,
+            *self._start_warnings,
+            *self._overlaps,
+        )
 
     # -- verbs ----------------------------------------------------------------------------------
 
@@ -388,6 +396,8 @@ class Simulator(SimulatedServos, SimulatedObjects):
             raise ValueError(f'time must be finite, got {time}')
         deepest = self._world.reset(q, v, time)
         self._handles.clear()
+        # They are looked for when somebody wants to know.
+        self._start, self._overlaps = (self._world.scene, self._world.plant, self.q), None
         self._warn_of_start(self.q, self.v, deepest)
 
     def step(self, tau: Any = None, n: int = 1) -> None:
@@ -704,6 +714,23 @@ class Simulator(SimulatedServos, SimulatedObjects):
             except ValueError as error:
                 raise ValueError(f'position of joint {body.joint_name!r}: {error}') from None
         return q
+
+    def _warnings_of_overlaps(self) -> Tuple[str, ...]:
+        """What is said of rigid bodies that overlapped at the last reset."""
+        scene, plant, q = self._start
+        if scene is None or not plant.has_robot:
+            return ()
+        from rbd_ros.simulation.start_overlaps import deepest_overlap
+
+        found = deepest_overlap(scene, plant, q, DEEP)
+        if found is None:
+            return ()
+        others = f', as do {found.pairs - 1} pairs more' if found.pairs > 1 else ''
+        return (
+            f'{found.first!r} starts {1e3 * found.depth:.1f} mm deep in {found.second!r}{others}, '
+            'and is moved out slowly; start elsewhere, or let them not touch: by `ignore` of a '
+            'world, or contact_links for a ground',
+        )
 
     def _warn_of_start(self, q: FloatArray, v: FloatArray, deepest: int) -> None:
         """Collect what is odd about the start.

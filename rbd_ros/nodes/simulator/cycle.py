@@ -23,7 +23,7 @@ from typing import (
 import numpy as np
 
 from rbd_ros.collision.environment import Environment
-from rbd_ros.collision.level_ground import level_ground
+from rbd_ros.collision.ground_plane import level_ground
 from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.model.model import FLOATING_BASE_JOINT

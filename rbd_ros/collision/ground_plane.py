@@ -28,7 +28,7 @@ def level_ground(
     :param links: links that touch it; None for all that move
     :raises ValueError: for a negative friction, or an unknown link
 
-    >>> from rbd_ros.collision.level_ground import level_ground
+    >>> from rbd_ros.collision import level_ground
     >>> world = level_ground(robot.model, height=-0.5, links=['tool0'])
     >>> world.names, world['ground'].pose[2, 3]
     (('robot', 'ground'), -0.5)
