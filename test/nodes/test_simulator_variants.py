@@ -108,7 +108,7 @@ def test_a_floating_robot_falls_on_the_ground_and_rests_there(ros, start):
 
     ros.until(at_rest, 'the box at rest on the ground')
     position = poses[-1].pose.position
-    assert position.z == pytest.approx(0.1, abs=5e-3)
+    assert position.z == pytest.approx(0.1, abs=1e-4)  # rigid, but for what a fall may enter it
     assert (position.x, position.y) == pytest.approx((1.0, 2.0), abs=0.02)
     assert twists[-1].header.frame_id == 'box'
 
