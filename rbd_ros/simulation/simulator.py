@@ -725,7 +725,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         found = deepest_overlap(scene, plant, q, DEEP)
         if found is None:
             return ()
-        others = f', as do {found.pairs - 1} pairs more' if found.pairs > 1 else ''
+        others = f', the deepest of {found.pairs} pairs' if found.pairs > 1 else ''
         return (
             f'{found.first!r} starts {1e3 * found.depth:.1f} mm deep in {found.second!r}{others}, '
             'and is moved out slowly; start elsewhere, or let them not touch: by `ignore` of a '

@@ -79,8 +79,7 @@ def deepest_overlap(scene: Scene, plant: Plant, q: FloatArray, least: float) -> 
     if not len(deep):
         return None
     worst = int(deep[np.argmin(contacts.gap[deep])])
+    # Of each pair, shapes of robots come first.
     first, second = scene.names_of(int(wanted[contacts.pair[worst]]))
-    if not first.startswith('robot/'):
-        first, second = second, first
     pairs = len(np.unique(contacts.pair[deep]))
     return Overlap(first, second, -float(contacts.gap[worst]), pairs)

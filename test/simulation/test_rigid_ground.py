@@ -5,9 +5,11 @@ import pytest
 from support.simulated_robots import ball, collision, GRAVITY, joint, link, robot
 
 from rbd_ros import Simulator
-from rbd_ros.collision import level_ground, Surface
+from rbd_ros.collision import level_ground, read_world, Surface
 from rbd_ros.contact import ContactParameters, HalfSpace
+from rbd_ros.simulation import start_overlaps, World
 from rbd_ros.simulation.simulated_objects import PairContact
+from rbd_ros.simulation.start_overlaps import deepest_overlap, Overlap
 
 CART, FOOT, MU, H = 1.0, 2.0, 0.3, 1e-3
 LYING = np.array([0.0, 0.05])
@@ -92,12 +94,39 @@ def test_a_start_in_the_ground_is_told(simulator):
     assert simulator.warnings == ()
 
 
-def test_several_overlaps_are_told_at_once_the_deepest_by_name(simulator):
-    simulator.add_object('step', {'type': 'plane', 'xyz': [0, 0, 0.1]})
-    simulator.reset([0.0, 0.0])
+def test_of_several_overlaps_the_deepest_is_told(simulator, monkeypatch):
+    several = Overlap('robot/foot', 'step', 0.15, 3)
+    monkeypatch.setattr(start_overlaps, 'deepest_overlap', lambda *rest: several)
+    simulator.reset(LYING)
     (warning,) = simulator.warnings
-    simulator.remove_object('step')
-    assert "'robot/foot' starts 150.0 mm deep in 'step', as do 1 pairs more" in warning
+    assert "'robot/foot' starts 150.0 mm deep in 'step', the deepest of 3 pairs, and" in warning
+
+
+@pytest.mark.parametrize(
+    'surface, shape, found',
+    [
+        ({}, {'type': 'sphere', 'radius': 0.07}, ('robot/foot', 'thing', 0.02)),
+        ({}, {'type': 'sphere', 'radius': 0.051}, None),  # not deep
+        ({'compliance': {'stiffness': 1e4}}, {'type': 'sphere', 'radius': 0.07}, None),
+        ({}, {'type': 'height_field', 'size': [1, 1], 'heights': [[0.2, 0.2]] * 2}, None),
+        (
+            {},
+            {'type': 'sphere', 'radius': 0.07, 'movable': True, 'mass': 1.0},
+            ('robot/foot', 'thing', 0.02),
+        ),
+    ],
+)
+def test_overlaps_of_a_robot_with_rigid_things(surface, shape, found):
+    thing = {**shape, 'xyz': [0.0, 0.0, -0.1], 'surface': surface}
+    near = {'type': 'plane', 'xyz': [0, 0, -0.052]}  # 2 mm deep would count
+    environment = read_world({'objects': {'thing': thing, 'near': near}})
+    world = World(gantry(), H, environment=environment)
+    overlap = deepest_overlap(world.scene, world.plant, np.zeros(2), 2e-3)
+    if found is None:
+        assert overlap is None
+    else:
+        assert overlap[:2] == found[:2] and overlap.pairs == 1
+        assert overlap.depth == pytest.approx(found[2], abs=1e-12)
 
 
 def test_steps_above_it_are_differentiated_and_those_on_it_are_not(simulator):
