@@ -41,7 +41,6 @@ def level_ground(
     placement = PluckerTransform.translation((0.0, 0.0, float(height)))
     return Environment(
         (WorldObject(GROUND, Plane(), placement, surface),),
-        pairs={(ROBOT, GROUND): surface},
         ignored=frozenset(
             (f'{ROBOT}/{link}', GROUND)
             for link in model.links

@@ -52,7 +52,6 @@ def test_it_is_a_world_of_one_plane_to_the_bit(simulator):
     world = {
         'defaults': {'surface': {'friction': MU}},
         'objects': {'ground': {'type': 'plane'}},
-        'pairs': [{'between': ['robot', 'ground'], 'friction': MU}],
     }
     other = Simulator(gantry(), H, world=world)
     for each in (simulator, other):
@@ -118,7 +117,7 @@ def test_of_several_overlaps_the_deepest_is_told(simulator, monkeypatch):
 )
 def test_overlaps_of_a_robot_with_rigid_things(surface, shape, found):
     thing = {**shape, 'xyz': [0.0, 0.0, -0.1], 'surface': surface}
-    near = {'type': 'plane', 'xyz': [0, 0, -0.052]}  # 2 mm deep would count
+    near = {'type': 'plane', 'xyz': [0, 0, -0.052]}  # that of the foot is 2 mm higher
     environment = read_world({'objects': {'thing': thing, 'near': near}})
     world = World(gantry(), H, environment=environment)
     overlap = deepest_overlap(world.scene, world.plant, np.zeros(2), 2e-3)
@@ -127,6 +126,16 @@ def test_overlaps_of_a_robot_with_rigid_things(surface, shape, found):
     else:
         assert overlap[:2] == found[:2] and overlap.pairs == 1
         assert overlap.depth == pytest.approx(found[2], abs=1e-12)
+
+
+def test_of_several_things_that_a_robot_overlaps_the_deepest_is_found():
+    sphere = {'type': 'sphere', 'radius': 0.07, 'xyz': [0.0, 0.0, -0.1]}
+    soft = {**sphere, 'surface': {'compliance': {'stiffness': 1e4}}}
+    plane = {'type': 'plane', 'xyz': [0, 0, -0.04]}
+    environment = read_world({'objects': {'soft': soft, 'thing': sphere, 'floor': plane}})
+    world = World(gantry(), H, environment=environment)
+    overlap = deepest_overlap(world.scene, world.plant, np.zeros(2), 2e-3)
+    assert overlap == ('robot/foot', 'thing', pytest.approx(0.02), 2)
 
 
 def test_steps_above_it_are_differentiated_and_those_on_it_are_not(simulator):
