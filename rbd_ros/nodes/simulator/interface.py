@@ -16,7 +16,8 @@ ACTIONS = ('hold', 'gravity', 'zero')
 
 FARTHEST = 1e5  # [rad or m]
 WITH_WORLD = 'with `world` or rigid `ground`'
-RIGID, COMPLIANT = GROUND_LAWS = ('rigid', 'compliant')
+RIGID = 'rigid'
+GROUND_LAWS = (RIGID, 'compliant')
 
 SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     *DESCRIPTION_PARAMETERS,
