@@ -478,6 +478,22 @@ def test_the_law_of_impacts_is_chosen(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    'parameters, text',
+    [
+        ({'integrator': 'rk4'}, "'rk4' knows no rigid ground: .* ground_law compliant"),
+        ({'contact_stiffness': 1e4}, 'contact_stiffness 10000 .* set ground_law to compliant'),
+        ({'contact_damping': 0.0}, 'contact_damping 0 .* or leave contact_damping at 500'),
+    ],
+)
+def test_what_only_compliant_ground_knows_is_refused_with_rigid_ground(parameters, text):
+    values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
+    check_simulator_parameters({**values, **parameters})
+    check_simulator_parameters({**values, **parameters, 'ground': True, 'ground_law': 'compliant'})
+    with pytest.raises(ValueError, match=text):
+        check_simulator_parameters({**values, **parameters, 'ground': True})
+
+
+@pytest.mark.parametrize(
     'text, parameters, problem',
     [
         ('objects: {box: {type: bocks}}', {}, r"world\.yaml': line 1: objects: box: .*'bocks'"),
