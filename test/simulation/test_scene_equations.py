@@ -1,0 +1,145 @@
+"""Single steps in small worlds obey the equations of motion and the laws, which are found anew.
+
+Steps are taken by the interpreter: there are few of them, and of many kinds.
+"""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from support.interpreted import without_compiler
+from support.rigid_worlds import ball, cube, simulated
+from support.scene_laws import Step
+from support.simulated_robots import collision, joint, link, robot as chain
+
+SOFT = {'compliance': {'stiffness': 2e3, 'damping': 7.0}}
+R = 0.05  # of the ends of links [m]
+
+
+@pytest.fixture(autouse=True, scope='module')
+def by_the_interpreter():
+    # Machine code does not warn of infinite numbers, which solvers know how to deal with.
+    with without_compiler(), np.errstate(all='ignore'):
+        yield
+
+
+def arm(side, sign, friction):
+    """Three links in a row, a ball at the end of each; the second motor drives two joints."""
+    inertia = (0.002, 0.003, 0.004)
+    shape = collision(f'sphere radius="{R}"', (0.15, 0, 0))
+    held = f'<dynamics friction="{friction}" damping="0"/>'
+    limit = '<limit lower="-3" upper="3" effort="100" velocity="50"/>'
+    geared = f'<mimic joint="{side}1" multiplier="-1.5"/>' if side == 'r' else ''
+    return [
+        *(link(f'{side}{k}', 0.5 + 0.2 * k, inertia, (0.07, 0.01, 0.02), shape) for k in (1, 2, 3)),
+        joint(
+            f'{side}1', 'trunk', f'{side}1', 'revolute', (0, 0, 1), (0, 0.1 * sign, 0), limit
+        ),
+        joint(
+            f'{side}2', f'{side}1', f'{side}2', 'revolute', (0, 0.1, 1), (0.15, 0, 0),
+            limit + geared + ('' if geared else held),
+        ),
+        joint(f'{side}3', f'{side}2', f'{side}3', 'revolute', (0, 0, 1), (0.15, 0, 0), limit),
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope='module')
+def robot(by_the_interpreter):
+    lift = '<limit lower="-1" upper="1" effort="100" velocity="9"/>'
+    return chain(
+        link('world'),
+        link('trunk', 2.0, (0.02, 0.02, 0.02)),
+        joint('lift', 'world', 'trunk', 'prismatic', (0.1, 0, 1), inside=lift),
+        *arm('l', 1, 0.02),
+        *arm('r', -1, 0.0),
+    )
+
+
+def surfaces(rng, names, **further):
+    """Return a surface for each pair, some of which have couples."""
+    found = []
+    for k, a in enumerate(names):
+        for b in names[k:] if a == 'robot' else names[k + 1 :]:
+            surface = {'friction': [round(x, 3) for x in rng.uniform(0.1, 0.9, 2).tolist()]}
+            surface['direction'] = [1, 0, 0]
+            if rng.random() < 0.6:
+                surface['torsional'] = round(rng.uniform(0.001, 0.02), 4)
+            if rng.random() < 0.6:
+                surface['rolling'] = round(rng.uniform(0.001, 0.02), 4)
+            found.append({'between': [a, b], **surface, **further})
+    return found
+
+
+@pytest.fixture(scope='module')
+def crowd(robot):
+    """A robot that is in the way of itself, and objects in its way."""
+    rng = np.random.default_rng(1)
+    objects = {
+        'a': ball(radius=0.08, mass=0.7),
+        'b': cube(size=0.12, mass=1.3),
+        'c': ball(radius=0.06, mass=0.4),
+    }
+    objects['b'].update(size=[0.12, 0.2, 0.1])
+    pairs = surfaces(rng, ['robot', *objects])
+    pairs[-1].update(SOFT)  # b and c
+    pairs[2].update(SOFT)  # the robot and b
+    return simulated(floor=False, robot=robot, pairs=pairs, **objects)
+
+
+def scatter(simulator, rng):
+    """Fold the arms of the robot, and throw objects between them."""
+    robot = simulator.robot
+    q = np.array([0.0, -0.4, 0.1, 2.2, 0.5, -2.3]) + rng.uniform(-0.3, 0.3, 6)
+    at_limit = rng.integers(6)
+    side = rng.random() < 0.5
+    q[at_limit] = robot.lower_limits[at_limit] if side else robot.upper_limits[at_limit]
+    v = rng.normal(size=6)
+    v[at_limit] = -abs(v[at_limit]) if side else abs(v[at_limit])
+    simulator.reset(q, v)
+    for name in simulator.objects:
+        pose = np.eye(4)
+        pose[:3, :3] = Rotation.random(random_state=rng).as_matrix()
+        pose[:3, 3] = np.array([0.3, 0.0, 0.0]) + rng.uniform(-0.12, 0.12, 3)
+        velocity = rng.normal(size=6)
+        velocity[3:] -= 4.0 * (pose[:3, 3] - (0.3, 0.0, 0.0))
+        simulator.place_object(name, pose, velocity)
+    return 5.0 * rng.normal(size=6)
+
+
+@pytest.mark.parametrize('seed', range(8))
+def test_a_robot_and_objects_in_each_others_way(crowd, seed):
+    rng = np.random.default_rng(seed)
+    step = Step(crowd, scatter(crowd, rng))
+    step.check()
+    step.check_parting()
+
+
+def wall(rng, number, make, **further):
+    """Return things side by side and above each other, each of which overlaps with the next."""
+    return {
+        f'thing{k}': make(
+            0.195 * (k % 4) + 0.003 * k, 0.01 * k, 0.099 + 0.195 * (k // 4),
+            mass=rng.uniform(0.5, 2.0), velocity=rng.uniform(-1, 1, 3).tolist(),
+            spin=rng.uniform(-3, 3, 3).tolist(), **further,
+        )
+        for k in range(number)
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize('number', [3, 7])
+@pytest.mark.parametrize('kind', ['plain', 'coupled', 'soft'])
+def test_objects_in_each_others_way(number, kind):
+    """The larger number is more than a matrix is made for."""
+    rng = np.random.default_rng(3)
+    things = wall(rng, number, cube)
+    pairs = surfaces(rng, ['floor', *things])
+    for k, pair in enumerate(pairs):
+        if kind != 'coupled':
+            pair.pop('torsional', None)
+            pair.pop('rolling', None)
+        if kind == 'soft' and k % 3 == 0:
+            pair.update(SOFT)
+    simulator = simulated(pairs=pairs, **things)
+    step = Step(simulator)
+    assert step.count > 24 or number == 3
+    step.check()
+    step.check_parting()
