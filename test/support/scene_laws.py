@@ -6,9 +6,11 @@ things touch, and the impulses; Jacobians and inertias come from the robot's fun
 what was said of the objects.
 """
 
-from typing import NamedTuple
+from contextlib import contextmanager
+from typing import NamedTuple, Optional
 
 import numpy as np
+import pytest
 from scipy.optimize import nnls
 from scipy.spatial.transform import Rotation
 
@@ -16,11 +18,14 @@ from rbd_ros.collision.scene_contacts import (
     ACROSS,
     ALONG,
     DAMPING,
+    RESTITUTION,
     ROLLING,
     STIFFNESS,
     TORSIONAL,
 )
+from rbd_ros.simulation import scene_blows, scene_impacts
 from rbd_ros.simulation.moving import RETURN_SPEED
+from rbd_ros.simulation.scene_couples import list_couples
 
 LOWER, UPPER, FRICTION = 0, 1, 2
 
@@ -44,6 +49,54 @@ def moment(simulator):
     return Moment(simulator.q.copy(), simulator.v.copy(), turned, *copies)
 
 
+class Blow(NamedTuple):
+    """Impulses of contacts that rebound, of one round.
+
+    :param contacts: their numbers, (n,)
+    :param impulse: along normal and tangents, (n, 3)
+    :param couple: likewise, (n, 3)
+    :param of_compression: those of the first phase, by Poisson's law
+    """
+
+    contacts: np.ndarray
+    impulse: np.ndarray
+    couple: np.ndarray
+    of_compression: Optional['Blow'] = None
+
+
+@contextmanager
+def _noted():
+    """Note the blows of a step that the interpreter takes."""
+    found, compressed = [], []
+
+    def blow_of(plant, contacts, n, scene, of_compression=None):
+        couple = np.zeros((n, 3))
+        if len(scene.couples.listed):
+            for k in range(list_couples(plant, contacts, n, scene)):
+                couple[scene.couples.listed[k]] = scene.couples.blow[k]
+        listed, impulse = scene.listed[:n].copy(), scene.blow[:n].copy()
+        return Blow(listed, impulse, couple, of_compression)
+
+    def expand(plant, contacts, n, coupled, limit, scene):
+        compressed.append(blow_of(plant, contacts, n, scene))
+        scene_impacts.expand(plant, contacts, n, coupled, limit, scene)
+
+    def solve_rebound(plant, state, objects, contacts, scene, n):
+        ways[0](plant, state, objects, contacts, scene, n)
+        before = compressed.pop() if compressed else None
+        found.append(blow_of(plant.scene, contacts, n, scene, before))
+
+    def solve_blows(plant, objects, contacts, scene, n):
+        ways[1](plant, objects, contacts, scene, n)
+        found.append(blow_of(plant, contacts, n, scene))
+
+    ways = scene_blows.solve_rebound, scene_blows.solve_blows
+    with pytest.MonkeyPatch.context() as patch:
+        for each in (expand, solve_rebound, solve_blows):
+            patch.setattr(scene_blows, each.__name__, each)
+        yield found
+
+
 class Step:
     """A step, and the equations that it must obey.
 
@@ -58,7 +111,8 @@ class Step:
         self.tau = np.zeros(self.nv) if tau is None else np.asarray(tau, dtype=float)
         self.before = moment(simulator)
         self.bodies = simulator.world.plant.scene.bodies
-        simulator.step(self.tau) if self.nv else simulator.step()
+        with _noted() as self.blows:
+            simulator.step(self.tau) if self.nv else simulator.step()
         self.after = moment(simulator)
         self.touches = simulator.world.touches
         self.count = int(self.touches.counts[0])
@@ -126,6 +180,18 @@ class Step:
             total += J.T @ self.touches.impulse[c] + T.T @ self.couple(c)
         return total
 
+    def push_of(self, blow):
+        """Generalised impulse of a blow."""
+        total = np.zeros(len(self.H))
+        for c, impulse, couple in zip(blow.contacts, blow.impulse, blow.couple):
+            J, T = self.jacobians(c)
+            total += J.T @ impulse + T.T @ couple
+        return total
+
+    def push_of_blows(self):
+        """Generalised impulse of all blows."""
+        return sum((self.push_of(blow) for blow in self.blows), np.zeros(len(self.H)))
+
     def push_of_joints(self):
         """Generalised impulse of joint limits and joint friction."""
         total = np.zeros(len(self.H))
@@ -137,7 +203,9 @@ class Step:
         """Generalised impulse of gravity, torques and inertia."""
         total = np.zeros(len(self.H))
         if self.nv:
-            bias = self.robot.inverse_dynamics(self.before.q, self.before.v, np.zeros(self.nv))
+            # After blows, which last no time.
+            v = (self.start + np.linalg.solve(self.H, self.push_of_blows()))[: self.nv]
+            bias = self.robot.inverse_dynamics(self.before.q, v, np.zeros(self.nv))
             total[: self.nv] = self.h * (self.tau - bias)
         for o, mass in enumerate(self.bodies.mass):
             i = self.nv + 6 * o + 3
@@ -148,13 +216,14 @@ class Step:
 
     def unexplained(self):
         """Return the change of momentum that no force explains."""
-        pushed = self.push_of_contacts() + self.push_of_joints() + self.push_from_outside()
-        return self.H @ (self.end - self.start) - pushed
+        pushed = self.push_of_blows() + self.push_of_contacts() + self.push_of_joints()
+        return self.H @ (self.end - self.start) - pushed - self.push_from_outside()
 
     def check(self, tolerance=1e-8):
         """Assert that forces explain the motion, and that they are those of the laws."""
         assert self.simulator.status.unconverged_steps == 0
         assert np.abs(self.unexplained()).max() < 1e-10
+        self.check_blows(tolerance)
         self.check_contacts(tolerance)
         self.check_joints(tolerance)
 
@@ -166,12 +235,8 @@ class Step:
             u, turning, normal = J @ self.end, T @ self.end, impulse[0]
             assert normal >= 0.0
             self._check_normal(u[0], normal, self.touches.contacts.gap[c], surface, tolerance)
-            mu = surface[[ALONG, ACROSS]]
-            _check_friction(mu, u[1:], impulse[1:], normal, tolerance)
             couple = self.couple(c)
-            _check_friction(surface[[TORSIONAL]], turning[:1], couple[:1], normal, tolerance)
-            rolling = np.repeat(surface[ROLLING], 2)
-            _check_friction(rolling, turning[1:], couple[1:], normal, tolerance)
+            self._check_cones(surface, u, turning, impulse, couple, normal, tolerance)
 
     def _check_normal(self, speed, normal, gap, surface, tolerance):
         h = self.h
@@ -184,6 +249,65 @@ class Step:
             return
         left = speed + max(gap, 0.0) / h
         assert left > -tolerance and abs(left * normal) < tolerance * normal + 1e-15
+
+    def check_blows(self, tolerance=1e-8):
+        """Assert that what bounces takes part in blows, and obeys the law of impacts."""
+        x = self.start.copy()
+        slow = 2.0 * self.h * np.linalg.norm(self.bodies.gravity)
+        for blow in [*self.blows, None]:
+            listed = []
+            for c in range(self.count):
+                e, speed = self.restitution(c), self.jacobians(c)[0][0] @ x
+                gap = self.touches.contacts.gap[c]
+                if e > 0.0 and speed < -slow and gap + self.h * speed <= 0.0:
+                    listed.append(c)
+            if blow is None:
+                assert not listed
+                return
+            assert listed == blow.contacts.tolist()
+            after = x + np.linalg.solve(self.H, self.push_of(blow))
+            if blow.of_compression is None:
+                bias = [self.restitution(c) * (self.jacobians(c)[0][0] @ x) for c in listed]
+                self._check_blow(blow, after, bias, tolerance)
+            else:
+                self._check_expansion(blow, x, after, tolerance)
+            x = after
+
+    def restitution(self, c):
+        """Coefficient of restitution of a contact, none where it is compliant."""
+        surface = self.surface(c)
+        return 0.0 if surface[STIFFNESS] > 0.0 else surface[RESTITUTION]
+
+    def _check_blow(self, blow, x, bias, tolerance):
+        """Assert the law of impulses that lead to velocities, with friction.
+
+        :param bias: added to the normal velocities; None if the normal impulses are known
+        """
+        for k, c in enumerate(blow.contacts):
+            J, T = self.jacobians(c)
+            surface, impulse, couple = self.surface(c), blow.impulse[k], blow.couple[k]
+            u, turning, normal = J @ x, T @ x, impulse[0]
+            if bias is not None:
+                left = u[0] + bias[k]
+                assert normal >= 0.0 and left > -tolerance
+                assert abs(left * normal) < tolerance * normal + 1e-15
+            self._check_cones(surface, u, turning, impulse, couple, normal, tolerance)
+
+    def _check_expansion(self, blow, x, after, tolerance):
+        """Assert Poisson's law."""
+        before = blow.of_compression
+        stopped = x + np.linalg.solve(self.H, self.push_of(before))
+        self._check_blow(before, stopped, np.zeros(len(blow.contacts)), tolerance)
+        e = np.array([self.restitution(c) for c in blow.contacts])
+        assert np.abs(blow.impulse[:, 0] - (1.0 + e) * before.impulse[:, 0]).max() < 1e-12
+        rest = Blow(blow.contacts, blow.impulse - before.impulse, blow.couple - before.couple)
+        self._check_blow(rest, after, None, tolerance)
+
+    def _check_cones(self, surface, u, turning, impulse, couple, normal, tolerance):
+        mu, rolling = surface[[ALONG, ACROSS]], np.repeat(surface[ROLLING], 2)
+        _check_friction(mu, u[1:], impulse[1:], normal, tolerance)
+        _check_friction(surface[[TORSIONAL]], turning[:1], couple[:1], normal, tolerance)
+        _check_friction(rolling, turning[1:], couple[1:], normal, tolerance)
 
     def check_joints(self, tolerance):
         """Assert that joints stay between their limits, and have the friction that they have."""
