@@ -122,6 +122,18 @@ def test_a_vertex_on_the_line_is_not_cut_off_for_rounding(beyond, count):
         assert left == 5 and (polygon[:left, 0] <= limit).all()
 
 
+@pytest.mark.parametrize('order', [(0, 1, 2, 3), (1, 0, 3, 2)])
+def test_an_edge_along_the_line_is_cut_between_its_ends(order):
+    """One end is within the tolerance and one is not: on which of them a cut is does not matter."""
+    slack = 2.0 * IN_LINE
+    corners = np.array([[2.0 + 0.9 * slack, 0.9], [2.0 + 1.1 * slack, 0.3], [-1, 0.3], [-1, 0.9]])
+    polygon = np.zeros((12, 4))
+    polygon[:4, :2] = corners[list(order)]
+    left = clip(polygon, 4, 0, 1.0, 2.0, 4)
+    assert left == 5
+    assert np.abs(polygon[:left, 1] - 0.6).max() < 0.3 + 1e-12
+
+
 def box_points(half, R, centre):
     return [centre + R @ (half * signs) for signs in product((-1.0, 1.0), repeat=3)]
 
