@@ -320,8 +320,9 @@ class Step:
                 np.array([friction]), v[i : i + 1], impulse[FRICTION, i : i + 1], 1.0, tolerance
             )
             speed = min(robot.velocity_limits[i], 1e9)
-            low = max((robot.lower_limits[i] - self.before.q[i]) / h, -speed)
-            high = min((robot.upper_limits[i] - self.before.q[i]) / h, speed)
+            # What is outside already may stay there.
+            low = max(min(0.0, (robot.lower_limits[i] - self.before.q[i]) / h), -speed)
+            high = min(max(0.0, (robot.upper_limits[i] - self.before.q[i]) / h), speed)
             for kind, left in ((LOWER, v[i] - low), (UPPER, high - v[i])):
                 assert left > -tolerance and impulse[kind, i] >= 0.0
                 assert abs(left * impulse[kind, i]) < tolerance * impulse[kind, i] + 1e-15
@@ -333,6 +334,9 @@ class Step:
         most = RETURN_SPEED * self.h
         least = self.least_displacement(most)
         wrong = self.displaced() - least
+        shifted = self.simulator.world.fields.work.scene.room.shifted[0]
+        for c in range(self.count):
+            assert abs(self.jacobians(c)[0][0] @ least) <= shifted * (1.0 + 1e-9)
         if self.nv:
             # Joints that this moves beyond their limits come back, at most so fast.
             beyond = self.after.q - wrong[: self.nv]
