@@ -193,7 +193,5 @@ def test_what_is_further_away_than_the_margin_is_no_contact():
     rest = as_row(np.eye(3), np.zeros(3))
     for height, expected in ((0.2, 4), (0.25, 2), (0.3, 0)):
         pose = as_row(tilt, [0.0, 0.0, height])
-        count = add_face(
-            np.full(3, 0.1), rest, np.full(3, 0.09), pose, 2, 1.0, False, 0.06, found
-        )
+        count = add_face(np.full(3, 0.1), rest, np.full(3, 0.09), pose, 2, 1.0, False, 0.06, found)
         assert count == expected

@@ -6,11 +6,14 @@ Steps are taken by the interpreter: there are few of them, and of many kinds.
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from support.four_bar_statics import positions
 from support.interpreted import without_compiler
 from support.rigid_worlds import ball, cube, simulated
 from support.scene_laws import Step
 from support.simulated_robots import collision, joint, link, robot as chain
 
+from rbd_ros import Robot
+from rbd_ros.resources import resource_path
 from rbd_ros.simulation import scene_blows, scene_step
 
 SOFT = {'compliance': {'stiffness': 2e3, 'damping': 7.0}}
@@ -103,9 +106,11 @@ def scatter(simulator, rng):
     q = np.array([0.0, -0.4, 0.1, 2.2, 0.5, -2.3]) + rng.uniform(-0.3, 0.3, 6)
     at_limit = rng.integers(6)
     side = rng.random() < 0.5
-    q[at_limit] = robot.lower_limits[at_limit] if side else robot.upper_limits[at_limit]
     v = rng.normal(size=6)
     v[at_limit] = -abs(v[at_limit]) if side else abs(v[at_limit])
+    # It is there within the step.
+    limit = robot.lower_limits[at_limit] if side else robot.upper_limits[at_limit]
+    q[at_limit] = limit - 0.3e-3 * v[at_limit]
     simulator.reset(q, v)
     for name in simulator.objects:
         pose = np.eye(4)
@@ -169,6 +174,82 @@ def test_what_slows_down_a_bounce_does_so_in_expansion_too(surface):
     step.check()
 
 
+@pytest.mark.parametrize('gap, bounces', [(0.9e-3, True), (1.1e-3, False)])
+def test_what_does_not_arrive_within_the_step_does_not_bounce(gap, bounces):
+    falls = ball(z=0.1 + gap, velocity=(0.2, 0, -1.0), friction=0.3, restitution=0.6)
+    step = Step(simulated(ball=falls))
+    assert step.count == 1 and len(step.blows) == bounces
+    step.check()
+
+
+@pytest.mark.parametrize('law', ['newton', 'poisson'])
+def test_a_blow_runs_through_a_row_of_spinning_balls(law):
+    """Each round begins with the velocities that the one before has left."""
+    rng = np.random.default_rng(4)
+    surface = {'friction': 0.4, 'restitution': 0.8, 'torsional': 0.004, 'rolling': 0.003}
+    row = {
+        f'ball{k}': ball(
+            0.2 * k, 0.003 * (k % 2), 0.0, mass=1.0 + 0.3 * k, velocity=(1.0 * (k == 0), 0, 0),
+            spin=rng.normal(size=3).tolist(), **surface,
+        )
+        for k in range(4)
+    }  # fmt: skip
+    simulator = simulated(law=law, floor=False, gravity=(0, 0, 0), **row)
+    step = Step(simulator)
+    assert len(step.blows) > 2
+    step.check()
+
+
+def slider(limit):
+    """Return a ball on a rail."""
+    inside = f'<limit lower="-{limit}" upper="{limit}" effort="100" velocity="50"/>'
+    return chain(
+        link('world'),
+        link('slider', 0.5, (0.01,) * 3, shape=collision(f'sphere radius="{R}"')),
+        joint('slide', 'world', 'slider', 'prismatic', (1, 0, 0), inside=inside),
+    )
+
+
+@pytest.mark.parametrize('side', [1.0, -1.0])
+def test_a_joint_that_leaves_its_limit_is_not_thrown_back_beyond_it(side):
+    """Whatever hits it: the limit is in the same problem as the contact."""
+    hits = ball(x=side * (-1.0 + R + 0.1 - 1e-4), z=0.0, mass=50.0, velocity=(-3.0 * side, 0, 0))
+    simulator = simulated(floor=False, robot=slider(1.0), hammer=hits)
+    simulator.reset([-side], [0.15 * side])
+    step = Step(simulator)
+    step.check()
+    assert step.touches.impulse[0, 0] > 1.0
+    assert abs(simulator.v[0]) < 1e-9
+    assert (simulator.status.limit_steps, simulator.status.speed_guard_steps) == (1, 0)
+
+
+@pytest.mark.parametrize('side', [1.0, -1.0])
+def test_the_guard_on_speed_holds_what_something_hits(side):
+    simulator = simulated(floor=False, robot=slider(9.0), hammer=ball(mass=50.0))
+    guard = simulator.world.plant.speed[0]
+    simulator.reset([0.0], [-0.999 * guard * side])
+    pose = np.eye(4)
+    pose[0, 3] = side * (R + 0.1 - 1e-4)
+    simulator.place_object('hammer', pose, [0, 0, 0, -1.5 * guard * side, 0, 0])
+    step = Step(simulator)
+    assert np.abs(step.unexplained()).max() < 1e-9
+    assert abs(simulator.v[0] + guard * side) < 1e-9 * guard
+    assert (simulator.status.limit_steps, simulator.status.speed_guard_steps) == (0, 1)
+
+
+@pytest.mark.parametrize('e', [0.0, 0.7])
+def test_in_a_blow_servos_do_nothing(e):
+    pairs = [{'between': ['robot', 'hammer'], 'restitution': e, 'friction': 0.2}]
+    hammer = ball(x=R + 0.1 + 3e-4, velocity=(-1.0, 0.1, 0.0), z=0.0)
+    simulator = simulated(floor=False, robot=slider(1.0), pairs=pairs, hammer=hammer)
+    simulator.reset([0.0], [0.0])
+    simulator.servo(kp=100.0, kd=50.0)
+    step = Step(simulator)
+    assert len(step.blows) == (e > 0.0)
+    step.check_blows()
+    step.check_contacts(1e-8)
+
+
 @pytest.mark.parametrize('depth, moves', [(5e-10, False), (2e-9, True)])
 def test_what_overlaps_by_rounding_is_not_parted(depth, moves):
     step = Step(simulated(ball=ball(z=0.1 - depth)))
@@ -198,3 +279,33 @@ def test_objects_in_each_others_way(is_pile, kind, monkeypatch):
     step = Step(simulator)
     step.check()
     step.check_parting()
+
+
+@pytest.fixture(scope='module')
+def linkage(by_the_interpreter):
+    """A four-bar linkage with balls in its way."""
+    bars = Robot.from_urdf(
+        resource_path('urdf', 'four_bar.urdf'), extension=resource_path('config', 'four_bar.yaml')
+    )
+    objects = {'a': ball(), 'b': ball(mass=0.3)}
+    pairs = surfaces(np.random.default_rng(5), ['robot', *objects])
+    return simulated(floor=False, robot=bars, pairs=pairs, **objects)
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_a_linkage_and_balls_in_its_way(linkage, seed):
+    rng = np.random.default_rng(seed)
+    linkage.reset(positions(rng.uniform(0.5, 1.2)), rng.normal(size=3))
+    angle, pressed = linkage.q[0], 0
+    for name in linkage.objects:
+        pose = np.eye(4)
+        pose[:3, 3] = 0.3 * np.array([np.cos(angle), 0, np.sin(angle)]) + (0.1, 0, 0)
+        pose[:3, 3] += rng.uniform(-0.07, 0.07, 3)
+        linkage.place_object(name, pose, rng.normal(size=6))
+    for _ in range(2):
+        step = Step(linkage, [*rng.normal(size=1), 0.0, 0.0])
+        step.check()
+        pressed += sum(step.touches.impulse[: step.count, 0] > 0.0)
+        K = linkage.robot.loops.closure(step.before.q)[1]
+        assert np.abs(K @ step.end[:3]).max() < 1e-10
+    assert pressed > 1

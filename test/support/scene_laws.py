@@ -23,7 +23,7 @@ from rbd_ros.collision.scene_contacts import (
     STIFFNESS,
     TORSIONAL,
 )
-from rbd_ros.simulation import scene_blows, scene_impacts
+from rbd_ros.simulation import scene_blows, scene_impacts, scene_step
 from rbd_ros.simulation.moving import RETURN_SPEED
 from rbd_ros.simulation.scene_couples import list_couples
 
@@ -66,8 +66,11 @@ class Blow(NamedTuple):
 
 @contextmanager
 def _noted():
-    """Note the blows of a step that the interpreter takes."""
-    found, compressed = [], []
+    """Note the blows of a step that the interpreter takes, and the velocity that it leads to.
+
+    The latter is before loops are closed in the next configuration, which changes it.
+    """
+    found, ends, compressed = [], [], []
 
     def blow_of(plant, contacts, n, scene, of_compression=None):
         couple = np.zeros((n, 3))
@@ -90,11 +93,16 @@ def _noted():
         ways[1](plant, objects, contacts, scene, n)
         found.append(blow_of(plant, contacts, n, scene))
 
-    ways = scene_blows.solve_rebound, scene_blows.solve_blows
+    def end_robot(plant, state, touches, work, rows, h):
+        ways[2](plant, state, touches, work, rows, h)
+        ends.append(work.motion.next_v.copy())
+
+    ways = scene_blows.solve_rebound, scene_blows.solve_blows, scene_step.end_robot
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scene_step, 'end_robot', end_robot)
         for each in (expand, solve_rebound, solve_blows):
             patch.setattr(scene_blows, each.__name__, each)
-        yield found
+        yield found, ends
 
 
 class Step:
@@ -111,7 +119,7 @@ class Step:
         self.tau = np.zeros(self.nv) if tau is None else np.asarray(tau, dtype=float)
         self.before = moment(simulator)
         self.bodies = simulator.world.plant.scene.bodies
-        with _noted() as self.blows:
+        with _noted() as (self.blows, ends):
             simulator.step(self.tau) if self.nv else simulator.step()
         self.after = moment(simulator)
         self.touches = simulator.world.touches
@@ -119,6 +127,8 @@ class Step:
         self.H = self._inertia()
         self.start = self._velocities(self.before)
         self.end = self._velocities(self.after)
+        if ends:
+            self.end[: self.nv] = ends[0]
 
     def _inertia(self):
         n = self.nv + 6 * len(self.bodies.mass)
@@ -217,12 +227,21 @@ class Step:
     def unexplained(self):
         """Return the change of momentum that no force explains."""
         pushed = self.push_of_blows() + self.push_of_contacts() + self.push_of_joints()
-        return self.H @ (self.end - self.start) - pushed - self.push_from_outside()
+        left = self.H @ (self.end - self.start) - pushed - self.push_from_outside()
+        if self.nv and self.robot.model.loops:
+            # Forces of loop joints explain the rest.
+            K = self.robot.loops.closure(self.before.q)[1]
+            left[: self.nv] -= K.T @ np.linalg.lstsq(K.T, left[: self.nv], rcond=None)[0]
+        return left
 
     def check(self, tolerance=1e-8):
         """Assert that forces explain the motion, and that they are those of the laws."""
         assert self.simulator.status.unconverged_steps == 0
         assert np.abs(self.unexplained()).max() < 1e-10
+        if self.nv:
+            told = self.h * self.simulator.constraint_force
+            pushed = self.push_of_contacts() + self.push_of_joints()
+            assert np.abs(told - pushed[: self.nv]).max() < 1e-10
         self.check_blows(tolerance)
         self.check_contacts(tolerance)
         self.check_joints(tolerance)
@@ -313,7 +332,7 @@ class Step:
         """Assert that joints stay between their limits, and have the friction that they have."""
         if not self.nv:
             return
-        robot, impulse, v, h = self.robot, self.touches.joint_impulse, self.after.v, self.h
+        robot, impulse, v, h = self.robot, self.touches.joint_impulse, self.end, self.h
         for i in range(self.nv):
             friction = h * robot.friction[i]
             _check_friction(
@@ -348,7 +367,7 @@ class Step:
         """Displacements beside those that velocities explain, of all velocities."""
         h, parts = self.h, []
         if self.nv:
-            parts.append(self.after.q - self.before.q - h * self.after.v)
+            parts.append(self.after.q - self.before.q - h * self.end[: self.nv])
         for o in range(len(self.bodies.mass)):
             turned = self.after.turned[o] @ self.before.turned[o].T
             i = self.nv + 6 * o
