@@ -124,7 +124,7 @@ def test_a_vertex_on_the_line_is_not_cut_off_for_rounding(beyond, count):
 
 @pytest.mark.parametrize('order', [(0, 1, 2, 3), (1, 0, 3, 2)])
 def test_an_edge_along_the_line_is_cut_between_its_ends(order):
-    """One end is within the tolerance and one is not: on which of them a cut is does not matter."""
+    """One end is within the tolerance, the other one is not."""
     slack = 2.0 * IN_LINE
     corners = np.array([[2.0 + 0.9 * slack, 0.9], [2.0 + 1.1 * slack, 0.3], [-1, 0.3], [-1, 0.9]])
     polygon = np.zeros((12, 4))

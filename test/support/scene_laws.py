@@ -245,6 +245,7 @@ class Step:
         self.check_blows(tolerance)
         self.check_contacts(tolerance)
         self.check_joints(tolerance)
+        self.check_residuals(tolerance)
 
     def check_contacts(self, tolerance):
         """Assert the laws of contacts at the end of the step."""
@@ -256,6 +257,17 @@ class Step:
             self._check_normal(u[0], normal, self.touches.contacts.gap[c], surface, tolerance)
             couple = self.couple(c)
             self._check_cones(surface, u, turning, impulse, couple, normal, tolerance)
+
+    def check_residuals(self, tolerance):
+        """Assert that the residuals are told: friction takes power, nothing else does."""
+        most = 0.0
+        for c in range(self.count):
+            J, T = self.jacobians(c)
+            power = self.touches.impulse[c, 1:] @ (J @ self.end)[1:]
+            most = max(most, abs(power + self.couple(c) @ (T @ self.end)))
+        told = self.simulator.residuals
+        assert abs(told.conic - most) < tolerance * (1e-3 + most)
+        assert max(told.signorini, told.contact) < tolerance
 
     def _check_normal(self, speed, normal, gap, surface, tolerance):
         h = self.h
