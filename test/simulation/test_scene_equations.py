@@ -46,7 +46,8 @@ def arm(side, sign, friction):
             limit + geared + ('' if geared else held),
         ),
         joint(
-            f'{side}3', f'{side}2', f'{side}3', 'revolute', (0, 0, 1), (0.15, 0, 0), limit + held
+            f'{side}3', f'{side}2', f'{side}3', 'revolute', (0, 0, 1), (0.15, 0, 0),
+            limit + (held if side == 'r' else ''),
         ),
     ]  # fmt: skip
 
