@@ -59,8 +59,8 @@ def robot(by_the_interpreter):
         link('world'),
         link('trunk', 2.0, (0.02, 0.02, 0.02)),
         joint('lift', 'world', 'trunk', 'prismatic', (0.1, 0, 1), inside=lift),
-        *arm('l', 1, 0.02),
-        *arm('r', -1, 0.03),
+        *arm('l', 1, 3.0),
+        *arm('r', -1, 8.0),
     )
 
 

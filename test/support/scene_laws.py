@@ -355,7 +355,8 @@ class Step:
             low = max(min(0.0, (robot.lower_limits[i] - self.before.q[i]) / h), -speed)
             high = min(max(0.0, (robot.upper_limits[i] - self.before.q[i]) / h), speed)
             for kind, left in ((LOWER, v[i] - low), (UPPER, high - v[i])):
-                assert left > -tolerance and impulse[kind, i] >= 0.0
+                assert left > -tolerance
+                assert impulse[kind, i] >= 0.0
                 assert abs(left * impulse[kind, i]) < tolerance * impulse[kind, i] + 1e-15
 
     # -- how bodies are parted
