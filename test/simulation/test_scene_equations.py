@@ -72,9 +72,9 @@ def surfaces(rng, names, **further):
             surface = {'friction': [round(x, 3) for x in rng.uniform(0.1, 0.9, 2).tolist()]}
             surface['direction'] = [1, 0, 0]
             if rng.random() < 0.6:
-                surface['torsional'] = round(rng.uniform(0.001, 0.02), 4)
+                surface['torsional'] = round(rng.uniform(0.001, 0.1), 4)
             if rng.random() < 0.6:
-                surface['rolling'] = round(rng.uniform(0.001, 0.02), 4)
+                surface['rolling'] = round(rng.uniform(0.001, 0.1), 4)
             found.append({'between': [a, b], **surface, **further})
     return found
 
