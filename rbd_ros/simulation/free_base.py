@@ -4,9 +4,9 @@ Euler steps of the velocity of a floating base, which is in the coordinates of a
 let the momentum of a tumbling robot grow. So after each step the velocity of the base is set to
 the one at which the robot's total momentum is what it was plus the impulse of all external
 forces, and the base is moved by the tiny way that puts the centre of mass where this momentum
-takes it: on an exact parabola in free fall. Both corrections are of second order in h. A robot
-that the world holds keeps the velocity that its contacts were solved for: its momentum is not
-conserved, and what touches would slide or part by the correction.
+takes it: on an exact parabola in free fall. Both corrections are of second order in h. Where
+something that does not give has struck the robot they would not be, for its velocity has jumped:
+it keeps the velocity that the contacts were solved for, at which nothing penetrates.
 
 The six rows of the mass matrix that belong to the base's joint are all that is needed: times v
 they are the momentum of the robot [n; p] in body coordinates about the origin of that body, and

@@ -28,6 +28,9 @@ from rbd_ros.simulation.workspace import Problem, Workspace
 #: Velocity beyond the limits within which a joint may be stopped in a step [rad/s, m/s].
 REACH = 0.1
 
+#: Load by that of the step before from which on it has jumped: something has struck the robot.
+JUMP = 1.5
+
 
 @compiled
 def place_robot(
@@ -176,21 +179,39 @@ def end_robot(
 
 
 @compiled
-def hold_bases(plant: Plant, touches: Touches, count: int, work: Workspace) -> None:
-    """Find which free bases the world holds, through forces on them in an island that it is in.
+def load_on_robot(plant: Plant, touches: Touches, count: int) -> float:
+    """Sum of the normal impulses at contacts of the robot [N s].
 
     :param count: number of contacts
+    """
+    total = 0.0
+    for c in range(count):
+        if at_robot(plant.scene, touches.contacts, c):
+            total += touches.impulse[c, 0]
+    return total
+
+
+@compiled
+def hold_bases(
+    plant: Plant, touches: Touches, count: int, expected: float, work: Workspace
+) -> None:
+    """Find which free bases the world has stopped: all it touches, where the load has jumped.
+
+    :param count: number of contacts
+    :param expected: load on the robot in the step before [N s]
     """
     scene, contacts, held = work.scene, touches.contacts, work.free_bases.held
     for base in range(len(held)):
         held[base] = 0
-    anchored = False
-    for c in range(count):
-        a = node_of(plant.scene, contacts.carrier[c, 0])
-        b = node_of(plant.scene, contacts.carrier[c, 1])
-        if min(a, b) < 0 and touches.impulse[c, 0] > 0.0:
-            # The robot's island is the first.
-            anchored = anchored or scene.label[max(a, b)] == 0
+    anchored = load_on_robot(plant, touches, count) > JUMP * expected
+    if anchored:
+        anchored = False
+        for c in range(count):
+            a = node_of(plant.scene, contacts.carrier[c, 0])
+            b = node_of(plant.scene, contacts.carrier[c, 1])
+            if min(a, b) < 0 and touches.impulse[c, 0] > 0.0:
+                # The robot's island is the first.
+                anchored = anchored or scene.label[max(a, b)] == 0
     if not anchored:
         return
     for c in range(count):

@@ -32,6 +32,7 @@ from rbd_ros.simulation.scene_robot import (
     end_robot,
     find_free_velocity,
     hold_bases,
+    load_on_robot,
     place_robot,
     respond_to_contacts,
 )
@@ -84,6 +85,9 @@ def take_scene_substep(
     touches.counts[NOW] = state.counters[NEAR] = count
     state.counters[DROPPED] += dropped
     recall(touches, count)
+    load = 0.0
+    if plant.has_free_bases:
+        load = load_on_robot(plant, touches, count)
     robot_touched = find_jacobians(plant, work.dynamics.columns, contacts, count, scene)
     if plant.scene.has_couples:
         find_turning(plant, work.dynamics.columns, contacts, count, scene)
@@ -165,7 +169,7 @@ def take_scene_substep(
         if not is_finite(work.motion.next_v):
             return False
         if plant.has_free_bases:
-            hold_bases(plant, touches, count, work)
+            hold_bases(plant, touches, count, load, work)
         if found == VELOCITY:
             follow_velocity(plant, state, work, h)
         if parted and robot_touched:

@@ -186,7 +186,7 @@ class FreeBases(NamedTuple):
     :param angular_momentum: about the centre of mass, in predecessor coordinates [N m s]
     :param linear_momentum: in predecessor coordinates [N s]
     :param centre_of_mass: in predecessor coordinates [m]
-    :param held: 1 where the world holds the robot, whose momentum is not conserved then
+    :param held: 1 where the world has stopped the robot, whose momentum is not conserved then
     """
 
     angular_momentum: FloatArray = floats('free', 3)
