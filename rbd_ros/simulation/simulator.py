@@ -737,6 +737,10 @@ class Simulator(SimulatedServos, SimulatedObjects):
                     'lock the loop; give axes and angles with all digits, or a loop joint with '
                     'fewer constraints'
                 )
+        if plant.has_scene:
+            from rbd_ros.simulation.start_overlaps import overlap_warnings
+
+            self._start_warnings.extend(overlap_warnings(world, DEEP))
         for i in range(self.robot.nv):
             at = plant.position[i]
             if at >= 0 and not plant.lower[i] <= q[at] <= plant.upper[i]:

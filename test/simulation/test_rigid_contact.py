@@ -383,6 +383,11 @@ def test_rollouts_in_a_world_are_those_of_steps(arm):
 def test_overlapping_bodies_are_parted_slowly_and_gain_no_speed():
     cube = box(0, 0, 0.07)  # 3 cm deep
     simulator = Simulator(None, world=world(cube=cube))
+    assert simulator.warnings == (
+        "'floor' and 'cube' overlap by 30.0 mm at the start; they are moved apart slowly, by at "
+        'most 0.5 m/s',
+    )
+    assert simulator.time == 0.0 and position(simulator, 'cube')[2] == 0.07
     fastest = 0.0
     for _ in range(200):
         simulator.step()
