@@ -222,6 +222,15 @@ class World:
         if taken == REFUSED:
             return ValueError(f'tau must be finite, got {self.commands.torque}')
         # What the step that failed had found: the state itself is that before it.
+        touched = self.fields.work.scene.touched
+        lost = touched < 0
+        touched[lost] = 0
+        if self.scene is not None and lost.any():
+            names = ', '.join(o.name for o, bad in zip(self.scene.objects, lost) if bad)
+            return FloatingPointError(
+                f'the motion of {names} is not finite at time {self.time:g} s: is it too fast, or '
+                'pushed too hard?'
+            )
         v = self.fields.work.motion.next_v
         bad = {self.joint_of(i) for i in range(len(v)) if not math.isfinite(v[i])}
         return FloatingPointError(

@@ -396,6 +396,17 @@ def test_overlapping_bodies_are_parted_slowly_and_gain_no_speed():
     assert abs(position(simulator, 'cube')[2] - 0.1) < 1e-6
 
 
+@pytest.mark.parametrize('velocity', [(1e200, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 1e308)])
+def test_a_motion_that_is_not_finite_is_not_taken_and_names_the_object(velocity):
+    simulator = Simulator(None, world=world(cube=box(0, 0, 1), other=box(2, 0, 1)))
+    simulator.place_object('cube', np.eye(4), velocity)
+    with pytest.raises(FloatingPointError, match='motion of cube.* is not finite at time'):
+        simulator.step(n=3)
+    for name, array in simulator.snapshot().arrays.items():
+        if name.startswith('objects'):
+            assert np.isfinite(array).all()
+
+
 def test_what_cannot_be_simulated_is_refused_by_name(arm):
     with pytest.raises(ValueError, match='must be a world'):
         Simulator(None)
