@@ -11,6 +11,7 @@ import numpy as np
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.contact.arrays import AnyArray, BoolArray, FloatArray
 from rbd_ros.model import ModelError
+from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import state as layout
 from rbd_ros.simulation.loop_closing import NEARLY_CLOSED
@@ -666,6 +667,9 @@ class Simulator(SimulatedServos, SimulatedObjects):
         if name in self.objects and name not in self.robot.model.links:
             first = self._world.plant.scene.first_object
             return first + self.objects.index(name), PluckerTransform.identity()
+        links = self.robot.model.links
+        if self.objects and name not in links:
+            raise ValueError(unknown_name('link or movable object', name, (*links, *self.objects)))
         frame = self.robot.model.link(name)
         return frame.body, frame.placement
 

@@ -268,7 +268,10 @@ def _require_smooth(simulator: Simulator) -> None:
     world = simulator.world
     plant, name = world.plant, repr(world.robot.name)
     if plant.has_scene:
-        raise ValueError(f'{name} is in a world of objects: its steps are not differentiated')
+        raise ValueError(
+            f'{name} is in a world of objects: its steps are not differentiated; ask a simulator '
+            'without a world'
+        )
     if plant.has_loops:
         raise ValueError(f'{name} has kinematic loops: its steps are not differentiated')
     if plant.has_free_bases and not plant.runge_kutta:

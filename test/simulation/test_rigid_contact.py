@@ -416,6 +416,8 @@ def test_what_cannot_be_simulated_is_refused_by_name(arm):
         Simulator(arm, world=world(), ground=True)
     with pytest.raises(ValueError, match='gravity of the world'):
         Simulator(arm, world=world(gravity=(0, 0, -1.62)))
+    with pytest.raises(ValueError, match="link or movable object 'cub'; did you mean 'cube'"):
+        Simulator(None, world=world(cube=box(0, 0, 1))).apply_wrench('cub', np.zeros(6))
     with pytest.raises(ValueError, match="did you mean 'cube'"):
         Simulator(None, world=world(cube=box(0, 0, 1))).object_pose('cub')
     simulator = Simulator(None, world=world(cube=box(0, 0, 1)))
