@@ -50,9 +50,9 @@ class World:
     :param robot: the robot
     :param timestep: h [s]
     :param integrator: one of `INTEGRATORS`; None: midpoint, with kinematic loops semi_implicit
-    :param ground: what there is to touch, None for nothing
-    :param contact: parameters of soft contact; None for the defaults of `ContactParameters`
-    :param contact_links: links that can touch the ground; None for all that move
+    :param ground: compliant ground, None for none
+    :param contact: parameters of contact with it; None for the defaults of `ContactParameters`
+    :param contact_links: links that can touch it; None for all that move
     :param speed_limit: guard on the speed of joints [rad/s or m/s]
     :param environment: objects around the robot, with rigid contact; None for none
     :param tolerance: velocity error that rigid contact may have, as part of the largest velocity
@@ -261,7 +261,7 @@ class World:
         kept = [array.copy() for array in (servo.kp, servo.kd, servo.q, servo.v)]
         # All but the constants, in place: machine code knows where the arrays are.
         for record in self.fields[1:]:
-            _clear(record)
+            clear_record(record)
         for array, values in zip((servo.kp, servo.kd, servo.q, servo.v), kept):
             array[:] = values
         self.state.q[:] = q
@@ -361,9 +361,10 @@ def _collect(name: str, record: Tuple[Any, ...], found: Dict[str, AnyArray]) -> 
             found[f'{name}.{field}'] = each
 
 
-def _clear(record: Tuple[Any, ...]) -> None:
+def clear_record(record: Tuple[Any, ...]) -> None:
+    """Fill all arrays of a record with zeros."""
     for each in record:
         if isinstance(each, tuple):
-            _clear(each)
+            clear_record(each)
         else:
             each[...] = 0
