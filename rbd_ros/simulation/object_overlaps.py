@@ -1,9 +1,13 @@
-"""Which objects overlap at the start of a simulation; for robots see start_overlaps.py."""
+"""What overlaps at the start of a simulation and start_overlaps.py does not find.
+
+That is objects, and a robot in triangle meshes and height fields.
+"""
 
 from __future__ import annotations
 
 from typing import Dict, List, Tuple, TYPE_CHECKING
 
+from rbd_ros.collision.arrays import HEIGHT_FIELD, MESH
 from rbd_ros.collision.scene_contacts import STIFFNESS
 from rbd_ros.simulation.moving import RETURN_SPEED
 from rbd_ros.simulation.scene_state import NOW
@@ -17,7 +21,9 @@ _NAMED = 5
 
 
 def overlaps(world: World) -> Dict[Tuple[str, str], float]:
-    """Depth by which rigid objects overlap now, of each pair of names [m]; the deepest first.
+    """Depth by which rigid bodies overlap now, of each pair of names [m]; the deepest first.
+
+    Pairs of a robot and a convex shape are left out.
 
     A step finds it and is taken back. Only at a reset: what is remembered of former steps is lost.
 
@@ -32,7 +38,9 @@ def overlaps(world: World) -> Dict[Tuple[str, str], float]:
     """
     scene, touches, plant = world.scene, world.touches, world.plant.scene
     assert scene is not None
-    if not plant.has_objects:
+    kinds = scene.table.kind[scene.table.pair]
+    concave = ((kinds == MESH) | (kinds == HEIGHT_FIELD)).any(axis=1)
+    if not plant.has_objects and not concave.any():
         return {}
     arrays = world.arrays()
     kept = {name: array.copy() for name, array in arrays.items()}
@@ -42,7 +50,7 @@ def overlaps(world: World) -> Dict[Tuple[str, str], float]:
         pair, depth = int(touches.contacts.pair[c]), -float(touches.contacts.gap[c])
         carriers = touches.contacts.carrier[c]
         of_robot = ((carriers > 0) & (carriers < plant.first_object)).any()
-        if scene.table.surface[pair, STIFFNESS] == 0.0 and not of_robot:
+        if scene.table.surface[pair, STIFFNESS] == 0.0 and (concave[pair] or not of_robot):
             names = scene.names_of(pair)
             found[names] = max(depth, found.get(names, depth))
     for name, array in arrays.items():
