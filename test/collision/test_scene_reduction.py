@@ -87,6 +87,15 @@ def test_points_on_edges_and_doubles_go(table, seed):
     assert sorted(nearest) == corners
 
 
+def test_of_a_grid_along_the_tangents_corners_are_left_whatever_comes_first(table):
+    """A point on an edge is as far in the direction across it as corners are."""
+    grid = np.array(list(product(range(4), range(3))), dtype=float) / 10.0
+    for first in range(len(grid)):
+        order = np.roll(np.arange(len(grid)), -first)
+        kept = reduced(table, grid[order], np.zeros(len(grid)))
+        assert sorted(order[kept].tolist()) == [0, 2, 9, 11]
+
+
 def test_of_a_line_both_ends_are_left(table):
     along = np.array([0.3, 0.1, 0.5, -0.2, 0.4])
     points = along[:, None] * [0.6, 0.8]

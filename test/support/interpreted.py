@@ -1,5 +1,9 @@
 """Robots whose functions run on floats, for tests of what has nothing to do with compiling."""
 
+from contextlib import contextmanager
+
+import pytest
+
 from rbd_ros import Robot
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel
 from rbd_ros.robot.kernels import Kernels
@@ -19,3 +23,11 @@ def interpreted(model):
     robot = Robot(model)
     robot._kernels = _Interpreted(model)
     return robot
+
+
+@contextmanager
+def without_compiler():
+    """Loops and functions that are made meanwhile are not compiled, whoever makes them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv('RBD_ROS_COMPILER', 'off')
+        yield

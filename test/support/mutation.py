@@ -31,6 +31,11 @@ _OF_CONVEX_PAIRS = (
     'test/collision/test_convex_contacts.py',
     'test/collision/test_distance_of_shapes.py',
 )
+# Single steps by the interpreter first: they are quick, and notice most.
+_OF_STEPS_IN_WORLDS = (
+    'test/simulation/test_scene_equations.py',
+    'test/simulation/test_rigid_contact.py',
+)
 #: Tests of texts that have no test file of their own name.
 OWN = {
     'rbd_ros/spatial/inertia.py': (
@@ -71,6 +76,11 @@ OWN = {
         'test/collision/test_convex_contacts.py',
         'test/collision/test_scene_meshes.py',
     ),
+    'rbd_ros/collision/scene.py': (
+        'test/collision/test_scene_contacts.py',
+        'test/collision/test_moving_robots.py',
+    ),
+    'rbd_ros/collision/scene_shapes.py': ('test/collision/test_scene_meshes.py',),
     'rbd_ros/collision/surfaces.py': ('test/collision/test_environment.py',),
     'rbd_ros/collision/world_objects.py': ('test/collision/test_world_file.py',),
     'rbd_ros/constraints/friction_bodies.py': (
@@ -161,6 +171,35 @@ OWN = {
         'test/simulation/test_loop_drives.py',
         'test/simulation/test_joint_friction_and_limits.py',
     ),
+    'rbd_ros/simulation/scene_blows.py': (
+        *_OF_STEPS_IN_WORLDS,
+        'test/simulation/test_scene_impacts.py',
+    ),
+    'rbd_ros/simulation/scene_change.py': ('test/simulation/test_changed_worlds.py',),
+    'rbd_ros/simulation/scene_compliance.py': (
+        'test/simulation/test_scene_equations.py',
+        'test/simulation/test_scene_compliance.py',
+    ),
+    'rbd_ros/simulation/scene_couples.py': (
+        'test/simulation/test_scene_equations.py',
+        'test/simulation/test_scene_couples.py',
+    ),
+    'rbd_ros/simulation/scene_impacts.py': (
+        'test/simulation/test_scene_equations.py',
+        'test/simulation/test_scene_impacts.py',
+    ),
+    'rbd_ros/simulation/scene_island.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene_islands.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene_jacobians.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene_memory.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene_parting.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene_paths.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene_pile.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene_problem.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene_robot.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene_step.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene_servo.py': ('test/simulation/test_implicit_pd.py',),
+    'rbd_ros/simulation/joint_servo.py': ('test/simulation/test_implicit_pd.py',),
     'rbd_ros/simulation/semi_implicit.py': (
         'test/simulation/test_solver.py',
         'test/simulation/test_joint_friction_and_limits.py',

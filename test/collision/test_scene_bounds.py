@@ -1,0 +1,196 @@
+"""Where shapes are and how fast, and which are far apart: the parts of the search for contacts.
+
+They are called as Python calls them, one by one, with tables that hold what they read.
+"""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from rbd_ros.collision.arrays import MAX_POINTS, PLANE
+from rbd_ros.collision.narrow_phase import BOX
+from rbd_ros.collision.scene import make_scene
+from rbd_ros.collision.scene_contacts import (
+    approach,
+    are_apart,
+    bound_speeds,
+    compose,
+    find_scene_contacts,
+    list_near_pairs,
+    MARGIN,
+    place_shape,
+    SceneContacts,
+    SceneRoom,
+    SKIN,
+    speed_of,
+)
+from rbd_ros.collision.world_file import read_world
+from rbd_ros.compiler.loops import allocate
+from rbd_ros.robot import Robot
+
+H = 1e-3
+
+
+def pose_of(rng, position=None):
+    """Return a random pose as a row, and as a matrix."""
+    T = np.eye(4)
+    T[:3, :3] = Rotation.random(random_state=rng).as_matrix()
+    T[:3, 3] = rng.normal(size=3) if position is None else position
+    return np.array([*T[:3, :3].ravel(), *T[:3, 3]]), T
+
+
+def scene_of(**further):
+    return SimpleNamespace(**further)
+
+
+def test_a_pose_in_a_pose(rng):
+    (first, A), (second, B), found = pose_of(rng), pose_of(rng), np.zeros(12)
+    compose(first, second, found)
+    assert np.allclose(found[:9].reshape(3, 3), (A @ B)[:3, :3], atol=1e-14)
+    assert np.allclose(found[9:], (A @ B)[:3, 3], atol=1e-14)
+
+
+def test_shapes_are_placed_once_in_a_step(rng):
+    (carrier, A), (placement, B) = pose_of(rng), pose_of(rng)
+    room = scene_of(
+        placed=np.zeros(2, int), pose=np.array([carrier]), shape_pose=np.zeros((2, 12))
+    )
+    table = scene_of(carrier=[0, 0], placement=np.array([placement, placement]))
+    place_shape(table, room, 1)
+    assert np.allclose(room.shape_pose[1, 9:], (A @ B)[:3, 3], atol=1e-14)
+    assert not room.shape_pose[0].any() and room.placed.tolist() == [0, 1]
+    room.pose[:] = 0.0
+    place_shape(table, room, 1)
+    assert room.shape_pose[1].any()
+
+
+def test_speeds_are_those_of_the_origins_of_carriers(rng):
+    poses = [pose_of(rng)[0] for _ in range(3)]
+    room = scene_of(
+        pose=np.array(poses), velocity=rng.normal(size=(3, 6)), speed=np.zeros(3),
+        turning=np.zeros(3), placed=np.ones(4, int),
+    )  # fmt: skip
+    table = scene_of(carrier_arm=np.array([0.3, 1.2, 0.7]), carrier=[2], arm=[0.4])
+    most = bound_speeds(table, room)
+    w, v = room.velocity[:, :3], room.velocity[:, 3:]
+    speed = np.linalg.norm(v + np.cross(w, room.pose[:, 9:]), axis=1)
+    assert np.allclose(room.speed, speed, atol=1e-14)
+    assert np.allclose(room.turning, np.linalg.norm(w, axis=1), atol=1e-14)
+    assert not room.placed.any()
+    assert abs(most - (speed + room.turning * table.carrier_arm).max()) < 1e-14
+    assert abs(speed_of(table, room, 0) - speed[2] - 0.4 * room.turning[2]) < 1e-14
+
+
+def test_the_rate_of_a_gap_is_that_of_the_points_at_it(rng):
+    room = scene_of(velocity=rng.normal(size=(2, 6)))
+    position, normal = rng.normal(size=3), np.array([0.6, 0.0, -0.8])
+    first, second = (v[3:] + np.cross(v[:3], position) for v in room.velocity)
+    assert abs(approach(room, 0, 1, position, normal) - normal @ (second - first)) < 1e-14
+
+
+@pytest.mark.parametrize('kinds', [(BOX, BOX), (PLANE, BOX), (BOX, PLANE)])
+@pytest.mark.parametrize('seed', range(6))
+def test_what_is_apart_is_apart_by_its_bounding_sphere(kinds, seed):
+    rng = np.random.default_rng(seed)
+    margin, reach = 0.01, np.array([0.2, 0.3])
+    room, table = scene_of(shape_pose=np.zeros((2, 12))), scene_of(kind=kinds, reach=reach)
+    for beyond in (-0.002, 0.002):
+        room.shape_pose[0], A = pose_of(rng)
+        away = rng.normal(size=3)
+        away /= np.linalg.norm(away)
+        if PLANE in kinds:
+            # Anywhere above the plane, at that height.
+            plane = kinds.index(PLANE)
+            height = reach[1 - plane] + margin + beyond
+            along = A[:3, :3] @ [rng.normal(), rng.normal(), 0.0]
+            position = A[:3, 3] + along + height * A[:3, 2]
+            room.shape_pose[1] = pose_of(rng, position)[0]
+            if plane == 1:
+                room.shape_pose[[0, 1]] = room.shape_pose[[1, 0]]
+        else:
+            position = A[:3, 3] + (reach.sum() + margin + beyond) * away
+            room.shape_pose[1] = pose_of(rng, position)[0]
+        assert are_apart(table, room, 0, 1, margin) == (beyond > 0.0)
+
+
+def two_boxes(gap):
+    """Return a scene of two boxes beside each other, room for it, and for contacts."""
+    objects = {
+        name: {'type': 'box', 'size': [0.2] * 3, 'movable': True, 'mass': 1.0} for name in 'ab'
+    }
+    model = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
+    scene = make_scene(model, read_world({'objects': objects}))
+    sizes = {'carriers': scene.carriers, 'shapes': len(scene.shapes)}
+    room = allocate(SceneRoom, pairs=1, contacts=MAX_POINTS, **sizes)
+    room.pose[:, :9] = np.eye(3).ravel()
+    room.pose[2, 9] = 0.2 + gap
+    return scene.table, room, allocate(SceneContacts, contacts=MAX_POINTS)
+
+
+@pytest.mark.parametrize('mover', [1, 2])
+@pytest.mark.parametrize('speed, there', [(6.0, True), (3.4, True), (3.3, False), (-6.0, False)])
+def test_whichever_moves_fast_is_found(mover, speed, there):
+    """Half a step more than the velocity says counts, and a margin."""
+    table, room, found = two_boxes(5e-3 + MARGIN + 1e-6)
+    room.velocity[mover, 3] = speed if mover == 1 else -speed
+    count, dropped = find_scene_contacts(table, room, H, found)
+    assert (count > 0) == there and dropped == 0
+    if there:
+        assert np.abs(found.gap[:count] - 5e-3 - MARGIN - 1e-6).max() < 1e-12
+        assert np.allclose(found.frame[:count, 0], [1, 0, 0])
+        assert found.carrier[0].tolist() == [1, 2]
+
+
+def test_what_has_no_room_is_counted():
+    table, room, _ = two_boxes(0.0)
+    count, dropped = find_scene_contacts(table, room, H, allocate(SceneContacts, contacts=3))
+    assert (count, dropped) == (3, 1)
+
+
+@pytest.mark.parametrize('both', [False, True])
+def test_what_comes_from_far_is_listed_in_time(both):
+    """And meanwhile hardly ever looked at."""
+    table, room, found = two_boxes(0.5)
+    room.velocity[1, 3] = 1.0 if both else 2.0
+    room.velocity[2, 3] = -1.0 if both else 0.0
+    first, lists, step = None, 0, 0.004
+    for k in range(64):
+        before = room.slack[0]
+        count, _ = find_scene_contacts(table, room, step, found)
+        lists += room.slack[0] > before
+        gap = room.pose[2, 9] - room.pose[1, 9] - 0.2
+        # What the velocity says for a step and a half.
+        assert (count > 0) == (gap - 1.5 * step * 2.0 <= MARGIN)
+        room.pose[:, 9:] += step * room.velocity[:, 3:]
+        first = k if count and first is None else first
+    assert first is not None and lists < 20
+
+
+def test_what_was_moved_besides_is_looked_at_again():
+    """Bodies are parted by moving them, which no velocity tells of."""
+    table, room, found = two_boxes(0.05)
+    assert find_scene_contacts(table, room, H, found)[0] == 0
+    room.pose[2, 9] = 0.2
+    room.shifted[0] = 0.05
+    assert find_scene_contacts(table, room, H, found)[0] == 4
+    assert room.shifted[0] == 0.0
+
+
+def test_a_list_lasts_until_shapes_have_moved_by_its_skin():
+    table, room, _ = two_boxes(0.0)
+    list_near_pairs(table, room, H, 1.0)
+    way = 2.0 * H
+    # Steps of 2 mm: by twenty of them, if that is more than the least skin.
+    skin = max(SKIN, 20.0 * way)
+    assert room.listed[0] == 2 and abs(room.slack[0] - (skin - way)) < 1e-15
+    list_near_pairs(table, room, H, 1.0)
+    assert abs(room.slack[0] - (skin - 2 * way)) < 1e-15
+    room.slack[0] = 2.4 * way
+    list_near_pairs(table, room, H, 1.0)
+    assert abs(room.slack[0] - (skin - way)) < 1e-15
+    room.slack[0] = 0.5
+    room.shifted[0] = 0.3
+    list_near_pairs(table, room, H, 1.0)
+    assert room.slack[0] > 1.0

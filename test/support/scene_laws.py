@@ -1,0 +1,442 @@
+"""What a step in a world must obey: equations of motion and laws of contact, found anew.
+
+Velocities x are those of the robot's joints, then angular velocity and velocity of the centre of
+mass of each movable object in world coordinates. Of a simulation are taken where and how deep
+things touch, and the impulses; Jacobians and inertias come from the robot's functions and from
+what was said of the objects.
+"""
+
+from contextlib import contextmanager
+from typing import NamedTuple, Optional
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+from scipy.spatial.transform import Rotation
+
+from rbd_ros.collision.scene_contacts import (
+    ACROSS,
+    ALONG,
+    DAMPING,
+    RESTITUTION,
+    ROLLING,
+    STIFFNESS,
+    TORSIONAL,
+)
+from rbd_ros.simulation import scene_blows, scene_impacts, scene_step
+from rbd_ros.simulation.moving import RETURN_SPEED
+from rbd_ros.simulation.scene_couples import list_couples
+from rbd_ros.simulation.scene_robot import REACH
+
+LOWER, UPPER, FRICTION = 0, 1, 2
+
+
+class Moment(NamedTuple):
+    """A simulation at one instant."""
+
+    q: np.ndarray
+    v: np.ndarray
+    turned: np.ndarray
+    position: np.ndarray
+    spin: np.ndarray
+    velocity: np.ndarray
+
+
+def moment(simulator):
+    """Return where everything is and how it moves."""
+    objects = simulator.world.objects
+    turned = Rotation.from_quat(np.roll(objects.quaternion, -1, axis=1)).as_matrix()
+    copies = [each.copy() for each in (objects.position, objects.spin, objects.velocity)]
+    return Moment(simulator.q.copy(), simulator.v.copy(), turned, *copies)
+
+
+class Blow(NamedTuple):
+    """Impulses of contacts that rebound, of one round.
+
+    :param contacts: their numbers, (n,)
+    :param impulse: along normal and tangents, (n, 3)
+    :param couple: likewise, (n, 3)
+    :param of_compression: those of the first phase, by Poisson's law
+    """
+
+    contacts: np.ndarray
+    impulse: np.ndarray
+    couple: np.ndarray
+    of_compression: Optional['Blow'] = None
+
+
+@contextmanager
+def _noted():
+    """Note the blows of a step that the interpreter takes, and the velocity that it leads to.
+
+    The latter is before loops are closed in the next configuration, which changes it.
+    """
+    found, ends, compressed = [], [], []
+
+    def blow_of(plant, contacts, n, scene, of_compression=None):
+        couple = np.zeros((n, 3))
+        if len(scene.couples.listed):
+            for k in range(list_couples(plant, contacts, n, scene)):
+                couple[scene.couples.listed[k]] = scene.couples.blow[k]
+        listed, impulse = scene.listed[:n].copy(), scene.blow[:n].copy()
+        return Blow(listed, impulse, couple, of_compression)
+
+    def expand(plant, contacts, n, coupled, limit, scene):
+        compressed.append(blow_of(plant, contacts, n, scene))
+        scene_impacts.expand(plant, contacts, n, coupled, limit, scene)
+
+    def solve_rebound(plant, state, objects, contacts, scene, n):
+        ways[0](plant, state, objects, contacts, scene, n)
+        before = compressed.pop() if compressed else None
+        found.append(blow_of(plant.scene, contacts, n, scene, before))
+
+    def solve_blows(plant, objects, contacts, scene, n):
+        ways[1](plant, objects, contacts, scene, n)
+        found.append(blow_of(plant, contacts, n, scene))
+
+    def end_robot(plant, state, touches, work, rows, h):
+        ways[2](plant, state, touches, work, rows, h)
+        ends.append(work.motion.next_v.copy())
+
+    ways = scene_blows.solve_rebound, scene_blows.solve_blows, scene_step.end_robot
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scene_step, 'end_robot', end_robot)
+        for each in (expand, solve_rebound, solve_blows):
+            patch.setattr(scene_blows, each.__name__, each)
+        yield found, ends
+
+
+class Step:
+    """A step, and the equations that it must obey.
+
+    :param simulator: the simulation, which takes the step
+    :param tau: torque
+    """
+
+    def __init__(self, simulator, tau=None):
+        self.simulator, self.h = simulator, simulator.timestep
+        self.robot = simulator.robot if len(simulator.v) else None
+        self.nv = len(simulator.v)
+        self.tau = np.zeros(self.nv) if tau is None else np.asarray(tau, dtype=float)
+        self.before = moment(simulator)
+        self.bodies = simulator.world.plant.scene.bodies
+        with _noted() as (self.blows, ends):
+            simulator.step(self.tau) if self.nv else simulator.step()
+        self.after = moment(simulator)
+        self.touches = simulator.world.touches
+        self.count = int(self.touches.counts[0])
+        self.H = self._inertia()
+        self.start = self._velocities(self.before)
+        self.end = self._velocities(self.after)
+        if ends:
+            self.end[: self.nv] = ends[0]
+
+    def _inertia(self):
+        n = self.nv + 6 * len(self.bodies.mass)
+        H = np.zeros((n, n))
+        if self.nv:
+            H[: self.nv, : self.nv] = self.robot.mass_matrix(self.before.q)
+        for o, (mass, R) in enumerate(zip(self.bodies.mass, self.before.turned)):
+            i = self.nv + 6 * o
+            H[i : i + 3, i : i + 3] = R @ self.bodies.inertia[o] @ R.T
+            H[i + 3 : i + 6, i + 3 : i + 6] = mass * np.eye(3)
+        return H
+
+    def _velocities(self, at):
+        parts = [at.v]
+        for o, spin in enumerate(at.spin):
+            i = self.nv + 6 * o
+            # Impulses change the momentum in the orientation at the beginning.
+            parts += [np.linalg.solve(self.H[i : i + 3, i : i + 3], spin), at.velocity[o]]
+        return np.concatenate(parts)
+
+    def names(self, c):
+        """Names of both that touch."""
+        return self.simulator.world.scene.names_of(int(self.touches.contacts.pair[c]))
+
+    def jacobians(self, c):
+        """Relative velocity at a contact, and relative angular velocity, per velocities."""
+        J = np.zeros((6, len(self.H)))
+        point = self.touches.contacts.position[c]
+        for name, sign in zip(self.names(c), (-1.0, 1.0)):
+            if name.startswith('robot/'):
+                frame = self.robot.frame(name.partition('/')[2], 'aligned')
+                of_frame, origin = frame.jacobian(self.before.q), frame.pose(self.before.q)[:3, 3]
+                J[:3, : self.nv] += sign * of_frame[:3]
+                across = np.cross(of_frame[:3].T, point - origin).T
+                J[3:, : self.nv] += sign * (of_frame[3:] + across)
+            elif name in self.simulator.objects:
+                o = self.simulator.objects.index(name)
+                i, arm = self.nv + 6 * o, point - self.before.position[o]
+                J[:3, i : i + 3] += sign * np.eye(3)
+                J[3:, i : i + 3] += sign * np.cross(np.eye(3), arm).T
+                J[3:, i + 3 : i + 6] += sign * np.eye(3)
+        frame = self.touches.contacts.frame[c]
+        return frame @ J[3:], frame @ J[:3]
+
+    def surface(self, c):
+        """Return what the table says of the surfaces of a contact."""
+        table = self.simulator.world.plant.scene.table
+        return table.surface[self.touches.contacts.pair[c]]
+
+    def couple(self, c):
+        """Couple of a contact, zero where there is no room for any."""
+        return self.touches.couple[c] if len(self.touches.couple) else np.zeros(3)
+
+    def push_of_contacts(self):
+        """Generalised impulse of all contacts."""
+        total = np.zeros(len(self.H))
+        for c in range(self.count):
+            J, T = self.jacobians(c)
+            total += J.T @ self.touches.impulse[c] + T.T @ self.couple(c)
+        return total
+
+    def push_of(self, blow):
+        """Generalised impulse of a blow."""
+        total = np.zeros(len(self.H))
+        for c, impulse, couple in zip(blow.contacts, blow.impulse, blow.couple):
+            J, T = self.jacobians(c)
+            total += J.T @ impulse + T.T @ couple
+        return total
+
+    def push_of_blows(self):
+        """Generalised impulse of all blows."""
+        return sum((self.push_of(blow) for blow in self.blows), np.zeros(len(self.H)))
+
+    def push_of_joints(self):
+        """Generalised impulse of joint limits and joint friction."""
+        total = np.zeros(len(self.H))
+        impulse = self.touches.joint_impulse
+        total[: self.nv] = impulse[LOWER] - impulse[UPPER] + impulse[FRICTION]
+        return total
+
+    def push_from_outside(self):
+        """Generalised impulse of gravity, torques and inertia."""
+        total = np.zeros(len(self.H))
+        if self.nv:
+            # After blows, which last no time.
+            v = (self.start + np.linalg.solve(self.H, self.push_of_blows()))[: self.nv]
+            bias = self.robot.inverse_dynamics(self.before.q, v, np.zeros(self.nv))
+            total[: self.nv] = self.h * (self.tau - bias)
+        for o, mass in enumerate(self.bodies.mass):
+            i = self.nv + 6 * o + 3
+            total[i : i + 3] = self.h * mass * self.bodies.gravity
+        return total
+
+    # -- what is asserted
+
+    def unexplained(self):
+        """Return the change of momentum that no force explains."""
+        pushed = self.push_of_blows() + self.push_of_contacts() + self.push_of_joints()
+        left = self.H @ (self.end - self.start) - pushed - self.push_from_outside()
+        if self.nv and self.robot.model.loops:
+            # Forces of loop joints explain the rest.
+            K = self.robot.loops.closure(self.before.q)[1]
+            left[: self.nv] -= K.T @ np.linalg.lstsq(K.T, left[: self.nv], rcond=None)[0]
+        return left
+
+    def check(self, tolerance=1e-8):
+        """Assert that forces explain the motion, and that they are those of the laws."""
+        assert self.simulator.status.unconverged_steps == 0
+        assert np.abs(self.unexplained()).max() < 1e-10
+        if self.nv:
+            told = self.h * self.simulator.constraint_force
+            pushed = self.push_of_contacts() + self.push_of_joints()
+            assert np.abs(told - pushed[: self.nv]).max() < 1e-10
+        self.check_blows(tolerance)
+        self.check_contacts(tolerance)
+        self.check_joints(tolerance)
+        self.check_residuals(tolerance)
+
+    def check_contacts(self, tolerance):
+        """Assert the laws of contacts at the end of the step."""
+        for c in range(self.count):
+            J, T = self.jacobians(c)
+            surface, impulse = self.surface(c), self.touches.impulse[c]
+            u, turning, normal = J @ self.end, T @ self.end, impulse[0]
+            assert normal >= 0.0
+            self._check_normal(u[0], normal, self.touches.contacts.gap[c], surface, tolerance)
+            couple = self.couple(c)
+            self._check_cones(surface, u, turning, impulse, couple, normal, tolerance)
+
+    def check_residuals(self, tolerance):
+        """Assert that the residuals are told: friction takes power, nothing else does."""
+        most = 0.0
+        for c in range(self.count):
+            J, T = self.jacobians(c)
+            power = self.touches.impulse[c, 1:] @ (J @ self.end)[1:]
+            most = max(most, abs(power + self.couple(c) @ (T @ self.end)))
+        told = self.simulator.residuals
+        assert abs(told.conic - most) < tolerance * (1e-3 + most)
+        assert max(told.signorini, told.contact) < tolerance
+
+    def _check_normal(self, speed, normal, gap, surface, tolerance):
+        h = self.h
+        if surface[STIFFNESS] > 0.0:
+            # Spring and damper at the end of the step; what closes a gap is not deformed yet.
+            deep = -gap - h * speed
+            rate = -speed if gap <= 0.0 else deep / h
+            force = surface[STIFFNESS] * deep + surface[DAMPING] * rate
+            assert abs(normal - h * max(0.0, force)) < tolerance * (1.0 + normal)
+            return
+        left = speed + max(gap, 0.0) / h
+        assert left > -tolerance and abs(left * normal) < tolerance * normal + 1e-15
+
+    def check_blows(self, tolerance=1e-8):
+        """Assert that what bounces takes part in blows, and obeys the law of impacts."""
+        x = self.start.copy()
+        slow = 2.0 * self.h * np.linalg.norm(self.bodies.gravity)
+        for blow in [*self.blows, None]:
+            listed = []
+            for c in range(self.count):
+                e, speed = self.restitution(c), self.jacobians(c)[0][0] @ x
+                gap = self.touches.contacts.gap[c]
+                if e > 0.0 and speed < -slow and gap + self.h * speed <= 0.0:
+                    listed.append(c)
+            if blow is None:
+                assert not listed
+                return
+            assert listed == blow.contacts.tolist()
+            after = x + np.linalg.solve(self.H, self.push_of(blow))
+            if blow.of_compression is None:
+                bias = [self.restitution(c) * (self.jacobians(c)[0][0] @ x) for c in listed]
+                self._check_blow(blow, after, bias, tolerance)
+            else:
+                self._check_expansion(blow, x, after, tolerance)
+            x = after
+
+    def restitution(self, c):
+        """Coefficient of restitution of a contact, none where it is compliant."""
+        surface = self.surface(c)
+        return 0.0 if surface[STIFFNESS] > 0.0 else surface[RESTITUTION]
+
+    def _check_blow(self, blow, x, bias, tolerance):
+        """Assert the law of impulses that lead to velocities, with friction.
+
+        :param bias: added to the normal velocities; None if the normal impulses are known
+        """
+        for k, c in enumerate(blow.contacts):
+            J, T = self.jacobians(c)
+            surface, impulse, couple = self.surface(c), blow.impulse[k], blow.couple[k]
+            u, turning, normal = J @ x, T @ x, impulse[0]
+            if bias is not None:
+                left = u[0] + bias[k]
+                assert normal >= 0.0 and left > -tolerance
+                assert abs(left * normal) < tolerance * normal + 1e-15
+            self._check_cones(surface, u, turning, impulse, couple, normal, tolerance)
+
+    def _check_expansion(self, blow, x, after, tolerance):
+        """Assert Poisson's law."""
+        before = blow.of_compression
+        stopped = x + np.linalg.solve(self.H, self.push_of(before))
+        self._check_blow(before, stopped, np.zeros(len(blow.contacts)), tolerance)
+        e = np.array([self.restitution(c) for c in blow.contacts])
+        assert np.abs(blow.impulse[:, 0] - (1.0 + e) * before.impulse[:, 0]).max() < 1e-12
+        rest = Blow(blow.contacts, blow.impulse - before.impulse, blow.couple - before.couple)
+        self._check_blow(rest, after, None, tolerance)
+
+    def _check_cones(self, surface, u, turning, impulse, couple, normal, tolerance):
+        mu, rolling = surface[[ALONG, ACROSS]], np.repeat(surface[ROLLING], 2)
+        _check_friction(mu, u[1:], impulse[1:], normal, tolerance)
+        _check_friction(surface[[TORSIONAL]], turning[:1], couple[:1], normal, tolerance)
+        _check_friction(rolling, turning[1:], couple[1:], normal, tolerance)
+
+    def check_joints(self, tolerance):
+        """Assert that joints stay between their limits, and have the friction that they have."""
+        if not self.nv:
+            return
+        robot, impulse, v, h = self.robot, self.touches.joint_impulse, self.end, self.h
+        pushed = self.push_of_blows() + self.push_from_outside()
+        free = self.start + np.linalg.solve(self.H, pushed)
+        for i in range(self.nv):
+            friction = h * robot.friction[i]
+            _check_friction(
+                np.array([friction]), v[i : i + 1], impulse[FRICTION, i : i + 1], 1.0, tolerance
+            )
+            speed = min(robot.velocity_limits[i], 1e9)
+            # What is outside already may stay there.
+            low = max(min(0.0, (robot.lower_limits[i] - self.before.q[i]) / h), -speed)
+            high = min(max(0.0, (robot.upper_limits[i] - self.before.q[i]) / h), speed)
+            for kind, left, far in (
+                (LOWER, v[i] - low, free[i] - low),
+                (UPPER, high - v[i], high - free[i]),
+            ):
+                if far > REACH + 0.5 * abs(free[i]):
+                    # So far away that it is not looked at in this step.
+                    assert impulse[kind, i] == 0.0
+                    continue
+                assert left > -tolerance
+                assert impulse[kind, i] >= 0.0
+                assert abs(left * impulse[kind, i]) < tolerance * impulse[kind, i] + 1e-15
+
+    # -- how bodies are parted
+
+    def check_parting(self):
+        """Assert that what overlaps is parted by the least displacements."""
+        most = RETURN_SPEED * self.h
+        least = self.least_displacement(most)
+        wrong = self.displaced() - least
+        shifted = self.simulator.world.fields.work.scene.room.shifted[0]
+        for c in range(self.count):
+            assert abs(self.jacobians(c)[0][0] @ least) <= shifted * (1.0 + 1e-9)
+        if self.nv:
+            # Joints that this moves beyond their limits come back, at most so fast.
+            beyond = self.after.q - wrong[: self.nv]
+            low, high = self.robot.lower_limits, self.robot.upper_limits
+            wrong[: self.nv] -= np.clip(np.clip(beyond, low, high) - beyond, -most, most)
+        assert np.abs(wrong).max() < 2e-3 * np.abs(least).max() + 1e-12
+
+    def displaced(self):
+        """Displacements beside those that velocities explain, of all velocities."""
+        h, parts = self.h, []
+        if self.nv:
+            parts.append(self.after.q - self.before.q - h * self.end[: self.nv])
+        for o in range(len(self.bodies.mass)):
+            turned = self.after.turned[o] @ self.before.turned[o].T
+            i = self.nv + 6 * o
+            angle = Rotation.from_matrix(turned).as_rotvec() - h * self.end[i : i + 3]
+            mean = self.after.velocity[o].copy()
+            if not self.is_pressed(self.simulator.objects[o]):
+                # On an exact parabola
+                mean -= 0.5 * h * self.bodies.gravity
+            parts += [angle, self.after.position[o] - self.before.position[o] - h * mean]
+        return np.concatenate(parts)
+
+    def is_pressed(self, name):
+        """Whether anything presses on an object."""
+        impulse = self.touches.impulse
+        return any(name in self.names(c) and impulse[c, 0] > 0.0 for c in range(self.count))
+
+    def least_displacement(self, most):
+        """Least displacement that parts what is rigid and overlaps, by at most so much each."""
+        rigid = [c for c in range(self.count) if not self.surface(c)[STIFFNESS] > 0.0]
+        if not rigid:
+            return np.zeros(len(self.H))
+        J = np.array([self.jacobians(c)[0][0] for c in rigid])
+        gaps = np.maximum(self.touches.contacts.gap[rigid], -most)
+        return least_parting(self.H, J, gaps)
+
+
+def least_parting(H, J, gaps):
+    """Displacement x of least x^T H x with J x + gaps >= 0 (Lawson and Hanson 1974, ch. 23)."""
+    L = np.linalg.cholesky(H)
+    scale = max(np.abs(gaps).max(), 1e-30)
+    E = np.vstack([np.linalg.solve(L, J.T), -gaps / scale])
+    f = np.eye(len(E))[-1]
+    left = E @ nnls(E, f)[0] - f
+    return -scale * np.linalg.solve(L.T, left[:-1]) / left[-1]
+
+
+def _check_friction(coefficient, velocity, force, normal, tolerance):
+    """Assert that friction is within its bound, and that it takes the most power there is."""
+    for k in range(len(coefficient)):
+        if coefficient[k] == 0.0:
+            assert force[k] == 0.0
+    used = coefficient > 0.0
+    if not used.any():
+        return
+    size = np.linalg.norm(force[used] / coefficient[used])
+    assert size <= normal * (1.0 + 1e-7) + 1e-15
+    most = normal * np.linalg.norm(coefficient[used] * velocity[used])
+    scale = max(normal, 1e-9)
+    assert abs(force[used] @ velocity[used] + most) < tolerance * scale
