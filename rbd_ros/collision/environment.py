@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Dict, FrozenSet, Iterator, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Dict, FrozenSet, get_args, Iterator, Mapping, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from rbd_ros.collision.self_collision import allowed_pairs
 from rbd_ros.collision.surfaces import combined, directed_by_first, Surface
@@ -26,6 +29,26 @@ ROBOT = 'robot'
 #: Shapes without a bounded volume, which cannot move.
 STATIC_SHAPES = (Plane, HeightField)
 
+#: What counts as a moment of inertia, so that the product of three is a number [kg m^2], and as a
+#: part of the largest one.
+LEAST_MOMENT, LEAST_PART = 1e-40, 1e-14
+
+
+def is_solid(inertia: ArrayLike) -> bool:
+    """Whether the principal moments of a rotational inertia are finite, and none is zero.
+
+    :param inertia: about the centre of mass, (3, 3) [kg m^2]
+
+    >>> from rbd_ros.collision.environment import is_solid
+    >>> is_solid(np.diag([2.0, 1.0, 1.0])), is_solid(np.diag([0.0, 1.0, 1.0]))  # that of a line
+    (True, False)
+    """
+    matrix = np.asarray(inertia, dtype=float)
+    if not np.isfinite(matrix).all():
+        return False
+    moments = np.linalg.eigvalsh(matrix)
+    return bool(moments[0] > max(LEAST_MOMENT, LEAST_PART * moments[2]))
+
 
 @dataclass(frozen=True)
 class WorldObject:
@@ -40,7 +63,8 @@ class WorldObject:
         coordinates
     :param color: red, green, blue and opacity, 0 to 1, (4,); None: as the viewer likes
     :param convex: whether the convex hull of a mesh is meant
-    :raises ValueError: if it moves and has no mass or no bounded volume, naming it
+    :raises ValueError: if its shape is none of `rbd_ros.model.geometry`, or it moves and has no
+        mass, no inertia or no bounded volume, naming it
 
     >>> from rbd_ros.collision import Surface, WorldObject
     >>> from rbd_ros.model.geometry import Box
@@ -59,6 +83,12 @@ class WorldObject:
     convex: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.shape, get_args(ObjectShape)):
+            kind = type(self.shape)
+            raise ValueError(
+                f'the shape of object {self.name!r} is a {kind.__module__}.{kind.__name__}; take '
+                'one of rbd_ros.model.geometry'
+            )
         if self.inertia is None:
             return
         if isinstance(self.shape, STATIC_SHAPES):
@@ -70,6 +100,11 @@ class WorldObject:
             raise ValueError(
                 f'object {self.name!r} moves freely and has the mass {self.inertia.mass:g} kg; '
                 'give a positive one'
+            )
+        if not is_solid(self.inertia.mass_centre()[2]):
+            raise ValueError(
+                f'object {self.name!r} moves freely, and a principal moment of its inertia is not '
+                'positive; give that of a solid'
             )
 
     @property

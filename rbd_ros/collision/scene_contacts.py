@@ -9,7 +9,14 @@ from __future__ import annotations
 import math
 from typing import NamedTuple, Tuple
 
-from rbd_ros.collision.arrays import FloatArray, FoundPoints, IntArray, PLANE, Tables
+from rbd_ros.collision.arrays import (
+    FloatArray,
+    FoundPoints,
+    HEIGHT_FIELD,
+    IntArray,
+    PLANE,
+    Tables,
+)
 from rbd_ros.collision.narrow_phase import find_contacts
 from rbd_ros.compiler.loops import compiled, floats, integers, vector
 
@@ -179,6 +186,27 @@ def place_shape(scene: SceneTable, room: SceneRoom, g: int) -> None:
 
 
 @compiled
+def between_centres(scene: SceneTable, a: int, b: int, p: FloatArray, q: FloatArray) -> float:
+    """Squared distance of the centres of two bounding spheres [m^2].
+
+    That of a height field, whose solid has no lower end, is where it is nearest to the other on
+    its way down.
+
+    :param a: one shape
+    :param b: the other one
+    :param p: pose of the first, (12,)
+    :param q: pose of the other one, (12,)
+    """
+    x, y, z = q[9] - p[9], q[10] - p[10], q[11] - p[11]
+    below = 0.0
+    if scene.kind[b] == HEIGHT_FIELD:
+        below = max(0.0, q[2] * x + q[5] * y + q[8] * z)
+    if scene.kind[a] == HEIGHT_FIELD:
+        below = max(0.0, -(p[2] * x + p[5] * y + p[8] * z))
+    return max(0.0, x * x + y * y + z * z - below * below)
+
+
+@compiled
 def are_apart(scene: SceneTable, room: SceneRoom, a: int, b: int, margin: float) -> bool:
     """Whether the bounding spheres of two shapes are further apart than a margin.
 
@@ -193,7 +221,7 @@ def are_apart(scene: SceneTable, room: SceneRoom, a: int, b: int, margin: float)
     if scene.kind[b] == PLANE:
         return -(q[2] * x + q[5] * y + q[8] * z) > scene.reach[a] + margin
     far = scene.reach[a] + scene.reach[b] + margin
-    return x * x + y * y + z * z > far * far
+    return between_centres(scene, a, b, p, q) > far * far
 
 
 @compiled

@@ -7,7 +7,7 @@ from typing import Callable, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from rbd_ros.collision.environment import ObjectShape, STATIC_SHAPES, WorldObject
+from rbd_ros.collision.environment import is_solid, ObjectShape, STATIC_SHAPES, WorldObject
 from rbd_ros.collision.height_fields import heights
 from rbd_ros.collision.solids import solid_inertia
 from rbd_ros.collision.surfaces import EXPONENTS, HERTZ, Surface
@@ -22,6 +22,8 @@ from rbd_ros.spatial import MotionVector, PluckerTransform, RigidBodyInertia
 LENGTHS, DENSITIES = (1e-6, 1e6), (1e-6, 1e6)
 #: Friction, stiffness and other numbers that are not lengths.
 LARGEST = 1e15
+#: Masses of what moves [kg].
+MASSES = (1e-20, LARGEST)
 #: Stiffnesses that a surface can have [N/m, N/m^n].
 STIFFNESSES = (1e-6, LARGEST)
 #: How far the norm of a quaternion may be from one: what three digits leave.
@@ -305,12 +307,12 @@ def _inertia(
         raise entries['density'].error('mass is given too; keep one of them')
     mass = None
     if 'mass' in entries:
-        mass = bounded(entries['mass'], (0.0, LARGEST), ' kg')
-        if mass == 0.0:
+        if entries['mass'].number() == 0.0:
             raise entries['mass'].error(
                 f'{name!r} moves freely and has no mass; give a positive one, or leave "movable" '
                 'out'
             )
+        mass = bounded(entries['mass'], MASSES, ' kg')
     if 'inertia' in entries:
         if mass is None:
             raise entries['inertia'].error('mass is missing; add "mass: ..."')
@@ -353,7 +355,7 @@ def _given_inertia(entries: _Entries, mass: float) -> RigidBodyInertia:
         centre = (x, y, z)
     matrix = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
     wrong = violated_conditions(mass, centre, matrix)
-    if not wrong and not np.linalg.eigvalsh(np.array(matrix))[0] > 0.0:
+    if not wrong and not is_solid(matrix):
         wrong = ['a solid has no principal moment of inertia that is zero']
     if wrong:
         raise field.error(f'{wrong[0]}; correct it')

@@ -113,8 +113,8 @@ def solve_friction_bodies(
         )
     if (mu < 0.0).any() or (soft < 0.0).any():
         raise ValueError('friction and compliance must not be negative')
-    if not 0.0 < tolerance < math.inf or iterations < 1:
-        raise ValueError('tolerance must be positive, and iterations at least 1')
+    if not 0.0 < tolerance < math.inf or iterations < 1 or iterations != int(iterations):
+        raise ValueError('tolerance must be positive, and iterations a whole number from 1 on')
     space = allocate(BodySpace, B=count, C=n, K=0)
     space.sizes[BODIES], space.sizes[CONTACTS] = count, n
     filled = (
@@ -129,7 +129,7 @@ def solve_friction_bodies(
     )
     for room, array in filled:
         room[...] = array
-    converged = solve_bodies(Record(space), iterations, tolerance) == 1
+    converged = solve_bodies(Record(space), int(iterations), tolerance) == 1
     return BodySolution(
         space.velocity,
         space.force,

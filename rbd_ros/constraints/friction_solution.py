@@ -89,8 +89,8 @@ def solve_friction(
     """
     if solver not in FRICTION_SOLVERS:
         raise ValueError(f'unknown solver {solver!r}; there are {", ".join(FRICTION_SOLVERS)}')
-    if not 0.0 < tolerance < math.inf or iterations < 1:
-        raise ValueError('tolerance must be positive, and iterations at least 1')
+    if not 0.0 < tolerance < math.inf or iterations < 1 or iterations != int(iterations):
+        raise ValueError('tolerance must be positive, and iterations a whole number from 1 on')
     size = len(problem.g)
     first = np.zeros(size) if start is None else np.asarray(start, dtype=float)
     if first.shape != (size,) or not np.isfinite(first).all():
@@ -98,7 +98,7 @@ def solve_friction(
     space, scale = scaled_space(problem)
     np.divide(first, scale, out=space.x, where=scale > 0.0)
     method = FRICTION_SOLVERS.index(solver)
-    converged = solve_space(Record(space), method, iterations, tolerance) == 1
+    converged = solve_space(Record(space), method, int(iterations), tolerance) == 1
     force = scale * space.x
     sweeps, newton, admm = (int(space.report[k]) for k in (SWEEPS, NEWTON_STEPS, ADMM_STEPS))
     return FrictionSolution(

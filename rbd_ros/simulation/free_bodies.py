@@ -11,7 +11,7 @@ import math
 from rbd_ros.compiler.loops import compiled, matrix, vector
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import point_in_base
-from rbd_ros.simulation.linear import clear
+from rbd_ros.simulation.linear import clear, is_finite
 from rbd_ros.simulation.scene_state import FreeBodies, Objects, ScenePlant, SceneWork
 from rbd_ros.simulation.state import ExternalForces
 
@@ -184,6 +184,17 @@ def move_objects(bodies: FreeBodies, objects: Objects, work: SceneWork, h: float
         turn(objects.quaternion[o], angle, middle)
         for r in range(4):
             objects.quaternion[o, r] = middle[r]
+
+
+@compiled
+def are_lost(objects: Objects, work: SceneWork) -> bool:
+    """Whether a pose is not finite; `touched` of such objects is -1, for whom tells of it."""
+    lost = False
+    for o in range(len(objects.position)):
+        if not is_finite(objects.position[o]) or not is_finite(objects.quaternion[o]):
+            work.touched[o] = -1
+            lost = True
+    return lost
 
 
 @compiled

@@ -11,10 +11,21 @@ from rbd_ros.simulation.free_bodies import keep_objects, restore_objects
 from rbd_ros.simulation.joint_servo import move_servos, ONE_BY_ONE, TOGETHER
 from rbd_ros.simulation.linear import copy
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene_state import Objects, Touches
+from rbd_ros.simulation.scene_islands import node_of
+from rbd_ros.simulation.scene_state import NOW, Objects, Touches
 from rbd_ros.simulation.scene_step import take_scene_substep
 from rbd_ros.simulation.state import Contacts, ExternalForces, State, UNCONVERGED
 from rbd_ros.simulation.workspace import Workspace
+
+
+@compiled
+def is_touched(plant: Plant, touches: Touches) -> bool:
+    """Whether the robot is at any contact of this step."""
+    for c in range(touches.counts[NOW]):
+        for side in range(2):
+            if node_of(plant.scene, touches.contacts.carrier[c, side]) == 0:
+                return True
+    return False
 
 
 @compiled
@@ -40,7 +51,10 @@ def take_servo_substep(
     done: bool = take_scene_substep(
         plant, state, external_forces, unused, objects, touches, work, h
     )
-    while done and move_servos(plant, state, work.motion.next_v, rounds):
+    # Of a robot that nothing touches, `step_untouched` has moved them, before loops were closed.
+    while done and is_touched(plant, touches):
+        if not move_servos(plant, state, work.motion.next_v, rounds):
+            break
         rounds += 1
         copy(before.q, state.q)
         copy(before.v, state.v)

@@ -151,7 +151,8 @@ class SceneWork(NamedTuple):
     :param mobility: inverse of their rotational inertia in world coordinates
     :param wrench: moment about the centre of mass and force that act from outside [N m, N]
     :param start_velocity: velocity of their centres of mass at the beginning, after impacts
-    :param touched: whether anything presses on an object in this step
+    :param touched: whether anything presses on an object in this step; -1 if its pose is not
+        finite at the end
     :param tip: degree of freedom along whose path (`Tree`) a contact's Jacobian and response are,
         and nothing is read or written elsewhere; -1: anywhere
     :param jacobian: velocity of the second body relative to the first at each contact, per v

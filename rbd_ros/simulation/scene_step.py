@@ -14,6 +14,7 @@ from rbd_ros.collision.scene_reduction import drop_implied
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.free_bodies import (
     accelerate_objects,
+    are_lost,
     find_wrenches,
     move_objects,
     place_objects,
@@ -160,9 +161,6 @@ def take_scene_substep(
     state.counters[CONTACTS] = 0
     for c in range(count):
         state.counters[CONTACTS] += touches.impulse[c, 0] > 0.0
-    for o in range(len(objects.position)):
-        if not is_finite(objects.velocity[o]) or not is_finite(objects.spin[o]):
-            return False
     if plant.has_robot:
         if robot_touched:
             end_robot(plant, state, touches, work, rows, h)
@@ -176,7 +174,11 @@ def take_scene_substep(
             move_robot_apart(plant, work)
         if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
             return False
-        settle(plant, state, work.motion, problem.impulse, h)
     if plant.scene.has_objects:
+        # As what is not finite in velocities and momenta makes poses, too.
         move_objects(plant.scene.bodies, objects, scene, h)
+        if are_lost(objects, scene):
+            return False
+    if plant.has_robot:
+        settle(plant, state, work.motion, problem.impulse, h)
     return True

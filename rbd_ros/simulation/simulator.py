@@ -11,6 +11,7 @@ import numpy as np
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.contact.arrays import AnyArray, BoolArray, FloatArray
 from rbd_ros.model import ModelError
+from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import state as layout
 from rbd_ros.simulation.loop_closing import NEARLY_CLOSED
@@ -677,6 +678,9 @@ class Simulator(SimulatedServos, SimulatedObjects):
         if name in self.objects and name not in self.robot.model.links:
             first = self._world.plant.scene.first_object
             return first + self.objects.index(name), PluckerTransform.identity()
+        links = self.robot.model.links
+        if self.objects and name not in links:
+            raise ValueError(unknown_name('link or movable object', name, (*links, *self.objects)))
         frame = self.robot.model.link(name)
         return frame.body, frame.placement
 
@@ -765,6 +769,10 @@ class Simulator(SimulatedServos, SimulatedObjects):
                     'lock the loop; give axes and angles with all digits, or a loop joint with '
                     'fewer constraints'
                 )
+        if plant.has_scene:
+            from rbd_ros.simulation.object_overlaps import overlap_warnings
+
+            self._start_warnings.extend(overlap_warnings(world, DEEP))
         for i in range(self.robot.nv):
             at = plant.position[i]
             if at >= 0 and not plant.lower[i] <= q[at] <= plant.upper[i]:

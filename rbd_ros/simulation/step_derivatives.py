@@ -269,7 +269,8 @@ def _require_smooth(simulator: Simulator) -> None:
     plant, name = world.plant, repr(world.robot.name)
     if plant.scene.has_objects:
         raise ValueError(
-            f'{name} is in a world of movable objects: its steps are not differentiated'
+            f'{name} is in a world of movable objects: its steps are not differentiated; ask a '
+            'simulator without them'
         )
     if plant.has_loops:
         raise ValueError(f'{name} has kinematic loops: its steps are not differentiated')

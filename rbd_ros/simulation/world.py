@@ -222,6 +222,15 @@ class World:
         if taken == REFUSED:
             return ValueError(f'tau must be finite, got {self.commands.torque}')
         # What the step that failed had found: the state itself is that before it.
+        touched = self.fields.work.scene.touched
+        lost = touched < 0
+        touched[lost] = 0
+        if self.scene is not None and lost.any():
+            names = ', '.join(o.name for o, bad in zip(self.scene.objects, lost) if bad)
+            return FloatingPointError(
+                f'the motion of {names} is not finite at time {self.time:g} s: is it too fast, or '
+                'pushed too hard?'
+            )
         v = self.fields.work.motion.next_v
         bad = {self.joint_of(i) for i in range(len(v)) if not math.isfinite(v[i])}
         return FloatingPointError(
@@ -252,7 +261,7 @@ class World:
         kept = [array.copy() for array in (servo.kp, servo.kd, servo.q, servo.v)]
         # All but the constants, in place: machine code knows where the arrays are.
         for record in self.fields[1:]:
-            _clear(record)
+            clear_record(record)
         for array, values in zip((servo.kp, servo.kd, servo.q, servo.v), kept):
             array[:] = values
         self.state.q[:] = q
@@ -352,9 +361,10 @@ def _collect(name: str, record: Tuple[Any, ...], found: Dict[str, AnyArray]) -> 
             found[f'{name}.{field}'] = each
 
 
-def _clear(record: Tuple[Any, ...]) -> None:
+def clear_record(record: Tuple[Any, ...]) -> None:
+    """Fill all arrays of a record with zeros."""
     for each in record:
         if isinstance(each, tuple):
-            _clear(each)
+            clear_record(each)
         else:
             each[...] = 0

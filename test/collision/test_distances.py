@@ -469,6 +469,24 @@ def test_a_height_field_has_distances():
     assert nearest[0] == pytest.approx(nearest[1] - 0.1, abs=1e-12)
 
 
+def test_below_a_height_field_all_is_solid():
+    """However deep, also for the bounding spheres of what is asked first."""
+    small_field = {'type': 'height_field', 'size': [1, 1], 'heights': [[0.0, 0.0]] * 2}
+    world = {
+        'objects': {
+            'field': small_field,
+            'far': {'type': 'sphere', 'radius': 0.1, 'xyz': [2, 0, 0]},
+        }
+    }
+    shape = collision('sphere radius="0.1"')
+    ways = joint('j', 'base', 'l', 'prismatic', (0, 0, 1), inside='<limit lower="-9" upper="9"/>')
+    arm = RobotInWorld(small(link('base'), link('l', 1.0, (1, 1, 1), shape=shape), ways), world)
+    for z in (0.3, -0.3, -1.5, -7.0):
+        asked = arm.distances([z]).distance
+        assert asked[arm.pairs.index(('robot/l', 'field'))] == pytest.approx(z - 0.1, abs=1e-9)
+        assert arm.minimum([z]).distance == asked.min()
+
+
 def test_an_environment_and_a_file_are_worlds(tmp_path):
     robot = real('allegro_left_hand').robot
     path = resource_path('config', 'table_world.yaml')

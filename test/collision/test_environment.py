@@ -12,6 +12,7 @@ from rbd_ros.collision import (
     allowed_pairs,
     combined,
     Environment,
+    shapes,
     Surface,
     WorldObject,
     WorldRobot,
@@ -245,6 +246,12 @@ def test_impossible_surfaces_are_refused(values, problem):
 def test_bodies_without_mass_or_volume_are_refused_by_name():
     with pytest.raises(ValueError, match="'ghost' moves freely and has the mass 0 kg"):
         WorldObject('ghost', CUBE, inertia=RigidBodyInertia.zero())
+    for moment in (0.0, 1e-200, math.nan, math.inf):
+        thin = RigidBodyInertia.from_mass_centre(1.0, (0.0, 0.0, 0.0), np.diag([1.0, 1.0, moment]))
+        with pytest.raises(ValueError, match="'needle' moves freely, and a principal moment"):
+            WorldObject('needle', CUBE, inertia=thin)
+    with pytest.raises(ValueError, match="'cube' is a rbd_ros.collision.shapes.Box; take one of"):
+        WorldObject('cube', shapes.Box((1.0, 1.0, 1.0)))
     for shape in (Plane(), HeightField((1.0, 1.0), np.zeros((2, 2)))):
         with pytest.raises(ValueError, match="'ground' has no bounded volume"):
             WorldObject('ground', shape, inertia=BODY)

@@ -184,6 +184,17 @@ def test_a_contact_is_there_if_it_may_close_within_the_step(height, fall, there)
     assert (count > 0) == there
 
 
+@pytest.mark.parametrize('height', [-0.2, -3.0, -50.0])
+def test_far_below_a_height_field_all_is_solid(height):
+    empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
+    field = {'type': 'height_field', 'size': [1, 1], 'heights': [[0, 0], [0, 0]]}
+    scene = make_scene(empty, read_world({'objects': {'field': field, **boxes(a=[0, 0, 0])}}))
+    pose = np.eye(4)
+    pose[2, 3] = height
+    found, count = found_in(scene, [np.eye(4), pose])
+    assert count > 0 and found.gap[:count].min() == pytest.approx(height - 0.1)
+
+
 def test_a_body_that_turns_fast_is_not_missed():
     empty = Robot.from_urdf('<robot name="n"><link name="w"/></robot>').model
     world = read_world({'objects': {'floor': {'type': 'plane'}, **boxes(a=[0, 0, 0])}})

@@ -344,6 +344,7 @@ ERRORS = [
     ),
     ('movable: true\n    mass: 0.5', 'mass: 0.5', 'line 19: .*only movable objects have it'),
     ('mass: 0.5', 'mass: 0', "line 20: .*mass: 'box' moves freely and has no mass"),
+    ('mass: 0.5', 'mass: 1e-300', 'line 20: .*mass: 1e-300 kg is not between 1e-20 and 1e'),
     ('mass: 0.5', 'mass: -1', 'line 20: .*mass: -1 kg is not between'),
     ('mass: 0.5', 'mass: 0.5\n    density: 5', 'line 21: .*density: mass is given too'),
     ('mass: 0.5', 'inertia: {ixx: 1, iyy: 1, izz: 1}', 'line 20: .*inertia: mass is missing'),

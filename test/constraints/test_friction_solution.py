@@ -313,7 +313,8 @@ def test_two_hundred_contacts():
         ({'start': [np.nan, 0, 0]}, 'start must be finite'),
         ({'tolerance': 0.0}, 'tolerance must be positive'),
         ({'tolerance': np.nan}, 'tolerance must be positive'),
-        ({'iterations': 0}, 'iterations at least 1'),
+        ({'iterations': 0}, 'iterations a whole number'),
+        ({'iterations': 1.5}, 'iterations a whole number'),
     ],
 )
 def test_what_cannot_be_solved_is_refused(arguments, words):

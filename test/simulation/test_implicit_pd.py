@@ -367,6 +367,19 @@ def test_a_loop_with_a_servo_at_its_crank(integrator):
     assert_allclose(G @ simulator.tau, G @ linkage.gravity_torque(simulator.q), rtol=1e-6)
 
 
+def test_a_loop_in_a_world_that_touches_nothing_moves_as_it_would_alone():
+    """To the bit, also where its servo is cut by what closing the loop changes."""
+    linkage, found = mechanisms.four_bar(), []
+    far = {'type': 'sphere', 'radius': 0.1, 'xyz': [50, 0, 0]}
+    for world in (None, {'gravity': [*map(float, linkage.gravity)], 'objects': {'far': far}}):
+        simulator = Simulator(linkage, integrator='semi_implicit', world=world)
+        simulator.servo(simulator.q + [0.8, 0.0, 0.0], kp=[1e5, 0, 0], kd=[1e2, 0, 0])
+        simulator.step(n=60)
+        assert simulator.status.saturated_steps > 40
+        found.append(np.concatenate([simulator.q, simulator.v]))
+    assert np.array_equal(*found)
+
+
 @EACH
 def test_steps_that_are_divided(integrator):
     """At 1000 rad/s a step of 1 ms is eight: the torque is that of the last one's end."""

@@ -12,6 +12,7 @@ from support.mesh_files import (
     write_obj,
     write_stl,
 )
+from support.simulated_robots import body, collision
 
 from rbd_ros import Robot, Simulator
 
@@ -200,6 +201,16 @@ def test_a_box_comes_to_rest_on_rough_ground(files, shape):
     assert np.abs(simulator.object_pose('thing') - there).max() < 1e-9
     assert weight_on(simulator, 'thing') == pytest.approx([0, 0, G], abs=1e-8)
     assert simulator.status.unconverged_steps == 0
+
+
+def test_a_robot_that_begins_in_a_height_field_is_named():
+    shape = collision('sphere radius="0.1"')
+    ground = {'type': 'height_field', 'size': [1, 1], 'heights': [[0, 0], [0, 0]]}
+    simulator = Simulator(body(shape=shape), world={'objects': {'ground': ground}})
+    (warning,) = simulator.warnings
+    assert warning.startswith("'robot/body' and 'ground' overlap by 100.0 mm at the start")
+    simulator.reset([1.0, 0, 0, 0, 0, 0, 0.2])
+    assert simulator.warnings == () and simulator.time == 0.0
 
 
 # -- concave things -------------------------------------------------------------------------------

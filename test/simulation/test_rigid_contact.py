@@ -383,12 +383,28 @@ def test_rollouts_in_a_world_are_those_of_steps(arm):
 def test_overlapping_bodies_are_parted_slowly_and_gain_no_speed():
     cube = box(0, 0, 0.07)  # 3 cm deep
     simulator = Simulator(None, world=world(cube=cube))
+    assert simulator.warnings == (
+        "'floor' and 'cube' overlap by 30.0 mm at the start; they are moved apart slowly, by at "
+        'most 0.5 m/s',
+    )
+    assert simulator.time == 0.0 and position(simulator, 'cube')[2] == 0.07
     fastest = 0.0
     for _ in range(200):
         simulator.step()
         fastest = max(fastest, speed(simulator, 'cube'))
     assert fastest < 1e-3  # as of a fall from less than a micrometre
     assert abs(position(simulator, 'cube')[2] - 0.1) < 1e-6
+
+
+@pytest.mark.parametrize('velocity', [(1e200, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 1e308)])
+def test_a_motion_that_is_not_finite_is_not_taken_and_names_the_object(velocity):
+    simulator = Simulator(None, world=world(cube=box(0, 0, 1), other=box(2, 0, 1)))
+    simulator.place_object('cube', np.eye(4), velocity)
+    with pytest.raises(FloatingPointError, match='motion of cube.* is not finite at time'):
+        simulator.step(n=3)
+    for name, array in simulator.snapshot().arrays.items():
+        if name.startswith('objects'):
+            assert np.isfinite(array).all()
 
 
 def test_what_cannot_be_simulated_is_refused_by_name(arm):
@@ -400,6 +416,8 @@ def test_what_cannot_be_simulated_is_refused_by_name(arm):
         Simulator(arm, world=world(), ground=True)
     with pytest.raises(ValueError, match='gravity of the world'):
         Simulator(arm, world=world(gravity=(0, 0, -1.62)))
+    with pytest.raises(ValueError, match="link or movable object 'cub'; did you mean 'cube'"):
+        Simulator(None, world=world(cube=box(0, 0, 1))).apply_wrench('cub', np.zeros(6))
     with pytest.raises(ValueError, match="did you mean 'cube'"):
         Simulator(None, world=world(cube=box(0, 0, 1))).object_pose('cub')
     simulator = Simulator(None, world=world(cube=box(0, 0, 1)))

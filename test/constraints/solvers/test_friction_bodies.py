@@ -383,7 +383,8 @@ ONE = (np.eye(6)[None], np.zeros((1, 6)), [[0, -1]], np.zeros((1, 2, 3, 6)), [0.
         ({}, {'start': [np.nan, 0, 0]}, 'start must be finite'),
         ({}, {'tolerance': 0.0}, 'tolerance must be positive'),
         ({}, {'tolerance': np.inf}, 'tolerance must be positive'),
-        ({}, {'iterations': 0}, 'iterations at least 1'),
+        ({}, {'iterations': 0}, 'iterations a whole number'),
+        ({}, {'iterations': 1.5}, 'iterations a whole number'),
     ],
 )
 def test_what_are_no_bodies_in_contact_is_refused(changed, options, words):
