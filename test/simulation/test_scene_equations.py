@@ -87,7 +87,7 @@ def crowded(robot, law=None, bounce=None):
         'b': cube(size=0.12, mass=1.3),
         'c': ball(radius=0.06, mass=0.4),
     }
-    inertia = dict(ixx=0.006, iyy=0.004, izz=0.005, ixy=0.001, ixz=-0.0005, iyz=0.0007)
+    inertia = {'ixx': 6e-3, 'iyy': 4e-3, 'izz': 5e-3, 'ixy': 1e-3, 'ixz': -5e-4, 'iyz': 7e-4}
     objects['b'].update(size=[0.12, 0.2, 0.1], inertia=inertia)
     objects['b']['centre_of_mass'] = [0.01, -0.02, 0.015]
     pairs = surfaces(rng, ['robot', *objects])
