@@ -15,6 +15,7 @@ from rbd_ros import Robot, Simulator
 from rbd_ros.cli.info import add_model_arguments, description, model_options
 from rbd_ros.cli.simulate_torque import chosen_torque
 from rbd_ros.collision import Environment, read_world
+from rbd_ros.simulation.simulated_robots import simulated_robot
 from rbd_ros.simulation.world import INTEGRATORS
 from rbd_ros.viewer.recording import check_format
 from rbd_ros.viewer.scene import make_scene, Scene, SHAPES
@@ -129,8 +130,8 @@ def run(arguments: argparse.Namespace) -> int:
             'rigid: take midpoint or semi_implicit'
         )
     if arguments.watch:
-        assert robot is not None
-        return _watch(arguments, robot, make_scene(model, arguments.shapes, world=world))
+        watched = simulated_robot(robot, world)
+        return _watch(arguments, watched, make_scene(watched.model, arguments.shapes, world=world))
     simulator = Simulator(
         robot,
         arguments.timestep,

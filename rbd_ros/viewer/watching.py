@@ -1,16 +1,21 @@
-"""A page that shows a robot which another process moves: what its joint states say, over ROS 2."""
+"""A page that shows what another process moves, over ROS 2: a robot, and the world of a simulator.
+
+The robot is where its joint states say; of a world, `simulator/objects` and `simulator/contacts`
+of the simulator node say where the objects are, and what touches.
+"""
 
 from __future__ import annotations
 
 import math
 import time
-from typing import Any, Dict, List, Tuple
+from typing import Any, Callable, Dict, Mapping, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros.model.joints import Floating
 from rbd_ros.robot import Robot
+from rbd_ros.spatial.rotation import quaternion_to_rotation
 from rbd_ros.viewer.live import LivePage
 from rbd_ros.viewer.page_text import floats, page
 from rbd_ros.viewer.scene import Scene
@@ -19,13 +24,20 @@ from rbd_ros.viewer.session import FRAME
 FloatArray = NDArray[np.float64]
 
 NODE = 'rbd_ros_viewer'
+#: Topics of a simulator node of that name, about its world.
+OBJECTS, CONTACTS = 'simulator/objects', 'simulator/contacts'
 _SILENT = 2.0  # without a message, before the page says so [s]
+_ARROW_SCALE = 0.005  # of the arrows of contacts, if the simulator's is as it is by default [m/N]
+_NAMED = 5  # of what is not shown
+_AWAY = -1e6  # height of an object that is no longer there [m]
 
 
 class WatchSession:
     """A page that follows `joint_states`, and `base_pose` if the robot's base is floating.
 
-    :param robot: the robot that is watched
+    If there are objects that move, it follows those of a simulator node, too.
+
+    :param robot: the robot that is watched, with those of its world that move
     :param scene: what there is to see
     :param namespace: namespace of the topics, as '/left'; '' for none
     :param port: port of 127.0.0.1; 0 for any that is free
@@ -46,8 +58,21 @@ class WatchSession:
         self._missing = set(self._places)
         self._time = 0.0
         self._heard = -math.inf
-        poses = scene.poses(robot, self.q[None])[0]
-        self._ros = _subscriber(namespace, self._take_states, self._take_pose, self._base >= 0)
+        #: Poses of the objects of the scene, (O, 4, 4), and contacts as the page has them, (C, 6).
+        self.objects: FloatArray = scene.start.copy()
+        self.contacts: FloatArray = np.empty((0, 6))
+        self._heard_of_objects = -math.inf
+        self._strangers: Tuple[str, ...] = ()
+        poses = self._poses()[0]
+        self._ros = _subscriber(
+            namespace,
+            {
+                'joint_states': self._take_states,
+                **({'base_pose': self._take_pose} if self._base >= 0 else {}),
+                **({OBJECTS: self._take_objects} if scene.objects else {}),
+                **({CONTACTS: self._take_contacts} if scene.grounds is not None else {}),
+            },
+        )
         try:
             self._page = LivePage(page(scene, None, poses, live='watch'), port)
         except ValueError:
@@ -94,6 +119,37 @@ class WatchSession:
         if np.isfinite(pose).all() and np.linalg.norm(pose[:4]) > 0.5:
             self.q[self._base : self._base + 7] = pose
 
+    def _take_objects(self, message: Any) -> None:
+        known = {name: k for k, name in enumerate(self.scene.objects)}
+        if len(message.joint_names) != len(message.transforms):
+            return
+        there = dict(zip(message.joint_names, message.transforms))
+        for name, k in known.items():
+            if name not in there:
+                self.objects[k, 2, 3] = _AWAY
+                continue
+            at, turned = there[name].translation, there[name].rotation
+            numbers = np.array([at.x, at.y, at.z, turned.w, turned.x, turned.y, turned.z])
+            length = float(np.linalg.norm(numbers[3:]))
+            if np.isfinite(numbers).all() and length > 0.5:
+                w, x, y, z = (numbers[3:] / length).tolist()
+                self.objects[k, :3, :3] = quaternion_to_rotation((w, x, y, z))
+                self.objects[k, :3, 3] = numbers[:3]
+        self._strangers = tuple(name for name in message.joint_names if name not in known)
+        self._heard_of_objects = time.monotonic()
+
+    def _take_contacts(self, message: Any) -> None:
+        found = []
+        for each in message.markers:
+            if len(each.points) == 2:
+                first, second = (np.array([p.x, p.y, p.z]) for p in each.points)
+                found.append(np.concatenate([first, (second - first) / _ARROW_SCALE]))
+        contacts: FloatArray = np.array(found).reshape(-1, 6)
+        self.contacts = contacts[np.isfinite(contacts).all(axis=1)]
+
+    def _poses(self) -> FloatArray:
+        return self.scene.poses(self.robot, self.q[None], self.objects)
+
     def _state(self) -> Any:
         return {
             'time': self._time,
@@ -101,8 +157,8 @@ class WatchSession:
             'speed': 1.0,
             'playing': True,
             'message': self._problem(),
-            'poses': floats(self.scene.poses(self.robot, self.q[None])),
-            'contacts': '',
+            'poses': floats(self._poses()),
+            'contacts': floats(self.contacts),
         }
 
     def _problem(self) -> str:
@@ -113,15 +169,29 @@ class WatchSession:
             return f'No message on {self._ros.topic} any more.'
         if self._missing:
             return f'{self._ros.topic} does not have {", ".join(sorted(self._missing))}.'
+        if self.scene.objects and time.monotonic() - self._heard_of_objects > _SILENT:
+            return f'No message on {self._ros.resolved(OBJECTS)}: objects are not followed.'
+        if self._strangers:
+            return f'Not shown, as they are not in the world file: {_listed(self._strangers)}.'
         return ''
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f' and {len(names) - _NAMED} more' if len(names) > _NAMED else ''
+    return f'{", ".join(name[:40] for name in names[:_NAMED])}{more}'
 
 
 class _Ros:
     """A node of its own context, so that nobody else's is ended."""
 
-    def __init__(self, context: Any, node: Any, executor: Any, topic: str, count: int):
+    def __init__(self, context: Any, node: Any, executor: Any, count: int):
         self._context, self._node, self._executor = context, node, executor
-        self.topic, self._count = topic, count
+        self._count = count
+        self.topic = self.resolved('joint_states')
+
+    def resolved(self, topic: str) -> str:
+        """Whole name of a topic."""
+        return str(self._node.resolve_topic_name(topic))
 
     def take(self) -> None:
         """Take the newest message of each topic."""
@@ -134,9 +204,13 @@ class _Ros:
         self._context.try_shutdown()
 
 
-def _subscriber(namespace: str, take_states: Any, take_pose: Any, floating: bool) -> _Ros:
+def _subscriber(namespace: str, wanted: Mapping[str, Callable[[Any], None]]) -> _Ros:
+    """Listen to topics.
+
+    :param namespace: namespace of them
+    :param wanted: what takes their messages, by topic
+    """
     try:
-        from geometry_msgs.msg import PoseStamped
         from rclpy import init
         from rclpy.context import Context
         from rclpy.exceptions import InvalidNamespaceException
@@ -144,7 +218,8 @@ def _subscriber(namespace: str, take_states: Any, take_pose: Any, floating: bool
         from rclpy.node import Node
         from rclpy.qos import QoSProfile, ReliabilityPolicy
         from rclpy.signals import SignalHandlerOptions
-        from sensor_msgs.msg import JointState
+
+        kinds = {topic: _message_type(topic) for topic in wanted}
     except ImportError as error:
         raise ValueError(
             f"--watch needs ROS 2 ({error}): source it, or pip install 'rbd_ros[ros]'"
@@ -160,11 +235,31 @@ def _subscriber(namespace: str, take_states: Any, take_pose: Any, floating: bool
     # Best effort hears reliable publishers, too; of many messages, the newest counts.
     make_profile: Any = QoSProfile
     quality = make_profile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-    wanted: List[Tuple[Any, str, Any]] = [(JointState, 'joint_states', take_states)]
-    if floating:
-        wanted.append((PoseStamped, 'base_pose', take_pose))
-    subscriptions = [node.create_subscription(*each, quality) for each in wanted]
+    for topic, take in wanted.items():
+        node.create_subscription(kinds[topic], topic, take, quality)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
     # Each time one of them: with its topics, a node has a timer or two of its own.
-    return _Ros(context, node, executor, subscriptions[0].topic_name, 2 * len(wanted))
+    return _Ros(context, node, executor, 2 * len(wanted))
+
+
+def _message_type(topic: str) -> Any:
+    """Class of the messages of a topic.
+
+    :raises ImportError: if it is not installed
+    """
+    if topic == 'joint_states':
+        from sensor_msgs.msg import JointState
+
+        return JointState
+    if topic == 'base_pose':
+        from geometry_msgs.msg import PoseStamped
+
+        return PoseStamped
+    if topic == OBJECTS:
+        from sensor_msgs.msg import MultiDOFJointState
+
+        return MultiDOFJointState
+    from visualization_msgs.msg import MarkerArray
+
+    return MarkerArray

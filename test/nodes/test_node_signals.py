@@ -195,6 +195,76 @@ def test_what_a_signal_leaves_half_made_says_nothing(ros):
     assert 'Exception ignored' not in done.stdout and 'Traceback' not in done.stdout
 
 
+CAUGHT = """
+import ctypes, os, signal, threading, time
+from rbd_ros.nodes.common import process
+
+def end():
+    os.kill(os.getpid(), signal.SIGTERM)
+
+process.END_PATIENCE = 0.5
+process.START_UP_PATIENCE = 0.1
+
+class Node:
+    def __init__(self):
+        import rclpy
+        self.real = rclpy.create_node('caught')
+    def __getattr__(self, name):
+        return getattr(self.real, name)
+    def start(self):
+        {start}
+    def stop(self):
+        {stop}
+
+def load():
+    import rclpy.node
+    return Node
+
+raise SystemExit(process.run_node(load, []))
+"""
+
+
+@pytest.mark.parametrize(
+    'caught, code',
+    [
+        # A last command has all the time that it wants, until a second signal.
+        (
+            {
+                'start': 'end()',
+                'stop': 'time.sleep(1.0); print("told", flush=True); end(); time.sleep(60.0)',
+            },
+            1,
+        ),
+        ({'start': 'end()', 'stop': 'time.sleep(1.0); print(end="told")'}, 0),
+        # The process is not taken apart: that takes long after compiling.
+        ({'start': 'end()', 'stop': 'threading.Timer(60.0, end).start(); print(end="told")'}, 0),
+        # What has nothing to command, in machine code: a robot or a world that is compiled.
+        (
+            {
+                'start': 'process._signals._interruptible = True; '
+                'signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM]); '
+                'threading.Timer(0.1, end).start(); ctypes.CDLL(None).sleep(60)',
+                'stop': 'pass',
+            },
+            0,
+        ),
+    ],
+)
+def test_what_is_caught_for_good_ends_nonetheless(ros, caught, code):
+    done = subprocess.run(
+        [sys.executable, '-c', CAUGHT.format(**caught)],
+        env={**os.environ, 'ROS_DOMAIN_ID': str(ros.domain), 'PYTHONPATH': str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=50.0,
+    )
+    assert done.returncode == code, done.stdout
+    # Where it was caught is told.
+    assert ('most recent call first' in done.stdout) == (code == 1)
+    assert ('told' in done.stdout) == ('told' in caught['stop'])
+
+
 # -- while commanding -----------------------------------------------------------------------------
 
 

@@ -99,6 +99,16 @@ def test_spawned_objects_are_told_shown_and_touched(rig):
     assert set(rig.told.codes) <= {'added', 'removed'}
 
 
+def test_a_signal_ends_what_is_being_compiled(same, monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(same.cycle, 'prepared_world', interrupted)
+    before = same.changes.environment
+    same.changes.on_spawn(String(data=NEW))
+    assert same.told.codes == ['ending'] and same.changes.environment is before
+
+
 def test_commands_wrenches_and_placements_go_on_afterwards(rig):
     rig.changes.on_spawn(String(data=NEW))
     rig.changes.on_delete(String(data='box'))

@@ -1,6 +1,7 @@
 """The services of simulation_interfaces, whose package is not needed: it is stood in for here."""
 
 import sys
+import time
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -292,6 +293,15 @@ def test_without_a_world_there_are_no_entities(simulator):
 def test_filters_that_are_not_known_are_refused(simulator, world, filters, code):
     answer = ask(simulator, 'get_entities', filters=SimpleNamespace(**filters))
     assert answer.result.result == code and bool(answer.result.error_message) == (code != OK)
+
+
+def test_a_filter_that_takes_for_ever_does_not(simulator):
+    simulator.surroundings = SimpleNamespace(objects=('a' * 60 + 'b',))
+    begin = time.process_time()
+    answer = ask(simulator, 'get_entities', filters=SimpleNamespace(filter='(a+)+$'))
+    assert answer.result.result == FAILED and 'too long' in answer.result.error_message
+    assert time.process_time() - begin < 10.0
+    assert ask(simulator, 'get_entities', filters=NO_FILTER).result.result == OK
 
 
 def test_states_of_entities_are_those_of_the_simulation(simulator, world):

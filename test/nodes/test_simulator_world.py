@@ -13,6 +13,12 @@ from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 from visualization_msgs.msg import MarkerArray
+import yaml
+
+from rbd_ros import Robot
+from rbd_ros.collision import read_world
+from rbd_ros.viewer import make_scene
+from rbd_ros.viewer.watching import WatchSession
 
 WORLD = """
 objects:
@@ -130,10 +136,36 @@ def test_objects_are_spawned_and_deleted_while_time_goes_on(rig):
     assert abs(rig.height('crate') + 1.9) < 1e-6
     # The robot is held all the time.
     assert list(rig.states[-1].position) == pytest.approx(START, abs=1e-4)
-    delete.publish(String(data='crate'))
+    # The crate stays, for the tests below.
     spawn.publish(String(data='objects: {wall: {type: plane, xyz: [0, 0, -5]}}'))
     ros.until(lambda: {e.ns for e in standing[-1].markers} == {'', 'floor', 'wall'}, 'the wall')
     assert 'added: crate (prepared in' in rig.process.output()
+
+
+def test_the_page_of_watch_follows_objects_and_contacts(rig, monkeypatch):
+    ros = rig.ros
+    monkeypatch.setenv('ROS_DOMAIN_ID', str(ros.domain))
+    robot = Robot.from_urdf(TWO_LINK_ARM)
+    more = '  post: {type: sphere, radius: 0.1, movable: true, mass: 0.5}\n'
+    scene = make_scene(robot.model, world=read_world(yaml.safe_load(WORLD + more)))
+    session = WatchSession(robot, scene, port=0)
+    try:
+
+        def follows():
+            session.run(0.05)
+            ros.spin(0.0)
+            return len(session.contacts) > 0 and session._heard_of_objects > 0.0
+
+        ros.until(follows, 'objects and contacts')
+        # It has been spawned by a test above; others are gone.
+        assert session._problem() == 'Not shown, as they are not in the world file: crate.'
+    finally:
+        session.close()
+    at = dict(zip(scene.objects, session.objects))
+    assert at['box'][:3, 3] == pytest.approx([0, 2, -1.9], abs=1e-3)
+    assert at['ball'][2, 3] == at['post'][2, 3] == -1e6
+    forces = session.contacts[:, 3:].sum(axis=0)
+    assert forces == pytest.approx([0.0, 0.0, 2.0 * 9.81], abs=1e-5)
 
 
 def test_diagnostics_tell_of_contacts(rig):
@@ -143,7 +175,7 @@ def test_diagnostics_tell_of_contacts(rig):
                 s
                 for s in reversed(rig.ros.diagnostics)
                 if s.name == 'simulator: world'
-                and {('objects_added', '2'), ('objects_removed', '2')}
+                and {('objects_added', '2'), ('objects_removed', '1')}
                 <= {(each.key, each.value) for each in s.values}
             ),
             None,
@@ -153,7 +185,7 @@ def test_diagnostics_tell_of_contacts(rig):
     assert int(values['unconverged_steps']) == int(values['dropped_contacts']) == 0
     assert float(values['residual_contact']) < 1e-6
     assert int(values['placements_accepted']) == 2 and int(values['placements_refused']) == 1
-    assert int(values['objects']) == 3
+    assert int(values['objects']) == 4
     assert float(values['last_change_ms']) < 50.0
 
 

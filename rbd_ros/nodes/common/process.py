@@ -5,12 +5,14 @@ and robots compiled nothing has been commanded, so it just ends; later its `stop
 command; a second signal makes that hurry. Until `run_node` has begun, Python's own start-up (some
 hundredths of a second) is not covered.
 
-`main` functions belong to a process of their own: after them stop signals are ignored.
+`main` functions belong to a process of their own, and end it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import faulthandler
 import gc
 import os
 import signal
@@ -18,7 +20,7 @@ import sys
 import threading
 import time
 import traceback
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional, Sequence
 
 from rbd_ros.nodes.common.text import first_line, readable
 
@@ -28,7 +30,8 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # always given a finite one.
 SPIN_TIMEOUT = 3600.0
 
-START_UP_PATIENCE = 5.0  # time that start-up has to end after a signal [s]
+START_UP_PATIENCE = 5.0  # time that start-up has to end after a signal, or compiling [s]
+END_PATIENCE = 20.0  # time for the end after a second signal, or after the last command [s]
 BREATH = 1e-3  # pause after the executor failed: if it always does, others must get their turn [s]
 REPORT_PERIOD = 5.0  # between two reports of the same failure of callbacks [s]
 
@@ -79,8 +82,12 @@ class StopSignals:
                     self._numbers.append(number)
         threading.Thread(target=self._listen, name='signals', daemon=True).start()
 
+    @property
+    def _can_be_interrupted(self) -> bool:
+        return self.phase == _Phase.STARTING or self._interruptible
+
     def _interrupt(self, *_: object) -> None:
-        if self.phase == _Phase.STARTING or self._interruptible:
+        if self._can_be_interrupted:
             # What is interrupted while it is made may complain when it is taken apart.
             sys.unraisablehook = lambda _: None
             raise KeyboardInterrupt
@@ -95,17 +102,20 @@ class StopSignals:
         self.count += 1
         if self.phase == _Phase.IMPORTING:
             os._exit(0)
-        elif self.phase == _Phase.STARTING:
+        elif self._can_be_interrupted:
             if self.count == 1:
                 threading.Thread(target=self._lose_patience, daemon=True).start()
         elif self.count > 1:
             self.hurry.set()
+            limit_the_end()
         self.on_stop()
 
     def _lose_patience(self) -> None:
-        """End a start-up that is caught in machine code; nothing has been commanded yet."""
+        """End what is interrupted but caught in machine code; it has nothing to command."""
         time.sleep(START_UP_PATIENCE)
-        if self.phase == _Phase.STARTING:
+        if self._can_be_interrupted:
+            limit_the_end()
+            _destroy_nodes()
             os._exit(0)
 
     @contextlib.contextmanager
@@ -125,7 +135,33 @@ class StopSignals:
             signal.signal(number, signal.SIG_IGN)
 
 
+def limit_the_end() -> None:
+    """End the process in `END_PATIENCE` with what its threads are at, should it still be there.
+
+    That needs none of Python's locks. From the last command on, signals are ignored: without a
+    limit, what is caught in a library would stay for ever.
+    """
+    # Without a standard error there is no place to say it.
+    with contextlib.suppress(AttributeError, OSError, RuntimeError, ValueError):
+        faulthandler.dump_traceback_later(END_PATIENCE, exit=True)
+
+
 _signals: Optional[StopSignals] = None
+_nodes: List[Any] = []
+
+
+def destroy_at_the_end(node: Any) -> None:
+    """Destroy a node with the process, also if it is never finished.
+
+    :param node: rclpy node, as soon as it is one
+    """
+    _nodes.append(node)
+
+
+def _destroy_nodes() -> None:
+    """Tell others that nodes are gone; they would see them for many seconds more."""
+    for node in _nodes:
+        _end(node.destroy_node, node.get_logger())
 
 
 def interruptible() -> contextlib.AbstractContextManager:
@@ -144,13 +180,14 @@ def hurry() -> threading.Event:
     return _signals.hurry if _signals is not None else threading.Event()
 
 
-def run_node(load: Callable[[], Callable[[], Any]], args: Optional[Sequence[str]] = None) -> int:
-    """Create a node, spin it until a stop signal or the end of its context, and stop it.
+def run_node(
+    load: Callable[[], Callable[[], Any]], args: Optional[Sequence[str]] = None
+) -> NoReturn:
+    """Create a node, spin it until a stop signal or the end of its context, stop it, and exit.
 
     :param load: imports what the node needs and returns a function that creates it; of the node,
         `start()` is called when signals reach it, and `stop()` before it is destroyed
     :param args: command line as for `rclpy.init`
-    :return: exit code
     """
     global _signals
     _signals = signals = StopSignals()
@@ -161,12 +198,13 @@ def run_node(load: Callable[[], Callable[[], Any]], args: Optional[Sequence[str]
     import rclpy
 
     logger = rclpy.logging.get_logger('rbd_ros')
+    code = 1
     try:
         # From here on, a signal ends what is done in order.
         signals.phase = _Phase.STARTING
-        return _run(create, args, signals, logger)
+        code = _run(create, args, signals, logger)
     except KeyboardInterrupt:
-        return 0
+        code = 0
     except StartupError as error:
         logger.fatal(readable(error))
     except Exception as error:
@@ -175,9 +213,24 @@ def run_node(load: Callable[[], Callable[[], Any]], args: Optional[Sequence[str]
         logger.fatal(first_line(error) if of_rclpy else traceback.format_exc())
     finally:
         signals.phase = _Phase.STOPPING
+        limit_the_end()
         signals.ignore()
         rclpy.try_shutdown()
-    return 1
+    _exit(code)
+
+
+def _exit(code: int) -> NoReturn:
+    """End the process without taking it apart.
+
+    What a compiler leaves in memory takes seconds to take apart, on a busy machine many, and
+    whoever waits for the end of the node could not hurry that.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            stream.flush()
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).fflush(None)  # the log of ROS is written by C
+    os._exit(code)
 
 
 def _run(create: Callable[[], Any], args: Any, signals: StopSignals, logger: Any) -> int:
@@ -218,10 +271,10 @@ def _run(create: Callable[[], Any], args: Any, signals: StopSignals, logger: Any
     finally:
         signals.phase = _Phase.STOPPING
         if node is not None:
-            _end(node.stop, logger)
+            _end(node.stop, logger)  # the last command may take as long as its rate limit wants
+        limit_the_end()
         _end(executor.shutdown, logger)
-        if node is not None:
-            _end(node.destroy_node, logger)
+        _destroy_nodes()
 
 
 def _end(work: Callable[[], Any], logger: Any) -> None:

@@ -17,7 +17,7 @@ from rclpy.subscription import Subscription
 from rosgraph_msgs.msg import Clock
 
 from rbd_ros.nodes.common.conversions import NANOSECONDS
-from rbd_ros.nodes.common.process import Failures, StartupError
+from rbd_ros.nodes.common.process import destroy_at_the_end, Failures, StartupError
 from rbd_ros.nodes.common.text import readable
 
 
@@ -37,6 +37,7 @@ class SturdyNode(Node):
     def __init__(self, *arguments: Any, **options: Any):
         self._failures = Failures(self)  # first: rclpy creates services of its own
         super().__init__(*arguments, **options)
+        destroy_at_the_end(self)
 
     def create_subscription(
         self, msg_type: type, topic: str, callback: Callable[..., None], *rest: Any, **options: Any

@@ -5,9 +5,12 @@ Their twists are velocity of the origin and angular velocity, both along the axe
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 import re
-from typing import Any, Callable, Optional, Tuple
+import signal
+import threading
+from typing import Any, Callable, Iterator, Optional, Tuple
 
 import numpy as np
 
@@ -43,6 +46,7 @@ SPAWN_FORMATS = ('urdf', 'yaml')
 UNSUPPORTED, OK, NOT_FOUND, FAILED, INVALID_POSE = 0, 1, 2, 4, 101
 LARGEST_VELOCITY = 1e5  # of an object that is placed [rad/s or m/s]
 LONGEST_FILTER = 200  # characters
+LONGEST_SEARCH = 0.05  # [s]
 
 
 class Entities:
@@ -198,7 +202,11 @@ class Entities:
             raise RefusedRequestError(
                 FAILED, f'the filter is no regular expression: {error}'
             ) from None
-        return tuple(name for name in self._objects if pattern.search(name))
+        try:
+            with _limited(LONGEST_SEARCH):
+                return tuple(name for name in self._objects if pattern.search(name))
+        except TimeoutError:
+            raise RefusedRequestError(FAILED, 'the filter takes too long to match') from None
 
     def _read(self, names: Tuple[str, ...]) -> Any:
         """States of objects as messages."""
@@ -217,6 +225,29 @@ class Entities:
             state.twist = twist_from_motion(np.roll(motion.twists[k], 3))
             found.append(state)
         return found
+
+
+@contextlib.contextmanager
+def _limited(duration: float) -> Iterator[None]:
+    """Limit what is done here: a regular expression may take for ever, and nothing else goes on.
+
+    :param duration: how long [s]
+    :raises TimeoutError: when it is over
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # no signal could end it
+        return
+
+    def end(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, duration)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _unsupported(filters: Any) -> Optional[str]:

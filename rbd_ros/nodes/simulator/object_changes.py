@@ -14,6 +14,7 @@ from rbd_ros.collision.environment import Environment, WorldObject
 from rbd_ros.collision.world_file import extend_world
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.nodes.common.diagnostics import ERROR, OK, WARN
+from rbd_ros.nodes.common.process import interruptible
 from rbd_ros.nodes.common.text import readable, short_name, shorten
 from rbd_ros.nodes.simulator.world_source import check_names
 
@@ -159,7 +160,7 @@ class ObjectChanges:
                     )
             check_names(world, self._node.cycle.simulator.robot.model)
             begin = perf_counter()
-            ready = self._node.cycle.prepared_world(world)
+            ready = self._prepared(world)
         except ValueError:
             self.refused += 1
             raise
@@ -172,6 +173,13 @@ class ObjectChanges:
         self.removed += len(before - after)
         # In a flood of changes, not all are logged.
         self._node.diagnostics.event(SUBJECT, OK, text, code=code)
+
+    def _prepared(self, world: Environment) -> Any:
+        try:
+            with interruptible():  # compiling may take longer than anybody waits for an end
+                return self._node.cycle.prepared_world(world)
+        except KeyboardInterrupt:
+            raise RefusedError('ending', 'the simulator is about to end') from None
 
     def _timed(self, ready: Any) -> float:
         """Go over to a world in the loop; how long that took [s]."""
