@@ -87,7 +87,7 @@ def crowded(robot, law=None, bounce=None):
         'b': cube(size=0.12, mass=1.3),
         'c': ball(radius=0.06, mass=0.4),
     }
-    inertia = dict(ixx=0.006, iyy=0.004, izz=0.005, ixy=0.001, ixz=-0.0005, iyz=0.0007)
+    inertia = {'ixx': 6e-3, 'iyy': 4e-3, 'izz': 5e-3, 'ixy': 1e-3, 'ixz': -5e-4, 'iyz': 7e-4}
     objects['b'].update(size=[0.12, 0.2, 0.1], inertia=inertia)
     objects['b']['centre_of_mass'] = [0.01, -0.02, 0.015]
     pairs = surfaces(rng, ['robot', *objects])
@@ -314,3 +314,23 @@ def test_a_linkage_and_balls_in_its_way(linkage, seed):
         K = linkage.robot.loops.closure(step.before.q)[1]
         assert np.abs(K @ step.end[:3]).max() < 1e-10
     assert pressed > 1
+
+
+def test_joints_of_two_branches_have_their_own_friction():
+    free = '<limit lower="-9" upper="9" effort="100" velocity="50"/>'
+    inside = f'{free}<dynamics friction="90"/>'
+    shape = collision(f'sphere radius="{R}"')
+    forked = chain(
+        link('world'),
+        link('trunk', 1.0),
+        *(link(name, 0.5, shape=shape) for name in ('left', 'right')),
+        joint('lift', 'world', 'trunk', 'prismatic', (0, 0, 1), inside=free),
+        joint('out', 'trunk', 'left', 'prismatic', (1, 0, 0.2), (0, 0.2, 0), inside),
+        joint('in', 'trunk', 'right', 'prismatic', (1, 0, -0.3), (0, -0.2, 0), inside),
+    )
+    hits = ball(x=R + 0.1 - 1e-4, y=0.2, z=0.01, velocity=(-1.0, 0, 0), friction=0.4)
+    simulator = simulated(floor=False, robot=forked, hammer=hits)
+    simulator.reset(np.zeros(3), [0.3, 0.1, -0.05])
+    step = Step(simulator)
+    step.check()
+    assert abs(simulator.v[2]) < 1e-9 < step.touches.impulse[0, 0]
