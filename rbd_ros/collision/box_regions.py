@@ -1,10 +1,10 @@
 """Nearest points of two boxes that are apart, by the region of the first that the second lies in.
 
-A point is nearest to a face, an edge or a vertex of the first box, whichever planes of faces it is
-beyond. The point of the second box that is nearest to that face (endless), edge or vertex is found
-in closed form. If it is in the same region again, both are nearest to each other, which is all that
-nearest points of convex bodies are asked for (Cheney and Goldstein 1959); else its region is next.
-Two or three rounds do.
+A point is nearest to a face, an edge or a vertex of the first box, by the planes of the faces that
+it is beyond. The point of the second box that is nearest to that (endless) face, edge or vertex is
+found in closed form. If it is in the same region again, both points are nearest to each other,
+which is all that is asked of nearest points of convex bodies (Cheney and Goldstein 1959); else its
+region is next. Two or three rounds do.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rbd_ros.compiler.loops import compiled, vector
 SETTLED = 1e-14
 
 #: Sine of the angle up to which an edge counts as parallel to a face.
-PARALLEL = 1e-12
+PARALLEL = 1e-14
 
 #: Rounds after which boxes are left to the search of all features.
 ROUNDS = 8
