@@ -41,12 +41,24 @@ def bounds_of(
 
 @compiled
 def squared_between(bounds: FloatArray, node: FloatArray) -> float:
-    """Squared distance of two boxes along the axes [m^2]."""
-    total = 0.0
+    """Squared distance of two boxes along the axes, or depth with a negative sign [m^2]."""
+    total, separation = 0.0, -math.inf
     for k in range(3):
-        away = max(0.0, node[k] - bounds[3 + k], bounds[k] - node[3 + k])
-        total += away * away
-    return total
+        away = max(node[k] - bounds[3 + k], bounds[k] - node[3 + k])
+        separation = max(separation, away)
+        if away > 0.0:
+            total += away * away
+    return total if separation > 0.0 else -separation * separation
+
+
+@compiled
+def squared_beside(bounds: FloatArray, corners: FloatArray) -> float:
+    """Of a box and that around a triangle; see `squared_between` [m^2]."""
+    box = vector(6)
+    for k in range(3):
+        box[k] = min(corners[k], corners[3 + k], corners[6 + k])
+        box[3 + k] = max(corners[k], corners[3 + k], corners[6 + k])
+    return squared_between(bounds, box)
 
 
 @compiled
@@ -70,8 +82,8 @@ def mesh_candidates(
     :param candidates: the points; a result, (ROOM, 8)
     :return: how many there are, and whether the shape is in a triangle that has none
     """
-    own, bounds, across, waiting = vector(12), vector(6), matrix(3, 4), vector(64)
-    middle = vector(3)
+    own, bounds, across, middle = vector(12), vector(6), matrix(3, 4), vector(3)
+    waiting, away = vector(64), vector(64)
     for r in range(12):
         own[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
     bounds_of(kind, size, pose, tables, bounds)
@@ -82,21 +94,31 @@ def mesh_candidates(
     root, leaves, first = tables.mesh[mesh, 0], tables.mesh[mesh, 1], tables.mesh[mesh, 2]
     closed = tables.mesh[mesh, 3] != 0
     limit, count, left = margin, 0, 1
-    waiting[0] = 0
+    # What is deepest is also found by what the boxes leave of the depth.
+    square = limit * abs(limit) if nearest else max(0.0, limit) ** 2
+    waiting[0], away[0] = 0, squared_between(bounds, tables.node[root])
     while left > 0:
         left -= 1
-        node = int(waiting[left])
-        reach = max(0.0, limit)
-        if squared_between(bounds, tables.node[root + node]) > reach * reach:
+        if away[left] > square:
             continue
+        node = int(waiting[left])
         if node < leaves - 1:
-            waiting[left], waiting[left + 1] = 2 * node + 2, 2 * node + 1
+            near, far = 2 * node + 1, 2 * node + 2
+            to_near = squared_between(bounds, tables.node[root + near])
+            to_far = squared_between(bounds, tables.node[root + far])
+            if to_far < to_near:
+                near, far, to_near, to_far = far, near, to_far, to_near
+            # The nearer one is next: it leaves less to do.
+            waiting[left], away[left] = far, to_far
+            waiting[left + 1], away[left + 1] = near, to_near
             left += 2
             continue
         for k in range(LEAF):
             t = LEAF * (node - leaves + 1) + k
             # The last leaves may be empty, their triangles without an area.
             corners = tables.triangle[first + t]
+            if squared_beside(bounds, corners) > square:
+                continue
             for edge in range(3):
                 other = tables.beside[first + t, edge]
                 across[edge, 0] = FREE if other < 0 else SHARED
@@ -119,10 +141,13 @@ def mesh_candidates(
                 found,
             )
             refused = refused or number < 0
-            count = collect(found, number, t, candidates, count)
-            if nearest:
+            if nearest and number > 0:
+                # All that was found before is farther away.
+                count = 0
                 for i in range(number):
                     limit = min(limit, found.gap[i])
+                square = limit * abs(limit)
+            count = collect(found, number, t, candidates, count)
     return count, refused
 
 
@@ -303,7 +328,8 @@ def convex_concave(
                 found,
                 candidates,
             )
-    count = reduce_candidates(candidates, count, len(found.gap))
+    if kind_b != MESH or not nearest:
+        count = reduce_candidates(candidates, count, len(found.gap))
     total = 0
     for i in range(count):
         gap = candidates[i, GAP]

@@ -163,32 +163,32 @@ def first_polytope(
 
 @compiled
 def grow(
-    vertices: FloatArray, faces: FloatArray, count: int, newest: int, nearest: int, seen: float
-) -> int:
+    vertices: FloatArray, faces: FloatArray, count: int, newest: int, start: int, seen: float
+) -> Tuple[int, int]:
     """Take a new vertex into the polytope: faces that it sees give way to those that it is on.
 
     :param vertices: vertices of the polytope, (MOST_VERTICES, 12)
     :param faces: its faces; changed, (MOST_FACES, 7)
     :param count: how many faces there are
     :param newest: number of the new vertex
-    :param nearest: a face that is seen for certain
+    :param start: a face that is seen for certain
     :param seen: height from which on a face is seen [m]
-    :return: how many faces there are now, -1 if there is no room for them
+    :return: how many faces there are now, -1 if there is no room for them, and the nearest of them
     """
-    edges = matrix(240, 2)
-    border, kept = 0, 0
+    edges, vacant = matrix(240, 2), vector(240)
+    border, gone, nearest, least = 0, 0, 0, math.inf
+    x, y, z = vertices[newest, 0], vertices[newest, 1], vertices[newest, 2]
     for f in range(count):
-        height = -faces[f, LEVEL]
-        for r in range(3):
-            height += faces[f, NORMAL + r] * vertices[newest, r]
-        if f != nearest and not height > seen:
-            if kept < f:
-                for c in range(7):
-                    faces[kept, c] = faces[f, c]
-            kept += 1
+        face = faces[f]
+        height = face[NORMAL] * x + face[NORMAL + 1] * y + face[NORMAL + 2] * z - face[LEVEL]
+        if f != start and not height > seen:
+            if face[LEVEL] < least:
+                nearest, least = f, face[LEVEL]
             continue
+        vacant[gone] = f
+        gone += 1
         for number in range(3):
-            i, j = faces[f, number], faces[f, (number + 1) % 3]
+            i, j = face[number], face[(number + 1) % 3]
             # An edge between two faces that are seen goes, with its opposite.
             twin = -1
             for e in range(border):
@@ -198,15 +198,32 @@ def grow(
                 border -= 1
                 edges[twin, 0], edges[twin, 1] = edges[border, 0], edges[border, 1]
             elif border == 240:
-                return -1
+                return -1, nearest
             else:
                 edges[border, 0], edges[border, 1] = i, j
                 border += 1
-    if kept + border > MOST_FACES:
-        return -1
+    if count - gone + border > MOST_FACES:
+        return -1, nearest
     for e in range(border):
-        enter_face(vertices, faces, kept + e, int(edges[e, 0]), int(edges[e, 1]), newest)
-    return kept + border
+        f = count
+        if e < gone:
+            f = int(vacant[e])
+        else:
+            count += 1
+        enter_face(vertices, faces, f, int(edges[e, 0]), int(edges[e, 1]), newest)
+        if faces[f, LEVEL] < least:
+            nearest, least = f, faces[f, LEVEL]
+    # Rarely there are fewer faces than before: those at the end take the places of the others.
+    while gone > border:
+        gone -= 1
+        f = int(vacant[gone])
+        count -= 1
+        if f < count:
+            for c in range(7):
+                faces[f, c] = faces[count, c]
+        if nearest == count:
+            nearest = f
+    return count, nearest
 
 
 @compiled
@@ -279,12 +296,11 @@ def depth_of_cores(
         return depth, count
     curved = kind_a == CYLINDER or kind_b == CYLINDER
     agreement = scale * (AGREEMENT_OF_CURVES if curved else AGREEMENT)
-    number_a, number_b, total = 0, 0, 4
+    number_a, number_b, total, nearest = 0, 0, 4, 0
+    for f in range(1, total):
+        if faces[f, LEVEL] < faces[nearest, LEVEL]:
+            nearest = f
     for newest in range(4, MOST_VERTICES):
-        nearest = 0
-        for f in range(1, total):
-            if faces[f, LEVEL] < faces[nearest, LEVEL]:
-                nearest = f
         for r in range(3):
             direction[r] = faces[nearest, NORMAL + r]
         row = vertices[newest]
@@ -299,7 +315,7 @@ def depth_of_cores(
                 copy_row(vertices[int(faces[nearest, r])], simplex[r])
         if depth - faces[nearest, LEVEL] <= agreement:
             break
-        total = grow(vertices, faces, total, newest, nearest, SEEN * scale)
+        total, nearest = grow(vertices, faces, total, newest, nearest, SEEN * scale)
         if total < 0:
             total = 0
             break
