@@ -261,12 +261,14 @@ def depth_of_cores(
     size_b: FloatArray,
     pose: FloatArray,
     tables: Tables,
+    least: float,
     simplex: FloatArray,
     count: int,
     normal: FloatArray,
 ) -> Tuple[float, int]:
     """Depth of two cores; arguments are those of `nearest_of_cores` (gjk.py), and
 
+    :param least: depth below which nothing is asked for: then what is found is a bound on it [m]
     :param simplex: points of the difference around the origin, with their shares, as they were
         found; a result: those of the face that is nearest, (4, 12)
     :param count: how many there are
@@ -313,6 +315,8 @@ def depth_of_cores(
             for r in range(3):
                 normal[r] = direction[r]
                 copy_row(vertices[int(faces[nearest, r])], simplex[r])
+            if depth < least:
+                return depth, 3
         if depth - faces[nearest, LEVEL] <= agreement:
             break
         total, nearest = grow(vertices, faces, total, newest, nearest, SEEN * scale)
@@ -320,17 +324,17 @@ def depth_of_cores(
             total = 0
             break
     # Of triangles of one face, the one that the origin is above.
-    least = shares_of_foot(simplex[0], simplex[1], simplex[2], normal, shares)
+    most = shares_of_foot(simplex[0], simplex[1], simplex[2], normal, shares)
     for f in range(total):
-        if faces[f, LEVEL] <= depth + agreement and least < 0.0:
+        if faces[f, LEVEL] <= depth + agreement and most < 0.0:
             i, j, k = int(faces[f, 0]), int(faces[f, 1]), int(faces[f, 2])
             inside = shares_of_foot(vertices[i], vertices[j], vertices[k], normal, other)
-            if inside > least:
-                least = inside
+            if inside > most:
+                most = inside
                 copy_row(vertices[i], simplex[0])
                 copy_row(vertices[j], simplex[1])
                 copy_row(vertices[k], simplex[2])
-    least = shares_of_foot(simplex[0], simplex[1], simplex[2], normal, shares)
+    shares_of_foot(simplex[0], simplex[1], simplex[2], normal, shares)
     whole = 0.0
     for i in range(3):
         shares[i] = max(0.0, shares[i])
