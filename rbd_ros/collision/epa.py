@@ -13,7 +13,7 @@ import math
 from typing import Tuple
 
 from rbd_ros.collision.arrays import CYLINDER, FloatArray, Tables
-from rbd_ros.collision.supports import SHARE, support_of_difference
+from rbd_ros.collision.supports import OF_A, SHARE, support_of_difference
 from rbd_ros.collision.vectors import COINCIDENT, cross, dot, perpendicular
 from rbd_ros.compiler.loops import compiled, matrix, vector
 
@@ -30,6 +30,9 @@ AGREEMENT, AGREEMENT_OF_CURVES = 1e-13, 1e-10
 #: Height above a face from which on a point sees it, and extent below which there is none,
 #: relative likewise.
 SEEN, FLAT = 1e-14, 1e-12
+
+#: Volume of a tetrahedron to begin with, six times, relative to the cube of its longest edge.
+PLUMP = 1e-2
 
 #: Columns of a face: three vertices, outward normal, height above the origin.
 NORMAL, LEVEL = 3, 6
@@ -61,6 +64,52 @@ def enter_face(vertices: FloatArray, faces: FloatArray, f: int, i: int, j: int, 
             level += faces[f, NORMAL + r] * vertices[i, r]
     # A face without an area is never the nearest one.
     faces[f, LEVEL] = level
+
+
+@compiled
+def take_simplex(simplex: FloatArray, vertices: FloatArray, faces: FloatArray) -> float:
+    """Begin with the tetrahedron around the origin that overlap was found by, unless it is flat.
+
+    :param simplex: its points, (4, 12)
+    :param vertices: the same; a result, (MOST_VERTICES, 12)
+    :param faces: its faces; a result, (MOST_FACES, 7)
+    :return: size of what the points are differences of [m]; 0 if it is too flat
+    """
+    e, f, g, normal = vector(3), vector(3), vector(3), vector(3)
+    largest, longest = 0.0, 0.0
+    for i in range(4):
+        row, square = simplex[i], 0.0
+        for r in range(3):
+            e[r] = row[r] - simplex[0, r]
+            square += row[OF_A + r] * row[OF_A + r]
+        largest, longest = max(largest, square, dot(row, row)), max(longest, dot(e, e))
+        copy_row(row, vertices[i])
+    for r in range(3):
+        e[r] = vertices[1, r] - vertices[0, r]
+        f[r] = vertices[2, r] - vertices[0, r]
+        g[r] = vertices[3, r] - vertices[0, r]
+    cross(e, f, normal)
+    volume = dot(normal, g)
+    if not abs(volume) > PLUMP * longest * math.sqrt(longest):
+        return 0.0
+    enter_tetrahedron(vertices, faces, volume)
+    return math.sqrt(largest)
+
+
+@compiled
+def enter_tetrahedron(vertices: FloatArray, faces: FloatArray, height: float) -> None:
+    """Enter the faces of a tetrahedron.
+
+    :param height: of its fourth vertex above the others, seen from where these run anticlockwise
+    """
+    # Seen from outside, the first three run anticlockwise where the fourth is below them.
+    i, j = 0, 1
+    if height > 0.0:
+        i, j = 1, 0
+    enter_face(vertices, faces, 0, i, j, 2)
+    enter_face(vertices, faces, 1, j, i, 3)
+    enter_face(vertices, faces, 2, 2, j, 3)
+    enter_face(vertices, faces, 3, i, 2, 3)
 
 
 @compiled
@@ -150,14 +199,7 @@ def first_polytope(
             copy_row(ends[0], vertices[3])
     if not abs(most) > flat:
         return 2, scale
-    # Seen from outside, the first three run anticlockwise where the fourth is below them.
-    i, j = 0, 1
-    if most > 0.0:
-        i, j = 1, 0
-    enter_face(vertices, faces, 0, i, j, 2)
-    enter_face(vertices, faces, 1, j, i, 3)
-    enter_face(vertices, faces, 2, 2, j, 3)
-    enter_face(vertices, faces, 3, i, 2, 3)
+    enter_tetrahedron(vertices, faces, most)
     return 3, scale
 
 
@@ -277,9 +319,13 @@ def depth_of_cores(
     """
     vertices, faces = matrix(120, 12), matrix(240, 7)
     shares, other, direction = vector(3), vector(3), vector(3)
-    dimension, scale = first_polytope(
-        kind_a, size_a, kind_b, size_b, pose, tables, vertices, faces, normal
-    )
+    dimension, scale = 3, 0.0
+    if count == 4:
+        scale = take_simplex(simplex, vertices, faces)
+    if scale == 0.0:
+        dimension, scale = first_polytope(
+            kind_a, size_a, kind_b, size_b, pose, tables, vertices, faces, normal
+        )
     depth = math.inf
     if dimension < 3:
         for number in range(2):
