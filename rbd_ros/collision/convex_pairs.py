@@ -17,7 +17,7 @@ from rbd_ros.compiler.loops import compiled, matrix, vector
 
 #: Relative difference of the squares of both bounds on a distance at which they agree, and of
 #: curved shapes, which are polished then.
-AGREEMENT, BEFORE_POLISHING = 1e-14, 1e-4
+AGREEMENT, BEFORE_POLISHING = 1e-14, 1e-3
 
 #: Maximum number of points of two convex shapes, and relative difference of gaps up to which the
 #: nearest point of faces counts as that of the shapes: those of a rim stand for all of it.

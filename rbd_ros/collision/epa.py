@@ -17,9 +17,6 @@ from rbd_ros.collision.supports import OF_A, SHARE, support_of_difference
 from rbd_ros.collision.vectors import COINCIDENT, cross, dot, perpendicular
 from rbd_ros.compiler.loops import compiled, matrix, vector
 
-#: Easier ways are taken first: see `runs_seldom`.
-SELDOM = True
-
 #: Maximum number of vertices, of faces and of edges of the polytope.
 MOST_VERTICES, MOST_FACES = 120, 240
 

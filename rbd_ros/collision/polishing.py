@@ -29,7 +29,7 @@ FLAT, RIM, SIDE = 0, 1, 2
 _STEPS = 6
 
 #: Length of a step, relative to the radius, after which the next one would be rounding.
-_SETTLED = 1e-8
+_SETTLED = 1e-7
 
 #: Cosine from which on a normal counts as that of a cap.
 _CAP = 1.0 - 1e-10
