@@ -9,11 +9,13 @@ region is next. Two or three rounds do.
 
 from __future__ import annotations
 
+import math
+
 from rbd_ros.collision.arrays import FloatArray
 from rbd_ros.collision.segments import nearest_to_box
 from rbd_ros.compiler.loops import compiled, vector
 
-#: Distance of two points that are one but for rounding [m].
+#: Distance of two points that are one but for rounding, of lengths up to a metre or relative [m].
 SETTLED = 1e-14
 
 #: Sine of the angle up to which an edge counts as parallel to a face.
@@ -63,7 +65,9 @@ def settle_boxes(
         before[r] = 0.0
     nearest_on(half_b, pose, before, local)
     place_on(pose, local, on_b)
-    least = 1e300
+    least, scale = math.inf, 1.0
+    for r in range(3):
+        scale = max(scale, half_a[r], abs(pose[9 + r]))
     for _ in range(ROUNDS):
         beyond, free, across, squares, moved = 0, 0, 0, 0.0, 0.0
         for k in range(3):
@@ -77,7 +81,7 @@ def settle_boxes(
             else:
                 free = k
         # The second point is the nearest one to where the first was.
-        if moved <= SETTLED:
+        if moved <= SETTLED * scale:
             return beyond > 0
         if beyond == 0 or not squares < least:
             return False

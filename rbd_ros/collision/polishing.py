@@ -202,7 +202,7 @@ def is_within(
     point: FloatArray,
     tangents: FloatArray,
 ) -> bool:
-    """Whether a point on the endless line or plane of a feature is on the feature, but for rounding.
+    """Whether a point on the endless line or plane of a feature is on the feature.
 
     Arguments are those of `find_feature`. Of a face, only the triangle that the simplex has of it
     counts.
