@@ -97,7 +97,7 @@ def test_boxes_with_parallel_edges_and_with_almost_parallel_ones():
 
 def test_boxes_that_just_touch():
     """A vertex or a face above a face: at a small gap, none, and a small depth."""
-    cube, XX
+    cube = Box((1.0, 1.0, 1.0))
     onto_vertex = np.array([[1, 1, 1], [1, -1, 0], [1, 1, -2]]) / np.sqrt([[3], [2], [6]])
     for R, height in ((onto_vertex[[1, 2, 0]], np.sqrt(0.75)), (np.eye(3), 0.5)):
         for gap in (1e-3, 1e-7, 1e-10, 0.0, -1e-10, -1e-7, -1e-3):
