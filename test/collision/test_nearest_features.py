@@ -11,7 +11,6 @@ from support.collision_scenes import (
     at,
     coal_distance,
     from_surface,
-    random_hull,
     random_pose,
     random_shape,
     support,
@@ -134,7 +133,11 @@ def test_a_cylinder_parallel_to_something(other):
 def test_the_lowest_vertex_of_a_hull_is_nearest_to_a_plane():
     rng = np.random.default_rng(3)
     for _ in range(100):
-        hull, pose, ground = random_hull(rng, np.ones(3)), random_pose(rng, 1), random_pose(rng, 1)
+        hull, pose, ground = (
+            random_shape(ConvexHull, rng),
+            random_pose(rng, 1),
+            random_pose(rng, 1),
+        )
         corners = hull.vertices @ pose[:3, :3].T + pose[:3, 3]
         heights = (corners - ground[:3, 3]) @ ground[:3, 2]
         found = distance(Plane(), ground, hull, pose)
