@@ -361,6 +361,12 @@ def depth_of_cores(
             if depth < least:
                 return depth, 3
         if depth - faces[nearest, LEVEL] <= agreement:
+            if reach - faces[nearest, LEVEL] <= agreement:
+                # Not a face below this one that has the same normal.
+                depth = reach
+                for r in range(3):
+                    normal[r] = direction[r]
+                    copy_row(vertices[int(faces[nearest, r])], simplex[r])
             break
         total, nearest = grow(vertices, faces, total, newest, nearest, SEEN * scale)
         if total < 0:
