@@ -11,7 +11,9 @@ from rbd_ros.collision.box_axes import (
     relative_pose,
     SLACK,
 )
+from rbd_ros.collision.box_regions import settle_boxes
 from rbd_ros.collision.face_clipping import add_face
+from rbd_ros.collision.segments import length_of
 from rbd_ros.collision.vectors import add, COINCIDENT, placed, turned
 from rbd_ros.compiler.loops import compiled, vector
 
@@ -65,6 +67,16 @@ def box_box(
     pose, axis, normal = vector(12), vector(3), vector(3)
     on_a, on_b, point = vector(3), vector(3), vector(3)
     relative_pose(pose_a, pose_b, pose)
+    if nearest and settle_boxes(size_a, size_b, pose, on_a, on_b):
+        for r in range(3):
+            axis[r] = on_b[r] - on_a[r]
+        distance = length_of(axis)
+        if distance > COINCIDENT:
+            for r in range(3):
+                axis[r] /= distance
+            turned(pose_a, axis, normal)
+            placed(pose_a, on_a, point)
+            return add(found, 0, 0, distance, margin, point, normal)
     separation, number = best_axis(size_a, size_b, pose, nearest, axis)
     if not separation <= margin:  # NaN as well
         return 0

@@ -23,6 +23,9 @@ from rbd_ros.compiler.loops import compiled, vector
 #: Cosine of the angle up to which a normal counts as that of a face, and a segment as parallel.
 NEARLY = 0.9998
 
+#: Sine of the angle up to which a segment is parallel to a face, but for rounding.
+PARALLEL = 1e-12
+
 #: Contacts are those of a face unless an edge penetrates less than this part of its depth: faces
 #: have more points, and a body at rest needs them.
 FAVOUR = 0.95
@@ -107,6 +110,12 @@ def add_inside(
         # Its deepest end.
         k = feature // 2
         t = 1.0 if outward[k] * step[k] < 0.0 else 0.0
+        if abs(step[k]) <= PARALLEL * length_of(step):
+            # Of ends as deep as each other, what is above the face.
+            i, j = (k + 1) % 3, (k + 2) % 3
+            first, last = part_between(start[i], step[i], half[i], 0.0, 1.0)
+            first, last = part_between(start[j], step[j], half[j], first, last)
+            t = 0.5 * (first + last) if first <= last else t
     along(start, step, t, local)
     placed(pose, local, point)
     return add_ball_at_solid(

@@ -184,7 +184,7 @@ def triangle_contacts(
             level += sign * face_normal[r] * (pose[9 + r] - corners[r]) + e[r] * on_a[r]
         if level < -margin:
             return 0
-    limit = max(0.0, margin + radius)
+    limit = margin + radius
     if solid_below:
         # Below the surface, however far: all that is above this triangle's height is near.
         limit = math.inf

@@ -24,9 +24,8 @@ LEAF = 4
 def bounds_of(
     kind: int, size: FloatArray, pose: FloatArray, tables: Tables, bounds: FloatArray
 ) -> None:
-    """Lower and upper bounds of a convex shape along the axes of the frame of its pose, (6,)."""
+    """Lower and upper bounds of the core of a shape along the axes of its pose's frame, (6,)."""
     direction, point = vector(3), vector(3)
-    radius = radius_of(kind, size)
     for k in range(3):
         for number in range(2):
             sign = -1.0 if number == 0 else 1.0
@@ -36,17 +35,63 @@ def bounds_of(
             extent = pose[9 + k]
             for r in range(3):
                 extent += pose[3 * k + r] * point[r]
-            bounds[3 * number + k] = extent + sign * radius
+            bounds[3 * number + k] = extent
+
+
+@compiled
+def level_along(
+    kind: int, size: FloatArray, pose: FloatArray, tables: Tables, direction: FloatArray
+) -> float:
+    """Least height of a convex shape along a direction of the frame of its pose [m]."""
+    local, point = vector(3), vector(3)
+    for k in range(3):
+        local[k] = 0.0
+        for r in range(3):
+            local[k] -= pose[3 * r + k] * direction[r]
+    support(kind, size, tables, local, 0, point)
+    level = -radius_of(kind, size)
+    for r in range(3):
+        level += direction[r] * pose[9 + r] - local[r] * point[r]
+    return level
+
+
+@compiled
+def height_of(node: FloatArray, direction: FloatArray) -> float:
+    """Greatest height of a box along a direction [m]."""
+    x, y, z = direction[0], direction[1], direction[2]
+    across = max(x * node[0], x * node[3]) + max(y * node[1], y * node[4])
+    return across + max(z * node[2], z * node[5])
 
 
 @compiled
 def squared_between(bounds: FloatArray, node: FloatArray) -> float:
-    """Squared distance of two boxes along the axes [m^2]."""
-    total = 0.0
+    """Squared distance of two boxes along the axes, or depth with a negative sign [m^2]."""
+    total, separation = 0.0, -math.inf
     for k in range(3):
-        away = max(0.0, node[k] - bounds[3 + k], bounds[k] - node[3 + k])
-        total += away * away
-    return total
+        away = max(node[k] - bounds[3 + k], bounds[k] - node[3 + k])
+        separation = max(separation, away)
+        if away > 0.0:
+            total += away * away
+    return total if separation > 0.0 else -separation * separation
+
+
+@compiled
+def bounds_of_triangle(corners: FloatArray, bounds: FloatArray) -> None:
+    """Lower and upper bounds of a triangle along the axes, (6,)."""
+    for k in range(3):
+        bounds[k] = min(corners[k], corners[3 + k], corners[6 + k])
+        bounds[3 + k] = max(corners[k], corners[3 + k], corners[6 + k])
+
+
+@compiled
+def highest_corner(corners: FloatArray, direction: FloatArray) -> float:
+    """Greatest height of a triangle along a direction [m]."""
+    x, y, z = direction[0], direction[1], direction[2]
+    most = x * corners[0] + y * corners[1] + z * corners[2]
+    for k in range(1, 3):
+        height = x * corners[3 * k] + y * corners[3 * k + 1] + z * corners[3 * k + 2]
+        most = max(most, height)
+    return most
 
 
 @compiled
@@ -70,8 +115,8 @@ def mesh_candidates(
     :param candidates: the points; a result, (ROOM, 8)
     :return: how many there are, and whether the shape is in a triangle that has none
     """
-    own, bounds, across, waiting = vector(12), vector(6), matrix(3, 4), vector(64)
-    middle = vector(3)
+    own, bounds, across, middle = vector(12), vector(6), matrix(3, 4), vector(3)
+    waiting, away, box, lead = vector(64), vector(64), vector(6), vector(3)
     for r in range(12):
         own[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
     bounds_of(kind, size, pose, tables, bounds)
@@ -81,22 +126,43 @@ def mesh_candidates(
     mesh = int(size_b[0])
     root, leaves, first = tables.mesh[mesh, 0], tables.mesh[mesh, 1], tables.mesh[mesh, 2]
     closed = tables.mesh[mesh, 3] != 0
-    limit, count, left = margin, 0, 1
-    waiting[0] = 0
+    limit, count, left, radius = margin, 0, 1, radius_of(kind, size)
+    # Of what is nearest so far: its normal, and where the shape begins along it. Whatever is lower
+    # is farther away.
+    level = -math.inf
+    for r in range(3):
+        lead[r] = 0.0
+    # Depths are compared as well where only what is deepest is asked for.
+    reach = radius + limit if nearest else radius + max(0.0, limit)
+    square = reach * abs(reach)
+    waiting[0], away[0] = 0, squared_between(bounds, tables.node[root])
     while left > 0:
         left -= 1
+        if away[left] > square:
+            continue
         node = int(waiting[left])
-        reach = max(0.0, limit)
-        if squared_between(bounds, tables.node[root + node]) > reach * reach:
+        if level - height_of(tables.node[root + node], lead) > limit:
             continue
         if node < leaves - 1:
-            waiting[left], waiting[left + 1] = 2 * node + 2, 2 * node + 1
+            near, far = 2 * node + 1, 2 * node + 2
+            to_near = squared_between(bounds, tables.node[root + near])
+            to_far = squared_between(bounds, tables.node[root + far])
+            if to_far < to_near:
+                near, far, to_near, to_far = far, near, to_far, to_near
+            # The nearer one is next: it leaves less to do.
+            waiting[left], away[left] = far, to_far
+            waiting[left + 1], away[left + 1] = near, to_near
             left += 2
             continue
         for k in range(LEAF):
             t = LEAF * (node - leaves + 1) + k
             # The last leaves may be empty, their triangles without an area.
             corners = tables.triangle[first + t]
+            bounds_of_triangle(corners, box)
+            if squared_between(bounds, box) > square:
+                continue
+            if level - highest_corner(corners, lead) > limit:
+                continue
             for edge in range(3):
                 other = tables.beside[first + t, edge]
                 across[edge, 0] = FREE if other < 0 else SHARED
@@ -119,10 +185,18 @@ def mesh_candidates(
                 found,
             )
             refused = refused or number < 0
+            if nearest and number > 0:
+                # All that was found before is farther away.
+                count, best = 0, 0
+                for i in range(1, number):
+                    best = i if found.gap[i] < found.gap[best] else best
+                limit = found.gap[best]
+                reach = radius + limit
+                square = reach * abs(reach)
+                for r in range(3):
+                    lead[r] = found.normal[best, r]
+                level = level_along(kind, size, pose, tables, lead)
             count = collect(found, number, t, candidates, count)
-            if nearest:
-                for i in range(number):
-                    limit = min(limit, found.gap[i])
     return count, refused
 
 
@@ -173,6 +247,8 @@ def field_candidates(
         own[r] = 1.0 if r % 4 == 0 and r < 9 else 0.0
     bounds_of(kind, size, pose, tables, bounds)
     for r in range(3):
+        bounds[r] -= radius_of(kind, size)
+        bounds[3 + r] += radius_of(kind, size)
         middle[r] = 0.5 * (bounds[r] + bounds[3 + r])
     refused = False
     field = int(size_b[0])
@@ -303,7 +379,8 @@ def convex_concave(
                 found,
                 candidates,
             )
-    count = reduce_candidates(candidates, count, len(found.gap))
+    if kind_b != MESH or not nearest:
+        count = reduce_candidates(candidates, count, len(found.gap))
     total = 0
     for i in range(count):
         gap = candidates[i, GAP]

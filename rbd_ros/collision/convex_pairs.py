@@ -17,7 +17,7 @@ from rbd_ros.compiler.loops import compiled, matrix, vector
 
 #: Relative difference of the squares of both bounds on a distance at which they agree, and of
 #: curved shapes, which are polished then.
-AGREEMENT, BEFORE_POLISHING = 1e-14, 1e-6
+AGREEMENT, BEFORE_POLISHING = 1e-14, 1e-3
 
 #: Maximum number of points of two convex shapes, and relative difference of gaps up to which the
 #: nearest point of faces counts as that of the shapes: those of a rim stand for all of it.
@@ -42,6 +42,7 @@ def nearest_of_convex(
 ) -> Tuple[int, int, float]:
     """Nearest or deepest points of two cores; arguments are those of `nearest_of_cores` (gjk.py).
 
+    :param limit: signed distance beyond which nothing is asked for [m]
     :param simplex: points of the difference with their shares; a result, (4, 12)
     :param normal: unit normal from the first core to the second; a result, (3,)
     :param on_a: point of the first core; a result, (3,) [m]
@@ -54,7 +55,16 @@ def nearest_of_convex(
     for number in range(2):
         agreement = BEFORE_POLISHING if curved and number == 0 else AGREEMENT
         status, count = nearest_of_cores(
-            kind_a, size_a, kind_b, size_b, pose, tables, limit, agreement, simplex, between
+            kind_a,
+            size_a,
+            kind_b,
+            size_b,
+            pose,
+            tables,
+            max(0.0, limit),
+            agreement,
+            simplex,
+            between,
         )
         if status == BEYOND:
             return status, count, math.inf
@@ -64,9 +74,11 @@ def nearest_of_convex(
                 normal[r] = -between[r] / distance
         else:
             depth, count = depth_of_cores(
-                kind_a, size_a, kind_b, size_b, pose, tables, simplex, count, normal
+                kind_a, size_a, kind_b, size_b, pose, tables, -limit, simplex, count, normal
             )
             distance = -depth
+            if distance > limit:
+                return BEYOND, count, math.inf
         for r in range(3):
             on_a[r] = 0.0
             for i in range(count):
@@ -137,7 +149,7 @@ def convex_convex(
     pose, simplex, normal, on_a = vector(12), matrix(4, 12), vector(3), vector(3)
     relative_pose(pose_a, pose_b, pose)
     radius_a, radius_b = radius_of(kind_a, size_a), radius_of(kind_b, size_b)
-    limit = max(0.0, margin + radius_a + radius_b)
+    limit = margin + radius_a + radius_b
     status, points, distance = nearest_of_convex(
         kind_a, size_a, kind_b, size_b, pose, tables, limit, simplex, normal, on_a
     )

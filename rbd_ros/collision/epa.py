@@ -13,12 +13,9 @@ import math
 from typing import Tuple
 
 from rbd_ros.collision.arrays import CYLINDER, FloatArray, Tables
-from rbd_ros.collision.supports import SHARE, support_of_difference
+from rbd_ros.collision.supports import OF_A, SHARE, support_of_difference
 from rbd_ros.collision.vectors import COINCIDENT, cross, dot, perpendicular
 from rbd_ros.compiler.loops import compiled, matrix, vector
-
-#: Easier ways are taken first: see `runs_seldom`.
-SELDOM = True
 
 #: Maximum number of vertices, of faces and of edges of the polytope.
 MOST_VERTICES, MOST_FACES = 120, 240
@@ -30,6 +27,9 @@ AGREEMENT, AGREEMENT_OF_CURVES = 1e-13, 1e-10
 #: Height above a face from which on a point sees it, and extent below which there is none,
 #: relative likewise.
 SEEN, FLAT = 1e-14, 1e-12
+
+#: Volume of a tetrahedron to begin with, six times, relative to the cube of its longest edge.
+PLUMP = 1e-2
 
 #: Columns of a face: three vertices, outward normal, height above the origin.
 NORMAL, LEVEL = 3, 6
@@ -61,6 +61,52 @@ def enter_face(vertices: FloatArray, faces: FloatArray, f: int, i: int, j: int, 
             level += faces[f, NORMAL + r] * vertices[i, r]
     # A face without an area is never the nearest one.
     faces[f, LEVEL] = level
+
+
+@compiled
+def take_simplex(simplex: FloatArray, vertices: FloatArray, faces: FloatArray) -> float:
+    """Begin with the tetrahedron around the origin that overlap was found by, unless it is flat.
+
+    :param simplex: its points, (4, 12)
+    :param vertices: the same; a result, (MOST_VERTICES, 12)
+    :param faces: its faces; a result, (MOST_FACES, 7)
+    :return: size of what the points are differences of [m]; 0 if it is too flat
+    """
+    e, f, g, normal = vector(3), vector(3), vector(3), vector(3)
+    largest, longest = 0.0, 0.0
+    for i in range(4):
+        row, square = simplex[i], 0.0
+        for r in range(3):
+            e[r] = row[r] - simplex[0, r]
+            square += row[OF_A + r] * row[OF_A + r]
+        largest, longest = max(largest, square, dot(row, row)), max(longest, dot(e, e))
+        copy_row(row, vertices[i])
+    for r in range(3):
+        e[r] = vertices[1, r] - vertices[0, r]
+        f[r] = vertices[2, r] - vertices[0, r]
+        g[r] = vertices[3, r] - vertices[0, r]
+    cross(e, f, normal)
+    volume = dot(normal, g)
+    if not abs(volume) > PLUMP * longest * math.sqrt(longest):
+        return 0.0
+    enter_tetrahedron(vertices, faces, volume)
+    return math.sqrt(largest)
+
+
+@compiled
+def enter_tetrahedron(vertices: FloatArray, faces: FloatArray, height: float) -> None:
+    """Enter the faces of a tetrahedron.
+
+    :param height: of its fourth vertex above the others, seen from where these run anticlockwise
+    """
+    # Seen from outside, the first three run anticlockwise where the fourth is below them.
+    i, j = 0, 1
+    if height > 0.0:
+        i, j = 1, 0
+    enter_face(vertices, faces, 0, i, j, 2)
+    enter_face(vertices, faces, 1, j, i, 3)
+    enter_face(vertices, faces, 2, 2, j, 3)
+    enter_face(vertices, faces, 3, i, 2, 3)
 
 
 @compiled
@@ -150,45 +196,38 @@ def first_polytope(
             copy_row(ends[0], vertices[3])
     if not abs(most) > flat:
         return 2, scale
-    # Seen from outside, the first three run anticlockwise where the fourth is below them.
-    i, j = 0, 1
-    if most > 0.0:
-        i, j = 1, 0
-    enter_face(vertices, faces, 0, i, j, 2)
-    enter_face(vertices, faces, 1, j, i, 3)
-    enter_face(vertices, faces, 2, 2, j, 3)
-    enter_face(vertices, faces, 3, i, 2, 3)
+    enter_tetrahedron(vertices, faces, most)
     return 3, scale
 
 
 @compiled
 def grow(
-    vertices: FloatArray, faces: FloatArray, count: int, newest: int, nearest: int, seen: float
-) -> int:
+    vertices: FloatArray, faces: FloatArray, count: int, newest: int, start: int, seen: float
+) -> Tuple[int, int]:
     """Take a new vertex into the polytope: faces that it sees give way to those that it is on.
 
     :param vertices: vertices of the polytope, (MOST_VERTICES, 12)
     :param faces: its faces; changed, (MOST_FACES, 7)
     :param count: how many faces there are
     :param newest: number of the new vertex
-    :param nearest: a face that is seen for certain
+    :param start: a face that is seen for certain
     :param seen: height from which on a face is seen [m]
-    :return: how many faces there are now, -1 if there is no room for them
+    :return: how many faces there are now, -1 if there is no room for them, and the nearest of them
     """
-    edges = matrix(240, 2)
-    border, kept = 0, 0
+    edges, vacant = matrix(240, 2), vector(240)
+    border, gone, nearest, least = 0, 0, 0, math.inf
+    x, y, z = vertices[newest, 0], vertices[newest, 1], vertices[newest, 2]
     for f in range(count):
-        height = -faces[f, LEVEL]
-        for r in range(3):
-            height += faces[f, NORMAL + r] * vertices[newest, r]
-        if f != nearest and not height > seen:
-            if kept < f:
-                for c in range(7):
-                    faces[kept, c] = faces[f, c]
-            kept += 1
+        face = faces[f]
+        height = face[NORMAL] * x + face[NORMAL + 1] * y + face[NORMAL + 2] * z - face[LEVEL]
+        if f != start and not height > seen:
+            if face[LEVEL] < least:
+                nearest, least = f, face[LEVEL]
             continue
+        vacant[gone] = f
+        gone += 1
         for number in range(3):
-            i, j = faces[f, number], faces[f, (number + 1) % 3]
+            i, j = face[number], face[(number + 1) % 3]
             # An edge between two faces that are seen goes, with its opposite.
             twin = -1
             for e in range(border):
@@ -198,15 +237,32 @@ def grow(
                 border -= 1
                 edges[twin, 0], edges[twin, 1] = edges[border, 0], edges[border, 1]
             elif border == 240:
-                return -1
+                return -1, nearest
             else:
                 edges[border, 0], edges[border, 1] = i, j
                 border += 1
-    if kept + border > MOST_FACES:
-        return -1
+    if count - gone + border > MOST_FACES:
+        return -1, nearest
     for e in range(border):
-        enter_face(vertices, faces, kept + e, int(edges[e, 0]), int(edges[e, 1]), newest)
-    return kept + border
+        f = count
+        if e < gone:
+            f = int(vacant[e])
+        else:
+            count += 1
+        enter_face(vertices, faces, f, int(edges[e, 0]), int(edges[e, 1]), newest)
+        if faces[f, LEVEL] < least:
+            nearest, least = f, faces[f, LEVEL]
+    # Rarely there are fewer faces than before: those at the end take the places of the others.
+    while gone > border:
+        gone -= 1
+        f = int(vacant[gone])
+        count -= 1
+        if f < count:
+            for c in range(7):
+                faces[f, c] = faces[count, c]
+        if nearest == count:
+            nearest = f
+    return count, nearest
 
 
 @compiled
@@ -244,12 +300,14 @@ def depth_of_cores(
     size_b: FloatArray,
     pose: FloatArray,
     tables: Tables,
+    least: float,
     simplex: FloatArray,
     count: int,
     normal: FloatArray,
 ) -> Tuple[float, int]:
     """Depth of two cores; arguments are those of `nearest_of_cores` (gjk.py), and
 
+    :param least: depth below which nothing is asked for: then what is found is a bound on it [m]
     :param simplex: points of the difference around the origin, with their shares, as they were
         found; a result: those of the face that is nearest, (4, 12)
     :param count: how many there are
@@ -258,9 +316,13 @@ def depth_of_cores(
     """
     vertices, faces = matrix(120, 12), matrix(240, 7)
     shares, other, direction = vector(3), vector(3), vector(3)
-    dimension, scale = first_polytope(
-        kind_a, size_a, kind_b, size_b, pose, tables, vertices, faces, normal
-    )
+    dimension, scale = 3, 0.0
+    if count == 4:
+        scale = take_simplex(simplex, vertices, faces)
+    if scale == 0.0:
+        dimension, scale = first_polytope(
+            kind_a, size_a, kind_b, size_b, pose, tables, vertices, faces, normal
+        )
     depth = math.inf
     if dimension < 3:
         for number in range(2):
@@ -279,12 +341,11 @@ def depth_of_cores(
         return depth, count
     curved = kind_a == CYLINDER or kind_b == CYLINDER
     agreement = scale * (AGREEMENT_OF_CURVES if curved else AGREEMENT)
-    number_a, number_b, total = 0, 0, 4
+    number_a, number_b, total, nearest = 0, 0, 4, 0
+    for f in range(1, total):
+        if faces[f, LEVEL] < faces[nearest, LEVEL]:
+            nearest = f
     for newest in range(4, MOST_VERTICES):
-        nearest = 0
-        for f in range(1, total):
-            if faces[f, LEVEL] < faces[nearest, LEVEL]:
-                nearest = f
         for r in range(3):
             direction[r] = faces[nearest, NORMAL + r]
         row = vertices[newest]
@@ -297,24 +358,32 @@ def depth_of_cores(
             for r in range(3):
                 normal[r] = direction[r]
                 copy_row(vertices[int(faces[nearest, r])], simplex[r])
+            if depth < least:
+                return depth, 3
         if depth - faces[nearest, LEVEL] <= agreement:
+            if reach - faces[nearest, LEVEL] <= agreement:
+                # Not a face below this one that has the same normal.
+                depth = reach
+                for r in range(3):
+                    normal[r] = direction[r]
+                    copy_row(vertices[int(faces[nearest, r])], simplex[r])
             break
-        total = grow(vertices, faces, total, newest, nearest, SEEN * scale)
+        total, nearest = grow(vertices, faces, total, newest, nearest, SEEN * scale)
         if total < 0:
             total = 0
             break
     # Of triangles of one face, the one that the origin is above.
-    least = shares_of_foot(simplex[0], simplex[1], simplex[2], normal, shares)
+    most = shares_of_foot(simplex[0], simplex[1], simplex[2], normal, shares)
     for f in range(total):
-        if faces[f, LEVEL] <= depth + agreement and least < 0.0:
+        if faces[f, LEVEL] <= depth + agreement and most < 0.0:
             i, j, k = int(faces[f, 0]), int(faces[f, 1]), int(faces[f, 2])
             inside = shares_of_foot(vertices[i], vertices[j], vertices[k], normal, other)
-            if inside > least:
-                least = inside
+            if inside > most:
+                most = inside
                 copy_row(vertices[i], simplex[0])
                 copy_row(vertices[j], simplex[1])
                 copy_row(vertices[k], simplex[2])
-    least = shares_of_foot(simplex[0], simplex[1], simplex[2], normal, shares)
+    shares_of_foot(simplex[0], simplex[1], simplex[2], normal, shares)
     whole = 0.0
     for i in range(3):
         shares[i] = max(0.0, shares[i])

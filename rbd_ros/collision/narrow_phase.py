@@ -101,10 +101,12 @@ def find_ordered(
         if kind_b == CYLINDER:
             return plane_cylinder(size_a, pose_a, size_b, pose_b, margin, found)
         if kind_b == HULL:
-            return plane_hull(pose_a, int(size_b[0]), pose_b, margin, tables, found)
+            return plane_hull(pose_a, int(size_b[0]), pose_b, margin, nearest, tables, found)
         if kind_b == MESH:
             hull = tables.mesh[int(size_b[0]), 4]
-            return plane_hull(pose_a, hull, pose_b, margin, tables, found) if hull >= 0 else 0
+            if hull < 0:
+                return 0
+            return plane_hull(pose_a, hull, pose_b, margin, nearest, tables, found)
         return -1
     if kind_a >= MESH:
         return -1

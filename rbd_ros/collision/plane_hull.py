@@ -5,6 +5,7 @@ from __future__ import annotations
 from rbd_ros.collision.arrays import FloatArray, FoundPoints, Tables
 from rbd_ros.collision.planes import above_plane
 from rbd_ros.collision.reduction import choose, HEIGHT
+from rbd_ros.collision.supports import highest_vertex
 from rbd_ros.collision.vectors import axis, cross, dot, perpendicular, placed
 from rbd_ros.compiler.loops import compiled, matrix, vector
 
@@ -18,6 +19,7 @@ def plane_hull(
     hull: int,
     pose_b: FloatArray,
     margin: float,
+    nearest: bool,
     tables: Tables,
     found: FoundPoints,
 ) -> int:
@@ -30,6 +32,14 @@ def plane_hull(
     normal, u, v = vector(3), vector(3), vector(3)
     points, point, chosen = matrix(256, 4), vector(3), vector(4)
     axis(pose_a, 2, normal)
+    if nearest:
+        for k in range(3):
+            u[k] = 0.0
+            for r in range(3):
+                u[k] -= pose_b[3 * r + k] * normal[r]
+        lowest = highest_vertex(tables, hull, u, 0)
+        placed(pose_b, tables.vertex[tables.hull[hull, 0] + lowest], point)
+        return above_plane(pose_a, point, 0.0, lowest, margin, found, 0)
     perpendicular(normal, u)
     cross(normal, u, v)
     first = tables.hull[hull, 0]

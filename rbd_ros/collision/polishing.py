@@ -28,6 +28,9 @@ FLAT, RIM, SIDE = 0, 1, 2
 
 _STEPS = 6
 
+#: Length of a step, relative to the radius, after which the next one would be rounding.
+_SETTLED = 1e-7
+
 #: Cosine from which on a normal counts as that of a cap.
 _CAP = 1.0 - 1e-10
 
@@ -39,6 +42,9 @@ _ROUNDING = 4e-16
 
 #: Distance of a point from where the other one is nearest that passes for rounding, relative.
 _EXACT = 1e-12
+
+#: Distance of a point from a feature that passes for rounding, relative to its size.
+_BEYOND = 1e-12
 
 #: Part of a tangent beside those before from which on it counts, squared.
 _INDEPENDENT = 1e-8
@@ -185,6 +191,61 @@ def solve_pivoted(H: FloatArray, g: FloatArray, count: int, x: FloatArray) -> No
 
 
 @compiled
+def is_within(
+    kind: int,
+    pose: FloatArray,
+    size: FloatArray,
+    simplex: FloatArray,
+    count: int,
+    column: int,
+    total: int,
+    point: FloatArray,
+    tangents: FloatArray,
+) -> bool:
+    """Whether a point on the endless line or plane of a feature is on the feature.
+
+    Arguments are those of `find_feature`. Of a face, only the triangle that the simplex has of it
+    counts.
+    """
+    slack = 0.0
+    if kind == CYLINDER:
+        height, square = 0.0, 0.0
+        for r in range(3):
+            height += pose[3 * r + 2] * (point[r] - pose[9 + r])
+            square += (point[r] - pose[9 + r]) * (point[r] - pose[9 + r])
+        slack = _BEYOND * (size[0] + size[1])
+        if abs(height) > size[1] + slack:
+            return False
+        return square - height * height <= (size[0] + slack) * (size[0] + slack)
+    flat = matrix(3, 2)
+    x, y, low, high = 0.0, 0.0, math.inf, -math.inf
+    for i in range(min(count, 3)):
+        flat[i, 0] = flat[i, 1] = 0.0
+        for r in range(3):
+            # From the point on, along both tangents.
+            offset = simplex[i, column + r] - point[r]
+            flat[i, 0] += offset * tangents[0, r]
+            flat[i, 1] += offset * tangents[1, r] if total == 2 else 0.0
+        low, high = min(low, flat[i, 0]), max(high, flat[i, 0])
+        slack = max(slack, abs(flat[i, 0]), abs(flat[i, 1]))
+    slack *= _BEYOND
+    if total == 0:
+        return True
+    if total == 1:
+        return low <= slack and high >= -slack
+    positive, negative = 0, 0
+    for i in range(3):
+        j = (i + 1) % 3
+        x, y = flat[j, 0] - flat[i, 0], flat[j, 1] - flat[i, 1]
+        side = x * flat[i, 1] - y * flat[i, 0]
+        if side > slack * (abs(x) + abs(y)):
+            positive += 1
+        elif side < -slack * (abs(x) + abs(y)):
+            negative += 1
+    return positive == 0 or negative == 0
+
+
+@compiled
 def polish(
     kind_a: int,
     size_a: FloatArray,
@@ -222,6 +283,11 @@ def polish(
     for r in range(3):
         on_a[r] = a[r]
     total = total_a + total_b
+    largest, settled = 0.0, False
+    if feature_a != FLAT:
+        largest = size_a[0]
+    if feature_b != FLAT:
+        largest = max(largest, size_b[0])
     for step in range(_STEPS):
         onto_cylinder(feature_a, own, size_a, a, tangents_a, bend_a)
         onto_cylinder(feature_b, pose, size_b, b, tangents_b, bend_b)
@@ -233,14 +299,17 @@ def polish(
             for i in range(total_b):
                 slopes[total_a + i, r] = -tangents_b[i, r]
                 bends[total_a + i, r] = -bend_b[r] if i == 0 else 0.0
-        if step == _STEPS - 1:
-            continue
+        if settled or step == _STEPS - 1:
+            break
         for i in range(total):
             g[i] = dot(w, slopes[i])
             for j in range(total):
                 H[i, j] = dot(slopes[i], slopes[j])
             H[i, i] += dot(w, bends[i])
         solve_pivoted(H, g, total, x)
+        settled = True
+        for i in range(total):
+            settled = settled and abs(x[i]) <= _SETTLED * largest
         for r in range(3):
             for i in range(total_a):
                 a[r] += x[i] * tangents_a[i, r]
@@ -284,4 +353,9 @@ def polish(
         on_a[r] = a[r]
         # What the points of both are beside each other.
         w[r] = b[r] - a[r] - better * trial[r]
-    return better, dot(w, w) <= _EXACT * _EXACT * max(dot(row, row), better * better)
+    if not dot(w, w) <= _EXACT * _EXACT * max(dot(row, row), better * better):
+        return better, False
+    return better, (
+        is_within(kind_a, own, size_a, simplex, count, OF_A, total_a, a, tangents_a)
+        and is_within(kind_b, pose, size_b, simplex, count, OF_B, total_b, b, tangents_b)
+    )

@@ -72,7 +72,12 @@ OWN = {
     'rbd_ros/collision/polishing.py': _OF_CONVEX_PAIRS,
     'rbd_ros/collision/simplices.py': _OF_CONVEX_PAIRS,
     'rbd_ros/collision/height_fields.py': ('test/collision/test_world_file.py',),
+    'rbd_ros/collision/box_regions.py': (
+        'test/collision/test_nearest_features.py',
+        'test/collision/test_distance_of_shapes.py',
+    ),
     'rbd_ros/collision/plane_hull.py': (
+        'test/collision/test_nearest_features.py',
         'test/collision/test_convex_contacts.py',
         'test/collision/test_scene_meshes.py',
     ),
