@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from support import fresh_python
-from support.boxes_in_contact import box_on_plane, boxes, face, random_contacts, stack
+from support.boxes_in_contact import box_on_plane, boxes, cross, face, random_contacts, stack
 
 from rbd_ros.constraints import friction_problem, residuals, solve_friction, solve_lcp
 
@@ -265,6 +265,30 @@ def test_a_rod_that_jams_is_solved():
             found = solve_friction(friction_problem(G, [-0.01, slide, 0.0], [mu]))
             assert found.converged and worst(found) < 1e-12
             assert found.force[0] > 0.0
+
+
+@pytest.mark.parametrize('noise', [1e-10, 1e-8])
+def test_of_four_corners_that_are_no_plane_by_a_rounding_error_three_bear(noise):
+    """A cube is pushed over a floor: it slides and turns, at velocities that no cube has."""
+    cube = (1.0, (0.1, 0.1, 0.1), np.array([0.0, 0.0, 0.05]))
+    sweeps = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        sliding = [0, 0, rng.uniform(-1, 1), rng.uniform(0.05, 0.2), rng.uniform(-0.05, 0.05), 0]
+        _, _, J = boxes([cube], [(0, None, p) for p in face(4, 0.1)], sliding)
+        # One more contact, with what pushes.
+        arm = np.array([-0.05, rng.uniform(-0.04, 0.04), 0.02])
+        J = np.vstack([J, np.hstack([-cross(arm), np.eye(3)])])
+        mobility = np.diag([600.0, 600.0, 600.0, 1.0, 1.0, 1.0])
+        G = J @ mobility @ J.T
+        G[12:, 12:] += 0.2 * np.eye(3)
+        g = J @ (sliding - np.array([0, 0, 0, 0, 0, 1e-3 * 9.81]))
+        g[12:14] -= rng.uniform([0.05, -0.1], [0.3, 0.1])
+        g[:12:3] += noise * rng.normal(size=4)
+        found = solve_friction(friction_problem(G, g, np.full(5, 0.5)))
+        assert found.converged
+        sweeps.append(found.iterations[0])
+    assert max(sweeps) < 100
 
 
 def test_no_contacts_and_no_motion():

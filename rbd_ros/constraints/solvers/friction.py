@@ -79,7 +79,7 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
             # Most of what touches stays where it is, and shares loads without friction at odds.
             guess_states(space)
             few = COLD_LIMIT
-        if newton(space, few):
+        if newton(space, few, False):
             return True
     if method == ADMM_ALONE:
         solved = admm(space, limit, False)
@@ -95,7 +95,7 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
                 if not solved:
                     solved = sweep_until(space, min(limit, FEW_SWEEPS), settled, q, new)
                 if not solved:
-                    solved = newton(space, NEWTON_LIMIT)
+                    solved = newton(space, NEWTON_LIMIT, attempt > 0)
             # Of moments the interior-point method knows nothing.
             if not solved and space.sizes[MOMENTS] == 0:
                 solved = interior(space, AT_REST_LIMIT, False) or interior(
@@ -107,7 +107,9 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
             while not solved and used < limit:
                 # What turns and slides under no large ratios is theirs after all.
                 more = min(more, limit - used)
-                solved = sweep_until(space, more, more + 1, q, new) or newton(space, NEWTON_LIMIT)
+                solved = sweep_until(space, more, more + 1, q, new) or newton(
+                    space, NEWTON_LIMIT, True
+                )
                 used += more
                 more *= 2
     if not solved and report[BEST] < math.inf:

@@ -91,7 +91,7 @@ def admm(space: FrictionSpace, limit: int, finish: bool) -> bool:
         if finish and k >= attempt:
             attempt = k + max(CHECK, k // 2)
             states_of(space)
-            if newton(space, 20):
+            if newton(space, 20, True):
                 return True
             factorise_with(space, penalty)
         if k < adapt:

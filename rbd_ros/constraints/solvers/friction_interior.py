@@ -71,7 +71,7 @@ def interior(space: FrictionSpace, limit: int, follow: bool) -> bool:
         if mean < attempt:
             attempt = FURTHER * mean
             identify(space)
-            if newton(space, NEWTON_LIMIT):
+            if newton(space, NEWTON_LIMIT, True):
                 return True
             for i in range(n):
                 x[i] = z[i]

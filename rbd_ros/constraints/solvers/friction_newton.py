@@ -59,10 +59,13 @@ LARGEST_TURN = 0.7
 
 
 @compiled
-def newton(space: FrictionSpace, limit: int) -> bool:
+def newton(space: FrictionSpace, limit: int, careful: bool) -> bool:
     """Attempt to solve from forces and states as they are; returns whether it is solved.
 
     :param limit: most steps
+    :param careful: whether a step ends where the first contact opens. Of more contacts than a body
+        has freedoms, a rounding error of their gaps decides which one bears nothing: whole steps
+        are as long as the matrix is near to singular, and would open several
     """
     report, x = space.report, space.x
     before, tried = math.inf, 0
@@ -74,14 +77,20 @@ def newton(space: FrictionSpace, limit: int) -> bool:
         else:
             assemble_symmetric(space, count)
             solve_symmetric(space, count)
+        opening = shorten(space, count) if careful else -1
         apply(space, count)
+        if opening >= 0:
+            open_contact(space, opening)
         report[NEWTON_STEPS] += 1.0
         refresh(space)
         now = residual(space)
         if is_small(space, now):
             return True
-        correct_states(space)
-        tried = 0 if now < 0.5 * before else tried + 1
+        if opening < 0:
+            # Velocities say which ones are to close after a whole step only.
+            correct_states(space)
+        # One contact after the other may have to open before it is of use.
+        tried = 0 if now < 0.5 * before or opening >= 0 else tried + 1
         before = min(before, now)
         if tried > PATIENCE or not now < math.inf:
             break
@@ -329,6 +338,35 @@ def apply_bases(space: FrictionSpace, row: FloatArray, a: int, count: int) -> No
         c = space.holder[k]
         if space.state[block + k] == SLIDE and space.normal[c] >= 0:
             into[space.normal[c]] -= space.grip[k] * row[first + k]
+
+
+@compiled
+def shorten(space: FrictionSpace, count: int) -> int:
+    """Shorten the step to where the first contact opens; returns this contact, -1 if none does.
+
+    :param count: number of unknowns
+    """
+    share, opening = 1.0, -1
+    for k in range(count):
+        block = space.unknown[k, 0]
+        if block < space.sizes[CONTACTS] and space.normal[block] == k:
+            force, change = space.x[3 * block], space.step[k]
+            if force + share * change < 0.0:
+                share, opening = max(0.0, force / -change), block
+    for k in range(count):
+        space.step[k] *= share
+    return opening
+
+
+@compiled
+def open_contact(space: FrictionSpace, c: int) -> None:
+    """Take a contact's force away.
+
+    :param c: number of the contact
+    """
+    space.state[c] = OPEN
+    for r in range(3):
+        space.x[3 * c + r] = 0.0
 
 
 @compiled

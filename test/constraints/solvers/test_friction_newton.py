@@ -61,8 +61,8 @@ def test_it_converges_quadratically_next_to_the_solution():
             ]
         put(space, moved)
         before = residual(space)
-        assert newton(space, 1) or space.report[BEST] < 1e-3 * before
-        assert newton(space, 4)
+        assert newton(space, 1, False) or space.report[BEST] < 1e-3 * before
+        assert newton(space, 4, False)
         assert_allclose(space.x, x, atol=1e-8 * (1.0 + np.abs(x).max()))
     assert states == {OPEN, STICK, SLIDE}
 
@@ -105,7 +105,7 @@ def test_wrong_states_are_corrected(case):
         refresh(space)
         space.state[0] = state
         space.direction[0] = [1.0, 0.0]
-        assert newton(space, 20)
+        assert newton(space, 20, False)
         assert_allclose(scale * space.x, solve_friction(problem, 'sweeps').force, atol=1e-10)
 
 
@@ -116,7 +116,7 @@ def test_failed_attempts_leave_the_best_forces():
         space, _ = space_of(random_contacts(rng, 8, 12, 1e4))
         put(space, np.abs(rng.normal(size=24)) * np.tile([1.0, 0.2, 0.2], 8))
         residual(space)
-        if not newton(space, 2):
+        if not newton(space, 2, False):
             failed += 1
             assert (space.x == space.best).all()
             u = space.u.copy()
@@ -132,7 +132,7 @@ def test_a_failed_attempt_leaves_the_best_forces():
     refresh(space)
     residual(space)
     best = space.report[BEST]
-    if not newton(space, 1):
+    if not newton(space, 1, False):
         refresh(space)
         assert residual(space) <= best
 
@@ -142,7 +142,7 @@ def test_admm_alone_identifies_states():
         space, _ = space_of(problem)
         assert admm(space, 2000, False)
         states_of(space)
-        assert newton(space, 3)
+        assert newton(space, 3, False)
         assert space.report[NEWTON_STEPS] <= 3.0
 
 
@@ -170,5 +170,5 @@ def test_states_of_several_rows_are_corrected():
             space, scale = space_of(problem)
             space.state[:] = state
             refresh(space)
-            assert newton(space, 30)
+            assert newton(space, 30, False)
             assert_allclose(scale * space.x, expected.force, atol=1e-8)
