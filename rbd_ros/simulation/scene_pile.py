@@ -57,7 +57,7 @@ def solve_pile(
     :return: whether they solve the problem to the tolerance
     """
     space, contacts = work.pile, touches.contacts
-    enter_bodies(plant, objects, work)
+    enter_bodies(objects, work)
     space.sizes[CONTACTS] = n
     for a in range(n):
         c = work.listed[a]
@@ -86,7 +86,7 @@ def solve_blows(
     :param n: number of contacts, whose velocities after the blow are in `rebound`
     """
     space, nothing = work.pile, vector(3)
-    enter_bodies(plant, objects, work)
+    enter_bodies(objects, work)
     space.sizes[CONTACTS] = n
     for a in range(n):
         enter_contact(plant, contacts, work, space, a, work.listed[a], nothing)
@@ -123,7 +123,7 @@ def enter_couple(
     :param c: its number among all contacts
     :param couple: that of the last step, (3,) [N m s]
     """
-    surface = plant.table.surface[contacts.pair[c]]
+    surface, couples = plant.table.surface[contacts.pair[c]], work.couples
     space.sizes[COUPLES] = 1
     space.coefficient[a, 0] = surface[TORSIONAL]
     space.coefficient[a, 1] = space.coefficient[a, 2] = surface[ROLLING]
@@ -133,22 +133,17 @@ def enter_couple(
         for side in range(2):
             for r in range(3):
                 for s in range(6):
-                    space.turning[a, side, r, s] = work.couples.lever[c, side, r, s]
+                    space.turning[a, side, r, s] = couples.lever[c, side, r, s]
+                    space.turning_effect[a, side, r, s] = couples.lever_response[c, side, r, s]
 
 
 @compiled
-def enter_bodies(plant: ScenePlant, objects: Objects, work: SceneWork) -> None:
-    """Enter inertias and velocities of all objects."""
+def enter_bodies(objects: Objects, work: SceneWork) -> None:
+    """Enter the velocities of all objects."""
     space = work.pile
     space.sizes[BODIES] = len(objects.position)
     for o in range(len(objects.position)):
-        inverse = space.inverse[o]
         for r in range(3):
-            for s in range(6):
-                inverse[r, s] = inverse[3 + r, s] = 0.0
-            for s in range(3):
-                inverse[r, s] = work.mobility[o, r, s]
-            inverse[3 + r, 3 + r] = 1.0 / plant.bodies.mass[o]
             space.velocity[o, r] = work.turning[o, r]
             space.velocity[o, 3 + r] = objects.velocity[o, r]
 
@@ -181,6 +176,7 @@ def enter_contact(
             for r in range(3):
                 for s in range(6):
                     space.jacobian[a, side, r, s] = work.lever[c, side, r, s]
+                    space.effect[a, side, r, s] = work.lever_response[c, side, r, s]
     part = vector(2)
     for r in range(3):
         space.force[a, r] = impulse[r] if impulse[0] > 0.0 else 0.0
