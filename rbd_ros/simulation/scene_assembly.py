@@ -140,7 +140,7 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
             'island_rows',
             'turning_contacts',
         )
-        return dict.fromkeys((*names, *'NnmBCKSP', 'S1', 'blocks'), 0)
+        return dict.fromkeys((*names, *'NnmBCKSP', 'S1', 'P2', 'blocks'), 0)
     pairs, objects = len(scene.table.pair), len(scene.bodies.mass)
     contacts = min(pairs * MAX_POINTS, MAX_SCENE_CONTACTS)
     cones, rows = min(contacts, MAX_ISLAND), 3 * nv

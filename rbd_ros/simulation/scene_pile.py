@@ -37,7 +37,7 @@ from rbd_ros.simulation.scene_state import (
 )
 
 #: Contacts of an island from which on a matrix of all of them costs more than sweeps over bodies.
-PILE = 24
+PILE = 12
 
 #: Sweeps by which displacements that part bodies are found; what is left is done in later steps.
 PART_SWEEPS = 20
@@ -66,7 +66,9 @@ def solve_pile(
             enter_couple(plant, contacts, work, space, a, c, touches.couple[c])
         space.bias[a, 0] = normal_bias(plant, contacts, c, h)
         space.compliance[a, 0] = give(plant, contacts, c, h)
-    solved: bool = solve_body_space(space, MAX_SWEEPS, plant.tolerance)
+    # Where sweeps stall, a matrix of few contacts is found sooner than a solution.
+    limit = min(MAX_SWEEPS, 4 * n)
+    solved: bool = solve_body_space(space, limit, plant.tolerance)
     for a in range(n):
         c = work.listed[a]
         for r in range(3):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rbd_ros.compiler.loops import compiled, floats, integers, matrix, vector
+from rbd_ros.compiler.loops import compiled, floats, integers, vector
 from rbd_ros.constraints.friction_space import FloatArray, IntArray
 
 #: Most bodies of a matrix, and most pairs of coupled ones for each of them: beyond, elimination
@@ -29,37 +29,38 @@ class BodyMatrix(NamedTuple):
     :param sizes: how many there are in it
     :param pair: number of the pair of two of them; -1 if nothing couples them
     :param order: the bodies as they are eliminated
-    :param rank: when each is eliminated
-    :param degree: how many neighbours each has that are not eliminated yet
+    :param degree: how many neighbours each has that are not eliminated yet; -1 if it is itself
     :param first: where in `later` the neighbours of each are that are eliminated after it
     :param later: these neighbours
     :param diagonal: blocks of each body, and the inverse of what elimination leaves of them
-    :param upper: blocks of each pair in the rows of the one that is eliminated first
-    :param lower: those in the rows of the other one, and what elimination leaves of them
+    :param coupling: blocks of pairs, two of each, see `block_of`; elimination leaves factors in
+        the rows of what is eliminated later
     :param x: right-hand side, then solution
+    :param exchanged: rows that pivoting has exchanged in a block
+    :param stiff: E^T K of one side of a contact
     """
 
     sizes: IntArray = integers(2)
     pair: IntArray = integers('S', 'S')
     order: IntArray = integers('S')
-    rank: IntArray = integers('S')
     degree: IntArray = integers('S')
     first: IntArray = integers('S1')
     later: IntArray = integers('P')
     diagonal: FloatArray = floats('S', 6, 6)
-    upper: FloatArray = floats('P', 6, 6)
-    lower: FloatArray = floats('P', 6, 6)
+    coupling: FloatArray = floats('P2', 6, 6)
     x: FloatArray = floats('S', 6)
+    exchanged: IntArray = integers(6)
+    stiff: FloatArray = floats(6, 3)
 
 
 def matrix_sizes(bodies: int) -> dict[str, int]:
-    """Sizes S, S1 and P of a matrix for at most so many bodies in contact.
+    """Sizes of a `BodyMatrix` for at most so many bodies in contact.
 
     :param bodies: number of all bodies
     """
     members = min(bodies, MAX_BODIES)
     pairs = min(members * (members - 1) // 2, MOST_PAIRS * members)
-    return {'S': members, 'S1': members + 1, 'P': pairs}
+    return {'S': members, 'S1': members + 1, 'P': pairs, 'P2': 2 * pairs}
 
 
 @compiled
@@ -78,7 +79,7 @@ def order_bodies(
         return False
     pairs = 0
     for i in range(members):
-        space.degree[i], space.rank[i] = 0, members
+        space.degree[i] = 0
         for j in range(members):
             space.pair[i, j] = -1
     for c in range(contacts):
@@ -92,14 +93,16 @@ def order_bodies(
     for k in range(members):
         pivot = -1
         for i in range(members):
-            if space.rank[i] == members:
+            if space.degree[i] >= 0:
                 if pivot < 0 or space.degree[i] < space.degree[pivot]:
                     pivot = i
-        space.order[k], space.rank[pivot], space.first[k] = pivot, k, listed
-        if space.degree[pivot] == 0:
+        space.order[k], space.first[k] = pivot, listed
+        alone = space.degree[pivot] == 0
+        space.degree[pivot] = -1
+        if alone:
             continue
         for i in range(members):
-            if space.pair[pivot, i] >= 0 and space.rank[i] == members:
+            if space.pair[pivot, i] >= 0 and space.degree[i] >= 0:
                 # Each pair is in one such list, so that there is room.
                 space.later[listed] = i
                 space.degree[i] -= 1
@@ -141,11 +144,18 @@ def begin_matrix(space: BodyMatrix) -> None:
             for s in range(6):
                 block[r, s] = 0.0
             block[r, r] = 1.0
-    for p in range(space.sizes[PAIRS]):
-        above, below = space.upper[p], space.lower[p]
+    for p in range(2 * space.sizes[PAIRS]):
+        block = space.coupling[p]
         for r in range(6):
             for s in range(6):
-                above[r, s] = below[r, s] = 0.0
+                block[r, s] = 0.0
+
+
+@compiled
+def block_of(space: BodyMatrix, i: int, j: int) -> int:
+    """Return the number of the block in the rows of one body and the columns of another one."""
+    number: int = 2 * space.pair[i, j]
+    return number + 1 if i < j else number
 
 
 @compiled
@@ -161,33 +171,40 @@ def add_contact(
     :param J: velocity of the contact by the velocity of each body, (2, 3, 6)
     """
     if i >= 0:
-        add_block(space.diagonal[i], E[0], K, J[0])
+        stiffen(E[0], K, space.stiff)
+        add_product(space.stiff, J[0], space.diagonal[i])
+        if j >= 0:
+            add_product(space.stiff, J[1], space.coupling[block_of(space, i, j)])
     if j >= 0:
-        add_block(space.diagonal[j], E[1], K, J[1])
-    if i >= 0 and j >= 0:
-        p = space.pair[i, j]
-        if space.rank[i] < space.rank[j]:
-            add_block(space.upper[p], E[0], K, J[1])
-            add_block(space.lower[p], E[1], K, J[0])
-        else:
-            add_block(space.upper[p], E[1], K, J[0])
-            add_block(space.lower[p], E[0], K, J[1])
+        stiffen(E[1], K, space.stiff)
+        add_product(space.stiff, J[1], space.diagonal[j])
+        if i >= 0:
+            add_product(space.stiff, J[0], space.coupling[block_of(space, j, i)])
 
 
 @compiled
-def add_block(block: FloatArray, E: FloatArray, K: FloatArray, J: FloatArray) -> None:
-    """Add E^T K J to a block.
+def stiffen(E: FloatArray, K: FloatArray, result: FloatArray) -> None:
+    """Find E^T K.
 
     :param E: (3, 6)
     :param K: (3, 3)
-    :param J: (3, 6)
+    :param result: (6, 3)
     """
     for r in range(6):
         e, e_1, e_2 = E[0, r], E[1, r], E[2, r]
-        f = e * K[0, 0] + e_1 * K[1, 0] + e_2 * K[2, 0]
-        f_1 = e * K[0, 1] + e_1 * K[1, 1] + e_2 * K[2, 1]
-        f_2 = e * K[0, 2] + e_1 * K[1, 2] + e_2 * K[2, 2]
-        into = block[r]
+        for s in range(3):
+            result[r, s] = e * K[0, s] + e_1 * K[1, s] + e_2 * K[2, s]
+
+
+@compiled
+def add_product(F: FloatArray, J: FloatArray, block: FloatArray) -> None:
+    """Add F J to a block.
+
+    :param F: (6, 3)
+    :param J: (3, 6)
+    """
+    for r in range(6):
+        f, f_1, f_2, into = F[r, 0], F[r, 1], F[r, 2], block[r]
         for s in range(6):
             into[s] += f * J[0, s] + f_1 * J[1, s] + f_2 * J[2, s]
 
@@ -197,20 +214,18 @@ def factorise_bodies(space: BodyMatrix) -> None:
     """Eliminate all bodies."""
     for k in range(space.sizes[MEMBERS]):
         pivot = space.order[k]
-        invert(space.diagonal[pivot])
+        invert(space.diagonal[pivot], space.exchanged)
         for a in range(space.first[k], space.first[k + 1]):
             i = space.later[a]
-            below = space.lower[space.pair[pivot, i]]
+            below = space.coupling[block_of(space, i, pivot)]
             multiply_by(below, space.diagonal[pivot])
-            subtract_product(below, space.upper[space.pair[pivot, i]], space.diagonal[i])
             for b in range(space.first[k], space.first[k + 1]):
                 j = space.later[b]
-                if i != j:
-                    above, p = space.upper[space.pair[pivot, j]], space.pair[i, j]
-                    if space.rank[i] < space.rank[j]:
-                        subtract_product(below, above, space.upper[p])
-                    else:
-                        subtract_product(below, above, space.lower[p])
+                above = space.coupling[block_of(space, pivot, j)]
+                if i == j:
+                    subtract_product(below, above, space.diagonal[i])
+                else:
+                    subtract_product(below, above, space.coupling[block_of(space, i, j)])
 
 
 @compiled
@@ -221,14 +236,14 @@ def solve_bodies_matrix(space: BodyMatrix) -> None:
         pivot = space.order[k]
         for a in range(space.first[k], space.first[k + 1]):
             i = space.later[a]
-            subtract_image(space.lower[space.pair[pivot, i]], x[pivot], x[i])
+            subtract_image(space.coupling[block_of(space, i, pivot)], x[pivot], x[i])
     rest = vector(6)
     for back in range(members):
         k = members - 1 - back
         pivot = space.order[k]
         for a in range(space.first[k], space.first[k + 1]):
             i = space.later[a]
-            subtract_image(space.upper[space.pair[pivot, i]], x[i], x[pivot])
+            subtract_image(space.coupling[block_of(space, pivot, i)], x[i], x[pivot])
         for r in range(6):
             rest[r] = x[pivot, r]
             x[pivot, r] = 0.0
@@ -274,31 +289,36 @@ def multiply_by(A: FloatArray, B: FloatArray) -> None:
 
 
 @compiled
-def invert(A: FloatArray) -> None:
-    """Replace a matrix of six dimensions by its inverse (Gauss and Jordan, partial pivoting)."""
-    whole = matrix(6, 6)
-    for r in range(6):
-        for s in range(6):
-            whole[r, s] = 1.0 if r == s else 0.0
+def invert(A: FloatArray, exchanged: IntArray) -> None:
+    """Replace a matrix of six dimensions by its inverse (Gauss and Jordan, partial pivoting).
+
+    :param exchanged: room, (6,)
+    """
     for k in range(6):
         pivot = k
         for i in range(k + 1, 6):
             if abs(A[i, k]) > abs(A[pivot, k]):
                 pivot = i
+        exchanged[k] = pivot
+        row = A[k]
         if pivot != k:
             for j in range(6):
-                A[k, j], A[pivot, j] = A[pivot, j], A[k, j]
-                whole[k, j], whole[pivot, j] = whole[pivot, j], whole[k, j]
-        scale = 1.0 / A[k, k] if A[k, k] != 0.0 else 0.0
+                row[j], A[pivot, j] = A[pivot, j], row[j]
+        scale = 1.0 / row[k] if row[k] != 0.0 else 0.0
+        row[k] = 1.0
         for j in range(6):
-            A[k, j] *= scale
-            whole[k, j] *= scale
+            row[j] *= scale
         for i in range(6):
-            part = A[i, k]
-            if i != k and part != 0.0:
+            if i != k:
+                other = A[i]
+                part = other[k]
+                other[k] = 0.0
                 for j in range(6):
-                    A[i, j] -= part * A[k, j]
-                    whole[i, j] -= part * whole[k, j]
-    for r in range(6):
-        for s in range(6):
-            A[r, s] = whole[r, s]
+                    other[j] -= part * row[j]
+    # Rows that were exchanged are columns of the inverse.
+    for back in range(6):
+        k = 5 - back
+        pivot = exchanged[k]
+        if pivot != k:
+            for i in range(6):
+                A[i, k], A[i, pivot] = A[i, pivot], A[i, k]

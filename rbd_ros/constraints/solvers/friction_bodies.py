@@ -50,7 +50,7 @@ RESIDUAL, UNIT, SWEEPS = 0, 1, 2
 
 #: Sweeps before conjugate gradients are tried, twice as many each time; where anything stuck
 #: before, the first time; most steps of those.
-FEW_SWEEPS, WARM_SWEEPS, MOST_GRADIENTS = 20, 3, 500
+FEW_SWEEPS, WARM_SWEEPS, MOST_GRADIENTS = 20, 1, 500
 
 #: Give of contacts in Newton's method, of blocks whose largest element is one.
 PROXIMAL = 1e-6
