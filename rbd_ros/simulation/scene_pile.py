@@ -52,12 +52,78 @@ def solve_pile(
 ) -> bool:
     """Find the impulses of the listed contacts, none of which is at the robot.
 
+    Contacts that had no impulse and do not close by themselves are left out at first. Those that
+    the impulses of the others close are added then, so that none is missing in the end. Exchanges
+    contacts in the list.
+
     :param n: number of contacts
     :param h: time step [s]
     :return: whether they solve the problem to the tolerance
     """
-    space, contacts = work.pile, touches.contacts
+    contacts, solved = touches.contacts, False
+    # Where sweeps stall, a matrix of few contacts is found sooner than a solution.
+    limit = min(MAX_SWEEPS, 4 * n)
     enter_bodies(objects, work)
+    count, before = 0, -1
+    for a in range(n):
+        c = work.listed[a]
+        if touches.impulse[c, 0] > 0.0 or closing(plant, contacts, work, c, h) < 0.0:
+            work.listed[a], work.listed[count] = work.listed[count], c
+            count += 1
+        else:
+            for r in range(3):
+                touches.impulse[c, r] = 0.0
+                if plant.has_couples:
+                    touches.couple[c, r] = 0.0
+    for _ in range(n + 1):
+        if count == before:
+            break
+        before = count
+        if before > 0:
+            enter_bodies(objects, work)
+        solved = solve_listed(plant, touches, work, count, limit, h)
+        for a in range(before, n):
+            c = work.listed[a]
+            if closing(plant, contacts, work, c, h) < 0.0:
+                work.listed[a], work.listed[count] = work.listed[count], c
+                count += 1
+    find_residuals(work.pile, touches.residuals)
+    return solved
+
+
+@compiled
+def closing(
+    plant: ScenePlant, contacts: SceneContacts, work: SceneWork, c: int, h: float
+) -> float:
+    """Velocity along the normal of a contact without its own impulse, by those of the objects.
+
+    :param c: number of the contact
+    :param h: time step [s]
+    :return: below zero if it would penetrate by the end of the step [m/s]
+    """
+    total: float = normal_bias(plant, contacts, c, h)
+    for side in range(2):
+        o = contacts.carrier[c, side] - plant.first_object
+        if o >= 0:
+            lever, v = work.lever[c, side, 0], work.pile.velocity[o]
+            total += (lever[0] * v[0] + lever[1] * v[1] + lever[2] * v[2]) + (
+                lever[3] * v[3] + lever[4] * v[4] + lever[5] * v[5]
+            )
+    return total
+
+
+@compiled
+def solve_listed(
+    plant: ScenePlant, touches: Touches, work: SceneWork, n: int, limit: int, h: float
+) -> bool:
+    """Find the impulses of the first of the listed contacts, as if there were no others.
+
+    :param n: number of contacts
+    :param limit: most sweeps
+    :param h: time step [s]
+    :return: whether they solve that problem to the tolerance
+    """
+    space, contacts = work.pile, touches.contacts
     space.sizes[CONTACTS] = n
     for a in range(n):
         c = work.listed[a]
@@ -66,8 +132,6 @@ def solve_pile(
             enter_couple(plant, contacts, work, space, a, c, touches.couple[c])
         space.bias[a, 0] = normal_bias(plant, contacts, c, h)
         space.compliance[a, 0] = give(plant, contacts, c, h)
-    # Where sweeps stall, a matrix of few contacts is found sooner than a solution.
-    limit = min(MAX_SWEEPS, 4 * n)
     solved: bool = solve_body_space(space, limit, plant.tolerance)
     for a in range(n):
         c = work.listed[a]
@@ -75,7 +139,6 @@ def solve_pile(
             touches.impulse[c, r] = space.force[a, r]
             if plant.has_couples:
                 touches.couple[c, r] = space.couple[a, r]
-    find_residuals(space, touches.residuals)
     return solved
 
 
