@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.constraints.friction import Array, contact_residuals, Residuals
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
-from rbd_ros.constraints.solvers.friction_bodies import (
+from rbd_ros.constraints.solvers.friction_bodies import solve_bodies
+from rbd_ros.constraints.solvers.friction_body_space import (
     BODIES,
     BodySpace,
     CONTACTS,
-    solve_bodies,
     SWEEPS,
     WORLD,
 )
@@ -145,9 +145,7 @@ def _effects(inverse: Array, pairs: Array, J: Array) -> Array:
     found: Array = np.zeros(J.shape)
     for side in range(2):
         moved = pairs[:, side] >= 0
-        found[moved, side] = np.einsum(
-            'nrj,njk->nrk', J[moved, side], inverse[pairs[moved, side]]
-        )
+        found[moved, side] = np.einsum('nrj,njk->nrk', J[moved, side], inverse[pairs[moved, side]])
     return found
 
 

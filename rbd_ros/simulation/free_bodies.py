@@ -74,9 +74,7 @@ def rotational_mobility(
     by, part = 1.0 / determinant, vector(3)
     for r in range(3):
         for t in range(3):
-            part[t] = by * (
-                R[r, 0] * room[0, t] + R[r, 1] * room[1, t] + R[r, 2] * room[2, t]
-            )
+            part[t] = by * (R[r, 0] * room[0, t] + R[r, 1] * room[1, t] + R[r, 2] * room[2, t])
         for c in range(r, 3):
             total = part[0] * R[c, 0] + part[1] * R[c, 1] + part[2] * R[c, 2]
             inverse[r, c] = inverse[c, r] = total

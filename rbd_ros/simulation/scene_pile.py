@@ -13,14 +13,14 @@ from rbd_ros.collision.scene_contacts import (
 )
 from rbd_ros.compiler.loops import compiled, vector
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
-from rbd_ros.constraints.solvers.friction_bodies import (
+from rbd_ros.constraints.solvers.friction_bodies import solve_body_space
+from rbd_ros.constraints.solvers.friction_body_space import (
     BODIES,
     BodySpace,
     contact_velocity,
     CONTACTS,
     COUPLES,
     has_couple,
-    solve_body_space,
     turning_velocity,
 )
 from rbd_ros.contact.arrays import FloatArray
