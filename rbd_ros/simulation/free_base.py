@@ -4,7 +4,9 @@ Euler steps of the velocity of a floating base, which is in the coordinates of a
 let the momentum of a tumbling robot grow. So after each step the velocity of the base is set to
 the one at which the robot's total momentum is what it was plus the impulse of all external
 forces, and the base is moved by the tiny way that puts the centre of mass where this momentum
-takes it: on an exact parabola in free fall. Both corrections are of second order in h.
+takes it: on an exact parabola in free fall. Both corrections are of second order in h. A robot
+that the world holds keeps the velocity that its contacts were solved for: its momentum is not
+conserved, and what touches would slide or part by the correction.
 
 The six rows of the mass matrix that belong to the base's joint are all that is needed: times v
 they are the momentum of the robot [n; p] in body coordinates about the origin of that body, and
@@ -44,6 +46,8 @@ def predict_free_bases(
     angular, linear, moment, force = vector(3), vector(3), vector(3), vector(3)
     mass, drive, damping = dynamics.mass, dynamics.applied_force, plant.damping
     for base in range(len(plant.free_bases)):
+        if free_bases.held[base] == 1:
+            continue
         orientation, position = plant.free_bases[base, 0], plant.free_bases[base, 1]
         first = plant.free_bases[base, 2]
         # From body coordinates to those of the predecessor, which rests: a free base hangs on the
@@ -82,6 +86,11 @@ def correct_free_bases(
 
     :param place: whether to correct `next_q`; without, it was displaced on purpose
     """
+    held = 0
+    for base in range(len(free_bases.held)):
+        held += free_bases.held[base]
+    if held == len(free_bases.held):
+        return
     # The kernel reads q alone, so that it may be that of the end of the step.
     call_kernel(plant.mass_matrix, motion.next_q, dynamics.mass)
     R, c, A, x = matrix(3, 3), vector(3), matrix(6, 6), vector(6)
@@ -91,7 +100,7 @@ def correct_free_bases(
         first = plant.free_bases[base, 2]
         m = centre_of_mass(mass, first, c)
         # Without mass there is nothing to conserve, and A would be singular.
-        if not m > 0.0:
+        if free_bases.held[base] == 1 or not m > 0.0:
             continue
         rotation(next_q, orientation, R)
         clear(x)

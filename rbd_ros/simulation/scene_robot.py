@@ -9,6 +9,7 @@ import math
 
 from rbd_ros.collision.scene_contacts import SceneContacts
 from rbd_ros.compiler.loops import call_kernel, compiled
+from rbd_ros.contact.arrays import IntArray
 from rbd_ros.contact.detection import body_velocities
 from rbd_ros.simulation.external_forces import find_applied_force
 from rbd_ros.simulation.linear import add_scaled, clear, copy, factorise, solve_factorised
@@ -16,7 +17,7 @@ from rbd_ros.simulation.loop_directions import find_basis, respond
 from rbd_ros.simulation.loop_solver import keep_loop_force
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene_couples import respond_to_couples
-from rbd_ros.simulation.scene_islands import at_robot
+from rbd_ros.simulation.scene_islands import at_robot, node_of
 from rbd_ros.simulation.scene_paths import clear_along, full_response, half_responses
 from rbd_ros.simulation.scene_problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
 from rbd_ros.simulation.scene_state import SceneWork, Touches
@@ -172,3 +173,43 @@ def end_robot(
                 limited = True
     counters[LIMITED] += limited
     counters[GUARDED] += guarded
+
+
+@compiled
+def hold_bases(plant: Plant, touches: Touches, count: int, work: Workspace) -> None:
+    """Find which free bases the world holds, through forces on them in an island that it is in.
+
+    :param count: number of contacts
+    """
+    scene, contacts, held = work.scene, touches.contacts, work.free_bases.held
+    for base in range(len(held)):
+        held[base] = 0
+    anchored = False
+    for c in range(count):
+        a = node_of(plant.scene, contacts.carrier[c, 0])
+        b = node_of(plant.scene, contacts.carrier[c, 1])
+        if min(a, b) < 0 and touches.impulse[c, 0] > 0.0:
+            # The robot's island is the first.
+            anchored = anchored or scene.label[max(a, b)] == 0
+    if not anchored:
+        return
+    for c in range(count):
+        if touches.impulse[c, 0] > 0.0:
+            for side in range(2):
+                body = contacts.carrier[c, side]
+                if 0 < body < plant.scene.first_object:
+                    hold_base(plant, body, held)
+
+
+@compiled
+def hold_base(plant: Plant, body: int, held: IntArray) -> None:
+    """Mark the free base, if there is one, that a body of the robot hangs on.
+
+    :param body: number of the body
+    :param held: the marks, one for each free base
+    """
+    tree = plant.tree
+    for at in range(tree.support_first[body], tree.support_first[body + 1]):
+        for base in range(len(held)):
+            if tree.dof_index[tree.support[at]] == plant.free_bases[base, 2]:
+                held[base] = 1

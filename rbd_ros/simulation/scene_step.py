@@ -31,6 +31,7 @@ from rbd_ros.simulation.scene_pile import PILE, solve_pile
 from rbd_ros.simulation.scene_robot import (
     end_robot,
     find_free_velocity,
+    hold_bases,
     place_robot,
     respond_to_contacts,
 )
@@ -163,6 +164,8 @@ def take_scene_substep(
             end_robot(plant, state, touches, work, rows, h)
         if not is_finite(work.motion.next_v):
             return False
+        if plant.has_free_bases:
+            hold_bases(plant, touches, count, work)
         if found == VELOCITY:
             follow_velocity(plant, state, work, h)
         if parted and robot_touched:

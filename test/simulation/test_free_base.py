@@ -4,9 +4,9 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 from scipy.spatial.transform import Rotation
-from support.simulated_robots import joint, link, robot
+from support.simulated_robots import collision, joint, link, robot
 
-from rbd_ros.simulation import World
+from rbd_ros.simulation import Simulator, World
 from rbd_ros.simulation.free_base import correct_free_bases, predict_free_bases, rotation
 
 h = 0.01
@@ -113,3 +113,33 @@ def test_a_unit_quaternion_is_scipys_rotation(rng):
         quaternion /= np.linalg.norm(quaternion)
         rotation(np.r_[7.0, quaternion], 1, R)
         assert_allclose(R, Rotation.from_quat(quaternion[[1, 2, 3, 0]]).as_matrix(), atol=1e-14)
+
+
+def test_what_the_world_holds_keeps_the_velocity_of_its_contacts():
+    """Another one flies past, and keeps its momentum as if it were alone."""
+    ball = collision('sphere radius="0.05"')
+    texts = ''.join((*tree('a'), *tree('b'))).replace('</inertial>', f'</inertial>{ball}')
+    floating = (joint(f'to_{name}', 'world', name, 'floating') for name in 'ab')
+    both, alone = robot(link('world'), texts, *floating), robot(*tree('b'), floating_base=True)
+    simulator = Simulator(both, world={'objects': {'floor': {'type': 'plane'}}})
+    q, v = both.neutral(), np.random.default_rng(3).uniform(-3.0, 3.0, both.nv)
+    q[6], q[15] = 0.4, 20.0
+    simulator.reset(q, v)
+    start, bounds = about_the_centre(alone, q[9:], v[8:]), []
+    for _ in range(1000):
+        q = simulator.q
+        simulator.step()
+        for contact in simulator.contacts:
+            if 'floor' not in (contact.first, contact.second):
+                continue  # its own links
+            touching = max(contact.first, contact.second)
+            frame = both.frame(touching.removeprefix('robot/'), 'aligned')
+            spatial, origin = frame.jacobian(q) @ simulator.v, frame.pose(q)[:3, 3]
+            velocity = spatial[3:] + np.cross(spatial[:3], contact.position - origin)
+            if contact.depth > 0.0:
+                bounds.append(abs(contact.normal @ velocity))
+    assert len(bounds) > 100
+    assert max(bounds) < 1e-10
+    end = about_the_centre(alone, simulator.q[9:], simulator.v[8:])
+    assert_allclose(end[1], start[1], rtol=1e-11)
+    assert_allclose(end[2], start[2] + 9.81 * MASS * np.array([0.0, 0.0, -1.0]), rtol=1e-11)
