@@ -97,7 +97,8 @@ def newton_bodies(space: BodySpace, enough: float, q: FloatArray, new: FloatArra
     for c in range(contacts):
         for r in range(3):
             space.way[c, r] = 0.0
-    return best
+    found: float = best
+    return found
 
 
 @compiled

@@ -77,13 +77,13 @@ def test_it_finds_the_forces_of_the_dense_solver_from_nearby(mu, kind):
     assert tried >= 4
 
 
-def test_a_tower_of_ten_stands_after_the_first_attempt():
+def test_a_tower_of_ten_stands_after_few_sweeps():
     pile = pile_of_boxes(1, 10)
     found = solve_friction_bodies(*pile.arguments, np.full(len(pile.bodies), 0.5))
-    assert found.converged and found.iterations == FEW_SWEEPS
-    assert_allclose(found.velocity, 0.0, atol=1e-9)
+    assert found.converged and found.iterations <= 2 * FEW_SWEEPS
+    assert_allclose(found.velocity, 0.0, atol=1e-8)
     ground = pile.bodies[:, 1] < 0
-    assert_allclose(found.force[ground, 0].sum(), pile.weight, rtol=1e-9)
+    assert_allclose(found.force[ground, 0].sum(), pile.weight, rtol=1e-6)
 
 
 def test_stiffness_is_that_of_the_state():
