@@ -14,6 +14,7 @@ from rows import Row
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.cli.measurement import Call, compare, machine, one_thread
+from rbd_ros.contact import HalfSpace
 from sections.section import Section, Tools
 
 NAME = 'rollouts'
@@ -75,7 +76,7 @@ def _calls(
 
     path, on_ground = robots.find(robot), robot.floating_base
     model = Robot.from_urdf(path, floating_base=robot.floating_base)
-    simulator = Simulator(model, _TIMESTEP, ground=on_ground)
+    simulator = Simulator(model, _TIMESTEP, ground=HalfSpace() if on_ground else None)
     peer = mujoco_models.model(path, _TIMESTEP, robot.floating_base, on_ground)
     rng = np.random.default_rng(0)
     q = np.array([model.neutral()] * STATES)

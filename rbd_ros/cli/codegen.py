@@ -74,7 +74,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help='integrator of the FMU (midpoint; with kinematic loops semi_implicit)',
     )
     unit.add_argument(
-        '--ground', action='store_true', help='let the robot of the FMU touch the ground, z <= 0'
+        '--ground',
+        action='store_true',
+        help='let the robot of the FMU touch the ground, z <= 0, by the compliant law: rigid '
+        'contact, as in a simulator, is not in FMUs',
     )
 
 

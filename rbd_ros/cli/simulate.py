@@ -55,7 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'comes with rbd_ros, such as push',
     )
     parser.add_argument(
-        '--ground', action='store_true', help='let the robot touch the ground, z <= 0'
+        '--ground',
+        action='store_true',
+        help='let the robot touch the ground, z <= 0, rigidly and with a friction of 0.8, as in a '
+        'world of one plane',
     )
     parser.add_argument(
         '--timestep', type=float, default=1e-3, metavar='SECONDS', help='step (%(default)s)'
@@ -120,6 +123,11 @@ def run(arguments: argparse.Namespace) -> int:
         world = read_world(find_world(arguments.world), model)
     if robot is None:
         _refuse_what_needs_a_robot(arguments, world)
+    if arguments.ground and arguments.integrator == 'rk4':
+        raise ValueError(
+            '--integrator rk4 cannot stop within a step where bodies touch, and --ground is '
+            'rigid: take midpoint or semi_implicit'
+        )
     if arguments.watch:
         assert robot is not None
         return _watch(arguments, robot, make_scene(model, arguments.shapes, world=world))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rbd_ros.collision.concave_shapes import HeightField, TriangleMesh
     from rbd_ros.collision.distances import Distances, Minimum, RobotInWorld
     from rbd_ros.collision.environment import Environment, PairSurface, WorldObject, WorldRobot
+    from rbd_ros.collision.ground_plane import level_ground
     from rbd_ros.collision.queries import Contacts, contacts, distance, Nearest, supported
     from rbd_ros.collision.self_collision import allowed_pairs, SrdfError
     from rbd_ros.collision.shapes import (
@@ -66,6 +67,7 @@ __all__ = [
     'contacts',
     'distance',
     'extend_world',
+    'level_ground',
     'read_world',
     'solid_inertia',
     'supported',
@@ -102,6 +104,7 @@ __getattr__, __dir__ = lazy_names(
         'contacts': 'rbd_ros.collision.queries',
         'distance': 'rbd_ros.collision.queries',
         'extend_world': 'rbd_ros.collision.world_file',
+        'level_ground': 'rbd_ros.collision.ground_plane',
         'read_world': 'rbd_ros.collision.world_file',
         'solid_inertia': 'rbd_ros.collision.solids',
         'supported': 'rbd_ros.collision.queries',

@@ -73,7 +73,7 @@ def use_of_normal(
     """
     start, end, third, fourth = vector(3), vector(3), vector(3), vector(3)
     own, other = vector(3), vector(3)
-    touched, number = vector(3), 0
+    touched, number, flat = vector(3), 0, 0
     for k in range(3):
         touched[k] = 0.0
     for i in range(count):
@@ -99,7 +99,17 @@ def use_of_normal(
         outward_at_edge(start, end, fourth, other)
         # The neighbour continues the face where it leaves against `other`.
         falls = dot(other, face_normal)
-        if falls <= STICKS_OUT:
+        if number == 1 and abs(falls) <= STICKS_OUT:
+            # A corner that sticks out may be one of faces of several triangles.
+            flat += 1
+            tip, toward, square = (k if touched[k] > 0.0 else j), 0.0, 0.0
+            for r in range(3):
+                away = fourth[r] - corners[3 * tip + r]
+                toward += normal[r] * away
+                square += away * away
+            if flat == 2 or toward > BESIDE * math.sqrt(square):
+                result = max(result, OF_FACE)
+        elif falls <= STICKS_OUT:
             result = max(result, OF_FACE)
         elif dot(normal, own) < -BESIDE:
             result = max(result, OF_FACE)

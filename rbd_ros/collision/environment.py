@@ -329,7 +329,7 @@ class Environment:
 
         :param first: name of an object, robot, or link of a robot as 'robot/link'
         :param second: another one
-        :raises ValueError: for an unknown name
+        :raises ValueError: for an unknown name, and for springs that cannot be combined
         """
         self.check_name(first)
         self.check_name(second)
@@ -337,7 +337,11 @@ class Environment:
             if pair in self.pairs:
                 return PairSurface(self.pairs[pair], leading)
         a, b = self.surface_of(first), self.surface_of(second)
-        return PairSurface(combined(a, b), first if directed_by_first(a, b) else second)
+        try:
+            surface = combined(a, b)
+        except ValueError as error:
+            raise ValueError(f'{first!r} and {second!r} touch: {error}') from None
+        return PairSurface(surface, first if directed_by_first(a, b) else second)
 
     def surface_of(self, name: str) -> Surface:
         """Surface of an object or robot, by its name or that of a link of it."""

@@ -289,6 +289,8 @@ def _table(
                 properties.rolling,
                 properties.stiffness or 0.0,
                 properties.damping,
+                properties.exponent or 0.0,
+                properties.dissipation,
             )
         )
         first = between.directed_by.partition('/')[0] == found[i].name.partition('/')[0]
@@ -329,7 +331,7 @@ def _table(
         arm=arms,
         carrier_arm=carrier_arms,
         pair=np.array(pairs, dtype=np.int64).reshape(-1, 2),
-        surface=np.array(surface, dtype=float).reshape(-1, 7),
+        surface=np.array(surface, dtype=float).reshape(-1, 9),
         direction=np.array(direction, dtype=float).reshape(-1, 3),
         directed_by=np.array(directed_by, dtype=np.int64),
         group=groups,

@@ -23,6 +23,7 @@ SKIN, STEPS_OF_SKIN = 0.02, 20.0
 
 #: Places in a row of `Scene.surface`.
 ALONG, ACROSS, RESTITUTION, TORSIONAL, ROLLING, STIFFNESS, DAMPING = 0, 1, 2, 3, 4, 5, 6
+EXPONENT, DISSIPATION = 7, 8
 
 
 class SceneTable(NamedTuple):
@@ -39,8 +40,8 @@ class SceneTable(NamedTuple):
     :param carrier_arm: the largest of them of each carrier, (carriers,) [m]
     :param pair: shapes of each pair that may touch, (P, 2)
     :param surface: of each pair friction along the first direction and across it, restitution,
-        torsional and rolling friction, stiffness and damping, (P, 7); a stiffness of zero is
-        that of a rigid contact
+        torsional and rolling friction, stiffness, damping, exponent and dissipation, (P, 9); a
+        stiffness of zero is that of a rigid contact, an exponent of zero that of a linear spring
     :param direction: first direction of friction in coordinates of the carrier that has it;
         zero where friction is the same in all directions, (P, 3)
     :param directed_by: that carrier, (P,)

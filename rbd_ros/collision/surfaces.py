@@ -8,11 +8,14 @@ bounces on anything. Other engines take the minimum (Gazebo), the product (Bulle
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 import math
 from typing import Optional, Tuple
 
 from rbd_ros.spatial.linear3 import Vector3
+
+#: Exponents that a spring can have, and that of Hertz's contact of round bodies.
+EXPONENTS, HERTZ = (1.0, 10.0), 1.5
 
 
 @dataclass(frozen=True)
@@ -25,14 +28,19 @@ class Surface:
     :param torsional: coefficient of friction against turning about the normal [m]
     :param rolling: coefficient of friction against rolling [m]
     :param restitution: coefficient of restitution, 0 to 1
-    :param stiffness: stiffness of a contact [N/m]; None: rigid
-    :param damping: damping of a contact that is not rigid [N s/m]
-    :raises ValueError: for what is negative or not finite
+    :param stiffness: stiffness K of a contact [N/m, N/m^n]; None: rigid
+    :param damping: damping D of a linear spring [N s/m]: f = K d + D dd/dt at depth d
+    :param exponent: n, 1 to 10, of Hunt and Crossley's spring, f = K d^n (1 + c dd/dt); None: the
+        spring is linear, or 3/2 where there is dissipation
+    :param dissipation: c of Hunt and Crossley's spring [s/m]
+    :raises ValueError: for what is negative or not finite, or what does not go together
 
     >>> from rbd_ros.collision import Surface
     >>> belt = Surface(friction=(0.6, 0.2), direction=(0.0, 1.0, 0.0))
     >>> belt.isotropic, round(belt.anisotropy, 6)
     (False, 3.0)
+    >>> Surface(stiffness=1e6, dissipation=0.3).exponent
+    1.5
     """
 
     friction: Tuple[float, float] = (0.8, 0.8)
@@ -42,6 +50,8 @@ class Surface:
     restitution: float = 0.0
     stiffness: Optional[float] = None
     damping: float = 0.0
+    exponent: Optional[float] = None
+    dissipation: float = 0.0
 
     def __post_init__(self) -> None:
         if len(self.friction) != 2:
@@ -53,6 +63,7 @@ class Surface:
             'rolling': self.rolling,
             'restitution': self.restitution,
             'damping': self.damping,
+            'dissipation': self.dissipation,
         }
         for name, value in numbers.items():
             if not (math.isfinite(value) and value >= 0.0):
@@ -63,6 +74,20 @@ class Surface:
             raise ValueError(f'stiffness must be positive and finite, got {self.stiffness}')
         if self.stiffness is None and self.damping > 0.0:
             raise ValueError('damping is that of a compliant surface; give its stiffness too')
+        if self.exponent is None and self.dissipation > 0.0:
+            object.__setattr__(self, 'exponent', HERTZ)
+        if self.exponent is not None:
+            if not EXPONENTS[0] <= self.exponent <= EXPONENTS[1]:
+                raise ValueError(f'exponent must be from 1 to 10, got {self.exponent}')
+            if self.stiffness is None:
+                raise ValueError(
+                    'exponent and dissipation are those of a compliant surface; give its '
+                    'stiffness too'
+                )
+            if self.damping > 0.0:
+                raise ValueError(
+                    'damping is that of a linear spring; a spring with an exponent has dissipation'
+                )
 
     @property
     def isotropic(self) -> bool:
@@ -80,13 +105,16 @@ def combined(first: Surface, second: Surface) -> Surface:
     """Properties of a pair of surfaces of which nothing else is said.
 
     Friction is the geometric mean, restitution, torsional and rolling friction the maximum.
-    Springs and dampers are in series, which is exact if both recover equally fast. Friction has
-    the directions of the surface in which it depends on them more; of the other one the geometric
-    mean counts in all directions.
+    Linear springs and dampers are in series, which is exact if both recover equally fast. So are
+    springs of Hunt and Crossley that have one exponent: K^(-1/n) is the sum of both K_i^(-1/n),
+    and c = s_1^2 c_1 + s_2^2 c_2 with the shares of depth s_i = (K/K_i)^(1/n), which is exact if
+    s_1 c_1 = s_2 c_2, and elsewhere for small c dd/dt. Friction has the directions of the surface
+    in which it depends on them more; of the other one the geometric mean counts in all directions.
 
     :param first: one surface; `direction` of the result is that of the surface chosen, and in its
         coordinates
     :param second: the other surface
+    :raises ValueError: if both are compliant by different laws
 
     >>> from rbd_ros.collision import combined, Surface
     >>> ice, rubber = Surface((0.04, 0.04)), Surface((1.0, 1.0), restitution=0.7)
@@ -102,21 +130,31 @@ def combined(first: Surface, second: Surface) -> Surface:
     along, across = (math.sqrt(mu) * math.sqrt(mean) for mu in leading.friction)
     if leading.friction == (mean, mean):
         along = across = mean  # without rounding
-    stiffness, damping = first.stiffness, first.damping
-    if stiffness is None:
-        stiffness, damping = second.stiffness, second.damping
-    elif second.stiffness is not None:
-        stiffness = _in_series(stiffness, second.stiffness)
-        damping = _in_series(damping, second.damping)
+    spring = second if first.stiffness is None else first
+    if first.stiffness is not None and second.stiffness is not None:
+        spring = _in_series(first, second)
     return Surface(
         friction=(along, across),
         direction=leading.direction,
         torsional=max(first.torsional, second.torsional),
         rolling=max(first.rolling, second.rolling),
         restitution=max(first.restitution, second.restitution),
-        stiffness=stiffness,
-        damping=damping,
+        stiffness=spring.stiffness,
+        damping=spring.damping,
+        exponent=spring.exponent,
+        dissipation=spring.dissipation,
     )
+
+
+def rigid(surface: Surface) -> Surface:
+    """Surface without its compliance.
+
+    >>> from rbd_ros.collision import Surface
+    >>> from rbd_ros.collision.surfaces import rigid
+    >>> rigid(Surface(stiffness=1e5, damping=10.0)) == Surface()
+    True
+    """
+    return replace(surface, stiffness=None, damping=0.0, exponent=None, dissipation=0.0)
 
 
 def directed_by_first(first: Surface, second: Surface) -> bool:
@@ -130,5 +168,29 @@ def directed_by_first(first: Surface, second: Surface) -> bool:
     return first.anisotropy >= second.anisotropy
 
 
-def _in_series(a: float, b: float) -> float:
-    return 0.0 if a == 0.0 or b == 0.0 else 1.0 / (1.0 / a + 1.0 / b)
+def _in_series(first: Surface, second: Surface) -> Surface:
+    """Surface with the spring of two compliant ones in series."""
+    assert first.stiffness is not None and second.stiffness is not None
+    if first.exponent != second.exponent:
+        laws = [
+            'linear' if each.exponent is None else f'of exponent {each.exponent:g}'
+            for each in (first, second)
+        ]
+        raise ValueError(
+            f'their springs, {laws[0]} and {laws[1]}, cannot be put in series; give the pair a '
+            'compliance of its own'
+        )
+    n = 1.0 if first.exponent is None else first.exponent
+    soft = first.stiffness ** (-1.0 / n), second.stiffness ** (-1.0 / n)
+    shares = [each / (soft[0] + soft[1]) for each in soft]
+    damping = 0.0
+    if first.damping > 0.0 and second.damping > 0.0:
+        damping = 1.0 / (1.0 / first.damping + 1.0 / second.damping)
+    return replace(
+        first,
+        stiffness=1.0 / (1.0 / first.stiffness + 1.0 / second.stiffness)
+        if first.exponent is None
+        else (soft[0] + soft[1]) ** -n,
+        damping=damping,
+        dissipation=shares[0] ** 2 * first.dissipation + shares[1] ** 2 * second.dissipation,
+    )

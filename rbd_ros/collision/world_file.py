@@ -8,7 +8,7 @@ from typing import Any, Dict, FrozenSet, Iterator, List, Mapping, Optional, Tupl
 
 from rbd_ros.collision.environment import Environment, ROBOT, WorldObject, WorldRobot
 from rbd_ros.collision.self_collision import allowed_pairs
-from rbd_ros.collision.surfaces import combined, directed_by_first, Surface
+from rbd_ros.collision.surfaces import combined, directed_by_first, rigid, Surface
 from rbd_ros.collision.world_objects import (
     bounded,
     Defaults,
@@ -283,7 +283,10 @@ class _Reader:
             if (first, second) in pairs or (second, first) in pairs:
                 raise field.error(f'{first!r} and {second!r} have an entry already; keep one')
             a, b = world.surface_of(first), world.surface_of(second)
-            base = combined(a, b)
+            try:
+                base = combined(a, rigid(b) if 'compliance' in entries else b)
+            except ValueError as error:
+                raise field.error(str(error)) from None
             if 'friction' in entries or 'direction' in entries:
                 base = replace(base, direction=a.direction)
             elif not directed_by_first(a, b):

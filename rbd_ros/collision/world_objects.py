@@ -10,7 +10,7 @@ import numpy as np
 from rbd_ros.collision.environment import ObjectShape, STATIC_SHAPES, WorldObject
 from rbd_ros.collision.height_fields import heights
 from rbd_ros.collision.solids import solid_inertia
-from rbd_ros.collision.surfaces import Surface
+from rbd_ros.collision.surfaces import EXPONENTS, HERTZ, Surface
 from rbd_ros.meshes import MeshError
 from rbd_ros.model.extension.fields import Field, placement as fixed_angles
 from rbd_ros.model.geometry import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
@@ -22,6 +22,8 @@ from rbd_ros.spatial import MotionVector, PluckerTransform, RigidBodyInertia
 LENGTHS, DENSITIES = (1e-6, 1e6), (1e-6, 1e6)
 #: Friction, stiffness and other numbers that are not lengths.
 LARGEST = 1e15
+#: Stiffnesses that a surface can have [N/m, N/m^n].
+STIFFNESSES = (1e-6, LARGEST)
 #: How far the norm of a quaternion may be from one: what three digits leave.
 NORM_TOLERANCE = 2e-3
 
@@ -170,11 +172,9 @@ def surface_of(entries: Dict[str, Field], base: Surface) -> Surface:
             friction = (_not_negative(field),) * 2
     if 'direction' in entries:
         direction = entries['direction'].direction()
-    stiffness, damping = base.stiffness, base.damping
+    spring = base
     if 'compliance' in entries:
-        parts_of = entries['compliance'].mapping(('stiffness',), ('damping',))
-        stiffness = bounded(parts_of['stiffness'], (1e-6, LARGEST), ' N/m')
-        damping = _not_negative(parts_of['damping']) if 'damping' in parts_of else 0.0
+        spring = _spring(entries['compliance'])
     restitution = base.restitution
     if 'restitution' in entries:
         restitution = bounded(entries['restitution'], (0.0, 1.0))
@@ -184,8 +184,29 @@ def surface_of(entries: Dict[str, Field], base: Surface) -> Surface:
         _not_negative(entries['torsional']) if 'torsional' in entries else base.torsional,
         _not_negative(entries['rolling']) if 'rolling' in entries else base.rolling,
         restitution,
-        stiffness,
-        damping,
+        spring.stiffness,
+        spring.damping,
+        spring.exponent,
+        spring.dissipation,
+    )
+
+
+def _spring(field: Field) -> Surface:
+    """Surface with the compliance of an entry: linear, or of Hunt and Crossley."""
+    entries = field.mapping(('stiffness',), ('damping', 'exponent', 'dissipation'))
+    linear = not ('exponent' in entries or 'dissipation' in entries)
+    stiffness = bounded(entries['stiffness'], STIFFNESSES, ' N/m' if linear else ' N/m^n')
+    if linear:
+        damping = _not_negative(entries['damping']) if 'damping' in entries else 0.0
+        return Surface(stiffness=stiffness, damping=damping)
+    if 'damping' in entries:
+        raise entries['damping'].error(
+            'it is that of a linear spring; keep either it or exponent and dissipation'
+        )
+    return Surface(
+        stiffness=stiffness,
+        exponent=bounded(entries['exponent'], EXPONENTS) if 'exponent' in entries else HERTZ,
+        dissipation=_not_negative(entries['dissipation']) if 'dissipation' in entries else 0.0,
     )
 
 

@@ -68,7 +68,7 @@ def make_unit(
 
     :param timestep: h, of which communication steps are multiples [s]
     :param integrator: one of `rbd_ros.simulation.world.INTEGRATORS`; None: as of `Simulator`
-    :param ground: what there is to touch, None for nothing
+    :param ground: compliant ground, None for none; FMUs have no rigid contact
     :param name: name of the binary, a name in C; the robot's if None
     :param tool: what the description names as its maker
     :raises ValueError: for an argument that is not valid

@@ -199,6 +199,14 @@ def _robot_state_publisher(request: Request) -> Action:
     )
 
 
+def _has_world(arguments: Arguments) -> bool:
+    """Return whether the simulator has a world around its robot, be it rigid ground alone."""
+    if arguments['world']:
+        return True
+    rigid = arguments['ground_law'] in ('', 'rigid')
+    return rigid and arguments.boolean('ground', ('',)) == 'true'
+
+
 def _rviz(request: Request) -> Action:
     obstacle = None if is_installed(RVIZ, RVIZ) else 'it is not installed'
     if obstacle is None and not has_display():
@@ -211,7 +219,8 @@ def _rviz(request: Request) -> Action:
         raise ArgumentError(f'launch argument rviz: {obstacle}')
     root = request.robot.root_link
     fixed_frame = ['-f', request.frame_prefix + root] if root else []
-    if request.arguments['world'] and request.arguments.boolean('floating_base', ('',)) == 'true':
+    floating = request.arguments.boolean('floating_base', ('',)) == 'true'
+    if floating and _has_world(request.arguments):
         fixed_frame = ['-f', 'world']  # in which the simulator tells where the base is
     return start_node(
         request.context,

@@ -9,7 +9,7 @@ import numpy as np
 from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
 from rbd_ros.collision.environment import Environment, WorldObject
 from rbd_ros.collision.scene import make_scene, Scene
-from rbd_ros.collision.scene_contacts import RESTITUTION, ROLLING, SceneTable, TORSIONAL
+from rbd_ros.collision.scene_contacts import EXPONENT, RESTITUTION, ROLLING, SceneTable, TORSIONAL
 from rbd_ros.collision.shape_tables import tables_for
 from rbd_ros.compiler.loops import allocate
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
@@ -68,6 +68,7 @@ def make_scene_plant(
         has_objects=count > 0,
         bounces=bool((table.surface[:, RESTITUTION] > 0.0).any()),
         has_couples=bool((table.surface[:, [TORSIONAL, ROLLING]] > 0.0).any()),
+        stiffens=bool((table.surface[:, EXPONENT] > 0.0).any()),
         poisson=poisson,
     )
 
@@ -139,6 +140,7 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
             'joint_blocks',
             'island_rows',
             'turning_contacts',
+            'springs',
         )
         return dict.fromkeys((*names, *'NnmBCKSP', 'S1', 'P2', 'blocks'), 0)
     pairs, objects = len(scene.table.pair), len(scene.bodies.mass)
@@ -160,6 +162,7 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
         # Rows of joints are made three by three.
         'island_rows': 3 * cones + rows + 3 + moments,
         'turning_contacts': contacts if scene.has_couples else 0,
+        'springs': contacts if scene.stiffens else 0,
         'N': 3 * cones + most,
         'n': cones,
         'B': objects,
@@ -182,7 +185,7 @@ def _empty_table() -> SceneTable:
         arm=nothing,
         carrier_arm=nothing,
         pair=whole.reshape(0, 2),
-        surface=nothing.reshape(0, 7),
+        surface=nothing.reshape(0, 9),
         direction=nothing.reshape(0, 3),
         directed_by=whole,
         group=whole,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Tuple
 
 from rbd_ros.collision.scene_contacts import SceneContacts
 from rbd_ros.compiler.loops import compiled, vector
 from rbd_ros.constraints.friction_space import (
+    COARSEST,
     CONTACTS as CONES,
+    FLOOR,
     FrictionSpace,
     MOMENTS,
     OPEN,
@@ -18,7 +21,7 @@ from rbd_ros.constraints.friction_space import (
 from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene_compliance import normal_bias, soften
+from rbd_ros.simulation.scene_compliance import soften
 from rbd_ros.simulation.scene_couples import begin_couples, enter_couples, power_of_couples, twist
 from rbd_ros.simulation.scene_islands import at_robot
 from rbd_ros.simulation.scene_paths import add_along
@@ -29,7 +32,23 @@ from rbd_ros.simulation.scene_problem import (
     FRICTION,
     UPPER_LIMIT,
 )
-from rbd_ros.simulation.scene_state import CONIC, CONTACT, Objects, SceneWork, SIGNORINI, Touches
+from rbd_ros.simulation.scene_springs import (
+    begin_spring,
+    FEW_ROUNDS,
+    follow_spring,
+    is_curved,
+    MAX_ROUNDS,
+    ON_CURVE,
+)
+from rbd_ros.simulation.scene_state import (
+    CONIC,
+    CONTACT,
+    Objects,
+    ScenePlant,
+    SceneWork,
+    SIGNORINI,
+    Touches,
+)
 from rbd_ros.simulation.workspace import Workspace
 
 #: Most sweeps of the solver, and most steps of ADMM.
@@ -47,32 +66,64 @@ def solve_island(
     :param h: time step [s]
     :return: whether they solve the problem to the tolerance
     """
-    scene, contacts, space = work.scene, touches.contacts, work.scene.space
+    scene, contacts = work.scene, touches.contacts
     for a in range(n):
         c = scene.listed[a]
         for r in range(3):
             scene.free[3 * a + r] = contact_velocity(
                 plant, contacts, objects, scene.velocity, c, r, scene
             )
-        scene.free[3 * a] += normal_bias(plant.scene, contacts, c, h)
     for k in range(m):
         v = scene.velocity[scene.row_joint[k]]
         v = -v if scene.row_kind[k] == UPPER_LIMIT else v
         scene.free[3 * n + k] = v + scene.row_bias[k]
+        scene.row_impulse[k] = touches.joint_impulse[scene.row_kind[k], scene.row_joint[k]]
     assemble_matrix(plant, contacts, n, m, scene)
+    if plant.scene.stiffens:
+        begin_springs(plant.scene, touches, scene, n, h)
+    solved: bool
+    solved, unit = solve_problem(plant, touches, scene, n, m, h)
+    if plant.scene.stiffens:
+        on_curves = follow_springs(plant.scene, touches, scene, n, h, unit)
+        for k in range(MAX_ROUNDS):
+            if on_curves or (k >= FEW_ROUNDS and not solved):
+                break
+            solved, unit = solve_problem(plant, touches, scene, n, m, h)
+            on_curves = follow_springs(plant.scene, touches, scene, n, h, unit)
+        solved = solved and on_curves
+    find_residuals(scene.space, touches.residuals, unit)
+    for k in range(m):
+        i, kind, impulse = scene.row_joint[k], scene.row_kind[k], scene.row_impulse[k]
+        work.problem.impulse[i] += -impulse if kind == UPPER_LIMIT else impulse
+        response, tip = scene.row_response[k // 3, k % 3], scene.row_tip[k // 3]
+        add_along(plant.tree, tip, impulse, response, scene.gathered)
+    return solved
+
+
+@compiled
+def solve_problem(
+    plant: Plant, touches: Touches, scene: SceneWork, n: int, m: int, h: float
+) -> Tuple[bool, float]:
+    """Find impulses from those that there are; returns whether they solve it, and U.
+
+    :param n: number of contacts
+    :param m: number of rows
+    :param h: time step [s]
+    :return: whether they solve the problem to the tolerance, and `scale_space`
+    """
+    contacts, space = touches.contacts, scene.space
     enter_problem(plant.scene, contacts, n, m, scene)
     soften(plant.scene, contacts, n, h, scene)
     for a in range(n):
         begin_contact(space, scene.friction[a], a, touches.impulse[scene.listed[a]])
     for k in range(m):
-        begin_row(space, scene, touches, n, k)
+        begin_row(space, scene, n, k)
     count = 0
     if plant.scene.has_couples:
         count = enter_couples(plant, contacts, scene.velocity, n, m, scene)
         begin_couples(touches, scene, count)
-    unit = scale_space(space, scene.friction)
+    unit: float = scale_space(space, scene.friction)
     solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
-    find_residuals(space, touches.residuals, unit)
     for a in range(n):
         for r in range(3):
             touches.impulse[scene.listed[a], r] = space.scale[3 * a + r] * space.x[3 * a + r]
@@ -82,13 +133,45 @@ def solve_island(
             i = 3 * n + m + 3 * k + r
             touches.couple[c, r] = space.scale[i] * space.x[i]
     for k in range(m):
-        i, kind = scene.row_joint[k], scene.row_kind[k]
-        impulse = space.scale[3 * n + k] * space.x[3 * n + k]
-        scene.row_impulse[k] = impulse
-        work.problem.impulse[i] += -impulse if kind == UPPER_LIMIT else impulse
-        response, tip = scene.row_response[k // 3, k % 3], scene.row_tip[k // 3]
-        add_along(plant.tree, tip, impulse, response, scene.gathered)
-    return solved
+        scene.row_impulse[k] = space.scale[3 * n + k] * space.x[3 * n + k]
+    return solved, unit
+
+
+@compiled
+def begin_springs(plant: ScenePlant, touches: Touches, scene: SceneWork, n: int, h: float) -> None:
+    """Find the first tangents of springs that are not linear.
+
+    :param n: number of contacts
+    :param h: time step [s]
+    """
+    for a in range(n):
+        c = scene.listed[a]
+        if is_curved(plant, touches.contacts, c):
+            mobility, impulse = scene.matrix[3 * a, 3 * a], touches.impulse[c, 0]
+            begin_spring(plant, touches.contacts, c, h, mobility, impulse, scene)
+
+
+@compiled
+def follow_springs(
+    plant: ScenePlant, touches: Touches, scene: SceneWork, n: int, h: float, unit: float
+) -> bool:
+    """Find the next tangents of springs; returns whether the problem had the right ones.
+
+    :param n: number of contacts
+    :param h: time step [s]
+    :param unit: see `scale_space`
+    """
+    space, on_curves = scene.space, True
+    excused = max(plant.tolerance, min(space.report[FLOOR], COARSEST))
+    for a in range(n):
+        c = scene.listed[a]
+        if is_curved(plant, touches.contacts, c):
+            mobility, impulse = scene.matrix[3 * a, 3 * a], touches.impulse[c, 0]
+            speed = unit * unit / space.scale[3 * a]
+            u = speed * space.u[3 * a]
+            beside = follow_spring(plant, touches.contacts, c, h, mobility, impulse, u, scene)
+            on_curves = on_curves and beside <= ON_CURVE * excused * speed
+    return on_curves
 
 
 @compiled
@@ -192,16 +275,16 @@ def begin_contact(space: FrictionSpace, friction: FloatArray, a: int, impulse: F
 
 
 @compiled
-def begin_row(space: FrictionSpace, scene: SceneWork, touches: Touches, n: int, k: int) -> None:
+def begin_row(space: FrictionSpace, scene: SceneWork, n: int, k: int) -> None:
     """Enter bounds and start of a row of a joint.
 
     :param n: number of contacts
     :param k: number of the row
     """
-    i, kind = scene.row_joint[k], scene.row_kind[k]
+    kind = scene.row_kind[k]
     space.low[k] = -scene.row_box[k] if kind == FRICTION else 0.0
     space.high[k] = scene.row_box[k] if kind == FRICTION else math.inf
-    force = min(max(touches.joint_impulse[kind, i], space.low[k]), space.high[k])
+    force = min(max(scene.row_impulse[k], space.low[k]), space.high[k])
     space.x[3 * n + k] = force
     space.state[n + k] = STICK if space.low[k] < force < space.high[k] else OPEN
 

@@ -22,10 +22,18 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     COUPLES,
     has_couple,
     turning_velocity,
+    UNIT,
 )
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.scene_compliance import give, is_compliant, normal_bias
 from rbd_ros.simulation.scene_couples import resists_turning
+from rbd_ros.simulation.scene_springs import (
+    begin_spring,
+    follow_spring,
+    is_curved,
+    MAX_ROUNDS,
+    ON_CURVE,
+)
 from rbd_ros.simulation.scene_state import (
     CONIC,
     CONTACT,
@@ -52,13 +60,43 @@ def solve_pile(
 ) -> bool:
     """Find the impulses of the listed contacts, none of which is at the robot.
 
-    Contacts that had no impulse and do not close by themselves are left out at first. Those that
-    the impulses of the others close are added then, so that none is missing in the end. Exchanges
-    contacts in the list.
-
     :param n: number of contacts
     :param h: time step [s]
     :return: whether they solve the problem to the tolerance
+    """
+    contacts = touches.contacts
+    if plant.stiffens:
+        for a in range(n):
+            c = work.listed[a]
+            if is_curved(plant, contacts, c):
+                mobility = normal_mobility(contacts, work, plant.first_object, c)
+                begin_spring(plant, contacts, c, h, mobility, touches.impulse[c, 0], work)
+    solved: bool = solve_once(plant, objects, touches, work, n, h)
+    if plant.stiffens:
+        on_curves = follow_springs(plant, touches, work, work.pile.sizes[CONTACTS], h)
+        for _ in range(MAX_ROUNDS):
+            # What sweeps do not solve is for a matrix.
+            if on_curves or not solved:
+                break
+            solved = solve_once(plant, objects, touches, work, n, h)
+            on_curves = follow_springs(plant, touches, work, work.pile.sizes[CONTACTS], h)
+        solved = solved and on_curves
+    find_residuals(work.pile, touches.residuals)
+    return solved
+
+
+@compiled
+def solve_once(
+    plant: ScenePlant, objects: Objects, touches: Touches, work: SceneWork, n: int, h: float
+) -> bool:
+    """Find impulses from those that there are; returns whether they solve the problem.
+
+    Contacts that had no impulse and do not close by themselves are left out at first. Those that
+    the impulses of the others close are added then, so that none is missing in the end. Exchanges
+    contacts in the list: those that are in the problem are the first ones.
+
+    :param n: number of contacts
+    :param h: time step [s]
     """
     contacts, solved = touches.contacts, False
     # Where sweeps stall, a matrix of few contacts is found sooner than a solution.
@@ -67,7 +105,11 @@ def solve_pile(
     count, before = 0, -1
     for a in range(n):
         c = work.listed[a]
-        if touches.impulse[c, 0] > 0.0 or closing(plant, contacts, work, c, h) < 0.0:
+        taken = touches.impulse[c, 0] > 0.0 or closing(plant, contacts, work, c, h) < 0.0
+        if plant.stiffens:
+            # Tangents of all curves must be right.
+            taken = taken or is_curved(plant, contacts, c)
+        if taken:
             work.listed[a], work.listed[count] = work.listed[count], c
             count += 1
         else:
@@ -87,7 +129,6 @@ def solve_pile(
             if closing(plant, contacts, work, c, h) < 0.0:
                 work.listed[a], work.listed[count] = work.listed[count], c
                 count += 1
-    find_residuals(work.pile, touches.residuals)
     return solved
 
 
@@ -101,7 +142,7 @@ def closing(
     :param h: time step [s]
     :return: below zero if it would penetrate by the end of the step [m/s]
     """
-    total: float = normal_bias(plant, contacts, c, h)
+    total: float = normal_bias(plant, contacts, c, h, work)
     for side in range(2):
         o = contacts.carrier[c, side] - plant.first_object
         if o >= 0:
@@ -130,8 +171,8 @@ def solve_listed(
         enter_contact(plant, contacts, work, space, a, c, touches.impulse[c])
         if plant.has_couples:
             enter_couple(plant, contacts, work, space, a, c, touches.couple[c])
-        space.bias[a, 0] = normal_bias(plant, contacts, c, h)
-        space.compliance[a, 0] = give(plant, contacts, c, h)
+        space.bias[a, 0] = normal_bias(plant, contacts, c, h, work)
+        space.compliance[a, 0] = give(plant, contacts, c, h, work)
     solved: bool = solve_body_space(space, limit, plant.tolerance)
     for a in range(n):
         c = work.listed[a]
@@ -140,6 +181,41 @@ def solve_listed(
             if plant.has_couples:
                 touches.couple[c, r] = space.couple[a, r]
     return solved
+
+
+@compiled
+def follow_springs(plant: ScenePlant, touches: Touches, work: SceneWork, n: int, h: float) -> bool:
+    """Find the next tangents of springs; returns whether the problem had the right ones.
+
+    :param n: number of contacts
+    :param h: time step [s]
+    """
+    space, contacts, on_curves = work.pile, touches.contacts, True
+    for a in range(n):
+        c = work.listed[a]
+        if is_curved(plant, contacts, c):
+            mobility = normal_mobility(contacts, work, plant.first_object, c)
+            u = contact_velocity(space, a, 0) / space.scale[a, 0]
+            beside = follow_spring(plant, contacts, c, h, mobility, touches.impulse[c, 0], u, work)
+            excused = plant.tolerance * space.report[UNIT] / space.scale[a, 0]
+            on_curves = on_curves and beside <= ON_CURVE * excused
+    return on_curves
+
+
+@compiled
+def normal_mobility(contacts: SceneContacts, work: SceneWork, first_object: int, c: int) -> float:
+    """Velocity by impulse along the normal of a contact of objects [1/kg].
+
+    :param first_object: see `ScenePlant`
+    :param c: number of the contact
+    """
+    mobility = 0.0
+    for side in range(2):
+        if contacts.carrier[c, side] >= first_object:
+            lever, response = work.lever[c, side, 0], work.lever_response[c, side, 0]
+            for s in range(6):
+                mobility += lever[s] * response[s]
+    return mobility
 
 
 @compiled

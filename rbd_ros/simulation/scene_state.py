@@ -2,7 +2,7 @@
 
 Sizes: movable `objects`, `contacts` that there is room for, and what the frictional problem of
 one island has room for (scene_problem.py): `island_rows` of contacts and joints together, of them
-`joint_rows`. Contacts with couples are `turning_contacts`.
+`joint_rows`. Contacts with couples are `turning_contacts`; `springs` are all contacts or none.
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ class ScenePlant(NamedTuple):
     :param has_objects: whether there are movable objects
     :param has_couples: whether any pair has torsional or rolling friction (scene_couples.py)
     :param bounces: whether any pair has restitution (scene_blows.py)
+    :param stiffens: whether any pair has a spring that is not linear (scene_springs.py)
     :param poisson: whether impacts obey Poisson's law of restitution, else Newton's
     """
 
@@ -74,6 +75,7 @@ class ScenePlant(NamedTuple):
     has_objects: bool
     has_couples: bool
     bounces: bool
+    stiffens: bool
     poisson: bool
 
 
@@ -130,6 +132,17 @@ class Couples(NamedTuple):
     blow: FloatArray = floats('turning_contacts', 3)
 
 
+class Springs(NamedTuple):
+    """Tangents of springs that are not linear; there is room for none unless a pair has any.
+
+    :param give: velocity by impulse that each contact gives way with [1/kg]
+    :param bias: velocity that is added to that along its normal [m/s]
+    """
+
+    give: FloatArray = floats('springs')
+    bias: FloatArray = floats('springs')
+
+
 class SceneWork(NamedTuple):
     """Intermediate results of a step.
 
@@ -172,6 +185,7 @@ class SceneWork(NamedTuple):
     :param object_push: displacement of the objects, angular then linear
     :param kept: state of the objects at the beginning of the step
     :param couples: couples at contacts
+    :param springs: springs of contacts
     :param space: the problem of an island for the solver
     :param pile: that of an island of many objects
     """
@@ -213,5 +227,6 @@ class SceneWork(NamedTuple):
     object_push: FloatArray = floats('objects', 6)
     kept: FloatArray = floats('objects', 13)
     couples: Couples = _nested(Couples)
+    springs: Springs = _nested(Springs)
     pile: BodySpace = _nested(BodySpace)
     space: FrictionSpace = _nested(FrictionSpace)

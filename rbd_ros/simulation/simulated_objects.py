@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import os
-from typing import Any, List, Mapping, NamedTuple, Optional, Tuple, TYPE_CHECKING, Union
+from typing import (
+    Any,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    TYPE_CHECKING,
+    Union,
+)
 
 import numpy as np
 
 from rbd_ros.collision.environment import Environment
+from rbd_ros.collision.ground_plane import level_ground
 from rbd_ros.constraints.friction import Residuals
-from rbd_ros.contact import HalfSpace
+from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
@@ -52,29 +64,65 @@ class PairContact(NamedTuple):
 def read_environment(
     robot: Optional[Robot],
     world: WorldSource,
-    ground: Optional[HalfSpace],
+    ground: Union[None, bool, HalfSpace],
     integrator: Optional[str],
+    contact: Optional[ContactParameters] = None,
+    contact_links: Optional[Sequence[str]] = None,
 ) -> Optional[Environment]:
-    """Environment of what a user gives as a world; None for none.
+    """Environment of what a user gives as a world, or as a ground that is rigid; None for none.
 
     :param integrator: None for the one that suits the robot
-    :raises ValueError: if there is a ground as well, or the integrator knows no rigid contact
+    :param contact: of which a rigid ground takes the friction
+    :param contact_links: links that touch the ground; None for all that move
+    :raises ValueError: if there is a ground as well, or the integrator knows no rigid contact, or
+        what is only for one of the laws of contact is given with the other
     :raises WorldFileError: naming file, line, entry and cure
     """
     if world is None:
-        return None
-    if ground is not None:
+        if ground is not True or robot is None:
+            return None
+        return _rigid_ground(robot, integrator, contact or ContactParameters(), contact_links)
+    if ground:
         raise ValueError('a world has its own ground, a plane; leave the argument ground out')
     if integrator == 'rk4':
         raise ValueError(
             "integrator 'rk4' cannot stop within a step where bodies touch; with a world, take "
             "'semi_implicit' or 'midpoint'"
         )
+    if contact is not None:
+        raise ValueError(
+            'contact is about a ground; a world says itself what its surfaces are like: leave the '
+            'argument out'
+        )
+    if contact_links is not None:
+        raise ValueError(
+            'contact_links is about a ground; a world says by `ignore` what does not touch: leave '
+            'the argument out'
+        )
     if isinstance(world, Environment):
         return world
     from rbd_ros.collision.world_file import read_world
 
     return read_world(world, robot=robot.model if robot is not None and robot.nv else None)
+
+
+def _rigid_ground(
+    robot: Robot,
+    integrator: Optional[str],
+    contact: ContactParameters,
+    links: Optional[Sequence[str]],
+) -> Environment:
+    if integrator == 'rk4':
+        raise ValueError(
+            "integrator 'rk4' cannot stop within a step where bodies touch, and ground=True is "
+            "rigid: take 'semi_implicit' or 'midpoint', or ground=HalfSpace(), which is compliant"
+        )
+    if contact != replace(ContactParameters(), friction=contact.friction):
+        raise ValueError(
+            'contact: stiffness and damping are those of a compliant ground, and ground=True is '
+            'rigid: take ground=HalfSpace(), or give the friction alone'
+        )
+    return level_ground(robot.model, friction=contact.friction, links=links)
 
 
 class SimulatedObjects:

@@ -39,7 +39,7 @@ DEEP = 2e-3
 
 
 class Contact(NamedTuple):
-    """A point at which the robot touches the ground, in base coordinates.
+    """A point at which the robot touches a compliant ground, in base coordinates.
 
     :param link: name of the link
     :param geometry: name of the collision geometry, '' if it has none
@@ -99,8 +99,10 @@ class Simulator(SimulatedServos, SimulatedObjects):
     :param timestep: h [s]
     :param integrator: 'midpoint', 'semi_implicit' (Euler) or 'rk4', see docs/simulation.md; None:
         midpoint, with kinematic loops semi_implicit
-    :param ground: what there is to touch: None for nothing, True for z <= 0, or a `HalfSpace`
-    :param contact: parameters of soft contact; None for the defaults of `ContactParameters`
+    :param ground: what there is to touch: None for nothing, True for z <= 0, rigid as in a world
+        of one plane, or a `HalfSpace`, which is compliant
+    :param contact: friction of the ground, and what else the contact with a `HalfSpace` is like;
+        None for the defaults of `ContactParameters`
     :param contact_links: links that can touch the ground; None for all that move
     :param speed_limit: last guard on the speed of joints, reported in `status` [rad/s or m/s]
     :param external_forces: whether the first call of `apply_wrench` is to find everything ready;
@@ -151,11 +153,9 @@ class Simulator(SimulatedServos, SimulatedObjects):
     ):
         if robot is not None and not isinstance(robot, Robot):
             raise ValueError(f'robot must be a Robot, got {type(robot).__name__}')
-        if ground is True:
-            ground = HalfSpace()
-        if not (ground is None or ground is False or isinstance(ground, HalfSpace)):
+        if not (ground is None or isinstance(ground, (bool, HalfSpace))):
             raise ValueError(f'ground must be None, True or a HalfSpace, got {ground!r}')
-        environment = read_environment(robot, world, ground or None, integrator)
+        environment = read_environment(robot, world, ground, integrator, contact, contact_links)
         robot = simulated_robot(robot, environment)
         for body in robot.model.bodies:
             if body.joint.is_rheonomic:
@@ -167,7 +167,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
             robot,
             timestep,
             integrator,
-            ground or None,
+            ground if isinstance(ground, HalfSpace) else None,
             contact,
             contact_links,
             speed_limit,
@@ -178,6 +178,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         if external_forces:
             self._world.allow_external_forces()
         self._start_warnings: List[str] = []
+        self._overlaps: Optional[Tuple[str, ...]] = None
         # For `step()` without an argument: made once.
         self._nothing = np.zeros(robot.nv)
         self._shape = (robot.nv,)
@@ -217,7 +218,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
 
     @property
     def ground(self) -> Optional[HalfSpace]:
-        """The ground, None if there is none."""
+        """The compliant ground, None if there is none; a rigid one is in `environment`."""
         return self._world.ground
 
     @property
@@ -303,9 +304,10 @@ class Simulator(SimulatedServos, SimulatedObjects):
 
     @property
     def contacts(self) -> Union[Tuple[Contact, ...], Tuple[PairContact, ...]]:
-        """Points at which the robot touched the ground in the last step.
+        """Points at which the robot touched a compliant ground in the last step.
 
-        In a world, those at which any two things touched each other, as `PairContact`s.
+        In a world, and so on a rigid ground, those at which any two things touched each other, as
+        `PairContact`s.
         """
         if self._world.scene is not None:
             return self._pair_contacts()
@@ -353,7 +355,14 @@ class Simulator(SimulatedServos, SimulatedObjects):
         """What is odd about the collision shapes, and about the start at the last reset."""
         scene = self._world.scene
         notices = () if scene is None else scene.notices
-        return (*self._world.shape_warnings, *notices, *self._start_warnings)
+        if self._overlaps is None:
+            self._overlaps = self._warnings_of_overlaps()
+        return (
+            *self._world.shape_warnings,
+            *notices,
+            *self._start_warnings,
+            *self._overlaps,
+        )
 
     # -- verbs ----------------------------------------------------------------------------------
 
@@ -387,6 +396,8 @@ class Simulator(SimulatedServos, SimulatedObjects):
             raise ValueError(f'time must be finite, got {time}')
         deepest = self._world.reset(q, v, time)
         self._handles.clear()
+        # They are looked for when somebody wants to know.
+        self._start, self._overlaps = (self._world.scene, self._world.plant, self.q), None
         self._warn_of_start(self.q, self.v, deepest)
 
     def step(self, tau: Any = None, n: int = 1) -> None:
@@ -703,6 +714,23 @@ class Simulator(SimulatedServos, SimulatedObjects):
             except ValueError as error:
                 raise ValueError(f'position of joint {body.joint_name!r}: {error}') from None
         return q
+
+    def _warnings_of_overlaps(self) -> Tuple[str, ...]:
+        """What is said of rigid bodies that overlapped at the last reset."""
+        scene, plant, q = self._start
+        if scene is None or not plant.has_robot:
+            return ()
+        from rbd_ros.simulation.start_overlaps import deepest_overlap
+
+        found = deepest_overlap(scene, plant, q, DEEP)
+        if found is None:
+            return ()
+        others = f', the deepest of {found.pairs} pairs' if found.pairs > 1 else ''
+        return (
+            f'{found.first!r} starts {1e3 * found.depth:.1f} mm deep in {found.second!r}{others}, '
+            'and is moved out slowly; start elsewhere, or let them not touch: by `ignore` of a '
+            'world, or contact_links for a ground',
+        )
 
     def _warn_of_start(self, q: FloatArray, v: FloatArray, deepest: int) -> None:
         """Collect what is odd about the start.

@@ -50,9 +50,9 @@ class World:
     :param robot: the robot
     :param timestep: h [s]
     :param integrator: one of `INTEGRATORS`; None: midpoint, with kinematic loops semi_implicit
-    :param ground: what there is to touch, None for nothing
-    :param contact: parameters of soft contact; None for the defaults of `ContactParameters`
-    :param contact_links: links that can touch the ground; None for all that move
+    :param ground: compliant ground, None for none
+    :param contact: parameters of contact with it; None for the defaults of `ContactParameters`
+    :param contact_links: links that can touch it; None for all that move
     :param speed_limit: guard on the speed of joints [rad/s or m/s]
     :param environment: objects around the robot, with rigid contact; None for none
     :param tolerance: velocity error that rigid contact may have, as part of the largest velocity

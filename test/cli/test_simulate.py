@@ -12,7 +12,7 @@ import urllib.request
 import numpy as np
 import pytest
 from support import outside
-from support.urdf_text import link, robot as urdf
+from support.urdf_text import INERTIA, link, robot as urdf
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.cli import simulate
@@ -33,7 +33,7 @@ LINKAGE = str(resource_path('urdf', 'four_bar.urdf'))
 def test_a_recording_is_written_without_a_display(capsys, tmp_path, torque):
     path = tmp_path / 'out.html'
     start = '--start=0,-1,0.8,0,0.5,0'
-    options = ['--duration', '0.2', '--record', str(path), '--ground', *torque]
+    options = ['--duration', '0.2', '--record', str(path), *torque]
     assert main(['simulate', ARM, start, *options]) == 0
     assert capsys.readouterr().out == f'{path}\n'
     assert path.read_text().startswith('<!DOCTYPE html>')
@@ -48,6 +48,8 @@ def test_a_recording_is_written_without_a_display(capsys, tmp_path, torque):
         (['--gravity-compensation', '--floating-base'], 'whose base is fixed'),
         (['--record', 'no/such/folder/out.html', '--duration', '0.01'], 'cannot be written'),
         (['--timestep', '-1'], 'timestep'),
+        (['--ground', '--integrator', 'rk4'], '--ground is rigid: take midpoint'),
+        (['--ground', '--world', 'table'], 'a world has its own ground'),
     ],
 )
 def test_what_does_not_fit_is_refused(capsys, options, message):
@@ -149,6 +151,21 @@ def test_what_cannot_be_recorded_is_said_before_it_is_simulated(capsys, monkeypa
     monkeypatch.setattr(Robot, 'from_urdf', None)
     assert main(['simulate', ARM, '--record', 'out.avi']) == 1
     assert r'out.avi: name a page (.html), a video (.mp4)' in capsys.readouterr().err
+
+
+def test_the_ground_is_rigid(monkeypatch, tmp_path):
+    falling = tmp_path / 'ball.urdf'
+    sphere = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
+    falling.write_text(
+        urdf(link('ball', f'<inertial><mass value="1"/>{INERTIA}</inertial>{sphere}'))
+    )
+    made, recorded = [], simulate.record
+    monkeypatch.setattr(simulate, 'record', lambda *rest: made.append(rest[0]) or recorded(*rest))
+    words = ['--floating-base', '--start=1,0,0,0,0,0,0.15', '--ground', '--duration', '0.3']
+    assert main(['simulate', str(falling), *words, '--record', str(tmp_path / 'out.html')]) == 0
+    (simulator,) = made
+    assert simulator.ground is None and simulator.environment.names == ('robot', 'ground')
+    assert simulator.q[6] == pytest.approx(0.1, abs=1e-4) and simulator.contacts
 
 
 @pytest.mark.parametrize('option', ['--hold', '--ground', '--record=out.html', '--start=0'])

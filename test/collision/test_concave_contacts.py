@@ -56,7 +56,7 @@ floors = pytest.mark.parametrize('floor', FLOORS, ids=['mesh', 'height_field'])
 def test_a_closed_convex_mesh_has_the_distances_of_its_hull(kind):
     rng, apart = np.random.default_rng(0), 0
     for _ in range(150):
-        hull = random_hull(rng, np.array([0.3, 0.4, 0.5]))
+        hull = random_hull(rng)
         mesh = TriangleMesh(hull_triangles(hull.vertices))
         assert mesh.closed and mesh.notice == ''
         shape, pose, there = random_shape(kind, rng), random_pose(rng, 0.3), random_pose(rng, 0.7)

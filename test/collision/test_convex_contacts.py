@@ -159,7 +159,7 @@ def test_a_plane_may_be_anywhere():
     rng, seen = np.random.default_rng(11), 0
     for _ in range(50):
         hull, there, frame = (
-            random_hull(rng, np.array([0.3, 0.4, 0.5])),
+            random_hull(rng),
             *(random_pose(rng, 0.5) for _ in range(2)),
         )
         heights = (hull.vertices @ there[:3, :3].T + there[:3, 3])[:, 2]
@@ -233,7 +233,7 @@ def test_the_depth_is_the_minimum_over_all_directions(pair):
 def test_a_point_in_a_hull_is_as_deep_as_the_nearest_face():
     rng = np.random.default_rng(5)
     for _ in range(300):
-        hull = random_hull(rng, np.array([0.3, 0.4, 0.5]))
+        hull = random_hull(rng)
         share = rng.dirichlet(np.ones(len(hull.vertices)))
         point = share @ hull.vertices
         face = hull.tables.face

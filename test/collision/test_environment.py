@@ -6,6 +6,7 @@ import math
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
+from scipy.integrate import solve_ivp
 
 from rbd_ros.collision import (
     allowed_pairs,
@@ -154,6 +155,63 @@ def test_springs_and_dampers_are_in_series():
     assert combined(a, Surface()).stiffness == combined(Surface(), a).stiffness == 3e4
     assert combined(a, Surface()).damping == combined(Surface(), a).damping == 30.0
     assert combined(a, Surface(stiffness=1.0)).damping == 0.0
+    assert combined(a, b).exponent is None
+
+
+@pytest.mark.parametrize('n', [1.0, 1.5, 3.0])
+def test_springs_of_one_exponent_are_in_series(n, rng):
+    """Depths add up where forces are equal; where both share alike at all speeds, exactly."""
+    for _ in range(20):
+        (K_1, K_2), d = 10 ** rng.uniform(2, 9, 2), 10 ** rng.uniform(-5, -1)
+        share = 1.0 / (1.0 + (K_1 / K_2) ** (1.0 / n))
+        slow, rate = rng.uniform(0.0, 3.0), rng.uniform(-0.3, 1.0)
+        a = Surface(stiffness=K_1, exponent=n, dissipation=slow / share)
+        b = Surface(stiffness=K_2, exponent=n, dissipation=slow / (1.0 - share))
+        pair = combined(a, b)
+        assert combined(b, a) == pair and pair.exponent == n
+        force = K_1 * (share * d) ** n * (1.0 + a.dissipation * share * rate)
+        other = K_2 * ((1.0 - share) * d) ** n * (1.0 + b.dissipation * (1.0 - share) * rate)
+        assert_allclose(force, other)
+        assert_allclose(pair.stiffness * d**n * (1.0 + pair.dissipation * rate), force)
+        assert combined(a, Surface()) == combined(Surface(), a) == a
+
+
+@pytest.mark.parametrize('n, K_1, K_2', [(1.5, 2e5, 5e5), (2.0, 1e6, 3e5)])
+def test_dissipation_in_series_loses_what_both_lose(n, K_1, K_2):
+    """Pressed to and fro slowly, one surface on another that loses nothing."""
+    c, deep, swing = 1.0, 0.01, 0.004
+    pair = combined(
+        Surface(stiffness=K_1, exponent=n, dissipation=c), Surface(stiffness=K_2, exponent=n)
+    )
+
+    def rates(time, state):
+        d, rate = deep + swing * math.sin(time), swing * math.cos(time)
+        force = K_2 * (d - state[0]) ** n
+        own = (force / (K_1 * state[0] ** n) - 1.0) / c
+        return [own, force * rate, pair.stiffness * d**n * pair.dissipation * rate**2]
+
+    start = deep / (1.0 + (K_1 / K_2) ** (1.0 / n))
+    cycle = 2.0 * math.pi
+    options = {'method': 'Radau', 'rtol': 1e-7, 'atol': 1e-11, 't_eval': [cycle, 2.0 * cycle]}
+    found = solve_ivp(rates, (0.0, 2.0 * cycle), [start, 0.0, 0.0], **options)
+    _, both, expected = found.y[:, 1] - found.y[:, 0]
+    assert_allclose(both, expected, rtol=0.01)
+
+
+def test_springs_of_different_laws_are_not_combined():
+    hertz, linear = Surface(stiffness=1e6, exponent=1.5), Surface(stiffness=1e4)
+    with pytest.raises(ValueError, match='linear and of exponent 1.5, cannot be put in series'):
+        combined(linear, hertz)
+    with pytest.raises(ValueError, match='exponent 1.5 and of exponent 2, .* of its own'):
+        combined(hertz, Surface(stiffness=1e6, exponent=2.0))
+    soft = (
+        WorldObject('a', CUBE, surface=hertz, inertia=BODY),
+        WorldObject('b', CUBE, surface=linear, inertia=BODY),
+    )
+    with pytest.raises(ValueError, match="'a' and 'b' touch: their springs, .* cannot"):
+        Environment(soft).surface_between('a', 'b')
+    own = Environment(soft, pairs={('b', 'a'): linear}).surface_between('a', 'b')
+    assert own.surface == linear
 
 
 @pytest.mark.parametrize(
@@ -168,6 +226,15 @@ def test_springs_and_dampers_are_in_series():
         ({'stiffness': 0.0}, 'stiffness must be positive'),
         ({'stiffness': math.inf}, 'stiffness must be positive'),
         ({'damping': 1.0}, 'give its stiffness'),
+        ({'exponent': 1.5}, 'exponent and dissipation .* give its stiffness'),
+        ({'dissipation': 0.1}, 'exponent and dissipation .* give its stiffness'),
+        ({'stiffness': 1e6, 'exponent': 0.9}, 'exponent must be from 1 to 10, got 0.9'),
+        ({'stiffness': 1e6, 'exponent': math.nan}, 'exponent must be from 1 to 10, got nan'),
+        ({'stiffness': 1e6, 'exponent': 11.0}, 'exponent must be from 1 to 10'),
+        ({'stiffness': 1e6, 'dissipation': -0.1}, 'dissipation must be finite and not neg'),
+        ({'stiffness': 1e6, 'dissipation': math.nan}, 'dissipation must be finite'),
+        ({'stiffness': 1e6, 'damping': 1.0, 'exponent': 1.5}, 'damping is that of a linear'),
+        ({'stiffness': 1e6, 'damping': 1.0, 'dissipation': 0.1}, 'damping is that of a linear'),
     ],
 )
 def test_impossible_surfaces_are_refused(values, problem):

@@ -167,7 +167,40 @@ def test_surfaces_inherit_what_they_do_not_say():
 def test_softest_and_lightest_surfaces():
     soft = one(**BOX, surface={'compliance': {'stiffness': 1e-6}}).surface
     assert (soft.stiffness, soft.damping) == (1e-6, 0.0)
+    assert soft.exponent is None
     assert one(**BOX, surface={'friction': 0, 'restitution': 1}).surface.friction == (0.0, 0.0)
+
+
+def test_springs_of_hunt_and_crossley():
+    for entry, spring in (
+        ({'stiffness': 1e6, 'dissipation': 0.3}, (1e6, 1.5, 0.3)),
+        ({'stiffness': 1e6, 'dissipation': 0}, (1e6, 1.5, 0.0)),
+        ({'stiffness': 2e5, 'exponent': 1}, (2e5, 1.0, 0.0)),
+        ({'stiffness': 1e-6, 'exponent': 10, 'dissipation': 2}, (1e-6, 10.0, 2.0)),
+    ):
+        read = one(**BOX, surface={'compliance': entry}).surface
+        assert (read.stiffness, read.exponent, read.dissipation) == spring
+        assert read.damping == 0.0
+    # A compliance that is said replaces all of one that is inherited.
+    soft = {'stiffness': 1e6, 'dissipation': 0.3}
+    objects = {'a': {**BOX, 'surface': {'compliance': {'stiffness': 1e4}}}, 'b': dict(BOX)}
+    world = read_world({'defaults': {'surface': {'compliance': soft}}, 'objects': objects})
+    assert world['a'].surface == Surface(stiffness=1e4)
+    assert world['b'].surface == Surface(stiffness=1e6, exponent=1.5, dissipation=0.3)
+
+
+def test_a_pair_of_springs_that_cannot_be_combined_has_one_of_its_own():
+    def world(**entry):
+        objects = {
+            'a': {**BOX, 'surface': {'compliance': {'stiffness': 1e6, 'exponent': 2}}},
+            'b': {**BOX, 'surface': {'compliance': {'stiffness': 1e4, 'damping': 5}}},
+        }
+        return read_world({'objects': objects, 'pairs': [{'between': ['a', 'b'], **entry}]})
+
+    with pytest.raises(WorldFileError, match='pairs.*of exponent 2 and linear, cannot be put in'):
+        world(friction=0.3)
+    own = world(compliance={'stiffness': 1e5, 'dissipation': 0.1}).surface_between('b', 'a')
+    assert own.surface == Surface(stiffness=1e5, exponent=1.5, dissipation=0.1)
 
 
 def test_meshes_are_found_from_the_folder_of_the_file(tmp_path):
@@ -334,6 +367,17 @@ ERRORS = [
     ('{stiffness: 5.0e4, ', '{', 'line 45: .*compliance: stiffness is missing'),
     ('{stiffness: 5.0e4, ', '{stiffness: 0, ', 'line 45: .*stiffness: 0 N/m is not between'),
     ('damping: 100.0', 'damping: -1', 'line 45: .*damping: -1 is not between'),
+    ('damping: 100.0', 'dampin: 1', "line 45: .*compliance: unknown key 'dampin'; did you mean"),
+    ('damping: 100.0', 'exponent: 0.5', 'line 45: .*exponent: 0.5 is not between 1 and 10'),
+    ('damping: 100.0', 'exponent: 10.5', 'line 45: .*exponent: 10.5 is not between 1 and 10'),
+    ('damping: 100.0', 'exponent: .nan', "line 45: .*exponent: '.nan' is not a finite number"),
+    ('damping: 100.0', 'exponent: hertz', "line 45: .*exponent: 'hertz' is not a finite number"),
+    ('damping: 100.0', 'dissipation: -1', 'line 45: .*dissipation: -1 is not between'),
+    ('damping: 100.0', 'dissipation: .inf', "line 45: .*dissipation: '.inf' is not a finite"),
+    ('damping: 100.0', 'damping: 1, exponent: 2', 'line 45: .*damping: it is that of a linear'),
+    ('damping: 100.0', 'damping: 0, dissipation: 2', 'line 45: .*damping: it is that of a linear'),
+    ('{stiffness: 5.0e4, damping', '{exponent: 1.5, dissipation', 'line 45: .*stiffness is miss'),
+    ('5.0e4, damping', '0, dissipation', r'line 45: .*stiffness: 0 N/m\^n is not between'),
     ('{w: 0.7071068, x', '{w: 0.8, x', 'line 50: .*quaternion: its norm is 1.06771; give a unit'),
     ('{w: 0.7071068, x: 0, ', '{w: 0, ', 'line 50: .*quaternion: x is missing'),
     ('{w: 0.7071068, x: 0, y: 0, z: 0.7071068}', '[1, 0, 0, 0]', 'line 50: .*in two orders'),

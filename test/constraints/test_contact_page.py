@@ -8,6 +8,7 @@ import pytest
 from support.simulated_robots import at, ball, body, collision
 
 from rbd_ros import Simulator
+from rbd_ros.contact import HalfSpace
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'contact.md'
 
@@ -34,7 +35,7 @@ def test_every_effect_of_friction_has_its_row():
 
 
 def resting_on(robot, height, **velocity):
-    simulator = Simulator(robot, 1e-3, 'semi_implicit', True)
+    simulator = Simulator(robot, 1e-3, 'semi_implicit', HalfSpace())
     simulator.reset(q=at((0.0, 0.0, height)), v=velocity['v'])
     simulator.step(n=velocity.get('steps', 500))
     return simulator
@@ -66,7 +67,7 @@ def test_a_face_that_spins_is_stopped_by_its_corners():
 @pytest.mark.parametrize('spin', [30.0, -30.0])
 def test_a_dropped_ball_does_not_return_its_spin(spin):
     """Tangential friction takes it down to rolling and not beyond, but for what springs return."""
-    simulator = Simulator(ball(share=0.4), 1e-3, 'semi_implicit', True)
+    simulator = Simulator(ball(share=0.4), 1e-3, 'semi_implicit', HalfSpace())
     simulator.reset(q=at((0.0, 0.0, 0.3)), v=[0, spin, 0, 0, 0, 0])
     simulator.step(n=3000)
     rest = simulator.v[1] / spin

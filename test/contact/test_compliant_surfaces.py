@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from support.simulated_robots import at, ball, GRAVITY
 
 from rbd_ros import Simulator
-from rbd_ros.contact import ContactParameters
+from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.contact.compliant_surfaces import (
     CompliantContact,
     HuntCrossleySurface,
@@ -381,7 +381,7 @@ def test_the_simulator_takes_two_surfaces_lumped():
                              tangential_damping=30.0)  # fmt: skip
     both = in_series(soft, hard)
     assert both.array() == pytest.approx([1500.0, 15.0, 1200.0, 12.0, 0.4])
-    simulator = Simulator(ball(), 1e-3, ground=True, contact=both)
+    simulator = Simulator(ball(), 1e-3, ground=HalfSpace(), contact=both)
     simulator.reset(at((0, 0, 0.1)))
     simulator.step(n=4000)
     assert 0.1 - simulator.q[6] == pytest.approx(GRAVITY / 2000 + GRAVITY / 6000, rel=1e-9)
@@ -397,7 +397,7 @@ def test_in_the_simulator_the_state_goes_with_a_rolling_ball():
     """
     soft, sink, errors = ContactParameters(2e3, 20.0), GRAVITY / 2e3, []
     for h in (1e-3, 2.5e-4):
-        simulator = Simulator(ball(radius=0.1), h, ground=True, contact=soft)
+        simulator = Simulator(ball(radius=0.1), h, ground=HalfSpace(), contact=soft)
         simulator.reset(at((0, 0, 0.1 - sink)), v=[0, 10.0, 0, 1.0, 0, 0])
         simulator.step(n=round(1.0 / h))
         settled = simulator.robot.momentum(simulator.q, simulator.v)[3:]

@@ -159,7 +159,7 @@ def test_contact_with_the_ground_is_the_simulators(tmp_path):
         2.0, (0.02, 0.03, 0.04), simulated_robots.collision('box size="0.2 0.3 0.1"')
     )
     running = Running(tmp_path, make_unit(robot, ground=HalfSpace()))
-    simulator = Simulator(robot, ground=True)
+    simulator = Simulator(robot, ground=HalfSpace())
     q = np.array([0.9, 0.1, 0.3, 0.2, 0.0, 0.0, 0.4])
     v = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
     made = starting_at(running, robot, q, v)
@@ -178,7 +178,7 @@ def test_a_start_within_the_ground_throws_nothing(tmp_path):
     shape = simulated_robots.collision('box size="0.2 0.3 0.1"')
     robot = simulated_robots.body(2.0, (0.02, 0.03, 0.04), shape)
     running = Running(tmp_path, make_unit(robot, ground=HalfSpace()))
-    simulator, q = Simulator(robot, ground=True), simulated_robots.at((0.0, 0.0, 0.04))
+    simulator, q = Simulator(robot, ground=HalfSpace()), simulated_robots.at((0.0, 0.0, 0.04))
     made = starting_at(running, robot, q, np.zeros(6))
     simulator.reset(q)
     for k in range(20):

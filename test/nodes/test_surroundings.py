@@ -23,6 +23,7 @@ from rbd_ros.nodes.simulator.cycle import SimulationCycle
 from rbd_ros.nodes.simulator.interface import check_simulator_parameters, SIMULATOR_PARAMETERS
 from rbd_ros.nodes.simulator.markers import standing_markers
 from rbd_ros.nodes.simulator.object_motion import about
+from rbd_ros.simulation.world import RESTITUTION_LAWS
 from rbd_ros.spatial import RigidBodyInertia
 
 G = 9.81
@@ -456,6 +457,40 @@ def test_what_does_not_go_with_a_world_is_refused(parameters, text):
     check_simulator_parameters({**values, **parameters})
     with pytest.raises(ValueError, match=text):
         check_simulator_parameters({**values, **parameters, 'world': 'table_world'})
+
+
+def test_the_law_of_impacts_is_chosen(tmp_path, monkeypatch):
+    parameter = {each.name: each for each in SIMULATOR_PARAMETERS}['impact_law']
+    assert parameter.choices == RESTITUTION_LAWS
+    with pytest.raises(ValueError, match='impact_law is of rigid contact'):
+        Rig(tmp_path, world='', impact_law='poisson')
+    given = []
+
+    def simulator(*_, **options):
+        given.append(options['impact_law'])
+        raise ValueError('enough')
+
+    monkeypatch.setattr('rbd_ros.nodes.simulator.cycle.Simulator', simulator)
+    for options in ({}, {'impact_law': 'poisson'}):
+        with pytest.raises(ValueError, match='enough'):
+            Rig(tmp_path, **options)
+    assert given == ['newton', 'poisson']
+
+
+@pytest.mark.parametrize(
+    'parameters, text',
+    [
+        ({'integrator': 'rk4'}, "'rk4' knows no rigid ground: .* ground_law compliant"),
+        ({'contact_stiffness': 1e4}, 'contact_stiffness 10000 .* set ground_law to compliant'),
+        ({'contact_damping': 0.0}, 'contact_damping 0 .* or leave contact_damping at 500'),
+    ],
+)
+def test_what_only_compliant_ground_knows_is_refused_with_rigid_ground(parameters, text):
+    values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
+    check_simulator_parameters({**values, **parameters})
+    check_simulator_parameters({**values, **parameters, 'ground': True, 'ground_law': 'compliant'})
+    with pytest.raises(ValueError, match=text):
+        check_simulator_parameters({**values, **parameters, 'ground': True})
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from support.simulated_robots import collision, joint, link
 from support.stewart import stewart, stewart_start
 
 from rbd_ros import Robot, Simulator
+from rbd_ros.contact import HalfSpace
 from rbd_ros.model import assemble, Connection, Frame, JointLimits, LoopJoint
 from rbd_ros.model.joints import Floating, Revolute
 from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
@@ -190,7 +191,7 @@ def lever(inside=''):
 @BOTH
 def test_a_box_on_a_linkage_lies_on_the_ground_with_the_weight_that_it_should(integrator):
     robot = lever()
-    simulator = Simulator(robot, 1e-3, integrator, ground=True)
+    simulator = Simulator(robot, 1e-3, integrator, ground=HalfSpace())
     simulator.reset([0.0, 0.0, 0.0])
     for _ in range(300):
         simulator.step(n=10)
@@ -218,7 +219,7 @@ def test_friction_limits_and_contact_act_together_in_a_loop(integrator, rng):
         friction=[0.1, 0.3, 0.2],
         limits=[JointLimits(-2.0, 2.0), JointLimits(), JointLimits(-0.4, 2.0)],
     )
-    simulator = Simulator(robot, 1e-3, integrator, ground=True)
+    simulator = Simulator(robot, 1e-3, integrator, ground=HalfSpace())
     simulator.reset([0.0, 0.0, 0.0])
     touched = 0
     for _ in range(600):

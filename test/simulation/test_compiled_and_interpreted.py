@@ -8,17 +8,19 @@ from support.simulated_robots import at, body, collision
 
 from rbd_ros import Simulator
 from rbd_ros.compiler.loops import why_interpreted
+from rbd_ros.contact import HalfSpace
 
 # A box falls askew on the ground, slides, rolls over and comes to rest on it.
 FALLING_BOX = """
 import numpy as np
 from support.simulated_robots import at, body, collision
 from rbd_ros import Simulator
+from rbd_ros.contact import HalfSpace
 
 #: Machine code as users have it: see conftest.py.
 OPTIMISED = True
 box = body(2.0, (0.02, 0.03, 0.04), collision('box size="0.4 0.3 0.2"'))
-simulator = Simulator(box, 1e-3, ground=True)
+simulator = Simulator(box, 1e-3, ground=HalfSpace())
 simulator.reset(q=at((0, 0, 0.2), (0.9, 0.3, 0.2, 0.1)), v=[1.0, 2.0, 0.0, 0.5, 0.0, -1.0])
 states = []
 for _ in range(STEPS):
@@ -44,7 +46,9 @@ def test_a_falling_box_is_where_the_interpreter_says(caplog):
 
 def test_a_box_at_rest_bears_its_weight():
     simulator = Simulator(
-        body(2.0, (0.02, 0.03, 0.04), collision('box size="0.4 0.3 0.2"')), 1e-3, ground=True
+        body(2.0, (0.02, 0.03, 0.04), collision('box size="0.4 0.3 0.2"')),
+        1e-3,
+        ground=HalfSpace(),
     )
     simulator.reset(q=at((0, 0, 0.1)))
     simulator.step(n=4000)

@@ -9,6 +9,7 @@ from support import example_robots, fresh_python, loop_mechanisms as mechanisms
 from support.simulated_robots import collision, joint, link, pendulum, robot, turntable
 
 from rbd_ros import Robot, Simulator
+from rbd_ros.contact import HalfSpace
 from rbd_ros.resources import resource_path
 from rbd_ros.simulation import joint_servo
 
@@ -387,7 +388,7 @@ def test_on_soft_ground():
         joint('z', 'rail', 'slide', 'prismatic', (0, 0, 1), (0, 0, 0.1), limit(200.0)),
     )
     for integrator in INTEGRATORS:
-        simulator = Simulator(subject, 1e-3, integrator, ground=True)
+        simulator = Simulator(subject, 1e-3, integrator, ground=HalfSpace())
         simulator.servo([-0.01], kp=1e6, kd=1e3)
         simulator.step(n=1000)
         (contact,) = simulator.contacts

@@ -180,7 +180,7 @@ def test_what_rests_on_a_floor_of_triangles_stays_with_its_weight(files, floor, 
     simulator = simulator_of(floor=floors(files)[floor], thing=thing)
     simulator.step(n=100)
     there = simulator.object_pose('thing')
-    simulator.step(n=60_000)
+    simulator.step(n=60_000 if shape == 'box' else 10_000)
     # What can roll does so by rounding.
     drift = 1e-5 if shape.startswith('lying') or shape == 'sphere' else 1e-9
     assert np.abs(simulator.object_pose('thing') - there).max() < drift

@@ -11,6 +11,7 @@ from support.crawling import crawler, crawling
 from support.simulated_robots import at, ball, body, joint, link, robot, turntable
 
 from rbd_ros import Robot, Simulator
+from rbd_ros.contact import HalfSpace
 from rbd_ros.simulation import World
 from rbd_ros.simulation.free_base_midpoint import turn_on
 from rbd_ros.simulation.joint_law import FORWARD, LOWER, UPPER
@@ -348,7 +349,7 @@ def test_what_a_joint_does_beyond_the_guard_on_speed_is_not_smooth():
 
 def test_near_the_ground_is_not_on_it():
     """A ball that flies close over the ground moves as if there were none, to the bit."""
-    above, free = (Simulator(ball(), 1e-3, 'midpoint', ground) for ground in (True, None))
+    above, free = (Simulator(ball(), 1e-3, 'midpoint', ground) for ground in (HalfSpace(), None))
     for simulator in (above, free):
         simulator.reset(at((0, 0, 0.1 + 1e-4)), [0.3, 0.2, 0.1, 1.0, 0.0, 0.05])
         simulator.step(n=5)
@@ -357,7 +358,9 @@ def test_near_the_ground_is_not_on_it():
 
 
 def test_a_step_in_contact_is_semi_implicit():
-    one, other = (Simulator(ball(), 1e-3, name, True) for name in ('midpoint', 'semi_implicit'))
+    one, other = (
+        Simulator(ball(), 1e-3, name, HalfSpace()) for name in ('midpoint', 'semi_implicit')
+    )
     for simulator in (one, other):
         simulator.reset(at((0, 0, 0.0999)), [0.3, 0.2, 0.1, 1.0, 0.0, -0.5])
         simulator.step(n=5)

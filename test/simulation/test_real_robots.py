@@ -8,6 +8,7 @@ import pytest
 from support import example_robots
 
 from rbd_ros import Robot, Simulator
+from rbd_ros.contact import HalfSpace
 
 ARMS = (
     'ur5_robot',
@@ -67,7 +68,7 @@ def test_any_torque_within_the_limits_keeps_an_arm_finite(robot_paths, rng, name
 @pytest.mark.parametrize('name', WALKERS)
 def test_walkers_fall_and_come_to_rest_on_the_ground(robot_paths, name):
     walker = load(robot_paths, name, floating_base=True)
-    simulator = Simulator(walker, 1e-3, ground=True)
+    simulator = Simulator(walker, 1e-3, ground=HalfSpace())
     q = np.clip(walker.neutral(), walker.lower_limits, walker.upper_limits)
     q[6] = 1.5
     simulator.reset(q=q)

@@ -10,6 +10,7 @@ from support.simulated_robots import at, ball, body, collision, joint, link, rob
 from support.states import named_robot, ROBOTS
 
 from rbd_ros import Robot, Simulator
+from rbd_ros.contact import HalfSpace
 from rbd_ros.robot import set_threads, threads
 from rbd_ros.simulation import closed_start, rollout_threads, Trajectories
 from rbd_ros.simulation.closed_start import close_start
@@ -58,7 +59,7 @@ def walker(**options):
         for k, y in ((1, -0.1), (2, 0.1))
     )
     box = link('body', 2.0, (0.02, 0.03, 0.04), shape=collision('box size="0.2 0.3 0.1"'))
-    return Simulator(robot(box, legs, floating_base=True), ground=True, **options)
+    return Simulator(robot(box, legs, floating_base=True), ground=HalfSpace(), **options)
 
 
 def walker_starts(rows, rng):
@@ -488,11 +489,12 @@ import os, signal, sys, threading, time
 import numpy as np
 from support.simulated_robots import at, ball
 from rbd_ros import Simulator
+from rbd_ros.contact import HalfSpace
 from rbd_ros.robot import set_threads
 set_threads(int(sys.argv[1]))
 # Otherwise, what runs in the background of a shell ignores it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-simulator = Simulator(ball(), ground=True, integrator='rk4')
+simulator = Simulator(ball(), ground=HalfSpace(), integrator='rk4')
 q = np.array([at((0, 0, 0.1))] * 4)
 simulator.rollout(q, steps=10)
 def interrupt():
@@ -525,10 +527,11 @@ INTERPRETED = """
 import numpy as np
 from support.simulated_robots import at, body, collision
 from rbd_ros import Simulator
+from rbd_ros.contact import HalfSpace
 from rbd_ros.robot import set_threads
 set_threads(THREADS)
 box = body(2.0, (0.02, 0.03, 0.04), collision('box size="0.4 0.3 0.2"'))
-simulator = Simulator(box, 1e-3, ground=True)
+simulator = Simulator(box, 1e-3, ground=HalfSpace())
 q = [at((0, 0, 0.15), (0.9, 0.3, 0.2, 0.1)), at((0, 0, 0.12)), at((0, 0, 0.11))]
 v = [[1.0, 2.0, 0.0, 0.5, 0.0, -1.0], [0.0] * 6, [1e200] * 6]
 found = simulator.rollout(q, v, np.linspace(0, 1, 20)[:, None] * np.ones(6))

@@ -21,6 +21,7 @@ from support.simulated_robots import (
 )
 
 from rbd_ros import Robot, Simulator
+from rbd_ros.contact import HalfSpace
 
 #: Machine code as users have it: see conftest.py.
 OPTIMISED = True
@@ -49,7 +50,7 @@ def walker(**options):
         for k, y in ((1, -0.1), (2, 0.1))
     )
     box = link('body', 2.0, (0.02, 0.03, 0.04), shape=collision('box size="0.2 0.3 0.1"'))
-    simulator = Simulator(robot(box, legs, floating_base=True), ground=True, **options)
+    simulator = Simulator(robot(box, legs, floating_base=True), ground=HalfSpace(), **options)
     simulator.reset(
         q=[*at((0, 0, 0.4), (0.9, 0.1, 0.3, 0.2)), 0.2, -0.3], v=[1, 2, 0, 0.3, 0, 0, 1, -1]
     )
@@ -264,13 +265,14 @@ def test_without_the_compiler_plain_python_does_the_same():
 import numpy as np
 from support.simulated_robots import *
 from rbd_ros import Simulator
+from rbd_ros.contact import HalfSpace
 from rbd_ros.compiler.loops import why_interpreted
 LIMIT = '<limit lower="-1" upper="0.01" effort="9" velocity="9"/>'
 out = [float(why_interpreted() is None)]
 for integrator in ("semi_implicit", "midpoint", "rk4"):
     for small in (ball(), turntable(friction=0.5, kind="revolute",
                                     limit=LIMIT)):
-        s = Simulator(small, integrator=integrator, ground=True)
+        s = Simulator(small, integrator=integrator, ground=HalfSpace())
         s.apply_wrench(small.link_names[-1], [0.1, 0, 1, 0, 0.2, 0], point=[0, 0, 0.1])
         if small.nv == 6:
             s.reset(q=at((0, 0, 0.1)), v=[1, 0, 0, 0.2, 0, -0.5])
@@ -287,7 +289,7 @@ print([float(x) for x in out])
 
 
 def test_a_body_without_a_shape_falls_through_the_ground():
-    simulator = Simulator(body(), ground=True)
+    simulator = Simulator(body(), ground=HalfSpace())
     simulator.step(n=1000)
     assert simulator.q[6] == pytest.approx(-GRAVITY / 2, rel=2e-3)
 
@@ -301,5 +303,5 @@ def test_real_meshes_that_are_missing_are_named(tmp_path):
         '<joint name="j" type="continuous"><parent link="base"/><child link="shell"/></joint>'
         '</robot>'
     )
-    simulator = Simulator(Robot.from_urdf(text), ground=True)
+    simulator = Simulator(Robot.from_urdf(text), ground=HalfSpace())
     assert any("link 'shell' will not touch" in warning for warning in simulator.warnings)

@@ -69,7 +69,7 @@ def test_a_bouncing_ball_converges_to_the_law_in_continuous_time(integrator):
     expected = continuous_bounce(0.2, 1.0, 1.0, SOFT)
     errors = []
     for h in (1e-3, 2.5e-4, 6.25e-5):
-        simulator = Simulator(ball(), h, integrator, True, SOFT)
+        simulator = Simulator(ball(), h, integrator, HalfSpace(), SOFT)
         simulator.reset(q=at((0, 0, 0.3)))
         simulator.step(n=round(1.0 / h))
         errors.append(
@@ -84,7 +84,9 @@ def test_a_bouncing_ball_converges_to_the_law_in_continuous_time(integrator):
 @pytest.mark.parametrize('integrator', INTEGRATORS)
 @pytest.mark.parametrize('stiffness, damping', [(2e3, 40.0), (5e4, 5e2), (1e8, 1e5)])
 def test_a_resting_ball_sinks_by_its_weight_over_the_stiffness(integrator, stiffness, damping):
-    simulator = Simulator(ball(), 1e-3, integrator, True, ContactParameters(stiffness, damping))
+    simulator = Simulator(
+        ball(), 1e-3, integrator, HalfSpace(), ContactParameters(stiffness, damping)
+    )
     simulator.reset(q=at((0, 0, 0.1)))
     simulator.step(n=4000)
     sink = GRAVITY / stiffness
@@ -97,7 +99,7 @@ def test_a_resting_ball_sinks_by_its_weight_over_the_stiffness(integrator, stiff
 @pytest.mark.seed('CN13')
 @pytest.mark.parametrize('integrator', INTEGRATORS)
 def test_a_resting_box_shares_its_weight_among_its_vertices(integrator):
-    simulator = Simulator(box(), 1e-3, integrator, True)
+    simulator = Simulator(box(), 1e-3, integrator, HalfSpace())
     simulator.reset(q=at((0, 0, 0.1)))
     simulator.step(n=4000)
     forces = np.array([contact.force for contact in simulator.contacts])
@@ -109,7 +111,7 @@ def test_a_resting_box_shares_its_weight_among_its_vertices(integrator):
 @pytest.mark.seed('CN19')
 def test_a_free_patch_returns_exponentially():
     """After a lost contact the patch is where exp(-K t / D) says."""
-    simulator = Simulator(ball(), 1e-5, 'semi_implicit', True, SOFT)
+    simulator = Simulator(ball(), 1e-5, 'semi_implicit', HalfSpace(), SOFT)
     simulator.reset(q=at((0, 0, 0.1 - 0.004)), v=[0, 0, 0, 0, 0, 3.0])
     simulator.step(n=500)
     assert not simulator.contacts
@@ -122,7 +124,7 @@ def test_a_free_patch_returns_exponentially():
 @pytest.mark.seed('CN21')
 @pytest.mark.parametrize('integrator', INTEGRATORS)
 def test_contact_never_pulls_and_stays_in_the_friction_cone(rng, integrator):
-    simulator = Simulator(box(), 1e-3, integrator, True, SOFT)
+    simulator = Simulator(box(), 1e-3, integrator, HalfSpace(), SOFT)
     quaternion = rng.normal(size=4)
     simulator.reset(q=at((0, 0, 0.5), quaternion), v=[3, -5, 2, 1, -0.5, -1])
     touched = 0
@@ -143,7 +145,7 @@ def test_contact_never_creates_energy(rng, damping):
     parameters = ContactParameters(5000.0, damping, 0.6)
     for _ in range(5):
         robot = box()
-        simulator = Simulator(robot, 2e-4, 'semi_implicit', True, parameters)
+        simulator = Simulator(robot, 2e-4, 'semi_implicit', HalfSpace(), parameters)
         simulator.reset(
             q=at((0, 0, 0.3), rng.normal(size=4)), v=rng.normal(size=6) * [3, 3, 3, 1, 1, 1]
         )
@@ -201,7 +203,9 @@ def test_a_block_slides_down_a_slope_at_the_right_acceleration(integrator, mu):
 
 @pytest.mark.seed('CN21')
 def test_friction_slows_a_sliding_block_in_any_direction_and_then_it_sticks():
-    simulator = Simulator(box(), 1e-3, 'semi_implicit', True, ContactParameters(friction=0.4))
+    simulator = Simulator(
+        box(), 1e-3, 'semi_implicit', HalfSpace(), ContactParameters(friction=0.4)
+    )
     simulator.reset(q=at((0, 0, 0.1 - 2 * GRAVITY / 4 / 5e4)), v=[0, 0, 0, 0.6, 0.8, 0])
     simulator.step(n=100)
     speed = np.hypot(simulator.v[3], simulator.v[4])
@@ -234,7 +238,7 @@ def test_a_rolling_ball_rolls_at_five_sevenths():
 @pytest.mark.parametrize('pose', ['lying', 'standing'])
 def test_cylinders_lie_roll_and_stand(pose):
     can = body(1.0, (0.004, 0.004, 0.005), collision('cylinder radius="0.1" length="0.3"'))
-    simulator = Simulator(can, 1e-3, 'semi_implicit', True)
+    simulator = Simulator(can, 1e-3, 'semi_implicit', HalfSpace())
     turned = (np.sqrt(0.5), np.sqrt(0.5), 0, 0)  # the axis along -y
     lying = pose == 'lying'
     simulator.reset(
@@ -267,18 +271,18 @@ def test_links_that_may_not_touch_do_not_and_fixed_ones_never_do():
             '<limit lower="-5" upper="5" effort="100" velocity="9"/>',
         ),
     )
-    simulator = Simulator(arm, ground=True)
+    simulator = Simulator(arm, ground=HalfSpace())
     simulator.step(n=3000)
     assert simulator.q[0] == pytest.approx(-0.2, abs=1e-3)
-    free = Simulator(arm, ground=True, contact_links=['base'])
+    free = Simulator(arm, ground=HalfSpace(), contact_links=['base'])
     free.step(n=500)
     assert free.q[0] == pytest.approx(-GRAVITY / 8, rel=1e-2)
     with pytest.raises(ValueError, match="did you mean 'ball'"):
-        Simulator(arm, ground=True, contact_links=['bal'])
+        Simulator(arm, ground=HalfSpace(), contact_links=['bal'])
 
 
 def test_a_start_inside_the_ground_is_reported():
-    simulator = Simulator(ball(), ground=True)
+    simulator = Simulator(ball(), ground=HalfSpace())
     simulator.reset(q=at((0, 0, 0.05)))
     assert "link 'body' starts 50.0 mm deep" in simulator.warnings[0]
     simulator.step(n=1)

@@ -1,5 +1,7 @@
 """Derivatives of a step against differences of the simulator's own steps."""
 
+from types import SimpleNamespace
+
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
@@ -9,7 +11,10 @@ from support.simulated_robots import at, ball, joint, link, robot, turntable
 from support.textbook_trees import GEARED, named_tree
 
 from rbd_ros import Robot, Simulator
-from rbd_ros.simulation import StepDerivatives
+from rbd_ros.collision import read_world
+from rbd_ros.contact import HalfSpace
+from rbd_ros.simulation import StepDerivatives, World
+from rbd_ros.simulation.step_derivatives import step_derivatives
 
 INTEGRATORS = ['midpoint', 'semi_implicit', 'rk4']
 each = pytest.mark.parametrize('integrator', INTEGRATORS)
@@ -182,7 +187,7 @@ def test_what_is_not_smooth_is_refused():
     simulator.apply_wrench('table', [0, 0, 1.0, 0, 0, 0])
     with pytest.raises(ValueError, match='wrenches'):
         simulator.step_derivatives()
-    lying = Simulator(ball(), 1e-3, 'rk4', True)
+    lying = Simulator(ball(), 1e-3, 'rk4', HalfSpace())
     lying.reset(at((0, 0, 0.0999)))
     with pytest.raises(ValueError, match='not smooth'):
         lying.step_derivatives()
@@ -196,8 +201,9 @@ def test_what_is_not_smooth_is_refused():
         Simulator(turntable(damping=1e4), h, 'rk4').step_derivatives()
     with pytest.raises(ValueError, match='loops'):
         Simulator(mechanisms.four_bar()).step_derivatives()
-    box = {'type': 'box', 'size': [0.1, 0.1, 0.1], 'xyz': [9.0, 0, 0]}
-    with pytest.raises(ValueError, match='world of objects'):
-        Simulator(turntable(), h, world={'objects': {'box': box}}).step_derivatives()
+    sphere = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
+    around = World(turntable(), h, environment=read_world({'objects': {'ball': sphere}}))
+    with pytest.raises(ValueError, match='movable objects'):
+        step_derivatives(SimpleNamespace(world=around), np.zeros(1))
     with pytest.raises(ValueError, match='tau'):
         Simulator(turntable(), h).step_derivatives([1.0, 2.0])

@@ -26,7 +26,7 @@ def test_a_step_returns_the_state_that_the_commands_lead_to():
 
 def test_a_simulator_is_a_face_of_the_world():
     subject = ball()
-    world, simulator = started(subject, ground=HalfSpace()), Simulator(subject, ground=True)
+    world, simulator = started(subject, ground=HalfSpace()), Simulator(subject, ground=HalfSpace())
     start = np.array(at((0, 0, 0.105)))
     world.reset(start, np.zeros(6))
     simulator.reset(start)

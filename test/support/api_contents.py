@@ -143,6 +143,7 @@ MODULES = {
         'rbd_ros.collision.environment',
         'rbd_ros.collision.surfaces',
         'rbd_ros.collision.world_file',
+        'rbd_ros.collision.ground_plane',
         'rbd_ros.collision.solids',
         'rbd_ros.collision.self_collision',
         'rbd_ros.meshes.reading',

@@ -1,5 +1,6 @@
 """Shapes at random poses, and coal's word on them."""
 
+from functools import lru_cache
 from itertools import combinations_with_replacement, product
 
 import numpy as np
@@ -25,15 +26,25 @@ def random_shape(kind, rng):
         Capsule: lambda: Capsule(sizes[0], 2 * sizes[1]),
         Box: lambda: Box(tuple(2 * sizes)),
         Cylinder: lambda: Cylinder(sizes[0], 2 * sizes[1]),
-        ConvexHull: lambda: random_hull(rng, sizes),
+        ConvexHull: lambda: random_hull(rng),
     }[kind]()
 
 
-def random_hull(rng, sizes):
-    """Hull of 4 to 60 points in a box with these half sizes, or of its corners."""
-    if rng.random() < 0.2:
-        return ConvexHull(sizes * np.array(list(product((-1, 1), repeat=3))))
-    return ConvexHull(sizes * rng.uniform(-1, 1, (int(rng.integers(4, 61)), 3)))
+def random_hull(rng):
+    """Return one of a hundred hulls, as to find the faces of each takes a millisecond."""
+    return hundred_hulls()[rng.integers(100)]
+
+
+@lru_cache(maxsize=None)
+def hundred_hulls():
+    """Hulls of 4 to 60 points in a box, or of its corners."""
+    rng, found = np.random.default_rng(100), []
+    for number in range(100):
+        sizes, count = rng.uniform(0.05, 0.6, 3), int(rng.integers(4, 61))
+        corners = np.array(list(product((-1, 1), repeat=3)))
+        points = corners if number % 5 == 0 else rng.uniform(-1, 1, (count, 3))
+        found.append(ConvexHull(sizes * points))
+    return found
 
 
 def random_pose(rng, spread):

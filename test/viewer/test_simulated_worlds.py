@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rbd_ros import Robot, Simulator
+from rbd_ros.contact import HalfSpace
 from rbd_ros.resources import resource_path
 from rbd_ros.viewer import make_scene
 from rbd_ros.viewer.session import contact_forces, object_poses, record
@@ -40,7 +41,7 @@ def test_forces_are_those_on_what_moves(floor_first):
 
 def test_a_soft_ground_pushes_the_robot():
     robot = Robot.from_urdf(resource_path('urdf', 'quadruped.urdf'), floating_base=True)
-    simulator = Simulator(robot, ground=True)
+    simulator = Simulator(robot, ground=HalfSpace())
     q = robot.neutral()
     q[6] = 0.45
     simulator.reset(q)

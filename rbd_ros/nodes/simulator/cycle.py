@@ -23,6 +23,7 @@ from typing import (
 import numpy as np
 
 from rbd_ros.collision.environment import Environment
+from rbd_ros.collision.ground_plane import level_ground
 from rbd_ros.compiler.loops import Record
 from rbd_ros.contact import ContactParameters, HalfSpace
 from rbd_ros.model.model import FLOATING_BASE_JOINT
@@ -34,6 +35,7 @@ from rbd_ros.nodes.common.wire import ClockWriter, JointStateWriter
 from rbd_ros.nodes.simulator.closed_loops import assembled_start, holding_effort
 from rbd_ros.nodes.simulator.commands import CHECKS_A_TIMEOUT, Commands, SUBJECT as COMMANDS
 from rbd_ros.nodes.simulator.compiled_cycle import run_cycle, StateMessage, Steps
+from rbd_ros.nodes.simulator.interface import has_rigid_ground
 from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
@@ -121,6 +123,7 @@ class SimulationCycle:
             integrator=parameters['integrator'],
             external_forces=True,
             solver_tolerance=parameters['solver_tolerance'],
+            impact_law=parameters['impact_law'],
             **self._contact_options(),
         )
         # In a world whose robots move, all of them as one.
@@ -197,6 +200,14 @@ class SimulationCycle:
             return {'world': environment_of(self._parameters, self.robot.model)}
         if not self._parameters['ground']:
             return {}
+        if has_rigid_ground(self._parameters):
+            return {
+                'world': level_ground(
+                    self.robot.model,
+                    self._parameters['ground_height'],
+                    self._parameters['contact_friction'],
+                )
+            }
         return {
             'ground': HalfSpace(normal=(0.0, 0.0, 1.0), offset=self._parameters['ground_height']),
             'contact': ContactParameters(
@@ -279,6 +290,7 @@ class SimulationCycle:
             if notice not in known:
                 self._warn(notice)
         self.wrenches.forget_strangers()
+        self._locked = self._locked and self._may_be_locked()
         self.surroundings.world_changed(view)
 
     def reset(self) -> None:
@@ -289,14 +301,22 @@ class SimulationCycle:
         self.wrenches.clear()
         action = self._parameters['initial_command']
         self.commands.stand_in(action, self.simulator.q)
-        # Brakes would stop the objects of a world, too: servos hold the robot there.
-        self._locked = action == 'hold' and self.surroundings is None
+        self._locked = action == 'hold' and self._may_be_locked()
         self._holding_effort = holding_effort(self.robot, self.simulator.q)
         self._write_state()
         self._diagnostics.condition(
             COMMANDS, OK, f'waiting for the first command; until then: {action}', code='waiting'
         )
         self.publish()
+
+    def _may_be_locked(self) -> bool:
+        """Return whether brakes may hold the robot, and time stand still for it.
+
+        They would stop the objects of a world, too: there, servos hold the robot.
+        """
+        if self.surroundings is None:
+            return True
+        return has_rigid_ground(self._parameters) and not self.simulator.objects
 
     def _tell_warnings(self) -> None:
         """Tell what is odd about the start; of the shapes of a world, some, and once."""

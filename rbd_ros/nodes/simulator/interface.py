@@ -15,7 +15,9 @@ from rbd_ros.nodes.common.interface import NodeInterface, Parameter, Service, To
 ACTIONS = ('hold', 'gravity', 'zero')
 
 FARTHEST = 1e5  # [rad or m]
-WITH_WORLD = 'with `world`'
+WITH_WORLD = 'with `world` or rigid `ground`'
+RIGID = 'rigid'
+GROUND_LAWS = (RIGID, 'compliant')
 
 SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     *DESCRIPTION_PARAMETERS,
@@ -127,6 +129,13 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     ),
     Parameter('ground', False, 'Whether there is ground, the half-space z <= ground_height.'),
     Parameter(
+        'ground_law',
+        'rigid',
+        'Law of contact with the ground. rigid: nothing gives way, as in a world of one plane; '
+        'compliant: a spring and a damper at each contact point.',
+        choices=GROUND_LAWS,
+    ),
+    Parameter(
         'ground_height',
         0.0,
         'Height of the ground [m].',
@@ -136,14 +145,14 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     Parameter(
         'contact_stiffness',
         5e4,
-        'Stiffness of each contact point [N/m].',
+        'Stiffness of each contact point with compliant ground [N/m].',
         positive=True,
         maximum=1e12,
     ),
     Parameter(
         'contact_damping',
         5e2,
-        'Damping of each contact point [N s/m].',
+        'Damping of each contact point with compliant ground [N s/m].',
         minimum=0.0,
         maximum=1e12,
     ),
@@ -167,6 +176,13 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         'forces.',
         positive=True,
         maximum=0.1,
+    ),
+    Parameter(
+        'impact_law',
+        'newton',
+        'Law of restitution of impacts in a world. newton: velocities come back by it; poisson: '
+        'impulses, and energy never grows, also with friction.',
+        choices=('newton', 'poisson'),
     ),
     Parameter(
         'world_publish_rate',
@@ -402,6 +418,11 @@ INTERFACE = NodeInterface(
 )
 
 
+def has_rigid_ground(values: Mapping[str, Any]) -> bool:
+    """Return whether there is ground, and it does not give way."""
+    return bool(values['ground']) and values['ground_law'] == RIGID
+
+
 def check_simulator_parameters(values: Mapping[str, Any]) -> None:
     """Refuse a set of parameters that do not go together.
 
@@ -427,6 +448,19 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
             raise ValueError('ground is not for a simulation with a world: let there be a plane')
         if values['integrator'] == 'rk4':
             raise ValueError("integrator 'rk4' knows no world: choose semi_implicit or midpoint")
+    if has_rigid_ground(values):
+        if values['integrator'] == 'rk4':
+            raise ValueError(
+                "integrator 'rk4' knows no rigid ground: choose semi_implicit or midpoint, or "
+                'ground_law compliant'
+            )
+        for name in ('contact_stiffness', 'contact_damping'):
+            default = next(each.default for each in SIMULATOR_PARAMETERS if each.name == name)
+            if values[name] != default:
+                raise ValueError(
+                    f'{name} {values[name]:g} is for ground that gives way: set ground_law to '
+                    f'compliant, or leave {name} at {default:g}'
+                )
     quaternion = values['initial_base_pose'][3:]
     if not 0.5 < sum(x * x for x in quaternion) < 2.0:
         raise ValueError(f'initial_base_pose: {list(quaternion)} is not a unit quaternion')

@@ -17,7 +17,11 @@ from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.text import readable
 from rbd_ros.nodes.simulator.cycle import has_floating_base, SimulationCycle
-from rbd_ros.nodes.simulator.interface import check_simulator_parameters, INTERFACE
+from rbd_ros.nodes.simulator.interface import (
+    check_simulator_parameters,
+    has_rigid_ground,
+    INTERFACE,
+)
 from rbd_ros.nodes.simulator.loop import SimulationLoop, Steps
 from rbd_ros.nodes.simulator.ports import RosPorts
 from rbd_ros.nodes.simulator.rivals import Rivals
@@ -100,7 +104,11 @@ class SimulatorNode(SturdyNode):
             raise StartupError(str(error)) from None
 
     def _use_robot(self, robot: Robot, progress: Progress) -> None:
-        with_world = ' and its world' if self.parameters['world'].strip() else ''
+        with_world = ''
+        if self.parameters['world'].strip():
+            with_world = ' and its world'
+        elif has_rigid_ground(self.parameters):
+            with_world = ' and its ground'
         progress.stage(f'compiling the simulation{with_world}')
         self.ports = RosPorts(
             self,

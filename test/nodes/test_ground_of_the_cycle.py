@@ -1,0 +1,66 @@
+"""The ground of the simulator node, rigid or compliant, without a node."""
+
+import pytest
+from support import outside
+
+outside.load('rclpy')
+
+from rclpy.serialization import serialize_message
+from std_msgs.msg import Float64MultiArray
+from test_surroundings import G, PRESS, Rig
+
+from rbd_ros.collision import extend_world
+
+#: What is computed is asked, not how quickly: see conftest.py.
+OPTIMISED = False
+
+HEIGHT = 0.15  # 6 cm below the foot [m]
+BALL = {'type': 'sphere', 'radius': 0.05, 'xyz': [1, 0, 0.5], 'movable': True, 'mass': 1.0}
+
+
+@pytest.fixture(scope='module')
+def rig(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('rigid')
+    options = {'ground_height': HEIGHT, 'contact_friction': 0.3, 'command_timeout': 0.0}
+    return Rig(folder, world='', ground=True, **options)
+
+
+def test_rigid_ground_is_a_world_and_holding_brakes_all_the_same(rig):
+    rig.cycle.reset()
+    environment = rig.simulator.environment
+    assert environment.names == ('robot', 'ground')
+    assert environment['ground'].pose[2, 3] == HEIGHT
+    assert environment.surface_between('robot/foot', 'ground').surface.friction == (0.3, 0.3)
+    rig.run(20)
+    assert rig.simulator.status.steps == 0 and rig.simulator.q[0] == 0.0
+
+
+def test_what_touches_rigid_ground_is_told_as_in_a_world(rig):
+    rig.cycle.reset()
+    rig.ports.by_order.append(serialize_message(Float64MultiArray(data=[0.0])))
+    rig.run(400)
+    assert rig.simulator.q[0] == pytest.approx(HEIGHT + 0.05 - 0.26, abs=1e-4)
+    (wrench,) = (each for each in rig.world.wrenches[-1:] if each.header.frame_id == 'foot')
+    assert wrench.wrench.force.z == pytest.approx(PRESS * G, rel=1e-6)
+    assert rig.cycle.surroundings.values()['residual_contact'] < 1e-8
+
+
+def test_brakes_are_off_when_an_object_comes_that_moves(rig):
+    rig.cycle.reset()
+    world = extend_world(rig.simulator.environment, {'objects': {'ball': BALL}})
+    rig.cycle.change_world(rig.cycle.prepared_world(world))
+    rig.run(20)
+    assert rig.simulator.status.steps == 20
+    assert rig.simulator.object_pose('ball')[2, 3] < 0.5
+    assert rig.simulator.q[0] == pytest.approx(0.0, abs=1e-6)  # held by its servo
+
+
+def test_compliant_ground_is_there_for_who_asks(tmp_path):
+    soft = {'contact_stiffness': 1e4, 'contact_damping': 1e2, 'initial_command': 'zero'}
+    rig = Rig(
+        tmp_path, world='', ground=True, ground_law='compliant', ground_height=HEIGHT, **soft
+    )
+    assert rig.simulator.environment is None and rig.cycle.surroundings is None
+    assert rig.simulator.ground.offset == HEIGHT
+    rig.run(2000)
+    assert rig.simulator.q[0] == pytest.approx(HEIGHT - 0.21 - PRESS * G / 1e4, abs=1e-6)
