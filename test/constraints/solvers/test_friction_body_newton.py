@@ -117,6 +117,8 @@ def test_states_follow_what_contradicts_them():
     assert_allclose(space.x[2], [1.0, 0.6, 0.8])
     assert_allclose(space.direction[2], [-0.6, -0.8])
     space.state[:], space.x[:], space.image[:] = STICK, [1.0, 0.0, 0.0], 0.0
+    # What is about to slide, and what has stopped just now, stay what they are.
+    space.state[3], space.x[3], space.direction[3] = SLIDE, [1.0, 0.6, 0.8], [-0.6, -0.8]
     assert not correct_states(space, 1e-9, q)
 
 
