@@ -373,6 +373,7 @@ def find_scene_contacts(
             room.apart[p] = distance_within(scene, room, a, b, SKIN) - MARGIN
             continue
         room.apart[p] = 0.0
+        begin = count
         for k in range(points):
             if count == len(contacts.gap):
                 dropped += 1
@@ -386,12 +387,20 @@ def find_scene_contacts(
             rate = approach(room, first, second, position, frame[0])
             if found.gap[k] + min(0.0, 1.5 * timestep * rate) > MARGIN:
                 continue
-            directed = room.pose[scene.directed_by[p]]
+            # The points of a face have one normal.
+            last, same = contacts.frame[max(count - 1, 0)], count > begin
             for r in range(3):
-                along[r] = 0.0
-                for s in range(3):
-                    along[r] += directed[3 * r + s] * scene.direction[p, s]
-            set_frame(frame, along)
+                same = same and last[0, r] == frame[0, r]
+            if same:
+                for r in range(3):
+                    frame[1, r], frame[2, r] = last[1, r], last[2, r]
+            else:
+                directed = room.pose[scene.directed_by[p]]
+                for r in range(3):
+                    along[r] = 0.0
+                    for s in range(3):
+                        along[r] += directed[3 * r + s] * scene.direction[p, s]
+                set_frame(frame, along)
             contacts.pair[count] = p
             contacts.feature[count] = found.feature[k]
             contacts.carrier[count, 0], contacts.carrier[count, 1] = first, second

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 
 from rbd_ros.compiler.loops import allocate, Record
 from rbd_ros.constraints.friction import Array, contact_residuals, Residuals
-from rbd_ros.constraints.solvers.friction_bodies import (
+from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
+from rbd_ros.constraints.solvers.friction_bodies import solve_bodies
+from rbd_ros.constraints.solvers.friction_body_space import (
     BODIES,
     BodySpace,
     CONTACTS,
-    solve_bodies,
     SWEEPS,
     WORLD,
 )
@@ -115,13 +116,13 @@ def solve_friction_bodies(
         raise ValueError('friction and compliance must not be negative')
     if not 0.0 < tolerance < math.inf or iterations < 1 or iterations != int(iterations):
         raise ValueError('tolerance must be positive, and iterations a whole number from 1 on')
-    space = allocate(BodySpace, B=count, C=n, K=0)
+    space = allocate(BodySpace, B=count, C=n, K=0, **matrix_sizes(count))
     space.sizes[BODIES], space.sizes[CONTACTS] = count, n
     filled = (
-        (space.inverse, inverse),
         (space.velocity, free),
         (space.body, pairs.reshape(n, 2)),
         (space.jacobian, J),
+        (space.effect, _effects(inverse, pairs.reshape(n, 2), J)),
         (space.friction, mu),
         (space.bias, away),
         (space.compliance, soft),
@@ -133,20 +134,29 @@ def solve_friction_bodies(
     return BodySolution(
         space.velocity,
         space.force,
-        Residuals(*contact_residuals(space.force, _contact_velocities(space), mu), 0.0),
+        Residuals(*contact_residuals(space.force, _contact_velocities(space, J), mu), 0.0),
         converged,
         int(space.report[SWEEPS]),
     )
 
 
-def _contact_velocities(space: BodySpace) -> Array:
+def _effects(inverse: Array, pairs: Array, J: Array) -> Array:
+    """Change of the velocity of both bodies by the forces of each contact, (n, 2, 3, 6)."""
+    found: Array = np.zeros(J.shape)
+    for side in range(2):
+        moved = pairs[:, side] >= 0
+        found[moved, side] = np.einsum('nrj,njk->nrk', J[moved, side], inverse[pairs[moved, side]])
+    return found
+
+
+def _contact_velocities(space: BodySpace, J: Array) -> Array:
     """Velocity of each contact, with what it gives way by, (n, 3)."""
     v: Array = space.bias + space.compliance * space.force
     for side in range(2):
         b = space.body[:, side]
         v = v + np.where(
             (b >= 0)[:, None],
-            np.einsum('nrk,nk->nr', space.jacobian[:, side], space.velocity[b]),
+            np.einsum('nrk,nk->nr', J[:, side], space.velocity[b]),
             0.0,
         )
     return v

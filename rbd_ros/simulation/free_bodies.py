@@ -71,13 +71,13 @@ def rotational_mobility(
     determinant = 0.0
     for c in range(3):
         determinant += inertia[0, c] * room[0, c]
+    by, part = 1.0 / determinant, vector(3)
     for r in range(3):
-        for c in range(3):
-            total = 0.0
-            for s in range(3):
-                for t in range(3):
-                    total += R[r, s] * room[s, t] * R[c, t]
-            inverse[r, c] = total / determinant
+        for t in range(3):
+            part[t] = by * (R[r, 0] * room[0, t] + R[r, 1] * room[1, t] + R[r, 2] * room[2, t])
+        for c in range(r, 3):
+            total = part[0] * R[c, 0] + part[1] * R[c, 1] + part[2] * R[c, 2]
+            inverse[r, c] = inverse[c, r] = total
 
 
 @compiled

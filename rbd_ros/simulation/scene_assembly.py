@@ -12,6 +12,7 @@ from rbd_ros.collision.scene import make_scene, Scene
 from rbd_ros.collision.scene_contacts import EXPONENT, RESTITUTION, ROLLING, SceneTable, TORSIONAL
 from rbd_ros.collision.shape_tables import tables_for
 from rbd_ros.compiler.loops import allocate
+from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene_state import FreeBodies, Objects, ScenePlant
@@ -141,7 +142,7 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
             'turning_contacts',
             'springs',
         )
-        return dict.fromkeys((*names, 'N', 'n', 'm', 'blocks', 'B', 'C', 'K'), 0)
+        return dict.fromkeys((*names, *'NnmBCKSP', 'S1', 'P2', 'blocks'), 0)
     pairs, objects = len(scene.table.pair), len(scene.bodies.mass)
     contacts = min(pairs * MAX_POINTS, MAX_SCENE_CONTACTS)
     cones, rows = min(contacts, MAX_ISLAND), 3 * nv
@@ -167,6 +168,7 @@ def scene_sizes(plant: Plant) -> Dict[str, int]:
         'B': objects,
         'C': contacts,
         'K': contacts if scene.has_couples else 0,
+        **matrix_sizes(objects),
         'm': most,
         'blocks': cones + most,
     }

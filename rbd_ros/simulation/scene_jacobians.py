@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbd_ros.collision.scene_contacts import SceneContacts
-from rbd_ros.compiler.loops import compiled
+from rbd_ros.compiler.loops import compiled, vector
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import point_rate
 from rbd_ros.simulation.plant import Plant, Tree
@@ -112,31 +112,18 @@ def find_lever(
     :param lever: velocity per angular and linear velocity; a result, (3, 6)
     :param response: change of these velocities per impulse; a result, (3, 6)
     """
-    centre, bodies = plant.bodies.centre[o], plant.bodies
+    centre, bodies, arm = plant.bodies.centre[o], plant.bodies, vector(3)
     pose = work.room.pose[plant.first_object + o]
+    for s in range(3):
+        # From the centre of mass, which lies at R c from the origin of the object.
+        turned = (
+            pose[3 * s] * centre[0] + pose[3 * s + 1] * centre[1] + pose[3 * s + 2] * centre[2]
+        )
+        arm[s] = point[s] - pose[9 + s] - turned
     for r in range(3):
         for s in range(3):
             t, u = (s + 1) % 3, (s + 2) % 3
-            # Arm from the centre of mass, which lies at R c from the origin of the object.
-            arm_t = (
-                point[t]
-                - pose[9 + t]
-                - (
-                    pose[3 * t] * centre[0]
-                    + pose[3 * t + 1] * centre[1]
-                    + pose[3 * t + 2] * centre[2]
-                )
-            )
-            arm_u = (
-                point[u]
-                - pose[9 + u]
-                - (
-                    pose[3 * u] * centre[0]
-                    + pose[3 * u + 1] * centre[1]
-                    + pose[3 * u + 2] * centre[2]
-                )
-            )
-            lever[r, s] = sign * (arm_t * frame[r, u] - arm_u * frame[r, t])
+            lever[r, s] = sign * (arm[t] * frame[r, u] - arm[u] * frame[r, t])
             lever[r, 3 + s] = sign * frame[r, s]
         for s in range(3):
             response[r, s] = dot3(work.mobility[o, s], lever[r])

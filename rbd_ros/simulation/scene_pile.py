@@ -13,14 +13,14 @@ from rbd_ros.collision.scene_contacts import (
 )
 from rbd_ros.compiler.loops import compiled, vector
 from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
-from rbd_ros.constraints.solvers.friction_bodies import (
+from rbd_ros.constraints.solvers.friction_bodies import solve_body_space
+from rbd_ros.constraints.solvers.friction_body_space import (
     BODIES,
     BodySpace,
     contact_velocity,
     CONTACTS,
     COUPLES,
     has_couple,
-    solve_body_space,
     turning_velocity,
     UNIT,
 )
@@ -45,7 +45,7 @@ from rbd_ros.simulation.scene_state import (
 )
 
 #: Contacts of an island from which on a matrix of all of them costs more than sweeps over bodies.
-PILE = 24
+PILE = 12
 
 #: Sweeps by which displacements that part bodies are found; what is left is done in later steps.
 PART_SWEEPS = 20
@@ -73,13 +73,13 @@ def solve_pile(
                 begin_spring(plant, contacts, c, h, mobility, touches.impulse[c, 0], work)
     solved: bool = solve_once(plant, objects, touches, work, n, h)
     if plant.stiffens:
-        on_curves = follow_springs(plant, touches, work, n, h)
+        on_curves = follow_springs(plant, touches, work, work.pile.sizes[CONTACTS], h)
         for _ in range(MAX_ROUNDS):
             # What sweeps do not solve is for a matrix.
             if on_curves or not solved:
                 break
             solved = solve_once(plant, objects, touches, work, n, h)
-            on_curves = follow_springs(plant, touches, work, n, h)
+            on_curves = follow_springs(plant, touches, work, work.pile.sizes[CONTACTS], h)
         solved = solved and on_curves
     find_residuals(work.pile, touches.residuals)
     return solved
@@ -91,11 +91,80 @@ def solve_once(
 ) -> bool:
     """Find impulses from those that there are; returns whether they solve the problem.
 
+    Contacts that had no impulse and do not close by themselves are left out at first. Those that
+    the impulses of the others close are added then, so that none is missing in the end. Exchanges
+    contacts in the list: those that are in the problem are the first ones.
+
     :param n: number of contacts
     :param h: time step [s]
     """
+    contacts, solved = touches.contacts, False
+    # Where sweeps stall, a matrix of few contacts is found sooner than a solution.
+    limit = min(MAX_SWEEPS, 4 * n)
+    enter_bodies(objects, work)
+    count, before = 0, -1
+    for a in range(n):
+        c = work.listed[a]
+        taken = touches.impulse[c, 0] > 0.0 or closing(plant, contacts, work, c, h) < 0.0
+        if plant.stiffens:
+            # Tangents of all curves must be right.
+            taken = taken or is_curved(plant, contacts, c)
+        if taken:
+            work.listed[a], work.listed[count] = work.listed[count], c
+            count += 1
+        else:
+            for r in range(3):
+                touches.impulse[c, r] = 0.0
+                if plant.has_couples:
+                    touches.couple[c, r] = 0.0
+    for _ in range(n + 1):
+        if count == before:
+            break
+        before = count
+        if before > 0:
+            enter_bodies(objects, work)
+        solved = solve_listed(plant, touches, work, count, limit, h)
+        for a in range(before, n):
+            c = work.listed[a]
+            if closing(plant, contacts, work, c, h) < 0.0:
+                work.listed[a], work.listed[count] = work.listed[count], c
+                count += 1
+    return solved
+
+
+@compiled
+def closing(
+    plant: ScenePlant, contacts: SceneContacts, work: SceneWork, c: int, h: float
+) -> float:
+    """Velocity along the normal of a contact without its own impulse, by those of the objects.
+
+    :param c: number of the contact
+    :param h: time step [s]
+    :return: below zero if it would penetrate by the end of the step [m/s]
+    """
+    total: float = normal_bias(plant, contacts, c, h, work)
+    for side in range(2):
+        o = contacts.carrier[c, side] - plant.first_object
+        if o >= 0:
+            lever, v = work.lever[c, side, 0], work.pile.velocity[o]
+            total += (lever[0] * v[0] + lever[1] * v[1] + lever[2] * v[2]) + (
+                lever[3] * v[3] + lever[4] * v[4] + lever[5] * v[5]
+            )
+    return total
+
+
+@compiled
+def solve_listed(
+    plant: ScenePlant, touches: Touches, work: SceneWork, n: int, limit: int, h: float
+) -> bool:
+    """Find the impulses of the first of the listed contacts, as if there were no others.
+
+    :param n: number of contacts
+    :param limit: most sweeps
+    :param h: time step [s]
+    :return: whether they solve that problem to the tolerance
+    """
     space, contacts = work.pile, touches.contacts
-    enter_bodies(plant, objects, work)
     space.sizes[CONTACTS] = n
     for a in range(n):
         c = work.listed[a]
@@ -104,7 +173,7 @@ def solve_once(
             enter_couple(plant, contacts, work, space, a, c, touches.couple[c])
         space.bias[a, 0] = normal_bias(plant, contacts, c, h, work)
         space.compliance[a, 0] = give(plant, contacts, c, h, work)
-    solved: bool = solve_body_space(space, MAX_SWEEPS, plant.tolerance)
+    solved: bool = solve_body_space(space, limit, plant.tolerance)
     for a in range(n):
         c = work.listed[a]
         for r in range(3):
@@ -158,7 +227,7 @@ def solve_blows(
     :param n: number of contacts, whose velocities after the blow are in `rebound`
     """
     space, nothing = work.pile, vector(3)
-    enter_bodies(plant, objects, work)
+    enter_bodies(objects, work)
     space.sizes[CONTACTS] = n
     for a in range(n):
         enter_contact(plant, contacts, work, space, a, work.listed[a], nothing)
@@ -195,7 +264,7 @@ def enter_couple(
     :param c: its number among all contacts
     :param couple: that of the last step, (3,) [N m s]
     """
-    surface = plant.table.surface[contacts.pair[c]]
+    surface, couples = plant.table.surface[contacts.pair[c]], work.couples
     space.sizes[COUPLES] = 1
     space.coefficient[a, 0] = surface[TORSIONAL]
     space.coefficient[a, 1] = space.coefficient[a, 2] = surface[ROLLING]
@@ -205,22 +274,17 @@ def enter_couple(
         for side in range(2):
             for r in range(3):
                 for s in range(6):
-                    space.turning[a, side, r, s] = work.couples.lever[c, side, r, s]
+                    space.turning[a, side, r, s] = couples.lever[c, side, r, s]
+                    space.turning_effect[a, side, r, s] = couples.lever_response[c, side, r, s]
 
 
 @compiled
-def enter_bodies(plant: ScenePlant, objects: Objects, work: SceneWork) -> None:
-    """Enter inertias and velocities of all objects."""
+def enter_bodies(objects: Objects, work: SceneWork) -> None:
+    """Enter the velocities of all objects."""
     space = work.pile
     space.sizes[BODIES] = len(objects.position)
     for o in range(len(objects.position)):
-        inverse = space.inverse[o]
         for r in range(3):
-            for s in range(6):
-                inverse[r, s] = inverse[3 + r, s] = 0.0
-            for s in range(3):
-                inverse[r, s] = work.mobility[o, r, s]
-            inverse[3 + r, 3 + r] = 1.0 / plant.bodies.mass[o]
             space.velocity[o, r] = work.turning[o, r]
             space.velocity[o, 3 + r] = objects.velocity[o, r]
 
@@ -253,6 +317,7 @@ def enter_contact(
             for r in range(3):
                 for s in range(6):
                     space.jacobian[a, side, r, s] = work.lever[c, side, r, s]
+                    space.effect[a, side, r, s] = work.lever_response[c, side, r, s]
     part = vector(2)
     for r in range(3):
         space.force[a, r] = impulse[r] if impulse[0] > 0.0 else 0.0

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from rbd_ros.collision.scene_contacts import SceneContacts, SceneRoom, SceneTable
 from rbd_ros.compiler.loops import floats, integers
 from rbd_ros.constraints.friction_space import FrictionSpace
-from rbd_ros.constraints.solvers.friction_bodies import BodySpace
+from rbd_ros.constraints.solvers.friction_body_space import BodySpace
 from rbd_ros.contact.arrays import FloatArray, IntArray
 
 #: Places in `Touches.counts`: contacts in the last step, contacts in the step before.

@@ -3,116 +3,53 @@
 A contact knows its two bodies; sweeps solve one contact after another, exactly, and pass the
 change of its force on to the velocities of these bodies at once. So a sweep takes a time that is
 linear in the number of contacts. From sweep to sweep forces go on along the direction of a
-nonlinear conjugate gradient (Silcowitz, Niebe and Erleben 2010), and now and then a linear one
-stops what sticks: loads travel through piles much faster than from contact to contact.
-
-With D = diag(1, mu_1, mu_2) d of each contact, d such that the largest element of its own block is
-one, x = D^-1 lambda and u = D v: each cone is the Lorentz cone, as in friction_space.py.
+nonlinear conjugate gradient (Silcowitz, Niebe and Erleben 2010). Loads travel from contact to
+contact that way, and far too slowly through piles: now and then Newton's method takes all at once
+(friction_body_newton.py), or, of more bodies than it has room for, a linear conjugate gradient
+stops what sticks.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
-from rbd_ros.compiler.loops import compiled, entry_point, floats, integers, vector
+from rbd_ros.compiler.loops import compiled, entry_point, vector
 from rbd_ros.constraints.friction_space import (
-    ALONE,
     clamp,
     contact_residual,
-    FIRST,
     FloatArray,
     IMMOVABLE,
-    IntArray,
-    moment_residual,
     OPEN,
     SLIDE,
     STICK,
 )
+from rbd_ros.constraints.solvers.body_matrix import order_bodies
+from rbd_ros.constraints.solvers.friction_body_newton import newton_bodies
+from rbd_ros.constraints.solvers.friction_body_space import (
+    any_sticks,
+    BodySpace,
+    contact_velocity,
+    CONTACTS,
+    couple_residual,
+    COUPLES,
+    has_couple,
+    largest_residual,
+    MEMBERS,
+    prepare,
+    push,
+    push_couple,
+    renew,
+    RESIDUAL,
+    SWEEPS,
+    turning_velocity,
+    UNIT,
+)
 from rbd_ros.constraints.solvers.friction_moments import solve_disc
 from rbd_ros.constraints.solvers.friction_sweeps import solve_block
 
-#: Where in `sizes` which number is; the last is 1 if contacts have couples, and 0 otherwise.
-BODIES, CONTACTS, COUPLES = 0, 1, 2
-
-#: Where in `report` which number is: the residual as part of the largest velocity without forces,
-#: that velocity, and the number of sweeps.
-RESIDUAL, UNIT, SWEEPS = 0, 1, 2
-
-#: Sweeps before conjugate gradients are tried, twice as many each time; where anything stuck
-#: before, the first time; most steps of those.
-FEW_SWEEPS, WARM_SWEEPS, MOST_GRADIENTS = 20, 3, 500
-
-#: Body that is the world.
-WORLD = -1
-
-
-class BodySpace(NamedTuple):
-    """Room for up to B bodies that touch each other and the world at up to C contacts.
-
-    Couples of torsional and rolling friction have room if K is C; if there are none, K is zero.
-
-    :param sizes: see above
-    :param inverse: inverse inertia of each body, as its velocity is expressed
-    :param velocity: velocity of each body: without contact forces before, with them afterwards
-    :param body: numbers of both bodies of each contact; WORLD is none
-    :param jacobian: velocity of the contact, normal first, by the velocity of each of both bodies
-    :param bias: velocity of each contact that no body has: of a moving ground, of restitution
-    :param compliance: velocity by force that each contact gives way with
-    :param friction: coefficients along both tangents
-    :param force: forces of each contact: the start, then the result
-    :param state: OPEN, STICK or SLIDE of each contact
-    :param direction: unit vector along the sliding velocity of each contact
-    :param slip: sliding velocity by friction force of each contact, for the next sweep
-    :param report: residual and so on, see above
-    :param scale: unit D of each force
-    :param x: scaled forces
-    :param rows: scaled Jacobian
-    :param effect: change of the velocity of each body by a scaled force
-    :param block: scaled velocity of each contact by its own scaled force
-    :param free: velocity of each body without contact forces
-    :param before: scaled forces before a sweep
-    :param way: direction in which the forces go on
-    :param turning: angular velocity of each contact, about the normal first, by the velocity of
-        each of both bodies; scaled in a solution
-    :param coefficient: largest couple by normal force: about the normal, about either tangent
-    :param couple: couples of each contact: the start, then the result
-    :param turning_effect: change of the velocity of each body by a scaled couple
-    :param turning_block: scaled angular velocity of each contact by its own scaled couple
-    :param turning_scale: unit of each couple
-    :param y: scaled couples
-    """
-
-    sizes: IntArray = integers(3)
-    inverse: FloatArray = floats('B', 6, 6)
-    velocity: FloatArray = floats('B', 6)
-    body: IntArray = integers('C', 2)
-    jacobian: FloatArray = floats('C', 2, 3, 6)
-    bias: FloatArray = floats('C', 3)
-    compliance: FloatArray = floats('C', 3)
-    friction: FloatArray = floats('C', 2)
-    force: FloatArray = floats('C', 3)
-    state: IntArray = integers('C')
-    direction: FloatArray = floats('C', 2)
-    slip: FloatArray = floats('C')
-    report: FloatArray = floats(4)
-    scale: FloatArray = floats('C', 3)
-    x: FloatArray = floats('C', 3)
-    rows: FloatArray = floats('C', 2, 3, 6)
-    effect: FloatArray = floats('C', 2, 3, 6)
-    block: FloatArray = floats('C', 3, 3)
-    free: FloatArray = floats('B', 6)
-    before: FloatArray = floats('C', 3)
-    way: FloatArray = floats('C', 3)
-    kept: FloatArray = floats('C', 3)
-    image: FloatArray = floats('C', 3)
-    turning: FloatArray = floats('K', 2, 3, 6)
-    coefficient: FloatArray = floats('K', 3)
-    couple: FloatArray = floats('K', 3)
-    turning_effect: FloatArray = floats('K', 2, 3, 6)
-    turning_block: FloatArray = floats('K', 3, 3)
-    turning_scale: FloatArray = floats('K', 3)
-    y: FloatArray = floats('K', 3)
+#: Sweeps before Newton's method or conjugate gradients are tried, twice as many each time; where
+#: anything stuck before, the first time; most steps of conjugate gradients.
+FEW_SWEEPS, WARM_SWEEPS, MOST_GRADIENTS = 20, 1, 500
 
 
 @compiled
@@ -132,6 +69,9 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
     worst = largest_residual(space, q)
     solved: bool = worst <= enough
     last, attempt = math.inf, FEW_SWEEPS
+    sparse = not solved and order_bodies(
+        space.matrix, space.sizes[MEMBERS], space.body, space.place, contacts
+    )
     if any_sticks(space):
         # What stuck before mostly sticks again, under loads that have hardly changed.
         attempt = WARM_SWEEPS
@@ -156,7 +96,10 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
         if k + 1 == attempt:
             attempt = 2 * attempt if attempt >= FEW_SWEEPS else FEW_SWEEPS
             last = math.inf
-            worst = finish(space, enough, q, new)
+            if sparse:
+                worst = newton_bodies(space, enough, q, new)
+            else:
+                worst = finish(space, enough, q, new)
             solved = worst <= enough
             continue
         for c in range(contacts):
@@ -189,15 +132,6 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float) -> bool:
 
 
 @compiled
-def any_sticks(space: BodySpace) -> bool:
-    """Whether anything sticks."""
-    for c in range(space.sizes[CONTACTS]):
-        if space.state[c] == STICK:
-            return True
-    return False
-
-
-@compiled
 def finish(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> float:
     """Stop what sticks at once, by conjugate gradients; returns the residual.
 
@@ -223,9 +157,9 @@ def finish(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> f
     for _ in range(min(6 * contacts, MOST_GRADIENTS)):
         if square <= 0.01 * enough * enough:
             break
-        for b in range(space.sizes[BODIES]):
+        for i in range(space.sizes[MEMBERS]):
             for k in range(6):
-                space.velocity[b, k] = 0.0
+                space.velocity[space.member[i], k] = 0.0
         for c in range(contacts):
             push(space, c, way[c])
         curvature = 0.0
@@ -270,105 +204,7 @@ def response(space: BodySpace, c: int, r: int) -> float:
     for side in range(2):
         b = space.body[c, side]
         if b >= 0:
-            row, v = space.rows[c, side, r], space.velocity[b]
-            total += (row[0] * v[0] + row[1] * v[1] + row[2] * v[2]) + (
-                row[3] * v[3] + row[4] * v[4] + row[5] * v[5]
-            )
-    return total
-
-
-@compiled
-def prepare(space: BodySpace) -> None:
-    """Scale all contacts, and find what their forces do."""
-    J, rows, effect, block = space.jacobian, space.rows, space.effect, space.block
-    for b in range(space.sizes[BODIES]):
-        for k in range(6):
-            space.free[b, k] = space.velocity[b, k]
-    unit = 0.0
-    for c in range(space.sizes[CONTACTS]):
-        for r in range(3):
-            for s in range(3):
-                block[c, r, s] = 0.0
-            block[c, r, r] = space.compliance[c, r]
-        for side in range(2):
-            b = space.body[c, side]
-            if b >= 0:
-                for r in range(3):
-                    for k in range(6):
-                        total = 0.0
-                        for j in range(6):
-                            total += J[c, side, r, j] * space.inverse[b, j, k]
-                        effect[c, side, r, k] = total
-                for r in range(3):
-                    for s in range(3):
-                        total = 0.0
-                        for k in range(6):
-                            total += J[c, side, r, k] * effect[c, side, s, k]
-                        block[c, r, s] += total
-        mu_1, mu_2 = space.friction[c, 0], space.friction[c, 1]
-        size = max(block[c, 0, 0], mu_1 * mu_1 * block[c, 1, 1], mu_2 * mu_2 * block[c, 2, 2])
-        if space.sizes[COUPLES] > 0:
-            size = max(size, prepare_couple(space, c))
-        d = 1.0 / math.sqrt(size) if size > 0.0 else 1.0
-        if space.sizes[COUPLES] > 0:
-            unit = max(unit, scale_couple(space, c, d))
-        scale = space.scale[c]
-        scale[0], scale[1], scale[2] = d, d * mu_1, d * mu_2
-        for r in range(3):
-            free = space.bias[c, r]
-            for s in range(3):
-                block[c, r, s] *= scale[r] * scale[s]
-            for side in range(2):
-                b = space.body[c, side]
-                if b >= 0:
-                    for k in range(6):
-                        free += J[c, side, r, k] * space.velocity[b, k]
-                        rows[c, side, r, k] = scale[r] * J[c, side, r, k]
-                        effect[c, side, r, k] *= scale[r]
-            unit = max(unit, abs(scale[r] * free))
-            space.x[c, r] = space.force[c, r] / scale[r] if scale[r] > 0.0 else 0.0
-            space.way[c, r] = 0.0
-    space.report[UNIT] = unit if unit > 0.0 else 1.0
-
-
-@compiled
-def renew(space: BodySpace) -> None:
-    """Find the velocities that belong to the forces, without what rounding has added up."""
-    for b in range(space.sizes[BODIES]):
-        for k in range(6):
-            space.velocity[b, k] = space.free[b, k]
-    for c in range(space.sizes[CONTACTS]):
-        push(space, c, space.x[c])
-        if has_couple(space, c):
-            push_couple(space, c, space.y[c])
-
-
-@compiled
-def push(space: BodySpace, c: int, change: FloatArray) -> None:
-    """Add the effect of a change of a contact's force to the velocities of its bodies.
-
-    :param change: scaled, (3,)
-    """
-    f, f_1, f_2 = change[0], change[1], change[2]
-    if f == 0.0 and f_1 == 0.0 and f_2 == 0.0:
-        return
-    for side in range(2):
-        b = space.body[c, side]
-        if b >= 0:
-            effect, v = space.effect[c, side], space.velocity[b]
-            for k in range(6):
-                v[k] += f * effect[0, k] + f_1 * effect[1, k] + f_2 * effect[2, k]
-
-
-@compiled
-def contact_velocity(space: BodySpace, c: int, r: int) -> float:
-    """Scaled velocity of a contact along one axis, with what it gives way by."""
-    total: float = space.bias[c, r] + space.compliance[c, r] * space.scale[c, r] * space.x[c, r]
-    total *= space.scale[c, r]
-    for side in range(2):
-        b = space.body[c, side]
-        if b >= 0:
-            row, v = space.rows[c, side, r], space.velocity[b]
+            row, v = space.jacobian[c, side, r], space.velocity[b]
             total += (row[0] * v[0] + row[1] * v[1] + row[2] * v[2]) + (
                 row[3] * v[3] + row[4] * v[4] + row[5] * v[5]
             )
@@ -409,133 +245,6 @@ def sweep_one(space: BodySpace, c: int, q: FloatArray, new: FloatArray) -> float
         x[r] = force
     push(space, c, new)
     return residual
-
-
-@compiled
-def largest_residual(space: BodySpace, u: FloatArray) -> float:
-    """Largest residual of all contacts, of the velocities as they are.
-
-    :param u: room, (3,)
-    """
-    worst = 0.0
-    for c in range(space.sizes[CONTACTS]):
-        for r in range(3):
-            u[r] = contact_velocity(space, c, r)
-        each = contact_residual(space.x[c], u, 0)
-        if has_couple(space, c):
-            each = max(each, couple_residual(space, c, u))
-        # A residual that is no number is worse than any.
-        if not each <= worst:
-            worst = each
-    return worst
-
-
-@compiled
-def has_couple(space: BodySpace, c: int) -> bool:
-    """Whether a contact resists turning."""
-    if space.sizes[COUPLES] == 0:
-        return False
-    resists: bool = space.coefficient[c, 0] > 0.0 or space.coefficient[c, 1] > 0.0
-    return resists
-
-
-@compiled
-def prepare_couple(space: BodySpace, c: int) -> float:
-    """Find what the couples of a contact do; returns the largest effect by a normal force."""
-    J, effect, block = space.turning[c], space.turning_effect[c], space.turning_block[c]
-    size = 0.0
-    for r in range(3):
-        for s in range(3):
-            block[r, s] = 0.0
-    if not has_couple(space, c):
-        return size
-    for side in range(2):
-        b = space.body[c, side]
-        if b >= 0:
-            for r in range(3):
-                for k in range(6):
-                    total = 0.0
-                    for j in range(6):
-                        total += J[side, r, j] * space.inverse[b, j, k]
-                    effect[side, r, k] = total
-            for r in range(3):
-                for s in range(3):
-                    for k in range(6):
-                        block[r, s] += J[side, r, k] * effect[side, s, k]
-    for r in range(3):
-        by = space.coefficient[c, r]
-        size = max(size, by * by * block[r, r])
-    return size
-
-
-@compiled
-def scale_couple(space: BodySpace, c: int, d: float) -> float:
-    """Scale the couples of a contact; returns their largest scaled velocity without forces.
-
-    :param d: unit of the contact's normal force
-    """
-    scale, block, unit = space.turning_scale[c], space.turning_block[c], 0.0
-    for r in range(3):
-        scale[r] = d * space.coefficient[c, r]
-    for r in range(3):
-        free = 0.0
-        for s in range(3):
-            block[r, s] *= scale[r] * scale[s]
-        if has_couple(space, c):
-            for side in range(2):
-                b = space.body[c, side]
-                if b >= 0:
-                    J, effect = space.turning[c, side, r], space.turning_effect[c, side, r]
-                    for k in range(6):
-                        J[k] *= scale[r]
-                        effect[k] *= scale[r]
-                        free += J[k] * space.velocity[b, k]
-        unit = max(unit, abs(free))
-        space.y[c, r] = space.couple[c, r] / scale[r] if scale[r] > 0.0 else 0.0
-    return unit
-
-
-@compiled
-def push_couple(space: BodySpace, c: int, change: FloatArray) -> None:
-    """Add the effect of a change of a contact's couples to the velocities of its bodies.
-
-    :param change: scaled, (3,)
-    """
-    for side in range(2):
-        b = space.body[c, side]
-        if b >= 0:
-            effect, v = space.turning_effect[c, side], space.velocity[b]
-            for k in range(6):
-                for r in range(3):
-                    v[k] += change[r] * effect[r, k]
-
-
-@compiled
-def turning_velocity(space: BodySpace, c: int, u: FloatArray) -> None:
-    """Find the scaled angular velocity of a contact.
-
-    :param u: the result, (3,)
-    """
-    for r in range(3):
-        u[r] = 0.0
-        for side in range(2):
-            b = space.body[c, side]
-            if b >= 0:
-                for k in range(6):
-                    u[r] += space.turning[c, side, r, k] * space.velocity[b, k]
-
-
-@compiled
-def couple_residual(space: BodySpace, c: int, u: FloatArray) -> float:
-    """Residual of the couples of a contact, of the velocities as they are.
-
-    :param u: room, (3,)
-    """
-    turning_velocity(space, c, u)
-    bound = max(space.x[c, 0], 0.0)
-    alone = moment_residual(space.y[c], u, 0, ALONE, bound)
-    worst: float = max(alone, moment_residual(space.y[c], u, 1, FIRST, bound))
-    return worst
 
 
 @compiled

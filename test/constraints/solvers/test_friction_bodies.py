@@ -13,17 +13,16 @@ from rbd_ros.constraints import (
     solve_friction,
     solve_friction_bodies,
 )
-from rbd_ros.constraints.solvers.friction_bodies import (
+from rbd_ros.constraints.friction_space import OPEN, STICK
+from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
+from rbd_ros.constraints.solvers.friction_bodies import finish, solve_bodies
+from rbd_ros.constraints.solvers.friction_body_space import (
     BodySpace,
-    finish,
     largest_residual,
-    OPEN,
     prepare,
     push,
     renew,
     RESIDUAL,
-    solve_bodies,
-    STICK,
     SWEEPS,
     UNIT,
 )
@@ -49,16 +48,22 @@ def random_bodies(rng, bodies=4, contacts=6):
 def space_of(pile, friction, room=0, couples=False):
     """Space with a pile in it, and so many bodies and contacts to spare."""
     B, n = len(pile.velocity), len(pile.bodies)
-    space = allocate(BodySpace, B=B + room, C=n + room, K=n + room if couples else 0)
-    for array in space:
+    sizes = matrix_sizes(B + room)
+    space = allocate(BodySpace, B=B + room, C=n + room, K=n + room if couples else 0, **sizes)
+    for array in (*space[:-1], *space.matrix):
         array[...] = np.nan if array.dtype == float else -(2**62)
-    space.sizes[:] = B, n, couples
-    space.inverse[:B], space.velocity[:B] = pile.inverse, pile.velocity
+    space.sizes[:3], space.velocity[:B] = (B, n, couples), pile.velocity
     space.body[:n], space.jacobian[:n], space.friction[:n] = pile.bodies, pile.jacobian, friction
+    space.effect[:n] = effects(pile, pile.jacobian)
     for array in (space.bias, space.compliance, space.force, space.slip, space.state):
         array[:n] = 0
     space.direction[:n] = 0.0
     return space
+
+
+def effects(pile, jacobian):
+    """Change of the velocity of both bodies by forces along the rows of a Jacobian."""
+    return np.einsum('nsrj,nsjk->nsrk', jacobian, pile.inverse[pile.bodies])
 
 
 def test_couples_obey_the_law_of_the_dense_problem():
@@ -71,7 +76,8 @@ def test_couples_obey_the_law_of_the_dense_problem():
         torsion, rolling = rng.uniform(0.1, 0.6, (2, n)) * (rng.random((2, n)) < 0.7)
         turning = 0.4 * rng.normal(size=(n, 2, 3, 6))
         space = space_of(pile, mu, room=2, couples=True)
-        space.turning[:n], space.coefficient[:n, 0] = turning, torsion
+        space.turning[:n], space.turning_effect[:n] = turning, effects(pile, turning)
+        space.coefficient[:n, 0] = torsion
         space.coefficient[:n, 1:] = rolling[:, None]
         space.couple[:n] = 0.01 * rng.normal(size=(n, 3))
         if not solve_bodies(Record(space), 2000, 1e-11):
@@ -176,7 +182,8 @@ def test_contacts_without_friction_have_states():
 
 
 def test_a_change_along_one_axis_reaches_the_bodies():
-    space = space_of(random_bodies(np.random.default_rng(8)), np.full((6, 2), 0.5))
+    pile = random_bodies(np.random.default_rng(8))
+    space = space_of(pile, np.full((6, 2), 0.5))
     prepare(space)
     for r in range(3):
         space.velocity[:] = 0.0
@@ -184,7 +191,7 @@ def test_a_change_along_one_axis_reaches_the_bodies():
         for side in range(2):
             b = space.body[2, side]
             if b >= 0:
-                expected = space.inverse[b] @ space.jacobian[2, side, r] * space.scale[2, r]
+                expected = pile.inverse[b] @ pile.jacobian[2, side, r] * space.scale[2, r]
                 assert_allclose(space.velocity[b], expected, rtol=1e-12)
 
 
@@ -310,7 +317,7 @@ def test_one_space_serves_piles_of_any_size():
         own, roomy = space_of(pile, mu), space_of(pile, mu, 3)
         assert solve_bodies(Record(own), 300, 1e-10) == solve_bodies(Record(roomy), 300, 1e-10)
         for name, its, its_room in zip(own._fields, own, roomy):
-            if name in ('sizes', 'report'):
+            if name in ('sizes', 'report', 'matrix'):
                 continue
             used = len(its)
             assert used in (n, B) or its.size == 0
@@ -355,7 +362,7 @@ def _velocity(space, c, r):
     for side in range(2):
         b = space.body[c, side]
         if b >= 0:
-            total += space.scale[c, r] * space.jacobian[c, side, r] @ space.velocity[b]
+            total += space.jacobian[c, side, r] @ space.velocity[b]
     return total
 
 

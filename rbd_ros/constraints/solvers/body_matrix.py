@@ -1,0 +1,324 @@
+"""A sparse matrix of bodies that contacts couple, in blocks of six rows, and its factors.
+
+Contacts with a stiffness K between velocities and forces make 1 + E K J of the bodies' velocities,
+J being what velocities of bodies do to those of contacts, and E what forces of contacts do to
+those of bodies. A block is there for each body, and for each two that touch each other. Those are
+eliminated first that have the fewest neighbours left (minimum degree, Tinney and Walker 1967):
+towers, chains and many bodies on one then have as many blocks as contacts, whatever the order in
+which they are given.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rbd_ros.compiler.loops import compiled, floats, integers, vector
+from rbd_ros.constraints.friction_space import FloatArray, IntArray
+
+#: Most bodies of a matrix, and most pairs of coupled ones for each of them: beyond, elimination
+#: takes longer than what it is to replace.
+MAX_BODIES, MOST_PAIRS = 128, 4
+
+#: Where in `sizes` which number is.
+MEMBERS, PAIRS = 0, 1
+
+
+class BodyMatrix(NamedTuple):
+    """Room for a matrix of up to S bodies, of which up to P pairs are coupled.
+
+    :param sizes: how many there are in it
+    :param pair: number of the pair of two of them; -1 if nothing couples them
+    :param order: the bodies as they are eliminated
+    :param degree: how many neighbours each has that are not eliminated yet; -1 if it is itself
+    :param first: where in `later` the neighbours of each are that are eliminated after it
+    :param later: these neighbours
+    :param diagonal: blocks of each body, and the inverse of what elimination leaves of them
+    :param coupling: blocks of pairs, two of each, see `block_of`; elimination leaves factors in
+        the rows of what is eliminated later
+    :param x: right-hand side, then solution
+    :param exchanged: rows that pivoting has exchanged in a block
+    :param stiff: E^T K of one side of a contact
+    """
+
+    sizes: IntArray = integers(2)
+    pair: IntArray = integers('S', 'S')
+    order: IntArray = integers('S')
+    degree: IntArray = integers('S')
+    first: IntArray = integers('S1')
+    later: IntArray = integers('P')
+    diagonal: FloatArray = floats('S', 6, 6)
+    coupling: FloatArray = floats('P2', 6, 6)
+    x: FloatArray = floats('S', 6)
+    exchanged: IntArray = integers(6)
+    stiff: FloatArray = floats(6, 3)
+
+
+def matrix_sizes(bodies: int) -> dict[str, int]:
+    """Sizes of a `BodyMatrix` for at most so many bodies in contact.
+
+    :param bodies: number of all bodies
+    """
+    members = min(bodies, MAX_BODIES)
+    pairs = min(members * (members - 1) // 2, MOST_PAIRS * members)
+    return {'S': members, 'S1': members + 1, 'P': pairs, 'P2': 2 * pairs}
+
+
+@compiled
+def order_bodies(
+    space: BodyMatrix, members: int, body: IntArray, place: IntArray, contacts: int
+) -> bool:
+    """Find which pairs of bodies there are, and in which order bodies are eliminated.
+
+    :param members: how many bodies there are
+    :param body: both bodies of each contact; below zero: none
+    :param place: number of each of them here
+    :param contacts: number of contacts
+    :return: whether there is room
+    """
+    if members > len(space.order):
+        return False
+    pairs = 0
+    for i in range(members):
+        space.degree[i] = 0
+        for j in range(members):
+            space.pair[i, j] = -1
+    for c in range(contacts):
+        if body[c, 0] >= 0 and body[c, 1] >= 0:
+            i, j = place[body[c, 0]], place[body[c, 1]]
+            if space.pair[i, j] < 0:
+                if pairs == len(space.later):
+                    return False
+                pairs = add_pair(space, i, j, pairs)
+    listed = 0
+    for k in range(members):
+        pivot = -1
+        for i in range(members):
+            if space.degree[i] >= 0:
+                if pivot < 0 or space.degree[i] < space.degree[pivot]:
+                    pivot = i
+        space.order[k], space.first[k] = pivot, listed
+        alone = space.degree[pivot] == 0
+        space.degree[pivot] = -1
+        if alone:
+            continue
+        for i in range(members):
+            if space.pair[pivot, i] >= 0 and space.degree[i] >= 0:
+                # Each pair is in one such list, so that there is room.
+                space.later[listed] = i
+                space.degree[i] -= 1
+                listed += 1
+        for a in range(space.first[k], listed):
+            for b in range(a):
+                if b >= space.first[k]:
+                    i, j = space.later[a], space.later[b]
+                    if space.pair[i, j] < 0:
+                        # Elimination couples them.
+                        if pairs == len(space.later):
+                            return False
+                        pairs = add_pair(space, i, j, pairs)
+    space.first[members] = listed
+    space.sizes[MEMBERS], space.sizes[PAIRS] = members, pairs
+    return True
+
+
+@compiled
+def add_pair(space: BodyMatrix, i: int, j: int, pairs: int) -> int:
+    """Couple two bodies; returns how many pairs there are now.
+
+    :param i: place of one
+    :param j: place of the other
+    :param pairs: how many there were
+    """
+    space.pair[i, j] = space.pair[j, i] = pairs
+    space.degree[i] += 1
+    space.degree[j] += 1
+    return pairs + 1
+
+
+@compiled
+def begin_matrix(space: BodyMatrix) -> None:
+    """Enter the identity."""
+    for i in range(space.sizes[MEMBERS]):
+        block = space.diagonal[i]
+        for r in range(6):
+            for s in range(6):
+                block[r, s] = 0.0
+            block[r, r] = 1.0
+    for p in range(2 * space.sizes[PAIRS]):
+        block = space.coupling[p]
+        for r in range(6):
+            for s in range(6):
+                block[r, s] = 0.0
+
+
+@compiled
+def block_of(space: BodyMatrix, i: int, j: int) -> int:
+    """Return the number of the block in the rows of one body and the columns of another one."""
+    number: int = 2 * space.pair[i, j]
+    return number + 1 if i < j else number
+
+
+@compiled
+def add_contact(
+    space: BodyMatrix, i: int, j: int, E: FloatArray, K: FloatArray, J: FloatArray
+) -> None:
+    """Add E^T K J of a contact.
+
+    :param i: number of its first body here; below zero: none
+    :param j: that of the second one
+    :param E: change of the velocity of each body by a force, (2, 3, 6)
+    :param K: force by velocity, (3, 3)
+    :param J: velocity of the contact by the velocity of each body, (2, 3, 6)
+    """
+    if i >= 0:
+        stiffen(E[0], K, space.stiff)
+        add_product(space.stiff, J[0], space.diagonal[i])
+        if j >= 0:
+            add_product(space.stiff, J[1], space.coupling[block_of(space, i, j)])
+    if j >= 0:
+        stiffen(E[1], K, space.stiff)
+        add_product(space.stiff, J[1], space.diagonal[j])
+        if i >= 0:
+            add_product(space.stiff, J[0], space.coupling[block_of(space, j, i)])
+
+
+@compiled
+def stiffen(E: FloatArray, K: FloatArray, result: FloatArray) -> None:
+    """Find E^T K.
+
+    :param E: (3, 6)
+    :param K: (3, 3)
+    :param result: (6, 3)
+    """
+    for r in range(6):
+        e, e_1, e_2 = E[0, r], E[1, r], E[2, r]
+        for s in range(3):
+            result[r, s] = e * K[0, s] + e_1 * K[1, s] + e_2 * K[2, s]
+
+
+@compiled
+def add_product(F: FloatArray, J: FloatArray, block: FloatArray) -> None:
+    """Add F J to a block.
+
+    :param F: (6, 3)
+    :param J: (3, 6)
+    """
+    for r in range(6):
+        f, f_1, f_2, into = F[r, 0], F[r, 1], F[r, 2], block[r]
+        for s in range(6):
+            into[s] += f * J[0, s] + f_1 * J[1, s] + f_2 * J[2, s]
+
+
+@compiled
+def factorise_bodies(space: BodyMatrix) -> None:
+    """Eliminate all bodies."""
+    for k in range(space.sizes[MEMBERS]):
+        pivot = space.order[k]
+        invert(space.diagonal[pivot], space.exchanged)
+        for a in range(space.first[k], space.first[k + 1]):
+            i = space.later[a]
+            below = space.coupling[block_of(space, i, pivot)]
+            multiply_by(below, space.diagonal[pivot])
+            for b in range(space.first[k], space.first[k + 1]):
+                j = space.later[b]
+                above = space.coupling[block_of(space, pivot, j)]
+                if i == j:
+                    subtract_product(below, above, space.diagonal[i])
+                else:
+                    subtract_product(below, above, space.coupling[block_of(space, i, j)])
+
+
+@compiled
+def solve_bodies_matrix(space: BodyMatrix) -> None:
+    """Replace the right-hand side `x` by the solution."""
+    x, members = space.x, space.sizes[MEMBERS]
+    for k in range(members):
+        pivot = space.order[k]
+        for a in range(space.first[k], space.first[k + 1]):
+            i = space.later[a]
+            subtract_image(space.coupling[block_of(space, i, pivot)], x[pivot], x[i])
+    rest = vector(6)
+    for back in range(members):
+        k = members - 1 - back
+        pivot = space.order[k]
+        for a in range(space.first[k], space.first[k + 1]):
+            i = space.later[a]
+            subtract_image(space.coupling[block_of(space, pivot, i)], x[i], x[pivot])
+        for r in range(6):
+            rest[r] = x[pivot, r]
+            x[pivot, r] = 0.0
+        for r in range(6):
+            row, total = space.diagonal[pivot, r], 0.0
+            for s in range(6):
+                total += row[s] * rest[s]
+            x[pivot, r] = total
+
+
+@compiled
+def subtract_image(A: FloatArray, x: FloatArray, y: FloatArray) -> None:
+    """Subtract A x from y, of six dimensions."""
+    for r in range(6):
+        row = A[r]
+        y[r] -= (row[0] * x[0] + row[1] * x[1] + row[2] * x[2]) + (
+            row[3] * x[3] + row[4] * x[4] + row[5] * x[5]
+        )
+
+
+@compiled
+def subtract_product(A: FloatArray, B: FloatArray, C: FloatArray) -> None:
+    """Subtract A B from C, of six dimensions."""
+    for r in range(6):
+        a, b, c, d, e, f = A[r, 0], A[r, 1], A[r, 2], A[r, 3], A[r, 4], A[r, 5]
+        into = C[r]
+        for s in range(6):
+            into[s] -= (a * B[0, s] + b * B[1, s] + c * B[2, s]) + (
+                d * B[3, s] + e * B[4, s] + f * B[5, s]
+            )
+
+
+@compiled
+def multiply_by(A: FloatArray, B: FloatArray) -> None:
+    """Replace A by A B, of six dimensions."""
+    for r in range(6):
+        into = A[r]
+        a, b, c, d, e, f = into[0], into[1], into[2], into[3], into[4], into[5]
+        for s in range(6):
+            into[s] = (a * B[0, s] + b * B[1, s] + c * B[2, s]) + (
+                d * B[3, s] + e * B[4, s] + f * B[5, s]
+            )
+
+
+@compiled
+def invert(A: FloatArray, exchanged: IntArray) -> None:
+    """Replace a matrix of six dimensions by its inverse (Gauss and Jordan, partial pivoting).
+
+    :param exchanged: room, (6,)
+    """
+    for k in range(6):
+        pivot = k
+        for i in range(k + 1, 6):
+            if abs(A[i, k]) > abs(A[pivot, k]):
+                pivot = i
+        exchanged[k] = pivot
+        row = A[k]
+        if pivot != k:
+            for j in range(6):
+                row[j], A[pivot, j] = A[pivot, j], row[j]
+        scale = 1.0 / row[k] if row[k] != 0.0 else 0.0
+        row[k] = 1.0
+        for j in range(6):
+            row[j] *= scale
+        for i in range(6):
+            if i != k:
+                other = A[i]
+                part = other[k]
+                other[k] = 0.0
+                for j in range(6):
+                    other[j] -= part * row[j]
+    # Rows that were exchanged are columns of the inverse.
+    for back in range(6):
+        k = 5 - back
+        pivot = exchanged[k]
+        if pivot != k:
+            for i in range(6):
+                A[i, k], A[i, pivot] = A[i, pivot], A[i, k]

@@ -1,0 +1,268 @@
+"""Newton's method for friction among many bodies, with the states of contacts as active set.
+
+Equations are those of friction_newton.py. Here contacts are eliminated, not bodies: with a little
+give, the force of each contact is a stiffness times a velocity, so that what remains is a matrix
+of the bodies, which is as sparse as what touches what (body_matrix.py). What the give changes is
+taken back from step to step, as by a proximal method.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.constraints.friction_space import (
+    contact_residual,
+    FloatArray,
+    IMMOVABLE,
+    OPEN,
+    SLIDE,
+    STICK,
+)
+from rbd_ros.constraints.solvers.body_matrix import (
+    add_contact,
+    begin_matrix,
+    factorise_bodies,
+    solve_bodies_matrix,
+)
+from rbd_ros.constraints.solvers.friction_body_space import (
+    BodySpace,
+    contact_velocity,
+    CONTACTS,
+    couple_residual,
+    has_couple,
+    MEMBERS,
+    renew,
+)
+
+#: Give of contacts in Newton's method, of blocks whose largest element is one.
+PROXIMAL = 1e-6
+
+#: Most steps of it; steps in a row that do not improve the forces, and end the attempt.
+NEWTON_LIMIT, PATIENCE = 20, 3
+
+#: Largest turn of a sliding direction in one step [rad].
+LARGEST_TURN = 0.7
+
+
+@compiled
+def newton_bodies(space: BodySpace, enough: float, q: FloatArray, new: FloatArray) -> float:
+    """Attempt Newton's method from forces and states as they are; returns the residual.
+
+    Couples stay as they are. Forces are left as they were if they were better.
+
+    :param enough: residual of a solution
+    :param q: room, (3,)
+    :param new: room, (3,)
+    """
+    x, kept, contacts = space.x, space.kept, space.sizes[CONTACTS]
+    renew(space)
+    best = find_velocities(space, q)
+    keep_forces(space)
+    now, before, tried, changed = best, best, 0, True
+    for _ in range(NEWTON_LIMIT):
+        if changed:
+            begin_matrix(space.matrix)
+            for c in range(contacts):
+                if find_stiffness(space, c):
+                    add_contact(
+                        space.matrix,
+                        place_of(space, c, 0),
+                        place_of(space, c, 1),
+                        space.effect[c],
+                        space.stiffness[c],
+                        space.jacobian[c],
+                    )
+            factorise_bodies(space.matrix)
+        take_step(space, q, new)
+        renew(space)
+        now = find_velocities(space, q)
+        if now < best:
+            best = now
+            keep_forces(space)
+        if best <= enough:
+            break
+        changed = correct_states(space, 0.01 * enough, q)
+        tried = 0 if now < 0.1 * before else tried + 1
+        # Directions have turned since.
+        changed = changed or tried > 0
+        before = min(before, now)
+        if tried > PATIENCE or not now < math.inf:
+            break
+    if now != best or best > enough:
+        for c in range(contacts):
+            for r in range(3):
+                x[c, r] = kept[c, r]
+        renew(space)
+    for c in range(contacts):
+        for r in range(3):
+            space.way[c, r] = 0.0
+    found: float = best
+    return found
+
+
+@compiled
+def place_of(space: BodySpace, c: int, side: int) -> int:
+    """Return the number of a body of a contact among those that have contacts; -1: the world."""
+    b = space.body[c, side]
+    return space.place[b] if b >= 0 else -1
+
+
+@compiled
+def keep_forces(space: BodySpace) -> None:
+    """Keep the forces as they are, to go back to."""
+    for c in range(space.sizes[CONTACTS]):
+        for r in range(3):
+            space.kept[c, r] = space.x[c, r]
+
+
+@compiled
+def find_velocities(space: BodySpace, room: FloatArray) -> float:
+    """Find the scaled velocities `image` of all contacts; returns the largest residual.
+
+    :param room: room, (3,)
+    """
+    worst = 0.0
+    for c in range(space.sizes[CONTACTS]):
+        u = space.image[c]
+        for r in range(3):
+            u[r] = contact_velocity(space, c, r)
+        each = contact_residual(space.x[c], u, 0)
+        if has_couple(space, c):
+            each = max(each, couple_residual(space, c, room))
+        # A residual that is no number is worse than any.
+        if not each <= worst:
+            worst = each
+    return worst
+
+
+@compiled
+def find_stiffness(space: BodySpace, c: int) -> bool:
+    """Find by how much velocities change the force of a contact; returns whether they do.
+
+    What sticks has no velocity, what slides none along the normal, and its direction turns. Both
+    are to be so by the end of a step; a little give leaves forces among which contacts cannot
+    choose where they are, and is taken back from step to step.
+    """
+    K, scale = space.stiffness[c], space.scale[c]
+    for r in range(3):
+        for s in range(3):
+            K[r, s] = 0.0
+    if space.state[c] == OPEN or space.block[c, 0, 0] <= IMMOVABLE:
+        return False
+    K[0, 0] = 1.0 / (PROXIMAL + scale[0] * scale[0] * space.compliance[c, 0])
+    if space.state[c] == SLIDE:
+        w_1, w_2 = space.direction[c, 0], space.direction[c, 1]
+        # A larger normal force brings its friction with it.
+        K[1, 0], K[2, 0] = -w_1 * K[0, 0], -w_2 * K[0, 0]
+        speed = w_1 * space.image[c, 1] + w_2 * space.image[c, 2]
+        give = PROXIMAL + max(speed, 0.0) / max(space.x[c, 0], 1e-300)
+        K[1, 1], K[1, 2] = w_2 * w_2 / give, -w_1 * w_2 / give
+        K[2, 1], K[2, 2] = -w_1 * w_2 / give, w_1 * w_1 / give
+        return True
+    for r in range(1, 3):
+        if space.block[c, r, r] > IMMOVABLE:
+            K[r, r] = 1.0 / (PROXIMAL + scale[r] * scale[r] * space.compliance[c, r])
+    return True
+
+
+@compiled
+def take_step(space: BodySpace, q: FloatArray, new: FloatArray) -> None:
+    """Change the forces by a step of Newton's method.
+
+    :param q: room, (3,)
+    :param new: room, (3,)
+    """
+    matrix, contacts = space.matrix, space.sizes[CONTACTS]
+    for i in range(space.sizes[MEMBERS]):
+        for k in range(6):
+            matrix.x[i, k] = 0.0
+    for c in range(contacts):
+        if space.state[c] != OPEN:
+            stiff_force(space, c, space.image[c], new)
+            for side in range(2):
+                b = space.body[c, side]
+                if b >= 0:
+                    effect, v = space.effect[c, side], matrix.x[space.place[b]]
+                    for k in range(6):
+                        v[k] += (
+                            new[0] * effect[0, k] + new[1] * effect[1, k] + new[2] * effect[2, k]
+                        )
+    solve_bodies_matrix(matrix)
+    for c in range(contacts):
+        x = space.x[c]
+        if space.state[c] == OPEN:
+            x[0] = x[1] = x[2] = 0.0
+            continue
+        for r in range(3):
+            q[r] = space.image[c, r]
+            for side in range(2):
+                b = space.body[c, side]
+                if b >= 0:
+                    row, v = space.jacobian[c, side, r], matrix.x[space.place[b]]
+                    q[r] += (row[0] * v[0] + row[1] * v[1] + row[2] * v[2]) + (
+                        row[3] * v[3] + row[4] * v[4] + row[5] * v[5]
+                    )
+        stiff_force(space, c, q, new)
+        before = x[0]
+        for r in range(3):
+            x[r] += new[r]
+        if space.state[c] == SLIDE:
+            w_1, w_2 = space.direction[c, 0], space.direction[c, 1]
+            across = w_2 * new[1] - w_1 * new[2]
+            turn = across / before if before > 0.0 else 0.0
+            turn = min(max(turn, -LARGEST_TURN), LARGEST_TURN)
+            w_1, w_2 = (
+                w_1 * math.cos(turn) - w_2 * math.sin(turn),
+                w_2 * math.cos(turn) + w_1 * math.sin(turn),
+            )
+            size = math.sqrt(w_1 * w_1 + w_2 * w_2)
+            space.direction[c, 0], space.direction[c, 1] = w_1 / size, w_2 / size
+            x[1], x[2] = -x[0] * w_1 / size, -x[0] * w_2 / size
+
+
+@compiled
+def stiff_force(space: BodySpace, c: int, u: FloatArray, force: FloatArray) -> None:
+    """Force of a contact that belongs to a velocity, by its stiffness.
+
+    :param u: scaled velocity, (3,)
+    :param force: scaled force, a result, (3,)
+    """
+    K = space.stiffness[c]
+    for r in range(3):
+        force[r] = -(K[r, 0] * u[0] + K[r, 1] * u[1] + K[r, 2] * u[2])
+
+
+@compiled
+def correct_states(space: BodySpace, floor: float, room: FloatArray) -> bool:
+    """Change states that forces or velocities contradict; returns whether there are any.
+
+    :param floor: velocity that counts as none
+    :param room: room, (3,)
+    """
+    state, changed, moved = space.state, False, False
+    for c in range(space.sizes[CONTACTS]):
+        x, u = space.x[c], space.image[c]
+        if state[c] == OPEN:
+            if u[0] < -floor and space.block[c, 0, 0] > IMMOVABLE:
+                state[c] = STICK
+                changed = True
+        elif x[0] < 0.0:
+            state[c] = OPEN
+            x[0] = x[1] = x[2] = 0.0
+            moved = True
+        elif state[c] == STICK:
+            length = math.sqrt(x[1] * x[1] + x[2] * x[2])
+            if length > x[0]:
+                state[c] = SLIDE
+                moved = True
+                for r in range(2):
+                    space.direction[c, r] = -x[1 + r] / length
+                    x[1 + r] *= x[0] / length
+        elif space.direction[c, 0] * u[1] + space.direction[c, 1] * u[2] < -floor:
+            state[c] = STICK
+            changed = True
+    if moved:
+        renew(space)
+        find_velocities(space, room)
+    return changed or moved

@@ -1,0 +1,140 @@
+"""Newton's method among many bodies: one step where states are right, states, worse forces."""
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+from support.boxes_in_contact import Pile, pile_of_boxes
+
+from rbd_ros.compiler.loops import allocate
+from rbd_ros.constraints import solve_friction, solve_friction_bodies
+from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
+from rbd_ros.constraints.solvers.body_matrix import matrix_sizes, order_bodies
+from rbd_ros.constraints.solvers.friction_bodies import FEW_SWEEPS, finish
+from rbd_ros.constraints.solvers.friction_body_newton import (
+    correct_states,
+    find_stiffness,
+    find_velocities,
+    newton_bodies,
+)
+from rbd_ros.constraints.solvers.friction_body_space import (
+    BodySpace,
+    largest_residual,
+    MEMBERS,
+    prepare,
+    renew,
+)
+
+
+def space_of(pile, friction, state=STICK, compliance=0.0):
+    """Space with a pile in it, prepared, and room for three numbers twice."""
+    B, n = len(pile.velocity), len(pile.bodies)
+    space = allocate(BodySpace, B=B, C=n, K=0, **matrix_sizes(B))
+    space.sizes[:2], space.velocity[:] = (B, n), pile.velocity
+    space.body[:], space.jacobian[:], space.friction[:] = pile.bodies, pile.jacobian, friction
+    space.effect[:] = np.einsum('nsrj,nsjk->nsrk', pile.jacobian, pile.inverse[pile.bodies])
+    space.state[:], space.compliance[:] = state, compliance
+    prepare(space)
+    assert order_bodies(space.matrix, space.sizes[MEMBERS], space.body, space.place, n)
+    return space, np.zeros(3), np.zeros(3)
+
+
+def random_stars(rng, mu, sliding):
+    """Bodies in general position on one that slides, or does not, as `mu` says."""
+    A = rng.normal(size=(4, 6, 6))
+    pile = Pile([], [])
+    pile.inverse = np.einsum('bij,bkj->bik', A, A) + 0.1 * np.eye(6)
+    pile.bodies = np.array([(k, 3) for k in range(3)] + [(3, -1)])
+    pile.jacobian = rng.normal(size=(4, 2, 3, 6))
+    pile.velocity = rng.normal(size=(4, 6))
+    problem, _ = pile.dense(np.full((4, 2), mu))
+    found = solve_friction(problem, tolerance=1e-12)
+    return pile, found if found.converged and sliding in found.state else None
+
+
+@pytest.mark.parametrize(('mu', 'kind'), [(5.0, 'stick'), (0.3, 'slide')])
+def test_it_finds_the_forces_of_the_dense_solver_from_nearby(mu, kind):
+    rng, tried = np.random.default_rng(3), 0
+    states = {'open': OPEN, 'stick': STICK, 'slide': SLIDE}
+    for _ in range(12):
+        pile, expected = random_stars(rng, mu, kind)
+        if expected is None:
+            continue
+        tried += 1
+        space, q, new = space_of(pile, mu, [states[each] for each in expected.state])
+        force = expected.force.reshape(4, 3)
+        away = force * rng.uniform(0.99, 1.01, (4, 1))
+        for c in range(4):
+            if space.state[c] == SLIDE:
+                space.direction[c] = -force[c, 1:] / np.linalg.norm(force[c, 1:])
+        space.x[:] = away / space.scale
+        renew(space)
+        before = largest_residual(space, q)
+        found = newton_bodies(space, 1e-11, q, new)
+        assert found <= 1e-11 < before and found == largest_residual(space, q)
+        scale = 1.0 + np.abs(force).max()
+        assert_allclose(space.scale * space.x, force, atol=1e-8 * scale)
+        assert not space.way.any()
+    assert tried >= 4
+
+
+def test_a_tower_of_ten_stands_after_few_sweeps():
+    pile = pile_of_boxes(1, 10)
+    found = solve_friction_bodies(*pile.arguments, np.full(len(pile.bodies), 0.5))
+    assert found.converged and found.iterations <= 2 * FEW_SWEEPS
+    assert_allclose(found.velocity, 0.0, atol=1e-8)
+    ground = pile.bodies[:, 1] < 0
+    assert_allclose(found.force[ground, 0].sum(), pile.weight, rtol=1e-6)
+
+
+def test_stiffness_is_that_of_the_state():
+    pile = pile_of_boxes(1, 1)
+    space, _, _ = space_of(pile, 0.5, compliance=0.1)
+    soft = space.scale[0] ** 2 * 0.1
+    assert find_stiffness(space, 0)
+    assert_allclose(space.stiffness[0], np.diag(1.0 / soft), rtol=1e-3)
+    space.state[0] = OPEN
+    assert not find_stiffness(space, 0) and not space.stiffness[0].any()
+    space.state[0], space.direction[0], space.image[0] = SLIDE, (0.6, 0.8), (0.0, 1.2, 1.6)
+    space.x[0, 0] = 4.0
+    assert find_stiffness(space, 0)
+    K = space.stiffness[0]
+    # Its friction opposes the sliding, and turns with it: s = 2 of a force of 4.
+    assert_allclose(K @ [1.0, 0.0, 0.0], np.array([1.0, -0.6, -0.8]) * K[0, 0])
+    assert_allclose(K @ [0.0, 0.8, -0.6], np.array([0.0, 0.8, -0.6]) * 2.0, rtol=1e-5)
+    assert_allclose(K @ [0.0, 0.6, 0.8], 0.0, atol=1e-12)
+
+
+def test_states_follow_what_contradicts_them():
+    pile = pile_of_boxes(1, 1)
+    space, q, _ = space_of(pile, 0.5, [OPEN, STICK, STICK, SLIDE])
+    space.x[:] = [[0, 0, 0], [-1, 0, 0], [1, 3, 4], [1, 0.6, 0.8]]
+    space.direction[3] = 0.6, 0.8
+    space.image[:] = 0.0
+    space.image[0, 0], space.image[3, 1] = -1.0, -1.0
+    assert correct_states(space, 1e-9, q)
+    assert list(space.state) == [STICK, OPEN, SLIDE, STICK]
+    assert not space.x[1].any()
+    assert_allclose(space.x[2], [1.0, 0.6, 0.8])
+    assert_allclose(space.direction[2], [-0.6, -0.8])
+    space.state[:], space.x[:], space.image[:] = STICK, [1.0, 0.0, 0.0], 0.0
+    # What is about to slide, and what has stopped just now, stay what they are.
+    space.state[3], space.x[3], space.direction[3] = SLIDE, [1.0, 0.6, 0.8], [-0.6, -0.8]
+    assert not correct_states(space, 1e-9, q)
+
+
+def test_worse_forces_are_not_taken():
+    """Where nothing can be found: a body between walls that close in."""
+    wall = np.zeros((2, 2, 3, 6))
+    wall[0, 0, :, 3:], wall[1, 0, :, 3:] = np.eye(3), np.diag([-1.0, 1.0, 1.0])
+    pile = Pile([], [])
+    pile.inverse, pile.velocity = np.eye(6)[None], np.zeros((1, 6))
+    pile.bodies, pile.jacobian = np.array([[0, -1], [0, -1]]), wall
+    space, q, new = space_of(pile, 0.5)
+    space.bias[:, 0] = -1.0
+    space.x[:] = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+    renew(space)
+    before = find_velocities(space, q)
+    found = newton_bodies(space, 1e-10, q, new)
+    assert found <= before and found == largest_residual(space, q)
+    space.x[:] = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+    assert finish(space, 1e-10, q, new) <= before
