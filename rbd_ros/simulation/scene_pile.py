@@ -81,7 +81,9 @@ def solve_pile(
             solved = solve_once(plant, objects, touches, work, n, h)
             on_curves = follow_springs(plant, touches, work, work.pile.sizes[CONTACTS], h)
         solved = solved and on_curves
-    find_residuals(work.pile, touches.residuals)
+    if solved or n > len(work.friction):
+        # Otherwise the matrix has the last word.
+        find_residuals(work.pile, touches.residuals)
     return solved
 
 

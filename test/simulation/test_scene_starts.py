@@ -72,7 +72,7 @@ def efforts(monkeypatch):
 def check_that_it_goes_on(simulator, efforts):
     for _ in range(4):
         Step(simulator).check()
-    assert len(efforts) == 4 and efforts[0] > 0.0 and not any(efforts[2:])
+    assert len(efforts) >= 4 and efforts[0] > 0.0 and not any(efforts[-2:])
 
 
 @pytest.mark.parametrize('is_pile', [False, True])
@@ -104,6 +104,6 @@ def test_a_robot_that_stays_at_its_limit_takes_nothing_to_solve(efforts):
         simulator.reset([q, 0.1, 0.0], [0.0, 0.0, 0.0])
         for _ in range(4):
             Step(simulator, [3.0 * q, 0.1, 0.004]).check()
-        assert len(efforts) == 4 and efforts[0] > 0.0 and not any(efforts[2:])
+        assert len(efforts) >= 4 and efforts[0] > 0.0 and not any(efforts[-2:])
         assert abs(simulator.q[0] - q) < 1e-9
         efforts.clear()

@@ -89,8 +89,7 @@ def newton(space: FrictionSpace, limit: int, careful: bool) -> bool:
         if opening < 0:
             # Velocities say which ones are to close after a whole step only.
             correct_states(space)
-        # One contact after the other may have to open before it is of use.
-        tried = 0 if now < 0.5 * before or opening >= 0 else tried + 1
+        tried = 0 if now < 0.5 * before else tried + 1
         before = min(before, now)
         if tried > PATIENCE or not now < math.inf:
             break
