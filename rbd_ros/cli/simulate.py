@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import math
+import signal
 import sys
+import threading
 from typing import List, Optional, Sequence, TYPE_CHECKING, Union
 import webbrowser
 
@@ -191,6 +193,18 @@ def _watch(arguments: argparse.Namespace, robot: Robot, scene: Scene) -> int:
 
 
 def _serve(arguments: argparse.Namespace, session: Union[LiveSession, WatchSession]) -> int:
+    def interrupt(*_: object) -> None:
+        # What is raised while Python takes something apart is lost.
+        session.stopped = True
+        raise KeyboardInterrupt
+
+    # Whoever has SIGINT ignored (nohup) wants it so; only the main thread may ask for signals.
+    ours = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    if ours:
+        signal.signal(signal.SIGINT, interrupt)
     try:
         print(f'{session.url}  (Ctrl-C ends)', flush=True)
         if not arguments.no_browser:
@@ -199,6 +213,8 @@ def _serve(arguments: argparse.Namespace, session: Union[LiveSession, WatchSessi
     except KeyboardInterrupt:
         print()
     finally:
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         session.close()
     return 0
 

@@ -54,6 +54,8 @@ class LiveSession:
     ):
         self.simulator, self.scene, self.torque = simulator, scene, torque
         self.playing, self.speed = True, 1.0
+        #: Whether `run` is to return, as soon as it can.
+        self.stopped = False
         self._message = ''
         self._start, self._begin = simulator.snapshot(), simulator.time
         self._last = time.monotonic()
@@ -78,7 +80,7 @@ class LiveSession:
         """
         end = self._begin + duration - 0.5 * self.simulator.timestep
         count = 0
-        while self.simulator.time < end and count != frames:
+        while self.simulator.time < end and count != frames and not self.stopped:
             count += 1
             self._obey()
             if self.playing:

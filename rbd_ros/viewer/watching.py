@@ -46,6 +46,8 @@ class WatchSession:
 
     def __init__(self, robot: Robot, scene: Scene, namespace: str = '', port: int = 8000):
         self.robot, self.scene = robot, scene
+        #: Whether `run` is to return, as soon as it can.
+        self.stopped = False
         self.q: FloatArray = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
         self._places: Dict[str, int] = {}
         self._base = -1
@@ -90,7 +92,7 @@ class WatchSession:
         :param duration: how long [s]
         """
         end = time.monotonic() + duration
-        while time.monotonic() < end:
+        while time.monotonic() < end and not self.stopped:
             began = time.monotonic()
             self._ros.take()
             self._page.orders()  # of none is there any use

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 
 import numpy as np
@@ -20,7 +21,7 @@ from rbd_ros.cli.main import main
 from rbd_ros.cli.simulate_torque import chosen_torque
 from rbd_ros.model import load_urdf
 from rbd_ros.resources import resource_path
-from rbd_ros.viewer import LivePage, make_scene, video
+from rbd_ros.viewer import LivePage, LiveSession, make_scene, video
 
 #: What is compiled is used for a moment: see conftest.py.
 OPTIMISED = False
@@ -94,6 +95,21 @@ def test_it_serves_until_it_is_interrupted():
         assert process.returncode == 0 and complaints == ''
     finally:
         process.kill()
+
+
+def test_an_interruption_that_is_lost_ends_it_all_the_same(capsys, monkeypatch):
+    """As one that arrives while Python takes something apart."""
+
+    def lose(session):
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1.0)
+        except KeyboardInterrupt:
+            return
+
+    monkeypatch.setattr(LiveSession, '_obey', lose)
+    assert main(['simulate', ARM, '--no-browser', '--port', '0']) == 0
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_it_ends_after_its_duration(capsys):

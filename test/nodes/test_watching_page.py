@@ -136,3 +136,9 @@ def test_the_command_serves_until_it_is_interrupted(ros, watch):
         assert process.returncode == 0 and complaints == ''
     finally:
         process.kill()
+
+
+def test_a_session_that_is_stopped_does_not_run(ros, watch):
+    session = watch()
+    session.stopped = True
+    session.run()

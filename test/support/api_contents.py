@@ -235,6 +235,7 @@ NOT_FOR_USERS = {
     'rbd_ros.simulation.world:World.failure': 'called by whoever steps by machine code',
     'rbd_ros.simulation.world:World.allow_external_forces': '`Simulator.apply_wrench` does it',
     'rbd_ros.simulation.world:Steps': 'what compiled loops call',
+    'rbd_ros.simulation.world:clear_record': 'called by what takes a step back',
     'rbd_ros.simulation.simulator:Snapshot': 'opaque',
     'rbd_ros.contact.compliant_surfaces:Surface': 'what surfaces have in common',
     'rbd_ros.contact.detection:ContactShapes': 'a record of compiled loops',

@@ -6,6 +6,7 @@ import pytest
 
 from rbd_ros import Robot
 from rbd_ros.compiler.runtime.kernel import InterpretedKernel
+from rbd_ros.compiler.targets.llvm import native
 from rbd_ros.robot.kernels import Kernels
 from rbd_ros.robot.variants import check, definition
 
@@ -28,6 +29,11 @@ def interpreted(model):
 @contextmanager
 def without_compiler():
     """Loops and functions that are made meanwhile are not compiled, whoever makes them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv('RBD_ROS_COMPILER', 'off')
-        yield
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv('RBD_ROS_COMPILER', 'off')
+            # A process asks once whether there is a compiler.
+            native.why_unavailable.cache_clear()
+            yield
+    finally:
+        native.why_unavailable.cache_clear()

@@ -153,3 +153,10 @@ def test_dynamics_that_are_not_finite_pause_and_say_so(session):
     session.torque = fails
     session.run(frames=3)
     assert not session.playing and session._state()['message'] == 'not finite'
+
+
+def test_a_session_that_is_stopped_does_not_run(session):
+    begun = session.simulator.time
+    session.stopped = True
+    session.run()
+    assert session.simulator.time == begun
