@@ -307,7 +307,9 @@ def main(argv: Optional[List[str]] = None) -> int:
     parser.add_argument(
         '--document',
         metavar='FILE.md',
-        help='put the tables between the markers of a Markdown file',
+        action='append',
+        default=[],
+        help='put the tables between the markers of a Markdown file; may be given again',
     )
     parser.add_argument(
         '--progress',
@@ -340,8 +342,8 @@ def main(argv: Optional[List[str]] = None) -> int:
         Path(arguments.json).write_text(json.dumps(facts, indent=1) + '\n', encoding='utf-8')
     if arguments.plot:
         plot(facts, arguments.plot)
-    if arguments.document:
-        replace(Path(arguments.document), BEGIN, END, markdown(facts))
+    for document in arguments.document:
+        replace(Path(document), BEGIN, END, markdown(facts))
     return 0
 
 

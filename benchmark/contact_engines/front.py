@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, Dict, List, Sequence, Tuple
 
 INK, FAINT = '#1f2933', '#9aa5b1'
@@ -108,7 +109,7 @@ def _panel(axes: Any, facts: Dict[str, Any], name: str, handles: Dict[str, Any])
         if not variant:
             handles[engine] = handle
     scene = facts['scenes'][name]
-    title = scene['title'].split(':')[0]
+    title = re.split('[:,]', scene['title'])[0]
     axes.set_title(title, fontsize=8.5, color=INK, loc='left')
     axes.set_ylabel(scene['errors'][FRONT[name]]['what'], fontsize=7, color=INK)
     axes.set_xlabel('processor time of a simulated second [s]', fontsize=7, color=INK)
