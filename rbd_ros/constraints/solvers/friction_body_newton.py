@@ -12,7 +12,6 @@ import math
 
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
-    contact_residual,
     FloatArray,
     IMMOVABLE,
     OPEN,
@@ -27,12 +26,10 @@ from rbd_ros.constraints.solvers.body_matrix import (
 )
 from rbd_ros.constraints.solvers.friction_body_space import (
     BodySpace,
-    contact_velocity,
     CONTACTS,
-    couple_residual,
-    has_couple,
     MEMBERS,
     renew,
+    residual_of,
 )
 
 #: Give of contacts in Newton's method, of blocks whose largest element is one.
@@ -124,12 +121,7 @@ def find_velocities(space: BodySpace, room: FloatArray) -> float:
     """
     worst = 0.0
     for c in range(space.sizes[CONTACTS]):
-        u = space.image[c]
-        for r in range(3):
-            u[r] = contact_velocity(space, c, r)
-        each = contact_residual(space.x[c], u, 0)
-        if has_couple(space, c):
-            each = max(each, couple_residual(space, c, room))
+        each = residual_of(space, c, space.image[c], room)
         # A residual that is no number is worse than any.
         if not each <= worst:
             worst = each

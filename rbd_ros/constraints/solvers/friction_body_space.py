@@ -240,6 +240,21 @@ def contact_velocity(space: BodySpace, c: int, r: int) -> float:
 
 
 @compiled
+def residual_of(space: BodySpace, c: int, u: FloatArray, room: FloatArray) -> float:
+    """Residual of a contact, of the velocities as they are.
+
+    :param u: its scaled velocity, a result, (3,)
+    :param room: room, (3,); may be u, which is lost then
+    """
+    for r in range(3):
+        u[r] = contact_velocity(space, c, r)
+    found: float = contact_residual(space.x[c], u, 0)
+    if has_couple(space, c):
+        found = max(found, couple_residual(space, c, room))
+    return found
+
+
+@compiled
 def largest_residual(space: BodySpace, u: FloatArray) -> float:
     """Largest residual of all contacts, of the velocities as they are.
 
@@ -247,11 +262,7 @@ def largest_residual(space: BodySpace, u: FloatArray) -> float:
     """
     worst = 0.0
     for c in range(space.sizes[CONTACTS]):
-        for r in range(3):
-            u[r] = contact_velocity(space, c, r)
-        each = contact_residual(space.x[c], u, 0)
-        if has_couple(space, c):
-            each = max(each, couple_residual(space, c, u))
+        each = residual_of(space, c, u, u)
         # A residual that is no number is worse than any.
         if not each <= worst:
             worst = each
