@@ -4,16 +4,17 @@ Forces x and velocities y = u + s, s = (|y_t|, 0, 0), stay inside their cones wh
 both are led to zero by Mehrotra's predictor and corrector, in the scaling of Nesterov and Todorov
 (Vandenberghe, The CVXOPT linear and quadratic cone program solvers, 2010), W x = W^-1 y. A change
 of y is dy = h - W^2 dx, and what of it is one of u = A x + b is C dy, as the term grows with the
-velocity along the sliding direction t:
+velocity along t = y_t / y_n, the sliding direction of what slides:
 
     (A + C W^2) dx = C h - (u + s - y),    C = [1 -t_1 -t_2; 0 1 0; 0 0 1]
 
-With s held in each step, C = 1, the matrix would be symmetric, but what slides would be followed
-at the pace of a fixed point. So about 25 systems are solved whatever the condition of the matrix,
-through the middle of the forces where these are not unique: that finds forces that hold everything
-at rest where others creep along boundaries of cones. Newton's method finishes. Without the term a
-convex program is left, which no start is too far from: it solves what stays at rest, of masses in
-ratios that stop the other.
+Of what sticks or opens, y_t may cross zero in a step, where |y_t| has no direction: there t is
+short, as y_t is within the cone. (With s held in each step, C = 1, the matrix would be symmetric,
+but what slides would be followed at the pace of a fixed point.) So about 25 systems are solved
+whatever the condition of the matrix, through the middle of the forces where these are not unique:
+that finds forces that hold everything at rest where others creep along boundaries of cones.
+Newton's method finishes. Without the term a convex program is left, which no start is too far
+from: it solves what stays at rest, of masses in ratios that stop the other.
 """
 
 from __future__ import annotations
@@ -89,6 +90,9 @@ def interior(space: FrictionSpace, limit: int, follow: bool) -> bool:
         # The predictor: as far as products of zero are aimed at.
         for i in range(n):
             step[i] = -u[i]
+        for c in range(contacts):
+            i, along = 3 * c, space.direction[c]
+            step[i] -= space.shift[c] - (along[0] * y[i + 1] + along[1] * y[i + 2])
         solve_pivoted(space.factor, space.order, step, n)
         for i in range(n):
             space.row[i] = 0.0
@@ -145,7 +149,7 @@ def begin(space: FrictionSpace) -> None:
 
 @compiled
 def find_term(space: FrictionSpace, follow: bool) -> None:
-    """De Saxce's term |y_t| of all contacts, and the direction in which it grows.
+    """De Saxce's term |y_t| of all contacts, and how it is taken to grow.
 
     :param follow: see `interior`
     """
@@ -155,7 +159,7 @@ def find_term(space: FrictionSpace, follow: bool) -> None:
         speed = math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2]) if follow else 0.0
         space.shift[c] = speed
         for r in range(2):
-            direction[c, r] = y[i + 1 + r] / speed if speed > 0.0 else 0.0
+            direction[c, r] = y[i + 1 + r] / y[i] if speed > 0.0 else 0.0
 
 
 @compiled
