@@ -10,7 +10,7 @@ from typing import Dict, List, Tuple, TYPE_CHECKING
 from rbd_ros.collision.arrays import HEIGHT_FIELD, MESH
 from rbd_ros.collision.scene_contacts import STIFFNESS
 from rbd_ros.simulation.moving import RETURN_SPEED
-from rbd_ros.simulation.scene_state import NOW
+from rbd_ros.simulation.scene.state import NOW
 from rbd_ros.simulation.world import clear_record
 
 if TYPE_CHECKING:

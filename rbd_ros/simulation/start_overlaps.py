@@ -13,7 +13,7 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.assembly import make_world
 from rbd_ros.simulation.free_bodies import place_objects
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene_robot import place_robot
+from rbd_ros.simulation.scene.robot import place_robot
 
 #: Duration of a step in which nothing moves [s].
 _INSTANT = 1e-9
