@@ -218,6 +218,11 @@ OWN = {
         'test/simulation/test_smooth_motion.py',
         'test/simulation/test_soft_contact.py',
     ),
+    'rbd_ros/simulation/start_overlaps.py': (
+        'test/simulation/test_rigid_ground.py',
+        'test/simulation/test_meshes_in_worlds.py',
+        'test/simulation/test_rigid_contact.py',
+    ),
     'rbd_ros/simulation/sweeps.py': (
         'test/simulation/test_solver.py',
         'test/simulation/test_loop_solver.py',
