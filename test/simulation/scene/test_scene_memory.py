@@ -5,8 +5,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from rbd_ros.compiler.loops import allocate
-from rbd_ros.simulation.scene_memory import recall, remember
-from rbd_ros.simulation.scene_state import BEFORE, NOW, Touches
+from rbd_ros.simulation.scene.memory import recall, remember
+from rbd_ros.simulation.scene.state import BEFORE, NOW, Touches
 
 ROOM = {'contacts': 4, 'turning_contacts': 4, 'nv': 0}
 

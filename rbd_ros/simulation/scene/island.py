@@ -21,18 +21,18 @@ from rbd_ros.constraints.friction_space import (
 from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene_compliance import soften
-from rbd_ros.simulation.scene_couples import begin_couples, enter_couples, power_of_couples, twist
-from rbd_ros.simulation.scene_islands import at_robot
-from rbd_ros.simulation.scene_paths import add_along
-from rbd_ros.simulation.scene_problem import (
+from rbd_ros.simulation.scene.compliance import soften
+from rbd_ros.simulation.scene.couples import begin_couples, enter_couples, power_of_couples, twist
+from rbd_ros.simulation.scene.islands import at_robot
+from rbd_ros.simulation.scene.paths import add_along
+from rbd_ros.simulation.scene.problem import (
     assemble_matrix,
     contact_velocity,
     enter_problem,
     FRICTION,
     UPPER_LIMIT,
 )
-from rbd_ros.simulation.scene_springs import (
+from rbd_ros.simulation.scene.springs import (
     begin_spring,
     FEW_ROUNDS,
     follow_spring,
@@ -40,7 +40,7 @@ from rbd_ros.simulation.scene_springs import (
     MAX_ROUNDS,
     ON_CURVE,
 )
-from rbd_ros.simulation.scene_state import (
+from rbd_ros.simulation.scene.state import (
     CONIC,
     CONTACT,
     Objects,

@@ -32,7 +32,7 @@ from rbd_ros.constraints.friction_space import (
     size_of,
 )
 from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
-from rbd_ros.simulation.scene_state import ScenePlant, SceneWork
+from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
 
 #: Easier ways are taken first: see `runs_seldom`.
 SELDOM = True

@@ -12,7 +12,7 @@ import json
 import numpy as np
 from rbd_ros import Simulator
 from rbd_ros.constraints.solvers.friction_body_space import CONTACTS
-from rbd_ros.simulation import scene_step
+from rbd_ros.simulation.scene import step
 
 wall = {'type': 'box', 'size': [0.02, 0.0401, 0.06]}
 objects = {'floor': {'type': 'plane'}}
@@ -28,8 +28,8 @@ objects['peg'] = {
 }
 world = {'objects': objects, 'defaults': {'surface': {'friction': 0.0}}}
 found = []
-for pile in (scene_step.PILE, 1000):
-    scene_step.PILE = pile
+for pile in (step.PILE, 1000):
+    step.PILE = pile
     simulator = Simulator(None, world=world)
     work = simulator.world.fields.work.scene
     sizes = []

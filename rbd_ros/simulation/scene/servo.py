@@ -1,7 +1,7 @@
 """Steps in a world of a robot whose joints have servos: taken again until their torques are right.
 
 Whether a servo's torque is cut at the effort limit depends on the contact forces, and these on the
-torque: see joint_servo.py.
+torque: see simulation/joint_servo.py.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from rbd_ros.simulation.free_bodies import keep_objects, restore_objects
 from rbd_ros.simulation.joint_servo import move_servos, ONE_BY_ONE, TOGETHER
 from rbd_ros.simulation.linear import copy
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene_islands import node_of
-from rbd_ros.simulation.scene_state import NOW, Objects, Touches
-from rbd_ros.simulation.scene_step import take_scene_substep
+from rbd_ros.simulation.scene.islands import node_of
+from rbd_ros.simulation.scene.state import NOW, Objects, Touches
+from rbd_ros.simulation.scene.step import take_scene_substep
 from rbd_ros.simulation.state import Contacts, ExternalForces, State, UNCONVERGED
 from rbd_ros.simulation.workspace import Workspace
 

@@ -14,7 +14,6 @@ from support.simulated_robots import collision, joint, link, robot as chain
 
 from rbd_ros import Robot
 from rbd_ros.resources import resource_path
-from rbd_ros.simulation import scene_blows, scene_step
 
 SOFT = {'compliance': {'stiffness': 2e3, 'damping': 7.0}}
 R = 0.05  # of the ends of links [m]
@@ -266,8 +265,8 @@ def test_what_overlaps_by_rounding_is_not_parted(depth, moves):
 def test_objects_in_each_others_way(is_pile, kind, monkeypatch):
     """With a matrix and, as a pile is solved, without one."""
     if is_pile:
-        monkeypatch.setattr(scene_step, 'PILE', 2)
-        monkeypatch.setattr(scene_blows, 'PILE', 2)
+        monkeypatch.setattr('rbd_ros.simulation.scene.step.PILE', 2)
+        monkeypatch.setattr('rbd_ros.simulation.scene.blows.PILE', 2)
     rng = np.random.default_rng(3)
     things = wall(rng, 3, cube)
     pairs = surfaces(rng, ['floor', *things])

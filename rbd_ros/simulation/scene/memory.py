@@ -6,7 +6,7 @@ import math
 
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.simulation.linear import clear, copy
-from rbd_ros.simulation.scene_state import BEFORE, NOW, Touches
+from rbd_ros.simulation.scene.state import BEFORE, NOW, Touches
 
 #: How much nearer than the same feature another contact must have been to be taken for the same
 #: one, as a ratio of squares, and how near at most, squared [m^2].

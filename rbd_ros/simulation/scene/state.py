@@ -1,7 +1,7 @@
 """What a simulation with a world has besides the robot: movable objects and rigid contacts.
 
 Sizes: movable `objects`, `contacts` that there is room for, and what the frictional problem of
-one island has room for (scene_problem.py): `island_rows` of contacts and joints together, of them
+one island has room for (problem.py): `island_rows` of contacts and joints together, of them
 `joint_rows`. Contacts with couples are `turning_contacts`; `springs` are all contacts or none.
 """
 
@@ -61,9 +61,9 @@ class ScenePlant(NamedTuple):
     :param tolerance: velocity error of contacts that counts as none, see `solve_friction`
     :param start: state that the objects begin with
     :param has_objects: whether there are movable objects
-    :param has_couples: whether any pair has torsional or rolling friction (scene_couples.py)
-    :param bounces: whether any pair has restitution (scene_blows.py)
-    :param stiffens: whether any pair has a spring that is not linear (scene_springs.py)
+    :param has_couples: whether any pair has torsional or rolling friction (couples.py)
+    :param bounces: whether any pair has restitution (blows.py)
+    :param stiffens: whether any pair has a spring that is not linear (springs.py)
     :param poisson: whether impacts obey Poisson's law of restitution, else Newton's
     """
 

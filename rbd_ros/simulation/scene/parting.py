@@ -8,11 +8,11 @@ from rbd_ros.simulation.linear import add_scaled, clear, copy
 from rbd_ros.simulation.loop_closing import close_positions
 from rbd_ros.simulation.moving import move, RETURN_SPEED
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene_compliance import is_compliant
-from rbd_ros.simulation.scene_islands import at_robot
-from rbd_ros.simulation.scene_paths import add_along, full_response
-from rbd_ros.simulation.scene_pile import part_pile, PART_SWEEPS
-from rbd_ros.simulation.scene_state import Touches
+from rbd_ros.simulation.scene.compliance import is_compliant
+from rbd_ros.simulation.scene.islands import at_robot
+from rbd_ros.simulation.scene.paths import add_along, full_response
+from rbd_ros.simulation.scene.pile import part_pile, PART_SWEEPS
+from rbd_ros.simulation.scene.state import Touches
 from rbd_ros.simulation.workspace import Workspace
 
 #: Depth from which on bodies are parted [m]: above rounding, below what anybody can see.

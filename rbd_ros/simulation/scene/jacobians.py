@@ -7,9 +7,9 @@ from rbd_ros.compiler.loops import compiled, vector
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import point_rate
 from rbd_ros.simulation.plant import Plant, Tree
-from rbd_ros.simulation.scene_islands import node_of
-from rbd_ros.simulation.scene_paths import clear_along
-from rbd_ros.simulation.scene_state import ScenePlant, SceneWork
+from rbd_ros.simulation.scene.islands import node_of
+from rbd_ros.simulation.scene.paths import clear_along
+from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
 
 
 @compiled

@@ -5,15 +5,15 @@ Taken at the end of a step, where d = d_0 - h v at the separation velocity v, th
 such that v + R (h f) + b >= 0, one of the two being zero, with R = 1 / (h (h K + D)) and
 b = -K d_0 / (h K + D): a rigid contact with R on the diagonal of its matrix and a bias velocity.
 A gap may close within the step; the surface, which then is not deformed yet, moves with what
-touches it from there on. Springs that are not linear are in scene_springs.py.
+touches it from there on. Springs that are not linear are in springs.py.
 """
 
 from __future__ import annotations
 
 from rbd_ros.collision.scene_contacts import DAMPING, SceneContacts, STIFFNESS
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.simulation.scene_springs import is_curved
-from rbd_ros.simulation.scene_state import ScenePlant, SceneWork
+from rbd_ros.simulation.scene.springs import is_curved
+from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
 
 
 @compiled

@@ -25,16 +25,16 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     UNIT,
 )
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.simulation.scene_compliance import give, is_compliant, normal_bias
-from rbd_ros.simulation.scene_couples import resists_turning
-from rbd_ros.simulation.scene_springs import (
+from rbd_ros.simulation.scene.compliance import give, is_compliant, normal_bias
+from rbd_ros.simulation.scene.couples import resists_turning
+from rbd_ros.simulation.scene.springs import (
     begin_spring,
     follow_spring,
     is_curved,
     MAX_ROUNDS,
     ON_CURVE,
 )
-from rbd_ros.simulation.scene_state import (
+from rbd_ros.simulation.scene.state import (
     CONIC,
     CONTACT,
     Objects,

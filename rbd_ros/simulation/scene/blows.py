@@ -1,6 +1,6 @@
 """What bounces in a step in a world: rounds of impacts, at velocities as they are.
 
-Newton's law of restitution; scene_impacts.py has Poisson's.
+Newton's law of restitution; impacts.py has Poisson's.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from rbd_ros.constraints.friction_space import MOMENTS, OPEN, scale_space
 from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
 from rbd_ros.simulation.linear import add_scaled, clear
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene_compliance import is_compliant
-from rbd_ros.simulation.scene_couples import enter_couples, list_couples, twist
-from rbd_ros.simulation.scene_impacts import expand
-from rbd_ros.simulation.scene_island import MAX_ITERATIONS, strike
-from rbd_ros.simulation.scene_islands import at_robot
-from rbd_ros.simulation.scene_paths import full_response
-from rbd_ros.simulation.scene_pile import PILE, solve_blows
-from rbd_ros.simulation.scene_problem import assemble_matrix, contact_velocity, enter_problem
-from rbd_ros.simulation.scene_state import Objects, ScenePlant, SceneWork, Touches
+from rbd_ros.simulation.scene.compliance import is_compliant
+from rbd_ros.simulation.scene.couples import enter_couples, list_couples, twist
+from rbd_ros.simulation.scene.impacts import expand
+from rbd_ros.simulation.scene.island import MAX_ITERATIONS, strike
+from rbd_ros.simulation.scene.islands import at_robot
+from rbd_ros.simulation.scene.paths import full_response
+from rbd_ros.simulation.scene.pile import PILE, solve_blows
+from rbd_ros.simulation.scene.problem import assemble_matrix, contact_velocity, enter_problem
+from rbd_ros.simulation.scene.state import Objects, ScenePlant, SceneWork, Touches
 from rbd_ros.simulation.state import State
 from rbd_ros.simulation.workspace import Workspace
 
@@ -58,7 +58,7 @@ def collide(
     """Let what bounces rebound, changing velocities; returns whether anything did.
 
     Contacts that approach each other take part, all at once, with Newton's law of restitution or
-    Poisson's (scene_impacts.py); what they set in motion towards others, in the next round. So a
+    Poisson's (impacts.py); what they set in motion towards others, in the next round. So a
     blow runs through a row of balls.
 
     :param count: number of contacts

@@ -15,7 +15,7 @@ from rbd_ros.compiler.loops import allocate
 from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene_state import FreeBodies, Objects, ScenePlant
+from rbd_ros.simulation.scene.state import FreeBodies, Objects, ScenePlant
 
 #: Maximum number of contacts in a step, and of those that touch each other, whose forces are one
 #: dense problem; more are dropped and counted.

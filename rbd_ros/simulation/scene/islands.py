@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rbd_ros.collision.scene_contacts import SceneContacts
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.simulation.scene_state import ScenePlant, SceneWork
+from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
 
 
 @compiled

@@ -13,9 +13,9 @@ from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import CONTACTS as CONES, ROWS
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.plant import Plant, Tree
-from rbd_ros.simulation.scene_islands import at_robot
-from rbd_ros.simulation.scene_paths import dot_along
-from rbd_ros.simulation.scene_state import Objects, ScenePlant, SceneWork
+from rbd_ros.simulation.scene.islands import at_robot
+from rbd_ros.simulation.scene.paths import dot_along
+from rbd_ros.simulation.scene.state import Objects, ScenePlant, SceneWork
 
 #: Kinds of rows of joints.
 LOWER_LIMIT, UPPER_LIMIT, FRICTION = 0, 1, 2

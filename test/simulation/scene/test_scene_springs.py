@@ -10,7 +10,7 @@ from support.rigid_worlds import ball, cube, G, kinetic_energy, simulated, worst
 from support.simulated_robots import collision, link, robot
 
 from rbd_ros import Simulator
-from rbd_ros.simulation.scene_springs import (
+from rbd_ros.simulation.scene.springs import (
     follow_spring,
     pressing_velocity,
     release_velocity,
@@ -203,7 +203,7 @@ def test_compliant_and_rigid_contacts_are_one_problem():
 
 def test_a_tall_stack_sinks_likewise(monkeypatch):
     """More contacts than a matrix has room for; between two cubes two springs are in series."""
-    monkeypatch.setattr('rbd_ros.simulation.scene_assembly.MAX_ISLAND', 24)
+    monkeypatch.setattr('rbd_ros.simulation.scene.assembly.MAX_ISLAND', 24)
     K, c, n, count = 1e7, 1.0, 1.5, 8
     blocks = {f'b{k}': cube(z=0.1 + 0.2 * k, compliance=spring(K, c, n)) for k in range(count)}
     simulator = simulated(**blocks)

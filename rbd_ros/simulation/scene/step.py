@@ -3,7 +3,7 @@
 Contacts are found at the beginning of the step. Those that bounce do so first, at velocities as
 they are. Then forces are found such that at the end of the step nothing penetrates: where there
 is a gap, the velocity may close it but no further; contacts, joint limits and joint friction of
-all that touches each other are one problem (scene_problem.py), solved by constraints/solvers.
+all that touches each other are one problem (problem.py), solved by constraints/solvers.
 Bodies that overlap are parted by moving them, which gives them no velocity.
 """
 
@@ -21,15 +21,15 @@ from rbd_ros.simulation.free_bodies import (
 )
 from rbd_ros.simulation.linear import clear, is_finite
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene_blows import collide, may_rebound
-from rbd_ros.simulation.scene_couples import find_turning
-from rbd_ros.simulation.scene_island import end_island, solve_island
-from rbd_ros.simulation.scene_islands import find_islands, list_contacts
-from rbd_ros.simulation.scene_jacobians import find_jacobians
-from rbd_ros.simulation.scene_memory import recall, remember
-from rbd_ros.simulation.scene_parting import move_robot_apart, part_bodies
-from rbd_ros.simulation.scene_pile import PILE, solve_pile
-from rbd_ros.simulation.scene_robot import (
+from rbd_ros.simulation.scene.blows import collide, may_rebound
+from rbd_ros.simulation.scene.couples import find_turning
+from rbd_ros.simulation.scene.island import end_island, solve_island
+from rbd_ros.simulation.scene.islands import find_islands, list_contacts
+from rbd_ros.simulation.scene.jacobians import find_jacobians
+from rbd_ros.simulation.scene.memory import recall, remember
+from rbd_ros.simulation.scene.parting import move_robot_apart, part_bodies
+from rbd_ros.simulation.scene.pile import PILE, solve_pile
+from rbd_ros.simulation.scene.robot import (
     end_robot,
     find_free_velocity,
     hold_bases,
@@ -37,7 +37,7 @@ from rbd_ros.simulation.scene_robot import (
     place_robot,
     respond_to_contacts,
 )
-from rbd_ros.simulation.scene_state import NOW, Objects, Touches
+from rbd_ros.simulation.scene.state import NOW, Objects, Touches
 from rbd_ros.simulation.semi_implicit import follow_velocity, prepare
 from rbd_ros.simulation.settling import settle
 from rbd_ros.simulation.state import (

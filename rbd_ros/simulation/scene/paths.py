@@ -1,6 +1,6 @@
 """Impulses in the robot's tree: along the path from the link that they are at to the base.
 
-Rows of a contact's Jacobian, and of what comes of it by L^-1 D^-1/2 (scene_problem.py), are zero
+Rows of a contact's Jacobian, and of what comes of it by L^-1 D^-1/2 (problem.py), are zero
 but on that path, so that nothing else of them is read or written.
 """
 

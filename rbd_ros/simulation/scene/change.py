@@ -17,8 +17,8 @@ from rbd_ros.contact.arrays import IntArray
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.assembly import make_world
 from rbd_ros.simulation.bound_steps import bind_steps, Steps
-from rbd_ros.simulation.scene_assembly import make_scene_plant, scene_of
-from rbd_ros.simulation.scene_state import NOW, Touches
+from rbd_ros.simulation.scene.assembly import make_scene_plant, scene_of
+from rbd_ros.simulation.scene.state import NOW, Touches
 from rbd_ros.simulation.state import FORCES
 from rbd_ros.simulation.workspace import WorldRecord
 

@@ -3,7 +3,7 @@
 Taken at the end of a step, the force depends on w alone, the velocity at which the surface is
 pressed in: d = d_0 + h w and dd/dt = w, if the depth at the beginning is d_0. It is a convex
 function that does not fall. The problem of an island has its tangent at one w, as if the spring
-were linear (scene_compliance.py). Where the solution is beside the curve, each contact goes to the
+were linear (compliance.py). Where the solution is beside the curve, each contact goes to the
 point of it that it would take while all others stay, and the problem is solved again with the
 tangents there: Newton's method, which takes few rounds as forces of the step before are near.
 """
@@ -20,7 +20,7 @@ from rbd_ros.collision.scene_contacts import (
 )
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.contact.arrays import FloatArray
-from rbd_ros.simulation.scene_state import ScenePlant, SceneWork
+from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
 
 #: Most rounds of a problem with such springs, and of one that is not solved; most steps to a point
 #: of a curve.

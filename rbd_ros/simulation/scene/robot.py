@@ -16,11 +16,11 @@ from rbd_ros.simulation.linear import add_scaled, clear, copy, factorise, solve_
 from rbd_ros.simulation.loop_directions import find_basis, respond
 from rbd_ros.simulation.loop_solver import keep_loop_force
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene_couples import respond_to_couples
-from rbd_ros.simulation.scene_islands import at_robot, node_of
-from rbd_ros.simulation.scene_paths import clear_along, full_response, half_responses
-from rbd_ros.simulation.scene_problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
-from rbd_ros.simulation.scene_state import SceneWork, Touches
+from rbd_ros.simulation.scene.couples import respond_to_couples
+from rbd_ros.simulation.scene.islands import at_robot, node_of
+from rbd_ros.simulation.scene.paths import clear_along, full_response, half_responses
+from rbd_ros.simulation.scene.problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
+from rbd_ros.simulation.scene.state import SceneWork, Touches
 from rbd_ros.simulation.semi_implicit import prepare
 from rbd_ros.simulation.state import ExternalForces, GUARDED, LIMITED, State
 from rbd_ros.simulation.workspace import Problem, Workspace

@@ -11,7 +11,7 @@ from support.scene_laws import Step
 from support.simulated_robots import collision, joint, link, robot as chain
 
 from rbd_ros.constraints.solvers import friction_bodies
-from rbd_ros.simulation import scene_blows, scene_island, scene_pile, scene_step
+from rbd_ros.simulation.scene import blows, island, pile, step
 
 
 @pytest.fixture(autouse=True, scope='module')
@@ -55,7 +55,7 @@ def efforts(monkeypatch):
     found = []
 
     def solve_space(space, method, limit, tolerance):
-        solved = scene_blows.solve_friction_space(space, method, limit, tolerance)
+        solved = blows.solve_friction_space(space, method, limit, tolerance)
         found.append(space.report[3:6].sum())
         return solved
 
@@ -64,8 +64,8 @@ def efforts(monkeypatch):
         found.append(space.report[friction_bodies.SWEEPS])
         return solved
 
-    monkeypatch.setattr(scene_island, 'solve_friction_space', solve_space)
-    monkeypatch.setattr(scene_pile, 'solve_body_space', solve_body_space)
+    monkeypatch.setattr(island, 'solve_friction_space', solve_space)
+    monkeypatch.setattr(pile, 'solve_body_space', solve_body_space)
     return found
 
 
@@ -81,7 +81,7 @@ def test_steps_of_an_object_that_goes_on_take_nothing_to_solve(
     kind, is_pile, efforts, monkeypatch
 ):
     if is_pile:
-        monkeypatch.setattr(scene_step, 'PILE', 0)
+        monkeypatch.setattr(step, 'PILE', 0)
     pairs = UNEQUAL if 'slides ' in kind else []
     gravity = (1.0, -0.5, -9.81) if kind == 'rests' else (0.0, 0.0, -9.81)
     check_that_it_goes_on(simulated(gravity=gravity, pairs=pairs, thing=MOVING[kind]), efforts)

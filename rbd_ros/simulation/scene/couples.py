@@ -27,11 +27,11 @@ from rbd_ros.constraints.friction_space import (
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.simulation.linear import clear
 from rbd_ros.simulation.plant import Plant, Tree
-from rbd_ros.simulation.scene_islands import at_robot, node_of
-from rbd_ros.simulation.scene_jacobians import dot3
-from rbd_ros.simulation.scene_paths import add_along, clear_along, dot_along, half_responses
-from rbd_ros.simulation.scene_problem import add_product, add_robot_product, clear_part
-from rbd_ros.simulation.scene_state import Objects, ScenePlant, SceneWork, Touches
+from rbd_ros.simulation.scene.islands import at_robot, node_of
+from rbd_ros.simulation.scene.jacobians import dot3
+from rbd_ros.simulation.scene.paths import add_along, clear_along, dot_along, half_responses
+from rbd_ros.simulation.scene.problem import add_product, add_robot_product, clear_part
+from rbd_ros.simulation.scene.state import Objects, ScenePlant, SceneWork, Touches
 from rbd_ros.simulation.workspace import Problem
 
 
