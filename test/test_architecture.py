@@ -3,6 +3,7 @@
     spatial <- model <- algorithms, meshes <- robot <- collision, contact, constraints
     <- simulation, control <- nodes <- launching, demonstration <- cli
                                                                simulation <- fmi, viewer <- cli
+                                                               meshes, robot <- doctor <- cli
 
 Of the nodes, launching knows only what they declare.
 
@@ -53,6 +54,7 @@ MAY_IMPORT = {
         'resources',
         'worlds',
     },
+    'doctor': {'spatial', 'model', 'algorithms', 'meshes', 'robot', 'compiler'},
     'launching': {'model', 'resources', 'robots', 'nodes', 'worlds'},
     'demonstration': {
         'spatial',
@@ -78,6 +80,7 @@ MAY_IMPORT = {
         'fmi',
         'viewer',
         'demonstration',
+        'doctor',
         'resources',
         'robots',
         'worlds',
