@@ -1,6 +1,7 @@
 """The command `rbd_ros doctor`."""
 
 import json
+import sys
 
 import pytest
 
@@ -72,3 +73,12 @@ def test_a_description_that_cannot_be_read_is_a_finding(capsys, tmp_path):
 def test_a_robot_that_is_not_there_is_named(capsys):
     assert main(['doctor', 'no/such.urdf']) == 1
     assert 'there is no file' in capsys.readouterr().err
+
+
+def test_the_graph_needs_ros_and_a_time_to_listen(capsys, monkeypatch):
+    assert main(['doctor', '--graph', '--listen', 'nan']) == 1
+    assert 'listened to for a time from 0 to 3600 s, got nan' in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, 'rclpy', None)
+    assert main(['doctor', '--graph', '--listen', '0']) == 1
+    error = capsys.readouterr().err
+    assert '--graph needs ROS 2' in error and "pip install 'rbd_ros[ros]'" in error
