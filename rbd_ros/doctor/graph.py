@@ -15,6 +15,8 @@ from rbd_ros.doctor.findings import ERROR, Finding, OK, WARN
 SLOW = 50.0
 #: Longest gap between two messages, in means, from which on it is told.
 GAP = 10.0
+#: Gaps that are shorter may be those of whoever listens [s].
+SHORT_GAP = 0.05
 _NAMED = 8  # names in one finding
 
 JOINT_STATES, DESCRIPTION, CLOCK = 'joint_states', 'robot_description', 'clock'
@@ -264,13 +266,15 @@ def rate_findings(heard: HeardStates) -> List[Finding]:
     mean = (times[-1] - times[0]) / (len(times) - 1)
     gap = max(b - a for a, b in zip(times, times[1:]))
     rate = 1.0 / mean if mean > 0.0 else float('inf')
-    what = f'messages come at {rate:.3g} Hz'
+    what = (
+        f'messages come at {rate:.0f} Hz' if rate >= 100.0 else f'messages come at {rate:.3g} Hz'
+    )
     if rate < SLOW:
         cure = f'torque control wants 100 to 1000 Hz, at least {SLOW:g}: raise the rate'
         found.append(Finding(WARN, subject, what, cure))
     else:
         found.append(Finding(OK, subject, what))
-    if gap > GAP * mean:
+    if gap > max(GAP * mean, SHORT_GAP):
         what = f'a message came {gap:.3g} s after the one before, {gap / mean:.2g} times the mean'
         cure = 'look for loads on the machine or the network; wired, with real-time priority'
         found.append(Finding(WARN, subject, what, cure))

@@ -110,6 +110,10 @@ def test_rates_and_gaps_are_told():
     assert levels(rate_findings(replace(HEARD, arrivals=(0.0, 0.03, 0.06)))) == ['warn']
     gap = (*EVENLY, 1.25)
     assert levels(rate_findings(replace(HEARD, arrivals=gap))) == ['ok', 'warn']
+    fast = tuple(0.001 * k for k in range(100))
+    assert levels(rate_findings(replace(HEARD, arrivals=(*fast, 0.14)))) == ['ok']
+    assert levels(rate_findings(replace(HEARD, arrivals=(*fast, 0.16)))) == ['ok', 'warn']
+    assert rate_findings(replace(HEARD, arrivals=fast))[0].what == 'messages come at 1000 Hz'
     assert '0.26 s after the one before' in rate_findings(replace(HEARD, arrivals=gap))[1].what
 
 

@@ -87,6 +87,7 @@ def test_a_missing_cache_is_told(tmp_path):
         (99, 2**40, 1000, ['ok', 'ok']),
         (resource.RLIM_INFINITY, resource.RLIM_INFINITY, 1000, ['ok', 'ok']),
         (1, 2**29 - 1, 1000, ['ok', 'warn']),
+        (1, 2**29, 1000, ['ok', 'ok']),
     ],
 )
 def test_permissions_of_real_time(priority, memory, user, levels):

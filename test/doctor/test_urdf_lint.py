@@ -103,6 +103,14 @@ def test_shapes_lie_where_links_are_though_these_are_merged():
     assert (level, subject) == ('warn', "link 'tool'")
 
 
+def test_shapes_are_turned_as_they_say():
+    """A rod along its x, which is y of the link: 0.4 m from its end is less than half of it."""
+    rod = BOX.replace('"0.1 0 0"', '"0 0 0" rpy="1.5708 0 1.5708"').replace('0.2 0.1', '1 0.1')
+    for centre, told in (('0 0.9 0', False), ('0 0 0.9', True), ('0.9 0 0', True)):
+        findings = found(arm(lower=inertial('1', FILLED, centre) + rod))
+        assert any('centre of mass (' in f[2] for f in findings) == told
+
+
 @pytest.mark.parametrize(('factor', 'told'), [(1.0, False), (3.0, False), (30.0, True)])
 @pytest.mark.parametrize('inverse', [False, True])
 def test_moments_out_of_proportion_to_the_shapes_are_told(factor, told, inverse):
