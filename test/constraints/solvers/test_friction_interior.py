@@ -176,6 +176,17 @@ def test_products_are_those_of_contacts_and_of_bounds():
     assert_allclose(product_after(space, 0.5, v, d, h), expected / 5.0)
 
 
+def test_it_begins_inside_of_cones_and_bounds_whatever_was_there():
+    bounds = [1.5, -2.0, -np.inf, -np.inf, 0.7], [np.inf, 1.0, -1.0, np.inf, 0.7]
+    space = ready(friction_problem(np.eye(8), np.zeros(8), [1.0], *bounds))
+    space.low[:], space.high[:] = bounds
+    space.z[:] = space.y[:] = space.upper[:] = 9.0
+    begin(space)
+    assert_allclose(space.z, [1e3, 0, 0, 1001.5, -0.5, -1001.0, 0.0, 0.7])
+    assert_allclose(space.y, [1, 0, 0, 1, 1, 0, 0, 0])
+    assert_allclose(space.upper, [0, 1, 1, 0, 0])
+
+
 def random_rows(rng, contacts):
     """Contacts, a loop, a limit, dry friction, a row that is held at one force."""
     A = rng.normal(size=(3 * contacts + 4, 3 * contacts + 8))
@@ -315,10 +326,19 @@ def test_newtons_method_is_told_the_states():
     assert list(space.state) == [OPEN, STICK, SLIDE, STICK, OPEN, OPEN, STICK]
     assert_allclose(space.direction[2], [0.6, -0.8], atol=1e-6)
     # The smaller one vanishes, of all that both may be: x between 0.2 and 1.8, y likewise.
-    for y, expected in (([1.5, 0.1, 0], SLIDE), ([2.0, 0.1, 0], OPEN), ([0.1, 0.05, 0], STICK)):
-        space.x[:3], space.y[:3] = [1.0, 0.8, 0.0], y
-        identify(space)
-        assert space.state[0] == expected
+    for normal, speed, expected in (
+        (1.85, 0.1, SLIDE),
+        (1.95, 0.1, OPEN),
+        (0.12, 0.05, STICK),
+        (0.16, 0.05, SLIDE),
+    ):
+        for t, t_1 in ((1.0, 0.0), (0.0, 1.0), (-0.6, 0.8)):
+            space.x[:3], space.y[:3] = (
+                [1.0, -0.8 * t, -0.8 * t_1],
+                [normal, speed * t, speed * t_1],
+            )
+            identify(space)
+            assert space.state[0] == expected
     space.x[:3], space.y[:3] = [1.0, 0.0, 0.0], [0.9, 0.0, 0.0]
     identify(space)
     assert space.state[0] == STICK
