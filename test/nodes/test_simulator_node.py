@@ -15,6 +15,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
+from rbd_ros.nodes.common.diagnostics import OK
+
 START = [0.5, -0.8]
 HOLDING = list(gravity_torque(START).values())
 
@@ -137,7 +139,6 @@ def test_silent_controllers_are_replaced_by_holding(rig):
         (joint_state(effort=[1.0, 2.0, 3.0]), 'effort has 3 elements for 2 names'),
         (joint_state(), 'effort, position and velocity are all empty'),
         (joint_state(effort=[math.inf, 0.0]), 'is infinite'),
-        (joint_state(effort=[math.nan, math.nan]), 'NaN is no command'),
         (joint_state(['elbow', 'elbow'], effort=[1.0, 1.0]), 'given twice: elbow'),
         (joint_state([], effort=[]), 'names no joint of the robot'),
     ],
@@ -154,6 +155,18 @@ def test_a_bad_command_by_name_is_reported_and_the_arm_stays_held(rig, message, 
         or not math.isfinite(message.effort[0])
     ):
         assert list(state.position) == START
+
+
+def test_nan_by_name_is_no_command_and_no_cause_for_alarm(rig):
+    """As from ros2_control, before a controller is active."""
+    for message in (
+        joint_state(effort=[math.nan, math.nan]),
+        joint_state(position=[math.nan, math.nan], velocity=[math.nan, math.nan]),
+    ):
+        since = len(rig.ros.diagnostics)
+        with Feed(rig.by_name, message):
+            rig.ros.until_status('NaN is no command', 'commands', level=OK, since=since)
+        assert list(rig.state().position) == START
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ from rbd_ros.nodes.common.wire import ClockWriter, JointStateWriter
 from rbd_ros.nodes.simulator.closed_loops import assembled_start, holding_effort
 from rbd_ros.nodes.simulator.commands import CHECKS_A_TIMEOUT, Commands, SUBJECT as COMMANDS
 from rbd_ros.nodes.simulator.compiled_cycle import run_cycle, StateMessage, Steps
+from rbd_ros.nodes.simulator.control_tag import ControlTag, NO_TAG
 from rbd_ros.nodes.simulator.interface import has_rigid_ground
 from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
@@ -99,6 +100,7 @@ class SimulationCycle:
     :param ports: where messages come from and go to
     :param warn: told what is odd about the robot and its start
     :param world_ports: likewise, about the world around the robot; called if there is one
+    :param tag: interfaces of the joints in the robot description, for ros2_control
     :raises ValueError: for parameters that do not fit the robot
     """
 
@@ -110,6 +112,7 @@ class SimulationCycle:
         ports: Ports,
         warn: Callable[[str], Any],
         world_ports: Optional[Callable[[], WorldPorts]] = None,
+        tag: ControlTag = NO_TAG,
     ):
         self._parameters, self._diagnostics = parameters, diagnostics
         self._ports, self._warn = ports, warn
@@ -130,7 +133,7 @@ class SimulationCycle:
         self._described, robot = robot, self.simulator.robot
         self.robot = robot
         self.commands = Commands(
-            robot, diagnostics, parameters['joints'], parameters['servo_bandwidth']
+            robot, diagnostics, parameters['joints'], parameters['servo_bandwidth'], tag
         )
         prefix = parameters['frame_prefix']
         self.wrenches = ExternalWrenches(self.simulator, diagnostics, prefix)

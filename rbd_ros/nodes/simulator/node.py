@@ -16,6 +16,7 @@ from rbd_ros.nodes.common.process import StartupError
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.text import readable
+from rbd_ros.nodes.simulator.control_tag import read_control_tag
 from rbd_ros.nodes.simulator.cycle import has_floating_base, SimulationCycle
 from rbd_ros.nodes.simulator.interface import (
     check_simulator_parameters,
@@ -122,6 +123,7 @@ class SimulatorNode(SturdyNode):
             self.ports,
             self.get_logger().warning,
             self._world_ports,
+            read_control_tag(self._source.description),
         )
         self.loop = SimulationLoop(
             self.cycle.timestep,

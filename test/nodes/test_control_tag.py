@@ -1,0 +1,240 @@
+"""Commands and states by the `<ros2_control>` tag, as ros2_control's hardware sends them."""
+
+import math
+
+import numpy as np
+import pytest
+from support import outside
+
+outside.load('rclpy')
+
+from node_harness import joint_state
+from rclpy.serialization import serialize_message
+from test_simulator_commands import NAMES, ROBOT, SlowCommands, Told
+
+from rbd_ros.nodes.simulator.commands import Commands
+from rbd_ros.nodes.simulator.control_tag import NO_TAG, read_control_tag
+from rbd_ros.simulation.drives import EFFORT, GRAVITY, POSITION, VELOCITY
+
+NAN = math.nan
+A, B, C, D = NAMES[:4]
+
+
+def tag_text(**joints):
+    """Description with a tag; of each joint, command interfaces and state interfaces."""
+    lines = ['<robot name="r"><ros2_control name="c" type="system"><hardware/>']
+    for name, (commands, states) in joints.items():
+        lines.append(f'<joint name="{name}">')
+        lines += [f'<command_interface name="{each}"/>' for each in commands]
+        lines += [f'<state_interface name="{each}"/>' for each in states]
+        lines.append('</joint>')
+    return '\n'.join([*lines, '</ros2_control></robot>'])
+
+
+def tag_of(**joints):
+    return read_control_tag(tag_text(**{name: (each, ()) for name, each in joints.items()}))
+
+
+class Rig:
+    """Commands under a tag, and a sender that says everything of its tag in every message."""
+
+    def __init__(self, tag, kind=Commands):
+        self.tag, self.told, self.now = tag, Told(), 1.0
+        self.commands = kind(ROBOT, self.told, (), 50.0, tag)
+        self.drives = self.commands.drives
+        self.commands.stand_in('gravity', np.zeros(ROBOT.nq))
+
+    def send(self, *, times=1, **values):
+        """Send values of joints by interface, NaN for those that are not given."""
+        packed = {
+            field: [
+                values.get(field, {}).get(name, NAN)
+                for name, each in self.tag.joints.items()
+                if field in each.commands
+            ]
+            for field in ('position', 'velocity', 'effort')
+        }
+        data = serialize_message(joint_state(list(self.tag.joints), **packed))
+        for _ in range(times):
+            self.now += 0.001
+            taken = self.commands.take_joint_state(data, self.now)
+        return taken
+
+    def drive(self, name):
+        """What drives a joint, and by what number."""
+        j = self.commands.names.index(name)
+        mode, drives = self.drives.mode[j], self.drives
+        value = {EFFORT: drives.effort, POSITION: drives.position, VELOCITY: drives.velocity}
+        return mode, float(value.get(mode, drives.gravity)[j]) if mode != GRAVITY else None
+
+
+KINDS = pytest.mark.parametrize('kind', [Commands, SlowCommands], ids=['compiled', 'read'])
+
+
+def test_a_tag_tells_the_interfaces_of_each_joint():
+    text = tag_text(
+        a=(['effort'], ['position', 'velocity']), b=([], ['position']), c=(['position'], [])
+    )
+    for source in (text, f'<?xml version="1.0" encoding="latin-1"?>\n{text}', f'\ufeff {text}'):
+        tag = read_control_tag(source)
+        assert list(tag.joints) == ['a', 'b', 'c']
+        assert list(tag.holders(['c', 'x', 'a', 'b'], 'effort')) == [2]
+        assert tag.shows('a', 'velocity') and not tag.shows('a', 'effort')
+        assert tag.shows('x', 'effort')
+        assert [tag.commandable(name) for name in 'abcx'] == [True, False, True, True]
+    assert not read_control_tag('<robot name="r"/>') and not NO_TAG
+
+
+def test_a_tag_is_read_from_a_file(tmp_path):
+    file = tmp_path / 'arm.urdf'
+    file.write_text('\n' + tag_text(a=(['effort'], [])))
+    assert list(read_control_tag(str(file)).joints) == ['a']
+
+
+def test_joints_of_several_tags_are_known_together():
+    one, two = tag_text(a=(['effort'], [])), tag_text(b=(['position'], []), a=(['velocity'], []))
+    text = one.replace('</robot>', two[two.index('<ros2') :])
+    tag = read_control_tag(text)
+    assert tag.joints['a'].commands == {'effort', 'velocity'} and 'b' in tag.joints
+
+
+@KINDS
+def test_each_value_goes_to_the_joint_that_declares_the_interface(kind):
+    rig = Rig(tag_of(**{A: ['effort'], B: [], C: ['position', 'velocity'], D: ['effort']}), kind)
+    for k in range(6):  # read at first, then taken by machine code
+        assert rig.send(
+            effort={A: 1.0 + k, D: 2.0}, position={C: 0.1 * (k + 1)}, velocity={C: 0.5}
+        )
+    assert rig.drive(A) == (EFFORT, 6.0) and rig.drive(D) == (EFFORT, 2.0)
+    assert rig.drive(C) == (POSITION, 0.1 * 6)
+    assert rig.drives.velocity[rig.commands.names.index(C)] == 0.5
+    assert rig.drive(B) == (GRAVITY, None)
+    assert rig.commands.accepted == 6 and rig.commands.refused == 0
+
+
+@KINDS
+def test_joints_without_commands_may_be_unknown(kind):
+    rig = Rig(tag_of(**{'mimic': [], A: ['effort'], 'wheel': []}), kind)
+    assert rig.send(times=5, effort={A: 3.0})
+    assert rig.drive(A) == (EFFORT, 3.0)
+    assert 'unknown joints' not in rig.told.codes
+
+
+def test_an_unknown_joint_with_a_command_is_reported():
+    rig = Rig(tag_of(**{A: ['effort'], 'wheel': ['effort']}))
+    assert rig.send(effort={A: 3.0, 'wheel': 1.0})
+    assert 'unknown joints' in rig.told.codes
+
+
+def test_without_a_tag_a_field_is_as_long_as_the_names():
+    rig = Rig(NO_TAG)
+    message = serialize_message(joint_state([A, B], effort=[1.0]))
+    assert not rig.commands.take_joint_state(message, 1.0)
+    assert rig.told.codes[-1] == 'effort has wrong length'
+    assert rig.commands.take_joint_state(
+        serialize_message(joint_state([A, B], effort=[1.0, 2.0])), 1.0
+    )
+
+
+def test_others_may_send_by_name_beside_a_tag():
+    rig = Rig(tag_of(**{A: ['position'], B: [], C: ['position']}))
+    data = serialize_message(joint_state([A, B, C], effort=[1.0, 2.0, 3.0]))
+    assert all(rig.commands.take_joint_state(data, 1.0 + k) for k in range(5))
+    assert [rig.drive(name) for name in (A, B, C)] == [(EFFORT, k) for k in (1.0, 2.0, 3.0)]
+
+
+def test_what_fits_neither_names_nor_tag_is_refused_with_both_numbers():
+    rig = Rig(tag_of(**{A: ['effort'], B: ['effort'], C: [], D: []}))
+    texts = []
+    rig.told.event = lambda subject, level, message, code=None: texts.append(message)
+    data = serialize_message(joint_state([A, B, C, D], effort=[1.0, 2.0, 3.0]))
+    assert not rig.commands.take_joint_state(data, 1.0)
+    assert '3 elements for 4 names, 2 of them with the command interface effort' in texts[-1]
+
+
+@KINDS
+def test_a_packed_value_that_is_infinite_refuses_the_message(kind):
+    rig = Rig(tag_of(**{A: ['effort'], B: []}), kind)
+    rig.send(times=5, effort={A: 1.0})
+    assert not rig.send(effort={A: math.inf})
+    assert rig.told.codes[-1] == 'not finite' and rig.drive(A) == (EFFORT, 1.0)
+
+
+# -- several interfaces of one joint --------------------------------------------------------------
+
+ALL = tag_of(**{A: ['position', 'velocity', 'effort'], B: ['position', 'velocity', 'effort']})
+
+
+@pytest.fixture(params=[Commands, SlowCommands], ids=['compiled', 'read'])
+def switching(request):
+    return Rig(ALL, request.param)
+
+
+def test_a_position_counts_beside_the_zero_effort_that_a_controller_leaves(switching):
+    for k in range(6):
+        switching.send(effort={A: 5.0 + k, B: 1.0})
+    switching.send(times=6, effort={A: 0.0, B: 0.0}, position={A: 0.3, B: 0.4})
+    assert switching.drive(A) == (POSITION, 0.3) and switching.drive(B) == (POSITION, 0.4)
+
+
+def test_an_effort_counts_beside_a_position_that_stands(switching):
+    switching.send(times=5, position={A: 0.3, B: 0.4})
+    switching.send(effort={A: 0.0, B: 0.0}, position={A: 0.3, B: 0.4})
+    assert switching.drive(A) == (POSITION, 0.3)  # zero: no controller, or one that begins
+    switching.send(times=5, effort={A: 2.0, B: 0.0}, position={A: 0.3, B: 0.4})
+    assert switching.drive(A) == (EFFORT, 2.0)
+    switching.send(effort={A: 0.0, B: 0.1}, position={A: 0.3, B: 0.4})
+    assert switching.drive(A) == (EFFORT, 0.0)  # it goes through zero while others act
+
+
+def test_a_position_that_stood_all_the_time_counts_again_when_all_efforts_let_go(switching):
+    switching.send(times=5, position={A: 0.3, B: 0.4})
+    switching.send(times=5, effort={A: 2.0, B: 1.0}, position={A: 0.3, B: 0.4})
+    switching.send(times=2, effort={A: 0.0, B: 0.0}, position={A: 0.3, B: 0.4})
+    assert switching.drive(A) == (POSITION, 0.3) and switching.drive(B) == (POSITION, 0.4)
+
+
+def test_a_new_position_counts_beside_an_effort_that_stands(switching):
+    switching.send(times=5, effort={A: 2.0, B: 1.0})
+    switching.send(times=5, effort={A: 2.0, B: 1.0}, position={A: 0.3})
+    assert switching.drive(A) == (POSITION, 0.3) and switching.drive(B) == (EFFORT, 1.0)
+
+
+def test_velocity_and_position_take_turns(switching):
+    switching.send(times=5, position={A: 0.3}, velocity={A: 0.0})
+    switching.send(times=5, position={A: 0.3}, velocity={A: 0.5})
+    assert switching.drive(A) == (VELOCITY, 0.5)
+    switching.send(times=5, position={A: 0.3}, velocity={A: 0.0})
+    assert switching.drive(A) == (VELOCITY, 0.0)  # it stops; it does not go back
+    switching.send(position={A: 0.4}, velocity={A: 0.1})
+    assert switching.drive(A) == (POSITION, 0.4)
+    assert switching.drives.velocity[switching.commands.names.index(A)] == 0.1
+
+
+def test_a_velocity_of_zero_holds_when_an_effort_lets_go(switching):
+    switching.send(times=5, effort={A: 2.0}, velocity={A: 0.0})
+    assert switching.drive(A) == (EFFORT, 2.0)
+    switching.send(effort={A: 0.0}, velocity={A: 0.0})
+    assert switching.drive(A) == (VELOCITY, 0.0)
+
+
+def test_nothing_but_an_effort_of_zero_is_an_effort_of_zero(switching):
+    switching.send(times=5, effort={A: 0.0})
+    assert switching.drive(A) == (EFFORT, 0.0)
+
+
+def test_nan_leaves_a_velocity_running(switching):
+    switching.send(times=5, velocity={A: 0.5, B: 0.2})
+    assert not switching.send()
+    assert switching.drive(A) == (VELOCITY, 0.5)
+    switching.send(times=5, velocity={B: 0.3})
+    assert switching.drive(A) == (VELOCITY, 0.5) and switching.drive(B) == (VELOCITY, 0.3)
+    switching.send(times=5, position={B: 0.3})
+    assert switching.drive(A) == (VELOCITY, 0.5)
+
+
+def test_after_a_reset_what_stands_counts_like_new(switching):
+    switching.send(times=5, effort={A: 0.0}, position={A: 0.3})
+    switching.commands.stand_in('hold', np.zeros(ROBOT.nq))
+    switching.send(effort={A: 0.0}, position={A: 0.3})
+    assert switching.drive(A) == (POSITION, 0.3)
