@@ -10,10 +10,12 @@ outside.load('rclpy')
 
 from node_harness import joint_state
 from rclpy.serialization import serialize_message
+from test_simulation_cycle import make
 from test_simulator_commands import NAMES, ROBOT, SlowCommands, Told
 
 from rbd_ros.nodes.simulator.commands import Commands
 from rbd_ros.nodes.simulator.control_tag import NO_TAG, read_control_tag
+from rbd_ros.nodes.simulator.interface import check_simulator_parameters, SIMULATOR_PARAMETERS
 from rbd_ros.simulation.drives import EFFORT, GRAVITY, POSITION, VELOCITY
 
 NAN = math.nan
@@ -238,3 +240,67 @@ def test_after_a_reset_what_stands_counts_like_new(switching):
     switching.commands.stand_in('hold', np.zeros(ROBOT.nq))
     switching.send(effort={A: 0.0}, position={A: 0.3})
     assert switching.drive(A) == (POSITION, 0.3)
+
+
+# -- states ---------------------------------------------------------------------------------------
+
+
+def states_of(tag=NO_TAG, **parameters):
+    """A state while locked, and one while the robot moves."""
+    cycle, ports = make(ROBOT, tag=tag, **parameters)
+    cycle.run()
+    ports.by_name.append(serialize_message(joint_state([A], effort=[1.0])))
+    cycle.run()
+    cycle.publish()
+    return cycle, ports.states[-3:]
+
+
+def test_without_a_tag_all_fields_are_published():
+    _, states = states_of()
+    for state in states:
+        assert all(
+            len(field) == len(NAMES) and np.isfinite(field).all()
+            for field in (state.position, state.velocity, state.effort)
+        )
+
+
+def test_states_have_the_interfaces_of_the_tag():
+    """The hardware fails on others if they are finite, and if there are no positions at all."""
+    text = tag_text(**{A: ([], ['velocity', 'position']), B: ([], ['velocity']), C: ([], [])})
+    own = set(NAMES) - {A, B, C}
+    cycle, states = states_of(read_control_tag(text))
+    for state in states:
+        at = {name: k for k, name in enumerate(state.name)}
+        finite = {
+            field: {name for name in NAMES if math.isfinite(getattr(state, field)[at[name]])}
+            for field in ('position', 'velocity', 'effort')
+        }
+        assert finite == {'position': {A} | own, 'velocity': {A, B} | own, 'effort': own}
+    q, v = cycle.simulator.q, cycle.simulator.v
+    j = cycle.commands.names.index(A)
+    assert states[-1].position[at[A]] == q[cycle.commands.at_q[j]]
+    assert states[-1].velocity[at[A]] == v[cycle.commands.at_v[j]] != 0.0
+    assert states[-2] == states[-1] or repr(states[-2]) == repr(states[-1])
+
+
+def test_a_field_that_no_joint_has_is_empty():
+    text = tag_text(**{name: (['effort'], ['position', 'velocity']) for name in NAMES})
+    for state in states_of(read_control_tag(text))[1]:
+        assert not state.effort and len(state.velocity) == len(state.position) == len(NAMES)
+    text = tag_text(**{name: (['effort'], ['effort']) for name in NAMES})
+    for state in states_of(read_control_tag(text))[1]:
+        assert not state.velocity and np.isfinite(state.effort).all()
+        assert len(state.position) == len(NAMES) and np.isnan(state.position).all()
+
+
+def test_the_parameter_overrides_the_tag():
+    text = tag_text(**{name: (['effort'], ['position', 'velocity']) for name in NAMES})
+    fields = ('position', 'effort')
+    for state in states_of(read_control_tag(text), state_fields=fields)[1]:
+        assert not state.velocity and np.isfinite([*state.position, *state.effort]).all()
+
+
+def test_positions_cannot_be_left_out():
+    values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
+    with pytest.raises(ValueError, match='position among them'):
+        check_simulator_parameters({**values, 'state_fields': ('effort',)})

@@ -14,6 +14,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
+from rbd_ros.nodes.simulator.control_tag import NO_TAG
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
 from rbd_ros.nodes.simulator.interface import SIMULATOR_PARAMETERS
 
@@ -58,10 +59,12 @@ class Told:
         pass
 
 
-def make(robot, **parameters):
+def make(robot, tag=NO_TAG, **parameters):
     values = {each.name: each.default for each in SIMULATOR_PARAMETERS if hasattr(each, 'default')}
     ports, warnings = Recorder(), []
-    cycle = SimulationCycle(robot, {**values, **parameters}, Told(), ports, warnings.append)
+    cycle = SimulationCycle(
+        robot, {**values, **parameters}, Told(), ports, warnings.append, tag=tag
+    )
     return cycle, ports
 
 

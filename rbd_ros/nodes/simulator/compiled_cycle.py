@@ -34,14 +34,20 @@ class StateMessage(NamedTuple):
 
     :param stamp: seconds in the lower half of a word, nanoseconds in the upper, (1,)
     :param position: of the joints with one degree of freedom, (n,) [rad, m]
-    :param velocity: likewise, (n,) [rad/s, m/s]
-    :param effort: likewise, (n,) [N m, N]
+    :param velocity: likewise, (n,), or empty [rad/s, m/s]
+    :param effort: likewise, (n,), or empty [N m, N]
+    :param positions_of: joints whose position is written, (k,)
+    :param velocities_of: likewise
+    :param efforts_of: likewise
     """
 
     stamp: np.ndarray
     position: np.ndarray
     velocity: np.ndarray
     effort: np.ndarray
+    positions_of: np.ndarray
+    velocities_of: np.ndarray
+    efforts_of: np.ndarray
 
 
 class Sent(NamedTuple):
@@ -110,11 +116,15 @@ def run_cycle(
     plant, state = world.plant, world.state
     finite = find_torque(plant, state, drives, world.commands, steps.count * plant.timestep)
     taken = call_loop(steps.advance, world, steps.count)
-    for j in range(len(drives.at_v)):
-        i = drives.at_v[j]
+    for k in range(len(message.positions_of)):
+        j = message.positions_of[k]
         message.position[j] = state.q[drives.at_q[j]]
-        message.velocity[j] = state.v[i]
-        message.effort[j] = state.applied[i]
+    for k in range(len(message.velocities_of)):
+        j = message.velocities_of[k]
+        message.velocity[j] = state.v[drives.at_v[j]]
+    for k in range(len(message.efforts_of)):
+        j = message.efforts_of[k]
+        message.effort[j] = state.applied[drives.at_v[j]]
     message.stamp[0] = ((time % NANOSECONDS) << 32) | (time // NANOSECONDS)
     return taken if finite else -1 - taken
 

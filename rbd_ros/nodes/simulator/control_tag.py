@@ -58,6 +58,26 @@ class ControlTag:
         """Return whether the state of a joint has `field`; what no tag knows has all."""
         return name not in self.joints or field in self.joints[name].states
 
+    def shown(self, names: Sequence[str], fields: Sequence[str] = ()) -> Dict[str, np.ndarray]:
+        """Which of the joints `names` have which field in their state, (k,) each.
+
+        The hardware of ros2_control fails on a finite value of an interface that the tag does not
+        declare; NaN, or a field that is empty, it passes over.
+
+        :param fields: fields for all joints, whatever the tag says; empty: the tag counts
+        """
+        return {
+            field: np.array(
+                [
+                    k
+                    for k, name in enumerate(names)
+                    if (field in fields if fields else self.shows(name, field))
+                ],
+                dtype=np.int64,
+            )
+            for field in FIELDS
+        }
+
 
 NO_TAG = ControlTag({})
 

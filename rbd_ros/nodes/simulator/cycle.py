@@ -146,7 +146,8 @@ class SimulationCycle:
         self._next_state = self._next_clock = self._until_wrenches = 0
         self._last_state_at = self._last_clock_at = 0.0
         self._next_check = 0.0
-        self._state = JointStateWriter(self.commands.names, ('position', 'velocity', 'effort'))
+        self._shown = tag.shown(self.commands.names, parameters['state_fields'])
+        self._state = self._make_state()
         self._clock = ClockWriter()
         # By name and in parts: two controllers may answer within one cycle, and both count.
         self._commands_in = (
@@ -157,6 +158,19 @@ class SimulationCycle:
         self._run = self._compiled_run(world.record, world.steps.address)
         self.reset()
 
+    def _make_state(self) -> JointStateWriter:
+        """Message of the state: NaN in what is never written.
+
+        A field that no joint has is empty. Positions never are: the hardware of ros2_control looks
+        at them whatever its tag says.
+        """
+        shown = self._shown
+        fields = [field for field in shown if field == 'position' or shown[field].size]
+        state = JointStateWriter(self.commands.names, fields)
+        for values in (state.position, state.velocity, state.effort):
+            values[:] = np.nan
+        return state
+
     def _compiled_run(self, record: Record, steps_address: int) -> Callable[[int], int]:
         """Steps under the present commands: see `run_cycle`.
 
@@ -166,7 +180,15 @@ class SimulationCycle:
         if not self.robot.nv:
             return self._run_nothing
         state = self._state
-        message = StateMessage(state.stamp, state.position, state.velocity, state.effort)
+        message = StateMessage(
+            state.stamp,
+            state.position,
+            state.velocity,
+            state.effort,
+            positions_of=self._shown['position'],
+            velocities_of=self._shown['velocity'],
+            efforts_of=self._shown['effort'],
+        )
         steps = Steps(self.substeps, steps_address)
         return run_cycle.bind(
             record,
@@ -445,9 +467,13 @@ class SimulationCycle:
         """Fill in the message from the simulation."""
         simulator, commands, state = self.simulator, self.commands, self._state
         effort = self._holding_effort if self._locked else simulator.tau
-        state.position[:] = simulator.q[commands.at_q]
-        state.velocity[:] = simulator.v[commands.at_v]
-        state.effort[:] = effort[commands.at_v]
+        for values, joints, field in (
+            (state.position, simulator.q[commands.at_q], 'position'),
+            (state.velocity, simulator.v[commands.at_v], 'velocity'),
+            (state.effort, effort[commands.at_v], 'effort'),
+        ):
+            shown = self._shown[field]
+            values[shown] = joints[shown]
         state.set_stamp_ns(self.time_ns)
 
     def _publish_state(self) -> None:

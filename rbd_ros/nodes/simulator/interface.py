@@ -16,6 +16,7 @@ ACTIONS = ('hold', 'gravity', 'zero')
 
 FARTHEST = 1e5  # [rad or m]
 WITH_WORLD = 'with `world` or rigid `ground`'
+STATE_FIELDS = ('position', 'velocity', 'effort')
 RIGID = 'rigid'
 GROUND_LAWS = (RIGID, 'compliant')
 
@@ -228,6 +229,15 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         maximum=1e6,
     ),
     Parameter(
+        'state_fields',
+        (),
+        'Fields of joint_states, position among them; empty: the state interfaces of the '
+        '<ros2_control> tag of the robot description, without a tag position, velocity and '
+        'effort.',
+        element=str,
+        choices=STATE_FIELDS,
+    ),
+    Parameter(
         'clock_publish_rate',
         100.0,
         'Rate of /clock in simulated time [Hz]; 0: /clock is not published.',
@@ -246,8 +256,9 @@ INTERFACE = NodeInterface(
             'joint_states',
             'sensor_msgs/msg/JointState',
             'out',
-            'Position, velocity and applied effort of all joints with one degree of freedom; '
-            'stamp in simulated time.',
+            'Position, velocity and applied effort of all joints with one degree of freedom, '
+            'without what `state_fields` or the `<ros2_control>` tag leaves out; stamp in '
+            'simulated time.',
         ),
         Topic(
             '/clock',
@@ -437,6 +448,11 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
         raise ValueError(
             f'servo_bandwidth {values["servo_bandwidth"]:g} rad/s is too high for a timestep of '
             f'{values["timestep"]:g} s: at most {0.5 / values["timestep"]:g}'
+        )
+    fields = values['state_fields']
+    if fields and 'position' not in fields:
+        raise ValueError(
+            'state_fields must have position among them: whoever reads joint_states expects it'
         )
     names, positions = values['initial_joints'], values['initial_positions']
     if names and len(names) != len(positions):
