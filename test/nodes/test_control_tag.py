@@ -13,6 +13,7 @@ from rclpy.serialization import serialize_message
 from test_simulation_cycle import make
 from test_simulator_commands import NAMES, ROBOT, SlowCommands, Told
 
+from rbd_ros.nodes.common.diagnostics import OK, WARN
 from rbd_ros.nodes.simulator.commands import Commands
 from rbd_ros.nodes.simulator.control_tag import NO_TAG, read_control_tag
 from rbd_ros.nodes.simulator.interface import check_simulator_parameters, SIMULATOR_PARAMETERS
@@ -240,6 +241,75 @@ def test_after_a_reset_what_stands_counts_like_new(switching):
     switching.commands.stand_in('hold', np.zeros(ROBOT.nq))
     switching.send(effort={A: 0.0}, position={A: 0.3})
     assert switching.drive(A) == (POSITION, 0.3)
+
+
+# -- what is told ---------------------------------------------------------------------------------
+
+
+class Texts:
+    """Stands in for diagnostics: events and conditions with their levels."""
+
+    def __init__(self):
+        self.events, self.condition_now = [], None
+
+    def event(self, subject, level, message, code=None):
+        self.events.append((level, code, message))
+
+    def condition(self, subject, level, message, code=None):
+        self.condition_now = (level, code, message)
+
+
+def watched(rig):
+    """What a rig tells when it is looked at."""
+    rig.commands._diagnostics = texts = Texts()
+    rig.commands.watch(rig.now, 0.5)
+    return [(level, code) for level, code, _ in texts.events], [m for _, _, m in texts.events]
+
+
+def test_a_command_that_stands_beside_is_named_without_a_warning(switching):
+    switching.send(times=5, effort={A: 2.0, B: 1.0})
+    assert watched(switching) == ([], [])
+    switching.send(times=5, effort={A: 0.0, B: 1.0}, position={A: 0.3, B: 0.1})
+    switching.send(times=5, effort={A: 0.0, B: 1.5}, position={A: 0.3, B: 0.1})
+    watched(switching)
+    switching.send(times=5, effort={A: 0.0, B: 1.5}, position={A: 0.4, B: 0.1})
+    told, texts = watched(switching)
+    assert told == [(OK, 'standing command')]
+    assert f'{B} (effort counts)' in texts[0] and A not in texts[0]
+    assert watched(switching) == ([], [])
+
+
+def test_contradictory_commands_are_named_with_a_warning(switching):
+    for k in range(6):
+        switching.send(effort={A: 1.0 + k, B: 1.0}, position={A: 0.1 * k})
+    told, texts = watched(switching)
+    assert told == [(WARN, 'contradictory commands')]
+    assert f'{A} (effort counts)' in texts[0] and B not in texts[0]
+
+
+def test_position_and_velocity_together_are_no_contradiction(switching):
+    for k in range(1, 6):
+        switching.send(position={A: 0.1 * k}, velocity={A: 0.1 + 0.01 * k}, effort={A: 0.0})
+    assert switching.drive(A) == (POSITION, 0.5)
+    assert watched(switching) == ([], [])
+
+
+@pytest.mark.parametrize('count, timeout, level', [(30, 0.5, WARN), (3, 0.5, OK), (30, 0.0, OK)])
+def test_the_end_of_position_commands_is_noticed(switching, count, timeout, level):
+    """Of a controller, with a warning; a single command is enough to go somewhere."""
+    commands = switching.commands
+    commands._diagnostics = texts = Texts()
+    switching.send(times=count, position={A: 0.3, B: 0.2})
+    patience = timeout or 1.0
+    commands.watch(switching.now + 0.9 * patience, timeout)
+    assert texts.condition_now[:2] == (OK, 'receiving')
+    commands.watch(switching.now + 1.1 * patience, timeout)
+    assert texts.condition_now[:2] == (level, 'silent')
+    assert all(name in texts.condition_now[2] for name in (A, B, f'{patience:g} s'))
+    assert switching.drive(A) == (POSITION, 0.3)
+    switching.now += 10.0
+    switching.send(position={A: 0.4})
+    assert texts.condition_now[:2] == (OK, 'receiving')
 
 
 # -- states ---------------------------------------------------------------------------------------

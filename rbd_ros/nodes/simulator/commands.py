@@ -24,31 +24,35 @@ from rbd_ros.nodes.common.wire import (
     plain_array_pattern,
     WireError,
 )
+from rbd_ros.nodes.simulator.command_fields import check_size, NamedJoints
 from rbd_ros.nodes.simulator.compiled_cycle import (
+    CHANGING,
     CommandPattern,
     is_command,
-    LARGEST_EFFORT,
-    LARGEST_POSITION,
-    LARGEST_VELOCITY,
     obey,
     Sent,
+    STANDING,
     take_command,
 )
 from rbd_ros.nodes.simulator.control_tag import ControlTag, NO_TAG
 from rbd_ros.robot import Robot
-from rbd_ros.simulation.drives import GRAVITY, make_drives, POSITION, ZERO
+from rbd_ros.simulation.drives import EFFORT, GRAVITY, make_drives, POSITION, VELOCITY, ZERO
 
 SUBJECT = 'commands'
 ROWS = ('effort', 'position', 'velocity')  # interfaces, as in `Sent`
-LARGEST = {
-    'effort': LARGEST_EFFORT,
-    'position': LARGEST_POSITION,
-    'velocity': LARGEST_VELOCITY,
-}
 MOST_LAYOUTS = 64  # runs of joint names that are remembered
 MOST_PATTERNS = 8  # of messages by name that machine code knows
 READS_BEFORE_PATTERN = 3  # messages of a layout before machine code learns it
+USUAL_PATIENCE = 1.0  # until silence is noted where no command times out [s]
+STREAM = 20  # messages without a gap that make a controller, whose end is worth a warning
 CHECKS_A_TIMEOUT = 20  # how often commands are looked at in the time after which they are too old
+COUNTS = {
+    ZERO: 'nothing',
+    GRAVITY: 'gravity',
+    EFFORT: 'effort',
+    POSITION: 'position',
+    VELOCITY: 'velocity',
+}
 STAND_INS = {'hold': POSITION, 'gravity': GRAVITY, 'zero': ZERO}
 
 
@@ -63,51 +67,6 @@ class _Known(NamedTuple):
     take: Callable[[bytes, int, float], int]
     heard: np.ndarray
     naming: Naming
-
-
-class _Named(NamedTuple):
-    """Names of a message.
-
-    :param naming: which joints they are
-    :param holders: which of them declare a command interface in the tag, by field, (k,) each
-    """
-
-    naming: Naming
-    holders: Mapping[str, np.ndarray]
-
-    def whose(self, field: str, count: int) -> Optional[np.ndarray]:
-        """Which of the names `count` values of a field are for; None: of all, one after another.
-
-        :raises MessageProblem: if it cannot be told
-        """
-        if count == self.naming.size:
-            return None
-        holders = self.holders.get(field, ())
-        if len(holders) and count == len(holders):
-            return holders
-        problem = f'{field} has {count} elements for {self.naming.size} names'
-        if len(holders):
-            problem += (
-                f', {len(holders)} of them with the command interface {field} in the '
-                '<ros2_control> tag'
-            )
-        raise MessageProblem(f'{field} has wrong length', problem)
-
-    def joints(self, field: str, count: int) -> np.ndarray:
-        """Which of the robot's joints each value of a field is for, -1 for none, (count,)."""
-        joints = np.full(self.naming.size, -1, dtype=np.int64)
-        joints[self.naming.source] = self.naming.target
-        whose = self.whose(field, count)
-        return joints if whose is None else joints[whose]
-
-    def values(self, field: str, values: np.ndarray) -> np.ndarray:
-        """Values of a field for the joints of `naming`, NaN where there is none."""
-        whose, naming = self.whose(field, values.size), self.naming
-        _check_size(field, values)
-        if whose is not None:
-            packed, values = values, np.full(naming.size, np.nan)
-            values[whose] = packed
-        return values if naming.in_order else values[naming.source]
 
 
 class Commands:
@@ -151,7 +110,7 @@ class Commands:
         )
         self._passive = frozenset(self.names) - frozenset(actuated)
         self._by_name, self._by_order = JointStateReader(), Float64MultiArrayReader()
-        self._namings: Dict[NameList, _Named] = {}
+        self._namings: Dict[NameList, NamedJoints] = {}
         self.heard: Dict[Naming, None] = {}  # in the order in which they were heard
         commanded = array_joints or [self.names[k] for k in self.driven]
         order = JointNames(self.names).naming(commanded)
@@ -169,10 +128,10 @@ class Commands:
             np.zeros(count, dtype=np.int64),
         )
         self._sent_record = Record(self._sent)
-        self._receiving = False
+        self._receiving, self._accepted_before = False, 0
         self._known: List[_Known] = []
         self._known_array = self._learn(
-            plain_array_pattern(order.size), _Named(order, {}), {'effort': order.size}, False
+            plain_array_pattern(order.size), NamedJoints(order, {}), {'effort': order.size}, False
         )
         self.accepted = 0
         self.refused = 0
@@ -254,7 +213,7 @@ class Commands:
             self._report_receiving()
         return True
 
-    def _new_naming(self, names: NameList) -> _Named:
+    def _new_naming(self, names: NameList) -> NamedJoints:
         naming = self._joints.naming(names.names)
         commandable = self._tag.commandable
         if unknown := [name for name in naming.unknown if commandable(name)]:
@@ -280,7 +239,7 @@ class Commands:
         if len(self._namings) >= MOST_LAYOUTS:  # a sender that invents names
             del self._namings[next(iter(self._namings))]
         holders = {field: self._tag.holders(names.names, field) for field in ROWS}
-        named = self._namings[names] = _Named(naming, holders)
+        named = self._namings[names] = NamedJoints(naming, holders)
         return named
 
     def _without_passive(self, naming: Naming) -> Naming:
@@ -314,7 +273,7 @@ class Commands:
                 )
             if np.isnan(values).any():
                 raise MessageProblem('not finite', 'an effort is not finite')
-            _check_size('effort', values)
+            check_size('effort', values)
         except (MessageProblem, WireError) as problem:
             self._refuse(problem)
             return False
@@ -323,7 +282,7 @@ class Commands:
     def _learn(
         self,
         pattern: Optional[Pattern],
-        named: _Named,
+        named: NamedJoints,
         counts: Mapping[str, int],
         partial: bool = True,
     ) -> Optional[_Known]:
@@ -383,6 +342,61 @@ class Commands:
                 code='timeout',
             )
 
+    def watch(self, now: float, timeout: float) -> None:
+        """Tell who has fallen silent, and which commands contradict each other.
+
+        A position has no timeout, for it is safe to keep; that nobody sends one is told all the
+        same.
+
+        :param timeout: of commands [s]; 0: none
+        """
+        beside, drives = self._sent.beside, self.drives
+        if beside.any():
+            self._tell_beside(beside)
+            beside[:] = 0
+        if not self._receiving:
+            return
+        commanded = np.isfinite(drives.received)
+        patience = timeout or USUAL_PATIENCE
+        if not commanded.any() or now - drives.received[commanded].max() <= patience:
+            return
+        self._receiving = False
+        streamed = timeout > 0.0 and self.accepted - self._accepted_before >= STREAM
+        kept = shorten(self.names[i] for i in np.flatnonzero(commanded))
+        self._diagnostics.condition(
+            SUBJECT,
+            WARN if streamed else OK,
+            f'silent for {patience:g} s: the last command still holds for {kept}',
+            code='silent',
+        )
+
+    def _tell_beside(self, beside: np.ndarray) -> None:
+        """Tell which joints get more than one command at a time.
+
+        :param beside: as in `Sent`
+        """
+        for text, level, code, which in (
+            (
+                'contradictory commands: several of effort, position and velocity change at the '
+                'same time for',
+                WARN,
+                'contradictory commands',
+                beside & CHANGING != 0,
+            ),
+            (
+                'another command stands beside the one that counts for',
+                OK,
+                'standing command',
+                beside == STANDING,
+            ),
+        ):
+            if which.any():
+                joints = shorten(
+                    f'{self.names[j]} ({COUNTS[self.drives.mode[j]]} counts)'
+                    for j in np.flatnonzero(which)
+                )
+                self._diagnostics.event(SUBJECT, level, f'{text} {joints}', code=code)
+
     def refresh(self, now: float) -> None:
         """Count the age of commands from `now`: simulation was paused."""
         received = self.drives.received
@@ -398,20 +412,9 @@ class Commands:
         self._receiving = False
 
     def _report_receiving(self) -> None:
-        self._receiving = True
+        self._receiving, self._accepted_before = True, self.accepted
         self._diagnostics.condition(SUBJECT, OK, 'receiving', code='receiving')
 
     def _refuse(self, problem: Any) -> None:
         self.refused += 1
         self._diagnostics.event(SUBJECT, WARN, f'command refused: {problem}', code=problem.code)
-
-
-def _check_size(name: str, values: np.ndarray) -> None:
-    """Refuse values that are infinite or beyond all bounds; NaN may mean that there is none."""
-    if np.isinf(values).any():
-        raise MessageProblem('not finite', f'a value of {name} is infinite, not finite')
-    largest = np.nanmax(np.abs(values), initial=0.0)
-    if largest > LARGEST[name]:
-        raise MessageProblem(
-            'too large', f'a value of {name} is {largest:g}, beyond {LARGEST[name]:g}'
-        )

@@ -448,6 +448,7 @@ class SimulationCycle:
         if timeout > 0.0:
             action = self._parameters['timeout_command']
             self.commands.expire(now, timeout, action, self.simulator.q)
+        self.commands.watch(now, timeout)
 
     def _explain(self, taken: int) -> None:
         """Tell, or raise, why fewer steps were taken than asked for.

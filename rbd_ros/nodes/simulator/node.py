@@ -63,7 +63,7 @@ class SimulatorNode(SturdyNode):
         self.changes: Optional[ObjectChanges] = None
         self._running = False
         self._failure = ''
-        self._seen: Tuple[int, int, float] = (0, 0, 0.0)
+        self._seen: Tuple[int, int, int, float] = (0, 0, 0, 0.0)
         self._speed = 0.0
         service(self, INTERFACE.service('~/pause'), self._on_pause)
         service(self, INTERFACE.service('~/reset'), self._on_reset)
@@ -167,6 +167,7 @@ class SimulatorNode(SturdyNode):
     def _commit(self, _: None, changed: Dict[str, Any]) -> None:
         if 'real_time_factor' in changed and self.loop is not None:
             self.loop.real_time_factor = changed['real_time_factor']
+            self.loop.interruptions += 1
 
     def _on_failure(self, error: BaseException) -> None:
         self._failure = str(error) or type(error).__name__
@@ -307,9 +308,11 @@ class SimulatorNode(SturdyNode):
         if cycle.surroundings is not None:
             cycle.surroundings.watch()
         loop, now = self.loop, self.get_clock().now().nanoseconds * 1e-9
-        cycles, overruns, then = self._seen
-        self._seen = (loop.cycles, loop.overruns, now)
-        if not then or loop.paused or now <= then:
+        cycles, overruns, interruptions, then = self._seen
+        self._seen = (loop.cycles, loop.overruns, loop.interruptions, now)
+        # Of a second in which time also stood still, there is no speed to tell.
+        interrupted = interruptions != loop.interruptions
+        if not then or loop.paused or interrupted or now <= then:
             self._speed = 0.0
             return
         self._speed = (loop.cycles - cycles) * self.cycle.timestep / (now - then)
