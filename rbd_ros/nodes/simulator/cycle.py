@@ -7,6 +7,7 @@ of the simulation loop. Commands are taken by hand, right before they are needed
 
 from __future__ import annotations
 
+import math
 from time import monotonic
 from typing import (
     Any,
@@ -16,6 +17,7 @@ from typing import (
     NamedTuple,
     Optional,
     Protocol,
+    Sequence,
     Tuple,
     TYPE_CHECKING,
 )
@@ -36,7 +38,7 @@ from rbd_ros.nodes.simulator.closed_loops import assembled_start, holding_effort
 from rbd_ros.nodes.simulator.commands import CHECKS_A_TIMEOUT, Commands, SUBJECT as COMMANDS
 from rbd_ros.nodes.simulator.compiled_cycle import run_cycle, StateMessage, Steps
 from rbd_ros.nodes.simulator.control_tag import ControlTag, NO_TAG
-from rbd_ros.nodes.simulator.interface import has_rigid_ground
+from rbd_ros.nodes.simulator.interface import AUTOMATIC, has_rigid_ground, USUAL_CLOCK_RATE
 from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 PAUSED_STATE_PERIOD = 0.02
 PAUSED_CLOCK_PERIOD = 0.1  # likewise for /clock, for nodes that start in the meantime [s]
 CYCLES_BETWEEN_WRENCHES = 4  # looking costs, and a wrench is no control loop
+CONTROLLER_MANAGER = 'controller_manager'  # what the names of such nodes contain
 MOST_NOTICES = 8  # about shapes of a world that cannot touch
 MOST_MESSAGES_A_CYCLE = 50  # a flood of commands must not stop the simulation
 
@@ -142,7 +145,7 @@ class SimulationCycle:
         self._initial_q = self._initial_configuration()
         self.time_ns = self._timestep_ns  # not 0: a zero stamp means that there is no time
         self._state_period = self._period_ns('state_publish_rate')
-        self._clock_period = self._period_ns('clock_publish_rate')
+        self._clock_period = self._period_ns('clock_publish_rate', USUAL_CLOCK_RATE)
         self._next_state = self._next_clock = self._until_wrenches = 0
         self._last_state_at = self._last_clock_at = 0.0
         self._next_check = 0.0
@@ -276,11 +279,17 @@ class SimulationCycle:
         driven = [commands.names[k] for k in commands.driven]
         return [name for name in driven if not names or name in names]
 
-    def _period_ns(self, rate: str) -> float:
-        """Nanoseconds between two messages; never less than a cycle."""
-        if self._parameters[rate] <= 0.0:
-            return self._timestep_ns if rate == 'state_publish_rate' else float('inf')
-        return max(NANOSECONDS / self._parameters[rate], self._timestep_ns)
+    def _period_ns(self, parameter: str, automatic: float = 0.0) -> float:
+        """Nanoseconds between two messages; never less than a cycle.
+
+        :param parameter: name of the parameter with their rate
+        :param automatic: rate if that says that it follows from who listens [Hz]
+        """
+        rate = self._parameters[parameter]
+        rate = automatic if rate == AUTOMATIC else rate
+        if rate <= 0.0:
+            return self._timestep_ns if parameter == 'state_publish_rate' else float('inf')
+        return max(NANOSECONDS / rate, self._timestep_ns)
 
     # -- verbs ------------------------------------------------------------------------------------
 
@@ -386,6 +395,23 @@ class SimulationCycle:
         if time >= self._next_clock:
             self._next_clock = max(self._next_clock + self._clock_period, time)
             self._publish_clock()
+
+    def follow_clock_listeners(self, listeners: Callable[[], Sequence[str]]) -> None:
+        """Publish /clock every cycle while one who follows it needs that; callable by any thread.
+
+        A controller manager wakes up by it: one of 200 Hz that is told the time 100 times a second
+        does 100 cycles. To others each message costs more than it tells.
+
+        :param listeners: finds the names of the nodes that follow it
+        """
+        if self._parameters['clock_publish_rate'] != AUTOMATIC:
+            return
+        needed = any(CONTROLLER_MANAGER in name for name in listeners())
+        rate = math.inf if needed else USUAL_CLOCK_RATE
+        period = max(NANOSECONDS / rate, self._timestep_ns)
+        if period != self._clock_period:
+            self._clock_period = period
+            self._next_clock = math.ceil(self.time_ns / period) * period
 
     def idle(self) -> None:
         """Show the unchanged state while paused, so that nobody takes the robot for dead."""

@@ -16,6 +16,8 @@ ACTIONS = ('hold', 'gravity', 'zero')
 
 FARTHEST = 1e5  # [rad or m]
 WITH_WORLD = 'with `world` or rigid `ground`'
+AUTOMATIC = -1.0  # a rate that follows from who listens
+USUAL_CLOCK_RATE = 100.0  # [Hz]
 STATE_FIELDS = ('position', 'velocity', 'effort')
 RIGID = 'rigid'
 GROUND_LAWS = (RIGID, 'compliant')
@@ -239,9 +241,10 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
     ),
     Parameter(
         'clock_publish_rate',
-        100.0,
-        'Rate of /clock in simulated time [Hz]; 0: /clock is not published.',
-        minimum=0.0,
+        AUTOMATIC,
+        'Rate of /clock in simulated time [Hz]; 0: /clock is not published; -1: every cycle while '
+        'a controller_manager follows it, else 100.',
+        minimum=AUTOMATIC,
         maximum=1e6,
     ),
 )
@@ -266,7 +269,7 @@ INTERFACE = NodeInterface(
             'out',
             'Simulated time, `clock_publish_rate` times a simulated second, and after every step, '
             'pause and reset.',
-            optional='with `clock_publish_rate` above 0',
+            optional='unless `clock_publish_rate` is 0',
         ),
         Topic(
             'joint_commands',
@@ -448,6 +451,10 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
         raise ValueError(
             f'servo_bandwidth {values["servo_bandwidth"]:g} rad/s is too high for a timestep of '
             f'{values["timestep"]:g} s: at most {0.5 / values["timestep"]:g}'
+        )
+    if AUTOMATIC < values['clock_publish_rate'] < 0.0:
+        raise ValueError(
+            f'clock_publish_rate must be -1, 0 or positive, got {values["clock_publish_rate"]:g}'
         )
     fields = values['state_fields']
     if fields and 'position' not in fields:

@@ -113,7 +113,7 @@ class SimulatorNode(SturdyNode):
         progress.stage(f'compiling the simulation{with_world}')
         self.ports = RosPorts(
             self,
-            clock=self.parameters['clock_publish_rate'] > 0.0,
+            clock=self.parameters['clock_publish_rate'] != 0.0,
             base=robot.model.body(1).name if has_floating_base(robot) else '',
         )
         self.cycle = SimulationCycle(
@@ -305,6 +305,7 @@ class SimulatorNode(SturdyNode):
         self._rivals.look_for_controllers(
             *self.ports.command_topics, cycle.commands.heard_lately()
         )
+        cycle.follow_clock_listeners(self.ports.clock_listeners)
         if cycle.surroundings is not None:
             cycle.surroundings.watch()
         loop, now = self.loop, self.get_clock().now().nanoseconds * 1e-9
