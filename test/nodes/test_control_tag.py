@@ -221,6 +221,31 @@ def test_a_velocity_of_zero_holds_when_an_effort_lets_go(switching):
     assert switching.drive(A) == (VELOCITY, 0.0)
 
 
+def test_a_velocity_of_zero_is_no_news_beside_a_position(switching):
+    switching.send(times=5, position={A: 0.3})
+    switching.send(times=5, position={A: 0.3}, velocity={A: 0.0})
+    assert switching.drive(A) == (POSITION, 0.3)
+
+
+def test_after_a_stand_in_the_same_command_is_new(switching):
+    switching.send(times=5, position={A: 0.3})
+    switching.send(times=5, position={A: 0.3}, effort={A: 2.0})
+    assert switching.drive(A) == (EFFORT, 2.0)
+    switching.commands.expire(switching.now + 1.0, 0.5, 'hold', np.zeros(ROBOT.nq))
+    assert switching.drive(A)[0] == POSITION
+    switching.send(position={A: 0.3}, effort={A: 2.0})
+    assert switching.drive(A) == (EFFORT, 2.0)
+
+
+def test_after_nan_in_all_fields_the_same_command_is_new(switching):
+    switching.send(times=5, position={A: 0.3})
+    switching.send(times=5, position={A: 0.3}, velocity={A: 0.5})
+    assert switching.drive(A) == (VELOCITY, 0.5)
+    switching.send()
+    switching.send(position={A: 0.3}, velocity={A: 0.5})
+    assert switching.drive(A) == (POSITION, 0.3)
+
+
 def test_nothing_but_an_effort_of_zero_is_an_effort_of_zero(switching):
     switching.send(times=5, effort={A: 0.0})
     assert switching.drive(A) == (EFFORT, 0.0)

@@ -38,7 +38,7 @@ class NamedJoints(NamedTuple):
         if count == self.naming.size:
             return None
         holders = self.holders.get(field, ())
-        if len(holders) and count == len(holders):
+        if count == len(holders):
             return holders
         problem = f'{field} has {count} elements for {self.naming.size} names'
         if len(holders):

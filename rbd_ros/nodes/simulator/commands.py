@@ -144,7 +144,6 @@ class Commands:
         :param q: configuration to hold, (nq,)
         """
         self.drives.mode[:] = ZERO
-        self._sent.last[:] = np.nan
         self._drive_by(self.driven, action, q)
 
     def take_joint_state(self, data: bytes, now: float) -> bool:

@@ -252,15 +252,15 @@ def chosen_drive(sent: Sent, drives: Drives, j: int, idle: bool) -> int:
         return POSITION
     if is_new(velocity, sent.last[2, j]) and velocity != 0.0:
         return VELOCITY
-    # Nothing new: what has driven the joint still does.
-    if math.isfinite(drives.received[j]):
-        mode = drives.mode[j]
-        if mode == EFFORT and not math.isnan(effort) and not idle:
-            return EFFORT
-        if mode == POSITION and has_position:
-            return POSITION
-        if mode == VELOCITY and has_velocity:
-            return VELOCITY
+    # Nothing new: what has driven the joint still does. (What stands in for commands does not: all
+    # is new after it.)
+    mode = drives.mode[j]
+    if mode == EFFORT and not math.isnan(effort) and not idle:
+        return EFFORT
+    if mode == POSITION and has_position:
+        return POSITION
+    if mode == VELOCITY and has_velocity:
+        return VELOCITY
     if not math.isnan(effort) and effort != 0.0:
         return EFFORT
     if has_position:
