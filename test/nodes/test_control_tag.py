@@ -123,6 +123,15 @@ def test_joints_without_commands_may_be_unknown(kind):
     assert 'unknown joints' not in rig.told.codes
 
 
+@pytest.mark.parametrize('commands, codes', [([], []), (['effort'], ['no actuator'])])
+def test_joints_without_actuators_are_told_of_if_they_are_to_be_commanded(commands, codes):
+    rig = Rig(tag_of(**{A: ['effort'], B: commands}))
+    rig.commands._passive = frozenset([B])
+    assert rig.send(effort={A: 3.0, B: 1.0})
+    assert rig.drive(A) == (EFFORT, 3.0) and rig.drive(B) == (GRAVITY, None)
+    assert [code for code in rig.told.codes if code == 'no actuator'] == codes
+
+
 def test_an_unknown_joint_with_a_command_is_reported():
     rig = Rig(tag_of(**{A: ['effort'], 'wheel': ['effort']}))
     assert rig.send(effort={A: 3.0, 'wheel': 1.0})
@@ -335,6 +344,16 @@ def test_the_end_of_position_commands_is_noticed(switching, count, timeout, leve
     switching.now += 10.0
     switching.send(position={A: 0.4})
     assert texts.condition_now[:2] == (OK, 'receiving')
+
+
+def test_nobody_is_silent_while_any_joint_is_commanded(switching):
+    commands = switching.commands
+    switching.send(times=5, position={A: 0.3, B: 0.2})
+    commands._diagnostics = texts = Texts()
+    switching.now += 0.8
+    switching.send(position={A: 0.4})
+    commands.watch(switching.now, 0.5)
+    assert texts.condition_now is None
 
 
 # -- states ---------------------------------------------------------------------------------------
