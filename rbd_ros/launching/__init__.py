@@ -6,10 +6,12 @@ any process starts. Imports launch and launch_ros, but neither rclpy nor anythin
 
 from rbd_ros.launching.bringup import bringup_launch_description
 from rbd_ros.launching.examples import example_launch_description
+from rbd_ros.launching.ros2_control import ros2_control_launch_description
 from rbd_ros.launching.single_node import node_launch_description
 
 __all__ = [
     'bringup_launch_description',
     'example_launch_description',
     'node_launch_description',
+    'ros2_control_launch_description',
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
 from launch import Action, LaunchContext
 
@@ -23,6 +23,7 @@ def start_own_node(
     parameter_file: str,
     given: Dict[str, Any],
     use_sim_time: bool,
+    remappings: Optional[Dict[str, str]] = None,
 ) -> Action:
     """Action that starts one of our nodes, whose end ends the launch.
 
@@ -32,6 +33,7 @@ def start_own_node(
     :param parameter_file: path of the file with its parameters
     :param given: parameters that override the file
     :param use_sim_time: whether it follows simulated time, if there is any
+    :param remappings: new names of topics by their old ones, beside that of the clock
     :raises MissingError: if it is not installed
     """
     name, clock = interface.name, arguments.clock()
@@ -48,7 +50,7 @@ def start_own_node(
         name=name,
         namespace=arguments.namespace(),
         parameters=[parameter_file, {**given, **time}],
-        remappings=clock_remapping(clock),
+        remappings={**clock_remapping(clock), **(remappings or {})},
         arguments=['--ros-args', '--log-level', level],
         required=True,
     )

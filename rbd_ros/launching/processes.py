@@ -45,6 +45,28 @@ def require(package: str, executable: str, cure: str = '') -> None:
         raise MissingError(f'{executable} of package {package} is not installed: {cure}')
 
 
+def has_package(package: str) -> bool:
+    """Whether a package is installed."""
+    try:
+        get_package_prefix(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def require_package(package: str) -> None:
+    """Raise an error unless a package is installed.
+
+    :raises MissingError: if it is not there
+    """
+    if not has_package(package):
+        distribution = os.environ.get('ROS_DISTRO', '$ROS_DISTRO')
+        name = package.replace('_', '-')
+        raise MissingError(
+            f'package {package} is not installed: apt install ros-{distribution}-{name}'
+        )
+
+
 def has_display() -> bool:
     """Whether there is a display to show a window on."""
     return any(os.environ.get(name) for name in DISPLAY_VARIABLES)

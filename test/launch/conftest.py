@@ -77,28 +77,34 @@ class Machine:
 @pytest.fixture
 def machine(monkeypatch, tmp_path):
     """Return a machine on which rbd_ros is built, and nothing else; no display."""
-    from rbd_ros.launching import bringup, own_nodes, processes
+    from rbd_ros.launching import bringup, own_nodes, processes, ros2_control
 
     def start_node(context, package, executable, **options):
-        files = [p for p in options['parameters'] if not isinstance(p, dict)]
-        values = {k: v for p in options['parameters'] if isinstance(p, dict) for k, v in p.items()}
+        files = [p for p in options.get('parameters', ()) if not isinstance(p, dict)]
+        values = {
+            k: v
+            for p in options.get('parameters', ())
+            if isinstance(p, dict)
+            for k, v in p.items()
+        }
         return Started(
             package,
             executable,
             options.get('name'),
-            options['namespace'],
+            options.get('namespace', ''),
             files,
             values,
-            options['remappings'],
+            options.get('remappings', {}),
             options.get('arguments', []),
             options.get('required', False),
         )
 
-    for module in (bringup, own_nodes):
+    for module in (bringup, own_nodes, ros2_control):
         monkeypatch.setattr(module, 'start_node', start_node)
     made = Machine(monkeypatch, tmp_path)
     for module in (bringup, processes):
         monkeypatch.setattr(module, 'is_installed', lambda package, _: package in made.packages)
+    monkeypatch.setattr(processes, 'has_package', lambda package: package in made.packages)
     for name in processes.DISPLAY_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)

@@ -13,7 +13,11 @@ from rbd_ros.resources import resource_path
 ROOT = Path(__file__).resolve().parents[2]
 NODES = ('gravity_compensation', 'inverse_dynamics', 'simulator')
 EXAMPLES = ('gripper_world', 'peg_world', 'push_world', 'steps_world')
-FILES = ('bringup.launch.py', *(f'{name}.launch.py' for name in (*NODES, *EXAMPLES)))
+FILES = (
+    'bringup.launch.py',
+    'ros2_control.launch.py',
+    *(f'{name}.launch.py' for name in (*NODES, *EXAMPLES)),
+)
 URDF = '<robot name="r"><link name="base"/></robot>'
 ARM = str(resource_path('urdf', 'six_axis_arm.urdf'))
 

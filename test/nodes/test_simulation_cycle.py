@@ -14,8 +14,9 @@ from rclpy.serialization import deserialize_message, serialize_message
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
+from rbd_ros.nodes.simulator.control_tag import NO_TAG
 from rbd_ros.nodes.simulator.cycle import SimulationCycle
-from rbd_ros.nodes.simulator.interface import SIMULATOR_PARAMETERS
+from rbd_ros.nodes.simulator.interface import check_simulator_parameters, SIMULATOR_PARAMETERS
 
 
 class Recorder:
@@ -58,10 +59,12 @@ class Told:
         pass
 
 
-def make(robot, **parameters):
+def make(robot, tag=NO_TAG, **parameters):
     values = {each.name: each.default for each in SIMULATOR_PARAMETERS if hasattr(each, 'default')}
     ports, warnings = Recorder(), []
-    cycle = SimulationCycle(robot, {**values, **parameters}, Told(), ports, warnings.append)
+    cycle = SimulationCycle(
+        robot, {**values, **parameters}, Told(), ports, warnings.append, tag=tag
+    )
     return cycle, ports
 
 
@@ -87,3 +90,38 @@ def test_a_free_base_is_sent_too():
     q, v, time = ports.bases[-1]
     assert v[5] == pytest.approx(-9.81 * 5e-3) and time == cycle.time_ns
     assert len(q) == 7 and ports.clocks
+
+
+def ticks(cycle, ports, count):
+    """Times on /clock in so many cycles [ms]."""
+    seen = len(ports.clocks)
+    for _ in range(count):
+        cycle.run()
+    return [each.clock.nanosec // 10**6 for each in ports.clocks[seen:]]
+
+
+def test_the_clock_ticks_every_cycle_while_a_controller_manager_follows_it():
+    cycle, ports = make(turntable(0.2))
+    assert ticks(cycle, ports, 40) == [2, 10, 20, 30, 40]
+    cycle.follow_clock_listeners(lambda: ['rviz', 'left_controller_manager'])
+    assert np.all(np.diff(ticks(cycle, ports, 40)) == 1)
+    cycle.follow_clock_listeners(lambda: ['rviz'])
+    assert ticks(cycle, ports, 40) == [90, 100, 110, 120]
+
+
+@pytest.mark.parametrize('rate, count', [(200.0, 8), (1000.0, 40), (1e5, 40), (0.0, 0)])
+def test_a_given_rate_of_the_clock_counts_whoever_follows_it(rate, count):
+    cycle, ports = make(turntable(0.2), clock_publish_rate=rate)
+    cycle.follow_clock_listeners(lambda: ['controller_manager'])
+    cycle.run()  # the first cycle tells the time at any rate
+    assert len(ticks(cycle, ports, 40)) == count
+
+
+@pytest.mark.parametrize('rate, good', [(-1.0, True), (0.0, True), (-0.5, False), (250.0, True)])
+def test_rates_of_the_clock_that_mean_nothing_are_refused(rate, good):
+    values = {each.name: each.default for each in SIMULATOR_PARAMETERS}
+    if good:
+        check_simulator_parameters({**values, 'clock_publish_rate': rate})
+    else:
+        with pytest.raises(ValueError, match='clock_publish_rate must be -1, 0 or positive'):
+            check_simulator_parameters({**values, 'clock_publish_rate': rate})

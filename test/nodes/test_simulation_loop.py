@@ -176,3 +176,16 @@ def test_a_failing_step_ends_the_run_and_is_reported(make):
     plant.work = lambda: None
     again = plant.loop.request(lambda: plant.loop.begin_steps(3))
     assert again.finished.wait(LIMIT) and not again.left
+
+
+def test_a_resume_that_takes_long_is_no_over_run(make):
+    plant = make(paused=True)
+
+    def resume():
+        plant.loop.set_paused(False)
+        time.sleep(0.5)  # far longer than publishing a large world
+
+    before = plant.loop.interruptions
+    plant.loop.request(resume)
+    plant.until(lambda: plant.cycles > 3)
+    assert plant.loop.lost_time < 0.4 and plant.loop.interruptions == before + 1

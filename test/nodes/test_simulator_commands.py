@@ -34,7 +34,7 @@ class Told:
 class SlowCommands(Commands):
     """Commands that never learn a pattern: every message is read."""
 
-    def _learn(self, pattern, naming):
+    def _learn(self, *_):
         return None
 
 

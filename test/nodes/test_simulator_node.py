@@ -15,6 +15,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import SetBool, Trigger
 
+from rbd_ros.nodes.common.diagnostics import OK, WARN
+
 START = [0.5, -0.8]
 HOLDING = list(gravity_torque(START).values())
 
@@ -112,6 +114,14 @@ def test_position_commands_are_followed_by_a_servo(rig):
         )
 
 
+def test_silence_after_position_commands_is_told_and_the_position_is_held(rig):
+    with Feed(rig.by_name, joint_state(position=[0.7, -0.4])):
+        rig.ros.until(lambda: abs(rig.states[-1].position[0] - 0.7) < 1e-3, 'the position')
+        since = len(rig.ros.diagnostics)
+    rig.ros.until_status('silent for 0.3 s', 'commands', level=WARN, since=since)
+    assert rig.state().position[0] == pytest.approx(0.7, abs=1e-3)
+
+
 def test_velocity_commands_are_followed_by_a_servo(rig):
     with Feed(rig.by_name, joint_state(velocity=[0.2, 0.0])):
         rig.ros.until(
@@ -137,7 +147,6 @@ def test_silent_controllers_are_replaced_by_holding(rig):
         (joint_state(effort=[1.0, 2.0, 3.0]), 'effort has 3 elements for 2 names'),
         (joint_state(), 'effort, position and velocity are all empty'),
         (joint_state(effort=[math.inf, 0.0]), 'is infinite'),
-        (joint_state(effort=[math.nan, math.nan]), 'NaN is no command'),
         (joint_state(['elbow', 'elbow'], effort=[1.0, 1.0]), 'given twice: elbow'),
         (joint_state([], effort=[]), 'names no joint of the robot'),
     ],
@@ -154,6 +163,18 @@ def test_a_bad_command_by_name_is_reported_and_the_arm_stays_held(rig, message, 
         or not math.isfinite(message.effort[0])
     ):
         assert list(state.position) == START
+
+
+def test_nan_by_name_is_no_command_and_no_cause_for_alarm(rig):
+    """As from ros2_control, before a controller is active."""
+    for message in (
+        joint_state(effort=[math.nan, math.nan]),
+        joint_state(position=[math.nan, math.nan], velocity=[math.nan, math.nan]),
+    ):
+        since = len(rig.ros.diagnostics)
+        with Feed(rig.by_name, message):
+            rig.ros.until_status('NaN is no command', 'commands', level=OK, since=since)
+        assert list(rig.state().position) == START
 
 
 @pytest.mark.parametrize(
@@ -187,6 +208,16 @@ def test_a_best_effort_commander_is_told_that_nobody_hears_it(rig):
     )
     rig.ros.until_status('best effort and cannot be heard')
     rig.ros.node.destroy_publisher(publisher)
+
+
+def test_a_pause_is_no_over_run(rig):
+    since = len(rig.ros.diagnostics)
+    for _ in range(4):  # about a second each, at any phase of the diagnostics
+        rig.pause(True)
+        rig.ros.spin(0.55)
+        rig.pause(False)
+        rig.ros.spin(0.6)
+    assert not rig.ros.status('of real time instead', since=since)
 
 
 def test_time_stands_still_while_paused_and_the_state_is_still_shown(rig):

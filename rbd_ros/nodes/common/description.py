@@ -51,6 +51,8 @@ class RobotSource:
         self._use = use
         self._options = options
         self._text: Optional[str] = None
+        #: URDF that is taken into use, or the path of its file
+        self.description = ''
         self.robot: Optional[Robot] = None
 
     def start(self) -> None:
@@ -134,6 +136,7 @@ class RobotSource:
                 package_paths=self._parameters['package_paths'],
                 **self._options,
             )
+            self.description = source
             self._use(robot, progress)
         give_back_memory()  # all that runs all day is machine code by now
         self.robot, self._text = robot, text

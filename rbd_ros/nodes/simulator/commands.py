@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 import math
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -24,26 +24,35 @@ from rbd_ros.nodes.common.wire import (
     plain_array_pattern,
     WireError,
 )
+from rbd_ros.nodes.simulator.command_fields import check_size, NamedJoints
 from rbd_ros.nodes.simulator.compiled_cycle import (
+    CHANGING,
     CommandPattern,
-    LARGEST_EFFORT,
-    LARGEST_POSITION,
-    LARGEST_VELOCITY,
+    is_command,
+    obey,
+    Sent,
+    STANDING,
     take_command,
 )
+from rbd_ros.nodes.simulator.control_tag import ControlTag, NO_TAG
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.drives import EFFORT, GRAVITY, make_drives, POSITION, VELOCITY, ZERO
 
 SUBJECT = 'commands'
-LARGEST = {
-    'effort': LARGEST_EFFORT,
-    'position': LARGEST_POSITION,
-    'velocity': LARGEST_VELOCITY,
-}
+ROWS = ('effort', 'position', 'velocity')  # interfaces, as in `Sent`
 MOST_LAYOUTS = 64  # runs of joint names that are remembered
 MOST_PATTERNS = 8  # of messages by name that machine code knows
 READS_BEFORE_PATTERN = 3  # messages of a layout before machine code learns it
+USUAL_PATIENCE = 1.0  # until silence is noted where no command times out [s]
+STREAM = 20  # messages without a gap that make a controller, whose end is worth a warning
 CHECKS_A_TIMEOUT = 20  # how often commands are looked at in the time after which they are too old
+COUNTS = {
+    ZERO: 'nothing',
+    GRAVITY: 'gravity',
+    EFFORT: 'effort',
+    POSITION: 'position',
+    VELOCITY: 'velocity',
+}
 STAND_INS = {'hold': POSITION, 'gravity': GRAVITY, 'zero': ZERO}
 
 
@@ -70,6 +79,7 @@ class Commands:
     :param array_joints: joints that a Float64MultiArray names by its order; empty: all that can be
         commanded
     :param bandwidth: natural frequency of the servo [rad/s]
+    :param tag: which joints have which interfaces in the robot description
     :raises ValueError: if `array_joints` are not different joints of the robot, with actuators
     """
 
@@ -79,8 +89,9 @@ class Commands:
         diagnostics: Diagnostics,
         array_joints: Sequence[str],
         bandwidth: float,
+        tag: ControlTag = NO_TAG,
     ):
-        self._diagnostics = diagnostics
+        self._diagnostics, self._tag = diagnostics, tag
         model = robot.model
         single = [
             (model.body(i).joint_name, at_q.start, at_v.start)
@@ -99,7 +110,7 @@ class Commands:
         )
         self._passive = frozenset(self.names) - frozenset(actuated)
         self._by_name, self._by_order = JointStateReader(), Float64MultiArrayReader()
-        self._namings: Dict[NameList, Naming] = {}
+        self._namings: Dict[NameList, NamedJoints] = {}
         self.heard: Dict[Naming, None] = {}  # in the order in which they were heard
         commanded = array_joints or [self.names[k] for k in self.driven]
         order = JointNames(self.names).naming(commanded)
@@ -110,14 +121,18 @@ class Commands:
         self._array_order = order
         self.drives = make_drives(robot, self.at_q, self.at_v, bandwidth)
         self.record = Record(self.drives)
-        self._targets = {
-            EFFORT: self.drives.effort,
-            POSITION: self.drives.position,
-            VELOCITY: self.drives.velocity,
-        }
-        self._receiving = False
+        count = len(self.names)
+        self._sent = Sent(
+            np.full((3, count), np.nan),
+            np.full((3, count), np.nan),
+            np.zeros(count, dtype=np.int64),
+        )
+        self._sent_record = Record(self._sent)
+        self._receiving, self._accepted_before = False, 0
         self._known: List[_Known] = []
-        self._known_array = self._learn(plain_array_pattern(order.size), order)
+        self._known_array = self._learn(
+            plain_array_pattern(order.size), NamedJoints(order, {}), {'effort': order.size}, False
+        )
         self.accepted = 0
         self.refused = 0
 
@@ -132,7 +147,7 @@ class Commands:
         self._drive_by(self.driven, action, q)
 
     def take_joint_state(self, data: bytes, now: float) -> bool:
-        """Take commands by name; effort counts before position, and position before velocity.
+        """Take commands by name: of each joint, the interface that says something new counts.
 
         NaN means no command for that joint (controllers send it before they are active).
 
@@ -148,73 +163,83 @@ class Commands:
                 return True
         try:
             message = self._by_name.read(data)
-            naming = self._namings.get(message.names) or self._new_naming(message.names)
+            named = self._namings.get(message.names) or self._new_naming(message.names)
             fields = {
-                drive: self._field(name, values, naming)
-                for drive, name, values in (
-                    (EFFORT, 'effort', message.effort),
-                    (POSITION, 'position', message.position),
-                    (VELOCITY, 'velocity', message.velocity),
+                name: values
+                for name, values in (
+                    ('effort', message.effort),
+                    ('position', message.position),
+                    ('velocity', message.velocity),
                 )
                 if values is not None
             }
             if not fields:
                 raise MessageProblem('no values', 'effort, position and velocity are all empty')
+            given = {name: named.values(name, values) for name, values in fields.items()}
         except (MessageProblem, WireError) as problem:
             self._refuse(problem)
             return False
-        self.heard[naming] = None
-        known = self._learn(self._by_name.pattern(READS_BEFORE_PATTERN), naming)
+        self.heard[named.naming] = None
+        counts = {name: values.size for name, values in fields.items()}
+        known = self._learn(self._by_name.pattern(READS_BEFORE_PATTERN), named, counts)
         if known is not None:
             self._note_heard(self._known[: -MOST_PATTERNS + 1])  # those that are forgotten
             self._known = [*self._known[-MOST_PATTERNS + 1 :], known]
-        return self._take(naming, fields, now)
+        return self._take(named.naming, given, now)
 
-    def _take(self, naming: Naming, fields: Dict[int, np.ndarray], now: float) -> bool:
-        target = naming.target
-        taken = np.zeros(target.size, dtype=bool)
-        for drive, values in fields.items():
-            fresh = ~taken & ~np.isnan(values)
-            self._command(drive, target[fresh], values[fresh], now)
-            taken |= fresh
-        if POSITION in fields and VELOCITY in fields:
-            self.drives.velocity[target] = np.nan_to_num(fields[VELOCITY])
-        if not taken.all():
-            absent = [self.names[i] for i in target[~taken]]
+    def _take(self, naming: Naming, fields: Mapping[str, np.ndarray], now: float) -> bool:
+        """Let the joints of a message do what it says, in the interpreter.
+
+        :param fields: values of each field for those joints, NaN for none
+        """
+        target, given = naming.target, self._sent.given
+        given[:, target] = np.nan
+        for field, values in fields.items():
+            given[ROWS.index(field), target] = values
+        if not is_command(self._sent, target):
+            # As it should be until a controller is active.
+            self._sent.last[:, target] = np.nan
             self._diagnostics.event(
                 SUBJECT,
-                WARN,
-                f'NaN is no command: left as they were: {shorten(absent)}',
+                OK,
+                f'NaN is no command: left as they were: {shorten(self.names[i] for i in target)}',
                 code='NaN',
             )
-        self.accepted += bool(taken.any())
-        return bool(taken.any())
+            return False
+        obey(self._sent, self.drives, target, now)
+        self.accepted += 1
+        if not self._receiving:
+            self._report_receiving()
+        return True
 
-    def _new_naming(self, names: NameList) -> Naming:
+    def _new_naming(self, names: NameList) -> NamedJoints:
         naming = self._joints.naming(names.names)
-        if naming.unknown:
+        commandable = self._tag.commandable
+        if unknown := [name for name in naming.unknown if commandable(name)]:
             self._diagnostics.event(
                 SUBJECT,
                 WARN,
-                f'unknown joints ignored: {shorten(naming.unknown)}',
+                f'unknown joints ignored: {shorten(unknown)}',
                 code='unknown joints',
             )
         if passive := [name for name in naming.names if name in self._passive]:
             naming = self._without_passive(naming)
-            self._diagnostics.event(
-                SUBJECT,
-                WARN,
-                f'commands of joints without an actuator ignored: {shorten(passive)}',
-                code='no actuator',
-            )
+            if commanded := [name for name in passive if commandable(name)]:
+                self._diagnostics.event(
+                    SUBJECT,
+                    WARN,
+                    f'commands of joints without an actuator ignored: {shorten(commanded)}',
+                    code='no actuator',
+                )
             if not naming.target.size:
                 raise MessageProblem('no actuator', 'it names no joint that has an actuator')
         if not naming.target.size:
             raise MessageProblem('no known joints', 'it names no joint of the robot')
         if len(self._namings) >= MOST_LAYOUTS:  # a sender that invents names
             del self._namings[next(iter(self._namings))]
-        self._namings[names] = naming
-        return naming
+        holders = {field: self._tag.holders(names.names, field) for field in ROWS}
+        named = self._namings[names] = NamedJoints(naming, holders)
+        return named
 
     def _without_passive(self, naming: Naming) -> Naming:
         """Naming of the joints among these that can be commanded."""
@@ -227,17 +252,6 @@ class Commands:
             names=tuple(name for name in naming.names if name not in self._passive),
             in_order=False,
         )
-
-    @staticmethod
-    def _field(name: str, values: np.ndarray, naming: Naming) -> np.ndarray:
-        """Values of one field for the joints of `naming`."""
-        if values.size != naming.size:
-            raise MessageProblem(
-                f'{name} has wrong length',
-                f'{name} has {values.size} elements for {naming.size} names',
-            )
-        _check_size(name, values)
-        return values if naming.in_order else values[naming.source]
 
     def take_array(self, data: bytes, now: float) -> bool:
         """Take efforts in the order of `array_joints`; otherwise like `take_joint_state`.
@@ -258,35 +272,44 @@ class Commands:
                 )
             if np.isnan(values).any():
                 raise MessageProblem('not finite', 'an effort is not finite')
-            _check_size('effort', values)
+            check_size('effort', values)
         except (MessageProblem, WireError) as problem:
             self._refuse(problem)
             return False
-        self._command(EFFORT, order.target, values[order.source], now)
-        self.accepted += 1
-        return True
+        return self._take(order, {'effort': values[order.source]}, now)
 
-    def _learn(self, pattern: Optional[Pattern], naming: Naming) -> Optional[_Known]:
+    def _learn(
+        self,
+        pattern: Optional[Pattern],
+        named: NamedJoints,
+        counts: Mapping[str, int],
+        partial: bool = True,
+    ) -> Optional[_Known]:
         """Let machine code take messages of a pattern from now on.
 
-        :param naming: which joints they are for
+        :param named: which joints they are for
+        :param counts: number of values of each field that they have
+        :param partial: whether NaN means that there is no command
         """
         if pattern is None:
             return None
-        joints = np.full(naming.size, -1, dtype=np.int64)
-        joints[naming.source] = naming.target
-        heard = np.zeros(1, dtype=np.int64)
+        joints = {field: named.joints(field, count) for field, count in counts.items()}
+        heard, none = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64)
         values = pattern.values
         command = CommandPattern(
             layout=pattern.layout,
-            joints=joints,
+            joints=np.array(named.naming.target, dtype=np.int64),
+            effort_joints=joints.get('effort', none),
+            position_joints=joints.get('position', none),
+            velocity_joints=joints.get('velocity', none),
             effort=values.get('effort', values.get('data', 0)),
             position=values.get('position', 0),
             velocity=values.get('velocity', 0),
+            partial=int(partial),
             heard=heard,
         )
-        take = take_command.bind(Record(command), self.record, keep_lock=True)
-        return _Known(take, heard, naming)
+        take = take_command.bind(Record(command), self._sent_record, self.record, keep_lock=True)
+        return _Known(take, heard, named.naming)
 
     def heard_lately(self) -> List[Sequence[str]]:
         """Different lists of joints that messages by name had since the last call."""
@@ -318,6 +341,61 @@ class Commands:
                 code='timeout',
             )
 
+    def watch(self, now: float, timeout: float) -> None:
+        """Tell who has fallen silent, and which commands contradict each other.
+
+        A position has no timeout, for it is safe to keep; that nobody sends one is told all the
+        same.
+
+        :param timeout: of commands [s]; 0: none
+        """
+        beside, drives = self._sent.beside, self.drives
+        if beside.any():
+            self._tell_beside(beside)
+            beside[:] = 0
+        if not self._receiving:
+            return
+        commanded = np.isfinite(drives.received)
+        patience = timeout or USUAL_PATIENCE
+        if not commanded.any() or now - drives.received[commanded].max() <= patience:
+            return
+        self._receiving = False
+        streamed = timeout > 0.0 and self.accepted - self._accepted_before >= STREAM
+        kept = shorten(self.names[i] for i in np.flatnonzero(commanded))
+        self._diagnostics.condition(
+            SUBJECT,
+            WARN if streamed else OK,
+            f'silent for {patience:g} s: the last command still holds for {kept}',
+            code='silent',
+        )
+
+    def _tell_beside(self, beside: np.ndarray) -> None:
+        """Tell which joints get more than one command at a time.
+
+        :param beside: as in `Sent`
+        """
+        for text, level, code, which in (
+            (
+                'contradictory commands: several of effort, position and velocity change at the '
+                'same time for',
+                WARN,
+                'contradictory commands',
+                beside & CHANGING != 0,
+            ),
+            (
+                'another command stands beside the one that counts for',
+                OK,
+                'standing command',
+                beside == STANDING,
+            ),
+        ):
+            if which.any():
+                joints = shorten(
+                    f'{self.names[j]} ({COUNTS[self.drives.mode[j]]} counts)'
+                    for j in np.flatnonzero(which)
+                )
+                self._diagnostics.event(SUBJECT, level, f'{text} {joints}', code=code)
+
     def refresh(self, now: float) -> None:
         """Count the age of commands from `now`: simulation was paused."""
         received = self.drives.received
@@ -329,34 +407,13 @@ class Commands:
         drives.position[joints] = q[self.at_q[joints]]
         drives.velocity[joints] = 0.0
         drives.received[joints] = math.inf
+        self._sent.last[:, joints] = np.nan
         self._receiving = False
 
-    def _command(self, drive: int, joints: np.ndarray, values: np.ndarray, now: float) -> None:
-        if not values.size:
-            return
-        self._targets[drive][joints] = values
-        if drive == POSITION:
-            self.drives.velocity[joints] = 0.0
-        self.drives.received[joints] = now
-        self.drives.mode[joints] = drive
-        if not self._receiving:
-            self._report_receiving()
-
     def _report_receiving(self) -> None:
-        self._receiving = True
+        self._receiving, self._accepted_before = True, self.accepted
         self._diagnostics.condition(SUBJECT, OK, 'receiving', code='receiving')
 
     def _refuse(self, problem: Any) -> None:
         self.refused += 1
         self._diagnostics.event(SUBJECT, WARN, f'command refused: {problem}', code=problem.code)
-
-
-def _check_size(name: str, values: np.ndarray) -> None:
-    """Refuse values that are infinite or beyond all bounds; NaN may mean that there is none."""
-    if np.isinf(values).any():
-        raise MessageProblem('not finite', f'a value of {name} is infinite, not finite')
-    largest = np.nanmax(np.abs(values), initial=0.0)
-    if largest > LARGEST[name]:
-        raise MessageProblem(
-            'too large', f'a value of {name} is {largest:g}, beyond {LARGEST[name]:g}'
-        )

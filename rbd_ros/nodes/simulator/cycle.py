@@ -7,6 +7,7 @@ of the simulation loop. Commands are taken by hand, right before they are needed
 
 from __future__ import annotations
 
+import math
 from time import monotonic
 from typing import (
     Any,
@@ -16,6 +17,7 @@ from typing import (
     NamedTuple,
     Optional,
     Protocol,
+    Sequence,
     Tuple,
     TYPE_CHECKING,
 )
@@ -35,7 +37,8 @@ from rbd_ros.nodes.common.wire import ClockWriter, JointStateWriter
 from rbd_ros.nodes.simulator.closed_loops import assembled_start, holding_effort
 from rbd_ros.nodes.simulator.commands import CHECKS_A_TIMEOUT, Commands, SUBJECT as COMMANDS
 from rbd_ros.nodes.simulator.compiled_cycle import run_cycle, StateMessage, Steps
-from rbd_ros.nodes.simulator.interface import has_rigid_ground
+from rbd_ros.nodes.simulator.control_tag import ControlTag, NO_TAG
+from rbd_ros.nodes.simulator.interface import AUTOMATIC, has_rigid_ground, USUAL_CLOCK_RATE
 from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 PAUSED_STATE_PERIOD = 0.02
 PAUSED_CLOCK_PERIOD = 0.1  # likewise for /clock, for nodes that start in the meantime [s]
 CYCLES_BETWEEN_WRENCHES = 4  # looking costs, and a wrench is no control loop
+CONTROLLER_MANAGER = 'controller_manager'  # what the names of such nodes contain
 MOST_NOTICES = 8  # about shapes of a world that cannot touch
 MOST_MESSAGES_A_CYCLE = 50  # a flood of commands must not stop the simulation
 
@@ -99,6 +103,7 @@ class SimulationCycle:
     :param ports: where messages come from and go to
     :param warn: told what is odd about the robot and its start
     :param world_ports: likewise, about the world around the robot; called if there is one
+    :param tag: interfaces of the joints in the robot description, for ros2_control
     :raises ValueError: for parameters that do not fit the robot
     """
 
@@ -110,6 +115,7 @@ class SimulationCycle:
         ports: Ports,
         warn: Callable[[str], Any],
         world_ports: Optional[Callable[[], WorldPorts]] = None,
+        tag: ControlTag = NO_TAG,
     ):
         self._parameters, self._diagnostics = parameters, diagnostics
         self._ports, self._warn = ports, warn
@@ -130,7 +136,7 @@ class SimulationCycle:
         self._described, robot = robot, self.simulator.robot
         self.robot = robot
         self.commands = Commands(
-            robot, diagnostics, parameters['joints'], parameters['servo_bandwidth']
+            robot, diagnostics, parameters['joints'], parameters['servo_bandwidth'], tag
         )
         prefix = parameters['frame_prefix']
         self.wrenches = ExternalWrenches(self.simulator, diagnostics, prefix)
@@ -139,11 +145,12 @@ class SimulationCycle:
         self._initial_q = self._initial_configuration()
         self.time_ns = self._timestep_ns  # not 0: a zero stamp means that there is no time
         self._state_period = self._period_ns('state_publish_rate')
-        self._clock_period = self._period_ns('clock_publish_rate')
+        self._clock_period = self._period_ns('clock_publish_rate', USUAL_CLOCK_RATE)
         self._next_state = self._next_clock = self._until_wrenches = 0
         self._last_state_at = self._last_clock_at = 0.0
         self._next_check = 0.0
-        self._state = JointStateWriter(self.commands.names, ('position', 'velocity', 'effort'))
+        self._shown = tag.shown(self.commands.names, parameters['state_fields'])
+        self._state = self._make_state()
         self._clock = ClockWriter()
         # By name and in parts: two controllers may answer within one cycle, and both count.
         self._commands_in = (
@@ -154,6 +161,19 @@ class SimulationCycle:
         self._run = self._compiled_run(world.record, world.steps.address)
         self.reset()
 
+    def _make_state(self) -> JointStateWriter:
+        """Message of the state: NaN in what is never written.
+
+        A field that no joint has is empty. Positions never are: the hardware of ros2_control looks
+        at them whatever its tag says.
+        """
+        shown = self._shown
+        fields = [field for field in shown if field == 'position' or shown[field].size]
+        state = JointStateWriter(self.commands.names, fields)
+        for values in (state.position, state.velocity, state.effort):
+            values[:] = np.nan
+        return state
+
     def _compiled_run(self, record: Record, steps_address: int) -> Callable[[int], int]:
         """Steps under the present commands: see `run_cycle`.
 
@@ -163,7 +183,15 @@ class SimulationCycle:
         if not self.robot.nv:
             return self._run_nothing
         state = self._state
-        message = StateMessage(state.stamp, state.position, state.velocity, state.effort)
+        message = StateMessage(
+            state.stamp,
+            state.position,
+            state.velocity,
+            state.effort,
+            positions_of=self._shown['position'],
+            velocities_of=self._shown['velocity'],
+            efforts_of=self._shown['effort'],
+        )
         steps = Steps(self.substeps, steps_address)
         return run_cycle.bind(
             record,
@@ -251,11 +279,17 @@ class SimulationCycle:
         driven = [commands.names[k] for k in commands.driven]
         return [name for name in driven if not names or name in names]
 
-    def _period_ns(self, rate: str) -> float:
-        """Nanoseconds between two messages; never less than a cycle."""
-        if self._parameters[rate] <= 0.0:
-            return self._timestep_ns if rate == 'state_publish_rate' else float('inf')
-        return max(NANOSECONDS / self._parameters[rate], self._timestep_ns)
+    def _period_ns(self, parameter: str, automatic: float = 0.0) -> float:
+        """Nanoseconds between two messages; never less than a cycle.
+
+        :param parameter: name of the parameter with their rate
+        :param automatic: rate if that says that it follows from who listens [Hz]
+        """
+        rate = self._parameters[parameter]
+        rate = automatic if rate == AUTOMATIC else rate
+        if rate <= 0.0:
+            return self._timestep_ns if parameter == 'state_publish_rate' else float('inf')
+        return max(NANOSECONDS / rate, self._timestep_ns)
 
     # -- verbs ------------------------------------------------------------------------------------
 
@@ -362,6 +396,23 @@ class SimulationCycle:
             self._next_clock = max(self._next_clock + self._clock_period, time)
             self._publish_clock()
 
+    def follow_clock_listeners(self, listeners: Callable[[], Sequence[str]]) -> None:
+        """Publish /clock every cycle while one who follows it needs that; callable by any thread.
+
+        A controller manager wakes up by it: one of 200 Hz that is told the time 100 times a second
+        does 100 cycles. To others each message costs more than it tells.
+
+        :param listeners: finds the names of the nodes that follow it
+        """
+        if self._parameters['clock_publish_rate'] != AUTOMATIC:
+            return
+        needed = any(CONTROLLER_MANAGER in name for name in listeners())
+        rate = math.inf if needed else USUAL_CLOCK_RATE
+        period = max(NANOSECONDS / rate, self._timestep_ns)
+        if period != self._clock_period:
+            self._clock_period = period
+            self._next_clock = math.ceil(self.time_ns / period) * period
+
     def idle(self) -> None:
         """Show the unchanged state while paused, so that nobody takes the robot for dead."""
         now = monotonic()
@@ -423,6 +474,7 @@ class SimulationCycle:
         if timeout > 0.0:
             action = self._parameters['timeout_command']
             self.commands.expire(now, timeout, action, self.simulator.q)
+        self.commands.watch(now, timeout)
 
     def _explain(self, taken: int) -> None:
         """Tell, or raise, why fewer steps were taken than asked for.
@@ -442,9 +494,13 @@ class SimulationCycle:
         """Fill in the message from the simulation."""
         simulator, commands, state = self.simulator, self.commands, self._state
         effort = self._holding_effort if self._locked else simulator.tau
-        state.position[:] = simulator.q[commands.at_q]
-        state.velocity[:] = simulator.v[commands.at_v]
-        state.effort[:] = effort[commands.at_v]
+        for values, joints, field in (
+            (state.position, simulator.q[commands.at_q], 'position'),
+            (state.velocity, simulator.v[commands.at_v], 'velocity'),
+            (state.effort, effort[commands.at_v], 'effort'),
+        ):
+            shown = self._shown[field]
+            values[shown] = joints[shown]
         state.set_stamp_ns(self.time_ns)
 
     def _publish_state(self) -> None:

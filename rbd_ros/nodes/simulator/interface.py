@@ -16,6 +16,9 @@ ACTIONS = ('hold', 'gravity', 'zero')
 
 FARTHEST = 1e5  # [rad or m]
 WITH_WORLD = 'with `world` or rigid `ground`'
+AUTOMATIC = -1.0  # a rate that follows from who listens
+USUAL_CLOCK_RATE = 100.0  # [Hz]
+STATE_FIELDS = ('position', 'velocity', 'effort')
 RIGID = 'rigid'
 GROUND_LAWS = (RIGID, 'compliant')
 
@@ -228,10 +231,20 @@ SIMULATOR_PARAMETERS: Tuple[Parameter, ...] = (
         maximum=1e6,
     ),
     Parameter(
+        'state_fields',
+        (),
+        'Fields of joint_states, position among them; empty: the state interfaces of the '
+        '<ros2_control> tag of the robot description, without a tag position, velocity and '
+        'effort.',
+        element=str,
+        choices=STATE_FIELDS,
+    ),
+    Parameter(
         'clock_publish_rate',
-        100.0,
-        'Rate of /clock in simulated time [Hz]; 0: /clock is not published.',
-        minimum=0.0,
+        AUTOMATIC,
+        'Rate of /clock in simulated time [Hz]; 0: /clock is not published; -1: every cycle while '
+        'a controller_manager follows it, else 100.',
+        minimum=AUTOMATIC,
         maximum=1e6,
     ),
 )
@@ -246,8 +259,9 @@ INTERFACE = NodeInterface(
             'joint_states',
             'sensor_msgs/msg/JointState',
             'out',
-            'Position, velocity and applied effort of all joints with one degree of freedom; '
-            'stamp in simulated time.',
+            'Position, velocity and applied effort of all joints with one degree of freedom, '
+            'without what `state_fields` or the `<ros2_control>` tag leaves out; stamp in '
+            'simulated time.',
         ),
         Topic(
             '/clock',
@@ -255,7 +269,7 @@ INTERFACE = NodeInterface(
             'out',
             'Simulated time, `clock_publish_rate` times a simulated second, and after every step, '
             'pause and reset.',
-            optional='with `clock_publish_rate` above 0',
+            optional='unless `clock_publish_rate` is 0',
         ),
         Topic(
             'joint_commands',
@@ -437,6 +451,15 @@ def check_simulator_parameters(values: Mapping[str, Any]) -> None:
         raise ValueError(
             f'servo_bandwidth {values["servo_bandwidth"]:g} rad/s is too high for a timestep of '
             f'{values["timestep"]:g} s: at most {0.5 / values["timestep"]:g}'
+        )
+    if AUTOMATIC < values['clock_publish_rate'] < 0.0:
+        raise ValueError(
+            f'clock_publish_rate must be -1, 0 or positive, got {values["clock_publish_rate"]:g}'
+        )
+    fields = values['state_fields']
+    if fields and 'position' not in fields:
+        raise ValueError(
+            'state_fields must have position among them: whoever reads joint_states expects it'
         )
     names, positions = values['initial_joints'], values['initial_positions']
     if names and len(names) != len(positions):

@@ -80,6 +80,7 @@ class SimulationLoop:
         # real time by which the schedule was moved, because it could not be caught up with [s]
         self.lost_time = 0.0
         self.busy_time = 0.0  # real time spent in cycles [s]
+        self.interruptions = 0  # of the even flow of time: pauses, and the ends of pauses
         self.longest_cycle = 0.0  # since it was last reset [s]
 
     @property
@@ -127,6 +128,7 @@ class SimulationLoop:
         """Let time stand still or go on; steps under way end."""
         self._cancel('~/pause')
         self._paused = paused
+        self.interruptions += 1
 
     def cancel_steps(self, by: str) -> None:
         """End the steps under way, if there are any.
@@ -154,7 +156,10 @@ class SimulationLoop:
         deadline = monotonic()
         while not self._stopping:
             if not self._requests.empty():
+                stood_still = self._paused
                 self._serve()
+                if stood_still:
+                    deadline = monotonic()  # what resumes may take its time, and is not late
             if self._steps is not None:
                 self._run_slice()
                 deadline = monotonic()

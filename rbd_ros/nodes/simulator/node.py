@@ -16,6 +16,7 @@ from rbd_ros.nodes.common.process import StartupError
 from rbd_ros.nodes.common.progress import Progress
 from rbd_ros.nodes.common.sturdy import SturdyNode
 from rbd_ros.nodes.common.text import readable
+from rbd_ros.nodes.simulator.control_tag import read_control_tag
 from rbd_ros.nodes.simulator.cycle import has_floating_base, SimulationCycle
 from rbd_ros.nodes.simulator.interface import (
     check_simulator_parameters,
@@ -62,7 +63,7 @@ class SimulatorNode(SturdyNode):
         self.changes: Optional[ObjectChanges] = None
         self._running = False
         self._failure = ''
-        self._seen: Tuple[int, int, float] = (0, 0, 0.0)
+        self._seen: Tuple[int, int, int, float] = (0, 0, 0, 0.0)
         self._speed = 0.0
         service(self, INTERFACE.service('~/pause'), self._on_pause)
         service(self, INTERFACE.service('~/reset'), self._on_reset)
@@ -112,7 +113,7 @@ class SimulatorNode(SturdyNode):
         progress.stage(f'compiling the simulation{with_world}')
         self.ports = RosPorts(
             self,
-            clock=self.parameters['clock_publish_rate'] > 0.0,
+            clock=self.parameters['clock_publish_rate'] != 0.0,
             base=robot.model.body(1).name if has_floating_base(robot) else '',
         )
         self.cycle = SimulationCycle(
@@ -122,6 +123,7 @@ class SimulatorNode(SturdyNode):
             self.ports,
             self.get_logger().warning,
             self._world_ports,
+            read_control_tag(self._source.description),
         )
         self.loop = SimulationLoop(
             self.cycle.timestep,
@@ -165,6 +167,7 @@ class SimulatorNode(SturdyNode):
     def _commit(self, _: None, changed: Dict[str, Any]) -> None:
         if 'real_time_factor' in changed and self.loop is not None:
             self.loop.real_time_factor = changed['real_time_factor']
+            self.loop.interruptions += 1
 
     def _on_failure(self, error: BaseException) -> None:
         self._failure = str(error) or type(error).__name__
@@ -302,12 +305,15 @@ class SimulatorNode(SturdyNode):
         self._rivals.look_for_controllers(
             *self.ports.command_topics, cycle.commands.heard_lately()
         )
+        cycle.follow_clock_listeners(self.ports.clock_listeners)
         if cycle.surroundings is not None:
             cycle.surroundings.watch()
         loop, now = self.loop, self.get_clock().now().nanoseconds * 1e-9
-        cycles, overruns, then = self._seen
-        self._seen = (loop.cycles, loop.overruns, now)
-        if not then or loop.paused or now <= then:
+        cycles, overruns, interruptions, then = self._seen
+        self._seen = (loop.cycles, loop.overruns, loop.interruptions, now)
+        # Of a second in which time also stood still, there is no speed to tell.
+        interrupted = interruptions != loop.interruptions
+        if not then or loop.paused or interrupted or now <= then:
             self._speed = 0.0
             return
         self._speed = (loop.cycles - cycles) * self.cycle.timestep / (now - then)

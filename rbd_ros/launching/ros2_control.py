@@ -1,0 +1,208 @@
+"""Launch description of the simulator behind ros2_control: manager, controllers, publisher."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Tuple
+from xml.etree import ElementTree
+
+from launch import Action, LaunchContext, LaunchDescription
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+import yaml
+
+from rbd_ros.launching.arguments import ArgumentError, Arguments
+from rbd_ros.launching.declarations import (
+    declare_common,
+    declare_parameter,
+    declare_urdf,
+    launch_parameters,
+    node_interface,
+)
+from rbd_ros.launching.own_nodes import clock_remapping, SIMULATOR, start_own_node
+from rbd_ros.launching.processes import require, require_package, start_node
+from rbd_ros.launching.robot import launched_robot, LaunchedRobot
+from rbd_ros.model import load_urdf
+from rbd_ros.resources import resource_path
+
+FILE = 'ros2_control.launch.py'
+MANAGER, PUBLISHER = 'controller_manager', 'robot_state_publisher'
+HARDWARE = 'joint_state_topic_hardware_interface'
+PLUGIN = f'{HARDWARE}/JointStateTopicSystem'
+INTERFACES = ('position', 'velocity', 'effort')
+
+
+class Topics(NamedTuple):
+    """Topics between the simulator and the hardware of ros2_control."""
+
+    commands: str
+    states: str
+
+
+OWN_TOPICS = Topics('/joint_commands', '/simulator/joint_states')
+DEFAULTS = Topics('/robot_joint_commands', '/robot_joint_states')  # those of the plugin
+
+
+def ros2_control_launch_description() -> LaunchDescription:
+    """Launch description of a simulated robot behind ros2_control."""
+    interface = node_interface(SIMULATOR)
+    declared = [
+        declare_urdf(),
+        DeclareLaunchArgument(
+            'controllers_file',
+            default_value=str(resource_path('config', 'ros2_control.yaml')),
+            description='YAML file with the parameters of controller_manager and controllers.',
+        ),
+        DeclareLaunchArgument(
+            'controllers',
+            default_value='joint_state_broadcaster effort_trajectory_controller',
+            description='Controllers that are loaded and activated, with blanks between.',
+        ),
+        DeclareLaunchArgument(
+            'inactive_controllers',
+            default_value='position_trajectory_controller effort_controller',
+            description='Controllers that are loaded, to be switched to.',
+        ),
+        DeclareLaunchArgument(
+            'params_file',
+            default_value=str(resource_path('config', f'{SIMULATOR}.yaml')),
+            description='YAML file with the parameters of the simulator; arguments that are '
+            'given override it.',
+        ),
+        # The files of controllers name their nodes without a namespace.
+        *(each for each in declare_common() if each.name != 'namespace'),
+        *(declare_parameter({SIMULATOR: each}) for each in launch_parameters(interface)),
+    ]
+    known = [argument.name for argument in declared]
+
+    def start(context: LaunchContext) -> List[Action]:
+        return _start(context, Arguments(context, FILE, known))
+
+    return LaunchDescription([*declared, OpaqueFunction(function=start)])
+
+
+def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
+    interface, clock = node_interface(SIMULATOR), arguments.clock()
+    if not clock:
+        raise ArgumentError('launch argument clock: ros2_control needs simulated time here')
+    robot = launched_robot(arguments['urdf'])
+    text, topics = controlled(robot)
+    file = arguments.parameter_file('controllers_file')
+    active, inactive = (arguments[n].split() for n in ('controllers', 'inactive_controllers'))
+    packages = [HARDWARE, *_packages(file, [*active, *inactive])]
+    require(MANAGER, 'ros2_control_node')
+    require(PUBLISHER, PUBLISHER)
+    for package in packages:
+        require_package(package)
+    given: Dict[str, Any] = arguments.parameters(launch_parameters(interface))
+    given.update(robot.parameters)
+    if text != robot.text:
+        given.update({'robot_description': text, 'robot_description_file': ''})
+    time = {'use_sim_time': True}
+    remappings = clock_remapping(clock)
+    return [
+        start_own_node(
+            context,
+            arguments,
+            interface,
+            arguments.parameter_file('params_file'),
+            given,
+            use_sim_time=False,
+            remappings={'joint_commands': topics.commands, 'joint_states': topics.states},
+        ),
+        start_node(
+            context,
+            PUBLISHER,
+            PUBLISHER,
+            name=PUBLISHER,
+            parameters=[{'robot_description': text, **time}],
+            remappings=remappings,
+        ),
+        start_node(
+            context,
+            MANAGER,
+            'ros2_control_node',
+            parameters=[file, time],
+            remappings={**remappings, '~/robot_description': '/robot_description'},
+            required=True,
+        ),
+        *(
+            start_node(
+                context,
+                MANAGER,
+                'spawner',
+                arguments=[*names, '--controller-manager', f'/{MANAGER}', *options],
+            )
+            for names, options in ((active, []), (inactive, ['--inactive']))
+            if names
+        ),
+    ]
+
+
+def controlled(robot: LaunchedRobot) -> Tuple[str, Topics]:
+    """Description of a robot with a tag for ros2_control, its own or one of all its joints.
+
+    :return: that, and the topics that the tag names
+    :raises ArgumentError: if there is no description, or its tag is for other hardware
+    """
+    if robot.text is None:
+        raise ArgumentError(f'launch argument urdf: {FILE} needs the description, not its topic')
+    tags = ElementTree.fromstring(robot.text.strip()).findall('ros2_control')
+    if not tags:
+        return _with_tag(robot.text), OWN_TOPICS
+    for tag in tags:
+        plugin = (tag.findtext('hardware/plugin') or '').strip()
+        if plugin == PLUGIN:
+            own = {each.get('name'): (each.text or '').strip() for each in tag.iter('param')}
+            return robot.text, Topics(
+                own.get('joint_commands_topic', DEFAULTS.commands),
+                own.get('joint_states_topic', DEFAULTS.states),
+            )
+    raise ArgumentError(
+        f'launch argument urdf: the <ros2_control> tag is for {plugin or "no plugin"}, not for '
+        f'{PLUGIN}: let xacro make one for the simulator (urdf/simulated_hardware.xacro)'
+    )
+
+
+def _with_tag(text: str) -> str:
+    """Return a description with a tag of all joints that can be commanded."""
+    model = load_urdf(text)
+    joints = ''.join(
+        f'<joint name="{model.body(i).joint_name}">'
+        + ''.join(f'<{k}_interface name="{n}"/>' for k in ('command', 'state') for n in INTERFACES)
+        + '</joint>'
+        for i in model.independent_slices
+        if model.body(i).joint.nv == 1
+    )
+    parameters = {
+        'joint_commands_topic': OWN_TOPICS.commands,
+        'joint_states_topic': OWN_TOPICS.states,
+        'trigger_joint_command_threshold': '-1',
+    }
+    hardware = f'<plugin>{PLUGIN}</plugin>' + ''.join(
+        f'<param name="{name}">{value}</param>' for name, value in parameters.items()
+    )
+    end = text.rindex('</robot>')
+    return (
+        f'{text[:end]}<ros2_control name="{SIMULATOR}" type="system"><hardware>{hardware}'
+        f'</hardware>{joints}</ros2_control>{text[end:]}'
+    )
+
+
+def _packages(file: str, controllers: List[str]) -> List[str]:
+    """Packages of the controllers that a file declares, each once.
+
+    :raises ArgumentError: if it does not declare one of them
+    """
+    content = yaml.safe_load(Path(file).read_text(encoding='utf-8'))
+    manager = content.get(MANAGER) or content.get(f'/{MANAGER}') or {}
+    declared = {
+        name: value['type']
+        for name, value in manager.get('ros__parameters', {}).items()
+        if isinstance(value, dict) and isinstance(value.get('type'), str)
+    }
+    if missing := [name for name in controllers if name not in declared]:
+        raise ArgumentError(
+            f'launch argument controllers: {file} declares no {", ".join(missing)}; it has '
+            f'{", ".join(declared) or "none"}'
+        )
+    return list(dict.fromkeys(declared[name].partition('/')[0] for name in controllers))

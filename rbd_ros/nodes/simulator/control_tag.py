@@ -1,0 +1,114 @@
+"""The `<ros2_control>` tags of a robot description: which interfaces each joint has.
+
+Hardware of ros2_control that speaks by topics sends the names of all joints of its tag, and for
+each interface the values of those joints alone that declare it, one after another. Only the tag
+tells whose they are.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Dict, FrozenSet, NamedTuple, Sequence
+from xml.etree import ElementTree
+
+import numpy as np
+
+FIELDS = ('position', 'velocity', 'effort')  # interfaces that a JointState can carry
+
+
+class JointInterfaces(NamedTuple):
+    """Interfaces of a joint, by name.
+
+    :param commands: those that it is commanded by
+    :param states: those that its state is read by
+    """
+
+    commands: FrozenSet[str]
+    states: FrozenSet[str]
+
+
+class ControlTag:
+    """Joints of all `<ros2_control>` tags of a robot description.
+
+    :param joints: interfaces of each joint, by its name; empty: there is no tag
+    """
+
+    def __init__(self, joints: Dict[str, JointInterfaces]):
+        self.joints = joints
+
+    def __bool__(self) -> bool:
+        return bool(self.joints)
+
+    def holders(self, names: Sequence[str], field: str) -> np.ndarray:
+        """Which of the joints `names` declare the command interface `field`, (k,)."""
+        declared = self.joints
+        return np.array(
+            [k for k, n in enumerate(names) if n in declared and field in declared[n].commands],
+            dtype=np.intp,
+        )
+
+    def commandable(self, name: str) -> bool:
+        """Return whether a message about this joint is meant to command it.
+
+        A joint of the tag without command interfaces is named in every message all the same.
+        """
+        return name not in self.joints or bool(self.joints[name].commands)
+
+    def shows(self, name: str, field: str) -> bool:
+        """Return whether the state of a joint has `field`; what no tag knows has all."""
+        return name not in self.joints or field in self.joints[name].states
+
+    def shown(self, names: Sequence[str], fields: Sequence[str] = ()) -> Dict[str, np.ndarray]:
+        """Which of the joints `names` have which field in their state, (k,) each.
+
+        The hardware of ros2_control fails on a finite value of an interface that the tag does not
+        declare; NaN, or a field that is empty, it passes over.
+
+        :param fields: fields for all joints, whatever the tag says; empty: the tag counts
+        """
+        return {
+            field: np.array(
+                [
+                    k
+                    for k, name in enumerate(names)
+                    if (field in fields if fields else self.shows(name, field))
+                ],
+                dtype=np.int64,
+            )
+            for field in FIELDS
+        }
+
+
+NO_TAG = ControlTag({})
+
+
+def read_control_tag(source: str) -> ControlTag:
+    """Read the tags of a robot description that is known to be good.
+
+    :param source: the XML, or the path of a file with it
+
+    >>> tag = read_control_tag('''<robot name="r"><ros2_control name="c" type="system">
+    ...   <joint name="elbow"><command_interface name="effort"/><state_interface name="position"/>
+    ...   </joint></ros2_control></robot>''')
+    >>> tag.shows('elbow', 'position'), tag.shows('elbow', 'effort')
+    (True, False)
+    """
+    text = source.lstrip('\ufeff \t\r\n')
+    data = text.encode() if text.startswith('<') else Path(source).read_bytes().lstrip()
+    if text.startswith('<?xml'):
+        # A text has no encoding any more, whatever its declaration says.
+        data = text[text.index('?>') + 2 :].strip().encode()
+    joints: Dict[str, JointInterfaces] = {}
+    for tag in ElementTree.fromstring(data).iterfind('ros2_control'):
+        for joint in tag.iterfind('joint'):
+            name = joint.get('name', '')
+            known = joints.get(name, JointInterfaces(frozenset(), frozenset()))
+            joints[name] = JointInterfaces(
+                known.commands | _names(joint, 'command_interface'),
+                known.states | _names(joint, 'state_interface'),
+            )
+    return ControlTag(joints)
+
+
+def _names(joint: ElementTree.Element, kind: str) -> FrozenSet[str]:
+    return frozenset(each.get('name', '') for each in joint.iterfind(kind))

@@ -1,0 +1,95 @@
+"""The launch file of the simulator behind ros2_control: what it would start."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rbd_ros.nodes.simulator.control_tag import read_control_tag
+from rbd_ros.resources import resource_path
+
+FILE = 'ros2_control.launch.py'
+PACKAGES = {
+    'controller_manager',
+    'robot_state_publisher',
+    'joint_state_topic_hardware_interface',
+    'joint_state_broadcaster',
+    'joint_trajectory_controller',
+    'effort_controllers',
+}
+ARM = resource_path('urdf', 'two_link_arm.urdf')
+TAG = (
+    '<ros2_control name="c" type="system"><hardware><plugin>{plugin}</plugin>'
+    '<param name="joint_commands_topic">/arm/commands</param></hardware>'
+    '<joint name="shoulder"><command_interface name="effort"/></joint></ros2_control></robot>'
+)
+PLUGIN = 'joint_state_topic_hardware_interface/JointStateTopicSystem'
+
+
+@pytest.fixture
+def stack(machine):
+    """Return a machine on which all of ros2_control is installed."""
+    machine.packages |= PACKAGES
+    return machine
+
+
+def with_tag(folder, plugin=PLUGIN):
+    path = folder / 'arm.urdf'
+    path.write_text(ARM.read_text().replace('</robot>', TAG.format(plugin=plugin)))
+    return f'urdf:={path}'
+
+
+def test_the_whole_stack_is_started_on_topics_that_fit(stack):
+    nodes = stack.launch(FILE)
+    assert set(nodes) == {'simulator', 'robot_state_publisher', 'ros2_control_node', 'spawner'}
+    simulator, manager = nodes['simulator'], nodes['ros2_control_node']
+    text = simulator.parameters['robot_description']
+    assert text == nodes['robot_state_publisher'].parameters['robot_description']
+    tag = read_control_tag(text)
+    assert len(tag.joints) == 6
+    for name in tag.joints:
+        assert tag.joints[name].commands == {'position', 'velocity', 'effort'}
+    assert 'use_sim_time' not in simulator.parameters
+    for topic in ('/joint_commands', '/simulator/joint_states'):
+        assert f'>{topic}<' in text and topic in simulator.remappings.values()
+    assert manager.parameters == {'use_sim_time': True} and manager.required
+    assert manager.remappings['~/robot_description'] == '/robot_description'
+    assert yaml.safe_load(Path(manager.files[0]).read_text())['controller_manager']
+    assert nodes['spawner'].arguments[-1] == '--inactive'
+
+
+def test_a_tag_of_the_description_is_kept_with_its_topics(stack):
+    nodes = stack.launch(FILE, with_tag(stack.folder), 'inactive_controllers:=')
+    simulator = nodes['simulator']
+    assert simulator.parameters['robot_description_file'].endswith('arm.urdf')
+    assert simulator.remappings['joint_commands'] == '/arm/commands'
+    assert simulator.remappings['joint_states'] == '/robot_joint_states'
+    assert '--inactive' not in nodes['spawner'].arguments
+
+
+def test_a_tag_for_other_hardware_is_refused_with_the_cure(stack):
+    text = stack.refusal(FILE, with_tag(stack.folder, 'mock_components/GenericSystem'))
+    assert 'mock_components/GenericSystem' in text and 'simulated_hardware.xacro' in text
+
+
+@pytest.mark.parametrize('package', sorted(PACKAGES))
+def test_what_is_not_installed_is_named(stack, package):
+    stack.packages.remove(package)
+    text = stack.refusal(FILE)
+    assert package in text and f'ros-$ROS_DISTRO-{package.replace("_", "-")}' in text.replace(
+        'jazzy', '$ROS_DISTRO'
+    )
+
+
+@pytest.mark.parametrize(
+    'words, part',
+    [
+        (['controllers:=flying_controller'], 'declares no flying_controller; it has joint_state'),
+        (['clock:=false'], 'clock'),
+        (['urdf:=topic'], 'needs the description'),
+        (['controllers_file:=nothing.yaml'], 'cannot read'),
+        (['namespace:=left'], 'no argument namespace'),
+    ],
+)
+def test_what_cannot_be_is_refused(stack, words, part):
+    assert part in stack.refusal(FILE, *words)
