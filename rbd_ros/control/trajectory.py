@@ -150,6 +150,29 @@ class JointTrajectory:
         q, v, a = np.dot(basis, self._segments[k])
         return q, v, a
 
+    def within_segments(self, segment: Any, after: Any) -> MotionSample:
+        """Positions, velocities and accelerations within segments, each (M, n).
+
+        At the ends of a segment they are those of its own polynomial, from its side.
+
+        :param segment: numbers of the segments, from 0, (M,)
+        :param after: times since their beginning, (M,) [s]
+
+        >>> line = JointTrajectory(['a'], [0.0, 2.0], [[0.0], [1.0]])
+        >>> line.within_segments([0, 0], [1.0, 2.0])[1]
+        array([[0.75],
+               [0.  ]])
+        """
+        self.prepare()
+        c, t = self._segments[np.asarray(segment)], np.asarray(after, dtype=float)
+        result = np.zeros((3, len(t), len(self.joint_names)))
+        # Horner's scheme for the polynomial and, with the derivatives' factors, both of these.
+        for k in range(c.shape[1])[::-1]:
+            for order, factor in enumerate((1.0, k, k * (k - 1.0))):
+                if k >= order:
+                    result[order] = result[order] * t[:, None] + factor * c[:, k]
+        return result[0], result[1], result[2]
+
     # -- variants ---------------------------------------------------------------------------------
 
     def starting_from(
