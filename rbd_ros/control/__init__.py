@@ -21,6 +21,7 @@ from rbd_ros.control.payload import payload_parameters
 from rbd_ros.control.torque import LawMemory, TorqueLaw
 from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.control.trajectory_checks import TrajectoryError
+from rbd_ros.control.trajectory_report import check_trajectory, Margin, TrajectoryReport
 from rbd_ros.control.weak_joints import describe_weak_joints, weak_joints
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     'LawMemory',
     'LawSettings',
     'LimiterMemory',
+    'Margin',
     'MotionOptions',
     'MotionPlan',
     'NATURAL_FREQUENCY',
@@ -47,7 +49,9 @@ __all__ = [
     'TorqueLimiter',
     'TorqueLimits',
     'TrajectoryError',
+    'TrajectoryReport',
     'annotate',
+    'check_trajectory',
     'default_gains',
     'describe_weak_joints',
     'friction_torque',

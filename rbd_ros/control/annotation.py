@@ -183,9 +183,9 @@ def _denser(
 
 
 def subdivided(
-    trajectory: JointTrajectory, period: float
+    trajectory: JointTrajectory, period: float, minimum: int = 1
 ) -> Tuple[IndexArray, FloatArray, IndexArray]:
-    """Segments cut into equal pieces of at most `period` [s].
+    """Segments cut into equal pieces of at most `period` [s], `minimum` at least.
 
     :return: of each piece, the number of its segment and the time from the beginning of that to
         its own, (M,) each; of each segment, the number of its pieces
@@ -195,7 +195,7 @@ def subdivided(
     wanted = np.ceil(durations / period * (1.0 - 1e-12))
     total = float(wanted.sum())
     check_size(int(min(total, 1e9)) + 1, len(trajectory.joint_names))
-    pieces = np.maximum(wanted, 1.0).astype(np.intp)
+    pieces = np.maximum(wanted, minimum).astype(np.intp)
     segment = np.repeat(np.arange(len(pieces)), pieces)
     number = np.arange(len(segment)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
     return segment, number * (durations / pieces)[segment], pieces
