@@ -32,6 +32,7 @@ ELSEWHERE = {
     ('scripts/demo',): 'test/demo runs it',
     ('rbd_ros', 'demo'): 'test/demo runs it',
     ('rbd_ros', 'bench'): 'test/cli runs it',
+    ('rbd_ros', 'annotate'): 'test/cli runs it',
     ('rbd_ros', 'codegen'): 'test/cli runs it',
     ('rbd_ros', 'simulate'): 'test/cli and test/viewer run it',
     ('scripts/test',): 'it runs this test',
