@@ -59,6 +59,7 @@ class FrictionSpace(NamedTuple):
     :param part: ALONE, FIRST or SECOND, of each row of moments
     :param coefficient: moment by normal force of each row of moments, see `scale_space`
     :param grip: unit vector along the velocity of each moment that slides
+    :param order: rows that were exchanged when a matrix was factorised
     :param normal: number of the unknown that is a contact's normal force; -1 if there is none
     :param A: matrix of the scaled problem, compliance included
     :param b: scaled velocities without forces, of elements of at most one
@@ -113,6 +114,7 @@ class FrictionSpace(NamedTuple):
     part: IntArray = integers('m')
     coefficient: FloatArray = floats('m')
     grip: FloatArray = floats('m')
+    order: IntArray = integers('N')
     normal: IntArray = integers('n')
 
 
@@ -272,6 +274,15 @@ def residual(space: FrictionSpace) -> float:
             space.best[i] = x[i]
     space.report[RESIDUAL] = worst
     return worst
+
+
+@compiled
+def return_to_best(space: FrictionSpace) -> None:
+    """Take the best forces so far, whoever goes on."""
+    if space.report[BEST] < math.inf:
+        for i in range(size_of(space)):
+            space.x[i] = space.best[i]
+    refresh(space)
 
 
 @compiled

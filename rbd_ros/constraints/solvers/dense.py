@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.constraints.friction_space import FloatArray
+from rbd_ros.constraints.friction_space import FloatArray, IntArray
 
 #: A pivot below this is a rounding error, of matrices whose elements are of the order of one.
 NOTHING = 1e-15
 
 
 @compiled
-def solve_leading(A: FloatArray, x: FloatArray, n: int) -> None:
-    """Replace x by the solution of A x' = x (Gaussian elimination with partial pivoting).
+def factorise_pivoted(A: FloatArray, order: IntArray, n: int) -> None:
+    """Replace a matrix by its factors, P A = L R (Gaussian elimination with partial pivoting).
 
-    :param A: matrix, (n, n) or larger; its leading part is destroyed
-    :param x: right-hand side, then solution, (n,) or longer
-    :param n: size of the system; where a pivot is zero, so is the unknown
+    :param A: matrix, (n, n) or larger, whose leading part becomes R and, below the diagonal, L
+    :param order: which row was exchanged with each, a result, (n,) or longer
+    :param n: size of the leading part
     """
     for k in range(n):
         pivot = k
         for i in range(k + 1, n):
             if abs(A[i, k]) > abs(A[pivot, k]):
                 pivot = i
+        order[k] = pivot
         if pivot != k:
-            for j in range(k, n):
+            for j in range(n):
                 A[k, j], A[pivot, j] = A[pivot, j], A[k, j]
-            x[k], x[pivot] = x[pivot], x[k]
         above = A[k]
         if above[k] == 0.0:
             continue
@@ -33,13 +33,31 @@ def solve_leading(A: FloatArray, x: FloatArray, n: int) -> None:
         for i in range(k + 1, n):
             below = A[i]
             part = below[k] * scale
+            below[k] = part
             if part != 0.0:
                 for j in range(k + 1, n):
                     below[j] -= part * above[j]
-                x[i] -= part * x[k]
+
+
+@compiled
+def solve_pivoted(A: FloatArray, order: IntArray, x: FloatArray, n: int) -> None:
+    """Replace x by the solution of A x' = x.
+
+    :param A: what `factorise_pivoted` leaves, (n, n) or larger
+    :param order: likewise, (n,) or longer
+    :param x: right-hand side, then solution, (n,) or longer
+    :param n: size of the system; where a pivot is zero, so is the unknown
+    """
+    for k in range(n):
+        pivot = order[k]
+        x[k], x[pivot] = x[pivot], x[k]
+    for i in range(1, n):
+        row, total = A[i], x[i]
+        for k in range(i):
+            total -= row[k] * x[k]
+        x[i] = total
     for k in range(n - 1, -1, -1):
-        row = A[k]
-        total = x[k]
+        row, total = A[k], x[k]
         for j in range(k + 1, n):
             total -= row[j] * x[j]
         x[k] = total / row[k] if row[k] != 0.0 else 0.0

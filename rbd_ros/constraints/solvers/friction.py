@@ -12,7 +12,7 @@ from rbd_ros.constraints.friction_space import (
     is_solved,
     MOMENTS,
     RESIDUAL,
-    size_of,
+    return_to_best,
     TOLERANCE,
 )
 from rbd_ros.constraints.solvers.friction_admm import admm
@@ -35,8 +35,8 @@ FEW_SWEEPS, ATTEMPTS = 30, 3
 #: Sweeps after all other methods before the next attempt of Newton's method, doubled each time.
 MANY_SWEEPS = 100
 
-#: Most steps of the interior-point method, without De Saxce's term and with it.
-AT_REST_LIMIT, FOLLOWING_LIMIT = 25, 60
+#: Most steps of the interior-point method, with De Saxce's term and without it.
+FOLLOWING_LIMIT, AT_REST_LIMIT = 60, 25
 
 #: Residual by the tolerance up to which forces of the step before are swept first, and how often.
 NEARLY, FIRST_SWEEPS = 1e3, 2
@@ -98,8 +98,8 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
                     solved = newton(space, NEWTON_LIMIT, attempt > 0)
             # Of moments the interior-point method knows nothing.
             if not solved and space.sizes[MOMENTS] == 0:
-                solved = interior(space, AT_REST_LIMIT, False) or interior(
-                    space, FOLLOWING_LIMIT, True
+                solved = interior(space, FOLLOWING_LIMIT, True) or interior(
+                    space, AT_REST_LIMIT, False
                 )
             if not solved:
                 solved = admm(space, limit, True)
@@ -112,9 +112,8 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
                 )
                 used += more
                 more *= 2
-    if not solved and report[BEST] < math.inf:
-        for i in range(size_of(space)):
-            space.x[i] = space.best[i]
+    if not solved:
+        return_to_best(space)
         solved = is_solved(space)
     return solved
 

@@ -1,12 +1,20 @@
-"""Interior-point method for frictional contact, with De Saxce's term held in each step.
+"""Interior-point method for frictional contact, with De Saxce's term in its equations.
 
-What is left then is a convex program: minimize x . A x / 2 + x . (b + s), x in the cones. Forces x
-and velocities y = u + s stay inside their cones while the products of both are led to zero by
-Mehrotra's predictor and corrector, in the scaling of Nesterov and Todorov (Vandenberghe, The
-CVXOPT linear and quadratic cone program solvers, 2010). That takes about ten systems whatever the
-condition of the matrix, and leads through the middle of the forces where these are not unique: so
-it finds forces that hold everything at rest where others creep along boundaries of cones. What
-slides needs the term to follow its velocity, and more steps. Newton's method finishes.
+Forces x and velocities y = u + s, s = (|y_t|, 0, 0), stay inside their cones while the products of
+both are led to zero by Mehrotra's predictor and corrector, in the scaling of Nesterov and Todorov
+(Vandenberghe, The CVXOPT linear and quadratic cone program solvers, 2010), W x = W^-1 y. A change
+of y is dy = h - W^2 dx, and what of it is one of u = A x + b is C dy, as the term grows with the
+velocity along t = y_t / y_n, the sliding direction of what slides:
+
+    (A + C W^2) dx = C h - (u + s - y),    C = [1 -t_1 -t_2; 0 1 0; 0 0 1]
+
+Of what sticks or opens, y_t may cross zero in a step, where |y_t| has no direction: there t is
+short, as y_t is within the cone. (With s held in each step, C = 1, the matrix would be symmetric,
+but what slides would be followed at the pace of a fixed point.) So about 25 systems are solved
+whatever the condition of the matrix, through the middle of the forces where these are not unique:
+that finds forces that hold everything at rest where others creep along boundaries of cones.
+Newton's method finishes. Without the term a convex program is left, which no start is too far
+from: it solves what stays at rest, of masses in ratios that stop the other.
 """
 
 from __future__ import annotations
@@ -22,12 +30,13 @@ from rbd_ros.constraints.friction_space import (
     is_solved,
     OPEN,
     refresh,
+    return_to_best,
     ROWS,
     size_of,
     SLIDE,
     STICK,
 )
-from rbd_ros.constraints.solvers.dense import factorise, solve_factorised
+from rbd_ros.constraints.solvers.dense import factorise_pivoted, solve_pivoted
 from rbd_ros.constraints.solvers.friction_newton import newton
 
 #: Easier ways are taken first: see `runs_seldom`.
@@ -44,10 +53,10 @@ CAUTION = 0.95
 
 #: Mean product of forces and velocities below which Newton's method attempts to finish, and most
 #: steps of an attempt.
-NEAR, NEWTON_LIMIT = 1e-2, 20
+NEAR, NEWTON_LIMIT = 1e-4, 20
 
 #: Part of it that is left when the next attempt is made.
-FURTHER = 0.3
+FURTHER = 0.1
 
 
 @compiled
@@ -76,17 +85,15 @@ def interior(space: FrictionSpace, limit: int, follow: bool) -> bool:
             for i in range(n):
                 x[i] = z[i]
             refresh(space)
-        if follow:
-            for c in range(contacts):
-                i = 3 * c
-                space.shift[c] = math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
+        find_term(space, follow)
         assemble_scaled(space, v)
         # The predictor: as far as products of zero are aimed at.
         for i in range(n):
             step[i] = -u[i]
         for c in range(contacts):
-            step[3 * c] -= space.shift[c]
-        solve_factorised(space.factor, step, n)
+            i, along = 3 * c, space.direction[c]
+            step[i] -= space.shift[c] - (along[0] * y[i + 1] + along[1] * y[i + 2])
+        solve_pivoted(space.factor, space.order, step, n)
         for i in range(n):
             space.row[i] = 0.0
         affine = longest_step(space, 0.0, v, d, h)
@@ -96,7 +103,7 @@ def interior(space: FrictionSpace, limit: int, follow: bool) -> bool:
         for i in range(n):
             space.row[i] = step[i]
         right_side(space, aim, v, d, h)
-        solve_factorised(space.factor, step, n)
+        solve_pivoted(space.factor, space.order, step, n)
         length = min(1.0, CAUTION * longest_step(space, aim, v, d, h))
         if not length > 0.0:
             break
@@ -112,6 +119,7 @@ def interior(space: FrictionSpace, limit: int, follow: bool) -> bool:
             z[i] += length * step[i]
             y[i] += length * h[0]
             upper[k] += length * h[1]
+    return_to_best(space)
     return False
 
 
@@ -122,7 +130,6 @@ def begin(space: FrictionSpace) -> None:
     contacts = space.sizes[CONTACTS]
     for c in range(contacts):
         i = 3 * c
-        space.shift[c] = 0.0
         z[i], y[i] = FIRST_FORCE, FIRST_VELOCITY
         z[i + 1] = z[i + 2] = y[i + 1] = y[i + 2] = 0.0
     for k in range(space.sizes[ROWS]):
@@ -138,6 +145,21 @@ def begin(space: FrictionSpace) -> None:
             z[i] = high - FIRST_FORCE
         else:
             z[i] = 0.0
+
+
+@compiled
+def find_term(space: FrictionSpace, follow: bool) -> None:
+    """De Saxce's term |y_t| of all contacts, and how it is taken to grow.
+
+    :param follow: see `interior`
+    """
+    y, direction = space.y, space.direction
+    for c in range(space.sizes[CONTACTS]):
+        i = 3 * c
+        speed = math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2]) if follow else 0.0
+        space.shift[c] = speed
+        for r in range(2):
+            direction[c, r] = y[i + 1 + r] / y[i] if speed > 0.0 else 0.0
 
 
 @compiled
@@ -180,7 +202,8 @@ def scaling(space: FrictionSpace, i: int, v: FloatArray) -> float:
     a, b = 1.0 / math.sqrt(of_x), 1.0 / math.sqrt(of_y)
     inner = z[i] * y[i] + z[i + 1] * y[i + 1] + z[i + 2] * y[i + 2]
     half = 0.5 / math.sqrt(max(0.5 * (1.0 + inner * a * b), 0.5))
-    w = half * (b * y[i] + a * z[i])
+    # No less than one, whatever is rounded.
+    w = max(half * (b * y[i] + a * z[i]), 1.0)
     scale = 1.0 / math.sqrt(2.0 * (w + 1.0))
     v[0] = scale * (w + 1.0)
     for r in range(1, 3):
@@ -209,7 +232,7 @@ def gap(distance: float) -> float:
 
 @compiled
 def assemble_scaled(space: FrictionSpace, v: FloatArray) -> None:
-    """Factorise A and W^2 of contacts, and velocities by distances to bounds of rows.
+    """Factorise A and C W^2 of contacts, and velocities by distances to bounds of rows.
 
     :param v: room, (3,)
     """
@@ -217,7 +240,7 @@ def assemble_scaled(space: FrictionSpace, v: FloatArray) -> None:
     contacts, n = space.sizes[CONTACTS], size_of(space)
     for i in range(n):
         row, into = A[i], M[i]
-        for j in range(i, n):
+        for j in range(n):
             into[j] = row[j]
         into[i] += PROXIMAL
     column = vector(3)
@@ -229,7 +252,8 @@ def assemble_scaled(space: FrictionSpace, v: FloatArray) -> None:
             column[r] = 1.0
             scale(beta, v, column, 0, column)
             scale(beta, v, column, 0, column)
-            for s in range(r + 1):
+            keep_normal(space, c, column)
+            for s in range(3):
                 M[i + s, i + r] += column[s]
     for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
@@ -238,7 +262,13 @@ def assemble_scaled(space: FrictionSpace, v: FloatArray) -> None:
             M[i, i] += 1e30
         else:
             M[i, i] += y[i] / gap(z[i] - space.low[k]) + space.upper[k] / gap(space.high[k] - z[i])
-    factorise(M, n)
+    factorise_pivoted(M, space.order, n)
+
+
+@compiled
+def keep_normal(space: FrictionSpace, c: int, h: FloatArray) -> None:
+    """Replace a change of a contact's y by that of u, C h: what the term adds is not u's."""
+    h[0] -= space.direction[c, 0] * h[1] + space.direction[c, 1] * h[2]
 
 
 @compiled
@@ -314,12 +344,13 @@ def bound_step(space: FrictionSpace, k: int, aim: float, h: FloatArray) -> None:
 def right_side(
     space: FrictionSpace, aim: float, v: FloatArray, d: FloatArray, h: FloatArray
 ) -> None:
-    """Find the right-hand side of the corrector, h - (u + s - y)."""
+    """Find the right-hand side of the corrector, C h - (u + s - y)."""
     y, u, step = space.y, space.u, space.step
     contacts = space.sizes[CONTACTS]
     for c in range(contacts):
         i = 3 * c
         aim_at(space, i, aim, v, d, h)
+        keep_normal(space, c, h)
         for r in range(3):
             step[i + r] = h[r] - u[i + r] + y[i + r]
         step[i] -= space.shift[c]

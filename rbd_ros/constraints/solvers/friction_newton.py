@@ -15,7 +15,6 @@ import math
 
 from rbd_ros.compiler.loops import compiled
 from rbd_ros.constraints.friction_space import (
-    BEST,
     clamp,
     CONTACTS,
     FIRST,
@@ -29,12 +28,18 @@ from rbd_ros.constraints.friction_space import (
     OPEN,
     refresh,
     residual,
+    return_to_best,
     ROWS,
     size_of,
     SLIDE,
     STICK,
 )
-from rbd_ros.constraints.solvers.dense import factorise, solve_factorised, solve_leading
+from rbd_ros.constraints.solvers.dense import (
+    factorise,
+    factorise_pivoted,
+    solve_factorised,
+    solve_pivoted,
+)
 from rbd_ros.constraints.solvers.friction_moments import (
     any_moment_slides,
     correct_moments,
@@ -67,13 +72,14 @@ def newton(space: FrictionSpace, limit: int, careful: bool) -> bool:
         has freedoms, a rounding error of their gaps decides which one bears nothing: whole steps
         are as long as the matrix is near to singular, and would open several
     """
-    report, x = space.report, space.x
+    report = space.report
     before, tried = math.inf, 0
     for _ in range(limit):
         count = list_unknowns(space)
         if any_slides(space):
             assemble(space, count)
-            solve_leading(space.factor, space.step, count)
+            factorise_pivoted(space.factor, space.order, count)
+            solve_pivoted(space.factor, space.order, space.step, count)
         else:
             assemble_symmetric(space, count)
             solve_symmetric(space, count)
@@ -93,11 +99,7 @@ def newton(space: FrictionSpace, limit: int, careful: bool) -> bool:
         before = min(before, now)
         if tried > PATIENCE or not now < math.inf:
             break
-    # From the best forces, whoever goes on.
-    if report[BEST] < math.inf:
-        for i in range(size_of(space)):
-            x[i] = space.best[i]
-    refresh(space)
+    return_to_best(space)
     return False
 
 

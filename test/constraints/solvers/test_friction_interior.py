@@ -176,6 +176,17 @@ def test_products_are_those_of_contacts_and_of_bounds():
     assert_allclose(product_after(space, 0.5, v, d, h), expected / 5.0)
 
 
+def test_it_begins_inside_of_cones_and_bounds_whatever_was_there():
+    bounds = [1.5, -2.0, -np.inf, -np.inf, 0.7], [np.inf, 1.0, -1.0, np.inf, 0.7]
+    space = ready(friction_problem(np.eye(8), np.zeros(8), [1.0], *bounds))
+    space.low[:], space.high[:] = bounds
+    space.z[:] = space.y[:] = space.upper[:] = 9.0
+    begin(space)
+    assert_allclose(space.z, [1e3, 0, 0, 1001.5, -0.5, -1001.0, 0.0, 0.7])
+    assert_allclose(space.y, [1, 0, 0, 1, 1, 0, 0, 0])
+    assert_allclose(space.upper, [0, 1, 1, 0, 0])
+
+
 def random_rows(rng, contacts):
     """Contacts, a loop, a limit, dry friction, a row that is held at one force."""
     A = rng.normal(size=(3 * contacts + 4, 3 * contacts + 8))
@@ -186,6 +197,62 @@ def random_rows(rng, contacts):
         [-np.inf, 0.0, -0.1, 0.2],
         [np.inf, np.inf, 0.1, 0.2],
     )
+
+
+def test_steps_solve_the_equations_to_first_order():
+    """Of both velocities and of their products, De Saxce's term included, by differences."""
+    rng = np.random.default_rng(6)
+    for _ in range(5):
+        problem = random_rows(rng, 3)
+        space, aim, N, t = ready(problem), 0.3, 13, 1e-6
+        v, d, h = np.zeros(3), np.zeros(3), np.zeros(3)
+        begin(space)
+        for c in range(3):
+            space.z[3 * c : 3 * c + 3], space.y[3 * c : 3 * c + 3] = inside(rng), inside(rng)
+        space.z[9:] = [0.3, 0.4, 0.02, 0.2]
+        space.x[:], space.row[:] = space.z, 0.0
+        refresh(space)
+        module.find_term(space, True)
+        module.assemble_scaled(space, v)
+        module.right_side(space, aim, v, d, h)
+        module.solve_pivoted(space.factor, space.order, space.step, N)
+        dy, upper = np.zeros(N), np.zeros(4)
+        for c in range(3):
+            velocity_step(space, 3 * c, aim, v, d, dy[3 * c : 3 * c + 3])
+        for k in range(4):
+            module.bound_step(space, k, aim, h)
+            dy[9 + k], upper[k] = h[0], h[1]
+
+        def left(share, space=space, dy=dy, upper=upper):
+            """What is missing from y - upper = u + s."""
+            y = space.y + share * dy
+            y[9:] -= space.upper + share * upper
+            y[0:9:3] -= np.hypot(y[1:9:3], y[2:9:3])
+            return y - space.A @ (space.z + share * space.step) - space.b
+
+        slope = (left(t) - left(-t)) / (2.0 * t)
+        # What does not slide follows by less than the term grows.
+        for c in range(3):
+            y = space.y[3 * c : 3 * c + 3]
+            rest = 1.0 - np.hypot(y[1], y[2]) / y[0]
+            slope[3 * c] += rest * (y[1:] @ dy[3 * c + 1 : 3 * c + 3]) / np.hypot(y[1], y[2])
+        assert_allclose(slope[:12], -left(0.0)[:12], rtol=1e-5, atol=1e-6)
+        assert space.step[12] == pytest.approx(0.0, abs=1e-9)  # it is held at one force
+        for c in range(3):
+            x, y = space.z[3 * c : 3 * c + 3], space.y[3 * c : 3 * c + 3]
+            _scaled_products(
+                space, x, y, space.step[3 * c : 3 * c + 3], dy[3 * c : 3 * c + 3], aim
+            )
+
+
+def _scaled_products(space, x, y, dx, dy, aim):
+    """Assert that both scaled variables go to products of `aim`, to first order."""
+    v = np.zeros(3)
+    space.z[:3], space.y[:3] = x, y
+    W = scaling(space, 0, v) * (2.0 * np.outer(v, v) - J)
+    l = W @ x
+    after = arrow(l) @ l + arrow(l) @ (W @ dx + np.linalg.solve(W, dy))
+    assert_allclose(after, [aim, 0.0, 0.0], atol=1e-6 * (1.0 + np.abs(l).max() ** 2))
 
 
 def test_without_de_saxces_term_it_solves_the_convex_program(monkeypatch):
@@ -201,7 +268,7 @@ def test_without_de_saxces_term_it_solves_the_convex_program(monkeypatch):
         refresh(space)
         x, u = space.z[: 3 * n].reshape(n, 3), space.u[: 3 * n].reshape(n, 3)
         size = 1.0 + np.abs(space.z).max()
-        assert (x[:, 0] > np.hypot(*x[:, 1:].T)).all()
+        assert (x[:, 0] >= np.hypot(*x[:, 1:].T) - 1e-16).all()
         assert (u[:, 0] > np.hypot(*u[:, 1:].T) - 1e-8).all()
         assert_allclose((x * u).sum(axis=1), 0.0, atol=1e-7 * size)
         for k in range(len(space.low)):
@@ -214,16 +281,36 @@ def test_without_de_saxces_term_it_solves_the_convex_program(monkeypatch):
                 assert v > -1e-7 if f < 0.5 * (low + min(high, 1e9)) else v < 1e-7
 
 
-def test_with_it_contacts_that_slide_are_solved(monkeypatch):
+def test_alone_it_solves_what_sticks_slides_and_opens(monkeypatch):
+    """The term is not followed at the pace of a fixed point: far below what is asked for."""
     without_newton(monkeypatch)
     rng = np.random.default_rng(4)
-    solved = 0
-    for trial in range(10):
+    kinds = set()
+    for trial in range(20):
         problem = random_rows(rng, 3) if trial % 2 else random_contacts(rng, 4, 20)
         space = ready(problem)
-        space.report[TOLERANCE] = 1e-6
-        solved += interior(space, 60, True)
-    assert solved >= 8
+        space.report[TOLERANCE] = 5e-8
+        assert interior(space, 40, True)
+        refresh(space)
+        n = problem.contacts
+        x, u = space.x[: 3 * n].reshape(n, 3), space.u[: 3 * n].reshape(n, 3)
+        speed = np.hypot(*u[:, 1:].T)
+        assert (x[:, 0] > np.hypot(*x[:, 1:].T)).all()
+        assert (u[:, 0] > -1e-7).all()
+        assert_allclose((x * u).sum(axis=1) + x[:, 0] * speed, 0.0, atol=1e-6)
+        kinds |= {
+            'open' if a < 1e-6 else 'slide' if s > 1e-6 else 'stick'
+            for a, s in zip(x[:, 0], speed)
+        }
+        for k in range(len(space.low)):
+            f, w = space.x[3 * n + k], space.u[3 * n + k]
+            low, high = space.low[k], space.high[k]
+            assert low <= f <= high
+            if low < f - 1e-6 and f < high - 1e-6:
+                assert abs(w) < 1e-7
+            elif low < high:
+                assert w > -1e-7 if f < 0.5 * (low + min(high, 1e9)) else w < 1e-7
+    assert kinds == {'open', 'stick', 'slide'}
 
 
 def test_newtons_method_is_told_the_states():
@@ -239,10 +326,19 @@ def test_newtons_method_is_told_the_states():
     assert list(space.state) == [OPEN, STICK, SLIDE, STICK, OPEN, OPEN, STICK]
     assert_allclose(space.direction[2], [0.6, -0.8], atol=1e-6)
     # The smaller one vanishes, of all that both may be: x between 0.2 and 1.8, y likewise.
-    for y, expected in (([1.5, 0.1, 0], SLIDE), ([2.0, 0.1, 0], OPEN), ([0.1, 0.05, 0], STICK)):
-        space.x[:3], space.y[:3] = [1.0, 0.8, 0.0], y
-        identify(space)
-        assert space.state[0] == expected
+    for normal, speed, expected in (
+        (1.85, 0.1, SLIDE),
+        (1.95, 0.1, OPEN),
+        (0.12, 0.05, STICK),
+        (0.16, 0.05, SLIDE),
+    ):
+        for t, t_1 in ((1.0, 0.0), (0.0, 1.0), (-0.6, 0.8)):
+            space.x[:3], space.y[:3] = (
+                [1.0, -0.8 * t, -0.8 * t_1],
+                [normal, speed * t, speed * t_1],
+            )
+            identify(space)
+            assert space.state[0] == expected
     space.x[:3], space.y[:3] = [1.0, 0.0, 0.0], [0.9, 0.0, 0.0]
     identify(space)
     assert space.state[0] == STICK
@@ -284,22 +380,18 @@ def test_towers_of_ten_blocks_stand(masses):
 
 
 def test_blocks_of_a_tower_turn_and_slide_on_each_other():
-    """Nearly always solved; never too long, and never far off."""
-    solved = 0
+    """Always solved, and never too long."""
     for seed in range(12):
         rng = np.random.default_rng(seed)
         velocity = np.zeros((10, 6))
         velocity[:, 2], velocity[:, 3] = rng.normal(size=10), 0.3 * rng.normal(size=10)
         found = solve_friction(tower(MASSES['equal'], velocity=velocity.ravel())[0])
-        solved += found.converged
-        if found.converged:
-            assert found.residuals.contact < 1e-9 and found.residuals.dual < 1e-9
-        assert found.residuals.contact < 1e-3 and found.residuals.dual < 1e-3
-        assert sum(found.iterations) < 5000
-    assert solved >= 11
+        assert found.converged
+        assert found.residuals.contact < 1e-9 and found.residuals.dual < 1e-9
+        assert sum(found.iterations) < 1000
 
 
-@pytest.mark.parametrize('seed', [12, 33, 102, 127])
+@pytest.mark.parametrize('seed', [147, 246, 280])
 def test_what_all_other_methods_leave_is_swept(seed):
     rng = np.random.default_rng(seed)
     velocity = np.zeros((10, 6))

@@ -3,24 +3,40 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from rbd_ros.constraints.solvers.dense import factorise, solve_factorised, solve_leading
+from rbd_ros.constraints.solvers.dense import (
+    factorise,
+    factorise_pivoted,
+    solve_factorised,
+    solve_pivoted,
+)
 
 
-def test_leading_part_of_a_system():
+def test_leading_part_of_a_system_of_several_right_hand_sides():
     rng = np.random.default_rng(0)
     for n in (1, 2, 5, 12):
-        A, x = rng.normal(size=(n + 2, n + 2)), rng.normal(size=n + 2)
+        A, order = rng.normal(size=(n + 2, n + 2)), np.full(n + 1, 9)
         A[0, 0] = 0.0 if n > 1 else A[0, 0]  # pivoting is needed
-        expected = np.linalg.solve(A[:n, :n], x[:n])
-        rest = A[n:].copy(), x[n:].copy()
-        solve_leading(A, x, n)
-        assert_allclose(x[:n], expected, rtol=1e-10)
-        assert (A[n:] == rest[0]).all() and (x[n:] == rest[1]).all()
+        B, rest = A[:n, :n].copy(), A[n:].copy()
+        factorise_pivoted(A, order, n)
+        L, R = np.tril(A[:n, :n], -1) + np.eye(n), np.triu(A[:n, :n])
+        assert np.abs(L).max() == 1.0
+        P = np.eye(n)
+        for k in range(n):
+            P[[k, order[k]]] = P[[order[k], k]]
+        assert_allclose(L @ R, P @ B, rtol=1e-10, atol=1e-13)
+        for _ in range(2):
+            x = rng.normal(size=n + 2)
+            expected, last = np.linalg.solve(B, x[:n]), x[n:].copy()
+            solve_pivoted(A, order, x, n)
+            assert_allclose(x[:n], expected, rtol=1e-10)
+            assert (x[n:] == last).all()
+        assert (A[n:] == rest).all() and order[n] == 9
 
 
 def test_unknowns_without_equation_are_zero():
-    A, x = np.diag([2.0, 0.0, 4.0]), np.array([2.0, 0.0, 8.0])
-    solve_leading(A, x, 3)
+    A, x, order = np.diag([2.0, 0.0, 4.0]), np.array([2.0, 0.0, 8.0]), np.zeros(3, int)
+    factorise_pivoted(A, order, 3)
+    solve_pivoted(A, order, x, 3)
     assert_allclose(x, [1.0, 0.0, 2.0])
 
 
