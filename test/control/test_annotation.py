@@ -176,6 +176,14 @@ def test_points_in_between_are_on_the_same_motion(arm, plain, rng, kind):
             assert_array_equal(array[at], values[k])
 
 
+def test_a_jump_of_the_acceleration_counts_by_halves_among_more_points_too(arm, plain, rng):
+    times, *given = random_points(rng, 6, 'velocities')
+    motion = JointTrajectory(arm.joint_names, times, *given)
+    result = annotate(plain, motion, period=0.07)
+    at = np.isin(result.times, times)
+    assert_allclose(result.efforts[at], annotate(plain, motion).efforts, rtol=1e-12, atol=1e-12)
+
+
 def test_points_that_are_close_enough_stay_alone(arm, plain):
     times = np.arange(8) * 0.1
     motion = JointTrajectory(arm.joint_names, times, np.zeros((8, 6)))

@@ -123,6 +123,25 @@ def test_a_margin_is_found_where_the_effort_jumps_at_a_point(lift):
     assert (margin.value, margin.time) == (pytest.approx(MASS * (GRAVITY + 3.0)), 1.0)
 
 
+def test_the_end_is_held_after_a_deceleration_that_took_less():
+    """A swing upwards about y brakes by gravity, which the robot then has to carry."""
+    inside = '<limit lower="-3" upper="3" velocity="9" effort="8"/>'
+    swing = Robot.from_urdf(
+        urdf_text.robot(
+            urdf_text.link('base'),
+            urdf_text.link('arm', urdf_text.inertial(xyz='1 0 0')),
+            urdf_text.joint('hinge', 'base', 'arm', inside=inside, axis='0 1 0'),
+        )
+    )
+    motion = JointTrajectory(
+        ['hinge'], [0.0, 0.5], [[-0.25], [-0.5]], [[-1.0], [0.0]], [[2.0], [2.0]]
+    )
+    report = check_trajectory(Feedforward(swing), motion)
+    margin = report.of('effort')['hinge']
+    assert_allclose((margin.value, margin.time), (-GRAVITY * np.cos(0.5), 0.5))
+    assert not margin.kept and report.safe is None
+
+
 def test_joints_without_limits_have_no_margins(arm):
     free = limited(arm, np.inf)
     motion = JointTrajectory(arm.joint_names, [0.0, 1.0], np.zeros((2, 6)))
