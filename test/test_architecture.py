@@ -3,6 +3,7 @@
     spatial <- model <- algorithms, meshes <- robot <- collision, contact, constraints
     <- simulation, control <- nodes <- launching, demonstration <- cli
                                                                simulation <- fmi, viewer <- cli
+                                                               meshes, robot <- doctor <- cli
 
 Of the nodes, launching knows only what they declare.
 
@@ -53,6 +54,7 @@ MAY_IMPORT = {
         'resources',
         'worlds',
     },
+    'doctor': {'spatial', 'model', 'algorithms', 'meshes', 'robot', 'compiler'},
     'launching': {'model', 'resources', 'robots', 'nodes', 'worlds'},
     'demonstration': {
         'spatial',
@@ -78,6 +80,7 @@ MAY_IMPORT = {
         'fmi',
         'viewer',
         'demonstration',
+        'doctor',
         'resources',
         'robots',
         'worlds',
@@ -87,7 +90,7 @@ MAY_IMPORT = {
 FOR_ALL = {'lazy_names'}
 KNOW_ROS = {'nodes', 'demonstration'}
 # Modules of other rooms that do, when they are used.
-MAY_KNOW_ROS = {'rbd_ros.viewer.watching'}
+MAY_KNOW_ROS = {'rbd_ros.doctor.graph_reading', 'rbd_ros.viewer.watching'}
 
 # Classes of messages are found by the names that topics are declared with; algorithms, in their
 # folder; public names of a package, in the file that it names.

@@ -17,6 +17,8 @@ from rbd_ros import __version__
 
 SUBCOMMANDS = {
     'info': 'print the tree, masses, limits and warnings of a URDF',
+    'doctor': 'tell what is wrong with a URDF, this machine and the running nodes, and the cures',
+    'holding': 'tell whether the effort limits of a robot hold it against gravity',
     'annotate': 'add the efforts of a trajectory to it, and check it against limits',
     'bench': 'measure the compiled algorithms against their peers',
     'codegen': 'write functions of a robot as a C99 library, or the robot as an FMU',

@@ -18,6 +18,7 @@ from rbd_ros.control.law_settings import (
 from rbd_ros.control.limits import LimiterMemory, TorqueLimiter, TorqueLimits
 from rbd_ros.control.motion import DesiredMotion, GAP_POLICIES, MotionOptions, MotionPlan
 from rbd_ros.control.payload import payload_parameters
+from rbd_ros.control.static_holding import hardest_poses, Holding, holding
 from rbd_ros.control.torque import LawMemory, TorqueLaw
 from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.control.trajectory_checks import TrajectoryError
@@ -34,6 +35,7 @@ __all__ = [
     'FRICTIONS',
     'Feedforward',
     'GAP_POLICIES',
+    'Holding',
     'JointTrajectory',
     'LawMemory',
     'LawSettings',
@@ -55,6 +57,8 @@ __all__ = [
     'default_gains',
     'describe_weak_joints',
     'friction_torque',
+    'hardest_poses',
+    'holding',
     'payload_parameters',
     'pd_gains',
     'weak_joints',

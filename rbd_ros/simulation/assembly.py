@@ -15,8 +15,8 @@ from rbd_ros.model import Model
 from rbd_ros.model.errors import SingularMassMatrixError
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.plant import Ground, Plant, Tree
-from rbd_ros.simulation.scene_assembly import scene_sizes
-from rbd_ros.simulation.scene_state import Objects, ScenePlant, Touches
+from rbd_ros.simulation.scene.assembly import scene_sizes
+from rbd_ros.simulation.scene.state import Objects, ScenePlant, Touches
 from rbd_ros.simulation.state import Contacts, ExternalForces, MAX_CONTACTS, State
 from rbd_ros.simulation.workspace import Commands, Workspace, WorldRecord
 

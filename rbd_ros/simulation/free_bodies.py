@@ -12,7 +12,7 @@ from rbd_ros.compiler.loops import compiled, matrix, vector
 from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.contact.detection import point_in_base
 from rbd_ros.simulation.linear import clear, is_finite
-from rbd_ros.simulation.scene_state import FreeBodies, Objects, ScenePlant, SceneWork
+from rbd_ros.simulation.scene.state import FreeBodies, Objects, ScenePlant, SceneWork
 from rbd_ros.simulation.state import ExternalForces
 
 

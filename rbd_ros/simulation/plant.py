@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.contact.detection import ContactShapes
-from rbd_ros.simulation.scene_state import ScenePlant
+from rbd_ros.simulation.scene.state import ScenePlant
 
 #: Rotation of a joint in one step above which the step is divided [rad]: the directions of all
 #: axes beyond the joint are taken as constant while it turns so far.
@@ -75,7 +75,7 @@ class Plant(NamedTuple):
 
     :param has_ground: whether there is anything to touch
     :param has_robot: whether the robot has any joints
-    :param has_scene: whether there is a world, with rigid contact (scene_step.py)
+    :param has_scene: whether there is a world, with rigid contact (scene/step.py)
     :param has_free_bases: whether there are free bases (free_base.py)
     :param has_external_forces: whether external forces may act
     :param has_loops: whether there are kinematic loops (loop_directions.py)

@@ -26,9 +26,9 @@ from rbd_ros.contact.arrays import FloatArray
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.simulation.free_bodies import rotation_of
-from rbd_ros.simulation.scene_assembly import place
-from rbd_ros.simulation.scene_change import PreparedScene
-from rbd_ros.simulation.scene_state import CONIC, CONTACT, NOW, SIGNORINI
+from rbd_ros.simulation.scene.assembly import place
+from rbd_ros.simulation.scene.change import PreparedScene
+from rbd_ros.simulation.scene.state import CONIC, CONTACT, NOW, SIGNORINI
 from rbd_ros.simulation.world import NO_WORLD, World
 
 if TYPE_CHECKING:

@@ -724,17 +724,9 @@ class Simulator(SimulatedServos, SimulatedObjects):
         scene, plant, q = self._start
         if scene is None or not plant.has_robot:
             return ()
-        from rbd_ros.simulation.start_overlaps import deepest_overlap
+        from rbd_ros.simulation.start_overlaps import robot_warnings
 
-        found = deepest_overlap(scene, plant, q, DEEP)
-        if found is None:
-            return ()
-        others = f', the deepest of {found.pairs} pairs' if found.pairs > 1 else ''
-        return (
-            f'{found.first!r} starts {1e3 * found.depth:.1f} mm deep in {found.second!r}{others}, '
-            'and is moved out slowly; start elsewhere, or let them not touch: by `ignore` of a '
-            'world, or contact_links for a ground',
-        )
+        return tuple(robot_warnings(scene, plant, q, DEEP))
 
     def _warn_of_start(self, q: FloatArray, v: FloatArray, deepest: int) -> None:
         """Collect what is odd about the start.
@@ -770,9 +762,9 @@ class Simulator(SimulatedServos, SimulatedObjects):
                     'fewer constraints'
                 )
         if plant.has_scene:
-            from rbd_ros.simulation.object_overlaps import overlap_warnings
+            from rbd_ros.simulation.start_overlaps import other_warnings
 
-            self._start_warnings.extend(overlap_warnings(world, DEEP))
+            self._start_warnings.extend(other_warnings(world, DEEP))
         for i in range(self.robot.nv):
             at = plant.position[i]
             if at >= 0 and not plant.lower[i] <= q[at] <= plant.upper[i]:

@@ -1,22 +1,36 @@
-"""Where a robot overlaps other things at the start: for a warning, found in plain Python."""
+"""What overlaps at the start of a simulation in a world, for warnings.
+
+A robot and convex shapes are looked at in plain Python, which takes too long for every reset:
+when somebody asks. All else, which is movable objects, and a robot in triangle meshes and height
+fields, is found by a compiled step that is taken back.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional
+from typing import Dict, List, NamedTuple, Optional, Tuple, TYPE_CHECKING
 
 import numpy as np
 
 from rbd_ros.collision.arrays import HEIGHT_FIELD, MESH
 from rbd_ros.collision.scene import Scene
 from rbd_ros.collision.scene_contacts import find_scene_contacts, STIFFNESS
-from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.arrays import BoolArray, FloatArray
 from rbd_ros.simulation.assembly import make_world
 from rbd_ros.simulation.free_bodies import place_objects
+from rbd_ros.simulation.moving import RETURN_SPEED
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene_robot import place_robot
+from rbd_ros.simulation.scene.robot import place_robot
+from rbd_ros.simulation.scene.state import NOW, ScenePlant
+from rbd_ros.simulation.world import clear_record
+
+if TYPE_CHECKING:
+    from rbd_ros.simulation.world import World
 
 #: Duration of a step in which nothing moves [s].
 _INSTANT = 1e-9
+
+#: Number of pairs that are named, the deepest first.
+_NAMED = 5
 
 
 class Overlap(NamedTuple):
@@ -32,6 +46,16 @@ class Overlap(NamedTuple):
     second: str
     depth: float
     pairs: int
+
+
+def _rigid_pairs(plant: ScenePlant) -> Tuple[BoolArray, BoolArray]:
+    """Which pairs are rigid and of a robot with convex shapes, and which rigid ones are not."""
+    table = plant.table
+    on_robot = (table.carrier > 0) & (table.carrier < plant.first_object)
+    is_concave = np.isin(table.kind, (MESH, HEIGHT_FIELD))
+    simple = on_robot[table.pair].any(axis=1) & ~is_concave[table.pair].any(axis=1)
+    rigid = table.surface[:, STIFFNESS] == 0.0
+    return simple & rigid, ~simple & rigid
 
 
 def deepest_overlap(scene: Scene, plant: Plant, q: FloatArray, least: float) -> Optional[Overlap]:
@@ -51,13 +75,10 @@ def deepest_overlap(scene: Scene, plant: Plant, q: FloatArray, least: float) -> 
     >>> deepest_overlap(world.scene, world.plant, robot.neutral(), 1e-3).second
     'ball'
     """
-    table = plant.scene.table
-    concave = np.isin(table.kind, (MESH, HEIGHT_FIELD))[table.pair].any(axis=1)
-    on_robot = (table.carrier > 0) & (table.carrier < plant.scene.first_object)
-    rigid = table.surface[:, STIFFNESS] == 0.0
-    wanted = np.flatnonzero(on_robot[table.pair].any(axis=1) & rigid & ~concave)
+    wanted = np.flatnonzero(_rigid_pairs(plant.scene)[0])
     if not len(wanted):
         return None
+    table = plant.scene.table
     fewer = table._replace(
         pair=table.pair[wanted],
         surface=table.surface[wanted],
@@ -83,3 +104,84 @@ def deepest_overlap(scene: Scene, plant: Plant, q: FloatArray, least: float) -> 
     first, second = scene.names_of(int(wanted[contacts.pair[worst]]))
     pairs = len(np.unique(contacts.pair[deep]))
     return Overlap(first, second, -float(contacts.gap[worst]), pairs)
+
+
+def other_overlaps(world: World) -> Dict[Tuple[str, str], float]:
+    """Depth by which rigid bodies overlap that `deepest_overlap` leaves out, the deepest first.
+
+    A step finds it and is taken back. Only at a reset: what is remembered of former steps is lost.
+
+    :param world: a simulation with an environment
+    :return: depth [m] of each pair of names
+
+    >>> from rbd_ros.simulation.start_overlaps import other_overlaps
+    >>> ball = {'type': 'sphere', 'radius': 0.1, 'movable': True, 'mass': 1.0}
+    >>> objects = {'floor': {'type': 'plane'}, 'ball': {**ball, 'xyz': [2.0, 0.0, 0.09]}}
+    >>> found = other_overlaps(Simulator(robot, world={'objects': objects}).world)
+    >>> {pair: round(depth, 6) for pair, depth in found.items()}
+    {('floor', 'ball'): 0.01}
+    """
+    scene, touches = world.scene, world.touches
+    assert scene is not None
+    wanted = _rigid_pairs(world.plant.scene)[1]
+    if not wanted.any():
+        return {}
+    arrays = world.arrays()
+    kept = {name: array.copy() for name, array in arrays.items()}
+    world.steps.alone(1)
+    found: Dict[Tuple[str, str], float] = {}
+    for c in range(int(touches.counts[NOW])):
+        pair, depth = int(touches.contacts.pair[c]), -float(touches.contacts.gap[c])
+        if wanted[pair]:
+            names = scene.names_of(pair)
+            found[names] = max(depth, found.get(names, depth))
+    for name, array in arrays.items():
+        array[...] = kept[name]
+    clear_record(world.fields.work)
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def robot_warnings(scene: Scene, plant: Plant, q: FloatArray, least: float) -> List[str]:
+    """What to say of a robot and convex shapes that overlap at the start.
+
+    :param scene: shapes and pairs
+    :param plant: constants of the simulation
+    :param q: configuration, (nq,)
+    :param least: depth that is worth a warning [m]
+
+    >>> from rbd_ros.simulation.start_overlaps import robot_warnings
+    >>> ball = {'type': 'sphere', 'radius': 0.1, 'xyz': [0.0, 0.23, 1.08]}
+    >>> world = Simulator(robot, world={'objects': {'ball': ball}}).world
+    >>> len(robot_warnings(world.scene, world.plant, robot.neutral(), 1e-3))
+    1
+    """
+    found = deepest_overlap(scene, plant, q, least)
+    if found is None:
+        return []
+    others = f', the deepest of {found.pairs} pairs' if found.pairs > 1 else ''
+    return [
+        f'{found.first!r} starts {1e3 * found.depth:.1f} mm deep in {found.second!r}{others}, '
+        'and is moved out slowly; start elsewhere, or let them not touch: by `ignore` of a '
+        'world, or contact_links for a ground'
+    ]
+
+
+def other_warnings(world: World, least: float) -> List[str]:
+    """What to say of all else that overlaps at the start.
+
+    :param world: a simulation with an environment, at a reset
+    :param least: depth that is worth a warning [m]
+
+    >>> from rbd_ros.simulation.start_overlaps import other_warnings
+    >>> other_warnings(Simulator(robot, world={'objects': {'floor': {'type': 'plane'}}}).world, 0)
+    []
+    """
+    deep = [(names, depth) for names, depth in other_overlaps(world).items() if depth > least]
+    found = [
+        f'{first!r} and {second!r} overlap by {1e3 * depth:.1f} mm at the start; they are moved '
+        f'apart slowly, by at most {RETURN_SPEED:g} m/s'
+        for (first, second), depth in deep[:_NAMED]
+    ]
+    if len(deep) > _NAMED:
+        found.append(f'{len(deep) - _NAMED} more pairs overlap less deeply at the start')
+    return found

@@ -19,9 +19,9 @@ from rbd_ros.simulation.loop_closing import close_positions, project
 from rbd_ros.simulation.midpoint import is_stopped, midpoint_step
 from rbd_ros.simulation.plant import MAX_SUBSTEPS, Plant, TURN_PER_SUBSTEP
 from rbd_ros.simulation.runge_kutta import is_at_limit, runge_kutta_step
-from rbd_ros.simulation.scene_servo import take_servo_substep
-from rbd_ros.simulation.scene_state import Objects, Touches
-from rbd_ros.simulation.scene_step import take_scene_substep
+from rbd_ros.simulation.scene.servo import take_servo_substep
+from rbd_ros.simulation.scene.state import Objects, Touches
+from rbd_ros.simulation.scene.step import take_scene_substep
 from rbd_ros.simulation.semi_implicit import follow_velocity, step_constrained, step_freely
 from rbd_ros.simulation.settling import settle
 from rbd_ros.simulation.state import (

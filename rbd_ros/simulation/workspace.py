@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from rbd_ros.compiler.loops import buffer, floats, integers
 from rbd_ros.contact.arrays import FloatArray, IntArray
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene_state import Objects, SceneWork, Touches
+from rbd_ros.simulation.scene.state import Objects, SceneWork, Touches
 from rbd_ros.simulation.state import Contacts, COUNTERS, ExternalForces, State
 
 
@@ -245,7 +245,7 @@ class Middle(NamedTuple):
 
 
 class Before(NamedTuple):
-    """The beginning of a substep in a world that may be taken again (scene_servo.py).
+    """The beginning of a substep in a world that may be taken again (scene/servo.py).
 
     :param q: configuration
     :param v: velocity

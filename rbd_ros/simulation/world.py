@@ -18,8 +18,8 @@ from rbd_ros.robot import Robot
 from rbd_ros.simulation.assembly import make_plant, make_world, with_external_forces
 from rbd_ros.simulation.bound_steps import bind_steps, Steps
 from rbd_ros.simulation.plant import Plant
-from rbd_ros.simulation.scene_assembly import make_scene_plant, scene_of
-from rbd_ros.simulation.scene_change import carry_over, prepare_scene, PreparedScene
+from rbd_ros.simulation.scene.assembly import make_scene_plant, scene_of
+from rbd_ros.simulation.scene.change import carry_over, prepare_scene, PreparedScene
 from rbd_ros.simulation.state import State, STEPS
 from rbd_ros.simulation.stepping import place_on_ground, REFUSED
 

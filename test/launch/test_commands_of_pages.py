@@ -34,6 +34,8 @@ ELSEWHERE = {
     ('rbd_ros', 'bench'): 'test/cli runs it',
     ('rbd_ros', 'annotate'): 'test/cli runs it',
     ('rbd_ros', 'codegen'): 'test/cli runs it',
+    ('rbd_ros', 'doctor'): 'test/cli runs it',
+    ('rbd_ros', 'holding'): 'test/cli runs it',
     ('rbd_ros', 'simulate'): 'test/cli and test/viewer run it',
     ('scripts/test',): 'it runs this test',
     ('pip', 'install'): 'installs; test_distributions.py builds and reads what is installed',

@@ -33,7 +33,7 @@ _OF_CONVEX_PAIRS = (
 )
 # Single steps by the interpreter first: they are quick, and notice most.
 _OF_STEPS_IN_WORLDS = (
-    'test/simulation/test_scene_equations.py',
+    'test/simulation/scene/test_scene_equations.py',
     'test/simulation/test_rigid_contact.py',
 )
 #: Tests of texts that have no test file of their own name.
@@ -176,34 +176,35 @@ OWN = {
         'test/simulation/test_loop_drives.py',
         'test/simulation/test_joint_friction_and_limits.py',
     ),
-    'rbd_ros/simulation/scene_blows.py': (
+    'rbd_ros/simulation/scene/blows.py': (
         *_OF_STEPS_IN_WORLDS,
-        'test/simulation/test_scene_impacts.py',
+        'test/simulation/scene/test_scene_impacts.py',
     ),
-    'rbd_ros/simulation/scene_change.py': ('test/simulation/test_changed_worlds.py',),
-    'rbd_ros/simulation/scene_compliance.py': (
-        'test/simulation/test_scene_equations.py',
-        'test/simulation/test_scene_compliance.py',
+    'rbd_ros/simulation/scene/change.py': ('test/simulation/test_changed_worlds.py',),
+    'rbd_ros/simulation/scene/compliance.py': (
+        'test/simulation/scene/test_scene_equations.py',
+        'test/simulation/scene/test_scene_compliance.py',
     ),
-    'rbd_ros/simulation/scene_couples.py': (
-        'test/simulation/test_scene_equations.py',
-        'test/simulation/test_scene_couples.py',
+    'rbd_ros/simulation/scene/couples.py': (
+        'test/simulation/scene/test_scene_equations.py',
+        'test/simulation/scene/test_scene_couples.py',
     ),
-    'rbd_ros/simulation/scene_impacts.py': (
-        'test/simulation/test_scene_equations.py',
-        'test/simulation/test_scene_impacts.py',
+    'rbd_ros/simulation/scene/impacts.py': (
+        'test/simulation/scene/test_scene_equations.py',
+        'test/simulation/scene/test_scene_impacts.py',
     ),
-    'rbd_ros/simulation/scene_island.py': _OF_STEPS_IN_WORLDS,
-    'rbd_ros/simulation/scene_islands.py': _OF_STEPS_IN_WORLDS,
-    'rbd_ros/simulation/scene_jacobians.py': _OF_STEPS_IN_WORLDS,
-    'rbd_ros/simulation/scene_memory.py': _OF_STEPS_IN_WORLDS,
-    'rbd_ros/simulation/scene_parting.py': _OF_STEPS_IN_WORLDS,
-    'rbd_ros/simulation/scene_paths.py': _OF_STEPS_IN_WORLDS,
-    'rbd_ros/simulation/scene_pile.py': _OF_STEPS_IN_WORLDS,
-    'rbd_ros/simulation/scene_problem.py': _OF_STEPS_IN_WORLDS,
-    'rbd_ros/simulation/scene_robot.py': _OF_STEPS_IN_WORLDS,
-    'rbd_ros/simulation/scene_step.py': _OF_STEPS_IN_WORLDS,
-    'rbd_ros/simulation/scene_servo.py': ('test/simulation/test_implicit_pd.py',),
+    'rbd_ros/simulation/scene/island.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/islands.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/jacobians.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/memory.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/parting.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/paths.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/pile.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/problem.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/robot.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/springs.py': ('test/simulation/scene/test_scene_springs.py',),
+    'rbd_ros/simulation/scene/step.py': _OF_STEPS_IN_WORLDS,
+    'rbd_ros/simulation/scene/servo.py': ('test/simulation/test_implicit_pd.py',),
     'rbd_ros/simulation/joint_servo.py': ('test/simulation/test_implicit_pd.py',),
     'rbd_ros/simulation/semi_implicit.py': (
         'test/simulation/test_solver.py',
@@ -216,6 +217,11 @@ OWN = {
         'test/simulation/test_simulator.py',
         'test/simulation/test_smooth_motion.py',
         'test/simulation/test_soft_contact.py',
+    ),
+    'rbd_ros/simulation/start_overlaps.py': (
+        'test/simulation/test_rigid_ground.py',
+        'test/simulation/test_meshes_in_worlds.py',
+        'test/simulation/test_rigid_contact.py',
     ),
     'rbd_ros/simulation/sweeps.py': (
         'test/simulation/test_solver.py',

@@ -23,10 +23,10 @@ from rbd_ros.collision.scene_contacts import (
     STIFFNESS,
     TORSIONAL,
 )
-from rbd_ros.simulation import scene_blows, scene_impacts, scene_step
 from rbd_ros.simulation.moving import RETURN_SPEED
-from rbd_ros.simulation.scene_couples import list_couples
-from rbd_ros.simulation.scene_robot import REACH
+from rbd_ros.simulation.scene import blows, impacts, step
+from rbd_ros.simulation.scene.couples import list_couples
+from rbd_ros.simulation.scene.robot import REACH
 
 LOWER, UPPER, FRICTION = 0, 1, 2
 
@@ -83,7 +83,7 @@ def _noted():
 
     def expand(plant, contacts, n, coupled, limit, scene):
         compressed.append(blow_of(plant, contacts, n, scene))
-        scene_impacts.expand(plant, contacts, n, coupled, limit, scene)
+        impacts.expand(plant, contacts, n, coupled, limit, scene)
 
     def solve_rebound(plant, state, objects, contacts, scene, n):
         ways[0](plant, state, objects, contacts, scene, n)
@@ -98,11 +98,11 @@ def _noted():
         ways[2](plant, state, touches, work, rows, h)
         ends.append(work.motion.next_v.copy())
 
-    ways = scene_blows.solve_rebound, scene_blows.solve_blows, scene_step.end_robot
+    ways = blows.solve_rebound, blows.solve_blows, step.end_robot
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scene_step, 'end_robot', end_robot)
+        patch.setattr(step, 'end_robot', end_robot)
         for each in (expand, solve_rebound, solve_blows):
-            patch.setattr(scene_blows, each.__name__, each)
+            patch.setattr(blows, each.__name__, each)
         yield found, ends
 
 

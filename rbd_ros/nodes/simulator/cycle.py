@@ -39,7 +39,7 @@ from rbd_ros.nodes.simulator.interface import has_rigid_ground
 from rbd_ros.nodes.simulator.wrenches import ExternalWrenches
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import Simulator
-from rbd_ros.simulation.scene_change import PreparedScene
+from rbd_ros.simulation.scene.change import PreparedScene
 
 if TYPE_CHECKING:
     from rbd_ros.nodes.simulator.surroundings import Surroundings, View, WorldPorts

@@ -12,7 +12,7 @@ import numpy as np
 from rbd_ros.collision.environment import ROBOT
 from rbd_ros.collision.scene import Scene
 from rbd_ros.simulation import Simulator
-from rbd_ros.simulation.scene_state import FreeBodies, NOW
+from rbd_ros.simulation.scene.state import FreeBodies, NOW
 
 
 class Motion(NamedTuple):

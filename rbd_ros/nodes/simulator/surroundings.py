@@ -28,7 +28,7 @@ from rbd_ros.nodes.simulator.object_motion import about, Motion, ObjectMotion, T
 from rbd_ros.nodes.simulator.poses import matrix_row, pose_matrix, pose_problem, row_matrix
 from rbd_ros.nodes.simulator.world_ports import CONTACTS, OBJECT_MARKERS, WRENCHES
 from rbd_ros.simulation import Simulator
-from rbd_ros.simulation.scene_state import FreeBodies
+from rbd_ros.simulation.scene.state import FreeBodies
 
 SUBJECT = 'world'
 MOST_PLACEMENTS = 50  # taken at a time

@@ -1,0 +1,121 @@
+"""`rbd_ros doctor [robot.urdf] [--graph]`: what is wrong, with cures.
+
+It looks at the description, the machine, and with --graph at the running nodes.
+
+Exit code 0: no errors, though there may be warnings; 1: errors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from typing import Any, Dict, List, Tuple, Union
+
+from rbd_ros.cli.info import add_model_arguments, description, model_options
+from rbd_ros.doctor.findings import ERROR, Finding, LEVELS, worst_level
+from rbd_ros.doctor.machine import check_machine
+from rbd_ros.doctor.urdf_lint import lint_urdf
+from rbd_ros.model import load_urdf, ModelError
+
+FORMAT = 'rbd_ros doctor 1'
+
+#: Title of a group of findings, and the findings.
+Section = Tuple[str, List[Finding]]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `rbd_ros doctor`."""
+    add_model_arguments(parser, required=False)
+    parser.add_argument(
+        '--graph', action='store_true', help='look at the nodes and topics of this ROS domain, too'
+    )
+    parser.add_argument(
+        '--listen',
+        type=float,
+        default=3.0,
+        metavar='SECONDS',
+        help='how long to listen to joint states (default: %(default)s)',
+    )
+    parser.add_argument('--json', action='store_true', help='print JSON')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Look at everything and print the findings.
+
+    :return: 0 if there are no errors, else 1
+    :raises ValueError: if there is no such robot, or --graph without ROS
+    """
+    sections: List[Section] = []
+    source, options = None, model_options(arguments)
+    if arguments.robot is not None:
+        source = description(arguments.robot)
+        sections.append((f'robot {arguments.robot}', lint_urdf(source, **options)))
+    sections.append(('machine', check_machine()))
+    if arguments.graph:
+        sections.append(
+            (
+                f'ROS graph of domain {_domain()}',
+                _graph_findings(source, options, arguments.listen),
+            )
+        )
+    if arguments.json:
+        print(json.dumps(summary(sections), indent=2))
+    else:
+        print('\n'.join(report(sections)))
+    return int(any(worst_level(findings) == ERROR for _, findings in sections))
+
+
+def _domain() -> str:
+    return os.environ.get('ROS_DOMAIN_ID') or '0'
+
+
+def _graph_findings(
+    source: Union[str, bytes, None], options: Dict[str, Any], duration: float
+) -> List[Finding]:
+    from rbd_ros.doctor.events_executor import executor_finding, try_events_executor
+    from rbd_ros.doctor.graph import check_graph
+    from rbd_ros.doctor.graph_reading import model_joints, read_graph
+
+    joints = None
+    if source is not None:
+        try:
+            joints = model_joints(load_urdf(source, **options))
+        except ModelError:
+            pass  # the lint has said so
+    found = check_graph(read_graph(duration), joints)
+    return [*found, executor_finding(try_events_executor())]
+
+
+def summary(sections: List[Section]) -> Dict[str, Any]:
+    """Findings in the types of JSON.
+
+    :param sections: title and findings of each group
+    """
+    return {
+        'format': FORMAT,
+        'level': worst_level(finding for _, findings in sections for finding in findings),
+        'sections': [
+            {'title': title, 'findings': [finding.as_dict() for finding in findings]}
+            for title, findings in sections
+        ],
+    }
+
+
+def report(sections: List[Section]) -> List[str]:
+    """Lines of a report, the worst of each group first.
+
+    :param sections: title and findings of each group
+    """
+    lines: List[str] = []
+    for title, findings in sections:
+        lines += [title]
+        for finding in sorted(findings, key=lambda finding: -LEVELS.index(finding.level)):
+            lines += [f'  {line}' for line in finding.text()]
+        lines += ['']
+    every = [finding.level for _, findings in sections for finding in findings]
+    counts = (
+        f'{every.count(level)} {name}{"" if every.count(level) == 1 else "s"}'
+        for level, name in (('error', 'error'), ('warn', 'warning'))
+    )
+    return [*lines, ', '.join(counts)]

@@ -1,0 +1,245 @@
+"""`rbd_ros holding robot.urdf`: whether its effort limits hold it against gravity, and where not.
+
+Exit code 0: in all poses that were examined; 1: not in some.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from pathlib import Path
+import sys
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+import numpy as np
+
+from rbd_ros.cli.info import add_model_arguments, description, model_options
+from rbd_ros.control import hardest_poses, Holding, holding, payload_parameters
+from rbd_ros.control.static_holding import NOTHING, TOLERANCE
+from rbd_ros.robot import Robot
+
+FORMAT = 'rbd_ros holding 1'
+_MOST_SAMPLES = 10**6
+_OUTSIDE = 1e-4  # of a limit, by which a pose may be beyond it: numbers are typed [rad or m]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `rbd_ros holding`."""
+    add_model_arguments(parser)
+    parser.add_argument(
+        '--pose',
+        action='append',
+        default=[],
+        metavar='POSE',
+        help='examine this pose instead of random ones: a number for each position variable, as '
+        '--pose=0,-1.57,1.57, or JOINT=VALUE,... with all others at zero, or at the limit that is '
+        'nearest; may be repeated',
+    )
+    parser.add_argument(
+        '--samples',
+        type=int,
+        default=2000,
+        metavar='N',
+        help='number of random poses within the limits, from the hardest of which a search goes '
+        'on (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--seed', type=int, default=0, help='of the random poses (default: %(default)s)'
+    )
+    parser.add_argument(
+        '--payload', metavar='MASS@LINK', help='point mass at the origin of a link, as 2.5@tool0'
+    )
+    parser.add_argument(
+        '--gravity',
+        type=float,
+        nargs=3,
+        metavar=('X', 'Y', 'Z'),
+        help='acceleration of gravity in base coordinates [m/s^2] (default: 0 0 -9.81)',
+    )
+    parser.add_argument('--json', action='store_true', help='print JSON')
+    parser.add_argument('--plot', metavar='FILE.png', help='write a plot')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Examine poses and print the table.
+
+    :return: 0 if all poses can be held, else 1
+    :raises ModelError: if the URDF cannot become a model
+    :raises ValueError: for a wrong pose, number or payload
+    """
+    if not 1 <= arguments.samples <= _MOST_SAMPLES:
+        raise ValueError(f'--samples must be from 1 to {_MOST_SAMPLES}, got {arguments.samples}')
+    if arguments.seed < 0:
+        raise ValueError(f'--seed must not be negative, got {arguments.seed}')
+    if arguments.plot is not None and not Path(arguments.plot).absolute().parent.is_dir():
+        raise ValueError(f'the folder of {arguments.plot} does not exist')
+    robot = Robot.from_urdf(description(arguments.robot), **model_options(arguments))
+    options: Dict[str, Any] = {'gravity': arguments.gravity}
+    if arguments.payload is not None:
+        mass, link = _payload(robot, arguments.payload)
+        options.update(payload=payload_parameters(mass), payload_link=link)
+    if arguments.pose:
+        poses = np.array([_pose(robot, text) for text in arguments.pose])
+        found = holding(robot, poses, **options)
+    else:
+        rng = np.random.default_rng(arguments.seed)
+        poses = robot.random_configurations(arguments.samples, rng)
+        hardest = hardest_poses(robot, poses, **options)
+        found = holding(robot, np.concatenate([poses, hardest]), **options)
+    facts = summary(robot, found, sampled=not arguments.pose, payload=arguments.payload)
+    print(json.dumps(facts, indent=2) if arguments.json else '\n'.join(report(facts)))
+    if arguments.plot is not None:
+        from rbd_ros.cli.holding_plot import plot_holding
+
+        plot_holding(facts, found, arguments.plot)
+        print(f'{arguments.plot} written', file=sys.stderr)
+    return 0 if facts['held'] else 1
+
+
+def _payload(robot: Robot, text: str) -> Tuple[float, str]:
+    mass, at, link = text.partition('@')
+    try:
+        value = float(mass)
+    except ValueError:
+        value = math.nan
+    if not at or not math.isfinite(value):
+        raise ValueError(f'--payload must be MASS@LINK, as 2.5@tool0, got {text!r}')
+    if link not in robot.link_names:
+        raise ValueError(
+            f'--payload: there is no link {link!r}; there are {", ".join(robot.link_names)}'
+        )
+    return value, link
+
+
+def _pose(robot: Robot, text: str) -> np.ndarray:
+    """Position variables of a pose as it stands on the command line, within the limits, (nq,)."""
+    words = [word.strip() for word in text.split(',') if word.strip()]
+    pose = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
+    slices = robot.model.independent_slices
+    single = {
+        robot.model.body(i).joint_name: at_q.start
+        for i, (at_q, _) in slices.items()
+        if at_q.stop - at_q.start == 1
+    }
+    if any('=' in word for word in words):
+        for word in words:
+            name, _, value = word.partition('=')
+            if name.strip() not in single:
+                raise ValueError(
+                    f'--pose {text}: there is no joint {name.strip()!r} with one position; '
+                    f'there are {", ".join(single)}'
+                )
+            pose[single[name.strip()]] = _number(text, value)
+    else:
+        if len(words) != robot.nq:
+            raise ValueError(
+                f'--pose {text}: {len(words)} numbers, but the robot has {robot.nq} position '
+                f'variables ({", ".join(robot.joint_names)})'
+            )
+        pose[:] = [_number(text, word) for word in words]
+    for name, at in single.items():
+        low, high = robot.lower_limits[at], robot.upper_limits[at]
+        if not low - _OUTSIDE <= pose[at] <= high + _OUTSIDE:
+            raise ValueError(
+                f'--pose {text}: {name} at {pose[at]:g} is outside of its limits, {low:g} to '
+                f'{high:g}; the robot cannot be there'
+            )
+    within: np.ndarray = np.clip(pose, robot.lower_limits, robot.upper_limits)
+    return within
+
+
+def _number(text: str, word: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f'--pose {text}: {word.strip()!r} is not a finite number')
+    return value
+
+
+def summary(
+    robot: Robot, found: Holding, sampled: bool = True, payload: Optional[str] = None
+) -> Dict[str, Any]:
+    """Facts about the holding torques in the types of JSON; a limit that is not given is None.
+
+    :param robot: the robot
+    :param found: what was found
+    :param sampled: whether the poses were drawn and searched for, not given
+    :param payload: payload as the command line gives it
+    """
+    held, worst, maxima = found.held, found.worst, found.maxima
+    joints = []
+    for i, name in enumerate(found.joints):
+        limited = bool(np.isfinite(found.limits[i]))
+        margin = float(found.margins[i])
+        joints.append(
+            {
+                'joint': name,
+                'effort_limit': float(found.limits[i]) if limited else None,
+                'torque': float(maxima[i]) if abs(maxima[i]) > NOTHING else 0.0,
+                'margin': (margin if math.isfinite(margin) else None) if limited else None,
+                'held': margin >= -TOLERANCE,
+                'worst_pose': [float(x) for x in found.configurations[worst[i]]],
+            }
+        )
+    hardest = int(np.argmax(found.loads.max(axis=1)))
+    return {
+        'format': FORMAT,
+        'name': robot.name,
+        'joint_names': list(robot.joint_names),
+        'sampled': sampled,
+        'payload': payload,
+        'poses': len(held),
+        'poses_held': int(held.sum()),
+        'held': bool(held.all()),
+        'joints': joints,
+        'worst_pose': [float(x) for x in found.configurations[hardest]],
+        'without_limit': [joint['joint'] for joint in joints if joint['effort_limit'] is None],
+    }
+
+
+def report(facts: Dict[str, Any]) -> List[str]:
+    """Lines of a report with the facts of `summary`."""
+    how = (
+        'poses, random ones and the hardest found from them' if facts['sampled'] else 'poses given'
+    )
+    load = f', carrying {facts["payload"]} [kg@link]' if facts['payload'] else ''
+    lines = [f'{facts["name"]}{load}: {facts["poses"]} {how}', '']
+    rows: List[Sequence[str]] = [('joint', 'limit', 'torque', 'margin', '')]
+    for joint in facts['joints']:
+        limit, margin = joint['effort_limit'], joint['margin']
+        remark = '' if joint['held'] else 'TOO MUCH'
+        if limit is None:
+            remark = 'no limit given'
+        rows.append(
+            (
+                joint['joint'],
+                '-' if limit is None else f'{limit:.5g}',
+                f'{joint["torque"] + 0.0:.4g}',
+                '-' if margin is None else f'{100.0 * margin:.0f}%',
+                remark,
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for name, *numbers, remark in rows:
+        cells = [f'{cell:>{width}}' for cell, width in zip(numbers, widths[1:])]
+        lines.append('  '.join([f'  {name:<{widths[0]}}', *cells, remark]).rstrip())
+    pose = ','.join(f'{x + 0.0:.6g}' for x in facts['worst_pose'])
+    lines += [
+        '',
+        'limit and torque in N m or N; margin: share of the limit that is left in the worst pose',
+        f'worst pose: --pose={pose}',
+    ]
+    if facts['held'] and facts['without_limit']:
+        lines.append('Held as far as limits are given; add effort="..." to the <limit> of others.')
+    elif facts['held']:
+        lines.append('All poses can be held.')
+    else:
+        share = 100.0 * facts['poses_held'] / facts['poses']
+        lines.append(
+            f'Not all poses can be held: {facts["poses_held"]} of {facts["poses"]} ({share:.0f}%) '
+            'can. Stay out of the others, carry less, or take stronger joints.'
+        )
+    return lines

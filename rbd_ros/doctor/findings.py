@@ -1,0 +1,52 @@
+"""Findings of a check: how bad it is, what it is about, and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Dict, Iterable, List
+
+#: From harmless to bad.
+LEVELS = OK, WARN, ERROR = 'ok', 'warn', 'error'
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding.
+
+    :param level: one of `LEVELS`
+    :param subject: what it is about: a link, a joint, a topic, a part of the machine
+    :param what: what was found
+    :param cure: what to do about it; '' if nothing needs to be done
+
+    >>> from rbd_ros.doctor.findings import Finding
+    >>> Finding('warn', 'cache', 'there is none', 'set RBD_ROS_CACHE_DIR').text()
+    ['warn   cache: there is none', '       -> set RBD_ROS_CACHE_DIR']
+    """
+
+    level: str
+    subject: str
+    what: str
+    cure: str = ''
+
+    def __post_init__(self) -> None:
+        if self.level not in LEVELS:
+            raise ValueError(f'the level {self.level!r} is none of {", ".join(LEVELS)}')
+
+    def text(self) -> List[str]:
+        """Lines for a terminal."""
+        lines = [f'{self.level:<5}  {self.subject}: {self.what}']
+        return [*lines, f'       -> {self.cure}'] if self.cure else lines
+
+    def as_dict(self) -> Dict[str, Any]:
+        """Return the fields in the types of JSON."""
+        return asdict(self)
+
+
+def worst_level(findings: Iterable[Finding]) -> str:
+    """Worst level among findings, 'ok' if there are none.
+
+    >>> from rbd_ros.doctor.findings import Finding, worst_level
+    >>> worst_level([Finding('ok', 'a', 'fine'), Finding('warn', 'b', 'less so')])
+    'warn'
+    """
+    return max((finding.level for finding in findings), key=LEVELS.index, default=OK)

@@ -1,0 +1,349 @@
+"""Judgement of a ROS graph: who speaks to whom, with what quality of service, about which joints.
+
+It judges a snapshot (`Graph`), which graph_reading.py takes; ROS itself is not known here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Dict, List, Optional, Sequence, Tuple
+
+from rbd_ros.doctor.findings import ERROR, Finding, OK, WARN
+
+#: Joint states that come more seldom are too few for control [Hz].
+SLOW = 50.0
+#: Longest gap between two messages, in means, from which on it is told.
+GAP = 10.0
+#: Gaps that are shorter may be those of whoever listens [s].
+SHORT_GAP = 0.05
+_NAMED = 8  # names in one finding
+
+JOINT_STATES, DESCRIPTION, CLOCK = 'joint_states', 'robot_description', 'clock'
+#: Last parts of the names of topics that command joints.
+COMMANDS = ('joint_commands', 'effort_commands', 'commands')
+ARRAY = 'std_msgs/msg/Float64MultiArray'
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A publisher or subscription.
+
+    :param node: full name of its node
+    :param type: type of its messages
+    :param reliable: whether it is reliable, not best effort
+    :param durable: whether it is transient local, not volatile
+    :param deadline: time between messages that is offered or asked for [s]; 0: none
+    """
+
+    node: str
+    type: str
+    reliable: bool = True
+    durable: bool = False
+    deadline: float = 0.0
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic with all its ends.
+
+    :param name: full name
+    :param publishers: who publishes
+    :param subscribers: who subscribes
+    """
+
+    name: str
+    publishers: Tuple[Endpoint, ...] = ()
+    subscribers: Tuple[Endpoint, ...] = ()
+
+    @property
+    def last(self) -> str:
+        """Last part of the name."""
+        return self.name.rpartition('/')[2]
+
+
+@dataclass(frozen=True)
+class HeardStates:
+    """What was heard on a topic of joint states.
+
+    :param topic: full name of the topic
+    :param duration: time that was listened [s]
+    :param arrivals: times when messages came, (N,) [s]
+    :param orders: the different lists of names
+    :param odd_lengths: number of messages with fields that are neither empty nor as long as the
+        names
+    :param not_finite: number of messages with a position that is not finite
+    :param stamped: whether the time stamps differ
+    """
+
+    topic: str
+    duration: float
+    arrivals: Tuple[float, ...] = ()
+    orders: Tuple[Tuple[str, ...], ...] = ()
+    odd_lengths: int = 0
+    not_finite: int = 0
+    stamped: bool = True
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Snapshot of a ROS graph, without whoever took it.
+
+    :param nodes: full names of the nodes, twice if there are two of one name
+    :param topics: topics
+    :param heard: what was heard of joint states
+    :param joints: joints of the robot in the order of its description, by the topic of the
+        description
+    """
+
+    nodes: Tuple[str, ...] = ()
+    topics: Tuple[Topic, ...] = ()
+    heard: Tuple[HeardStates, ...] = ()
+    joints: Tuple[Tuple[str, Tuple[str, ...]], ...] = ()
+
+
+def check_graph(graph: Graph, joints: Optional[Sequence[str]] = None) -> List[Finding]:
+    """All checks of a snapshot.
+
+    :param graph: the snapshot
+    :param joints: joints of the robot; None: those of the description that the graph has
+
+    >>> from rbd_ros.doctor.graph import check_graph, Graph
+    >>> check_graph(Graph())[0].what
+    'no nodes are found'
+    """
+    if not graph.nodes:
+        return [
+            Finding(
+                WARN,
+                'graph',
+                'no nodes are found',
+                'start them; check that ROS_DOMAIN_ID, RMW_IMPLEMENTATION and the discovery range '
+                'are those of the nodes',
+            )
+        ]
+    found = node_findings(graph.nodes)
+    for topic in graph.topics:
+        found += [*quality_findings(topic), *publisher_findings(topic)]
+    for heard in graph.heard:
+        found += [*rate_findings(heard), *joint_findings(heard, _joints_of(graph, heard, joints))]
+    if all(finding.level == OK for finding in found):
+        count = f'{len(graph.nodes)} nodes, {len(graph.topics)} topics'
+        found.insert(0, Finding(OK, 'graph', f'{count}: nothing to be said against them'))
+    return found
+
+
+def node_findings(nodes: Sequence[str]) -> List[Finding]:
+    """Nodes that share a name, whose parameters and services get mixed up.
+
+    :param nodes: full names
+
+    >>> from rbd_ros.doctor.graph import node_findings
+    >>> node_findings(['/arm', '/arm'])[0].what
+    '2 nodes have this name: parameters and services reach any one of them'
+    """
+    return [
+        Finding(
+            WARN,
+            f'node {name}',
+            f'{count} nodes have this name: parameters and services reach any one of them',
+            'end one, or start it with -r __node:=NAME or -r __ns:=/NAMESPACE',
+        )
+        for name, count in sorted(Counter(nodes).items())
+        if count > 1
+    ]
+
+
+def quality_findings(topic: Topic) -> List[Finding]:
+    """Publishers and subscriptions that get no message of each other.
+
+    :param topic: the topic
+
+    >>> from rbd_ros.doctor.graph import Endpoint, quality_findings, Topic
+    >>> state = 'sensor_msgs/msg/JointState'
+    >>> driver, planner = Endpoint('/driver', state, reliable=False), Endpoint('/planner', state)
+    >>> quality_findings(Topic('/joint_states', (driver,), (planner,)))[0].what
+    '/driver publishes best effort, /planner asks for reliable: it hears nothing'
+    """
+    found: Dict[str, str] = {}
+    for out in topic.publishers:
+        for into in topic.subscribers:
+            ends = f'{out.node} publishes {{}}, {into.node} asks for {{}}: it hears nothing'
+            if out.type != into.type:
+                found[ends.format(out.type, into.type)] = (
+                    'remap one of them: a topic has one type of messages'
+                )
+                continue
+            if into.reliable and not out.reliable:
+                found[ends.format('best effort', 'reliable')] = (
+                    'publish reliable, or subscribe best effort, which hears both '
+                    '(qos_overrides of the node)'
+                )
+            if into.durable and not out.durable:
+                found[ends.format('volatile', 'transient local')] = (
+                    'publish transient local, or subscribe volatile, which hears both '
+                    '(qos_overrides of the node)'
+                )
+            if into.deadline and not 0.0 < out.deadline <= into.deadline:
+                offered = f'a deadline of {out.deadline:g} s' if out.deadline else 'no deadline'
+                found[ends.format(offered, f'one of {into.deadline:g} s')] = (
+                    'offer a deadline that is as short, or ask for none'
+                )
+    return [Finding(ERROR, f'topic {topic.name}', what, cure) for what, cure in found.items()]
+
+
+def publisher_findings(topic: Topic) -> List[Finding]:
+    """Topics of a robot with several publishers, or with one end alone.
+
+    :param topic: the topic
+
+    >>> from rbd_ros.doctor.graph import Endpoint, publisher_findings, Topic
+    >>> two = [Endpoint(node, 'std_msgs/msg/Float64MultiArray') for node in ('/a', '/b')]
+    >>> publisher_findings(Topic('/effort_commands', tuple(two), (two[0],)))[0].what
+    '2 publishers command the same joints (/a, /b)'
+    """
+    commands = topic.last in COMMANDS
+    if not commands and topic.last not in (JOINT_STATES, DESCRIPTION, CLOCK):
+        return []
+    subject, found = f'topic {topic.name}', []
+    names = _some(sorted(end.node for end in topic.publishers))
+    count = len(topic.publishers)
+    if count > 1:
+        found.append(_rivals(topic, f'{count} publishers', names))
+    if not topic.publishers and topic.subscribers:
+        who = _some(sorted(end.node for end in topic.subscribers))
+        found.append(
+            Finding(
+                WARN,
+                subject,
+                f'{who} wait{"s" if len(topic.subscribers) == 1 else ""}, and nobody publishes',
+                'start the publisher, or remap its topic; compare namespaces with ros2 topic list',
+            )
+        )
+    if topic.publishers and not topic.subscribers and commands:
+        found.append(
+            Finding(
+                WARN,
+                subject,
+                f'{names} publish{"es" if count == 1 else ""}, and nobody listens',
+                'start the driver or simulator, or remap its topic',
+            )
+        )
+    return found
+
+
+def _rivals(topic: Topic, count: str, names: str) -> Finding:
+    """Finding about several publishers, which may share the joints of a robot, or must not be."""
+    subject, arrays = f'topic {topic.name}', all(end.type == ARRAY for end in topic.publishers)
+    if topic.last in COMMANDS and arrays:
+        what = f'{count} command the same joints ({names})'
+        return Finding(ERROR, subject, what, 'deactivate or end all but one')
+    if topic.last in COMMANDS or topic.last == JOINT_STATES:
+        effect = 'states jump' if topic.last == JOINT_STATES else 'commands fight'
+        cure = 'end all but one, unless each has joints of its own'
+        return Finding(WARN, subject, f'{count} ({names}): if they share joints, {effect}', cure)
+    level = ERROR if topic.last == CLOCK else WARN
+    cure = 'end all but one, or give each robot a namespace'
+    return Finding(level, subject, f'{count} ({names}), where one is meant', cure)
+
+
+def rate_findings(heard: HeardStates) -> List[Finding]:
+    """Whether joint states come often and evenly, and make sense.
+
+    :param heard: what was heard
+
+    >>> from rbd_ros.doctor.graph import HeardStates, rate_findings
+    >>> slow = HeardStates('/joint_states', 2.0, tuple(0.1 * k for k in range(20)))
+    >>> rate_findings(slow)[0].what
+    'messages come at 10 Hz'
+    """
+    subject, found = f'topic {heard.topic}', []
+    if len(heard.arrivals) < 2:
+        what = f'{len(heard.arrivals)} messages came in {heard.duration:.2g} s'
+        cure = 'look at the driver: is it active, paused, or on another topic?'
+        return [Finding(WARN, subject, what, cure)]
+    times = heard.arrivals
+    mean = (times[-1] - times[0]) / (len(times) - 1)
+    gap = max(b - a for a, b in zip(times, times[1:]))
+    rate = 1.0 / mean if mean > 0.0 else float('inf')
+    what = (
+        f'messages come at {rate:.0f} Hz' if rate >= 100.0 else f'messages come at {rate:.3g} Hz'
+    )
+    if rate < SLOW:
+        cure = f'torque control wants 100 to 1000 Hz, at least {SLOW:g}: raise the rate'
+        found.append(Finding(WARN, subject, what, cure))
+    else:
+        found.append(Finding(OK, subject, what))
+    if gap > max(GAP * mean, SHORT_GAP):
+        what = f'a message came {gap:.3g} s after the one before, {gap / mean:.2g} times the mean'
+        cure = 'look for loads on the machine or the network; wired, with real-time priority'
+        found.append(Finding(WARN, subject, what, cure))
+    for count, what, cure in (
+        (heard.odd_lengths, 'have fields of another length than name', 'as many values as names'),
+        (heard.not_finite, 'have positions that are not finite', 'numbers from the start'),
+    ):
+        if count:
+            text = f'{count} of {len(times)} messages {what}'
+            found.append(Finding(ERROR, subject, text, f'have the driver publish {cure}'))
+    if not heard.stamped:
+        what = 'all messages have the same time stamp: nobody can tell how old they are'
+        found.append(Finding(WARN, subject, what, 'have the driver set header.stamp'))
+    return found
+
+
+def joint_findings(
+    heard: HeardStates, joints: Optional[Tuple[str, Sequence[str]]] = None
+) -> List[Finding]:
+    """Whether joint states are about the joints of the robot.
+
+    :param heard: what was heard
+    :param joints: where the robot is from, and its joints in their order; None if unknown
+
+    >>> from rbd_ros.doctor.graph import HeardStates, joint_findings
+    >>> heard = HeardStates('/joint_states', 1.0, (0.0, 0.5), (('elbow', 'gripper'),))
+    >>> [finding.what for finding in joint_findings(heard, ('arm.urdf', ['shoulder', 'elbow']))]
+    ['no states of shoulder, of arm.urdf', 'states of gripper, which arm.urdf does not have']
+    """
+    subject, found = f'topic {heard.topic}', []
+    for order in heard.orders:
+        twice = [name for name, count in Counter(order).items() if count > 1]
+        if twice:
+            what = f'a message names {_some(twice)} twice'
+            found.append(Finding(ERROR, subject, what, 'give each joint one place in name'))
+    if joints is None or not heard.orders:
+        return found
+    source, names = joints
+    states = list(dict.fromkeys(name for order in heard.orders for name in order))
+    missing = [name for name in names if name not in states]
+    strangers = [name for name in states if name not in names]
+    if missing:
+        what = f'no states of {_some(missing)}, of {source}'
+        cure = 'start what publishes them; torque nodes wait for all of their joints'
+        found.append(Finding(WARN, subject, what, cure))
+    if strangers:
+        what = f'states of {_some(strangers)}, which {source} does not have'
+        cure = 'compare the names with the description: prefix, spelling, another robot?'
+        found.append(Finding(WARN, subject, what, cure))
+    for order in heard.orders:
+        known = [name for name in order if name in names]
+        if known != [name for name in names if name in known]:
+            what = f'joints come in another order than that of {source}'
+            cure = 'match them by name, never by place; nodes of rbd_ros do'
+            found.append(Finding(OK, subject, what, cure))
+            break
+    return found
+
+
+def _joints_of(
+    graph: Graph, heard: HeardStates, joints: Optional[Sequence[str]]
+) -> Optional[Tuple[str, Sequence[str]]]:
+    """Where the robot of a topic is from, and its joints: given, or described beside the topic."""
+    if joints is not None:
+        return 'the robot given', joints
+    beside = f'{heard.topic.rpartition("/")[0]}/{DESCRIPTION}'
+    return next((each for each in graph.joints if each[0] == beside), None)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f' and {len(names) - _NAMED} more' if len(names) > _NAMED else ''
+    return ', '.join(names[:_NAMED]) + more

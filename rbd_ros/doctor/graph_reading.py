@@ -1,0 +1,230 @@
+"""Taking of a snapshot of a ROS graph, as a node of its own that listens for a while.
+
+It subscribes best effort to joint states and transient local to descriptions, publishes nothing,
+and leaves itself out.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from typing import Any, Dict, List, Set, Tuple
+
+from rbd_ros.doctor.graph import DESCRIPTION, Endpoint, Graph, HeardStates, JOINT_STATES, Topic
+from rbd_ros.model import load_urdf, ModelError
+
+NODE = 'rbd_ros_doctor'
+#: Time that the others have to be found once one is, before what comes is counted [s].
+_DISCOVERY = 1.0
+#: Time until the first one must be found: what is lost of an announcement is repeated after 3 s.
+_PATIENCE = 6.0
+_STATES, _STRING = 'sensor_msgs/msg/JointState', 'std_msgs/msg/String'
+_ENDLESS = 1e9  # deadlines beyond are none [s]
+
+
+def read_graph(duration: float = 3.0) -> Graph:
+    """Snapshot of the graph of this process's ROS domain.
+
+    :param duration: how long to listen, when nodes have been found [s]
+    :raises ValueError: if there is no rclpy, or no node can be made
+
+    >>> from rbd_ros.doctor.graph_reading import read_graph
+    >>> read_graph(-1.0)
+    Traceback (most recent call last):
+        ...
+    ValueError: the graph must be listened to for a time from 0 to 3600 s, got -1
+    """
+    if not 0.0 <= duration <= 3600.0:
+        raise ValueError(
+            f'the graph must be listened to for a time from 0 to 3600 s, got {duration:g}'
+        )
+    try:
+        from rclpy import init
+        from rclpy.context import Context
+        from rclpy.executors import SingleThreadedExecutor
+        from rclpy.node import Node
+        from rclpy.signals import SignalHandlerOptions
+    except ImportError as error:
+        raise ValueError(
+            f"--graph needs ROS 2 ({error}): source it, or pip install 'rbd_ros[ros]'"
+        ) from None
+    context = Context()
+    try:
+        # Ctrl-C is Python's.
+        init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
+        node: Any = Node(
+            f'{NODE}_{os.getpid()}',
+            context=context,
+            start_parameter_services=False,
+            enable_rosout=False,
+        )
+    except Exception as error:  # rclpy has no common class of them
+        context.try_shutdown()
+        raise ValueError(f'no node can be made: {error}; see rbd_ros doctor') from None
+    executor: Any = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    try:
+        return _Listener(node, executor).listen(duration)
+    finally:
+        executor.shutdown()
+        node.destroy_node()
+        context.try_shutdown()
+
+
+class _Listener:
+    """What a node hears."""
+
+    def __init__(self, node: Any, executor: Any):
+        self._node, self._executor = node, executor
+        self._states: Dict[str, List[Tuple[float, Any]]] = {}
+        self._descriptions: Dict[str, str] = {}
+
+    def listen(self, duration: float) -> Graph:
+        """Find topics, listen to those of robots, and look at all of them at last."""
+        begin = time.monotonic()
+        while not self._nodes() and time.monotonic() < begin + _PATIENCE:
+            self._spin(0.1)
+        self._spin(_DISCOVERY)
+        for heard in self._states.values():
+            heard.clear()
+        self._spin(duration)
+        heard_states = tuple(
+            _heard(topic, duration, heard) for topic, heard in sorted(self._states.items())
+        )
+        joints = []
+        for topic, text in sorted(self._descriptions.items()):
+            try:
+                joints.append((topic, described_joints(text)))
+            except ModelError:
+                continue  # the description is another matter: rbd_ros doctor robot.urdf
+        topics = tuple(self._topics())
+        published = {topic.name for topic in topics if topic.publishers}
+        return Graph(
+            self._nodes(),
+            topics,
+            tuple(heard for heard in heard_states if heard.topic in published),
+            tuple(joints),
+        )
+
+    def _spin(self, duration: float) -> None:
+        """Take what comes; topics are looked for ten times a second."""
+        end = time.monotonic() + duration
+        while time.monotonic() < end:
+            self._subscribe()
+            pause = min(end, time.monotonic() + 0.1)
+            while time.monotonic() < pause:
+                self._executor.spin_once(timeout_sec=max(0.0, pause - time.monotonic()))
+
+    def _subscribe(self) -> None:
+        from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+        from sensor_msgs.msg import JointState
+        from std_msgs.msg import String
+
+        make_profile: Any = QoSProfile
+        for topic, types in self._node.get_topic_names_and_types():
+            last = topic.rpartition('/')[2]
+            if last == JOINT_STATES and _STATES in types and topic not in self._states:
+                heard = self._states[topic] = []
+                quality = make_profile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT)
+                self._node.create_subscription(
+                    JointState,
+                    topic,
+                    lambda message, heard=heard: heard.append((time.monotonic(), message)),
+                    quality,
+                )
+            if last == DESCRIPTION and _STRING in types and topic not in self._descriptions:
+                self._descriptions[topic] = ''
+                quality = make_profile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+                self._node.create_subscription(
+                    String,
+                    topic,
+                    lambda message, topic=topic: self._descriptions.update({topic: message.data}),
+                    quality,
+                )
+
+    def _nodes(self) -> Tuple[str, ...]:
+        names = self._node.get_node_names_and_namespaces()
+        return tuple(sorted(_full(*pair) for pair in names if pair[0] != self._node.get_name()))
+
+    def _topics(self) -> List[Topic]:
+        found = []
+        for name, _ in self._node.get_topic_names_and_types():
+            ends = [
+                tuple(_endpoint(info) for info in infos if info.node_name != self._node.get_name())
+                for infos in (
+                    self._node.get_publishers_info_by_topic(name),
+                    self._node.get_subscriptions_info_by_topic(name),
+                )
+            ]
+            if any(ends):
+                found.append(Topic(name, *ends))
+        return found
+
+
+def described_joints(text: str) -> Tuple[str, ...]:
+    """Joints of a URDF whose states say where it is, in the order of the description.
+
+    These are the joints with one degree of freedom that follow no other.
+
+    :param text: the URDF
+    :raises ModelError: if it is none
+
+    >>> from rbd_ros.doctor.graph_reading import described_joints
+    >>> described_joints(open('urdf/two_link_arm.urdf').read())
+    ('shoulder', 'elbow')
+    """
+    return model_joints(load_urdf(text))
+
+
+def model_joints(model: Any) -> Tuple[str, ...]:
+    """Joints of a model whose states say where it is, in the order of the description.
+
+    :param model: the model
+
+    >>> from rbd_ros.doctor.graph_reading import model_joints
+    >>> model_joints(robot.model)[:2]
+    ('shoulder_pan_joint', 'shoulder_lift_joint')
+    """
+    bodies = (model.body(i) for i in model.independent)
+    return tuple(body.joint_name for body in bodies if body.joint.nq == 1)
+
+
+def _heard(topic: str, duration: float, messages: List[Tuple[float, Any]]) -> HeardStates:
+    orders: Dict[Tuple[str, ...], None] = {}
+    stamps: Set[Tuple[int, int]] = set()
+    odd = not_finite = 0
+    for _, message in messages:
+        count = len(message.name)
+        orders[tuple(message.name)] = None
+        stamps.add((message.header.stamp.sec, message.header.stamp.nanosec))
+        fields = (message.position, message.velocity, message.effort)
+        odd += any(len(field) not in (0, count) for field in fields)
+        not_finite += not all(map(math.isfinite, message.position))
+    return HeardStates(
+        topic,
+        duration,
+        tuple(when for when, _ in messages),
+        tuple(orders),
+        odd,
+        not_finite,
+        len(stamps) > 1 or len(messages) < 2,
+    )
+
+
+def _endpoint(info: Any) -> Endpoint:
+    from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
+
+    quality = info.qos_profile
+    deadline = quality.deadline.nanoseconds * 1e-9
+    return Endpoint(
+        _full(info.node_name, info.node_namespace),
+        info.topic_type,
+        quality.reliability != ReliabilityPolicy.BEST_EFFORT,
+        quality.durability == DurabilityPolicy.TRANSIENT_LOCAL,
+        deadline if deadline < _ENDLESS else 0.0,
+    )
+
+
+def _full(name: str, namespace: str) -> str:
+    return f'{namespace.rstrip("/")}/{name}'

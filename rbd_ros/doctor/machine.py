@@ -1,0 +1,280 @@
+"""Checks of this machine: versions, compiler, cache, permissions of real time, environment of ROS.
+
+Each check takes what it judges as an argument, which by default is that of this process.
+"""
+
+from __future__ import annotations
+
+from importlib import metadata
+from importlib.util import find_spec
+import os
+from pathlib import Path
+import platform
+import re
+import resource
+from typing import Callable, Dict, List, Mapping, Optional, Tuple
+
+from rbd_ros.compiler import why_unavailable
+from rbd_ros.compiler.cache import directory
+from rbd_ros.doctor.findings import ERROR, Finding, OK, WARN
+
+#: Oldest versions that the package supports, as setup.py has them.
+OLDEST: Dict[str, Tuple[int, ...]] = {
+    'llvmlite': (0, 37),
+    'matplotlib': (3, 5),
+    'numpy': (1, 21),
+    'pyyaml': (5, 4),
+    'scipy': (1, 8),
+}
+OLDEST_PYTHON, NEWEST_PYTHON = (3, 10), (3, 14)
+
+#: Highest ROS domain whose ports are no ephemeral ports of Linux, and the highest that there is.
+SAFE_DOMAIN, HIGHEST_DOMAIN = 101, 232
+DISCOVERY_RANGES = ('SUBNET', 'LOCALHOST', 'OFF', 'SYSTEM_DEFAULT')
+
+#: Memory that a process should be able to lock [bytes].
+LOCKED_MEMORY = 2**29
+_LIMITS_FILE = '/etc/security/limits.conf'
+_GOVERNORS = '/sys/devices/system/cpu'
+_UNLIMITED = resource.RLIM_INFINITY
+
+
+def check_machine() -> List[Finding]:
+    """All checks of this machine.
+
+    >>> from rbd_ros.doctor.machine import check_machine
+    >>> [finding.subject for finding in check_machine()][:3]
+    ['Python', 'llvmlite', 'matplotlib']
+    """
+    return [
+        python_finding(),
+        *library_findings(),
+        compiler_finding(),
+        cache_finding(),
+        *real_time_findings(),
+        governor_finding(),
+        *ros_findings(),
+    ]
+
+
+def python_finding(version: Optional[Tuple[int, int]] = None) -> Finding:
+    """Whether the version of Python is supported.
+
+    :param version: major and minor number; None: those of this process
+
+    >>> from rbd_ros.doctor.machine import python_finding
+    >>> python_finding((3, 8)).level
+    'error'
+    """
+    major, minor = map(int, platform.python_version_tuple()[:2])
+    found = (major, minor) if version is None else version
+    text, oldest, newest = (
+        '.'.join(map(str, numbers)) for numbers in (found, OLDEST_PYTHON, NEWEST_PYTHON)
+    )
+    if found < OLDEST_PYTHON:
+        return Finding(ERROR, 'Python', f'{text} is too old', f'take {oldest} or newer')
+    if found > NEWEST_PYTHON:
+        what = f'{text} is newer than what this version is tested with'
+        return Finding(WARN, 'Python', what, f'take {newest} if anything looks odd')
+    return Finding(OK, 'Python', text)
+
+
+def library_findings(version: Callable[[str], str] = metadata.version) -> List[Finding]:
+    """Whether the libraries are there, and not too old.
+
+    :param version: version of an installed distribution by its name; raises
+        PackageNotFoundError if it is not installed
+
+    >>> from rbd_ros.doctor.machine import library_findings
+    >>> found = library_findings({'numpy': '1.20.3'}.get)
+    >>> print(*found[2].text(), sep=chr(10))
+    error  numpy: 1.20.3 is too old
+           -> pip install "numpy>=1.21", or that of a newer distribution
+    """
+    found = []
+    for name, oldest in OLDEST.items():
+        wanted = '.'.join(map(str, oldest))
+        cure = f'pip install "{name}>={wanted}", or that of a newer distribution'
+        try:
+            text = version(name)
+        except metadata.PackageNotFoundError:
+            text = None
+        if text is None:
+            # without llvmlite dynamics are interpreted, which another finding says
+            level = WARN if name == 'llvmlite' else ERROR
+            found.append(Finding(level, name, 'it is not installed', cure))
+            continue
+        numbers = tuple(int(x) for x in re.findall(r'\d+', text)[: len(oldest)])
+        if numbers < oldest:
+            found.append(Finding(ERROR, name, f'{text} is too old', cure))
+        else:
+            found.append(Finding(OK, name, text))
+    return found
+
+
+def compiler_finding(reason: Optional[str] = '') -> Finding:
+    """Whether the dynamics are compiled, or interpreted and why.
+
+    :param reason: why there is no compiler, None if there is one; '': as it is here
+
+    >>> from rbd_ros.doctor.machine import compiler_finding
+    >>> print(*compiler_finding('RBD_ROS_COMPILER is off').text(), sep=chr(10))
+    warn   compiler: RBD_ROS_COMPILER is off; dynamics run interpreted, a thousand times slower
+           -> unset RBD_ROS_COMPILER
+    """
+    reason = why_unavailable() if reason == '' else reason
+    if reason is None:
+        return Finding(OK, 'compiler', 'dynamics are compiled to machine code')
+    what = f'{reason}; dynamics run interpreted, a thousand times slower'
+    off = 'RBD_ROS_COMPILER' in reason
+    cure = 'unset RBD_ROS_COMPILER' if off else 'pip install -U llvmlite'
+    return Finding(WARN, 'compiler', what, cure)
+
+
+def cache_finding(folder: Callable[[], Optional[Path]] = directory) -> Finding:
+    """Whether machine code is kept on disk.
+
+    :param folder: folder of the cache, None if there is none
+
+    >>> from rbd_ros.doctor.machine import cache_finding
+    >>> cache_finding(lambda: None).level
+    'warn'
+    """
+    found = folder()
+    if found is not None:
+        return Finding(OK, 'cache', f'machine code is kept in {found}')
+    return Finding(
+        WARN,
+        'cache',
+        'machine code is not kept: each process compiles its robot again',
+        'unset RBD_ROS_CACHE_DIR, or set it to a folder that you alone may write to (chmod 700)',
+    )
+
+
+def real_time_findings(
+    limit: Callable[[int], Tuple[int, int]] = resource.getrlimit, user: Optional[int] = None
+) -> List[Finding]:
+    """Whether this user may ask for real-time priority and lock memory.
+
+    :param limit: soft and hard limit of a resource, as `resource.getrlimit`
+    :param user: number of the user, 0 for root; None: that of this process
+
+    >>> from rbd_ros.doctor.machine import real_time_findings
+    >>> [finding.level for finding in real_time_findings(lambda kind: (0, 0), user=1000)]
+    ['warn', 'warn']
+    """
+    subject = ('real-time priority', 'locked memory')
+    if (os.geteuid() if user is None else user) == 0:
+        return [Finding(OK, what, 'root may') for what in subject]
+    if not hasattr(resource, 'RLIMIT_RTPRIO'):
+        return [Finding(OK, subject[0], 'this system does not say')]
+    found = []
+    priority = limit(resource.RLIMIT_RTPRIO)[1]
+    memory = limit(resource.RLIMIT_MEMLOCK)[1]
+    relogin = f'in {_LIMITS_FILE}, and log in again'
+    if priority == 0:
+        found.append(
+            Finding(
+                WARN,
+                subject[0],
+                'this user may not ask for any: loops of 1 kHz wait for other processes',
+                f'add "@realtime - rtprio 99" {relogin} as a member of the group realtime',
+            )
+        )
+    else:
+        text = 'any' if priority == _UNLIMITED else f'up to {priority}'
+        found.append(Finding(OK, subject[0], f'this user may ask for {text}'))
+    if memory != _UNLIMITED and memory < LOCKED_MEMORY:
+        found.append(
+            Finding(
+                WARN,
+                subject[1],
+                f'this user may lock {memory / 2**20:.3g} MB: a page that was swapped out stops '
+                'a loop',
+                f'add "@realtime - memlock unlimited" {relogin}',
+            )
+        )
+    else:
+        text = 'any' if memory == _UNLIMITED else f'{memory / 2**20:.3g} MB'
+        found.append(Finding(OK, subject[1], f'this user may lock {text}'))
+    return found
+
+
+def governor_finding(folder: str = _GOVERNORS) -> Finding:
+    """Whether the processors keep their speed.
+
+    :param folder: where the system has a folder for each processor
+
+    >>> from rbd_ros.doctor.machine import governor_finding
+    >>> governor_finding('/no/such/folder').what
+    'this system does not say'
+    """
+    found = set()
+    for path in Path(folder).glob('cpu[0-9]*/cpufreq/scaling_governor'):
+        try:
+            found.add(path.read_text(encoding='utf-8').strip())
+        except OSError:
+            continue
+    if not found:
+        return Finding(OK, 'CPU governor', 'this system does not say')
+    text = ', '.join(sorted(found))
+    if found == {'performance'}:
+        return Finding(OK, 'CPU governor', text)
+    what = f'{text}: an idle processor slows down, and wakes up late'
+    return Finding(WARN, 'CPU governor', what, 'sudo cpupower frequency-set -g performance')
+
+
+def ros_findings(
+    environment: Mapping[str, str] = os.environ, rclpy: Optional[bool] = None
+) -> List[Finding]:
+    """Whether ROS 2 is there, and its variables are such that nodes find each other.
+
+    :param environment: environment variables
+    :param rclpy: whether rclpy can be imported; None: as it is here
+
+    >>> from rbd_ros.doctor.machine import ros_findings
+    >>> found = ros_findings({'ROS_DOMAIN_ID': '200'}, rclpy=True)
+    >>> [(finding.subject, finding.level) for finding in found]
+    [('rclpy', 'ok'), ('RMW', 'ok'), ('ROS_DOMAIN_ID', 'warn'), ('discovery', 'ok')]
+    """
+    if not (find_spec('rclpy') is not None if rclpy is None else rclpy):
+        cure = "source the setup.bash of a ROS 2 distribution, or pip install 'rbd_ros[ros]'"
+        return [Finding(WARN, 'rclpy', 'it is not installed: there are no nodes', cure)]
+    distribution = environment.get('ROS_DISTRO', '')
+    named = f' of {distribution}' if distribution else ''
+    middleware = environment.get('RMW_IMPLEMENTATION', '')
+    return [
+        Finding(OK, 'rclpy', f'it is installed{named}'),
+        Finding(OK, 'RMW', middleware or "RMW_IMPLEMENTATION is not set: the distribution's own"),
+        _domain(environment.get('ROS_DOMAIN_ID', '')),
+        _discovery(environment),
+    ]
+
+
+def _domain(text: str) -> Finding:
+    subject = 'ROS_DOMAIN_ID'
+    if not text:
+        what = 'it is not set: nodes are in domain 0, as are all others of the network'
+        return Finding(OK, subject, what)
+    # ROS reads no blanks, signs or digits of other scripts
+    number = int(text) if re.fullmatch(r'[0-9]{1,9}', text) else -1
+    if not 0 <= number <= HIGHEST_DOMAIN:
+        what = f'{text[:40]!r} is no domain: nodes do not start'
+        return Finding(ERROR, subject, what, f'set it to a number from 0 to {SAFE_DOMAIN}')
+    if number > SAFE_DOMAIN:
+        what = f'{number} uses ports that Linux may have given to other processes'
+        return Finding(WARN, subject, what, f'set it to a number from 0 to {SAFE_DOMAIN}')
+    return Finding(OK, subject, str(number))
+
+
+def _discovery(environment: Mapping[str, str]) -> Finding:
+    subject, name = 'discovery', 'ROS_AUTOMATIC_DISCOVERY_RANGE'
+    reach = environment.get(name, '')
+    if reach and reach not in DISCOVERY_RANGES:
+        what = f'{name} is {reach[:40]!r}, which means nothing'
+        return Finding(ERROR, subject, what, f'set it to one of {", ".join(DISCOVERY_RANGES)}')
+    if reach == 'OFF':
+        what = f'{name} is OFF: nodes find no others, not even on this machine'
+        return Finding(WARN, subject, what, f'set it to LOCALHOST or unset it: unset {name}')
+    local = reach == 'LOCALHOST' or environment.get('ROS_LOCALHOST_ONLY') == '1'
+    return Finding(OK, subject, 'on this machine alone' if local else 'in the whole network')

@@ -1,0 +1,388 @@
+"""Lint of a robot's description: what can be read, but is likely to be wrong.
+
+Numbers that no body can have are errors; numbers that few robots have are warnings, with a factor
+of ten and more before anything is said.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
+from rbd_ros.doctor.findings import ERROR, Finding, OK, WARN
+from rbd_ros.meshes import mesh_vertices, MeshError
+from rbd_ros.model import Link, load_urdf, Model, ModelError
+from rbd_ros.model.geometry import Box, Cylinder, Geometry, Mesh, Sphere
+from rbd_ros.model.inertia_checks import violated_conditions
+from rbd_ros.model.urdf.document import quote
+from rbd_ros.robot.diagnostics import diagnose, MAX_CENTRE_RATIO, MAX_CONDITION
+
+FloatArray = NDArray[np.float64]
+
+#: Mass that a body carries in units of its own, from which on solvers of contact need many sweeps.
+MASS_RATIO = 100.0
+#: Distance of a centre of mass from the shapes of its link, in diagonals of their box.
+FAR, ABSURD = 0.5, 10.0
+#: Largest moment of inertia in units of that of the box around the shapes, filled evenly: beyond
+#: 3, mass must lie outside of the box. Below the last one, there are none but for rounding.
+HEAVY, LIGHT, NONE = 20.0, 0.005, 1e-9
+#: Positions and speeds among these are likely to be in degrees; beyond, they stand for unknown.
+DEGREES = (100.0, 720.0)
+_MOST_FREEDOMS = 200  # for more, matrices are not looked at
+_NAMED = 8  # joints that one finding names
+
+_CURES = (
+    ('the mass is negative', 'give a positive mass'),
+    ('the mass is zero', 'give the link its mass, or remove its <inertial>'),
+    ('a centre of mass', 'give the link its mass, or remove its <inertial>'),
+    (
+        'the rotational inertia',
+        'give moments about the centre of mass; check the signs of ixy, ixz, iyz',
+    ),
+    (
+        'the principal moments',
+        'export it again: moments about the centre of mass, in kg m^2, with all digits',
+    ),
+)
+# Warnings of the reader that are findings of their own here.
+_LIMITS = re.compile(
+    r'joints that have (the (effort|velocity) limit 0|a <limit> without|no <limit>)'
+)
+
+
+def lint_urdf(source: Union[str, bytes], **options: Any) -> List[Finding]:
+    """Lint a URDF.
+
+    :param source: path of the file, or its content
+    :param options: keyword arguments of `load_urdf`
+    :return: findings; one that is ok if there are no others
+
+    >>> from rbd_ros.doctor.urdf_lint import lint_urdf
+    >>> [finding.level for finding in lint_urdf('urdf/two_link_arm.urdf')]
+    ['ok']
+    >>> print(*lint_urdf('<robot name="r"/>')[0].text(), sep=chr(10))
+    error  description: XML string: <robot> has no links; give a URDF with at least one <link>
+           -> correct the description; docs/urdf.md lists the messages of the reader
+    """
+    try:
+        model = load_urdf(source, **options)
+    except ModelError as error:
+        cure = 'correct the description; docs/urdf.md lists the messages of the reader'
+        return [Finding(ERROR, 'description', str(error), cure)]
+    return lint_model(model)
+
+
+def lint_model(model: Model) -> List[Finding]:
+    """Lint a model.
+
+    :param model: model whose inertias are numbers
+    :return: findings; one that is ok if there are no others
+
+    >>> from rbd_ros.doctor.urdf_lint import lint_model
+    >>> lint_model(model)[0].what
+    '6 moving bodies, 9 links, 21.7 kg: nothing to be said against them'
+    """
+    found = [*inertia_findings(model), *shape_findings(model), *chain_findings(model)]
+    found += limit_findings(model)
+    spoken = {finding.subject for finding in found}
+    for warning in model.warnings:
+        named = any(warning.startswith(f'{subject}: the ') for subject in spoken)
+        if not _LIMITS.match(warning) and not named:
+            found.append(Finding(WARN, 'description', warning, _cure_of_warning(warning)))
+    if not any(finding.level != OK for finding in found):
+        mass = math.fsum(link.inertia.mass for link in model.links.values())
+        found.append(
+            Finding(
+                OK,
+                'description',
+                f'{len(model.bodies)} moving bodies, {len(model.links)} links, {mass:.4g} kg: '
+                'nothing to be said against them',
+            )
+        )
+    return found
+
+
+# -- inertia ----------------------------------------------------------------------------------
+
+
+def inertia_findings(model: Model) -> List[Finding]:
+    """Inertias that no body can have, and joints that move no mass.
+
+    :param model: the model
+
+    >>> from rbd_ros.doctor.urdf_lint import inertia_findings
+    >>> from rbd_ros.spatial import RigidBodyInertia
+    >>> flat = RigidBodyInertia.from_mass_centre(1.0, (0, 0, 0), np.diag([0.1, 0.1, 0.5]))
+    >>> inertia_findings(model.with_link_inertia('forearm_link', flat))[0].what
+    'the principal moments 0.1, 0.1, 0.5 kg m^2 violate the triangle inequality (none may ...
+    """
+    found = []
+    for link in model.links.values():
+        mass, centre, inertia = _about_centre(link)
+        for condition in violated_conditions(mass, centre.tolist(), inertia.tolist()):
+            cure = next(cure for start, cure in _CURES if condition.startswith(start))
+            found.append(Finding(ERROR, f'link {quote(link.name)}', condition, cure))
+    if model.tree_nv <= _MOST_FREEDOMS and not found:
+        for joint in singular_joints(model):
+            found.append(
+                Finding(
+                    ERROR,
+                    f'joint {quote(joint)}',
+                    'it moves no mass, so that its acceleration is not determined',
+                    'give its link an inertia, or the joint an armature (extension file)',
+                )
+            )
+    return found
+
+
+def _about_centre(link: Link) -> Tuple[float, FloatArray, FloatArray]:
+    """Mass, centre of mass (3,) and inertia about it (3, 3), in coordinates of the link."""
+    mass, h = float(link.inertia.mass), np.array(link.inertia.h, dtype=float)
+    xx, xy, yy, xz, yz, zz = map(float, link.inertia.I)
+    about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    if mass == 0.0:
+        return mass, h, about_origin
+    c = h / mass
+    return mass, c, about_origin - mass * (c @ c * np.eye(3) - np.outer(c, c))
+
+
+# -- shapes -----------------------------------------------------------------------------------
+
+
+def shape_findings(model: Model) -> List[Finding]:
+    """Centres of mass far from the shapes of their links, and inertias out of proportion to them.
+
+    Shapes are those for collision, or those that are drawn where there are no others. Links
+    without mass or shapes are left out, as are meshes that cannot be read.
+
+    :param model: the model
+
+    >>> from rbd_ros.doctor.urdf_lint import shape_findings
+    >>> from rbd_ros.spatial import RigidBodyInertia
+    >>> inch = RigidBodyInertia.from_mass_centre(1.0, (0, 0, 12.0), 0.01 * np.eye(3))
+    >>> shape_findings(model.with_link_inertia('forearm_link', inch))[0].level
+    'error'
+    """
+    found = []
+    for link in model.links.values():
+        mass, centre, inertia = _about_centre(link)
+        box = _box(model, link) if mass > 0.0 else None
+        if box is None:
+            continue
+        low, high = box
+        diagonal = float(np.linalg.norm(high - low))
+        if diagonal <= 0.0:
+            continue
+        subject = f'link {quote(link.name)}'
+        away = float(np.linalg.norm(centre - np.clip(centre, low, high))) / diagonal
+        if away > FAR:
+            found.append(
+                Finding(
+                    ERROR if away > ABSURD else WARN,
+                    subject,
+                    f'its centre of mass ({_numbers(centre)} m) is {away:.2g} times their size '
+                    f'away from its shapes ({_numbers(low)} to {_numbers(high)} m)',
+                    'give <origin> of <inertial> in metres in the frame of the link; check the '
+                    'scale of the mesh',
+                )
+            )
+        a, b, c = (high - low) ** 2
+        most = mass / 12.0 * max(a + b, b + c, c + a)
+        ratio = float(np.abs(np.linalg.eigvalsh(inertia)).max()) / most
+        if ratio > HEAVY or NONE < ratio < LIGHT:
+            found.append(
+                Finding(
+                    WARN,
+                    subject,
+                    f'its largest moment of inertia is {ratio:.2g} times that of {mass:.3g} kg '
+                    f'spread over its shapes ({most:.2g} kg m^2)',
+                    'give moments in kg m^2 about the centre of mass (1 kg mm^2 is 1e-6, 1 g mm^2 '
+                    'is 1e-9 kg m^2); check for placeholders',
+                )
+            )
+    return found
+
+
+def _box(model: Model, link: Link) -> Optional[Tuple[FloatArray, FloatArray]]:
+    """Corners of the box around the shapes of a link along its axes, (3,) each [m]."""
+    own = [shape for shape in model.geometries if shape.link == link.name]
+    for role in ('collision', 'visual'):
+        points = [_corners(shape, link) for shape in own if shape.role == role]
+        known: List[FloatArray] = [corners for corners in points if corners is not None]
+        if known and len(known) == len(points):
+            every = np.concatenate(known)
+            return every.min(axis=0), every.max(axis=0)
+    return None
+
+
+def _corners(geometry: Geometry, link: Link) -> Optional[FloatArray]:
+    """Points that a shape lies among, in coordinates of the link, (N, 3) [m]."""
+    shape = geometry.shape
+    if isinstance(shape, Mesh):
+        if shape.path is None:
+            return None
+        try:
+            points = np.asarray(mesh_vertices(shape.path, shape.scale), dtype=float)
+        except MeshError:
+            return None
+    else:
+        if isinstance(shape, Box):
+            half = 0.5 * np.array(shape.size)
+        elif isinstance(shape, Cylinder):
+            half = np.array([shape.radius, shape.radius, 0.5 * shape.length])
+        else:
+            assert isinstance(shape, Sphere)
+            half = np.full(3, shape.radius)
+        signs = np.array(np.meshgrid(*[[-1.0, 1.0]] * 3)).reshape(3, 8).T
+        points = signs * half
+    X = geometry.placement * link.placement.inverse()
+    corners: FloatArray = points @ np.array(X.E, dtype=float) + np.array(X.r, dtype=float)
+    return corners
+
+
+# -- chain ------------------------------------------------------------------------------------
+
+
+def chain_findings(model: Model) -> List[Finding]:
+    """Light bodies that carry heavy ones, far frames, and matrices that cost accuracy.
+
+    :param model: the model; if it has loops or many freedoms, its matrices are not looked at
+
+    >>> from rbd_ros.doctor.urdf_lint import chain_findings
+    >>> from rbd_ros.spatial import RigidBodyInertia
+    >>> safe = RigidBodyInertia.from_mass_centre(2000.0, (0, 0, 0), np.eye(3))
+    >>> found = chain_findings(model.with_link_inertia('tool0', safe, add=True))
+    >>> found[0].what
+    'it weighs 3.76 kg and carries 535 times its mass'
+    """
+    if model.loops or not model.bodies or model.tree_nv > _MOST_FREEDOMS:
+        return []
+    numbers, found = diagnose(model), []
+    weights = {body.name: float(body.inertia.mass) for body in model.bodies}
+    for name, ratio in numbers.mass_ratios.items():
+        if ratio > MASS_RATIO:
+            found.append(
+                Finding(
+                    WARN,
+                    f'link {quote(name)}',
+                    f'it weighs {weights[name]:.3g} kg and carries {ratio:.3g} times its mass',
+                    'check both masses; contact and loops converge slowly across such a joint, '
+                    'armature of the joint helps',
+                )
+            )
+    for name, ratio in numbers.centre_ratios.items():
+        if ratio > MAX_CENTRE_RATIO:
+            found.append(
+                Finding(
+                    WARN,
+                    f'link {quote(name)}',
+                    f'the centre of mass of all that is fixed to it is {ratio:.3g} radii of '
+                    'gyration from its frame',
+                    'check the moments of inertia (too small?) and the <origin> of its joint',
+                )
+            )
+    if MAX_CONDITION < numbers.condition < math.inf:
+        found.append(
+            Finding(
+                WARN,
+                'mass matrix',
+                f'its condition number is {numbers.condition:.2g} at the neutral configuration: '
+                'accelerations lose as many digits',
+                'look for very light links beside heavy ones; armature of their joints helps',
+            )
+        )
+    return found
+
+
+# -- limits -----------------------------------------------------------------------------------
+
+
+def limit_findings(model: Model) -> List[Finding]:
+    """Limits of the joints that are missing, zero, or in degrees by their size.
+
+    :param model: the model
+
+    >>> from rbd_ros.doctor.urdf_lint import limit_findings
+    >>> limit_findings(model)
+    []
+    """
+    followers = {coupling.body for coupling in model.couplings}
+    joints = [
+        body for i, body in model.outward() if i not in followers and body.joint.nv == 1
+    ]  # what follows has no actuator
+    turning = [body for body in joints if body.urdf_type in ('revolute', 'continuous')]
+    cases = (
+        (
+            'the effort limit 0',
+            [b for b in joints if b.limits.effort == 0.0],
+            'give effort="..." in N m or N; 0 means that the joint has no drive',
+        ),
+        (
+            'the velocity limit 0',
+            [b for b in joints if b.limits.velocity == 0.0],
+            'give velocity="..." in rad/s or m/s; 0 means that the joint cannot move',
+        ),
+        (
+            'no effort limit',
+            [b for b in joints if b.limits.effort == math.inf],
+            'add <limit effort="..."/> in N m or N: torques are cut there',
+        ),
+        (
+            'no velocity limit',
+            [b for b in joints if b.limits.velocity == math.inf],
+            'add <limit velocity="..."/> in rad/s or m/s',
+        ),
+        (
+            'no position limits, which URDF requires of their type',
+            [
+                b
+                for b in joints
+                if b.urdf_type in ('revolute', 'prismatic')
+                and b.limits.lower == -math.inf
+                and b.limits.upper == math.inf
+            ],
+            'add <limit lower="..." upper="..."/>, or make the joint continuous',
+        ),
+        (
+            'position limits that look like degrees',
+            [b for b in turning if _in_degrees(b.limits.lower) or _in_degrees(b.limits.upper)],
+            'URDF takes radians: multiply degrees by pi / 180',
+        ),
+        (
+            'velocity limits that look like degrees per second',
+            [b for b in turning if _in_degrees(b.limits.velocity)],
+            'URDF takes rad/s: multiply degrees by pi / 180',
+        ),
+    )
+    return [
+        Finding(WARN, _joints([b.joint_name for b in bodies]), f'with {what}', cure)
+        for what, bodies, cure in cases
+        if bodies
+    ]
+
+
+def _in_degrees(limit: float) -> bool:
+    return DEGREES[0] < abs(limit) <= DEGREES[1]
+
+
+def _joints(names: Sequence[str]) -> str:
+    more = f' and {len(names) - _NAMED} more' if len(names) > _NAMED else ''
+    word = 'joint' if len(names) == 1 else 'joints'
+    return f'{word} {", ".join(quote(name) for name in names[:_NAMED])}{more}'
+
+
+def _numbers(values: Any) -> str:
+    return ' '.join(f'{x + 0.0:.3g}' for x in values)
+
+
+def _cure_of_warning(warning: str) -> str:
+    if 'mesh file(s) not found' in warning:
+        return 'source the workspace of the package that has them, or give --package-path'
+    if 'mimic' in warning:
+        return 'correct the name of the joint in <mimic>, or remove it'
+    return 'docs/urdf.md says how it was read; correct the description if that is not meant'

@@ -1,0 +1,194 @@
+"""Making the constants of a world in a simulation, and the state that its objects begin with."""
+
+from __future__ import annotations
+
+from typing import Dict, Optional, Sequence
+
+import numpy as np
+
+from rbd_ros.collision.arrays import FloatArray, MAX_POINTS
+from rbd_ros.collision.environment import Environment, WorldObject
+from rbd_ros.collision.scene import make_scene, Scene
+from rbd_ros.collision.scene_contacts import EXPONENT, RESTITUTION, ROLLING, SceneTable, TORSIONAL
+from rbd_ros.collision.shape_tables import tables_for
+from rbd_ros.compiler.loops import allocate
+from rbd_ros.constraints.solvers.body_matrix import matrix_sizes
+from rbd_ros.robot import Robot
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.scene.state import FreeBodies, Objects, ScenePlant
+
+#: Maximum number of contacts in a step, and of those that touch each other, whose forces are one
+#: dense problem; more are dropped and counted.
+MAX_SCENE_CONTACTS, MAX_ISLAND = 1024, 128
+
+
+def scene_of(robot: Robot, world: Environment) -> Scene:
+    """Scene of a robot in a world.
+
+    :raises ValueError: if their gravities differ
+    """
+    if robot.nv and not np.allclose(world.gravity, robot.gravity, rtol=0.0, atol=1e-12):
+        raise ValueError(
+            f'gravity of the world is {tuple(world.gravity)}, that of robot {robot.name!r} '
+            f'{tuple(map(float, robot.gravity))}; give both the same, as '
+            'Robot.from_urdf(..., gravity=...)'
+        )
+    q = np.clip(robot.neutral(), robot.lower_limits, robot.upper_limits)
+    return make_scene(robot.model, world, q.tolist())
+
+
+def make_scene_plant(
+    scene: Optional[Scene],
+    world: Optional[Environment],
+    bodies: int,
+    tolerance: float,
+    poisson: bool = False,
+) -> ScenePlant:
+    """Constants of a world for compiled loops; empty if there is none.
+
+    :param bodies: number of bodies of the robot
+    :param tolerance: see `ScenePlant`
+    :param poisson: likewise
+    """
+    objects = scene.objects if scene else ()
+    count = len(objects)
+    inertias = [each.inertia.mass_centre() for each in objects if each.inertia is not None]
+    table = scene.table if scene else _empty_table()
+    return ScenePlant(
+        table,
+        FreeBodies(
+            mass=np.array([each[0] for each in inertias], dtype=float),
+            inertia=np.array([each[2] for each in inertias], dtype=float).reshape(count, 3, 3),
+            centre=np.array([each[1] for each in inertias], dtype=float).reshape(count, 3),
+            gravity=np.array(world.gravity if world else (0.0, 0.0, 0.0), dtype=float),
+        ),
+        bodies + 1,
+        float(tolerance),
+        starting_objects(objects),
+        has_objects=count > 0,
+        bounces=bool((table.surface[:, RESTITUTION] > 0.0).any()),
+        has_couples=bool((table.surface[:, [TORSIONAL, ROLLING]] > 0.0).any()),
+        stiffens=bool((table.surface[:, EXPONENT] > 0.0).any()),
+        poisson=poisson,
+    )
+
+
+def starting_objects(objects: Sequence[WorldObject]) -> Objects:
+    """State of objects as the world describes their start."""
+    count = len(objects)
+    state = allocate(Objects, objects=count)
+    for o, each in enumerate(objects):
+        motion = np.array([*each.velocity.angular, *each.velocity.linear], dtype=float)
+        place(state, o, each, np.array(each.pose, dtype=float), motion)
+    return state
+
+
+def place(
+    state: Objects, o: int, each: WorldObject, pose: FloatArray, velocity: FloatArray
+) -> None:
+    """Enter pose and velocity of an object.
+
+    :param state: the state, changed
+    :param o: number of the object
+    :param pose: homogeneous matrix of its frame in the world, (4, 4)
+    :param velocity: angular velocity and velocity of its origin in object coordinates, (6,)
+    """
+    assert each.inertia is not None
+    _, centre, inertia = (np.array(x, dtype=float) for x in each.inertia.mass_centre())
+    R = pose[:3, :3]
+    state.quaternion[o] = quaternion(R)
+    state.position[o] = pose[:3, 3] + R @ centre
+    state.spin[o] = R @ inertia @ velocity[:3]
+    state.velocity[o] = R @ (velocity[3:] + np.cross(velocity[:3], centre))
+
+
+def quaternion(R: FloatArray) -> FloatArray:
+    """Unit quaternion of a rotation matrix, w first, (4,).
+
+    :param R: rotation matrix, (3, 3)
+    """
+    # The largest eigenvector of this matrix is the quaternion (Bar-Itzhack 2000): no case that
+    # loses digits.
+    (a, b, c), (d, e, f), (g, h, i) = R
+    K = np.array(
+        [
+            [a + e + i, h - f, c - g, d - b],
+            [h - f, a - e - i, b + d, c + g],
+            [c - g, b + d, e - a - i, f + h],
+            [d - b, c + g, f + h, i - a - e],
+        ]
+    )
+    q: FloatArray = np.linalg.eigh(K)[1][:, 3]
+    return q if q[0] >= 0.0 else -q
+
+
+def scene_sizes(plant: Plant) -> Dict[str, int]:
+    """Sizes of the records of a world; all zero without one.
+
+    :param plant: constants of the simulation
+    """
+    scene, nv = plant.scene, len(plant.damping)
+    if not plant.has_scene:
+        names = (
+            'objects',
+            'contacts',
+            'nodes',
+            'carriers',
+            'shapes',
+            'pairs',
+            'joint_rows',
+            'joint_blocks',
+            'island_rows',
+            'turning_contacts',
+            'springs',
+        )
+        return dict.fromkeys((*names, *'NnmBCKSP', 'S1', 'P2', 'blocks'), 0)
+    pairs, objects = len(scene.table.pair), len(scene.bodies.mass)
+    contacts = min(pairs * MAX_POINTS, MAX_SCENE_CONTACTS)
+    cones, rows = min(contacts, MAX_ISLAND), 3 * nv
+    # About normal and tangents of each contact.
+    moments = 3 * cones if scene.has_couples else 0
+    # Of contacts that rebound by Poisson's law, tangential impulses are moments as well.
+    most = max(rows + moments, 2 * cones + moments if scene.poisson else 0)
+    return {
+        'objects': objects,
+        'contacts': contacts,
+        'nodes': objects + 1,
+        'carriers': scene.first_object + objects,
+        'shapes': len(scene.table.kind),
+        'pairs': pairs,
+        'joint_rows': rows,
+        'joint_blocks': rows // 3 + 1,
+        # Rows of joints are made three by three.
+        'island_rows': 3 * cones + rows + 3 + moments,
+        'turning_contacts': contacts if scene.has_couples else 0,
+        'springs': contacts if scene.stiffens else 0,
+        'N': 3 * cones + most,
+        'n': cones,
+        'B': objects,
+        'C': contacts,
+        'K': contacts if scene.has_couples else 0,
+        **matrix_sizes(objects),
+        'm': most,
+        'blocks': cones + most,
+    }
+
+
+def _empty_table() -> SceneTable:
+    nothing, whole = np.zeros(0), np.zeros(0, dtype=np.int64)
+    return SceneTable(
+        kind=whole,
+        size=nothing.reshape(0, 3),
+        carrier=whole,
+        placement=nothing.reshape(0, 12),
+        reach=nothing,
+        arm=nothing,
+        carrier_arm=nothing,
+        pair=whole.reshape(0, 2),
+        surface=nothing.reshape(0, 9),
+        direction=nothing.reshape(0, 3),
+        directed_by=whole,
+        group=whole,
+        compound=False,
+        tables=tables_for([], []),
+    )

@@ -1,0 +1,175 @@
+"""What bounces in a step in a world: rounds of impacts, at velocities as they are.
+
+Newton's law of restitution; impacts.py has Poisson's.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.collision.scene_contacts import RESTITUTION, SceneContacts
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.constraints.friction_space import MOMENTS, OPEN, scale_space
+from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
+from rbd_ros.simulation.linear import add_scaled, clear
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.scene.compliance import is_compliant
+from rbd_ros.simulation.scene.couples import enter_couples, list_couples, twist
+from rbd_ros.simulation.scene.impacts import expand
+from rbd_ros.simulation.scene.island import MAX_ITERATIONS, strike
+from rbd_ros.simulation.scene.islands import at_robot
+from rbd_ros.simulation.scene.paths import full_response
+from rbd_ros.simulation.scene.pile import PILE, solve_blows
+from rbd_ros.simulation.scene.problem import assemble_matrix, contact_velocity, enter_problem
+from rbd_ros.simulation.scene.state import Objects, ScenePlant, SceneWork, Touches
+from rbd_ros.simulation.state import State
+from rbd_ros.simulation.workspace import Workspace
+
+#: Rounds of impacts in a step, each of which hands a blow on to the next body.
+MAX_IMPACTS = 100
+
+#: Contacts that approach each other more slowly than this many times h g do not bounce: at rest,
+#: gravity alone makes velocities of h g.
+RESTING = 2.0
+
+
+@compiled
+def may_rebound(plant: Plant, contacts: SceneContacts, count: int) -> bool:
+    """Return whether any contact has restitution.
+
+    :param count: number of contacts
+    """
+    for c in range(count):
+        if plant.scene.table.surface[contacts.pair[c], RESTITUTION] > 0.0:
+            return True
+    return False
+
+
+@compiled
+def collide(
+    plant: Plant,
+    state: State,
+    objects: Objects,
+    touches: Touches,
+    work: Workspace,
+    count: int,
+    h: float,
+) -> bool:
+    """Let what bounces rebound, changing velocities; returns whether anything did.
+
+    Contacts that approach each other take part, all at once, with Newton's law of restitution or
+    Poisson's (impacts.py); what they set in motion towards others, in the next round. So a
+    blow runs through a row of balls.
+
+    :param count: number of contacts
+    :param h: time step [s]
+    """
+    scene, contacts = work.scene, touches.contacts
+    gravity, slow = plant.scene.bodies.gravity, 0.0
+    for r in range(3):
+        slow += gravity[r] * gravity[r]
+    slow = RESTING * h * math.sqrt(slow)
+    any_of_them = False
+    for c in range(count):
+        any_of_them = any_of_them or restitution(plant.scene, contacts, c) > 0.0
+    if not any_of_them:
+        return False
+    happened = False
+    for _ in range(MAX_IMPACTS):
+        n = 0
+        for c in range(count):
+            if restitution(plant.scene, contacts, c) > 0.0:
+                rate = contact_velocity(plant, contacts, objects, state.v, c, 0, scene)
+                if rate < -slow and contacts.gap[c] + h * rate <= 0.0:
+                    scene.listed[n] = c
+                    n += 1
+        if n == 0:
+            break
+        happened, robot = True, False
+        for a in range(n):
+            c = scene.listed[a]
+            rate = contact_velocity(plant, contacts, objects, state.v, c, 0, scene)
+            scene.rebound[a] = restitution(plant.scene, contacts, c) * rate
+            if plant.scene.poisson:
+                scene.rebound[a] = 0.0
+            robot = robot or at_robot(plant.scene, contacts, c)
+        swept = False
+        if plant.scene.has_objects:
+            swept = n > PILE and not robot and not plant.scene.poisson
+            if swept:
+                solve_blows(plant.scene, objects, contacts, scene, n)
+        if not swept:
+            n = min(n, len(scene.friction))  # the others follow in the next round
+            solve_rebound(plant, state, objects, contacts, scene, n)
+        clear(scene.gathered)
+        for a in range(n):
+            for r in range(3):
+                strike(plant, objects, contacts, scene, scene.listed[a], r, scene.blow[a, r])
+        if plant.scene.has_couples:
+            for k in range(list_couples(plant.scene, contacts, n, scene)):
+                c = scene.listed[scene.couples.listed[k]]
+                twist(plant, objects, contacts, scene, c, scene.couples.blow[k])
+        if robot:
+            full_response(plant, work.problem, scene.root, scene.gathered, scene.velocity)
+            add_scaled(1.0, scene.velocity, state.v)
+        turn_with_spin(objects, scene)
+    return happened
+
+
+@compiled
+def restitution(plant: ScenePlant, contacts: SceneContacts, c: int) -> float:
+    """Coefficient of restitution of a contact: zero where springs return what they take."""
+    e: float = plant.table.surface[contacts.pair[c], RESTITUTION]
+    return 0.0 if is_compliant(plant, contacts, c) else e
+
+
+@compiled
+def solve_rebound(
+    plant: Plant,
+    state: State,
+    objects: Objects,
+    contacts: SceneContacts,
+    scene: SceneWork,
+    n: int,
+) -> None:
+    """Find the impulses `blow` of listed contacts that rebound.
+
+    :param n: number of contacts, whose velocities after the blow are in `rebound` but for
+        expansion
+    """
+    space = scene.space
+    for a in range(n):
+        c = scene.listed[a]
+        for r in range(3):
+            scene.free[3 * a + r] = contact_velocity(
+                plant, contacts, objects, state.v, c, r, scene
+            )
+            space.x[3 * a + r] = 0.0
+        scene.free[3 * a] += scene.rebound[a]
+        space.state[a], space.slip[a] = OPEN, 0.0
+    assemble_matrix(plant, contacts, n, 0, scene)
+    enter_problem(plant.scene, contacts, n, 0, scene)
+    if plant.scene.has_couples:
+        enter_couples(plant, contacts, state.v, n, 0, scene)
+    scale_space(space, scene.friction)
+    solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
+    for a in range(n):
+        for r in range(3):
+            scene.blow[a, r] = space.scale[3 * a + r] * space.x[3 * a + r]
+    if plant.scene.has_couples:
+        for i in range(space.sizes[MOMENTS]):
+            impulse = space.scale[3 * n + i] * space.x[3 * n + i]
+            scene.couples.blow[i // 3, i % 3] = impulse
+    if plant.scene.poisson:
+        expand(plant.scene, contacts, n, space.sizes[MOMENTS] // 3, MAX_ITERATIONS, scene)
+
+
+@compiled
+def turn_with_spin(objects: Objects, scene: SceneWork) -> None:
+    """Find the angular velocities of the objects from their angular momenta."""
+    for o in range(len(objects.spin)):
+        for r in range(3):
+            total = 0.0
+            for s in range(3):
+                total += scene.mobility[o, r, s] * objects.spin[o, s]
+            scene.turning[o, r] = total

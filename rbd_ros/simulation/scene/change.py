@@ -1,0 +1,193 @@
+"""Another environment for a simulation that goes on: what is made for it, and what stays.
+
+To make it takes a tenth of a second for a robot with meshes, to go over to it a fraction of a
+millisecond, so that a simulation in another thread stands still for the second part only.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, NamedTuple, Tuple
+
+import numpy as np
+
+from rbd_ros.collision.environment import Environment
+from rbd_ros.collision.scene import Scene
+from rbd_ros.compiler.loops import Record
+from rbd_ros.contact.arrays import IntArray
+from rbd_ros.robot import Robot
+from rbd_ros.simulation.assembly import make_world
+from rbd_ros.simulation.bound_steps import bind_steps, Steps
+from rbd_ros.simulation.scene.assembly import make_scene_plant, scene_of
+from rbd_ros.simulation.scene.state import NOW, Touches
+from rbd_ros.simulation.state import FORCES
+from rbd_ros.simulation.workspace import WorldRecord
+
+#: Sizes of arrays that have a row for each contact.
+PER_CONTACT = ('contacts', 'turning_contacts')
+
+#: A record, which is a named tuple.
+AnyRecord = Any
+
+
+class PreparedScene(NamedTuple):
+    """What a simulation needs for another environment.
+
+    :param environment: the environment
+    :param scene: its shapes
+    :param fields: the records
+    :param record: their table
+    :param steps: the loop that takes steps, compiled
+    :param before: table of the records that it replaces
+    :param pairs: number of each pair of shapes until now, -1 for those that are gone
+    :param carriers: number of each carrier until now, 0 for those that are gone
+    """
+
+    environment: Environment
+    scene: Scene
+    fields: WorldRecord
+    record: Record
+    steps: Steps
+    before: Record
+    pairs: IntArray
+    carriers: IntArray
+
+
+def prepare_scene(
+    robot: Robot, environment: Environment, old: Scene, before: Record
+) -> PreparedScene:
+    """Make what a simulation needs for another environment; the simulation stays as it is.
+
+    :param robot: the robot
+    :param environment: what is to be around it
+    :param old: shapes until now
+    :param before: table of the records until now
+    :raises ValueError: if the environment cannot be that of the robot
+    """
+    scene = scene_of(robot, environment)
+    fields: WorldRecord = before.fields  # type: ignore[assignment]
+    plant = fields.plant
+    tolerance, bodies = plant.scene.tolerance, len(robot.model.bodies)
+    constants = make_scene_plant(scene, environment, bodies, tolerance)
+    made = make_world(plant._replace(scene=_able(constants, plant.scene)), robot.nq)
+    # The robot's own: machine code of others may know where they are.
+    made = made._replace(
+        commands=fields.commands,
+        state=fields.state,
+        external_forces=fields.external_forces,
+        contacts=fields.contacts,
+    )
+    record = Record(made)
+    return PreparedScene(
+        environment,
+        scene,
+        made,
+        record,
+        bind_steps(record),
+        before,
+        _same_pairs(old, scene),
+        _same_carriers(old, scene),
+    )
+
+
+def _able(constants: AnyRecord, before: AnyRecord) -> AnyRecord:
+    """Constants for machine code that can do what it could before, too: it is there already."""
+    changed = {}
+    for name, new, old in zip(constants._fields, constants, before):
+        if isinstance(new, tuple):
+            changed[name] = _able(new, old)
+        elif isinstance(new, bool):
+            changed[name] = new or old
+    return constants._replace(**changed)
+
+
+def carry_over(old: Scene, prepared: PreparedScene) -> None:
+    """Enter the state of a simulation into the records for another environment.
+
+    Objects that are in both move on as they do; others are at their start. What touched each other
+    does so still, with the impulses that the solver begins with. Wrenches on objects that are gone
+    end.
+
+    :param old: shapes until now
+    :param prepared: what was made for the other environment, changed
+    """
+    scene, new = prepared.scene, prepared.fields
+    fields: WorldRecord = prepared.before.fields  # type: ignore[assignment]
+    names = [each.name for each in old.objects]
+    for array, source, start in zip(new.objects, fields.objects, new.plant.scene.start):
+        array[...] = start
+        for o, each in enumerate(scene.objects):
+            if each.name in names:
+                array[o] = source[names.index(each.name)]
+    _carry_contacts(fields.touches, new.touches, prepared)
+    _carry_forces(fields, prepared.carriers)
+
+
+def _carry_contacts(source: Touches, target: Touches, prepared: PreparedScene) -> None:
+    pairs = prepared.pairs[source.contacts.pair[: int(source.counts[NOW])]]
+    kept = np.flatnonzero(pairs >= 0)
+    # The loops expect contacts in the order of their pairs.
+    kept = kept[np.argsort(pairs[kept], kind='stable')][: len(target.impulse)]
+    _copy_rows(source, target, kept)
+    count = len(kept)
+    target.contacts.pair[:count] = pairs[kept]
+    target.contacts.carrier[:count] = prepared.carriers[source.contacts.carrier[kept]]
+    target.counts[:] = 0
+    target.counts[NOW] = count
+
+
+def _carry_forces(fields: WorldRecord, carriers: IntArray) -> None:
+    if not fields.plant.has_external_forces:
+        return
+    use = fields.external_forces.use
+    for row in use:
+        if row[2] != 0:
+            gone = row[0] > 0 and carriers[row[0]] == 0
+            row[0], row[2] = carriers[row[0]], 0 if gone else row[2]
+    fields.state.counters[FORCES] = int(np.count_nonzero(use[:, 2]))
+
+
+def _copy_rows(source: Tuple[Any, ...], target: Tuple[Any, ...], rows: IntArray) -> None:
+    """Copy rows of what has one for each contact, and all else."""
+    declared: Dict[str, Any] = type(source)._field_defaults  # type: ignore[attr-defined]
+    for name, each, into in zip(declared, source, target):
+        if isinstance(each, tuple):
+            _copy_rows(each, into, rows)
+        elif declared[name].shape[0] in PER_CONTACT:
+            # Couples have no room yet if nothing had any until now.
+            into[: len(rows)] = each[rows] if len(each) else 0.0
+        else:
+            into[...] = each
+
+
+def _same_pairs(old: Scene, new: Scene) -> IntArray:
+    """Number in the new scene of each pair of the old one, -1 for those that are gone."""
+    shape_of = _same_shapes(old, new)
+    numbers = {(int(a), int(b)): k for k, (a, b) in enumerate(new.table.pair)}
+    return np.array(
+        [numbers.get((shape_of[a], shape_of[b]), -1) for a, b in old.table.pair], dtype=np.int64
+    )
+
+
+def _same_shapes(old: Scene, new: Scene) -> List[int]:
+    """Number in the new scene of each shape of the old one, -1 for those that are gone."""
+    seen: Dict[str, int] = {}
+    numbers: Dict[Tuple[str, int], int] = {}
+    for k, each in enumerate(new.shapes):
+        seen[each.name] = seen.get(each.name, -1) + 1
+        numbers[each.name, seen[each.name]] = k
+    seen.clear()
+    found = []
+    for each in old.shapes:
+        seen[each.name] = seen.get(each.name, -1) + 1
+        found.append(numbers.get((each.name, seen[each.name]), -1))
+    return found
+
+
+def _same_carriers(old: Scene, new: Scene) -> IntArray:
+    """Number in the new scene of each carrier of the old one; 0 for those that are gone."""
+    first = old.carriers - len(old.objects)
+    names = [each.name for each in new.objects]
+    found = list(range(first))
+    for each in old.objects:
+        found.append(first + names.index(each.name) if each.name in names else 0)
+    return np.array(found, dtype=np.int64)

@@ -1,0 +1,77 @@
+"""Compliant contacts in a world: springs and dampers along normals, in the problem of the rigid.
+
+A contact gives way under f = max(0, K d + D dd/dt), d the depth, as a surface without mass does.
+Taken at the end of a step, where d = d_0 - h v at the separation velocity v, the impulse h f is
+such that v + R (h f) + b >= 0, one of the two being zero, with R = 1 / (h (h K + D)) and
+b = -K d_0 / (h K + D): a rigid contact with R on the diagonal of its matrix and a bias velocity.
+A gap may close within the step; the surface, which then is not deformed yet, moves with what
+touches it from there on. Springs that are not linear are in springs.py.
+"""
+
+from __future__ import annotations
+
+from rbd_ros.collision.scene_contacts import DAMPING, SceneContacts, STIFFNESS
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.simulation.scene.springs import is_curved
+from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
+
+
+@compiled
+def is_compliant(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
+    """Return whether a contact is compliant."""
+    compliant: bool = plant.table.surface[contacts.pair[c], STIFFNESS] > 0.0
+    return compliant
+
+
+@compiled
+def give(plant: ScenePlant, contacts: SceneContacts, c: int, h: float, work: SceneWork) -> float:
+    """Velocity by impulse that a contact gives way with, R; zero if it is rigid [1/kg].
+
+    :param c: number of the contact
+    :param h: time step [s]
+    """
+    if plant.stiffens:
+        if is_curved(plant, contacts, c):
+            tangent: float = work.springs.give[c]
+            return tangent
+    surface = plant.table.surface[contacts.pair[c]]
+    if surface[STIFFNESS] > 0.0:
+        R: float = 1.0 / (h * (h * surface[STIFFNESS] + surface[DAMPING]))
+        return R
+    return 0.0
+
+
+@compiled
+def normal_bias(
+    plant: ScenePlant, contacts: SceneContacts, c: int, h: float, work: SceneWork
+) -> float:
+    """Velocity that is added to that along the normal of a contact: what it need not stop [m/s].
+
+    :param c: number of the contact
+    :param h: time step [s]
+    """
+    if plant.stiffens:
+        if is_curved(plant, contacts, c):
+            tangent: float = work.springs.bias[c]
+            return tangent
+    gap = contacts.gap[c]
+    # A gap may close within the step.
+    bias: float = max(0.0, gap) / h
+    if gap < 0.0:
+        surface = plant.table.surface[contacts.pair[c]]
+        if surface[STIFFNESS] > 0.0:
+            bias = surface[STIFFNESS] * gap / (h * surface[STIFFNESS] + surface[DAMPING])
+    return bias
+
+
+@compiled
+def soften(plant: ScenePlant, contacts: SceneContacts, n: int, h: float, work: SceneWork) -> None:
+    """Enter what listed contacts give way with, and need not stop, into the problem.
+
+    :param n: number of contacts
+    :param h: time step [s]
+    """
+    A, b = work.space.A, work.space.b
+    for a in range(n):
+        b[3 * a] += normal_bias(plant, contacts, work.listed[a], h, work)
+        A[3 * a, 3 * a] += give(plant, contacts, work.listed[a], h, work)

@@ -1,0 +1,302 @@
+"""Torsional and rolling friction of contacts in a world: couples that normal forces bound.
+
+A contact whose pair has either gets three more rows in the problem of its island: turning about
+its normal and about both tangents. They are moments of constraints/friction_space.py, after the
+rows of joints; a coefficient of zero leaves a row without effect.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Tuple
+
+from rbd_ros.collision.scene_contacts import ROLLING, SceneContacts, TORSIONAL
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.constraints.friction_space import (
+    ALONE,
+    CONTACTS as CONES,
+    FIRST,
+    FrictionSpace,
+    MOMENTS,
+    OPEN,
+    ROWS,
+    SECOND,
+    SLIDE,
+    STICK,
+)
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.linear import clear
+from rbd_ros.simulation.plant import Plant, Tree
+from rbd_ros.simulation.scene.islands import at_robot, node_of
+from rbd_ros.simulation.scene.jacobians import dot3
+from rbd_ros.simulation.scene.paths import add_along, clear_along, dot_along, half_responses
+from rbd_ros.simulation.scene.problem import add_product, add_robot_product, clear_part
+from rbd_ros.simulation.scene.state import Objects, ScenePlant, SceneWork, Touches
+from rbd_ros.simulation.workspace import Problem
+
+
+@compiled
+def resists_turning(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
+    """Return whether there is torsional or rolling friction at a contact."""
+    surface = plant.table.surface[contacts.pair[c]]
+    resists: bool = surface[TORSIONAL] > 0.0 or surface[ROLLING] > 0.0
+    return resists
+
+
+@compiled
+def find_turning(
+    plant: Plant, columns: FloatArray, contacts: SceneContacts, count: int, work: SceneWork
+) -> None:
+    """Find Jacobians of turning at contacts, those of objects with their responses.
+
+    :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
+    :param count: number of contacts
+    """
+    scene, couples = plant.scene, work.couples
+    for c in range(count):
+        if not resists_turning(scene, contacts, c):
+            continue
+        J, frame = couples.jacobian[c], contacts.frame[c]
+        for r in range(3):
+            clear_along(plant.tree, work.tip[c], J[r])
+        for side in range(2):
+            carrier = contacts.carrier[c, side]
+            node, sign = node_of(scene, carrier), -1.0 if side == 0 else 1.0
+            if node == 0:
+                add_turning(plant.tree, columns, carrier, sign, frame, J)
+            elif node > 0:
+                lever, response = couples.lever[c, side], couples.lever_response[c, side]
+                for r in range(3):
+                    clear(lever[r])
+                    clear(response[r])
+                    for s in range(3):
+                        lever[r, s] = sign * frame[r, s]
+                    for s in range(3):
+                        response[r, s] = dot3(work.mobility[node - 1, s], lever[r])
+
+
+@compiled
+def add_turning(
+    tree: Tree, columns: FloatArray, body: int, sign: float, frame: FloatArray, J: FloatArray
+) -> None:
+    """Add the Jacobian of the angular velocity of a body of the robot about normal and tangents.
+
+    :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
+    :param body: number of the body
+    :param sign: 1, or -1 to subtract it
+    :param frame: normal and tangents, (3, 3)
+    :param J: the sum, (3, nv)
+    """
+    for at in range(tree.support_first[body], tree.support_first[body + 1]):
+        k = tree.support[at]
+        for r in range(3):
+            rate = dot3(columns[k], frame[r])
+            J[r, tree.dof_index[k]] += sign * tree.dof_ratio[k] * rate
+
+
+@compiled
+def respond_to_couples(
+    plant: Plant, problem: Problem, contacts: SceneContacts, count: int, work: SceneWork
+) -> None:
+    """Find what couples at contacts do to the robot.
+
+    :param count: number of contacts
+    """
+    couples = work.couples
+    for c in range(count):
+        if at_robot(plant.scene, contacts, c) and resists_turning(plant.scene, contacts, c):
+            half_responses(
+                plant, problem, work.root, work.tip[c], couples.jacobian[c], couples.response[c]
+            )
+
+
+@compiled
+def turning_velocity(
+    plant: Plant, contacts: SceneContacts, v: FloatArray, c: int, r: int, work: SceneWork
+) -> float:
+    """Angular velocity of the second body relative to the first about one direction [rad/s].
+
+    :param v: velocity of the joints, (nv,)
+    :param c: number of the contact
+    :param r: 0 for the normal, 1 and 2 for tangents
+    """
+    rate = 0.0
+    if at_robot(plant.scene, contacts, c):
+        rate = dot_along(plant.tree, work.tip[c], work.couples.jacobian[c, r], v)
+    for side in range(2):
+        o = contacts.carrier[c, side] - plant.scene.first_object
+        if o >= 0:
+            rate += dot3(work.couples.lever[c, side, r], work.turning[o])
+    return rate
+
+
+@compiled
+def list_couples(plant: ScenePlant, contacts: SceneContacts, n: int, work: SceneWork) -> int:
+    """List which of the listed contacts have couples; returns their number.
+
+    :param n: number of listed contacts
+    """
+    found = 0
+    for a in range(n):
+        if resists_turning(plant, contacts, work.listed[a]):
+            work.couples.listed[found] = a
+            found += 1
+    return found
+
+
+@compiled
+def assemble_couples(
+    plant: Plant, contacts: SceneContacts, n: int, m: int, count: int, work: SceneWork
+) -> None:
+    """Add the rows of couples, up to the diagonal, to the Delassus matrix.
+
+    :param n: number of contacts
+    :param m: number of rows of joints
+    :param count: number of contacts with couples
+    """
+    scene, couples, G = plant.scene, work.couples, work.matrix
+    for k in range(count):
+        c, first = work.listed[couples.listed[k]], 3 * n + m + 3 * k
+        for r in range(3):
+            clear_part(G[first + r], first + 3)
+        if plant.has_robot:
+            if at_robot(scene, contacts, c):
+                tree, tip, y = plant.tree, work.tip[c], couples.response[c]
+                for j in range((m + 2) // 3):
+                    z = work.row_response[j]
+                    add_robot_product(tree, tip, work.row_tip[j], y, z, G, first, 3 * (n + j))
+                for b in range(n):
+                    d = work.listed[b]
+                    if at_robot(scene, contacts, d):
+                        z = work.response[d]
+                        add_robot_product(tree, tip, work.tip[d], y, z, G, first, 3 * b)
+                for b in range(k + 1):
+                    d, column = work.listed[couples.listed[b]], 3 * n + m + 3 * b
+                    if at_robot(scene, contacts, d):
+                        z = couples.response[d]
+                        add_robot_product(tree, tip, work.tip[d], y, z, G, first, column)
+        for i in range(2):
+            carrier, lever = contacts.carrier[c, i], couples.lever[c, i]
+            if carrier < scene.first_object:
+                continue
+            for j in range(2):
+                for b in range(n):
+                    d = work.listed[b]
+                    if contacts.carrier[d, j] == carrier:
+                        add_product(lever, work.lever_response[d, j], G, first, 3 * b)
+                for b in range(k + 1):
+                    d, column = work.listed[couples.listed[b]], 3 * n + m + 3 * b
+                    if contacts.carrier[d, j] == carrier:
+                        add_product(lever, couples.lever_response[d, j], G, first, column)
+
+
+@compiled
+def enter_couples(
+    plant: Plant,
+    contacts: SceneContacts,
+    v: FloatArray,
+    n: int,
+    m: int,
+    work: SceneWork,
+) -> int:
+    """Add couples to the problem of listed contacts; returns how many contacts have any.
+
+    :param v: velocity of the joints without contacts, (nv,)
+    :param n: number of contacts
+    :param m: number of rows of joints
+    """
+    space, couples = work.space, work.couples
+    count: int = list_couples(plant.scene, contacts, n, work)
+    assemble_couples(plant, contacts, n, m, count, work)
+    space.sizes[MOMENTS] = 3 * count
+    for k in range(count):
+        c, first = work.listed[couples.listed[k]], 3 * n + m + 3 * k
+        surface = plant.scene.table.surface[contacts.pair[c]]
+        for r in range(3):
+            i, row = first + r, 3 * k + r
+            for j in range(i + 1):
+                space.A[i, j] = space.A[j, i] = work.matrix[i, j]
+            work.free[i] = turning_velocity(plant, contacts, v, c, r, work)
+            space.b[i] = work.free[i]
+            space.x[i] = 0.0
+            space.state[n + m + row] = OPEN
+            space.holder[row] = couples.listed[k]
+            space.coefficient[row] = surface[TORSIONAL] if r == 0 else surface[ROLLING]
+        space.part[3 * k], space.part[3 * k + 1], space.part[3 * k + 2] = ALONE, FIRST, SECOND
+    return count
+
+
+@compiled
+def begin_couples(touches: Touches, work: SceneWork, count: int) -> None:
+    """Enter the start of couples: those of the last step, where the normal force holds them.
+
+    :param count: number of contacts with couples
+    """
+    space = work.space
+    n, m = space.sizes[CONES], space.sizes[ROWS]
+    for k in range(count):
+        a = work.couples.listed[k]
+        if space.x[3 * a] <= 0.0:
+            continue
+        for r in range(3):
+            space.x[3 * n + m + 3 * k + r] = touches.couple[work.listed[a], r]
+        for part in range(2):
+            # One element about the normal, two about tangents.
+            row, size = 3 * k + part, part + 1
+            i, length = 3 * n + m + row, 0.0
+            for r in range(size):
+                length += space.x[i + r] * space.x[i + r]
+            length = math.sqrt(length)
+            bound = space.coefficient[row] * space.x[3 * a]
+            slides = length > 0.0 and length >= bound * (1.0 - 1e-9)
+            for r in range(size):
+                space.state[n + m + row + r] = SLIDE if slides else STICK
+                space.grip[row + r] = -space.x[i + r] / length if slides else 0.0
+
+
+@compiled
+def power_of_couples(space: FrictionSpace, a: int) -> Tuple[float, float]:
+    """Power of the couples of a contact, and what they add to De Saxce's term; both scaled.
+
+    :param a: number of the contact in the problem
+    """
+    x, u, power, turning = space.x, space.u, 0.0, 0.0
+    first = 3 * space.sizes[CONES] + space.sizes[ROWS]
+    for k in range(space.sizes[MOMENTS]):
+        if space.holder[k] == a:
+            i = first + k
+            power += x[i] * u[i]
+            if space.part[k] == ALONE:
+                turning += abs(u[i])
+            elif space.part[k] == FIRST:
+                turning += math.sqrt(u[i] * u[i] + u[i + 1] * u[i + 1])
+    return power, turning
+
+
+@compiled
+def twist(
+    plant: Plant,
+    objects: Objects,
+    contacts: SceneContacts,
+    work: SceneWork,
+    c: int,
+    couple: FloatArray,
+) -> None:
+    """Apply a couple at a contact to objects, and gather what it does to the robot.
+
+    :param c: number of the contact
+    :param couple: about normal and tangents, (3,) [N m s]
+    """
+    couples = work.couples
+    for r in range(3):
+        if couple[r] == 0.0:
+            continue
+        if plant.has_robot:
+            if at_robot(plant.scene, contacts, c):
+                response = couples.response[c, r]
+                add_along(plant.tree, work.tip[c], couple[r], response, work.gathered)
+        for side in range(2):
+            o = contacts.carrier[c, side] - plant.scene.first_object
+            if o >= 0:
+                for s in range(3):
+                    objects.spin[o, s] += couple[r] * couples.lever[c, side, r, s]

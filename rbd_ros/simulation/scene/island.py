@@ -1,0 +1,310 @@
+"""The problem of an island in a step in a world: entered, solved, its impulses applied."""
+
+from __future__ import annotations
+
+import math
+from typing import Tuple
+
+from rbd_ros.collision.scene_contacts import SceneContacts
+from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.constraints.friction_space import (
+    COARSEST,
+    CONTACTS as CONES,
+    FLOOR,
+    FrictionSpace,
+    MOMENTS,
+    OPEN,
+    scale_space,
+    SLIDE,
+    STICK,
+)
+from rbd_ros.constraints.solvers.friction import COMBINED, solve_friction_space
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.scene.compliance import soften
+from rbd_ros.simulation.scene.couples import begin_couples, enter_couples, power_of_couples, twist
+from rbd_ros.simulation.scene.islands import at_robot
+from rbd_ros.simulation.scene.paths import add_along
+from rbd_ros.simulation.scene.problem import (
+    assemble_matrix,
+    contact_velocity,
+    enter_problem,
+    FRICTION,
+    UPPER_LIMIT,
+)
+from rbd_ros.simulation.scene.springs import (
+    begin_spring,
+    FEW_ROUNDS,
+    follow_spring,
+    is_curved,
+    MAX_ROUNDS,
+    ON_CURVE,
+)
+from rbd_ros.simulation.scene.state import (
+    CONIC,
+    CONTACT,
+    Objects,
+    ScenePlant,
+    SceneWork,
+    SIGNORINI,
+    Touches,
+)
+from rbd_ros.simulation.workspace import Workspace
+
+#: Most sweeps of the solver, and most steps of ADMM.
+MAX_ITERATIONS = 500
+
+
+@compiled
+def solve_island(
+    plant: Plant, objects: Objects, touches: Touches, work: Workspace, n: int, m: int, h: float
+) -> bool:
+    """Find the impulses of the listed contacts and of rows of joints, and apply them.
+
+    :param n: number of contacts
+    :param m: number of rows
+    :param h: time step [s]
+    :return: whether they solve the problem to the tolerance
+    """
+    scene, contacts = work.scene, touches.contacts
+    for a in range(n):
+        c = scene.listed[a]
+        for r in range(3):
+            scene.free[3 * a + r] = contact_velocity(
+                plant, contacts, objects, scene.velocity, c, r, scene
+            )
+    for k in range(m):
+        v = scene.velocity[scene.row_joint[k]]
+        v = -v if scene.row_kind[k] == UPPER_LIMIT else v
+        scene.free[3 * n + k] = v + scene.row_bias[k]
+        scene.row_impulse[k] = touches.joint_impulse[scene.row_kind[k], scene.row_joint[k]]
+    assemble_matrix(plant, contacts, n, m, scene)
+    if plant.scene.stiffens:
+        begin_springs(plant.scene, touches, scene, n, h)
+    solved: bool
+    solved, unit = solve_problem(plant, touches, scene, n, m, h)
+    if plant.scene.stiffens:
+        on_curves = follow_springs(plant.scene, touches, scene, n, h, unit)
+        for k in range(MAX_ROUNDS):
+            if on_curves or (k >= FEW_ROUNDS and not solved):
+                break
+            solved, unit = solve_problem(plant, touches, scene, n, m, h)
+            on_curves = follow_springs(plant.scene, touches, scene, n, h, unit)
+        solved = solved and on_curves
+    find_residuals(scene.space, touches.residuals, unit)
+    for k in range(m):
+        i, kind, impulse = scene.row_joint[k], scene.row_kind[k], scene.row_impulse[k]
+        work.problem.impulse[i] += -impulse if kind == UPPER_LIMIT else impulse
+        response, tip = scene.row_response[k // 3, k % 3], scene.row_tip[k // 3]
+        add_along(plant.tree, tip, impulse, response, scene.gathered)
+    return solved
+
+
+@compiled
+def solve_problem(
+    plant: Plant, touches: Touches, scene: SceneWork, n: int, m: int, h: float
+) -> Tuple[bool, float]:
+    """Find impulses from those that there are; returns whether they solve it, and U.
+
+    :param n: number of contacts
+    :param m: number of rows
+    :param h: time step [s]
+    :return: whether they solve the problem to the tolerance, and `scale_space`
+    """
+    contacts, space = touches.contacts, scene.space
+    enter_problem(plant.scene, contacts, n, m, scene)
+    soften(plant.scene, contacts, n, h, scene)
+    for a in range(n):
+        begin_contact(space, scene.friction[a], a, touches.impulse[scene.listed[a]])
+    for k in range(m):
+        begin_row(space, scene, n, k)
+    count = 0
+    if plant.scene.has_couples:
+        count = enter_couples(plant, contacts, scene.velocity, n, m, scene)
+        begin_couples(touches, scene, count)
+    unit: float = scale_space(space, scene.friction)
+    solved: bool = solve_friction_space(space, COMBINED, MAX_ITERATIONS, plant.scene.tolerance)
+    for a in range(n):
+        for r in range(3):
+            touches.impulse[scene.listed[a], r] = space.scale[3 * a + r] * space.x[3 * a + r]
+    for k in range(count):
+        c = scene.listed[scene.couples.listed[k]]
+        for r in range(3):
+            i = 3 * n + m + 3 * k + r
+            touches.couple[c, r] = space.scale[i] * space.x[i]
+    for k in range(m):
+        scene.row_impulse[k] = space.scale[3 * n + k] * space.x[3 * n + k]
+    return solved, unit
+
+
+@compiled
+def begin_springs(plant: ScenePlant, touches: Touches, scene: SceneWork, n: int, h: float) -> None:
+    """Find the first tangents of springs that are not linear.
+
+    :param n: number of contacts
+    :param h: time step [s]
+    """
+    for a in range(n):
+        c = scene.listed[a]
+        if is_curved(plant, touches.contacts, c):
+            mobility, impulse = scene.matrix[3 * a, 3 * a], touches.impulse[c, 0]
+            begin_spring(plant, touches.contacts, c, h, mobility, impulse, scene)
+
+
+@compiled
+def follow_springs(
+    plant: ScenePlant, touches: Touches, scene: SceneWork, n: int, h: float, unit: float
+) -> bool:
+    """Find the next tangents of springs; returns whether the problem had the right ones.
+
+    :param n: number of contacts
+    :param h: time step [s]
+    :param unit: see `scale_space`
+    """
+    space, on_curves = scene.space, True
+    excused = max(plant.tolerance, min(space.report[FLOOR], COARSEST))
+    for a in range(n):
+        c = scene.listed[a]
+        if is_curved(plant, touches.contacts, c):
+            mobility, impulse = scene.matrix[3 * a, 3 * a], touches.impulse[c, 0]
+            speed = unit * unit / space.scale[3 * a]
+            u = speed * space.u[3 * a]
+            beside = follow_spring(plant, touches.contacts, c, h, mobility, impulse, u, scene)
+            on_curves = on_curves and beside <= ON_CURVE * excused * speed
+    return on_curves
+
+
+@compiled
+def end_island(plant: Plant, objects: Objects, touches: Touches, work: Workspace, n: int) -> None:
+    """Apply the impulses of the listed contacts.
+
+    :param n: number of contacts
+    """
+    scene, contacts = work.scene, touches.contacts
+    for a in range(n):
+        c = scene.listed[a]
+        for r in range(3):
+            impulse = touches.impulse[c, r]
+            strike(plant, objects, contacts, scene, c, r, impulse)
+            if plant.has_robot:
+                if impulse != 0.0 and at_robot(plant.scene, contacts, c):
+                    J = scene.jacobian[c, r]
+                    add_along(plant.tree, scene.tip[c], impulse, J, work.problem.impulse)
+        if plant.scene.has_couples:
+            end_couple(plant, objects, touches, work, c)
+        if touches.impulse[c, 0] > 0.0:
+            for side in range(2):
+                o = contacts.carrier[c, side] - plant.scene.first_object
+                if o >= 0:
+                    scene.touched[o] = 1
+
+
+@compiled
+def end_couple(plant: Plant, objects: Objects, touches: Touches, work: Workspace, c: int) -> None:
+    """Apply the couple of a contact.
+
+    :param c: number of the contact
+    """
+    couple, scene = touches.couple[c], work.scene
+    if couple[0] != 0.0 or couple[1] != 0.0 or couple[2] != 0.0:
+        twist(plant, objects, touches.contacts, scene, c, couple)
+        if plant.has_robot:
+            if at_robot(plant.scene, touches.contacts, c):
+                for r in range(3):
+                    J = scene.couples.jacobian[c, r]
+                    add_along(plant.tree, scene.tip[c], couple[r], J, work.problem.impulse)
+
+
+@compiled
+def strike(
+    plant: Plant,
+    objects: Objects,
+    contacts: SceneContacts,
+    scene: SceneWork,
+    c: int,
+    r: int,
+    impulse: float,
+) -> None:
+    """Apply an impulse at a contact to objects, and gather what it does to the robot.
+
+    :param c: number of the contact
+    :param r: 0 for the normal, 1 and 2 for tangents
+    :param impulse: [N s]
+    """
+    if impulse == 0.0:
+        return
+    if plant.has_robot:
+        if at_robot(plant.scene, contacts, c):
+            add_along(plant.tree, scene.tip[c], impulse, scene.response[c, r], scene.gathered)
+    for side in range(2):
+        o = contacts.carrier[c, side] - plant.scene.first_object
+        if o >= 0:
+            lever, mass = scene.lever[c, side, r], plant.scene.bodies.mass[o]
+            for s in range(3):
+                objects.spin[o, s] += lever[s] * impulse
+                objects.velocity[o, s] += lever[3 + s] * impulse / mass
+
+
+@compiled
+def begin_contact(space: FrictionSpace, friction: FloatArray, a: int, impulse: FloatArray) -> None:
+    """Enter the start of a contact: its impulse and what it does.
+
+    :param friction: coefficients along both tangents, (2,)
+    :param a: number of the contact in the problem
+    :param impulse: along normal and tangents, (3,) [N s]
+    """
+    x, part = space.x, vector(2)
+    for r in range(3):
+        x[3 * a + r] = impulse[r]
+    for r in range(2):
+        part[r] = impulse[1 + r] / friction[r] if friction[r] > 0.0 else 0.0
+    length = math.sqrt(part[0] * part[0] + part[1] * part[1])
+    space.slip[a] = 0.0
+    if impulse[0] <= 0.0:
+        space.state[a] = OPEN
+        for r in range(3):
+            x[3 * a + r] = 0.0
+    elif length < impulse[0] * (1.0 - 1e-9):
+        space.state[a] = STICK
+    else:
+        space.state[a] = SLIDE
+        for r in range(2):
+            space.direction[a, r] = -part[r] / length
+            # Frames turn, so that it is on the boundary but for rounding.
+            x[3 * a + 1 + r] = impulse[1 + r] * (impulse[0] / length)
+
+
+@compiled
+def begin_row(space: FrictionSpace, scene: SceneWork, n: int, k: int) -> None:
+    """Enter bounds and start of a row of a joint.
+
+    :param n: number of contacts
+    :param k: number of the row
+    """
+    kind = scene.row_kind[k]
+    space.low[k] = -scene.row_box[k] if kind == FRICTION else 0.0
+    space.high[k] = scene.row_box[k] if kind == FRICTION else math.inf
+    force = min(max(scene.row_impulse[k], space.low[k]), space.high[k])
+    space.x[3 * n + k] = force
+    space.state[n + k] = STICK if space.low[k] < force < space.high[k] else OPEN
+
+
+@compiled
+def find_residuals(space: FrictionSpace, residuals: FloatArray, unit: float) -> None:
+    """Enter the largest residuals of the contacts of a problem; see `Residuals`.
+
+    :param residuals: those so far, (3,)
+    :param unit: unit of the velocities
+    """
+    x, u, power = space.x, space.u, unit * unit
+    for a in range(space.sizes[CONES]):
+        i = 3 * a
+        conic = x[i] * u[i] + x[i + 1] * u[i + 1] + x[i + 2] * u[i + 2]
+        slip = math.sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2])
+        if space.sizes[MOMENTS] > 0:
+            of_couples, turning = power_of_couples(space, a)
+            conic += of_couples
+            slip += turning
+        residuals[SIGNORINI] = max(residuals[SIGNORINI], power * abs(x[i] * u[i]))
+        residuals[CONIC] = max(residuals[CONIC], power * abs(conic))
+        residuals[CONTACT] = max(residuals[CONTACT], power * abs(conic + x[i] * slip))

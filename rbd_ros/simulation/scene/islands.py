@@ -1,0 +1,74 @@
+"""What touches what: islands of the robot and of objects that touch each other."""
+
+from __future__ import annotations
+
+from rbd_ros.collision.scene_contacts import SceneContacts
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
+
+
+@compiled
+def node_of(plant: ScenePlant, carrier: int) -> int:
+    """Return what a carrier belongs to: -1 for the world, 0 the robot, from 1 on the objects."""
+    if carrier == 0:
+        return -1
+    return 0 if carrier < plant.first_object else carrier - plant.first_object + 1
+
+
+@compiled
+def at_robot(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
+    """Return whether the robot is at a contact."""
+    first, second = contacts.carrier[c, 0], contacts.carrier[c, 1]
+    near: bool = 0 < first < plant.first_object or 0 < second < plant.first_object
+    return near
+
+
+@compiled
+def find_islands(plant: ScenePlant, contacts: SceneContacts, count: int, work: SceneWork) -> None:
+    """Label robot and objects such that those which touch each other have the same label.
+
+    :param count: number of contacts
+    """
+    label = work.label
+    for k in range(len(label)):
+        label[k] = k
+    for c in range(count):
+        a = node_of(plant, contacts.carrier[c, 0])
+        b = node_of(plant, contacts.carrier[c, 1])
+        if a >= 0 and b >= 0:
+            one, other = root(work, a), root(work, b)
+            # The smaller number leads, so that labels do not depend on the order of contacts.
+            label[max(one, other)] = min(one, other)
+    for k in range(len(label)):
+        label[k] = root(work, k)
+
+
+@compiled
+def root(work: SceneWork, node: int) -> int:
+    """Return the leading node of an island so far."""
+    label, at = work.label, node
+    for _ in range(len(label)):
+        if label[at] == at:
+            break
+        label[at] = label[label[at]]
+        at = label[at]
+    return at
+
+
+@compiled
+def list_contacts(
+    plant: ScenePlant, contacts: SceneContacts, count: int, island: int, work: SceneWork
+) -> int:
+    """List the contacts of an island in `listed`; returns their number.
+
+    :param count: number of all contacts
+    :param island: label
+    """
+    found = 0
+    for c in range(count):
+        a = node_of(plant, contacts.carrier[c, 0])
+        node = a if a >= 0 else node_of(plant, contacts.carrier[c, 1])
+        if work.label[node] == island:
+            work.listed[found] = c
+            found += 1
+    return found

@@ -1,0 +1,137 @@
+"""Jacobians of contacts: of the robot by its joints, of objects by their velocities."""
+
+from __future__ import annotations
+
+from rbd_ros.collision.scene_contacts import SceneContacts
+from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.contact.detection import point_rate
+from rbd_ros.simulation.plant import Plant, Tree
+from rbd_ros.simulation.scene.islands import node_of
+from rbd_ros.simulation.scene.paths import clear_along
+from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
+
+
+@compiled
+def find_jacobians(
+    plant: Plant, columns: FloatArray, contacts: SceneContacts, count: int, work: SceneWork
+) -> bool:
+    """Find Jacobians of contacts, those of objects with their responses.
+
+    :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
+    :param count: number of contacts
+    :return: whether the robot is at any of them
+    """
+    scene, robot = plant.scene, False
+    for c in range(count):
+        J, position, frame = work.jacobian[c], contacts.position[c], contacts.frame[c]
+        work.tip[c] = tip_of(plant, contacts, c)
+        for r in range(3):
+            clear_along(plant.tree, work.tip[c], J[r])
+        for side in range(2):
+            carrier = contacts.carrier[c, side]
+            node = node_of(scene, carrier)
+            sign = -1.0 if side == 0 else 1.0
+            if node == 0:
+                robot = True
+                add_jacobian(plant.tree, columns, carrier, sign, position, frame, J)
+            elif node > 0:
+                find_lever(
+                    scene,
+                    work,
+                    node - 1,
+                    sign,
+                    position,
+                    frame,
+                    work.lever[c, side],
+                    work.lever_response[c, side],
+                )
+    return robot
+
+
+@compiled
+def tip_of(plant: Plant, contacts: SceneContacts, c: int) -> int:
+    """Return the degree of freedom on whose path are all that move a contact, -1 if none is."""
+    first, second = contacts.carrier[c, 0], contacts.carrier[c, 1]
+    a = plant.tree.tip[first] if 0 < first < plant.scene.first_object else -2
+    b = plant.tree.tip[second] if 0 < second < plant.scene.first_object else -2
+    if a == -2 or b == -2:
+        return max(a, b)
+    tip = -1
+    if a >= 0 and b >= 0:
+        # Two links of one branch: the path of one leads through the other.
+        common = plant.tree.meet[a, b]
+        if common == a or common == b:
+            tip = max(a, b)
+    return tip
+
+
+@compiled
+def add_jacobian(
+    tree: Tree,
+    columns: FloatArray,
+    body: int,
+    sign: float,
+    point: FloatArray,
+    frame: FloatArray,
+    J: FloatArray,
+) -> None:
+    """Add the Jacobian of the velocity of a point of the robot along normal and tangents.
+
+    :param columns: motion columns of the tree in base coordinates, (tree_nv, 6)
+    :param body: number of the body
+    :param sign: 1, or -1 to subtract it
+    :param point: the point in base coordinates, (3,) [m]
+    :param frame: normal and tangents, (3, 3)
+    :param J: the sum, (3, nv)
+    """
+    for at in range(tree.support_first[body], tree.support_first[body + 1]):
+        k = tree.support[at]
+        for r in range(3):
+            rate = point_rate(columns[k], point, frame[r])
+            J[r, tree.dof_index[k]] += sign * tree.dof_ratio[k] * rate
+
+
+@compiled
+def find_lever(
+    plant: ScenePlant,
+    work: SceneWork,
+    o: int,
+    sign: float,
+    point: FloatArray,
+    frame: FloatArray,
+    lever: FloatArray,
+    response: FloatArray,
+) -> None:
+    """Find the Jacobian of an object at a contact, and what impulses there do to the object.
+
+    :param o: number of the object
+    :param sign: 1, or -1 if it is the first of the two
+    :param point: the contact point, (3,) [m]
+    :param frame: normal and tangents, (3, 3)
+    :param lever: velocity per angular and linear velocity; a result, (3, 6)
+    :param response: change of these velocities per impulse; a result, (3, 6)
+    """
+    centre, bodies, arm = plant.bodies.centre[o], plant.bodies, vector(3)
+    pose = work.room.pose[plant.first_object + o]
+    for s in range(3):
+        # From the centre of mass, which lies at R c from the origin of the object.
+        turned = (
+            pose[3 * s] * centre[0] + pose[3 * s + 1] * centre[1] + pose[3 * s + 2] * centre[2]
+        )
+        arm[s] = point[s] - pose[9 + s] - turned
+    for r in range(3):
+        for s in range(3):
+            t, u = (s + 1) % 3, (s + 2) % 3
+            lever[r, s] = sign * (arm[t] * frame[r, u] - arm[u] * frame[r, t])
+            lever[r, 3 + s] = sign * frame[r, s]
+        for s in range(3):
+            response[r, s] = dot3(work.mobility[o, s], lever[r])
+            response[r, 3 + s] = lever[r, 3 + s] / bodies.mass[o]
+
+
+@compiled
+def dot3(a: FloatArray, b: FloatArray) -> float:
+    """Scalar product of the first three components."""
+    product: float = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return product

@@ -1,0 +1,137 @@
+"""Impulses in the robot's tree: along the path from the link that they are at to the base.
+
+Rows of a contact's Jacobian, and of what comes of it by L^-1 D^-1/2 (problem.py), are zero
+but on that path, so that nothing else of them is read or written.
+"""
+
+from __future__ import annotations
+
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.linear import add_scaled, clear, copy, dot
+from rbd_ros.simulation.loop_directions import RANK
+from rbd_ros.simulation.plant import Plant, Tree
+from rbd_ros.simulation.workspace import Problem
+
+
+@compiled
+def clear_along(tree: Tree, tip: int, x: FloatArray) -> None:
+    """Set x to zero on the path of a degree of freedom, or everywhere.
+
+    :param tip: the degree of freedom; -1: everywhere
+    """
+    if tip < 0:
+        clear(x)
+    else:
+        for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+            x[tree.path[at]] = 0.0
+
+
+@compiled
+def add_along(tree: Tree, tip: int, scale: float, x: FloatArray, y: FloatArray) -> None:
+    """Add `scale` x to y; see `clear_along`."""
+    if tip < 0:
+        add_scaled(scale, x, y)
+    else:
+        for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+            k = tree.path[at]
+            y[k] += scale * x[k]
+
+
+@compiled
+def dot_along(tree: Tree, tip: int, x: FloatArray, y: FloatArray) -> float:
+    """Scalar product; see `clear_along`."""
+    total = 0.0
+    if tip < 0:
+        for k in range(len(x)):
+            total += x[k] * y[k]
+    else:
+        for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+            k = tree.path[at]
+            total += x[k] * y[k]
+    return total
+
+
+@compiled
+def half_response(
+    plant: Plant, problem: Problem, root: FloatArray, J: FloatArray, y: FloatArray
+) -> None:
+    """Find a row of Y; see the beginning of this file.
+
+    :param root: D^-1/2, (nv,)
+    :param J: row of a Jacobian, (nv,)
+    :param y: the result, (nv,)
+    """
+    if plant.has_loops:
+        loops, n = problem.loops, len(y)
+        clear(y)
+        for k in range(n - loops.counts[RANK]):
+            y[k] = dot(loops.basis[k], J)
+    else:
+        tree = plant.tree
+        copy(J, y)
+        for i in range(len(y) - 1, -1, -1):
+            # A contact is moved by few of the joints of a robot with legs or arms.
+            if y[i] == 0.0:
+                continue
+            row, own = problem.factor[i], y[i]
+            for at in range(tree.row_first[i], tree.row_first[i + 1]):
+                y[tree.row_index[at]] -= row[tree.row_index[at]] * own
+            y[i] = own * root[i]
+
+
+@compiled
+def half_responses(
+    plant: Plant, problem: Problem, root: FloatArray, tip: int, J: FloatArray, Y: FloatArray
+) -> None:
+    """Find three rows of Y, side by side: they wait for the same numbers.
+
+    :param root: D^-1/2, (nv,)
+    :param tip: see `SceneWork`
+    :param J: rows of a Jacobian, (3, nv)
+    :param Y: the result, (3, nv)
+    """
+    if tip < 0:
+        for r in range(3):
+            half_response(plant, problem, root, J[r], Y[r])
+        return
+    tree = plant.tree
+    J_0, J_1, J_2, Y_0, Y_1, Y_2 = J[0], J[1], J[2], Y[0], Y[1], Y[2]
+    for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+        k = tree.path[at]
+        Y_0[k], Y_1[k], Y_2[k] = J_0[k], J_1[k], J_2[k]
+    for at in range(tree.path_first[tip], tree.path_first[tip + 1]):
+        i = tree.path[at]
+        row, a, b, c = problem.factor[i], Y_0[i], Y_1[i], Y_2[i]
+        for entry in range(tree.row_first[i], tree.row_first[i + 1]):
+            k = tree.row_index[entry]
+            factor = row[k]
+            Y_0[k] -= factor * a
+            Y_1[k] -= factor * b
+            Y_2[k] -= factor * c
+        Y_0[i], Y_1[i], Y_2[i] = a * root[i], b * root[i], c * root[i]
+
+
+@compiled
+def full_response(
+    plant: Plant, problem: Problem, root: FloatArray, y: FloatArray, v: FloatArray
+) -> None:
+    """Find the velocity that belongs to a sum of rows of Y.
+
+    :param root: D^-1/2, (nv,)
+    :param y: the sum; destroyed, (nv,)
+    :param v: the result, (nv,)
+    """
+    if plant.has_loops:
+        loops, n = problem.loops, len(y)
+        clear(v)
+        for k in range(n - loops.counts[RANK]):
+            add_scaled(y[k], loops.basis[k], v)
+    else:
+        tree = plant.tree
+        for i in range(len(y)):
+            row, total = problem.factor[i], y[i] * root[i]
+            for at in range(tree.row_first[i], tree.row_first[i + 1]):
+                total -= row[tree.row_index[at]] * y[tree.row_index[at]]
+            y[i] = total
+        copy(y, v)

@@ -1,0 +1,406 @@
+"""Islands of many contacts among objects alone: solved without a matrix (friction_bodies.py)."""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.collision.scene_contacts import (
+    ACROSS,
+    ALONG,
+    ROLLING,
+    SceneContacts,
+    TORSIONAL,
+)
+from rbd_ros.compiler.loops import compiled, vector
+from rbd_ros.constraints.friction_space import OPEN, SLIDE, STICK
+from rbd_ros.constraints.solvers.friction_bodies import solve_body_space
+from rbd_ros.constraints.solvers.friction_body_space import (
+    BODIES,
+    BodySpace,
+    contact_velocity,
+    CONTACTS,
+    COUPLES,
+    has_couple,
+    turning_velocity,
+    UNIT,
+)
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.scene.compliance import give, is_compliant, normal_bias
+from rbd_ros.simulation.scene.couples import resists_turning
+from rbd_ros.simulation.scene.springs import (
+    begin_spring,
+    follow_spring,
+    is_curved,
+    MAX_ROUNDS,
+    ON_CURVE,
+)
+from rbd_ros.simulation.scene.state import (
+    CONIC,
+    CONTACT,
+    Objects,
+    ScenePlant,
+    SceneWork,
+    SIGNORINI,
+    Touches,
+)
+
+#: Contacts of an island from which on a matrix of all of them costs more than sweeps over bodies.
+PILE = 12
+
+#: Sweeps by which displacements that part bodies are found; what is left is done in later steps.
+PART_SWEEPS = 20
+
+#: Most sweeps in a step.
+MAX_SWEEPS = 400
+
+
+@compiled
+def solve_pile(
+    plant: ScenePlant, objects: Objects, touches: Touches, work: SceneWork, n: int, h: float
+) -> bool:
+    """Find the impulses of the listed contacts, none of which is at the robot.
+
+    :param n: number of contacts
+    :param h: time step [s]
+    :return: whether they solve the problem to the tolerance
+    """
+    contacts = touches.contacts
+    if plant.stiffens:
+        for a in range(n):
+            c = work.listed[a]
+            if is_curved(plant, contacts, c):
+                mobility = normal_mobility(contacts, work, plant.first_object, c)
+                begin_spring(plant, contacts, c, h, mobility, touches.impulse[c, 0], work)
+    solved: bool = solve_once(plant, objects, touches, work, n, h)
+    if plant.stiffens:
+        on_curves = follow_springs(plant, touches, work, work.pile.sizes[CONTACTS], h)
+        for _ in range(MAX_ROUNDS):
+            # What sweeps do not solve is for a matrix.
+            if on_curves or not solved:
+                break
+            solved = solve_once(plant, objects, touches, work, n, h)
+            on_curves = follow_springs(plant, touches, work, work.pile.sizes[CONTACTS], h)
+        solved = solved and on_curves
+    if solved or n > len(work.friction):
+        # Otherwise the matrix has the last word.
+        find_residuals(work.pile, touches.residuals)
+    return solved
+
+
+@compiled
+def solve_once(
+    plant: ScenePlant, objects: Objects, touches: Touches, work: SceneWork, n: int, h: float
+) -> bool:
+    """Find impulses from those that there are; returns whether they solve the problem.
+
+    Contacts that had no impulse and do not close by themselves are left out at first. Those that
+    the impulses of the others close are added then, so that none is missing in the end. Exchanges
+    contacts in the list: those that are in the problem are the first ones.
+
+    :param n: number of contacts
+    :param h: time step [s]
+    """
+    contacts, solved = touches.contacts, False
+    # Where sweeps stall, a matrix of few contacts is found sooner than a solution.
+    limit = min(MAX_SWEEPS, 4 * n)
+    enter_bodies(objects, work)
+    count, before = 0, -1
+    for a in range(n):
+        c = work.listed[a]
+        taken = touches.impulse[c, 0] > 0.0 or closing(plant, contacts, work, c, h) < 0.0
+        if plant.stiffens:
+            # Tangents of all curves must be right.
+            taken = taken or is_curved(plant, contacts, c)
+        if taken:
+            work.listed[a], work.listed[count] = work.listed[count], c
+            count += 1
+        else:
+            for r in range(3):
+                touches.impulse[c, r] = 0.0
+                if plant.has_couples:
+                    touches.couple[c, r] = 0.0
+    for _ in range(n + 1):
+        if count == before:
+            break
+        before = count
+        if before > 0:
+            enter_bodies(objects, work)
+        solved = solve_listed(plant, touches, work, count, limit, h)
+        for a in range(before, n):
+            c = work.listed[a]
+            if closing(plant, contacts, work, c, h) < 0.0:
+                work.listed[a], work.listed[count] = work.listed[count], c
+                count += 1
+    return solved
+
+
+@compiled
+def closing(
+    plant: ScenePlant, contacts: SceneContacts, work: SceneWork, c: int, h: float
+) -> float:
+    """Velocity along the normal of a contact without its own impulse, by those of the objects.
+
+    :param c: number of the contact
+    :param h: time step [s]
+    :return: below zero if it would penetrate by the end of the step [m/s]
+    """
+    total: float = normal_bias(plant, contacts, c, h, work)
+    for side in range(2):
+        o = contacts.carrier[c, side] - plant.first_object
+        if o >= 0:
+            lever, v = work.lever[c, side, 0], work.pile.velocity[o]
+            total += (lever[0] * v[0] + lever[1] * v[1] + lever[2] * v[2]) + (
+                lever[3] * v[3] + lever[4] * v[4] + lever[5] * v[5]
+            )
+    return total
+
+
+@compiled
+def solve_listed(
+    plant: ScenePlant, touches: Touches, work: SceneWork, n: int, limit: int, h: float
+) -> bool:
+    """Find the impulses of the first of the listed contacts, as if there were no others.
+
+    :param n: number of contacts
+    :param limit: most sweeps
+    :param h: time step [s]
+    :return: whether they solve that problem to the tolerance
+    """
+    space, contacts = work.pile, touches.contacts
+    space.sizes[CONTACTS] = n
+    for a in range(n):
+        c = work.listed[a]
+        enter_contact(plant, contacts, work, space, a, c, touches.impulse[c])
+        if plant.has_couples:
+            enter_couple(plant, contacts, work, space, a, c, touches.couple[c])
+        space.bias[a, 0] = normal_bias(plant, contacts, c, h, work)
+        space.compliance[a, 0] = give(plant, contacts, c, h, work)
+    solved: bool = solve_body_space(space, limit, plant.tolerance)
+    for a in range(n):
+        c = work.listed[a]
+        for r in range(3):
+            touches.impulse[c, r] = space.force[a, r]
+            if plant.has_couples:
+                touches.couple[c, r] = space.couple[a, r]
+    return solved
+
+
+@compiled
+def follow_springs(plant: ScenePlant, touches: Touches, work: SceneWork, n: int, h: float) -> bool:
+    """Find the next tangents of springs; returns whether the problem had the right ones.
+
+    :param n: number of contacts
+    :param h: time step [s]
+    """
+    space, contacts, on_curves = work.pile, touches.contacts, True
+    for a in range(n):
+        c = work.listed[a]
+        if is_curved(plant, contacts, c):
+            mobility = normal_mobility(contacts, work, plant.first_object, c)
+            u = contact_velocity(space, a, 0) / space.scale[a, 0]
+            beside = follow_spring(plant, contacts, c, h, mobility, touches.impulse[c, 0], u, work)
+            excused = plant.tolerance * space.report[UNIT] / space.scale[a, 0]
+            on_curves = on_curves and beside <= ON_CURVE * excused
+    return on_curves
+
+
+@compiled
+def normal_mobility(contacts: SceneContacts, work: SceneWork, first_object: int, c: int) -> float:
+    """Velocity by impulse along the normal of a contact of objects [1/kg].
+
+    :param first_object: see `ScenePlant`
+    :param c: number of the contact
+    """
+    mobility = 0.0
+    for side in range(2):
+        if contacts.carrier[c, side] >= first_object:
+            lever, response = work.lever[c, side, 0], work.lever_response[c, side, 0]
+            for s in range(6):
+                mobility += lever[s] * response[s]
+    return mobility
+
+
+@compiled
+def solve_blows(
+    plant: ScenePlant, objects: Objects, contacts: SceneContacts, work: SceneWork, n: int
+) -> None:
+    """Find the impulses of listed contacts that rebound, `blow`.
+
+    :param n: number of contacts, whose velocities after the blow are in `rebound`
+    """
+    space, nothing = work.pile, vector(3)
+    enter_bodies(objects, work)
+    space.sizes[CONTACTS] = n
+    for a in range(n):
+        enter_contact(plant, contacts, work, space, a, work.listed[a], nothing)
+        if plant.has_couples:
+            enter_couple(plant, contacts, work, space, a, work.listed[a], nothing)
+        space.bias[a, 0], space.compliance[a, 0] = work.rebound[a], 0.0
+    solve_body_space(space, MAX_SWEEPS, plant.tolerance)
+    for a in range(n):
+        for r in range(3):
+            work.blow[a, r] = space.force[a, r]
+    if plant.has_couples:
+        found = 0
+        for a in range(n):
+            # In the order of the contacts that have any.
+            if resists_turning(plant, contacts, work.listed[a]):
+                for r in range(3):
+                    work.couples.blow[found, r] = space.couple[a, r]
+                found += 1
+
+
+@compiled
+def enter_couple(
+    plant: ScenePlant,
+    contacts: SceneContacts,
+    work: SceneWork,
+    space: BodySpace,
+    a: int,
+    c: int,
+    couple: FloatArray,
+) -> None:
+    """Enter the couples of a contact and their start.
+
+    :param a: its number in the problem
+    :param c: its number among all contacts
+    :param couple: that of the last step, (3,) [N m s]
+    """
+    surface, couples = plant.table.surface[contacts.pair[c]], work.couples
+    space.sizes[COUPLES] = 1
+    space.coefficient[a, 0] = surface[TORSIONAL]
+    space.coefficient[a, 1] = space.coefficient[a, 2] = surface[ROLLING]
+    for r in range(3):
+        space.couple[a, r] = couple[r]
+    if resists_turning(plant, contacts, c):
+        for side in range(2):
+            for r in range(3):
+                for s in range(6):
+                    space.turning[a, side, r, s] = couples.lever[c, side, r, s]
+                    space.turning_effect[a, side, r, s] = couples.lever_response[c, side, r, s]
+
+
+@compiled
+def enter_bodies(objects: Objects, work: SceneWork) -> None:
+    """Enter the velocities of all objects."""
+    space = work.pile
+    space.sizes[BODIES] = len(objects.position)
+    for o in range(len(objects.position)):
+        for r in range(3):
+            space.velocity[o, r] = work.turning[o, r]
+            space.velocity[o, 3 + r] = objects.velocity[o, r]
+
+
+@compiled
+def enter_contact(
+    plant: ScenePlant,
+    contacts: SceneContacts,
+    work: SceneWork,
+    space: BodySpace,
+    a: int,
+    c: int,
+    impulse: FloatArray,
+) -> None:
+    """Enter a contact and its start.
+
+    :param a: its number in the problem
+    :param c: its number among all contacts
+    :param impulse: that of the last step, (3,) [N s]
+    """
+    p = contacts.pair[c]
+    mu_1, mu_2 = plant.table.surface[p, ALONG], plant.table.surface[p, ACROSS]
+    space.friction[a, 0], space.friction[a, 1] = mu_1, mu_2
+    space.slip[a] = 0.0
+    for side in range(2):
+        o = contacts.carrier[c, side] - plant.first_object
+        # -1 is the world.
+        space.body[a, side] = max(o, -1)
+        if o >= 0:
+            for r in range(3):
+                for s in range(6):
+                    space.jacobian[a, side, r, s] = work.lever[c, side, r, s]
+                    space.effect[a, side, r, s] = work.lever_response[c, side, r, s]
+    part = vector(2)
+    for r in range(3):
+        space.force[a, r] = impulse[r] if impulse[0] > 0.0 else 0.0
+        space.bias[a, r] = 0.0
+    for r in range(2):
+        part[r] = impulse[1 + r] / space.friction[a, r] if space.friction[a, r] > 0.0 else 0.0
+    length = math.sqrt(part[0] * part[0] + part[1] * part[1])
+    if impulse[0] <= 0.0:
+        space.state[a] = OPEN
+    elif length < impulse[0]:
+        space.state[a] = STICK
+    else:
+        space.state[a] = SLIDE
+        for r in range(2):
+            space.direction[a, r] = -part[r] / length if length > 0.0 else 0.0
+            space.force[a, 1 + r] = impulse[1 + r] * (impulse[0] / length) if length > 0.0 else 0.0
+
+
+@compiled
+def find_residuals(space: BodySpace, residuals: FloatArray) -> None:
+    """Enter the largest residuals of the contacts; see `Residuals`.
+
+    :param residuals: those so far, (3,)
+    """
+    u = vector(3)
+    for a in range(space.sizes[CONTACTS]):
+        x = space.x[a]
+        for r in range(3):
+            u[r] = contact_velocity(space, a, r)
+        conic = x[0] * u[0] + x[1] * u[1] + x[2] * u[2]
+        slip = math.sqrt(u[1] * u[1] + u[2] * u[2])
+        normal_power = abs(x[0] * u[0])
+        if has_couple(space, a):
+            y = space.y[a]
+            turning_velocity(space, a, u)
+            conic += y[0] * u[0] + y[1] * u[1] + y[2] * u[2]
+            slip += abs(u[0]) + math.sqrt(u[1] * u[1] + u[2] * u[2])
+        residuals[SIGNORINI] = max(residuals[SIGNORINI], normal_power)
+        residuals[CONIC] = max(residuals[CONIC], abs(conic))
+        residuals[CONTACT] = max(residuals[CONTACT], abs(conic + x[0] * slip))
+
+
+@compiled
+def part_pile(
+    plant: ScenePlant, contacts: SceneContacts, work: SceneWork, n: int, most: float
+) -> None:
+    """Find displacements `object_push` that part objects that overlap; see `part_bodies`.
+
+    :param n: number of contacts
+    :param most: by how much at most a contact is parted in this step [m]
+    """
+    push = work.pile_push
+    for a in range(n):
+        push[a] = 0.0
+    for _ in range(PART_SWEEPS):
+        change = 0.0
+        for a in range(n):
+            c = work.listed[a]
+            if is_compliant(plant, contacts, c):
+                continue
+            left, mobility = max(contacts.gap[c], -most), 0.0
+            for side in range(2):
+                o = contacts.carrier[c, side] - plant.first_object
+                if o >= 0:
+                    lever, response = work.lever[c, side, 0], work.lever_response[c, side, 0]
+                    for s in range(6):
+                        left += lever[s] * work.object_push[o, s]
+                        mobility += lever[s] * response[s]
+            if mobility <= 0.0:
+                continue
+            new = max(0.0, push[a] - left / mobility)
+            step = new - push[a]
+            push[a] = new
+            if step == 0.0:
+                continue
+            change = max(change, abs(step) * mobility)
+            for side in range(2):
+                o = contacts.carrier[c, side] - plant.first_object
+                if o >= 0:
+                    response = work.lever_response[c, side, 0]
+                    for s in range(6):
+                        work.object_push[o, s] += step * response[s]
+        if change <= 1e-3 * most:
+            break

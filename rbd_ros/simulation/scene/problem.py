@@ -1,0 +1,237 @@
+"""From contacts to one frictional problem for each island of bodies that touch each other.
+
+An impulse lambda at a contact changes velocities by H^-1 J^T lambda. With H = L^T D L of the robot
+(book 6.5) and the inertias of the objects, the Delassus matrix of contacts is G = Y Y^T, Y being
+the contacts' Jacobian times L^-1 D^-1/2: symmetric and positive-semidefinite to the bit. With
+kinematic loops, Y is the Jacobian in velocities that keep them closed and are orthonormal under H.
+"""
+
+from __future__ import annotations
+
+from rbd_ros.collision.scene_contacts import ACROSS, ALONG, SceneContacts
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.constraints.friction_space import CONTACTS as CONES, ROWS
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.plant import Plant, Tree
+from rbd_ros.simulation.scene.islands import at_robot
+from rbd_ros.simulation.scene.paths import dot_along
+from rbd_ros.simulation.scene.state import Objects, ScenePlant, SceneWork
+
+#: Kinds of rows of joints.
+LOWER_LIMIT, UPPER_LIMIT, FRICTION = 0, 1, 2
+
+
+@compiled
+def assemble_matrix(
+    plant: Plant, contacts: SceneContacts, n: int, m: int, work: SceneWork
+) -> None:
+    """Find the Delassus matrix of the listed contacts, and of the rows of joints after them.
+
+    :param n: number of contacts
+    :param m: number of rows of joints
+    """
+    scene, G = plant.scene, work.matrix
+    for a in range(n):
+        c = work.listed[a]
+        for b in range(a + 1):
+            d = work.listed[b]
+            for r in range(3):
+                for s in range(3):
+                    G[3 * a + r, 3 * b + s] = 0.0
+            if plant.has_robot:
+                if at_robot(scene, contacts, c) and at_robot(scene, contacts, d):
+                    add_robot_product(
+                        plant.tree,
+                        work.tip[c],
+                        work.tip[d],
+                        work.response[c],
+                        work.response[d],
+                        G,
+                        3 * a,
+                        3 * b,
+                    )
+            for i in range(2):
+                # All carriers after those of the robot are objects.
+                carrier = contacts.carrier[c, i]
+                if carrier < scene.first_object:
+                    continue
+                for j in range(2):
+                    if contacts.carrier[d, j] == carrier:
+                        add_product(work.lever[c, i], work.lever_response[d, j], G, 3 * a, 3 * b)
+    if plant.has_robot:
+        # Rows of joints three by three, as contacts; what is beyond the last one is zero.
+        for k in range((m + 2) // 3):
+            y, first, tip = work.row_response[k], 3 * n + 3 * k, work.row_tip[k]
+            for r in range(3):
+                clear_part(G[first + r], first + 3)
+            for b in range(n):
+                d = work.listed[b]
+                if at_robot(scene, contacts, d):
+                    add_robot_product(
+                        plant.tree, tip, work.tip[d], y, work.response[d], G, first, 3 * b
+                    )
+            for j in range(k + 1):
+                add_robot_product(
+                    plant.tree,
+                    tip,
+                    work.row_tip[j],
+                    y,
+                    work.row_response[j],
+                    G,
+                    first,
+                    3 * n + 3 * j,
+                )
+    for i in range(3 * n + m):
+        for j in range(i):
+            G[j, i] = G[i, j]
+
+
+@compiled
+def add_robot_product(
+    tree: Tree,
+    tip_y: int,
+    tip_z: int,
+    Y: FloatArray,
+    Z: FloatArray,
+    G: FloatArray,
+    row: int,
+    column: int,
+) -> None:
+    """Add Y Z^T to a block of G, along what the paths of both have in common.
+
+    :param tip_y: tip of Y, see `SceneWork`
+    :param tip_z: tip of Z
+    :param Y: rows of responses, (3, nv)
+    :param Z: likewise
+    :param G: the matrix
+    :param row: where the block begins
+    :param column: likewise
+    """
+    common = max(tip_y, tip_z)
+    if tip_y >= 0 and tip_z >= 0:
+        common = tree.meet[tip_y, tip_z]
+        if common < 0:
+            return
+    if common < 0:
+        add_product(Y, Z, G, row, column)
+        return
+    p, q, r = Y[0], Y[1], Y[2]
+    s, t, u = Z[0], Z[1], Z[2]
+    ps = pt = pu = qs = qt = qu = rs = rt = ru = 0.0
+    for at in range(tree.path_first[common], tree.path_first[common + 1]):
+        k = tree.path[at]
+        a, b, c = p[k], q[k], r[k]
+        x, y, z = s[k], t[k], u[k]
+        ps += a * x
+        pt += a * y
+        pu += a * z
+        qs += b * x
+        qt += b * y
+        qu += b * z
+        rs += c * x
+        rt += c * y
+        ru += c * z
+    first, second, third = G[row], G[row + 1], G[row + 2]
+    first[column] += ps
+    first[column + 1] += pt
+    first[column + 2] += pu
+    second[column] += qs
+    second[column + 1] += qt
+    second[column + 2] += qu
+    third[column] += rs
+    third[column + 1] += rt
+    third[column + 2] += ru
+
+
+@compiled
+def add_product(Y: FloatArray, Z: FloatArray, G: FloatArray, row: int, column: int) -> None:
+    """Add Y Z^T to a block of G; all nine sums in one pass, which do not wait for each other.
+
+    :param Y: (3, k)
+    :param Z: (3, k)
+    :param G: the matrix
+    :param row: where the block begins
+    :param column: likewise
+    """
+    p, q, r = Y[0], Y[1], Y[2]
+    s, t, u = Z[0], Z[1], Z[2]
+    ps = pt = pu = qs = qt = qu = rs = rt = ru = 0.0
+    for k in range(len(p)):
+        a, b, c = p[k], q[k], r[k]
+        x, y, z = s[k], t[k], u[k]
+        ps += a * x
+        pt += a * y
+        pu += a * z
+        qs += b * x
+        qt += b * y
+        qu += b * z
+        rs += c * x
+        rt += c * y
+        ru += c * z
+    first, second, third = G[row], G[row + 1], G[row + 2]
+    first[column] += ps
+    first[column + 1] += pt
+    first[column + 2] += pu
+    second[column] += qs
+    second[column + 1] += qt
+    second[column + 2] += qu
+    third[column] += rs
+    third[column + 1] += rt
+    third[column + 2] += ru
+
+
+@compiled
+def clear_part(x: FloatArray, n: int) -> None:
+    """Set the first elements of x to zero."""
+    for i in range(n):
+        x[i] = 0.0
+
+
+@compiled
+def contact_velocity(
+    plant: Plant,
+    contacts: SceneContacts,
+    objects: Objects,
+    v: FloatArray,
+    c: int,
+    r: int,
+    work: SceneWork,
+) -> float:
+    """Velocity of the second body relative to the first at a contact, along one direction [m/s].
+
+    :param v: velocity of the joints, (nv,)
+    :param c: number of the contact
+    :param r: 0 for the normal, 1 and 2 for tangents
+    """
+    rate = 0.0
+    if at_robot(plant.scene, contacts, c):
+        rate = dot_along(plant.tree, work.tip[c], work.jacobian[c, r], v)
+    for side in range(2):
+        o = contacts.carrier[c, side] - plant.scene.first_object
+        if o >= 0:
+            lever = work.lever[c, side, r]
+            for s in range(3):
+                rate += lever[s] * work.turning[o, s] + lever[3 + s] * objects.velocity[o, s]
+    return rate
+
+
+@compiled
+def enter_problem(
+    plant: ScenePlant, contacts: SceneContacts, n: int, m: int, work: SceneWork
+) -> None:
+    """Copy `matrix` and `free`, and the contacts' friction, to where the solver scales them.
+
+    :param n: number of contacts
+    :param m: number of rows of joints
+    """
+    space, size = work.space, 3 * n + m
+    space.sizes[CONES], space.sizes[ROWS] = n, m
+    for i in range(size):
+        row, into = work.matrix[i], space.A[i]
+        for j in range(size):
+            into[j] = row[j]
+        space.b[i] = work.free[i]
+    for a in range(n):
+        p = contacts.pair[work.listed[a]]
+        work.friction[a, 0] = plant.table.surface[p, ALONG]
+        work.friction[a, 1] = plant.table.surface[p, ACROSS]

@@ -1,0 +1,236 @@
+"""The robot in a step in a world: where it is, its velocity without contacts, its rows of joints.
+
+Joint limits and dry friction of joints are rows of the problem of the robot's island.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.collision.scene_contacts import SceneContacts
+from rbd_ros.compiler.loops import call_kernel, compiled
+from rbd_ros.contact.arrays import IntArray
+from rbd_ros.contact.detection import body_velocities
+from rbd_ros.simulation.external_forces import find_applied_force
+from rbd_ros.simulation.linear import add_scaled, clear, copy, factorise, solve_factorised
+from rbd_ros.simulation.loop_directions import find_basis, respond
+from rbd_ros.simulation.loop_solver import keep_loop_force
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.scene.couples import respond_to_couples
+from rbd_ros.simulation.scene.islands import at_robot, node_of
+from rbd_ros.simulation.scene.paths import clear_along, full_response, half_responses
+from rbd_ros.simulation.scene.problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
+from rbd_ros.simulation.scene.state import SceneWork, Touches
+from rbd_ros.simulation.semi_implicit import prepare
+from rbd_ros.simulation.state import ExternalForces, GUARDED, LIMITED, State
+from rbd_ros.simulation.workspace import Problem, Workspace
+
+#: Velocity beyond the limits within which a joint may be stopped in a step [rad/s, m/s].
+REACH = 0.1
+
+#: Load by that of the step before from which on it has jumped: something has struck the robot.
+JUMP = 1.5
+
+
+@compiled
+def place_robot(
+    plant: Plant, state: State, external_forces: ExternalForces, work: Workspace
+) -> None:
+    """Find the applied force, and poses and velocities of the robot's bodies."""
+    dynamics, room, tree = work.dynamics, work.scene.room, plant.tree
+    if not find_applied_force(plant, state, external_forces, dynamics):
+        call_kernel(plant.contact_kinematics, state.packed, dynamics.kinematics)
+    body_velocities(
+        dynamics.columns,
+        tree.parent,
+        tree.dof_first,
+        tree.dof_index,
+        tree.dof_ratio,
+        state.v,
+        dynamics.velocities,
+    )
+    for i in range(len(dynamics.velocities)):
+        copy(dynamics.poses[i], room.pose[i])
+        copy(dynamics.velocities[i], room.velocity[i])
+
+
+@compiled
+def respond_to_contacts(
+    plant: Plant, state: State, contacts: SceneContacts, work: Workspace, count: int, h: float
+) -> None:
+    """Find the linear part of the problem, and what impulses at contacts do to the robot.
+
+    :param count: number of contacts
+    :param h: time step [s]
+    """
+    problem, scene, tree = work.problem, work.scene, plant.tree
+    prepare(plant, state, work.dynamics, problem, h)
+    if plant.has_loops:
+        find_basis(plant, problem.loops)
+    else:
+        for i in range(len(state.v)):
+            copy(problem.inertia[i], problem.factor[i])
+        factorise(problem.factor, tree.row_first, tree.row_index)
+        for i in range(len(state.v)):
+            scene.root[i] = 1.0 / math.sqrt(problem.factor[i, i])
+    for c in range(count):
+        if at_robot(plant.scene, contacts, c):
+            half_responses(
+                plant, problem, scene.root, scene.tip[c], scene.jacobian[c], scene.response[c]
+            )
+    if plant.scene.has_couples:
+        respond_to_couples(plant, problem, contacts, count, scene)
+
+
+@compiled
+def find_free_velocity(plant: Plant, state: State, work: Workspace, h: float) -> int:
+    """Find the velocity without contacts, and the rows of joints; returns their number.
+
+    :param h: time step [s]
+    """
+    problem, scene, tree = work.problem, work.scene, plant.tree
+    v, rows = scene.velocity, 0
+    copy(problem.momentum, v)
+    if plant.has_loops:
+        respond(plant, problem.loops, v)
+    else:
+        solve_factorised(problem.factor, tree.row_first, tree.row_index, v)
+    for i in range(len(v)):
+        low, high = problem.low[i], problem.high[i]
+        near = REACH + 0.5 * abs(v[i])
+        # Joints without limits have infinite ones.
+        if v[i] - near < low:
+            rows = add_row(scene, rows, i, LOWER_LIMIT, -low)
+        if v[i] + near > high:
+            rows = add_row(scene, rows, i, UPPER_LIMIT, high)
+        if plant.friction[i] > 0.0:
+            rows = add_row(scene, rows, i, FRICTION, 0.0)
+            scene.row_box[rows - 1] = h * plant.friction[i]
+    respond_to_rows(plant, problem, scene, rows)
+    return rows
+
+
+@compiled
+def add_row(scene: SceneWork, rows: int, i: int, kind: int, bias: float) -> int:
+    """Add a row of a joint; returns how many there are now.
+
+    :param rows: how many there were
+    :param i: degree of freedom
+    :param kind: LOWER_LIMIT, UPPER_LIMIT or FRICTION
+    :param bias: what is added to the velocity along the row
+    """
+    scene.row_joint[rows], scene.row_kind[rows], scene.row_bias[rows] = i, kind, bias
+    return rows + 1
+
+
+@compiled
+def respond_to_rows(plant: Plant, problem: Problem, scene: SceneWork, rows: int) -> None:
+    """Find what impulses along rows of joints do to the robot, three rows side by side.
+
+    :param rows: how many there are
+    """
+    units, tree = scene.units, plant.tree
+    for first in range(0, rows, 3):
+        tip = -1
+        if not plant.has_loops:
+            tip = scene.row_joint[first]
+            for k in range(first + 1, min(first + 3, rows)):
+                i = scene.row_joint[k]
+                common = tree.meet[i, tip] if tip >= 0 else -1
+                # All on one path, or anywhere.
+                tip = max(i, tip) if tip >= 0 and (common == i or common == tip) else -1
+        scene.row_tip[first // 3] = tip
+        for r in range(3):
+            clear_along(tree, tip, units[r])
+        for r in range(min(3, rows - first)):
+            upper = scene.row_kind[first + r] == UPPER_LIMIT
+            units[r, scene.row_joint[first + r]] = -1.0 if upper else 1.0
+        half_responses(plant, problem, scene.root, tip, units, scene.row_response[first // 3])
+
+
+@compiled
+def end_robot(
+    plant: Plant, state: State, touches: Touches, work: Workspace, rows: int, h: float
+) -> None:
+    """Find the velocity of the robot at the end of the step.
+
+    :param rows: number of rows of joints
+    :param h: time step [s]
+    """
+    scene, next_v, counters = work.scene, work.motion.next_v, state.counters
+    full_response(plant, work.problem, scene.root, scene.gathered, next_v)
+    add_scaled(1.0, scene.velocity, next_v)
+    if plant.has_loops:
+        keep_loop_force(plant, state, work.problem, next_v, h)
+    limited, guarded = False, False
+    for kind in range(3):
+        clear(touches.joint_impulse[kind])
+    for k in range(rows):
+        i, kind = scene.row_joint[k], scene.row_kind[k]
+        touches.joint_impulse[kind, i] = scene.row_impulse[k]
+        if kind != FRICTION and touches.joint_impulse[kind, i] > 0.0:
+            # The guard on the speed is one more pair of limits, counted apart from the others.
+            if abs(next_v[i]) >= plant.speed[i] * (1.0 - 1e-9):
+                guarded = True
+            else:
+                limited = True
+    counters[LIMITED] += limited
+    counters[GUARDED] += guarded
+
+
+@compiled
+def load_on_robot(plant: Plant, touches: Touches, count: int) -> float:
+    """Sum of the normal impulses at contacts of the robot [N s].
+
+    :param count: number of contacts
+    """
+    total = 0.0
+    for c in range(count):
+        if at_robot(plant.scene, touches.contacts, c):
+            total += touches.impulse[c, 0]
+    return total
+
+
+@compiled
+def hold_bases(
+    plant: Plant, touches: Touches, count: int, expected: float, work: Workspace
+) -> None:
+    """Find which free bases the world has stopped: all it touches, where the load has jumped.
+
+    :param count: number of contacts
+    :param expected: load on the robot in the step before [N s]
+    """
+    scene, contacts, held = work.scene, touches.contacts, work.free_bases.held
+    for base in range(len(held)):
+        held[base] = 0
+    anchored = load_on_robot(plant, touches, count) > JUMP * expected
+    if anchored:
+        anchored = False
+        for c in range(count):
+            a = node_of(plant.scene, contacts.carrier[c, 0])
+            b = node_of(plant.scene, contacts.carrier[c, 1])
+            if min(a, b) < 0 and touches.impulse[c, 0] > 0.0:
+                # The robot's island is the first.
+                anchored = anchored or scene.label[max(a, b)] == 0
+    if not anchored:
+        return
+    for c in range(count):
+        if touches.impulse[c, 0] > 0.0:
+            for side in range(2):
+                body = contacts.carrier[c, side]
+                if 0 < body < plant.scene.first_object:
+                    hold_base(plant, body, held)
+
+
+@compiled
+def hold_base(plant: Plant, body: int, held: IntArray) -> None:
+    """Mark the free base, if there is one, that a body of the robot hangs on.
+
+    :param body: number of the body
+    :param held: the marks, one for each free base
+    """
+    tree = plant.tree
+    for at in range(tree.support_first[body], tree.support_first[body + 1]):
+        for base in range(len(held)):
+            if tree.dof_index[tree.support[at]] == plant.free_bases[base, 2]:
+                held[base] = 1

@@ -1,0 +1,66 @@
+"""Steps in a world of a robot whose joints have servos: taken again until their torques are right.
+
+Whether a servo's torque is cut at the effort limit depends on the contact forces, and these on the
+torque: see simulation/joint_servo.py.
+"""
+
+from __future__ import annotations
+
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.simulation.free_bodies import keep_objects, restore_objects
+from rbd_ros.simulation.joint_servo import move_servos, ONE_BY_ONE, TOGETHER
+from rbd_ros.simulation.linear import copy
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.scene.islands import node_of
+from rbd_ros.simulation.scene.state import NOW, Objects, Touches
+from rbd_ros.simulation.scene.step import take_scene_substep
+from rbd_ros.simulation.state import Contacts, ExternalForces, State, UNCONVERGED
+from rbd_ros.simulation.workspace import Workspace
+
+
+@compiled
+def is_touched(plant: Plant, touches: Touches) -> bool:
+    """Whether the robot is at any contact of this step."""
+    for c in range(touches.counts[NOW]):
+        for side in range(2):
+            if node_of(plant.scene, touches.contacts.carrier[c, side]) == 0:
+                return True
+    return False
+
+
+@compiled
+def take_servo_substep(
+    plant: Plant,
+    state: State,
+    external_forces: ExternalForces,
+    unused: Contacts,
+    objects: Objects,
+    touches: Touches,
+    work: Workspace,
+    h: float,
+) -> bool:
+    """Advance by h; returns False if a velocity is not finite.
+
+    :param unused: contacts with a ground, of which there is none
+    """
+    before, rounds = work.before, 0
+    copy(state.q, before.q)
+    copy(state.v, before.v)
+    copy(state.counters, before.counters)
+    keep_objects(objects, before.objects)
+    done: bool = take_scene_substep(
+        plant, state, external_forces, unused, objects, touches, work, h
+    )
+    # Of a robot that nothing touches, `step_untouched` has moved them, before loops were closed.
+    while done and is_touched(plant, touches):
+        if not move_servos(plant, state, work.motion.next_v, rounds):
+            break
+        rounds += 1
+        copy(before.q, state.q)
+        copy(before.v, state.v)
+        copy(before.counters, state.counters)
+        restore_objects(objects, before.objects)
+        done = take_scene_substep(plant, state, external_forces, unused, objects, touches, work, h)
+    if rounds > TOGETHER + ONE_BY_ONE:
+        state.counters[UNCONVERGED] += 1
+    return done

@@ -1,0 +1,189 @@
+"""Hunt and Crossley's springs in a world: f = K d^n (1 + c dd/dt), and never less than zero.
+
+Taken at the end of a step, the force depends on w alone, the velocity at which the surface is
+pressed in: d = d_0 + h w and dd/dt = w, if the depth at the beginning is d_0. It is a convex
+function that does not fall. The problem of an island has its tangent at one w, as if the spring
+were linear (compliance.py). Where the solution is beside the curve, each contact goes to the
+point of it that it would take while all others stay, and the problem is solved again with the
+tangents there: Newton's method, which takes few rounds as forces of the step before are near.
+"""
+
+from __future__ import annotations
+
+from typing import Tuple
+
+from rbd_ros.collision.scene_contacts import (
+    DISSIPATION,
+    EXPONENT,
+    SceneContacts,
+    STIFFNESS,
+)
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.scene.state import ScenePlant, SceneWork
+
+#: Most rounds of a problem with such springs, and of one that is not solved; most steps to a point
+#: of a curve.
+MAX_ROUNDS, FEW_ROUNDS, MAX_STEPS = 30, 3, 200
+
+#: How much more than a contact's own mobility it may give way with in the problem: tangents that
+#: are almost flat are taken for less flat ones, which errs by one part in a million a round.
+SOFTEST = 1e6
+
+#: Change of a velocity that is no more than rounding.
+ROUNDING = 4e-16
+
+#: Velocity error by that of the solver up to which a contact is on its curve.
+ON_CURVE = 2.0
+
+
+@compiled
+def is_curved(plant: ScenePlant, contacts: SceneContacts, c: int) -> bool:
+    """Return whether the spring of a contact is of Hunt and Crossley."""
+    curved: bool = plant.table.surface[contacts.pair[c], EXPONENT] > 0.0
+    return curved
+
+
+@compiled
+def spring_impulse(surface: FloatArray, h: float, depth: float, w: float) -> Tuple[float, float]:
+    """Impulse of a spring in a step [N s], and its derivative by w [kg].
+
+    :param surface: row of the pair in the table
+    :param h: time step [s]
+    :param depth: depth at the beginning [m]
+    :param w: velocity at which the surface is pressed in [m/s]
+    """
+    K, n, c = surface[STIFFNESS], surface[EXPONENT], surface[DISSIPATION]
+    d, factor = max(0.0, depth + h * w), max(0.0, 1.0 + c * w)
+    pressed = d**n
+    impulse: float = h * K * pressed * factor
+    slope: float = h * K * (n * h * d ** (n - 1.0) * factor + c * pressed)
+    return impulse, slope
+
+
+@compiled
+def release_velocity(surface: FloatArray, h: float, depth: float) -> float:
+    """Velocity at which a surface is let go of: the largest w without force [m/s].
+
+    :param surface: row of the pair in the table
+    :param h: time step [s]
+    :param depth: depth at the beginning [m]
+    """
+    w: float = -depth / h
+    if surface[DISSIPATION] > 0.0:
+        w = max(w, -1.0 / surface[DISSIPATION])
+    return w
+
+
+@compiled
+def pressing_velocity(
+    surface: FloatArray, h: float, depth: float, own: float, mobility: float, total: float
+) -> float:
+    """Solve own * w + mobility * impulse(w) = total; returns w.
+
+    :param surface: row of the pair in the table
+    :param h: time step [s]
+    :param depth: depth at the beginning [m]
+    :param own: 1, or 0 to find the w of an impulse that is not zero
+    :param mobility: velocity by impulse [1/kg]
+    :param total: [m/s]
+    """
+    low: float = release_velocity(surface, h, depth)
+    if own > 0.0:
+        if own * low >= total or mobility <= 0.0:
+            return total / own
+    # From above the root, Newton's method goes down to it: the function is convex.
+    most = (total - own * low) / mobility
+    pressed = (most / (h * surface[STIFFNESS])) ** (1.0 / surface[EXPONENT])
+    w: float = max(0.0, (pressed - depth) / h)
+    if own > 0.0:
+        w = min(w, total / own)
+    for _ in range(MAX_STEPS):
+        impulse, slope = spring_impulse(surface, h, depth, w)
+        rate = own + mobility * slope
+        if rate <= 0.0:
+            break
+        step = (own * w + mobility * impulse - total) / rate
+        if step <= ROUNDING * (abs(w) + depth / h):
+            break
+        w = max(low, w - step)
+    return w
+
+
+@compiled
+def take_tangent(
+    plant: ScenePlant,
+    contacts: SceneContacts,
+    c: int,
+    h: float,
+    mobility: float,
+    w: float,
+    work: SceneWork,
+) -> None:
+    """Find the tangent of a contact's spring: R and the velocity with R times the impulse.
+
+    :param c: number of the contact
+    :param h: time step [s]
+    :param mobility: velocity by impulse of the contact [1/kg]
+    :param w: where, velocity at which the surface is pressed in [m/s]
+    """
+    surface, gap = plant.table.surface[contacts.pair[c]], contacts.gap[c]
+    depth = max(0.0, -gap)
+    at = max(w, release_velocity(surface, h, depth))
+    impulse, slope = spring_impulse(surface, h, depth, at)
+    flattest = 1.0 / (SOFTEST * mobility) if mobility > 0.0 else 1.0 / SOFTEST
+    R = 1.0 / max(slope, flattest)
+    work.springs.give[c] = R
+    work.springs.bias[c] = max(0.0, gap) / h + at - R * impulse
+
+
+@compiled
+def begin_spring(
+    plant: ScenePlant,
+    contacts: SceneContacts,
+    c: int,
+    h: float,
+    mobility: float,
+    impulse: float,
+    work: SceneWork,
+) -> None:
+    """Find the first tangent of a contact's spring, at the impulse that it begins with.
+
+    :param c: number of the contact
+    :param h: time step [s]
+    :param mobility: velocity by impulse of the contact [1/kg]
+    :param impulse: along the normal [N s]
+    """
+    w = 0.0
+    if impulse > 0.0:
+        surface, depth = plant.table.surface[contacts.pair[c]], max(0.0, -contacts.gap[c])
+        w = pressing_velocity(surface, h, depth, 0.0, 1.0, impulse)
+    take_tangent(plant, contacts, c, h, mobility, w, work)
+
+
+@compiled
+def follow_spring(
+    plant: ScenePlant,
+    contacts: SceneContacts,
+    c: int,
+    h: float,
+    mobility: float,
+    impulse: float,
+    u: float,
+    work: SceneWork,
+) -> float:
+    """Find the next tangent of a contact's spring; returns how far beside it was [m/s].
+
+    :param c: number of the contact
+    :param h: time step [s]
+    :param mobility: velocity by impulse of the contact [1/kg]
+    :param impulse: along the normal, of the problem with the last tangent [N s]
+    :param u: velocity along the normal of that problem, with what the contact gives way by [m/s]
+    """
+    surface, gap, springs = plant.table.surface[contacts.pair[c]], contacts.gap[c], work.springs
+    depth = max(0.0, -gap)
+    w = springs.give[c] * impulse + springs.bias[c] - u - max(0.0, gap) / h
+    nearest = pressing_velocity(surface, h, depth, 1.0, mobility, w + mobility * impulse)
+    take_tangent(plant, contacts, c, h, mobility, nearest, work)
+    beside: float = abs(nearest - w)
+    return beside

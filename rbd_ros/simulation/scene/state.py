@@ -1,0 +1,233 @@
+"""What a simulation with a world has besides the robot: movable objects and rigid contacts.
+
+Sizes: movable `objects`, `contacts` that there is room for, and what the frictional problem of
+one island has room for (problem.py): `island_rows` of contacts and joints together, of them
+`joint_rows`. Contacts with couples are `turning_contacts`; `springs` are all contacts or none.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from rbd_ros.collision.scene_contacts import SceneContacts, SceneRoom, SceneTable
+from rbd_ros.compiler.loops import floats, integers
+from rbd_ros.constraints.friction_space import FrictionSpace
+from rbd_ros.constraints.solvers.friction_body_space import BodySpace
+from rbd_ros.contact.arrays import FloatArray, IntArray
+
+#: Places in `Touches.counts`: contacts in the last step, contacts in the step before.
+NOW, BEFORE = 0, 1
+
+#: Places in `Touches.residuals`.
+SIGNORINI, CONIC, CONTACT = 0, 1, 2
+
+
+class FreeBodies(NamedTuple):
+    """Movable objects, constants.
+
+    :param mass: mass, (O,) [kg]
+    :param inertia: rotational inertia about the centre of mass in object coordinates, (O, 3, 3)
+    :param centre: centre of mass in object coordinates, (O, 3) [m]
+    :param gravity: acceleration of gravity in world coordinates, (3,) [m/s^2]
+    """
+
+    mass: FloatArray
+    inertia: FloatArray
+    centre: FloatArray
+    gravity: FloatArray
+
+
+class Objects(NamedTuple):
+    """State of the movable objects; vectors are in world coordinates.
+
+    :param quaternion: orientation, w first
+    :param position: centre of mass [m]
+    :param spin: angular momentum about the centre of mass [N m s]
+    :param velocity: velocity of the centre of mass [m/s]
+    """
+
+    quaternion: FloatArray = floats('objects', 4)
+    position: FloatArray = floats('objects', 3)
+    spin: FloatArray = floats('objects', 3)
+    velocity: FloatArray = floats('objects', 3)
+
+
+class ScenePlant(NamedTuple):
+    """Constants of the scene of a simulation.
+
+    :param table: what may touch what
+    :param bodies: movable objects
+    :param first_object: number of the carrier of the first movable object
+    :param tolerance: velocity error of contacts that counts as none, see `solve_friction`
+    :param start: state that the objects begin with
+    :param has_objects: whether there are movable objects
+    :param has_couples: whether any pair has torsional or rolling friction (couples.py)
+    :param bounces: whether any pair has restitution (blows.py)
+    :param stiffens: whether any pair has a spring that is not linear (springs.py)
+    :param poisson: whether impacts obey Poisson's law of restitution, else Newton's
+    """
+
+    table: SceneTable
+    bodies: FreeBodies
+    first_object: int
+    tolerance: float
+    start: Objects
+    has_objects: bool
+    has_couples: bool
+    bounces: bool
+    stiffens: bool
+    poisson: bool
+
+
+class Touches(NamedTuple):
+    """Contacts of the last step, and what the next one begins with.
+
+    :param contacts: where they were
+    :param impulse: impulse on the second shape along normal and tangents [N s]
+    :param old_pair: pairs of the step before
+    :param old_feature: their features
+    :param old_position: where they were [m]
+    :param old_impulse: their impulses in world coordinates [N s]
+    :param couple: couple on the second shape about normal and tangents [N m s]
+    :param old_couple: couples of the step before in world coordinates [N m s]
+    :param joint_impulse: impulses at lower and upper limits and of friction, by joint
+    :param residuals: those of the last step, see `Residuals` of constraints
+    :param counts: see NOW, BEFORE
+    """
+
+    contacts: SceneContacts = SceneContacts  # type: ignore[assignment]
+    impulse: FloatArray = floats('contacts', 3)
+    old_pair: IntArray = integers('contacts')
+    old_feature: IntArray = integers('contacts')
+    old_position: FloatArray = floats('contacts', 3)
+    old_impulse: FloatArray = floats('contacts', 3)
+    couple: FloatArray = floats('turning_contacts', 3)
+    old_couple: FloatArray = floats('turning_contacts', 3)
+    joint_impulse: FloatArray = floats(3, 'nv')
+    residuals: FloatArray = floats(3)
+    counts: IntArray = integers(2)
+
+
+def _nested(kind: type) -> Any:
+    return kind
+
+
+class Couples(NamedTuple):
+    """Couples at contacts; there is room for none unless a pair has any.
+
+    :param jacobian: angular velocity of the second body relative to the first, about normal and
+        tangents of each contact, per v
+    :param response: as that of `SceneWork`
+    :param lever: the same angular velocity per velocities of the objects at the contact
+    :param lever_response: what a couple changes of those velocities
+    :param listed: which of the listed contacts have couples
+    :param blow: couples of contacts that rebound [N m s]
+    """
+
+    jacobian: FloatArray = floats('turning_contacts', 3, 'nv')
+    response: FloatArray = floats('turning_contacts', 3, 'nv')
+    lever: FloatArray = floats('turning_contacts', 2, 3, 6)
+    lever_response: FloatArray = floats('turning_contacts', 2, 3, 6)
+    listed: IntArray = integers('turning_contacts')
+    blow: FloatArray = floats('turning_contacts', 3)
+
+
+class Springs(NamedTuple):
+    """Tangents of springs that are not linear; there is room for none unless a pair has any.
+
+    :param give: velocity by impulse that each contact gives way with [1/kg]
+    :param bias: velocity that is added to that along its normal [m/s]
+    """
+
+    give: FloatArray = floats('springs')
+    bias: FloatArray = floats('springs')
+
+
+class SceneWork(NamedTuple):
+    """Intermediate results of a step.
+
+    :param room: where carriers and shapes are
+    :param turning: angular velocity of the objects [rad/s]
+    :param mobility: inverse of their rotational inertia in world coordinates
+    :param wrench: moment about the centre of mass and force that act from outside [N m, N]
+    :param start_velocity: velocity of their centres of mass at the beginning, after impacts
+    :param touched: whether anything presses on an object in this step; -1 if its pose is not
+        finite at the end
+    :param tip: degree of freedom along whose path (`Tree`) a contact's Jacobian and response are,
+        and nothing is read or written elsewhere; -1: anywhere
+    :param jacobian: velocity of the second body relative to the first at each contact, per v
+    :param root: D^-1/2 of the factors of the robot's mass matrix
+    :param response: the same times the half of H^-1, so that response . response^T is the Delassus
+        matrix
+    :param lever: velocity of a contact per angular and linear velocity of the objects at it
+    :param lever_response: what an impulse along it changes of those velocities
+    :param label: number of the island of the robot, then of each object
+    :param listed: contacts of the island
+    :param row_joint: degree of freedom of each row of a joint
+    :param row_kind: 0 for a lower limit, 1 for an upper one, 2 for friction
+    :param row_bias: velocity that is added to that of the joint
+    :param row_box: largest impulse of friction [N m s, N s]
+    :param row_impulse: impulse along the row
+    :param row_tip: as `tip`, of three rows
+    :param row_response: see `response`; rows three by three
+    :param matrix: Delassus matrix of the island
+    :param free: velocities without forces
+    :param friction: coefficients along both tangents of each contact
+    :param push: displacements along normals by which bodies are parted
+    :param units: rows of a Jacobian of joints
+    :param gathered: sum of responses
+    :param gathered_push: the same of displacements
+    :param velocity: velocity of the joints without contacts
+    :param turned: room for a displacement of the joints
+    :param pushed: displacement of the joints
+    :param rebound: normal velocities after a blow [m/s]
+    :param blow: impulses of contacts that rebound [N s]
+    :param pile_push: as `push`, of islands without a matrix
+    :param object_push: displacement of the objects, angular then linear
+    :param kept: state of the objects at the beginning of the step
+    :param couples: couples at contacts
+    :param springs: springs of contacts
+    :param space: the problem of an island for the solver
+    :param pile: that of an island of many objects
+    """
+
+    room: SceneRoom = _nested(SceneRoom)
+    turning: FloatArray = floats('objects', 3)
+    mobility: FloatArray = floats('objects', 3, 3)
+    wrench: FloatArray = floats('objects', 6)
+    start_velocity: FloatArray = floats('objects', 3)
+    touched: IntArray = integers('objects')
+    tip: IntArray = integers('contacts')
+    jacobian: FloatArray = floats('contacts', 3, 'nv')
+    root: FloatArray = floats('nv')
+    response: FloatArray = floats('contacts', 3, 'nv')
+    lever: FloatArray = floats('contacts', 2, 3, 6)
+    lever_response: FloatArray = floats('contacts', 2, 3, 6)
+    label: IntArray = integers('nodes')
+    listed: IntArray = integers('contacts')
+    row_joint: IntArray = integers('joint_rows')
+    row_kind: IntArray = integers('joint_rows')
+    row_bias: FloatArray = floats('joint_rows')
+    row_box: FloatArray = floats('joint_rows')
+    row_impulse: FloatArray = floats('joint_rows')
+    row_tip: IntArray = integers('joint_blocks')
+    row_response: FloatArray = floats('joint_blocks', 3, 'nv')
+    matrix: FloatArray = floats('island_rows', 'island_rows')
+    free: FloatArray = floats('island_rows')
+    friction: FloatArray = floats('n', 2)
+    push: FloatArray = floats('island_rows')
+    units: FloatArray = floats(3, 'nv')
+    gathered: FloatArray = floats('nv')
+    gathered_push: FloatArray = floats('nv')
+    velocity: FloatArray = floats('nv')
+    turned: FloatArray = floats('nv')
+    pushed: FloatArray = floats('nv')
+    rebound: FloatArray = floats('contacts')
+    blow: FloatArray = floats('contacts', 3)
+    pile_push: FloatArray = floats('contacts')
+    object_push: FloatArray = floats('objects', 6)
+    kept: FloatArray = floats('objects', 13)
+    couples: Couples = _nested(Couples)
+    springs: Springs = _nested(Springs)
+    pile: BodySpace = _nested(BodySpace)
+    space: FrictionSpace = _nested(FrictionSpace)

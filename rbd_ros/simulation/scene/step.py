@@ -1,0 +1,184 @@
+"""A step of a robot in a world: rigid contact with friction, joint limits and joint friction.
+
+Contacts are found at the beginning of the step. Those that bounce do so first, at velocities as
+they are. Then forces are found such that at the end of the step nothing penetrates: where there
+is a gap, the velocity may close it but no further; contacts, joint limits and joint friction of
+all that touches each other are one problem (problem.py), solved by constraints/solvers.
+Bodies that overlap are parted by moving them, which gives them no velocity.
+"""
+
+from __future__ import annotations
+
+from rbd_ros.collision.scene_contacts import find_scene_contacts
+from rbd_ros.collision.scene_reduction import drop_implied
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.simulation.free_bodies import (
+    accelerate_objects,
+    are_lost,
+    find_wrenches,
+    move_objects,
+    place_objects,
+)
+from rbd_ros.simulation.linear import clear, is_finite
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.scene.blows import collide, may_rebound
+from rbd_ros.simulation.scene.couples import find_turning
+from rbd_ros.simulation.scene.island import end_island, solve_island
+from rbd_ros.simulation.scene.islands import find_islands, list_contacts
+from rbd_ros.simulation.scene.jacobians import find_jacobians
+from rbd_ros.simulation.scene.memory import recall, remember
+from rbd_ros.simulation.scene.parting import move_robot_apart, part_bodies
+from rbd_ros.simulation.scene.pile import PILE, solve_pile
+from rbd_ros.simulation.scene.robot import (
+    end_robot,
+    find_free_velocity,
+    hold_bases,
+    load_on_robot,
+    place_robot,
+    respond_to_contacts,
+)
+from rbd_ros.simulation.scene.state import NOW, Objects, Touches
+from rbd_ros.simulation.semi_implicit import follow_velocity, prepare
+from rbd_ros.simulation.settling import settle
+from rbd_ros.simulation.state import (
+    CONTACTS,
+    Contacts,
+    DROPPED,
+    ExternalForces,
+    NEAR,
+    State,
+    UNCONVERGED,
+)
+from rbd_ros.simulation.untouched import NOTHING, step_untouched, VELOCITY
+from rbd_ros.simulation.workspace import Workspace
+
+#: Duration of a blow [s]: none, in which servos do nothing.
+BLOW = 1e-12
+
+
+@compiled
+def take_scene_substep(
+    plant: Plant,
+    state: State,
+    external_forces: ExternalForces,
+    unused: Contacts,
+    objects: Objects,
+    touches: Touches,
+    work: Workspace,
+    h: float,
+) -> bool:
+    """Advance by h; returns False, with q and v unchanged, if a velocity is not finite.
+
+    :param unused: contacts with a ground, of which there is none
+    """
+    scene, problem = work.scene, work.problem
+    contacts = touches.contacts
+    remember(touches)
+    place_objects(plant.scene, objects, scene)
+    if plant.has_external_forces:
+        find_wrenches(plant.scene, external_forces, objects, scene)
+    if plant.has_robot:
+        place_robot(plant, state, external_forces, work)
+    count: int
+    count, dropped = find_scene_contacts(plant.scene.table, scene.room, h, contacts)
+    if plant.scene.table.compound:
+        count = drop_implied(plant.scene.table, scene.room, contacts, count)
+    touches.counts[NOW] = state.counters[NEAR] = count
+    state.counters[DROPPED] += dropped
+    recall(touches, count)
+    load = 0.0
+    if plant.has_free_bases:
+        load = load_on_robot(plant, touches, count)
+    robot_touched = find_jacobians(plant, work.dynamics.columns, contacts, count, scene)
+    if plant.scene.has_couples:
+        find_turning(plant, work.dynamics.columns, contacts, count, scene)
+    find_islands(plant.scene, contacts, count, scene)
+    clear(touches.residuals)
+
+    rows, found = 0, VELOCITY
+    if plant.has_robot:
+        clear(problem.impulse)
+        if robot_touched:
+            respond_to_contacts(plant, state, contacts, work, count, h)
+        else:
+            # What touches nothing moves as it would without a world, to the bit.
+            found = step_untouched(plant, state, external_forces, unused, work, h)
+            if found == NOTHING:
+                return False
+    rebounds = False
+    if plant.has_servos:
+        rebounds = robot_touched and may_rebound(plant, contacts, count)
+        if rebounds:
+            respond_to_contacts(plant, state, contacts, work, count, BLOW)
+    if plant.scene.bounces:
+        if collide(plant, state, objects, touches, work, count, h):
+            if robot_touched:
+                prepare(plant, state, work.dynamics, problem, h)
+    if plant.has_servos:
+        if rebounds:
+            respond_to_contacts(plant, state, contacts, work, count, h)
+    if robot_touched:
+        rows = find_free_velocity(plant, state, work, h)
+    if plant.scene.has_objects:
+        accelerate_objects(plant.scene.bodies, objects, scene, h)
+    for o in range(len(objects.position)):
+        clear(scene.object_push[o])
+    clear(scene.pushed)
+    clear(scene.gathered)
+
+    parted = False
+    for island in range(len(scene.label)):
+        if scene.label[island] != island:
+            continue
+        n = list_contacts(plant.scene, contacts, count, island, scene)
+        if plant.scene.has_objects:
+            # Of objects alone: those of the robot have its joints in common.
+            if n > PILE and not (island == 0 and robot_touched):
+                if not solve_pile(plant.scene, objects, touches, scene, n, h):
+                    # Where sweeps stall, a matrix helps, as long as there is room for one.
+                    if n > len(scene.friction) or not solve_island(
+                        plant, objects, touches, work, n, 0, h
+                    ):
+                        state.counters[UNCONVERGED] += 1
+                end_island(plant, objects, touches, work, n)
+                part_bodies(plant, touches, work, n, True, h)
+                continue
+        if n > len(scene.friction):
+            state.counters[DROPPED] += n - len(scene.friction)
+            for a in range(len(scene.friction), n):
+                clear(touches.impulse[scene.listed[a]])
+                if plant.scene.has_couples:
+                    clear(touches.couple[scene.listed[a]])
+            n = len(scene.friction)
+        m = rows if island == 0 else 0
+        if n + m == 0:
+            continue
+        if not solve_island(plant, objects, touches, work, n, m, h):
+            state.counters[UNCONVERGED] += 1
+        end_island(plant, objects, touches, work, n)
+        if part_bodies(plant, touches, work, n, False, h):
+            parted = True
+    state.counters[CONTACTS] = 0
+    for c in range(count):
+        state.counters[CONTACTS] += touches.impulse[c, 0] > 0.0
+    if plant.has_robot:
+        if robot_touched:
+            end_robot(plant, state, touches, work, rows, h)
+        if not is_finite(work.motion.next_v):
+            return False
+        if plant.has_free_bases:
+            hold_bases(plant, touches, count, load, work)
+        if found == VELOCITY:
+            follow_velocity(plant, state, work, h)
+        if parted and robot_touched:
+            move_robot_apart(plant, work)
+        if not is_finite(work.motion.next_v) or not is_finite(work.motion.next_q):
+            return False
+    if plant.scene.has_objects:
+        # As what is not finite in velocities and momenta makes poses, too.
+        move_objects(plant.scene.bodies, objects, scene, h)
+        if are_lost(objects, scene):
+            return False
+    if plant.has_robot:
+        settle(plant, state, work.motion, problem.impulse, h)
+    return True

@@ -1,0 +1,84 @@
+"""The command `rbd_ros doctor`."""
+
+import json
+import sys
+
+import pytest
+
+from rbd_ros.cli.main import main
+from rbd_ros.resources import resource_path
+
+ARM = str(resource_path('urdf', 'two_link_arm.urdf'))
+
+
+@pytest.fixture
+def broken(tmp_path):
+    """An arm whose forearm has a negative mass and whose elbow has no drive."""
+    text = resource_path('urdf', 'two_link_arm.urdf').read_text()
+    path = tmp_path / 'broken.urdf'
+    before, after = text.split('<link name="forearm">')
+    after = after.replace('<mass value="', '<mass value="-', 1)
+    path.write_text(f'{before}<link name="forearm">{after}'.replace('effort="20"', 'effort="0"'))
+    return str(path)
+
+
+@pytest.fixture(autouse=True)
+def good_machine(monkeypatch):
+    """So that what is found depends on the robot alone."""
+    from rbd_ros.doctor.findings import Finding
+
+    monkeypatch.setattr('rbd_ros.cli.doctor.check_machine', lambda: [Finding('ok', 'it', 'fine')])
+
+
+def test_a_good_robot_ends_with_zero(capsys):
+    assert main(['doctor', ARM]) == 0
+    text = capsys.readouterr().out
+    assert f'robot {ARM}' in text and 'machine\n  ok     it: fine' in text
+    assert text.endswith('0 errors, 0 warnings\n')
+
+
+def test_errors_come_first_and_end_with_one(capsys, broken):
+    assert main(['doctor', broken]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith("  error  link 'forearm': the mass is negative")
+    assert lines[2].strip() == '-> give a positive mass'
+    assert any(
+        line.startswith("  warn   joint 'elbow': with the effort limit 0") for line in lines
+    )
+    assert lines[-1] == '1 error, 1 warning'
+
+
+def test_without_a_robot_only_the_machine_is_looked_at(capsys):
+    assert main(['doctor']) == 0
+    assert capsys.readouterr().out.startswith('machine\n')
+
+
+def test_json_holds_the_same_findings(capsys, broken):
+    assert main(['doctor', broken, '--json']) == 1
+    facts = json.loads(capsys.readouterr().out)
+    assert facts['level'] == 'error'
+    assert [section['title'] for section in facts['sections']] == [f'robot {broken}', 'machine']
+    finding = facts['sections'][0]['findings'][0]
+    assert set(finding) == {'level', 'subject', 'what', 'cure'}
+
+
+def test_a_description_that_cannot_be_read_is_a_finding(capsys, tmp_path):
+    path = tmp_path / 'empty.urdf'
+    path.write_text('<robot name="r"></robot>')
+    assert main(['doctor', str(path)]) == 1
+    captured = capsys.readouterr()
+    assert 'error  description' in captured.out and captured.err == ''
+
+
+def test_a_robot_that_is_not_there_is_named(capsys):
+    assert main(['doctor', 'no/such.urdf']) == 1
+    assert 'there is no file' in capsys.readouterr().err
+
+
+def test_the_graph_needs_ros_and_a_time_to_listen(capsys, monkeypatch):
+    assert main(['doctor', '--graph', '--listen', 'nan']) == 1
+    assert 'listened to for a time from 0 to 3600 s, got nan' in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, 'rclpy', None)
+    assert main(['doctor', '--graph', '--listen', '0']) == 1
+    error = capsys.readouterr().err
+    assert '--graph needs ROS 2' in error and "pip install 'rbd_ros[ros]'" in error

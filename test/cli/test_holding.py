@@ -1,0 +1,103 @@
+"""The command `rbd_ros holding`."""
+
+import json
+
+import pytest
+
+from rbd_ros.cli.main import main
+from rbd_ros.resources import resource_path
+
+TWO_LINK = str(resource_path('urdf', 'two_link_arm.urdf'))
+
+
+def printed(capsys, *argv):
+    code = main(['holding', *argv])
+    return code, capsys.readouterr()
+
+
+def test_an_arm_that_is_held_is_told_with_its_margins(capsys):
+    code, captured = printed(capsys, TWO_LINK, '--samples', '50')
+    rows = {line.split()[0]: line.split()[1:] for line in captured.out.splitlines() if line}
+    assert (code, captured.err) == (0, '')
+    assert 'two_link_arm: 52 poses, random ones' in captured.out
+    assert [word.lstrip('-') for word in rows['shoulder']] == ['60', '13.98', '77%']
+    assert 'All poses can be held.' in captured.out
+
+
+def test_an_arm_that_is_not_held_ends_with_one(capsys):
+    code, captured = printed(capsys, TWO_LINK, '--samples', '50', '--payload', '8@tool0')
+    assert code == 1
+    assert 'carrying 8@tool0' in captured.out and 'TOO MUCH' in captured.out
+    assert 'Not all poses can be held' in captured.out
+
+
+def test_the_worst_pose_can_be_given_back(capsys):
+    code, captured = printed(capsys, TWO_LINK, '--samples', '50', '--payload', '8@tool0')
+    pose = captured.out[captured.out.index('--pose=') :].split()[0]
+    code, captured = printed(capsys, TWO_LINK, pose, '--payload', '8@tool0', '--json')
+    facts = json.loads(captured.out)
+    assert (code, facts['poses'], facts['poses_held'], facts['sampled']) == (1, 1, 0, False)
+
+
+def test_samples_are_those_of_the_seed(capsys):
+    run = [TWO_LINK, '--samples', '20', '--json']
+    first, again, other = (printed(capsys, *run, *more)[1].out for more in ([], [], ['--seed=1']))
+    assert first == again != other
+
+
+def test_poses_are_numbers_or_names(capsys):
+    poses = [f'--pose={text}' for text in ('0,0.5', 'elbow=0.5')]
+    code, captured = printed(capsys, TWO_LINK, *poses, '--json')
+    facts = json.loads(captured.out)
+    assert (code, facts['poses']) == (0, 2)
+    assert facts['joints'][1]['worst_pose'] == [0.0, 0.5]
+    tops = [printed(capsys, TWO_LINK, pose, '--json')[1].out for pose in poses]
+    assert tops[0] == tops[1]
+
+
+def test_gravity_is_that_of_the_mounting(capsys):
+    flat = printed(capsys, TWO_LINK, '--pose=0.3,0.5', '--gravity', '0', '0', '0', '--json')
+    facts = json.loads(flat[1].out)
+    assert [joint['torque'] for joint in facts['joints']] == [0.0, 0.0]
+
+
+def test_joints_without_limit_are_named(capsys, tmp_path):
+    text = resource_path('urdf', 'two_link_arm.urdf').read_text()
+    limit = '<limit lower="-2.8" upper="2.8" velocity="8" effort="20"/>'
+    path = tmp_path / 'free.urdf'
+    path.write_text(text.replace('"revolute"', '"continuous"').replace(limit, ''))
+    code, captured = printed(capsys, str(path), '--samples', '10')
+    (row,) = (line for line in captured.out.splitlines() if 'elbow' in line)
+    assert code == 0 and row.endswith('-  no limit given')
+    assert 'Held as far as limits are given' in captured.out
+
+
+def test_the_plot_is_a_picture(capsys, tmp_path):
+    picture = tmp_path / 'holding.png'
+    code, captured = printed(capsys, TWO_LINK, '--samples', '20', '--plot', str(picture))
+    assert code == 0 and captured.err == f'{picture} written\n'
+    assert picture.read_bytes().startswith(b'\x89PNG')
+
+
+@pytest.mark.parametrize(
+    ('argument', 'message'),
+    [
+        ('--samples=0', '--samples must be from 1 to'),
+        ('--seed=-1', '--seed must not be negative'),
+        ('--payload=2', r'--payload must be MASS@LINK, as 2.5@tool0'),
+        ('--payload=x@tool0', r'--payload must be MASS@LINK'),
+        ('--payload=2@hand', "there is no link 'hand'; there are "),
+        ('--payload=-2@tool0', 'mass of the payload must be finite and not negative'),
+        ('--pose=1', '1 numbers, but the robot has 2 position variables'),
+        ('--pose=1,x', "'x' is not a finite number"),
+        ('--pose=1,nan', "'nan' is not a finite number"),
+        ('--pose=wrist=1', "there is no joint 'wrist' with one position"),
+        ('--pose=0,9', 'elbow at 9 is outside of its limits'),
+        ('--plot=/no/such/folder/x.png', 'the folder of /no/such/folder/x.png does not exist'),
+        ('--floating-base', 'floating base, which no joint holds'),
+    ],
+)
+def test_bad_input_is_named(capsys, argument, message):
+    code, captured = printed(capsys, TWO_LINK, argument)
+    assert code == 1 and captured.out == ''
+    assert captured.err.startswith('rbd_ros holding: error: ') and message in captured.err

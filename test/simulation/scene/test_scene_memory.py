@@ -1,0 +1,69 @@
+"""Contacts begin a step with the impulses of those that they were in the step before."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from rbd_ros.compiler.loops import allocate
+from rbd_ros.simulation.scene.memory import recall, remember
+from rbd_ros.simulation.scene.state import BEFORE, NOW, Touches
+
+ROOM = {'contacts': 4, 'turning_contacts': 4, 'nv': 0}
+
+
+def remembered(rng, pairs, features, positions):
+    """Return touches after a step with contacts, and their impulses and couples in the world."""
+    touches, count = allocate(Touches, **ROOM), len(pairs)
+    frames = Rotation.random(count, random_state=rng).as_matrix()
+    touches.contacts.pair[:count], touches.contacts.feature[:count] = pairs, features
+    touches.contacts.position[:count], touches.contacts.frame[:count] = positions, frames
+    touches.impulse[:], touches.couple[:] = rng.normal(size=(2, 4, 3))
+    touches.counts[NOW] = count
+    told = [np.einsum('cr,crs->cs', x[:count], frames) for x in (touches.impulse, touches.couple)]
+    remember(touches)
+    assert touches.counts[BEFORE] == count
+    return touches, *told
+
+
+def now(touches, rng, pair, feature, position):
+    """Return what a single contact begins with, in the world."""
+    frame = Rotation.random(random_state=rng).as_matrix()
+    contacts = touches.contacts
+    contacts.pair[0], contacts.feature[0] = pair, feature
+    contacts.position[0], contacts.frame[0] = position, frame
+    recall(touches, 1)
+    return touches.impulse[0] @ frame, touches.couple[0] @ frame
+
+
+PLACES = np.array([[1.0, 2.0, 3.0], [1.001, 2.0, 3.0], [1.1, 2.0, 3.0]])
+
+
+@pytest.mark.parametrize(
+    'pair, feature, place, same',
+    [
+        (7, 5, PLACES[1], 1),  # the same feature
+        (7, 4, PLACES[0] + 1e-6, 0),
+        (7, 6, PLACES[0] + 1e-6, 0),  # the same place, though another feature was there
+        (7, 5, PLACES[0] + 3e-4, 1),  # somewhat nearer to another one
+        (7, 5, PLACES[0] + 1e-5, 0),  # much nearer
+        (7, 8, PLACES[0] + 1e-6, 0),  # a new feature at an old place
+        (7, 8, PLACES[0] - [0.02, 0, 0], None),  # and one at a new place
+        (3, 5, PLACES[0], None),  # pairs that did not touch
+        (8, 5, PLACES[0], None),
+    ],
+)
+def test_what_a_contact_begins_with(rng, pair, feature, place, same):
+    touches, impulses, couples = remembered(rng, [7, 7, 7], [4, 5, 6], PLACES)
+    impulse, couple = now(touches, rng, pair, feature, place)
+    expected = np.zeros((2, 3)) if same is None else (impulses[same], couples[same])
+    assert np.allclose(impulse, expected[0], atol=1e-14)
+    assert np.allclose(couple, expected[1], atol=1e-14)
+
+
+def test_contacts_of_several_pairs_find_their_own(rng):
+    touches, impulses, _ = remembered(rng, [2, 5, 5, 9], [1, 1, 2, 1], np.zeros((4, 3)))
+    contacts = touches.contacts
+    contacts.pair[:3], contacts.feature[:3] = [5, 7, 9], [2, 1, 1]
+    recall(touches, 3)
+    found = np.einsum('cr,crs->cs', touches.impulse[:3], contacts.frame[:3])
+    assert np.allclose(found, [impulses[2], np.zeros(3), impulses[3]], atol=1e-14)

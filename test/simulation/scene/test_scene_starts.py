@@ -1,0 +1,109 @@
+"""Steps in worlds start from what the step before has found: what goes on takes nothing to solve.
+
+Steps are taken by the interpreter; each of them obeys the laws, see support/scene_laws.py.
+"""
+
+import numpy as np
+import pytest
+from support.interpreted import without_compiler
+from support.rigid_worlds import ball, cube, simulated
+from support.scene_laws import Step
+from support.simulated_robots import collision, joint, link, robot as chain
+
+from rbd_ros.constraints.solvers import friction_bodies
+from rbd_ros.simulation.scene import blows, island, pile, step
+
+
+@pytest.fixture(autouse=True, scope='module')
+def by_the_interpreter():
+    with without_compiler(), np.errstate(all='ignore'):
+        yield
+
+
+def on_rails():
+    """Return a ball that rolls along a rail, with friction in its joints."""
+    inside = '<limit lower="-9" upper="9" effort="100" velocity="100"/>'
+    held = '<dynamics friction="0.3" damping="0"/>'
+    inertia = (0.004,) * 3
+    return chain(
+        link('world'),
+        link('rail', 0.2, inertia),
+        link('fork', 0.1, inertia),
+        link('ball', 1.0, inertia, shape=collision('sphere radius="0.1"')),
+        joint('x', 'world', 'rail', 'prismatic', (1, 0, 0), inside=inside + held),
+        joint('z', 'rail', 'fork', 'prismatic', (0, 0, 1), inside=inside + held),
+        joint('y', 'fork', 'ball', axis=(0, 1, 0), inside='<dynamics friction="0.01"/>'),
+    )
+
+
+MOVING = {
+    'slides': cube(velocity=(0.5, 0.3, 0), friction=0.3),
+    'slides along': cube(velocity=(0.5, 0, 0)),
+    'slides across': cube(velocity=(0, -0.5, 0)),
+    'rests': cube(friction=0.4),
+    'spins': cube(spin=(0, 0, 3.0), friction=0.0, torsional=0.01),
+    'rolls': ball(velocity=(0.5, 0, 0), spin=(0, 5.0, 0), friction=0.5, rolling=0.002),
+}
+UNEQUAL = [
+    {'between': ['floor', 'thing'], 'friction': [0.2, 0.4], 'direction': [1, 0, 0]},
+]
+
+
+@pytest.fixture
+def efforts(monkeypatch):
+    """Sweeps and steps of the solvers, of each problem."""
+    found = []
+
+    def solve_space(space, method, limit, tolerance):
+        solved = blows.solve_friction_space(space, method, limit, tolerance)
+        found.append(space.report[3:6].sum())
+        return solved
+
+    def solve_body_space(space, limit, tolerance):
+        solved = friction_bodies.solve_body_space(space, limit, tolerance)
+        found.append(space.report[friction_bodies.SWEEPS])
+        return solved
+
+    monkeypatch.setattr(island, 'solve_friction_space', solve_space)
+    monkeypatch.setattr(pile, 'solve_body_space', solve_body_space)
+    return found
+
+
+def check_that_it_goes_on(simulator, efforts):
+    for _ in range(4):
+        Step(simulator).check()
+    assert len(efforts) >= 4 and efforts[0] > 0.0 and not any(efforts[-2:])
+
+
+@pytest.mark.parametrize('is_pile', [False, True])
+@pytest.mark.parametrize('kind', MOVING)
+def test_steps_of_an_object_that_goes_on_take_nothing_to_solve(
+    kind, is_pile, efforts, monkeypatch
+):
+    if is_pile:
+        monkeypatch.setattr(step, 'PILE', 0)
+    pairs = UNEQUAL if 'slides ' in kind else []
+    gravity = (1.0, -0.5, -9.81) if kind == 'rests' else (0.0, 0.0, -9.81)
+    check_that_it_goes_on(simulated(gravity=gravity, pairs=pairs, thing=MOVING[kind]), efforts)
+
+
+@pytest.mark.parametrize('side', [1.0, -1.0])
+def test_steps_of_a_robot_that_goes_on_take_nothing_to_solve(side, efforts):
+    """Its joints slide to either side, but for one that rests."""
+    pairs = [{'between': ['floor', 'robot'], 'friction': 0.5, 'rolling': 0.002}]
+    simulator = simulated(pairs=pairs, robot=on_rails())
+    simulator.reset([0.0, 0.1, 0.0], [0.5 * side, 0.0, 5.0 * side])
+    check_that_it_goes_on(simulator, efforts)
+
+
+def test_a_robot_that_stays_at_its_limit_takes_nothing_to_solve(efforts):
+    """Pushed against it, so that the limit has a force, with friction of joints that rest."""
+    pairs = [{'between': ['floor', 'robot'], 'friction': 0.5}]
+    simulator = simulated(pairs=pairs, robot=on_rails())
+    for q in (9.0, -9.0):
+        simulator.reset([q, 0.1, 0.0], [0.0, 0.0, 0.0])
+        for _ in range(4):
+            Step(simulator, [3.0 * q, 0.1, 0.004]).check()
+        assert len(efforts) >= 4 and efforts[0] > 0.0 and not any(efforts[-2:])
+        assert abs(simulator.q[0] - q) < 1e-9
+        efforts.clear()
