@@ -249,7 +249,7 @@ def report(facts: Dict[str, Any]) -> List[str]:
         f'nq = {facts["nq"]}, nv = {facts["nv"]}, total mass {_number(facts["total_mass"])} kg',
         '',
     ]
-    lines += _table(
+    lines += table(
         ('', 'body', 'joint', 'type', 'axis', 'mass [kg]', 'fixed links'),
         [_tree_row(body, depth) for body, depth in zip(bodies, _depths(bodies))],
         '>.....',
@@ -257,7 +257,7 @@ def report(facts: Dict[str, Any]) -> List[str]:
     joints = [body['joint'] for body in bodies[1:]]
     if joints:
         lines += ['', 'Limits and losses (rad, m, N m, N; - is none)']
-        lines += _table(
+        lines += table(
             ('joint', 'lower', 'upper', 'velocity', 'effort', 'damping', 'friction', 'armature'),
             [_joint_row(joint) for joint in joints],
             '.>>>>>>>',
@@ -313,7 +313,7 @@ def _loop_lines(facts: Dict[str, Any]) -> List[str]:
     return [
         '',
         'Loops',
-        *_table(head, rows, '.....>>'),
+        *table(head, rows, '.....>>'),
         f'Mobility {motion["mobility"]}: {motion["freedoms"]} freedoms of the tree less '
         f'{motion["rank"]}, the rank of {motion["constraints"]} constraints '
         f'({motion["overconstraint"]} redundant)',
@@ -362,7 +362,13 @@ def _number(value: float) -> str:
     return f'{value + 0.0:.5g}'
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> List[str]:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> List[str]:
+    """Lines of a table.
+
+    :param head: titles of the columns
+    :param rows: cells
+    :param align: a character a column, > for those that end on the right
+    """
     widths = [max(map(len, column)) for column in zip(head, *rows)]
     return [
         '  '

@@ -19,6 +19,7 @@ SUBCOMMANDS = {
     'info': 'print the tree, masses, limits and warnings of a URDF',
     'doctor': 'tell what is wrong with a URDF, this machine and the running nodes, and the cures',
     'holding': 'tell whether the effort limits of a robot hold it against gravity',
+    'annotate': 'add the efforts of a trajectory to it, and check it against limits',
     'bench': 'measure the compiled algorithms against their peers',
     'codegen': 'write functions of a robot as a C99 library, or the robot as an FMU',
     'simulate': 'show a simulated robot in a browser page, or record it as one',
@@ -30,7 +31,8 @@ def main(argv: Optional[List[str]] = None) -> int:
     """Run the command.
 
     :param argv: arguments without the program's name; those of the process by default
-    :return: exit code: 0, 1 for a bad model or value, 2 for a wrong command line
+    :return: exit code: 0, 1 for a bad model or value, 2 for a wrong command line; others are of
+        subcommands
     """
     argv = sys.argv[1:] if argv is None else list(argv)
     named = next((word for word in argv if word in SUBCOMMANDS), None)

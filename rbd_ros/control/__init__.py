@@ -3,6 +3,8 @@
 Pure functions and small classes. The time is always an argument, and nothing here knows messages.
 """
 
+from rbd_ros.control.annotation import annotate, AnnotatedTrajectory
+from rbd_ros.control.feedforward import EffortParts, Feedforward
 from rbd_ros.control.friction import friction_torque
 from rbd_ros.control.gains import DAMPING_RATIO, default_gains, NATURAL_FREQUENCY, pd_gains
 from rbd_ros.control.guards import StateGuard, StateProblem
@@ -20,20 +22,25 @@ from rbd_ros.control.static_holding import hardest_poses, Holding, holding
 from rbd_ros.control.torque import LawMemory, TorqueLaw
 from rbd_ros.control.trajectory import JointTrajectory
 from rbd_ros.control.trajectory_checks import TrajectoryError
+from rbd_ros.control.trajectory_report import check_trajectory, Margin, TrajectoryReport
 from rbd_ros.control.weak_joints import describe_weak_joints, weak_joints
 
 __all__ = [
+    'AnnotatedTrajectory',
     'DAMPING_RATIO',
     'DesiredMotion',
+    'EffortParts',
     'FEEDBACKS',
     'FEEDFORWARDS',
     'FRICTIONS',
+    'Feedforward',
     'GAP_POLICIES',
     'Holding',
     'JointTrajectory',
     'LawMemory',
     'LawSettings',
     'LimiterMemory',
+    'Margin',
     'MotionOptions',
     'MotionPlan',
     'NATURAL_FREQUENCY',
@@ -44,6 +51,9 @@ __all__ = [
     'TorqueLimiter',
     'TorqueLimits',
     'TrajectoryError',
+    'TrajectoryReport',
+    'annotate',
+    'check_trajectory',
     'default_gains',
     'describe_weak_joints',
     'friction_torque',

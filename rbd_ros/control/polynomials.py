@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import comb
-from typing import Optional, Tuple, Union
+from typing import Any, Optional, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -263,12 +263,16 @@ def _doubtful(control: FloatArray, lower: FloatArray, upper: FloatArray) -> Bool
 
 def extremes(c: FloatArray) -> Tuple[float, float]:
     """Minimum and maximum of one polynomial, (powers,), from 0 to 1."""
+    values = np.polyval(c[::-1], np.concatenate([[0.0, 1.0], turning_points(c)]))
+    return float(values.min()), float(values.max())
+
+
+def turning_points(c: FloatArray) -> FloatArray:
+    """Where the derivative of one polynomial, (powers,), is zero between 0 and 1."""
     slope = c[1:] * np.arange(1.0, len(c))
     # A leading coefficient that is only rounding would send a root to infinity.
     felt = np.flatnonzero(np.abs(slope) > 1e-15 * np.abs(slope).max())
     slope = slope[: felt[-1] + 1] if len(felt) else slope[:0]
-    roots = np.roots(slope[::-1]) if len(slope) > 1 else np.zeros(0)
-    turning = roots[np.abs(roots.imag) < 1e-9].real
-    u = np.concatenate([[0.0, 1.0], turning[(turning > 0.0) & (turning < 1.0)]])
-    values = np.polyval(c[::-1], u)
-    return float(values.min()), float(values.max())
+    roots: Any = np.roots(slope[::-1]) if len(slope) > 1 else np.zeros(0)
+    turning: FloatArray = roots[np.abs(roots.imag) < 1e-9].real
+    return turning[(turning > 0.0) & (turning < 1.0)]

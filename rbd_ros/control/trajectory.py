@@ -150,7 +150,60 @@ class JointTrajectory:
         q, v, a = np.dot(basis, self._segments[k])
         return q, v, a
 
+    def within_segments(self, segment: Any, after: Any) -> MotionSample:
+        """Positions, velocities and accelerations within segments, each (M, n).
+
+        At the ends of a segment they are those of its own polynomial, from its side.
+
+        :param segment: numbers of the segments, from 0, (M,)
+        :param after: times since their beginning, (M,) [s]
+
+        >>> line = JointTrajectory(['a'], [0.0, 2.0], [[0.0], [1.0]])
+        >>> line.within_segments([0, 0], [1.0, 2.0])[1]
+        array([[0.75],
+               [0.  ]])
+        """
+        self.prepare()
+        c, t = self._segments[np.asarray(segment)], np.asarray(after, dtype=float)
+        result = np.zeros((3, len(t), len(self.joint_names)))
+        # Horner's scheme for the polynomial and, with the derivatives' factors, both of these.
+        for k in range(c.shape[1])[::-1]:
+            for order, factor in enumerate((1.0, k, k * (k - 1.0))):
+                if k >= order:
+                    result[order] = result[order] * t[:, None] + factor * c[:, k]
+        return result[0], result[1], result[2]
+
+    def coefficients(self, joint: int) -> FloatArray:
+        """Coefficients of a joint's polynomials, lowest power first, (4 or 6, segments).
+
+        They are of the time since a segment began [s].
+
+        >>> JointTrajectory(['a'], [0.0, 2.0], [[0.0], [1.0]]).coefficients(0).ravel()
+        array([ 0.  ,  0.  ,  0.75, -0.25])
+        """
+        self.prepare()
+        return self._segments[:, :, joint].T
+
     # -- variants ---------------------------------------------------------------------------------
+
+    def slower(self, factor: float) -> JointTrajectory:
+        """Trajectory through the same positions that takes `factor` times as long.
+
+        >>> JointTrajectory(['a'], [0.0, 2.0], [[0.0], [1.0]]).slower(1.5).times
+        array([0., 3.])
+        """
+        if not 0.0 < factor < np.inf:
+            raise TrajectoryError(f'the factor must be positive and finite, got {factor}')
+        result = self._copy(self.joint_names)
+        result.times = checked_times((self.times * factor).tolist())
+        v, a, first = self.velocities, self.accelerations, self._initial_velocity
+        result._set(
+            self.positions,
+            None if v is None else v / factor,
+            None if a is None else a / factor**2,
+            None if first is None else first / factor,
+        )
+        return result
 
     def starting_from(
         self, positions: Any, velocities: Any = None, time: float = 0.0

@@ -39,7 +39,12 @@ each_node = pytest.mark.parametrize('node', INTERFACES)
 
 
 def test_the_nodes_are_found():
-    assert list(INTERFACES) == ['gravity_compensation', 'inverse_dynamics', 'simulator']
+    assert list(INTERFACES) == [
+        'gravity_compensation',
+        'inverse_dynamics',
+        'simulator',
+        'trajectory_annotator',
+    ]
     assert all(interface.name == name for name, interface in INTERFACES.items())
 
 

@@ -1,0 +1,11 @@
+"""Start the trajectory annotator.
+
+ros2 launch rbd_ros trajectory_annotator.launch.py urdf:=/path/to/robot.urdf largest_step:=0.02
+"""
+
+from rbd_ros.launching import node_launch_description
+
+
+def generate_launch_description():
+    """Describe the arguments and the node."""
+    return node_launch_description('trajectory_annotator')

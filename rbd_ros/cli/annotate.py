@@ -1,0 +1,277 @@
+"""`rbd_ros annotate robot.urdf trajectory.yaml`: efforts of a trajectory, and a check of limits.
+
+What is written is what controllers take that add feedforward efforts to their feedback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from pathlib import Path
+import sys
+from typing import Any, Dict, List, Optional, Sequence
+
+import numpy as np
+
+from rbd_ros import Robot
+from rbd_ros.cli.annotate_plot import plot_annotation
+from rbd_ros.cli.info import add_model_arguments, description, model_options, table
+from rbd_ros.control import (
+    annotate,
+    check_trajectory,
+    Feedforward,
+    LawSettings,
+    Margin,
+    payload_parameters,
+    TrajectoryReport,
+)
+from rbd_ros.control.trajectory_files import (
+    format_of,
+    read_trajectory,
+    trajectory_text,
+)
+
+#: Exit code if a limit is exceeded.
+EXCEEDED = 3
+_UNITS = {'position': 'rad or m', 'velocity': 'rad/s or m/s', 'effort': 'N m or N'}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `rbd_ros annotate`."""
+    parser.epilog = (
+        'Exit code: 0; 1 for a file or value that cannot be used; 2 for a wrong command line; '
+        f'{EXCEEDED} if the trajectory exceeds a limit.'
+    )
+    add_model_arguments(parser)
+    parser.add_argument(
+        'trajectory',
+        help='YAML file as `ros2 topic echo` prints a JointTrajectory, or .csv with the columns '
+        'time, JOINT.position, JOINT.velocity, JOINT.acceleration',
+    )
+    parser.add_argument(
+        '-o',
+        '--out',
+        metavar='FILE',
+        help='where to write the trajectory with efforts, .csv or YAML; - is standard output',
+    )
+    parser.add_argument(
+        '--hold',
+        metavar='JOINT=POSITION,...',
+        default='',
+        help='where joints are that the trajectory leaves out',
+    )
+    parser.add_argument(
+        '--period',
+        type=float,
+        metavar='SECONDS',
+        help='put points in between, at most so far apart: controllers interpolate efforts on '
+        'straight lines',
+    )
+    parser.add_argument(
+        '--duration',
+        metavar='FACTOR',
+        help='take FACTOR times as long; "fit": as long as the limits need, no longer',
+    )
+    parser.add_argument(
+        '--gravity', metavar='X,Y,Z', help='gravity in base coordinates [m/s^2] (0,0,-9.81)'
+    )
+    parser.add_argument(
+        '--payload',
+        metavar='LINK,MASS[,X,Y,Z]',
+        help='load on a link: its mass [kg] and its centre of mass in the link [m]',
+    )
+    parser.add_argument(
+        '--no-friction', action='store_true', help='leave the friction of the joints out'
+    )
+    parser.add_argument('--json', action='store_true', help='print the report as JSON')
+    parser.add_argument('--plot', metavar='FILE.png', help='write a plot of efforts and limits')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check the trajectory, and write it with its efforts.
+
+    :return: 0, or 3 if it exceeds a limit
+    :raises ModelError: if the URDF cannot become a model
+    :raises ValueError: for a trajectory or an option that cannot be used, naming it
+    """
+    robot = Robot.from_urdf(description(arguments.robot), **model_options(arguments))
+    feedforward = _feedforward(robot, arguments)
+    trajectory, hold = read_trajectory(arguments.trajectory), _held(arguments.hold)
+    factor = _factor(arguments.duration)
+    report = check_trajectory(feedforward, trajectory, hold)
+    if arguments.duration == 'fit':
+        if not report.fastest:
+            raise ValueError(f'--duration fit: {_no_duration(report)}')
+        factor = report.fastest
+    if factor is not None:
+        trajectory = trajectory.slower(factor)
+        report = check_trajectory(feedforward, trajectory, hold)
+    annotated = annotate(feedforward, trajectory, hold, arguments.period)
+    to_output = arguments.out == '-'
+    text = _json(report) if arguments.json else '\n'.join(report_lines(report))
+    print(text, file=sys.stderr if to_output else sys.stdout)
+    if arguments.out is not None:
+        form = format_of(arguments.trajectory if to_output else arguments.out)
+        _write(arguments.out, trajectory_text(annotated, form))
+    if arguments.plot:
+        plot_annotation(annotated, robot, feedforward.settings.effort_limits, arguments.plot)
+    return 0 if report.kept else EXCEEDED
+
+
+def _feedforward(robot: Robot, arguments: argparse.Namespace) -> Feedforward:
+    link, payload = _payload(arguments.payload)
+    settings = LawSettings.for_robot(
+        robot,
+        feedback='none',
+        friction='none' if arguments.no_friction else 'desired',
+        gravity=None
+        if arguments.gravity is None
+        else numbers('--gravity', arguments.gravity.split(','), 3),
+        payload=payload,
+    )
+    return Feedforward(robot, settings, link)
+
+
+def _payload(text: Optional[str]) -> Any:
+    """Link and parameters of a load."""
+    if text is None:
+        return None, None
+    link, *words = text.split(',')
+    if len(words) not in (1, 4):
+        raise ValueError(f'--payload {text!r}: write LINK,MASS or LINK,MASS,X,Y,Z')
+    mass, *com = numbers('--payload', words, len(words))
+    return link, payload_parameters(mass, com or (0.0, 0.0, 0.0))
+
+
+def numbers(option: str, words: Sequence[str], count: int) -> List[float]:
+    """Numbers of an option.
+
+    :raises ValueError: for another count, or what is no number, naming the option
+    """
+    try:
+        values = [float(word) for word in words]
+    except ValueError:
+        values = []
+    if len(values) != count or not np.isfinite(values).all():
+        raise ValueError(f'{option}: expected {count} finite numbers, got {",".join(words)!r}')
+    return values
+
+
+def _held(text: str) -> Dict[str, float]:
+    result = {}
+    for word in filter(None, text.split(',')):
+        name, equals, value = word.rpartition('=')
+        if not equals or not name:
+            raise ValueError(f'--hold {word!r}: write JOINT=POSITION')
+        (result[name],) = numbers(f'--hold {name}', [value], 1)
+    return result
+
+
+def _factor(text: Optional[str]) -> Optional[float]:
+    if text in (None, 'fit'):
+        return None
+    assert text is not None
+    (factor,) = numbers('--duration', [text], 1)
+    return factor
+
+
+def _write(out: str, text: str) -> None:
+    if out == '-':
+        sys.stdout.write(text)
+        return
+    try:
+        Path(out).write_text(text, encoding='utf-8')
+    except OSError as error:
+        raise ValueError(f'--out {out} cannot be written: {error.strerror or error}') from None
+
+
+# -- report ---------------------------------------------------------------------------------------
+
+
+def report_lines(report: TrajectoryReport) -> List[str]:
+    """Lines of a report for people."""
+    lines = []
+    for quantity, unit in _UNITS.items():
+        margins = report.of(quantity).values()
+        if margins:
+            rows = [_row(margin) for margin in margins]
+            head = ('joint', quantity, 'limit', 'margin', 'used', 'at [s]', '')
+            lines += [f'Closest to the limits of {quantity} ({unit})']
+            lines += table(head, rows, '.>>>>>.') + ['']
+        else:
+            lines += [f'No joint has a limit of {quantity}.', '']
+    return [*lines, *_verdict(report)]
+
+
+def _row(margin: Margin) -> Sequence[str]:
+    used = abs(margin.value / margin.limit) if margin.limit else math.inf
+    return (
+        margin.joint,
+        f'{margin.value:.4g}',
+        f'{margin.limit:.4g}',
+        f'{margin.margin:.4g}',
+        '' if margin.quantity == 'position' else f'{100.0 * used:.0f} %',
+        f'{margin.time:.3f}',
+        '' if margin.kept else 'EXCEEDED',
+    )
+
+
+def _verdict(report: TrajectoryReport) -> List[str]:
+    lines = ['All limits are kept.' if report.kept else 'Limits are exceeded.']
+    duration, fastest, safe = report.duration, report.fastest, report.safe
+    if fastest is None:
+        return [*lines, _no_duration(report)]
+    if fastest == 0.0:
+        return [*lines, 'However short the duration, no limit would be exceeded.']
+    lines.append(
+        f'Shortest duration within the limits: {fastest:.4g} times the present one, '
+        f'{fastest * duration:.4g} s.'
+    )
+    if safe is None:
+        lines.append(
+            f'Slowly it cannot be done: {_which(report.obstacles)} exceeded by holding the robot '
+            'alone.'
+        )
+    elif safe > fastest * (1.0 + 1e-6):
+        lines.append(
+            f'Between that and {safe:.4g} times, {safe * duration:.4g} s, some durations are not '
+            'within the limits.'
+        )
+    return lines
+
+
+def _no_duration(report: TrajectoryReport) -> str:
+    if not report.obstacles:
+        return 'No duration keeps all limits: where one needs a fast motion, another forbids it.'
+    kinds = {margin.quantity for margin in report.obstacles}
+    cure = {
+        'position': 'keep the points further from the position limits',
+        'effort': 'choose another posture, less payload or a stronger joint',
+    }
+    return (
+        f'No duration keeps all limits: {_which(report.obstacles)} exceeded however slow the '
+        f'motion is; {", or ".join(cure[kind] for kind in sorted(kinds))}.'
+    )
+
+
+def _which(obstacles: Sequence[Margin]) -> str:
+    names = [f'the {margin.quantity} limit of {margin.joint}' for margin in obstacles]
+    return f'{", ".join(names)} {"is" if len(names) == 1 else "are"}'
+
+
+def _json(report: TrajectoryReport) -> str:
+    def facts(margins: Sequence[Margin]) -> List[Dict[str, Any]]:
+        return [{**vars(margin), 'kept': margin.kept} for margin in margins]
+
+    return json.dumps(
+        {
+            'kept': report.kept,
+            'duration': report.duration,
+            'fastest': report.fastest,
+            'safe': report.safe,
+            'margins': facts(report.margins),
+            'obstacles': facts(report.obstacles),
+        },
+        indent=2,
+    )

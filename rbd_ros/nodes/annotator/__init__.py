@@ -1,0 +1,1 @@
+"""Parts of the node trajectory_annotator; its declaration is in nodes/trajectory_annotator.py."""

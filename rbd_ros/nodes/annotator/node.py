@@ -1,0 +1,239 @@
+"""The node trajectory_annotator, composed of its parts."""
+
+from __future__ import annotations
+
+from array import array
+import math
+import time
+from typing import Any, Dict, Mapping, Optional, Tuple
+
+import numpy as np
+from trajectory_msgs.msg import JointTrajectory as Message, JointTrajectoryPoint
+
+from rbd_ros.control import (
+    annotate,
+    AnnotatedTrajectory,
+    check_trajectory,
+    Feedforward,
+    JointTrajectory,
+    LawSettings,
+    payload_parameters,
+    TrajectoryError,
+    TrajectoryReport,
+)
+from rbd_ros.nodes.common.communication import publisher, subscription
+from rbd_ros.nodes.common.conversions import NANOSECONDS, set_stamp
+from rbd_ros.nodes.common.description import RobotSource
+from rbd_ros.nodes.common.diagnostics import Diagnostics, OK, WARN
+from rbd_ros.nodes.common.interface import NodeInterface
+from rbd_ros.nodes.common.parameters import ParameterTable
+from rbd_ros.nodes.common.progress import Progress
+from rbd_ros.nodes.common.sturdy import SturdyNode
+from rbd_ros.nodes.common.wire import (
+    JointStateReader,
+    JointTrajectoryData,
+    JointTrajectoryReader,
+    WireError,
+)
+from rbd_ros.nodes.torque.node import per_joint
+from rbd_ros.robot import Robot
+
+SUBJECT = 'trajectory'
+PAYLOAD = ('payload_mass', 'payload_com', 'payload_inertia')
+SHOWN = 3  # limits that a message names
+
+
+class AnnotatorNode(SturdyNode):
+    """A node that answers trajectories with the same ones and their efforts.
+
+    :param interface: interface of the node
+    """
+
+    def __init__(self, interface: NodeInterface):
+        super().__init__(interface.name)
+        self.interface = interface
+        self.robot: Optional[Robot] = None
+        self._feedforward: Optional[Feedforward] = None
+        self._positions: Dict[str, Tuple[float, float]] = {}  # and when they arrived [s]
+        self._annotated = self._refused = 0
+        self.parameters = ParameterTable(self, interface.parameters, self._prepare, self._commit)
+        self.diagnostics = Diagnostics(self)
+        self.diagnostics.add_values(SUBJECT, self._values)
+        self._publisher = publisher(self, interface.topic('annotated_trajectory'))
+        self._source = RobotSource(self, self.parameters, self.diagnostics, self._use_robot)
+        self._source.start()
+        self._states, self._trajectories = JointStateReader(), JointTrajectoryReader()
+        subscription(self, interface.topic('joint_states'), self._on_states, raw=True)
+        subscription(self, interface.topic('joint_trajectory'), self._on_trajectory, raw=True)
+
+    def start(self) -> None:
+        """Do nothing: trajectories are answered as they come."""
+
+    def stop(self) -> None:
+        """Publish what diagnostics are left."""
+        self.diagnostics.flush()
+
+    def _prepare(self, values: Mapping[str, Any]) -> Optional[Feedforward]:
+        """What parameters make of the robot.
+
+        :raises ValueError: if they cannot be used
+        """
+        link = values['payload_link']
+        if not link and values['payload_mass'] > 0.0:
+            raise ValueError('payload_mass needs payload_link, the link that carries the payload')
+        payload = payload_parameters(*(values[name] for name in PAYLOAD))
+        robot = self.robot
+        if robot is None:
+            return None
+        limits = robot.effort_limits
+        if values['effort_limits']:
+            given = per_joint('effort_limits', values['effort_limits'], robot.nv)
+            limits = np.minimum(limits, given)
+        settings = LawSettings.for_robot(
+            robot,
+            feedback='none',
+            friction=values['friction_compensation'],
+            gravity=np.array(values['gravity']),
+            payload=payload if link else None,
+            effort_limits=limits,
+        )
+        return Feedforward(robot, settings, link or None)
+
+    def _commit(self, prepared: Optional[Feedforward], changed: Dict[str, Any]) -> None:
+        self._feedforward = prepared
+
+    def _use_robot(self, robot: Robot, progress: Progress) -> None:
+        progress.stage('compiling the inverse dynamics')
+        before, self.robot = self.robot, robot
+        try:
+            self._feedforward = self._prepare(self.parameters.values)
+        except ValueError:
+            self.robot = before
+            raise
+        self.diagnostics.condition(SUBJECT, OK, 'waiting for trajectories', code='ready')
+
+    # -- messages ---------------------------------------------------------------------------------
+
+    def _on_states(self, data: bytes) -> None:
+        if self.robot is None:
+            return
+        try:
+            message = self._states.read(data)
+        except WireError as error:
+            self.diagnostics.event('joint_states', WARN, str(error), code=error.code)
+            return
+        now, known = time.monotonic(), frozenset(self.robot.joint_names)
+        for name, position in zip(message.names.names, message.position.tolist()):
+            if name in known and math.isfinite(position):
+                self._positions[name] = position, now
+
+    def _on_trajectory(self, data: bytes) -> None:
+        try:
+            if self._feedforward is None:
+                raise WireError('no robot', 'there is no robot description yet')
+            message = self._trajectories.read(data)
+            result = self._answer(self._feedforward, message)
+        except (TrajectoryError, WireError, ValueError) as error:
+            self._refused += 1
+            self.diagnostics.event(
+                SUBJECT,
+                WARN,
+                f'trajectory refused, nothing is published: {error}',
+                code=getattr(error, 'code', '') or 'trajectory not legal',
+            )
+            return
+        self._publisher.publish(result)
+        self._annotated += 1
+        self.diagnostics.condition(SUBJECT, OK, 'trajectories are answered', code='answering')
+
+    def _answer(self, feedforward: Feedforward, data: JointTrajectoryData) -> Message:
+        """Message with efforts; one without points, which stops a controller, as it is.
+
+        :raises TrajectoryError: if it cannot be annotated, naming joint and point
+        """
+        if not len(data.times):
+            return _message(data, None)
+        values = self.parameters.values
+        trajectory = JointTrajectory(
+            data.joint_names, data.times, data.positions, data.velocities, data.accelerations
+        )
+        hold = self._held(data.joint_names, values['state_timeout'])
+        report = check_trajectory(feedforward, trajectory, hold)
+        if not report.kept:
+            trajectory = self._within_limits(trajectory, report, values['beyond_limits'])
+        step = values['largest_step'] or None
+        return _message(data, annotate(feedforward, trajectory, hold, step))
+
+    def _held(self, named: Tuple[str, ...], timeout: float) -> Dict[str, float]:
+        """Where joints are that a trajectory leaves out, as far as that is known."""
+        oldest = time.monotonic() - (timeout or math.inf)
+        return {
+            name: position
+            for name, (position, arrived) in self._positions.items()
+            if name not in named and arrived >= oldest
+        }
+
+    def _within_limits(
+        self, trajectory: JointTrajectory, report: TrajectoryReport, policy: str
+    ) -> JointTrajectory:
+        """Trajectory that may be published although the given one exceeds limits.
+
+        :raises TrajectoryError: if there is none
+        """
+        text = _exceeded(report)
+        if policy == 'publish':
+            self.diagnostics.event(SUBJECT, WARN, f'{text}; it is published', code='beyond limits')
+            return trajectory
+        if policy == 'slow_down' and report.fastest is not None:
+            factor = report.fastest
+            self.diagnostics.event(
+                SUBJECT, WARN, f'{text}; it takes {factor:.4g} times as long', code='slowed down'
+            )
+            return trajectory.slower(factor)
+        cure = 'no duration cures that'
+        if report.fastest is not None:
+            cure = f'take at least {report.fastest:.4g} times as long'
+        worst = next(m for m in report.margins if not m.kept)
+        raise TrajectoryError(f'{text}; {cure}', worst.joint, code='beyond limits')
+
+    def _values(self) -> Dict[str, Any]:
+        return {
+            'trajectories_annotated': self._annotated,
+            'trajectories_refused': self._refused,
+        }
+
+
+def _exceeded(report: TrajectoryReport) -> str:
+    """Limits that are exceeded, for a message."""
+    broken = [margin for margin in report.margins if not margin.kept]
+    texts = [
+        f'{m.quantity} of joint {m.joint!r} is {m.value:.6g} at {m.time:.3f} s, its limit '
+        f'{m.limit:.6g}'
+        for m in broken[:SHOWN]
+    ]
+    if len(broken) > SHOWN:
+        texts.append(f'and {len(broken) - SHOWN} more')
+    return '; '.join(texts)
+
+
+def _message(data: JointTrajectoryData, trajectory: Optional[AnnotatedTrajectory]) -> Message:
+    """Message with the names and the stamp of the one that is answered."""
+    message = Message(joint_names=list(data.joint_names))
+    set_stamp(message.header.stamp, data.stamp)
+    if trajectory is None:
+        return message
+    fields = {
+        'positions': trajectory.positions,
+        'velocities': trajectory.velocities,
+        'accelerations': trajectory.accelerations,
+        'effort': trajectory.efforts,
+    }
+    given = [(name, values) for name, values in fields.items() if values is not None]
+    for k, at in enumerate(trajectory.times.tolist()):
+        point = JointTrajectoryPoint()
+        for name, values in given:
+            setattr(point, name, array('d', values[k].tobytes()))
+        sec, nanosec = divmod(round(at * NANOSECONDS), NANOSECONDS)
+        point.time_from_start.sec, point.time_from_start.nanosec = sec, nanosec
+        message.points.append(point)
+    return message

@@ -1,0 +1,109 @@
+"""The node trajectory_annotator: fills the efforts of trajectories out, for other controllers."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Callable, Optional, Sequence
+
+from rbd_ros.nodes.common.declared import (
+    DESCRIPTION_PARAMETERS,
+    DESCRIPTION_TOPIC,
+    DIAGNOSTICS_TOPIC,
+    gravity_parameter,
+)
+from rbd_ros.nodes.common.interface import NodeInterface, Parameter, Topic
+from rbd_ros.nodes.common.process import run_node
+from rbd_ros.nodes.torque.interface import JOINT_STATES, TORQUE_PARAMETERS
+
+_SHARED = (
+    'payload_link',
+    'payload_mass',
+    'payload_com',
+    'payload_inertia',
+    'effort_limits',
+)
+
+INTERFACE = NodeInterface(
+    name='trajectory_annotator',
+    summary='Publishes trajectories with the efforts that they take.',
+    parameters=(
+        *DESCRIPTION_PARAMETERS,
+        gravity_parameter(live=True),
+        *(p for p in TORQUE_PARAMETERS if p.name in _SHARED),
+        Parameter(
+            'friction_compensation',
+            'desired',
+            'Adds the viscous and Coulomb friction of the robot description at the velocity of '
+            'the trajectory.',
+            choices=('desired', 'none'),
+            live=True,
+        ),
+        Parameter(
+            'largest_step',
+            0.0,
+            'Puts points in between, at most so far apart [s], since controllers interpolate '
+            'efforts on straight lines; 0: the points stay as they are.',
+            minimum=0.0,
+            maximum=1e3,
+            live=True,
+        ),
+        Parameter(
+            'beyond_limits',
+            'refuse',
+            'What becomes of a trajectory beyond limits of position, velocity or effort. refuse: '
+            'it is not published; slow_down: it takes as long as it must, and is refused if no '
+            'duration is long enough; publish: it is published with a warning.',
+            choices=('refuse', 'slow_down', 'publish'),
+            live=True,
+        ),
+        Parameter(
+            'state_timeout',
+            1.0,
+            'Age of joint_states up to which they say where joints are that a trajectory leaves '
+            'out [s], in real time; 0: any.',
+            minimum=0.0,
+            maximum=1e5,
+            live=True,
+        ),
+    ),
+    topics=(
+        Topic(
+            'joint_trajectory',
+            'trajectory_msgs/msg/JointTrajectory',
+            'in',
+            'Trajectories; their own efforts are not looked at.',
+            depth=10,
+        ),
+        Topic(
+            'annotated_trajectory',
+            'trajectory_msgs/msg/JointTrajectory',
+            'out',
+            'The same with efforts, to be remapped to the topic of a controller.',
+            depth=10,
+        ),
+        Topic(
+            JOINT_STATES.name,
+            JOINT_STATES.kind,
+            'in',
+            'Where joints are that a trajectory leaves out.',
+            reliable=False,
+        ),
+        DESCRIPTION_TOPIC,
+        DIAGNOSTICS_TOPIC,
+    ),
+)
+
+
+def _load() -> Callable[[], Any]:
+    from rbd_ros.nodes.annotator.node import AnnotatorNode
+
+    return lambda: AnnotatorNode(INTERFACE)
+
+
+def main(args: Optional[Sequence[str]] = None) -> int:
+    """Run the node until it is stopped."""
+    return run_node(_load, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,161 @@
+"""The command `rbd_ros annotate`: the report, the file that it writes, and what it refuses."""
+
+import json
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+
+from rbd_ros import Robot
+from rbd_ros.cli.main import main
+from rbd_ros.control.trajectory_files import read_trajectory
+from rbd_ros.resources import resource_path
+
+#: What is compiled is used for a moment: see conftest.py.
+OPTIMISED = False
+
+ARM = str(resource_path('urdf', 'two_link_arm.urdf'))
+
+
+@pytest.fixture(scope='module')
+def arm():
+    return Robot.from_urdf(ARM)
+
+
+@pytest.fixture
+def motion(tmp_path, arm):
+    """Path of a trajectory of the arm that ends `seconds` after its start."""
+
+    def write(seconds=2.0, goal=(0.6, -0.4), names=arm.joint_names):
+        path = tmp_path / 'motion.csv'
+        zeros = ','.join('0' for _ in names)
+        end = ','.join(map(str, goal[: len(names)]))
+        path.write_text(f'time,{",".join(names)}\n0,{zeros}\n{seconds},{end}\n')
+        return str(path)
+
+    return write
+
+
+def run(*arguments):
+    return main(['annotate', ARM, *map(str, arguments)])
+
+
+def test_the_report_has_the_margins_of_all_joints(capsys, motion, arm):
+    assert run(motion()) == 0
+    text = capsys.readouterr().out
+    for quantity in ('position', 'velocity', 'effort'):
+        assert f'Closest to the limits of {quantity}' in text
+    assert all(text.count(name) == 3 for name in arm.joint_names)
+    assert 'All limits are kept.\nShortest duration within the limits: 0.' in text
+
+
+def test_a_limit_that_is_exceeded_is_in_the_report_and_the_exit_code(capsys, motion):
+    assert run(motion(0.1)) == 3
+    text = capsys.readouterr().out
+    assert 'EXCEEDED' in text and 'Limits are exceeded.\nShortest duration' in text
+
+
+def test_the_efforts_are_written(capsys, tmp_path, motion, arm):
+    out = tmp_path / 'out.csv'
+    assert run(motion(), '-o', out) == 0
+    table = np.loadtxt(out, delimiter=',', skiprows=1)
+    assert out.read_text().splitlines()[0].split(',')[-1] == f'{arm.joint_names[1]}.effort'
+    assert_allclose(table[-1, -2:], arm.gravity_torque([0.6, -0.4]), rtol=1e-12)
+    assert run(motion(), '-o', tmp_path / 'out.yaml', '--period', '0.5') == 0
+    assert len(read_trajectory(str(tmp_path / 'out.yaml')).times) == 5
+    capsys.readouterr()
+    assert run(motion(), '-o', '-') == 0
+    captured = capsys.readouterr()
+    assert captured.out == out.read_text() and 'All limits' in captured.err
+
+
+def test_gravity_payload_and_friction_are_those_of_the_options(tmp_path, motion, arm):
+    out = tmp_path / 'out.csv'
+
+    def last(*options):
+        assert run(motion(), '-o', out, *options) in (0, 3)
+        return np.loadtxt(out, delimiter=',', skiprows=1)[:, -2:]
+
+    holds = arm.gravity_torque([0.6, -0.4])
+    assert_allclose(last('--gravity', '0,0,-19.62')[-1], 2.0 * holds, rtol=1e-12)
+    link = list(arm.model.links)[-1]
+    assert np.abs(last('--payload', f'{link},1.5,0,0,0.1')[-1] - holds).max() > 0.1
+    # In between, where it moves.
+    moving = last('--period', '1') - last('--period', '1', '--no-friction')
+    v = read_trajectory(str(out)).velocities
+    expected = arm.damping * v + arm.friction * np.sign(v)
+    assert_allclose(moving, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_joints_that_are_left_out_are_held_where_the_option_says(capsys, tmp_path, motion, arm):
+    first, second = arm.joint_names
+    path, out = motion(names=[second], goal=(0.3,)), tmp_path / 'out.csv'
+    assert run(path) == 1
+    assert f"leaves out joint '{first}'" in capsys.readouterr().err
+    assert run(path, '--hold', f'{first}=0.7', '-o', out) == 0
+    effort = np.loadtxt(out, delimiter=',', skiprows=1)[-1, -1]
+    assert_allclose(effort, arm.gravity_torque([0.7, 0.3])[1], rtol=1e-12)
+
+
+def test_a_duration_that_fits_is_the_shortest_within_the_limits(capsys, tmp_path, motion):
+    assert run(motion(0.1), '--json') == 3
+    report = json.loads(capsys.readouterr().out)
+    assert not report['kept'] and report['fastest'] > 1.0
+    out = tmp_path / 'out.csv'
+    assert run(motion(0.1), '--duration', 'fit', '-o', out, '--json') == 0
+    fitted = json.loads(capsys.readouterr().out)
+    assert fitted['kept']
+    assert_allclose(fitted['duration'], 0.1 * report['fastest'])
+    assert_allclose(read_trajectory(str(out)).times[-1], 0.1 * report['fastest'])
+    assert run(motion(0.1), '--duration', 0.99 * report['fastest']) == 3
+
+
+def test_what_no_duration_cures_says_why(capsys, motion):
+    assert run(motion(goal=(9.0, 0.0)), '--duration', 'fit') == 1
+    text = capsys.readouterr().err
+    assert 'the position limit of' in text and 'however slow' in text
+    assert run(motion(), '--gravity', '0,0,-1000') == 3
+    text = capsys.readouterr().out
+    assert 'the effort limit of' in text and 'less payload' in text
+
+
+def test_a_plot_is_written(tmp_path, motion):
+    plot = tmp_path / 'out.png'
+    assert run(motion(), '--plot', plot, '--period', '0.1') == 0
+    assert plot.read_bytes().startswith(b'\x89PNG')
+
+
+@pytest.mark.parametrize(
+    ('options', 'message'),
+    [
+        (['--gravity', '0,0'], '--gravity: expected 3 finite numbers'),
+        (['--payload', 'hand'], "--payload 'hand': write LINK,MASS"),
+        (['--payload', 'wing,1'], 'wing'),
+        (['--payload', 'wing,x'], '--payload: expected 1 finite numbers'),
+        (['--hold', 'wing'], "--hold 'wing': write JOINT=POSITION"),
+        (['--hold', 'wing=1'], "'wing' that is to be held is not one of the robot"),
+        (['--duration', '0'], 'factor must be positive'),
+        (['--duration', 'x'], '--duration: expected 1 finite numbers'),
+        (['--period', '0'], 'period must be positive'),
+        (['--out', 'no/such/folder/out.csv'], '--out no/such/folder/out.csv cannot be written'),
+        (['--plot', 'no/such/folder/out.png'], 'cannot be written'),
+    ],
+)
+def test_what_does_not_fit_is_refused(capsys, motion, options, message):
+    assert run(motion(), *options) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_errors_of_the_file_are_named_by_their_line(capsys, tmp_path):
+    path = tmp_path / 'bad.yaml'
+    path.write_text('joint_names: [a]\npoints:\n- positions: [x]\n  time_from_start: 1\n')
+    assert run(path) == 1
+    expected = f"error: {path}: line 3: points[0].positions[0] must be a number, got 'x'"
+    assert expected in capsys.readouterr().err
+
+
+def test_help_says_what_files_there_are(capsys):
+    with pytest.raises(SystemExit):
+        run('--help')
+    text = capsys.readouterr().out
+    assert 'JOINT.position' in text and 'Exit code' in text
