@@ -19,14 +19,20 @@ from rbd_ros.simulation.plant import Plant
 from rbd_ros.simulation.scene.couples import respond_to_couples
 from rbd_ros.simulation.scene.islands import at_robot, node_of
 from rbd_ros.simulation.scene.paths import clear_along, full_response, half_responses
-from rbd_ros.simulation.scene.problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
-from rbd_ros.simulation.scene.state import SceneWork, Touches
+from rbd_ros.simulation.scene.problem import (
+    contact_velocity,
+    FRICTION,
+    LOWER_LIMIT,
+    UPPER_LIMIT,
+)
+from rbd_ros.simulation.scene.state import Objects, SceneWork, Touches
 from rbd_ros.simulation.semi_implicit import prepare
 from rbd_ros.simulation.state import ExternalForces, GUARDED, LIMITED, State
 from rbd_ros.simulation.workspace import Problem, Workspace
 
-#: Velocity beyond the limits within which a joint may be stopped in a step [rad/s, m/s].
-REACH = 0.1
+#: Velocity beyond the limits within which a joint may be stopped in a step, by what rests on the
+#: robot [rad/s, m/s], and how much more by each m/s or rad/s of what strikes it or is stopped.
+REACH, BY_A_BLOW = 0.1, 100.0
 
 #: Load by that of the step before from which on it has jumped: something has struck the robot.
 JUMP = 1.5
@@ -83,9 +89,18 @@ def respond_to_contacts(
 
 
 @compiled
-def find_free_velocity(plant: Plant, state: State, work: Workspace, h: float) -> int:
+def find_free_velocity(
+    plant: Plant,
+    state: State,
+    objects: Objects,
+    contacts: SceneContacts,
+    work: Workspace,
+    count: int,
+    h: float,
+) -> int:
     """Find the velocity without contacts, and the rows of joints; returns their number.
 
+    :param count: number of contacts
     :param h: time step [s]
     """
     problem, scene, tree = work.problem, work.scene, plant.tree
@@ -95,9 +110,15 @@ def find_free_velocity(plant: Plant, state: State, work: Workspace, h: float) ->
         respond(plant, problem.loops, v)
     else:
         solve_factorised(problem.factor, tree.row_first, tree.row_index, v)
+    blow = 0.0
+    for c in range(count):
+        if at_robot(plant.scene, contacts, c):
+            blow = max(blow, -contact_velocity(plant, contacts, objects, v, c, 0, scene))
+    for i in range(len(v)):
+        blow = max(blow, problem.low[i] - v[i], v[i] - problem.high[i])
     for i in range(len(v)):
         low, high = problem.low[i], problem.high[i]
-        near = REACH + 0.5 * abs(v[i])
+        near = REACH + 0.5 * abs(v[i]) + BY_A_BLOW * blow
         # Joints without limits have infinite ones.
         if v[i] - near < low:
             rows = add_row(scene, rows, i, LOWER_LIMIT, -low)

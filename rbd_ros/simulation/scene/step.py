@@ -118,7 +118,7 @@ def take_scene_substep(
         if rebounds:
             respond_to_contacts(plant, state, contacts, work, count, h)
     if robot_touched:
-        rows = find_free_velocity(plant, state, work, h)
+        rows = find_free_velocity(plant, state, objects, contacts, work, count, h)
     if plant.scene.has_objects:
         accelerate_objects(plant.scene.bodies, objects, scene, h)
     for o in range(len(objects.position)):

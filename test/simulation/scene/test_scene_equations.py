@@ -228,6 +228,38 @@ def test_a_joint_that_leaves_its_limit_is_not_thrown_back_beyond_it(side):
 
 
 @pytest.mark.parametrize('side', [1.0, -1.0])
+def test_a_joint_at_rest_near_its_limit_is_not_struck_beyond_it(side):
+    hits = ball(
+        x=side * (1.0 - R - 0.1 - 0.02 - 1e-4), z=0.0, mass=50.0, velocity=(40.0 * side, 0, 0)
+    )
+    simulator = simulated(floor=False, robot=slider(1.0), hammer=hits)
+    simulator.reset([0.98 * side], [0.0])
+    step = Step(simulator)
+    step.check_joints(1e-9)
+    assert step.touches.impulse[0, 0] > 10.0
+    assert simulator.q[0] == pytest.approx(side, abs=1e-12)
+    assert simulator.status.limit_steps == 1
+
+
+def test_a_joint_that_is_stopped_does_not_throw_another_beyond_its_limit():
+    """What is carried goes on when its carrier stops; something lies on it, to be of a problem."""
+    inside = '<limit lower="-1" upper="1" effort="100" velocity="50"/>'
+    robot = chain(
+        link('world'),
+        link('carrier', 2.0, (0.01,) * 3),
+        link('slider', 0.5, (0.01,) * 3, shape=collision(f'sphere radius="{R}"')),
+        joint('carry', 'world', 'carrier', 'prismatic', (1, 0, 0), inside=inside),
+        joint('slide', 'carrier', 'slider', 'prismatic', (1, 0, 0), inside=inside),
+    )
+    rider = ball(x=1.9974, z=R + 0.1 - 1e-5, mass=1e-3, velocity=(5.0, 0, 0))
+    simulator = simulated(floor=False, robot=robot, rider=rider)
+    simulator.reset([0.9999, 0.98 + 0.0175], [5.0, 0.0])
+    simulator.step()
+    assert len(simulator.contacts) > 0
+    assert simulator.q == pytest.approx([1.0, 1.0], abs=1e-9)
+
+
+@pytest.mark.parametrize('side', [1.0, -1.0])
 def test_the_guard_on_speed_holds_what_something_hits(side):
     simulator = simulated(floor=False, robot=slider(9.0), hammer=ball(mass=50.0))
     guard = simulator.world.plant.speed[0]
