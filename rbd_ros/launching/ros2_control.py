@@ -28,6 +28,9 @@ FILE = 'ros2_control.launch.py'
 MANAGER, PUBLISHER = 'controller_manager', 'robot_state_publisher'
 HARDWARE = 'joint_state_topic_hardware_interface'
 PLUGIN = f'{HARDWARE}/JointStateTopicSystem'
+
+#: For an empty list of controllers: `ros2 launch` takes no argument without a value.
+NO_CONTROLLERS = 'none'
 INTERFACES = ('position', 'velocity', 'effort')
 
 
@@ -60,7 +63,7 @@ def ros2_control_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             'inactive_controllers',
             default_value='position_trajectory_controller effort_controller',
-            description='Controllers that are loaded, to be switched to.',
+            description='Controllers that are loaded, to be switched to; none: no others.',
         ),
         DeclareLaunchArgument(
             'params_file',
@@ -87,7 +90,10 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
     robot = launched_robot(arguments['urdf'])
     text, topics = controlled(robot)
     file = arguments.parameter_file('controllers_file')
-    active, inactive = (arguments[n].split() for n in ('controllers', 'inactive_controllers'))
+    active, inactive = (
+        [] if arguments[name] == NO_CONTROLLERS else arguments[name].split()
+        for name in ('controllers', 'inactive_controllers')
+    )
     packages = [HARDWARE, *_packages(file, [*active, *inactive])]
     require(MANAGER, 'ros2_control_node')
     require(PUBLISHER, PUBLISHER)

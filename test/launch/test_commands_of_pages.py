@@ -67,10 +67,15 @@ def lack(command):
     if any('simulation_interfaces/' in word for word in command.words):
         if importlib.util.find_spec('simulation_interfaces') is None:
             return 'simulation_interfaces is not installed'
+    needed = []
     if command.begins('ros2', 'run') and command.words[2] != 'rbd_ros':
-        prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
-        if not any(Path(prefix, 'lib', command.words[2]).is_dir() for prefix in prefixes):
-            return f'the package {command.words[2]} is not installed'
+        needed = [command.words[2]]
+    if 'ros2_control.launch.py' in command.words:
+        needed = ['controller_manager']
+    prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
+    for package in needed:
+        if not any(Path(prefix, 'lib', package).is_dir() for prefix in prefixes):
+            return f'the package {package} is not installed'
     return None
 
 

@@ -59,7 +59,7 @@ def test_the_whole_stack_is_started_on_topics_that_fit(stack):
 
 
 def test_a_tag_of_the_description_is_kept_with_its_topics(stack):
-    nodes = stack.launch(FILE, with_tag(stack.folder), 'inactive_controllers:=')
+    nodes = stack.launch(FILE, with_tag(stack.folder), 'inactive_controllers:=none')
     simulator = nodes['simulator']
     assert simulator.parameters['robot_description_file'].endswith('arm.urdf')
     assert simulator.remappings['joint_commands'] == '/arm/commands'
