@@ -47,6 +47,9 @@ def force_qp(M: Array, d: Array) -> LeastSquares:
     values, vectors = np.linalg.eigh(M)
     kept = values > RANK * len(values)
     A = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+    # Of a force that accelerates nothing the eigenvectors have rounding errors, which would be
+    # taken for a direction.
+    A[:, np.diag(M) < RANK] = 0.0
     E = np.vstack([A, -d])
     f = np.zeros(len(E))
     f[-1] = 1.0

@@ -32,6 +32,21 @@ def test_it_finds_the_minimum_or_a_ray_along_which_there_is_none(kind):
             assert_allclose(M @ force + d, expected[1], atol=1e-6 * scale / min(rho, 1.0))
 
 
+def test_a_force_that_moves_nothing_is_none_whatever_is_rounded(monkeypatch):
+    """Eigenvectors of some LAPACK have rounding errors where a row of M is zero."""
+    M, d = np.diag([1.0, 0.0, 1.0]), np.array([-1.0, 0.0, 0.5])
+
+    def rounded(matrix, eigh=np.linalg.eigh):
+        values, vectors = eigh(matrix)
+        vectors[1] -= 1e-16 * (vectors[1] == 0.0)
+        return values, vectors
+
+    monkeypatch.setattr(np.linalg, 'eigh', rounded)
+    u, positive, _ = force_qp(M, d)
+    assert list(positive) == [0]
+    assert_allclose(u / (1.0 + d @ u), [1.0, 0.0, 0.0], atol=1e-12)
+
+
 @pytest.mark.seed('CN07', kind='full')
 def test_no_other_forces_have_a_lower_value():
     """Against a general minimizer of l . M l / 2 + l . d with bounds."""
