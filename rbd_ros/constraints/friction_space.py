@@ -77,6 +77,11 @@ class FrictionSpace(NamedTuple):
     :param y: velocities that belong to them
     :param shift: De Saxce's term of each contact, as ADMM and the interior-point method take it
     :param upper: velocities of rows that belong to their upper bounds
+    :param force: force of each cone of contacts and moments, for the interior-point method
+    :param velocity: velocity of each cone
+    :param predicted: change of the forces that its predictor has found
+    :param change: change of the forces
+    :param along: sliding velocity of each cone by its part that separates
     :param step: right-hand side, then solution
     :param unknown: contact or row, and which part of it, for each unknown of Newton's method
     :param at: first row of A that an unknown is made of, and how many; the same of its equation
@@ -116,6 +121,11 @@ class FrictionSpace(NamedTuple):
     grip: FloatArray = floats('m')
     order: IntArray = integers('N')
     normal: IntArray = integers('n')
+    force: FloatArray = floats('blocks', 3)
+    velocity: FloatArray = floats('blocks', 3)
+    predicted: FloatArray = floats('blocks', 3)
+    change: FloatArray = floats('blocks', 3)
+    along: FloatArray = floats('blocks', 2)
 
 
 @compiled

@@ -127,6 +127,9 @@ OWN = {
     'rbd_ros/constraints/solvers/friction_moments.py': (
         'test/constraints/solvers/test_friction_moments.py',
     ),
+    'rbd_ros/constraints/solvers/friction_cones.py': (
+        'test/constraints/solvers/test_friction_interior.py',
+    ),
     'rbd_ros/constraints/solvers/friction_interior.py': (
         'test/constraints/solvers/test_friction_interior.py',
     ),

@@ -10,7 +10,6 @@ from rbd_ros.constraints.friction_space import (
     FLOOR,
     FrictionSpace,
     is_solved,
-    MOMENTS,
     RESIDUAL,
     return_to_best,
     TOLERANCE,
@@ -96,8 +95,7 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
                     solved = sweep_until(space, min(limit, FEW_SWEEPS), settled, q, new)
                 if not solved:
                     solved = newton(space, NEWTON_LIMIT, attempt > 0)
-            # Of moments the interior-point method knows nothing.
-            if not solved and space.sizes[MOMENTS] == 0:
+            if not solved:
                 solved = interior(space, FOLLOWING_LIMIT, True) or interior(
                     space, AT_REST_LIMIT, False
                 )

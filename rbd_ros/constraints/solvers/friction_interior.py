@@ -1,10 +1,16 @@
 """Interior-point method for frictional contact, with De Saxce's term in its equations.
 
-Forces x and velocities y = u + s, s = (|y_t|, 0, 0), stay inside their cones while the products of
-both are led to zero by Mehrotra's predictor and corrector, in the scaling of Nesterov and Todorov
-(Vandenberghe, The CVXOPT linear and quadratic cone program solvers, 2010), W x = W^-1 y. A change
-of y is dy = h - W^2 dx, and what of it is one of u = A x + b is C dy, as the term grows with the
-velocity along t = y_t / y_n, the sliding direction of what slides:
+A contact's force and each of its moments are in a cone of their own, (x_n, x_t) and (x_n, m), of
+which the normal force is shared. Velocities y of the cones belong to u = A x + b by
+
+    y_n + the sum of sigma = u_n + |u_t| + the sum of |u_m|,    y_t = u_t,    y_m = u_m
+
+with sigma the first element of a moment's y: what a contact opens with, less what its friction
+and its moments slide with, which is De Saxce's term s. Forces and velocities stay inside
+their cones while the products of both are led to zero by Mehrotra's predictor and corrector, in
+the scaling of Nesterov and Todorov (Vandenberghe, The CVXOPT linear and quadratic cone program
+solvers, 2010), W x = W^-1 y. A change of y is dy = h - W^2 dx, and what of it is one of u is C dy,
+as the term grows with the velocity along t = y_t / y_n, the sliding direction of what slides:
 
     (A + C W^2) dx = C h - (u + s - y),    C = [1 -t_1 -t_2; 0 1 0; 0 0 1]
 
@@ -28,15 +34,31 @@ from rbd_ros.constraints.friction_space import (
     FloatArray,
     FrictionSpace,
     is_solved,
+    MOMENTS,
     OPEN,
     refresh,
     return_to_best,
     ROWS,
+    SECOND,
     size_of,
     SLIDE,
     STICK,
 )
 from rbd_ros.constraints.solvers.dense import factorise_pivoted, solve_pivoted
+from rbd_ros.constraints.solvers.friction_cones import (
+    aim_at,
+    blocks_of,
+    inner_product,
+    is_cone,
+    normal_row,
+    of_cones,
+    room_along,
+    scale,
+    scaling,
+    tangent_row,
+    tangents_of,
+)
+from rbd_ros.constraints.solvers.friction_moments import follow_normals
 from rbd_ros.constraints.solvers.friction_newton import newton
 
 #: Easier ways are taken first: see `runs_seldom`.
@@ -66,7 +88,7 @@ def interior(space: FrictionSpace, limit: int, follow: bool) -> bool:
     :param limit: most steps
     :param follow: whether De Saxce's term follows the velocities; else it is zero
     """
-    x, z, y, u, step, upper = space.x, space.z, space.y, space.u, space.step, space.upper
+    x, z, y, step, upper = space.x, space.z, space.y, space.step, space.upper
     contacts, n = space.sizes[CONTACTS], size_of(space)
     v, d, h = vector(3), vector(3), vector(3)
     begin(space)
@@ -87,38 +109,40 @@ def interior(space: FrictionSpace, limit: int, follow: bool) -> bool:
             refresh(space)
         find_term(space, follow)
         assemble_scaled(space, v)
-        # The predictor: as far as products of zero are aimed at.
+        # The predictor aims at products of zero, by itself.
         for i in range(n):
-            step[i] = -u[i]
-        for c in range(contacts):
-            i, along = 3 * c, space.direction[c]
-            step[i] -= space.shift[c] - (along[0] * y[i + 1] + along[1] * y[i + 2])
+            step[i] = 0.0
+        of_cones(space, step, space.predicted)
+        for k in range(space.sizes[ROWS]):
+            space.row[3 * contacts + k] = 0.0
+        right_side(space, 0.0, v, d, h)
         solve_pivoted(space.factor, space.order, step, n)
-        for i in range(n):
-            space.row[i] = 0.0
+        of_cones(space, step, space.change)
         affine = longest_step(space, 0.0, v, d, h)
         left = product_after(space, affine, v, d, h)
         part = clamp(left / mean, 0.0, 1.0) if mean > 0.0 else 0.0
         aim = part * part * part * mean
-        for i in range(n):
-            space.row[i] = step[i]
+        of_cones(space, step, space.predicted)
+        for k in range(space.sizes[ROWS]):
+            space.row[3 * contacts + k] = step[3 * contacts + k]
         right_side(space, aim, v, d, h)
         solve_pivoted(space.factor, space.order, step, n)
+        of_cones(space, step, space.change)
         length = min(1.0, CAUTION * longest_step(space, aim, v, d, h))
         if not length > 0.0:
             break
-        for c in range(contacts):
-            i = 3 * c
-            velocity_step(space, i, aim, v, d, h)
-            for r in range(3):
-                z[i + r] += length * step[i + r]
-                y[i + r] += length * h[r]
+        for b in range(blocks_of(space)):
+            if is_cone(space, b):
+                velocity_step(space, b, aim, v, d, h)
+                for r in range(3):
+                    space.velocity[b, r] += length * h[r]
         for k in range(space.sizes[ROWS]):
-            i = 3 * contacts + k
             bound_step(space, k, aim, h)
-            z[i] += length * step[i]
-            y[i] += length * h[0]
+            y[3 * contacts + k] += length * h[0]
             upper[k] += length * h[1]
+        for i in range(n):
+            z[i] += length * step[i]
+        of_cones(space, z, space.force)
     return_to_best(space)
     return False
 
@@ -128,10 +152,13 @@ def begin(space: FrictionSpace) -> None:
     """Start from the middle of cones and intervals."""
     z, y = space.z, space.y
     contacts = space.sizes[CONTACTS]
+    for i in range(size_of(space)):
+        z[i] = 0.0
     for c in range(contacts):
-        i = 3 * c
-        z[i], y[i] = FIRST_FORCE, FIRST_VELOCITY
-        z[i + 1] = z[i + 2] = y[i + 1] = y[i + 2] = 0.0
+        z[3 * c] = FIRST_FORCE
+    for b in range(blocks_of(space)):
+        for r in range(3):
+            space.velocity[b, r] = FIRST_VELOCITY if r == 0 else 0.0
     for k in range(space.sizes[ROWS]):
         i, low, high = 3 * contacts + k, space.low[k], space.high[k]
         below, above = low > -math.inf, high < math.inf
@@ -143,34 +170,35 @@ def begin(space: FrictionSpace) -> None:
             z[i] = low + FIRST_FORCE
         elif above:
             z[i] = high - FIRST_FORCE
-        else:
-            z[i] = 0.0
+    of_cones(space, z, space.force)
 
 
 @compiled
 def find_term(space: FrictionSpace, follow: bool) -> None:
-    """De Saxce's term |y_t| of all contacts, and how it is taken to grow.
+    """De Saxce's term |y_t| of all cones, summed up for each contact, and how it is taken to grow.
 
     :param follow: see `interior`
     """
-    y, direction = space.y, space.direction
-    for c in range(space.sizes[CONTACTS]):
-        i = 3 * c
-        speed = math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2]) if follow else 0.0
-        space.shift[c] = speed
-        for r in range(2):
-            direction[c, r] = y[i + 1 + r] / y[i] if speed > 0.0 else 0.0
+    contacts = space.sizes[CONTACTS]
+    for c in range(contacts):
+        space.shift[c] = 0.0
+    for b in range(blocks_of(space)):
+        if is_cone(space, b):
+            y, along = space.velocity[b], space.along[b]
+            speed = math.sqrt(y[1] * y[1] + y[2] * y[2]) if follow else 0.0
+            space.shift[normal_row(space, b) // 3] += speed
+            for r in range(2):
+                along[r] = y[1 + r] / y[0] if speed > 0.0 else 0.0
 
 
 @compiled
 def mean_product(space: FrictionSpace) -> float:
-    """Mean product of forces and velocities of contacts, and of distances to bounds likewise."""
-    z, y = space.z, space.y
-    contacts, total, count = space.sizes[CONTACTS], 0.0, 0
-    for c in range(contacts):
-        i = 3 * c
-        total += z[i] * y[i] + z[i + 1] * y[i + 1] + z[i + 2] * y[i + 2]
-        count += 1
+    """Mean product of forces and velocities of cones, and of distances to bounds likewise."""
+    z, y, contacts, total, count = space.z, space.y, space.sizes[CONTACTS], 0.0, 0
+    for b in range(blocks_of(space)):
+        if is_cone(space, b):
+            total += inner_product(space.force[b], space.velocity[b])
+            count += 1
     for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
         if y[i] > 0.0:
@@ -183,48 +211,6 @@ def mean_product(space: FrictionSpace) -> float:
 
 
 @compiled
-def square(x: FloatArray, i: int) -> float:
-    """x_n^2 - |x_t|^2 of a contact, which is positive inside the cone."""
-    length = math.sqrt(x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
-    found: float = max((x[i] - length) * (x[i] + length), 1e-28 * x[i] * x[i], 1e-300)
-    return found
-
-
-@compiled
-def scaling(space: FrictionSpace, i: int, v: FloatArray) -> float:
-    """Scaling W = beta (2 v v^T - J) with W x = W^-1 y, J = diag(1, -1, -1); returns beta.
-
-    :param i: first row of the contact
-    :param v: unit vector of the scaling, v . J v = 1, the result, (3,)
-    """
-    z, y = space.z, space.y
-    of_x, of_y = square(z, i), square(y, i)
-    a, b = 1.0 / math.sqrt(of_x), 1.0 / math.sqrt(of_y)
-    inner = z[i] * y[i] + z[i + 1] * y[i + 1] + z[i + 2] * y[i + 2]
-    half = 0.5 / math.sqrt(max(0.5 * (1.0 + inner * a * b), 0.5))
-    # No less than one, whatever is rounded.
-    w = max(half * (b * y[i] + a * z[i]), 1.0)
-    scale = 1.0 / math.sqrt(2.0 * (w + 1.0))
-    v[0] = scale * (w + 1.0)
-    for r in range(1, 3):
-        v[r] = scale * half * (b * y[i + r] - a * z[i + r])
-    return math.sqrt(math.sqrt(of_y / of_x))
-
-
-@compiled
-def scale(beta: float, v: FloatArray, x: FloatArray, i: int, result: FloatArray) -> None:
-    """Find W x.
-
-    :param i: first element of x
-    :param result: likewise, (3,); may be x if i is zero
-    """
-    inner = 2.0 * (v[0] * x[i] + v[1] * x[i + 1] + v[2] * x[i + 2])
-    result[0] = beta * (inner * v[0] - x[i])
-    result[1] = beta * (inner * v[1] + x[i + 1])
-    result[2] = beta * (inner * v[2] + x[i + 2])
-
-
-@compiled
 def gap(distance: float) -> float:
     """Distance from a bound, no less than what rounding may take away."""
     return max(distance, 1e-14)
@@ -232,7 +218,7 @@ def gap(distance: float) -> float:
 
 @compiled
 def assemble_scaled(space: FrictionSpace, v: FloatArray) -> None:
-    """Factorise A and C W^2 of contacts, and velocities by distances to bounds of rows.
+    """Factorise A and C W^2 of cones, and velocities by distances to bounds of rows.
 
     :param v: room, (3,)
     """
@@ -244,17 +230,22 @@ def assemble_scaled(space: FrictionSpace, v: FloatArray) -> None:
             into[j] = row[j]
         into[i] += PROXIMAL
     column = vector(3)
-    for c in range(contacts):
-        i = 3 * c
-        beta = scaling(space, i, v)
-        for r in range(3):
+    for b in range(blocks_of(space)):
+        if not is_cone(space, b):
+            continue
+        beta = scaling(space.force[b], space.velocity[b], v)
+        normal, tangent = normal_row(space, b), tangent_row(space, b)
+        size = 1 + tangents_of(space, b)
+        for r in range(size):
             column[0] = column[1] = column[2] = 0.0
             column[r] = 1.0
-            scale(beta, v, column, 0, column)
-            scale(beta, v, column, 0, column)
-            keep_normal(space, c, column)
-            for s in range(3):
-                M[i + s, i + r] += column[s]
+            scale(beta, v, column, column)
+            scale(beta, v, column, column)
+            keep_normal(space.along[b], column)
+            j = normal if r == 0 else tangent + r - 1
+            M[normal, j] += column[0]
+            for s in range(1, size):
+                M[tangent + s - 1, j] += column[s]
     for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
         if not space.low[k] < space.high[k]:
@@ -266,49 +257,22 @@ def assemble_scaled(space: FrictionSpace, v: FloatArray) -> None:
 
 
 @compiled
-def keep_normal(space: FrictionSpace, c: int, h: FloatArray) -> None:
-    """Replace a change of a contact's y by that of u, C h: what the term adds is not u's."""
-    h[0] -= space.direction[c, 0] * h[1] + space.direction[c, 1] * h[2]
-
-
-@compiled
-def aim_at(
-    space: FrictionSpace, i: int, aim: float, v: FloatArray, d: FloatArray, h: FloatArray
-) -> float:
-    """What of dy is no effect of dx, h = W times lambda divided into r; returns beta.
-
-    :param i: first row of the contact
-    :param aim: product of forces and velocities that is aimed at
-    :param v: unit vector of the scaling, a result, (3,)
-    :param d: room, (3,)
-    :param h: the result, (3,)
-    """
-    beta: float = scaling(space, i, v)
-    # lambda o lambda and the product of both predicted changes: lambda o lambda - d o (lambda + d)
-    scale(beta, v, space.z, i, h)
-    scale(beta, v, space.row, i, d)
-    l_0, l_1, l_2 = h[0], h[1], h[2]
-    e_0, e_1, e_2 = l_0 + d[0], l_1 + d[1], l_2 + d[2]
-    r_0 = aim - (l_0 * l_0 + l_1 * l_1 + l_2 * l_2) + d[0] * e_0 + d[1] * e_1 + d[2] * e_2
-    r_1 = -2.0 * l_0 * l_1 + d[0] * e_1 + d[1] * e_0
-    r_2 = -2.0 * l_0 * l_2 + d[0] * e_2 + d[2] * e_0
-    h[0] = (l_0 * r_0 - l_1 * r_1 - l_2 * r_2) / square(h, 0)
-    h[1], h[2] = (r_1 - h[0] * l_1) / l_0, (r_2 - h[0] * l_2) / l_0
-    scale(beta, v, h, 0, h)
-    return beta
+def keep_normal(along: FloatArray, h: FloatArray) -> None:
+    """Replace a change of a cone's y by that of u, C h: what the term adds is not u's."""
+    h[0] -= along[0] * h[1] + along[1] * h[2]
 
 
 @compiled
 def velocity_step(
-    space: FrictionSpace, i: int, aim: float, v: FloatArray, d: FloatArray, h: FloatArray
+    space: FrictionSpace, b: int, aim: float, v: FloatArray, d: FloatArray, h: FloatArray
 ) -> None:
-    """Find the change of a contact's velocity, dy = h - W^2 dx.
+    """Find the change of a cone's velocity, dy = h - W^2 dx.
 
     :param h: the result, (3,); the others as `aim_at` has them
     """
-    beta = aim_at(space, i, aim, v, d, h)
-    scale(beta, v, space.step, i, d)
-    scale(beta, v, d, 0, d)
+    beta = aim_at(space.force[b], space.velocity[b], space.predicted[b], aim, v, d, h)
+    scale(beta, v, space.change[b], d)
+    scale(beta, v, d, d)
     for r in range(3):
         h[r] -= d[r]
 
@@ -344,33 +308,25 @@ def bound_step(space: FrictionSpace, k: int, aim: float, h: FloatArray) -> None:
 def right_side(
     space: FrictionSpace, aim: float, v: FloatArray, d: FloatArray, h: FloatArray
 ) -> None:
-    """Find the right-hand side of the corrector, C h - (u + s - y)."""
-    y, u, step = space.y, space.u, space.step
+    """Find the right-hand side, C h - (u + s - y)."""
+    u, step = space.u, space.step
     contacts = space.sizes[CONTACTS]
+    for i in range(size_of(space)):
+        step[i] = -u[i]
     for c in range(contacts):
-        i = 3 * c
-        aim_at(space, i, aim, v, d, h)
-        keep_normal(space, c, h)
-        for r in range(3):
-            step[i + r] = h[r] - u[i + r] + y[i + r]
-        step[i] -= space.shift[c]
+        step[3 * c] -= space.shift[c]
+    for b in range(blocks_of(space)):
+        if is_cone(space, b):
+            y, tangent = space.velocity[b], tangent_row(space, b)
+            aim_at(space.force[b], y, space.predicted[b], aim, v, d, h)
+            keep_normal(space.along[b], h)
+            step[normal_row(space, b)] += h[0] + y[0]
+            for r in range(tangents_of(space, b)):
+                step[tangent + r] += h[1 + r] + y[1 + r]
     for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
         bound_aim(space, k, aim, h)
-        step[i] = h[0] - h[1] - u[i] + y[i] - space.upper[k]
-
-
-@compiled
-def room_along(x: FloatArray, i: int, d: FloatArray, j: int) -> float:
-    """How many steps d there are from x to the boundary of the cone."""
-    a = d[j] * d[j] - d[j + 1] * d[j + 1] - d[j + 2] * d[j + 2]
-    b = x[i] * d[j] - x[i + 1] * d[j + 1] - x[i + 2] * d[j + 2]
-    c = square(x, i)
-    root = b * b - a * c
-    if root < 0.0:
-        return math.inf
-    divisor = math.sqrt(root) - b
-    return c / divisor if divisor > 0.0 else math.inf
+        step[i] += h[0] - h[1] + space.y[i] - space.upper[k]
 
 
 @compiled
@@ -380,11 +336,15 @@ def longest_step(
     """How many steps there are to the first boundary; zero if some step is no number."""
     z, y, step, upper = space.z, space.y, space.step, space.upper
     contacts, longest, total = space.sizes[CONTACTS], math.inf, 0.0
-    for c in range(contacts):
-        i = 3 * c
-        velocity_step(space, i, aim, v, d, h)
-        longest = min(longest, room_along(z, i, step, i), room_along(y, i, h, 0))
-        total += abs(h[0]) + abs(h[1]) + abs(h[2])
+    for b in range(blocks_of(space)):
+        if is_cone(space, b):
+            velocity_step(space, b, aim, v, d, h)
+            longest = min(
+                longest,
+                room_along(space.force[b], space.change[b]),
+                room_along(space.velocity[b], h),
+            )
+            total += abs(h[0]) + abs(h[1]) + abs(h[2])
     for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
         bound_step(space, k, aim, h)
@@ -410,12 +370,13 @@ def product_after(
     z, y, step = space.z, space.y, space.step
     contacts, total, count = space.sizes[CONTACTS], 0.0, 0
     t = min(length, 1.0)
-    for c in range(contacts):
-        i = 3 * c
-        velocity_step(space, i, 0.0, v, d, h)
-        for r in range(3):
-            total += (z[i + r] + t * step[i + r]) * (y[i + r] + t * h[r])
-        count += 1
+    for b in range(blocks_of(space)):
+        if is_cone(space, b):
+            velocity_step(space, b, 0.0, v, d, h)
+            for r in range(3):
+                force = space.force[b, r] + t * space.change[b, r]
+                total += force * (space.velocity[b, r] + t * h[r])
+            count += 1
     for k in range(space.sizes[ROWS]):
         i = 3 * contacts + k
         bound_step(space, k, 0.0, h)
@@ -430,21 +391,14 @@ def product_after(
 
 @compiled
 def identify(space: FrictionSpace) -> None:
-    """States of contacts and rows: whichever of force and velocity is the smaller one vanishes."""
+    """States of contacts, rows, moments: whichever of force and velocity is smaller vanishes."""
     x, y, state = space.x, space.y, space.state
     contacts = space.sizes[CONTACTS]
+    of_cones(space, x, space.force)
     for c in range(contacts):
-        i = 3 * c
-        force = math.sqrt(x[i + 1] * x[i + 1] + x[i + 2] * x[i + 2])
-        speed = math.sqrt(y[i + 1] * y[i + 1] + y[i + 2] * y[i + 2])
-        state[c] = SLIDE
-        if x[i] + force < y[i] - speed:
-            state[c] = OPEN
-        elif y[i] + speed < x[i] - force or not force > 0.0:
-            state[c] = STICK
-        else:
-            for r in range(2):
-                space.direction[c, r] = -x[i + 1 + r] / force
+        state[c] = state_of(space.force[c], space.velocity[c])
+        if state[c] == SLIDE:
+            turn_against(space.force[c], space.direction[c])
     for k in range(space.sizes[ROWS]):
         i, b = 3 * contacts + k, contacts + k
         state[b] = STICK
@@ -454,4 +408,37 @@ def identify(space: FrictionSpace) -> None:
         elif space.high[k] - x[i] < space.upper[k]:
             state[b] = OPEN
             x[i] = space.high[k]
+    for k in range(space.sizes[MOMENTS]):
+        b = contacts + space.sizes[ROWS] + k
+        if space.part[k] != SECOND:
+            # Of a contact that opens a moment has no state of its own.
+            found = state_of(space.force[b], space.velocity[b])
+            for r in range(tangents_of(space, b)):
+                state[b + r] = SLIDE if found == SLIDE else STICK
+            if found == SLIDE:
+                turn_against(space.force[b], space.along[b])
+                for r in range(tangents_of(space, b)):
+                    space.grip[k + r] = space.along[b, r]
+    if space.sizes[MOMENTS] > 0:
+        follow_normals(space)
     refresh(space)
+
+
+@compiled
+def state_of(x: FloatArray, y: FloatArray) -> int:
+    """State of a cone, by its force and its velocity, (3,)."""
+    force = math.sqrt(x[1] * x[1] + x[2] * x[2])
+    speed = math.sqrt(y[1] * y[1] + y[2] * y[2])
+    if x[0] + force < y[0] - speed:
+        return OPEN
+    if y[0] + speed < x[0] - force or not force > 0.0:
+        return STICK
+    return SLIDE
+
+
+@compiled
+def turn_against(x: FloatArray, direction: FloatArray) -> None:
+    """Find the unit vector along which friction x slides, (2,)."""
+    force = math.sqrt(x[1] * x[1] + x[2] * x[2])
+    for r in range(2):
+        direction[r] = -x[1 + r] / force

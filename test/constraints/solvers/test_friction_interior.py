@@ -10,17 +10,25 @@ from support.boxes_in_contact import boxes, face, random_contacts, stack, tower
 from rbd_ros.constraints import friction_problem, solve_friction
 from rbd_ros.constraints.friction_solution import scaled_space
 from rbd_ros.constraints.friction_space import BEST, OPEN, refresh, SLIDE, STICK, TOLERANCE
-from rbd_ros.constraints.solvers import friction_interior as module
-from rbd_ros.constraints.solvers.friction_interior import (
+from rbd_ros.constraints.solvers import friction_cones, friction_interior as module
+from rbd_ros.constraints.solvers.friction_cones import (
     aim_at,
+    blocks_of,
+    is_cone,
+    normal_row,
+    of_cones,
+    room_along,
+    scaling,
+    tangent_row,
+    tangents_of,
+)
+from rbd_ros.constraints.solvers.friction_interior import (
     begin,
     identify,
     interior,
     longest_step,
     mean_product,
     product_after,
-    room_along,
-    scaling,
     velocity_step,
 )
 
@@ -52,18 +60,16 @@ def without_newton(monkeypatch):
 
 def test_the_scaling_makes_force_and_velocity_equal():
     rng = np.random.default_rng(0)
-    space = ready(random_contacts(rng, 2, 9))
     v = np.zeros(3)
     for nearness in (1.0, 1e-3, 1e-6):
         for _ in range(50):
             x, y = inside(rng, nearness) * 10.0 ** rng.uniform(-3, 3), inside(rng)
-            space.z[3:], space.y[3:] = x, y
-            beta = scaling(space, 3, v)
+            beta = scaling(x, y, v)
             assert_allclose(v @ J @ v, 1.0, rtol=1e-6)
             W = beta * (2.0 * np.outer(v, v) - J)
             assert_allclose(W @ W @ x, y, rtol=1e-5, atol=1e-6 * np.abs(y).max())
             found = np.zeros(3)
-            module.scale(beta, v, space.z, 3, found)
+            friction_cones.scale(beta, v, x, found)
             assert_allclose(found, W @ x, rtol=1e-9, atol=1e-9 * np.abs(found).max())
 
 
@@ -72,16 +78,18 @@ def test_the_corrector_is_that_of_the_algebra():
     space = ready(random_contacts(rng, 2, 9))
     v, d, h = np.zeros(3), np.zeros(3), np.zeros(3)
     for _ in range(50):
-        space.z[3:], space.y[3:] = inside(rng), inside(rng)
-        space.row[3:], space.step[3:], aim = rng.normal(size=3), rng.normal(size=3), rng.uniform()
-        beta = aim_at(space, 3, aim, v, d, h)
+        force, velocity = inside(rng), inside(rng)
+        before, after, aim = rng.normal(size=3), rng.normal(size=3), rng.uniform()
+        beta = aim_at(force, velocity, before, aim, v, d, h)
         W = beta * (2.0 * np.outer(v, v) - J)
-        x, predicted = W @ space.z[3:], W @ space.row[3:]
-        other = np.linalg.solve(W, -space.y[3:] - W @ W @ space.row[3:])
+        x, predicted = W @ force, W @ before
+        other = np.linalg.solve(W, -velocity - W @ W @ before)
         right = aim * np.eye(3)[0] - arrow(x) @ x - arrow(predicted) @ other
         assert_allclose(h, W @ np.linalg.solve(arrow(x), right), rtol=1e-6, atol=1e-8)
-        expected = h - W @ W @ space.step[3:]
-        velocity_step(space, 3, aim, v, d, h)
+        expected = h - W @ W @ after
+        space.force[1], space.velocity[1] = force, velocity
+        space.predicted[1], space.change[1] = before, after
+        velocity_step(space, 1, aim, v, d, h)
         assert_allclose(h, expected, rtol=1e-8, atol=1e-10)
 
 
@@ -110,7 +118,7 @@ def test_steps_end_at_the_boundary():
     ends = set()
     for _ in range(300):
         x, d = inside(rng), rng.normal(size=3) * rng.choice([1e-3, 1.0, 1e3])
-        t = room_along(np.array([9.0, *x]), 1, np.array([9.0, 9.0, *d]), 2)
+        t = room_along(x, d)
         ends.add(t == math.inf)
         if t == math.inf:
             assert d[0] >= np.hypot(*d[1:])
@@ -142,11 +150,12 @@ def test_the_longest_step_ends_at_the_first_boundary():
         space = ready(problem)
         space.low[:], space.high[:] = [0.0, -2.0], [np.inf, 2.0]
         begin(space)
-        space.z[:] = [1.0, 0.0, 0.0, 1.0, 0.0]
-        space.y[:], space.upper[:] = [1.0, 0.0, 0.0, 1.0, lower], [0.0, 1.0]
-        space.row[:], space.step[:] = 0.0, step
+        space.z[:], space.force[0], space.velocity[0] = [1.0, 0, 0, 1.0, 0.0], [1, 0, 0], [1, 0, 0]
+        space.y[3:], space.upper[:] = [1.0, lower], [0.0, 1.0]
+        space.row[:], space.step[:], space.predicted[:] = 0.0, step, 0.0
+        of_cones(space, space.step, space.change)
         assert_allclose(longest_step(space, 0.0, v, d, h), expected)
-    space.step[0] = np.nan
+    space.change[0, 0] = np.nan
     assert longest_step(space, 0.0, v, d, h) == 0.0
 
 
@@ -158,12 +167,16 @@ def test_products_are_those_of_contacts_and_of_bounds():
     space.low[:], space.high[:] = [0.0, -2.0, -np.inf], [np.inf, 2.0, 1.0]
     begin(space)
     assert_allclose(space.z, [1e3, 0, 0, 1e3, 0.0, 1.0 - 1e3])
-    assert_allclose(space.y, [1, 0, 0, 1, 1, 0])
+    assert_allclose(space.velocity[0], [1, 0, 0])
+    assert_allclose(space.y[3:], [1, 1, 0])
     assert_allclose(space.upper, [0, 1, 1])
     space.z[:] = [3.0, 1.0, 0.5, 4.0, 0.5, -6.0]
-    space.y[:], space.upper[:] = [2.0, -1.0, 1.0, 3.0, 5.0, 0.0], [0.0, 7.0, 2.0]
+    of_cones(space, space.z, space.force)
+    space.velocity[0] = [2.0, -1.0, 1.0]
+    space.y[3:], space.upper[:] = [3.0, 5.0, 0.0], [0.0, 7.0, 2.0]
     assert_allclose(mean_product(space), (5.5 + 12.0 + 12.5 + 10.5 + 14.0) / 5.0)
     space.row[:] = space.step[:] = 0.0
+    space.predicted[:] = space.change[:] = 0.0
     v, d, h = np.zeros(3), np.zeros(3), np.zeros(3)
     # Without a change of forces the predictor removes the velocities.
     for t, left in ((0.0, 1.0), (0.25, 0.75), (1.0, 0.0), (7.0, 0.0)):
@@ -180,10 +193,12 @@ def test_it_begins_inside_of_cones_and_bounds_whatever_was_there():
     bounds = [1.5, -2.0, -np.inf, -np.inf, 0.7], [np.inf, 1.0, -1.0, np.inf, 0.7]
     space = ready(friction_problem(np.eye(8), np.zeros(8), [1.0], *bounds))
     space.low[:], space.high[:] = bounds
-    space.z[:] = space.y[:] = space.upper[:] = 9.0
+    space.z[:] = space.y[:] = space.upper[:] = space.force[:] = space.velocity[:] = 9.0
     begin(space)
     assert_allclose(space.z, [1e3, 0, 0, 1001.5, -0.5, -1001.0, 0.0, 0.7])
-    assert_allclose(space.y, [1, 0, 0, 1, 1, 0, 0, 0])
+    assert_allclose(space.force[0], [1e3, 0, 0])
+    assert_allclose(space.velocity[0], [1, 0, 0])
+    assert_allclose(space.y[3:], [1, 1, 0, 0, 0])
     assert_allclose(space.upper, [0, 1, 1, 0, 0])
 
 
@@ -199,57 +214,102 @@ def random_rows(rng, contacts):
     )
 
 
-def test_steps_solve_the_equations_to_first_order():
+def random_moments(rng, contacts):
+    """Contacts with torsional and rolling friction, and the rows of `random_rows`."""
+    A = rng.normal(size=(6 * contacts + 4, 6 * contacts + 12))
+    return friction_problem(
+        A @ A.T / A.shape[1],
+        rng.normal(size=len(A)),
+        rng.uniform(0.2, 1.0, contacts),
+        [-np.inf, 0.0, -0.1, 0.2],
+        [np.inf, np.inf, 0.1, 0.2],
+        torsion=rng.uniform(0.2, 1.0, contacts),
+        rolling=rng.uniform(0.2, 1.0, contacts),
+    )
+
+
+def cones_of(space):
+    """Blocks that are cones."""
+    return [b for b in range(blocks_of(space)) if is_cone(space, b)]
+
+
+def test_cones_are_those_of_contacts_and_of_moments():
+    """A contact has three rows; torsional friction one and the normal, rolling friction two."""
+    rng = np.random.default_rng(8)
+    space = ready(random_moments(rng, 3))
+    assert cones_of(space) == [0, 1, 2, 7, 8, 9, 10, 12, 14]
+    rows = [(0, 1, 2), (6, 7, 2), (0, 13, 1), (6, 15, 1), (0, 16, 2), (3, 18, 2)]
+    for b, expected in zip((0, 2, 7, 9, 10, 12), rows):
+        assert (normal_row(space, b), tangent_row(space, b), tangents_of(space, b)) == expected
+    x, cones = np.arange(22.0), np.full((len(space.force), 3), 99.0)
+    of_cones(space, x, cones)
+    assert_allclose(cones[[1, 7, 12]], [[3, 4, 5], [0, 13, 0], [3, 18, 19]])
+
+
+@pytest.mark.parametrize('moments', [False, True])
+def test_steps_solve_the_equations_to_first_order(moments):
     """Of both velocities and of their products, De Saxce's term included, by differences."""
     rng = np.random.default_rng(6)
     for _ in range(5):
-        problem = random_rows(rng, 3)
-        space, aim, N, t = ready(problem), 0.3, 13, 1e-6
+        problem = random_moments(rng, 3) if moments else random_rows(rng, 3)
+        space, aim, t = ready(problem), 0.3, 1e-6
+        N = len(problem.g)
         v, d, h = np.zeros(3), np.zeros(3), np.zeros(3)
         begin(space)
-        for c in range(3):
-            space.z[3 * c : 3 * c + 3], space.y[3 * c : 3 * c + 3] = inside(rng), inside(rng)
-        space.z[9:] = [0.3, 0.4, 0.02, 0.2]
-        space.x[:], space.row[:] = space.z, 0.0
+        cones = cones_of(space)
+        for b in cones:
+            x = inside(rng)
+            if tangents_of(space, b) == 1:
+                x[2] = 0.0
+            if b >= 3:  # inside of the normal force that is there
+                x *= 0.5 * space.z[normal_row(space, b)] / x[0]
+            space.z[normal_row(space, b)] = x[0] if b < 3 else space.z[normal_row(space, b)]
+            row = tangent_row(space, b)
+            space.z[row : row + tangents_of(space, b)] = x[1 : 1 + tangents_of(space, b)]
+            space.velocity[b] = inside(rng)
+            space.velocity[b, 2] *= tangents_of(space, b) - 1
+        space.z[9:13] = [0.3, 0.4, 0.02, 0.2]
+        of_cones(space, space.z, space.force)
+        space.x[:], space.row[:], space.predicted[:] = space.z, 0.0, 0.0
         refresh(space)
         module.find_term(space, True)
         module.assemble_scaled(space, v)
         module.right_side(space, aim, v, d, h)
         module.solve_pivoted(space.factor, space.order, space.step, N)
-        dy, upper = np.zeros(N), np.zeros(4)
-        for c in range(3):
-            velocity_step(space, 3 * c, aim, v, d, dy[3 * c : 3 * c + 3])
+        of_cones(space, space.step, space.change)
+        changes, dy, upper = np.zeros((len(space.velocity), 3)), np.zeros(4), np.zeros(4)
+        for b in cones:
+            velocity_step(space, b, aim, v, d, changes[b])
         for k in range(4):
             module.bound_step(space, k, aim, h)
-            dy[9 + k], upper[k] = h[0], h[1]
+            dy[k], upper[k] = h[0], h[1]
 
-        def left(share, space=space, dy=dy, upper=upper):
+        def left(share, space=space, dy=dy, upper=upper, changes=changes, cones=cones):
             """What is missing from y - upper = u + s."""
-            y = space.y + share * dy
-            y[9:] -= space.upper + share * upper
-            y[0:9:3] -= np.hypot(y[1:9:3], y[2:9:3])
-            return y - space.A @ (space.z + share * space.step) - space.b
+            y = -space.A @ (space.z + share * space.step) - space.b
+            y[9:13] += space.y[9:13] + share * dy - space.upper[:4] - share * upper
+            for b in cones:
+                own, row = space.velocity[b] + share * changes[b], tangent_row(space, b)
+                y[normal_row(space, b)] += own[0] - np.hypot(*own[1:])
+                y[row : row + tangents_of(space, b)] += own[1 : 1 + tangents_of(space, b)]
+            return y
 
         slope = (left(t) - left(-t)) / (2.0 * t)
         # What does not slide follows by less than the term grows.
-        for c in range(3):
-            y = space.y[3 * c : 3 * c + 3]
+        for b in cones:
+            y, change = space.velocity[b], changes[b]
             rest = 1.0 - np.hypot(y[1], y[2]) / y[0]
-            slope[3 * c] += rest * (y[1:] @ dy[3 * c + 1 : 3 * c + 3]) / np.hypot(y[1], y[2])
-        assert_allclose(slope[:12], -left(0.0)[:12], rtol=1e-5, atol=1e-6)
+            slope[normal_row(space, b)] += rest * (y[1:] @ change[1:]) / np.hypot(y[1], y[2])
+        assert_allclose(np.delete(slope, 12), np.delete(-left(0.0), 12), rtol=1e-5, atol=1e-6)
         assert space.step[12] == pytest.approx(0.0, abs=1e-9)  # it is held at one force
-        for c in range(3):
-            x, y = space.z[3 * c : 3 * c + 3], space.y[3 * c : 3 * c + 3]
-            _scaled_products(
-                space, x, y, space.step[3 * c : 3 * c + 3], dy[3 * c : 3 * c + 3], aim
-            )
+        for b in cones:
+            _scaled_products(space.force[b], space.velocity[b], space.change[b], changes[b], aim)
 
 
-def _scaled_products(space, x, y, dx, dy, aim):
+def _scaled_products(x, y, dx, dy, aim):
     """Assert that both scaled variables go to products of `aim`, to first order."""
     v = np.zeros(3)
-    space.z[:3], space.y[:3] = x, y
-    W = scaling(space, 0, v) * (2.0 * np.outer(v, v) - J)
+    W = scaling(x, y, v) * (2.0 * np.outer(v, v) - J)
     l = W @ x
     after = arrow(l) @ l + arrow(l) @ (W @ dx + np.linalg.solve(W, dy))
     assert_allclose(after, [aim, 0.0, 0.0], atol=1e-6 * (1.0 + np.abs(l).max() ** 2))
@@ -313,6 +373,65 @@ def test_alone_it_solves_what_sticks_slides_and_opens(monkeypatch):
     assert kinds == {'open', 'stick', 'slide'}
 
 
+def test_alone_it_solves_moments(monkeypatch):
+    """Bounded by their normal forces, and as large as they may be against what turns."""
+    without_newton(monkeypatch)
+    rng = np.random.default_rng(9)
+    kinds = set()
+    for _ in range(12):
+        problem = random_moments(rng, 3)
+        space = ready(problem)
+        space.report[TOLERANCE] = 5e-8
+        assert interior(space, 40, True)
+        for b in cones_of(space):
+            row = tangent_row(space, b)
+            rows = slice(row, row + tangents_of(space, b))
+            normal, m, turning = space.x[normal_row(space, b)], space.x[rows], space.u[rows]
+            assert normal > np.linalg.norm(m)
+            speed = np.linalg.norm(turning)
+            assert_allclose(m @ turning, -normal * speed, atol=1e-6)
+            if b >= 3:
+                kinds.add('none' if normal < 1e-6 else 'turns' if speed > 1e-6 else 'holds')
+        closed = space.x[:9:3] > 1e-6
+        assert (space.u[:9:3] > -1e-7).all()
+        assert_allclose(space.u[:9:3][closed], 0.0, atol=1e-7)
+    assert kinds == {'none', 'turns', 'holds'}
+
+
+def test_newtons_method_is_told_the_states_of_moments():
+    rng = np.random.default_rng(10)
+    space = ready(random_moments(rng, 3))
+    space.low[:4], space.high[:4] = -1.0, 1.0
+    begin(space)
+    space.x[:] = 0.0
+    space.x[:9:3] = [2.0, 1e-6, 3.0]
+    space.x[13:16] = [-2.0 + 1e-7, 0.0, 0.4]
+    space.x[16:] = [0.1, 0.0, 0.0, 0.0, 1.8, -2.4 + 1e-7]
+    for b, y in zip(
+        cones_of(space),
+        [
+            [1e-6, 0, 0],
+            [1.0, 0, 0],
+            [1e-6, 0, 0],
+            [1.0, 1.0, 0],
+            [1.0, 0.5, 0],
+            [1e-6, 0, 0],
+            [1e-6, 0, 0],
+            [0.1, 0, 0],
+            [0.5, -0.3, 0.4],
+        ],
+    ):
+        space.velocity[b] = y
+    identify(space)
+    assert list(space.state[:3]) == [STICK, OPEN, STICK]
+    assert [space.state[b] for b in (7, 9, 10, 11, 14, 15)] == [SLIDE] + [STICK] * 3 + [SLIDE] * 2
+    assert_allclose(space.grip[[0, 7, 8]], [1.0, -0.6, 0.8], atol=1e-6)
+    # What slides is as large as it may be; of what opens nothing is left.
+    assert_allclose(space.x[13:], [-2.0, 0.0, 0.4, 0.1, 0.0, 0.0, 0.0, 1.8, -2.4], atol=1e-6)
+    assert space.x[14] == 0.0
+    assert_allclose(space.u, space.A @ space.x + space.b, atol=1e-12)
+
+
 def test_newtons_method_is_told_the_states():
     problem = friction_problem(
         np.eye(13), np.zeros(13), [1.0] * 3, [0.0, 0.0, -1.0, -1.0], [np.inf, np.inf, 1.0, 1.0]
@@ -320,7 +439,8 @@ def test_newtons_method_is_told_the_states():
     space = ready(problem)
     space.low[:], space.high[:] = [0.0, 0.0, -1.0, -1.0], [np.inf, np.inf, 1.0, 1.0]
     space.x[:] = [1e-6, 5e-7, 0, 5.0, 3.0, 0.0, 5.0, -3.0, 4.0 - 1e-6, 2.0, 1e-6, 0.99999, -0.3]
-    space.y[:] = [2.0, 1.0, 0, 1e-6, 1e-7, 0.0, 1.0, 0.6, -0.8, 1e-6, 2.0, 0.0, 1e-6]
+    space.velocity[:3] = [[2.0, 1.0, 0], [1e-6, 1e-7, 0.0], [1.0, 0.6, -0.8]]
+    space.y[9:] = [1e-6, 2.0, 0.0, 1e-6]
     space.upper[:] = [0.0, 0.0, 0.5, 1e-6]
     identify(space)
     assert list(space.state) == [OPEN, STICK, SLIDE, STICK, OPEN, OPEN, STICK]
@@ -333,13 +453,11 @@ def test_newtons_method_is_told_the_states():
         (0.16, 0.05, SLIDE),
     ):
         for t, t_1 in ((1.0, 0.0), (0.0, 1.0), (-0.6, 0.8)):
-            space.x[:3], space.y[:3] = (
-                [1.0, -0.8 * t, -0.8 * t_1],
-                [normal, speed * t, speed * t_1],
-            )
+            space.x[:3] = [1.0, -0.8 * t, -0.8 * t_1]
+            space.velocity[0] = [normal, speed * t, speed * t_1]
             identify(space)
             assert space.state[0] == expected
-    space.x[:3], space.y[:3] = [1.0, 0.0, 0.0], [0.9, 0.0, 0.0]
+    space.x[:3], space.velocity[0] = [1.0, 0.0, 0.0], [0.9, 0.0, 0.0]
     identify(space)
     assert space.state[0] == STICK
     assert_allclose(space.x[9:], [2.0, 0.0, 1.0, -0.3])

@@ -369,3 +369,24 @@ def test_many_blows_at_once_take_spin_away():
     simulator.step()
     for name in balls:
         assert abs(simulator.object_velocity(name)[2] - (w - c * 1.5 / 0.004)) < 1e-9
+
+
+@pytest.mark.parametrize('seed', [0, 1])
+def test_boxes_that_bounce_and_roll_on_each_other_are_solved(seed):
+    """Four that fall on each other: faces, edges and corners, sixteen couples and more at once."""
+    rng = np.random.default_rng(seed)
+    boxes = {
+        f'box_{k}': cube(
+            *0.02 * rng.normal(size=2),
+            0.1 + 0.23 * k,
+            turned=0.05 * rng.normal(size=3),
+            restitution=0.4,
+            torsional=0.01,
+            rolling=0.001,
+        )
+        for k in range(4)
+    }
+    simulator = simulated(**boxes)
+    simulator.step(n=700)
+    assert simulator.status.unconverged_steps <= 3
+    assert kinetic_energy(simulator) < 0.1

@@ -1,0 +1,169 @@
+"""Second-order cones as an interior-point method needs them: scaling, steps, boundaries.
+
+A force x and a velocity y are in the cone |x_t| <= x_n, (3,) each. Products are those of its
+Jordan algebra, x o y = (x . y, x_n y_t + y_n x_t), the scaling is that of Nesterov and Todorov.
+A cone of two dimensions is one whose last elements are zero: they stay so.
+
+Each contact of a problem has a cone, and so has each moment: the normal force and what it bounds.
+They are numbered like `state`, as blocks: contacts, then rows, which have none, then moments.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rbd_ros.compiler.loops import compiled
+from rbd_ros.constraints.friction_space import (
+    CONTACTS,
+    FIRST,
+    FloatArray,
+    FrictionSpace,
+    MOMENTS,
+    ROWS,
+    SECOND,
+)
+
+
+@compiled
+def blocks_of(space: FrictionSpace) -> int:
+    """Return the number of contacts, rows and rows of moments."""
+    blocks: int = space.sizes[CONTACTS] + space.sizes[ROWS] + space.sizes[MOMENTS]
+    return blocks
+
+
+@compiled
+def is_cone(space: FrictionSpace, b: int) -> bool:
+    """Whether a block is a contact or begins a moment: each of these has a cone."""
+    first = space.sizes[CONTACTS] + space.sizes[ROWS]
+    return b < space.sizes[CONTACTS] or (b >= first and space.part[b - first] != SECOND)
+
+
+@compiled
+def normal_row(space: FrictionSpace, b: int) -> int:
+    """Row of the normal force of a cone."""
+    contacts = space.sizes[CONTACTS]
+    row: int = 3 * b if b < contacts else 3 * space.holder[b - contacts - space.sizes[ROWS]]
+    return row
+
+
+@compiled
+def tangent_row(space: FrictionSpace, b: int) -> int:
+    """First row of what the normal force of a cone bounds."""
+    contacts = space.sizes[CONTACTS]
+    row: int = 3 * b + 1 if b < contacts else b + 2 * contacts
+    return row
+
+
+@compiled
+def tangents_of(space: FrictionSpace, b: int) -> int:
+    """How many elements of a cone its normal force bounds, one or two."""
+    contacts = space.sizes[CONTACTS]
+    if b < contacts or space.part[b - contacts - space.sizes[ROWS]] == FIRST:
+        return 2
+    return 1
+
+
+@compiled
+def of_cones(space: FrictionSpace, x: FloatArray, cones: FloatArray) -> None:
+    """Take the elements of all cones from forces, normal forces as often as they are shared.
+
+    :param x: forces or changes of them, (N,)
+    :param cones: the result, (blocks, 3); what a cone does not have is zero
+    """
+    for b in range(blocks_of(space)):
+        if is_cone(space, b):
+            row, into = tangent_row(space, b), cones[b]
+            into[0] = x[normal_row(space, b)]
+            into[1] = x[row]
+            into[2] = x[row + 1] if tangents_of(space, b) == 2 else 0.0
+
+
+@compiled
+def square(x: FloatArray) -> float:
+    """x_n^2 - |x_t|^2, which is positive inside the cone."""
+    length = math.sqrt(x[1] * x[1] + x[2] * x[2])
+    found: float = max((x[0] - length) * (x[0] + length), 1e-28 * x[0] * x[0], 1e-300)
+    return found
+
+
+@compiled
+def inner_product(x: FloatArray, y: FloatArray) -> float:
+    """Sum of products of elements."""
+    found: float = x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
+    return found
+
+
+@compiled
+def scaling(x: FloatArray, y: FloatArray, v: FloatArray) -> float:
+    """Scaling W = beta (2 v v^T - J) with W x = W^-1 y, J = diag(1, -1, -1); returns beta.
+
+    :param v: unit vector of the scaling, v . J v = 1, the result, (3,)
+    """
+    of_x, of_y = square(x), square(y)
+    a, b = 1.0 / math.sqrt(of_x), 1.0 / math.sqrt(of_y)
+    half = 0.5 / math.sqrt(max(0.5 * (1.0 + inner_product(x, y) * a * b), 0.5))
+    # No less than one, whatever is rounded.
+    w = max(half * (b * y[0] + a * x[0]), 1.0)
+    scale = 1.0 / math.sqrt(2.0 * (w + 1.0))
+    v[0] = scale * (w + 1.0)
+    for r in range(1, 3):
+        v[r] = scale * half * (b * y[r] - a * x[r])
+    return math.sqrt(math.sqrt(of_y / of_x))
+
+
+@compiled
+def scale(beta: float, v: FloatArray, x: FloatArray, result: FloatArray) -> None:
+    """Find W x.
+
+    :param result: likewise, (3,); may be x
+    """
+    inner = 2.0 * inner_product(v, x)
+    result[0] = beta * (inner * v[0] - x[0])
+    result[1] = beta * (inner * v[1] + x[1])
+    result[2] = beta * (inner * v[2] + x[2])
+
+
+@compiled
+def aim_at(
+    x: FloatArray,
+    y: FloatArray,
+    predicted: FloatArray,
+    aim: float,
+    v: FloatArray,
+    d: FloatArray,
+    h: FloatArray,
+) -> float:
+    """What of a change of y is no effect of one of x; returns beta.
+
+    :param predicted: change of x that the predictor found, (3,); zero for the predictor itself
+    :param aim: product of x and y that is aimed at
+    :param v: unit vector of the scaling, a result, (3,)
+    :param d: room, (3,)
+    :param h: the result, (3,), with dy = h - W^2 dx
+    """
+    beta: float = scaling(x, y, v)
+    # lambda o lambda and the product of both predicted changes: lambda o lambda - d o (lambda + d)
+    scale(beta, v, x, h)
+    scale(beta, v, predicted, d)
+    l_0, l_1, l_2 = h[0], h[1], h[2]
+    e_0, e_1, e_2 = l_0 + d[0], l_1 + d[1], l_2 + d[2]
+    r_0 = aim - (l_0 * l_0 + l_1 * l_1 + l_2 * l_2) + d[0] * e_0 + d[1] * e_1 + d[2] * e_2
+    r_1 = -2.0 * l_0 * l_1 + d[0] * e_1 + d[1] * e_0
+    r_2 = -2.0 * l_0 * l_2 + d[0] * e_2 + d[2] * e_0
+    h[0] = (l_0 * r_0 - l_1 * r_1 - l_2 * r_2) / square(h)
+    h[1], h[2] = (r_1 - h[0] * l_1) / l_0, (r_2 - h[0] * l_2) / l_0
+    scale(beta, v, h, h)
+    return beta
+
+
+@compiled
+def room_along(x: FloatArray, d: FloatArray) -> float:
+    """How many steps d there are from x to the boundary of the cone."""
+    a = d[0] * d[0] - d[1] * d[1] - d[2] * d[2]
+    b = x[0] * d[0] - x[1] * d[1] - x[2] * d[2]
+    c = square(x)
+    root = b * b - a * c
+    if root < 0.0:
+        return math.inf
+    divisor = math.sqrt(root) - b
+    return c / divisor if divisor > 0.0 else math.inf
