@@ -35,7 +35,11 @@ def blocks_of(space: FrictionSpace) -> int:
 def is_cone(space: FrictionSpace, b: int) -> bool:
     """Whether a block is a contact or begins a moment: each of these has a cone."""
     first = space.sizes[CONTACTS] + space.sizes[ROWS]
-    return b < space.sizes[CONTACTS] or (b >= first and space.part[b - first] != SECOND)
+    if b < first:
+        contact: bool = b < space.sizes[CONTACTS]
+        return contact
+    begins: bool = space.part[b - first] != SECOND
+    return begins
 
 
 @compiled
