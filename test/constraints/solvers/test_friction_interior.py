@@ -405,7 +405,7 @@ def test_newtons_method_is_told_the_states_of_moments():
     begin(space)
     space.x[:] = 0.0
     space.x[:9:3] = [2.0, 1e-6, 3.0]
-    space.x[13:16] = [-2.0 + 1e-7, 0.0, 0.4]
+    space.x[13:16] = [-2.0 + 1e-7, 0.3, 0.4]
     space.x[16:] = [0.1, 0.0, 0.0, 0.0, 1.8, -2.4 + 1e-7]
     for b, y in zip(
         cones_of(space),
@@ -428,7 +428,7 @@ def test_newtons_method_is_told_the_states_of_moments():
     assert_allclose(space.grip[[0, 7, 8]], [1.0, -0.6, 0.8], atol=1e-6)
     # What slides is as large as it may be; of what opens nothing is left.
     assert_allclose(space.x[13:], [-2.0, 0.0, 0.4, 0.1, 0.0, 0.0, 0.0, 1.8, -2.4], atol=1e-6)
-    assert space.x[14] == 0.0
+    assert space.x[13] == -2.0 and space.x[14] == 0.0
     assert_allclose(space.u, space.A @ space.x + space.b, atol=1e-12)
 
 
