@@ -14,7 +14,6 @@ from rbd_ros.model import ModelError
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.robot import Robot
 from rbd_ros.simulation import state as layout
-from rbd_ros.simulation.loop_closing import NEARLY_CLOSED
 from rbd_ros.simulation.rollouts import checked_starts, room, Trajectories
 from rbd_ros.simulation.simulated_objects import (
     PairContact,
@@ -24,6 +23,7 @@ from rbd_ros.simulation.simulated_objects import (
 )
 from rbd_ros.simulation.simulated_robots import simulated_robot, start_of
 from rbd_ros.simulation.simulated_servos import SimulatedServos
+from rbd_ros.simulation.start_warnings import StartWarnings
 from rbd_ros.simulation.state import MAX_FORCES
 from rbd_ros.simulation.world import SPEED_LIMIT, TOLERANCE, World
 from rbd_ros.spatial import PluckerTransform
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 
 _FLOAT64 = np.dtype(np.float64)
 _GAINS = ('kp', 'kd')
-
-#: Penetration depth at a reset that is worth a warning [m].
-DEEP = 2e-3
 
 
 class Contact(NamedTuple):
@@ -178,8 +175,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         )
         if external_forces:
             self._world.allow_external_forces()
-        self._start_warnings: List[str] = []
-        self._overlaps: Optional[Tuple[str, ...]] = None
+        self._start = StartWarnings()
         # For `step()` without an argument: made once.
         self._nothing = np.zeros(robot.nv)
         self._shape = (robot.nv,)
@@ -356,14 +352,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
         """What is odd about the collision shapes, and about the start at the last reset."""
         scene = self._world.scene
         notices = () if scene is None else scene.notices
-        if self._overlaps is None:
-            self._overlaps = self._warnings_of_overlaps()
-        return (
-            *self._world.shape_warnings,
-            *notices,
-            *self._start_warnings,
-            *self._overlaps,
-        )
+        return (*self._world.shape_warnings, *notices, *self._start.texts)
 
     # -- verbs ----------------------------------------------------------------------------------
 
@@ -397,9 +386,7 @@ class Simulator(SimulatedServos, SimulatedObjects):
             raise ValueError(f'time must be finite, got {time}')
         deepest = self._world.reset(q, v, time)
         self._handles.clear()
-        # They are looked for when somebody wants to know.
-        self._start, self._overlaps = (self._world.scene, self._world.plant, self.q), None
-        self._warn_of_start(self.q, self.v, deepest)
+        self._start.look(self._world, self.q, self.v, deepest)
 
     def step(self, tau: Any = None, n: int = 1) -> None:
         """Take `n` time steps under constant torque; other Python threads run meanwhile.
@@ -718,65 +705,6 @@ class Simulator(SimulatedServos, SimulatedObjects):
             except ValueError as error:
                 raise ValueError(f'position of joint {body.joint_name!r}: {error}') from None
         return q
-
-    def _warnings_of_overlaps(self) -> Tuple[str, ...]:
-        """What is said of rigid bodies that overlapped at the last reset."""
-        scene, plant, q = self._start
-        if scene is None or not plant.has_robot:
-            return ()
-        from rbd_ros.simulation.start_overlaps import robot_warnings
-
-        return tuple(robot_warnings(scene, plant, q, DEEP))
-
-    def _warn_of_start(self, q: FloatArray, v: FloatArray, deepest: int) -> None:
-        """Collect what is odd about the start.
-
-        :param deepest: contact point that is deepest in the ground, -1 if there is none
-        """
-        world, plant, warn = self._world, self._world.plant, self._start_warnings.append
-        self._start_warnings.clear()
-        depth = -world.state.normal_deformation[deepest] if deepest >= 0 else 0.0
-        if depth > DEEP:
-            first = plant.ground.shapes.first
-            shape = int(np.searchsorted(first, deepest, side='right')) - 1
-            warn(
-                f'link {world.geometries[shape].link!r} starts {1e3 * depth:.1f} mm deep in '
-                'the ground; contact_links chooses which links touch it'
-            )
-        if world.closed_start is not None:
-            for what, change, unit in (
-                ('are open there: it is', world.closed_start.displacement, 'rad, m'),
-                ('do not allow its velocity, which is', world.closed_start.change, 'rad/s, m/s'),
-            ):
-                most = int(np.argmax(np.abs(change)))
-                if abs(change[most]) > NEARLY_CLOSED:
-                    warn(
-                        f'the loops {what} changed at the start, most at joint '
-                        f'{world.joint_of(most)!r}, by {change[most]:.3g} [{unit}]'
-                    )
-            for loop, part in world.closed_start.rounded:
-                warn(
-                    f'loop joint {loop!r} has a constraint that is redundant but for {part:.1g} '
-                    'of its size, as by axes that should be parallel and are rounded: it will '
-                    'lock the loop; give axes and angles with all digits, or a loop joint with '
-                    'fewer constraints'
-                )
-        if plant.has_scene:
-            from rbd_ros.simulation.start_overlaps import other_warnings
-
-            self._start_warnings.extend(other_warnings(world, DEEP))
-        for i in range(self.robot.nv):
-            at = plant.position[i]
-            if at >= 0 and not plant.lower[i] <= q[at] <= plant.upper[i]:
-                warn(
-                    f'joint {world.joint_of(i)!r} starts at {q[at]:g}, outside its limits '
-                    f'[{plant.lower[i]:g}, {plant.upper[i]:g}]; it is moved back slowly'
-                )
-            if abs(v[i]) > plant.speed[i]:
-                warn(
-                    f'joint {world.joint_of(i)!r} starts at speed {v[i]:g}, above the guard of '
-                    f'{plant.speed[i]:g}'
-                )
 
 
 def _finite_array(name: str, given: Any, size: int) -> FloatArray:

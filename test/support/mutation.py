@@ -226,6 +226,13 @@ OWN = {
         'test/simulation/test_meshes_in_worlds.py',
         'test/simulation/test_rigid_contact.py',
     ),
+    'rbd_ros/simulation/start_warnings.py': (
+        'test/simulation/test_rigid_ground.py',
+        'test/simulation/test_simulator.py',
+        'test/simulation/test_closed_loops.py',
+        'test/simulation/test_ground_contact.py',
+        'test/simulation/test_joint_friction_and_limits.py',
+    ),
     'rbd_ros/simulation/sweeps.py': (
         'test/simulation/test_solver.py',
         'test/simulation/test_loop_solver.py',

@@ -1,0 +1,119 @@
+"""What is odd about the start of a simulation, in words."""
+
+from __future__ import annotations
+
+from typing import List, Optional, Tuple
+
+import numpy as np
+
+from rbd_ros.collision.scene import Scene
+from rbd_ros.contact.arrays import FloatArray
+from rbd_ros.simulation.loop_closing import NEARLY_CLOSED
+from rbd_ros.simulation.plant import Plant
+from rbd_ros.simulation.world import World
+
+#: Penetration depth that is worth a warning [m].
+DEEP = 2e-3
+
+
+class StartWarnings:
+    """Warnings of the last start: of what is deep in something, of loops, of limits.
+
+    >>> simulator = Simulator(robot)
+    >>> simulator.reset(np.full(6, 3.5))
+    >>> simulator.warnings[-1].split(', ')[0]  # `StartWarnings.texts` are in it
+    "joint 'elbow_joint' starts at 3.5"
+    """
+
+    def __init__(self) -> None:
+        self._found: List[str] = []
+        self._overlaps: Optional[Tuple[str, ...]] = ()
+        self._start: Tuple[Optional[Scene], Plant, FloatArray]
+
+    @property
+    def texts(self) -> Tuple[str, ...]:
+        """What there is to say; a robot that overlaps with something is looked for only now."""
+        if self._overlaps is None:
+            self._overlaps = self._of_overlaps()
+        return (*self._found, *self._overlaps)
+
+    def look(self, world: World, q: FloatArray, v: FloatArray, deepest: int) -> None:
+        """Look at a start.
+
+        :param world: the physics, just reset
+        :param q: configuration, (nq,)
+        :param v: velocity, (nv,)
+        :param deepest: contact point that is deepest in the ground, -1 if there is none
+        """
+        plant = world.plant
+        self._start, self._overlaps = (world.scene, plant, q), None
+        self._found = [*_of_ground(world, deepest), *_of_loops(world)]
+        if plant.has_scene:
+            from rbd_ros.simulation.start_overlaps import other_warnings
+
+            self._found += other_warnings(world, DEEP)
+        self._found += _of_limits(world, q, v)
+
+    def _of_overlaps(self) -> Tuple[str, ...]:
+        scene, plant, q = self._start
+        if scene is None or not plant.has_robot:
+            return ()
+        from rbd_ros.simulation.start_overlaps import robot_warnings
+
+        return tuple(robot_warnings(scene, plant, q, DEEP))
+
+
+def _of_ground(world: World, deepest: int) -> List[str]:
+    """What to say of compliant ground."""
+    depth = -world.state.normal_deformation[deepest] if deepest >= 0 else 0.0
+    if not depth > DEEP:
+        return []
+    first = world.plant.ground.shapes.first
+    shape = int(np.searchsorted(first, deepest, side='right')) - 1
+    return [
+        f'link {world.geometries[shape].link!r} starts {1e3 * depth:.1f} mm deep in '
+        'the ground; contact_links chooses which links touch it'
+    ]
+
+
+def _of_loops(world: World) -> List[str]:
+    """What to say of how loops were closed."""
+    closed, found = world.closed_start, []
+    if closed is None:
+        return []
+    for what, change, unit in (
+        ('are open there: it is', closed.displacement, 'rad, m'),
+        ('do not allow its velocity, which is', closed.change, 'rad/s, m/s'),
+    ):
+        most = int(np.argmax(np.abs(change)))
+        if abs(change[most]) > NEARLY_CLOSED:
+            found.append(
+                f'the loops {what} changed at the start, most at joint '
+                f'{world.joint_of(most)!r}, by {change[most]:.3g} [{unit}]'
+            )
+    for loop, part in closed.rounded:
+        found.append(
+            f'loop joint {loop!r} has a constraint that is redundant but for {part:.1g} '
+            'of its size, as by axes that should be parallel and are rounded: it will '
+            'lock the loop; give axes and angles with all digits, or a loop joint with '
+            'fewer constraints'
+        )
+    return found
+
+
+def _of_limits(world: World, q: FloatArray, v: FloatArray) -> List[str]:
+    """What to say of joints outside their limits, or too fast."""
+    plant, found = world.plant, []
+    for i in range(len(v)):
+        at = plant.position[i]
+        if at >= 0 and not plant.lower[i] <= q[at] <= plant.upper[i]:
+            found.append(
+                f'joint {world.joint_of(i)!r} starts at {q[at]:g}, outside its limits '
+                f'[{plant.lower[i]:g}, {plant.upper[i]:g}]; it is moved back slowly'
+            )
+        if abs(v[i]) > plant.speed[i]:
+            found.append(
+                f'joint {world.joint_of(i)!r} starts at speed {v[i]:g}, above the guard of '
+                f'{plant.speed[i]:g}'
+            )
+    return found
