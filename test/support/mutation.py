@@ -230,7 +230,7 @@ OWN = {
         'test/simulation/test_rigid_ground.py',
         'test/simulation/test_simulator.py',
         'test/simulation/test_closed_loops.py',
-        'test/simulation/test_ground_contact.py',
+        'test/simulation/test_soft_contact.py',
         'test/simulation/test_joint_friction_and_limits.py',
     ),
     'rbd_ros/simulation/sweeps.py': (
