@@ -313,10 +313,14 @@ class TorqueNode(SturdyNode):
         self._watchdog.start()
 
     def stop(self) -> None:
-        """Send the last torque of an ending node."""
+        """Send the last torque of an ending node, and then what others wait for."""
         if self._loop is None:
             return
         self._loop.stop()
+        self._end_torque()
+        self.reference.stop()
+
+    def _end_torque(self) -> None:
         unfinished = self._commander.close()
         self._watchdog.stop()
         if not self._commander.ever:
