@@ -48,6 +48,7 @@ CODES = {
 PERIOD = 0.05  # between two looks at the goals: of feedback, and before a result [s]
 NANOSECONDS = 1_000_000_000
 LAST_TURNS, TURN = 20, 0.02  # for the results of goals when the node ends: turns, each [s]
+FAREWELL = 0.1  # for results to be delivered [s]
 
 Finish = Callable[[Any], None]
 
@@ -246,15 +247,16 @@ class FollowGoals:
         """Give all goals a result, as the node ends."""
         self._ending = True
         self._timer.cancel()
-        for following in self._driver.followed.waited_for():
+        waiting = self._driver.followed.waited_for()
+        for following in waiting:
             following.drop('the node was stopped')
             self._conclude(following)
-        executor = self._node.executor
-        for _ in range(LAST_TURNS):
-            if not self._unfinished or executor is None:
-                return
+        executor, turns = self._node.executor, LAST_TURNS
+        while self._unfinished and executor is not None and turns:
             executor.spin_once(timeout_sec=TURN)
-        time.sleep(TURN)
+            turns -= 1
+        if waiting:
+            time.sleep(FAREWELL)  # what is sent must leave before the middleware ends
 
 
 def offer_goals(node: Any, driver: Driver) -> Optional[FollowGoals]:
