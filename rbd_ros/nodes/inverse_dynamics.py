@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 from rbd_ros.nodes.common.interface import Action, NodeInterface, Parameter, Topic
 from rbd_ros.nodes.common.process import run_node
 from rbd_ros.nodes.torque.interface import LARGEST_GAIN, TORQUE_PARAMETERS, TORQUE_TOPICS
+from rbd_ros.nodes.torque.task_parameters import task_options, TASK_PARAMETERS
 
 JOINT_TRAJECTORY = Topic(
     'joint_trajectory',
@@ -52,8 +53,9 @@ INTERFACE = NodeInterface(
             'feedback',
             'computed_torque',
             'computed_torque: H (kp e + kd de/dt) at the measured position, with its integral; '
-            'pd: kp e + kd de/dt, with its integral; none.',
-            choices=('computed_torque', 'pd', 'none'),
+            'pd: kp e + kd de/dt, with its integral; task_impedance: springs and dampers of '
+            'task_frame; none.',
+            choices=('computed_torque', 'pd', 'task_impedance', 'none'),
             live=True,
         ),
         Parameter(
@@ -100,6 +102,7 @@ INTERFACE = NodeInterface(
             maximum=10.0,
             live=True,
         ),
+        *TASK_PARAMETERS,
         Parameter(
             'friction_compensation',
             'desired',
@@ -199,6 +202,13 @@ def law_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
     from rbd_ros.nodes.torque.node import per_joint
 
     feedback = values['feedback']
+    if feedback == 'task_impedance':
+        return {
+            'feedforward': values['feedforward'],
+            'feedback': feedback,
+            'friction': values['friction_compensation'],
+            **task_options(robot, values),
+        }
     given = {
         name: per_joint(name, values[name], robot.nv)
         for name in ('kp', 'kd', 'ki')
