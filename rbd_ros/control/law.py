@@ -147,9 +147,13 @@ def law_definition(
     inertia = variant(model, algorithms[1], runtime=payload)
     kinematics = [declared(name) for name in ('frame_pose', 'jacobian')] * impedance
     pose, jacobian = (
-        variant(model, each, frame=task_frame, **options)
-        for each, options in zip(kinematics, ({}, {'reference': 'aligned'}))
-    ) if impedance else (None, None)
+        (
+            variant(model, each, frame=task_frame, **options)
+            for each, options in zip(kinematics, ({}, {'reference': 'aligned'}))
+        )
+        if impedance
+        else (None, None)
+    )
 
     def run(*arrays: Scalars) -> Scalars:
         given = dict(zip(INPUTS, arrays))
@@ -172,7 +176,9 @@ def law_definition(
     key = {
         'model': model_key(model),
         'law': [computed, payload_link, task_frame, impedance],
-        'source': source_key(model, *algorithms, *kinematics, torque_law, task_impedance.task_forces),
+        'source': source_key(
+            model, *algorithms, *kinematics, torque_law, task_impedance.task_forces
+        ),
     }
     return Definition.of_one_output('torque_law', inputs, (layout.size,), run, key)
 

@@ -1,19 +1,25 @@
 """Impedance of a frame: a robot that yields at its tool as a spring and a damper would.
 
-    torque = J^T (K e + D de) + (H - J^T L J) (kp (qd - q) + kd (vd - v))
+    torque = J^T (K' e + D de) + (H - J^T L J) (kp (qd - q) + kd (vd - v))
 
 with e the pose of the frame at the desired joints less the measured one, de likewise its velocity,
-K and D stiffness and damping along the axes of the base, J the Jacobian of the frame, H the mass
-matrix and L = (J H^-1 J^T)^-1 the operational-space inertia. The second part is what joints do
-that the frame does not feel (the null space, dynamically consistent). At singular configurations
-L is that of a damped inverse, and so bounded; the stiffness needs no inverse.
+stiffness and damping along the axes of the base, J the Jacobian of the frame, H the mass matrix
+and L = A^-1 the operational-space inertia, A = J H^-1 J^T the mobility. The second part is what
+joints do that the frame does not feel (the null space, dynamically consistent). At singular
+configurations L is that of a damped inverse, and so bounded; the first part exists in all.
 
-A damping ratio z adds 2 z (L # K) to D, with the geometric mean of two matrices,
-L # K = L^1/2 (L^-1/2 K L^-1/2)^1/2 L^1/2, with which all modes of the spring with the robot's inertia
-are damped alike. It is found by inverses that exist in any configuration: from
-sqrt(x) = 2/pi times the integral of x / (x + t^2) over t > 0, by the trapezoidal rule in log t,
+A spring that is stiff for the inertia at its end swings faster than a sampled loop can follow: a
+wrist turns about its own axis with hardly any. So no mode of the springs is faster than the
+bandwidth m: each spring K has another one in series, K'^-1 = K^-1 + A / m^2.
 
-    L # K = sum of w s (s J H^-1 J^T s + t^2)^-1 s,   s = K^1/2,  w = 2/pi t log(4),  t in RATES.
+A damping ratio z adds 2 z (L # K') to D, with the geometric mean of two matrices,
+L # K = L^1/2 (L^-1/2 K L^-1/2)^1/2 L^1/2, with which all modes of the springs with the robot's
+inertia are damped alike. With s = K^1/2 and X = s A s, in which modes have their frequencies x^1/2,
+
+    K' = s m^2 / (X + m^2) s,   L # K' = s m / (X (X + m^2))^1/2 s,
+
+the second by 1 / (x (x + m^2))^1/2 = 2/pi times the integral of 1 / (x + m^2 sin^2 a) over a
+from 0 to pi/2, by the trapezoidal rule in log tan a: inverses that exist in any configuration.
 
 The text is written over scalars, as law.py is, of which it becomes a part.
 """
@@ -37,16 +43,19 @@ Rows = List[List[Scalar]]
 #: always added [1/(kg m^2) and 1/kg].
 RELATIVE_DAMPING, MOBILITY = 1e-3, 1e-6
 
-#: Nodes of the rule: frequencies of modes that are damped as they should, from about the first to
-#: the last [rad/s]. Faster ones get less, for a sampled loop could not damp them anyway.
-RATES = (1.0, 4.0, 16.0, 64.0, 256.0)
+#: Nodes of the rule, m tan a: modes from about the first frequency on are damped as they should
+#: [rad/s].
+RATES = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)
 
 #: Sine of an angle below which it is its own angle.
 SMALL_SINE = 1e-6
 
 #: Numbers of the settings that the law takes besides those of the joints: stiffness and damping of
-#: the six axes, and the damping ratio.
-COUNT = 13
+#: the six axes, the damping ratio, and the bandwidth.
+COUNT = 14
+
+#: Default of the bandwidth [rad/s]: 6 ms of dead time are borne.
+BANDWIDTH = 100.0
 
 #: Maximum stiffness and damping: more is a typing error.
 MAXIMUM = 1e9
@@ -60,14 +69,22 @@ class TaskImpedance:
     :param damping: likewise [N m s/rad, N s/m]
     :param damping_ratio: damping to add to that, as part of the critical one of the springs with
         the robot's inertia
+    :param bandwidth: frequency beyond which no mode of the springs lies [rad/s]
     """
 
     stiffness: FloatArray
     damping: FloatArray
     damping_ratio: float
+    bandwidth: float
 
     @classmethod
-    def of(cls, stiffness: Any, damping: Any = 0.0, damping_ratio: float = 0.0) -> TaskImpedance:
+    def of(
+        cls,
+        stiffness: Any,
+        damping: Any = 0.0,
+        damping_ratio: float = 0.0,
+        bandwidth: float = BANDWIDTH,
+    ) -> TaskImpedance:
         """Check the numbers; one for all axes or one for each.
 
         :raises ValueError: naming what is wrong
@@ -75,16 +92,19 @@ class TaskImpedance:
         >>> TaskImpedance.of([40.0] * 3 + [400.0] * 3, damping_ratio=1.0).damping_ratio
         1.0
         """
+        if not 0.0 < bandwidth <= MAXIMUM:
+            raise ValueError(f'task bandwidth must be positive, got {bandwidth}')
         return cls(
             _six('stiffness', stiffness),
             _six('damping', damping),
             float(_six('damping_ratio', damping_ratio)[0]),
+            float(bandwidth),
         )
 
     @property
     def numbers(self) -> FloatArray:
-        """What the law takes, (13,)."""
-        return np.concatenate([self.stiffness, self.damping, [self.damping_ratio]])
+        """What the law takes, (14,)."""
+        return np.concatenate([self.stiffness, self.damping, [self.damping_ratio, self.bandwidth]])
 
 
 def _six(name: str, values: Any) -> FloatArray:
@@ -128,16 +148,15 @@ def task_forces(
     :param v_desired: desired velocity, (nv,)
     :param null_stiffness: acceleration that the joints want for their positions, (nv,)
     :param null_damping: acceleration that they want for their velocities, (nv,)
-    :param numbers: those of the impedance, (13,)
+    :param numbers: those of the impedance, (14,)
     """
     n = len(v)
     J, desired_J = _rows(measured.jacobian, n), _rows(desired.jacobian, n)
-    stiffness, damping, ratio = numbers[:6], numbers[6:12], numbers[12]
+    damping, ratio = numbers[6:12], numbers[12]
     mobility = _mobility(_rows(H, n), J)
     e = pose_error(measured.pose, desired.pose)
     de = [inner(d, v_desired) - inner(m, v) for d, m in zip(desired_J, J)]
-    force = [k * x for k, x in zip(stiffness, e)]
-    modal = _geometric_mean(mobility, stiffness, de)
+    force, modal = _spring_and_damper(mobility, numbers[:6], numbers[13], e, de)
     drag = [d * x + 2.0 * ratio * y for d, x, y in zip(damping, de, modal)]
     factor = _cholesky(mobility)
 
@@ -184,19 +203,27 @@ def _mobility(H: Rows, J: Rows) -> Rows:
     return result
 
 
-def _geometric_mean(mobility: Rows, stiffness: Scalars, b: Scalars) -> List[Scalar]:
-    """Geometric mean of the inverse of `mobility` and of `stiffness`, times a vector, (6,)."""
+def _spring_and_damper(
+    mobility: Rows, stiffness: Scalars, bandwidth: Scalar, e: Scalars, de: Scalars
+) -> Tuple[List[Scalar], List[Scalar]]:
+    """Forces K' e and (L # K') de, each (6,); see above."""
     s = [sqrt(k) for k in stiffness]
-    scaled = [[s[i] * x * s[j] for j, x in enumerate(row)] for i, row in enumerate(mobility)]
-    right = [x * y for x, y in zip(s, b)]
+    X = [[s[i] * x * s[j] for j, x in enumerate(row)] for i, row in enumerate(mobility)]
+    square = bandwidth * bandwidth
+
+    def shifted(shift: Scalar, b: Scalars) -> List[Scalar]:
+        """S (X + shift)^-1 s b."""
+        rows = [[x + shift if i == j else x for j, x in enumerate(r)] for i, r in enumerate(X)]
+        inner_part = _solve(_cholesky(rows), [x * y for x, y in zip(s, b)])
+        return [x * y for x, y in zip(s, inner_part)]
+
+    force = [square * x for x in shifted(square, e)]
     total: List[Scalar] = [0.0] * len(s)
     for t in RATES:
-        shifted = [
-            [x + t * t if i == j else x for j, x in enumerate(row)] for i, row in enumerate(scaled)
-        ]
-        weight = 2.0 / math.pi * math.log(RATES[1] / RATES[0]) * t
-        total = [a + weight * x for a, x in zip(total, _solve(_cholesky(shifted), right))]
-    return [x * y for x, y in zip(s, total)]
+        cut = 1.0 / (1.0 + t * t / square)  # the squared cosine of a
+        weight = 2.0 / math.pi * math.log(RATES[1] / RATES[0]) * t * cut
+        total = [a + weight * x for a, x in zip(total, shifted(t * t * cut, de))]
+    return force, total
 
 
 def _cholesky(A: Rows) -> Rows:

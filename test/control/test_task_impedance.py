@@ -47,29 +47,28 @@ def oracle(robot, frame, task, q, v, qd, vd, H=None):
     A = J @ np.linalg.solve(H, J.T)
     A = A + np.diag(RELATIVE_DAMPING * np.diag(A) + MOBILITY)
     # The geometric mean of inertia and stiffness, by eigenvalues.
-    s = np.sqrt(task.stiffness)
+    s, m = np.sqrt(task.stiffness), task.bandwidth
     rates, modes = np.linalg.eigh(s[:, None] * A * s)
-    D = np.diag(task.damping) + 2 * task.damping_ratio * s[:, None] * (
-        modes / approximate(np.sqrt(rates)) @ modes.T
-    ) * s
+    spring = np.linalg.inv(np.diag(1 / task.stiffness) + A / m**2)
+    mean = s[:, None] * (modes * approximate(rates, m) @ modes.T) * s
+    D = np.diag(task.damping) + 2 * task.damping_ratio * mean
     n = robot.nv
     a = KN[:n] * (qd - q) + DN[:n] * (vd - v)
     null = H @ a - J.T @ np.linalg.solve(A, J @ a)
-    return J.T @ (task.stiffness * e + D @ de) + null
+    return J.T @ (spring @ e + D @ de) + null
 
 
-def approximate(rate):
-    """What the rule for the square root makes of the frequency of a mode [rad/s]."""
-    nodes = np.array(RATES)
-    weights = 2 / np.pi * np.log(4.0) * nodes
-    return 1.0 / (weights / (np.asarray(rate)[:, None] ** 2 + nodes**2)).sum(axis=1)
+def approximate(x, m):
+    """What the rule makes of m / (x (x + m^2))^1/2."""
+    t = np.array(RATES)
+    weights = 2 / np.pi * np.log(4.0) * t / (1 + (t / m) ** 2)
+    return (weights / (np.asarray(x)[:, None] + t**2 / (1 + (t / m) ** 2))).sum(axis=1)
 
 
-def test_modes_of_usual_frequencies_are_damped_as_asked():
-    rate = np.geomspace(2.0, 120.0, 50)
-    assert_allclose(approximate(rate), rate, rtol=0.3)
-    rate = np.geomspace(4.0, 64.0, 50)
-    assert_allclose(approximate(rate), rate, rtol=0.12)
+@pytest.mark.parametrize('m', [30.0, 100.0, 300.0])
+def test_all_modes_are_damped_as_asked(m):
+    x = np.geomspace(4.0, 1000.0, 50) ** 2
+    assert_allclose(approximate(x, m), m / np.sqrt(x * (x + m**2)), rtol=0.15)
 
 
 @pytest.mark.parametrize('ratio', [0.0, 0.7])
@@ -143,7 +142,7 @@ Q = np.array([0.3, -1.2, 1.3, -0.8, -1.1, 0.4])
 
 @pytest.mark.parametrize('axis', [0, 1, 2])
 def test_a_pushed_frame_yields_by_the_force_over_the_stiffness(arm, axis):
-    task = TaskImpedance.of(STIFFNESS, 0.0, 1.0)
+    task = TaskImpedance.of(STIFFNESS, 0.0, 1.0, bandwidth=300.0)
     chosen = law(arm, task, feedforward='inverse_dynamics')
     force = np.zeros(3)
     force[axis] = 15.0
@@ -164,6 +163,19 @@ def test_at_singular_configurations_the_torque_is_bounded(arm, rng):
             near = q + 1e-7 * rng.normal(size=6)
             torque = chosen(near, rng.normal(size=6), near + 0.1 * rng.normal(size=6))
             assert np.abs(torque).max() < 1e3
+
+
+def test_no_mode_is_faster_than_the_bandwidth(arm):
+    """So a loop of 200 Hz, one period late, stays stable whatever the springs."""
+    stiff = TaskImpedance.of([200.0] * 3 + [5000.0] * 3, 0.0, 1.0, bandwidth=50.0)
+    chosen = law(arm, stiff, feedforward='inverse_dynamics')
+    q, v, tau, late, frame = Q + 0.01, np.zeros(6), None, None, arm.frame('tool0')
+    for k in range(3000):
+        if k % 5 == 0:
+            late, tau = tau, chosen(q, v, Q, 0 * v, 0 * v)
+        v = v + 1e-3 * arm.forward_dynamics(q, v, tau if late is None else late)
+        q = q + 1e-3 * v
+    assert np.abs(frame.pose(q) - frame.pose(Q)).max() < 1e-3 and np.abs(v).max() < 1e-2
 
 
 def test_near_a_singularity_the_arm_stays_stable(arm):
@@ -237,6 +249,7 @@ def test_joints_move_in_the_null_space_without_moving_the_frame():
         (lambda arm: TaskImpedance.of(-1.0), 'stiffness'),
         (lambda arm: TaskImpedance.of(1.0, np.nan), 'damping'),
         (lambda arm: TaskImpedance.of(1.0, 0.0, -1.0), 'damping_ratio'),
+        (lambda arm: TaskImpedance.of(1.0, bandwidth=0.0), 'bandwidth'),
     ],
 )
 def test_what_is_missing_or_wrong_is_named(arm, call, said):

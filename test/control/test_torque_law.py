@@ -19,8 +19,8 @@ from rbd_ros.control import (
     TERM_DESCRIPTIONS,
     TorqueLaw,
 )
-from rbd_ros.control.task_impedance import TaskImpedance
 from rbd_ros.control.law import INPUTS, law_definition, Layout, SETTLING_TIME
+from rbd_ros.control.task_impedance import TaskImpedance
 from rbd_ros.control.torque import LONGEST_STEP
 from rbd_ros.resources import resource_path
 

@@ -29,10 +29,14 @@ URDF = re.sub(r'<dynamics[^>]*/>', '', resource_path('urdf', 'six_axis_arm.urdf'
 @pytest.fixture(scope='module')
 def arm(ros):
     """Start the two processes and wait until the arm is held by springs."""
+    # Without rotors a wrist has hardly any inertia, which no sampled spring can hold.
+    rotors = ros.folder / 'rotors.yaml'
+    rotors.write_text(''.join(f'{name}: 0.1\n' for name in Robot.from_urdf(URDF).joint_names))
     ros.start(
         'simulator',
         {
             'robot_description': URDF,
+            'armature_file': str(rotors),
             'initial_positions': START,
             'real_time_factor': 0.4,
             'external_wrench_duration': 0.0,
@@ -42,10 +46,13 @@ def arm(ros):
         'inverse_dynamics',
         {
             'robot_description': URDF,
+            'armature_file': str(rotors),
             'use_sim_time': True,
             'feedback': 'task_impedance',
             'task_frame': 'tool0',
             'task_stiffness': STIFFNESS,
+            'task_bandwidth': 200.0,
+            'state_timeout': 1.0,
         },
     )
     ros.states = ros.listen(JointState, 'joint_states', reliable(1))
@@ -104,9 +111,9 @@ def test_a_pushed_tool_yields_by_the_push_over_the_stiffness(arm, force, torque)
     moved = np.concatenate([here[:3, 3] - there[:3, 3], angle])
     pushed = np.concatenate([here[:3, :3] @ force, here[:3, :3] @ torque])
     expected = pushed / STIFFNESS
-    for part in (slice(3), slice(3, 6)):
+    for part, negligible in ((slice(3), 2e-4), (slice(3, 6), 5e-4)):
         error = np.linalg.norm(moved[part] - expected[part])
-        assert error < 0.02 * np.linalg.norm(expected[part]) + 1e-4
+        assert error < 0.02 * np.linalg.norm(expected[part]) + negligible
     q, _ = rest(arm, 4.0)
     assert np.abs(pose(arm, q) - pose(arm, START)).max() < 5e-4  # and comes back
 

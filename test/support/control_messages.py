@@ -138,7 +138,11 @@ def _link(folder, kind, against=()):
     trees = [folder / k / PACKAGE for k in (kind, 'generator_c')]
     if kind == 'py':
         trees[0] = package
-    headers = [folder / k for k in KINDS] + [folder, prefix / 'include', *(prefix / 'include').iterdir()]
+    headers = [folder / k for k in KINDS] + [
+        folder,
+        prefix / 'include',
+        *(prefix / 'include').iterdir(),
+    ]
     include = [*headers, sysconfig.get_paths()['include'], numpy.get_include()]
     options = ['-O0', '-fPIC', '-w', *(f'-I{path}' for path in include)]
     objects = []
@@ -199,7 +203,9 @@ def _generate(folder):
     def once():  # wheels that declare an entry point twice make the generators refuse it
         points = every()
         if isinstance(points, dict):
-            return {group: list({p.name: p for p in own}.values()) for group, own in points.items()}
+            return {
+                group: list({p.name: p for p in own}.values()) for group, own in points.items()
+            }
         return type(points)({(p.group, p.name): p for p in points}.values())
 
     found.importlib_metadata.entry_points = once

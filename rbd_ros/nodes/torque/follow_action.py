@@ -47,7 +47,7 @@ CODES = {
 
 PERIOD = 0.05  # between two looks at the goals: of feedback, and before a result [s]
 NANOSECONDS = 1_000_000_000
-LAST_TURNS, TURN = 20, 0.02  # for the results of goals when the node ends: turns, each [s]
+LAST_TURNS, TURN = 10, 0.02  # for the results of goals when the node ends: turns, each [s]
 FAREWELL = 0.1  # for results to be delivered [s]
 
 Finish = Callable[[Any], None]
@@ -111,7 +111,6 @@ class FollowGoals:
     def __init__(self, node: Any, driver: Driver, kind: Any):
         self._node, self._driver, self._kind = node, driver, kind
         self._ending = False
-        self._unfinished = 0
         self._timer = node.create_timer(PERIOD, self._on_timer, clock=STEADY_CLOCK)
         self._timer.cancel()
         self._server = PatientServer(
@@ -207,7 +206,6 @@ class FollowGoals:
         self._finish(following.goal, event, CODES.get(kind, INVALID_GOAL), text)
 
     def _finish(self, handle: Any, event: str, code: int, text: str) -> None:
-        self._unfinished += 1
         self._server.finish(handle, partial(self._result, event=event, code=code, text=text))
 
     def _result(self, handle: Any, event: str, code: int, text: str) -> Any:
@@ -215,7 +213,6 @@ class FollowGoals:
         result.error_code = code
         if hasattr(result, 'error_string'):
             result.error_string = readable(text)
-        self._unfinished -= 1
         if event == 'canceled' and not handle.is_cancel_requested:
             event = 'abort'
         getattr(handle, event)()
@@ -251,11 +248,11 @@ class FollowGoals:
         for following in waiting:
             following.drop('the node was stopped')
             self._conclude(following)
-        executor, turns = self._node.executor, LAST_TURNS
-        while self._unfinished and executor is not None and turns:
-            executor.spin_once(timeout_sec=TURN)
-            turns -= 1
-        if waiting:
+        executor = self._node.executor
+        if waiting and executor is not None:
+            # Some to set the results, and some for what waits for them to send them.
+            for _ in range(LAST_TURNS):
+                executor.spin_once(timeout_sec=TURN)
             time.sleep(FAREWELL)  # what is sent must leave before the middleware ends
 
 

@@ -46,6 +46,15 @@ TASK_PARAMETERS: Tuple[Parameter, ...] = (
         live=True,
     ),
     Parameter(
+        'task_bandwidth',
+        100.0,
+        'Frequency beyond which the springs do not swing [rad/s]: those that are stiffer for the '
+        'inertia at their end yield more. The dead time of the loop may be 0.6 over that.',
+        positive=True,
+        maximum=1e4,
+        live=True,
+    ),
+    Parameter(
         'nullspace_stiffness',
         (10.0,),
         'Stiffness with which joints keep to the trajectory as far as task_frame does not feel '
@@ -88,6 +97,7 @@ def task_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
         _rotations_first(values['task_stiffness']),
         _rotations_first(damping) if damping else 0.0,
         0.0 if damping else values['task_damping_ratio'],
+        values['task_bandwidth'],
     )
     gains = {
         gain: per_joint(name, values[name] or (0.0,), robot.nv)
