@@ -145,15 +145,12 @@ def law_definition(
     algorithms = [declared(name) for name in ('inverse_dynamics', 'mass_matrix')]
     dynamics = variant(model, algorithms[0], runtime=('gravity', *payload))
     inertia = variant(model, algorithms[1], runtime=payload)
-    kinematics = [declared(name) for name in ('frame_pose', 'jacobian')] * impedance
-    pose, jacobian = (
-        (
-            variant(model, each, frame=task_frame, **options)
-            for each, options in zip(kinematics, ({}, {'reference': 'aligned'}))
-        )
-        if impedance
-        else (None, None)
-    )
+    kinematics = [declared(name) for name in ('frame_pose', 'jacobian')] if impedance else []
+    choices: Sequence[Dict[str, Any]] = ({}, {'reference': 'aligned'})
+    of_frame = [
+        variant(model, each, frame=task_frame, **options)
+        for each, options in zip(kinematics, choices)
+    ]
 
     def run(*arrays: Scalars) -> Scalars:
         given = dict(zip(INPUTS, arrays))
@@ -163,15 +160,16 @@ def law_definition(
         H = None
         if computed or impedance:
             (H,) = evaluate(model, inertia, given['q'], *extra)
-        if not impedance:
-            return torque_law(layout, given, tau, H)
-        frames = [
-            task_impedance.TaskMotion(
-                *(evaluate(model, each, given[q])[0] for each in (pose, jacobian))
+        forces = None
+        if impedance and H is not None:
+            measured, desired = (
+                task_impedance.TaskMotion(
+                    *(evaluate(model, each, given[q])[0] for each in of_frame)
+                )
+                for q in ('q', 'q_desired')
             )
-            for q in ('q', 'q_desired')
-        ]
-        return torque_law(layout, given, tau, None, _task_forces(layout, given, frames, H))
+            forces, H = _task_forces(layout, given, measured, desired, H), None
+        return torque_law(layout, given, tau, H, forces)
 
     key = {
         'model': model_key(model),
@@ -186,7 +184,8 @@ def law_definition(
 def _task_forces(
     layout: Layout,
     given: Dict[str, Scalars],
-    frames: Sequence[task_impedance.TaskMotion],
+    measured: task_impedance.TaskMotion,
+    desired: task_impedance.TaskMotion,
     H: Scalars,
 ) -> Tuple[Scalars, Scalars]:
     """Torques of springs and dampers of the impedance of a frame, the springs' within limits."""
@@ -196,7 +195,14 @@ def _task_forces(
         for name, x in (('kp', 'q'), ('kd', 'v'))
     ]
     elastic, damping = task_impedance.task_forces(
-        *frames, H, given['v'], given['v_desired'], *wanted, settings['task']
+        measured,
+        desired,
+        H,
+        given['v'],
+        given['v_desired'],
+        wanted[0],
+        wanted[1],
+        settings['task'],
     )
     return _affordable(elastic, [0.0] * layout.nv, settings)[0], damping
 

@@ -14,7 +14,7 @@ bandwidth m: each spring K has another one in series, K'^-1 = K^-1 + A / m^2.
 
 A damping ratio z adds 2 z (L # K') to D, with the geometric mean of two matrices,
 L # K = L^1/2 (L^-1/2 K L^-1/2)^1/2 L^1/2, with which all modes of the springs with the robot's
-inertia are damped alike. With s = K^1/2 and X = s A s, in which modes have their frequencies x^1/2,
+inertia are damped alike. With s = K^1/2 and X = s A s, whose modes have frequencies x^1/2,
 
     K' = s m^2 / (X + m^2) s,   L # K' = s m / (X (X + m^2))^1/2 s,
 
