@@ -121,25 +121,23 @@ class Followed:
     """All trajectories that are looked at: replaced on the executor, read by the control loop."""
 
     def __init__(self) -> None:
-        self._all: Tuple[Following, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self._all)
+        #: Those that are looked at, usually none
+        self.present: Tuple[Following, ...] = ()
 
     def add(self, following: Following) -> None:
         """Look at one more from now on; those that have ended and nobody waits for are gone."""
-        self._all = (
-            *(each for each in self._all if each.goal is not None or each.outcome is None),
+        self.present = (
+            *(each for each in self.present if each.goal is not None or each.outcome is None),
             following,
         )
 
     def waited_for(self) -> Tuple[Following, ...]:
         """Those whose outcome somebody waits for."""
-        return tuple(each for each in self._all if each.goal is not None)
+        return tuple(each for each in self.present if each.goal is not None)
 
     def remove(self, following: Following) -> None:
         """Look at one no more."""
-        self._all = tuple(each for each in self._all if each is not following)
+        self.present = tuple(each for each in self.present if each is not following)
 
     def interrupted(self, motion: DesiredMotion, text: str) -> None:
         """Note why the motion has dropped some, if it has; called by the control loop.
@@ -147,7 +145,7 @@ class Followed:
         :param motion: the desired motion
         :param text: what became of it
         """
-        for each in self._all:
+        for each in self.present:
             if not each.cancelled and motion.stage(each.plan) == 'over':
                 each.drop(text)
 
@@ -158,9 +156,9 @@ class Followed:
 
         :return: outcomes that are new
         """
-        before = [each for each in self._all if each.outcome is None]
+        before = [each for each in self.present if each.outcome is None]
         for each in before:
             each.judge(motion, state, desired)
-        if before and all(each.goal is None and each.outcome is not None for each in self._all):
-            self._all = ()  # nothing is left to look at
+        if before and all(each.goal is None and each.outcome is not None for each in self.present):
+            self.present = ()  # nothing is left to look at
         return tuple(each.outcome for each in before if each.outcome is not None)

@@ -110,7 +110,7 @@ class TrajectoryReference:
     def _tell(self, text: str) -> None:
         if text:
             self._diagnostics.event(SUBJECT, WARN, text, code='interrupted')
-        if self.followed:
+        if self.followed.present:
             self.followed.interrupted(self._motion, text or 'states of the robot had failed')
 
     def desired(self, state: MeasuredState) -> Motion:
@@ -122,7 +122,7 @@ class TrajectoryReference:
         """Publish the desired state if somebody listens, and note the end of a trajectory."""
         if self._shown:
             self._show(state, motion, torque)
-        if self.followed:
+        if self.followed.present:
             self._judge(state, motion)
         if self._motion.ended():
             self._diagnostics.condition(
