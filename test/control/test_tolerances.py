@@ -8,6 +8,7 @@ import pytest
 
 from rbd_ros import Robot
 from rbd_ros.control import DesiredMotion
+from rbd_ros.control.blending import Bounds, Coasting
 from rbd_ros.control.tolerances import ToleranceError, Tolerances
 from rbd_ros.resources import resource_path
 
@@ -221,6 +222,24 @@ def test_a_stop_begins_at_the_measured_state_and_brakes_smoothly(driven):
     assert_allclose(np.gradient(q[:, 0], STEP)[1:-1], v[1:-1, 0], atol=0.03)
     assert [driven.motion.stage(p) for p in (plan, waiting)] == ['over', 'over']
     assert not driven.motion.ended() and not driven.motion.following
+
+
+def test_the_path_of_a_stop_ends_with_its_ramp(driven, robot):
+    bounds = Bounds(robot.lower_limits, robot.upper_limits, robot.velocity_limits)
+    path = Coasting(np.zeros(2), np.array([0.5, -0.5]), bounds, 0.2)
+    assert path.end_time == 0.1
+    assert_allclose(path.sample(0.05)[0], [0.025, -0.025])
+    for beyond in (0.1, 5.0):
+        q, v, a = path.sample(beyond)
+        assert_allclose(q, [0.05, -0.05])
+        assert not v.any() and not a.any()
+
+
+def test_a_stop_from_an_absurd_velocity_begins_within_the_limits(driven, robot):
+    driven.motion.stop_at([0.0, 0.0], [1e3, -1e3])
+    first = driven.run(1)[0]
+    assert (np.abs(first[1]) <= robot.velocity_limits).all()
+    assert (np.abs(first[0]) <= robot.velocity_limits * STEP).all()
 
 
 def test_a_stop_keeps_the_limits(driven, robot):
