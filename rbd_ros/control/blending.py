@@ -108,6 +108,27 @@ class Bounds(NamedTuple):
     velocity: FloatArray
 
 
+class Coasting:
+    """A path that goes on at a velocity for as far as a `Ramp.down` lets it, within limits.
+
+    :param q: position at first, (n,)
+    :param v: velocity, (n,) [rad/s or m/s]
+    :param bounds: what positions keep; a joint that is beyond does not go further
+    :param ramp_time: duration of the ramp, half of which is the time of the path [s]
+    """
+
+    def __init__(self, q: FloatArray, v: FloatArray, bounds: Bounds, ramp_time: float):
+        self._q, self._v, self._rest = q, v, np.zeros_like(q)
+        self._lower, self._upper = np.minimum(q, bounds.lower), np.maximum(q, bounds.upper)
+        self.end_time = 0.5 * ramp_time
+
+    def sample(self, t: float) -> MotionSample:
+        """Position, velocity and acceleration, each (n,), at time `t` of the path."""
+        free = self._q + self._v * min(t, self.end_time)
+        q = np.minimum(np.maximum(free, self._lower), self._upper)
+        return q, np.where((q == free) & (t < self.end_time), self._v, 0.0), self._rest
+
+
 class Offset:
     """Difference between an old motion and a new path, which decays in a certain time.
 

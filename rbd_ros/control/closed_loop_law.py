@@ -99,8 +99,10 @@ class ClosedLoopLaw:
 
     def check(self, settings: LawSettings) -> None:
         """Refuse settings that are not for this robot, by a ValueError."""
-        if settings.feedback == 'pd':
-            raise ValueError('feedback pd is not for robots with loops; use computed_torque')
+        if settings.feedback in ('pd', 'task_impedance'):
+            raise ValueError(
+                f'feedback {settings.feedback} is not for robots with loops; use computed_torque'
+            )
         if not self.closing.is_underactuated:
             return
         for what, mode, refused in (

@@ -3,6 +3,7 @@
     torque   = model + feedback + friction + integral
     feedback = elastic + damping
                H (kp e) + D e  and  H (kd de)    with computed torque: H the mass matrix,
+               J^T K e and J^T D de and more     with the impedance of a frame: task_impedance.py
                kp e            and  kd de        otherwise; D goes with viscous friction
     friction = viscous v + coulomb tanh(v / transition)
 
@@ -19,6 +20,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from rbd_ros.compiler import Definition
+from rbd_ros.control import task_impedance
 from rbd_ros.control.arrays import FloatArray
 from rbd_ros.model import Model
 from rbd_ros.robot.kernels import declared
@@ -65,10 +67,12 @@ class Layout:
 
     :param nq: number of position variables
     :param nv: degrees of freedom
+    :param task: whether the settings have numbers of the impedance of a frame
     """
 
     nq: int
     nv: int
+    task: bool = False
 
     @property
     def input_sizes(self) -> Dict[str, int]:
@@ -80,10 +84,14 @@ class Layout:
             'q_desired': n,
             'before': self.size,
             'dt': 1,
-            'numbers': len(JOINT_NUMBERS) * n + len(COMMON_NUMBERS),
+            'numbers': len(JOINT_NUMBERS) * n + len(COMMON_NUMBERS) + self._own,
             'gravity': 3,
         }
         return {name: own.get(name, n) for name in INPUTS}
+
+    @property
+    def _own(self) -> int:
+        return task_impedance.COUNT if self.task else 0
 
     @property
     def size(self) -> int:
@@ -99,7 +107,8 @@ class Layout:
         """Numbers of the settings, by name, packed into the input 'numbers'."""
         common = [values[name] for name in COMMON_NUMBERS]
         own = [values[name] for name in JOINT_NUMBERS]
-        numbers: FloatArray = np.concatenate([*own, common]).astype(float)
+        task = [values['task']] if self.task else []
+        numbers: FloatArray = np.concatenate([*own, common, *task]).astype(float)
         return numbers
 
     def unpacked(self, numbers: Scalars) -> Dict[str, Any]:
@@ -109,24 +118,39 @@ class Layout:
             name: numbers[k * n : (k + 1) * n] for k, name in enumerate(JOINT_NUMBERS)
         }
         values.update(zip(COMMON_NUMBERS, numbers[len(JOINT_NUMBERS) * n :]))
+        values['task'] = numbers[len(numbers) - self._own :]
         return values
 
 
-def law_definition(model: Model, computed: bool, payload_link: Optional[str]) -> Definition:
+def law_definition(
+    model: Model,
+    computed: bool,
+    payload_link: Optional[str],
+    task_frame: Optional[str] = None,
+    impedance: bool = False,
+) -> Definition:
     """Definition of the law for a model, ready to be compiled.
 
     Its inputs are `INPUTS`, then the payload if there is a link for it.
 
     :param computed: whether errors go through the mass matrix
     :param payload_link: link that carries a payload, if one does
+    :param task_frame: frame whose impedance the settings have numbers for, if they have
+    :param impedance: whether errors are those of that frame
     """
-    layout = Layout(model.nq, model.nv)
+    layout = Layout(model.nq, model.nv, task_frame is not None)
     payload = () if payload_link is None else (f'payload:{payload_link}',)
     inputs = [*layout.input_sizes.items(), *((name, 10) for name in payload)]
 
     algorithms = [declared(name) for name in ('inverse_dynamics', 'mass_matrix')]
     dynamics = variant(model, algorithms[0], runtime=('gravity', *payload))
     inertia = variant(model, algorithms[1], runtime=payload)
+    kinematics = [declared(name) for name in ('frame_pose', 'jacobian')] if impedance else []
+    choices: Sequence[Dict[str, Any]] = ({}, {'reference': 'aligned'})
+    of_frame = [
+        variant(model, each, frame=task_frame, **options)
+        for each, options in zip(kinematics, choices)
+    ]
 
     def run(*arrays: Scalars) -> Scalars:
         given = dict(zip(INPUTS, arrays))
@@ -134,20 +158,61 @@ def law_definition(model: Model, computed: bool, payload_link: Optional[str]) ->
         motion = (given[name] for name in ('model_q', 'model_v', 'model_a', 'gravity'))
         (tau,) = evaluate(model, dynamics, *motion, *extra)
         H = None
-        if computed:
+        if computed or impedance:
             (H,) = evaluate(model, inertia, given['q'], *extra)
-        return torque_law(layout, given, tau, H)
+        forces = None
+        if impedance and H is not None:
+            measured, desired = (
+                task_impedance.TaskMotion(
+                    *(evaluate(model, each, given[q])[0] for each in of_frame)
+                )
+                for q in ('q', 'q_desired')
+            )
+            forces, H = _task_forces(layout, given, measured, desired, H), None
+        return torque_law(layout, given, tau, H, forces)
 
     key = {
         'model': model_key(model),
-        'law': [computed, payload_link],
-        'source': source_key(model, *algorithms, torque_law),
+        'law': [computed, payload_link, task_frame, impedance],
+        'source': source_key(
+            model, *algorithms, *kinematics, torque_law, task_impedance.task_forces
+        ),
     }
     return Definition.of_one_output('torque_law', inputs, (layout.size,), run, key)
 
 
+def _task_forces(
+    layout: Layout,
+    given: Dict[str, Scalars],
+    measured: task_impedance.TaskMotion,
+    desired: task_impedance.TaskMotion,
+    H: Scalars,
+) -> Tuple[Scalars, Scalars]:
+    """Torques of springs and dampers of the impedance of a frame, the springs' within limits."""
+    settings = layout.unpacked(given['numbers'])
+    wanted = [
+        [gain * (given[f'{x}_desired'][j] - given[x][j]) for j, gain in enumerate(settings[name])]
+        for name, x in (('kp', 'q'), ('kd', 'v'))
+    ]
+    elastic, damping = task_impedance.task_forces(
+        measured,
+        desired,
+        H,
+        given['v'],
+        given['v_desired'],
+        wanted[0],
+        wanted[1],
+        settings['task'],
+    )
+    return _affordable(elastic, [0.0] * layout.nv, settings)[0], damping
+
+
 def torque_law(
-    layout: Layout, given: Dict[str, Scalars], tau: Scalars, H: Optional[Scalars]
+    layout: Layout,
+    given: Dict[str, Scalars],
+    tau: Scalars,
+    H: Optional[Scalars],
+    forces: Optional[Tuple[Scalars, Scalars]] = None,
 ) -> List[Scalar]:
     """Torque, its terms, and what the next call must know, in the order of the output.
 
@@ -155,6 +220,8 @@ def torque_law(
     :param given: the inputs by name
     :param tau: inverse dynamics of the model, (nv,)
     :param H: mass matrix, flat (nv nv,); None without computed torque
+    :param forces: torques for the errors of position and velocity, each (nv,), in place of those
+        by gains; None: by gains
     """
     joints = range(layout.nv)
     settings = layout.unpacked(given['numbers'])
@@ -181,6 +248,8 @@ def torque_law(
     ]
     elastic = through_inertia([kp[j] * error[j] for j in joints])
     damping = through_inertia([kd[j] * velocity_error[j] for j in joints])
+    if forces is not None:
+        elastic, damping = forces
     waits: Scalars = [0.0] * layout.nv
     if H is not None:
         stiffness = settings['friction_stiffness']

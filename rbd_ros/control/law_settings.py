@@ -11,10 +11,11 @@ from rbd_ros.control.arrays import BoolArray, FloatArray
 from rbd_ros.control.gains import default_gains, min_damping_rate
 from rbd_ros.control.payload import check_payload
 from rbd_ros.control.robot_joints import dof_names, workspace
+from rbd_ros.control.task_impedance import TaskImpedance
 from rbd_ros.robot import Robot
 
 FEEDFORWARDS = ('inverse_dynamics', 'gravity', 'none')
-FEEDBACKS = ('computed_torque', 'pd', 'damping', 'none')
+FEEDBACKS = ('computed_torque', 'pd', 'task_impedance', 'damping', 'none')
 FRICTIONS = ('desired', 'measured', 'none')
 WORDS = {'feedforward': FEEDFORWARDS, 'feedback': FEEDBACKS, 'friction': FRICTIONS}
 
@@ -30,6 +31,9 @@ TERM_DESCRIPTIONS = {
         'its integral: gains in 1/s^2, 1/s and 1/s^3, the same behaviour of all joints in all '
         'configurations',
         'pd': 'kp e + kd de and the integral of ki e: gains in N m/rad, N m s/rad, N m/(rad s)',
+        'task_impedance': 'J^T (K e + D de) of a frame, with its pose e and its velocity de, and '
+        '(H - J^T L J) (kp e + kd de) of the joints, which the frame does not feel; L is its '
+        'operational-space inertia, gains of the joints are in 1/s^2 and 1/s',
         'damping': '-kd v with the measured velocity',
         'none': 'nothing',
     },
@@ -46,6 +50,9 @@ TRANSITION_VELOCITY = {'desired': 3e-4, 'measured': 0.05, 'none': 0.05}
 
 #: Position error below which the integral rests, so that stiction makes no limit cycle [rad or m].
 INTEGRAL_DEADBAND = 8e-4
+
+#: Gains of the joints beside the impedance of a frame [1/s^2, 1/s].
+NULL_STIFFNESS, NULL_DAMPING = 10.0, 6.0
 
 #: Maximum values that a robot on this planet could need, by setting: more is a typing error.
 MAXIMUM = {
@@ -80,6 +87,7 @@ class LawSettings:
         or N], infinite where there is none
     :param integral_deadband: position error below which the integral rests once the desired motion
         has been at rest for a while; a quarter of it before [rad or m]
+    :param task: impedance of a frame, for feedback 'task_impedance'
     """
 
     feedforward: str
@@ -95,6 +103,7 @@ class LawSettings:
     transition_velocity: float
     effort_limits: FloatArray
     integral_deadband: float
+    task: Optional[TaskImpedance] = None
 
     @classmethod
     def for_robot(
@@ -114,6 +123,7 @@ class LawSettings:
         transition_velocity: Optional[float] = None,
         effort_limits: Any = None,
         integral_deadband: float = INTEGRAL_DEADBAND,
+        task: Optional[TaskImpedance] = None,
     ) -> LawSettings:
         """Complete and check settings for a robot.
 
@@ -128,6 +138,13 @@ class LawSettings:
         for name, word in given.items():
             if word not in WORDS[name]:
                 raise ValueError(f'{name} must be one of {", ".join(WORDS[name])}, got {word!r}')
+        if feedback == 'task_impedance':
+            if task is None:
+                raise ValueError('feedback task_impedance needs task, the impedance of a frame')
+            if ki is not None and np.any(ki):
+                raise ValueError('feedback task_impedance yields, so it has no integral: ki is 0')
+            kp = NULL_STIFFNESS if kp is None else kp
+            kd = NULL_DAMPING if kd is None else kd
         gains = _gains(robot, feedback, {'kp': kp, 'kd': kd, 'ki': ki})
         viscous = robot.damping if viscous is None else viscous
         coulomb = robot.friction if coulomb is None else coulomb
@@ -151,6 +168,7 @@ class LawSettings:
             ),
             effort_limits=_for_joints(robot, 'effort_limits', limits, np.inf),
             integral_deadband=_positive('integral_deadband', integral_deadband, or_zero=True),
+            task=task,
         )
         if ki is not None:
             check_integral(robot, settings)

@@ -20,7 +20,7 @@ from typing import Any, Deque, NamedTuple, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from rbd_ros.control.arrays import FloatArray, MotionSample
-from rbd_ros.control.blending import Bounds, Offset, Ramp, Still
+from rbd_ros.control.blending import Bounds, Coasting, Offset, Ramp, Still
 from rbd_ros.control.intervals import StateIntervals
 from rbd_ros.control.names import shown
 from rbd_ros.control.trajectory import JointTrajectory
@@ -37,7 +37,7 @@ NANOSECONDS = 1_000_000_000
 LONGEST_DELAY = 3600.0  # a trajectory that begins later than this surely means another clock [s]
 GAP_POLICIES = ('resume', 'hold')
 
-Path = Union[JointTrajectory, Still]
+Path = Union[JointTrajectory, Still, Coasting]
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,9 @@ class _Snapshot(NamedTuple):
 class DesiredMotion:
     """Desired position, velocity and acceleration of a robot, which never jump.
 
-    `advance`, `hold`, `interrupted`, `time_restarted` and `ended` are for one thread, that of the
-    control loop. `plan` is slow and meant for another one, `follow` is for any.
+    `advance`, `hold`, `stop_at`, `interrupted`, `time_restarted`, `ended` and `stage` are for one
+    thread, that of the control loop. `plan` is slow and meant for another one, `follow` and
+    `cancel` are for any.
 
     :param robot: the robot, with one degree of freedom a joint
     :param options: fields of `MotionOptions`
@@ -136,6 +137,7 @@ class DesiredMotion:
         self._epoch = 0
         self._clock = 0.0
         self._stamp: Optional[int] = None
+        self._cancelled: Deque[MotionPlan] = deque()
         self._set_still(robot.neutral())
 
     def _set_still(self, q: FloatArray) -> None:
@@ -149,6 +151,8 @@ class DesiredMotion:
         self._offset: Optional[Offset] = None
         self._ramp: Optional[Ramp] = None
         self._next: Optional[MotionPlan] = None
+        self._plan: Optional[MotionPlan] = None  # that is followed
+        self._arrived: Optional[MotionPlan] = None  # whose end is held
         self._holding = True
         self._ended = False
         self._publish()
@@ -177,6 +181,29 @@ class DesiredMotion:
         """Desired position as of the last state, (n,)."""
         return self._q
 
+    @property
+    def clock(self) -> float:
+        """Time of the motion's own clock, which advances with the states [s]."""
+        return self._clock
+
+    @property
+    def path_time(self) -> float:
+        """Time of the present trajectory that is reached [s]."""
+        return self._s
+
+    def stage(self, plan: MotionPlan) -> str:
+        """How far a plan that was given to `follow` has come.
+
+        :return: 'scheduled', 'followed', 'arrived' while its end is held, or 'over' when something
+            else has taken its place
+        """
+        if self._plan is plan:
+            return 'followed'
+        if self._arrived is plan:
+            return 'arrived'
+        waiting = (self._next, *self._inbox)
+        return 'scheduled' if any(each is plan for each in waiting) else 'over'
+
     def ended(self) -> bool:
         """Tell, once, that a trajectory has ended: its last position is held from then on."""
         ended, self._ended = self._ended, False
@@ -196,6 +223,26 @@ class DesiredMotion:
         self._inbox.clear()
         self._set_still(q)
         return True
+
+    def stop_at(self, q: Any, v: Any) -> None:
+        """Drop all trajectories and come to rest near where the robot is, from its velocity.
+
+        A position or velocity that no robot can have counts as the desired one.
+
+        :param q: measured position, (n,) [rad or m]
+        :param v: measured velocity, (n,) [rad/s or m/s]
+        """
+        q, v = np.array(q, dtype=float), np.array(v, dtype=float)
+        if not self._plausible(q) or not np.isfinite(v).all():
+            q, v = self._q, self._v
+        fastest = np.minimum(self._limits.velocity, MOST_VELOCITY)
+        path = Coasting(q, np.clip(v, -fastest, fastest), self._limits, self.options.ramp_time)
+        self.hold(q)
+        self._path, self._end = path, path.end_time
+        self._ramp = Ramp.down(None, self.options.ramp_time)
+        self._q, self._v, self._a = path.sample(0.0)
+        self._holding = False
+        self._publish()
 
     def _plausible(self, q: FloatArray) -> bool:
         return q.shape == self._q.shape and bool(np.abs(q).max(initial=0.0) <= MOST_HELD)
@@ -277,6 +324,8 @@ class DesiredMotion:
         step = self._intervals.step(dt, self.options.largest_step)
         if self._inbox:
             self._take()
+        if self._cancelled:
+            self._drop_cancelled()
         self._clock += step
         following = self._next
         if following is not None:
@@ -332,9 +381,21 @@ class DesiredMotion:
             waiting = plan.waits and self._holding
             self._begin(plan, plan.entry + (0.0 if waiting else self._clock - plan.clock))
 
+    def _drop_cancelled(self) -> None:
+        """Stop the plans that `cancel` named, or forget those that are still to begin."""
+        for _ in range(len(self._cancelled)):
+            plan = self._cancelled.popleft()
+            if plan is self._next:
+                self._next = None
+            elif plan is self._plan:
+                self._ramp = Ramp.down(self._ramp, self.options.ramp_time)
+            elif any(each is plan for each in self._inbox):
+                self._cancelled.append(plan)  # it came a moment ago: the next state stops it
+
     def _begin(self, plan: MotionPlan, s: float) -> None:
         if plan.trajectory is not None:
             self._enter(plan.trajectory, s, plan.bounds)
+            self._plan, self._arrived = plan, None
 
     def _enter(self, path: Path, s: float, bounds: Bounds, at_rest: bool = False) -> None:
         """Continue along another path from its time `s` on, starting from where the motion is.
@@ -379,8 +440,11 @@ class DesiredMotion:
 
     def _rest_here(self, ended: bool) -> None:
         following = self._next
+        # A robot whose states pause while it is at its goal is there afterwards, too.
+        arrived = self._plan if ended else self._arrived
         self._set_still(self._q)
         self._next, self._ended = following, ended and following is None
+        self._arrived = arrived
 
     # -- new motions ------------------------------------------------------------------------------
 
@@ -483,6 +547,10 @@ class DesiredMotion:
             )
         self._inbox.append(plan)
         return plan.text
+
+    def cancel(self, plan: MotionPlan) -> None:
+        """Stop a plan smoothly, or forget it if it is still to begin; others are not touched."""
+        self._cancelled.append(plan)
 
 
 def _expected(base: _Snapshot, delay: float) -> Tuple[FloatArray, FloatArray]:

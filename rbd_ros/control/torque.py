@@ -19,6 +19,7 @@ from rbd_ros.control.gains import friction_stiffness
 from rbd_ros.control.law import INPUTS, law_definition, Layout
 from rbd_ros.control.law_settings import LawSettings
 from rbd_ros.control.robot_joints import dof_names
+from rbd_ros.control.task_impedance import COUNT
 from rbd_ros.robot import Robot
 
 #: Maximum time by which one call advances the integral [s], whatever pause there was.
@@ -69,7 +70,7 @@ class _Active:
         self.kernel = cast(Callable[..., FloatArray], kernel.function)
         self.address = int(kernel.address)
         computed = settings.feedback == 'computed_torque'
-        has_errors = computed or settings.feedback == 'pd'
+        has_errors = settings.feedback in ('computed_torque', 'pd', 'task_impedance')
         #: Whether there is an integral at each joint, (nv,) bool.
         self.integrates = (settings.ki > 0.0) & (settings.kp > 0.0) & has_errors
         stiffness: FloatArray = np.zeros(n)
@@ -96,6 +97,7 @@ class _Active:
             'model': settings.feedforward != 'none',
             'transition_rate': 1.0 / settings.transition_velocity,
             'deadband': settings.integral_deadband,
+            'task': np.zeros(COUNT) if settings.task is None else settings.task.numbers,
         })  # fmt: skip
         #: The last arguments of the kernel, the same in all calls.
         self.constants = (numbers, *inputs)
@@ -113,7 +115,7 @@ SOURCES = ('q', 'v', 'q_desired', 'v_desired', 'a_desired', 'goal', 'still', 'ne
 def _sources(settings: LawSettings) -> Tuple[str, ...]:
     """Sources of the first eight of `law.INPUTS`."""
     measured, desired = ('q', 'v'), ('q_desired', 'v_desired')
-    computed = settings.feedback == 'computed_torque'
+    computed = settings.feedback in ('computed_torque', 'task_impedance')
     model = {
         'inverse_dynamics': (*(measured if computed else desired), 'a_desired'),
         'gravity': ('q', 'rest', 'rest'),
@@ -123,6 +125,7 @@ def _sources(settings: LawSettings) -> Tuple[str, ...]:
     feedback = {
         'computed_torque': error,
         'pd': error,
+        'task_impedance': error,
         'damping': ('neutral', 'v', 'still', 'rest'),
         'none': ('neutral', 'rest', 'still', 'rest'),
     }[settings.feedback]
@@ -165,13 +168,20 @@ class TorqueLaw:
     :param robot: the robot
     :param settings: see LawSettings
     :param payload_link: link that carries the payload of the settings; None: no payload
+    :param task_frame: link whose impedance the settings may be of; None: none
     :raises ValueError: for an unknown link, or settings that are not for this robot
     """
 
-    def __init__(self, robot: Robot, settings: LawSettings, payload_link: Optional[str] = None):
+    def __init__(
+        self,
+        robot: Robot,
+        settings: LawSettings,
+        payload_link: Optional[str] = None,
+        task_frame: Optional[str] = None,
+    ):
         self.robot = robot
-        self.payload_link = payload_link
-        self._layout = Layout(robot.nq, robot.nv)
+        self.payload_link, self.task_frame = payload_link, task_frame
+        self._layout = Layout(robot.nq, robot.nv, task_frame is not None)
         self._neutral, self._rest = robot.neutral(), np.zeros(robot.nv)
         # If positions have as many numbers as velocities, the law subtracts them itself.
         self._simple = robot.nq == robot.nv
@@ -180,7 +190,19 @@ class TorqueLaw:
             robot.model.link(payload_link)
             payload = (f'payload:{payload_link}',)
         # All variants, whatever the settings, so that no change of them waits for the compiler.
-        self._laws = {c: _law_kernel(robot, c, payload_link) for c in (False, True)}
+        self._laws = {
+            name: _law_kernel(robot, name == 'computed_torque', payload_link, task_frame)
+            for name in ('pd', 'computed_torque')
+        }
+        if task_frame is not None:
+            if not self._simple:
+                raise ValueError(
+                    'a task_frame is for robots whose joints have one degree of freedom each'
+                )
+            robot.model.link(task_frame)
+            self._laws['task_impedance'] = _law_kernel(
+                robot, False, payload_link, task_frame, True
+            )
         self._gravity: Callable[..., FloatArray] = robot.function(
             'gravity_torque', ('gravity', *payload)
         )
@@ -226,9 +248,11 @@ class TorqueLaw:
             payload = (np.zeros(10) if given is None else given,)
         elif settings.payload is not None and settings.payload.any():
             raise ValueError('payload needs payload_link, the link that carries it')
-        computed = settings.feedback == 'computed_torque'
+        if settings.feedback == 'task_impedance' and self.task_frame is None:
+            raise ValueError('feedback task_impedance needs task_frame, the link that yields')
         inputs = (settings.gravity, *payload)
-        active = _Active(settings, self._laws[computed], self._layout, inputs)
+        kernel = self._laws.get(settings.feedback, self._laws['pd'])
+        active = _Active(settings, kernel, self._layout, inputs)
         self._try(active)
         return active
 

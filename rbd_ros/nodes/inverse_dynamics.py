@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
-from rbd_ros.nodes.common.interface import NodeInterface, Parameter, Topic
+from rbd_ros.nodes.common.interface import Action, NodeInterface, Parameter, Topic
 from rbd_ros.nodes.common.process import run_node
 from rbd_ros.nodes.torque.interface import LARGEST_GAIN, TORQUE_PARAMETERS, TORQUE_TOPICS
+from rbd_ros.nodes.torque.task_parameters import task_options, TASK_PARAMETERS
 
 JOINT_TRAJECTORY = Topic(
     'joint_trajectory',
@@ -26,6 +27,12 @@ TRACKING_ERROR = Topic(
     'sensor_msgs/msg/JointState',
     'out',
     'Desired less measured position and velocity; only while somebody listens.',
+)
+FOLLOW_JOINT_TRAJECTORY = Action(
+    '~/follow_joint_trajectory',
+    'control_msgs/action/FollowJointTrajectory',
+    'Follows a trajectory, with tolerances, feedback and a result; see below.',
+    optional='control_msgs',
 )
 
 INTERFACE = NodeInterface(
@@ -46,8 +53,9 @@ INTERFACE = NodeInterface(
             'feedback',
             'computed_torque',
             'computed_torque: H (kp e + kd de/dt) at the measured position, with its integral; '
-            'pd: kp e + kd de/dt, with its integral; none.',
-            choices=('computed_torque', 'pd', 'none'),
+            'pd: kp e + kd de/dt, with its integral; task_impedance: springs and dampers of '
+            'task_frame; none.',
+            choices=('computed_torque', 'pd', 'task_impedance', 'none'),
             live=True,
         ),
         Parameter(
@@ -94,6 +102,7 @@ INTERFACE = NodeInterface(
             maximum=10.0,
             live=True,
         ),
+        *TASK_PARAMETERS,
         Parameter(
             'friction_compensation',
             'desired',
@@ -141,8 +150,43 @@ INTERFACE = NodeInterface(
             maximum=3600.0,
             live=True,
         ),
+        Parameter(
+            'constraints.trajectory',
+            (),
+            'How far the robot may be from a trajectory on the way, one number for all joints or '
+            'one for each, in the order of the robot [rad or m]; 0 or empty: any distance.',
+            minimum=0.0,
+            maximum=1e5,
+            live=True,
+        ),
+        Parameter(
+            'constraints.goal',
+            (),
+            'How far the robot may be from the last point of a trajectory, likewise.',
+            minimum=0.0,
+            maximum=1e5,
+            live=True,
+        ),
+        Parameter(
+            'constraints.goal_time',
+            0.0,
+            'How long after the end of a trajectory the robot may take to reach its goal [s]; 0: '
+            'any time.',
+            minimum=0.0,
+            maximum=3600.0,
+            live=True,
+        ),
+        Parameter(
+            'constraints.stopped_velocity_tolerance',
+            0.01,
+            'Velocity below which a robot at its goal has stopped [rad/s or m/s]; 0: any.',
+            minimum=0.0,
+            maximum=1e4,
+            live=True,
+        ),
     ),
     topics=(*TORQUE_TOPICS, JOINT_TRAJECTORY, DESIRED_STATE, TRACKING_ERROR),
+    actions=(FOLLOW_JOINT_TRAJECTORY,),
 )
 
 
@@ -158,6 +202,13 @@ def law_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
     from rbd_ros.nodes.torque.node import per_joint
 
     feedback = values['feedback']
+    if feedback == 'task_impedance':
+        return {
+            'feedforward': values['feedforward'],
+            'feedback': feedback,
+            'friction': values['friction_compensation'],
+            **task_options(robot, values),
+        }
     given = {
         name: per_joint(name, values[name], robot.nv)
         for name in ('kp', 'kd', 'ki')

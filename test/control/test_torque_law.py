@@ -20,6 +20,7 @@ from rbd_ros.control import (
     TorqueLaw,
 )
 from rbd_ros.control.law import INPUTS, law_definition, Layout, SETTLING_TIME
+from rbd_ros.control.task_impedance import TaskImpedance
 from rbd_ros.control.torque import LONGEST_STEP
 from rbd_ros.resources import resource_path
 
@@ -40,13 +41,16 @@ def state(rng):
 
 
 def settings(arm, feedforward='none', feedback='none', friction='none', **options):
+    if feedback == 'task_impedance':
+        options = {'task': TaskImpedance.of(50.0, damping_ratio=0.7), **options, 'ki': None}
     words = {'feedforward': feedforward, 'feedback': feedback, 'friction': friction}
     common = {'kp': KP, 'kd': KD, 'viscous': 0.0, 'effort_limits': np.inf}
     return LawSettings.for_robot(arm, **words, **{**common, **options})
 
 
 def law(arm, feedforward='none', feedback='none', friction='none', payload_link=None, **options):
-    return TorqueLaw(arm, settings(arm, feedforward, feedback, friction, **options), payload_link)
+    own = settings(arm, feedforward, feedback, friction, **options)
+    return TorqueLaw(arm, own, payload_link, 'tool0' if own.task else None)
 
 
 # -- terms ------------------------------------------------------------------------------------

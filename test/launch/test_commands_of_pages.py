@@ -64,9 +64,10 @@ def lack(command):
             return 'no workspace with this rbd_ros is sourced'
     if set(command.words) & {f'urdf:={name}' for name in EXAMPLE_ROBOTS}:
         return outside.problem('example_robot_data')
-    if any('simulation_interfaces/' in word for word in command.words):
-        if importlib.util.find_spec('simulation_interfaces') is None:
-            return 'simulation_interfaces is not installed'
+    for package in ('simulation_interfaces', 'control_msgs'):
+        if any(f'{package}/' in word for word in command.words):
+            if importlib.util.find_spec(package) is None:
+                return f'{package} is not installed'
     needed = []
     if command.begins('ros2', 'run') and command.words[2] != 'rbd_ros':
         needed = [command.words[2]]

@@ -1,4 +1,4 @@
-"""Declarations of a node's interface: its parameters, topics and services.
+"""Declarations of a node's interface: its parameters, topics, services and actions.
 
 From one `NodeInterface` follow the parameter descriptors, the publishers and subscriptions with
 their quality of service, the configuration file, the arguments of the launch file and the tables
@@ -169,6 +169,22 @@ class Service:
 
 
 @dataclass(frozen=True)
+class Action:
+    """One action that a node offers.
+
+    :param name: private name, such as '~/follow_joint_trajectory'
+    :param kind: action type, such as 'control_msgs/action/FollowJointTrajectory'
+    :param description: what it does
+    :param optional: package without which it is not offered, or empty
+    """
+
+    name: str
+    kind: str
+    description: str
+    optional: str = ''
+
+
+@dataclass(frozen=True)
 class NodeInterface:
     """Interface of a node: all that others see of it.
 
@@ -177,6 +193,7 @@ class NodeInterface:
     :param parameters: its parameters
     :param topics: its topics
     :param services: its services, without those that every ROS node has
+    :param actions: its actions
     """
 
     name: str
@@ -184,6 +201,7 @@ class NodeInterface:
     parameters: Tuple[Parameter, ...]
     topics: Tuple[Topic, ...]
     services: Tuple[Service, ...] = ()
+    actions: Tuple[Action, ...] = ()
 
     @property
     def defaults(self) -> Dict[str, Any]:
@@ -203,6 +221,13 @@ class NodeInterface:
         :raises KeyError: if it is not declared
         """
         return _by_name(self.services, name)
+
+    def action(self, name: str) -> Action:
+        """Declaration of an action.
+
+        :raises KeyError: if it is not declared
+        """
+        return _by_name(self.actions, name)
 
 
 def _by_name(declarations: Tuple[Any, ...], name: str) -> Any:

@@ -87,6 +87,15 @@ def service_table(interface: NodeInterface) -> str:
     return _table(['service', 'type', 'effect'], rows)
 
 
+def action_table(interface: NodeInterface) -> str:
+    """Markdown table of the actions."""
+    rows = []
+    for a in interface.actions:
+        when = f' Offered where the package `{a.optional}` is installed.' if a.optional else ''
+        rows.append([f'`{a.name}`', a.kind.replace('/action/', '/'), a.description + when])
+    return _table(['action', 'type', 'effect'], rows)
+
+
 def _table(titles: List[str], rows: List[List[str]]) -> str:
     lines = ['| ' + ' | '.join(titles) + ' |', '|' + '---|' * len(titles)]
     lines += ['| ' + ' | '.join(cell.replace('|', r'\|') for cell in row) + ' |' for row in rows]
@@ -101,6 +110,8 @@ def updated_page(page: str, interface: NodeInterface) -> str:
     tables = {'topics': topic_table, 'parameters': parameter_table}
     if interface.services:
         tables['services'] = service_table
+    if interface.actions:
+        tables['actions'] = action_table
     for what, table in tables.items():
         mark = MARK.format(what)
         before, found, rest = page.partition(mark)

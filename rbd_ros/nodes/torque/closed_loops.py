@@ -114,3 +114,7 @@ class IndependentReference:
     def values(self) -> Dict[str, Any]:
         """Key-value pairs for the diagnostics of the torque."""
         return self._reference.values()
+
+    def stop(self) -> None:
+        """End what others wait for, as the node ends."""
+        self._reference.stop()

@@ -58,12 +58,14 @@ class _Prepared(NamedTuple):
     :param law: the law, a new one only if the payload is on another link
     :param payload_link: link that can carry a payload, or empty
     :param limits: limits of torque and of its rate
+    :param task_frame: link that can yield as a spring, or empty
     """
 
     settings: LawSettings
     law: Union[TorqueLaw, ClosedLoopLaw]
     payload_link: str
     limits: TorqueLimits
+    task_frame: str = ''
 
 
 class TorqueNode(SturdyNode):
@@ -128,21 +130,24 @@ class TorqueNode(SturdyNode):
                 **self._law_options(moved, values),
             },
         )
+        frame = values.get('task_frame', '')
+        if frame:
+            robot.model.link(frame)
         known = self._prepared
-        if known is not None and known.payload_link == link:
+        if known is not None and (known.payload_link, known.task_frame) == (link, frame):
             law = known.law
         elif self._closing is not None:
             law = ClosedLoopLaw(self._closing, settings, link or None)
         else:
-            # Another link needs other machine code. It is made here, beside the control loop.
-            law = TorqueLaw(robot, settings, payload_link=link or None)
+            # Other links need other machine code. It is made here, beside the control loop.
+            law = TorqueLaw(robot, settings, link or None, frame or None)
         if self._closing is not None:
             law.check(settings)
         limits = TorqueLimits(
             np.where(self._commanded, self._limits(robot, values), 0.0),
             values['torque_rate_limit'] or None,
         )
-        return _Prepared(settings, law, link, limits)
+        return _Prepared(settings, law, link, limits, frame)
 
     def _commit(self, prepared: Optional[_Prepared], changed: Dict[str, Any]) -> None:
         if prepared is None:
@@ -313,10 +318,14 @@ class TorqueNode(SturdyNode):
         self._watchdog.start()
 
     def stop(self) -> None:
-        """Send the last torque of an ending node."""
+        """Send the last torque of an ending node, and then what others wait for."""
         if self._loop is None:
             return
         self._loop.stop()
+        self._end_torque()
+        self.reference.stop()
+
+    def _end_torque(self) -> None:
         unfinished = self._commander.close()
         self._watchdog.stop()
         if not self._commander.ever:

@@ -46,6 +46,9 @@ class Reference(Protocol):
     def values(self) -> Dict[str, Any]:
         """Key-value pairs for the diagnostics of the torque."""
 
+    def stop(self) -> None:
+        """End what others wait for, as the node ends."""
+
 
 class MeasuredPosition:
     """Reference of gravity compensation: the desired position is the measured one, at rest."""
@@ -81,3 +84,6 @@ class MeasuredPosition:
     def values(self) -> Dict[str, Any]:
         """Tell nothing."""
         return {}
+
+    def stop(self) -> None:
+        """Have nothing that others wait for."""

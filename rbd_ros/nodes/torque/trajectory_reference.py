@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Dict, Mapping, Optional
 
 import numpy as np
 from rclpy.node import Node
 
 from rbd_ros.control import DesiredMotion, MotionOptions, TrajectoryError
+from rbd_ros.control.tolerances import Tolerances
 from rbd_ros.nodes.common.communication import publisher, subscription
 from rbd_ros.nodes.common.conversions import representable
 from rbd_ros.nodes.common.diagnostics import OK, WARN
 from rbd_ros.nodes.common.wire import JointStateWriter, JointTrajectoryReader, WireError
+from rbd_ros.nodes.torque.follow_action import offer_goals
+from rbd_ros.nodes.torque.following import Followed, Following, VIOLATIONS
+from rbd_ros.nodes.torque.node import per_joint
 from rbd_ros.nodes.torque.reference import Motion
 from rbd_ros.nodes.torque.state_input import MeasuredState
 from rbd_ros.robot import Robot
@@ -34,6 +39,9 @@ class TrajectoryReference:
         self._interface = node.interface
         self._diagnostics = node.diagnostics
         self._motion = DesiredMotion(robot)
+        self.joint_names = tuple(robot.joint_names)
+        self.followed = Followed()
+        self._silent_since: Optional[float] = None  # when states were first seen to fail [s]
         self._time: Optional[int] = None  # of the last state [ns]
         self._shown = False
         self._received = self._refused = 0  # trajectories
@@ -44,6 +52,7 @@ class TrajectoryReference:
         self._error_publisher = publisher(node, topic('~/tracking_error'))
         self._reader = JointTrajectoryReader()
         subscription(node, topic('joint_trajectory'), self._on_trajectory, raw=True)
+        self._goals = offer_goals(node, self)
         self._diagnostics.condition(
             SUBJECT, OK, 'no trajectory yet: the first measured position is held', code='none'
         )
@@ -51,13 +60,38 @@ class TrajectoryReference:
     # -- parameters -------------------------------------------------------------------------------
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Accept everything: the ranges say what is legal."""
+        """Refuse numbers of tolerances that are not those of the joints; ranges say the rest."""
+        self._tolerances_of(values)
 
     def configure(self, values: Mapping[str, Any]) -> None:
         """Take parameters into use."""
         self._motion.options = MotionOptions(
             gap_policy=values['after_gap'], longest_gap=values['longest_gap']
         )
+
+    def _tolerances_of(self, values: Mapping[str, Any]) -> Tolerances:
+        size = len(self.joint_names)
+        path, goal = (
+            per_joint(name, values[name], size) if values[name] else 0.0
+            for name in ('constraints.trajectory', 'constraints.goal')
+        )
+        return Tolerances.of(
+            self.joint_names,
+            path,
+            goal,
+            values['constraints.stopped_velocity_tolerance'],
+            values['constraints.goal_time'],
+        )
+
+    def tolerances(self) -> Tolerances:
+        """Tolerances of the parameters, for a trajectory that brings none."""
+        return self._tolerances_of(self._node.parameters.values)
+
+    @property
+    def partial(self) -> bool:
+        """Whether trajectories may leave joints out."""
+        allowed: bool = self._node.parameters['allow_partial_trajectory']
+        return allowed
 
     # -- in the control loop ----------------------------------------------------------------------
 
@@ -76,6 +110,8 @@ class TrajectoryReference:
     def _tell(self, text: str) -> None:
         if text:
             self._diagnostics.event(SUBJECT, WARN, text, code='interrupted')
+        if self.followed.present:
+            self.followed.interrupted(self._motion, text or 'states of the robot had failed')
 
     def desired(self, state: MeasuredState) -> Motion:
         """Desired motion at a measured state."""
@@ -86,10 +122,17 @@ class TrajectoryReference:
         """Publish the desired state if somebody listens, and note the end of a trajectory."""
         if self._shown:
             self._show(state, motion, torque)
+        if self.followed.present:
+            self._judge(state, motion)
         if self._motion.ended():
             self._diagnostics.condition(
                 SUBJECT, OK, 'trajectory done: its last position is held', code='done'
             )
+
+    def _judge(self, state: MeasuredState, motion: Motion) -> None:
+        for outcome in self.followed.judge(self._motion, state, motion):
+            if outcome.kind in VIOLATIONS:
+                self._diagnostics.condition(SUBJECT, WARN, outcome.text, code=outcome.kind)
 
     def _show(self, state: MeasuredState, motion: Motion, torque: np.ndarray) -> None:
         q, v, _ = motion
@@ -107,35 +150,94 @@ class TrajectoryReference:
     # -- on the executor --------------------------------------------------------------------------
 
     def _on_trajectory(self, data: bytes) -> None:
-        values = self._node.parameters
         self._received += 1
         try:
             if self._time is None or not self._node.answering:
                 raise WireError('no state', 'there is no usable state of the robot')
             message = self._reader.read(data)
-            plan = self._motion.plan(
+            self.follow(
                 message.joint_names,
                 message.times,
                 message.positions,
                 message.velocities,
                 message.accelerations,
-                now=self._time,
-                begin=message.stamp,
-                allow_partial=values['allow_partial_trajectory'],
-                check_limits=values['check_limits'],
-                start_tolerance=values['start_tolerance'],
+                message.stamp,
+                self.tolerances(),
             )
-            text = self._motion.follow(plan)
         except (TrajectoryError, WireError, ValueError) as error:
-            self._refused += 1
-            self._diagnostics.event(
-                SUBJECT,
-                WARN,
-                f'trajectory refused, the motion before it goes on: {error}',
-                code=getattr(error, 'code', '') or 'trajectory not legal',
-            )
-            return
+            self.refused(error)
+
+    def follow(
+        self,
+        names: Any,
+        times: Any,
+        positions: Any,
+        velocities: Any,
+        accelerations: Any,
+        stamp: int,
+        tolerances: Tolerances,
+        goal: Any = None,
+    ) -> Following:
+        """Follow a trajectory instead of the motion before, from its beginning on.
+
+        :param names: names of its joints; for these and what follows see `DesiredMotion.plan`
+        :param stamp: when it begins [ns]; 0: now
+        :param tolerances: what the robot is to keep
+        :param goal: handle of whoever waits for the outcome; None: nobody
+        :raises TrajectoryError: if it cannot be followed
+        """
+        values = self._node.parameters
+        if self._time is None:
+            raise TrajectoryError('there is no usable state of the robot', code='no state')
+        plan = self._motion.plan(
+            names,
+            times,
+            positions,
+            velocities,
+            accelerations,
+            now=self._time,
+            begin=stamp,
+            allow_partial=values['allow_partial_trajectory'],
+            check_limits=values['check_limits'],
+            start_tolerance=values['start_tolerance'],
+        )
+        text = self._motion.follow(plan)
+        following = Following(plan, tolerances, goal)
+        if goal is not None or (plan.trajectory is not None and tolerances.bounded):
+            self.followed.add(following)
         self._diagnostics.condition(SUBJECT, OK, text, code=f'following since {self._time}')
+        return following
+
+    def cancel(self, following: Following) -> None:
+        """Stop a trajectory smoothly, or forget it if it is still to begin."""
+        following.cancelled = True
+        self._motion.cancel(following.plan)
+
+    def refused(self, error: Exception) -> None:
+        """Report a trajectory that cannot be followed."""
+        self._refused += 1
+        self._diagnostics.event(
+            SUBJECT,
+            WARN,
+            f'trajectory refused, the motion before it goes on: {error}',
+            code=getattr(error, 'code', '') or 'trajectory not legal',
+        )
+
+    def lost_for_good(self) -> str:
+        """Why no trajectory can go on, states having failed for too long; empty if one can."""
+        if self._node.answering:
+            self._silent_since = None
+            return ''
+        now, options = time.monotonic(), self._motion.options
+        if self._silent_since is None:
+            self._silent_since = now
+        patience = options.longest_gap if options.gap_policy == 'resume' else 0.0
+        return 'states of the robot have failed' if now - self._silent_since > patience else ''
+
+    def stop(self) -> None:
+        """Give whoever waits for a trajectory a result."""
+        if self._goals is not None:
+            self._goals.stop()
 
     def every_second(self) -> None:
         """Publish the desired state and the error only while somebody listens."""

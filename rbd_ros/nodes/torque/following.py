@@ -1,0 +1,164 @@
+"""What becomes of the trajectories that are followed: reached, off the path, dropped, cancelled.
+
+The control loop judges, as it alone sees every state; whoever waits for the outcome looks at it on
+the executor. Trajectories without tolerances that nobody waits for are not looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from rbd_ros.control import DesiredMotion, MotionPlan
+from rbd_ros.control.tolerances import Tolerances
+from rbd_ros.nodes.torque.reference import Motion
+from rbd_ros.nodes.torque.state_input import MeasuredState
+
+REACHED, OFF_PATH, OFF_GOAL = 'reached', 'off path', 'off goal'
+DROPPED, CANCELLED = 'dropped', 'cancelled'
+VIOLATIONS = (OFF_PATH, OFF_GOAL)
+
+
+class Outcome(NamedTuple):
+    """How the following of a trajectory has ended.
+
+    :param kind: one of the words above
+    :param text: what happened, for the log and for whoever sent it
+    """
+
+    kind: str
+    text: str
+
+
+class Moment(NamedTuple):
+    """Copy of what was desired and measured at a state, for feedback.
+
+    :param time: time of the state [ns]
+    :param path_time: time of the trajectory [s]
+    :param desired: position, velocity and acceleration, (3, n)
+    :param actual: position and velocity, (2, n)
+    """
+
+    time: int
+    path_time: float
+    desired: np.ndarray
+    actual: np.ndarray
+
+
+class Following:
+    """One trajectory under way, and what is asked of it.
+
+    :param plan: the plan, which `DesiredMotion.follow` has taken
+    :param tolerances: how far the robot may be from it
+    :param goal: handle of whoever waits for the outcome; None: nobody
+    """
+
+    def __init__(self, plan: MotionPlan, tolerances: Tolerances, goal: Any = None):
+        self.plan, self.tolerances, self.goal = plan, tolerances, goal
+        #: How it has ended; None while it is under way
+        self.outcome: Optional[Outcome] = None
+        #: Whether its sender has asked to cancel it
+        self.cancelled = False
+        #: The last state; None before it began, or if nobody waits
+        self.moment: Optional[Moment] = None
+        self._arrived: Optional[float] = None  # when its end was reached [s]
+
+    def judge(self, motion: DesiredMotion, state: MeasuredState, desired: Motion) -> None:
+        """Look at a state; called by the control loop for each.
+
+        :param motion: the desired motion, after `advance`
+        :param state: the measured state
+        :param desired: what `advance` returned
+        """
+        if self.outcome is not None:
+            return
+        stage = motion.stage(self.plan)
+        if stage == 'scheduled':
+            return
+        q, v, _ = desired
+        if self.goal is not None:
+            self.moment = Moment(
+                state.time, motion.path_time, np.array(desired), np.array([state.q, state.v])
+            )
+        if stage == 'followed':
+            self._arrived = None
+            beyond = self.tolerances.off_path(q - state.q, v - state.v)
+            if beyond:
+                self._end(OFF_PATH, f'{beyond}; the robot stops and holds its position')
+                motion.stop_at(state.q, state.v)
+        elif self.cancelled:
+            self._end(CANCELLED, 'cancelled; the robot holds its position')
+        elif stage == 'over':
+            self._end(DROPPED, 'the trajectory was replaced or stopped before its end')
+        else:
+            self._judge_goal(motion, state, q)
+
+    def _judge_goal(self, motion: DesiredMotion, state: MeasuredState, goal: np.ndarray) -> None:
+        if self._arrived is None:
+            self._arrived = motion.clock
+        beyond = self.tolerances.off_goal(goal - state.q, state.v)
+        if not beyond:
+            self._end(REACHED, 'the goal is reached')
+        elif motion.clock - self._arrived > self.tolerances.goal_time:
+            self._end(
+                OFF_GOAL,
+                f'{beyond}, {self.tolerances.goal_time:g} s after the end of the trajectory; '
+                'the robot stops and holds its position',
+            )
+            motion.stop_at(state.q, state.v)
+
+    def drop(self, text: str) -> None:
+        """Note that it has ended for a reason that no state tells; the first outcome counts."""
+        if self.outcome is None:
+            self._end(DROPPED, text)
+
+    def _end(self, kind: str, text: str) -> None:
+        self.outcome = Outcome(kind, text)
+
+
+class Followed:
+    """All trajectories that are looked at: replaced on the executor, read by the control loop."""
+
+    def __init__(self) -> None:
+        #: Those that are looked at, usually none
+        self.present: Tuple[Following, ...] = ()
+
+    def add(self, following: Following) -> None:
+        """Look at one more from now on; those that have ended and nobody waits for are gone."""
+        self.present = (
+            *(each for each in self.present if each.goal is not None or each.outcome is None),
+            following,
+        )
+
+    def waited_for(self) -> Tuple[Following, ...]:
+        """Those whose outcome somebody waits for."""
+        return tuple(each for each in self.present if each.goal is not None)
+
+    def remove(self, following: Following) -> None:
+        """Look at one no more."""
+        self.present = tuple(each for each in self.present if each is not following)
+
+    def interrupted(self, motion: DesiredMotion, text: str) -> None:
+        """Note why the motion has dropped some, if it has; called by the control loop.
+
+        :param motion: the desired motion
+        :param text: what became of it
+        """
+        for each in self.present:
+            if not each.cancelled and motion.stage(each.plan) == 'over':
+                each.drop(text)
+
+    def judge(
+        self, motion: DesiredMotion, state: MeasuredState, desired: Motion
+    ) -> Tuple[Outcome, ...]:
+        """Look at a state.
+
+        :return: outcomes that are new
+        """
+        before = [each for each in self.present if each.outcome is None]
+        for each in before:
+            each.judge(motion, state, desired)
+        if before and all(each.goal is None and each.outcome is not None for each in self.present):
+            self.present = ()  # nothing is left to look at
+        return tuple(each.outcome for each in before if each.outcome is not None)

@@ -1,0 +1,110 @@
+"""Parameters of feedback task_impedance: the frame that yields, its springs and its dampers.
+
+Parameters count the axes as ROS does, x, y, z and then the rotations about them; the law has the
+rotations first.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Mapping, Tuple
+
+from rbd_ros.nodes.common.interface import Parameter
+from rbd_ros.nodes.torque.interface import LARGEST_GAIN
+
+TASK_PARAMETERS: Tuple[Parameter, ...] = (
+    Parameter(
+        'task_frame',
+        '',
+        'Link whose origin yields with feedback task_impedance, such as the tool.',
+        live=True,
+    ),
+    Parameter(
+        'task_stiffness',
+        (500.0, 500.0, 500.0, 30.0, 30.0, 30.0),
+        'Stiffness of task_frame along and about the axes of the base: x y z rx ry rz [N/m, '
+        'N m/rad].',
+        length=6,
+        minimum=0.0,
+        maximum=LARGEST_GAIN,
+        live=True,
+    ),
+    Parameter(
+        'task_damping',
+        (),
+        'Damping of task_frame likewise [N s/m, N m s/rad]; empty: from task_damping_ratio.',
+        minimum=0.0,
+        maximum=LARGEST_GAIN,
+        live=True,
+    ),
+    Parameter(
+        'task_damping_ratio',
+        1.0,
+        'Damping of task_frame as part of the critical one of its springs with the inertia of the '
+        'robot; without effect if task_damping is given.',
+        minimum=0.0,
+        maximum=10.0,
+        live=True,
+    ),
+    Parameter(
+        'task_bandwidth',
+        100.0,
+        'Frequency beyond which the springs do not swing [rad/s]: those that are stiffer for the '
+        'inertia at their end yield more. The dead time of the loop may be 0.6 over that.',
+        positive=True,
+        maximum=1e4,
+        live=True,
+    ),
+    Parameter(
+        'nullspace_stiffness',
+        (10.0,),
+        'Stiffness with which joints keep to the trajectory as far as task_frame does not feel '
+        'it, one for all joints or one for each [1/s^2].',
+        minimum=0.0,
+        maximum=LARGEST_GAIN,
+        live=True,
+    ),
+    Parameter(
+        'nullspace_damping',
+        (6.0,),
+        'Damping of the joints likewise [1/s].',
+        minimum=0.0,
+        maximum=LARGEST_GAIN,
+        live=True,
+    ),
+)
+
+
+def task_options(robot: Any, values: Mapping[str, Any]) -> Dict[str, Any]:
+    """Arguments of `LawSettings.for_robot` with feedback task_impedance.
+
+    :param robot: the robot
+    :param values: values of the node's parameters by name
+    :raises ValueError: for a missing frame or a wrong number of values
+    """
+    from rbd_ros.control.task_impedance import TaskImpedance
+    from rbd_ros.nodes.torque.node import per_joint
+
+    if not values['task_frame']:
+        raise ValueError(
+            'feedback task_impedance needs task_frame, the link that yields, such as the tool'
+        )
+    damping = values['task_damping']
+    if len(damping) not in (0, 6):
+        raise ValueError(
+            f'parameter task_damping has {len(damping)} numbers: 6 are needed, or none'
+        )
+    task = TaskImpedance.of(
+        _rotations_first(values['task_stiffness']),
+        _rotations_first(damping) if damping else 0.0,
+        0.0 if damping else values['task_damping_ratio'],
+        values['task_bandwidth'],
+    )
+    gains = {
+        gain: per_joint(name, values[name] or (0.0,), robot.nv)
+        for gain, name in (('kp', 'nullspace_stiffness'), ('kd', 'nullspace_damping'))
+    }
+    return {'task': task, 'ki': 0.0, **gains}
+
+
+def _rotations_first(values: Any) -> Tuple[float, ...]:
+    return (*values[3:], *values[:3])

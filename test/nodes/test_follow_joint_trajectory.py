@@ -1,0 +1,482 @@
+"""The action FollowJointTrajectory over DDS, with messages that are generated if need be."""
+
+import math
+import signal
+import time
+
+import pytest
+from support import control_messages, outside
+
+outside.load('rclpy')
+
+from action_msgs.msg import GoalStatus
+from builtin_interfaces.msg import Duration
+from node_harness import Feed, joint_state, START_LIMIT, TWO_LINK_ARM
+import numpy as np
+from rclpy.action import ActionClient
+from sensor_msgs.msg import JointState
+from test_inverse_dynamics_node import NAMES, point, POSE, trajectory
+from trajectory_msgs.msg import JointTrajectory
+
+NODE = '/inverse_dynamics'
+SUCCEEDED, CANCELED, ABORTED = (
+    GoalStatus.STATUS_SUCCEEDED,
+    GoalStatus.STATUS_CANCELED,
+    GoalStatus.STATUS_ABORTED,
+)
+GOAL = (0.6, -0.8)
+CONSTRAINTS = {
+    'constraints.trajectory': [],
+    'constraints.goal': [],
+    'constraints.goal_time': 0.0,
+    'constraints.stopped_velocity_tolerance': 0.01,
+}
+
+
+@pytest.fixture(scope='module')
+def action(tmp_path_factory):
+    return control_messages.provide(tmp_path_factory.mktemp('control_msgs'))
+
+
+class Sent:
+    """A goal that was sent: whether it was accepted, its feedback, its result."""
+
+    def __init__(self, client, ros, goal):
+        self._ros, self.feedback = ros, []
+        future = client.send_goal_async(goal, lambda message: self.feedback.append(message))
+        ros.until(future.done, 'an answer to a goal')
+        self.handle = future.result()
+        self.accepted = self.handle.accepted
+        self._result = self.handle.get_result_async() if self.accepted else None
+
+    @property
+    def done(self):
+        return self._result.done()
+
+    def result(self, status, code):
+        """Text of the result, which must have a status and a code."""
+        self._ros.until(self._result.done, 'a result')
+        response = self._result.result()
+        text = response.result.error_string
+        assert (response.status, response.result.error_code) == (status, code), text
+        return text
+
+    def cancel(self):
+        future = self.handle.cancel_goal_async()
+        self._ros.until(future.done, 'an answer to a cancellation')
+        return len(future.result().goals_canceling)
+
+
+class Rig:
+    """The node, and a robot that does exactly what is desired, or stays where it is."""
+
+    def __init__(self, ros, action):
+        self.ros, self.action = ros, action
+        parameters = {'robot_description': TWO_LINK_ARM, 'state_timeout': 0.6}
+        self.process = ros.start('inverse_dynamics', parameters)
+        self.desired = ros.listen(JointState, f'{NODE}/desired_state')
+        self.efforts = ros.listen(JointState, 'joint_commands')
+        self.trajectories = ros.publisher(JointTrajectory, 'joint_trajectory')
+        self.client = ActionClient(ros.node, action, f'{NODE}/follow_joint_trajectory')
+        ros.until(self.client.server_is_ready, 'the action', START_LIMIT)
+        self.at, self.moving = POSE, False
+        self.feed = Feed(ros.publisher(JointState, 'joint_states'), self._state)
+        self.rest()
+
+    def _state(self):
+        if self.moving and self.desired:
+            self.at = tuple(self.desired[-1].position)
+        return joint_state(position=self.at, velocity=(0.0, 0.0))
+
+    def rest(self):
+        """Let the node hold POSE, whatever was before."""
+        self.moving, self.at, self.feed.message = False, POSE, None
+        self.ros.until_status('last torque', 'torque', since=len(self.ros.diagnostics)) if (
+            self.efforts
+        ) else None
+        self.ros.spin(1.2)
+        self.feed.message = self._state
+        self.ros.until(lambda: self.position() == pytest.approx(POSE, abs=1e-9), 'rest')
+
+    def position(self):
+        """A desired position from now on."""
+        count = len(self.desired)
+        self.ros.until(lambda: len(self.desired) > count + 2, 'a desired state')
+        return list(self.desired[-1].position)
+
+    def goal(self, *points, names=NAMES, start=None, **fields):
+        goal = self.action.Goal()
+        goal.trajectory = trajectory(*points, names=names, start=start)
+        for name, value in fields.items():
+            setattr(goal, name, value)
+        return goal
+
+    def send(self, *points, **fields):
+        return Sent(self.client, self.ros, self.goal(*points, **fields))
+
+    def until_moving(self):
+        """Wait until the desired position has left POSE."""
+        self.ros.until(lambda: abs(self.position()[0] - POSE[0]) > 0.01, 'a motion')
+
+    def until_at_rest(self):
+        """Wait until the desired position no longer changes, and return it."""
+        self.ros.until(lambda: self.position() == self.position(), 'a rest')
+        return self.position()
+
+    def tolerance(self, name, position=0.0, velocity=0.0):
+        from control_msgs.msg import JointTolerance
+
+        return JointTolerance(name=name, position=position, velocity=velocity)
+
+
+@pytest.fixture(scope='module')
+def rig(ros, action):
+    rig = Rig(ros, action)
+    yield rig
+    rig.feed.stop()
+
+
+@pytest.fixture(autouse=True)
+def fresh(request):
+    if 'rig' not in request.fixturenames:
+        yield
+        return
+    rig = request.getfixturevalue('rig')
+    rig.ros.set_parameters(NODE, **CONSTRAINTS, allow_partial_trajectory=False)
+    yield
+    assert rig.process.alive()
+    for message in rig.efforts:
+        assert all(math.isfinite(x) for x in message.effort)
+    rig.rest()
+
+
+def seconds(value):
+    whole = math.floor(value)
+    return Duration(sec=whole, nanosec=round((value - whole) * 1e9))
+
+
+# -- the way it should go -------------------------------------------------------------------------
+
+
+def test_a_goal_that_is_reached_succeeds_and_tells_on_the_way(rig):
+    rig.moving = True
+    sent = rig.send(point(1.0, GOAL))
+    assert sent.accepted
+    assert 'reached' in sent.result(SUCCEEDED, 0)
+    assert rig.at == pytest.approx(GOAL, abs=1e-3)
+    feedback = [message.feedback for message in sent.feedback]
+    assert len(feedback) > 3
+    passed = [f.desired.time_from_start.sec + f.desired.time_from_start.nanosec * 1e-9
+              for f in feedback]  # fmt: skip
+    assert passed == sorted(passed) and 0.0 < passed[0] < passed[-1] <= 1.1
+    for each in feedback:
+        assert list(each.joint_names) == list(NAMES)
+        for field in ('positions', 'velocities'):
+            desired, actual, error = (
+                np.array(getattr(getattr(each, what), field))
+                for what in ('desired', 'actual', 'error')
+            )
+            assert len(desired) == 2 and error == pytest.approx(desired - actual)
+        assert abs(each.header.stamp.sec - time.time()) < 60.0
+    assert any(abs(each.desired.velocities[0]) > 0.05 for each in feedback)
+    assert any(abs(each.desired.accelerations[0]) > 0.1 for each in feedback)
+
+
+def test_a_goal_may_begin_in_the_future_and_then_only_replaces_what_comes_later(rig):
+    rig.moving = True
+    first = rig.send(point(1.5, (0.5, -1.1)))
+    begin = time.time() + 0.7
+    second = rig.send(point(1.0, GOAL), start=begin)
+    rig.until_moving()
+    assert not first.done  # it goes on until then
+    assert 'replaced' in first.result(ABORTED, -1)
+    assert time.time() > begin - 0.1
+    second.result(SUCCEEDED, 0)
+    assert rig.at == pytest.approx(GOAL, abs=1e-3)
+
+
+def test_some_of_the_joints_may_be_given_if_that_is_allowed(rig):
+    partial = {'names': ['elbow']}
+    text = rig.send(point(0.5, [-0.9]), **partial).result(ABORTED, -2)
+    assert 'leaves out' in text
+    rig.ros.set_parameter(NODE, 'allow_partial_trajectory', True)
+    rig.moving = True
+    rig.send(point(0.5, [-0.9]), **partial).result(SUCCEEDED, 0)
+    assert rig.at == pytest.approx((POSE[0], -0.9), abs=1e-3)
+
+
+# -- tolerances -----------------------------------------------------------------------------------
+
+
+def test_a_robot_that_leaves_its_path_is_stopped_where_it_is(rig):
+    sent = rig.send(point(2.0, GOAL), path_tolerance=[rig.tolerance('shoulder', 0.05)])
+    text = sent.result(ABORTED, -4)
+    assert 'shoulder' in text and '0.05' in text
+    assert rig.position() == pytest.approx(POSE, abs=1e-9)  # not where it should be
+    rig.ros.until_status('shoulder', 'trajectory')
+    rig.moving = True
+    rig.send(point(0.5, GOAL)).result(SUCCEEDED, 0)  # what follows is not affected
+
+
+def test_the_velocity_has_a_tolerance_on_the_path_too(rig):
+    tolerance = rig.tolerance('elbow', velocity=0.05)
+    text = rig.send(point(2.0, GOAL), path_tolerance=[tolerance]).result(ABORTED, -4)
+    assert 'elbow' in text and 'rad or m/s' in text
+
+
+def test_a_robot_that_does_not_reach_its_goal_is_told_after_the_time_of_the_goal(rig):
+    sent = rig.send(
+        point(0.4, GOAL),
+        goal_tolerance=[rig.tolerance('elbow', 0.1)],
+        goal_time_tolerance=seconds(0.3),
+    )
+    text = sent.result(ABORTED, -5)
+    assert 'elbow' in text and '0.3 s after' in text
+    assert rig.position() == pytest.approx(POSE, abs=1e-9)
+
+
+def test_without_a_time_of_the_goal_it_is_waited_for(rig):
+    sent = rig.send(point(0.3, GOAL), goal_tolerance=[rig.tolerance('elbow', 0.1)])
+    rig.ros.spin(1.0)
+    assert not sent.done
+    rig.moving = True
+    sent.result(SUCCEEDED, 0)
+
+
+def test_a_robot_that_still_moves_has_not_reached_its_goal(rig):
+    moving = [0.5]
+    rig.feed.message = lambda: joint_state(position=POSE, velocity=(0.0, moving[0]))
+    sent = rig.send(point(0.3, GOAL))
+    rig.ros.spin(0.8)
+    assert not sent.done
+    moving[0] = 0.001
+    sent.result(SUCCEEDED, 0)
+
+
+def test_tolerances_of_the_parameters_hold_unless_a_goal_says_otherwise(rig):
+    rig.ros.set_parameters(
+        NODE, **{'constraints.trajectory': [0.05], 'constraints.goal': [0.0, 0.02]}
+    )
+    assert 'constraints.trajectory' in rig.send(point(1.0, GOAL)).result(ABORTED, -4)
+    free = [rig.tolerance(name, -1.0, -1.0) for name in NAMES]
+    sent = rig.send(point(0.4, GOAL), path_tolerance=free, goal_time_tolerance=seconds(0.1))
+    assert 'elbow' in sent.result(ABORTED, -5)
+    rig.send(point(0.4, GOAL), path_tolerance=free, goal_tolerance=free).result(SUCCEEDED, 0)
+
+
+def test_tolerances_of_the_parameters_hold_for_the_topic_as_well(rig):
+    rig.ros.set_parameter(NODE, 'constraints.trajectory', [0.1, 0.0])
+    seen = len(rig.ros.diagnostics)
+    rig.trajectories.publish(trajectory(point(1.5, GOAL)))
+    status = rig.ros.until_status('from its path', 'trajectory', since=seen)
+    assert 'shoulder' in status.message and status.level == b'\1'
+    assert rig.position() == pytest.approx(POSE, abs=1e-9)
+    rig.ros.set_parameters(
+        NODE,
+        **{
+            'constraints.trajectory': [],
+            'constraints.goal': [0.1],
+            'constraints.goal_time': 0.2,
+        },
+    )
+    rig.trajectories.publish(trajectory(point(0.5, GOAL)))
+    rig.ros.until_status('from its goal', 'trajectory', since=seen)
+    assert rig.position() == pytest.approx(POSE, abs=1e-9)
+
+
+def test_a_wrong_number_of_tolerances_is_refused(rig):
+    (result,) = rig.ros.set_parameters(NODE, **{'constraints.goal': [0.1, 0.1, 0.1]})
+    assert not result.successful and 'constraints.goal' in result.reason
+
+
+@pytest.mark.parametrize(
+    'field, joint, number, code',
+    [
+        ('path_tolerance', 'wrist', 0.1, -2),
+        ('goal_tolerance', 'wrist', 0.1, -2),
+        ('path_tolerance', 'elbow', -0.5, -1),
+        ('goal_tolerance', 'elbow', math.nan, -1),
+        ('goal_tolerance', 'elbow', math.inf, -1),
+    ],
+)
+def test_bad_tolerances_end_a_goal_at_once(rig, field, joint, number, code):
+    tolerance = rig.tolerance(joint, number)
+    text = rig.send(point(5.0, GOAL), **{field: [tolerance]}).result(ABORTED, code)
+    assert joint in text and field in text
+    assert rig.position() == pytest.approx(POSE, abs=1e-9)
+
+
+# -- goals that cannot be followed ----------------------------------------------------------------
+
+
+def test_bad_goals_end_with_the_reason_and_the_motion_before_goes_on(rig):
+    rig.moving = True
+    good = rig.send(point(2.0, GOAL))
+    rig.until_moving()
+    for fields, code, said in (
+        ({'names': ('shoulder', 'wrist')}, -2, 'wrist'),
+        ({'names': ('shoulder', 'shoulder')}, -2, 'twice'),
+        ({'names': ('shoulder',)}, -2, 'positions'),
+        ({'names': ()}, -2, 'joints'),
+        ({'start': time.time() - 100.0}, -3, 'ended'),
+        ({'start': time.time() + 1e5}, -1, 'begins in'),
+    ):
+        assert said in rig.send(point(1.0, GOAL), **fields).result(ABORTED, code)
+    assert 'increas' in rig.send(point(1.0, GOAL), point(0.5, POSE)).result(ABORTED, -1)
+    assert 'limits' in rig.send(point(1.0, (9.0, 0.0))).result(ABORTED, -1)
+    assert 'points' in rig.send().result(ABORTED, -1)
+    nan = rig.send(point(1.0, (math.nan, 0.0)))
+    assert 'nan' in nan.result(ABORTED, -1)
+    good.result(SUCCEEDED, 0)
+    assert rig.at == pytest.approx(GOAL, abs=1e-3)
+
+
+def test_joints_of_several_freedoms_are_not_for_this_action(rig):
+    goal = rig.goal(point(1.0, GOAL))
+    goal.multi_dof_trajectory.joint_names = ['floating']
+    sent = Sent(rig.client, rig.ros, goal)
+    assert 'multi_dof_trajectory' in sent.result(ABORTED, -1)
+
+
+def test_without_states_a_goal_is_rejected(rig):
+    rig.feed.message = None
+    rig.ros.until_status('last torque', 'torque', since=len(rig.ros.diagnostics))
+    assert not rig.send(point(1.0, GOAL)).accepted
+    rig.ros.until_status('no usable state', 'goal')
+
+
+# -- goals that end early -------------------------------------------------------------------------
+
+
+def test_a_cancelled_goal_stops_smoothly_and_is_held(rig):
+    rig.moving = True
+    sent = rig.send(point(3.0, (2.0, POSE[1])))
+    rig.until_moving()
+    since = len(rig.desired)
+    assert sent.cancel() == 1
+    sent.result(CANCELED, 0)
+    end = rig.until_at_rest()
+    assert POSE[0] < end[0] < 1.5
+    positions = np.array([message.position for message in rig.desired[since - 1 :]])
+    assert (np.diff(positions[:, 0]) >= -1e-12).all()  # forwards, until it stands
+    assert np.abs(np.diff(positions[:, 0])).max() < 0.3
+    assert sent.cancel() == 0  # once is enough
+    rig.send(point(0.5, GOAL)).result(SUCCEEDED, 0)
+
+
+def test_a_goal_that_is_to_begin_can_be_cancelled_alone(rig):
+    rig.moving = True
+    first = rig.send(point(1.5, GOAL))
+    second = rig.send(point(1.0, POSE), start=time.time() + 30.0)
+    assert second.cancel() == 1
+    second.result(CANCELED, 0)
+    first.result(SUCCEEDED, 0)
+    assert rig.at == pytest.approx(GOAL, abs=1e-3)
+
+
+def test_all_goals_can_be_cancelled_together(rig):
+    rig.moving = True
+    first = rig.send(point(3.0, (2.0, POSE[1])))
+    second = rig.send(point(1.0, POSE), start=time.time() + 30.0)
+    rig.until_moving()
+    from action_msgs.srv import CancelGoal
+
+    name = f'{NODE}/follow_joint_trajectory/_action/cancel_goal'
+    answer = rig.ros.call(CancelGoal, name, CancelGoal.Request())
+    assert len(answer.goals_canceling) == 2
+    first.result(CANCELED, 0)
+    second.result(CANCELED, 0)
+    assert rig.until_at_rest()[0] < 1.5
+
+
+def test_a_goal_that_is_waited_for_at_its_end_can_be_cancelled(rig):
+    sent = rig.send(point(0.3, GOAL), goal_tolerance=[rig.tolerance('elbow', 0.1)])
+    rig.ros.until(lambda: rig.position() == pytest.approx(GOAL), 'the end')
+    assert sent.cancel() == 1
+    sent.result(CANCELED, 0)
+    assert rig.position() == pytest.approx(GOAL, abs=1e-9)
+
+
+def test_a_new_goal_replaces_the_one_before(rig):
+    rig.moving = True
+    first = rig.send(point(5.0, (1.5, -1.1)))
+    rig.until_moving()
+    second = rig.send(point(0.8, GOAL))
+    assert 'replaced' in first.result(ABORTED, -1)
+    second.result(SUCCEEDED, 0)
+
+
+def test_a_trajectory_of_the_topic_replaces_a_goal(rig):
+    rig.moving = True
+    sent = rig.send(point(5.0, (1.5, -1.1)))
+    rig.until_moving()
+    rig.trajectories.publish(trajectory(point(0.8, GOAL)))
+    assert 'replaced' in sent.result(ABORTED, -1)
+    rig.ros.until(lambda: rig.position() == pytest.approx(GOAL), 'the goal of the topic')
+
+
+def test_a_stop_by_the_topic_ends_a_goal(rig):
+    rig.moving = True
+    sent = rig.send(point(5.0, (1.5, -1.1)))
+    rig.until_moving()
+    rig.trajectories.publish(trajectory())
+    assert 'stopped' in sent.result(ABORTED, -1)
+
+
+def test_when_states_fail_for_good_the_goal_ends(rig):
+    rig.moving = True
+    sent = rig.send(point(5.0, (1.5, -1.1)))
+    rig.until_moving()
+    rig.feed.message = None
+    assert 'states' in sent.result(ABORTED, -1)
+
+
+def test_when_states_fail_and_the_motion_is_dropped_the_goal_says_why(rig):
+    rig.ros.set_parameter(NODE, 'after_gap', 'resume')
+    rig.moving = True
+    sent = rig.send(point(5.0, (1.5, -1.1)))
+    rig.until_moving()
+    rig.feed.message = None
+    seen = len(rig.ros.diagnostics)
+    rig.ros.until_status('last torque', 'torque', since=seen)
+    rig.moving, rig.at = False, (-1.0, 1.0)  # somebody has moved it away
+    rig.feed.message = rig._state
+    text = sent.result(ABORTED, -1)
+    assert 'states' in text and ('dropped' in text or 'failed' in text)
+
+
+def test_a_goal_is_resumed_after_a_short_gap_and_reached(rig):
+    rig.ros.set_parameters(NODE, after_gap='resume', longest_gap=30.0)
+    rig.moving = True
+    sent = rig.send(point(2.0, GOAL))
+    rig.until_moving()
+    seen = len(rig.ros.diagnostics)
+    rig.feed.message = None
+    rig.ros.until_status('last torque', 'torque', since=seen)
+    assert not sent.done
+    rig.feed.message = rig._state
+    sent.result(SUCCEEDED, 0)
+    assert rig.at == pytest.approx(GOAL, abs=1e-3)
+    rig.ros.set_parameter(NODE, 'longest_gap', 1.0)
+
+
+def test_when_the_node_is_stopped_the_goal_ends_with_a_result(ros, action):
+    parameters = {'robot_description': TWO_LINK_ARM, 'state_timeout': 0.6}
+    process = ros.start('inverse_dynamics', parameters, ['-r', '__node:=ending'])
+    client = ActionClient(ros.node, action, '/ending/follow_joint_trajectory')
+    ros.until(client.server_is_ready, 'the action', START_LIMIT)
+    state = joint_state(position=POSE, velocity=(0.0, 0.0))
+    with Feed(ros.publisher(JointState, 'joint_states'), state):
+        goal = action.Goal(trajectory=trajectory(point(30.0, GOAL)))
+
+        def accepted():
+            sent = Sent(client, ros, goal)
+            return sent if sent.accepted else None
+
+        sent = ros.until(accepted, 'an accepted goal')
+        ros.until(lambda: sent.feedback, 'feedback')
+        ros.spin(0.5)
+        ros.processes.remove(process)
+        process.process.send_signal(signal.SIGINT)
+        assert 'stopped' in sent.result(ABORTED, -1)
+    assert process.wait() == 0
