@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 import threading
 import time
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, FrozenSet, List, Optional, Tuple
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
@@ -102,6 +102,20 @@ class Diagnostics:
     def every_second(self, hook: Callable[[], None]) -> None:
         """Call `hook` on the executor before each periodic publication."""
         self._hooks.append(hook)
+
+    def mark(self) -> Tuple[int, FrozenSet[str]]:
+        """What there is at present: hooks, and subjects."""
+        with self._lock:
+            return len(self._hooks), frozenset(self._subjects)
+
+    def forget_since(self, mark: Tuple[int, FrozenSet[str]]) -> None:
+        """Drop the hooks and the subjects that came after a `mark`."""
+        hooks, subjects = mark
+        with self._lock:
+            self._hooks = self._hooks[:hooks]
+            for subject in self._subjects.keys() - subjects:
+                del self._subjects[subject]
+                self._values.pop(subject, None)
 
     def condition(
         self, subject: str, level: bytes, message: str, code: Optional[str] = None
