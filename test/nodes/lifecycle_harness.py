@@ -1,4 +1,4 @@
-"""What tests of managed nodes share: transitions, and rigs that are told which state they reach."""
+"""What tests of managed nodes share: their transitions, and rigs that wait for them."""
 
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetAvailableTransitions, GetState
