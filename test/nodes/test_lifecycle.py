@@ -17,7 +17,7 @@ from lifecycle_harness import (
     WAYS,
 )
 from lifecycle_msgs.msg import TransitionEvent
-from node_harness import reliable, TWO_LINK_ARM
+from node_harness import joint_state, reliable, TWO_LINK_ARM
 import numpy as np
 from safety_harness import gravity_of, lines_of, POSE, Repeat, states_at
 from std_msgs.msg import String
@@ -392,14 +392,10 @@ def test_a_peer_that_is_killed_costs_the_torque_and_nothing_else(managed, ros, s
 
 def test_a_flood_of_states_does_not_hold_transitions_up(managed):
     rig = managed().bring(INACTIVE)
-    from node_harness import joint_state
-
     with Repeat(rig.states, [joint_state(position=POSE, velocity=(0, 0))], 3000.0, stamped=True):
-        for _ in range(10):
+        for _ in range(5):
             rig.life.must('activate')
             rig.flows(HELD)
             rig.life.must('deactivate')
-            count = len(rig.torques)
-            rig.ros.spin(0.1)
+            rig.ros.until(rig.silent, 'silence')
             assert not rig.torques[-1].effort.any()
-            assert len(rig.torques) <= count + 1  # the last torque may have been under way
